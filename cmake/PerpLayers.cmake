@@ -1,0 +1,36 @@
+# A layer is an object library that can include only what stands above it.
+#
+#   perp_layer(model SEES base linalg scene SOURCES a.c b.c LINKS PkgConfig::X)
+#
+# For each layer the build makes a folder of links, <build>/sees/<layer>, holding
+#   perp/<stage>.h   the public headers of the layers it sees (and its own)
+#   <stage>/         the private folders of the layers it sees (and its own)
+# and that folder is the layer's only include path of this project. A backward include therefore names a file that does
+# not exist there, and the build fails. (A relative "../" include could get around it; tests/layers refuses those.)
+# perp_core collects the layers that need nothing but libc, libm and LAPACK.
+
+set(PERP_LAYERS "" CACHE INTERNAL "all layers, left to right")
+set(PERP_CORE_LAYERS "" CACHE INTERNAL "the layers of the core")
+
+function(perp_layer name)
+  cmake_parse_arguments(LAYER "CORE" "" "SEES;SOURCES;LINKS" ${ARGN})
+  set(view ${CMAKE_BINARY_DIR}/sees/${name})
+  file(REMOVE_RECURSE ${view})
+  file(MAKE_DIRECTORY ${view}/perp)
+  foreach(seen ${LAYER_SEES} ${name})
+    if(EXISTS ${PROJECT_SOURCE_DIR}/include/perp/${seen}.h)
+      file(CREATE_LINK ${PROJECT_SOURCE_DIR}/include/perp/${seen}.h ${view}/perp/${seen}.h SYMBOLIC)
+    endif()
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${seen} ${view}/${seen} SYMBOLIC)
+  endforeach()
+  list(TRANSFORM LAYER_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/src/${name}/)
+  add_library(perp_${name} OBJECT ${LAYER_SOURCES})
+  set_target_properties(perp_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON C_VISIBILITY_PRESET hidden)
+  target_include_directories(perp_${name} PRIVATE ${view})
+  target_link_libraries(perp_${name} PRIVATE perp_flags ${LAYER_LINKS})
+  set(PERP_LAYERS ${PERP_LAYERS} ${name} CACHE INTERNAL "")
+  set(PERP_LAYER_LINKS ${PERP_LAYER_LINKS} ${LAYER_LINKS} CACHE INTERNAL "")
+  if(LAYER_CORE)
+    set(PERP_CORE_LAYERS ${PERP_CORE_LAYERS} ${name} CACHE INTERNAL "")
+  endif()
+endfunction()

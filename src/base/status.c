@@ -1,0 +1,136 @@
+#include <perp/base.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+const char *perp_version(void)
+{
+    return TEXT(PERP_VERSION_MAJOR) "." TEXT(PERP_VERSION_MINOR) "." TEXT(PERP_VERSION_PATCH);
+}
+
+const char *perp_build_flags(void)
+{
+#ifdef __clang__
+    return "clang " __clang_version__ "; " PERP_BUILD_FLAGS;
+#else
+    return "gcc " __VERSION__ "; " PERP_BUILD_FLAGS;
+#endif
+}
+
+const char *perp_status_name(perp_status status)
+{
+    static const char *const names[PERP_STATUS_COUNT] = {
+        [PERP_STATUS_OK] = "ok",
+        [PERP_STATUS_BAD_INPUT] = "bad-input",
+        [PERP_STATUS_OUT_OF_MEMORY] = "out-of-memory",
+        [PERP_STATUS_CAPACITY] = "capacity",
+        [PERP_STATUS_IO] = "io",
+        [PERP_STATUS_NOT_CONVERGED] = "not-converged",
+        [PERP_STATUS_SINGULAR] = "singular",
+        [PERP_STATUS_INFEASIBLE] = "infeasible",
+        [PERP_STATUS_CANCELLED] = "cancelled",
+        [PERP_STATUS_UNAVAILABLE] = "unavailable",
+    };
+    return (unsigned)status < PERP_STATUS_COUNT ? names[status] : "unknown";
+}
+
+/* A message is shown to a person and may hold text from a hostile file: no escape sequences, no line breaks. Bytes
+ * above 127 pass (UTF-8 names). */
+static void make_printable(char *text)
+{
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c < 32 || c == 127) {
+            *text = '?';
+        }
+    }
+}
+
+static void format_message(char *message, size_t size, const char *format, va_list arguments)
+{
+    if (vsnprintf(message, size, format, arguments) < 0) {
+        message[0] = '\0';
+    }
+    make_printable(message);
+}
+
+/* Keeps the tail of an overlong name: the end of a path says more than its beginning. */
+static void copy_tail(char *to, size_t size, const char *from)
+{
+    const size_t length = from ? strlen(from) : 0;
+    if (length < size) {
+        memcpy(to, length ? from : "", length + 1);
+    } else {
+        memcpy(to, "...", 3);
+        memcpy(to + 3, from + length - (size - 4), size - 3);
+    }
+    make_printable(to);
+}
+
+perp_status perp_fail(perp_error *error, perp_status status, const char *format, ...)
+{
+    if (error) {
+        memset(error, 0, sizeof *error);
+        error->status = status;
+        va_list arguments;
+        va_start(arguments, format);
+        format_message(error->message, sizeof error->message, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+void perp_diagnostics_add(perp_diagnostics *list, perp_severity severity, const char *file, int line, int column,
+                          const char *path, const char *format, ...)
+{
+    int *seen = severity == PERP_SEVERITY_ERROR ? &list->errors : &list->warnings;
+    *seen += 1;
+    if (*seen > PERP_DIAGNOSTICS_PER_SEVERITY) {
+        return;
+    }
+    perp_diagnostic *item = &list->items[list->count++];
+    item->severity = severity;
+    item->line = line;
+    item->column = column;
+    copy_tail(item->file, sizeof item->file, file);
+    copy_tail(item->path, sizeof item->path, path);
+    va_list arguments;
+    va_start(arguments, format);
+    format_message(item->message, sizeof item->message, format, arguments);
+    va_end(arguments);
+}
+
+void perp_diagnostics_first_error(const perp_diagnostics *list, perp_status status, perp_error *error)
+{
+    if (!error) {
+        return;
+    }
+    for (int i = 0; i < list->count; i++) {
+        const perp_diagnostic *item = &list->items[i];
+        if (item->severity == PERP_SEVERITY_ERROR) {
+            error->status = status;
+            error->line = item->line;
+            error->column = item->column;
+            memcpy(error->file, item->file, sizeof error->file);
+            memcpy(error->path, item->path, sizeof error->path);
+            memcpy(error->message, item->message, sizeof error->message);
+            return;
+        }
+    }
+}
+
+void perp_diagnostic_format(const perp_diagnostic *item, char *text, size_t size)
+{
+    const char *mark = item->severity == PERP_SEVERITY_WARNING ? "warning: " : "";
+    if (item->file[0]) {
+        snprintf(text, size, "%s:%d:%d: %s%s", item->file, item->line, item->column, mark, item->message);
+    } else if (item->path[0]) {
+        snprintf(text, size, "%s: %s%s", item->path, mark, item->message);
+    } else {
+        snprintf(text, size, "%s%s", mark, item->message);
+    }
+}
