@@ -117,25 +117,24 @@ char *perp_arena_text(perp_arena *arena, const char *text, size_t length)
     return copy;
 }
 
-bool perp_arena_grow(perp_arena *arena, void **array, int count, int *capacity, size_t element_size)
+void *perp_arena_grow(perp_arena *arena, void *array, int count, int *capacity, size_t element_size)
 {
     if (count < *capacity) {
-        return true;
+        return array;
     }
     if (*capacity > INT32_MAX / 2) {
-        return false;
+        return NULL;
     }
     const int larger = *capacity ? 2 * *capacity : 8;
     void *memory = perp_arena_push(arena, (size_t)larger, element_size);
     if (!memory) {
-        return false;
+        return NULL;
     }
     if (count) {
-        memcpy(memory, *array, (size_t)count * element_size);
+        memcpy(memory, array, (size_t)count * element_size);
     }
-    *array = memory;
     *capacity = larger;
-    return true;
+    return memory;
 }
 
 size_t perp_workspace_bytes(size_t count, size_t size)

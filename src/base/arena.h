@@ -33,9 +33,10 @@ void *perp_arena_push(perp_arena *arena, size_t count, size_t size);
 /* A copy of `length` bytes with a terminating zero; NULL as above. */
 char *perp_arena_text(perp_arena *arena, const char *text, size_t length);
 
-/* Makes room for one more element in a growable array that lives in the arena: when `count` has reached `*capacity`
- * the array moves to a block twice as large (the old one stays in the arena until it is cleared). */
-bool perp_arena_grow(perp_arena *arena, void **array, int count, int *capacity, size_t element_size);
+/* Makes room for one more element in a growable array that lives in the arena and returns the array: when `count` has
+ * reached `*capacity` it moves to a block twice as large (the old one stays in the arena until that is cleared). NULL
+ * without room; the array is then as it was. */
+void *perp_arena_grow(perp_arena *arena, void *array, int count, int *capacity, size_t element_size);
 
 typedef struct perp_workspace {
     unsigned char *memory;

@@ -1,0 +1,155 @@
+#include "scene/scene_memory.h"
+
+/* The spline's slopes m solve, with d_i = t_{i+1} - t_i and s_i the secants,
+ *     m_{i-1}/d_{i-1} + 2 (1/d_{i-1} + 1/d_i) m_i + m_{i+1}/d_i = 3 (s_{i-1}/d_{i-1} + s_i/d_i),   m_0 = m_{n-1} = 0,
+ * a diagonally dominant tridiagonal system: elimination without pivoting is stable. */
+void perp_spline_slopes(int n, const double *times, const double *values, double *slopes, double *work)
+{
+    slopes[0] = slopes[n - 1] = 0.0;
+    work[0] = 0.0;
+    for (int i = 1; i < n - 1; i++) {
+        const double a = 1.0 / (times[i] - times[i - 1]), b = 1.0 / (times[i + 1] - times[i]);
+        const double right =
+            3.0 * (a * a * (values[i] - values[i - 1]) + b * b * (values[i + 1] - values[i])) - a * slopes[i - 1];
+        const double pivot = 2.0 * (a + b) - a * work[i - 1];
+        work[i] = b / pivot;
+        slopes[i] = right / pivot;
+    }
+    for (int i = n - 2; i > 0; i--) {
+        slopes[i] -= work[i] * slopes[i + 1];
+    }
+}
+
+/* The interval [times[i], times[i+1]) that holds t; t lies inside the table. */
+static int find_interval(const perp_drive *drive, double t)
+{
+    int low = 0, high = drive->knot_count - 1;
+    while (high - low > 1) {
+        const int middle = low + (high - low) / 2;
+        if (drive->times[middle] <= t) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static double table_value(const perp_drive *drive, double t)
+{
+    const int last = drive->knot_count - 1;
+    if (t <= drive->times[0]) {
+        return drive->values[0];
+    }
+    if (t >= drive->times[last]) {
+        return drive->values[last];
+    }
+    const int i = find_interval(drive, t);
+    const double d = drive->times[i + 1] - drive->times[i], u = (t - drive->times[i]) / d;
+    const double rise = drive->values[i + 1] - drive->values[i];
+    if (drive->interpolation == PERP_INTERPOLATE_LINEAR) {
+        return drive->values[i] + u * rise;
+    }
+    const double m0 = d * drive->slopes[i], m1 = d * drive->slopes[i + 1];
+    return drive->values[i] + u * (m0 + u * ((3.0 * rise - 2.0 * m0 - m1) + u * (m0 + m1 - 2.0 * rise)));
+}
+
+static double table_rate(const perp_drive *drive, double t)
+{
+    const int last = drive->knot_count - 1;
+    if (t < drive->times[0] || t >= drive->times[last]) {
+        return 0.0;
+    }
+    const int i = find_interval(drive, t);
+    const double d = drive->times[i + 1] - drive->times[i], u = (t - drive->times[i]) / d;
+    const double rise = drive->values[i + 1] - drive->values[i];
+    if (drive->interpolation == PERP_INTERPOLATE_LINEAR) {
+        return rise / d;
+    }
+    const double m0 = d * drive->slopes[i], m1 = d * drive->slopes[i + 1];
+    return (m0 + u * (2.0 * (3.0 * rise - 2.0 * m0 - m1) + u * 3.0 * (m0 + m1 - 2.0 * rise))) / d;
+}
+
+double perp_drive_value(const perp_drive *drive, double t)
+{
+    if (drive->knot_count > 0) {
+        return table_value(drive, t);
+    }
+    double value = drive->offset + drive->rate * t;
+    for (int i = 0; i < drive->sine_count; i++) {
+        value += drive->sines[i].amplitude * sin(drive->sines[i].omega * t + drive->sines[i].phase);
+    }
+    return value;
+}
+
+double perp_drive_rate(const perp_drive *drive, double t)
+{
+    if (drive->knot_count > 0) {
+        return table_rate(drive, t);
+    }
+    double rate = drive->rate;
+    for (int i = 0; i < drive->sine_count; i++) {
+        const perp_sine *s = &drive->sines[i];
+        rate += s->amplitude * s->omega * cos(s->omega * t + s->phase);
+    }
+    return rate;
+}
+
+bool perp_drive_is_constant(const perp_drive *drive)
+{
+    for (int i = 1; i < drive->knot_count; i++) {
+        if (drive->values[i] != drive->values[0]) {
+            return false;
+        }
+    }
+    for (int i = 0; i < drive->sine_count; i++) {
+        if (drive->sines[i].amplitude != 0.0 && drive->sines[i].omega != 0.0) {
+            return false;
+        }
+    }
+    return drive->rate == 0.0;
+}
+
+/* Angles of R = Rz Ry Rx. At the pole (|pitch| = pi/2) only roll -+ yaw is determined; roll = 0 is chosen. */
+static void rpy_of(perp_quat rotation, double rpy[3])
+{
+    const perp_mat3 r = perp_quat_to_mat3(rotation);
+    const double horizontal = hypot(r.m[0], r.m[3]);
+    rpy[1] = atan2(-r.m[6], horizontal);
+    if (horizontal > 1e-12) {
+        rpy[0] = atan2(r.m[7], r.m[8]);
+        rpy[2] = atan2(r.m[3], r.m[0]);
+    } else {
+        rpy[0] = 0.0;
+        rpy[2] = atan2(-r.m[1], r.m[4]);
+    }
+}
+
+perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, double *planar_angle)
+{
+    perp_pose pose = body->pose.pose;
+    double *const position[3] = {&pose.position.x, &pose.position.y, &pose.position.z};
+    for (int i = 0; i < 3; i++) {
+        if (body->driven_mask & (1u << i)) {
+            *position[i] = perp_drive_value(&body->drives[i], t);
+        }
+    }
+    if (planar) {
+        const double angle =
+            body->driven_mask & PERP_COMPONENT_RZ ? perp_drive_value(&body->drives[5], t) : body->pose.angle;
+        if (planar_angle) {
+            *planar_angle = angle;
+        }
+        pose.rotation = perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), angle);
+    } else if (body->driven_mask & (PERP_COMPONENT_RX | PERP_COMPONENT_RY | PERP_COMPONENT_RZ)) {
+        double rpy[3];
+        rpy_of(body->pose.pose.rotation, rpy);
+        for (int i = 0; i < 3; i++) {
+            if (body->driven_mask & (PERP_COMPONENT_RX << i)) {
+                rpy[i] = perp_drive_value(&body->drives[3 + i], t);
+            }
+        }
+        pose.rotation = perp_quat_from_rpy(rpy[0], rpy[1], rpy[2]);
+    }
+    return pose;
+}

@@ -1,0 +1,236 @@
+/* Mass properties of shapes (closed forms, unit density) and of bodies.
+ *
+ * Everything is accumulated as second moments about the body's origin, where shapes simply add: mass m, first moment
+ * m c, and the inertia tensor about the origin. It is moved to the centre of mass once, at the end. */
+#include "scene/scene_memory.h"
+
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+/* I += m (|d|^2 1 - d d'): the inertia about a point at distance d from the centre of mass. */
+static void add_parallel_axis(perp_mat3 *inertia, double mass, perp_vec3 d)
+{
+    const double v[3] = {d.x, d.y, d.z};
+    const double square = perp_vec3_dot(d, d);
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            inertia->m[3 * i + j] += mass * ((i == j ? square : 0.0) - v[i] * v[j]);
+        }
+    }
+}
+
+static void set_diagonal(perp_mass_properties *out, double xx, double yy, double zz)
+{
+    out->inertia.m[0] = xx;
+    out->inertia.m[4] = yy;
+    out->inertia.m[8] = zz;
+}
+
+static void box(perp_mass_properties *out, perp_vec3 size, bool planar)
+{
+    out->mass = size.x * size.y * (planar ? 1.0 : size.z);
+    const double k = out->mass / 12.0, xx = size.x * size.x, yy = size.y * size.y, zz = planar ? 0.0 : size.z * size.z;
+    set_diagonal(out, k * (yy + zz), k * (xx + zz), k * (xx + yy));
+}
+
+static void cylinder(perp_mass_properties *out, double r, double l)
+{
+    out->mass = PI * r * r * l;
+    const double across = out->mass * (r * r / 4.0 + l * l / 12.0);
+    set_diagonal(out, across, across, out->mass * r * r / 2.0);
+}
+
+/* A cylinder and two hemispheres, whose centroids lie 3r/8 beyond the cylinder's ends and whose inertia about an axis
+ * across, through the flat face's centre, is 2/5 m r^2. */
+static void capsule(perp_mass_properties *out, double r, double l)
+{
+    const double ends = 4.0 / 3.0 * PI * r * r * r, middle = PI * r * r * l;
+    out->mass = ends + middle;
+    const double along = middle * r * r / 2.0 + ends * 0.4 * r * r;
+    const double across =
+        middle * (r * r / 4.0 + l * l / 12.0) + ends * (0.4 * r * r + l * l / 4.0 + 3.0 / 8.0 * l * r);
+    set_diagonal(out, across, across, along);
+}
+
+/* A rectangle and two half discs along x: half-disc centroid at 4r/(3 pi), second moment about the flat face's centre
+ * r^2/2 of its area. Only zz matters in the plane. */
+static void capsule_planar(perp_mass_properties *out, double r, double l)
+{
+    const double ends = PI * r * r, middle = 2.0 * r * l;
+    out->mass = ends + middle;
+    set_diagonal(out, 0, 0,
+                 middle * (l * l + 4.0 * r * r) / 12.0 +
+                     ends * (r * r / 2.0 + l * l / 4.0 + l * (4.0 * r / (3.0 * PI))));
+}
+
+/* Green's theorem over the polygon's triangles with a vertex of its own, so that a polygon far from the origin loses no
+ * digits. Sign follows the orientation; taken positive at the end. */
+static void polygon(perp_mass_properties *out, const perp_vec3 *points, int count)
+{
+    const perp_vec3 origin = points[0];
+    double area = 0.0, moment = 0.0;
+    perp_vec3 first = {0, 0, 0};
+    for (int i = 1; i + 1 < count; i++) {
+        const perp_vec3 a = perp_vec3_sub(points[i], origin), b = perp_vec3_sub(points[i + 1], origin);
+        const double twice = a.x * b.y - a.y * b.x;
+        area += 0.5 * twice;
+        first = perp_vec3_add_scaled(first, twice / 6.0, perp_vec3_add(a, b));
+        moment += twice / 12.0 * (perp_vec3_dot(a, a) + perp_vec3_dot(a, b) + perp_vec3_dot(b, b));
+    }
+    if (area == 0.0) {
+        return;
+    }
+    const perp_vec3 centre = perp_vec3_scale(1.0 / area, first);
+    out->mass = fabs(area);
+    out->com = perp_vec3_add(origin, centre);
+    set_diagonal(out, 0, 0, fabs(moment - area * perp_vec3_dot(centre, centre)));
+}
+
+/* In the shape's own frame, about its own centroid. */
+static perp_status own_properties(const perp_shape *shape, bool planar, perp_mass_properties *out)
+{
+    const double r = shape->radius, l = shape->length;
+    const perp_vec3 s = shape->size;
+    switch (shape->kind) {
+    case PERP_SHAPE_SPHERE:
+        out->mass = 4.0 / 3.0 * PI * r * r * r;
+        set_diagonal(out, 0.4 * out->mass * r * r, 0.4 * out->mass * r * r, 0.4 * out->mass * r * r);
+        break;
+    case PERP_SHAPE_DISC:
+        out->mass = PI * r * r;
+        set_diagonal(out, 0, 0, 0.5 * out->mass * r * r);
+        break;
+    case PERP_SHAPE_BOX:
+        box(out, s, planar);
+        break;
+    case PERP_SHAPE_CAPSULE:
+        if (planar) {
+            capsule_planar(out, r, l);
+        } else {
+            capsule(out, r, l);
+        }
+        break;
+    case PERP_SHAPE_CYLINDER:
+        cylinder(out, r, l);
+        break;
+    case PERP_SHAPE_ELLIPSOID:
+        out->mass = 4.0 / 3.0 * PI * s.x * s.y * s.z;
+        set_diagonal(out, 0.2 * out->mass * (s.y * s.y + s.z * s.z), 0.2 * out->mass * (s.x * s.x + s.z * s.z),
+                     0.2 * out->mass * (s.x * s.x + s.y * s.y));
+        break;
+    case PERP_SHAPE_POLYGON:
+        polygon(out, shape->points, shape->point_count);
+        break;
+    case PERP_SHAPE_MESH:
+        return PERP_STATUS_UNAVAILABLE;
+    default: /* point, plane, halfplane, hole: no mass */
+        break;
+    }
+    return PERP_STATUS_OK;
+}
+
+perp_status perp_shape_mass_properties(const perp_shape *shape, bool planar, perp_mass_properties *out)
+{
+    memset(out, 0, sizeof *out);
+    const perp_status status = own_properties(shape, planar, out);
+    if (status == PERP_STATUS_OK) {
+        const perp_mat3 r = perp_quat_to_mat3(shape->pose.pose.rotation), t = perp_mat3_transpose(&r);
+        const perp_mat3 rotated = perp_mat3_mul(&r, &out->inertia);
+        out->inertia = perp_mat3_mul(&rotated, &t);
+        out->com = perp_pose_apply(shape->pose.pose, out->com);
+    }
+    return status;
+}
+
+/* Sum over the shapes, each with its density (all 1 when the body states `mass`): mass, centroid, inertia about the
+ * body's origin. */
+static perp_status sum_shapes(const perp_body *body, bool planar, perp_mass_properties *sum)
+{
+    perp_vec3 first = {0, 0, 0};
+    memset(sum, 0, sizeof *sum);
+    for (int i = 0; i < body->shape_count; i++) {
+        const perp_shape *shape = &body->shapes[i];
+        const perp_optional stated = shape->density.set ? shape->density : body->density;
+        const double density = body->mass.set ? 1.0 : stated.set ? stated.value : 0.0;
+        perp_mass_properties part;
+        if (density == 0.0) {
+            continue;
+        }
+        const perp_status status = perp_shape_mass_properties(shape, planar, &part);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        sum->mass += density * part.mass;
+        first = perp_vec3_add_scaled(first, density * part.mass, part.com);
+        for (int k = 0; k < 9; k++) {
+            sum->inertia.m[k] += density * part.inertia.m[k];
+        }
+        add_parallel_axis(&sum->inertia, density * part.mass, part.com);
+    }
+    if (sum->mass > 0.0) {
+        sum->com = perp_vec3_scale(1.0 / sum->mass, first);
+    }
+    return PERP_STATUS_OK;
+}
+
+static void take_written_inertia(const perp_body *body, perp_mat3 *inertia)
+{
+    const double *w = body->inertia;
+    memset(inertia, 0, sizeof *inertia);
+    if (body->inertia_count == 1) {
+        inertia->m[8] = w[0];
+        return;
+    }
+    inertia->m[0] = w[0];
+    inertia->m[4] = w[1];
+    inertia->m[8] = w[2];
+    if (body->inertia_count == 6) {
+        inertia->m[1] = inertia->m[3] = w[3];
+        inertia->m[2] = inertia->m[6] = w[4];
+        inertia->m[5] = inertia->m[7] = w[5];
+    }
+}
+
+/* The shapes' distribution scaled to the body's mass, as seen from its com: move from the origin to the centroid, then
+ * to com. Rounding must not leave a zero moment slightly negative. */
+static void take_shape_inertia(const perp_mass_properties *sum, perp_mass_properties *out)
+{
+    const double scale = sum->mass > 0.0 ? out->mass / sum->mass : 0.0;
+    out->inertia = sum->inertia;
+    add_parallel_axis(&out->inertia, -sum->mass, sum->com);
+    for (int k = 0; k < 9; k++) {
+        out->inertia.m[k] *= scale;
+    }
+    if (sum->mass > 0.0) {
+        add_parallel_axis(&out->inertia, out->mass, perp_vec3_sub(out->com, sum->com));
+    }
+}
+
+perp_status perp_body_mass_properties(const perp_body *body, bool planar, perp_mass_properties *out, perp_error *error)
+{
+    memset(out, 0, sizeof *out);
+    const bool needs_shapes = body->inertia_count == 0 || !body->mass.set;
+    perp_mass_properties sum;
+    memset(&sum, 0, sizeof sum);
+    if (needs_shapes) {
+        const perp_status status = sum_shapes(body, planar, &sum);
+        if (status != PERP_STATUS_OK) {
+            return perp_fail(error, status,
+                             "the mass properties of a mesh are not computed yet; give `mass`, `com` and `inertia`");
+        }
+    }
+    out->mass = body->mass.set ? body->mass.value : sum.mass;
+    out->com = body->com_set ? body->com : body->mass.set ? perp_vec3_make(0, 0, 0) : sum.com;
+    if (body->inertia_count > 0) {
+        take_written_inertia(body, &out->inertia);
+    } else {
+        take_shape_inertia(&sum, out);
+    }
+    if (planar) { /* only the moment about z acts */
+        const double zz = out->inertia.m[8];
+        memset(&out->inertia, 0, sizeof out->inertia);
+        out->inertia.m[8] = zz;
+    }
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,222 @@
+#include "scene/validator.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+size_t validator_enter(validator *v, const char *format, ...)
+{
+    const size_t mark = v->length;
+    const size_t room = sizeof v->path - v->length;
+    const int dot = mark > 0 ? 1 : 0;
+    if (dot && room > 1) {
+        v->path[mark] = '.';
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    const int written = room > 1 ? vsnprintf(v->path + mark + dot, room - (size_t)dot, format, arguments) : 0;
+    va_end(arguments);
+    const size_t grown = mark + (size_t)dot + (written > 0 ? (size_t)written : 0);
+    v->length = grown < sizeof v->path ? grown : sizeof v->path - 1;
+    return mark;
+}
+
+void validator_leave(validator *v, size_t mark)
+{
+    v->length = mark;
+    v->path[mark] = '\0';
+}
+
+/* True if one path is the other or lies inside it. */
+static bool same_place(const char *a, const char *b)
+{
+    const size_t la = strlen(a), lb = strlen(b), shorter = la < lb ? la : lb;
+    if (strncmp(a, b, shorter) != 0) {
+        return false;
+    }
+    return la == lb || shorter == 0 || (la > lb ? a : b)[shorter] == '.';
+}
+
+static void complain(validator *v, perp_severity severity, const char *key, const char *format, va_list arguments)
+{
+    char message[512];
+    vsnprintf(message, sizeof message, format, arguments);
+    const size_t mark = key ? validator_enter(v, "%s", key) : v->length;
+    bool known = false;
+    for (int i = 0; i < v->earlier && !known; i++) {
+        const perp_diagnostic *item = &v->diagnostics->items[i];
+        known = item->severity == PERP_SEVERITY_ERROR && same_place(item->path, v->path);
+    }
+    if (!known) {
+        perp_scene_report(v->scene, v->diagnostics, severity, v->path, "%s", message);
+    }
+    validator_leave(v, mark);
+}
+
+void validator_error(validator *v, const char *key, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(v, PERP_SEVERITY_ERROR, key, format, arguments);
+    va_end(arguments);
+}
+
+void validator_warning(validator *v, const char *key, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    complain(v, PERP_SEVERITY_WARNING, key, format, arguments);
+    va_end(arguments);
+}
+
+bool validate_real(validator *v, const char *key, double value, real_range range)
+{
+    if (!isfinite(value)) {
+        validator_error(v, key, "must be a finite number");
+        return false;
+    }
+    if (range == RANGE_NOT_NEGATIVE && value < 0.0) {
+        validator_error(v, key, "must not be negative, but is %g", value);
+        return false;
+    }
+    if (range == RANGE_POSITIVE && !(value > 0.0)) {
+        validator_error(v, key, "must be positive, but is %g", value);
+        return false;
+    }
+    return true;
+}
+
+bool validate_optional(validator *v, const char *key, perp_optional value, real_range range)
+{
+    return !value.set || validate_real(v, key, value.value, range);
+}
+
+bool validate_vector(validator *v, const char *key, perp_vec3 value)
+{
+    if (isfinite(value.x) && isfinite(value.y) && isfinite(value.z)) {
+        return true;
+    }
+    validator_error(v, key, "must have finite components");
+    return false;
+}
+
+bool validate_direction(validator *v, const char *key, perp_vec3 *direction)
+{
+    if (!validate_vector(v, key, *direction)) {
+        return false;
+    }
+    const perp_vec3 unit = perp_vec3_normalise(*direction);
+    if (!(perp_vec3_dot(unit, unit) > 0.5)) {
+        validator_error(v, key, "is a zero vector; a direction is needed");
+        return false;
+    }
+    *direction = unit;
+    return true;
+}
+
+void validate_quaternion(validator *v, const char *key, perp_quat *q)
+{
+    const double norm = sqrt(q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z);
+    if (!(fabs(norm - 1.0) <= 1e-2)) { /* also NaN and infinite */
+        validator_error(v, key, "a quaternion (w, x, y, z) has length 1, but this one has %.6g", norm);
+        return;
+    }
+    if (fabs(norm - 1.0) > 1e-6) {
+        validator_warning(v, key, "quaternion of length %.6g was normalised", norm);
+    }
+    *q = perp_quat_normalise(*q);
+}
+
+void validate_placement(validator *v, const char *key, perp_placement *placement)
+{
+    const size_t mark = validator_enter(v, "%s", key);
+    validate_vector(v, "position", placement->pose.position);
+    if (v->scene->planar) {
+        if (validate_real(v, "angle", placement->angle, RANGE_FINITE)) {
+            placement->pose.rotation = perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), placement->angle);
+        }
+        placement->pose.position.z = 0.0;
+    } else {
+        validate_quaternion(v, "quat_wxyz", &placement->pose.rotation);
+    }
+    validator_leave(v, mark);
+}
+
+static void validate_table(validator *v, perp_drive *drive)
+{
+    bool good = true;
+    for (int i = 0; i < drive->knot_count && good; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "times.%d", i);
+        good = validate_real(v, key, drive->times[i], RANGE_FINITE);
+        if (good && i > 0 && !(drive->times[i] > drive->times[i - 1])) {
+            validator_error(v, key, "times must increase, but %g follows %g", drive->times[i], drive->times[i - 1]);
+            good = false;
+        }
+        snprintf(key, sizeof key, "values.%d", i);
+        good = good && validate_real(v, key, drive->values[i], RANGE_FINITE);
+    }
+    if (!good || drive->interpolation != PERP_INTERPOLATE_CUBIC || drive->slopes) {
+        return;
+    }
+    perp_arena *arena = &v->scene->memory->arena;
+    double *slopes = PERP_ARENA_NEW(arena, double, (size_t)drive->knot_count);
+    double *work = PERP_ARENA_NEW(arena, double, (size_t)drive->knot_count);
+    if (!slopes || !work) {
+        v->out_of_memory = true;
+        return;
+    }
+    if (drive->knot_count > 1) {
+        perp_spline_slopes(drive->knot_count, drive->times, drive->values, slopes, work);
+    }
+    for (int i = 0; i < drive->knot_count; i++) {
+        if (!isfinite(slopes[i])) {
+            validator_error(v, "times", "the table is too steep for a cubic spline; use `interpolate: linear`");
+            break;
+        }
+    }
+    drive->slopes = slopes;
+}
+
+void validate_drive(validator *v, const char *key, perp_drive *drive)
+{
+    const size_t mark = validator_enter(v, "%s", key);
+    validate_real(v, "offset", drive->offset, RANGE_FINITE);
+    validate_real(v, "rate", drive->rate, RANGE_FINITE);
+    for (int i = 0; i < drive->sine_count; i++) {
+        const size_t inner = validator_enter(v, "sines.%d", i);
+        validate_real(v, "amplitude", drive->sines[i].amplitude, RANGE_FINITE);
+        validate_real(v, "omega", drive->sines[i].omega, RANGE_FINITE);
+        validate_real(v, "phase", drive->sines[i].phase, RANGE_FINITE);
+        validator_leave(v, inner);
+    }
+    validate_table(v, drive);
+    validator_leave(v, mark);
+}
+
+/* A name is a key of JSON output, a column of CSV output (NAME.x), half of a pair's key ("A B") and a step of a --set
+ * path, so it has no blanks, dots, commas, colons or quotes. */
+void validate_name(validator *v, const char *name, const char *what)
+{
+    if (!name || !name[0]) {
+        validator_error(v, NULL, "%s needs a name", what);
+        return;
+    }
+    if (strlen(name) > PERP_SCENE_MAX_NAME) {
+        validator_error(v, NULL, "a name has at most %d characters", PERP_SCENE_MAX_NAME);
+        return;
+    }
+    if (strcmp(name, "world") == 0) {
+        validator_error(v, NULL, "`world` is the fixed frame; give the %s another name", what);
+        return;
+    }
+    for (const char *c = name; *c; c++) {
+        if ((unsigned char)*c <= 32 || *c == 127 || strchr(".,:;\"'", *c)) {
+            validator_error(v, NULL,
+                            "the name of a %s must not contain blanks or any of . , : ; \" '; use letters, digits, "
+                            "_ and -",
+                            what);
+            return;
+        }
+    }
+}

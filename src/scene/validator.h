@@ -1,0 +1,43 @@
+/* validator.h - the walk over a scene that perp_scene_validate makes. It carries the path of the place it is at, so
+ * that every complaint names it and, for a scene from a file, gets its line and column. */
+#ifndef PERP_SRC_SCENE_VALIDATOR_H
+#define PERP_SRC_SCENE_VALIDATOR_H
+
+#include "scene/scene_memory.h"
+
+typedef struct validator {
+    perp_scene *scene;
+    perp_diagnostics *diagnostics;
+    int earlier; /* diagnostics that were there before: a place already complained of is not complained of again */
+    bool out_of_memory;
+    size_t length;
+    char path[256];
+} validator;
+
+/* Steps into a part of the scene; returns what validator_leave needs to step back. */
+size_t validator_enter(validator *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void validator_leave(validator *v, size_t mark);
+
+/* Complain about the current place, or about its part `key` (NULL: the place itself). */
+void validator_error(validator *v, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void validator_warning(validator *v, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+typedef enum real_range { RANGE_FINITE, RANGE_NOT_NEGATIVE, RANGE_POSITIVE } real_range;
+
+/* False, after an error, if the value is not finite or out of range. */
+bool validate_real(validator *v, const char *key, double value, real_range range);
+bool validate_optional(validator *v, const char *key, perp_optional value, real_range range);
+bool validate_vector(validator *v, const char *key, perp_vec3 value);
+/* Scales to unit length; false, after an error, for a zero or non-finite vector. */
+bool validate_direction(validator *v, const char *key, perp_vec3 *direction);
+/* Unit to 1e-6: normalised silently; to 1e-2: with a warning; else an error. */
+void validate_quaternion(validator *v, const char *key, perp_quat *quat_wxyz);
+void validate_placement(validator *v, const char *key, perp_placement *placement);
+/* Checks the table and computes the slopes of a cubic one. */
+void validate_drive(validator *v, const char *key, perp_drive *drive);
+void validate_name(validator *v, const char *name, const char *what);
+
+void validate_body(validator *v, perp_body *body);
+void validate_joint(validator *v, perp_joint *joint);
+
+#endif
