@@ -7,15 +7,15 @@
  * Coordinates. Bodies keep the index they have in the scene. Every body moves relative to its parent (a body, or the
  * world, -1) by its *motion*:
  *
- *   motion            q                        v
- *   FIXED             -                        -
- *   FLOATING          x y z qw qx qy qz        the free ones of: vx vy vz (of the origin) wx wy wz, world frame
- *   FLOATING_PLANAR   x y theta                the free ones of: vx vy omega
- *   REVOLUTE          angle                    its rate
- *   PRISMATIC         displacement             its rate
- *   SCREW             angle (moves pitch*angle along the axis)   its rate
- *   BALL              qw qx qy qz, child in parent               angular velocity relative to the parent, in the
- * parent's frame PLANAR            x y theta along the tangents (t, o) of the axis, about the axis    their rates
+ *   motion           q                   v
+ *   FIXED            -                   -
+ *   FLOATING         x y z qw qx qy qz   the free ones of: vx vy vz (of the origin) wx wy wz, world frame
+ *   FLOATING_PLANAR  x y theta           the free ones of: vx vy omega
+ *   REVOLUTE         angle               its rate
+ *   PRISMATIC        displacement        its rate
+ *   SCREW            angle               its rate; moves pitch * angle along the axis
+ *   BALL             qw qx qy qz         angular velocity relative to the parent, in the parent's frame
+ *   PLANAR           x y theta           their rates; along the tangents (t, o) of the axis, about the axis
  *
  * A jointed child stands at:  parent o T(anchor + s) o R(joint) o T(-anchor) o home,  where `home` is its pose in the
  * parent at position 0, s the joint's translation, and everything left of home is in the parent's frame.
@@ -131,7 +131,7 @@ PERP_API void perp_state_hash(const perp_model *model, const perp_state *state, 
 
 /* Everything derived from q (and v). Each array says which function fills it. */
 typedef struct perp_kinematics {
-    /* by body; perp_kinematics_update */
+    /* by body; perp_kinematics_update. pose, rotation and twist have an element [-1] too: the world, at rest. */
     perp_pose *pose;     /* body in the world */
     perp_mat3 *rotation; /* the same rotation as a matrix */
     perp_vec3 *com;      /* centre of mass */
@@ -141,9 +141,7 @@ typedef struct perp_kinematics {
     perp_vec3 *reference; /* by tree; perp_kinematics_update */
     /* by body; perp_kinematics_velocity */
     perp_twist *twist; /* of the origin */
-    /* scratch of perp_mass_matrix and perp_bias_force; contents undefined outside */
-    double *scratch;
-    struct perp_kinematics_memory *memory;
+    struct perp_kinematics_memory *memory; /* scratch of perp_mass_matrix and perp_bias_force too */
 } perp_kinematics;
 
 PERP_API perp_status perp_kinematics_create(const perp_model *model, const perp_allocator *allocator,
@@ -230,7 +228,7 @@ PERP_API void perp_loop_evaluate(const perp_model *model, const perp_kinematics 
 /* ---- inverse kinematics ---------------------------------------------------------------------------------------- */
 
 typedef struct perp_ik_settings {
-    int max_iterations;
+    int max_iterations;        /* per start */
     double position_tolerance; /* m */
     double rotation_tolerance; /* rad */
     double rotation_weight;    /* m per rad: how much a rotation error weighs; 0: position only */

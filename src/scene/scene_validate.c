@@ -16,7 +16,7 @@ static int resolve_body(validator *v, const char *key, const char *name, bool wo
 {
     if (is_world(name)) {
         if (!world_allowed) {
-            validator_error(v, key, "must name a body%s", name ? ", not the world" : "");
+            validator_error(v, key, "`%s` must name a body%s", key ? key : "the pair", name ? ", not the world" : "");
         }
         return world_allowed ? -1 : -2;
     }
@@ -149,7 +149,7 @@ static void validate_loop(validator *v, perp_loop *loop)
 {
     validate_name(v, loop->name, "loop");
     if (loop->kind != PERP_LOOP_POINT && loop->kind != PERP_LOOP_WELD) {
-        validator_error(v, "type", "must be `point` or `weld`");
+        validator_error(v, "type", "`type` must be `point` or `weld`");
     }
     loop->body_a = resolve_body(v, "a", loop->a, loop->a != NULL);
     loop->body_b = resolve_body(v, "b", loop->b, loop->b != NULL);
@@ -189,7 +189,7 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
         const bool diagonal = !matrix || i % (n + 1) == 0;
         if (!isfinite(tensor->values[i]) || (diagonal && tensor->values[i] < 0.0) ||
             (diagonal && !may_vanish && tensor->values[i] == 0.0)) {
-            validator_error(v, key, "must be finite and %s", may_vanish ? "not negative" : "positive");
+            validator_error(v, key, "`%s` must be finite and %s", key, may_vanish ? "not negative" : "positive");
             return;
         }
     }
@@ -197,7 +197,8 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
         for (int j = 0; j < i; j++) {
             const double a = tensor->values[n * i + j], b = tensor->values[n * j + i];
             if (fabs(a - b) > 1e-9 * (fabs(a) + fabs(b))) {
-                validator_error(v, key, "must be symmetric, but entries (%d, %d) and (%d, %d) differ", i, j, j, i);
+                validator_error(v, key, "`%s` must be symmetric, but entries (%d, %d) and (%d, %d) differ", key, i, j,
+                                j, i);
                 return;
             }
         }
@@ -213,7 +214,7 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
         double values[3];
         perp_mat3_symmetric_eigen(&m, values, NULL);
         if (values[0] < (may_vanish ? -1e-9 * values[2] : 1e-12 * values[2])) {
-            validator_error(v, key, "must be positive %s; its least eigenvalue is %g",
+            validator_error(v, key, "`%s` must be positive %s; its least eigenvalue is %g", key,
                             may_vanish ? "semidefinite" : "definite", values[0]);
         }
     }
@@ -225,7 +226,7 @@ static void validate_compliance(validator *v, const perp_compliance *c)
     validate_tensor(v, "stiffness", &c->stiffness, false);
     validate_tensor(v, "damping", &c->damping, true);
     if (c->elements < 1 || c->elements > 100) {
-        validator_error(v, "elements", "must lie between 1 and 100, but is %d", c->elements);
+        validator_error(v, "elements", "`elements` must lie between 1 and 100, but is %d", c->elements);
     }
     validate_real(v, "size", c->size, RANGE_NOT_NEGATIVE);
     validate_real(v, "gamma", c->gamma, RANGE_NOT_NEGATIVE);
@@ -281,7 +282,7 @@ static void validate_pair(validator *v, perp_pair *pair)
         validate_direction(v, "tangent", &pair->tangent);
     }
     if (!(pair->restitution >= 0.0 && pair->restitution <= 1.0)) {
-        validator_error(v, "restitution", "must lie between 0 and 1, but is %g", pair->restitution);
+        validator_error(v, "restitution", "`restitution` must lie between 0 and 1, but is %g", pair->restitution);
     }
     inherit_compliance(&pair->compliance, &v->scene->compliance);
     if (pair->compliance_set) {
@@ -328,21 +329,22 @@ static void validate_run(validator *v)
     if (run->steps_set && run->until_set) {
         validator_error(v, "steps", "give `until` or `steps`, not both");
     } else if (run->steps_set && run->steps < 0) {
-        validator_error(v, "steps", "must not be negative, but is %d", run->steps);
+        validator_error(v, "steps", "`steps` must not be negative, but is %d", run->steps);
     } else if (!run->steps_set && h && until && run->h > 0.0 && !(run->until / run->h < 1e9)) {
-        validator_error(v, "until", "is %g steps of h = %g; at most 1e9 are allowed", run->until / run->h, run->h);
+        validator_error(v, "until", "`until` is %g steps of h = %g; at most 1e9 are allowed", run->until / run->h,
+                        run->h);
     }
     validate_real(v, "smoothing", run->smoothing, RANGE_NOT_NEGATIVE);
     if (run->rays < 4 || run->rays > 1024 || run->rays % 2 != 0) {
-        validator_error(v, "rays", "must be an even number from 4 to 1024, but is %d", run->rays);
+        validator_error(v, "rays", "`rays` must be an even number from 4 to 1024, but is %d", run->rays);
     }
     validate_real(v, "tolerance", run->tolerance, RANGE_POSITIVE);
     if (!(run->substep_tolerance > 0.0)) {
-        validator_error(v, "substep_tolerance", "must be positive (.inf: never split a step)");
+        validator_error(v, "substep_tolerance", "`substep_tolerance` must be positive (.inf: never split a step)");
     }
     validate_real(v, "time_scale", run->time_scale, RANGE_POSITIVE);
     if (run->threads < 1 || run->threads > 1024) {
-        validator_error(v, "threads", "must lie between 1 and 1024, but is %d", run->threads);
+        validator_error(v, "threads", "`threads` must lie between 1 and 1024, but is %d", run->threads);
     }
     validator_leave(v, mark);
 }

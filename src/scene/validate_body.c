@@ -171,7 +171,7 @@ static void validate_shape(validator *v, perp_shape *shape)
 
 /* A mass distribution has principal moments a <= b <= c with a >= 0 and a + b >= c. Rounding in the user's digits may
  * break equality of a flat part slightly, so a relative 1e-6 is forgiven. */
-static void validate_inertia(validator *v, const perp_mat3 *inertia)
+static void validate_moments(validator *v, const perp_mat3 *inertia)
 {
     double moments[3];
     perp_mat3_symmetric_eigen(inertia, moments, NULL);
@@ -186,33 +186,47 @@ static void validate_inertia(validator *v, const perp_mat3 *inertia)
     }
 }
 
-static bool validate_mass_fields(validator *v, const perp_body *body)
+static void validate_written_inertia(validator *v, const perp_body *body)
 {
-    bool good = validate_optional(v, "mass", body->mass, RANGE_NOT_NEGATIVE);
-    good = validate_optional(v, "density", body->density, RANGE_NOT_NEGATIVE) && good;
+    const int n = body->inertia_count;
+    if (n == 0) {
+        return;
+    }
+    if (v->scene->planar ? n != 1 : n != 3 && n != 6) {
+        validator_error(v, "inertia", "%s",
+                        v->scene->planar ? "a planar body has one number, Izz"
+                                         : "write [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz]");
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        if (!validate_real(v, "inertia", body->inertia[i], n == 1 ? RANGE_NOT_NEGATIVE : RANGE_FINITE)) {
+            return;
+        }
+    }
+    if (n > 1) {
+        const double *w = body->inertia;
+        const double xy = n == 6 ? w[3] : 0.0, xz = n == 6 ? w[4] : 0.0, yz = n == 6 ? w[5] : 0.0;
+        const perp_mat3 inertia = {{w[0], xy, xz, xy, w[1], yz, xz, yz, w[2]}};
+        validate_moments(v, &inertia);
+    }
+}
+
+static void validate_mass_fields(validator *v, const perp_body *body)
+{
+    validate_optional(v, "mass", body->mass, RANGE_NOT_NEGATIVE);
+    validate_optional(v, "density", body->density, RANGE_NOT_NEGATIVE);
     bool density = body->density.set;
     for (int i = 0; i < body->shape_count; i++) {
         density = density || body->shapes[i].density.set;
     }
     if (body->mass.set && density) {
         validator_error(v, "mass", "give `mass` or `density`, not both");
-        good = false;
     }
-    good = validate_vector(v, "com", body->com) && good;
-    const int n = body->inertia_count;
-    if (n != 0 && (v->scene->planar ? n != 1 : n != 3 && n != 6)) {
-        validator_error(v, "inertia", "%s",
-                        v->scene->planar ? "a planar body has one number, Izz"
-                                         : "write [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz]");
-        return false;
+    if (body->inertia_count > 0 && !body->mass.set && !density) {
+        validator_error(v, "inertia", "an inertia without `mass` or `density` has no effect");
     }
-    for (int i = 0; i < n; i++) {
-        if (!isfinite(body->inertia[i])) {
-            validator_error(v, "inertia", "must be finite");
-            return false;
-        }
-    }
-    return good;
+    validate_vector(v, "com", body->com);
+    validate_written_inertia(v, body);
 }
 
 /* A free body must resist every component of motion that it is given. */
@@ -240,33 +254,22 @@ static void validate_free_mass(validator *v, const perp_body *body, const perp_m
     }
 }
 
+/* What follows from mass, densities and shapes together, all of which are sound by themselves. */
 static void validate_mass(validator *v, const perp_body *body)
 {
-    const int errors = v->diagnostics->errors;
-    if (!validate_mass_fields(v, body) || v->diagnostics->errors > errors) {
-        return;
-    }
     perp_error error;
     perp_mass_properties properties;
     if (perp_body_mass_properties(body, v->scene->planar, &properties, &error) != PERP_STATUS_OK) {
         validator_error(v, NULL, "%s", error.message);
         return;
     }
-    if (!isfinite(properties.mass) || !isfinite(properties.inertia.m[8]) || !isfinite(properties.inertia.m[0])) {
+    bool finite = isfinite(properties.mass) && isfinite(perp_vec3_norm(properties.com));
+    for (int i = 0; i < 9; i++) {
+        finite = finite && isfinite(properties.inertia.m[i]);
+    }
+    if (!finite) {
         validator_error(v, NULL, "mass properties overflow; check the lengths and densities");
-        return;
-    }
-    if (body->inertia_count > 0) {
-        if (!v->scene->planar) {
-            validate_inertia(v, &properties.inertia);
-        } else if (body->inertia[0] < 0.0) {
-            validator_error(v, "inertia", "must not be negative, but is %g", body->inertia[0]);
-        }
-        if (!body->mass.set && !body->density.set && !(properties.mass > 0.0)) {
-            validator_error(v, "inertia", "an inertia without `mass` has no effect; give `mass` too");
-        }
-    }
-    if (body->kind == PERP_BODY_FREE && body->joint < 0) {
+    } else if (body->kind == PERP_BODY_FREE && body->joint < 0) {
         validate_free_mass(v, body, &properties);
     }
 }
@@ -338,6 +341,7 @@ void validate_body(validator *v, perp_body *body)
         validate_shape(v, &shapes[i]);
         validator_leave(v, mark);
     }
+    validate_mass_fields(v, body);
     if (v->diagnostics->errors == errors) {
         validate_mass(v, body);
     }

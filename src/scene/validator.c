@@ -69,18 +69,27 @@ void validator_warning(validator *v, const char *key, const char *format, ...)
     va_end(arguments);
 }
 
+/* The last key of the place that a complaint is about. */
+static const char *last_key(const validator *v, const char *key)
+{
+    const char *whole = key ? key : v->path;
+    const char *dot = strrchr(whole, '.');
+    return dot ? dot + 1 : whole;
+}
+
 bool validate_real(validator *v, const char *key, double value, real_range range)
 {
+    const char *name = last_key(v, key);
     if (!isfinite(value)) {
-        validator_error(v, key, "must be a finite number");
+        validator_error(v, key, "`%s` must be a finite number", name);
         return false;
     }
     if (range == RANGE_NOT_NEGATIVE && value < 0.0) {
-        validator_error(v, key, "must not be negative, but is %g", value);
+        validator_error(v, key, "`%s` must not be negative, but is %g", name, value);
         return false;
     }
     if (range == RANGE_POSITIVE && !(value > 0.0)) {
-        validator_error(v, key, "must be positive, but is %g", value);
+        validator_error(v, key, "`%s` must be positive, but is %g", name, value);
         return false;
     }
     return true;
@@ -96,7 +105,7 @@ bool validate_vector(validator *v, const char *key, perp_vec3 value)
     if (isfinite(value.x) && isfinite(value.y) && isfinite(value.z)) {
         return true;
     }
-    validator_error(v, key, "must have finite components");
+    validator_error(v, key, "`%s` must have finite components", last_key(v, key));
     return false;
 }
 
@@ -107,7 +116,7 @@ bool validate_direction(validator *v, const char *key, perp_vec3 *direction)
     }
     const perp_vec3 unit = perp_vec3_normalise(*direction);
     if (!(perp_vec3_dot(unit, unit) > 0.5)) {
-        validator_error(v, key, "is a zero vector; a direction is needed");
+        validator_error(v, key, "`%s` is a zero vector; a direction is needed", last_key(v, key));
         return false;
     }
     *direction = unit;

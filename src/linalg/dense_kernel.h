@@ -1,0 +1,137 @@
+/* dense_kernel.h - the inner loops of the dense factorisations.
+ *
+ * Sums run in pairs of lanes that are written out, not left to the optimiser: a compiler may not reorder a sum of
+ * doubles, so a plain loop would not be vectorised, and one that relied on -O3 would be slow elsewhere. Written so, the
+ * order of every sum is fixed and the bits are the same for gcc and clang, -O0 and -O3. Two lanes, because that is what
+ * every x86-64, ARMv8 and WebAssembly machine has without further flags.
+ */
+#ifndef PERP_SRC_LINALG_DENSE_KERNEL_H
+#define PERP_SRC_LINALG_DENSE_KERNEL_H
+
+#include <perp/linalg.h>
+
+#include <assert.h>
+
+typedef double perp_lanes __attribute__((vector_size(16), aligned(8), may_alias));
+
+static inline perp_lanes perp_lanes_load(const double *x)
+{
+    return *(const perp_lanes *)x;
+}
+
+static inline double *perp_row(double *a, int stride, int row)
+{
+    return a + (ptrdiff_t)row * stride;
+}
+
+static inline const double *perp_row_const(const double *a, int stride, int row)
+{
+    return a + (ptrdiff_t)row * stride;
+}
+
+static inline double perp_dense_dot(int n, const double *x, const double *y)
+{
+    perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0, s3 = s0;
+    int i = 0;
+    for (; i + 8 <= n; i += 8) {
+        s0 += perp_lanes_load(x + i) * perp_lanes_load(y + i);
+        s1 += perp_lanes_load(x + i + 2) * perp_lanes_load(y + i + 2);
+        s2 += perp_lanes_load(x + i + 4) * perp_lanes_load(y + i + 4);
+        s3 += perp_lanes_load(x + i + 6) * perp_lanes_load(y + i + 6);
+    }
+    for (; i + 2 <= n; i += 2) {
+        s0 += perp_lanes_load(x + i) * perp_lanes_load(y + i);
+    }
+    s0 = (s0 + s1) + (s2 + s3);
+    const double sum = s0[0] + s0[1];
+    return i < n ? sum + x[i] * y[i] : sum;
+}
+
+/* y -= s x */
+static inline void perp_dense_subtract(int n, double s, const double *x, double *y)
+{
+    const perp_lanes ss = {s, s};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        *(perp_lanes *)(y + i) -= ss * perp_lanes_load(x + i);
+        *(perp_lanes *)(y + i + 2) -= ss * perp_lanes_load(x + i + 2);
+    }
+    for (; i < n; i++) {
+        y[i] -= s * x[i];
+    }
+}
+
+/* z -= s x + t y */
+static inline void perp_dense_subtract_two(int n, double s, const double *x, double t, const double *y, double *z)
+{
+    const perp_lanes ss = {s, s}, tt = {t, t};
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        *(perp_lanes *)(z + i) -= ss * perp_lanes_load(x + i) + tt * perp_lanes_load(y + i);
+    }
+    if (i < n) {
+        z[i] -= s * x[i] + t * y[i];
+    }
+}
+
+/* y /= s; division and not a product with 1 / s, which overflows for a subnormal s. */
+static inline void perp_dense_divide(int n, double s, double *y)
+{
+    for (int i = 0; i < n; i++) {
+        y[i] /= s;
+    }
+}
+
+static inline void perp_dense_swap(int n, double *x, double *y)
+{
+    for (int i = 0; i < n; i++) {
+        const double t = x[i];
+        x[i] = y[i];
+        y[i] = t;
+    }
+}
+
+/* Whether no entry is NaN or Inf: 0 * x is 0 for every other x. */
+static inline bool perp_dense_is_finite(int n, const double *x)
+{
+    perp_lanes s = {0.0, 0.0};
+    const perp_lanes zero = s;
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        s += zero * perp_lanes_load(x + i);
+    }
+    const double tail = i < n ? 0.0 * x[i] : 0.0;
+    return s[0] + s[1] + tail == 0.0;
+}
+
+/* The first row of a rows x columns matrix that is not finite, or -1. */
+static inline int perp_dense_first_bad_row(int rows, int columns, const double *a, int stride)
+{
+    for (int i = 0; i < rows; i++) {
+        if (!perp_dense_is_finite(columns, perp_row_const(a, stride, i))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The same for a lower triangle. */
+static inline int perp_dense_first_bad_lower_row(int n, const double *a, int stride)
+{
+    for (int i = 0; i < n; i++) {
+        if (!perp_dense_is_finite(i + 1, perp_row_const(a, stride, i))) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static inline perp_status perp_dense_result(perp_status status, int row, int *failed_row)
+{
+    if (failed_row) {
+        *failed_row = row;
+    }
+    return status;
+}
+
+#endif

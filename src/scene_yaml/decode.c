@@ -1,0 +1,437 @@
+#include "scene_yaml/decode.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool decode_error(decoder *d, const yaml_node *node, const char *format, ...)
+{
+    char message[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    yaml_tree_report(d->diagnostics, PERP_SEVERITY_ERROR, node, "%s", message);
+    return false;
+}
+
+void *decode_memory(decoder *d, int count, size_t size)
+{
+    void *memory = perp_arena_push(d->arena, (size_t)count, size);
+    d->out_of_memory = d->out_of_memory || !memory;
+    return memory;
+}
+
+/* What stands at a node, in the user's words. */
+static void describe(const yaml_node *node, char text[64])
+{
+    if (node->kind == YAML_MAP) {
+        snprintf(text, 64, "a mapping");
+    } else if (node->kind == YAML_LIST) {
+        snprintf(text, 64, "a list of %d", node->count);
+    } else if (yaml_tree_is_null(node)) {
+        snprintf(text, 64, "nothing");
+    } else {
+        snprintf(text, 64, node->quoted ? "the text \"%.40s\"" : "`%.40s`", node->text);
+    }
+}
+
+static bool expected(decoder *d, const yaml_node *node, const char *what)
+{
+    char found[64];
+    describe(node, found);
+    if (node->key) {
+        return decode_error(d, node, "`%.60s`: expected %s, but found %s", node->key, what, found);
+    }
+    return decode_error(d, node, "expected %s, but found %s", what, found);
+}
+
+/* ---- keys -----------------------------------------------------------------------------------------------------------
+ */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+enum { WORD_MAX = 40 };
+
+/* Edits (insert, delete, replace, swap neighbours) between two words. */
+static int edit_distance(const char *a, const char *b)
+{
+    const int la = (int)strlen(a), lb = (int)strlen(b);
+    if (la > WORD_MAX || lb > WORD_MAX) {
+        return WORD_MAX;
+    }
+    int d[WORD_MAX + 1][WORD_MAX + 1];
+    for (int i = 0; i <= la; i++) {
+        d[i][0] = i;
+    }
+    for (int j = 0; j <= lb; j++) {
+        d[0][j] = j;
+    }
+    for (int i = 1; i <= la; i++) {
+        for (int j = 1; j <= lb; j++) {
+            const int cost = a[i - 1] == b[j - 1] ? 0 : 1;
+            d[i][j] = least(least(d[i - 1][j] + 1, d[i][j - 1] + 1), d[i - 1][j - 1] + cost);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    return d[la][lb];
+}
+
+static bool right_dimension(const decoder *d, const key_spec *key)
+{
+    return !(key->flags & (d->planar ? KEY_SPATIAL : KEY_PLANAR));
+}
+
+static void report_unknown(decoder *d, const yaml_node *node, const key_table *table)
+{
+    const key_spec *nearest = NULL;
+    int distance = WORD_MAX;
+    char known[300] = "";
+    for (int i = 0; i < table->count; i++) {
+        const key_spec *key = &table->keys[i];
+        if (!right_dimension(d, key)) {
+            continue;
+        }
+        const int edits = edit_distance(node->key, key->key);
+        if (edits < distance) {
+            distance = edits;
+            nearest = key;
+        }
+        const size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s%s", length ? ", " : "", key->key);
+    }
+    char message[512];
+    if (nearest && distance <= 2 + (int)strlen(node->key) / 4) {
+        snprintf(message, sizeof message, "unknown key `%.60s`; did you mean `%s`?", node->key, nearest->key);
+    } else {
+        snprintf(message, sizeof message, "unknown key `%.60s`; the nearest known one is `%s` (known here: %s)",
+                 node->key, nearest ? nearest->key : "", known);
+    }
+    char path[256];
+    yaml_tree_path(node, path, sizeof path);
+    perp_diagnostics_add(d->diagnostics, PERP_SEVERITY_ERROR, node->file, node->key_line, node->key_column, path, "%s",
+                         message);
+}
+
+static const key_spec *find_key(const key_table *table, const char *name)
+{
+    for (int i = 0; i < table->count; i++) {
+        if (strcmp(table->keys[i].key, name) == 0) {
+            return &table->keys[i];
+        }
+    }
+    return NULL;
+}
+
+bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *object)
+{
+    if (node->kind != YAML_MAP && !yaml_tree_is_null(node)) {
+        char what[200];
+        snprintf(what, sizeof what, "a mapping (%s)", table->title);
+        return expected(d, node, what);
+    }
+    bool good = true;
+    for (const yaml_node *child = node->first; child; child = child->next) {
+        const key_spec *key = find_key(table, child->key);
+        if (!key) {
+            report_unknown(d, child, table);
+            good = false;
+        } else if (!right_dimension(d, key)) {
+            good = decode_error(d, child, "`%s` belongs to %s scenes, but this one is %s", key->key,
+                                d->planar ? "spatial" : "planar", d->planar ? "planar" : "spatial");
+        } else {
+            good = key->read(d, child, (char *)object + key->offset) && good;
+        }
+    }
+    for (int i = 0; i < table->count; i++) {
+        const key_spec *key = &table->keys[i];
+        if ((key->flags & KEY_REQUIRED) && right_dimension(d, key) &&
+            !yaml_tree_find(node, key->key, strlen(key->key))) {
+            good = decode_error(d, node, "`%s` is missing: %s", key->key, key->form);
+        }
+    }
+    return good;
+}
+
+/* ---- scalars --------------------------------------------------------------------------------------------------------
+ */
+
+/* A decimal number as YAML 1.2 and JSON write it: no hexadecimal, no names, no underscores. */
+static bool looks_like_number(const char *s)
+{
+    s += *s == '+' || *s == '-';
+    const size_t whole = strspn(s, "0123456789");
+    s += whole;
+    size_t fraction = 0;
+    if (*s == '.') {
+        fraction = strspn(s + 1, "0123456789");
+        s += 1 + fraction;
+    }
+    if (whole + fraction == 0) {
+        return false;
+    }
+    if (*s == 'e' || *s == 'E') {
+        s++;
+        s += *s == '+' || *s == '-';
+        const size_t digits = strspn(s, "0123456789");
+        if (digits == 0) {
+            return false;
+        }
+        s += digits;
+    }
+    return *s == '\0';
+}
+
+static bool is_one_of(const char *text, const char *a, const char *b, const char *c)
+{
+    return strcmp(text, a) == 0 || strcmp(text, b) == 0 || strcmp(text, c) == 0;
+}
+
+/* +1 or -1 for an infinity as YAML writes it, else 0. */
+static int infinity_sign(const char *text)
+{
+    const int sign = *text == '-' ? -1 : 1;
+    text += *text == '-' || *text == '+';
+    return is_one_of(text, ".inf", ".Inf", ".INF") ? sign : 0;
+}
+
+static bool read_number(decoder *d, const yaml_node *node, double *value, bool infinite_allowed)
+{
+    if (node->kind != YAML_SCALAR || node->quoted || yaml_tree_is_null(node)) {
+        return expected(d, node, "a number");
+    }
+    const int sign = infinity_sign(node->text);
+    if (sign != 0) {
+        if (!infinite_allowed) {
+            return decode_error(d, node, "expected a finite number, but found `%.40s`", node->text);
+        }
+        *value = sign > 0 ? INFINITY : -INFINITY;
+        return true;
+    }
+    if (is_one_of(node->text, ".nan", ".NaN", ".NAN")) {
+        return decode_error(d, node, "expected a number, but found NaN");
+    }
+    if (!looks_like_number(node->text)) {
+        return expected(d, node, "a number");
+    }
+    errno = 0;
+    const double parsed = strtod(node->text, NULL);
+    if (!isfinite(parsed)) {
+        return decode_error(d, node, "`%.40s` is too large for a double", node->text);
+    }
+    *value = parsed;
+    return true;
+}
+
+bool read_real(decoder *d, const yaml_node *node, void *target)
+{
+    return read_number(d, node, target, false);
+}
+
+bool read_real_or_infinite(decoder *d, const yaml_node *node, void *target)
+{
+    return read_number(d, node, target, true);
+}
+
+bool read_optional(decoder *d, const yaml_node *node, void *target)
+{
+    perp_optional *optional = target;
+    optional->set = read_number(d, node, &optional->value, false);
+    return optional->set;
+}
+
+bool read_int(decoder *d, const yaml_node *node, void *target)
+{
+    double value;
+    if (!read_number(d, node, &value, false)) {
+        return false;
+    }
+    if (value != floor(value) || fabs(value) > 2e9) {
+        return expected(d, node, "a whole number (up to 2e9)");
+    }
+    *(int *)target = (int)value;
+    return true;
+}
+
+bool read_bool(decoder *d, const yaml_node *node, void *target)
+{
+    if (node->kind == YAML_SCALAR && !node->quoted) {
+        if (is_one_of(node->text, "true", "True", "TRUE")) {
+            *(bool *)target = true;
+            return true;
+        }
+        if (is_one_of(node->text, "false", "False", "FALSE")) {
+            *(bool *)target = false;
+            return true;
+        }
+    }
+    return expected(d, node, "true or false");
+}
+
+bool read_text(decoder *d, const yaml_node *node, void *target)
+{
+    if (node->kind != YAML_SCALAR || yaml_tree_is_null(node)) {
+        return expected(d, node, "text");
+    }
+    *(const char **)target = node->text;
+    return true;
+}
+
+int read_word(decoder *d, const yaml_node *node, const char *const *words)
+{
+    char known[200] = "one of";
+    for (int i = 0; words[i]; i++) {
+        if (node->kind == YAML_SCALAR && strcmp(node->text, words[i]) == 0) {
+            return i;
+        }
+        const size_t length = strlen(known);
+        snprintf(known + length, sizeof known - length, "%s `%s`", i ? "," : "", words[i]);
+    }
+    expected(d, node, known);
+    return -1;
+}
+
+/* ---- lists ----------------------------------------------------------------------------------------------------------
+ */
+
+bool expect_list(decoder *d, const yaml_node *node, const char *what)
+{
+    return node->kind == YAML_LIST || expected(d, node, what);
+}
+
+bool read_reals(decoder *d, const yaml_node *node, double *values, int count)
+{
+    char what[64];
+    snprintf(what, sizeof what, "a list of %d numbers", count);
+    if (node->kind != YAML_LIST || node->count != count) {
+        return expected(d, node, what);
+    }
+    bool good = true;
+    for (const yaml_node *child = node->first; child; child = child->next) {
+        good = read_number(d, child, &values[child->index], false) && good;
+    }
+    return good;
+}
+
+bool read_vector(decoder *d, const yaml_node *node, void *target)
+{
+    double values[3] = {0, 0, 0};
+    if (!read_reals(d, node, values, d->planar ? 2 : 3)) {
+        return false;
+    }
+    *(perp_vec3 *)target = perp_vec3_make(values[0], values[1], values[2]);
+    return true;
+}
+
+/* ---- drives ---------------------------------------------------------------------------------------------------------
+ */
+
+static bool read_sine(decoder *d, const yaml_node *node, void *target)
+{
+    return read_map(d, node, &sine_table, target);
+}
+
+static bool read_sines(decoder *d, const yaml_node *node, void *target)
+{
+    perp_drive *drive = target;
+    if (!expect_list(d, node, "a list of {amplitude, omega, phase}")) {
+        return false;
+    }
+    perp_sine *sines = decode_memory(d, node->count, sizeof *sines);
+    bool good = sines != NULL;
+    for (const yaml_node *child = node->first; child && sines; child = child->next) {
+        good = read_sine(d, child, &sines[child->index]) && good;
+    }
+    drive->sines = sines;
+    drive->sine_count = good ? node->count : 0;
+    return good;
+}
+
+static double *read_table_column(decoder *d, const yaml_node *node)
+{
+    if (!expect_list(d, node, "a list of numbers")) {
+        return NULL;
+    }
+    double *values = decode_memory(d, node->count, sizeof *values);
+    return values && read_reals(d, node, values, node->count) ? values : NULL;
+}
+
+static bool read_times(decoder *d, const yaml_node *node, void *target)
+{
+    perp_drive *drive = target;
+    drive->times = read_table_column(d, node);
+    return drive->times != NULL;
+}
+
+static bool read_values(decoder *d, const yaml_node *node, void *target)
+{
+    perp_drive *drive = target;
+    drive->values = read_table_column(d, node);
+    return drive->values != NULL;
+}
+
+static bool read_interpolate(decoder *d, const yaml_node *node, void *target)
+{
+    static const char *const words[] = {"linear", "cubic", NULL};
+    const int word = read_word(d, node, words);
+    ((perp_drive *)target)->interpolation = word == 1 ? PERP_INTERPOLATE_CUBIC : PERP_INTERPOLATE_LINEAR;
+    return word >= 0;
+}
+
+static const key_spec sine_keys[] = {
+    {"amplitude", "number", "0", "", read_real, offsetof(perp_sine, amplitude), 0},
+    {"omega", "rad/s", "0", "", read_real, offsetof(perp_sine, omega), 0},
+    {"phase", "rad", "0", "", read_real, offsetof(perp_sine, phase), 0},
+};
+const key_table sine_table = {"an element of `sines`", sine_keys, sizeof sine_keys / sizeof *sine_keys};
+
+static const key_spec drive_keys[] = {
+    {"offset", "number", "0", "value at t = 0, without the sines", read_real, offsetof(perp_drive, offset), 0},
+    {"rate", "number", "0", "change per second", read_real, offsetof(perp_drive, rate), 0},
+    {"sines", "[{amplitude, omega, phase}, ..]", "", "each adds amplitude sin(omega t + phase)", read_sines, 0, 0},
+    {"times", "[t0, t1, ..]", "", "a table instead: increasing times", read_times, 0, 0},
+    {"values", "[v0, v1, ..]", "", "the table's values, held outside it", read_values, 0, 0},
+    {"interpolate", "linear, cubic", "linear", "cubic: C2 spline with zero rate at both ends", read_interpolate, 0, 0},
+};
+const key_table drive_table = {"DRIVE: a number or a function of time", drive_keys,
+                               sizeof drive_keys / sizeof *drive_keys};
+
+bool read_drive(decoder *d, const yaml_node *node, void *target)
+{
+    perp_drive *drive = target;
+    memset(drive, 0, sizeof *drive);
+    if (node->kind == YAML_SCALAR && !yaml_tree_is_null(node)) {
+        return read_number(d, node, &drive->offset, false);
+    }
+    if (node->kind != YAML_MAP || node->count == 0) {
+        return expected(d, node, "a number, {offset, rate, sines} or {times, values, interpolate}");
+    }
+    if (!read_map(d, node, &drive_table, drive)) {
+        return false;
+    }
+    const yaml_node *times = yaml_tree_find(node, "times", 5), *values = yaml_tree_find(node, "values", 6);
+    const bool formula = yaml_tree_find(node, "offset", 6) || yaml_tree_find(node, "rate", 4) || drive->sines;
+    if (!times != !values) {
+        return decode_error(d, node, "a table needs both `times` and `values`");
+    }
+    if (!times) {
+        return !yaml_tree_find(node, "interpolate", 11) ||
+               decode_error(d, node, "`interpolate` goes with `times` and `values`");
+    }
+    if (formula) {
+        return decode_error(d, node, "give {offset, rate, sines} or {times, values}, not both");
+    }
+    if (times->count != values->count || times->count == 0) {
+        return decode_error(d, values, "`times` has %d entries and `values` %d; they must match", times->count,
+                            values->count);
+    }
+    drive->knot_count = times->count;
+    return true;
+}

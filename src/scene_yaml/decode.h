@@ -1,0 +1,67 @@
+/* decode.h - from nodes to values, by tables.
+ *
+ * A mapping of the format is described by a key_table: each key with the reader of its value, where the value goes, and
+ * the words for the reference page. So the loader, its error messages and the documentation cannot disagree.
+ *
+ * A reader reports what is wrong at the node and returns false; what it could not read keeps its default. Ranges are
+ * not checked here but by perp_scene_validate, which scenes built in C pass through as well.
+ */
+#ifndef PERP_SRC_SCENE_YAML_DECODE_H
+#define PERP_SRC_SCENE_YAML_DECODE_H
+
+#include "scene_yaml/yaml_tree.h"
+
+typedef struct decoder {
+    perp_scene *scene;
+    perp_diagnostics *diagnostics;
+    perp_arena *arena;  /* for arrays on their way into the scene */
+    const char *folder; /* where mesh files may lie; NULL: nowhere */
+    bool planar;
+    bool out_of_memory;
+} decoder;
+
+typedef bool read_function(decoder *d, const yaml_node *node, void *target);
+
+enum { KEY_REQUIRED = 1, KEY_PLANAR = 2, KEY_SPATIAL = 4 };
+
+typedef struct key_spec {
+    const char *key;
+    const char *form;     /* what to write */
+    const char *fallback; /* the default, as text; "" where there is none */
+    const char *meaning;
+    read_function *read;
+    size_t offset; /* of the target in the object that the mapping fills */
+    unsigned flags;
+} key_spec;
+
+typedef struct key_table {
+    const char *title; /* where such a mapping stands */
+    const key_spec *keys;
+    int count;
+} key_table;
+
+/* Reads every key of a mapping into `object`; unknown keys, keys of the other dimension and missing required ones are
+ * errors. An empty value counts as an empty mapping. */
+bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *object);
+
+bool decode_error(decoder *d, const yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* count * size zeroed bytes that live while the scene is being decoded; NULL sets out_of_memory. */
+void *decode_memory(decoder *d, int count, size_t size);
+
+bool read_real(decoder *d, const yaml_node *node, void *target); /* double, finite */
+bool read_real_or_infinite(decoder *d, const yaml_node *node, void *target);
+bool read_optional(decoder *d, const yaml_node *node, void *target);           /* perp_optional */
+bool read_int(decoder *d, const yaml_node *node, void *target);                /* int */
+bool read_bool(decoder *d, const yaml_node *node, void *target);               /* bool */
+bool read_text(decoder *d, const yaml_node *node, void *target);               /* const char * */
+bool read_vector(decoder *d, const yaml_node *node, void *target);             /* perp_vec3: 3 components, planar 2 */
+bool read_reals(decoder *d, const yaml_node *node, double *values, int count); /* exactly `count` numbers */
+bool read_drive(decoder *d, const yaml_node *node, void *target);              /* perp_drive */
+/* A list is required; its elements are then walked by the caller. */
+bool expect_list(decoder *d, const yaml_node *node, const char *what);
+/* Index of the word in `words` (NULL-terminated), -1 after an error. */
+int read_word(decoder *d, const yaml_node *node, const char *const *words);
+
+extern const key_table drive_table, sine_table;
+
+#endif

@@ -1,0 +1,256 @@
+/* perp_scene_load_*: text -> tree -> includes merged -> settings applied -> decoded -> validated. */
+#include "scene_yaml/files.h"
+#include "scene_yaml/keys.h"
+#include "scene_yaml/yaml_merge.h"
+
+#include "scene/scene_memory.h"
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers have a decimal point whatever the program's locale says; this thread's locale is "C" while loading. */
+typedef struct locale_guard {
+    locale_t c, before;
+} locale_guard;
+
+static bool locale_enter(locale_guard *guard)
+{
+    guard->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    guard->before = guard->c ? uselocale(guard->c) : (locale_t)0;
+    return guard->c != (locale_t)0;
+}
+
+static void locale_leave(locale_guard *guard)
+{
+    if (guard->c) {
+        uselocale(guard->before);
+        freelocale(guard->c);
+    }
+}
+
+typedef struct loader {
+    yaml_reader reader;
+    const char *folder; /* the scene's; NULL: none */
+    int files;
+    const char *open[PERP_YAML_MAX_FILES]; /* the chain of includes being read, to find rings */
+    int open_count;
+} loader;
+
+static bool load_tree(loader *l, const char *text, size_t length, const char *name, const char *folder,
+                      yaml_node *into);
+
+static bool refuse_include(loader *l, const yaml_node *node, const char *why)
+{
+    yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, node, "include `%.100s`: %s",
+                     node->kind == YAML_SCALAR ? node->text : "", why);
+    return false;
+}
+
+/* Reads one included file and merges it. `folder` is that of the file that includes it. */
+static bool load_include(loader *l, const yaml_node *node, const char *folder, yaml_node *into)
+{
+    perp_arena *arena = l->reader.arena;
+    char why[200];
+    if (node->kind != YAML_SCALAR || yaml_tree_is_null(node)) {
+        return refuse_include(l, node, "a file name is needed");
+    }
+    if (!l->folder || !folder) {
+        return refuse_include(l, node, "this scene does not come from a folder, so it cannot include files");
+    }
+    if (node->text[0] == '/') {
+        return refuse_include(l, node, "must be relative to the scene's folder");
+    }
+    char *path = file_join(arena, folder, node->text);
+    char *own_folder = path ? file_folder(arena, path) : NULL;
+    if (!own_folder) {
+        l->reader.out_of_memory = true;
+        return false;
+    }
+    /* Named relative to the file that includes it, but never outside the scene's own folder. */
+    const size_t root = strcmp(l->folder, ".") == 0 ? 0 : strlen(l->folder) + 1;
+    perp_status status = file_check_inside(l->folder, path + root, why);
+    if (status != PERP_STATUS_OK) {
+        l->reader.out_of_memory = l->reader.out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
+        return refuse_include(l, node, why);
+    }
+    for (int i = 0; i < l->open_count; i++) {
+        if (strcmp(l->open[i], path) == 0) {
+            return refuse_include(l, node, "the file includes itself");
+        }
+    }
+    if (l->files >= PERP_YAML_MAX_FILES) {
+        return refuse_include(l, node, "too many files");
+    }
+    char *text;
+    size_t length;
+    status = file_read(arena, path, true, PERP_YAML_MAX_BYTES, &text, &length, why);
+    if (status != PERP_STATUS_OK) {
+        l->reader.out_of_memory = l->reader.out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
+        return refuse_include(l, node, why);
+    }
+    return load_tree(l, text, length, path, own_folder, into);
+}
+
+static bool load_includes(loader *l, yaml_node *root, const char *folder, yaml_node *into)
+{
+    yaml_node *list = yaml_tree_find(root, "include", 7);
+    if (!list) {
+        return true;
+    }
+    bool good = true;
+    if (list->kind != YAML_LIST) {
+        yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, list, "expected a list of files: [FILE, ..]");
+        good = false;
+    }
+    for (const yaml_node *child = list->kind == YAML_LIST ? list->first : NULL; child; child = child->next) {
+        good = load_include(l, child, folder, into) && good;
+    }
+    yaml_tree_remove(list);
+    return good;
+}
+
+/* Parses one file and merges it, after what it includes, into `into`. */
+static bool load_tree(loader *l, const char *text, size_t length, const char *name, const char *folder, yaml_node *into)
+{
+    yaml_node *root = yaml_tree_parse(&l->reader, text, length, name);
+    if (!root) {
+        return false;
+    }
+    if (root->kind != YAML_MAP) {
+        yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, root,
+                         "a scene is a mapping that begins with `perp: 1`");
+        return false;
+    }
+    l->files++;
+    l->open[l->open_count++] = name;
+    const bool good = load_includes(l, root, folder, into);
+    l->open_count--;
+    yaml_merge(&l->reader, into, root);
+    return good;
+}
+
+/* By file in order of first appearance, then by place. Insertion sort: at most 40 items, and stable. */
+static void sort_diagnostics(perp_diagnostics *list)
+{
+    for (int i = 1; i < list->count; i++) {
+        const perp_diagnostic item = list->items[i];
+        int j = i;
+        while (j > 0 && strcmp(list->items[j - 1].file, item.file) == 0 &&
+               (list->items[j - 1].line > item.line ||
+                (list->items[j - 1].line == item.line && list->items[j - 1].column > item.column))) {
+            list->items[j] = list->items[j - 1];
+            j--;
+        }
+        list->items[j] = item;
+    }
+}
+
+static bool is_planar(const yaml_node *root)
+{
+    const yaml_node *planar = yaml_tree_find(root, "planar", 6);
+    return planar && planar->kind == YAML_SCALAR && !planar->quoted &&
+           (strcmp(planar->text, "true") == 0 || strcmp(planar->text, "True") == 0 ||
+            strcmp(planar->text, "TRUE") == 0);
+}
+
+/* The tree stays in the scene's arena, so that places can be named as long as the scene lives. */
+static perp_status decode_scene(loader *l, const yaml_node *root, perp_scene *scene)
+{
+    decoder d = {.scene = scene,
+                 .diagnostics = l->reader.diagnostics,
+                 .arena = l->reader.arena,
+                 .folder = l->folder,
+                 .planar = scene->planar};
+    scene->locate = yaml_tree_locate;
+    scene->locate_context = root;
+    read_scene(&d, root);
+    if (d.out_of_memory) {
+        return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    return perp_scene_validate(scene, l->reader.diagnostics);
+}
+
+static perp_status load(loader *l, const char *text, size_t length, const char *name,
+                        const perp_scene_load_options *options, perp_scene *scene)
+{
+    yaml_node *root = yaml_tree_new_map(&l->reader, name, 1, 1);
+    if (!root) {
+        return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    bool good = load_tree(l, text, length, name, l->folder, root);
+    for (int i = 0; good && options && i < options->setting_count; i++) {
+        good = yaml_apply_setting(&l->reader, root, options->settings[i]);
+    }
+    if (l->reader.out_of_memory) {
+        return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    if (!good) {
+        return PERP_STATUS_BAD_INPUT;
+    }
+    scene->planar = is_planar(root);
+    scene->gravity = scene->planar ? perp_vec3_make(0, -9.81, 0) : perp_vec3_make(0, 0, -9.81);
+    return decode_scene(l, root, scene);
+}
+
+perp_status perp_scene_load_text(const char *text, size_t length, const char *name, const char *folder,
+                                 const perp_scene_load_options *options, perp_scene **scene,
+                                 perp_diagnostics *diagnostics)
+{
+    *scene = NULL;
+    perp_scene *made = NULL;
+    perp_error error;
+    locale_guard guard = {0};
+    perp_status status = locale_enter(&guard) ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
+    if (status == PERP_STATUS_OK) {
+        status = perp_scene_create(false, options ? options->allocator : NULL, &made, &error);
+    }
+    if (status == PERP_STATUS_OK) {
+        perp_arena *arena = &made->memory->arena;
+        const char *kept_name = perp_arena_text(arena, name, strlen(name));
+        if (!kept_name) {
+            status = PERP_STATUS_OUT_OF_MEMORY;
+        } else if (length > PERP_YAML_MAX_BYTES) {
+            perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, name, 1, 1, "", "is larger than %d bytes",
+                                 PERP_YAML_MAX_BYTES);
+            status = PERP_STATUS_BAD_INPUT;
+        } else {
+            loader l = {.reader = {.arena = arena, .diagnostics = diagnostics}, .folder = folder};
+            status = load(&l, text, length, kept_name, options, made);
+        }
+    }
+    locale_leave(&guard);
+    if (status == PERP_STATUS_OUT_OF_MEMORY && diagnostics->errors == 0) {
+        perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, name, 1, 1, "", "out of memory while reading the scene");
+    }
+    sort_diagnostics(diagnostics);
+    if (status == PERP_STATUS_OK) {
+        *scene = made;
+    } else {
+        perp_scene_free(made);
+    }
+    return status;
+}
+
+perp_status perp_scene_load_file(const char *path, const perp_scene_load_options *options, perp_scene **scene,
+                                 perp_diagnostics *diagnostics)
+{
+    *scene = NULL;
+    perp_arena arena;
+    perp_arena_init(&arena, options ? options->allocator : NULL);
+    char *text;
+    size_t length;
+    char why[200];
+    perp_status status = file_read(&arena, path, false, PERP_YAML_MAX_BYTES, &text, &length, why);
+    const char *folder = status == PERP_STATUS_OK ? file_folder(&arena, path) : NULL;
+    if (folder) {
+        status = perp_scene_load_text(text, length, path, folder, options, scene, diagnostics);
+    } else {
+        const bool unreadable = status == PERP_STATUS_IO;
+        status = unreadable ? PERP_STATUS_BAD_INPUT : PERP_STATUS_OUT_OF_MEMORY;
+        perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, path, 1, 1, "", "%s",
+                             unreadable ? why : "out of memory");
+    }
+    perp_arena_clear(&arena);
+    return status;
+}

@@ -1,0 +1,194 @@
+#include "scene_yaml/yaml_merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* True if the children of this mapping are things with names. */
+static bool holds_names(const yaml_node *map)
+{
+    if (!map->key || !map->parent) {
+        return false;
+    }
+    if (!map->parent->parent) {
+        return strcmp(map->key, "bodies") == 0 || strcmp(map->key, "joints") == 0 || strcmp(map->key, "loops") == 0;
+    }
+    return strcmp(map->key, "pairs") == 0 && map->parent->key && strcmp(map->parent->key, "contacts") == 0;
+}
+
+static bool joins_lists(const yaml_node *list)
+{
+    return list->key && (strcmp(list->key, "forces") == 0 || strcmp(list->key, "exclude") == 0);
+}
+
+static void merge_children(yaml_reader *reader, yaml_node *into, yaml_node *from);
+
+static void merge_one(yaml_reader *reader, yaml_node *into, yaml_node *child)
+{
+    yaml_node *present = child->key ? yaml_tree_find(into, child->key, strlen(child->key)) : NULL;
+    if (!present) {
+        const int line = child->key_line, column = child->key_column;
+        yaml_tree_append(into, child, child->key);
+        child->key_line = line;
+        child->key_column = column;
+    } else if (present->kind != YAML_SCALAR && yaml_tree_is_null(child)) {
+        return; /* `bodies:` with nothing behind it takes nothing away */
+    } else if (holds_names(into)) {
+        yaml_tree_report(reader->diagnostics, PERP_SEVERITY_ERROR, child, "`%s` was already defined at %s:%d:%d",
+                         child->key, present->file, present->key_line, present->key_column);
+    } else if (present->kind == YAML_MAP && child->kind == YAML_MAP) {
+        merge_children(reader, present, child);
+    } else if (present->kind == YAML_LIST && child->kind == YAML_LIST && joins_lists(present)) {
+        merge_children(reader, present, child);
+    } else {
+        const int line = child->key_line, column = child->key_column;
+        yaml_tree_replace(present, child);
+        child->key_line = line;
+        child->key_column = column;
+    }
+}
+
+static void merge_children(yaml_reader *reader, yaml_node *into, yaml_node *from)
+{
+    yaml_node *child = from->first;
+    while (child) {
+        yaml_node *next = child->next;
+        merge_one(reader, into, child);
+        child = next;
+    }
+}
+
+void yaml_merge(yaml_reader *reader, yaml_node *into, yaml_node *from)
+{
+    merge_children(reader, into, from);
+}
+
+/* ---- settings -----------------------------------------------------------------------------------------------------
+ */
+
+typedef struct setting {
+    yaml_reader *reader;
+    const char *label; /* "--set PATH=VALUE": stands for the file in messages */
+} setting;
+
+static yaml_node *refuse(const setting *s, int column, const char *what, const char *part, size_t length)
+{
+    perp_diagnostics_add(s->reader->diagnostics, PERP_SEVERITY_ERROR, s->label, 1, column, "", "%s `%.*s`", what,
+                         (int)(length > 100 ? 100 : length), part);
+    return NULL;
+}
+
+/* An element of a list by its number. */
+static yaml_node *list_element(const setting *s, yaml_node *list, const char *part, size_t length, int column)
+{
+    char *end;
+    const long index = strtol(part, &end, 10);
+    if (end != part + length || index < 0 || part[0] == '+') {
+        return refuse(s, column, "a list element is named by its number, from 0, not", part, length);
+    }
+    for (yaml_node *child = list->first; child; child = child->next) {
+        if (child->index == index) {
+            return child;
+        }
+    }
+    return refuse(s, column, "the list has no element", part, length);
+}
+
+static yaml_node *as_map(const setting *s, yaml_node *node, int column)
+{
+    if (node->kind == YAML_SCALAR && yaml_tree_is_null(node)) {
+        node->kind = YAML_MAP;
+    } else if (node->kind == YAML_SCALAR) {
+        return refuse(s, column, "there is a plain value here, not a mapping with a key", node->text,
+                      strlen(node->text));
+    }
+    return node;
+}
+
+/* The child that `part` names; made, as an empty mapping, where it is missing. */
+static yaml_node *step_into(const setting *s, yaml_node *node, const char *part, size_t length, int column)
+{
+    node = as_map(s, node, column);
+    if (!node || node->kind == YAML_LIST) {
+        return node ? list_element(s, node, part, length, column) : NULL;
+    }
+    yaml_node *child = yaml_tree_find(node, part, length);
+    if (child) {
+        return child;
+    }
+    const char *key = perp_arena_text(s->reader->arena, part, length);
+    child = key ? yaml_tree_new_map(s->reader, s->label, 1, column) : NULL;
+    if (!child) {
+        s->reader->out_of_memory = s->reader->out_of_memory || !key;
+        return NULL;
+    }
+    yaml_tree_append(node, child, key);
+    child->key_line = 1;
+    child->key_column = column;
+    return child;
+}
+
+/* `until` and `steps` say the same thing: setting one takes the other's place. */
+static void drop_alternative(const yaml_node *node)
+{
+    static const char *const pairs[][2] = {{"until", "steps"}, {"steps", "until"}};
+    for (size_t i = 0; node->key && i < sizeof pairs / sizeof pairs[0]; i++) {
+        yaml_node *other =
+            strcmp(node->key, pairs[i][0]) == 0 ? yaml_tree_find(node->parent, pairs[i][1], strlen(pairs[i][1])) : NULL;
+        if (other) {
+            yaml_tree_remove(other);
+        }
+    }
+}
+
+/* Shifts the places of a parsed value to where it stands in the whole setting. */
+static void shift_columns(yaml_node *node, int shift)
+{
+    if (node->line == 1) {
+        node->column += shift;
+    }
+    node->key_column += node->key_line == 1 ? shift : 0;
+    for (yaml_node *child = node->first; child; child = child->next) {
+        shift_columns(child, shift);
+    }
+}
+
+bool yaml_apply_setting(yaml_reader *reader, yaml_node *root, const char *text)
+{
+    const size_t size = strlen(text) + sizeof "--set ";
+    char *label = perp_arena_push(reader->arena, size, 1);
+    if (!label) {
+        reader->out_of_memory = true;
+        return false;
+    }
+    snprintf(label, size, "--set %s", text);
+    const setting s = {reader, label};
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text) {
+        refuse(&s, 1, "write PATH=VALUE, for example contacts.friction=0.3, not", text, strlen(text));
+        return false;
+    }
+    yaml_node *value = yaml_tree_parse(reader, equals + 1, strlen(equals + 1), label);
+    if (!value) {
+        return false;
+    }
+    const int shift = (int)(equals + 1 - text) + (int)sizeof "--set " - 1;
+    shift_columns(value, shift);
+    yaml_node *node = root;
+    for (const char *part = text; node && part < equals;) {
+        const char *end = part;
+        while (end < equals && *end != '.') {
+            end++;
+        }
+        const int column = (int)(part - text) + (int)sizeof "--set ";
+        node = end > part ? step_into(&s, node, part, (size_t)(end - part), column)
+                          : refuse(&s, column, "the path has an empty part:", text, (size_t)(equals - text));
+        part = end < equals ? end + 1 : end;
+    }
+    if (!node) {
+        return false;
+    }
+    yaml_tree_replace(node, value);
+    drop_alternative(value);
+    return true;
+}
