@@ -109,8 +109,8 @@ PERP_API void perp_lu_solve_many(int n, const double *lu, int stride, const int 
  * neither overflows nor underflows. n = 0 gives +1 and 0. */
 PERP_API int perp_lu_determinant(int n, const double *lu, int stride, const int *pivots, double *log_magnitude);
 
-/* An estimate of 1 / (|A|_1 |A^-1|_1), in [0, 1], by Higham's method (at most five solves of each kind; never below the
- * truth but for rounding, seldom above it by more than a factor 3). `norm_one` is perp_matrix_norm_one of A before it
+/* An estimate of 1 / (|A|_1 |A^-1|_1), in [0, 1], by Higham's method (at most twelve solves; never below the truth but
+ * for rounding, seldom above it by more than a factor 3). `norm_one` is perp_matrix_norm_one of A before it
  * was factored; `work` has 2 n doubles. n = 0 gives 1. */
 PERP_API double perp_lu_reciprocal_condition(int n, const double *lu, int stride, const int *pivots, double norm_one,
                                              double *work);

@@ -74,6 +74,26 @@ static inline void perp_dense_subtract_two(int n, double s, const double *x, dou
     }
 }
 
+/* y -= s[0] x_0 + s[1] x_1 + s[2] x_2 + s[3] x_3, in this order; the x_k are rows `stride` apart. */
+static inline void perp_dense_subtract_four(int n, const double *s, const double *x, int stride, double *y)
+{
+    const double *x0 = x, *x1 = perp_row_const(x, stride, 1), *x2 = perp_row_const(x, stride, 2),
+                 *x3 = perp_row_const(x, stride, 3);
+    const perp_lanes s0 = {s[0], s[0]}, s1 = {s[1], s[1]}, s2 = {s[2], s[2]}, s3 = {s[3], s[3]};
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        perp_lanes t = perp_lanes_load(y + i);
+        t -= s0 * perp_lanes_load(x0 + i);
+        t -= s1 * perp_lanes_load(x1 + i);
+        t -= s2 * perp_lanes_load(x2 + i);
+        t -= s3 * perp_lanes_load(x3 + i);
+        *(perp_lanes *)(y + i) = t;
+    }
+    if (i < n) {
+        y[i] = (((y[i] - s[0] * x0[i]) - s[1] * x1[i]) - s[2] * x2[i]) - s[3] * x3[i];
+    }
+}
+
 /* y /= s; division and not a product with 1 / s, which overflows for a subnormal s. */
 static inline void perp_dense_divide(int n, double s, double *y)
 {
@@ -107,7 +127,7 @@ static inline bool perp_dense_is_finite(int n, const double *x)
 /* The first row of a rows x columns matrix that is not finite, or -1. */
 static inline int perp_dense_first_bad_row(int rows, int columns, const double *a, int stride)
 {
-    for (int i = 0; i < rows; i++) {
+    for (int i = 0; columns > 0 && i < rows; i++) {
         if (!perp_dense_is_finite(columns, perp_row_const(a, stride, i))) {
             return i;
         }

@@ -1,4 +1,6 @@
-/* LU by rows: step k subtracts multiples of row k from the rows below it, each a contiguous update. */
+/* LU by rows, four columns at a time: the panel of four is eliminated first, exchanging whole rows, and then each row
+ * below takes the four updates right of the panel in one contiguous pass, which loads and stores it once, not four
+ * times. Every entry sees the same operations in the same order as without panels. */
 #include <perp/linalg.h>
 
 #include "linalg/dense_kernel.h"
@@ -18,6 +20,50 @@ static int find_pivot(int n, const double *a, int stride, int k)
     return where;
 }
 
+enum { PANEL = 4 };
+
+/* Eliminates columns begin .. end - 1 within themselves; returns the first row with a zero pivot, or -1. */
+static int factor_panel(int n, double *a, int stride, int *pivots, int begin, int end)
+{
+    int zero_pivot = -1;
+    for (int k = begin; k < end; k++) {
+        const int p = find_pivot(n, a, stride, k);
+        double *row = perp_row(a, stride, k);
+        pivots[k] = p;
+        if (p != k) {
+            perp_dense_swap(n, row, perp_row(a, stride, p));
+        }
+        if (row[k] == 0.0) { /* so is all below it: nothing to eliminate */
+            zero_pivot = zero_pivot < 0 ? k : zero_pivot;
+            continue;
+        }
+        for (int i = k + 1; i < n; i++) {
+            double *below = perp_row(a, stride, i);
+            below[k] /= row[k];
+            for (int j = k + 1; j < end; j++) {
+                below[j] -= below[k] * row[j];
+            }
+        }
+    }
+    return zero_pivot;
+}
+
+/* Carries the elimination of a panel to the columns right of it. */
+static void update_right(int n, double *a, int stride, int begin, int end)
+{
+    const int count = n - end; /* 0 for a panel narrower than PANEL, which is the last */
+    for (int i = begin + 1; count > 0 && i < end; i++) {
+        double *row = perp_row(a, stride, i);
+        for (int k = begin; k < i; k++) {
+            perp_dense_subtract(count, row[k], perp_row_const(a, stride, k) + end, row + end);
+        }
+    }
+    for (int i = end; i < n; i++) {
+        double *row = perp_row(a, stride, i);
+        perp_dense_subtract_four(count, row + begin, perp_row_const(a, stride, begin) + end, stride, row + end);
+    }
+}
+
 perp_status perp_lu_factor(int n, double *a, int stride, int *pivots, int *failed_row)
 {
     assert(n >= 0 && (n == 0 || (a && pivots && stride >= n)));
@@ -26,22 +72,11 @@ perp_status perp_lu_factor(int n, double *a, int stride, int *pivots, int *faile
         return perp_dense_result(PERP_STATUS_BAD_INPUT, bad, failed_row);
     }
     int zero_pivot = -1;
-    for (int k = 0; k < n; k++) {
-        const int p = find_pivot(n, a, stride, k);
-        double *row = perp_row(a, stride, k);
-        pivots[k] = p;
-        if (p != k) {
-            perp_dense_swap(n, row, perp_row(a, stride, p));
-        }
-        if (row[k] == 0.0) {
-            zero_pivot = zero_pivot < 0 ? k : zero_pivot;
-            continue;
-        }
-        for (int i = k + 1; i < n; i++) {
-            double *below = perp_row(a, stride, i);
-            below[k] /= row[k];
-            perp_dense_subtract(n - k - 1, below[k], row + k + 1, below + k + 1);
-        }
+    for (int begin = 0; begin < n; begin += PANEL) {
+        const int end = begin + PANEL < n ? begin + PANEL : n;
+        const int zero = factor_panel(n, a, stride, pivots, begin, end);
+        zero_pivot = zero_pivot < 0 ? zero : zero_pivot;
+        update_right(n, a, stride, begin, end);
     }
     const int overflow = perp_dense_first_bad_row(n, n, a, stride);
     const int failed = overflow >= 0 ? overflow : zero_pivot;

@@ -209,6 +209,9 @@ perp_status perp_qr_factor(perp_qr *qr, double relative_tolerance)
 {
     assert(qr && relative_tolerance < 1.0);
     qr->rank = 0;
+    if (qr->columns == 0) {
+        return PERP_STATUS_OK;
+    }
     if (perp_dense_first_bad_row(qr->rows, qr->columns, qr->factors, qr->stride) >= 0) {
         return PERP_STATUS_BAD_INPUT;
     }

@@ -138,7 +138,7 @@ perp_status perp_symmetric_eigen(int n, const double *a, int stride, double *val
     lapack_int length = 0, integers = 0;
     LAPACKE_dsyevd_work(LAPACK_COL_MAJOR, job, 'U', n, NULL, n, NULL, &wanted, -1, &integers, -1);
     status = workspace_length(wanted, &length, error);
-    scratch s;
+    scratch s = {.memory = NULL};
     if (status == PERP_STATUS_OK) {
         status = scratch_take(&s, allocator, product(n, n) + (size_t)length, (size_t)integers, error);
     }
@@ -174,7 +174,7 @@ perp_status perp_general_eigenvalues(int n, const double *a, int stride, double 
     lapack_int length = 0;
     LAPACKE_dgeev_work(LAPACK_COL_MAJOR, 'N', 'N', n, NULL, n, NULL, NULL, NULL, 1, NULL, 1, &wanted, -1);
     status = workspace_length(wanted, &length, error);
-    scratch s;
+    scratch s = {.memory = NULL};
     if (status == PERP_STATUS_OK) {
         status = scratch_take(&s, allocator, product(n, n) + (size_t)length, 0, error);
     }
@@ -215,7 +215,7 @@ perp_status perp_singular_values(int rows, int columns, const double *a, int str
     LAPACKE_dgesvd_work(LAPACK_COL_MAJOR, job_v, job_u, columns, rows, NULL, columns, NULL, NULL, columns, NULL, least,
                         &wanted, -1);
     status = workspace_length(wanted, &length, error);
-    scratch s;
+    scratch s = {.memory = NULL};
     if (status == PERP_STATUS_OK) {
         status = scratch_take(&s, allocator, product(rows, columns) + (size_t)length, 0, error);
     }
@@ -274,7 +274,7 @@ perp_status perp_large_cholesky_solve(perp_matrix_view a, perp_matrix_view b, co
     if (status == PERP_STATUS_OK) {
         status = refuse_not_finite(perp_dense_first_bad_row(n, b.columns, b.data, b.stride), "right-hand side", error);
     }
-    scratch s;
+    scratch s = {.memory = NULL};
     if (status == PERP_STATUS_OK && n > 0) {
         status = scratch_take(&s, allocator, product(n, b.columns), 0, error);
     }
@@ -305,7 +305,7 @@ perp_status perp_large_lu_solve(perp_matrix_view a, perp_matrix_view b, const pe
     if (status == PERP_STATUS_OK) {
         status = refuse_not_finite(perp_dense_first_bad_row(n, b.columns, b.data, b.stride), "right-hand side", error);
     }
-    scratch s;
+    scratch s = {.memory = NULL};
     if (status == PERP_STATUS_OK && n > 0) {
         status = scratch_take(&s, allocator, product(n, b.columns), (size_t)n, error);
     }

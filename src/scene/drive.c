@@ -145,7 +145,7 @@ perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, do
         double rpy[3];
         rpy_of(body->pose.pose.rotation, rpy);
         for (int i = 0; i < 3; i++) {
-            if (body->driven_mask & (PERP_COMPONENT_RX << i)) {
+            if (body->driven_mask & ((unsigned)PERP_COMPONENT_RX << i)) {
                 rpy[i] = perp_drive_value(&body->drives[3 + i], t);
             }
         }

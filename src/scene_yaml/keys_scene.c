@@ -59,8 +59,9 @@ static bool read_limits(decoder *d, const yaml_node *node, void *target)
     if (node->kind != YAML_LIST || node->count != 2) {
         return decode_error(d, node, "expected [lo, hi]; -.inf and .inf are allowed");
     }
-    joint->limits_set = read_real_or_infinite(d, node->first, &joint->limits[0]) &
-                        read_real_or_infinite(d, node->last, &joint->limits[1]);
+    const bool low = read_real_or_infinite(d, node->first, &joint->limits[0]);
+    const bool high = read_real_or_infinite(d, node->last, &joint->limits[1]);
+    joint->limits_set = low && high;
     return joint->limits_set;
 }
 

@@ -1,0 +1,100 @@
+/* perp/step.h - the ladder of models, and running one of them.
+ *
+ * A rung advances the state by one step and fills one step record, whatever its mechanics. The registry below is the
+ * ladder; everything above it (trace, report, analysis, planning) asks the record, never the rung.
+ */
+#ifndef PERP_STEP_H
+#define PERP_STEP_H
+
+#include <perp/base.h>
+#include <perp/model.h>
+#include <perp/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How well a step meets its own law; maxima over a run. A rung that has no such quantity reports 0. */
+typedef struct perp_residuals {
+    double balance;         /* force balance on the rung's discrete law, relative to the largest applied force */
+    double complementarity; /* gap against normal force */
+    double cone;            /* friction force against its cone */
+    double penetration;     /* m, exact geometry at the step's end */
+    double balance_true;    /* balance with exact geometry at the step's end */
+    double boundary_layer;  /* m: the gap at which a convex rung carries force */
+    double loop;            /* m (rad for welds): how far the loops are open at the step's end */
+} perp_residuals;
+
+typedef struct perp_step_info {
+    int iterations;
+    double solve_us; /* time in the solver, of the step's total */
+    perp_residuals residuals;
+} perp_step_info;
+
+/* What a step works with. `q`, `v`, `t` are in `state`; `next` is scratch for the new configuration. */
+typedef struct perp_step_context {
+    const perp_model *model;
+    const perp_run_settings *settings;
+    perp_kinematics *kinematics;
+    double *next_q; /* nq */
+    double *next_v; /* nv */
+} perp_step_context;
+
+enum {
+    PERP_TAKES_QUADRATIC = 1 << 0, /* friction cones that a rung takes */
+    PERP_TAKES_RAYS = 1 << 1,
+    PERP_TAKES_BOX = 1 << 2,
+    PERP_TAKES_SMOOTHING = 1 << 3,
+    PERP_TAKES_TIME_SCALE = 1 << 4
+};
+
+/* One rung of the ladder. `step` moves the state from state->t to t_end; it leaves the state as it was on failure.
+ * NULL: the rung answers about the initial state only and takes no steps. */
+typedef struct perp_rung {
+    const char *name;
+    const char *summary;
+    const char *inertia, *contact, *friction, *source; /* the columns of `perp models` */
+    unsigned takes;                                    /* PERP_TAKES_* */
+    perp_cone own_cone;                                /* PERP_CONE_UNSET: no friction */
+    perp_status (*step)(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
+                        perp_error *error);
+} perp_rung;
+
+/* The ladder, from the simplest rung on. */
+PERP_API int perp_rung_count(void);
+PERP_API const perp_rung *perp_rung_at(int index);
+/* NULL if there is no such rung. */
+PERP_API const perp_rung *perp_rung_find(const char *name);
+
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
+typedef struct perp_timing {
+    double step_mean_us, step_median_us, step_max_us, solve_mean_us; /* excludes reading and writing */
+} perp_timing;
+
+typedef struct perp_run_result {
+    const perp_rung *rung;
+    double h;
+    int steps; /* taken */
+    perp_residuals residuals;
+    perp_timing timing;
+    perp_hash hash; /* of every state from the initial one on: t, q, v */
+} perp_run_result;
+
+/* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. */
+typedef bool perp_observer(void *context, int step, const perp_state *state, const perp_step_info *info);
+
+/* The number of steps that the settings ask for. */
+PERP_API int perp_run_steps(const perp_run_settings *settings);
+
+/* Runs `settings->model` from `state` (which ends at the last state reached). The settings are usually &scene->run.
+ * Fails with BAD_INPUT where the settings do not fit the rung (error.path says which key), with the rung's own status
+ * where a step has no answer, with CANCELLED where the observer said so. `result` is filled as far as the run came. */
+PERP_API perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
+                              const perp_allocator *allocator, perp_observer *observer, void *observer_context,
+                              perp_state *state, perp_run_result *result, perp_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

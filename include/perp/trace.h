@@ -1,0 +1,38 @@
+/* perp/trace.h - what a run leaves behind: one JSON result, CSV files.
+ *
+ * Nothing half-written is ever left under a final name: files are written beside their place and renamed when complete.
+ */
+#ifndef PERP_TRACE_H
+#define PERP_TRACE_H
+
+#include <perp/step.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The result of a run as one JSON object, zero-terminated text owned by the caller (perp_text_free). `model`, `state`
+ * and `result` may be NULL where the run never started; `failure` is NULL if it succeeded. NULL if out of memory. */
+PERP_API char *perp_result_json(const perp_model *model, const perp_state *state, const perp_run_result *result,
+                                const perp_error *failure);
+/* The diagnostics of a scene as one JSON object, likewise. `model` NULL: the scene was refused. */
+PERP_API char *perp_check_json(const perp_model *model, const perp_diagnostics *diagnostics);
+PERP_API void perp_text_free(char *text); /* NULL allowed */
+
+/* state.csv and contacts.csv in a folder, written while a run goes on. */
+typedef struct perp_csv perp_csv;
+
+/* Makes the folder if it is missing (not its parents) and opens both files under temporary names. IO says what failed.
+ */
+PERP_API perp_status perp_csv_open(const perp_model *model, const char *folder, perp_csv **csv, perp_error *error);
+/* A perp_observer whose context is the perp_csv; stops the run at the first failed write. */
+PERP_API bool perp_csv_observe(void *csv, int step, const perp_state *state, const perp_step_info *info);
+/* Completes the files and gives them their names, all or none as far as the file system allows. Frees the writer. */
+PERP_API perp_status perp_csv_commit(perp_csv *csv, perp_error *error);
+/* Removes what was written; files of an earlier run stay as they were. Frees the writer. NULL allowed. */
+PERP_API void perp_csv_abandon(perp_csv *csv);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+#include "step/step_rungs.h"
+
+#include <string.h>
+
+static const perp_rung *const ladder[] = {
+    &perp_rung_geometric,
+    &perp_rung_kinematic,
+};
+
+int perp_rung_count(void)
+{
+    return (int)(sizeof ladder / sizeof *ladder);
+}
+
+const perp_rung *perp_rung_at(int index)
+{
+    return ladder[index];
+}
+
+const perp_rung *perp_rung_find(const char *name)
+{
+    for (int i = 0; i < perp_rung_count(); i++) {
+        if (strcmp(ladder[i]->name, name) == 0) {
+            return ladder[i];
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,10 @@
+/* step_rungs.h - the rungs, one file each; step_registry.c puts them in order. */
+#ifndef PERP_SRC_STEP_STEP_RUNGS_H
+#define PERP_SRC_STEP_STEP_RUNGS_H
+
+#include <perp/step.h>
+
+extern const perp_rung perp_rung_geometric;
+extern const perp_rung perp_rung_kinematic;
+
+#endif

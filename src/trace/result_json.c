@@ -1,0 +1,172 @@
+/* JSON results, through jansson. A NULL anywhere on the way (out of memory) makes the whole NULL: json_object_set_new
+ * refuses a NULL value, and every refusal is remembered. */
+#include <perp/trace.h>
+
+#include "trace/state_view.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct json_maker {
+    json_t *object;
+    bool good;
+} json_maker;
+
+static json_maker make_object(void)
+{
+    json_maker m = {json_object(), true};
+    m.good = m.object != NULL;
+    return m;
+}
+
+static void put(json_maker *m, const char *key, json_t *value)
+{
+    m->good = json_object_set_new(m->object, key, value) == 0 && m->good;
+}
+
+/* Hands the object over, or NULL if anything in it is missing. */
+static json_t *finished(json_maker *m)
+{
+    if (!m->good) {
+        json_decref(m->object);
+        return NULL;
+    }
+    return m->object;
+}
+
+static json_t *real_array(const double *values, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; array && i < count; i++) {
+        if (json_array_append_new(array, json_real(values[i])) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+    }
+    return array;
+}
+
+static json_t *final_state(const perp_model *model, const perp_state *state)
+{
+    json_maker final = make_object(), q = make_object(), v = make_object();
+    state_entry entry;
+    for (int cursor = 0; state_next(model, state, &cursor, &entry);) {
+        put(&q, entry.name, real_array(entry.q, entry.nq));
+        put(&v, entry.name, real_array(entry.v, entry.nv));
+    }
+    put(&final, "t", json_real(state->t));
+    put(&final, "q", finished(&q));
+    put(&final, "v", finished(&v));
+    return finished(&final);
+}
+
+static json_t *residuals(const perp_residuals *r)
+{
+    json_maker m = make_object();
+    put(&m, "balance", json_real(r->balance));
+    put(&m, "complementarity", json_real(r->complementarity));
+    put(&m, "cone", json_real(r->cone));
+    put(&m, "penetration", json_real(r->penetration));
+    put(&m, "balance_true", json_real(r->balance_true));
+    put(&m, "boundary_layer", json_real(r->boundary_layer));
+    put(&m, "loop", json_real(r->loop));
+    return finished(&m);
+}
+
+static json_t *timing(const perp_timing *t)
+{
+    json_maker m = make_object();
+    put(&m, "step_mean_us", json_real(t->step_mean_us));
+    put(&m, "step_median_us", json_real(t->step_median_us));
+    put(&m, "step_max_us", json_real(t->step_max_us));
+    put(&m, "solve_mean_us", json_real(t->solve_mean_us));
+    return finished(&m);
+}
+
+static json_t *failure_object(const perp_error *failure)
+{
+    json_maker m = make_object(), evidence = make_object();
+    if (failure->file[0]) {
+        put(&evidence, "file", json_string(failure->file));
+        put(&evidence, "line", json_integer(failure->line));
+        put(&evidence, "column", json_integer(failure->column));
+    }
+    if (failure->path[0]) {
+        put(&evidence, "path", json_string(failure->path));
+    }
+    put(&m, "code", json_string(perp_status_name(failure->status)));
+    put(&m, "message", json_string(failure->message));
+    put(&m, "evidence", finished(&evidence));
+    return finished(&m);
+}
+
+static char *dump(json_maker *m)
+{
+    json_t *object = finished(m);
+    char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+    json_decref(object);
+    return text;
+}
+
+char *perp_result_json(const perp_model *model, const perp_state *state, const perp_run_result *result,
+                       const perp_error *failure)
+{
+    json_maker m = make_object();
+    put(&m, "status", json_string(failure ? "error" : "ok"));
+    if (model && state && result && result->rung) {
+        char hash[17];
+        perp_hash_text(result->hash, hash);
+        put(&m, "model", json_string(result->rung->name));
+        put(&m, "h", json_real(result->h));
+        put(&m, "steps", json_integer(result->steps));
+        put(&m, "final", final_state(model, state));
+        put(&m, "contacts", json_array());
+        put(&m, "events", json_array());
+        put(&m, "residual", residuals(&result->residuals));
+        put(&m, "fallbacks", json_object());
+        put(&m, "timing", timing(&result->timing));
+        put(&m, "hash", json_string(hash));
+    }
+    if (failure) {
+        put(&m, "error", failure_object(failure));
+    }
+    return dump(&m);
+}
+
+static json_t *diagnostic_object(const perp_diagnostic *item)
+{
+    json_maker m = make_object();
+    put(&m, "severity", json_string(item->severity == PERP_SEVERITY_ERROR ? "error" : "warning"));
+    put(&m, "file", json_string(item->file));
+    put(&m, "line", json_integer(item->line));
+    put(&m, "column", json_integer(item->column));
+    put(&m, "path", json_string(item->path));
+    put(&m, "message", json_string(item->message));
+    return finished(&m);
+}
+
+char *perp_check_json(const perp_model *model, const perp_diagnostics *diagnostics)
+{
+    json_maker m = make_object();
+    json_t *list = json_array();
+    for (int i = 0; list && i < diagnostics->count; i++) {
+        m.good = json_array_append_new(list, diagnostic_object(&diagnostics->items[i])) == 0 && m.good;
+    }
+    put(&m, "status", json_string(model ? "ok" : "error"));
+    put(&m, "errors", json_integer(diagnostics->errors));
+    put(&m, "warnings", json_integer(diagnostics->warnings));
+    put(&m, "diagnostics", list);
+    if (model) {
+        put(&m, "bodies", json_integer(model->body_count));
+        put(&m, "joints", json_integer(model->scene->joint_count));
+        put(&m, "degrees_of_freedom", json_integer(model->nv));
+        put(&m, "trees", json_integer(model->tree_count));
+    }
+    return dump(&m);
+}
+
+void perp_text_free(char *text)
+{
+    free(text);
+}

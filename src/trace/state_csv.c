@@ -1,0 +1,126 @@
+#include <perp/trace.h>
+
+#include "trace/output_file.h"
+#include "trace/state_view.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct perp_csv {
+    const perp_model *model;
+    output_file states, contacts;
+};
+
+static const char *const spatial_columns[7] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+static const char *const spatial_rates[6] = {"x", "y", "z", "rx", "ry", "rz"};
+static const char *const planar_columns[3] = {"x", "y", "theta"};
+static const char *const ball_columns[4] = {"qw", "qx", "qy", "qz"};
+static const char *const ball_rates[3] = {"rx", "ry", "rz"};
+
+/* The names behind the dot of one entry's columns; NULL for a scalar joint, which needs none. */
+static const char *const *columns_of(const state_entry *entry, bool rates)
+{
+    if (entry->is_body && entry->nq == 7) {
+        return rates ? spatial_rates : spatial_columns;
+    }
+    if (!entry->is_body && entry->nq == 4) {
+        return rates ? ball_rates : ball_columns;
+    }
+    return entry->nq == 3 ? planar_columns : NULL;
+}
+
+static void write_header(perp_csv *csv, const perp_state *state)
+{
+    FILE *out = csv->states.stream;
+    fputs("step,t", out);
+    for (int rates = 0; rates < 2; rates++) {
+        state_entry entry;
+        for (int cursor = 0; state_next(csv->model, state, &cursor, &entry);) {
+            const char *const *columns = columns_of(&entry, rates == 1);
+            const int count = rates ? entry.nv : entry.nq;
+            for (int k = 0; k < count; k++) {
+                fprintf(out, ",%s%s%s%s", rates ? "v:" : "", entry.name, columns ? "." : "", columns ? columns[k] : "");
+            }
+        }
+    }
+    fputs("\n", out);
+    fputs("step,t,a,b,feature,mode,phi,px,py,pz,nx,ny,nz,tx,ty,tz,fn,ft1,ft2,slip1,slip2\n", csv->contacts.stream);
+}
+
+static void write_row(perp_csv *csv, int step, const perp_state *state)
+{
+    FILE *out = csv->states.stream;
+    fprintf(out, "%d,%.17g", step, state->t);
+    for (int rates = 0; rates < 2; rates++) {
+        state_entry entry;
+        for (int cursor = 0; state_next(csv->model, state, &cursor, &entry);) {
+            const double *values = rates ? entry.v : entry.q;
+            const int count = rates ? entry.nv : entry.nq;
+            for (int k = 0; k < count; k++) {
+                fprintf(out, ",%.17g", values[k]);
+            }
+        }
+    }
+    fputs("\n", out);
+}
+
+perp_status perp_csv_open(const perp_model *model, const char *folder, perp_csv **csv, perp_error *error)
+{
+    *csv = NULL;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        return perp_fail(error, PERP_STATUS_IO, "cannot make the folder `%s`: %s", folder, strerror(errno));
+    }
+    perp_csv *c = calloc(1, sizeof *c);
+    if (!c) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while opening CSV files");
+    }
+    c->model = model;
+    perp_status status = output_open(&c->states, folder, "state.csv", error);
+    if (status == PERP_STATUS_OK) {
+        status = output_open(&c->contacts, folder, "contacts.csv", error);
+    }
+    if (status != PERP_STATUS_OK) {
+        perp_csv_abandon(c);
+        return status;
+    }
+    *csv = c;
+    return PERP_STATUS_OK;
+}
+
+bool perp_csv_observe(void *context, int step, const perp_state *state, const perp_step_info *info)
+{
+    (void)info;
+    perp_csv *csv = context;
+    if (step == 0) {
+        write_header(csv, state);
+    }
+    write_row(csv, step, state);
+    return !ferror(csv->states.stream) && !ferror(csv->contacts.stream);
+}
+
+perp_status perp_csv_commit(perp_csv *csv, perp_error *error)
+{
+    perp_status status = output_finish(&csv->states, error);
+    if (status == PERP_STATUS_OK) {
+        status = output_finish(&csv->contacts, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = output_publish(&csv->states, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = output_publish(&csv->contacts, error);
+    }
+    perp_csv_abandon(csv);
+    return status;
+}
+
+void perp_csv_abandon(perp_csv *csv)
+{
+    if (csv) {
+        output_discard(&csv->states);
+        output_discard(&csv->contacts);
+        free(csv);
+    }
+}

@@ -1,0 +1,376 @@
+#include "linalg_test.h"
+
+/* Weak, as in the library: absent where the BLAS is not OpenBLAS. */
+extern int openblas_get_num_threads(void) __attribute__((weak));
+
+/* Counts what it gives and takes, and can refuse. */
+typedef struct counting {
+    int given, taken;
+    bool refuse;
+} counting;
+
+static void *counting_allocate(void *context, size_t size)
+{
+    counting *c = context;
+    c->given += !c->refuse;
+    return c->refuse ? NULL : malloc(size);
+}
+
+static void counting_release(void *context, void *memory)
+{
+    ((counting *)context)->taken++;
+    free(memory);
+}
+
+/* LAPACK's backward errors are p(n) u |A| with p a low polynomial (LAPACK Users' Guide, section 4.7, takes p = 1 for
+ * the eigenvalues and n for bounds that always hold): 20 n here. */
+static double backward_bound(int n, const double *a)
+{
+    return 20.0 * n * (0.5 * DBL_EPSILON) * norm_infinity(n, n, a);
+}
+
+/* A v = lambda v, V'V = I, ascending; trace and Frobenius norm agree. The upper triangle is poisoned: not read. */
+static void symmetric_eigenvectors_are_eigenvectors(void **state)
+{
+    (void)state;
+    perp_random random = {51};
+    const int sizes[] = {1, 2, 3, 10, 40, 90};
+    for (size_t t = 0; t < sizeof sizes / sizeof sizes[0]; t++) {
+        const int n = sizes[t], stride = n + 1;
+        double *a = new_symmetric(&random, n), *lower = new_reals(n * stride), *v = new_reals(n * n);
+        double *values = new_reals(n), *only = new_reals(n), trace = 0.0;
+        for (int i = 0; i < n; i++) {
+            trace += a[i * n + i];
+            for (int j = 0; j < stride; j++) {
+                lower[i * stride + j] = j <= i ? a[i * n + j] : NAN;
+            }
+        }
+        ASSERT_STATUS(PERP_STATUS_OK, perp_symmetric_eigen(n, lower, stride, values, v, NULL, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, perp_symmetric_eigen(n, lower, stride, only, NULL, NULL, NULL));
+        ASSERT_AT_MOST(largest_difference(n, values, only), backward_bound(n, a));
+        for (int k = 0; k < n; k++) {
+            assert_true(k == 0 || values[k - 1] <= values[k]);
+            trace -= values[k];
+            for (int i = 0; i < n; i++) {
+                double r = -values[k] * v[i * n + k];
+                for (int j = 0; j < n; j++) {
+                    r += a[i * n + j] * v[j * n + k];
+                }
+                ASSERT_AT_MOST(fabs(r), backward_bound(n, a));
+                double dot = i == k ? -1.0 : 0.0;
+                for (int j = 0; j < n; j++) {
+                    dot += v[j * n + i] * v[j * n + k];
+                }
+                ASSERT_AT_MOST(fabs(dot), 20.0 * n * DBL_EPSILON);
+            }
+        }
+        ASSERT_AT_MOST(fabs(trace), n * backward_bound(n, a));
+        free(a);
+        free(lower);
+        free(v);
+        free(values);
+        free(only);
+    }
+}
+
+/* The companion matrix of (x - 1)(x - 2)((x + 1)^2 + 9): roots 1, 2, -1 +- 3i, all well separated: their condition is
+ * below 1e3, hence 1e3 times the backward error. */
+static void general_eigenvalues_are_the_roots(void **state)
+{
+    (void)state;
+    /* (x^2 - 3 x + 2)(x^2 + 2 x + 10) = x^4 - x^3 + 6 x^2 - 26 x + 20 */
+    const double a[16] = {1, -6, 26, -20, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    const double roots[4][2] = {{1, 0}, {2, 0}, {-1, 3}, {-1, -3}};
+    double real[4], imaginary[4];
+    ASSERT_STATUS(PERP_STATUS_OK, perp_general_eigenvalues(4, a, 4, real, imaginary, NULL, NULL));
+    for (int r = 0; r < 4; r++) {
+        double nearest = INFINITY;
+        for (int k = 0; k < 4; k++) {
+            nearest = fmin(nearest, hypot(real[k] - roots[r][0], imaginary[k] - roots[r][1]));
+        }
+        ASSERT_AT_MOST(nearest, 1e3 * backward_bound(4, a));
+    }
+    for (int k = 0; k < 4; k++) {
+        if (imaginary[k] > 0.0) {
+            assert_true(k < 3 && imaginary[k + 1] == -imaginary[k] && real[k + 1] == real[k]);
+        }
+    }
+}
+
+/* For a symmetric matrix the two eigenvalue functions agree: eigenvalues move by at most the norm of the errors. */
+static void general_agrees_with_symmetric(void **state)
+{
+    (void)state;
+    perp_random random = {52};
+    enum { N = 25 };
+    double *a = new_symmetric(&random, N), values[N], real[N], imaginary[N];
+    ASSERT_STATUS(PERP_STATUS_OK, perp_symmetric_eigen(N, a, N, values, NULL, NULL, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, perp_general_eigenvalues(N, a, N, real, imaginary, NULL, NULL));
+    for (int i = 0; i < N; i++) {
+        for (int j = i + 1; j < N; j++) {
+            if (real[j] < real[i]) {
+                const double t = real[i];
+                real[i] = real[j];
+                real[j] = t;
+            }
+        }
+        assert_true(imaginary[i] == 0.0);
+    }
+    ASSERT_AT_MOST(largest_difference(N, values, real), N * backward_bound(N, a));
+    free(a);
+}
+
+/* A = U S V', U'U = V'V = I, values descending and not negative. */
+static void singular_values_give_the_matrix(void **state)
+{
+    (void)state;
+    perp_random random = {53};
+    const int shapes[][2] = {{1, 1}, {7, 4}, {4, 7}, {30, 30}, {1, 5}, {60, 20}};
+    for (size_t t = 0; t < sizeof shapes / sizeof shapes[0]; t++) {
+        const int m = shapes[t][0], n = shapes[t][1], k = m < n ? m : n, stride = n + 2;
+        double *a = new_reals(m * stride), *u = new_reals(m * k), *s = new_reals(k), *vt = new_reals(k * n);
+        double *only = new_reals(k);
+        fill_random(&random, a, m * stride);
+        ASSERT_STATUS(PERP_STATUS_OK,
+                      perp_singular_values(m, n, a, stride, (perp_singular_arrays){s, u, vt}, NULL, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK,
+                      perp_singular_values(m, n, a, stride, (perp_singular_arrays){only, NULL, NULL}, NULL, NULL));
+        /* One side alone: k unit vectors, so a Frobenius norm of sqrt(k). */
+        double *left = new_reals(m * k), *right = new_reals(k * n);
+        ASSERT_STATUS(PERP_STATUS_OK,
+                      perp_singular_values(m, n, a, stride, (perp_singular_arrays){only, left, NULL}, NULL, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK,
+                      perp_singular_values(m, n, a, stride, (perp_singular_arrays){only, NULL, right}, NULL, NULL));
+        ASSERT_AT_MOST(fabs(norm_two(m * k, left) - sqrt(k)), 20.0 * (m + n) * DBL_EPSILON * sqrt(k));
+        ASSERT_AT_MOST(fabs(norm_two(k * n, right) - sqrt(k)), 20.0 * (m + n) * DBL_EPSILON * sqrt(k));
+        free(left);
+        free(right);
+        const double bound = 20.0 * (m + n) * DBL_EPSILON * s[0];
+        ASSERT_AT_MOST(largest_difference(k, s, only), bound);
+        for (int i = 0; i < m; i++) {
+            for (int j = 0; j < n; j++) {
+                double sum = 0.0;
+                for (int p = 0; p < k; p++) {
+                    sum += u[i * k + p] * s[p] * vt[p * n + j];
+                }
+                ASSERT_AT_MOST(fabs(sum - a[i * stride + j]), bound);
+            }
+        }
+        for (int p = 0; p < k; p++) {
+            assert_true(s[p] >= 0.0 && (p == 0 || s[p - 1] >= s[p]));
+            for (int q = 0; q < k; q++) {
+                double uu = p == q ? -1.0 : 0.0, vv = uu;
+                for (int i = 0; i < m; i++) {
+                    uu += u[i * k + p] * u[i * k + q];
+                }
+                for (int j = 0; j < n; j++) {
+                    vv += vt[p * n + j] * vt[q * n + j];
+                }
+                ASSERT_AT_MOST(fabs(uu), 20.0 * (m + n) * DBL_EPSILON);
+                ASSERT_AT_MOST(fabs(vv), 20.0 * (m + n) * DBL_EPSILON);
+            }
+        }
+        free(a);
+        free(u);
+        free(s);
+        free(vt);
+        free(only);
+    }
+}
+
+/* Both large solves and the kernels on one system. Each x has a backward error of 20 n u |A||x| (n^(2/3) growth of LU
+ * on random matrices included), so two differ by at most 40 n u cond |x|, cond from the singular values. */
+static void large_solves_agree_with_the_kernels(void **state)
+{
+    (void)state;
+    perp_random random = {54};
+    enum { COUNT = 3 };
+    const int sizes[] = {1, 2, 15, 120};
+    for (size_t t = 0; t < sizeof sizes / sizeof sizes[0]; t++) {
+        const int n = sizes[t], stride = n + 1;
+        double *a = new_positive_definite(&random, n, 1.0), *padded = new_reals(n * stride), *lu = copy_reals(a, n * n);
+        double *l = copy_reals(a, n * n), *b = new_reals(n * 4), *values = new_reals(n);
+        int *pivots = new_integers(n);
+        fill_random(&random, b, n * 4);
+        double *x = copy_reals(b, n * 4), *y = copy_reals(b, n * 4), *z = copy_reals(b, n * 4);
+        ASSERT_STATUS(PERP_STATUS_OK,
+                      perp_singular_values(n, n, a, n, (perp_singular_arrays){values, NULL, NULL}, NULL, NULL));
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < stride; j++) {
+                padded[i * stride + j] = j <= i ? a[i * n + j] : 1e300;
+            }
+        }
+        const perp_matrix_view xs = {x, n, COUNT, 4}, ys = {y, n, COUNT, 4}, zs = {z, n, COUNT, 4};
+        ASSERT_STATUS(PERP_STATUS_OK,
+                      perp_large_cholesky_solve((perp_matrix_view){padded, n, n, stride}, xs, NULL, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, perp_large_lu_solve(packed_view(lu, n, n), ys, NULL, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, perp_cholesky_factor(n, l, n, NULL));
+        perp_cholesky_solve_many(n, l, n, zs);
+        const double bound = 40.0 * n * DBL_EPSILON * values[0] / values[n - 1] * largest_magnitude(n * 4, z);
+        ASSERT_AT_MOST(largest_difference(n * 4, x, z), bound);
+        ASSERT_AT_MOST(largest_difference(n * 4, y, z), bound);
+        for (int i = 0; i < n; i++) {
+            assert_true(x[i * 4 + 3] == b[i * 4 + 3] && y[i * 4 + 3] == b[i * 4 + 3]);
+            assert_true(padded[i * stride + n] == 1e300);
+            for (int j = 0; j <= i; j++) { /* the factor is the kernel's, to its error */
+                ASSERT_AT_MOST(fabs(padded[i * stride + j] - l[i * n + j]),
+                               40.0 * n * DBL_EPSILON * values[0] / values[n - 1] * sqrt(values[0]));
+            }
+        }
+        free(a);
+        free(padded);
+        free(lu);
+        free(l);
+        free(b);
+        free(values);
+        free(pivots);
+        free(x);
+        free(y);
+        free(z);
+    }
+}
+
+/* An unsymmetric system, for the transposed solve would pass on a symmetric one. */
+static void large_lu_solves_an_unsymmetric_system(void **state)
+{
+    (void)state;
+    perp_random random = {55};
+    enum { N = 70 };
+    double *a = new_reals(N * N), b[N], x[N], y[N];
+    int pivots[N];
+    fill_random(&random, a, N * N);
+    fill_random(&random, b, N);
+    memcpy(x, b, sizeof b);
+    memcpy(y, b, sizeof b);
+    double *lu = copy_reals(a, N * N), *mine = copy_reals(a, N * N);
+    ASSERT_STATUS(PERP_STATUS_OK, perp_large_lu_solve(packed_view(lu, N, N), packed_view(x, N, 1), NULL, NULL));
+    ASSERT_AT_MOST(residual(N, N, a, x, b), backward_bound(N, a) * largest_magnitude(N, x));
+    ASSERT_STATUS(PERP_STATUS_OK, perp_lu_factor(N, mine, N, pivots, NULL));
+    perp_lu_solve(N, mine, N, pivots, y);
+    double values[N];
+    ASSERT_STATUS(PERP_STATUS_OK,
+                  perp_singular_values(N, N, a, N, (perp_singular_arrays){values, NULL, NULL}, NULL, NULL));
+    ASSERT_AT_MOST(largest_difference(N, x, y),
+                   40.0 * N * DBL_EPSILON * values[0] / values[N - 1] * largest_magnitude(N, x));
+    free(a);
+    free(lu);
+    free(mine);
+}
+
+static void singular_systems_say_so(void **state)
+{
+    (void)state;
+    double a[4] = {1.0, 2.0, 2.0, 4.0}, b[2] = {1.0, 1.0}, c[4] = {1.0, 0.0, 2.0, 1.0};
+    perp_error error;
+    ASSERT_STATUS(PERP_STATUS_SINGULAR, perp_large_lu_solve(packed_view(a, 2, 2), packed_view(b, 2, 1), NULL, &error));
+    assert_int_equal(error.status, PERP_STATUS_SINGULAR);
+    assert_string_equal(error.message, "the matrix is singular: pivot 1 is zero");
+    ASSERT_STATUS(PERP_STATUS_SINGULAR,
+                  perp_large_cholesky_solve(packed_view(c, 2, 2), packed_view(b, 2, 1), NULL, &error));
+    assert_string_equal(error.message, "the matrix is not positive definite: pivot 1 is not positive");
+    double tiny[1] = {1e-300}, large[1] = {1e300};
+    ASSERT_STATUS(PERP_STATUS_SINGULAR,
+                  perp_large_lu_solve(packed_view(tiny, 1, 1), packed_view(large, 1, 1), NULL, NULL));
+    assert_true(b[0] == 1.0 && b[1] == 1.0 && large[0] == 1e300);
+}
+
+static void not_finite_is_refused(void **state)
+{
+    (void)state;
+    const double poisons[] = {NAN, INFINITY, -INFINITY};
+    for (int p = 0; p < 3; p++) {
+        double a[9] = {4, 0, 0, 1, 3, 0, 0, 1, 2}, b[3] = {1, 2, 3}, x[3], y[3];
+        perp_error error;
+        a[7] = poisons[p];
+        ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_symmetric_eigen(3, a, 3, x, NULL, NULL, &error));
+        assert_string_equal(error.message, "row 2 of the matrix holds NaN or Inf");
+        ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_general_eigenvalues(3, a, 3, x, y, NULL, NULL));
+        ASSERT_STATUS(PERP_STATUS_BAD_INPUT,
+                      perp_singular_values(3, 3, a, 3, (perp_singular_arrays){x, NULL, NULL}, NULL, NULL));
+        const perp_matrix_view matrix = packed_view(a, 3, 3), right = packed_view(b, 3, 1);
+        ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_large_cholesky_solve(matrix, right, NULL, NULL));
+        ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_large_lu_solve(matrix, right, NULL, NULL));
+        a[7] = 1.0;
+        b[1] = poisons[p];
+        ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_large_cholesky_solve(matrix, right, NULL, NULL));
+        ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_large_lu_solve(matrix, right, NULL, NULL));
+    }
+    double huge[16], values[4];
+    for (int i = 0; i < 16; i++) {
+        huge[i] = 1.5e308; /* its eigenvalue 6e308 does not exist */
+    }
+    ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_symmetric_eigen(4, huge, 4, values, NULL, NULL, NULL));
+}
+
+static void scratch_comes_from_the_allocator_and_returns(void **state)
+{
+    (void)state;
+    counting c = {0, 0, false};
+    const perp_allocator allocator = {counting_allocate, counting_release, &c};
+    double a[4] = {2, 1, 1, 3}, b[2] = {1, 1}, x[2], y[2], v[4];
+    const perp_singular_arrays out = {x, NULL, NULL};
+    perp_error error;
+    ASSERT_STATUS(PERP_STATUS_OK, perp_symmetric_eigen(2, a, 2, x, v, &allocator, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, perp_general_eigenvalues(2, a, 2, x, y, &allocator, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, perp_singular_values(2, 2, a, 2, out, &allocator, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK,
+                  perp_large_cholesky_solve(packed_view(a, 2, 2), packed_view(b, 2, 1), &allocator, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, perp_large_lu_solve(packed_view(a, 2, 2), packed_view(b, 2, 1), &allocator, NULL));
+    assert_int_equal(c.given, 5);
+    assert_int_equal(c.taken, 5);
+    c.refuse = true;
+    ASSERT_STATUS(PERP_STATUS_OUT_OF_MEMORY, perp_symmetric_eigen(2, a, 2, x, v, &allocator, &error));
+    assert_int_equal(error.status, PERP_STATUS_OUT_OF_MEMORY);
+    ASSERT_STATUS(PERP_STATUS_OUT_OF_MEMORY, perp_general_eigenvalues(2, a, 2, x, y, &allocator, NULL));
+    ASSERT_STATUS(PERP_STATUS_OUT_OF_MEMORY, perp_singular_values(2, 2, a, 2, out, &allocator, NULL));
+    ASSERT_STATUS(PERP_STATUS_OUT_OF_MEMORY,
+                  perp_large_cholesky_solve(packed_view(a, 2, 2), packed_view(b, 2, 1), &allocator, NULL));
+    ASSERT_STATUS(PERP_STATUS_OUT_OF_MEMORY,
+                  perp_large_lu_solve(packed_view(a, 2, 2), packed_view(b, 2, 1), &allocator, NULL));
+    assert_int_equal(c.taken, 5);
+}
+
+static void size_zero_succeeds(void **state)
+{
+    (void)state;
+    const perp_matrix_view none = {NULL, 0, 0, 0};
+    ASSERT_STATUS(PERP_STATUS_OK, perp_symmetric_eigen(0, NULL, 0, NULL, NULL, NULL, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, perp_general_eigenvalues(0, NULL, 0, NULL, NULL, NULL, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK,
+                  perp_singular_values(0, 3, NULL, 3, (perp_singular_arrays){NULL, NULL, NULL}, NULL, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, perp_large_cholesky_solve(none, none, NULL, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, perp_large_lu_solve(none, none, NULL, NULL));
+    double a[1] = {2.0};
+    ASSERT_STATUS(PERP_STATUS_OK,
+                  perp_large_lu_solve(packed_view(a, 1, 1), (perp_matrix_view){NULL, 1, 0, 0}, NULL, NULL));
+}
+
+static void blas_runs_on_one_thread(void **state)
+{
+    (void)state;
+    if (!openblas_get_num_threads) {
+        skip();
+    }
+    double a = 2.0, value;
+    ASSERT_STATUS(PERP_STATUS_OK, perp_symmetric_eigen(1, &a, 1, &value, NULL, NULL, NULL));
+    assert_true(value == 2.0);
+    assert_int_equal(openblas_get_num_threads(), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blas_runs_on_one_thread),
+        cmocka_unit_test(symmetric_eigenvectors_are_eigenvectors),
+        cmocka_unit_test(general_eigenvalues_are_the_roots),
+        cmocka_unit_test(general_agrees_with_symmetric),
+        cmocka_unit_test(singular_values_give_the_matrix),
+        cmocka_unit_test(large_solves_agree_with_the_kernels),
+        cmocka_unit_test(large_lu_solves_an_unsymmetric_system),
+        cmocka_unit_test(singular_systems_say_so),
+        cmocka_unit_test(not_finite_is_refused),
+        cmocka_unit_test(scratch_comes_from_the_allocator_and_returns),
+        cmocka_unit_test(size_zero_succeeds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
