@@ -238,6 +238,8 @@ PERP_API perp_quat perp_quat_normalise(perp_quat q);
 PERP_API perp_quat perp_quat_from_axis_angle(perp_vec3 axis_unit, double angle);
 /* R = Rz(yaw) Ry(pitch) Rx(roll). */
 PERP_API perp_quat perp_quat_from_rpy(double roll, double pitch, double yaw);
+/* Roll, pitch, yaw of that form. At the pole (|pitch| = pi/2) only roll -+ yaw is determined; roll = 0 is chosen. */
+PERP_API void perp_quat_to_rpy(perp_quat q, double rpy[3]);
 /* The rotation by the vector w: about w/|w| by |w|. Exact exponential, smooth through w = 0. */
 PERP_API perp_quat perp_quat_exp(perp_vec3 rotation_vector);
 /* The shortest rotation vector w with exp(w) = +-q, |w| <= pi. */

@@ -140,7 +140,7 @@ typedef struct perp_kinematics {
     perp_vec3 *dof_linear, *dof_angular;
     perp_vec3 *reference; /* by tree; perp_kinematics_update */
     /* by body; perp_kinematics_velocity */
-    perp_twist *twist; /* of the origin */
+    perp_twist *twist;                     /* of the origin */
     struct perp_kinematics_memory *memory; /* scratch of perp_mass_matrix and perp_bias_force too */
 } perp_kinematics;
 
@@ -263,6 +263,13 @@ PERP_API void perp_ik_workspace_free(perp_ik_workspace *workspace); /* NULL allo
 PERP_API perp_status perp_inverse_kinematics(const perp_model *model, const perp_ik_settings *settings,
                                              const perp_ik_problem *problem, perp_ik_workspace *workspace, double *q,
                                              perp_ik_info *info);
+
+/* ---- lint ------------------------------------------------------------------------------------------------------- */
+
+/* Adds warnings about what is allowed but looks unintended: a command that starts away from the joint's position or
+ * leaves its limits during the run, a loop that is open at the start. OK or OUT_OF_MEMORY. */
+PERP_API perp_status perp_model_lint(const perp_model *model, const perp_allocator *allocator,
+                                     perp_diagnostics *diagnostics);
 
 #ifdef __cplusplus
 }

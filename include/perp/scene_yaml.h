@@ -38,6 +38,9 @@ PERP_API perp_status perp_scene_load_text(const char *text, size_t length, const
                                           const perp_scene_load_options *options, perp_scene **scene,
                                           perp_diagnostics *diagnostics);
 
+/* The version of libyaml that is used; a string constant. */
+PERP_API const char *perp_yaml_version(void);
+
 /* Writes the reference page of all keys (Markdown) from the loader's own tables, piece by piece. */
 typedef void perp_text_sink(void *context, const char *text);
 PERP_API void perp_scene_key_reference(perp_text_sink *sink, void *context);

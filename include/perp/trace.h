@@ -19,6 +19,9 @@ PERP_API char *perp_result_json(const perp_model *model, const perp_state *state
 PERP_API char *perp_check_json(const perp_model *model, const perp_diagnostics *diagnostics);
 PERP_API void perp_text_free(char *text); /* NULL allowed */
 
+/* The version of jansson that is used; a string constant. */
+PERP_API const char *perp_json_version(void);
+
 /* state.csv and contacts.csv in a folder, written while a run goes on. */
 typedef struct perp_csv perp_csv;
 

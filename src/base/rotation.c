@@ -112,6 +112,20 @@ perp_quat perp_quat_from_rpy(double roll, double pitch, double yaw)
     return perp_quat_mul(z, perp_quat_mul(y, x));
 }
 
+void perp_quat_to_rpy(perp_quat rotation, double rpy[3])
+{
+    const perp_mat3 r = perp_quat_to_mat3(rotation);
+    const double horizontal = hypot(r.m[0], r.m[3]);
+    rpy[1] = atan2(-r.m[6], horizontal);
+    if (horizontal > 1e-12) {
+        rpy[0] = atan2(r.m[7], r.m[8]);
+        rpy[2] = atan2(r.m[3], r.m[0]);
+    } else {
+        rpy[0] = 0.0;
+        rpy[2] = atan2(-r.m[1], r.m[4]);
+    }
+}
+
 perp_quat perp_quat_exp(perp_vec3 w)
 {
     const double square = perp_vec3_dot(w, w);

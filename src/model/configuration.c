@@ -296,13 +296,6 @@ void perp_prescribed_configuration(const perp_model *model, perp_prescribe which
     }
 }
 
-/* The yaw of R = Rz Ry Rx; at the pole the one that goes with roll = 0, as perp_body_driven_pose takes it. */
-static double yaw_of(perp_quat rotation)
-{
-    const perp_mat3 r = perp_quat_to_mat3(rotation);
-    return hypot(r.m[0], r.m[3]) > 1e-12 ? atan2(r.m[3], r.m[0]) : atan2(-r.m[1], r.m[4]);
-}
-
 static perp_twist driven_twist(const perp_body *body, bool planar, double t)
 {
     double rate[6];
@@ -315,8 +308,9 @@ static perp_twist driven_twist(const perp_body *body, bool planar, double t)
     }
     /* w = rz' e_z + ry' Rz e_y + rx' Rz Ry e_x, and Rz Ry e_x = R e_x. */
     const perp_quat rotation = perp_body_driven_pose(body, planar, t, NULL).rotation;
-    const double yaw = body->driven_mask & PERP_COMPONENT_RZ ? perp_drive_value(&body->drives[5], t)
-                                                             : yaw_of(body->pose.pose.rotation);
+    double rpy[3];
+    perp_quat_to_rpy(body->pose.pose.rotation, rpy);
+    const double yaw = body->driven_mask & PERP_COMPONENT_RZ ? perp_drive_value(&body->drives[5], t) : rpy[2];
     const perp_vec3 pitch_axis = {-sin(yaw), cos(yaw), 0.0};
     const perp_vec3 roll_axis = perp_quat_rotate(rotation, perp_vec3_make(1.0, 0.0, 0.0));
     twist.angular = perp_vec3_add_scaled(twist.angular, rate[4], pitch_axis);

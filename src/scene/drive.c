@@ -110,21 +110,6 @@ bool perp_drive_is_constant(const perp_drive *drive)
     return drive->rate == 0.0;
 }
 
-/* Angles of R = Rz Ry Rx. At the pole (|pitch| = pi/2) only roll -+ yaw is determined; roll = 0 is chosen. */
-static void rpy_of(perp_quat rotation, double rpy[3])
-{
-    const perp_mat3 r = perp_quat_to_mat3(rotation);
-    const double horizontal = hypot(r.m[0], r.m[3]);
-    rpy[1] = atan2(-r.m[6], horizontal);
-    if (horizontal > 1e-12) {
-        rpy[0] = atan2(r.m[7], r.m[8]);
-        rpy[2] = atan2(r.m[3], r.m[0]);
-    } else {
-        rpy[0] = 0.0;
-        rpy[2] = atan2(-r.m[1], r.m[4]);
-    }
-}
-
 perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, double *planar_angle)
 {
     perp_pose pose = body->pose.pose;
@@ -143,7 +128,7 @@ perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, do
         pose.rotation = perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), angle);
     } else if (body->driven_mask & (PERP_COMPONENT_RX | PERP_COMPONENT_RY | PERP_COMPONENT_RZ)) {
         double rpy[3];
-        rpy_of(body->pose.pose.rotation, rpy);
+        perp_quat_to_rpy(body->pose.pose.rotation, rpy);
         for (int i = 0; i < 3; i++) {
             if (body->driven_mask & ((unsigned)PERP_COMPONENT_RX << i)) {
                 rpy[i] = perp_drive_value(&body->drives[3 + i], t);

@@ -229,6 +229,24 @@ static void validate_mass_fields(validator *v, const perp_body *body)
     validate_written_inertia(v, body);
 }
 
+/* Least moment of inertia over the world axes about which the body may turn: that of R I R' with the locked axes taken
+ * out (their rows and columns replaced by the largest moment, which never is the least). */
+static double least_turning_moment(const perp_body *body, const perp_mass_properties *p)
+{
+    const perp_mat3 r = perp_quat_to_mat3(body->pose.pose.rotation), t = perp_mat3_transpose(&r);
+    const perp_mat3 half = perp_mat3_mul(&r, &p->inertia);
+    perp_mat3 world = perp_mat3_mul(&half, &t);
+    const double large = fmax(world.m[0], fmax(world.m[4], world.m[8]));
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 3 && !(body->free_mask & ((unsigned)PERP_COMPONENT_RX << i)); k++) {
+            world.m[3 * i + k] = world.m[3 * k + i] = i == k ? large : 0.0;
+        }
+    }
+    double moments[3];
+    perp_mat3_symmetric_eigen(&world, moments, NULL);
+    return moments[0];
+}
+
 /* A free body must resist every component of motion that it is given. */
 static void validate_free_mass(validator *v, const perp_body *body, const perp_mass_properties *p)
 {
@@ -239,13 +257,7 @@ static void validate_free_mass(validator *v, const perp_body *body, const perp_m
                         "child of a joint");
         return;
     }
-    if (!turning) {
-        return;
-    }
-    double moments[3];
-    perp_mat3_symmetric_eigen(&p->inertia, moments, NULL);
-    const double least = v->scene->planar ? p->inertia.m[8] : moments[0];
-    if (!(least > 0.0)) {
+    if (turning && !(least_turning_moment(body, p) > 0.0)) {
         validator_error(
             v, body->inertia_count ? "inertia" : NULL,
             "a body that can turn needs a positive inertia: give `inertia`, shapes with volume, or lock its "

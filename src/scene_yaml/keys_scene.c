@@ -449,6 +449,10 @@ static bool read_steps(decoder *d, const yaml_node *node, void *target)
 static bool read_cone(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"quadratic", "rays", "box", NULL};
+    if (yaml_tree_is_null(node)) { /* `--set run.cone=~` takes a choice back */
+        *(perp_cone *)target = PERP_CONE_UNSET;
+        return true;
+    }
     const int word = read_word(d, node, words);
     *(perp_cone *)target = (perp_cone)(word + 1);
     return word >= 0;

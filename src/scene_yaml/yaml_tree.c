@@ -486,3 +486,8 @@ yaml_node *yaml_tree_parse(yaml_reader *reader, const char *text, size_t length,
     }
     return b.root;
 }
+
+const char *perp_yaml_version(void)
+{
+    return yaml_get_version_string();
+}

@@ -47,6 +47,26 @@ static json_t *real_array(const double *values, int count)
     return array;
 }
 
+/* World poses of all bodies, those that joints move included. */
+static json_t *body_poses(const perp_model *model, const perp_state *state)
+{
+    perp_kinematics *kinematics;
+    if (perp_kinematics_create(model, NULL, &kinematics, NULL) != PERP_STATUS_OK) {
+        return NULL;
+    }
+    perp_kinematics_update(model, state->q, kinematics);
+    json_maker m = make_object();
+    for (int i = 0; i < model->body_count; i++) {
+        const perp_pose p = kinematics->pose[i];
+        const double spatial[7] = {p.position.x, p.position.y, p.position.z, p.rotation.w,
+                                   p.rotation.x, p.rotation.y, p.rotation.z};
+        const double planar[3] = {p.position.x, p.position.y, 2.0 * atan2(p.rotation.z, p.rotation.w)};
+        put(&m, model->scene->bodies[i].name, model->planar ? real_array(planar, 3) : real_array(spatial, 7));
+    }
+    perp_kinematics_free(kinematics);
+    return finished(&m);
+}
+
 static json_t *final_state(const perp_model *model, const perp_state *state)
 {
     json_maker final = make_object(), q = make_object(), v = make_object();
@@ -58,6 +78,7 @@ static json_t *final_state(const perp_model *model, const perp_state *state)
     put(&final, "t", json_real(state->t));
     put(&final, "q", finished(&q));
     put(&final, "v", finished(&v));
+    put(&final, "poses", body_poses(model, state));
     return finished(&final);
 }
 
@@ -104,7 +125,7 @@ static json_t *failure_object(const perp_error *failure)
 static char *dump(json_maker *m)
 {
     json_t *object = finished(m);
-    char *text = object ? json_dumps(object, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
+    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
     json_decref(object);
     return text;
 }
@@ -169,4 +190,9 @@ char *perp_check_json(const perp_model *model, const perp_diagnostics *diagnosti
 void perp_text_free(char *text)
 {
     free(text);
+}
+
+const char *perp_json_version(void)
+{
+    return jansson_version_str();
 }

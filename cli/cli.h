@@ -1,0 +1,73 @@
+/* cli.h - the command line: a table of commands, from which parsing, help and shell completion all come.
+ *
+ * Results go to stdout; messages and progress to stderr. Exit codes: 0 done; 1 the physics, the solver or the system
+ * says no, explained; 2 usage; 3 bad input, with file:line:column. */
+#ifndef PERP_CLI_CLI_H
+#define PERP_CLI_CLI_H
+
+#include <perp/perp.h>
+
+enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_USAGE = 2, EXIT_BAD_INPUT = 3 };
+
+typedef struct cli_option {
+    const char *name;     /* "--model" */
+    const char *argument; /* what follows, for help ("NAME"); NULL: nothing */
+    const char *help;
+} cli_option;
+
+typedef struct cli_arguments cli_arguments;
+
+typedef struct cli_command {
+    const char *name;
+    const char *operand; /* "SCENE"; NULL: none */
+    const char *summary;
+    const char *details; /* paragraphs and examples behind the options in --help */
+    const cli_option *options;
+    int option_count;
+    bool operand_optional;
+    int (*run)(const cli_arguments *arguments);
+} cli_command;
+
+struct cli_arguments {
+    const cli_command *command;
+    const char *operand; /* NULL if none was given */
+    int count;           /* options given, in order */
+    const cli_option **options;
+    const char **values;
+};
+
+extern const cli_command *const cli_commands[];
+extern const int cli_command_count;
+
+/* The last value of an option ("" for one without argument), or NULL if it was not given. */
+const char *cli_value(const cli_arguments *arguments, const char *name);
+
+/* Prints to stderr "perp: ..." and returns `code`. */
+int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints all diagnostics to stderr. */
+void cli_print_diagnostics(const perp_diagnostics *diagnostics);
+/* Writes text and a line end to stdout; EXIT_DONE, or EXIT_REFUSED after an error if stdout does not take it. */
+int cli_write(const char *text);
+/* Flushes stdout and turns a failed write into EXIT_REFUSED; otherwise returns `code`. */
+int cli_finish(int code);
+
+/* Edit distance suggestion: the name nearest to `word`, or NULL if none is near. */
+const char *cli_nearest(const char *word, const char *const *names, int count);
+
+/* A bar on stderr, drawn only on a terminal and only when there is something to wait for. */
+typedef struct cli_progress {
+    bool active;
+    double started, drawn;
+} cli_progress;
+
+cli_progress cli_progress_begin(void);
+void cli_progress_update(cli_progress *progress, int done, int total, double t);
+void cli_progress_end(cli_progress *progress);
+
+/* Set by SIGINT and SIGTERM; runs stop at the next step. */
+bool cli_interrupted(void);
+void cli_catch_interrupts(void);
+
+extern const cli_command cli_run, cli_check, cli_models, cli_doctor, cli_completion;
+
+#endif

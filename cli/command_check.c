@@ -1,0 +1,109 @@
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void print_sink(void *context, const char *text)
+{
+    (void)context;
+    fputs(text, stdout);
+}
+
+static void print_summary(const char *path, const perp_model *model, const perp_diagnostics *diagnostics)
+{
+    int prescribed = 0, impedance = 0;
+    for (int i = 0; i < model->nv; i++) {
+        prescribed += model->role[i] == PERP_DOF_PRESCRIBED;
+        impedance += model->role[i] == PERP_DOF_IMPEDANCE;
+    }
+    printf("%s: sound%s\n", path, diagnostics->warnings ? ", with warnings" : "");
+    printf("  %d bodies, %d joints, %d loops, %d forces, %s\n", model->body_count, model->scene->joint_count,
+           model->scene->loop_count, model->scene->force_count, model->planar ? "planar" : "spatial");
+    printf("  %d degrees of freedom: %d passive, %d impedance-controlled, %d commanded; %d trees\n", model->nv,
+           model->nv - prescribed - impedance, impedance, prescribed, model->tree_count);
+}
+
+static int report(const cli_arguments *a, const perp_model *model, const perp_diagnostics *diagnostics)
+{
+    cli_print_diagnostics(diagnostics);
+    int code = model ? EXIT_DONE : EXIT_BAD_INPUT;
+    if (cli_value(a, "--json")) {
+        char *text = perp_check_json(model, diagnostics);
+        const int written = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory");
+        perp_text_free(text);
+        code = written == EXIT_DONE ? code : written;
+    } else if (model) {
+        print_summary(a->operand, model, diagnostics);
+    }
+    return code;
+}
+
+/* The --set values, in order; NULL when out of memory. */
+static const char **collect_settings(const cli_arguments *a, int *count)
+{
+    const char **settings = calloc((size_t)a->count + 1, sizeof *settings);
+    *count = 0;
+    for (int i = 0; settings && i < a->count; i++) {
+        if (strcmp(a->options[i]->name, "--set") == 0) {
+            settings[(*count)++] = a->values[i];
+        }
+    }
+    return settings;
+}
+
+static int run(const cli_arguments *a)
+{
+    static perp_diagnostics diagnostics;
+    if (cli_value(a, "--keys")) {
+        perp_scene_key_reference(print_sink, NULL);
+        return EXIT_DONE;
+    }
+    if (!a->operand) {
+        return cli_fail(EXIT_USAGE, "check: SCENE is missing (perp check --help)");
+    }
+    perp_scene *scene = NULL;
+    perp_model *model = NULL;
+    perp_error error;
+    perp_scene_load_options options = {0};
+    const char **settings = collect_settings(a, &options.setting_count);
+    if (!settings) {
+        return cli_fail(EXIT_REFUSED, "out of memory");
+    }
+    options.settings = settings;
+    perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
+    if (status == PERP_STATUS_OK) {
+        status = perp_model_build(scene, NULL, &model, &error);
+        if (status != PERP_STATUS_OK) {
+            perp_scene_report(scene, &diagnostics, PERP_SEVERITY_ERROR, error.path, "%s", error.message);
+        }
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_model_lint(model, NULL, &diagnostics);
+    }
+    const int code = report(a, status == PERP_STATUS_OK ? model : NULL, &diagnostics);
+    perp_model_free(model);
+    perp_scene_free(scene);
+    free(settings);
+    return status == PERP_STATUS_OUT_OF_MEMORY ? EXIT_REFUSED : code;
+}
+
+static const cli_option options_table[] = {
+    {"--set", "PATH=VALUE", "change any value of the scene first; may be repeated"},
+    {"--json", NULL, "print the findings as one JSON object"},
+    {"--keys", NULL, "print the reference page of all keys of a scene (Markdown)"},
+};
+
+const cli_command cli_check = {
+    .name = "check",
+    .operand = "SCENE",
+    .operand_optional = true,
+    .summary = "validate a scene: every error in one go, with line and column, and what looks unintended",
+    .details = "examples:\n"
+               "  perp check scene.yaml\n"
+               "  perp check scene.yaml --set bodies.cup.mass=-1     what would be said of that?\n"
+               "  perp check --keys | less                           all keys, their defaults and meaning\n",
+    .options = options_table,
+    .option_count = (int)(sizeof options_table / sizeof *options_table),
+    .run = run,
+};

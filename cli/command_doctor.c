@@ -1,0 +1,140 @@
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the self-test: each part checked against something it did not compute itself
+ * -------------------------------------- */
+
+typedef struct finding {
+    const char *what;
+    double error, allowed;
+} finding;
+
+static double test_rotation(void)
+{
+    const perp_vec3 w = {0.3, -1.2, 0.7};
+    const perp_vec3 back = perp_quat_log(perp_quat_exp(w));
+    return perp_vec3_norm(perp_vec3_sub(w, back));
+}
+
+/* Eigenvalues of [[2, 1], [1, 2]] are 1 and 3. */
+static double test_lapack(void)
+{
+    const double a[4] = {2, 1, 1, 2};
+    double values[2] = {0, 0};
+    perp_error error;
+    if (perp_symmetric_eigen(2, a, 2, values, NULL, NULL, &error) != PERP_STATUS_OK) {
+        return INFINITY;
+    }
+    return fmax(fabs(values[0] - 1.0), fabs(values[1] - 3.0));
+}
+
+static double test_klu(void)
+{
+    int starts[4] = {0, 2, 4, 6}, rows[6] = {0, 1, 1, 2, 0, 2};
+    double values[6] = {4, 1, 3, 1, 1, 5};
+    double b[3] = {4 * 1.0 + 1 * 3.0, 1 * 1.0 + 3 * 2.0, 1 * 2.0 + 5 * 3.0}; /* of x = (1, 2, 3) */
+    const perp_sparse_matrix a = {.n = 3, .column_starts = starts, .row_indices = rows, .values = values};
+    perp_sparse_lu *lu = NULL;
+    perp_error error;
+    double worst = INFINITY;
+    if (perp_sparse_lu_create(&a, NULL, &lu, &error) == PERP_STATUS_OK &&
+        perp_sparse_lu_solve(lu, 1, b, &error) == PERP_STATUS_OK) {
+        worst = fmax(fabs(b[0] - 1.0), fmax(fabs(b[1] - 2.0), fabs(b[2] - 3.0)));
+    }
+    perp_sparse_lu_destroy(lu);
+    return worst;
+}
+
+/* A double pendulum from text: M of two unit point masses on unit rods at angles (0, a), and the tip's place. */
+static double test_model(void)
+{
+    static const char text[] =
+        "perp: 1\nplanar: true\nbodies:\n  one: {mass: 1, com: [1, 0]}\n  two: {mass: 1, com: [1, 0]}\njoints:\n"
+        "  a: {type: revolute, parent: world, child: one}\n"
+        "  b: {type: revolute, parent: one, child: two, anchor: [1, 0], position: 0.7}\n";
+    static perp_diagnostics diagnostics;
+    perp_scene *scene = NULL;
+    perp_model *model = NULL;
+    perp_state state = {0};
+    perp_kinematics *kinematics = NULL;
+    perp_error error;
+    double worst = INFINITY;
+    if (perp_scene_load_text(text, sizeof text - 1, "doctor", NULL, NULL, &scene, &diagnostics) == PERP_STATUS_OK &&
+        perp_model_build(scene, NULL, &model, &error) == PERP_STATUS_OK &&
+        perp_state_create(model, NULL, &state, &error) == PERP_STATUS_OK &&
+        perp_kinematics_create(model, NULL, &kinematics, &error) == PERP_STATUS_OK) {
+        double mass[4];
+        perp_kinematics_update(model, state.q, kinematics);
+        perp_mass_matrix(model, kinematics, mass);
+        const double c = cos(state.q[1]);
+        const double expected[4] = {3.0 + 2.0 * c, 1.0 + c, 1.0 + c, 1.0};
+        worst = fabs(kinematics->com[1].x - (1.0 + c));
+        for (int i = 0; i < 4; i++) {
+            worst = fmax(worst, fabs(mass[i] - expected[i]));
+        }
+    }
+    perp_kinematics_free(kinematics);
+    if (state.q) {
+        perp_state_free(&state);
+    }
+    perp_model_free(model);
+    perp_scene_free(scene);
+    return worst;
+}
+
+/* ---- the machine
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void print_processor(void)
+{
+    char line[256] = "", name[200] = "unknown";
+    FILE *info = fopen("/proc/cpuinfo", "r");
+    while (info && fgets(line, sizeof line, info)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon) {
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+            break;
+        }
+    }
+    if (info) {
+        fclose(info);
+    }
+    printf("  processor   %s, %ld cores\n", name, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static int run(const cli_arguments *arguments)
+{
+    (void)arguments;
+    printf("perp %s\n", perp_version());
+    printf("  built with  %s\n", perp_build_flags());
+    printf("  libraries   libyaml %s, jansson %s, LAPACK and KLU\n", perp_yaml_version(), perp_json_version());
+    print_processor();
+    printf("  models      %d\n", perp_rung_count());
+    const finding findings[] = {{"rotations: log(exp(w)) = w", test_rotation(), 1e-14},
+                                {"LAPACK: eigenvalues of a 2 x 2 matrix", test_lapack(), 1e-14},
+                                {"KLU: a 3 x 3 system", test_klu(), 1e-14},
+                                {"model: double pendulum from YAML, closed form", test_model(), 1e-14}};
+    int failed = 0;
+    printf("self-test\n");
+    for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) {
+        const bool good = findings[i].error <= findings[i].allowed;
+        failed += !good;
+        printf("  %-4s  %-48s error %.2g (allowed %.0g)\n", good ? "ok" : "FAIL", findings[i].what, findings[i].error,
+               findings[i].allowed);
+    }
+    if (failed > 0) {
+        return cli_fail(EXIT_REFUSED, "%d of the self-tests failed: this build cannot be trusted", failed);
+    }
+    return EXIT_DONE;
+}
+
+const cli_command cli_doctor = {
+    .name = "doctor",
+    .summary = "versions, build flags, processor, and a self-test",
+    .details = "Put its output into a bug report. Exit code 1 if a self-test fails.\n",
+    .run = run,
+};

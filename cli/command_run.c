@@ -1,0 +1,312 @@
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- settings from options ------------------------------------------------------------------------------------------
+ */
+
+typedef struct setting_list {
+    char **texts;
+    int count;
+} setting_list;
+
+static void free_settings(setting_list *list)
+{
+    for (int i = 0; i < list->count; i++) {
+        free(list->texts[i]);
+    }
+    free(list->texts);
+}
+
+/* --model M is short for --set run.model=M, and so on; all take effect in the order given. */
+static bool collect_settings(const cli_arguments *a, setting_list *list)
+{
+    static const char *const shorthands[][2] = {{"--set", ""},
+                                                {"--model", "run.model="},
+                                                {"--h", "run.h="},
+                                                {"--until", "run.until="},
+                                                {"--steps", "run.steps="}};
+    list->count = 0;
+    list->texts = calloc((size_t)a->count + 1, sizeof *list->texts);
+    for (int i = 0; list->texts && i < a->count; i++) {
+        for (size_t k = 0; k < sizeof shorthands / sizeof *shorthands; k++) {
+            if (strcmp(a->options[i]->name, shorthands[k][0]) == 0) {
+                const size_t size = strlen(shorthands[k][1]) + strlen(a->values[i]) + 1;
+                char *text = malloc(size);
+                if (!text) {
+                    return false;
+                }
+                snprintf(text, size, "%s%s", shorthands[k][1], a->values[i]);
+                list->texts[list->count++] = text;
+            }
+        }
+    }
+    return list->texts != NULL;
+}
+
+static int check_usage(const cli_arguments *a)
+{
+    static const char *const numeric[] = {"--h", "--until", "--steps"};
+    for (size_t i = 0; i < sizeof numeric / sizeof *numeric; i++) {
+        const char *value = cli_value(a, numeric[i]);
+        char *end;
+        if (value && (strtod(value, &end), end == value || *end != '\0')) {
+            return cli_fail(EXIT_USAGE, "run: %s needs a number, not `%s`", numeric[i], value);
+        }
+    }
+    if (cli_value(a, "--until") && cli_value(a, "--steps")) {
+        return cli_fail(EXIT_USAGE, "run: give --until or --steps, not both");
+    }
+    const char *model = cli_value(a, "--model");
+    if (model && !perp_rung_find(model)) {
+        const char *names[64];
+        for (int i = 0; i < perp_rung_count(); i++) {
+            names[i] = perp_rung_at(i)->name;
+        }
+        const char *nearest = cli_nearest(model, names, perp_rung_count());
+        return cli_fail(EXIT_USAGE, "run: there is no model `%s`%s%s%s (perp models)", model,
+                        nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
+    }
+    return EXIT_DONE;
+}
+
+/* ---- output
+ * ---------------------------------------------------------------------------------------------------------- */
+
+static void print_bodies(const perp_model *model, const perp_state *state)
+{
+    perp_kinematics *kinematics;
+    if (perp_kinematics_create(model, NULL, &kinematics, NULL) != PERP_STATUS_OK) {
+        return;
+    }
+    perp_kinematics_update(model, state->q, kinematics);
+    for (int i = 0; i < model->body_count; i++) {
+        const perp_pose p = kinematics->pose[i];
+        if (model->links[i].tree < 0) {
+            continue; /* cannot move */
+        }
+        if (model->planar) {
+            printf("  %-16s position [%.9g, %.9g]  angle %.9g\n", model->scene->bodies[i].name, p.position.x,
+                   p.position.y, 2.0 * atan2(p.rotation.z, p.rotation.w));
+        } else {
+            printf("  %-16s position [%.9g, %.9g, %.9g]  quat_wxyz [%.9g, %.9g, %.9g, %.9g]\n",
+                   model->scene->bodies[i].name, p.position.x, p.position.y, p.position.z, p.rotation.w, p.rotation.x,
+                   p.rotation.y, p.rotation.z);
+        }
+    }
+    perp_kinematics_free(kinematics);
+}
+
+static void print_joints(const perp_model *model, const perp_state *state)
+{
+    const perp_scene *scene = model->scene;
+    for (int i = 0; i < scene->joint_count; i++) {
+        const perp_link *link = &model->links[model->joint_body[i]];
+        if (link->q_count == 0) {
+            continue;
+        }
+        printf("  %-16s %s", scene->joints[i].name, perp_joint_kind_name(scene->joints[i].kind));
+        for (int k = 0; k < link->q_count; k++) {
+            printf(" %.9g", state->q[link->q_start + k]);
+        }
+        printf("\n");
+    }
+}
+
+static void print_summary(const perp_model *model, const perp_state *state, const perp_run_result *result)
+{
+    const char *name = model->scene->name[0] ? model->scene->name : "scene";
+    char hash[17];
+    perp_hash_text(result->hash, hash);
+    if (result->rung->step) {
+        printf("%s: model %s, %d steps of %g s, %.2f us a step\n", name, result->rung->name, result->steps, result->h,
+               result->timing.step_mean_us);
+    } else {
+        printf("%s: model %s\n", name, result->rung->name);
+    }
+    printf("bodies that can move, at t = %g s\n", state->t);
+    print_bodies(model, state);
+    if (model->scene->joint_count > 0) {
+        printf("joints\n");
+        print_joints(model, state);
+    }
+    if (model->scene->loop_count > 0) {
+        printf("loops open by at most %.3g m\n", result->residuals.loop);
+    }
+    printf("state hash %s\n", hash);
+}
+
+/* ---- the run
+ * --------------------------------------------------------------------------------------------------------- */
+
+typedef struct watcher {
+    perp_csv *csv; /* NULL: none */
+    cli_progress progress;
+    int total;
+    bool csv_failed;
+} watcher;
+
+static bool watch(void *context, int step, const perp_state *state, const perp_step_info *info)
+{
+    watcher *w = context;
+    cli_progress_update(&w->progress, step, w->total, state->t);
+    if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
+        w->csv_failed = true;
+        return false;
+    }
+    return !cli_interrupted();
+}
+
+/* A failure that names a place in the scene gets the file, line and column of it. */
+static void locate_failure(const perp_scene *scene, perp_error *error)
+{
+    if (error->status == PERP_STATUS_BAD_INPUT && !error->file[0]) {
+        perp_diagnostics one = {0};
+        perp_scene_report(scene, &one, PERP_SEVERITY_ERROR, error->path, "%s", error->message);
+        perp_diagnostics_first_error(&one, PERP_STATUS_BAD_INPUT, error);
+    }
+}
+
+static int exit_code(const perp_error *error)
+{
+    return error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
+}
+
+static void print_failure(const perp_error *error)
+{
+    if (error->file[0]) {
+        fprintf(stderr, "%s:%d:%d: %s\n", error->file, error->line, error->column, error->message);
+    } else {
+        cli_fail(EXIT_REFUSED, "%s", error->message);
+    }
+}
+
+static int print_json(const perp_model *model, const perp_state *state, const perp_run_result *result,
+                      const perp_error *failure)
+{
+    char *text = perp_result_json(model, state, result, failure);
+    const int code = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory while writing the result");
+    perp_text_free(text);
+    return code;
+}
+
+/* Simulates, and completes or abandons the CSV files. */
+static perp_status simulate(const cli_arguments *a, const perp_model *model, perp_state *state, perp_run_result *result,
+                            perp_error *error)
+{
+    const perp_run_settings *settings = &model->scene->run;
+    watcher w = {.total = perp_run_steps(settings)};
+    const char *folder = cli_value(a, "--csv");
+    perp_status status = folder ? perp_csv_open(model, folder, &w.csv, error) : PERP_STATUS_OK;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    w.progress = cli_progress_begin();
+    status = perp_run(model, settings, NULL, watch, &w, state, result, error);
+    cli_progress_end(&w.progress);
+    if (w.csv && (status == PERP_STATUS_OK || w.csv_failed)) {
+        /* Committing after a failed write fails with the system's reason, and removes what was written. */
+        return perp_csv_commit(w.csv, error);
+    }
+    perp_csv_abandon(w.csv);
+    return status;
+}
+
+static int run_model(const cli_arguments *a, const perp_scene *scene)
+{
+    const bool json = cli_value(a, "--json") != NULL;
+    perp_model *model = NULL;
+    perp_state state = {0};
+    perp_run_result result = {0};
+    perp_error error = {0};
+    perp_status status = perp_model_build(scene, NULL, &model, &error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_state_create(model, NULL, &state, &error);
+    }
+    const bool started = status == PERP_STATUS_OK;
+    if (started) {
+        status = simulate(a, model, &state, &result, &error);
+    }
+    int code = EXIT_DONE;
+    if (status != PERP_STATUS_OK) {
+        locate_failure(scene, &error);
+        print_failure(&error);
+        code = exit_code(&error);
+    }
+    if (json) {
+        const int written = print_json(started ? model : NULL, started ? &state : NULL, started ? &result : NULL,
+                                       status == PERP_STATUS_OK ? NULL : &error);
+        code = written == EXIT_DONE ? code : written;
+    } else if (status == PERP_STATUS_OK && !cli_value(a, "--quiet")) {
+        print_summary(model, &state, &result);
+    }
+    if (started) {
+        perp_state_free(&state);
+    }
+    perp_model_free(model);
+    return code;
+}
+
+static int run(const cli_arguments *a)
+{
+    static perp_diagnostics diagnostics;
+    const int usage = check_usage(a);
+    if (usage != EXIT_DONE) {
+        return usage;
+    }
+    setting_list settings;
+    perp_scene *scene = NULL;
+    int code;
+    if (!collect_settings(a, &settings)) {
+        code = cli_fail(EXIT_REFUSED, "out of memory");
+    } else {
+        const perp_scene_load_options options = {.settings = (const char *const *)settings.texts,
+                                                 .setting_count = settings.count};
+        const perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
+        cli_print_diagnostics(&diagnostics);
+        if (scene) {
+            code = run_model(a, scene);
+        } else {
+            perp_error error = {0};
+            perp_diagnostics_first_error(&diagnostics, status, &error);
+            code = exit_code(&error);
+            if (cli_value(a, "--json")) {
+                const int written = print_json(NULL, NULL, NULL, &error);
+                code = written == EXIT_DONE ? code : written;
+            }
+        }
+    }
+    perp_scene_free(scene);
+    free_settings(&settings);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"--model", "NAME", "the rung (perp models); overrides run.model"},
+    {"--h", "SECONDS", "time step; overrides run.h"},
+    {"--until", "SECONDS", "end time; overrides run.until"},
+    {"--steps", "N", "number of steps, instead of --until"},
+    {"--set", "PATH=VALUE", "change any value of the scene; may be repeated"},
+    {"--json", NULL, "print the result as one JSON object"},
+    {"--csv", "DIR", "write DIR/state.csv and DIR/contacts.csv"},
+    {"--quiet", NULL, "print no summary"},
+};
+
+const cli_command cli_run = {
+    .name = "run",
+    .operand = "SCENE",
+    .summary = "simulate a scene on one rung",
+    .details = "examples:\n"
+               "  perp run scene.yaml --model kinematic                 move what is commanded\n"
+               "  perp run scene.yaml --model kinematic --until 2 --csv out\n"
+               "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
+               "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"
+               "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n\n"
+               "PATH is keys joined by dots; list elements by number (bodies.cup.shapes.0.sphere).\n"
+               "The keys of a scene: perp check --keys. Quote what your shell would touch.\n",
+    .options = options,
+    .option_count = (int)(sizeof options / sizeof *options),
+    .run = run,
+};

@@ -1,0 +1,74 @@
+#include "cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static double seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+cli_progress cli_progress_begin(void)
+{
+    cli_progress progress = {isatty(STDERR_FILENO) == 1, seconds(), 0.0};
+    return progress;
+}
+
+void cli_progress_update(cli_progress *progress, int done, int total, double t)
+{
+    enum { WIDTH = 30 };
+    if (!progress->active || total <= 0 || (done & 15)) {
+        return;
+    }
+    const double now = seconds();
+    if (now - progress->started < 0.3 || now - progress->drawn < 0.1) {
+        return;
+    }
+    progress->drawn = now;
+    char bar[WIDTH + 1];
+    const int filled = (int)((double)WIDTH * done / total);
+    memset(bar, '.', WIDTH);
+    memset(bar, '#', (size_t)filled);
+    bar[WIDTH] = '\0';
+    const double left = (now - progress->started) * (total - done) / done;
+    fprintf(stderr, "\r[%s] %3d %%  step %d of %d  t = %.4g s  %.0f s left \033[K", bar, (int)(100.0 * done / total),
+            done, total, t, left);
+}
+
+void cli_progress_end(cli_progress *progress)
+{
+    if (progress->drawn > 0.0) {
+        fputs("\r\033[K", stderr);
+    }
+}
+
+static volatile sig_atomic_t interrupted;
+
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+bool cli_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+/* One request is polite; a second of the same signal has its default effect. */
+void cli_catch_interrupts(void)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error of the write, which is reported */
+    signal(SIGPIPE, SIG_IGN); /* likewise a closed pipe */
+}

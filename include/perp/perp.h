@@ -1,0 +1,14 @@
+/* perp/perp.h - all of perp: from a scene file to bodies that move. */
+#ifndef PERP_PERP_H
+#define PERP_PERP_H
+
+#include <perp/base.h>
+#include <perp/linalg.h>
+#include <perp/linalg_sparse.h>
+#include <perp/scene.h>
+#include <perp/scene_yaml.h>
+#include <perp/model.h>
+#include <perp/step.h>
+#include <perp/trace.h>
+
+#endif

@@ -1,0 +1,96 @@
+/* What is allowed but looks unintended. */
+#include <perp/model.h>
+
+#include <stdio.h>
+
+enum { SAMPLES = 200 }; /* of a command over the run */
+
+static double run_length(const perp_scene *scene)
+{
+    return scene->run.steps_set ? scene->run.steps * scene->run.h : scene->run.until;
+}
+
+static void lint_command(const perp_scene *scene, const perp_joint *joint, perp_diagnostics *diagnostics)
+{
+    char path[256];
+    snprintf(path, sizeof path, "joints.%s.command", joint->name);
+    const double start = perp_drive_value(&joint->command, 0.0);
+    if (fabs(start - joint->position[0]) > 1e-9) {
+        perp_scene_report(scene, diagnostics, PERP_SEVERITY_WARNING, path,
+                          "starts at %g, but the joint's `position` is %g: the first step jumps", start,
+                          joint->position[0]);
+    }
+    for (int i = 0; joint->limits_set && i <= SAMPLES; i++) {
+        const double t = run_length(scene) * i / SAMPLES;
+        const double value = perp_drive_value(&joint->command, t);
+        if (value < joint->limits[0] - 1e-12 || value > joint->limits[1] + 1e-12) {
+            perp_scene_report(scene, diagnostics, PERP_SEVERITY_WARNING, path,
+                              "asks for %g at t = %g s, outside the limits [%g, %g]", value, t, joint->limits[0],
+                              joint->limits[1]);
+            return;
+        }
+    }
+}
+
+/* A drive that has a value of its own for a coordinate that `pose` states differently. */
+static void lint_driven(const perp_scene *scene, const perp_body *body, perp_diagnostics *diagnostics)
+{
+    const perp_vec3 p = body->pose.pose.position;
+    const double stated[3] = {p.x, p.y, p.z};
+    for (int i = 0; i < 3 && body->pose_set; i++) {
+        const double start = perp_drive_value(&body->drives[i], 0.0);
+        if ((body->driven_mask & (1u << i)) && stated[i] != 0.0 && fabs(start - stated[i]) > 1e-9) {
+            char path[256];
+            snprintf(path, sizeof path, "bodies.%s.driven.%c", body->name, "xyz"[i]);
+            perp_scene_report(scene, diagnostics, PERP_SEVERITY_WARNING, path,
+                              "starts at %g and replaces the %g of `pose`; drives are absolute", start, stated[i]);
+        }
+    }
+}
+
+static perp_status lint_loops(const perp_model *model, const perp_allocator *allocator, perp_diagnostics *diagnostics)
+{
+    perp_state state;
+    perp_kinematics *kinematics = NULL;
+    perp_error error;
+    perp_status status = perp_state_create(model, allocator, &state, &error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    status = perp_kinematics_create(model, allocator, &kinematics, &error);
+    if (status == PERP_STATUS_OK) {
+        perp_kinematics_update(model, state.q, kinematics);
+        for (int i = 0; i < model->scene->loop_count; i++) {
+            double residual[6], largest = 0.0;
+            perp_loop_evaluate(model, kinematics, i, residual, NULL);
+            for (int k = 0; k < perp_loop_rows(model, i); k++) {
+                largest = fmax(largest, fabs(residual[k]));
+            }
+            if (largest > 1e-6) {
+                char path[256];
+                snprintf(path, sizeof path, "loops.%s", model->scene->loops[i].name);
+                perp_scene_report(model->scene, diagnostics, PERP_SEVERITY_WARNING, path,
+                                  "is open by %.3g m at the start; the anchors should coincide", largest);
+            }
+        }
+    }
+    perp_kinematics_free(kinematics);
+    perp_state_free(&state);
+    return status;
+}
+
+perp_status perp_model_lint(const perp_model *model, const perp_allocator *allocator, perp_diagnostics *diagnostics)
+{
+    const perp_scene *scene = model->scene;
+    for (int i = 0; i < scene->joint_count; i++) {
+        if (scene->joints[i].control != PERP_CONTROL_NONE) {
+            lint_command(scene, &scene->joints[i], diagnostics);
+        }
+    }
+    for (int i = 0; i < scene->body_count; i++) {
+        if (scene->bodies[i].kind == PERP_BODY_DRIVEN) {
+            lint_driven(scene, &scene->bodies[i], diagnostics);
+        }
+    }
+    return scene->loop_count > 0 ? lint_loops(model, allocator, diagnostics) : PERP_STATUS_OK;
+}
