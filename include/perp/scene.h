@@ -324,7 +324,7 @@ typedef struct perp_scene {
     struct perp_scene_memory *memory;
 } perp_scene;
 
-enum { PERP_SCENE_MAX_BODIES = 100000, PERP_SCENE_MAX_NAME = 127 };
+enum { PERP_SCENE_MAX_BODIES = 100000, PERP_SCENE_MAX_PAIRS = 10000, PERP_SCENE_MAX_NAME = 127 };
 
 /* An empty scene with every default of the format. */
 PERP_API perp_status perp_scene_create(bool planar, const perp_allocator *allocator, perp_scene **scene,

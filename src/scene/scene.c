@@ -154,7 +154,8 @@ void perp_scene_report(const perp_scene *scene, perp_diagnostics *diagnostics, p
     va_end(arguments);
     const char *file = NULL;
     int line = 0, column = 0;
-    if (scene->locate) {
+    const int seen = severity == PERP_SEVERITY_ERROR ? diagnostics->errors : diagnostics->warnings;
+    if (scene->locate && seen < PERP_DIAGNOSTICS_PER_SEVERITY) { /* what is not kept need not be found */
         scene->locate(scene->locate_context, path, &file, &line, &column);
     }
     perp_diagnostics_add(diagnostics, severity, file, line, column, path, "%s", message);

@@ -120,6 +120,9 @@ perp_status perp_scene_add_force(perp_scene *scene, const perp_force *force, per
 
 perp_status perp_scene_add_pair(perp_scene *scene, const perp_pair *pair, perp_error *error)
 {
+    if (scene->pair_count >= PERP_SCENE_MAX_PAIRS) {
+        return perp_fail(error, PERP_STATUS_CAPACITY, "a scene holds at most %d pairs", PERP_SCENE_MAX_PAIRS);
+    }
     copier c = {scene, true};
     perp_pair copy = *pair;
     copy.a = copy_text(&c, copy.a);

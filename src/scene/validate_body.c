@@ -223,7 +223,7 @@ static void validate_mass_fields(validator *v, const perp_body *body)
         validator_error(v, "mass", "give `mass` or `density`, not both");
     }
     if (body->inertia_count > 0 && !body->mass.set && !density) {
-        validator_error(v, "inertia", "an inertia without `mass` or `density` has no effect");
+        validator_error(v, NULL, "an `inertia` without `mass` or `density` has no effect");
     }
     validate_vector(v, "com", body->com);
     validate_written_inertia(v, body);

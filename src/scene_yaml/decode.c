@@ -91,6 +91,10 @@ static bool right_dimension(const decoder *d, const key_spec *key)
 
 static void report_unknown(decoder *d, const yaml_node *node, const key_table *table)
 {
+    if (d->diagnostics->errors >= PERP_DIAGNOSTICS_PER_SEVERITY) {
+        decode_error(d, node, "unknown key"); /* counted, not shown: no search for the nearest of a million */
+        return;
+    }
     const key_spec *nearest = NULL;
     int distance = WORD_MAX;
     char known[300] = "";
@@ -284,18 +288,28 @@ bool read_text(decoder *d, const yaml_node *node, void *target)
     return true;
 }
 
-int read_word(decoder *d, const yaml_node *node, const char *const *words)
+int find_word(const yaml_node *node, const char *const *words)
 {
-    char known[200] = "one of";
-    for (int i = 0; words[i]; i++) {
-        if (node->kind == YAML_SCALAR && strcmp(node->text, words[i]) == 0) {
+    for (int i = 0; node->kind == YAML_SCALAR && words[i]; i++) {
+        if (strcmp(node->text, words[i]) == 0) {
             return i;
         }
-        const size_t length = strlen(known);
-        snprintf(known + length, sizeof known - length, "%s `%s`", i ? "," : "", words[i]);
     }
-    expected(d, node, known);
     return -1;
+}
+
+int read_word(decoder *d, const yaml_node *node, const char *const *words)
+{
+    const int word = find_word(node, words);
+    if (word < 0) {
+        char known[200] = "one of";
+        for (int i = 0; words[i]; i++) {
+            const size_t length = strlen(known);
+            snprintf(known + length, sizeof known - length, "%s `%s`", i ? "," : "", words[i]);
+        }
+        expected(d, node, known);
+    }
+    return word;
 }
 
 /* ---- lists ----------------------------------------------------------------------------------------------------------

@@ -59,7 +59,8 @@ bool read_reals(decoder *d, const yaml_node *node, double *values, int count); /
 bool read_drive(decoder *d, const yaml_node *node, void *target);              /* perp_drive */
 /* A list is required; its elements are then walked by the caller. */
 bool expect_list(decoder *d, const yaml_node *node, const char *what);
-/* Index of the word in `words` (NULL-terminated), -1 after an error. */
+/* Index of the word in `words` (NULL-terminated), or -1; read_word reports that as an error. */
+int find_word(const yaml_node *node, const char *const *words);
 int read_word(decoder *d, const yaml_node *node, const char *const *words);
 
 extern const key_table drive_table, sine_table;

@@ -31,10 +31,11 @@ static bool read_each(decoder *d, const yaml_node *node, yaml_kind kind, const c
 /* ---- joints ---------------------------------------------------------------------------------------------------------
  */
 
+static const char *const joint_words[] = {"revolute", "prismatic", "ball", "planar", "screw", "fixed", NULL};
+
 static bool read_joint_type(decoder *d, const yaml_node *node, void *target)
 {
-    static const char *const words[] = {"revolute", "prismatic", "ball", "planar", "screw", "fixed", NULL};
-    const int word = read_word(d, node, words);
+    const int word = read_word(d, node, joint_words);
     ((perp_joint *)target)->kind = (perp_joint_kind)(word + 1);
     return word >= 0;
 }
@@ -65,17 +66,14 @@ static bool read_limits(decoder *d, const yaml_node *node, void *target)
     return joint->limits_set;
 }
 
-/* One number, or as many as the joint's kind has. The kind may stand after this key, so it is looked up. */
+/* One number, or as many as the joint's kind has. The kind may stand after this key, so it is looked up; a wrong one is
+ * reported where it stands. */
 static bool read_joint_coordinates(decoder *d, const yaml_node *node, double *values, bool position)
 {
-    perp_joint kind = perp_joint_default("", PERP_JOINT_NONE);
     const yaml_node *type = yaml_tree_find(node->parent, "type", 4);
-    perp_diagnostics silent = {0}; /* a wrong type is reported where it stands */
-    perp_diagnostics *loud = d->diagnostics;
-    d->diagnostics = &silent;
-    const bool known = type && read_joint_type(d, type, &kind);
-    d->diagnostics = loud;
-    const int size = !known ? 1 : position ? perp_joint_position_size(kind.kind) : perp_joint_velocity_size(kind.kind);
+    const int word = type ? find_word(type, joint_words) : -1;
+    const perp_joint_kind kind = (perp_joint_kind)(word + 1);
+    const int size = position ? perp_joint_position_size(kind) : perp_joint_velocity_size(kind);
     return size > 1 ? read_reals(d, node, values, size) : read_real(d, node, values);
 }
 

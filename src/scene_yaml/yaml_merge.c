@@ -1,5 +1,7 @@
 #include "scene_yaml/yaml_merge.h"
 
+#include "base/name_table.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +25,22 @@ static bool joins_lists(const yaml_node *list)
 
 static void merge_children(yaml_reader *reader, yaml_node *into, yaml_node *from);
 
-static void merge_one(yaml_reader *reader, yaml_node *into, yaml_node *child)
+/* Moves `child` to the end of `into`; its place in the text stays with it. */
+static void move_child(yaml_node *into, yaml_node *child)
 {
-    yaml_node *present = child->key ? yaml_tree_find(into, child->key, strlen(child->key)) : NULL;
-    if (!present) {
-        const int line = child->key_line, column = child->key_column;
-        yaml_tree_append(into, child, child->key);
-        child->key_line = line;
-        child->key_column = column;
-    } else if (present->kind != YAML_SCALAR && yaml_tree_is_null(child)) {
+    const int line = child->key_line, column = child->key_column;
+    yaml_tree_append(into, child, child->key);
+    child->key_line = line;
+    child->key_column = column;
+}
+
+/* Two values of one key. */
+static void merge_two(yaml_reader *reader, yaml_node *present, yaml_node *child)
+{
+    if (present->kind != YAML_SCALAR && yaml_tree_is_null(child)) {
         return; /* `bodies:` with nothing behind it takes nothing away */
-    } else if (holds_names(into)) {
+    }
+    if (holds_names(present->parent)) {
         yaml_tree_report(reader->diagnostics, PERP_SEVERITY_ERROR, child, "`%s` was already defined at %s:%d:%d",
                          child->key, present->file, present->key_line, present->key_column);
     } else if (present->kind == YAML_MAP && child->kind == YAML_MAP) {
@@ -48,14 +55,35 @@ static void merge_one(yaml_reader *reader, yaml_node *into, yaml_node *child)
     }
 }
 
+/* The keys of `into` are hashed first, so that two files with a hundred thousand bodies each merge in linear time. */
 static void merge_children(yaml_reader *reader, yaml_node *into, yaml_node *from)
 {
-    yaml_node *child = from->first;
-    while (child) {
-        yaml_node *next = child->next;
-        merge_one(reader, into, child);
-        child = next;
+    perp_arena scratch;
+    perp_name_table names;
+    perp_arena_init(&scratch, &reader->arena->allocator);
+    yaml_node **present = PERP_ARENA_NEW(&scratch, yaml_node *, (size_t)into->count);
+    if (!present || !perp_name_table_init(&names, &scratch, (size_t)into->count)) {
+        reader->out_of_memory = true;
+        perp_arena_clear(&scratch);
+        return;
     }
+    int count = 0;
+    for (yaml_node *child = into->first; child; child = child->next) {
+        if (child->key) {
+            perp_name_table_add(&names, child->key, count);
+        }
+        present[count++] = child;
+    }
+    for (yaml_node *child = from->first, *next; child; child = next) {
+        next = child->next;
+        const int index = child->key ? perp_name_table_find(&names, child->key) : -1;
+        if (index >= 0) {
+            merge_two(reader, present[index], child);
+        } else {
+            move_child(into, child);
+        }
+    }
+    perp_arena_clear(&scratch);
 }
 
 void yaml_merge(yaml_reader *reader, yaml_node *into, yaml_node *from)
