@@ -169,18 +169,6 @@ static void drop_alternative(const yaml_node *node)
     }
 }
 
-/* Shifts the places of a parsed value to where it stands in the whole setting. */
-static void shift_columns(yaml_node *node, int shift)
-{
-    if (node->line == 1) {
-        node->column += shift;
-    }
-    node->key_column += node->key_line == 1 ? shift : 0;
-    for (yaml_node *child = node->first; child; child = child->next) {
-        shift_columns(child, shift);
-    }
-}
-
 bool yaml_apply_setting(yaml_reader *reader, yaml_node *root, const char *text)
 {
     const size_t size = strlen(text) + sizeof "--set ";
@@ -196,12 +184,13 @@ bool yaml_apply_setting(yaml_reader *reader, yaml_node *root, const char *text)
         refuse(&s, 1, "write PATH=VALUE, for example contacts.friction=0.3, not", text, strlen(text));
         return false;
     }
-    yaml_node *value = yaml_tree_parse(reader, equals + 1, strlen(equals + 1), label);
+    const char *value_text = equals[1] ? equals + 1 : "~"; /* nothing behind the sign says nothing */
+    reader->column_shift = (int)(equals - text) + (int)sizeof "--set ";
+    yaml_node *value = yaml_tree_parse(reader, value_text, strlen(value_text), label);
+    reader->column_shift = 0;
     if (!value) {
         return false;
     }
-    const int shift = (int)(equals + 1 - text) + (int)sizeof "--set " - 1;
-    shift_columns(value, shift);
     yaml_node *node = root;
     for (const char *part = text; node && part < equals;) {
         const char *end = part;

@@ -236,6 +236,16 @@ typedef struct builder {
     level levels[PERP_YAML_MAX_DEPTH];
 } builder;
 
+static int line_of(const yaml_mark_t *mark)
+{
+    return (int)mark->line + 1;
+}
+
+static int column_of(const builder *b, const yaml_mark_t *mark)
+{
+    return (int)mark->column + 1 + (mark->line == 0 ? b->reader->column_shift : 0);
+}
+
 static bool fail_at(builder *b, const yaml_mark_t *mark, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 static bool fail_at(builder *b, const yaml_mark_t *mark, const char *format, ...)
@@ -248,8 +258,8 @@ static bool fail_at(builder *b, const yaml_mark_t *mark, const char *format, ...
     if (b->depth > 0) {
         yaml_tree_path(b->levels[b->depth - 1].container, path, sizeof path);
     }
-    perp_diagnostics_add(b->reader->diagnostics, PERP_SEVERITY_ERROR, b->file, (int)mark->line + 1,
-                         (int)mark->column + 1, path, "%s", message);
+    perp_diagnostics_add(b->reader->diagnostics, PERP_SEVERITY_ERROR, b->file, line_of(mark), column_of(b, mark), path,
+                         "%s", message);
     return false;
 }
 
@@ -315,12 +325,12 @@ static bool on_scalar(builder *b, const yaml_event_t *event)
     if (expects_key(b)) {
         level *top = &b->levels[b->depth - 1];
         top->key = text;
-        top->key_line = (int)event->start_mark.line + 1;
-        top->key_column = (int)event->start_mark.column + 1;
+        top->key_line = line_of(&event->start_mark);
+        top->key_column = column_of(b, &event->start_mark);
         return true;
     }
     yaml_node *node =
-        new_node(b->reader, YAML_SCALAR, b->file, (int)event->start_mark.line + 1, (int)event->start_mark.column + 1);
+        new_node(b->reader, YAML_SCALAR, b->file, line_of(&event->start_mark), column_of(b, &event->start_mark));
     if (!node) {
         return false;
     }
@@ -350,8 +360,7 @@ static bool on_start(builder *b, yaml_kind kind, const yaml_event_t *event)
     if (b->depth == PERP_YAML_MAX_DEPTH) {
         return fail_at(b, &event->start_mark, "nested more than %d levels deep", PERP_YAML_MAX_DEPTH);
     }
-    yaml_node *node =
-        new_node(b->reader, kind, b->file, (int)event->start_mark.line + 1, (int)event->start_mark.column + 1);
+    yaml_node *node = new_node(b->reader, kind, b->file, line_of(&event->start_mark), column_of(b, &event->start_mark));
     if (!node || !place(b, node)) {
         return false;
     }

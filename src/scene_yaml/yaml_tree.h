@@ -32,7 +32,8 @@ struct yaml_node {
 typedef struct yaml_reader {
     perp_arena *arena;
     perp_diagnostics *diagnostics;
-    int nodes; /* made so far, over all files */
+    int nodes;        /* made so far, over all files */
+    int column_shift; /* of the first line: where the text stands in a longer one */
     bool out_of_memory;
 } yaml_reader;
 

@@ -1,0 +1,96 @@
+"""Every example runs and gives the numbers that its README states."""
+import math
+import re
+import subprocess
+
+import pytest
+
+import forward_kinematics as fk
+from conftest import PERP, ROOT
+
+EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/scene.yaml"))
+
+
+def scene(name):
+    return str(ROOT / "examples" / name / "scene.yaml")
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_is_sound_and_documented(perp, name):
+    findings = perp.json("check", scene(name))
+    assert findings["errors"] == 0 and findings["warnings"] == 0
+    readme = (ROOT / "examples" / name / "README.md").read_text()
+    assert "Expected" in readme or "expect" in readme
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_poses_match_independent_forward_kinematics(perp, name):
+    """1e-12: a chain of 9 transforms, each exact to a few 1e-16 in numbers of size 1."""
+    final = perp.json("run", scene(name))["final"]
+    expected = fk.poses(scene(name), final["q"])
+    for body, matrix in expected.items():
+        pose = final["poses"][body]
+        found = fk.product(fk.shift(pose[:3]), fk.from_quaternion(*pose[3:]))
+        for i in range(3):
+            for j in range(4):
+                assert found[i][j] == pytest.approx(matrix[i][j], abs=1e-12), (body, i, j)
+
+
+def test_arm_reach(perp):
+    result = perp.json("run", scene("arm-reach"))
+    q, poses = result["final"]["q"], result["final"]["poses"]
+    assert result["steps"] == 200 and result["final"]["t"] == pytest.approx(2, abs=1e-15)
+    for joint, value in {"j2": 0.530018622986165, "j4": -2.344072929411037, "j6": 2.874091552397202,
+                         "j7": 0, "left": 0.025, "right": 0.025}.items():
+        assert q[joint][0] == pytest.approx(value, abs=1e-15)
+    assert poses["hand"][:3] == pytest.approx([0.5, 0, 0.1084], abs=1e-12)
+    assert poses["left_finger"][1] == pytest.approx(-0.025, abs=1e-12)
+    assert poses["cube"] == [0.5, 0, 0.025, 1, 0, 0, 0]
+
+
+def test_driven_fence(perp):
+    def x(t):
+        return 0.5 + 0.4 * math.sin(t)
+
+    final = perp.json("run", scene("driven-fence"))["final"]
+    assert final["q"]["fence"][:3] == pytest.approx([x(6.3), 6.3, 0], abs=1e-14)
+    assert final["v"]["fence"][0] == pytest.approx((x(6.3) - x(6.2)) / 0.1, abs=1e-12)
+    assert final["q"]["particle"] == [0.6, 0, 0, 1, 0, 0, 0]
+    taylor = perp.json("run", scene("driven-fence"), "--set", "run.prediction=taylor")["final"]
+    rate = 0.4 * math.cos(6.2)
+    assert taylor["v"]["fence"][0] == pytest.approx(rate, abs=1e-12)
+    assert taylor["q"]["fence"][0] == pytest.approx(x(6.2) + 0.1 * rate, abs=1e-12)
+    readme = (ROOT / "examples/driven-fence/README.md").read_text()
+    for number in (f"{x(6.3):.10f}", f"{(x(6.3) - x(6.2)) / 0.1:.7f}", f"{x(6.2) + 0.1 * rate:.7f}", f"{rate:.7f}"):
+        assert number in readme
+
+
+def test_screw_press(perp):
+    final = perp.json("run", scene("screw-press"))["final"]
+    assert final["poses"]["spindle"][2] == pytest.approx(0.97, abs=1e-12)
+    assert final["poses"]["plate"][2] == pytest.approx(0.67, abs=1e-12)
+    assert abs(final["poses"]["plate"][3]) == pytest.approx(1, abs=1e-12)
+    assert final["v"]["nut"][0] == pytest.approx(2 * math.pi, abs=1e-9)
+    assert final["q"]["hook"] == pytest.approx([math.cos(math.pi / 8), 0, math.sin(math.pi / 8), 0], abs=1e-15)
+
+
+def example_program(name, *arguments):
+    program = str(PERP).rsplit("/", 1)[0] + "/examples/" + name
+    return subprocess.run([program, *arguments], text=True, capture_output=True, timeout=60)
+
+
+def test_scene_in_c():
+    done = example_program("scene-in-c")
+    readme = (ROOT / "examples/scene-in-c/README.md").read_text()
+    assert done.returncode == 0 and done.stdout.strip() in readme and "2.008000000" in done.stdout
+
+
+def test_inverse_kinematics():
+    done = example_program("inverse-kinematics", scene("arm-reach"), "0.5", "0", "0.1084")
+    assert done.returncode == 0 and done.stdout.startswith("reached")
+    position, rotation = map(float, re.findall(r"error ([0-9.e+-]+)", done.stdout))
+    assert position < 1e-9 and rotation < 1e-9
+    for value, low, high in re.findall(r"(-?[0-9.]+)\s+limits \[([^,]+), ([^\]]+)\]", done.stdout):
+        assert float(low) <= float(value) <= float(high)
+    far = example_program("inverse-kinematics", scene("arm-reach"), "3", "0", "0.1")
+    assert far.returncode == 2 and far.stdout.startswith("not reached")

@@ -1,0 +1,270 @@
+"""`perp run`: results, settings, CSV, exit codes, and what happens when the system says no."""
+import csv
+import json
+import math
+import os
+import resource
+import signal
+import stat
+import subprocess
+
+import pytest
+
+from conftest import PERP
+
+MIXED = """
+perp: 1
+bodies:
+  ground: {fixed: true}
+  part: {mass: 1, free: [x, y, z], pose: {position: [0.1, 0.2, 0.3]}, velocity: {linear: [1, 0, 0]}}
+  pusher: {driven: {x: {rate: 2}, rz: {rate: 1}}, pose: {position: [0, 0, 1]}}
+  arm: {mass: 1, inertia: [1, 1, 1]}
+  hand: {mass: 1, inertia: [1, 1, 1]}
+joints:
+  shoulder: {type: revolute, parent: world, child: arm, axis: [0, 0, 1], control: position, command: {rate: 0.5}}
+  wrist: {type: ball, parent: arm, child: hand, anchor: [1, 0, 0]}
+run: {model: kinematic, h: 0.1, steps: 5}
+"""
+
+PLANAR = """
+perp: 1
+planar: true
+bodies:
+  part: {mass: 1, inertia: 0.1, pose: {position: [1, 2], angle: 7}}
+  pusher: {driven: {x: 0, y: {rate: 1}, theta: {rate: 3}}}
+run: {model: kinematic, h: 0.5, until: 1}
+"""
+
+
+def test_json_has_every_key_of_the_contract(perp):
+    result = perp.json("run", perp.write("s.yaml", MIXED))
+    assert {"status", "model", "h", "steps", "final", "contacts", "events", "residual", "fallbacks", "timing",
+            "hash"} <= set(result)
+    assert set(result["residual"]) >= {"balance", "complementarity", "cone", "penetration", "balance_true",
+                                       "boundary_layer"}
+    assert set(result["timing"]) == {"step_mean_us", "step_median_us", "step_max_us", "solve_mean_us"}
+    assert result["status"] == "ok" and result["model"] == "kinematic" and result["steps"] == 5
+    assert result["timing"]["step_max_us"] >= result["timing"]["step_median_us"] > 0
+
+
+def test_state_lists_bodies_and_joints_but_not_jointed_bodies(perp):
+    final = perp.json("run", perp.write("s.yaml", MIXED))["final"]
+    assert set(final["q"]) == set(final["v"]) == {"part", "pusher", "shoulder", "wrist"}
+    assert final["q"]["part"] == [0.1, 0.2, 0.3, 1, 0, 0, 0]
+    assert final["v"]["part"] == [0] * 6
+    assert final["q"]["pusher"] == pytest.approx([1, 0, 1, math.cos(0.25), 0, 0, math.sin(0.25)], abs=1e-14)
+    assert final["v"]["pusher"] == pytest.approx([2, 0, 0, 0, 0, 1], abs=1e-12)
+    assert final["q"]["shoulder"] == pytest.approx([0.25], abs=1e-15)
+    assert final["q"]["wrist"] == [1, 0, 0, 0] and len(final["v"]["wrist"]) == 3
+
+
+def test_planar_state(perp):
+    result = perp.json("run", perp.write("s.yaml", PLANAR))
+    assert result["final"]["q"] == {"part": [1, 2, 7], "pusher": [0, 1, 3]}
+    assert result["final"]["v"]["pusher"] == [0, 1, 3]
+
+
+def test_geometric_reports_the_initial_state_whatever_h_and_steps(perp):
+    scene = perp.write("s.yaml", MIXED)
+    for extra in ([], ["--steps", "0"], ["--h", "0", "--steps", "3"]):
+        result = perp.json("run", scene, "--model", "geometric", *extra)
+        assert result["steps"] == 0 and result["final"]["t"] == 0
+        assert result["final"]["v"]["part"][0] == 1
+
+
+def test_steps_are_rounded(perp):
+    scene = perp.write("s.yaml", MIXED)
+    assert perp.json("run", scene, "--until", "0.26")["steps"] == 3
+    assert perp.json("run", scene, "--until", "0.24")["steps"] == 2
+    assert perp.json("run", scene, "--steps", "7", "--h", "0.01")["final"]["t"] == pytest.approx(0.07)
+
+
+def test_settings(perp):
+    scene = perp.write("s.yaml", MIXED)
+    assert perp.json("run", scene, "--set", "joints.shoulder.command.rate=1")["final"]["q"]["shoulder"] == [0.5]
+    assert perp.json("run", scene, "--set", "joints.shoulder.command=0.3")["final"]["q"]["shoulder"] == [0.3]
+    assert perp.json("run", scene, "--set", "bodies.part.pose.position.1=-4")["final"]["q"]["part"][1] == -4
+    assert perp.json("run", scene, "--set", "bodies.new.mass=1", "--set", "bodies.new.free=[x]",
+                     )["final"]["q"]["new"][0] == 0
+    assert perp.json("run", scene, "--set", "contacts.pairs.ground part.friction=0.3")["status"] == "ok"
+    assert perp.json("run", scene, "--set", "run.until=0.2")["steps"] == 2
+
+
+@pytest.mark.parametrize("setting, words", [
+    ("contacts.frictoin=1", "did you mean `friction`"),
+    ("bodies.part.mass=-1", "must not be negative"),
+    ("bodies.part.pose.position.7=1", "has no element"),
+    ("bodies.part.mass.x=1", "not a mapping"),
+    ("bodies.part.pose.position.x=1", "by its number"),
+    ("nonsense", "PATH=VALUE"),
+    ("bodies..mass=1", "empty part"),
+    ("bodies.part.mass=[", "not YAML"),
+    ("bodies.part.mass=", "expected a number"),
+])
+def test_settings_obey_the_same_rules(perp, setting, words):
+    done = perp("run", perp.write("s.yaml", MIXED), "--set", setting, code=3)
+    first = done.stderr.splitlines()[0]
+    assert words in done.stderr and first.startswith(f"--set {setting}:1:"), done.stderr
+
+
+def test_same_run_same_hash_and_other_run_other_hash(perp):
+    scene = perp.write("s.yaml", MIXED)
+    one, two = (perp.json("run", scene)["hash"] for _ in range(2))
+    other = perp.json("run", scene, "--set", "joints.shoulder.command.rate=0.500000001")["hash"]
+    assert one == two != other and len(one) == 16
+
+
+def test_csv(perp, tmp_path):
+    scene = perp.write("s.yaml", MIXED)
+    result = perp.json("run", scene, "--csv", "out")
+    rows = list(csv.reader(open(tmp_path / "out/state.csv")))
+    body = "x y z qw qx qy qz".split()
+    expected = ["step", "t"] + [f"part.{c}" for c in body] + [f"pusher.{c}" for c in body] + ["shoulder"]
+    assert rows[0][:len(expected)] == expected
+    assert len(rows) == 7 and rows[1][:2] == ["0", "0"] and len(set(map(len, rows))) == 1
+    last = dict(zip(rows[0], map(float, rows[-1])))
+    assert last["pusher.x"] == result["final"]["q"]["pusher"][0]
+    assert last["v:pusher.x"] == result["final"]["v"]["pusher"][0]
+    assert last["v:shoulder"] == result["final"]["v"]["shoulder"][0]
+    header = (tmp_path / "out/contacts.csv").read_text().splitlines()[0]
+    assert header == "step,t,a,b,feature,mode,phi,px,py,pz,nx,ny,nz,tx,ty,tz,fn,ft1,ft2,slip1,slip2"
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["contacts.csv", "state.csv"]
+
+
+def test_planar_csv_header(perp, tmp_path):
+    perp("run", perp.write("s.yaml", PLANAR), "--csv", "out")
+    header = (tmp_path / "out/state.csv").read_text().splitlines()[0]
+    assert header.startswith("step,t,part.x,part.y,part.theta,pusher.x")
+    assert header.endswith("v:pusher.x,v:pusher.y,v:pusher.theta")
+
+
+# ---- exit codes ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["fly"], ["run"], ["run", "a", "b"], ["run", "a", "--modle", "x"], ["run", "a", "--model"],
+    ["run", "a", "--model", "qs-nothing"], ["run", "a", "--h", "abc"], ["run", "a", "--until", "1", "--steps", "2"],
+    ["run", "a", "--json=yes"], ["check"], ["completion", "zsh"],
+])
+def test_usage_errors(perp, arguments):
+    assert perp(*arguments, code=2).stderr
+
+
+def test_vanished_input(perp):
+    done = perp("run", "nowhere.yaml", code=3)
+    assert done.stderr.startswith("nowhere.yaml:1:1: cannot be opened: No such file")
+    result = json.loads(perp("run", "nowhere.yaml", "--json", code=3).stdout)
+    assert result["status"] == "error" and result["error"]["code"] == "bad-input"
+
+
+def test_unknown_model_in_the_scene_names_the_place(perp):
+    done = perp("run", perp.write("s.yaml", MIXED.replace("kinematic", "kinetic")), code=3)
+    assert done.stderr.startswith(f"{perp.folder}/s.yaml:12:14: model `kinetic` is not known")
+
+
+def test_option_that_the_rung_does_not_take(perp):
+    scene = perp.write("s.yaml", MIXED)
+    assert "run.cone=box:1:" in perp("run", scene, "--set", "run.cone=box", code=3).stderr
+    assert "smoothing" in perp("run", scene, "--set", "run.smoothing=0.1", code=3).stderr
+    assert "positive time step" in perp("run", scene, "--h", "0", code=3).stderr
+    perp("run", scene, "--set", "run.cone=box", "--set", "run.cone=~")
+
+
+# ---- the system says no -------------------------------------------------------------------------------------------
+
+
+def test_full_disk_on_standard_output(perp):
+    scene = perp.write("s.yaml", MIXED)
+    with open("/dev/full", "w") as full:
+        for extra in ([], ["--json"]):
+            done = perp("run", scene, *extra, code=1, stdout=full)
+            assert "cannot write to standard output: No space left on device" in done.stderr
+
+
+def limit_file_size():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+
+
+def test_full_disk_leaves_earlier_files_untouched(perp, tmp_path):
+    scene = perp.write("s.yaml", MIXED)
+    perp("run", scene, "--csv", "out")
+    before = (tmp_path / "out/state.csv").read_bytes()
+    done = perp("run", scene, "--csv", "out", "--steps", "5000", code=1, preexec_fn=limit_file_size)
+    assert "cannot write" in done.stderr and "state.csv" in done.stderr and "File too large" in done.stderr
+    assert (tmp_path / "out/state.csv").read_bytes() == before
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["contacts.csv", "state.csv"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting needs root")
+def test_no_space_left(perp, tmp_path):
+    """A real file system of 64 KiB; where mounting is not allowed the file-size limit above stands for it."""
+    mount = tmp_path / "small"
+    mount.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", mount], capture_output=True).returncode:
+        pytest.skip("mount is not allowed here")
+    try:
+        scene = perp.write("s.yaml", MIXED)
+        perp("run", scene, "--csv", mount)
+        before = (mount / "state.csv").read_bytes()
+        done = perp("run", scene, "--csv", mount, "--steps", "5000", code=1)
+        assert "No space left on device" in done.stderr
+        assert (mount / "state.csv").read_bytes() == before
+        assert sorted(p.name for p in mount.iterdir()) == ["contacts.csv", "state.csv"]
+    finally:
+        subprocess.run(["umount", mount], check=True)
+
+
+def test_folder_that_cannot_be_written(perp, tmp_path):
+    scene = perp.write("s.yaml", MIXED)
+    (tmp_path / "file").write_text("mine")
+    assert "cannot" in perp("run", scene, "--csv", "file", code=1).stderr
+    assert (tmp_path / "file").read_text() == "mine"
+    assert "No such file" in perp("run", scene, "--csv", "no/such/folder", code=1).stderr
+
+
+def test_read_only_folder(perp, tmp_path):
+    """Root may write anywhere, so there the folder is on a read-only part of /proc."""
+    scene = perp.write("s.yaml", MIXED)
+    folder = tmp_path / "locked"
+    folder.mkdir()
+    (folder / "state.csv").write_text("mine")
+    folder.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    target = "/proc/self/fdinfo" if os.geteuid() == 0 else folder
+    done = perp("run", scene, "--csv", target, code=1)
+    assert "cannot write" in done.stderr
+    assert (folder / "state.csv").read_text() == "mine"
+    folder.chmod(stat.S_IRWXU)
+
+
+def test_interrupt_stops_cleanly(perp, tmp_path):
+    scene = perp.write("s.yaml", MIXED)
+    run = subprocess.Popen([PERP, "run", scene, "--steps", "100000000", "--csv", "out"], cwd=tmp_path,
+                           stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "out").exists() or not list((tmp_path / "out").iterdir()):
+        assert run.poll() is None
+    run.send_signal(signal.SIGINT)
+    _, stderr = run.communicate(timeout=30)
+    assert run.returncode == 1 and "stopped" in stderr
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_progress_bar_only_on_a_terminal(perp, tmp_path):
+    import pty
+    scene = perp.write("s.yaml", MIXED)
+    assert "%" not in perp("run", scene, "--steps", "2000000").stderr
+    leader, follower = pty.openpty()
+    run = subprocess.Popen([PERP, "run", scene, "--steps", "6000000", "--quiet"], stderr=follower, cwd=tmp_path)
+    os.close(follower)
+    drawn = b""
+    while True:
+        try:
+            piece = os.read(leader, 4096)
+        except OSError:
+            break
+        if not piece:
+            break
+        drawn += piece
+    assert run.wait(timeout=60) == 0
+    assert b"step " in drawn and b"s left" in drawn
+    assert drawn.endswith(b"\r\x1b[K")
