@@ -1,5 +1,7 @@
 #include <perp/base.h>
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,34 +40,20 @@ const char *perp_status_name(perp_status status)
     return (unsigned)status < PERP_STATUS_COUNT ? names[status] : "unknown";
 }
 
-/* Bytes of the UTF-8 character at `text`, 0 if it is broken or cut off. */
-static int utf8_length(const unsigned char *text)
-{
-    const int length = text[0] < 0x80 ? 1 : text[0] >= 0xc2 && text[0] < 0xe0 ? 2 : (text[0] & 0xf0) == 0xe0 ? 3 : 4;
-    if (length == 4 && (text[0] < 0xf0 || text[0] > 0xf4)) {
-        return 0;
-    }
-    for (int i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool overlong = (text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xf0 && text[1] < 0x90);
-    const bool outside = (text[0] == 0xed && text[1] > 0x9f) || (text[0] == 0xf4 && text[1] > 0x8f);
-    return overlong || outside ? 0 : length;
-}
-
 /* A message is shown to a person and printed as JSON, and may hold text from a hostile file, cut anywhere: no escape
  * sequences, no line breaks, valid UTF-8. */
 static void make_printable(char *text)
 {
     while (*text) {
-        const int length = utf8_length((const unsigned char *)text);
-        const unsigned char c = (unsigned char)*text;
-        if (length == 0 || c < 32 || c == 127) {
-            *text = '?';
+        const int length = perp_utf8_length(text);
+        if (length == 0) {
+            *text++ = '?';
+            continue;
         }
-        text += length > 0 ? length : 1;
+        if (perp_utf8_is_control(text)) {
+            memset(text, '?', (size_t)length);
+        }
+        text += length;
     }
 }
 
@@ -151,5 +139,8 @@ void perp_diagnostic_format(const perp_diagnostic *item, char *text, size_t size
         snprintf(text, size, "%s: %s%s", item->path, mark, item->message);
     } else {
         snprintf(text, size, "%s%s", mark, item->message);
+    }
+    if (size > 0) {
+        make_printable(text); /* the cut may fall into a character */
     }
 }

@@ -120,6 +120,9 @@ static perp_status own_properties(const perp_shape *shape, bool planar, perp_mas
                      0.2 * out->mass * (s.x * s.x + s.y * s.y));
         break;
     case PERP_SHAPE_POLYGON:
+        if (shape->point_count < 3) {
+            return PERP_STATUS_BAD_INPUT;
+        }
         polygon(out, shape->points, shape->point_count);
         break;
     case PERP_SHAPE_MESH:
@@ -216,8 +219,10 @@ perp_status perp_body_mass_properties(const perp_body *body, bool planar, perp_m
     if (needs_shapes) {
         const perp_status status = sum_shapes(body, planar, &sum);
         if (status != PERP_STATUS_OK) {
-            return perp_fail(error, status,
-                             "the mass properties of a mesh are not computed yet; give `mass`, `com` and `inertia`");
+            return perp_fail(error, status, "%s",
+                             status == PERP_STATUS_UNAVAILABLE
+                                 ? "the mass properties of a mesh are not computed yet; give `mass` and `inertia`"
+                                 : "a polygon has at least 3 corners");
         }
     }
     out->mass = body->mass.set ? body->mass.value : sum.mass;

@@ -379,6 +379,7 @@ static void validate_objects(validator *v)
 perp_status perp_scene_validate(perp_scene *scene, perp_diagnostics *diagnostics)
 {
     validator v = {.scene = scene, .diagnostics = diagnostics, .earlier = diagnostics->count};
+    scene->validated = false;
     index_names(&v);
     if (!v.out_of_memory) {
         validate_vector(&v, "gravity", scene->gravity);

@@ -339,9 +339,9 @@ static void validate_velocity(validator *v, const perp_body *body)
 
 void validate_body(validator *v, perp_body *body)
 {
-    const int errors = v->diagnostics->errors;
+    const int faults = v->faults;
     validate_name(v, body->name, "body");
-    if (v->diagnostics->errors > errors) {
+    if (v->faults > faults) {
         return;
     }
     validate_kind(v, body);
@@ -354,7 +354,7 @@ void validate_body(validator *v, perp_body *body)
         validator_leave(v, mark);
     }
     validate_mass_fields(v, body);
-    if (v->diagnostics->errors == errors) {
+    if (v->faults == faults) {
         validate_mass(v, body);
     }
 }

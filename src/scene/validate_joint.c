@@ -109,9 +109,9 @@ static void validate_control(validator *v, perp_joint *joint)
 
 void validate_joint(validator *v, perp_joint *joint)
 {
-    const int errors = v->diagnostics->errors;
+    const int faults = v->faults;
     validate_name(v, joint->name, "joint");
-    if (v->diagnostics->errors > errors) {
+    if (v->faults > faults) {
         return;
     }
     if (joint->kind == PERP_JOINT_NONE || (unsigned)joint->kind >= PERP_JOINT_COUNT) {

@@ -1,5 +1,7 @@
 #include "scene/validator.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +44,7 @@ static void complain(validator *v, perp_severity severity, const char *key, cons
     char message[512];
     vsnprintf(message, sizeof message, format, arguments);
     const size_t mark = key ? validator_enter(v, "%s", key) : v->length;
+    v->faults += severity == PERP_SEVERITY_ERROR;
     bool known = false;
     for (int i = 0; i < v->earlier && !known; i++) {
         const perp_diagnostic *item = &v->diagnostics->items[i];
@@ -181,7 +184,7 @@ static void validate_table(validator *v, perp_drive *drive)
     for (int i = 0; i < drive->knot_count; i++) {
         if (!isfinite(slopes[i])) {
             validator_error(v, "times", "the table is too steep for a cubic spline; use `interpolate: linear`");
-            break;
+            return; /* without slopes, so that checking again finds it again */
         }
     }
     drive->slopes = slopes;
@@ -219,8 +222,12 @@ void validate_name(validator *v, const char *name, const char *what)
         validator_error(v, NULL, "`world` is the fixed frame; give the %s another name", what);
         return;
     }
-    for (const char *c = name; *c; c++) {
-        if ((unsigned char)*c <= 32 || *c == 127 || strchr(".,:;\"'", *c)) {
+    for (const char *c = name; *c; c += perp_utf8_length(c)) {
+        if (perp_utf8_length(c) == 0) {
+            validator_error(v, NULL, "the name of a %s must be valid UTF-8", what);
+            return;
+        }
+        if (*c == ' ' || perp_utf8_is_control(c) || strchr(".,:;\"'", *c)) {
             validator_error(v, NULL,
                             "the name of a %s must not contain blanks or any of . , : ; \" '; use letters, digits, "
                             "_ and -",

@@ -9,6 +9,7 @@ typedef struct validator {
     perp_scene *scene;
     perp_diagnostics *diagnostics;
     int earlier; /* diagnostics that were there before: a place already complained of is not complained of again */
+    int faults;  /* errors found, told or not: what depends on a faulty value is not looked at */
     bool out_of_memory;
     size_t length;
     char path[256];

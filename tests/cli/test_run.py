@@ -98,7 +98,7 @@ def test_settings(perp):
     ("bodies.part.pose.position.x=1", "by its number"),
     ("nonsense", "PATH=VALUE"),
     ("bodies..mass=1", "empty part"),
-    ("bodies.part.mass=[", "not YAML"),
+    ('bodies.part.mass="abc', "not YAML"),
     ("bodies.part.mass=", "expected a number"),
 ])
 def test_settings_obey_the_same_rules(perp, setting, words):

@@ -1,0 +1,25 @@
+#!/bin/sh
+# tests/fuzz/run.sh TARGET FOLDER SECONDS: fuzzes for that long from the kept corpus.
+#
+# FOLDER/corpus collects inputs that reached new code (a later run starts from them, the kept corpus in the source tree
+# is never written to); FOLDER/findings receives whatever crashed, leaked, hung or took too much memory. To see a finding
+# again: TARGET FOLDER/findings/FILE. Fixed seed: the first run of a fresh FOLDER is the same on every machine of one
+# speed.
+set -eu
+target=$1 folder=$2 seconds=$3
+here=$(dirname "$0")
+
+mkdir -p "$folder/corpus" "$folder/findings"
+export ASAN_OPTIONS="${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}"
+export UBSAN_OPTIONS="${UBSAN_OPTIONS:-print_stacktrace=1}"
+status=0
+"$target" "$folder/corpus" "$here/corpus/scene" -dict="$here/scene.dict" -artifact_prefix="$folder/findings/" \
+    -max_total_time="$seconds" -max_len=8192 -timeout=20 -rss_limit_mb=2048 -seed=1 -print_final_stats=1 \
+    -verbosity=1 >"$folder/log" 2>&1 || status=$?
+if [ "$status" -ne 0 ]; then
+    tail -n 60 "$folder/log"
+    echo "fuzz: a finding; the input is in $folder/findings, the whole log is $folder/log"
+    exit "$status"
+fi
+executions=$(awk '/stat::number_of_executed_units/ {print $2}' "$folder/log")
+echo "fuzz: $executions inputs in $seconds s, no finding"
