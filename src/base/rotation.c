@@ -118,8 +118,11 @@ void perp_quat_to_rpy(perp_quat rotation, double rpy[3])
     const double horizontal = hypot(r.m[0], r.m[3]);
     rpy[1] = atan2(-r.m[6], horizontal);
     if (horizontal > 1e-12) {
-        rpy[0] = atan2(r.m[7], r.m[8]);
+        /* Near the pole yaw is poorly determined by itself. Roll is therefore read from what this yaw leaves,
+         * Rz' R = Ry Rx with second row (0, cos roll, -sin roll), so that all three together give the rotation back. */
         rpy[2] = atan2(r.m[3], r.m[0]);
+        const double c = cos(rpy[2]), s = sin(rpy[2]);
+        rpy[0] = atan2(s * r.m[2] - c * r.m[5], c * r.m[4] - s * r.m[1]);
     } else {
         rpy[0] = 0.0;
         rpy[2] = atan2(-r.m[1], r.m[4]);

@@ -211,7 +211,7 @@ void validate_drive(validator *v, const char *key, perp_drive *drive)
 void validate_name(validator *v, const char *name, const char *what)
 {
     if (!name || !name[0]) {
-        validator_error(v, NULL, "%s needs a name", what);
+        validator_error(v, NULL, "a %s needs a name", what);
         return;
     }
     if (strlen(name) > PERP_SCENE_MAX_NAME) {

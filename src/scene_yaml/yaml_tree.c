@@ -187,14 +187,29 @@ void yaml_tree_report(perp_diagnostics *diagnostics, perp_severity severity, con
     perp_diagnostics_add(diagnostics, severity, node->file, line, column, path, "%s", message);
 }
 
+/* The child of a map whose key begins the path, the longest such key: a bad name may hold dots. */
+static const yaml_node *find_on_path(const yaml_node *map, const char *path, size_t *length)
+{
+    const yaml_node *found = NULL;
+    *length = 0;
+    for (const yaml_node *child = map->first; child; child = child->next) {
+        const size_t size = strlen(child->key);
+        if (size >= *length && strncmp(child->key, path, size) == 0 && (path[size] == '.' || path[size] == '\0')) {
+            found = child;
+            *length = size;
+        }
+    }
+    return found;
+}
+
 void yaml_tree_locate(const void *root, const char *path, const char **file, int *line, int *column)
 {
     const yaml_node *node = root;
     while (*path) {
-        const size_t length = strcspn(path, ".");
+        size_t length = strcspn(path, ".");
         const yaml_node *child = NULL;
         if (node->kind == YAML_MAP) {
-            child = yaml_tree_find(node, path, length);
+            child = find_on_path(node, path, &length);
         } else if (node->kind == YAML_LIST) {
             int index = 0;
             sscanf(path, "%d", &index);
