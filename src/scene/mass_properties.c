@@ -1,7 +1,8 @@
 /* Mass properties of shapes (closed forms, unit density) and of bodies.
  *
- * Everything is accumulated as second moments about the body's origin, where shapes simply add: mass m, first moment
- * m c, and the inertia tensor about the origin. It is moved to the centre of mass once, at the end. */
+ * A body's shapes are summed twice: first mass and centroid, then the inertia about that centroid. Summing about the
+ * body's origin and moving to the centroid at the end would need one pass, but it subtracts m |c|^2: shapes at a distance
+ * D lose (D / size)^2 of their digits, and a small moment may come out negative. */
 #include "scene/scene_memory.h"
 
 #include <string.h>
@@ -146,33 +147,44 @@ perp_status perp_shape_mass_properties(const perp_shape *shape, bool planar, per
     return status;
 }
 
-/* Sum over the shapes, each with its density (all 1 when the body states `mass`): mass, centroid, inertia about the
- * body's origin. */
+/* The density that counts: all 1 when the body states `mass`, else the shape's own before the body's. */
+static double density_of(const perp_body *body, const perp_shape *shape)
+{
+    const perp_optional stated = shape->density.set ? shape->density : body->density;
+    return body->mass.set ? 1.0 : stated.set ? stated.value : 0.0;
+}
+
+/* Sum over the shapes: mass, centroid, inertia about the centroid. */
 static perp_status sum_shapes(const perp_body *body, bool planar, perp_mass_properties *sum)
 {
     perp_vec3 first = {0, 0, 0};
+    perp_mass_properties part;
     memset(sum, 0, sizeof *sum);
     for (int i = 0; i < body->shape_count; i++) {
-        const perp_shape *shape = &body->shapes[i];
-        const perp_optional stated = shape->density.set ? shape->density : body->density;
-        const double density = body->mass.set ? 1.0 : stated.set ? stated.value : 0.0;
-        perp_mass_properties part;
-        if (density == 0.0) {
+        const double density = density_of(body, &body->shapes[i]);
+        if (density == 0.0) { /* a massless mesh needs no hull */
             continue;
         }
-        const perp_status status = perp_shape_mass_properties(shape, planar, &part);
+        const perp_status status = perp_shape_mass_properties(&body->shapes[i], planar, &part);
         if (status != PERP_STATUS_OK) {
             return status;
         }
         sum->mass += density * part.mass;
         first = perp_vec3_add_scaled(first, density * part.mass, part.com);
-        for (int k = 0; k < 9; k++) {
-            sum->inertia.m[k] += density * part.inertia.m[k];
-        }
-        add_parallel_axis(&sum->inertia, density * part.mass, part.com);
     }
-    if (sum->mass > 0.0) {
-        sum->com = perp_vec3_scale(1.0 / sum->mass, first);
+    if (!(sum->mass > 0.0)) {
+        return PERP_STATUS_OK;
+    }
+    sum->com = perp_vec3_scale(1.0 / sum->mass, first);
+    for (int i = 0; i < body->shape_count; i++) {
+        const double density = density_of(body, &body->shapes[i]);
+        if (density != 0.0) {
+            perp_shape_mass_properties(&body->shapes[i], planar, &part);
+            for (int k = 0; k < 9; k++) {
+                sum->inertia.m[k] += density * part.inertia.m[k];
+            }
+            add_parallel_axis(&sum->inertia, density * part.mass, perp_vec3_sub(part.com, sum->com));
+        }
     }
     return PERP_STATUS_OK;
 }
@@ -195,17 +207,13 @@ static void take_written_inertia(const perp_body *body, perp_mat3 *inertia)
     }
 }
 
-/* The shapes' distribution scaled to the body's mass, as seen from its com: move from the origin to the centroid, then
- * to com. Rounding must not leave a zero moment slightly negative. */
+/* The shapes' distribution scaled to the body's mass, as seen from its com. */
 static void take_shape_inertia(const perp_mass_properties *sum, perp_mass_properties *out)
 {
-    const double scale = sum->mass > 0.0 ? out->mass / sum->mass : 0.0;
-    out->inertia = sum->inertia;
-    add_parallel_axis(&out->inertia, -sum->mass, sum->com);
-    for (int k = 0; k < 9; k++) {
-        out->inertia.m[k] *= scale;
-    }
     if (sum->mass > 0.0) {
+        for (int k = 0; k < 9; k++) {
+            out->inertia.m[k] = out->mass / sum->mass * sum->inertia.m[k];
+        }
         add_parallel_axis(&out->inertia, out->mass, perp_vec3_sub(out->com, sum->com));
     }
 }

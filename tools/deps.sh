@@ -1,0 +1,132 @@
+#!/bin/sh
+# Installs what is missing, and only that, from Debian's own packages.
+#
+#   tools/deps.sh GROUP...          groups: build test bench lint
+#   tools/deps.sh --list GROUP...   prints the packages of the groups, installs nothing
+#
+# When everything is there it makes no call to apt and no use of the network. Without root and without sudo it says
+# which packages are missing and fails. On a system without apt it says which tools are missing and lets the build go
+# on, except under CI=true, where a missing tool is a failure.
+set -eu
+
+# a|b: either will do; the first is what gets installed.
+BUILD='gcc libc6-dev cmake ninja-build pkg-config|pkgconf libyaml-dev libjansson-dev liblapacke-dev libopenblas-dev
+libsuitesparse-dev'
+TEST="g++ clang libclang-rt-dev|libclang-rt-14-dev binutils libcmocka-dev libmujoco-dev python3 python3-pytest"
+BENCH="libmujoco-dev"
+LINT="clang-format clang-tidy shellcheck"
+CMAKE_OLDEST=3.25
+
+# The same for systems without apt: commands, pkg-config modules, headers.
+BUILD_TOOLS="cmd:gcc cmd:cmake cmd:ninja cmd:pkg-config pc:yaml-0.1 pc:jansson pc:lapacke pc:openblas
+header:suitesparse/klu.h|klu.h"
+TEST_TOOLS="cmd:g++ cmd:clang cmd:nm cmd:python3 pc:cmocka header:mujoco/mujoco.h"
+BENCH_TOOLS="header:mujoco/mujoco.h"
+LINT_TOOLS="cmd:clang-format cmd:clang-tidy cmd:shellcheck"
+
+say() {
+    printf 'deps: %s\n' "$*" >&2
+}
+
+usage() {
+    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+
+installed() {
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+any_installed() {
+    for choice in $(printf '%s' "$1" | tr '|' ' '); do
+        installed "$choice" && return 0
+    done
+    return 1
+}
+
+cmake_too_old() {
+    have=$(dpkg-query -W -f '${Version}' cmake 2>/dev/null) && dpkg --compare-versions "$have" lt "$CMAKE_OLDEST"
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        sudo "$@"
+    fi
+}
+
+with_apt() {
+    missing=""
+    for package in $1; do
+        any_installed "$package" || missing="$missing ${package%%|*}"
+    done
+    if [ -n "$missing" ]; then
+        if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+            say "missing packages:$missing"
+            say "no root and no sudo here; as root run: apt-get install --no-install-recommends$missing"
+            exit 1
+        fi
+        say "installing:$missing"
+        as_root apt-get -q update
+        # shellcheck disable=SC2086 # one word per package
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Dpkg::Use-Pty=0 install --no-install-recommends \
+            $missing
+    fi
+    if cmake_too_old; then
+        say "cmake $have is too old: $CMAKE_OLDEST or later is needed (Debian 12 has it)"
+        exit 1
+    fi
+}
+
+present() {
+    case $1 in
+    cmd:*) command -v "${1#cmd:}" >/dev/null ;;
+    pc:*) pkg-config --exists "${1#pc:}" 2>/dev/null ;;
+    header:*)
+        for header in $(printf '%s' "${1#header:}" | tr '|' ' '); do
+            printf '#include <%s>\n' "$header" | ${CC:-cc} -E -x c - >/dev/null 2>&1 && return 0
+        done
+        return 1
+        ;;
+    esac
+}
+
+without_apt() {
+    missing=""
+    for tool in $1; do
+        present "$tool" || missing="$missing ${tool#*:}"
+    done
+    [ -z "$missing" ] && return 0
+    say "no apt here, and these are missing:$missing"
+    if [ "${CI:-}" = true ]; then
+        exit 1
+    fi
+    say "going on without them; parts that need them are left out or fail to build"
+}
+
+list=false
+if [ "${1:-}" = --list ]; then
+    list=true
+    shift
+fi
+[ $# -gt 0 ] || usage
+packages="" tools=""
+for group in "$@"; do
+    case $group in
+    build) packages="$packages $BUILD" tools="$tools $BUILD_TOOLS" ;;
+    test) packages="$packages $TEST" tools="$tools $TEST_TOOLS" ;;
+    bench) packages="$packages $BENCH" tools="$tools $BENCH_TOOLS" ;;
+    lint) packages="$packages $LINT" tools="$tools $LINT_TOOLS" ;;
+    *) usage ;;
+    esac
+done
+packages=$(printf '%s\n' "$packages" | tr ' ' '\n' | awk 'NF && !seen[$0]++')
+
+if $list; then
+    printf '%s\n' "$packages" | sed 's/|.*//'
+elif command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
+    with_apt "$packages"
+else
+    without_apt "$tools"
+fi

@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+"""Runs the large sweeps in full and writes docs/qualification.md.
+
+A sweep is an executable build/tests/bin/sweep_<name> (tests/qualify/sweep.h says what it answers). Its cases run in
+chunks; the result of each chunk is kept in build/qualify/<commit>/<sweep>-<seed>-<first>.json, so that a run that was
+stopped, by whatever, goes on where it was. A chunk that crashes is narrowed down to its first crashing case.
+
+    tools/qualify.py [--seed 1] [--jobs 2] [--only NAME] [--fraction F]
+
+--fraction runs the first part of every sweep, for trying things out; the page then says that it is incomplete.
+Exit: 0 if everything ran and held, 1 if not.
+"""
+
+import argparse
+import concurrent.futures
+import glob
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import threading
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = "docs/qualification.md"
+
+
+def git(*arguments):
+    done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def version_of(programs):
+    """The commit; where the tree differs from it (or there is none), a digest of the sweeps themselves beside it."""
+    commit = git("rev-parse", "--short=12", "HEAD") or "no-commit"
+    if commit != "no-commit" and git("status", "--porcelain", "--", ".", f":!{PAGE}") == "":
+        return commit
+    digest = hashlib.sha256()
+    for program in programs:
+        with open(program, "rb") as file:
+            digest.update(file.read())
+    return f"{commit}+changes-{digest.hexdigest()[:8]}"
+
+
+def call(program, seed, first, count):
+    """The JSON of one chunk, or None if the program did not end as it should."""
+    command = [program, "--seed", str(seed), "--first", str(first), "--count", str(count)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        result = json.loads(done.stdout)
+        if done.returncode == (1 if result["failed"] else 0) and result["count"] == count:
+            return result, ""
+    except (json.JSONDecodeError, KeyError):
+        pass
+    return None, f"ended with {done.returncode}: {done.stderr.strip()[-300:]}"
+
+
+def run_chunk(program, name, seed, first, count):
+    result, trouble = call(program, seed, first, count)
+    if result:
+        return result
+    # Halve until the first crashing case stands alone; what the others say is lost with the chunk.
+    low, high = first, first + count
+    while high - low > 1:
+        middle = (low + high) // 2
+        half, reason = call(program, seed, low, middle - low)
+        if half is None:
+            high, trouble = middle, reason
+        else:
+            low = middle
+    failure = {"index": low, "reason": f"the program {trouble}"}
+    return {"sweep": name, "seed": seed, "first": first, "count": count, "failures": [failure], "failed": 1,
+            "kinds": {}}
+
+
+class Progress:
+    """A bar on a terminal, a line per tenth elsewhere."""
+
+    def __init__(self, total):
+        self.total, self.done, self.failed, self.told = total, 0, 0, -1
+        self.lock, self.terminal = threading.Lock(), sys.stderr.isatty()
+
+    def add(self, count, failed):
+        with self.lock:
+            self.done += count
+            self.failed += failed
+            part = self.done / self.total
+            if self.terminal:
+                bar = "#" * int(40 * part)
+                sys.stderr.write(f"\r[{bar:<40}] {self.done}/{self.total} cases, {self.failed} failed ")
+                sys.stderr.write("\n" if self.done == self.total else "")
+            elif int(10 * part) > self.told:
+                self.told = int(10 * part)
+                sys.stderr.write(f"qualify: {self.done}/{self.total} cases, {self.failed} failed\n")
+            sys.stderr.flush()
+
+
+def read_kept(path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, json.JSONDecodeError):
+        return None
+
+
+def keep(path, result):
+    with open(f"{path}.part", "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    os.replace(f"{path}.part", path)
+
+
+def run_sweeps(sweeps, seed, fraction, jobs, folder):
+    os.makedirs(folder, exist_ok=True)
+    work, results = [], {name: [] for name in sweeps}
+    for name, sweep in sweeps.items():
+        wanted = max(1, round(fraction * sweep["full"]))
+        for first in range(0, wanted, sweep["chunk"]):
+            work.append((name, first, min(sweep["chunk"], wanted - first)))
+    progress = Progress(sum(count for _, _, count in work))
+
+    def one(item):
+        name, first, count = item
+        path = f"{folder}/{name}-{seed}-{first}.json"
+        result = read_kept(path)
+        if not result or result["count"] != count:
+            result = run_chunk(sweeps[name]["program"], name, seed, first, count)
+            keep(path, result)
+        progress.add(count, result["failed"])
+        return result
+
+    with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
+        for result in pool.map(one, work):
+            results[result["sweep"]].append(result)
+    return results
+
+
+def render(sweeps, results, seed, version):
+    lines = [
+        "# Qualification", "",
+        "Written by `make qualify`, which runs the sweeps below in full; `make test` runs the first cases of each. One",
+        "case again: `build/tests/bin/sweep_NAME --seed SEED --first CASE --count 1`.", "",
+        f"Commit `{version}`, seed {seed}.", "",
+        "| sweep | what holds in every case | cases | of which | failures |", "|---|---|---:|---|---:|",
+    ]
+    unmet = []
+    for name, sweep in sweeps.items():
+        ran = sum(chunk["count"] for chunk in results[name])
+        failed = sum(chunk["failed"] for chunk in results[name])
+        kinds = {}
+        for chunk in results[name]:
+            for kind, count in chunk["kinds"].items():
+                kinds[kind] = kinds.get(kind, 0) + count
+        of_which = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+        lines.append(f"| `{name}` | {sweep['checks']} | {ran:,} | {of_which} | {failed:,} |")
+        if ran < sweep["full"]:
+            unmet.append(f"- `{name}`: incomplete, {ran:,} of {sweep['full']:,} cases ran")
+        failures = [failure for chunk in results[name] for failure in chunk["failures"]]
+        unmet += [f"- `{name}` case {f['index']}: {f['reason'].replace('|', '/')}" for f in failures[:20]]
+        if failed > 20:
+            unmet.append(f"- `{name}`: and {failed - 20:,} more")
+    lines += ["", "## Unmet", "", *(unmet or ["Nothing: every case of every sweep held."]), ""]
+    return "\n".join(lines), not unmet
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", metavar="NAME")
+    parser.add_argument("--fraction", type=float, default=1.0)
+    parser.add_argument("--build", default=f"{ROOT}/build", help="where the sweeps were built")
+    parser.add_argument("--page", default=f"{ROOT}/{PAGE}", help="where the result goes")
+    options = parser.parse_args()
+
+    programs = sorted(glob.glob(f"{options.build}/tests/bin/sweep_*"))
+    if options.only:
+        programs = [program for program in programs if program.endswith(f"/sweep_{options.only}")]
+    if not programs:
+        sys.exit(f"qualify: no sweeps in {options.build}/tests/bin: run `make qualify`")
+    sweeps = {}
+    for program in programs:
+        text = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout
+        described = json.loads(text)
+        sweeps[described["sweep"]] = dict(described, program=program)
+    version = version_of(programs)
+    folder = f"{options.build}/qualify/{version}"
+    results = run_sweeps(sweeps, options.seed, options.fraction, options.jobs, folder)
+    page, met = render(sweeps, results, options.seed, version)
+    with open(f"{options.page}.part", "w", encoding="utf-8") as file:
+        file.write(page)
+    os.replace(f"{options.page}.part", options.page)
+    print(f"{'everything held' if met else 'not everything held'}: see {os.path.relpath(options.page)}")
+    return 0 if met else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
