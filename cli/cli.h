@@ -42,6 +42,16 @@ extern const int cli_command_count;
 /* The last value of an option ("" for one without argument), or NULL if it was not given. */
 const char *cli_value(const cli_arguments *arguments, const char *name);
 
+/* The settings that the options amount to, in the order given: --model M is short for --set run.model=M, and so on. */
+typedef struct cli_settings {
+    char **texts;
+    int count;
+} cli_settings;
+
+/* False when out of memory; to be freed either way. */
+bool cli_settings_collect(const cli_arguments *arguments, cli_settings *settings);
+void cli_settings_free(cli_settings *settings);
+
 /* Prints to stderr "perp: ..." and returns `code`. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints all diagnostics to stderr. */
@@ -51,7 +61,7 @@ int cli_write(const char *text);
 /* Flushes stdout and turns a failed write into EXIT_REFUSED; otherwise returns `code`. */
 int cli_finish(int code);
 
-/* Edit distance suggestion: the name nearest to `word`, or NULL if none is near. */
+/* The name nearest to `word`, or NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *names, int count);
 
 /* A bar on stderr, drawn only on a terminal and only when there is something to wait for. */

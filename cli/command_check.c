@@ -1,8 +1,6 @@
 #include "cli.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void print_sink(void *context, const char *text)
 {
@@ -39,19 +37,6 @@ static int report(const cli_arguments *a, const perp_model *model, const perp_di
     return code;
 }
 
-/* The --set values, in order; NULL when out of memory. */
-static const char **collect_settings(const cli_arguments *a, int *count)
-{
-    const char **settings = calloc((size_t)a->count + 1, sizeof *settings);
-    *count = 0;
-    for (int i = 0; settings && i < a->count; i++) {
-        if (strcmp(a->options[i]->name, "--set") == 0) {
-            settings[(*count)++] = a->values[i];
-        }
-    }
-    return settings;
-}
-
 static int run(const cli_arguments *a)
 {
     static perp_diagnostics diagnostics;
@@ -65,12 +50,13 @@ static int run(const cli_arguments *a)
     perp_scene *scene = NULL;
     perp_model *model = NULL;
     perp_error error;
-    perp_scene_load_options options = {0};
-    const char **settings = collect_settings(a, &options.setting_count);
-    if (!settings) {
+    cli_settings settings;
+    if (!cli_settings_collect(a, &settings)) {
+        cli_settings_free(&settings);
         return cli_fail(EXIT_REFUSED, "out of memory");
     }
-    options.settings = settings;
+    const perp_scene_load_options options = {.settings = (const char *const *)settings.texts,
+                                             .setting_count = settings.count};
     perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
     if (status == PERP_STATUS_OK) {
         status = perp_model_build(scene, NULL, &model, &error);
@@ -84,7 +70,7 @@ static int run(const cli_arguments *a)
     const int code = report(a, status == PERP_STATUS_OK ? model : NULL, &diagnostics);
     perp_model_free(model);
     perp_scene_free(scene);
-    free(settings);
+    cli_settings_free(&settings);
     return status == PERP_STATUS_OUT_OF_MEMORY ? EXIT_REFUSED : code;
 }
 

@@ -4,48 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- settings from options ------------------------------------------------------------------------------------------
- */
-
-typedef struct setting_list {
-    char **texts;
-    int count;
-} setting_list;
-
-static void free_settings(setting_list *list)
-{
-    for (int i = 0; i < list->count; i++) {
-        free(list->texts[i]);
-    }
-    free(list->texts);
-}
-
-/* --model M is short for --set run.model=M, and so on; all take effect in the order given. */
-static bool collect_settings(const cli_arguments *a, setting_list *list)
-{
-    static const char *const shorthands[][2] = {{"--set", ""},
-                                                {"--model", "run.model="},
-                                                {"--h", "run.h="},
-                                                {"--until", "run.until="},
-                                                {"--steps", "run.steps="}};
-    list->count = 0;
-    list->texts = calloc((size_t)a->count + 1, sizeof *list->texts);
-    for (int i = 0; list->texts && i < a->count; i++) {
-        for (size_t k = 0; k < sizeof shorthands / sizeof *shorthands; k++) {
-            if (strcmp(a->options[i]->name, shorthands[k][0]) == 0) {
-                const size_t size = strlen(shorthands[k][1]) + strlen(a->values[i]) + 1;
-                char *text = malloc(size);
-                if (!text) {
-                    return false;
-                }
-                snprintf(text, size, "%s%s", shorthands[k][1], a->values[i]);
-                list->texts[list->count++] = text;
-            }
-        }
-    }
-    return list->texts != NULL;
-}
-
 static int check_usage(const cli_arguments *a)
 {
     static const char *const numeric[] = {"--h", "--until", "--steps"};
@@ -256,10 +214,10 @@ static int run(const cli_arguments *a)
     if (usage != EXIT_DONE) {
         return usage;
     }
-    setting_list settings;
+    cli_settings settings;
     perp_scene *scene = NULL;
     int code;
-    if (!collect_settings(a, &settings)) {
+    if (!cli_settings_collect(a, &settings)) {
         code = cli_fail(EXIT_REFUSED, "out of memory");
     } else {
         const perp_scene_load_options options = {.settings = (const char *const *)settings.texts,
@@ -279,7 +237,7 @@ static int run(const cli_arguments *a)
         }
     }
     perp_scene_free(scene);
-    free_settings(&settings);
+    cli_settings_free(&settings);
     return code;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *cli_value(const cli_arguments *arguments, const char *name)
@@ -14,6 +15,39 @@ const char *cli_value(const cli_arguments *arguments, const char *name)
         }
     }
     return value;
+}
+
+bool cli_settings_collect(const cli_arguments *a, cli_settings *settings)
+{
+    static const char *const shorthands[][2] = {{"--set", ""},
+                                                {"--model", "run.model="},
+                                                {"--h", "run.h="},
+                                                {"--until", "run.until="},
+                                                {"--steps", "run.steps="}};
+    settings->count = 0;
+    settings->texts = calloc((size_t)a->count + 1, sizeof *settings->texts);
+    for (int i = 0; settings->texts && i < a->count; i++) {
+        for (size_t k = 0; k < sizeof shorthands / sizeof *shorthands; k++) {
+            if (strcmp(a->options[i]->name, shorthands[k][0]) == 0) {
+                const size_t size = strlen(shorthands[k][1]) + strlen(a->values[i]) + 1;
+                char *text = malloc(size);
+                if (!text) {
+                    return false;
+                }
+                snprintf(text, size, "%s%s", shorthands[k][1], a->values[i]);
+                settings->texts[settings->count++] = text;
+            }
+        }
+    }
+    return settings->texts != NULL;
+}
+
+void cli_settings_free(cli_settings *settings)
+{
+    for (int i = 0; i < settings->count; i++) {
+        free(settings->texts[i]);
+    }
+    free(settings->texts);
 }
 
 int cli_fail(int code, const char *format, ...)
@@ -56,37 +90,12 @@ int cli_finish(int code)
     return code;
 }
 
-/* Levenshtein distance of short words; long ones count as far. */
-static int distance(const char *a, const char *b)
-{
-    enum { LONGEST = 31 };
-    const int la = (int)strlen(a), lb = (int)strlen(b);
-    if (la > LONGEST || lb > LONGEST) {
-        return LONGEST;
-    }
-    int row[LONGEST + 1];
-    for (int j = 0; j <= lb; j++) {
-        row[j] = j;
-    }
-    for (int i = 1; i <= la; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= lb; j++) {
-            const int replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            const int moved = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
-            row[j] = replaced < moved ? replaced : moved;
-        }
-    }
-    return row[lb];
-}
-
 const char *cli_nearest(const char *word, const char *const *names, int count)
 {
     const char *nearest = NULL;
     int least = 1 + (int)strlen(word) / 3;
     for (int i = 0; i < count; i++) {
-        const int d = distance(word, names[i]);
+        const int d = perp_edit_distance(word, names[i]);
         if (d <= least) {
             least = d - 1;
             nearest = names[i];

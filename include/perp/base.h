@@ -106,6 +106,10 @@ PERP_API void perp_diagnostics_first_error(const perp_diagnostics *list, perp_st
 /* Writes "file:line:column: message" (or "path: message" without a file) to `text`, cut to `size`. */
 PERP_API void perp_diagnostic_format(const perp_diagnostic *item, char *text, size_t size);
 
+/* Edits (insert, delete, replace, swap neighbours) that turn one word into the other, for "did you mean"; words longer
+ * than 40 bytes count as 40 apart. */
+PERP_API int perp_edit_distance(const char *a, const char *b);
+
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
 /* Where perp's own memory comes from. `allocate` returns memory aligned for any type (at least 16 bytes) or NULL;

@@ -23,7 +23,8 @@
  * Degrees of freedom of one tree are contiguous in v, those of a parent before those of its children. Driven bodies and
  * position-controlled joints have degrees of freedom too, of role PRESCRIBED, so that Jacobians speak of their motion.
  *
- * Quaternions in q are unit: perp_state_create and perp_configuration_integrate see to it; who writes q by hand must too.
+ * Quaternions in q are unit: perp_state_create and perp_configuration_integrate see to it; who writes q by hand must
+ * too.
  *
  * dq/dt = G(q) v. Matrices are row-major. Twists are linear then angular. All names without a frame are world frame.
  */

@@ -144,3 +144,35 @@ void perp_diagnostic_format(const perp_diagnostic *item, char *text, size_t size
         make_printable(text); /* the cut may fall into a character */
     }
 }
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+enum { WORD_MAX = 40 };
+
+int perp_edit_distance(const char *a, const char *b)
+{
+    const int la = (int)strlen(a), lb = (int)strlen(b);
+    if (la > WORD_MAX || lb > WORD_MAX) {
+        return WORD_MAX;
+    }
+    int d[WORD_MAX + 1][WORD_MAX + 1];
+    for (int i = 0; i <= la; i++) {
+        d[i][0] = i;
+    }
+    for (int j = 0; j <= lb; j++) {
+        d[0][j] = j;
+    }
+    for (int i = 1; i <= la; i++) {
+        for (int j = 1; j <= lb; j++) {
+            const int cost = a[i - 1] == b[j - 1] ? 0 : 1;
+            d[i][j] = least(least(d[i - 1][j] + 1, d[i][j - 1] + 1), d[i - 1][j - 1] + cost);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+            }
+        }
+    }
+    return d[la][lb];
+}

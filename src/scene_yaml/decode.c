@@ -1,6 +1,6 @@
 #include "scene_yaml/decode.h"
 
-#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,39 +51,6 @@ static bool expected(decoder *d, const yaml_node *node, const char *what)
 /* ---- keys -----------------------------------------------------------------------------------------------------------
  */
 
-static int least(int a, int b)
-{
-    return a < b ? a : b;
-}
-
-enum { WORD_MAX = 40 };
-
-/* Edits (insert, delete, replace, swap neighbours) between two words. */
-static int edit_distance(const char *a, const char *b)
-{
-    const int la = (int)strlen(a), lb = (int)strlen(b);
-    if (la > WORD_MAX || lb > WORD_MAX) {
-        return WORD_MAX;
-    }
-    int d[WORD_MAX + 1][WORD_MAX + 1];
-    for (int i = 0; i <= la; i++) {
-        d[i][0] = i;
-    }
-    for (int j = 0; j <= lb; j++) {
-        d[0][j] = j;
-    }
-    for (int i = 1; i <= la; i++) {
-        for (int j = 1; j <= lb; j++) {
-            const int cost = a[i - 1] == b[j - 1] ? 0 : 1;
-            d[i][j] = least(least(d[i - 1][j] + 1, d[i][j - 1] + 1), d[i - 1][j - 1] + cost);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
-            }
-        }
-    }
-    return d[la][lb];
-}
-
 static bool right_dimension(const decoder *d, const key_spec *key)
 {
     return !(key->flags & (d->planar ? KEY_SPATIAL : KEY_PLANAR));
@@ -96,14 +63,14 @@ static void report_unknown(decoder *d, const yaml_node *node, const key_table *t
         return;
     }
     const key_spec *nearest = NULL;
-    int distance = WORD_MAX;
+    int distance = INT_MAX;
     char known[300] = "";
     for (int i = 0; i < table->count; i++) {
         const key_spec *key = &table->keys[i];
         if (!right_dimension(d, key)) {
             continue;
         }
-        const int edits = edit_distance(node->key, key->key);
+        const int edits = perp_edit_distance(node->key, key->key);
         if (edits < distance) {
             distance = edits;
             nearest = key;
@@ -225,7 +192,6 @@ static bool read_number(decoder *d, const yaml_node *node, double *value, bool i
     if (!looks_like_number(node->text)) {
         return expected(d, node, "a number");
     }
-    errno = 0;
     const double parsed = strtod(node->text, NULL);
     if (!isfinite(parsed)) {
         return decode_error(d, node, "`%.40s` is too large for a double", node->text);
