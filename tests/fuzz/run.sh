@@ -22,4 +22,9 @@ if [ "$status" -ne 0 ]; then
     exit "$status"
 fi
 executions=$(awk '/stat::number_of_executed_units/ {print $2}' "$folder/log")
+if [ "${executions:-0}" -lt $((seconds * 20)) ]; then
+    tail -n 20 "$folder/log"
+    echo "fuzz: only ${executions:-0} inputs in $seconds s: the fuzzer did not work"
+    exit 1
+fi
 echo "fuzz: $executions inputs in $seconds s, no finding"

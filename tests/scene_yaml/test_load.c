@@ -305,13 +305,13 @@ static void resolves_and_normalises(void **state)
                               "contacts: {pairs: {c a: {friction: 0.1, compliance: {gamma: 0}}}}\n"
                               "compliance: {size: 0.5}\n");
     assert_true(s->bodies[0].shapes[0].normal.z == 1.0);
-    assert_float_equal(s->joints[0].axis.y, 0.6, 1e-15);
+    assert_true(fabs(s->joints[0].axis.y - 0.6) <= 1e-15);
     assert_int_equal(s->joints[0].parent_body, 0);
     assert_int_equal(s->joints[0].child_body, 1);
     assert_int_equal(s->bodies[1].joint, 0);
     assert_true(perp_drive_value(&s->joints[0].command, 3.0) == 0.5); /* without a command it holds its position */
     const perp_quat q = s->bodies[2].pose.pose.rotation;
-    assert_float_equal(q.w * q.w + q.y * q.y, 1.0, 1e-15);
+    assert_true(fabs(q.w * q.w + q.y * q.y - 1.0) <= 1e-15);
     assert_int_equal(diagnostics.warnings, 1); /* the quaternion */
     assert_int_equal(s->pairs[0].body_a, 0);
     assert_int_equal(s->pairs[0].body_b, 2);

@@ -1,0 +1,79 @@
+# The front door. CMakePresets.json says how each configuration is built; this file only strings the steps together.
+.DEFAULT_GOAL := help
+.PHONY: help build demo test qualify bench deps lint fuzz format install clean
+
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 600
+QUALIFY_SEED ?= 1
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+SHELL := /bin/sh
+MAKEFLAGS += --no-print-directory
+C_FILES = $(shell find include src cli tests bench -name '*.[ch]' -not -path '*/.*' | sort)
+SHELL_FILES = $(shell find tools tests bench -name '*.sh' | sort) .ci/run
+
+# Quiet on success: what cmake says is shown only when it fails.
+CONFIGURE = sh -c 'out=$$(cmake "$$@" 2>&1) || { printf "%s\n" "$$out" >&2; exit 1; }' configure
+
+help: ## what you are reading
+	@echo 'perp - simulate, analyse and plan with a family of rigid-body contact models'
+	@echo
+	@echo 'First time here? Type  make demo  (or  make test): it installs what is missing, builds, and runs.'
+	@echo
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+build: ## the command build/bin/perp and the library build/lib/libperp.{a,so}, optimised
+	@tools/deps.sh build
+	@first=; test -f build/CMakeCache.txt || first=-DPERP_TESTS=OFF; $(CONFIGURE) --preset release $$first
+	@cmake --build --preset release --target perp_cli perp_static perp_shared -- -j$(JOBS)
+	@echo 'build/bin/perp is ready: try  build/bin/perp --help'
+
+demo: build ## build, then run the examples and say what they show
+	@tools/demo.sh
+
+test: ## everything that must hold: unit tests, peers, sanitizers, 60 s of fuzzing, install, repeatability
+	@tools/deps.sh build test
+	@$(CONFIGURE) --preset release -DPERP_TESTS=ON -DPERP_PEERS=ON -DPERP_TESTS_OF_BUILDS=ON
+	@cmake --build --preset release -- -j$(JOBS)
+	@ctest --preset release -j$(JOBS) --no-label-summary
+
+qualify: ## the large sweeps in full, resumable (QUALIFY_SEED=1); writes docs/qualification.md
+	@tools/deps.sh build test
+	@$(CONFIGURE) --preset release -DPERP_TESTS=ON
+	@cmake --build --preset release -- -j$(JOBS)
+	@python3 tools/qualify.py --seed $(QUALIFY_SEED) --jobs $(JOBS)
+
+bench: ## measure speed, next to MuJoCo on the same scenes
+	@tools/deps.sh build bench
+	@first=; test -f build/CMakeCache.txt || first=-DPERP_TESTS=OFF; $(CONFIGURE) --preset release $$first -DPERP_BENCH=ON
+	@cmake --build --preset release -- -j$(JOBS)
+	@bench/run.sh
+
+deps: ## install whatever any of these targets needs (Debian packages; nothing if all is there)
+	@tools/deps.sh build test bench lint
+
+lint: ## formatting, shell scripts and static analysis; changes nothing
+	@tools/deps.sh build lint
+	@clang-format --dry-run -Werror $(C_FILES)
+	@shellcheck $(SHELL_FILES)
+	@first=; test -f build/CMakeCache.txt || first=-DPERP_TESTS=OFF; $(CONFIGURE) --preset release $$first
+	@find src cli -name '*.c' | sort | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet --warnings-as-errors='*' 2>/dev/null
+	@echo 'lint: clean'
+
+fuzz: ## fuzz the scene loader under ASan+UBSan for FUZZ_SECONDS (600); findings go to build/fuzz
+	@tools/deps.sh build test
+	@$(CONFIGURE) --preset asan-ubsan
+	@cmake --build --preset asan-ubsan --target fuzz_scene -- -j$(JOBS)
+	@tests/fuzz/run.sh build/asan-ubsan/tests/bin/fuzz_scene build/fuzz $(FUZZ_SECONDS)
+
+format: ## rewrite every C file in the project's format
+	@tools/deps.sh lint
+	@clang-format -i $(C_FILES)
+
+install: build ## install library, headers, command, pkg-config and CMake files under PREFIX (/usr/local)
+	@cmake --build --preset release --target perp_completion -- -j$(JOBS)
+	@cmake --install build --prefix $(PREFIX) > build/install.log || { cat build/install.log; exit 1; }
+	@echo 'installed under $(PREFIX); if programs do not find libperp.so, run ldconfig'
+
+clean: ## remove everything that was built
+	@rm -rf build

@@ -1,0 +1,175 @@
+"""Proves that the folder listing is the pipeline: a backward include does not compile, a forward one does.
+
+For every ordered pair of layers (from, to) and every header of `to`, a one-line file that includes the header is
+compiled with the very flags of a source file of `from`. It must compile where `to` is a layer that `from` declares to
+see, and fail for want of the file everywhere else. Then the ways around are refused by reading: "../" and absolute
+includes, and headers of outside libraries where they do not belong.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+
+# The pipeline as the design has it, written down a second time on purpose: moving a layer in src/CMakeLists.txt is not
+# enough to let it see what stands to its right. A part that needs an outside library stands right of the layer whose
+# name it begins with.
+PIPELINE = [
+    "base", "linalg", "linalg_sparse", "scene", "scene_yaml", "scene_import", "model", "geometry", "geometry_hull",
+    "contact", "problem", "solver", "step", "trace", "analysis", "plan", "report",
+]
+
+C17 = {
+    "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "iso646.h", "limits.h",
+    "locale.h", "math.h", "setjmp.h", "signal.h", "stdalign.h", "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h",
+    "stdint.h", "stdio.h", "stdlib.h", "stdnoreturn.h", "string.h", "tgmath.h", "threads.h", "time.h", "uchar.h",
+    "wchar.h", "wctype.h", "pthread.h",
+}
+POSIX = {"unistd.h", "fcntl.h", "sys/stat.h", "sys/types.h", "sys/mman.h", "dirent.h"}
+# Beyond C17 (and threads): which layer may include what. Core layers other than linalg have no entry.
+OUTSIDE = {
+    "linalg": {"lapacke.h", "cblas.h"},
+    "linalg_sparse": {"klu.h"},
+    "scene_yaml": {"yaml.h"} | POSIX,
+    "scene_import": {"mujoco/mujoco.h"} | POSIX,
+    "geometry_hull": {"libqhull_r/qhull_ra.h"},
+    "trace": {"jansson.h", "zstd.h"} | POSIX,
+    "report": {"jansson.h"} | POSIX,
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+NO_SUCH_FILE = re.compile(r"No such file or directory|file not found")
+
+
+def headers_of(source, layer):
+    """How other layers write the headers of a layer: its public one, then its private ones."""
+    found = []
+    if os.path.exists(f"{source}/include/perp/{layer}.h"):
+        found.append(f"<perp/{layer}.h>")
+    folder = f"{source}/src/{layer}"
+    found += [f'"{layer}/{name}"' for name in sorted(os.listdir(folder)) if name.endswith(".h")]
+    return found
+
+
+def flags_of(build, layers):
+    """The compiler and flags of one source file per layer, without its input and output."""
+    flags = {}
+    with open(f"{build}/compile_commands.json", encoding="utf-8") as file:
+        for entry in json.load(file):
+            layer = os.path.basename(os.path.dirname(entry["file"]))
+            if layer in flags or layer not in layers or f"perp_{layer}.dir" not in entry["command"]:
+                continue
+            words = shlex.split(entry["command"])
+            words = words[: words.index("-o")] + words[words.index("-o") + 2 :]
+            flags[layer] = [w for w in words if w not in ("-c", entry["file"])]
+    return flags
+
+
+def compile_probe(job):
+    flags, header, folder, number = job
+    path = f"{folder}/probe{number}.c"
+    with open(path, "w", encoding="utf-8") as file:
+        # A private header may lean on what its own sources include first, so give it the base.
+        file.write(f"#include <perp/base.h>\n#include <stdio.h>\n#include {header}\nextern int probe;\n")
+    run = subprocess.run([*flags, "-fsyntax-only", path], capture_output=True, text=True, check=False)
+    return run.returncode, run.stderr
+
+
+def check_views(build, layers, core):
+    """What a layer declares to see (its folder of links) stands to its left; the core sees only the core."""
+    errors, sees = [], {}
+    for layer in layers:
+        if layer not in PIPELINE:
+            errors.append(f"layer {layer} is not in the pipeline: say where it stands in {__file__}")
+            continue
+        view = f"{build}/sees/{layer}"
+        sees[layer] = {name for name in os.listdir(view) if name != "perp"}
+        for seen in sees[layer]:
+            if PIPELINE.index(seen) > PIPELINE.index(layer):
+                errors.append(f"{layer} sees {seen}, which stands to its right")
+            if layer in core and seen not in core:
+                errors.append(f"{layer} is of the core and sees {seen}, which is not")
+    return errors, sees
+
+
+def check_pairs(source, build, layers, sees):
+    flags = flags_of(build, layers)
+    jobs, expected = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        for left in layers:
+            for right in layers:
+                for header in headers_of(source, right):
+                    jobs.append((flags[left], header, folder, len(jobs)))
+                    expected.append((left, right, header, right in sees[left]))
+        with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+            results = list(pool.map(compile_probe, jobs))
+    errors, allowed, refused = [], 0, 0
+    for (left, right, header, visible), (code, stderr) in zip(expected, results):
+        if visible:
+            allowed += 1
+            if code != 0:
+                errors.append(f"{left} may include {header} of {right}, yet it does not compile:\n{stderr}")
+        else:
+            refused += 1
+            if code == 0:
+                errors.append(f"{left} must not see {header} of {right}, yet it compiles")
+            elif not NO_SUCH_FILE.search(stderr):
+                errors.append(f"{left} including {header} of {right} fails for another reason:\n{stderr}")
+    if not allowed or not refused:
+        errors.append("nothing was tested")
+    return errors, allowed, refused
+
+
+def check_text(source):
+    """Includes that get around the views, and outside libraries where they do not belong."""
+    errors = []
+    for top in ("src", "include", "cli"):
+        for folder, _, names in os.walk(f"{source}/{top}"):
+            for name in sorted(n for n in names if n.endswith((".c", ".h"))):
+                path = f"{folder}/{name}"
+                layer = os.path.basename(folder) if top == "src" else None
+                with open(path, encoding="utf-8") as file:
+                    for number, line in enumerate(file, 1):
+                        match = INCLUDE.match(line)
+                        if not match:
+                            if re.match(r"^\s*#\s*include", line):
+                                errors.append(f"{path}:{number}: an include that is not a plain name")
+                            continue
+                        errors += [f"{path}:{number}: {e}" for e in judge(layer, *match.groups())]
+    return errors
+
+
+def judge(layer, bracket, name):
+    if name.startswith("/") or ".." in name.split("/"):
+        return [f"#include of {name}: relative and absolute paths get around the layers"]
+    if layer is None or bracket == '"' or name.startswith("perp/"):
+        return []
+    if name in C17 or name in OUTSIDE.get(layer, ()):
+        return []
+    return [f"<{name}> does not belong in the layer {layer}"]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    for option in ("--source", "--build", "--layers", "--core"):
+        parser.add_argument(option, required=True)
+    options = parser.parse_args()
+    layers, core = options.layers.split(";"), options.core.split(";")
+    errors, sees = check_views(options.build, layers, core)
+    allowed = refused = 0
+    if not errors:
+        errors, allowed, refused = check_pairs(options.source, options.build, layers, sees)
+    errors += check_text(options.source)
+    for error in errors:
+        print(error)
+    print(f"{len(layers)} layers: {allowed} includes allowed, {refused} refused, {len(errors)} errors")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

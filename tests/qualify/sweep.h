@@ -1,0 +1,45 @@
+/* sweep.h - a numbered family of cases that is too large for every test run.
+ *
+ * A file sweep_<name>.c defines `the_sweep`; sweep.c brings main():
+ *
+ *   sweep_<name> --describe                              what it is, as one JSON object
+ *   sweep_<name> --sample [--seed S]                     its first `sample` cases: what ctest runs
+ *   sweep_<name> --seed S --first I --count N            cases I .. I+N-1: what tools/qualify.py runs, chunk by chunk
+ *
+ * Each prints one JSON line and exits 0 if no case failed, 1 if one did. A case depends on (seed, index) alone, so that
+ * any failure is run again by its number.
+ */
+#ifndef PERP_TESTS_QUALIFY_SWEEP_H
+#define PERP_TESTS_QUALIFY_SWEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { SWEEP_REASON = 400 };
+
+/* What a case reports besides passing. `reason` is filled by sweep_fail. */
+typedef struct sweep_case {
+    bool failed;
+    char reason[SWEEP_REASON];
+    int kind; /* which of the sweep's kinds this case turned out to be; counted in the output */
+} sweep_case;
+
+enum { SWEEP_KINDS = 8 };
+
+typedef struct sweep {
+    const char *name;
+    const char *checks; /* one sentence: what holds in every case */
+    int full, sample, chunk;
+    const char *kinds[SWEEP_KINDS]; /* names, NULL-terminated when fewer */
+    void (*run)(uint64_t seed, int index, sweep_case *result);
+} sweep;
+
+extern const sweep the_sweep;
+
+/* Marks the case as failed; the first reason is kept. */
+void sweep_fail(sweep_case *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A generator of random numbers for one case, independent of its neighbours'. */
+uint64_t sweep_mix(uint64_t seed, int index);
+
+#endif
