@@ -202,6 +202,9 @@ PERP_API perp_status perp_large_cholesky_solve(perp_matrix_view a, perp_matrix_v
 PERP_API perp_status perp_large_lu_solve(perp_matrix_view a, perp_matrix_view b, const perp_allocator *allocator,
                                          perp_error *error);
 
+/* Which BLAS and LAPACK are used, in words ("OpenBLAS 0.3.21 ..."); a constant string. */
+PERP_API const char *perp_lapack_description(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -67,6 +67,9 @@ PERP_API perp_sparse_lu_info perp_sparse_lu_get_info(const perp_sparse_lu *lu);
 /* Frees the handle and all that KLU keeps for it; NULL is allowed. */
 PERP_API void perp_sparse_lu_destroy(perp_sparse_lu *lu);
 
+/* "KLU" and its version; a string constant. */
+PERP_API const char *perp_sparse_description(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,6 +17,7 @@
 
 /* Weak: absent in a BLAS other than OpenBLAS, and then null. */
 extern void openblas_set_num_threads(int count) __attribute__((weak));
+extern char *openblas_get_config(void) __attribute__((weak));
 
 static void pin_to_one_thread(void)
 {
@@ -324,4 +325,9 @@ perp_status perp_large_lu_solve(perp_matrix_view a, perp_matrix_view b, const pe
     }
     scratch_return(&s);
     return status;
+}
+
+const char *perp_lapack_description(void)
+{
+    return openblas_get_config ? openblas_get_config() : "LAPACK";
 }

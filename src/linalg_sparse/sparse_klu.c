@@ -305,3 +305,11 @@ void perp_sparse_lu_destroy(perp_sparse_lu *lu)
     const perp_allocator allocator = lu->allocator;
     allocator.release(allocator.context, lu);
 }
+
+#define TEXT_OF(x) #x
+#define TEXT(x) TEXT_OF(x)
+
+const char *perp_sparse_description(void)
+{
+    return "KLU " TEXT(KLU_MAIN_VERSION) "." TEXT(KLU_SUB_VERSION) "." TEXT(KLU_SUBSUB_VERSION);
+}
