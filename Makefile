@@ -22,10 +22,10 @@ help: ## what you are reading
 	@echo
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
-build: ## the command build/bin/perp and the library build/lib/libperp.{a,so}, optimised
+build: ## the command build/bin/perp, the library build/lib/libperp.{a,so}, the C examples; optimised
 	@tools/deps.sh build
 	@first=; test -f build/CMakeCache.txt || first=-DPERP_TESTS=OFF; $(CONFIGURE) --preset release $$first
-	@cmake --build --preset release --target perp_cli perp_static perp_shared -- -j$(JOBS)
+	@cmake --build --preset release --target perp_cli perp_static perp_shared examples/all -- -j$(JOBS)
 	@echo 'build/bin/perp is ready: try  build/bin/perp --help'
 
 demo: build ## build, then run the examples and say what they show
@@ -45,8 +45,6 @@ qualify: ## the large sweeps in full, resumable (QUALIFY_SEED=1); writes docs/qu
 
 bench: ## measure speed, next to MuJoCo on the same scenes
 	@tools/deps.sh build bench
-	@first=; test -f build/CMakeCache.txt || first=-DPERP_TESTS=OFF; $(CONFIGURE) --preset release $$first -DPERP_BENCH=ON
-	@cmake --build --preset release -- -j$(JOBS)
 	@bench/run.sh
 
 deps: ## install whatever any of these targets needs (Debian packages; nothing if all is there)

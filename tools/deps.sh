@@ -12,15 +12,16 @@ set -eu
 # a|b: either will do; the first is what gets installed.
 BUILD='gcc libc6-dev cmake ninja-build pkg-config|pkgconf libyaml-dev libjansson-dev liblapacke-dev libopenblas-dev
 libsuitesparse-dev'
-TEST="g++ clang libclang-rt-dev|libclang-rt-14-dev binutils libcmocka-dev libmujoco-dev python3 python3-pytest"
+TEST="g++ clang libclang-rt-dev|libclang-rt-14-dev binutils libcmocka-dev libmujoco-dev python3 python3-pytest
+python3-yaml"
 BENCH="libmujoco-dev"
 LINT="clang-format clang-tidy shellcheck"
 CMAKE_OLDEST=3.25
 
-# The same for systems without apt: commands, pkg-config modules, headers.
+# The same for systems without apt: commands, pkg-config modules, headers, Python modules.
 BUILD_TOOLS="cmd:gcc cmd:cmake cmd:ninja cmd:pkg-config pc:yaml-0.1 pc:jansson pc:lapacke pc:openblas
 header:suitesparse/klu.h|klu.h"
-TEST_TOOLS="cmd:g++ cmd:clang cmd:nm cmd:python3 pc:cmocka header:mujoco/mujoco.h"
+TEST_TOOLS="cmd:g++ cmd:clang cmd:nm cmd:python3 py:pytest py:yaml pc:cmocka header:mujoco/mujoco.h"
 BENCH_TOOLS="header:mujoco/mujoco.h"
 LINT_TOOLS="cmd:clang-format cmd:clang-tidy cmd:shellcheck"
 
@@ -83,6 +84,7 @@ present() {
     case $1 in
     cmd:*) command -v "${1#cmd:}" >/dev/null ;;
     pc:*) pkg-config --exists "${1#pc:}" 2>/dev/null ;;
+    py:*) python3 -c "import ${1#py:}" 2>/dev/null ;;
     header:*)
         for header in $(printf '%s' "${1#header:}" | tr '|' ' '); do
             printf '#include <%s>\n' "$header" | ${CC:-cc} -E -x c - >/dev/null 2>&1 && return 0
@@ -95,7 +97,8 @@ present() {
 without_apt() {
     missing=""
     for tool in $1; do
-        present "$tool" || missing="$missing ${tool#*:}"
+        name=${tool#*:}
+        present "$tool" || missing="$missing ${name%%|*}"
     done
     [ -z "$missing" ] && return 0
     say "no apt here, and these are missing:$missing"

@@ -229,11 +229,13 @@ static inline perp_quat perp_quat_conjugate(perp_quat q)
     perp_quat r = {q.w, -q.x, -q.y, -q.z};
     return r;
 }
-/* The rotation b followed by the rotation a. */
+/* The rotation b followed by the rotation a. Summed so that q times its conjugate has a vector part of exactly zero:
+ * what did not turn has no angular velocity, not one of 1e-17. */
 static inline perp_quat perp_quat_mul(perp_quat a, perp_quat b)
 {
-    perp_quat r = {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                   a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+    perp_quat r = {a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, (a.w * b.x + a.x * b.w) + (a.y * b.z - a.z * b.y),
+                   (a.w * b.y + a.y * b.w) + (a.z * b.x - a.x * b.z),
+                   (a.w * b.z + a.z * b.w) + (a.x * b.y - a.y * b.x)};
     return r;
 }
 /* q / |q|; the zero quaternion becomes the identity. */

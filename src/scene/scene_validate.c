@@ -273,7 +273,11 @@ static void validate_pair(validator *v, perp_pair *pair)
     pair->body_a = pair->body_b = -1;
     resolve_two(v, pair->a, pair->b, &pair->body_a, &pair->body_b);
     validate_optional(v, "friction", pair->friction, RANGE_NOT_NEGATIVE);
-    for (int i = 0; i < pair->direction_count; i++) {
+    const bool fits = pair->direction_count >= 0 && pair->direction_count <= 2;
+    if (!fits) {
+        validator_error(v, "friction_directions", "give one or two directions, not %d", pair->direction_count);
+    }
+    for (int i = 0; fits && i < pair->direction_count; i++) {
         char key[40];
         snprintf(key, sizeof key, "friction_directions.%d", i);
         validate_direction(v, key, &pair->directions[i]);

@@ -60,7 +60,7 @@ static void validate_polygon(validator *v, const perp_shape *shape)
         }
         area += 0.5 * cross_2d(shape->points[0], shape->points[i], shape->points[(i + 1) % n]);
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < n; i++) { /* before looking for crossings: a repeated corner is one too */
         const perp_vec3 a = shape->points[i], b = shape->points[(i + 1) % n], c = shape->points[(i + 2) % n];
         if (a.x == b.x && a.y == b.y) {
             validator_error(v, NULL, "corners %d and %d are the same point", i, (i + 1) % n);
@@ -71,8 +71,10 @@ static void validate_polygon(validator *v, const perp_shape *shape)
             validator_error(v, NULL, "the edge after corner %d runs back along the one before it", (i + 1) % n);
             return;
         }
+    }
+    for (int i = 0; i < n; i++) {
         for (int j = i + 2; j < n - (i == 0 ? 1 : 0); j++) {
-            if (segments_meet(a, b, shape->points[j], shape->points[(j + 1) % n])) {
+            if (segments_meet(shape->points[i], shape->points[i + 1], shape->points[j], shape->points[(j + 1) % n])) {
                 validator_error(v, NULL, "the polygon crosses itself: edges %d and %d meet", i, j);
                 return;
             }

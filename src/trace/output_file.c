@@ -26,6 +26,14 @@ perp_status output_open(output_file *file, const char *folder, const char *name,
     }
     snprintf(file->path, size, "%s/%s", folder, name);
     snprintf(file->temporary, size, "%s%s", file->path, pattern);
+    struct stat present;
+    if (stat(file->path, &present) == 0 && S_ISDIR(present.st_mode)) {
+        const perp_status status = fail_io(error, "write", file->path, EISDIR); /* now, not after a long run */
+        free(file->temporary);
+        file->temporary = NULL;
+        output_discard(file);
+        return status;
+    }
     const int descriptor = mkstemp(file->temporary);
     if (descriptor < 0) {
         const int number = errno;

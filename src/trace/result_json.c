@@ -122,10 +122,21 @@ static json_t *failure_object(const perp_error *failure)
     return finished(&m);
 }
 
+/* Measures, then writes. json_dumps would do both at once, but it comes from jansson's allocator, which the program may
+ * have replaced, and where its buffer cannot grow at the wrong moment it leaves out the quote behind a key and goes on
+ * (jansson 2.14). */
 static char *dump(json_maker *m)
 {
+    const size_t flags = JSON_REAL_PRECISION(17);
     json_t *object = finished(m);
-    char *text = object ? json_dumps(object, JSON_REAL_PRECISION(17)) : NULL;
+    const size_t size = object ? json_dumpb(object, (char[1]){0}, 0, flags) : 0;
+    char *text = size > 0 ? malloc(size + 1) : NULL;
+    if (text && json_dumpb(object, text, size, flags) == size) {
+        text[size] = '\0';
+    } else {
+        free(text);
+        text = NULL;
+    }
     json_decref(object);
     return text;
 }

@@ -164,6 +164,8 @@ static void test_exp_inverts_log(void **state)
         assert_true(perp_vec3_norm(w) <= PI * (1 + 4 * EPS));
         NEAR_QUAT(perp_quat_exp(w), q, 20 * EPS);
         NEAR_VEC(perp_quat_log(minus), w, 0.0);
+        const perp_quat none = perp_quat_mul(q, perp_quat_conjugate(q)); /* what did not turn did not turn */
+        assert_true(none.x == 0.0 && none.y == 0.0 && none.z == 0.0);
     }
     const perp_vec3 none = perp_quat_log(perp_quat_identity());
     assert_true(none.x == 0 && none.y == 0 && none.z == 0);

@@ -122,8 +122,7 @@ static void test_valid_utf8_is_kept(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "Kraft \xc3\xbc"
-        "ber Reibung",
+        "Kraft \xc3\xbc Reibung",
         "\xce\xbc = 0.5",
         "\xe2\x80\xa6",
         "\xed\x9f\xbf\xee\x80\x80",         /* U+D7FF, U+E000: around the surrogates */

@@ -105,6 +105,9 @@ int main(int count, char **words)
         }
         if (strcmp(words[i], "--seed") == 0) {
             seed = (uint64_t)number(value, 0, INT64_MAX);
+        } else if (strcmp(words[i], "--show") == 0 && the_sweep.show) {
+            the_sweep.show(seed, (int)number(value, 0, 1000000000));
+            return 0;
         } else if (strcmp(words[i], "--first") == 0) {
             first = (int)number(value, 0, 1000000000);
         } else if (strcmp(words[i], "--count") == 0) {
@@ -116,7 +119,8 @@ int main(int count, char **words)
         i++;
     }
     if (cases < 0) {
-        fprintf(stderr, "usage: sweep_%s --describe | --sample [--seed S] | --seed S --first I --count N\n",
+        fprintf(stderr,
+                "usage: sweep_%s --describe | --sample [--seed S] | --seed S --first I --count N | --seed S --show I\n",
                 the_sweep.name);
         return 2;
     }

@@ -5,9 +5,10 @@
  *   sweep_<name> --describe                              what it is, as one JSON object
  *   sweep_<name> --sample [--seed S]                     its first `sample` cases: what ctest runs
  *   sweep_<name> --seed S --first I --count N            cases I .. I+N-1: what tools/qualify.py runs, chunk by chunk
+ *   sweep_<name> --seed S --show I                       the input of case I, where the sweep can print it
  *
- * Each prints one JSON line and exits 0 if no case failed, 1 if one did. A case depends on (seed, index) alone, so that
- * any failure is run again by its number.
+ * Each but the last prints one JSON line and exits 0 if no case failed, 1 if one did. A case depends on (seed, index)
+ * alone, so that any failure is run again by its number.
  */
 #ifndef PERP_TESTS_QUALIFY_SWEEP_H
 #define PERP_TESTS_QUALIFY_SWEEP_H
@@ -32,6 +33,7 @@ typedef struct sweep {
     int full, sample, chunk;
     const char *kinds[SWEEP_KINDS]; /* names, NULL-terminated when fewer */
     void (*run)(uint64_t seed, int index, sweep_case *result);
+    void (*show)(uint64_t seed, int index); /* prints the case's input; may be NULL */
 } sweep;
 
 extern const sweep the_sweep;

@@ -302,10 +302,9 @@ static void check_scene(const perp_scene *scene, sweep_case *result)
     perp_model_free(model);
 }
 
-static void run(uint64_t seed, int index, sweep_case *result)
+static const text *mutated(uint64_t seed, int index)
 {
     static text t;
-    static perp_diagnostics diagnostics;
     if (file_count == 0) {
         read_all_files();
     }
@@ -317,12 +316,24 @@ static void run(uint64_t seed, int index, sweep_case *result)
     t.length = origin->length;
     memcpy(t.bytes, origin->bytes, (size_t)origin->length);
     mutate(&t, &random);
+    return &t;
+}
 
+static void show(uint64_t seed, int index)
+{
+    const text *t = mutated(seed, index);
+    fwrite(t->bytes, 1, (size_t)t->length, stdout);
+}
+
+static void run(uint64_t seed, int index, sweep_case *result)
+{
+    static perp_diagnostics diagnostics;
+    const text *t = mutated(seed, index);
     memset(&diagnostics, 0, sizeof diagnostics);
     const perp_scene_load_options options = {0};
     perp_scene *scene = NULL;
     const perp_status status =
-        perp_scene_load_text(t.bytes, (size_t)t.length, "mutated.yaml", NULL, &options, &scene, &diagnostics);
+        perp_scene_load_text(t->bytes, (size_t)t->length, "mutated.yaml", NULL, &options, &scene, &diagnostics);
     if ((status == PERP_STATUS_OK) != (scene != NULL)) {
         sweep_fail(result, "status %s with%s a scene", perp_status_name(status), scene ? "" : "out");
     } else if (status == PERP_STATUS_BAD_INPUT) {
@@ -348,4 +359,5 @@ const sweep the_sweep = {
     .chunk = 5000,
     .kinds = {"accepted", "refused"},
     .run = run,
+    .show = show,
 };
