@@ -6,6 +6,7 @@
 #include <perp/linalg.h>
 #include <perp/linalg_sparse.h>
 #include <perp/scene.h>
+#include <perp/geometry_hull.h>
 #include <perp/scene_yaml.h>
 #include <perp/model.h>
 #include <perp/step.h>

@@ -112,6 +112,11 @@ typedef struct perp_shape {
     const perp_vec3 *points;
     const char *file; /* mesh file as the user named it, or NULL */
     double scale;
+    /* of a mesh; resolved by perp_scene_build_hulls (perp/geometry_hull.h): the scaled corners of its convex hull, and
+     * triangles as triples of corners, counter-clockwise seen from outside */
+    int hull_point_count, hull_triangle_count;
+    const perp_vec3 *hull_points;
+    const int *hull_triangles;
 } perp_shape;
 
 /* ---- bodies --------------------------------------------------------------------------------------------------- */
@@ -361,8 +366,8 @@ typedef struct perp_mass_properties {
     perp_mat3 inertia;
 } perp_mass_properties;
 
-/* Of one shape of unit density in its body's frame (its pose applied). Shapes without volume give zeros. A mesh needs
- * its hull and is refused with UNAVAILABLE. */
+/* Of one shape of unit density in its body's frame (its pose applied). Shapes without volume give zeros. A mesh whose
+ * hull was not built is refused with UNAVAILABLE. */
 PERP_API perp_status perp_shape_mass_properties(const perp_shape *shape, bool planar, perp_mass_properties *out);
 
 /* Of a body as the format says: `mass` or densities, `com`, `inertia` or the shapes'. A body that states neither mass

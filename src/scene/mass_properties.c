@@ -88,6 +88,42 @@ static void polygon(perp_mass_properties *out, const perp_vec3 *points, int coun
     set_diagonal(out, 0, 0, fabs(moment - area * perp_vec3_dot(centre, centre)));
 }
 
+/* Sum over the tetrahedra that a hull's triangles make with one of its corners. For a tetrahedron of volume v with
+ * corners 0, a, b, c the second moment is v/20 (s s' + a a' + b b' + c c'), s = a + b + c, and its centroid s/4. */
+static void hull(perp_mass_properties *out, const perp_shape *shape)
+{
+    const perp_vec3 origin = shape->hull_points[0];
+    double second[9] = {0};
+    perp_vec3 first = {0, 0, 0};
+    for (int i = 0; i < shape->hull_triangle_count; i++) {
+        const int *t = &shape->hull_triangles[3 * i];
+        perp_vec3 corner[4];
+        for (int k = 0; k < 3; k++) {
+            corner[k] = perp_vec3_sub(shape->hull_points[t[k]], origin);
+        }
+        corner[3] = perp_vec3_add(perp_vec3_add(corner[0], corner[1]), corner[2]);
+        const double volume = perp_vec3_dot(perp_vec3_cross(corner[0], corner[1]), corner[2]) / 6.0;
+        out->mass += volume;
+        first = perp_vec3_add_scaled(first, volume / 4.0, corner[3]);
+        for (int k = 0; k < 4; k++) {
+            const double x[3] = {corner[k].x, corner[k].y, corner[k].z};
+            for (int e = 0; e < 9; e++) {
+                second[e] += volume / 20.0 * x[e / 3] * x[e % 3];
+            }
+        }
+    }
+    if (!(out->mass > 0.0)) {
+        return;
+    }
+    const perp_vec3 centre = perp_vec3_scale(1.0 / out->mass, first);
+    const double trace = second[0] + second[4] + second[8];
+    for (int e = 0; e < 9; e++) {
+        out->inertia.m[e] = (e % 4 == 0 ? trace : 0.0) - second[e];
+    }
+    add_parallel_axis(&out->inertia, -out->mass, centre);
+    out->com = perp_vec3_add(origin, centre);
+}
+
 /* In the shape's own frame, about its own centroid. */
 static perp_status own_properties(const perp_shape *shape, bool planar, perp_mass_properties *out)
 {
@@ -127,7 +163,11 @@ static perp_status own_properties(const perp_shape *shape, bool planar, perp_mas
         polygon(out, shape->points, shape->point_count);
         break;
     case PERP_SHAPE_MESH:
-        return PERP_STATUS_UNAVAILABLE;
+        if (shape->hull_triangle_count == 0) {
+            return PERP_STATUS_UNAVAILABLE;
+        }
+        hull(out, shape);
+        break;
     default: /* point, plane, halfplane, hole: no mass */
         break;
     }
@@ -227,10 +267,12 @@ perp_status perp_body_mass_properties(const perp_body *body, bool planar, perp_m
     if (needs_shapes) {
         const perp_status status = sum_shapes(body, planar, &sum);
         if (status != PERP_STATUS_OK) {
-            return perp_fail(error, status, "%s",
-                             status == PERP_STATUS_UNAVAILABLE
-                                 ? "the mass properties of a mesh are not computed yet; give `mass` and `inertia`"
-                                 : "a polygon has at least 3 corners");
+            return perp_fail(
+                error, status, "%s",
+                status == PERP_STATUS_UNAVAILABLE
+                    ? "a mesh has mass properties once its hull is built; give `mass` and `inertia`, or call "
+                      "perp_scene_build_hulls before perp_scene_validate"
+                    : "a polygon has at least 3 corners");
         }
     }
     out->mass = body->mass.set ? body->mass.value : sum.mass;

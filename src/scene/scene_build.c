@@ -44,6 +44,10 @@ static const perp_shape *copy_shapes(copier *c, const perp_shape *shapes, int co
         copies[i].name = copy_text(c, copies[i].name);
         copies[i].file = copy_text(c, copies[i].file);
         copies[i].points = copy_array(c, copies[i].points, copies[i].point_count, sizeof *copies[i].points);
+        copies[i].hull_points =
+            copy_array(c, copies[i].hull_points, copies[i].hull_point_count, sizeof *copies[i].hull_points);
+        copies[i].hull_triangles = copy_array(c, copies[i].hull_triangles, 3 * copies[i].hull_triangle_count,
+                                              sizeof *copies[i].hull_triangles);
     }
     return copies;
 }

@@ -14,8 +14,7 @@
 typedef struct decoder {
     perp_scene *scene;
     perp_diagnostics *diagnostics;
-    perp_arena *arena;  /* for arrays on their way into the scene */
-    const char *folder; /* where mesh files may lie; NULL: nowhere */
+    perp_arena *arena; /* for arrays on their way into the scene */
     bool planar;
     bool out_of_memory;
 } decoder;

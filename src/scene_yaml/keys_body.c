@@ -1,5 +1,4 @@
 /* Bodies, their poses and their shapes. */
-#include "scene_yaml/files.h"
 #include "scene_yaml/keys.h"
 
 #include <string.h>
@@ -82,18 +81,6 @@ static bool read_mesh_points(decoder *d, const yaml_node *node, void *target)
     return read_points(d, node, target, 3);
 }
 
-static bool read_mesh_file(decoder *d, const yaml_node *node, void *target)
-{
-    perp_shape *shape = target;
-    char why[200];
-    if (!read_text(d, node, &shape->file)) {
-        return false;
-    }
-    const perp_status status = file_check_inside(d->folder, shape->file, why);
-    d->out_of_memory = d->out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
-    return status == PERP_STATUS_OK || decode_error(d, node, "mesh file `%.100s`: %s", shape->file, why);
-}
-
 static bool read_point(decoder *d, const yaml_node *node, void *target)
 {
     static const key_table nothing = {"point: {}", NULL, 0};
@@ -172,7 +159,8 @@ const key_table plane_table = {"`plane` or `halfplane`", plane_keys, COUNT(plane
 
 static const key_spec mesh_keys[] = {
     {"points", "[[x, y, z], ..]", "", "at least 4; their convex hull is the shape", read_mesh_points, 0, 0},
-    {"file", "text", "", "instead of points: a file under the scene's folder", read_mesh_file, 0, 0},
+    {"file", "text", "", "instead of points: an OBJ or STL file under the scene's folder", read_text,
+     offsetof(perp_shape, file), 0},
     {"scale", "number > 0", "1", "multiplies the points", read_real, offsetof(perp_shape, scale), 0},
 };
 const key_table mesh_table = {"`mesh`", mesh_keys, COUNT(mesh_keys)};

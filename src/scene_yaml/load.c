@@ -1,33 +1,15 @@
 /* perp_scene_load_*: text -> tree -> includes merged -> settings applied -> decoded -> validated. */
-#include "scene_yaml/files.h"
+#include "base/file.h"
+#include "base/plain_locale.h"
 #include "scene_yaml/keys.h"
 #include "scene_yaml/yaml_merge.h"
 
+#include <perp/geometry_hull.h>
+
 #include "scene/scene_memory.h"
 
-#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Numbers have a decimal point whatever the program's locale says; this thread's locale is "C" while loading. */
-typedef struct locale_guard {
-    locale_t c, before;
-} locale_guard;
-
-static bool locale_enter(locale_guard *guard)
-{
-    guard->c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    guard->before = guard->c ? uselocale(guard->c) : (locale_t)0;
-    return guard->c != (locale_t)0;
-}
-
-static void locale_leave(locale_guard *guard)
-{
-    if (guard->c) {
-        uselocale(guard->before);
-        freelocale(guard->c);
-    }
-}
 
 typedef struct loader {
     yaml_reader reader;
@@ -61,15 +43,15 @@ static bool load_include(loader *l, const yaml_node *node, const char *folder, y
     if (node->text[0] == '/') {
         return refuse_include(l, node, "must be relative to the scene's folder");
     }
-    char *path = file_join(arena, folder, node->text);
-    char *own_folder = path ? file_folder(arena, path) : NULL;
+    char *path = perp_file_join(arena, folder, node->text);
+    char *own_folder = path ? perp_file_folder(arena, path) : NULL;
     if (!own_folder) {
         l->reader.out_of_memory = true;
         return false;
     }
     /* Named relative to the file that includes it, but never outside the scene's own folder. */
     const size_t root = strcmp(l->folder, ".") == 0 ? 0 : strlen(l->folder) + 1;
-    perp_status status = file_check_inside(l->folder, path + root, why);
+    perp_status status = perp_file_check_inside(l->folder, path + root, why);
     if (status != PERP_STATUS_OK) {
         l->reader.out_of_memory = l->reader.out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
         return refuse_include(l, node, why);
@@ -84,7 +66,7 @@ static bool load_include(loader *l, const yaml_node *node, const char *folder, y
     }
     char *text;
     size_t length;
-    status = file_read(arena, path, true, PERP_YAML_MAX_BYTES, &text, &length, why);
+    status = perp_file_read(arena, path, true, PERP_YAML_MAX_BYTES, &text, &length, why);
     if (status != PERP_STATUS_OK) {
         l->reader.out_of_memory = l->reader.out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
         return refuse_include(l, node, why);
@@ -157,15 +139,12 @@ static bool is_planar(const yaml_node *root)
 /* The tree stays in the scene's arena, so that places can be named as long as the scene lives. */
 static perp_status decode_scene(loader *l, const yaml_node *root, perp_scene *scene)
 {
-    decoder d = {.scene = scene,
-                 .diagnostics = l->reader.diagnostics,
-                 .arena = l->reader.arena,
-                 .folder = l->folder,
-                 .planar = scene->planar};
+    decoder d = {
+        .scene = scene, .diagnostics = l->reader.diagnostics, .arena = l->reader.arena, .planar = scene->planar};
     scene->locate = yaml_tree_locate;
     scene->locate_context = root;
     read_scene(&d, root);
-    if (d.out_of_memory) {
+    if (d.out_of_memory || perp_scene_build_hulls(scene, l->folder, l->reader.diagnostics) != PERP_STATUS_OK) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
     return perp_scene_validate(scene, l->reader.diagnostics);
@@ -200,8 +179,8 @@ perp_status perp_scene_load_text(const char *text, size_t length, const char *na
     *scene = NULL;
     perp_scene *made = NULL;
     perp_error error;
-    locale_guard guard = {0};
-    perp_status status = locale_enter(&guard) ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
+    perp_plain_locale locale = {0};
+    perp_status status = perp_plain_locale_enter(&locale) ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
     if (status == PERP_STATUS_OK) {
         status = perp_scene_create(false, options ? options->allocator : NULL, &made, &error);
     }
@@ -219,7 +198,7 @@ perp_status perp_scene_load_text(const char *text, size_t length, const char *na
             status = load(&l, text, length, kept_name, options, made);
         }
     }
-    locale_leave(&guard);
+    perp_plain_locale_leave(&locale);
     if (status == PERP_STATUS_OUT_OF_MEMORY && diagnostics->errors == 0) {
         perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, name, 1, 1, "", "out of memory while reading the scene");
     }
@@ -241,8 +220,8 @@ perp_status perp_scene_load_file(const char *path, const perp_scene_load_options
     char *text;
     size_t length;
     char why[200];
-    perp_status status = file_read(&arena, path, false, PERP_YAML_MAX_BYTES, &text, &length, why);
-    const char *folder = status == PERP_STATUS_OK ? file_folder(&arena, path) : NULL;
+    perp_status status = perp_file_read(&arena, path, false, PERP_YAML_MAX_BYTES, &text, &length, why);
+    const char *folder = status == PERP_STATUS_OK ? perp_file_folder(&arena, path) : NULL;
     if (folder) {
         status = perp_scene_load_text(text, length, path, folder, options, scene, diagnostics);
     } else {

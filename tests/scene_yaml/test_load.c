@@ -509,6 +509,79 @@ static void nothing_outside_the_folder_is_read(void **state)
     }
 }
 
+/* A cube of side 2 as OBJ (with an inner point), text STL and binary STL: mass and inertia are those of a box. */
+static void mesh_files_give_hulls_and_mass(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"parts/cube.obj", "parts/cube.STL", "parts/binary.stl"};
+    char obj[1000] = "# cube\nv 0.1 0.1 0.1\n", stl[4000] = "solid cube\n";
+    unsigned char binary[84 + 8 * 50] = "solid, but binary";
+    binary[80] = 8;
+    for (int i = 0; i < 8; i++) {
+        const int x = i & 1 ? 1 : -1, y = i & 2 ? 1 : -1, z = i & 4 ? 1 : -1;
+        snprintf(obj + strlen(obj), sizeof obj - strlen(obj), "v %d %d %d\n", x, y, z);
+        snprintf(stl + strlen(stl), sizeof stl - strlen(stl), "vertex %d %d %de0\n", x, y, z);
+        const float corner[3] = {(float)x, (float)y, (float)z};
+        for (int k = 0; k < 3; k++) {
+            memcpy(binary + 84 + 50 * i + 12 + 12 * k, corner, sizeof corner);
+        }
+    }
+    strcat(stl, "endsolid cube\n");
+    write_file(names[0], obj);
+    write_file(names[1], stl);
+    char path[200], text[300];
+    snprintf(path, sizeof path, "%s/%s", folder, names[2]);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(binary, 1, sizeof binary, file), sizeof binary);
+    fclose(file);
+    for (int i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "perp: 1\nbodies: {a: {density: 3, shapes: [{mesh: {file: %s, scale: 0.5}}]}}\n",
+                 names[i]);
+        write_file("main.yaml", text);
+        perp_scene *s = load_main();
+        perp_mass_properties p;
+        assert_non_null(s);
+        assert_int_equal(s->bodies[0].shapes[0].hull_point_count, 8);
+        assert_int_equal(s->bodies[0].shapes[0].hull_triangle_count, 12);
+        assert_int_equal(perp_body_mass_properties(&s->bodies[0], false, &p, NULL), PERP_STATUS_OK);
+        assert_true(fabs(p.mass - 3.0) < 1e-14 && fabs(p.inertia.m[0] - 0.5) < 1e-14 && fabs(p.com.x) < 1e-15);
+        perp_scene_free(s);
+    }
+}
+
+static void bad_mesh_files_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *content, *words;
+    } files[] = {{"a.obj", "v 0 0 0\nv 1 0\n", "line 2: expected three finite numbers"},
+                 {"b.obj", "v 0 0 0\nv nan 0 0\n", "line 2"},
+                 {"c.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nv 2 3 0\n", "no volume"},
+                 {"d.obj", "", "has no vertices"},
+                 {"e.obj", "v 0 0 0\nv 1 0 0\n", "at least 4 points"},
+                 {"f.stl", "solid x\nvertex 0 0 0\nvertex 1 0 0\n", "cut off"},
+                 {"g.ply", "ply\n", ".obj or .stl"},
+                 {"h.stl",
+                  "bytes that are neither, though there are more than eighty-four of them in this file, so that "
+                  "a count can be read",
+                  "cut off, or not an STL file"}};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char text[300];
+        write_file(files[i].name, files[i].content);
+        snprintf(text, sizeof text, "perp: 1\nbodies: {a: {mass: 1, shapes: [{mesh: {file: %s}}]}}\n", files[i].name);
+        write_file("main.yaml", text);
+        assert_null(load_main());
+        assert_int_equal(diagnostics.errors, 1);
+        assert_int_equal(diagnostics.items[0].line, 2);
+        assert_int_equal(diagnostics.items[0].column, 46);
+        if (!strstr(diagnostics.items[0].message, files[i].words)) {
+            print_error("%s\n", diagnostics.items[0].message);
+        }
+        assert_non_null(strstr(diagnostics.items[0].message, files[i].words));
+    }
+}
+
 static void include_rings_are_refused(void **state)
 {
     (void)state;
@@ -613,6 +686,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_name_defined_twice_over_files_is_an_error, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(nothing_outside_the_folder_is_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(include_rings_are_refused, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(mesh_files_give_hulls_and_mass, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(bad_mesh_files_are_refused, make_folder, remove_folder),
         cmocka_unit_test(every_allocation_failing_in_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-#include "scene_yaml/files.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-char *file_join(perp_arena *arena, const char *folder, const char *name)
+char *perp_file_join(perp_arena *arena, const char *folder, const char *name)
 {
     if (folder[0] == '\0' || strcmp(folder, ".") == 0) {
         return perp_arena_text(arena, name, strlen(name));
@@ -22,7 +22,7 @@ char *file_join(perp_arena *arena, const char *folder, const char *name)
     return path;
 }
 
-char *file_folder(perp_arena *arena, const char *path)
+char *perp_file_folder(perp_arena *arena, const char *path)
 {
     const char *slash = strrchr(path, '/');
     if (!slash) {
@@ -44,7 +44,7 @@ static perp_status refuse_system(char why[200], perp_status status, const char *
 }
 
 /* Symbolic links are followed first, so that a link inside the folder cannot lead out of it. */
-perp_status file_check_inside(const char *folder, const char *file, char why[200])
+perp_status perp_file_check_inside(const char *folder, const char *file, char why[200])
 {
     if (!folder) {
         return refuse(why, PERP_STATUS_BAD_INPUT, "this scene does not come from a folder, so it cannot name files");
@@ -101,8 +101,8 @@ static perp_status read_all(perp_arena *arena, int descriptor, size_t limit, cha
     return refuse(why, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
 }
 
-perp_status file_read(perp_arena *arena, const char *path, bool regular_only, size_t limit, char **text, size_t *length,
-                      char why[200])
+perp_status perp_file_read(perp_arena *arena, const char *path, bool regular_only, size_t limit, char **text,
+                           size_t *length, char why[200])
 {
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC | (regular_only ? O_NONBLOCK : 0));
     if (descriptor < 0) {

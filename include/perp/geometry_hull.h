@@ -1,0 +1,58 @@
+/* perp/geometry_hull.h - meshes: vertices from files, convex hulls by qhull.
+ *
+ * A mesh shape is the convex hull of its points, so that is all that is read of a file: vertices. A file cannot make
+ * the reader take unbounded memory or time; what is not a sound mesh is refused with the reason and, in text files, the
+ * line.
+ */
+#ifndef PERP_GEOMETRY_HULL_H
+#define PERP_GEOMETRY_HULL_H
+
+#include <perp/scene.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    PERP_MESH_MAX_BYTES = 64 << 20,   /* of one file */
+    PERP_MESH_MAX_POINTS = 1000000,   /* of one file or list */
+    PERP_MESH_MAX_TRIANGLES = 100000, /* of one hull */
+};
+
+/* A convex polytope. Triangles are triples of indices in `points`, counter-clockwise seen from outside; faces with more
+ * corners come as several coplanar triangles. Every point is a corner of the hull. */
+typedef struct perp_hull {
+    int point_count, triangle_count;
+    perp_vec3 *points;
+    int *triangles; /* 3 * triangle_count */
+    perp_allocator allocator;
+} perp_hull;
+
+/* The convex hull of `count` points. BAD_INPUT: fewer than 4 points, a coordinate that is not finite, or points that
+ * lie in a plane to working accuracy (no volume); CAPACITY beyond the limits; OUT_OF_MEMORY. qhull's own memory comes
+ * from malloc. Points on faces and inside are left out. */
+PERP_API perp_status perp_hull_build(const perp_vec3 *points, int count, const perp_allocator *allocator,
+                                     perp_hull *hull, perp_error *error);
+PERP_API void perp_hull_free(perp_hull *hull);
+
+typedef enum perp_mesh_format { PERP_MESH_OBJ, PERP_MESH_STL } perp_mesh_format;
+
+/* The vertices of an OBJ or STL (text or binary) file in memory, as an array of the allocator's that the caller
+ * releases. BAD_INPUT names what is wrong (truncated, not finite, too many, none). STL repeats shared corners; they are
+ * kept. */
+PERP_API perp_status perp_mesh_parse(perp_mesh_format format, const void *bytes, size_t length,
+                                     const perp_allocator *allocator, perp_vec3 **points, int *count,
+                                     perp_error *error);
+
+/* Reads the files of all mesh shapes of a scene (relative to `folder`, not outside it; NULL: files are refused), scales
+ * points and files' vertices, and gives every mesh shape its hull. To be called before perp_scene_validate; the YAML
+ * loader does so. What is wrong goes to `diagnostics`; OUT_OF_MEMORY is returned, otherwise OK. */
+PERP_API perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, perp_diagnostics *diagnostics);
+
+/* The version of qhull that is used; a string constant. */
+PERP_API const char *perp_hull_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
