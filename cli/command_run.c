@@ -4,14 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A decimal number, finite and not negative. */
+static bool is_amount(const char *text, bool whole)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    const bool decimal = text[strspn(text, "0123456789.eE+-")] == '\0';
+    return end != text && *end == '\0' && decimal && isfinite(value) && value >= 0.0 &&
+           (!whole || (value == floor(value) && value <= 2e9));
+}
+
 static int check_usage(const cli_arguments *a)
 {
     static const char *const numeric[] = {"--h", "--until", "--steps"};
     for (size_t i = 0; i < sizeof numeric / sizeof *numeric; i++) {
         const char *value = cli_value(a, numeric[i]);
-        char *end;
-        if (value && (strtod(value, &end), end == value || *end != '\0')) {
-            return cli_fail(EXIT_USAGE, "run: %s needs a number, not `%s`", numeric[i], value);
+        const bool whole = strcmp(numeric[i], "--steps") == 0;
+        if (value && !is_amount(value, whole)) {
+            return cli_fail(EXIT_USAGE, "run: %s needs a %s, not `%s`", numeric[i],
+                            whole ? "whole number" : "number of seconds", value);
         }
     }
     if (cli_value(a, "--until") && cli_value(a, "--steps")) {
@@ -41,17 +52,15 @@ static void print_bodies(const perp_model *model, const perp_state *state)
     }
     perp_kinematics_update(model, state->q, kinematics);
     for (int i = 0; i < model->body_count; i++) {
-        const perp_pose p = kinematics->pose[i];
+        double p[7];
         if (model->links[i].tree < 0) {
             continue; /* cannot move */
         }
-        if (model->planar) {
-            printf("  %-16s position [%.9g, %.9g]  angle %.9g\n", model->scene->bodies[i].name, p.position.x,
-                   p.position.y, 2.0 * atan2(p.rotation.z, p.rotation.w));
+        if (perp_body_pose_numbers(model, kinematics, state->q, i, p) == 3) {
+            printf("  %-16s position [%.9g, %.9g]  angle %.9g\n", model->scene->bodies[i].name, p[0], p[1], p[2]);
         } else {
             printf("  %-16s position [%.9g, %.9g, %.9g]  quat_wxyz [%.9g, %.9g, %.9g, %.9g]\n",
-                   model->scene->bodies[i].name, p.position.x, p.position.y, p.position.z, p.rotation.w, p.rotation.x,
-                   p.rotation.y, p.rotation.z);
+                   model->scene->bodies[i].name, p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
         }
     }
     perp_kinematics_free(kinematics);

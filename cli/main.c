@@ -114,6 +114,10 @@ static int parse_option(cli_arguments *a, int argc, char **argv, int *at)
     } else if (!option->argument && equals) {
         return cli_fail(EXIT_USAGE, "%s: %s takes no value", a->command->name, option->name);
     }
+    if (strcmp(option->name, "--set") == 0 && (!strchr(value, '=') || value[0] == '=')) {
+        return cli_fail(EXIT_USAGE, "%s: --set needs PATH=VALUE, for example --set contacts.friction=0.3, not `%s`",
+                        a->command->name, value);
+    }
     a->options[a->count] = option;
     a->values[a->count++] = value;
     return EXIT_DONE;

@@ -23,7 +23,8 @@ int main(void)
     bob.mass = perp_set(2.0);
     bob.com_set = true;
     bob.com = perp_vec3_make(1, 0, 0); /* the bob's centre of mass is 1 m from the hinge */
-    const perp_shape ball = {.kind = PERP_SHAPE_SPHERE, .radius = 0.1, .pose = {{{1, 0, 0, 0}, {1, 0, 0}}, 0}};
+    perp_shape ball = {.kind = PERP_SHAPE_SPHERE, .radius = 0.1, .pose = perp_placement_default()};
+    ball.pose.pose.position = bob.com;
     bob.shapes = &ball;
     bob.shape_count = 1;
 

@@ -209,6 +209,8 @@ static inline perp_vec3 perp_mat3_tmul_vec(const perp_mat3 *a, perp_vec3 x)
 }
 PERP_API perp_mat3 perp_mat3_mul(const perp_mat3 *a, const perp_mat3 *b);
 PERP_API perp_mat3 perp_mat3_transpose(const perp_mat3 *a);
+/* R A R': a tensor given in turned axes, in the axes that R turns to. */
+PERP_API perp_mat3 perp_mat3_turn(const perp_mat3 *rotation, const perp_mat3 *a);
 /* Eigenvalues (ascending) of a symmetric matrix, and its eigenvectors as the columns of `vectors` (may be NULL), by
  * cyclic Jacobi rotations. Only the upper triangle is read. */
 PERP_API void perp_mat3_symmetric_eigen(const perp_mat3 *a, double values[3], perp_mat3 *vectors);

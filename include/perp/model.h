@@ -156,6 +156,11 @@ PERP_API void perp_kinematics_update(const perp_model *model, const double *q, p
 /* Twists of all bodies; after perp_kinematics_update. */
 PERP_API void perp_kinematics_velocity(const perp_model *model, const double *v, perp_kinematics *kinematics);
 
+/* A body's pose as people read it: x y z qw qx qy qz (returns 7), planar x y theta (returns 3) with theta counted on
+ * over whole turns, as in q. After perp_kinematics_update with the same q. */
+PERP_API int perp_body_pose_numbers(const perp_model *model, const perp_kinematics *kinematics, const double *q,
+                                    int body, double numbers[7]);
+
 /* ---- Jacobians ------------------------------------------------------------------------------------------------ */
 
 /* The degrees of freedom that body b depends on, ascending; returns their number. b = -1 (the world): 0. */
@@ -215,6 +220,10 @@ typedef enum perp_prescribe {
 PERP_API void perp_prescribed_configuration(const perp_model *model, perp_prescribe which, double t, double *q);
 /* Writes the prescribed rates x'(t) into v; leaves the others. */
 PERP_API void perp_prescribed_rate(const perp_model *model, perp_prescribe which, double t, double *v);
+/* Writes the prescribed velocities (x(t_to) - x(t_from)) / (t_to - t_from) into v, whole turns counted; leaves the
+ * others. */
+PERP_API void perp_prescribed_velocity(const perp_model *model, perp_prescribe which, double t_from, double t_to,
+                                       double *v);
 /* The command of every controlled scalar joint at time t (0 elsewhere), nv. */
 PERP_API void perp_command(const perp_model *model, double t, double *command);
 

@@ -89,11 +89,13 @@ typedef enum perp_shape_kind {
 /* The kind as the key that a scene file uses. */
 PERP_API const char *perp_shape_kind_name(perp_shape_kind kind);
 
-/* A pose as the user gives it. In the plane `angle` (kept unwrapped) is the rotation and `pose.rotation` follows from
- * it (resolved); in space `angle` is unused. */
+/* A pose as the user gives it. In the plane `angle` (kept unwrapped) is the rotation, in space `rpy` where rpy_set;
+ * `pose.rotation` then follows from it (resolved). The written angles matter where a drive replaces one of them. */
 typedef struct perp_placement {
     perp_pose pose;
     double angle;
+    bool rpy_set;
+    double rpy[3]; /* R = Rz(rpy[2]) Ry(rpy[1]) Rx(rpy[0]) */
 } perp_placement;
 
 PERP_API perp_placement perp_placement_default(void);
@@ -285,6 +287,7 @@ typedef enum perp_prediction { PERP_PREDICTION_EXACT, PERP_PREDICTION_TAYLOR } p
 
 typedef struct perp_run_settings {
     const char *model; /* name of the rung; default "qs-qp" */
+    bool model_set;
     double h;
     double smoothing;
     double until; /* used when steps_set is false: steps = round(until / h) */
@@ -375,6 +378,9 @@ PERP_API perp_status perp_shape_mass_properties(const perp_shape *shape, bool pl
 PERP_API perp_status perp_body_mass_properties(const perp_body *body, bool planar, perp_mass_properties *out,
                                                perp_error *error);
 
+/* The angles rx, ry, rz of a spatial driven body at time t: driven ones from their drives, the others as `pose` has
+ * them. */
+PERP_API void perp_body_driven_rpy(const perp_body *body, double t, double rpy[3]);
 /* The pose of a driven body at time t. */
 PERP_API perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, double *planar_angle);
 

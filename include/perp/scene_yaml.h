@@ -17,7 +17,8 @@ enum {
     PERP_YAML_MAX_BYTES = 16 << 20, /* of one file */
     PERP_YAML_MAX_NODES = 1000000,  /* of one scene, aliases expanded, includes and settings included */
     PERP_YAML_MAX_DEPTH = 32,
-    PERP_YAML_MAX_FILES = 64 /* the scene and its includes, each counted as often as it is named */
+    PERP_YAML_MAX_ANCHORS = 1000, /* of one file */
+    PERP_YAML_MAX_FILES = 64      /* the scene and its includes, each counted as often as it is named */
 };
 
 /* Zero-initialised: malloc, no settings. */

@@ -84,6 +84,8 @@ typedef struct perp_run_result {
 /* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. */
 typedef bool perp_observer(void *context, int step, const perp_state *state, const perp_step_info *info);
 
+/* Do the settings fit their rung? BAD_INPUT with the reason, and the key in error.path, where not. */
+PERP_API perp_status perp_run_check(const perp_run_settings *settings, perp_error *error);
 /* The number of steps that the settings ask for. */
 PERP_API int perp_run_steps(const perp_run_settings *settings);
 

@@ -30,6 +30,12 @@ perp_mat3 perp_mat3_transpose(const perp_mat3 *a)
     return r;
 }
 
+perp_mat3 perp_mat3_turn(const perp_mat3 *rotation, const perp_mat3 *a)
+{
+    const perp_mat3 back = perp_mat3_transpose(rotation), half = perp_mat3_mul(rotation, a);
+    return perp_mat3_mul(&half, &back);
+}
+
 /* One Jacobi rotation in the plane (p, q) that zeroes s[p][q]; v collects the rotations. */
 static void jacobi_rotate(double s[3][3], double v[3][3], int p, int q)
 {

@@ -309,9 +309,8 @@ static perp_twist driven_twist(const perp_body *body, bool planar, double t)
     /* w = rz' e_z + ry' Rz e_y + rx' Rz Ry e_x, and Rz Ry e_x = R e_x. */
     const perp_quat rotation = perp_body_driven_pose(body, planar, t, NULL).rotation;
     double rpy[3];
-    perp_quat_to_rpy(body->pose.pose.rotation, rpy);
-    const double yaw = body->driven_mask & PERP_COMPONENT_RZ ? perp_drive_value(&body->drives[5], t) : rpy[2];
-    const perp_vec3 pitch_axis = {-sin(yaw), cos(yaw), 0.0};
+    perp_body_driven_rpy(body, t, rpy);
+    const perp_vec3 pitch_axis = {-sin(rpy[2]), cos(rpy[2]), 0.0};
     const perp_vec3 roll_axis = perp_quat_rotate(rotation, perp_vec3_make(1.0, 0.0, 0.0));
     twist.angular = perp_vec3_add_scaled(twist.angular, rate[4], pitch_axis);
     twist.angular = perp_vec3_add_scaled(twist.angular, rate[3], roll_axis);
@@ -327,6 +326,42 @@ void perp_prescribed_rate(const perp_model *model, perp_prescribe which, double 
             v[node->v] = perp_drive_rate(&joint->command, t);
         } else if (is_driven(model, node)) {
             const perp_twist twist = driven_twist(&model->scene->bodies[node->body], model->planar, t);
+            gather_twist(node, &twist, v);
+        }
+    }
+}
+
+/* Rotation vector from one driven pose to another. The logarithm knows it up to whole turns; the angular velocity in
+ * the middle says how many were made. */
+static perp_vec3 driven_turn(const perp_body *body, double t_from, double t_to)
+{
+    const perp_quat from = perp_body_driven_pose(body, false, t_from, NULL).rotation;
+    const perp_quat to = perp_body_driven_pose(body, false, t_to, NULL).rotation;
+    const perp_vec3 w = perp_quat_log(perp_quat_mul(to, perp_quat_conjugate(from)));
+    const perp_vec3 middle = driven_twist(body, false, 0.5 * (t_from + t_to)).angular;
+    const double angle = perp_vec3_norm(w), full = 6.283185307179586;
+    const perp_vec3 axis = perp_vec3_normalise(angle > 1e-9 ? w : middle);
+    const double turns = round(((t_to - t_from) * perp_vec3_dot(middle, axis) - angle) / full);
+    return turns != 0.0 ? perp_vec3_add_scaled(w, full * turns, axis) : w;
+}
+
+void perp_prescribed_velocity(const perp_model *model, perp_prescribe which, double t_from, double t_to, double *v)
+{
+    const double h = t_to - t_from;
+    for (int i = 0; i < model->memory->node_count; i++) {
+        const perp_node *node = &model->memory->nodes[i];
+        const perp_joint *joint = scalar_joint(model, node);
+        if (joint && takes_command(joint, which)) {
+            v[node->v] = (perp_drive_value(&joint->command, t_to) - perp_drive_value(&joint->command, t_from)) / h;
+        } else if (is_driven(model, node)) {
+            const perp_body *body = &model->scene->bodies[node->body];
+            double angle_from = 0.0, angle_to = 0.0;
+            const perp_vec3 from = perp_body_driven_pose(body, model->planar, t_from, &angle_from).position;
+            const perp_vec3 to = perp_body_driven_pose(body, model->planar, t_to, &angle_to).position;
+            const perp_vec3 turn =
+                model->planar ? perp_vec3_make(0, 0, angle_to - angle_from) : driven_turn(body, t_from, t_to);
+            const perp_twist twist = {perp_vec3_scale(1.0 / h, perp_vec3_sub(to, from)),
+                                      perp_vec3_scale(1.0 / h, turn)};
             gather_twist(node, &twist, v);
         }
     }

@@ -9,6 +9,8 @@
  * A start ends when it has converged, stands at a stationary point within the limits, or has used its iterations; then
  * the next one begins at a seeded random point. The best point of all starts is returned.
  */
+#include <perp/linalg.h>
+
 #include "model/model_private.h"
 #include "model/rotation_vector.h"
 
@@ -209,58 +211,26 @@ static void fill_columns(const ik_run *run)
 /* ---- one step -----------------------------------------------------------------------------------------------------
  */
 
-/* Solves a x = b in place (Cholesky, lower triangle of a); false if a is not positive definite. */
-static bool solve6(double a[6][6], double b[6])
-{
-    for (int j = 0; j < 6; j++) {
-        for (int k = 0; k < j; k++) {
-            a[j][j] -= a[j][k] * a[j][k];
-        }
-        if (!(a[j][j] > 0.0)) {
-            return false;
-        }
-        a[j][j] = sqrt(a[j][j]);
-        for (int i = j + 1; i < 6; i++) {
-            for (int k = 0; k < j; k++) {
-                a[i][j] -= a[i][k] * a[j][k];
-            }
-            a[i][j] /= a[j][j];
-        }
-    }
-    for (int i = 0; i < 6; i++) {
-        for (int k = 0; k < i; k++) {
-            b[i] -= a[i][k] * b[k];
-        }
-        b[i] /= a[i][i];
-    }
-    for (int i = 5; i >= 0; i--) {
-        for (int k = i + 1; k < 6; k++) {
-            b[i] -= a[k][i] * b[k];
-        }
-        b[i] /= a[i][i];
-    }
-    return true;
-}
-
 /* The damped step on the joints that are not dropped; 0 on the others. */
 static bool damped_step(const ik_run *run, double mu)
 {
-    double a[6][6] = {{0.0}}, y[6];
+    double a[36] = {0.0}, y[6];
     for (int k = 0; k < run->dof_count; k++) {
         const double *c = run->w->columns + 6 * k;
         for (int i = 0; i < 6 && !run->w->dropped[k]; i++) {
             for (int j = 0; j <= i; j++) {
-                a[i][j] += c[i] * c[j];
+                a[6 * i + j] += c[i] * c[j];
             }
         }
     }
     for (int i = 0; i < 6; i++) {
-        a[i][i] += mu;
+        a[7 * i] += mu;
         y[i] = run->error[i];
     }
-    if (!solve6(a, y)) {
+    if (perp_cholesky_factor(6, a, 6, NULL) != PERP_STATUS_OK) {
         return false;
     }
+    perp_cholesky_solve(6, a, 6, y);
     for (int k = 0; k < run->dof_count; k++) {
         const double *c = run->w->columns + 6 * k;
         double sum = 0.0;

@@ -282,3 +282,35 @@ void perp_kinematics_velocity(const perp_model *model, const double *v, perp_kin
         k->twist[node->body].angular = perp_vec3_add(angular, parent->angular);
     }
 }
+
+/* Angles in the plane add along the chain: homes as written, joints by the sense of their axes. */
+static double planar_angle(const perp_model *model, const double *q, int body)
+{
+    double angle = 0.0;
+    for (; body >= 0; body = model->links[body].parent) {
+        const perp_link *link = &model->links[body];
+        const double *x = q + link->q_start;
+        const double sense = link->axis.z < 0.0 ? -1.0 : 1.0;
+        if (link->motion == PERP_MOTION_FLOATING_PLANAR) {
+            angle += x[2];
+            continue;
+        }
+        angle += model->scene->bodies[body].pose.angle;
+        angle += link->motion == PERP_MOTION_REVOLUTE ? sense * x[0] : 0.0;
+        angle += link->motion == PERP_MOTION_PLANAR ? sense * x[2] : 0.0;
+    }
+    return angle;
+}
+
+int perp_body_pose_numbers(const perp_model *model, const perp_kinematics *kinematics, const double *q, int body,
+                           double numbers[7])
+{
+    const perp_pose *pose = &kinematics->pose[body];
+    perp_vec3_store(pose->position, numbers);
+    if (model->planar) {
+        numbers[2] = planar_angle(model, q, body);
+        return 3;
+    }
+    perp_quat_store(pose->rotation, numbers + 3);
+    return 7;
+}

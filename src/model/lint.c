@@ -16,9 +16,11 @@ static void lint_command(const perp_scene *scene, const perp_joint *joint, perp_
     snprintf(path, sizeof path, "joints.%s.command", joint->name);
     const double start = perp_drive_value(&joint->command, 0.0);
     if (fabs(start - joint->position[0]) > 1e-9) {
+        const bool exact = joint->control == PERP_CONTROL_POSITION;
         perp_scene_report(scene, diagnostics, PERP_SEVERITY_WARNING, path,
-                          "starts at %g, but the joint's `position` is %g: the first step jumps", start,
-                          joint->position[0]);
+                          exact ? "starts at %g, where the joint begins too; its `position` of %g is not used"
+                                : "starts at %g, but the joint's `position` is %g: the first step jumps",
+                          start, joint->position[0]);
     }
     for (int i = 0; joint->limits_set && i <= SAMPLES; i++) {
         const double t = run_length(scene) * i / SAMPLES;

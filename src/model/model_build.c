@@ -41,9 +41,6 @@ static void set_joint_motion(const perp_scene *scene, int joint_index, perp_link
     }
     link->anchor = joint->anchor;
     link->axis = joint->axis;
-    if (scene->planar && perp_vec3_is_zero(joint->axis)) {
-        link->axis = perp_vec3_make(0, 0, 1);
-    }
     link->pitch = joint->kind == PERP_JOINT_SCREW ? joint->pitch : 0.0;
     if (link->motion == PERP_MOTION_PLANAR) {
         perp_tangents(link->axis, &link->axis_t, &link->axis_o);
@@ -88,85 +85,6 @@ static perp_status build_links(const perp_scene *scene, perp_link *links, perp_e
     return PERP_STATUS_OK;
 }
 
-/* ---- masses ---------------------------------------------------------------------------------------------------- */
-
-/* Cholesky on the rows and columns in `mask`, destroying a. A pivot counts as positive if it keeps 1e-14 of its
- * diagonal: less than that is what rounding leaves of zero. */
-static bool is_positive_definite(double a[6][6], unsigned mask)
-{
-    for (int j = 0; j < 6; j++) {
-        if (!(mask & (1u << j))) {
-            continue;
-        }
-        double pivot = a[j][j];
-        for (int k = 0; k < j; k++) {
-            pivot -= mask & (1u << k) ? a[j][k] * a[j][k] : 0.0;
-        }
-        if (!(pivot > 1e-14 * a[j][j])) {
-            return false;
-        }
-        const double root = sqrt(pivot);
-        for (int i = j + 1; i < 6; i++) {
-            double sum = a[i][j];
-            for (int k = 0; k < j; k++) {
-                sum -= mask & (1u << k) ? a[i][k] * a[j][k] : 0.0;
-            }
-            a[i][j] = sum / root;
-        }
-    }
-    return true;
-}
-
-/* Is the mass matrix of a free body on its free components positive definite at the initial pose? Where all
- * translations are free the question is the same with the origin moved to the centre of mass, and free of
- * cancellation there. */
-static bool has_mass_for_its_motion(const perp_link *link)
-{
-    const unsigned translations = PERP_COMPONENT_X | PERP_COMPONENT_Y |
-                                  (link->motion == PERP_MOTION_FLOATING_PLANAR ? 0u : (unsigned)PERP_COMPONENT_Z);
-    const perp_mat3 r = perp_quat_to_mat3(link->home.rotation);
-    const perp_mat3 transposed = perp_mat3_transpose(&r);
-    const perp_mat3 turned = perp_mat3_mul(&r, &link->inertia);
-    const perp_mat3 world = perp_mat3_mul(&turned, &transposed);
-    const bool at_com = (link->components & translations) == translations;
-    const perp_vec3 c = at_com ? perp_vec3_make(0, 0, 0) : perp_mat3_mul_vec(&r, link->com);
-    const double m = link->mass;
-    const double cross[3][3] = {{0, -c.z, c.y}, {c.z, 0, -c.x}, {-c.y, c.x, 0}};
-    double a[6][6] = {{m, 0, 0}, {0, m, 0}, {0, 0, m}};
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            a[3 + i][j] = m * cross[i][j];
-            a[j][3 + i] = a[3 + i][j];
-            a[3 + i][3 + j] = world.m[3 * i + j];
-            for (int k = 0; k < 3; k++) {
-                a[3 + i][3 + j] += m * cross[i][k] * cross[j][k];
-            }
-        }
-    }
-    return is_positive_definite(a, link->components);
-}
-
-static perp_status check_masses(const perp_scene *scene, const perp_link *links, perp_error *error)
-{
-    for (int b = 0; b < scene->body_count; b++) {
-        const perp_link *link = &links[b];
-        if (scene->bodies[b].kind != PERP_BODY_FREE || link->joint >= 0 || link->v_count == 0) {
-            continue;
-        }
-        if (!(link->mass > 0.0) || !isfinite(link->mass)) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT, "body %s is free but has no mass: give `mass` or `density`",
-                             scene->bodies[b].name);
-        }
-        if (!has_mass_for_its_motion(link)) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT,
-                             "body %s is free to rotate but has no inertia: give `inertia` or shapes, or lock its "
-                             "rotation with `free`",
-                             scene->bodies[b].name);
-        }
-    }
-    return PERP_STATUS_OK;
-}
-
 /* ---- per degree of freedom --------------------------------------------------------------------------------------*/
 
 static perp_dof_role role_of(const perp_scene *scene, int body, const perp_joint *joint)
@@ -184,7 +102,7 @@ static perp_dof_role role_of(const perp_scene *scene, int body, const perp_joint
     }
 }
 
-static perp_status build_dofs(const perp_scene *scene, perp_arena *arena, perp_model *model, perp_error *error)
+static perp_status build_dofs(const perp_scene *scene, perp_arena *arena, perp_model *model)
 {
     const size_t nv = (size_t)model->nv;
     perp_dof_role *role = PERP_ARENA_NEW(arena, perp_dof_role, nv);
@@ -200,10 +118,6 @@ static perp_status build_dofs(const perp_scene *scene, perp_arena *arena, perp_m
         const perp_link *link = &model->links[b];
         const perp_joint *joint = link->joint >= 0 ? &scene->joints[link->joint] : NULL;
         const bool scalar = joint && link->q_count == 1;
-        if (joint && !scalar && link->v_count > 0 && joint->control != PERP_CONTROL_NONE) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT, "joint %s cannot be controlled: only scalar joints can",
-                             joint->name);
-        }
         for (int k = 0; k < link->v_count; k++) {
             const int d = link->v_start + k;
             role[d] = role_of(scene, b, joint);
@@ -211,7 +125,7 @@ static perp_status build_dofs(const perp_scene *scene, perp_arena *arena, perp_m
             of_joint[d] = link->joint;
             dof_q[d] = scalar ? link->q_start : -1;
             armature[d] = joint ? joint->armature : 0.0;
-            stiffness[d] = joint ? joint->stiffness : 0.0;
+            stiffness[d] = joint && joint->control == PERP_CONTROL_IMPEDANCE ? joint->stiffness : 0.0;
             damping[d] = joint ? joint->damping : 0.0;
             low[d] = scalar && joint->limits_set ? joint->limits[0] : -INFINITY;
             high[d] = scalar && joint->limits_set ? joint->limits[1] : INFINITY;
@@ -394,13 +308,10 @@ static perp_status fill_model(const perp_scene *scene, perp_model *model, perp_e
     model->joint_body = joint_body;
     perp_status status = build_links(scene, links, error);
     if (status == PERP_STATUS_OK) {
-        status = check_masses(scene, links, error);
-    }
-    if (status == PERP_STATUS_OK) {
         status = perp_model_lay_out(scene, arena, links, model, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = build_dofs(scene, arena, model, error);
+        status = build_dofs(scene, arena, model);
     }
     if (status == PERP_STATUS_OK) {
         status = build_nodes(arena, model, model->memory);

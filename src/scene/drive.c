@@ -110,6 +110,18 @@ bool perp_drive_is_constant(const perp_drive *drive)
     return drive->rate == 0.0;
 }
 
+/* A rotation has many triples of angles; the written one counts, and only a quaternion is taken apart. */
+void perp_body_driven_rpy(const perp_body *body, double t, double rpy[3])
+{
+    perp_quat_to_rpy(body->pose.pose.rotation, rpy);
+    for (int i = 0; i < 3; i++) {
+        rpy[i] = body->pose.rpy_set ? body->pose.rpy[i] : rpy[i];
+        if (body->driven_mask & ((unsigned)PERP_COMPONENT_RX << i)) {
+            rpy[i] = perp_drive_value(&body->drives[3 + i], t);
+        }
+    }
+}
+
 perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, double *planar_angle)
 {
     perp_pose pose = body->pose.pose;
@@ -128,12 +140,7 @@ perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, do
         pose.rotation = perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), angle);
     } else if (body->driven_mask & (PERP_COMPONENT_RX | PERP_COMPONENT_RY | PERP_COMPONENT_RZ)) {
         double rpy[3];
-        perp_quat_to_rpy(body->pose.pose.rotation, rpy);
-        for (int i = 0; i < 3; i++) {
-            if (body->driven_mask & ((unsigned)PERP_COMPONENT_RX << i)) {
-                rpy[i] = perp_drive_value(&body->drives[3 + i], t);
-            }
-        }
+        perp_body_driven_rpy(body, t, rpy);
         pose.rotation = perp_quat_from_rpy(rpy[0], rpy[1], rpy[2]);
     }
     return pose;

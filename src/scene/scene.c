@@ -48,7 +48,7 @@ int perp_joint_velocity_size(perp_joint_kind kind)
 
 perp_placement perp_placement_default(void)
 {
-    perp_placement r = {perp_pose_identity(), 0.0};
+    perp_placement r = {.pose = perp_pose_identity()};
     return r;
 }
 

@@ -4,6 +4,7 @@
  * at the end. */
 #include "scene/scene_memory.h"
 
+#include <assert.h>
 #include <string.h>
 
 typedef struct copier {
@@ -13,7 +14,8 @@ typedef struct copier {
 
 static void *copy_array(copier *c, const void *array, int count, size_t size)
 {
-    if (count <= 0 || !array || !c->fits) {
+    assert(count <= 0 || array); /* a count without its array is a caller's bug */
+    if (count <= 0 || !c->fits) {
         return NULL;
     }
     void *copy = perp_arena_push(&c->scene->memory->arena, (size_t)count, size);

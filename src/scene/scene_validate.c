@@ -11,6 +11,22 @@ static bool is_world(const char *name)
     return !name || strcmp(name, "world") == 0;
 }
 
+/* The body whose name is nearest to a wrong one, if one is near; not sought for the thousandth wrong name. */
+static const char *nearest_body(const validator *v, const char *name)
+{
+    const char *nearest = NULL;
+    int least = 1 + (int)strlen(name) / 3;
+    for (int i = 0; i < v->scene->body_count && v->diagnostics->errors < PERP_DIAGNOSTICS_PER_SEVERITY; i++) {
+        const char *candidate = v->scene->bodies[i].name ? v->scene->bodies[i].name : "";
+        const int distance = perp_edit_distance(name, candidate);
+        if (distance <= least) {
+            least = distance - 1;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
 /* Index of the body called `name`, -1 for the world if that is allowed, -2 after an error. */
 static int resolve_body(validator *v, const char *key, const char *name, bool world_allowed)
 {
@@ -22,7 +38,9 @@ static int resolve_body(validator *v, const char *key, const char *name, bool wo
     }
     const int index = perp_scene_find_body(v->scene, name);
     if (index < 0) {
-        validator_error(v, key, "there is no body `%s`", name);
+        const char *nearest = nearest_body(v, name);
+        validator_error(v, key, "there is no body `%s`%s%s%s", name, nearest ? "; did you mean `" : "",
+                        nearest ? nearest : "", nearest ? "`?" : "");
         return -2;
     }
     return index;
@@ -82,11 +100,13 @@ static void link_joint(validator *v, int index)
     const size_t mark = validator_enter(v, "joints.%s", joint->name ? joint->name : "");
     joint->parent_body = resolve_body(v, "parent", joint->parent, true);
     joint->child_body = resolve_body(v, "child", joint->child, false);
+    v->child_lost = v->child_lost || joint->child_body < 0;
     if (joint->child_body >= 0) {
         perp_body *child = &scene->bodies[joint->child_body];
         if (joint->child_body == joint->parent_body) {
             validator_error(v, "child", "a joint connects two different bodies");
             joint->child_body = -2;
+            v->child_lost = true;
         } else if (child->joint >= 0 && child->joint != index) {
             validator_error(v, "child", "`%s` is already the child of joint `%s`; close the loop with `loops:` instead",
                             child->name, scene->joints[child->joint].name);

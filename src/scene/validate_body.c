@@ -104,9 +104,9 @@ static void validate_size(validator *v, const perp_shape *shape, bool planar)
 {
     const char *what = shape->kind == PERP_SHAPE_BOX ? "a box's lengths" : "an ellipsoid's semi-axes";
     const bool positive = shape->size.x > 0.0 && shape->size.y > 0.0 && (planar || shape->size.z > 0.0);
-    if (!positive || !isfinite(shape->size.x) || !isfinite(shape->size.y) || !isfinite(shape->size.z)) {
-        validator_error(v, NULL, "%s must be positive and finite, but are [%g, %g, %g]", what, shape->size.x,
-                        shape->size.y, shape->size.z);
+    if (validate_vector(v, NULL, shape->size) && !positive) {
+        validator_error(v, NULL, "%s must be positive, but are [%g, %g, %g]", what, shape->size.x, shape->size.y,
+                        shape->size.z);
     }
 }
 
@@ -167,125 +167,6 @@ static void validate_shape(validator *v, perp_shape *shape)
     validate_optional(v, "friction", shape->friction, RANGE_NOT_NEGATIVE);
     validate_optional(v, "density", shape->density, RANGE_NOT_NEGATIVE);
     validate_dimensions(v, shape);
-}
-
-/* ---- mass ------------------------------------------------------------------------------------------------------ */
-
-/* A mass distribution has principal moments a <= b <= c with a >= 0 and a + b >= c. Rounding in the user's digits may
- * break equality of a flat part slightly, so a relative 1e-6 is forgiven. */
-static void validate_moments(validator *v, const perp_mat3 *inertia)
-{
-    double moments[3];
-    perp_mat3_symmetric_eigen(inertia, moments, NULL);
-    const double slack = 1e-6 * fabs(moments[2]);
-    if (moments[0] < -slack || moments[2] < 0.0) {
-        validator_error(v, "inertia", "is not positive: its principal moments are %g, %g, %g", moments[0], moments[1],
-                        moments[2]);
-    } else if (moments[0] + moments[1] < moments[2] - slack) {
-        validator_error(v, "inertia",
-                        "no body has these principal moments: %g + %g < %g breaks the triangle inequality", moments[0],
-                        moments[1], moments[2]);
-    }
-}
-
-static void validate_written_inertia(validator *v, const perp_body *body)
-{
-    const int n = body->inertia_count;
-    if (n == 0) {
-        return;
-    }
-    if (v->scene->planar ? n != 1 : n != 3 && n != 6) {
-        validator_error(v, "inertia", "%s",
-                        v->scene->planar ? "a planar body has one number, Izz"
-                                         : "write [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz]");
-        return;
-    }
-    for (int i = 0; i < n; i++) {
-        if (!validate_real(v, "inertia", body->inertia[i], n == 1 ? RANGE_NOT_NEGATIVE : RANGE_FINITE)) {
-            return;
-        }
-    }
-    if (n > 1) {
-        const double *w = body->inertia;
-        const double xy = n == 6 ? w[3] : 0.0, xz = n == 6 ? w[4] : 0.0, yz = n == 6 ? w[5] : 0.0;
-        const perp_mat3 inertia = {{w[0], xy, xz, xy, w[1], yz, xz, yz, w[2]}};
-        validate_moments(v, &inertia);
-    }
-}
-
-static void validate_mass_fields(validator *v, const perp_body *body)
-{
-    validate_optional(v, "mass", body->mass, RANGE_NOT_NEGATIVE);
-    validate_optional(v, "density", body->density, RANGE_NOT_NEGATIVE);
-    bool density = body->density.set;
-    for (int i = 0; i < body->shape_count; i++) {
-        density = density || body->shapes[i].density.set;
-    }
-    if (body->mass.set && density) {
-        validator_error(v, "mass", "give `mass` or `density`, not both");
-    }
-    if (body->inertia_count > 0 && !body->mass.set && !density) {
-        validator_error(v, NULL, "an `inertia` without `mass` or `density` has no effect");
-    }
-    validate_vector(v, "com", body->com);
-    validate_written_inertia(v, body);
-}
-
-/* Least moment of inertia over the world axes about which the body may turn: that of R I R' with the locked axes taken
- * out (their rows and columns replaced by the largest moment, which never is the least). */
-static double least_turning_moment(const perp_body *body, const perp_mass_properties *p)
-{
-    const perp_mat3 r = perp_quat_to_mat3(body->pose.pose.rotation), t = perp_mat3_transpose(&r);
-    const perp_mat3 half = perp_mat3_mul(&r, &p->inertia);
-    perp_mat3 world = perp_mat3_mul(&half, &t);
-    const double large = fmax(world.m[0], fmax(world.m[4], world.m[8]));
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3 && !(body->free_mask & ((unsigned)PERP_COMPONENT_RX << i)); k++) {
-            world.m[3 * i + k] = world.m[3 * k + i] = i == k ? large : 0.0;
-        }
-    }
-    double moments[3];
-    perp_mat3_symmetric_eigen(&world, moments, NULL);
-    return moments[0];
-}
-
-/* A free body must resist every component of motion that it is given. */
-static void validate_free_mass(validator *v, const perp_body *body, const perp_mass_properties *p)
-{
-    const unsigned turning = body->free_mask & (PERP_COMPONENT_RX | PERP_COMPONENT_RY | PERP_COMPONENT_RZ);
-    if (!(p->mass > 0.0)) {
-        validator_error(v, body->mass.set ? "mass" : NULL,
-                        "a free body needs mass: give `mass` or `density`, or make it `fixed: true`, `driven` or the "
-                        "child of a joint");
-        return;
-    }
-    if (turning && !(least_turning_moment(body, p) > 0.0)) {
-        validator_error(
-            v, body->inertia_count ? "inertia" : NULL,
-            "a body that can turn needs a positive inertia: give `inertia`, shapes with volume, or lock its "
-            "rotation with `free: [%s]`",
-            v->scene->planar ? "x, y" : "x, y, z");
-    }
-}
-
-/* What follows from mass, densities and shapes together, all of which are sound by themselves. */
-static void validate_mass(validator *v, const perp_body *body)
-{
-    perp_error error;
-    perp_mass_properties properties;
-    if (perp_body_mass_properties(body, v->scene->planar, &properties, &error) != PERP_STATUS_OK) {
-        validator_error(v, NULL, "%s", error.message);
-        return;
-    }
-    bool finite = isfinite(properties.mass) && isfinite(perp_vec3_norm(properties.com));
-    for (int i = 0; i < 9; i++) {
-        finite = finite && isfinite(properties.inertia.m[i]);
-    }
-    if (!finite) {
-        validator_error(v, NULL, "mass properties overflow; check the lengths and densities");
-    } else if (body->kind == PERP_BODY_FREE && body->joint < 0) {
-        validate_free_mass(v, body, &properties);
-    }
 }
 
 /* ---- bodies ---------------------------------------------------------------------------------------------------- */

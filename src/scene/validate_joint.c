@@ -85,6 +85,13 @@ static void validate_control(validator *v, perp_joint *joint)
     validate_real(v, "stiffness", joint->stiffness, RANGE_NOT_NEGATIVE);
     validate_real(v, "damping", joint->damping, RANGE_NOT_NEGATIVE);
     validate_real(v, "armature", joint->armature, RANGE_NOT_NEGATIVE);
+    const bool stiff = joint->stiffness > 0.0 && joint->control != PERP_CONTROL_IMPEDANCE;
+    if (stiff) {
+        validator_warning(v, "stiffness", "has no effect without `control: impedance`");
+    }
+    if (joint->command_set && joint->control == PERP_CONTROL_NONE) {
+        validator_warning(v, "command", "has no effect without `control: position` or `control: impedance`");
+    }
     if (!is_scalar(joint->kind)) {
         if (joint->control != PERP_CONTROL_NONE) {
             validator_error(v, "control",
@@ -96,9 +103,6 @@ static void validate_control(validator *v, perp_joint *joint)
     }
     if (joint->command_set) {
         validate_drive(v, "command", &joint->command);
-        if (joint->control == PERP_CONTROL_NONE) {
-            validator_warning(v, "command", "has no effect without `control: position` or `control: impedance`");
-        }
     } else {
         joint->command.offset = joint->position[0];
     }

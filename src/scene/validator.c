@@ -36,7 +36,7 @@ static bool same_place(const char *a, const char *b)
     if (strncmp(a, b, shorter) != 0) {
         return false;
     }
-    return la == lb || shorter == 0 || (la > lb ? a : b)[shorter] == '.';
+    return la == lb || (shorter > 0 && (la > lb ? a : b)[shorter] == '.');
 }
 
 static void complain(validator *v, perp_severity severity, const char *key, const char *format, va_list arguments)
@@ -72,19 +72,26 @@ void validator_warning(validator *v, const char *key, const char *format, ...)
     va_end(arguments);
 }
 
+/* No length, mass or rate of this world is larger. With it products of six such numbers (the inertia of an ellipsoid)
+ * and sums of millions of them stay finite, so that nothing downstream has to ask. */
+static const double LARGEST = 1e50;
+
 /* The last key of the place that a complaint is about. */
 static const char *last_key(const validator *v, const char *key)
 {
     const char *whole = key ? key : v->path;
     const char *dot = strrchr(whole, '.');
+    if (dot && dot[1] >= '0' && dot[1] <= '9') { /* an element: the list's name says more than its number */
+        return key ? key : dot + 1;
+    }
     return dot ? dot + 1 : whole;
 }
 
 bool validate_real(validator *v, const char *key, double value, real_range range)
 {
     const char *name = last_key(v, key);
-    if (!isfinite(value)) {
-        validator_error(v, key, "`%s` must be a finite number", name);
+    if (!(fabs(value) <= LARGEST)) {
+        validator_error(v, key, "`%s` must be a finite number, of at most %g", name, LARGEST);
         return false;
     }
     if (range == RANGE_NOT_NEGATIVE && value < 0.0) {
@@ -105,10 +112,10 @@ bool validate_optional(validator *v, const char *key, perp_optional value, real_
 
 bool validate_vector(validator *v, const char *key, perp_vec3 value)
 {
-    if (isfinite(value.x) && isfinite(value.y) && isfinite(value.z)) {
+    if (fabs(value.x) <= LARGEST && fabs(value.y) <= LARGEST && fabs(value.z) <= LARGEST) {
         return true;
     }
-    validator_error(v, key, "`%s` must have finite components", last_key(v, key));
+    validator_error(v, key, "`%s` must have finite components, of at most %g", last_key(v, key), LARGEST);
     return false;
 }
 
@@ -148,6 +155,11 @@ void validate_placement(validator *v, const char *key, perp_placement *placement
             placement->pose.rotation = perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), placement->angle);
         }
         placement->pose.position.z = 0.0;
+    } else if (placement->rpy_set) {
+        const double *rpy = placement->rpy;
+        if (validate_vector(v, "rpy", perp_vec3_make(rpy[0], rpy[1], rpy[2]))) {
+            placement->pose.rotation = perp_quat_normalise(perp_quat_from_rpy(rpy[0], rpy[1], rpy[2]));
+        }
     } else {
         validate_quaternion(v, "quat_wxyz", &placement->pose.rotation);
     }
@@ -167,6 +179,14 @@ static void validate_table(validator *v, perp_drive *drive)
         }
         snprintf(key, sizeof key, "values.%d", i);
         good = good && validate_real(v, key, drive->values[i], RANGE_FINITE);
+    }
+    for (int i = 1; good && i < drive->knot_count; i++) {
+        const double rate = (drive->values[i] - drive->values[i - 1]) / (drive->times[i] - drive->times[i - 1]);
+        if (!(fabs(rate) <= LARGEST)) {
+            validator_error(v, "times", "the table rises too steeply between %g and %g", drive->times[i - 1],
+                            drive->times[i]);
+            good = false;
+        }
     }
     if (!good || drive->interpolation != PERP_INTERPOLATE_CUBIC || drive->slopes) {
         return;
@@ -227,9 +247,9 @@ void validate_name(validator *v, const char *name, const char *what)
             validator_error(v, NULL, "the name of a %s must be valid UTF-8", what);
             return;
         }
-        if (*c == ' ' || perp_utf8_is_control(c) || strchr(".,:;\"'", *c)) {
+        if (*c == ' ' || perp_utf8_is_control(c) || strchr(".,:;=\"'", *c)) {
             validator_error(v, NULL,
-                            "the name of a %s must not contain blanks or any of . , : ; \" '; use letters, digits, "
+                            "the name of a %s must not contain blanks or any of . , : ; = \" '; use letters, digits, "
                             "_ and -",
                             what);
             return;

@@ -8,8 +8,9 @@
 typedef struct validator {
     perp_scene *scene;
     perp_diagnostics *diagnostics;
-    int earlier; /* diagnostics that were there before: a place already complained of is not complained of again */
-    int faults;  /* errors found, told or not: what depends on a faulty value is not looked at */
+    int earlier;     /* diagnostics that were there before: a place already complained of is not complained of again */
+    int faults;      /* errors found, told or not: what depends on a faulty value is not looked at */
+    bool child_lost; /* a joint's child is missing or unknown */
     bool out_of_memory;
     size_t length;
     char path[256];
@@ -38,6 +39,9 @@ void validate_placement(validator *v, const char *key, perp_placement *placement
 void validate_drive(validator *v, const char *key, perp_drive *drive);
 void validate_name(validator *v, const char *name, const char *what);
 
+/* What is written of mass and inertia; then, if all of a body is sound by itself, what follows from it together. */
+void validate_mass_fields(validator *v, const perp_body *body);
+void validate_mass(validator *v, const perp_body *body);
 void validate_body(validator *v, perp_body *body);
 void validate_joint(validator *v, perp_joint *joint);
 

@@ -42,6 +42,10 @@ static bool expected(decoder *d, const yaml_node *node, const char *what)
 {
     char found[64];
     describe(node, found);
+    if (node->key && d->key && strcmp(node->key, d->key->key) == 0) {
+        return decode_error(d, node, "`%s`: expected %s, but found %s; write `%s: %s`", node->key, what, found,
+                            d->key->key, d->key->form);
+    }
     if (node->key) {
         return decode_error(d, node, "`%.60s`: expected %s, but found %s", node->key, what, found);
     }
@@ -62,6 +66,7 @@ static void report_unknown(decoder *d, const yaml_node *node, const key_table *t
         decode_error(d, node, "unknown key"); /* counted, not shown: no search for the nearest of a million */
         return;
     }
+    const size_t given = strlen(node->key);
     const key_spec *nearest = NULL;
     int distance = INT_MAX;
     char known[300] = "";
@@ -70,7 +75,9 @@ static void report_unknown(decoder *d, const yaml_node *node, const key_table *t
         if (!right_dimension(d, key)) {
             continue;
         }
-        const int edits = perp_edit_distance(node->key, key->key);
+        /* a key cut short (quat for quat_wxyz) is one edit away, whatever is missing */
+        const bool begun = given >= 2 && strncmp(node->key, key->key, given) == 0;
+        const int edits = begun ? 1 : perp_edit_distance(node->key, key->key);
         if (edits < distance) {
             distance = edits;
             nearest = key;
@@ -79,7 +86,9 @@ static void report_unknown(decoder *d, const yaml_node *node, const key_table *t
         snprintf(known + length, sizeof known - length, "%s%s", length ? ", " : "", key->key);
     }
     char message[512];
-    if (nearest && distance <= 2 + (int)strlen(node->key) / 4) {
+    if (strcmp(node->key, "<<") == 0) {
+        snprintf(message, sizeof message, "merge keys are not known here; write the keys out, or use an alias");
+    } else if (nearest && distance <= 2 && distance < (int)strlen(nearest->key)) {
         snprintf(message, sizeof message, "unknown key `%.60s`; did you mean `%s`?", node->key, nearest->key);
     } else {
         snprintf(message, sizeof message, "unknown key `%.60s`; the nearest known one is `%s` (known here: %s)",
@@ -101,12 +110,23 @@ static const key_spec *find_key(const key_table *table, const char *name)
     return NULL;
 }
 
+/* Told at the mapping, but filed under the key, so that other complaints about the mapping are still made. */
+static void report_missing(decoder *d, const yaml_node *node, const key_spec *key)
+{
+    char path[256];
+    int line, column;
+    yaml_tree_path(node, path, sizeof path);
+    yaml_tree_place(node, &line, &column);
+    const size_t length = strlen(path);
+    snprintf(path + length, sizeof path - length, "%s%s", length ? "." : "", key->key);
+    perp_diagnostics_add(d->diagnostics, PERP_SEVERITY_ERROR, node->file, line, column, path,
+                         "`%s` is missing; write `%s: %s`", key->key, key->key, key->form);
+}
+
 bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *object)
 {
     if (node->kind != YAML_MAP && !yaml_tree_is_null(node)) {
-        char what[200];
-        snprintf(what, sizeof what, "a mapping (%s)", table->title);
-        return expected(d, node, what);
+        return expected(d, node, "a mapping");
     }
     bool good = true;
     for (const yaml_node *child = node->first; child; child = child->next) {
@@ -118,6 +138,7 @@ bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *o
             good = decode_error(d, child, "`%s` belongs to %s scenes, but this one is %s", key->key,
                                 d->planar ? "spatial" : "planar", d->planar ? "planar" : "spatial");
         } else {
+            d->key = key;
             good = key->read(d, child, (char *)object + key->offset) && good;
         }
     }
@@ -125,7 +146,8 @@ bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *o
         const key_spec *key = &table->keys[i];
         if ((key->flags & KEY_REQUIRED) && right_dimension(d, key) &&
             !yaml_tree_find(node, key->key, strlen(key->key))) {
-            good = decode_error(d, node, "`%s` is missing: %s", key->key, key->form);
+            report_missing(d, node, key);
+            good = false;
         }
     }
     return good;
@@ -230,19 +252,21 @@ bool read_int(decoder *d, const yaml_node *node, void *target)
     return true;
 }
 
+bool find_bool(const yaml_node *node, bool *value)
+{
+    const bool plain = node->kind == YAML_SCALAR && !node->quoted;
+    *value = plain && is_one_of(node->text, "true", "True", "TRUE");
+    return *value || (plain && is_one_of(node->text, "false", "False", "FALSE"));
+}
+
 bool read_bool(decoder *d, const yaml_node *node, void *target)
 {
-    if (node->kind == YAML_SCALAR && !node->quoted) {
-        if (is_one_of(node->text, "true", "True", "TRUE")) {
-            *(bool *)target = true;
-            return true;
-        }
-        if (is_one_of(node->text, "false", "False", "FALSE")) {
-            *(bool *)target = false;
-            return true;
-        }
+    bool value;
+    if (!find_bool(node, &value)) {
+        return expected(d, node, "true or false");
     }
-    return expected(d, node, "true or false");
+    *(bool *)target = value;
+    return true;
 }
 
 bool read_text(decoder *d, const yaml_node *node, void *target)
@@ -387,7 +411,7 @@ bool read_drive(decoder *d, const yaml_node *node, void *target)
 {
     perp_drive *drive = target;
     memset(drive, 0, sizeof *drive);
-    if (node->kind == YAML_SCALAR && !yaml_tree_is_null(node)) {
+    if (node->kind == YAML_SCALAR && !node->quoted && looks_like_number(node->text)) {
         return read_number(d, node, &drive->offset, false);
     }
     if (node->kind != YAML_MAP || node->count == 0) {

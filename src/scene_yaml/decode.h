@@ -17,6 +17,7 @@ typedef struct decoder {
     perp_arena *arena; /* for arrays on their way into the scene */
     bool planar;
     bool out_of_memory;
+    const struct key_spec *key; /* being read: messages say what its value should look like */
 } decoder;
 
 typedef bool read_function(decoder *d, const yaml_node *node, void *target);
@@ -49,11 +50,12 @@ void *decode_memory(decoder *d, int count, size_t size);
 
 bool read_real(decoder *d, const yaml_node *node, void *target); /* double, finite */
 bool read_real_or_infinite(decoder *d, const yaml_node *node, void *target);
-bool read_optional(decoder *d, const yaml_node *node, void *target);           /* perp_optional */
-bool read_int(decoder *d, const yaml_node *node, void *target);                /* int */
-bool read_bool(decoder *d, const yaml_node *node, void *target);               /* bool */
-bool read_text(decoder *d, const yaml_node *node, void *target);               /* const char * */
-bool read_vector(decoder *d, const yaml_node *node, void *target);             /* perp_vec3: 3 components, planar 2 */
+bool read_optional(decoder *d, const yaml_node *node, void *target); /* perp_optional */
+bool read_int(decoder *d, const yaml_node *node, void *target);      /* int */
+bool find_bool(const yaml_node *node, bool *value);                  /* without a complaint: false if it is none */
+bool read_bool(decoder *d, const yaml_node *node, void *target);     /* bool */
+bool read_text(decoder *d, const yaml_node *node, void *target);     /* const char * */
+bool read_vector(decoder *d, const yaml_node *node, void *target);   /* perp_vec3: 3 components, planar 2 */
 bool read_reals(decoder *d, const yaml_node *node, double *values, int count); /* exactly `count` numbers */
 bool read_drive(decoder *d, const yaml_node *node, void *target);              /* perp_drive */
 /* A list is required; its elements are then walked by the caller. */

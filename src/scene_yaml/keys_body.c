@@ -20,15 +20,12 @@ static bool read_quaternion(decoder *d, const yaml_node *node, void *target)
 
 static bool read_rpy(decoder *d, const yaml_node *node, void *target)
 {
-    double rpy[3];
+    perp_placement *placement = target;
     if (yaml_tree_find(node->parent, "quat_wxyz", 9)) {
         return decode_error(d, node, "give `quat_wxyz` or `rpy`, not both");
     }
-    if (!read_reals(d, node, rpy, 3)) {
-        return false;
-    }
-    ((perp_placement *)target)->pose.rotation = perp_quat_from_rpy(rpy[0], rpy[1], rpy[2]);
-    return true;
+    placement->rpy_set = read_reals(d, node, placement->rpy, 3);
+    return placement->rpy_set;
 }
 
 static const key_spec pose_keys[] = {

@@ -45,7 +45,8 @@ static bool read_axis(decoder *d, const yaml_node *node, void *target)
 {
     perp_joint *joint = target;
     double x[3] = {0, 0, 0};
-    const bool two = d->planar && node->kind == YAML_LIST && node->count == 2;
+    const yaml_node *type = yaml_tree_find(node->parent, "type", 4);
+    const bool two = d->planar && type && find_word(type, joint_words) + 1 == PERP_JOINT_PRISMATIC;
     if (!read_reals(d, node, x, two ? 2 : 3)) {
         return false;
     }
@@ -427,6 +428,7 @@ static bool read_model(decoder *d, const yaml_node *node, void *target)
         return false;
     }
     d->out_of_memory = d->out_of_memory || perp_scene_set_model(d->scene, name, &error) != PERP_STATUS_OK;
+    d->scene->run.model_set = true;
     return true;
 }
 

@@ -17,6 +17,7 @@ typedef struct loader {
     int files;
     const char *open[PERP_YAML_MAX_FILES]; /* the chain of includes being read, to find rings */
     int open_count;
+    bool main_read; /* the scene's own file was parsed */
 } loader;
 
 static bool load_tree(loader *l, const char *text, size_t length, const char *name, const char *folder,
@@ -108,21 +109,26 @@ static bool load_tree(loader *l, const char *text, size_t length, const char *na
     l->open[l->open_count++] = name;
     const bool good = load_includes(l, root, folder, into);
     l->open_count--;
+    l->main_read = l->open_count == 0;
     yaml_merge(&l->reader, into, root);
     return good;
 }
 
-/* By file in order of first appearance, then by place. Insertion sort: at most 40 items, and stable. */
+/* Before: a diagnostic of the same file that stands further up. */
+static bool stands_before(const perp_diagnostic *a, const perp_diagnostic *b)
+{
+    const int files = strcmp(a->file, b->file);
+    return files < 0 || (files == 0 && (a->line < b->line || (a->line == b->line && a->column < b->column)));
+}
+
+/* By file, then by place. Insertion sort: at most 40 items, and stable. */
 static void sort_diagnostics(perp_diagnostics *list)
 {
     for (int i = 1; i < list->count; i++) {
         const perp_diagnostic item = list->items[i];
         int j = i;
-        while (j > 0 && strcmp(list->items[j - 1].file, item.file) == 0 &&
-               (list->items[j - 1].line > item.line ||
-                (list->items[j - 1].line == item.line && list->items[j - 1].column > item.column))) {
+        for (; j > 0 && stands_before(&item, &list->items[j - 1]); j--) {
             list->items[j] = list->items[j - 1];
-            j--;
         }
         list->items[j] = item;
     }
@@ -131,13 +137,13 @@ static void sort_diagnostics(perp_diagnostics *list)
 static bool is_planar(const yaml_node *root)
 {
     const yaml_node *planar = yaml_tree_find(root, "planar", 6);
-    return planar && planar->kind == YAML_SCALAR && !planar->quoted &&
-           (strcmp(planar->text, "true") == 0 || strcmp(planar->text, "True") == 0 ||
-            strcmp(planar->text, "TRUE") == 0);
+    bool value = false;
+    return planar && find_bool(planar, &value) && value;
 }
 
-/* The tree stays in the scene's arena, so that places can be named as long as the scene lives. */
-static perp_status decode_scene(loader *l, const yaml_node *root, perp_scene *scene)
+/* The tree stays in the scene's arena, so that places can be named as long as the scene lives. Where a file is missing
+ * what is there is still read, but how it fits together is not judged. */
+static perp_status decode_scene(loader *l, const yaml_node *root, bool complete, perp_scene *scene)
 {
     decoder d = {
         .scene = scene, .diagnostics = l->reader.diagnostics, .arena = l->reader.arena, .planar = scene->planar};
@@ -147,7 +153,7 @@ static perp_status decode_scene(loader *l, const yaml_node *root, perp_scene *sc
     if (d.out_of_memory || perp_scene_build_hulls(scene, l->folder, l->reader.diagnostics) != PERP_STATUS_OK) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
-    return perp_scene_validate(scene, l->reader.diagnostics);
+    return complete ? perp_scene_validate(scene, l->reader.diagnostics) : PERP_STATUS_BAD_INPUT;
 }
 
 static perp_status load(loader *l, const char *text, size_t length, const char *name,
@@ -164,12 +170,12 @@ static perp_status load(loader *l, const char *text, size_t length, const char *
     if (l->reader.out_of_memory) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
-    if (!good) {
+    if (!l->main_read) {
         return PERP_STATUS_BAD_INPUT;
     }
     scene->planar = is_planar(root);
     scene->gravity = scene->planar ? perp_vec3_make(0, -9.81, 0) : perp_vec3_make(0, 0, -9.81);
-    return decode_scene(l, root, scene);
+    return decode_scene(l, root, good, scene);
 }
 
 perp_status perp_scene_load_text(const char *text, size_t length, const char *name, const char *folder,

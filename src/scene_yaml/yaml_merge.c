@@ -133,6 +133,14 @@ static yaml_node *as_map(const setting *s, yaml_node *node, int column)
     return node;
 }
 
+/* True if the path goes on with the number of a list element. */
+static bool number_follows(const char *part, size_t length)
+{
+    const char *rest = part + length;
+    const size_t digits = *rest == '.' ? strspn(rest + 1, "0123456789") : 0;
+    return digits > 0 && (rest[1 + digits] == '.' || rest[1 + digits] == '=');
+}
+
 /* The child that `part` names; made, as an empty mapping, where it is missing. */
 static yaml_node *step_into(const setting *s, yaml_node *node, const char *part, size_t length, int column)
 {
@@ -143,6 +151,12 @@ static yaml_node *step_into(const setting *s, yaml_node *node, const char *part,
     yaml_node *child = yaml_tree_find(node, part, length);
     if (child) {
         return child;
+    }
+    const bool of_names =
+        !node->parent && (strncmp(part, "bodies", length) == 0 || strncmp(part, "joints", length) == 0 ||
+                          strncmp(part, "loops", length) == 0); /* whose names may be numbers */
+    if (number_follows(part, length) && !of_names) {
+        return refuse(s, column, "there is no list to take an element of; set the whole list", part, length);
     }
     const char *key = perp_arena_text(s->reader->arena, part, length);
     child = key ? yaml_tree_new_map(s->reader, s->label, 1, column) : NULL;

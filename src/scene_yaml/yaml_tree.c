@@ -247,6 +247,9 @@ typedef struct builder {
     const char *file;
     yaml_node *root;
     anchor *anchors;
+    int anchor_count;
+    const char *text;
+    size_t length;
     int depth;
     level levels[PERP_YAML_MAX_DEPTH];
 } builder;
@@ -282,6 +285,11 @@ static bool register_anchor(builder *b, const char *name, const yaml_node *node)
 {
     if (!name) {
         return true;
+    }
+    if (b->anchor_count++ == PERP_YAML_MAX_ANCHORS) {
+        yaml_tree_report(b->reader->diagnostics, PERP_SEVERITY_ERROR, node, "a file has at most %d anchors",
+                         PERP_YAML_MAX_ANCHORS);
+        return false;
     }
     anchor *a = PERP_ARENA_NEW(b->reader->arena, anchor, 1);
     if (!a) {
@@ -471,7 +479,9 @@ static void report_syntax(builder *b, const yaml_parser_t *parser)
     const char *problem = parser->problem ? parser->problem : "unreadable text";
     const bool reading = parser->error == YAML_READER_ERROR;
     const yaml_mark_t *mark = reading ? &parser->mark : &parser->problem_mark;
-    if (reading) {
+    if (!reading && mark->index < b->length && b->text[mark->index] == '\t') {
+        fail_at(b, mark, "a tab stands here; YAML is indented with blanks");
+    } else if (reading) {
         fail_at(b, mark, "not UTF-8 text: %s (byte %zu)", problem, parser->problem_offset);
     } else {
         fail_at(b, mark, "not YAML: %s%s%s", problem, parser->context ? " " : "",
@@ -481,7 +491,11 @@ static void report_syntax(builder *b, const yaml_parser_t *parser)
 
 yaml_node *yaml_tree_parse(yaml_reader *reader, const char *text, size_t length, const char *file)
 {
-    builder b = {.reader = reader, .file = file};
+    if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, as some editors write */
+        text += 3;
+        length -= 3;
+    }
+    builder b = {.reader = reader, .file = file, .text = text, .length = length};
     yaml_parser_t parser;
     const int errors = reader->diagnostics->errors;
     if (!yaml_parser_initialize(&parser)) {

@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -78,9 +79,31 @@ static perp_status refuse(perp_error *error, const char *path, const char *rung,
     return PERP_STATUS_BAD_INPUT;
 }
 
-/* A setting that the rung does not know is an error, not a silent no-op. */
-static perp_status check_settings(const perp_run_settings *settings, const perp_rung *rung, perp_error *error)
+static perp_status refuse_model(const perp_run_settings *settings, perp_error *error)
 {
+    const char *nearest = NULL;
+    int least = 1 + (int)strlen(settings->model) / 3;
+    for (int i = 0; i < perp_rung_count(); i++) {
+        const int distance = perp_edit_distance(settings->model, perp_rung_at(i)->name);
+        if (distance <= least) {
+            least = distance - 1;
+            nearest = perp_rung_at(i)->name;
+        }
+    }
+    char message[200];
+    snprintf(message, sizeof message, "is not known%s%s%s; `perp models` lists those that are%s",
+             nearest ? ": did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "",
+             settings->model_set ? "" : " (none was chosen: write `run: {model: kinematic}` or give --model)");
+    return refuse(error, "run.model", settings->model, message);
+}
+
+/* A setting that the rung does not know is an error, not a silent no-op. */
+perp_status perp_run_check(const perp_run_settings *settings, perp_error *error)
+{
+    const perp_rung *rung = perp_rung_find(settings->model);
+    if (!rung) {
+        return refuse_model(settings, error);
+    }
     static const unsigned cone_bits[] = {[PERP_CONE_UNSET] = 0,
                                          [PERP_CONE_QUADRATIC] = PERP_TAKES_QUADRATIC,
                                          [PERP_CONE_RAYS] = PERP_TAKES_RAYS,
@@ -141,15 +164,11 @@ perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
     memset(result, 0, sizeof *result);
     result->h = settings->h;
     result->hash = perp_hash_begin();
-    result->rung = perp_rung_find(settings->model);
-    if (!result->rung) {
-        refuse(error, "run.model", settings->model, "is not known; `perp models` lists those that are");
-        return PERP_STATUS_BAD_INPUT;
-    }
-    perp_status status = check_settings(settings, result->rung, error);
+    perp_status status = perp_run_check(settings, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    result->rung = perp_rung_find(settings->model);
     perp_arena arena;
     perp_arena_init(&arena, allocator);
     stopwatch watch = {.samples = PERP_ARENA_NEW(&arena, double, TIMING_SAMPLES)};

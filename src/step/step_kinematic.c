@@ -1,29 +1,23 @@
 /* Rung `kinematic`: commanded joints and driven bodies move exactly as told, everything passive stays where it is.
  *
  * With prediction `exact` a commanded coordinate ends the step at x(t + h) and its velocity is (x(t + h) - x(t)) / h,
- * on the manifold for rotations. With `taylor`, as in Trinkle-Berard-Pang 2005, it ends at x(t) + h x'(t) with velocity
- * x'(t). Impedance-controlled joints are taken as position-controlled. Loops are not enforced: passive joints stay, and
- * how far the loops open is reported. */
+ * for rotations a rotation vector over h. With `taylor`, as in Trinkle-Berard-Pang 2005, it ends at x(t) + h x'(t) with
+ * velocity x'(t). Impedance-controlled joints are taken as position-controlled. Loops are not enforced: passive joints
+ * stay, and how far the loops open is reported. */
 #include "step/step_rungs.h"
 
 #include <string.h>
 
 static void predict_exact(perp_step_context *c, const perp_state *state, double t_end)
 {
-    const perp_model *model = c->model;
-    const double h = t_end - state->t;
-    perp_prescribed_configuration(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t_end, c->next_q);
-    perp_configuration_difference(model, state->q, c->next_q, c->next_v);
-    for (int i = 0; i < model->nv; i++) {
-        c->next_v[i] = h > 0.0 ? c->next_v[i] / h : 0.0;
-    }
+    perp_prescribed_configuration(c->model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t_end, c->next_q);
+    perp_prescribed_velocity(c->model, PERP_PRESCRIBE_POSITION_IMPEDANCE, state->t, t_end, c->next_v);
 }
 
 static void predict_taylor(perp_step_context *c, const perp_state *state, double t_end)
 {
     const perp_model *model = c->model;
     perp_prescribed_configuration(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, state->t, c->next_q);
-    memset(c->next_v, 0, (size_t)model->nv * sizeof *c->next_v);
     perp_prescribed_rate(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, state->t, c->next_v);
     perp_configuration_integrate(model, c->next_q, c->next_v, t_end - state->t, c->next_q);
 }
@@ -46,14 +40,15 @@ static perp_status step(perp_step_context *c, double t_end, perp_state *state, p
 {
     const perp_model *model = c->model;
     memcpy(c->next_q, state->q, (size_t)model->nq * sizeof *state->q);
+    memset(c->next_v, 0, (size_t)model->nv * sizeof *c->next_v);
     if (c->settings->prediction == PERP_PREDICTION_EXACT) {
         predict_exact(c, state, t_end);
     } else {
         predict_taylor(c, state, t_end);
     }
-    for (int i = 0; i < model->nq; i++) {
-        if (!isfinite(c->next_q[i])) {
-            return perp_fail(error, PERP_STATUS_INFEASIBLE, "a command is not finite at t = %g", t_end);
+    for (int i = 0; i < model->nq + model->nv; i++) {
+        if (!isfinite(i < model->nq ? c->next_q[i] : c->next_v[i - model->nq])) {
+            return perp_fail(error, PERP_STATUS_INFEASIBLE, "a command or its velocity is not finite at t = %g", t_end);
         }
     }
     if (model->scene->loop_count > 0) {

@@ -1,6 +1,7 @@
 #include "trace/output_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,41 +14,48 @@ static perp_status fail_io(perp_error *error, const char *what, const char *path
     return number == ENOMEM ? PERP_STATUS_OUT_OF_MEMORY : PERP_STATUS_IO;
 }
 
+/* A new file beside `path`, with the permissions that the process's umask leaves (mkstemp's are private, and asking for
+ * the umask would change it for other threads). */
+static int create_beside(output_file *file, size_t size)
+{
+    struct stat present;
+    int descriptor = -1;
+    if (stat(file->path, &present) == 0 && S_ISDIR(present.st_mode)) { /* said now, not after a long run */
+        errno = EISDIR;
+        return -1;
+    }
+    for (int attempt = 0; attempt < 100 && descriptor < 0; attempt++) {
+        snprintf(file->temporary, size, "%s.partial-%ld-%d", file->path, (long)getpid(), attempt);
+        descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor < 0 && errno != EEXIST) {
+            break;
+        }
+    }
+    return descriptor;
+}
+
 perp_status output_open(output_file *file, const char *folder, const char *name, perp_error *error)
 {
-    static const char pattern[] = ".partial-XXXXXX";
     memset(file, 0, sizeof *file);
-    const size_t size = strlen(folder) + strlen(name) + sizeof pattern + 2;
+    const size_t size = strlen(folder) + strlen(name) + 64;
     file->path = malloc(size);
     file->temporary = malloc(size);
     if (!file->path || !file->temporary) {
+        free(file->temporary);
+        file->temporary = NULL;
         output_discard(file);
         return fail_io(error, "write", name, ENOMEM);
     }
     snprintf(file->path, size, "%s/%s", folder, name);
-    snprintf(file->temporary, size, "%s%s", file->path, pattern);
-    struct stat present;
-    if (stat(file->path, &present) == 0 && S_ISDIR(present.st_mode)) {
-        const perp_status status = fail_io(error, "write", file->path, EISDIR); /* now, not after a long run */
-        free(file->temporary);
-        file->temporary = NULL;
-        output_discard(file);
-        return status;
-    }
-    const int descriptor = mkstemp(file->temporary);
+    const int descriptor = create_beside(file, size);
     if (descriptor < 0) {
-        const int number = errno;
-        const perp_status status = fail_io(error, "write", file->path, number);
-        free(file->temporary);
+        const perp_status status = fail_io(error, "write", file->path, errno);
+        free(file->temporary); /* nothing of ours to remove */
         file->temporary = NULL;
         output_discard(file);
         return status;
     }
-    const mode_t mask = umask(0); /* mkstemp makes private files; give what open would have given */
-    umask(mask);
-    if (fchmod(descriptor, 0666 & ~mask) == 0) {
-        file->stream = fdopen(descriptor, "w");
-    }
+    file->stream = fdopen(descriptor, "w");
     if (!file->stream) {
         const perp_status status = fail_io(error, "write", file->path, errno);
         close(descriptor);

@@ -35,11 +35,17 @@ static json_t *finished(json_maker *m)
     return m->object;
 }
 
+/* What is not a number has no place in JSON: null. */
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
 static json_t *real_array(const double *values, int count)
 {
     json_t *array = json_array();
     for (int i = 0; array && i < count; i++) {
-        if (json_array_append_new(array, json_real(values[i])) != 0) {
+        if (json_array_append_new(array, real(values[i])) != 0) {
             json_decref(array);
             array = NULL;
         }
@@ -57,11 +63,9 @@ static json_t *body_poses(const perp_model *model, const perp_state *state)
     perp_kinematics_update(model, state->q, kinematics);
     json_maker m = make_object();
     for (int i = 0; i < model->body_count; i++) {
-        const perp_pose p = kinematics->pose[i];
-        const double spatial[7] = {p.position.x, p.position.y, p.position.z, p.rotation.w,
-                                   p.rotation.x, p.rotation.y, p.rotation.z};
-        const double planar[3] = {p.position.x, p.position.y, 2.0 * atan2(p.rotation.z, p.rotation.w)};
-        put(&m, model->scene->bodies[i].name, model->planar ? real_array(planar, 3) : real_array(spatial, 7));
+        double numbers[7];
+        const int count = perp_body_pose_numbers(model, kinematics, state->q, i, numbers);
+        put(&m, model->scene->bodies[i].name, real_array(numbers, count));
     }
     perp_kinematics_free(kinematics);
     return finished(&m);
@@ -75,7 +79,7 @@ static json_t *final_state(const perp_model *model, const perp_state *state)
         put(&q, entry.name, real_array(entry.q, entry.nq));
         put(&v, entry.name, real_array(entry.v, entry.nv));
     }
-    put(&final, "t", json_real(state->t));
+    put(&final, "t", real(state->t));
     put(&final, "q", finished(&q));
     put(&final, "v", finished(&v));
     put(&final, "poses", body_poses(model, state));
@@ -85,23 +89,23 @@ static json_t *final_state(const perp_model *model, const perp_state *state)
 static json_t *residuals(const perp_residuals *r)
 {
     json_maker m = make_object();
-    put(&m, "balance", json_real(r->balance));
-    put(&m, "complementarity", json_real(r->complementarity));
-    put(&m, "cone", json_real(r->cone));
-    put(&m, "penetration", json_real(r->penetration));
-    put(&m, "balance_true", json_real(r->balance_true));
-    put(&m, "boundary_layer", json_real(r->boundary_layer));
-    put(&m, "loop", json_real(r->loop));
+    put(&m, "balance", real(r->balance));
+    put(&m, "complementarity", real(r->complementarity));
+    put(&m, "cone", real(r->cone));
+    put(&m, "penetration", real(r->penetration));
+    put(&m, "balance_true", real(r->balance_true));
+    put(&m, "boundary_layer", real(r->boundary_layer));
+    put(&m, "loop", real(r->loop));
     return finished(&m);
 }
 
 static json_t *timing(const perp_timing *t)
 {
     json_maker m = make_object();
-    put(&m, "step_mean_us", json_real(t->step_mean_us));
-    put(&m, "step_median_us", json_real(t->step_median_us));
-    put(&m, "step_max_us", json_real(t->step_max_us));
-    put(&m, "solve_mean_us", json_real(t->solve_mean_us));
+    put(&m, "step_mean_us", real(t->step_mean_us));
+    put(&m, "step_median_us", real(t->step_median_us));
+    put(&m, "step_max_us", real(t->step_max_us));
+    put(&m, "solve_mean_us", real(t->solve_mean_us));
     return finished(&m);
 }
 
@@ -150,7 +154,7 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         char hash[17];
         perp_hash_text(result->hash, hash);
         put(&m, "model", json_string(result->rung->name));
-        put(&m, "h", json_real(result->h));
+        put(&m, "h", real(result->h));
         put(&m, "steps", json_integer(result->steps));
         put(&m, "final", final_state(model, state));
         put(&m, "contacts", json_array());

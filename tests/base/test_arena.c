@@ -127,6 +127,24 @@ static void test_growth(void **state)
     assert_int_equal(u.live, 0);
 }
 
+/* A request of about a chunk's size: the chunk must have room for aligning it too. */
+static void test_push_as_large_as_a_chunk(void **state)
+{
+    (void)state;
+    for (size_t size = 4096 - 200; size < 4096 + 200; size++) {
+        unkind u = {.fail_at = -1};
+        const perp_allocator allocator = allocator_of(&u);
+        perp_arena arena;
+        perp_arena_init(&arena, &allocator);
+        unsigned char *block = perp_arena_push(&arena, size, 1);
+        assert_non_null(block);
+        assert_int_equal((uintptr_t)block % 64, 0);
+        block[size - 1] = 1;
+        perp_arena_clear(&arena);
+        assert_int_equal(u.live, 0);
+    }
+}
+
 static void test_limit(void **state)
 {
     (void)state;
@@ -332,6 +350,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_push_aligned_zeroed_disjoint),
         cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_push_as_large_as_a_chunk),
         cmocka_unit_test(test_limit),
         cmocka_unit_test(test_overflow),
         cmocka_unit_test(test_text),

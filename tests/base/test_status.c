@@ -325,6 +325,42 @@ static void test_format_cut(void **state)
     assert_int_equal(untouched, 'z');
 }
 
+/* ---- nearest words ------------------------------------------------------------------------------------------------
+ */
+
+/* Insertions, deletions, substitutions and exchanges of neighbours; a metric up to the longest word. */
+static void test_edit_distance(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *a, *b;
+        int distance;
+    } cases[] = {{"", "", 0},
+                 {"mass", "mass", 0},
+                 {"mass", "masss", 1},
+                 {"mass", "mas", 1},
+                 {"mass", "mess", 1},
+                 {"gravity", "gravtiy", 1},
+                 {"", "abc", 3},
+                 {"abcd", "dcba", 3},
+                 {"kitten", "sitting", 3},
+                 {"inertia", "inertai", 1},
+                 {"com", "density", 7}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(perp_edit_distance(cases[i].a, cases[i].b), cases[i].distance);
+        assert_int_equal(perp_edit_distance(cases[i].b, cases[i].a), cases[i].distance);
+    }
+    char word[60];
+    memset(word, 'a', sizeof word);
+    word[40] = '\0'; /* the longest that is compared */
+    assert_int_equal(perp_edit_distance(word, word), 0);
+    assert_int_equal(perp_edit_distance(word, ""), 40);
+    word[40] = 'a';
+    word[41] = '\0'; /* longer ones are near to nothing */
+    assert_int_equal(perp_edit_distance(word, word), 40);
+    assert_int_equal(perp_edit_distance("", word), 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_first_error),
         cmocka_unit_test(test_format),
         cmocka_unit_test(test_format_cut),
+        cmocka_unit_test(test_edit_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,13 @@ def test_lint(perp):
 bodies:
   a: {mass: 1, inertia: [1, 1, 1]}
   b: {mass: 1, inertia: [1, 1, 1]}
+  c: {}
+  e: {}
   d: {driven: {x: 1}, pose: {position: [2, 0, 0]}}
 joints:
   j: {type: revolute, parent: world, child: a, axis: [0, 0, 1], limits: [0, 1], control: position, command: {offset: 0.5, rate: 2}}
+  k: {type: revolute, parent: world, child: c, axis: [0, 0, 1], control: impedance, stiffness: 1, command: 0.5}
+  m: {type: revolute, parent: world, child: e, axis: [0, 0, 1], stiffness: 1, command: 0.5}
 loops:
   l: {type: point, a: a, b: b, anchor_b: [0, 0, 0.1]}
 forces:
@@ -54,9 +58,32 @@ forces:
 """)
     done = perp("check", path)
     assert done.stdout.startswith(f"{path}: sound, with warnings")
-    for words in ("the first step jumps", "outside the limits", "open by 0.1", "drives are absolute", "moves nothing"):
+    for words in ("the first step jumps", "its `position` of 0 is not used", "outside the limits",
+                  "has no effect without `control: impedance`", "has no effect without `control: position`",
+                  "none was chosen", "open by 0.1", "drives are absolute", "moves nothing"):
         assert words in done.stderr
     assert all(": warning: " in line for line in done.stderr.splitlines())
+
+
+def test_what_run_refuses_check_refuses(perp):
+    path = perp.write("s.yaml", "perp: 1\nrun: {model: kinematics}\n")
+    for command in ("check", "run"):
+        assert perp(command, path, code=3).stderr == (
+            f"{path}:2:14: model `kinematics` is not known: did you mean `kinematic`?; `perp models` lists those that "
+            "are\n")
+    path = perp.write("s.yaml", "perp: 1\nrun: {model: kinematic, cone: box}\n")
+    for command in ("check", "run"):
+        assert "2:31" in perp(command, path, code=3).stderr
+
+
+def test_readme_mistake(perp):
+    """The message that the README shows for its scene with a typing error."""
+    readme = (ROOT / "README.md").read_text()
+    scene = readme.split("```yaml\n")[1].split("```")[0]
+    perp.write("door.yaml", scene)
+    assert perp.json("run", "door.yaml")["final"]["q"]["hinge"] == [1.5]
+    perp.write("door.yaml", scene.replace("density", "densty"))
+    assert perp("check", "door.yaml", code=3).stderr.splitlines()[0] in readme
 
 
 def test_sound_scene_is_quiet(perp):

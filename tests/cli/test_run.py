@@ -96,10 +96,10 @@ def test_settings(perp):
     ("bodies.part.pose.position.7=1", "has no element"),
     ("bodies.part.mass.x=1", "not a mapping"),
     ("bodies.part.pose.position.x=1", "by its number"),
-    ("nonsense", "PATH=VALUE"),
     ("bodies..mass=1", "empty part"),
     ('bodies.part.mass="abc', "not YAML"),
     ("bodies.part.mass=", "expected a number"),
+    ("bodies.part.shapes.0.sphere=1", "set the whole list"),
 ])
 def test_settings_obey_the_same_rules(perp, setting, words):
     done = perp("run", perp.write("s.yaml", MIXED), "--set", setting, code=3)
@@ -144,7 +144,9 @@ def test_planar_csv_header(perp, tmp_path):
 @pytest.mark.parametrize("arguments", [
     [], ["fly"], ["run"], ["run", "a", "b"], ["run", "a", "--modle", "x"], ["run", "a", "--model"],
     ["run", "a", "--model", "qs-nothing"], ["run", "a", "--h", "abc"], ["run", "a", "--until", "1", "--steps", "2"],
-    ["run", "a", "--json=yes"], ["check"], ["completion", "zsh"],
+    ["run", "a", "--json=yes"], ["check"], ["completion", "zsh"], ["run", "a", "--set", "nonsense"],
+    ["run", "a", "--set", "=1"], ["run", "a", "--until", "nan"], ["run", "a", "--until", "-1"],
+    ["run", "a", "--steps", "1.5"], ["run", "a", "--h", "0x10"], ["run", "a", "--until", "inf"],
 ])
 def test_usage_errors(perp, arguments):
     assert perp(*arguments, code=2).stderr

@@ -2,8 +2,8 @@
  *
  * Input: lines that start with "#!" are settings (PATH=VALUE), the rest is the scene. Whatever loads must also build a
  * model whose kinematics are finite: NaN never leaves the API. */
-#include <perp/model.h>
 #include <perp/scene_yaml.h>
+#include <perp/step.h>
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +22,17 @@ static void check_finite(const double *values, int count)
     }
 }
 
+static void check_state(const perp_model *model, const perp_state *state, perp_kinematics *kinematics)
+{
+    check_finite(state->q, model->nq);
+    check_finite(state->v, model->nv);
+    perp_kinematics_update(model, state->q, kinematics);
+    for (int i = 0; i < model->body_count; i++) {
+        double numbers[7];
+        check_finite(numbers, perp_body_pose_numbers(model, kinematics, state->q, i, numbers));
+    }
+}
+
 static void exercise(const perp_scene *scene)
 {
     perp_model *model;
@@ -34,12 +45,20 @@ static void exercise(const perp_scene *scene)
     if (perp_state_create(model, NULL, &state, &error) != PERP_STATUS_OK) {
         abort();
     }
-    check_finite(state.q, model->nq);
     if (perp_kinematics_create(model, NULL, &kinematics, &error) != PERP_STATUS_OK) {
         abort();
     }
-    perp_kinematics_update(model, state.q, kinematics);
-    perp_prescribed_configuration(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, 0.5, state.q);
+    check_state(model, &state, kinematics);
+    perp_run_settings settings = scene->run;
+    perp_run_result result;
+    settings.model = "kinematic";
+    settings.steps_set = true;
+    settings.steps = settings.steps < 3 ? settings.steps : 3;
+    const perp_status status = perp_run(model, &settings, NULL, NULL, NULL, &state, &result, &error);
+    if (status != PERP_STATUS_OK && status != PERP_STATUS_BAD_INPUT && status != PERP_STATUS_INFEASIBLE) {
+        abort();
+    }
+    check_state(model, &state, kinematics);
     perp_kinematics_free(kinematics);
     perp_state_free(&state);
     perp_model_free(model);

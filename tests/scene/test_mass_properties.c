@@ -681,6 +681,20 @@ static void test_mesh_is_unavailable(void **state)
     assert_true(p.mass == 0.0);
 }
 
+/* Two corners are no polygon, and a flat one has no mass: neither is a reason to read beyond the corners or to divide.
+ */
+static void test_polygon_without_area(void **state)
+{
+    (void)state;
+    const perp_vec3 points[] = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
+    perp_shape shape = polygon_of(points, 2);
+    perp_mass_properties p;
+    assert_int_equal(perp_shape_mass_properties(&shape, true, &p), PERP_STATUS_BAD_INPUT);
+    shape.point_count = 3;
+    p = properties_of(&shape, true);
+    assert_true(p.mass == 0.0 && p.inertia.m[8] == 0.0 && p.com.x == 0.0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -701,6 +715,7 @@ int main(void)
         cmocka_unit_test(test_shapes_without_mass),
         cmocka_unit_test(test_massless_and_point_mass),
         cmocka_unit_test(test_mesh_is_unavailable),
+        cmocka_unit_test(test_polygon_without_area),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

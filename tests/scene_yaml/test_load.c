@@ -59,13 +59,13 @@ static const refusal refusals[] = {
     {"[1, 2]", 1, 1, "a scene is a mapping"},
     {"perp: 1\n---\nperp: 1\n", 2, 1, "one document"},
     {"perp: {\n", 2, 1, "not YAML"},
-    {"perp: 1\n\tbodies: {}\n", 2, 1, "not YAML"},
+    {"perp: 1\n\tbodies: {}\n", 2, 1, "a tab stands here"},
     {"perp: \xff\n", 1, 1, "not UTF-8"},
     {"? {a: 1}\n: 2\n", 1, 3, "a key must be plain text"},
     {"perp: !!int 1\n", 1, 7, "tags"},
     {"perp: 1\nname: *nothing\n", 2, 7, "no anchor"},
     {"perp: 1\nname: \"a\\0b\"\n", 2, 7, "zero byte"},
-    {"bodies: {}\n", 1, 1, "`perp` is missing"},
+    {"bodies: {}\n", 1, 1, "`perp` is missing; write `perp: 1`"},
     {"perp: 2\n", 1, 7, "write `perp: 1`"},
     {"perp: one\n", 1, 7, "expected a number"},
     {"perp: 1\nperp: 1\n", 2, 1, "defined twice"},
@@ -92,6 +92,15 @@ static const refusal refusals[] = {
     {BODY("mass: 1"), 2, 10, "needs a positive inertia"},
     {BODY("inertia: [1, 1, 1]"), 2, 10, "has no effect"},
     {BODY(""), 2, 10, "needs mass"},
+    {BODY("density: 1e50, shapes: [{mesh: {points: [[0, 0, 0], [1e50, 0, 0], [0, 1e50, 0], [0, 0, 1e50]], scale: "
+          "1e50}}]"),
+     2, 10, "overflow"},
+    {BODY("mass: 1e51, inertia: [1, 1, 1]"), 2, 20, "at most 1e+50"},
+    {BODY("driven: {x: sin(t)}"), 2, 26, "{offset, rate, sines} or {times, values"},
+    {BODY("fixed: true, pose: {quat: [1, 0, 0, 0]}"), 2, 34, "did you mean `quat_wxyz`"},
+    {BODY("fixed: true, pose: 3"), 2, 33, "expected a mapping, but found `3`; write `pose: {position, ..}`"},
+    {"perp: 1\nbodies:\n  a: &a {fixed: true}\n  b: {<<: *a}\n", 4, 7, "merge keys"},
+    {"perp: 1\nbodies: {arm: {fixed: true}}\nforces: [{body: amr}]\n", 3, 17, "did you mean `arm`"},
     {BODY("fixed: true, driven: {x: 1}"), 2, 21, "not both"},
     {BODY("fixed: true, free: [x]"), 2, 33, "no free components"},
     {BODY("fixed: maybe"), 2, 21, "true or false"},
@@ -243,6 +252,38 @@ static void keeps_twenty_and_counts_all(void **state)
 /* ---- what is read
  * ---------------------------------------------------------------------------------------------------- */
 
+static void a_byte_order_mark_is_skipped(void **state)
+{
+    (void)state;
+    perp_scene_free(load_good("\xef\xbb\xbfperp: 1\r\nname: x\r\n"));
+    assert_null(load("\xef\xbb\xbfperp: 2\n"));
+    assert_int_equal(diagnostics.items[0].column, 7);
+}
+
+/* A missing version or a missing key of a joint hides nothing else. */
+static void one_error_does_not_hide_another(void **state)
+{
+    (void)state;
+    assert_null(load("bodies:\n  a: {mass: -1, inertia: [1, 1, 9]}\njoints:\n"
+                     "  j: {type: revolute, child: a, axis: [0, 0, 0], limits: [1, 0]}\n"));
+    assert_int_equal(diagnostics.errors, 6); /* perp, mass, inertia, parent, axis, limits */
+}
+
+static void driven_angles_are_those_written(void **state)
+{
+    (void)state;
+    perp_scene *s = load_good("perp: 1\nbodies:\n"
+                              "  a: {driven: {rx: {rate: 1}}, pose: {rpy: [0, 2, 0]}}\n"
+                              "  b: {driven: {rz: 0}, pose: {rpy: [0.3, 1.5707963267948966, 0.2]}}\n");
+    const perp_quat a = perp_body_driven_pose(&s->bodies[0], false, 0.5, NULL).rotation;
+    const perp_quat b = perp_body_driven_pose(&s->bodies[1], false, 0.0, NULL).rotation;
+    /* Ry(2) Rx(0.5) and Ry(pi/2) Rx(0.3), half angles multiplied out by hand */
+    assert_true(fabs(a.w - cos(1.0) * cos(0.25)) < 1e-15 && fabs(a.x - cos(1.0) * sin(0.25)) < 1e-15);
+    assert_true(fabs(a.y - sin(1.0) * cos(0.25)) < 1e-15 && fabs(a.z + sin(1.0) * sin(0.25)) < 1e-15);
+    assert_true(fabs(b.w - sqrt(0.5) * cos(0.15)) < 1e-15 && fabs(b.x - sqrt(0.5) * sin(0.15)) < 1e-15);
+    perp_scene_free(s);
+}
+
 static void reads_numbers_in_every_spelling(void **state)
 {
     (void)state;
@@ -367,6 +408,19 @@ static void depth_is_limited(void **state)
     assert_non_null(strstr(diagnostics.items[0].message, "levels deep"));
 }
 
+/* Quadratic work hides in lists that are searched: many anchors are refused, so that many aliases are cheap. */
+static void anchors_are_limited(void **state)
+{
+    (void)state;
+    char text[40000] = "perp: 1\nname: [";
+    for (int i = 0; i <= PERP_YAML_MAX_ANCHORS; i++) {
+        snprintf(text + strlen(text), sizeof text - strlen(text), "&a%d x, ", i);
+    }
+    strcat(text, "]\n");
+    assert_null(load(text));
+    assert_non_null(strstr(diagnostics.items[0].message, "at most 1000 anchors"));
+}
+
 static void size_is_limited(void **state)
 {
     (void)state;
@@ -480,6 +534,14 @@ static void a_name_defined_twice_over_files_is_an_error(void **state)
     assert_null(load_main());
     assert_non_null(strstr(diagnostics.items[0].message, "already defined at"));
     assert_non_null(strstr(diagnostics.items[0].message, "parts/arm.yaml:1:10"));
+}
+
+static void a_missing_include_does_not_hide_the_rest(void **state)
+{
+    (void)state;
+    write_file("main.yaml", "perp: 1\ninclude: [gone.yaml]\nbodies: {a: {mas: 1}}\nrun: {h: x}\n");
+    assert_null(load_main());
+    assert_int_equal(diagnostics.errors, 3);
 }
 
 static void nothing_outside_the_folder_is_read(void **state)
@@ -671,6 +733,9 @@ int main(void)
         cmocka_unit_test(refuses_with_place_and_remedy),
         cmocka_unit_test(reports_all_errors_sorted_and_once),
         cmocka_unit_test(keeps_twenty_and_counts_all),
+        cmocka_unit_test(a_byte_order_mark_is_skipped),
+        cmocka_unit_test(one_error_does_not_hide_another),
+        cmocka_unit_test(driven_angles_are_those_written),
         cmocka_unit_test(reads_numbers_in_every_spelling),
         cmocka_unit_test(numbers_do_not_depend_on_the_locale),
         cmocka_unit_test(defaults_are_those_of_the_format),
@@ -679,11 +744,13 @@ int main(void)
         cmocka_unit_test(an_alias_is_a_copy),
         cmocka_unit_test(alias_bombs_are_refused),
         cmocka_unit_test(depth_is_limited),
+        cmocka_unit_test(anchors_are_limited),
         cmocka_unit_test(size_is_limited),
         cmocka_unit_test(body_count_is_limited),
         cmocka_unit_test_setup_teardown(includes_are_merged_first, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(an_error_in_an_include_names_that_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_name_defined_twice_over_files_is_an_error, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_missing_include_does_not_hide_the_rest, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(nothing_outside_the_folder_is_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(include_rings_are_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(mesh_files_give_hulls_and_mass, make_folder, remove_folder),

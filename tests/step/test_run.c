@@ -383,6 +383,31 @@ static void test_tumbling_body(void **state)
     }
 }
 
+/* A body that turns more than once in a step has that velocity, not the one of the shortest way. */
+static void test_whole_turns(void **state)
+{
+    (void)state;
+    for (int planar = 0; planar < 2; planar++) {
+        for (int sign = -1; sign <= 1; sign += 2) {
+            perp_scene *s = new_scene(planar);
+            perp_body wheel = perp_body_default("wheel");
+            wheel.kind = PERP_BODY_DRIVEN;
+            wheel.driven_mask = PERP_COMPONENT_RZ;
+            wheel.drives[5] = (perp_drive){.rate = sign * 200.0};
+            add_body(s, wheel);
+            s->run.h = 0.1; /* 20 rad, three turns and a bit */
+            s->run.until = 1.0;
+            world w;
+            world_open(&w, s);
+            perp_run_result result;
+            assert_int_equal(perp_run(w.model, &s->run, NULL, NULL, NULL, &w.state, &result, NULL), PERP_STATUS_OK);
+            /* angles of 200 rad are known to 200 EPS, and are divided by h */
+            NEAR(w.state.v[planar ? 2 : 5], sign * 200.0, 10 * 200 * EPS / 0.1);
+            world_close(&w);
+        }
+    }
+}
+
 /* Times are t0 + k h to the bit, not a running sum: after 1000 steps of 0.1 a sum is 1.4e-12 off. */
 static bool check_time(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
@@ -423,13 +448,14 @@ static void test_command_not_finite(void **state)
         perp_body hand = perp_body_default("hand");
         hand.kind = PERP_BODY_DRIVEN;
         hand.driven_mask = PERP_COMPONENT_X;
-        hand.drives[0] = (perp_drive){.rate = 0.4 * DBL_MAX}; /* infinite from t = 2.5 on */
+        hand.drives[0] = (perp_drive){.rate = 0.0};
         add_body(s, hand);
         s->run.h = 1.0;
         s->run.until = 10.0;
         s->run.prediction = taylor ? PERP_PREDICTION_TAYLOR : PERP_PREDICTION_EXACT;
         world w;
         world_open(&w, s);
+        s->bodies[0].drives[0].rate = 0.4 * DBL_MAX; /* infinite from t = 2.5 on; validation would have refused it */
         perp_run_result result;
         perp_error error;
         assert_int_equal(perp_run(w.model, &s->run, NULL, NULL, NULL, &w.state, &result, &error),
@@ -579,8 +605,13 @@ static void test_settings_that_do_not_fit(void **state)
             assert_true(w.state.t == 0.0);
             assert_int_equal(perp_run(w.model, &settings, NULL, NULL, NULL, &w.state, &result, NULL),
                              PERP_STATUS_BAD_INPUT); /* the error is optional */
+            perp_error same;
+            assert_int_equal(perp_run_check(&settings, &same), PERP_STATUS_BAD_INPUT); /* known beforehand */
+            assert_string_equal(same.path, error.path);
+            assert_string_equal(same.message, error.message);
         } else {
             assert_int_equal(status, PERP_STATUS_OK);
+            assert_int_equal(perp_run_check(&settings, NULL), PERP_STATUS_OK);
         }
     }
     world_close(&w);
@@ -752,6 +783,7 @@ int main(void)
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_kinematic),
         cmocka_unit_test(test_tumbling_body),
+        cmocka_unit_test(test_whole_turns),
         cmocka_unit_test(test_no_drift),
         cmocka_unit_test(test_command_not_finite),
         cmocka_unit_test(test_loop_opening),
