@@ -83,7 +83,7 @@ perp_status perp_scene_add_body(perp_scene *scene, const perp_body *body, perp_e
     copier c = {scene, true};
     perp_body copy = *body;
     copy.joint = -1;
-    copy.name = copy_text(&c, copy.name);
+    copy.name = copy_text(&c, copy.name ? copy.name : ""); /* validation refuses it */
     copy_drives(&c, copy.drives, 6);
     copy.shapes = copy_shapes(&c, copy.shapes, copy.shape_count);
     scene->bodies = append(&c, scene->bodies, &scene->body_count, &scene->memory->body_capacity, &copy, sizeof copy);
@@ -94,7 +94,7 @@ perp_status perp_scene_add_joint(perp_scene *scene, const perp_joint *joint, per
 {
     copier c = {scene, true};
     perp_joint copy = *joint;
-    copy.name = copy_text(&c, copy.name);
+    copy.name = copy_text(&c, copy.name ? copy.name : ""); /* validation refuses it */
     copy.parent = copy_text(&c, copy.parent);
     copy.child = copy_text(&c, copy.child);
     copy_drives(&c, &copy.command, 1);
@@ -106,7 +106,7 @@ perp_status perp_scene_add_loop(perp_scene *scene, const perp_loop *loop, perp_e
 {
     copier c = {scene, true};
     perp_loop copy = *loop;
-    copy.name = copy_text(&c, copy.name);
+    copy.name = copy_text(&c, copy.name ? copy.name : ""); /* validation refuses it */
     copy.a = copy_text(&c, copy.a);
     copy.b = copy_text(&c, copy.b);
     scene->loops = append(&c, scene->loops, &scene->loop_count, &scene->memory->loop_capacity, &copy, sizeof copy);

@@ -17,7 +17,7 @@ static const char *nearest_body(const validator *v, const char *name)
     const char *nearest = NULL;
     int least = 1 + (int)strlen(name) / 3;
     for (int i = 0; i < v->scene->body_count && v->diagnostics->errors < PERP_DIAGNOSTICS_PER_SEVERITY; i++) {
-        const char *candidate = v->scene->bodies[i].name ? v->scene->bodies[i].name : "";
+        const char *candidate = v->scene->bodies[i].name;
         const int distance = perp_edit_distance(name, candidate);
         if (distance <= least) {
             least = distance - 1;
@@ -48,30 +48,34 @@ static int resolve_body(validator *v, const char *key, const char *name, bool wo
 
 /* ---- names ----------------------------------------------------------------------------------------------------- */
 
+static void index_name(validator *v, perp_name_table *table, const char *kind, const char *name, int index)
+{
+    if (perp_name_table_add(table, name, index) != index) {
+        const size_t mark = validator_enter(v, "%s.%s", kind, name);
+        validator_error(v, NULL, "there are two %s called `%s`", kind, name);
+        validator_leave(v, mark);
+    }
+}
+
 static void index_names(validator *v)
 {
     perp_scene *scene = v->scene;
     struct perp_scene_memory *memory = scene->memory;
+    perp_name_table loop_names;
     if (!perp_name_table_init(&memory->body_names, &memory->arena, (size_t)scene->body_count) ||
-        !perp_name_table_init(&memory->joint_names, &memory->arena, (size_t)scene->joint_count)) {
+        !perp_name_table_init(&memory->joint_names, &memory->arena, (size_t)scene->joint_count) ||
+        !perp_name_table_init(&loop_names, &memory->arena, (size_t)scene->loop_count)) {
         v->out_of_memory = true;
         return;
     }
     for (int i = 0; i < scene->body_count; i++) {
-        const char *name = scene->bodies[i].name ? scene->bodies[i].name : "";
-        if (perp_name_table_add(&memory->body_names, name, i) != i) {
-            const size_t mark = validator_enter(v, "bodies.%s", name);
-            validator_error(v, NULL, "there are two bodies called `%s`", name);
-            validator_leave(v, mark);
-        }
+        index_name(v, &memory->body_names, "bodies", scene->bodies[i].name, i);
     }
     for (int i = 0; i < scene->joint_count; i++) {
-        const char *name = scene->joints[i].name ? scene->joints[i].name : "";
-        if (perp_name_table_add(&memory->joint_names, name, i) != i) {
-            const size_t mark = validator_enter(v, "joints.%s", name);
-            validator_error(v, NULL, "there are two joints called `%s`", name);
-            validator_leave(v, mark);
-        }
+        index_name(v, &memory->joint_names, "joints", scene->joints[i].name, i);
+    }
+    for (int i = 0; i < scene->loop_count; i++) {
+        index_name(v, &loop_names, "loops", scene->loops[i].name, i);
     }
 }
 
@@ -97,7 +101,7 @@ static void link_joint(validator *v, int index)
 {
     perp_scene *scene = v->scene;
     perp_joint *joint = &scene->joints[index];
-    const size_t mark = validator_enter(v, "joints.%s", joint->name ? joint->name : "");
+    const size_t mark = validator_enter(v, "joints.%s", joint->name);
     joint->parent_body = resolve_body(v, "parent", joint->parent, true);
     joint->child_body = resolve_body(v, "child", joint->child, false);
     v->child_lost = v->child_lost || joint->child_body < 0;
@@ -379,17 +383,17 @@ static void validate_objects(validator *v)
 {
     perp_scene *scene = v->scene;
     for (int i = 0; i < scene->body_count; i++) {
-        const size_t mark = validator_enter(v, "bodies.%s", scene->bodies[i].name ? scene->bodies[i].name : "");
+        const size_t mark = validator_enter(v, "bodies.%s", scene->bodies[i].name);
         validate_body(v, &scene->bodies[i]);
         validator_leave(v, mark);
     }
     for (int i = 0; i < scene->joint_count; i++) {
-        const size_t mark = validator_enter(v, "joints.%s", scene->joints[i].name ? scene->joints[i].name : "");
+        const size_t mark = validator_enter(v, "joints.%s", scene->joints[i].name);
         validate_joint(v, &scene->joints[i]);
         validator_leave(v, mark);
     }
     for (int i = 0; i < scene->loop_count; i++) {
-        const size_t mark = validator_enter(v, "loops.%s", scene->loops[i].name ? scene->loops[i].name : "");
+        const size_t mark = validator_enter(v, "loops.%s", scene->loops[i].name);
         validate_loop(v, &scene->loops[i]);
         validator_leave(v, mark);
     }

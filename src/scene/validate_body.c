@@ -136,6 +136,7 @@ static void validate_dimensions(validator *v, perp_shape *shape)
         break;
     case PERP_SHAPE_PLANE:
     case PERP_SHAPE_HALFPLANE:
+        shape->normal.z = planar ? 0.0 : shape->normal.z;
         validate_direction(v, "normal", &shape->normal);
         validate_real(v, "offset", shape->offset, RANGE_FINITE);
         break;

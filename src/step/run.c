@@ -27,7 +27,7 @@ static void note_time(stopwatch *w, int step, double step_us, double solve_us)
     w->total += step_us;
     w->solve_total += solve_us;
     w->largest = fmax(w->largest, step_us);
-    if (step % w->stride == 0 && w->count < TIMING_SAMPLES) {
+    if ((step - 1) % w->stride == 0 && w->count < TIMING_SAMPLES) {
         w->samples[w->count++] = step_us;
     }
 }

@@ -63,8 +63,7 @@ static bool all_bytes(const void *memory, size_t size, unsigned char value)
     return true;
 }
 
-/* ---- arenas -------------------------------------------------------------------------------------------------------
- */
+/* ---- arenas ------------------------------------------------------------------------------------------------------ */
 
 /* Every block is zeroed and aligned, and stays what the caller made of it until the end: blocks never overlap and never
  * move. */
@@ -282,8 +281,7 @@ static void test_every_allocation_fails(void **state)
     assert_true(failures >= 5); /* chunks of 4, 8, 16, 32, 64 KiB hold the 100 KB that are asked for, and 3 MiB */
 }
 
-/* ---- workspaces ---------------------------------------------------------------------------------------------------
- */
+/* ---- workspaces -------------------------------------------------------------------------------------------------- */
 
 /* The sum of perp_workspace_bytes is exactly what the pushes take, wherever the allocator put the block. */
 static void test_workspace(void **state)

@@ -79,8 +79,7 @@ static double quat_norm(perp_quat q)
     return sqrt(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
 }
 
-/* ---- vectors ------------------------------------------------------------------------------------------------------
- */
+/* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
 static void test_normalise(void **state)
 {
@@ -103,8 +102,7 @@ static void test_normalise(void **state)
     assert_true(identity.w == 1 && identity.x == 0 && identity.y == 0 && identity.z == 0);
 }
 
-/* ---- exponential and logarithm ------------------------------------------------------------------------------------
- */
+/* ---- exponential and logarithm ----------------------------------------------------------------------------------- */
 
 /* exp(w) turns about w: it keeps w, and a vector across w turns by |w| (Rodrigues). */
 static void test_exp_is_the_rotation(void **state)
@@ -172,8 +170,7 @@ static void test_exp_inverts_log(void **state)
     NEAR_VEC(perp_quat_log((perp_quat){0, 0, 1, 0}), perp_vec3_make(0, PI, 0), 2 * EPS * PI);
 }
 
-/* ---- matrices -----------------------------------------------------------------------------------------------------
- */
+/* ---- matrices ---------------------------------------------------------------------------------------------------- */
 
 static perp_mat3 rotation_about(int axis, double angle)
 {
@@ -194,6 +191,9 @@ static void test_matrix_products(void **state)
     NEAR_VEC(perp_mat3_mul_vec(&a, x), perp_vec3_make(6, 12, 21), 0.0);
     NEAR_VEC(perp_mat3_tmul_vec(&a, x), perp_mat3_mul_vec(&t, x), 0.0);
     NEAR_VEC(perp_mat3_mul_vec(&t, x), perp_vec3_make(14, 16, 21), 0.0);
+    const perp_mat3 quarter = {{0, -1, 0, 1, 0, 0, 0, 0, 1}}; /* about z, exactly: x to y, y to -x */
+    const perp_mat3 turned = perp_mat3_turn(&quarter, &a), expected = {{5, -4, -6, -2, 1, 3, -8, 7, 10}};
+    NEAR_MAT(&turned, &expected, 0.0);
 }
 
 /* R = Rz(yaw) Ry(pitch) Rx(roll), also for the quaternion. */
@@ -279,8 +279,7 @@ static void test_quat_mat3_round_trip(void **state)
     }
 }
 
-/* ---- poses --------------------------------------------------------------------------------------------------------
- */
+/* ---- poses ------------------------------------------------------------------------------------------------------- */
 
 static void test_poses(void **state)
 {
@@ -300,8 +299,7 @@ static void test_poses(void **state)
     }
 }
 
-/* ---- eigenvalues --------------------------------------------------------------------------------------------------
- */
+/* ---- eigenvalues ------------------------------------------------------------------------------------------------- */
 
 /* A v = lambda v, V'V = 1, ascending. Jacobi is backward stable: residual and eigenvalue errors are a few EPS of the
  * largest entry; some 18 rotations of a few roundings each give 100. */
@@ -390,8 +388,7 @@ static void test_eigen_special(void **state)
     assert_memory_equal(of_upper, values, sizeof values);
 }
 
-/* ---- tangents -----------------------------------------------------------------------------------------------------
- */
+/* ---- tangents ---------------------------------------------------------------------------------------------------- */
 
 static void exact_tangents(perp_vec3 n, perp_vec3 t, perp_vec3 o, int line)
 {

@@ -10,8 +10,7 @@
 
 #include <perp/base.h>
 
-/* ---- what printable means -----------------------------------------------------------------------------------------
- */
+/* ---- what printable means ---------------------------------------------------------------------------------------- */
 
 /* Decodes by code points (the library looks at byte ranges): shortest form, no surrogates, at most U+10FFFF, and
  * neither C0, DEL nor C1 control characters. */
@@ -53,8 +52,7 @@ static const char *message_of(const char *text)
     return error.message;
 }
 
-/* ---- perp_fail ----------------------------------------------------------------------------------------------------
- */
+/* ---- perp_fail --------------------------------------------------------------------------------------------------- */
 
 static void test_fail_formats(void **state)
 {
@@ -98,8 +96,7 @@ static void test_version(void **state)
     assert_true(strlen(perp_build_flags()) > 4);
 }
 
-/* ---- text ---------------------------------------------------------------------------------------------------------
- */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 static void test_control_characters(void **state)
 {
@@ -234,8 +231,7 @@ static void test_path_keeps_its_end(void **state)
     }
 }
 
-/* ---- diagnostics --------------------------------------------------------------------------------------------------
- */
+/* ---- diagnostics ------------------------------------------------------------------------------------------------- */
 
 static void test_beyond_capacity(void **state)
 {
@@ -325,8 +321,7 @@ static void test_format_cut(void **state)
     assert_int_equal(untouched, 'z');
 }
 
-/* ---- nearest words ------------------------------------------------------------------------------------------------
- */
+/* ---- nearest words ----------------------------------------------------------------------------------------------- */
 
 /* Insertions, deletions, substitutions and exchanges of neighbours; a metric up to the longest word. */
 static void test_edit_distance(void **state)

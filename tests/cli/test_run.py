@@ -58,6 +58,33 @@ def test_state_lists_bodies_and_joints_but_not_jointed_bodies(perp):
     assert final["q"]["wrist"] == [1, 0, 0, 0] and len(final["v"]["wrist"]) == 3
 
 
+def test_whole_turns_count(perp):
+    """(x(t + h) - x(t)) / h, also where a step turns by more than half a turn."""
+    spatial = perp.write("s.yaml", "perp: 1\nbodies: {d: {driven: {rz: {rate: 100}, x: {rate: 1}}}}\n"
+                                   "run: {model: kinematic, h: 0.1, steps: 3}\n")
+    assert perp.json("run", spatial)["final"]["v"]["d"] == pytest.approx([1, 0, 0, 0, 0, 100], abs=1e-12)
+    exact = perp.json("run", spatial, "--set", f"bodies.d.driven.rz.rate={20 * math.pi}")["final"]["v"]["d"]
+    assert exact[5] == pytest.approx(20 * math.pi, abs=1e-9)
+    planar = perp.write("p.yaml", "perp: 1\nplanar: true\nbodies:\n  d: {driven: {theta: {rate: 100}}}\n  a: {}\n"
+                                  "joints: {j: {type: revolute, parent: d, child: a, anchor: [1, 0], axis: [0, 0, -1],"
+                                  " control: position, command: {rate: 10}}}\n"
+                                  "run: {model: kinematic, h: 0.1, steps: 3}\n")
+    final = perp.json("run", planar)["final"]
+    assert final["v"]["d"] == pytest.approx([0, 0, 100]) and final["q"]["d"][2] == pytest.approx(30)
+    assert final["poses"]["d"][2] == pytest.approx(30) and final["poses"]["a"][2] == pytest.approx(27)
+
+
+def test_impedance_is_position_here(perp):
+    """`kinematic` takes impedance control as position control: same path, same velocity."""
+    joint = "{type: revolute, parent: world, child: %s, axis: [0, 0, 1], control: %s, stiffness: 1, position: 0.5, command: {rate: 2}}"
+    scene = perp.write("s.yaml", "perp: 1\nbodies: {a: {}, b: {}}\njoints:\n  p: " + joint % ("a", "position") +
+                       "\n  i: " + joint % ("b", "impedance") + "\nrun: {model: kinematic, h: 0.1, steps: 1}\n")
+    for prediction in ("exact", "taylor"):
+        final = perp.json("run", scene, "--set", f"run.prediction={prediction}")["final"]
+        assert final["q"]["p"] == final["q"]["i"] == pytest.approx([0.2])
+        assert final["v"]["p"] == final["v"]["i"] == pytest.approx([2])
+
+
 def test_planar_state(perp):
     result = perp.json("run", perp.write("s.yaml", PLANAR))
     assert result["final"]["q"] == {"part": [1, 2, 7], "pusher": [0, 1, 3]}

@@ -62,8 +62,7 @@ static void random_table(table *t, int count, perp_interpolation interpolation, 
     }
 }
 
-/* ---- formula ------------------------------------------------------------------------------------------------------
- */
+/* ---- formula ----------------------------------------------------------------------------------------------------- */
 
 static void test_formula(void **state)
 {
@@ -113,8 +112,7 @@ static void test_is_constant(void **state)
     }
 }
 
-/* ---- linear tables ------------------------------------------------------------------------------------------------
- */
+/* ---- linear tables ----------------------------------------------------------------------------------------------- */
 
 static void test_linear(void **state)
 {
@@ -152,8 +150,7 @@ static void test_linear_long_table(void **state)
     }
 }
 
-/* ---- cubic tables -------------------------------------------------------------------------------------------------
- */
+/* ---- cubic tables ------------------------------------------------------------------------------------------------ */
 
 /* Slopes of these tables are at most 3 |rise| / least distance * (1 + ..) < 50, so EPS * 50 * a few is a value's and
  * EPS * 50 / 0.2 * a few a rate's rounding; 1e-12 is beyond both. */
@@ -307,8 +304,7 @@ static void test_validation_fills_slopes(void **state)
     perp_scene_free(scene);
 }
 
-/* ---- the pose of a driven body --------------------------------------------------------------------------------------
- */
+/* ---- the pose of a driven body ----------------------------------------------------------------------------------- */
 
 static void test_driven_pose_planar(void **state)
 {
@@ -385,6 +381,33 @@ static void test_driven_pose_spatial(void **state)
     }
 }
 
+/* A rotation has many triples of angles. Written ones count, beyond the pole too: with roll, pitch and yaw 0.1, 2.0,
+ * 0.3 and yaw driven, roll and pitch stay 0.1 and 2.0, not the 0.1 - pi and pi - 2.0 that the quaternion would be read
+ * as. */
+static void test_driven_pose_from_written_angles(void **state)
+{
+    (void)state;
+    perp_body body = perp_body_default("hand");
+    body.kind = PERP_BODY_DRIVEN;
+    body.driven_mask = PERP_COMPONENT_RZ;
+    body.drives[5] = (perp_drive){.offset = 0.3, .rate = 0.5};
+    body.pose.rpy_set = true;
+    body.pose.rpy[0] = 0.1;
+    body.pose.rpy[1] = 2.0;
+    body.pose.rpy[2] = 0.3;
+    body.pose.pose.rotation = perp_quat_from_rpy(0.1, 2.0, 0.3);
+    for (double t = 0.0; t < 2.0; t += 0.3) {
+        double rpy[3];
+        perp_body_driven_rpy(&body, t, rpy);
+        NEAR(rpy[0], 0.1, 0.0);
+        NEAR(rpy[1], 2.0, 0.0);
+        NEAR(rpy[2], 0.3 + 0.5 * t, 2 * EPS);
+        const perp_quat q = perp_body_driven_pose(&body, false, t, NULL).rotation;
+        const perp_quat expected = perp_quat_from_rpy(0.1, 2.0, 0.3 + 0.5 * t);
+        NEAR(fabs(q.w * expected.w + q.x * expected.x + q.y * expected.y + q.z * expected.z), 1.0, 20 * EPS);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -401,6 +424,7 @@ int main(void)
         cmocka_unit_test(test_validation_fills_slopes),
         cmocka_unit_test(test_driven_pose_planar),
         cmocka_unit_test(test_driven_pose_spatial),
+        cmocka_unit_test(test_driven_pose_from_written_angles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

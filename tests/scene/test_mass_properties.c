@@ -101,8 +101,7 @@ static void place_planar(perp_shape *shape, double x, double y, double angle)
     shape->pose.pose.rotation = perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), angle);
 }
 
-/* ---- integration over the indicator function -----------------------------------------------------------------------
- */
+/* ---- integration over the indicator function --------------------------------------------------------------------- */
 
 static bool inside_polygon(const perp_shape *s, double x, double y)
 {
@@ -205,8 +204,7 @@ static void test_planar_shapes_by_indicator(void **state)
     }
 }
 
-/* ---- integration by slices, to rounding -----------------------------------------------------------------------------
- */
+/* ---- integration by slices, to rounding -------------------------------------------------------------------------- */
 
 enum { GAUSS = 16 }; /* exact for polynomials up to degree 31 */
 
@@ -330,8 +328,7 @@ static void test_planar_capsule_by_quadrature(void **state)
     NEAR(p.inertia.m[8], zz, 100 * EPS * zz);
 }
 
-/* ---- limits and cuts ------------------------------------------------------------------------------------------------
- */
+/* ---- limits and cuts --------------------------------------------------------------------------------------------- */
 
 /* A capsule of length l is a sphere (disc) up to first order in l / r; with l = 1e-9 that is all that is left. */
 static void test_capsule_becomes_round(void **state)
@@ -394,8 +391,7 @@ static void test_posed_shape(void **state)
     }
 }
 
-/* ---- polygons ------------------------------------------------------------------------------------------------------
- */
+/* ---- polygons ---------------------------------------------------------------------------------------------------- */
 
 static perp_shape polygon_of(const perp_vec3 *points, int count)
 {
@@ -483,8 +479,7 @@ static void test_far_away(void **state)
     NEAR(q.inertia.m[1], 0.0, 40 * EPS);
 }
 
-/* ---- bodies: what the format says
- * ------------------------------------------------------------------------------------ */
+/* ---- bodies: what the format says -------------------------------------------------------------------------------- */
 
 /* `mass` given: com defaults to the origin, wherever the shapes are; inertia from the shapes is scaled to the mass and
  * taken about com (not about the centroid). */

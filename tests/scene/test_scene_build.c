@@ -131,8 +131,7 @@ static perp_pair pair_of(const char *a, const char *b)
 
 #define RULE(id) static void id(perp_scene *s, bool bad)
 
-/* ---- numbers, drives, names -----------------------------------------------------------------------------------------
- */
+/* ---- numbers, drives, names -------------------------------------------------------------------------------------- */
 
 RULE(gravity_finite)
 {
@@ -262,8 +261,7 @@ RULE(joint_name)
     add_hinge(s, joint);
 }
 
-/* ---- shapes --------------------------------------------------------------------------------------------------------
- */
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
 RULE(shape_type)
 {
@@ -465,8 +463,7 @@ RULE(polygon_area)
     add_polygon(s, points, 3);
 }
 
-/* ---- mass ----------------------------------------------------------------------------------------------------------
- */
+/* ---- mass -------------------------------------------------------------------------------------------------------- */
 
 RULE(mass_sign)
 {
@@ -596,8 +593,7 @@ RULE(mesh_needs_inertia)
     add_body(s, body);
 }
 
-/* ---- bodies --------------------------------------------------------------------------------------------------------
- */
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
 
 RULE(body_position)
 {
@@ -698,8 +694,7 @@ RULE(velocity_out_of_plane)
     add_body(s, body);
 }
 
-/* ---- joints --------------------------------------------------------------------------------------------------------
- */
+/* ---- joints ------------------------------------------------------------------------------------------------------ */
 
 RULE(joint_type)
 {
@@ -881,8 +876,7 @@ RULE(pitch_of_revolute)
     add_hinge(s, joint);
 }
 
-/* ---- references ----------------------------------------------------------------------------------------------------
- */
+/* ---- references -------------------------------------------------------------------------------------------------- */
 
 RULE(two_bodies)
 {
@@ -1088,8 +1082,7 @@ RULE(force_torque)
     add_force(s, force);
 }
 
-/* ---- contacts ------------------------------------------------------------------------------------------------------
- */
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
 RULE(pair_unknown)
 {
@@ -1256,8 +1249,7 @@ RULE(compliance_scale)
     s->compliance.stiffness_scale = bad ? 0.0 : 1e-9;
 }
 
-/* ---- run settings ---------------------------------------------------------------------------------------------------
- */
+/* ---- run settings ------------------------------------------------------------------------------------------------ */
 
 RULE(run_h)
 {
@@ -1318,8 +1310,7 @@ RULE(run_threads_high)
     s->run.threads = bad ? 1025 : 1024;
 }
 
-/* ---- the table ------------------------------------------------------------------------------------------------------
- */
+/* ---- the table --------------------------------------------------------------------------------------------------- */
 
 enum { SPATIAL = 1, PLANAR = 2, BOTH = 3 };
 
@@ -1344,7 +1335,7 @@ static const rule rules[] = {
     {table_time_finite, BOTH, "bodies.cup.driven.y.times.2", "finite number"},
     {table_times_increase, BOTH, "bodies.cup.driven.y.times.2", "must increase"},
     {table_value_finite, BOTH, "bodies.cup.driven.y.values.2", "finite number"},
-    {table_steep, BOTH, "bodies.cup.driven.y.times", "too steeply"},
+    {table_steep, BOTH, "bodies.cup.driven.y.times", "too steep for a cubic"},
     {table_rises, BOTH, "bodies.cup.driven.y.times", "too steeply"},
     {command_drive, BOTH, "joints.hinge.command.rate", "finite number"},
     {body_needs_name, BOTH, "bodies.", "needs a name"},
@@ -1369,7 +1360,7 @@ static const rule rules[] = {
     {hole_length, SPATIAL, "bodies.cup.shapes.0.hole.length", "must be positive"},
     {box_size, BOTH, "bodies.cup.shapes.0.box", "must be positive"},
     {box_depth, SPATIAL, "bodies.cup.shapes.0.box", "must be positive"},
-    {ellipsoid_size, SPATIAL, "bodies.cup.shapes.0.ellipsoid", "must be positive"},
+    {ellipsoid_size, SPATIAL, "bodies.cup.shapes.0.ellipsoid", "finite components"},
     {plane_normal, SPATIAL, "bodies.cup.shapes.0.plane.normal", "zero vector"},
     {halfplane_normal, PLANAR, "bodies.cup.shapes.0.halfplane.normal", "finite components"},
     {plane_offset, SPATIAL, "bodies.cup.shapes.0.plane.offset", "finite number"},
@@ -1618,8 +1609,7 @@ static void test_name_characters(void **state)
     perp_scene_free(scene);
 }
 
-/* ---- warnings -------------------------------------------------------------------------------------------------------
- */
+/* ---- warnings ---------------------------------------------------------------------------------------------------- */
 
 static void test_warnings(void **state)
 {
@@ -1652,8 +1642,7 @@ static void test_warnings(void **state)
     perp_scene_free(scene);
 }
 
-/* ---- all errors at once
- * ----------------------------------------------------------------------------------------------- */
+/* ---- all errors at once ------------------------------------------------------------------------------------------ */
 
 static void test_all_errors_at_once(void **state)
 {
@@ -1742,8 +1731,7 @@ static void test_places_in_a_file(void **state)
     perp_scene_free(scene);
 }
 
-/* ---- copying and resolving
- * -------------------------------------------------------------------------------------------- */
+/* ---- copying and resolving --------------------------------------------------------------------------------------- */
 
 /* The scene owns copies: what the caller does afterwards to his own is nothing to it. */
 static void test_scene_owns_copies(void **state)
@@ -1934,8 +1922,7 @@ static void test_names_of_kinds(void **state)
     }
 }
 
-/* ---- memory
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct counter {
     int requests, fail_at, live;

@@ -23,8 +23,7 @@ static void check_near(double actual, double expected, double tolerance, const c
 }
 #define NEAR(actual, expected, tolerance) check_near((actual), (expected), (tolerance), #actual, __LINE__)
 
-/* ---- a scene with something of everything that moves
- * ----------------------------------------------------------------- */
+/* ---- a scene with something of everything that moves ------------------------------------------------------------- */
 
 typedef struct world {
     perp_scene *scene;
@@ -158,8 +157,7 @@ static const double *v_of(const world *w, const char *name, const perp_state *st
     return state->v + w->model->links[body].v_start;
 }
 
-/* ---- the ladder
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the ladder -------------------------------------------------------------------------------------------------- */
 
 static void test_registry(void **state)
 {
@@ -206,8 +204,7 @@ static void test_steps(void **state)
     assert_int_equal(perp_run_steps(&settings), 17);
 }
 
-/* ---- what an observer sees
- * -------------------------------------------------------------------------------------------- */
+/* ---- what an observer sees --------------------------------------------------------------------------------------- */
 
 typedef struct watcher {
     const world *world;
@@ -235,8 +232,7 @@ static watcher watch(const world *w)
     return r;
 }
 
-/* ---- kinematic
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- kinematic --------------------------------------------------------------------------------------------------- */
 
 /* exact: step k ends at x(t_k), its velocity is (x(t_k) - x(t_{k-1})) / h.
  * taylor: it ends at x(t_{k-1}) + h x'(t_{k-1}), its velocity is x'(t_{k-1}).
@@ -468,8 +464,7 @@ static void test_command_not_finite(void **state)
     }
 }
 
-/* ---- loops
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
 
 /* A driven body swings 0.25 sin(2 t) away from a point of the world and, welded, turns by 0.5 sin(2 t): the run reports
  * how far the loop opens at most (m or rad, whichever is larger), and the rung does not close it. */
@@ -508,8 +503,7 @@ static void test_loop_opening(void **state)
     }
 }
 
-/* ---- geometric
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- geometric --------------------------------------------------------------------------------------------------- */
 
 static void test_geometric_takes_no_step(void **state)
 {
@@ -534,8 +528,7 @@ static void test_geometric_takes_no_step(void **state)
     world_close(&w);
 }
 
-/* ---- settings that do not fit
- * ------------------------------------------------------------------------------------------ */
+/* ---- settings that do not fit ------------------------------------------------------------------------------------ */
 
 static void set_nothing(perp_run_settings *s)
 {
@@ -617,8 +610,7 @@ static void test_settings_that_do_not_fit(void **state)
     world_close(&w);
 }
 
-/* ---- cancelling
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- cancelling -------------------------------------------------------------------------------------------------- */
 
 static void test_cancel(void **state)
 {
@@ -642,8 +634,7 @@ static void test_cancel(void **state)
     }
 }
 
-/* ---- hashes
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- hashes ------------------------------------------------------------------------------------------------------ */
 
 static perp_hash hash_of_run(void (*change)(perp_scene *scene), perp_observer *observer)
 {
@@ -702,8 +693,7 @@ static void test_hash(void **state)
     }
 }
 
-/* ---- memory
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct counter {
     int requests, fail_at, live;

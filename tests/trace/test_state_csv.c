@@ -16,8 +16,7 @@
 
 #include <perp/trace.h>
 
-/* ---- folders
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- folders ----------------------------------------------------------------------------------------------------- */
 
 static char folder[64]; /* a fresh one for each test */
 
@@ -102,8 +101,7 @@ static void check_file(const char *path, const char *expected)
     free(text);
 }
 
-/* ---- a run
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- a run ------------------------------------------------------------------------------------------------------- */
 
 enum { STEPS = 5, COLUMNS = 60 };
 
@@ -216,8 +214,7 @@ static perp_status run(world *w, perp_observer *observer, void *context)
 
 static const char contacts_header[] = "step,t,a,b,feature,mode,phi,px,py,pz,nx,ny,nz,tx,ty,tz,fn,ft1,ft2,slip1,slip2\n";
 
-/* ---- contents
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- contents ---------------------------------------------------------------------------------------------------- */
 
 /* One row of numbers; returns where the next one starts. */
 static const char *read_row(const char *text, int *count, double values[2 * COLUMNS])
@@ -316,8 +313,7 @@ static void test_replaces(void **state)
     world_close(&w);
 }
 
-/* ---- failing
- * ----------------------------------------------------------------------------------------------------------- */
+/* ---- failing ----------------------------------------------------------------------------------------------------- */
 
 static void check_refused(const world *w, const char *path)
 {
