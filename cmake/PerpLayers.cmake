@@ -11,6 +11,7 @@
 
 set(PERP_LAYERS "" CACHE INTERNAL "all layers, left to right")
 set(PERP_CORE_LAYERS "" CACHE INTERNAL "the layers of the core")
+set(PERP_LAYER_LINKS "" CACHE INTERNAL "what the layers link with from outside")
 
 function(perp_layer name)
   cmake_parse_arguments(LAYER "CORE" "" "SEES;SOURCES;LINKS" ${ARGN})

@@ -2,6 +2,7 @@
 
 #include "base/name_table.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -418,7 +419,9 @@ static bool refuse_duplicates(builder *b, const yaml_node *map)
 
 static bool on_end(builder *b)
 {
+    assert(b->depth > 0); /* libyaml pairs starts and ends */
     const level top = b->levels[--b->depth];
+    assert(top.container);
     if (top.container->kind == YAML_MAP && top.container->count > 1 && !refuse_duplicates(b, top.container)) {
         return false;
     }

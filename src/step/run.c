@@ -177,10 +177,10 @@ perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
                                  .next_q = PERP_ARENA_NEW(&arena, double, (size_t)model->nq),
                                  .next_v = PERP_ARENA_NEW(&arena, double, (size_t)model->nv)};
     if (!watch.samples || !context.next_q || !context.next_v) {
-        status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
-    } else {
-        status = perp_kinematics_create(model, allocator, &context.kinematics, error);
+        perp_arena_clear(&arena);
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
     }
+    status = perp_kinematics_create(model, allocator, &context.kinematics, error);
     if (status == PERP_STATUS_OK) {
         status = take_steps(&context, &watch, observer, observer_context, state, result, error);
         result->timing = summarise(&watch, result->steps);

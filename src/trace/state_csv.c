@@ -13,22 +13,24 @@ struct perp_csv {
     output_file states, contacts;
 };
 
-static const char *const spatial_columns[7] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
-static const char *const spatial_rates[6] = {"x", "y", "z", "rx", "ry", "rz"};
-static const char *const planar_columns[3] = {"x", "y", "theta"};
-static const char *const ball_columns[4] = {"qw", "qx", "qy", "qz"};
-static const char *const ball_rates[3] = {"rx", "ry", "rz"};
-
-/* The names behind the dot of one entry's columns; NULL for a scalar joint, which needs none. */
+/* The names behind the dot of one entry's columns; empty for a scalar joint, which needs none. */
 static const char *const *columns_of(const state_entry *entry, bool rates)
 {
-    if (entry->is_body && entry->nq == 7) {
-        return rates ? spatial_rates : spatial_columns;
+    static const char *const scalar[7] = {""};
+    static const char *const planar[7] = {".x", ".y", ".theta"};
+    static const char *const ball[2][7] = {{".qw", ".qx", ".qy", ".qz"}, {".rx", ".ry", ".rz"}};
+    static const char *const spatial[2][7] = {{".x", ".y", ".z", ".qw", ".qx", ".qy", ".qz"},
+                                              {".x", ".y", ".z", ".rx", ".ry", ".rz"}};
+    switch (entry->nq) {
+    case 7:
+        return spatial[rates];
+    case 4:
+        return ball[rates];
+    case 3:
+        return planar;
+    default:
+        return scalar;
     }
-    if (!entry->is_body && entry->nq == 4) {
-        return rates ? ball_rates : ball_columns;
-    }
-    return entry->nq == 3 ? planar_columns : NULL;
 }
 
 static void write_header(perp_csv *csv, const perp_state *state)
@@ -41,7 +43,7 @@ static void write_header(perp_csv *csv, const perp_state *state)
             const char *const *columns = columns_of(&entry, rates == 1);
             const int count = rates ? entry.nv : entry.nq;
             for (int k = 0; k < count; k++) {
-                fprintf(out, ",%s%s%s%s", rates ? "v:" : "", entry.name, columns ? "." : "", columns ? columns[k] : "");
+                fprintf(out, ",%s%s%s", rates ? "v:" : "", entry.name, columns[k]);
             }
         }
     }
