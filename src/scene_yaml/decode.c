@@ -394,7 +394,7 @@ static const key_spec sine_keys[] = {
     {"omega", "rad/s", "0", "", read_real, offsetof(perp_sine, omega), 0},
     {"phase", "rad", "0", "", read_real, offsetof(perp_sine, phase), 0},
 };
-const key_table sine_table = {"an element of `sines`", sine_keys, sizeof sine_keys / sizeof *sine_keys};
+const key_table sine_table = {"A sine: an element of `sines`", sine_keys, sizeof sine_keys / sizeof *sine_keys};
 
 static const key_spec drive_keys[] = {
     {"offset", "number", "0", "value at t = 0, without the sines", read_real, offsetof(perp_drive, offset), 0},
@@ -404,7 +404,7 @@ static const key_spec drive_keys[] = {
     {"values", "[v0, v1, ..]", "", "the table's values, held outside it", read_values, 0, 0},
     {"interpolate", "linear, cubic", "linear", "cubic: C2 spline with zero rate at both ends", read_interpolate, 0, 0},
 };
-const key_table drive_table = {"DRIVE: a number or a function of time", drive_keys,
+const key_table drive_table = {"DRIVE: a number, or a function of time", drive_keys,
                                sizeof drive_keys / sizeof *drive_keys};
 
 bool read_drive(decoder *d, const yaml_node *node, void *target)

@@ -35,7 +35,7 @@ static const key_spec pose_keys[] = {
      KEY_SPATIAL},
     {"angle", "number", "0", "rad, about z", read_real, offsetof(perp_placement, angle), KEY_PLANAR},
 };
-const key_table pose_table = {"pose", pose_keys, COUNT(pose_keys)};
+const key_table pose_table = {"A pose", pose_keys, COUNT(pose_keys)};
 
 static bool read_pose(decoder *d, const yaml_node *node, void *target)
 {
@@ -145,14 +145,14 @@ static const key_spec capsule_keys[] = {
     {"length", "number > 0", "", "m; of a capsule: between its centres", read_real, offsetof(perp_shape, length),
      KEY_REQUIRED},
 };
-const key_table capsule_table = {"`capsule` or `cylinder`", capsule_keys, COUNT(capsule_keys)};
+const key_table capsule_table = {"Of a shape: `capsule`, `cylinder`", capsule_keys, COUNT(capsule_keys)};
 
 static const key_spec plane_keys[] = {
     {"normal", "[x, y, z], planar [x, y]", "", "outward; normalised on reading", read_vector,
      offsetof(perp_shape, normal), KEY_REQUIRED},
     {"offset", "number", "0", "m; solid where normal . x <= offset", read_real, offsetof(perp_shape, offset), 0},
 };
-const key_table plane_table = {"`plane` or `halfplane`", plane_keys, COUNT(plane_keys)};
+const key_table plane_table = {"Of a shape: `plane`, `halfplane`", plane_keys, COUNT(plane_keys)};
 
 static const key_spec mesh_keys[] = {
     {"points", "[[x, y, z], ..]", "", "at least 4; their convex hull is the shape", read_mesh_points, 0, 0},
@@ -160,14 +160,14 @@ static const key_spec mesh_keys[] = {
      offsetof(perp_shape, file), 0},
     {"scale", "number > 0", "1", "multiplies the points", read_real, offsetof(perp_shape, scale), 0},
 };
-const key_table mesh_table = {"`mesh`", mesh_keys, COUNT(mesh_keys)};
+const key_table mesh_table = {"Of a shape: `mesh`", mesh_keys, COUNT(mesh_keys)};
 
 static const key_spec hole_keys[] = {
     {"radius", "number > 0", "", "m", read_real, offsetof(perp_shape, radius), KEY_REQUIRED},
     {"length", "number > 0", "", "m, along local z", read_real, offsetof(perp_shape, length),
      KEY_REQUIRED | KEY_SPATIAL},
 };
-const key_table hole_table = {"`hole`", hole_keys, COUNT(hole_keys)};
+const key_table hole_table = {"Of a shape: `hole`", hole_keys, COUNT(hole_keys)};
 
 static const key_spec shape_keys[] = {
     {"point", "{}", "", "a point", read_point, 0, 0},
@@ -188,8 +188,8 @@ static const key_spec shape_keys[] = {
     {"density", "number >= 0", "the body's", "kg/m^3, planar kg/m^2", read_optional, offsetof(perp_shape, density), 0},
     {"name", "text", "", "label of the shape", read_text, offsetof(perp_shape, name), 0},
 };
-const key_table shape_table = {"an element of `shapes`: one type and, where needed, the other keys", shape_keys,
-                               COUNT(shape_keys)};
+const key_table shape_table = {"A shape: an element of `shapes`, with one type and, where needed, the other keys",
+                               shape_keys, COUNT(shape_keys)};
 
 static bool read_shapes(decoder *d, const yaml_node *node, void *target)
 {
@@ -239,7 +239,7 @@ static const key_spec driven_keys[] = {
     {"rz", "DRIVE", "stays", "rad", read_drive, DRIVE_OFFSET + 5 * DRIVE_SIZE, KEY_SPATIAL},
     {"theta", "DRIVE", "stays", "rad", read_drive, DRIVE_OFFSET + 5 * DRIVE_SIZE, KEY_PLANAR},
 };
-const key_table driven_table = {"`driven`: absolute coordinates as functions of time", driven_keys, COUNT(driven_keys)};
+const key_table driven_table = {"Driven: absolute coordinates as functions of time", driven_keys, COUNT(driven_keys)};
 
 /* Bit of a component's name: x, y, z, rx, ry, rz, or theta in the plane; 0 if it is none. */
 static unsigned component_bit(const decoder *d, const char *name)
@@ -334,7 +334,7 @@ static const key_spec velocity_keys[] = {
     {"angular", "[wx, wy, wz], planar number", "zeros", "rad/s, world frame", read_angular,
      offsetof(perp_twist, angular), 0},
 };
-const key_table velocity_table = {"`velocity`", velocity_keys, COUNT(velocity_keys)};
+const key_table velocity_table = {"A velocity", velocity_keys, COUNT(velocity_keys)};
 
 static bool read_velocity(decoder *d, const yaml_node *node, void *target)
 {
@@ -361,7 +361,7 @@ static const key_spec body_keys[] = {
     {"velocity", "{linear, angular}", "zero", "initial", read_velocity, 0, 0},
     {"shapes", "[SHAPE, ..]", "none", "what the body is made of", read_shapes, 0, 0},
 };
-const key_table body_table = {"a body, `bodies.NAME`", body_keys, COUNT(body_keys)};
+const key_table body_table = {"A body: `bodies.NAME`", body_keys, COUNT(body_keys)};
 
 bool read_bodies(decoder *d, const yaml_node *node, void *target)
 {

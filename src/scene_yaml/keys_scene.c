@@ -108,8 +108,9 @@ static bool read_command(decoder *d, const yaml_node *node, void *target)
 }
 
 static const key_spec joint_keys[] = {
-    {"type", "revolute, prismatic, ball, planar, screw, fixed", "", "", read_joint_type, 0, KEY_REQUIRED},
-    {"parent", "BODY, world", "", "", read_text, offsetof(perp_joint, parent), KEY_REQUIRED},
+    {"type", "revolute, prismatic, ball, planar, screw, fixed", "", "how the child moves in its parent",
+     read_joint_type, 0, KEY_REQUIRED},
+    {"parent", "BODY, world", "", "what it moves in", read_text, offsetof(perp_joint, parent), KEY_REQUIRED},
     {"child", "BODY", "", "the body that the joint moves; a body is the child of one joint", read_text,
      offsetof(perp_joint, child), KEY_REQUIRED},
     {"anchor", "[x, y, z], planar [x, y]", "zeros", "m, in the parent's frame at position 0", read_vector,
@@ -128,9 +129,9 @@ static const key_spec joint_keys[] = {
     {"damping", "number >= 0", "0", "D", read_real, offsetof(perp_joint, damping), 0},
     {"armature", "number >= 0", "0", "inertia of the drive, kg m^2 or kg", read_real, offsetof(perp_joint, armature),
      0},
-    {"command", "DRIVE", "holds `position`", "", read_command, 0, 0},
+    {"command", "DRIVE", "holds `position`", "where a controlled joint should be, rad or m", read_command, 0, 0},
 };
-const key_table joint_table = {"a joint, `joints.NAME`", joint_keys, COUNT(joint_keys)};
+const key_table joint_table = {"A joint: `joints.NAME`", joint_keys, COUNT(joint_keys)};
 
 static perp_status add_joint(decoder *d, const yaml_node *node, perp_error *error)
 {
@@ -159,12 +160,12 @@ static bool read_loop_type(decoder *d, const yaml_node *node, void *target)
 static const key_spec loop_keys[] = {
     {"type", "point, weld", "", "weld also keeps the relative rotation of the initial pose", read_loop_type, 0,
      KEY_REQUIRED},
-    {"a", "BODY, world", "", "", read_text, offsetof(perp_loop, a), KEY_REQUIRED},
-    {"b", "BODY, world", "", "", read_text, offsetof(perp_loop, b), KEY_REQUIRED},
+    {"a", "BODY, world", "", "one side", read_text, offsetof(perp_loop, a), KEY_REQUIRED},
+    {"b", "BODY, world", "", "the other", read_text, offsetof(perp_loop, b), KEY_REQUIRED},
     {"anchor_a", "[x, y, z], planar [x, y]", "zeros", "m, frame of a", read_vector, offsetof(perp_loop, anchor_a), 0},
     {"anchor_b", "[x, y, z], planar [x, y]", "zeros", "m, frame of b", read_vector, offsetof(perp_loop, anchor_b), 0},
 };
-const key_table loop_table = {"a closed loop, `loops.NAME`", loop_keys, COUNT(loop_keys)};
+const key_table loop_table = {"A closed loop: `loops.NAME`", loop_keys, COUNT(loop_keys)};
 
 static perp_status add_loop(decoder *d, const yaml_node *node, perp_error *error)
 {
@@ -220,7 +221,7 @@ static bool read_frame(decoder *d, const yaml_node *node, void *target)
 }
 
 static const key_spec force_keys[] = {
-    {"body", "BODY", "", "", read_text, offsetof(perp_force, body), KEY_REQUIRED},
+    {"body", "BODY", "", "what it acts on", read_text, offsetof(perp_force, body), KEY_REQUIRED},
     {"point", "[x, y, z], planar [x, y]", "the origin", "where it acts, in the body's frame", read_vector,
      offsetof(perp_force, point), 0},
     {"force", "[DRIVE, DRIVE, DRIVE], planar two", "zeros", "N", read_force_vector, offsetof(perp_force, force), 0},
@@ -228,7 +229,7 @@ static const key_spec force_keys[] = {
     {"frame", "world, body", "world", "in which force and torque are given", read_frame,
      offsetof(perp_force, in_body_frame), 0},
 };
-const key_table force_table = {"an element of `forces`", force_keys, COUNT(force_keys)};
+const key_table force_table = {"A force: an element of `forces`", force_keys, COUNT(force_keys)};
 
 static perp_status add_force(decoder *d, const yaml_node *node, perp_error *error)
 {
@@ -294,15 +295,16 @@ static const key_spec compliance_keys[] = {
     {"elements", "whole number", "1", "n_s: a patch has n_s^2 elements", read_int, offsetof(perp_compliance, elements),
      0},
     {"size", "number >= 0", "0.01", "of a patch, m", read_real, offsetof(perp_compliance, size), 0},
-    {"law", "kelvin-voigt, hunt-crossley", "kelvin-voigt", "", read_law, offsetof(perp_compliance, law), 0},
-    {"tangential", "compliant, rigid", "compliant", "", read_tangential, offsetof(perp_compliance, tangential_rigid),
-     0},
+    {"law", "kelvin-voigt, hunt-crossley", "kelvin-voigt", "damping constant, or growing with depth", read_law,
+     offsetof(perp_compliance, law), 0},
+    {"tangential", "compliant, rigid", "compliant", "springs along the surface, or none", read_tangential,
+     offsetof(perp_compliance, tangential_rigid), 0},
     {"gamma", "number >= 0", "1e-4", "smoothing of the friction cone; 0: exact", read_real,
      offsetof(perp_compliance, gamma), 0},
     {"stiffness_scale", "number > 0", "1", "multiplies stiffness", read_real,
      offsetof(perp_compliance, stiffness_scale), 0},
 };
-const key_table compliance_table = {"`compliance`, of the scene or of a pair", compliance_keys, COUNT(compliance_keys)};
+const key_table compliance_table = {"Compliance, of the scene or of a pair", compliance_keys, COUNT(compliance_keys)};
 
 static bool read_compliance(decoder *d, const yaml_node *node, void *target)
 {
@@ -348,14 +350,15 @@ static bool read_pair_compliance(decoder *d, const yaml_node *node, void *target
 }
 
 static const key_spec pair_keys[] = {
-    {"friction", "number >= 0", "from the shapes", "", read_optional, offsetof(perp_pair, friction), 0},
+    {"friction", "number >= 0", "from the shapes", "coefficient of this pair", read_optional,
+     offsetof(perp_pair, friction), 0},
     {"friction_directions", "[[x, y, z], ..]", "all", "friction acts only in the span of these world directions",
      read_directions, 0, 0},
     {"tangent", "[x, y, z]", "from the normal", "first tangent of the contact frame, projected", read_tangent, 0, 0},
-    {"restitution", "0 to 1", "0", "", read_real, offsetof(perp_pair, restitution), 0},
+    {"restitution", "0 to 1", "0", "of impacts, on dynamic rungs", read_real, offsetof(perp_pair, restitution), 0},
     {"compliance", "{...}", "the scene's", "overrides single keys", read_pair_compliance, 0, 0},
 };
-const key_table pair_table = {"a pair, `contacts.pairs.\"BODY BODY\"`", pair_keys, COUNT(pair_keys)};
+const key_table pair_table = {"A pair: `contacts.pairs.\"BODY BODY\"`", pair_keys, COUNT(pair_keys)};
 
 static perp_status add_pair(decoder *d, const yaml_node *node, perp_error *error)
 {
@@ -409,7 +412,7 @@ static const key_spec contacts_keys[] = {
     {"pairs", "{\"BODY BODY\": {..}}", "none", "overrides for two bodies, in either order", read_pairs, 0, 0},
     {"exclude", "[[BODY, BODY], ..]", "none", "pairs that never touch", read_exclude, 0, 0},
 };
-const key_table contacts_table = {"`contacts`", contacts_keys, COUNT(contacts_keys)};
+const key_table contacts_table = {"Contacts: `contacts`", contacts_keys, COUNT(contacts_keys)};
 
 static bool read_contacts(decoder *d, const yaml_node *node, void *target)
 {
@@ -484,9 +487,9 @@ static const key_spec run_keys[] = {
      read_real_or_infinite, offsetof(perp_run_settings, substep_tolerance), 0},
     {"time_scale", "number > 0", "1", "eps: inertia is multiplied by eps^2", read_real,
      offsetof(perp_run_settings, time_scale), 0},
-    {"threads", "whole number", "1", "", read_int, offsetof(perp_run_settings, threads), 0},
+    {"threads", "whole number", "1", "results do not depend on it", read_int, offsetof(perp_run_settings, threads), 0},
 };
-const key_table run_table = {"`run`", run_keys, COUNT(run_keys)};
+const key_table run_table = {"How to run: `run`", run_keys, COUNT(run_keys)};
 
 static bool read_run(decoder *d, const yaml_node *node, void *target)
 {
@@ -527,7 +530,7 @@ static bool refuse_include(decoder *d, const yaml_node *node, void *target)
 
 static const key_spec scene_keys[] = {
     {"perp", "1", "", "version of the format", read_version, 0, KEY_REQUIRED},
-    {"name", "text", "", "", read_scene_name, 0, 0},
+    {"name", "text", "", "shown in summaries", read_scene_name, 0, 0},
     {"include", "[FILE, ..]", "none", "merged first; under the scene's folder; a name defined twice is an error",
      refuse_include, 0, 0},
     {"planar", "true, false", "false", "x-y plane: bodies are (x, y, theta), vectors have 2 components", read_bool,
@@ -535,14 +538,14 @@ static const key_spec scene_keys[] = {
     {"gravity", "[x, y, z], planar [x, y]", "[0, 0, -9.81], planar [0, -9.81]", "m/s^2", read_vector,
      offsetof(perp_scene, gravity), 0},
     {"bodies", "{NAME: BODY}", "none", "in this order everywhere", read_bodies, 0, 0},
-    {"joints", "{NAME: JOINT}", "none", "", read_joints, 0, 0},
-    {"loops", "{NAME: LOOP}", "none", "", read_loops, 0, 0},
-    {"forces", "[FORCE, ..]", "none", "", read_forces, 0, 0},
-    {"contacts", "{margin, friction, pairs, exclude}", "", "", read_contacts, 0, 0},
+    {"joints", "{NAME: JOINT}", "none", "what connects bodies to trees", read_joints, 0, 0},
+    {"loops", "{NAME: LOOP}", "none", "what closes chains", read_loops, 0, 0},
+    {"forces", "[FORCE, ..]", "none", "applied to bodies, besides gravity", read_forces, 0, 0},
+    {"contacts", "{margin, friction, pairs, exclude}", "", "what may touch, and its friction", read_contacts, 0, 0},
     {"compliance", "{...}", "", "for the rung `compliant`", read_compliance, offsetof(perp_scene, compliance), 0},
     {"run", "{...}", "", "how to simulate", read_run, offsetof(perp_scene, run), 0},
 };
-const key_table scene_table = {"the scene", scene_keys, COUNT(scene_keys)};
+const key_table scene_table = {"The scene", scene_keys, COUNT(scene_keys)};
 
 bool read_scene(decoder *d, const yaml_node *root)
 {
