@@ -33,34 +33,76 @@ static inline perp_vec3 quat_difference(perp_quat from, perp_quat to)
     return perp_quat_log(perp_quat_mul(to, perp_quat_conjugate(from)));
 }
 
-/* ---- the components of a floating body -------------------------------------------------------------------------- */
+/* ---- one node ---------------------------------------------------------------------------------------------------- */
 
-/* The whole twist from the free components; locked ones are 0. */
-static inline void scatter_twist(const perp_node *node, const double *v, perp_twist *twist)
+/* The coordinates of a node are some plain numbers, whose rates are their derivatives, and then perhaps a quaternion.
+ * Its rates are as many plain numbers and then perhaps an angular velocity, and stand in v in this order, less the
+ * locked ones of a floating body. In the plane a floating body is x, y and its angle: three plain numbers. */
+
+static inline bool has_quat(const perp_node *node)
 {
-    v += node->v;
-    double full[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    if (node->v_count == 6) {
-        memcpy(full, v, sizeof full);
-    } else {
-        for (int i = 0; i < 6; i++) {
-            if (node->components & (1u << i)) {
-                full[i] = *v++;
-            }
-        }
-    }
-    twist->linear = perp_vec3_load(full);
-    twist->angular = perp_vec3_load(full + 3);
+    return node->motion == PERP_MOTION_FLOATING || node->motion == PERP_MOTION_BALL;
 }
 
-static inline void gather_twist(const perp_node *node, const perp_twist *twist, double *v)
+static inline int plain_count(const perp_node *node)
 {
-    const double full[6] = {twist->linear.x,  twist->linear.y,  twist->linear.z,
-                            twist->angular.x, twist->angular.y, twist->angular.z};
+    switch (node->motion) {
+    case PERP_MOTION_FLOATING:
+    case PERP_MOTION_FLOATING_PLANAR:
+        return 3;
+    case PERP_MOTION_BALL:
+        return 0;
+    default:
+        return node->v_count;
+    }
+}
+
+static inline int rate_count(const perp_node *node)
+{
+    return plain_count(node) + (has_quat(node) ? 3 : 0);
+}
+
+/* Bit i: the rate number i is not locked. */
+static inline unsigned free_rates(const perp_node *node)
+{
+    switch (node->motion) {
+    case PERP_MOTION_FLOATING:
+        return node->components;
+    case PERP_MOTION_FLOATING_PLANAR:
+        return (node->components & (PERP_COMPONENT_X | PERP_COMPONENT_Y)) | (node->components & PERP_COMPONENT_RZ) >> 3;
+    default:
+        return 7u;
+    }
+}
+
+static inline bool has_locked(const perp_node *node)
+{
+    return node->v_count < rate_count(node);
+}
+
+/* All rates of the node, 0 for the locked ones: in v itself if there are none, else in `room`. */
+static inline const double *load_rates(const perp_node *node, const double *v, double room[6])
+{
+    const int count = rate_count(node);
     v += node->v;
-    for (int i = 0; i < 6; i++) {
-        if (node->components & (1u << i)) {
-            *v++ = full[i];
+    if (node->v_count == count) {
+        return v;
+    }
+    const unsigned unlocked = free_rates(node);
+    for (int i = 0; i < count; i++) {
+        room[i] = unlocked & (1u << i) ? *v++ : 0.0;
+    }
+    return room;
+}
+
+/* The free ones of all rates of the node. */
+static inline void store_rates(const perp_node *node, const double *rates, double *v)
+{
+    const unsigned unlocked = free_rates(node);
+    v += node->v;
+    for (int i = 0; i < rate_count(node); i++) {
+        if (unlocked & (1u << i)) {
+            *v++ = rates[i];
         }
     }
 }
@@ -69,26 +111,16 @@ static inline void gather_twist(const perp_node *node, const perp_twist *twist, 
 
 static void node_rate(const perp_node *node, const double *q, const double *v, double *rate)
 {
-    perp_twist twist;
+    const int n = plain_count(node);
+    double room[6];
+    const double *rates = load_rates(node, v, room);
     q += node->q;
     rate += node->q;
-    switch (node->motion) {
-    case PERP_MOTION_FIXED:
-        break;
-    case PERP_MOTION_FLOATING:
-        scatter_twist(node, v, &twist);
-        perp_vec3_store(twist.linear, rate);
-        perp_quat_store(quat_rate(perp_quat_load(q + 3), twist.angular), rate + 3);
-        break;
-    case PERP_MOTION_FLOATING_PLANAR:
-        scatter_twist(node, v, &twist);
-        perp_vec3_store(perp_vec3_make(twist.linear.x, twist.linear.y, twist.angular.z), rate);
-        break;
-    case PERP_MOTION_BALL:
-        perp_quat_store(quat_rate(perp_quat_load(q), perp_vec3_load(v + node->v)), rate);
-        break;
-    default:
-        memcpy(rate, v + node->v, (size_t)node->v_count * sizeof(double));
+    for (int k = 0; k < n; k++) {
+        rate[k] = rates[k];
+    }
+    if (has_quat(node)) {
+        perp_quat_store(quat_rate(perp_quat_load(q + n), perp_vec3_load(rates + n)), rate + n);
     }
 }
 
@@ -101,27 +133,18 @@ void perp_configuration_rate(const perp_model *model, const double *q, const dou
 
 static void node_rate_inverse(const perp_node *node, const double *q, const double *rate, double *v)
 {
-    perp_twist twist;
+    const int n = plain_count(node);
+    double room[6], *rates = has_locked(node) ? room : v + node->v;
     q += node->q;
     rate += node->q;
-    switch (node->motion) {
-    case PERP_MOTION_FIXED:
-        break;
-    case PERP_MOTION_FLOATING:
-        twist.linear = perp_vec3_load(rate);
-        twist.angular = quat_rate_inverse(perp_quat_load(q + 3), perp_quat_load(rate + 3));
-        gather_twist(node, &twist, v);
-        break;
-    case PERP_MOTION_FLOATING_PLANAR:
-        twist.linear = perp_vec3_make(rate[0], rate[1], 0.0);
-        twist.angular = perp_vec3_make(0.0, 0.0, rate[2]);
-        gather_twist(node, &twist, v);
-        break;
-    case PERP_MOTION_BALL:
-        perp_vec3_store(quat_rate_inverse(perp_quat_load(q), perp_quat_load(rate)), v + node->v);
-        break;
-    default:
-        memcpy(v + node->v, rate, (size_t)node->v_count * sizeof(double));
+    for (int k = 0; k < n; k++) {
+        rates[k] = rate[k];
+    }
+    if (has_quat(node)) {
+        perp_vec3_store(quat_rate_inverse(perp_quat_load(q + n), perp_quat_load(rate + n)), rates + n);
+    }
+    if (rates == room) {
+        store_rates(node, room, v);
     }
 }
 
@@ -154,25 +177,17 @@ void perp_configuration_map(const perp_model *model, const double *q, double *g)
     memset(g, 0, (size_t)model->nq * nv * sizeof(double));
     for (int i = 0; i < model->memory->node_count; i++) {
         const perp_node *node = &model->memory->nodes[i];
-        double *block = g + (size_t)node->q * nv + node->v;
-        if (node->motion == PERP_MOTION_BALL) {
-            write_quat_map(perp_quat_load(q + node->q), 7u, nv, block);
-        } else if (node->motion == PERP_MOTION_FLOATING || node->motion == PERP_MOTION_FLOATING_PLANAR) {
-            const bool planar = node->motion == PERP_MOTION_FLOATING_PLANAR;
-            size_t column = 0;
-            for (size_t c = 0; c < (planar ? 6 : 3); c++) {
-                if (node->components & (1u << c)) {
-                    block[(c < 3 ? c : 2) * nv + column] = 1.0;
-                    column++;
-                }
+        const size_t n = (size_t)plain_count(node);
+        const unsigned unlocked = free_rates(node);
+        double *column = g + (size_t)node->q * nv + node->v; /* of the next free rate, in the node's first row */
+        for (size_t k = 0; k < n; k++) {
+            if (unlocked & (1u << k)) {
+                column[k * nv] = 1.0;
+                column++;
             }
-            if (!planar) {
-                write_quat_map(perp_quat_load(q + node->q + 3), node->components >> 3, nv, block + 3 * nv + column);
-            }
-        } else {
-            for (size_t k = 0; k < (size_t)node->v_count; k++) {
-                block[k * nv + k] = 1.0;
-            }
+        }
+        if (has_quat(node)) {
+            write_quat_map(perp_quat_load(q + node->q + n), unlocked >> n, nv, column + n * nv);
         }
     }
 }
@@ -181,34 +196,19 @@ void perp_configuration_map(const perp_model *model, const double *q, double *g)
 
 void perp_node_integrate(const perp_node *node, const double *q, const double *v, double h, double *q_out)
 {
-    perp_twist twist;
+    const int n = plain_count(node);
+    double room[6];
+    const double *rates = load_rates(node, v, room);
     q += node->q;
     q_out += node->q;
-    switch (node->motion) {
-    case PERP_MOTION_FIXED:
-        break;
-    case PERP_MOTION_FLOATING: {
-        scatter_twist(node, v, &twist);
-        const perp_quat rotation = perp_quat_load(q + 3);
-        /* A rotation that cannot change keeps its bits: normalising again and again might not. */
-        const bool turns = node->components & PERP_COMPONENT_ROTATION;
-        perp_vec3_store(perp_vec3_add_scaled(perp_vec3_load(q), h, twist.linear), q_out);
-        perp_quat_store(turns ? quat_integrate(rotation, twist.angular, h) : rotation, q_out + 3);
-        break;
+    for (int k = 0; k < n; k++) {
+        q_out[k] = q[k] + h * rates[k];
     }
-    case PERP_MOTION_FLOATING_PLANAR:
-        scatter_twist(node, v, &twist);
-        q_out[0] = q[0] + h * twist.linear.x;
-        q_out[1] = q[1] + h * twist.linear.y;
-        q_out[2] = q[2] + h * twist.angular.z;
-        break;
-    case PERP_MOTION_BALL:
-        perp_quat_store(quat_integrate(perp_quat_load(q), perp_vec3_load(v + node->v), h), q_out);
-        break;
-    default:
-        for (int k = 0; k < node->v_count; k++) {
-            q_out[k] = q[k] + h * v[node->v + k];
-        }
+    if (has_quat(node)) {
+        const perp_quat rotation = perp_quat_load(q + n);
+        /* A rotation that cannot change keeps its bits: normalising again and again might not. */
+        const bool turns = node->motion == PERP_MOTION_BALL || node->components & PERP_COMPONENT_ROTATION;
+        perp_quat_store(turns ? quat_integrate(rotation, perp_vec3_load(rates + n), h) : rotation, q_out + n);
     }
 }
 
@@ -221,29 +221,18 @@ void perp_configuration_integrate(const perp_model *model, const double *q, cons
 
 static void node_difference(const perp_node *node, const double *from, const double *to, double *v)
 {
-    perp_twist twist;
+    const int n = plain_count(node);
+    double room[6], *rates = has_locked(node) ? room : v + node->v;
     from += node->q;
     to += node->q;
-    switch (node->motion) {
-    case PERP_MOTION_FIXED:
-        break;
-    case PERP_MOTION_FLOATING:
-        twist.linear = perp_vec3_sub(perp_vec3_load(to), perp_vec3_load(from));
-        twist.angular = quat_difference(perp_quat_load(from + 3), perp_quat_load(to + 3));
-        gather_twist(node, &twist, v);
-        break;
-    case PERP_MOTION_FLOATING_PLANAR:
-        twist.linear = perp_vec3_make(to[0] - from[0], to[1] - from[1], 0.0);
-        twist.angular = perp_vec3_make(0.0, 0.0, to[2] - from[2]);
-        gather_twist(node, &twist, v);
-        break;
-    case PERP_MOTION_BALL:
-        perp_vec3_store(quat_difference(perp_quat_load(from), perp_quat_load(to)), v + node->v);
-        break;
-    default:
-        for (int k = 0; k < node->v_count; k++) {
-            v[node->v + k] = to[k] - from[k];
-        }
+    for (int k = 0; k < n; k++) {
+        rates[k] = to[k] - from[k];
+    }
+    if (has_quat(node)) {
+        perp_vec3_store(quat_difference(perp_quat_load(from + n), perp_quat_load(to + n)), rates + n);
+    }
+    if (rates == room) {
+        store_rates(node, room, v);
     }
 }
 
@@ -256,6 +245,15 @@ void perp_configuration_difference(const perp_model *model, const double *q_from
 
 /* ---- prescribed coordinates ---------------------------------------------------------------------------------------
  */
+
+/* The twist of a driven body. */
+static void store_twist(const perp_node *node, const perp_twist *twist, double *v)
+{
+    const bool planar = node->motion == PERP_MOTION_FLOATING_PLANAR;
+    const double rates[6] = {twist->linear.x,  twist->linear.y,  planar ? twist->angular.z : twist->linear.z,
+                             twist->angular.x, twist->angular.y, twist->angular.z};
+    store_rates(node, rates, v);
+}
 
 static bool takes_command(const perp_joint *joint, perp_prescribe which)
 {
@@ -326,7 +324,7 @@ void perp_prescribed_rate(const perp_model *model, perp_prescribe which, double 
             v[node->v] = perp_drive_rate(&joint->command, t);
         } else if (is_driven(model, node)) {
             const perp_twist twist = driven_twist(&model->scene->bodies[node->body], model->planar, t);
-            gather_twist(node, &twist, v);
+            store_twist(node, &twist, v);
         }
     }
 }
@@ -362,7 +360,7 @@ void perp_prescribed_velocity(const perp_model *model, perp_prescribe which, dou
                 model->planar ? perp_vec3_make(0, 0, angle_to - angle_from) : driven_turn(body, t_from, t_to);
             const perp_twist twist = {perp_vec3_scale(1.0 / h, perp_vec3_sub(to, from)),
                                       perp_vec3_scale(1.0 / h, turn)};
-            gather_twist(node, &twist, v);
+            store_twist(node, &twist, v);
         }
     }
 }

@@ -9,29 +9,25 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "failing_allocator.h"
 
 /* ---- an unkind allocator ------------------------------------------------------------------------------------------
- * Promises no more than the contract: memory full of rubbish at an address that is 16 mod 64, so that an arena which
- * relies on malloc's zeros or on lucky alignment shows. Fails at request number `fail_at` (from 0; -1: never). */
+ * A failing_allocator (which hands out rubbish) whose memory stands at an address that is 16 mod 64, so that an arena
+ * which relies on lucky alignment shows. */
 typedef struct unkind {
-    int requests, fail_at, live;
+    failing_allocator source;
     size_t bytes; /* asked for and granted, ever */
 } unkind;
 
 static void *unkind_allocate(void *context, size_t size)
 {
     unkind *u = context;
-    if (u->requests++ == u->fail_at) {
-        return NULL;
-    }
-    unsigned char *block = malloc(size + 144);
+    unsigned char *block = failing_allocate(&u->source, size + 144);
     if (!block) {
         return NULL;
     }
-    memset(block, 0xa5, size + 144);
     unsigned char *line = block + (64 - (uintptr_t)block % 64); /* 1 to 64 bytes on */
     memcpy(line, &block, sizeof block);
-    u->live++;
     u->bytes += size;
     return line + 16;
 }
@@ -42,11 +38,10 @@ static void unkind_release(void *context, void *memory)
     assert_non_null(memory); /* the contract: never NULL */
     unsigned char *block;
     memcpy(&block, (unsigned char *)memory - 16, sizeof block);
-    u->live--;
-    free(block);
+    failing_release(&u->source, block);
 }
 
-static perp_allocator allocator_of(unkind *u)
+static perp_allocator unkind_allocator(unkind *u)
 {
     perp_allocator r = {unkind_allocate, unkind_release, u};
     return r;
@@ -73,11 +68,11 @@ static void test_push_aligned_zeroed_disjoint(void **state)
     enum { BLOCKS = 600 };
     static unsigned char *blocks[BLOCKS];
     static size_t sizes[BLOCKS];
-    unkind u = {.fail_at = -1};
-    const perp_allocator allocator = allocator_of(&u);
+    unkind u = {.source = {.grants = INT_MAX}};
+    const perp_allocator allocator = unkind_allocator(&u);
     perp_arena arena;
     perp_arena_init(&arena, &allocator);
-    assert_int_equal(u.requests, 0); /* takes no memory yet */
+    assert_int_equal(u.source.requests, 0); /* takes no memory yet */
     perp_random random = {1};
     for (int i = 0; i < BLOCKS; i++) {
         const size_t size = i < 200 ? (size_t)i : (size_t)(perp_random_bits(&random) % 3000);
@@ -94,7 +89,7 @@ static void test_push_aligned_zeroed_disjoint(void **state)
     }
     assert_int_equal(arena.total, u.bytes);
     perp_arena_clear(&arena);
-    assert_int_equal(u.live, 0);
+    assert_int_equal(u.source.standing, 0);
     assert_int_equal(arena.total, 0);
 }
 
@@ -103,27 +98,27 @@ static void test_push_aligned_zeroed_disjoint(void **state)
 static void test_growth(void **state)
 {
     (void)state;
-    unkind u = {.fail_at = -1};
-    const perp_allocator allocator = allocator_of(&u);
+    unkind u = {.source = {.grants = INT_MAX}};
+    const perp_allocator allocator = unkind_allocator(&u);
     perp_arena arena;
     perp_arena_init(&arena, &allocator);
     for (int i = 0; i < 5 * 1024; i++) {
         assert_non_null(perp_arena_push(&arena, 1, 1024));
     }
-    assert_true(u.requests >= 5 && u.requests <= 9 + 5 + 1);
+    assert_true(u.source.requests >= 5 && u.source.requests <= 9 + 5 + 1);
     assert_true(u.bytes < 2u * 5 * 1024 * 1024 + (1u << 20));
-    const int before = u.requests;
+    const int before = u.source.requests;
     double *large = PERP_ARENA_NEW(&arena, double, 1 << 18); /* 2 MiB */
     assert_non_null(large);
     assert_int_equal((uintptr_t)large % 64, 0);
-    assert_int_equal(u.requests, before + 1);
+    assert_int_equal(u.source.requests, before + 1);
     large[0] = large[(1 << 18) - 1] = 1.0; /* the sanitizer watches the ends */
     perp_arena_clear(&arena);
-    assert_int_equal(u.live, 0);
+    assert_int_equal(u.source.standing, 0);
     assert_non_null(perp_arena_push(&arena, 1, 8)); /* a cleared arena can be used again */
     perp_arena_clear(&arena);
     perp_arena_clear(&arena);
-    assert_int_equal(u.live, 0);
+    assert_int_equal(u.source.standing, 0);
 }
 
 /* A request of about a chunk's size: the chunk must have room for aligning it too. */
@@ -131,8 +126,8 @@ static void test_push_as_large_as_a_chunk(void **state)
 {
     (void)state;
     for (size_t size = 4096 - 200; size < 4096 + 200; size++) {
-        unkind u = {.fail_at = -1};
-        const perp_allocator allocator = allocator_of(&u);
+        unkind u = {.source = {.grants = INT_MAX}};
+        const perp_allocator allocator = unkind_allocator(&u);
         perp_arena arena;
         perp_arena_init(&arena, &allocator);
         unsigned char *block = perp_arena_push(&arena, size, 1);
@@ -140,15 +135,15 @@ static void test_push_as_large_as_a_chunk(void **state)
         assert_int_equal((uintptr_t)block % 64, 0);
         block[size - 1] = 1;
         perp_arena_clear(&arena);
-        assert_int_equal(u.live, 0);
+        assert_int_equal(u.source.standing, 0);
     }
 }
 
 static void test_limit(void **state)
 {
     (void)state;
-    unkind u = {.fail_at = -1};
-    const perp_allocator allocator = allocator_of(&u);
+    unkind u = {.source = {.grants = INT_MAX}};
+    const perp_allocator allocator = unkind_allocator(&u);
     perp_arena arena;
     perp_arena_init(&arena, &allocator);
     arena.limit = 20000; /* room for the chunks of 4096 and 8192 and their headers, not for one of 16384 more */
@@ -159,13 +154,13 @@ static void test_limit(void **state)
     }
     /* Blocks of 100 bytes stand on cache lines, so 128 each: 12288 / 128 = 96, less one that a chunk's end may lose. */
     assert_in_range(pushed, 94, 96);
-    assert_int_equal(u.requests, 2); /* a refusal asks nobody */
+    assert_int_equal(u.source.requests, 2); /* a refusal asks nobody */
     assert_null(perp_arena_push(&arena, 1, 30000));
     arena.limit = 60000;
     assert_non_null(perp_arena_push(&arena, 1, 30000)); /* the refusals left it sound */
     assert_true(arena.total <= arena.limit);
     perp_arena_clear(&arena);
-    assert_int_equal(u.live, 0);
+    assert_int_equal(u.source.standing, 0);
 }
 
 static void test_overflow(void **state)
@@ -174,8 +169,8 @@ static void test_overflow(void **state)
     static const size_t requests[][2] = {
         {SIZE_MAX, 2}, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX / 2 + 1, 2}, {SIZE_MAX / 8 + 2, 8}, {SIZE_MAX, 1}, {1, SIZE_MAX},
     };
-    unkind u = {.fail_at = -1};
-    const perp_allocator allocator = allocator_of(&u);
+    unkind u = {.source = {.grants = INT_MAX}};
+    const perp_allocator allocator = unkind_allocator(&u);
     perp_arena arena;
     perp_arena_init(&arena, &allocator);
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
@@ -183,13 +178,13 @@ static void test_overflow(void **state)
     }
     assert_null(perp_arena_text(&arena, "", SIZE_MAX));
     assert_null(perp_arena_text(&arena, "", SIZE_MAX - 1));
-    assert_int_equal(u.requests, 0);
+    assert_int_equal(u.source.requests, 0);
     void *none = perp_arena_push(&arena, 0, 8), *empty = perp_arena_push(&arena, 8, 0);
     assert_non_null(none); /* count 0: an address, not a failure */
     assert_non_null(empty);
     assert_non_null(perp_arena_push(&arena, SIZE_MAX, 0));
     perp_arena_clear(&arena);
-    assert_int_equal(u.live, 0);
+    assert_int_equal(u.source.standing, 0);
 }
 
 static void test_text(void **state)
@@ -207,8 +202,8 @@ static void test_text(void **state)
 static void test_grow(void **state)
 {
     (void)state;
-    unkind u = {.fail_at = -1};
-    const perp_allocator allocator = allocator_of(&u);
+    unkind u = {.source = {.grants = INT_MAX}};
+    const perp_allocator allocator = unkind_allocator(&u);
     perp_arena arena;
     perp_arena_init(&arena, &allocator);
     int *array = NULL, capacity = 0, moves = 0;
@@ -237,7 +232,7 @@ static void test_grow(void **state)
     assert_null(perp_arena_grow(&arena, array, full, &full, 1));
     assert_int_equal(full, INT32_MAX / 2 + 1);
     perp_arena_clear(&arena);
-    assert_int_equal(u.live, 0);
+    assert_int_equal(u.source.standing, 0);
 }
 
 /* Builds something of everything; false at the first NULL. */
@@ -261,19 +256,19 @@ static void test_every_allocation_fails(void **state)
     (void)state;
     int failures = 0;
     for (int fail_at = 0;; fail_at++) {
-        unkind u = {.fail_at = fail_at};
-        const perp_allocator allocator = allocator_of(&u);
+        unkind u = {.source = {.grants = fail_at, .once = true}};
+        const perp_allocator allocator = unkind_allocator(&u);
         perp_arena arena;
         perp_arena_init(&arena, &allocator);
         const bool built = build(&arena);
-        assert_int_equal(built, u.requests <= fail_at); /* NULL from the allocator is NULL for the caller */
+        assert_int_equal(built, u.source.requests <= fail_at); /* NULL from the allocator is NULL for the caller */
         if (!built) {
             failures++;
             assert_non_null(perp_arena_push(&arena, 1, 16)); /* and the arena is still sound */
         }
         assert_int_equal(arena.total, u.bytes);
         perp_arena_clear(&arena);
-        assert_int_equal(u.live, 0);
+        assert_int_equal(u.source.standing, 0);
         if (built) {
             break;
         }
@@ -289,8 +284,8 @@ static void test_workspace(void **state)
     (void)state;
     static const size_t requests[][2] = {{1, 1}, {0, 8}, {8, 8}, {9, 8}, {3, 100}, {1, 64}, {7, 24}};
     enum { COUNT = sizeof requests / sizeof *requests };
-    unkind u = {.fail_at = -1};
-    const perp_allocator allocator = allocator_of(&u);
+    unkind u = {.source = {.grants = INT_MAX}};
+    const perp_allocator allocator = unkind_allocator(&u);
     size_t size = 0;
     for (int i = 0; i < COUNT; i++) {
         const size_t bytes = perp_workspace_bytes(requests[i][0], requests[i][1]);
@@ -312,22 +307,22 @@ static void test_workspace(void **state)
     for (int i = 0; i < COUNT; i++) {
         assert_true(all_bytes(blocks[i], requests[i][0] * requests[i][1], (unsigned char)(i + 1)));
     }
-    assert_int_equal(u.requests, 1); /* pushing never allocates */
+    assert_int_equal(u.source.requests, 1); /* pushing never allocates */
     assert_true(workspace.size - workspace.used < 64);
     perp_workspace_free(&workspace);
     perp_workspace_free(&workspace); /* harmless */
-    assert_int_equal(u.live, 0);
+    assert_int_equal(u.source.standing, 0);
 }
 
 static void test_workspace_without_memory(void **state)
 {
     (void)state;
-    unkind u = {.fail_at = 0};
-    const perp_allocator allocator = allocator_of(&u);
+    unkind u = {.source = {.grants = 0, .once = true}};
+    const perp_allocator allocator = unkind_allocator(&u);
     perp_workspace workspace;
     assert_int_equal(perp_workspace_init(&workspace, &allocator, 1000), PERP_STATUS_OUT_OF_MEMORY);
     perp_workspace_free(&workspace);
-    assert_int_equal(u.live, 0);
+    assert_int_equal(u.source.standing, 0);
     assert_int_equal(perp_workspace_init(&workspace, NULL, 0), PERP_STATUS_OK); /* malloc; nothing to push */
     perp_workspace_free(&workspace);
 }

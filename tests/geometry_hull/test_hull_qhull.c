@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_allocator.h"
+
 static double volume_of(const perp_hull *hull)
 {
     double volume = 0.0;
@@ -167,49 +169,28 @@ static void mass_properties_approach_the_ellipsoid(void **state)
     perp_hull_free(&hull);
 }
 
-typedef struct stingy {
-    int left, standing;
-} stingy;
-
-static void *stingy_allocate(void *context, size_t size)
-{
-    stingy *s = context;
-    if (s->left <= 0) {
-        return NULL;
-    }
-    s->left--;
-    s->standing++;
-    return malloc(size);
-}
-
-static void stingy_release(void *context, void *memory)
-{
-    ((stingy *)context)->standing--;
-    free(memory);
-}
-
 static void every_allocation_failing_in_turn(void **state)
 {
     (void)state;
     static const char obj[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
     int granted = 0;
     for (perp_status status = PERP_STATUS_OUT_OF_MEMORY; status != PERP_STATUS_OK; granted++) {
-        stingy s = {granted, 0};
-        const perp_allocator allocator = {stingy_allocate, stingy_release, &s};
+        failing_allocator f = {.grants = granted};
+        const perp_allocator allocator = allocator_of(&f);
         perp_vec3 *points = NULL;
         perp_hull hull = {0};
         int count;
         status = perp_mesh_parse(PERP_MESH_OBJ, obj, sizeof obj - 1, &allocator, &points, &count, NULL);
         if (status == PERP_STATUS_OK) {
             status = perp_hull_build(points, count, &allocator, &hull, NULL);
-            stingy_release(&s, points);
+            failing_release(&f, points);
         }
         if (status == PERP_STATUS_OK) {
             perp_hull_free(&hull);
         } else {
             assert_int_equal(status, PERP_STATUS_OUT_OF_MEMORY);
         }
-        assert_int_equal(s.standing, 0);
+        assert_int_equal(f.standing, 0);
     }
     assert_true(granted >= 3);
 }

@@ -2,6 +2,8 @@
 
 #include <perp/linalg_sparse.h>
 
+#include "failing_allocator.h"
+
 /* A matrix in both forms. */
 typedef struct sparse {
     int n, *starts, *rows;
@@ -322,25 +324,6 @@ static void size_zero_succeeds(void **state)
     perp_sparse_lu_destroy(NULL);
 }
 
-static void *refuse(void *context, size_t size)
-{
-    (void)size;
-    ++*(int *)context;
-    return NULL;
-}
-
-static void *count_allocate(void *context, size_t size)
-{
-    ++*(int *)context;
-    return malloc(size);
-}
-
-static void count_release(void *context, void *memory)
-{
-    --*(int *)context;
-    free(memory);
-}
-
 /* The handle's memory is the caller's, on success, on failure and when there is none. */
 static void handle_comes_from_the_allocator(void **state)
 {
@@ -348,18 +331,19 @@ static void handle_comes_from_the_allocator(void **state)
     const double good[4] = {2.0, 1.0, 1.0, 3.0}, singular[4] = {1.0, 2.0, 2.0, 4.0};
     sparse s = sparse_of_dense(2, good), z = sparse_of_dense(2, singular);
     const perp_sparse_matrix a = matrix_of(&s), b = matrix_of(&z);
-    int live = 0, asked = 0;
-    const perp_allocator counting = {count_allocate, count_release, &live}, none = {refuse, count_release, &asked};
+    failing_allocator granting = {.grants = INT_MAX}, refusing = {.grants = 0};
+    const perp_allocator counting = allocator_of(&granting), none = allocator_of(&refusing);
     perp_sparse_lu *lu;
     ASSERT_STATUS(PERP_STATUS_OK, perp_sparse_lu_create(&a, &counting, &lu, NULL));
-    assert_int_equal(live, 1);
+    assert_int_equal(granting.standing, 1);
     perp_sparse_lu_destroy(lu);
-    assert_int_equal(live, 0);
+    assert_int_equal(granting.standing, 0);
     ASSERT_STATUS(PERP_STATUS_SINGULAR, perp_sparse_lu_create(&b, &counting, &lu, NULL));
-    assert_int_equal(live, 0);
+    assert_int_equal(granting.standing, 0);
     ASSERT_STATUS(PERP_STATUS_OUT_OF_MEMORY, perp_sparse_lu_create(&a, &none, &lu, NULL));
     assert_null(lu);
-    assert_int_equal(asked, 1);
+    assert_int_equal(refusing.requests, 1);
+    assert_int_equal(refusing.standing, 0);
     free_sparse(&s);
     free_sparse(&z);
 }

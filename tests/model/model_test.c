@@ -477,29 +477,3 @@ void path_derivative(test_world *world, const double *v, path_function *f, void 
     free(values);
     world_update(world, world->q, world->v);
 }
-
-/* ---- memory -------------------------------------------------------------------------------------------------------
- */
-
-static void *counting_allocate(void *context, size_t size)
-{
-    counting_allocator *counter = context;
-    if (counter->requests++ == counter->fail_at) {
-        return NULL;
-    }
-    counter->live++;
-    return malloc(size);
-}
-
-static void counting_release(void *context, void *memory)
-{
-    counting_allocator *counter = context;
-    counter->live--;
-    free(memory);
-}
-
-perp_allocator counting(counting_allocator *counter)
-{
-    perp_allocator r = {counting_allocate, counting_release, counter};
-    return r;
-}

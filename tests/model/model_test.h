@@ -1,4 +1,4 @@
-/* model_test.h - random scenes, derivatives along motions and a counting allocator for the tests of src/model.
+/* model_test.h - random scenes and derivatives along motions for the tests of src/model.
  *
  * A scene_spec is a scene before it is built, so that a test can mirror, move or relabel it and build it again. It
  * holds pointers into itself: never copy one.
@@ -99,15 +99,5 @@ typedef void path_function(test_world *world, const double *q, void *context, do
  * relative to the size of the quantity, has a factor of fifty left for sums over bodies. */
 #define DERIVATIVE_TOLERANCE 1e-8
 void path_derivative(test_world *world, const double *v, path_function *f, void *context, int count, double *out);
-
-/* ---- memory -------------------------------------------------------------------------------------------------------
- */
-
-/* Fails at the request number `fail_at` (from 0; -1: never). */
-typedef struct counting_allocator {
-    int requests, fail_at, live;
-} counting_allocator;
-
-perp_allocator counting(counting_allocator *counter);
 
 #endif

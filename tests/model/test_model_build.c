@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "failing_allocator.h"
+
 static perp_body massive(const char *name)
 {
     perp_body body = perp_body_default(name);
@@ -386,12 +388,12 @@ static perp_status create_ik(test_world *world, const perp_allocator *allocator)
 static void exhaust(test_world *world, create_function *create)
 {
     for (int fail_at = 0;; fail_at++) {
-        counting_allocator counter = {.fail_at = fail_at};
-        const perp_allocator allocator = counting(&counter);
+        failing_allocator f = {.grants = fail_at, .once = true};
+        const perp_allocator allocator = allocator_of(&f);
         const perp_status status = create(world, &allocator);
-        assert_int_equal(counter.live, 0);
+        assert_int_equal(f.standing, 0);
         if (status == PERP_STATUS_OK) {
-            assert_true(counter.requests <= fail_at);
+            assert_true(f.requests <= fail_at);
             assert_true(fail_at > 0);
             return;
         }

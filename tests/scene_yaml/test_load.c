@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "failing_allocator.h"
+
 static perp_diagnostics diagnostics;
 
 static perp_scene *load(const char *text)
@@ -657,30 +659,7 @@ static void include_rings_are_refused(void **state)
     assert_true(diagnostics.errors > 0);
 }
 
-/* ---- lack of memory
- * -------------------------------------------------------------------------------------------------- */
-
-typedef struct stingy {
-    int left;     /* allocations still granted */
-    int standing; /* granted and not released */
-} stingy;
-
-static void *stingy_allocate(void *context, size_t size)
-{
-    stingy *s = context;
-    if (s->left <= 0) {
-        return NULL;
-    }
-    s->left--;
-    s->standing++;
-    return malloc(size);
-}
-
-static void stingy_release(void *context, void *memory)
-{
-    ((stingy *)context)->standing--;
-    free(memory);
-}
+/* ---- lack of memory ---------------------------------------------------------------------------------------------- */
 
 static char *read_corpus(const char *name, size_t *length)
 {
@@ -705,8 +684,8 @@ static void every_allocation_failing_in_turn(void **state)
         perp_scene *scene = NULL;
         int granted = 0;
         for (; !scene; granted++) {
-            stingy s = {granted, 0};
-            const perp_allocator allocator = {stingy_allocate, stingy_release, &s};
+            failing_allocator f = {.grants = granted};
+            const perp_allocator allocator = allocator_of(&f);
             const char *settings[] = {"contacts.friction=0.1"};
             const perp_scene_load_options options = {&allocator, settings, 1};
             memset(&diagnostics, 0, sizeof diagnostics);
@@ -715,11 +694,11 @@ static void every_allocation_failing_in_turn(void **state)
             if (scene) {
                 assert_int_equal(status, PERP_STATUS_OK);
                 perp_scene_free(scene);
-                assert_int_equal(s.standing, 0);
+                assert_int_equal(f.standing, 0);
                 break;
             }
             assert_int_equal(status, PERP_STATUS_OUT_OF_MEMORY);
-            assert_int_equal(s.standing, 0);
+            assert_int_equal(f.standing, 0);
             assert_true(diagnostics.errors > 0);
         }
         assert_true(granted > 5);

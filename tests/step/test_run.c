@@ -12,6 +12,8 @@
 
 #include <perp/step.h>
 
+#include "failing_allocator.h"
+
 #define EPS (0.5 * DBL_EPSILON)
 
 static void check_near(double actual, double expected, double tolerance, const char *text, int line)
@@ -695,30 +697,9 @@ static void test_hash(void **state)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-typedef struct counter {
-    int requests, fail_at, live;
-} counter;
-
-static void *counter_allocate(void *context, size_t size)
-{
-    counter *c = context;
-    if (c->requests++ == c->fail_at) {
-        return NULL;
-    }
-    c->live++;
-    return malloc(size);
-}
-
-static void counter_release(void *context, void *memory)
-{
-    counter *c = context;
-    c->live--;
-    free(memory);
-}
-
 /* Asked by the observer after the first step: no request since. */
 typedef struct steady {
-    counter *counter;
+    const failing_allocator *memory;
     int after_first;
 } steady;
 
@@ -728,9 +709,9 @@ static bool check_steady(void *context, int step, const perp_state *state, const
     (void)info;
     steady *s = context;
     if (step <= 1) {
-        s->after_first = s->counter->requests;
+        s->after_first = s->memory->requests;
     }
-    assert_int_equal(s->counter->requests, s->after_first); /* a step in steady state allocates nothing */
+    assert_int_equal(s->memory->requests, s->after_first); /* a step in steady state allocates nothing */
     return true;
 }
 
@@ -741,17 +722,17 @@ static void test_every_allocation_fails(void **state)
     world_open(&w, busy_scene(false));
     int failures = 0;
     for (int fail_at = 0;; fail_at++) {
-        counter c = {.fail_at = fail_at};
-        const perp_allocator allocator = {counter_allocate, counter_release, &c};
-        steady s = {&c, 0};
+        failing_allocator f = {.grants = fail_at, .once = true};
+        const perp_allocator allocator = allocator_of(&f);
+        steady s = {&f, 0};
         perp_run_result result;
         perp_error error;
         memset(&error, 0, sizeof error);
         const perp_status status =
             perp_run(w.model, &w.scene->run, &allocator, check_steady, &s, &w.state, &result, &error);
-        assert_int_equal(c.live, 0);
+        assert_int_equal(f.standing, 0);
         if (status == PERP_STATUS_OK) {
-            assert_true(c.requests <= fail_at);
+            assert_true(f.requests <= fail_at);
             assert_int_equal(result.steps, 40);
             break;
         }

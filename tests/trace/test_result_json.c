@@ -13,6 +13,8 @@
 
 #include <perp/trace.h>
 
+#include "failing_allocator.h"
+
 /* ---- a scene with every kind of entry ---------------------------------------------------------------------------- */
 
 typedef struct world {
@@ -416,27 +418,19 @@ static void test_check(void **state)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static int requests, fail_at, live;
+static failing_allocator jansson_memory = {.once = true};
 
 /* A block behind a header: free() on it, where jansson's own release belongs (or the other way round), is noticed. */
 static void *failing_malloc(size_t size)
 {
-    if (requests++ == fail_at) {
-        return NULL;
-    }
-    char *block = malloc(size + 16);
-    if (!block) {
-        return NULL;
-    }
-    live++;
-    return block + 16;
+    char *block = failing_allocate(&jansson_memory, size + 16);
+    return block ? block + 16 : NULL;
 }
 
 static void counting_free(void *memory)
 {
     if (memory) {
-        live--;
-        free((char *)memory - 16);
+        failing_release(&jansson_memory, (char *)memory - 16);
     }
 }
 
@@ -461,15 +455,15 @@ static void test_every_allocation_fails(void **state)
     int failures[3] = {0};
     bool sound = true;
     for (int which = 0; which < 3; which++) {
-        for (fail_at = 0;; fail_at++) {
-            requests = 0;
+        for (jansson_memory.grants = 0;; jansson_memory.grants++) {
+            jansson_memory.requests = 0;
             char *text = which == 0   ? perp_result_json(w.model, &w.state, &w.result, &failure)
                          : which == 1 ? perp_check_json(w.model, &list)
                                       : perp_check_json(NULL, &list);
-            const bool failed = requests > fail_at;
+            const bool failed = jansson_memory.requests > jansson_memory.grants;
             sound = sound && failed == (text == NULL);
             perp_text_free(text);
-            sound = sound && live == 0;
+            sound = sound && jansson_memory.standing == 0;
             if (!failed || !sound) {
                 break;
             }
