@@ -32,15 +32,16 @@ static int resolve_body(validator *v, const char *key, const char *name, bool wo
 {
     if (is_world(name)) {
         if (!world_allowed) {
-            validator_error(v, key, "`%s` must name a body%s", key ? key : "the pair", name ? ", not the world" : "");
+            perp_validator_error(v, key, "`%s` must name a body%s", key ? key : "the pair",
+                                 name ? ", not the world" : "");
         }
         return world_allowed ? -1 : -2;
     }
     const int index = perp_scene_find_body(v->scene, name);
     if (index < 0) {
         const char *nearest = nearest_body(v, name);
-        validator_error(v, key, "there is no body `%s`%s%s%s", name, nearest ? "; did you mean `" : "",
-                        nearest ? nearest : "", nearest ? "`?" : "");
+        perp_validator_error(v, key, "there is no body `%s`%s%s%s", name, nearest ? "; did you mean `" : "",
+                             nearest ? nearest : "", nearest ? "`?" : "");
         return -2;
     }
     return index;
@@ -51,9 +52,9 @@ static int resolve_body(validator *v, const char *key, const char *name, bool wo
 static void index_name(validator *v, perp_name_table *table, const char *kind, const char *name, int index)
 {
     if (perp_name_table_add(table, name, index) != index) {
-        const size_t mark = validator_enter(v, "%s.%s", kind, name);
-        validator_error(v, NULL, "there are two %s called `%s`", kind, name);
-        validator_leave(v, mark);
+        const size_t mark = perp_validator_enter(v, "%s.%s", kind, name);
+        perp_validator_error(v, NULL, "there are two %s called `%s`", kind, name);
+        perp_validator_leave(v, mark);
     }
 }
 
@@ -87,10 +88,10 @@ static void check_listed_names(validator *v)
     for (int i = 0; i < scene->joint_count; i++) {
         const int body = perp_scene_find_body(scene, scene->joints[i].name);
         if (body >= 0 && scene->bodies[body].joint < 0 && scene->bodies[body].kind != PERP_BODY_FIXED) {
-            const size_t mark = validator_enter(v, "joints.%s", scene->joints[i].name);
-            validator_error(v, NULL, "a body that is not moved by a joint is also called `%s`; rename one of them",
-                            scene->joints[i].name);
-            validator_leave(v, mark);
+            const size_t mark = perp_validator_enter(v, "joints.%s", scene->joints[i].name);
+            perp_validator_error(v, NULL, "a body that is not moved by a joint is also called `%s`; rename one of them",
+                                 scene->joints[i].name);
+            perp_validator_leave(v, mark);
         }
     }
 }
@@ -101,30 +102,31 @@ static void link_joint(validator *v, int index)
 {
     perp_scene *scene = v->scene;
     perp_joint *joint = &scene->joints[index];
-    const size_t mark = validator_enter(v, "joints.%s", joint->name);
+    const size_t mark = perp_validator_enter(v, "joints.%s", joint->name);
     joint->parent_body = resolve_body(v, "parent", joint->parent, true);
     joint->child_body = resolve_body(v, "child", joint->child, false);
     v->child_lost = v->child_lost || joint->child_body < 0;
     if (joint->child_body >= 0) {
         perp_body *child = &scene->bodies[joint->child_body];
         if (joint->child_body == joint->parent_body) {
-            validator_error(v, "child", "a joint connects two different bodies");
+            perp_validator_error(v, "child", "a joint connects two different bodies");
             joint->child_body = -2;
             v->child_lost = true;
         } else if (child->joint >= 0 && child->joint != index) {
-            validator_error(v, "child", "`%s` is already the child of joint `%s`; close the loop with `loops:` instead",
-                            child->name, scene->joints[child->joint].name);
+            perp_validator_error(v, "child",
+                                 "`%s` is already the child of joint `%s`; close the loop with `loops:` instead",
+                                 child->name, scene->joints[child->joint].name);
             joint->child_body = -2;
         } else if (child->kind != PERP_BODY_FREE || child->free_set) {
-            validator_error(v, "child", "`%s` is moved by this joint, so it cannot be %s too", child->name,
-                            child->kind == PERP_BODY_FIXED    ? "`fixed`"
-                            : child->kind == PERP_BODY_DRIVEN ? "`driven`"
-                                                              : "given `free` components");
+            perp_validator_error(v, "child", "`%s` is moved by this joint, so it cannot be %s too", child->name,
+                                 child->kind == PERP_BODY_FIXED    ? "`fixed`"
+                                 : child->kind == PERP_BODY_DRIVEN ? "`driven`"
+                                                                   : "given `free` components");
         } else {
             child->joint = index;
         }
     }
-    validator_leave(v, mark);
+    perp_validator_leave(v, mark);
 }
 
 /* Following parents from any body must end at the world or at a body without a joint. `seen` marks the walk that last
@@ -145,12 +147,12 @@ static void check_cycles(validator *v)
         }
         if (body >= 0 && scene->bodies[body].joint >= 0 && seen[body] == start + 1) {
             const perp_joint *joint = &scene->joints[scene->bodies[body].joint];
-            const size_t mark = validator_enter(v, "joints.%s", joint->name);
-            validator_error(v, "parent",
-                            "the joints form a ring through `%s`; a tree must start at the world or at a "
-                            "body without a joint (use `loops:` to close a chain)",
-                            scene->bodies[body].name);
-            validator_leave(v, mark);
+            const size_t mark = perp_validator_enter(v, "joints.%s", joint->name);
+            perp_validator_error(v, "parent",
+                                 "the joints form a ring through `%s`; a tree must start at the world or at a "
+                                 "body without a joint (use `loops:` to close a chain)",
+                                 scene->bodies[body].name);
+            perp_validator_leave(v, mark);
         }
     }
 }
@@ -171,33 +173,33 @@ static void validate_tree(validator *v)
 
 static void validate_loop(validator *v, perp_loop *loop)
 {
-    validate_name(v, loop->name, "loop");
+    perp_validate_name(v, loop->name, "loop");
     if (loop->kind != PERP_LOOP_POINT && loop->kind != PERP_LOOP_WELD) {
-        validator_error(v, "type", "`type` must be `point` or `weld`");
+        perp_validator_error(v, "type", "`type` must be `point` or `weld`");
     }
     loop->body_a = resolve_body(v, "a", loop->a, loop->a != NULL);
     loop->body_b = resolve_body(v, "b", loop->b, loop->b != NULL);
     if (loop->body_a == loop->body_b && loop->body_a > -2) {
-        validator_error(v, "b", "a loop closes between two different bodies");
+        perp_validator_error(v, "b", "a loop closes between two different bodies");
     }
-    validate_vector(v, "anchor_a", loop->anchor_a);
-    validate_vector(v, "anchor_b", loop->anchor_b);
+    perp_validate_vector(v, "anchor_a", loop->anchor_a);
+    perp_validate_vector(v, "anchor_b", loop->anchor_b);
 }
 
 static void validate_force(validator *v, perp_force *force)
 {
     force->body_index = resolve_body(v, "body", force->body, false);
     if (force->body_index >= 0 && v->scene->bodies[force->body_index].kind != PERP_BODY_FREE) {
-        validator_warning(v, "body", "a force on a %s body moves nothing",
-                          v->scene->bodies[force->body_index].kind == PERP_BODY_FIXED ? "fixed" : "driven");
+        perp_validator_warning(v, "body", "a force on a %s body moves nothing",
+                               v->scene->bodies[force->body_index].kind == PERP_BODY_FIXED ? "fixed" : "driven");
     }
-    validate_vector(v, "point", force->point);
+    perp_validate_vector(v, "point", force->point);
     for (int i = 0; i < 3; i++) {
         char key[16];
         snprintf(key, sizeof key, "force.%d", i);
-        validate_drive(v, key, &force->force[i]);
+        perp_validate_drive(v, key, &force->force[i]);
         snprintf(key, sizeof key, "torque.%d", i);
-        validate_drive(v, key, &force->torque[i]);
+        perp_validate_drive(v, key, &force->torque[i]);
     }
 }
 
@@ -205,7 +207,7 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
 {
     const int n = v->scene->planar ? 2 : 3;
     if (tensor->count != 1 && tensor->count != n && tensor->count != n * n) {
-        validator_error(v, key, "write one number, %d numbers or a %d x %d matrix", n, n, n);
+        perp_validator_error(v, key, "write one number, %d numbers or a %d x %d matrix", n, n, n);
         return;
     }
     const bool matrix = tensor->count == n * n;
@@ -213,7 +215,7 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
         const bool diagonal = !matrix || i % (n + 1) == 0;
         if (!isfinite(tensor->values[i]) || (diagonal && tensor->values[i] < 0.0) ||
             (diagonal && !may_vanish && tensor->values[i] == 0.0)) {
-            validator_error(v, key, "`%s` must be finite and %s", key, may_vanish ? "not negative" : "positive");
+            perp_validator_error(v, key, "`%s` must be finite and %s", key, may_vanish ? "not negative" : "positive");
             return;
         }
     }
@@ -221,8 +223,8 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
         for (int j = 0; j < i; j++) {
             const double a = tensor->values[n * i + j], b = tensor->values[n * j + i];
             if (fabs(a - b) > 1e-9 * (fabs(a) + fabs(b))) {
-                validator_error(v, key, "`%s` must be symmetric, but entries (%d, %d) and (%d, %d) differ", key, i, j,
-                                j, i);
+                perp_validator_error(v, key, "`%s` must be symmetric, but entries (%d, %d) and (%d, %d) differ", key, i,
+                                     j, j, i);
                 return;
             }
         }
@@ -238,24 +240,24 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
         double values[3];
         perp_mat3_symmetric_eigen(&m, values, NULL);
         if (values[0] < (may_vanish ? -1e-9 * values[2] : 1e-12 * values[2])) {
-            validator_error(v, key, "`%s` must be positive %s; its least eigenvalue is %g", key,
-                            may_vanish ? "semidefinite" : "definite", values[0]);
+            perp_validator_error(v, key, "`%s` must be positive %s; its least eigenvalue is %g", key,
+                                 may_vanish ? "semidefinite" : "definite", values[0]);
         }
     }
 }
 
 static void validate_compliance(validator *v, const perp_compliance *c)
 {
-    const size_t mark = validator_enter(v, "compliance");
+    const size_t mark = perp_validator_enter(v, "compliance");
     validate_tensor(v, "stiffness", &c->stiffness, false);
     validate_tensor(v, "damping", &c->damping, true);
     if (c->elements < 1 || c->elements > 100) {
-        validator_error(v, "elements", "`elements` must lie between 1 and 100, but is %d", c->elements);
+        perp_validator_error(v, "elements", "`elements` must lie between 1 and 100, but is %d", c->elements);
     }
-    validate_real(v, "size", c->size, RANGE_NOT_NEGATIVE);
-    validate_real(v, "gamma", c->gamma, RANGE_NOT_NEGATIVE);
-    validate_real(v, "stiffness_scale", c->stiffness_scale, RANGE_POSITIVE);
-    validator_leave(v, mark);
+    perp_validate_real(v, "size", c->size, RANGE_NOT_NEGATIVE);
+    perp_validate_real(v, "gamma", c->gamma, RANGE_NOT_NEGATIVE);
+    perp_validate_real(v, "stiffness_scale", c->stiffness_scale, RANGE_POSITIVE);
+    perp_validator_leave(v, mark);
 }
 
 /* What a pair leaves unset it takes from the scene. */
@@ -284,7 +286,7 @@ static bool resolve_two(validator *v, const char *a, const char *b, int *body_a,
         return false;
     }
     if (i == j) {
-        validator_error(v, NULL, "names the same body twice");
+        perp_validator_error(v, NULL, "names the same body twice");
         return false;
     }
     *body_a = i < j ? i : j;
@@ -296,21 +298,21 @@ static void validate_pair(validator *v, perp_pair *pair)
 {
     pair->body_a = pair->body_b = -1;
     resolve_two(v, pair->a, pair->b, &pair->body_a, &pair->body_b);
-    validate_optional(v, "friction", pair->friction, RANGE_NOT_NEGATIVE);
+    perp_validate_optional(v, "friction", pair->friction, RANGE_NOT_NEGATIVE);
     const bool fits = pair->direction_count >= 0 && pair->direction_count <= 2;
     if (!fits) {
-        validator_error(v, "friction_directions", "give one or two directions, not %d", pair->direction_count);
+        perp_validator_error(v, "friction_directions", "give one or two directions, not %d", pair->direction_count);
     }
     for (int i = 0; fits && i < pair->direction_count; i++) {
         char key[40];
         snprintf(key, sizeof key, "friction_directions.%d", i);
-        validate_direction(v, key, &pair->directions[i]);
+        perp_validate_direction(v, key, &pair->directions[i]);
     }
     if (pair->tangent_set) {
-        validate_direction(v, "tangent", &pair->tangent);
+        perp_validate_direction(v, "tangent", &pair->tangent);
     }
     if (!(pair->restitution >= 0.0 && pair->restitution <= 1.0)) {
-        validator_error(v, "restitution", "`restitution` must lie between 0 and 1, but is %g", pair->restitution);
+        perp_validator_error(v, "restitution", "`restitution` must lie between 0 and 1, but is %g", pair->restitution);
     }
     inherit_compliance(&pair->compliance, &v->scene->compliance);
     if (pair->compliance_set) {
@@ -322,28 +324,29 @@ static void validate_contacts(validator *v)
 {
     perp_scene *scene = v->scene;
     validate_compliance(v, &scene->compliance);
-    const size_t mark = validator_enter(v, "contacts");
-    validate_real(v, "margin", scene->margin, RANGE_NOT_NEGATIVE);
-    validate_real(v, "friction", scene->friction, RANGE_NOT_NEGATIVE);
+    const size_t mark = perp_validator_enter(v, "contacts");
+    perp_validate_real(v, "margin", scene->margin, RANGE_NOT_NEGATIVE);
+    perp_validate_real(v, "friction", scene->friction, RANGE_NOT_NEGATIVE);
     for (int i = 0; i < scene->pair_count; i++) {
         perp_pair *pair = &scene->pairs[i];
-        const size_t inner = validator_enter(v, "pairs.%s %s", pair->a ? pair->a : "", pair->b ? pair->b : "");
+        const size_t inner = perp_validator_enter(v, "pairs.%s %s", pair->a ? pair->a : "", pair->b ? pair->b : "");
         validate_pair(v, pair);
         for (int j = 0; j < i && pair->body_a >= 0; j++) {
             if (scene->pairs[j].body_a == pair->body_a && scene->pairs[j].body_b == pair->body_b) {
-                validator_error(v, NULL, "this pair was given before as `%s %s`", scene->pairs[j].a, scene->pairs[j].b);
+                perp_validator_error(v, NULL, "this pair was given before as `%s %s`", scene->pairs[j].a,
+                                     scene->pairs[j].b);
                 break;
             }
         }
-        validator_leave(v, inner);
+        perp_validator_leave(v, inner);
     }
     for (int i = 0; i < scene->exclusion_count; i++) {
-        const size_t inner = validator_enter(v, "exclude.%d", i);
+        const size_t inner = perp_validator_enter(v, "exclude.%d", i);
         perp_exclusion *e = &scene->exclusions[i];
         resolve_two(v, e->a, e->b, &e->body_a, &e->body_b);
-        validator_leave(v, inner);
+        perp_validator_leave(v, inner);
     }
-    validator_leave(v, mark);
+    perp_validator_leave(v, mark);
 }
 
 /* ---- run settings ----------------------------------------------------------------------------------------------- */
@@ -351,30 +354,30 @@ static void validate_contacts(validator *v)
 static void validate_run(validator *v)
 {
     const perp_run_settings *run = &v->scene->run;
-    const size_t mark = validator_enter(v, "run");
-    const bool h = validate_real(v, "h", run->h, RANGE_NOT_NEGATIVE);
-    const bool until = validate_real(v, "until", run->until, RANGE_NOT_NEGATIVE);
+    const size_t mark = perp_validator_enter(v, "run");
+    const bool h = perp_validate_real(v, "h", run->h, RANGE_NOT_NEGATIVE);
+    const bool until = perp_validate_real(v, "until", run->until, RANGE_NOT_NEGATIVE);
     if (run->steps_set && run->until_set) {
-        validator_error(v, "steps", "give `until` or `steps`, not both");
+        perp_validator_error(v, "steps", "give `until` or `steps`, not both");
     } else if (run->steps_set && run->steps < 0) {
-        validator_error(v, "steps", "`steps` must not be negative, but is %d", run->steps);
+        perp_validator_error(v, "steps", "`steps` must not be negative, but is %d", run->steps);
     } else if (!run->steps_set && h && until && run->h > 0.0 && !(run->until / run->h < 1e9)) {
-        validator_error(v, "until", "`until` is %g steps of h = %g; at most 1e9 are allowed", run->until / run->h,
-                        run->h);
+        perp_validator_error(v, "until", "`until` is %g steps of h = %g; at most 1e9 are allowed", run->until / run->h,
+                             run->h);
     }
-    validate_real(v, "smoothing", run->smoothing, RANGE_NOT_NEGATIVE);
+    perp_validate_real(v, "smoothing", run->smoothing, RANGE_NOT_NEGATIVE);
     if (run->rays < 4 || run->rays > 1024 || run->rays % 2 != 0) {
-        validator_error(v, "rays", "`rays` must be an even number from 4 to 1024, but is %d", run->rays);
+        perp_validator_error(v, "rays", "`rays` must be an even number from 4 to 1024, but is %d", run->rays);
     }
-    validate_real(v, "tolerance", run->tolerance, RANGE_POSITIVE);
+    perp_validate_real(v, "tolerance", run->tolerance, RANGE_POSITIVE);
     if (!(run->substep_tolerance > 0.0)) {
-        validator_error(v, "substep_tolerance", "`substep_tolerance` must be positive (.inf: never split a step)");
+        perp_validator_error(v, "substep_tolerance", "`substep_tolerance` must be positive (.inf: never split a step)");
     }
-    validate_real(v, "time_scale", run->time_scale, RANGE_POSITIVE);
+    perp_validate_real(v, "time_scale", run->time_scale, RANGE_POSITIVE);
     if (run->threads < 1 || run->threads > 1024) {
-        validator_error(v, "threads", "`threads` must lie between 1 and 1024, but is %d", run->threads);
+        perp_validator_error(v, "threads", "`threads` must lie between 1 and 1024, but is %d", run->threads);
     }
-    validator_leave(v, mark);
+    perp_validator_leave(v, mark);
 }
 
 /* ---- all of it --------------------------------------------------------------------------------------------------- */
@@ -383,24 +386,24 @@ static void validate_objects(validator *v)
 {
     perp_scene *scene = v->scene;
     for (int i = 0; i < scene->body_count; i++) {
-        const size_t mark = validator_enter(v, "bodies.%s", scene->bodies[i].name);
-        validate_body(v, &scene->bodies[i]);
-        validator_leave(v, mark);
+        const size_t mark = perp_validator_enter(v, "bodies.%s", scene->bodies[i].name);
+        perp_validate_body(v, &scene->bodies[i]);
+        perp_validator_leave(v, mark);
     }
     for (int i = 0; i < scene->joint_count; i++) {
-        const size_t mark = validator_enter(v, "joints.%s", scene->joints[i].name);
-        validate_joint(v, &scene->joints[i]);
-        validator_leave(v, mark);
+        const size_t mark = perp_validator_enter(v, "joints.%s", scene->joints[i].name);
+        perp_validate_joint(v, &scene->joints[i]);
+        perp_validator_leave(v, mark);
     }
     for (int i = 0; i < scene->loop_count; i++) {
-        const size_t mark = validator_enter(v, "loops.%s", scene->loops[i].name);
+        const size_t mark = perp_validator_enter(v, "loops.%s", scene->loops[i].name);
         validate_loop(v, &scene->loops[i]);
-        validator_leave(v, mark);
+        perp_validator_leave(v, mark);
     }
     for (int i = 0; i < scene->force_count; i++) {
-        const size_t mark = validator_enter(v, "forces.%d", i);
+        const size_t mark = perp_validator_enter(v, "forces.%d", i);
         validate_force(v, &scene->forces[i]);
-        validator_leave(v, mark);
+        perp_validator_leave(v, mark);
     }
 }
 
@@ -410,7 +413,7 @@ perp_status perp_scene_validate(perp_scene *scene, perp_diagnostics *diagnostics
     scene->validated = false;
     index_names(&v);
     if (!v.out_of_memory) {
-        validate_vector(&v, "gravity", scene->gravity);
+        perp_validate_vector(&v, "gravity", scene->gravity);
         validate_tree(&v);
         validate_objects(&v);
         validate_contacts(&v);

@@ -12,7 +12,7 @@ static void validate_axis(validator *v, perp_joint *joint)
     const bool about = joint->kind == PERP_JOINT_REVOLUTE || joint->kind == PERP_JOINT_PLANAR;
     if (joint->kind == PERP_JOINT_BALL || joint->kind == PERP_JOINT_FIXED) {
         if (joint->axis_set) {
-            validator_error(v, "axis", "a %s joint has no axis", perp_joint_kind_name(joint->kind));
+            perp_validator_error(v, "axis", "a %s joint has no axis", perp_joint_kind_name(joint->kind));
         }
         return;
     }
@@ -21,18 +21,18 @@ static void validate_axis(validator *v, perp_joint *joint)
         return;
     }
     if (!joint->axis_set) {
-        validator_error(v, NULL, "a %s joint needs an `axis`", perp_joint_kind_name(joint->kind));
+        perp_validator_error(v, NULL, "a %s joint needs an `axis`", perp_joint_kind_name(joint->kind));
         return;
     }
-    if (!validate_direction(v, "axis", &joint->axis)) {
+    if (!perp_validate_direction(v, "axis", &joint->axis)) {
         return;
     }
     if (planar && about && (joint->axis.x != 0.0 || joint->axis.y != 0.0)) {
-        validator_error(v, "axis", "in the plane a %s joint turns about [0, 0, 1] or [0, 0, -1]",
-                        perp_joint_kind_name(joint->kind));
+        perp_validator_error(v, "axis", "in the plane a %s joint turns about [0, 0, 1] or [0, 0, -1]",
+                             perp_joint_kind_name(joint->kind));
     }
     if (planar && !about && joint->axis.z != 0.0) {
-        validator_error(v, "axis", "in the plane a prismatic joint's axis has two components");
+        perp_validator_error(v, "axis", "in the plane a prismatic joint's axis has two components");
     }
 }
 
@@ -43,24 +43,24 @@ static void validate_position(validator *v, perp_joint *joint)
         perp_quat q = joint->position_set
                           ? (perp_quat){joint->position[0], joint->position[1], joint->position[2], joint->position[3]}
                           : perp_quat_identity();
-        validate_quaternion(v, "position", &q);
+        perp_validate_quaternion(v, "position", &q);
         joint->position[0] = q.w;
         joint->position[1] = q.x;
         joint->position[2] = q.y;
         joint->position[3] = q.z;
     }
     for (int i = 0; i < nq; i++) {
-        if (!validate_real(v, "position", joint->position[i], RANGE_FINITE)) {
+        if (!perp_validate_real(v, "position", joint->position[i], RANGE_FINITE)) {
             break;
         }
     }
     for (int i = 0; i < nv; i++) {
-        if (!validate_real(v, "velocity", joint->velocity[i], RANGE_FINITE)) {
+        if (!perp_validate_real(v, "velocity", joint->velocity[i], RANGE_FINITE)) {
             break;
         }
     }
     if (joint->kind == PERP_JOINT_FIXED && (joint->position_set || joint->velocity_set)) {
-        validator_error(v, joint->position_set ? "position" : "velocity", "a fixed joint does not move");
+        perp_validator_error(v, joint->position_set ? "position" : "velocity", "a fixed joint does not move");
     }
 }
 
@@ -71,73 +71,73 @@ static void validate_limits(validator *v, const perp_joint *joint)
     }
     const double low = joint->limits[0], high = joint->limits[1];
     if (!is_scalar(joint->kind)) {
-        validator_error(v, "limits", "a %s joint has no limits", perp_joint_kind_name(joint->kind));
+        perp_validator_error(v, "limits", "a %s joint has no limits", perp_joint_kind_name(joint->kind));
     } else if (!(low <= high)) { /* also NaN */
-        validator_error(v, "limits", "must be [lo, hi] with lo <= hi, but are [%g, %g]", low, high);
+        perp_validator_error(v, "limits", "must be [lo, hi] with lo <= hi, but are [%g, %g]", low, high);
     } else if (joint->position[0] < low || joint->position[0] > high) {
-        validator_error(v, joint->position_set ? "position" : "limits",
-                        "the initial position %g lies outside the limits [%g, %g]", joint->position[0], low, high);
+        perp_validator_error(v, joint->position_set ? "position" : "limits",
+                             "the initial position %g lies outside the limits [%g, %g]", joint->position[0], low, high);
     }
 }
 
 static void validate_control(validator *v, perp_joint *joint)
 {
-    validate_real(v, "stiffness", joint->stiffness, RANGE_NOT_NEGATIVE);
-    validate_real(v, "damping", joint->damping, RANGE_NOT_NEGATIVE);
-    validate_real(v, "armature", joint->armature, RANGE_NOT_NEGATIVE);
+    perp_validate_real(v, "stiffness", joint->stiffness, RANGE_NOT_NEGATIVE);
+    perp_validate_real(v, "damping", joint->damping, RANGE_NOT_NEGATIVE);
+    perp_validate_real(v, "armature", joint->armature, RANGE_NOT_NEGATIVE);
     const bool stiff = joint->stiffness > 0.0 && joint->control != PERP_CONTROL_IMPEDANCE;
     if (stiff) {
-        validator_warning(v, "stiffness", "has no effect without `control: impedance`");
+        perp_validator_warning(v, "stiffness", "has no effect without `control: impedance`");
     }
     if (joint->command_set && joint->control == PERP_CONTROL_NONE) {
-        validator_warning(v, "command", "has no effect without `control: position` or `control: impedance`");
+        perp_validator_warning(v, "command", "has no effect without `control: position` or `control: impedance`");
     }
     if (!is_scalar(joint->kind)) {
         if (joint->control != PERP_CONTROL_NONE) {
-            validator_error(v, "control",
-                            "only revolute, prismatic and screw joints can be controlled; a %s joint is "
-                            "passive",
-                            perp_joint_kind_name(joint->kind));
+            perp_validator_error(v, "control",
+                                 "only revolute, prismatic and screw joints can be controlled; a %s joint is "
+                                 "passive",
+                                 perp_joint_kind_name(joint->kind));
         }
         return;
     }
     if (joint->command_set) {
-        validate_drive(v, "command", &joint->command);
+        perp_validate_drive(v, "command", &joint->command);
     } else {
         joint->command.offset = joint->position[0];
     }
     if (joint->control == PERP_CONTROL_IMPEDANCE && joint->stiffness == 0.0) {
-        validator_error(v, NULL, "impedance control needs a positive `stiffness`");
+        perp_validator_error(v, NULL, "impedance control needs a positive `stiffness`");
     }
 }
 
-void validate_joint(validator *v, perp_joint *joint)
+void perp_validate_joint(validator *v, perp_joint *joint)
 {
     const int faults = v->faults;
-    validate_name(v, joint->name, "joint");
+    perp_validate_name(v, joint->name, "joint");
     if (v->faults > faults) {
         return;
     }
     if (joint->kind == PERP_JOINT_NONE || (unsigned)joint->kind >= PERP_JOINT_COUNT) {
-        validator_error(v, NULL, "a joint needs a `type`");
+        perp_validator_error(v, NULL, "a joint needs a `type`");
         return;
     }
     if (v->scene->planar && (joint->kind == PERP_JOINT_BALL || joint->kind == PERP_JOINT_SCREW)) {
-        validator_error(v, "type", "a %s joint leaves the plane; use revolute or prismatic",
-                        perp_joint_kind_name(joint->kind));
+        perp_validator_error(v, "type", "a %s joint leaves the plane; use revolute or prismatic",
+                             perp_joint_kind_name(joint->kind));
         return;
     }
-    validate_vector(v, "anchor", joint->anchor);
+    perp_validate_vector(v, "anchor", joint->anchor);
     validate_axis(v, joint);
     validate_position(v, joint);
     validate_limits(v, joint);
     validate_control(v, joint);
     if (joint->kind == PERP_JOINT_SCREW) {
-        if (validate_real(v, "pitch", joint->pitch, RANGE_FINITE) && joint->pitch == 0.0) {
-            validator_error(v, "pitch",
-                            "a screw joint needs a `pitch` (metres per radian); without one it is revolute");
+        if (perp_validate_real(v, "pitch", joint->pitch, RANGE_FINITE) && joint->pitch == 0.0) {
+            perp_validator_error(v, "pitch",
+                                 "a screw joint needs a `pitch` (metres per radian); without one it is revolute");
         }
     } else if (joint->pitch != 0.0) {
-        validator_error(v, "pitch", "only a screw joint has a pitch");
+        perp_validator_error(v, "pitch", "only a screw joint has a pitch");
     }
 }

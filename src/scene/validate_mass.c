@@ -11,12 +11,12 @@ static void validate_moments(validator *v, const perp_mat3 *inertia)
     perp_mat3_symmetric_eigen(inertia, moments, NULL);
     const double slack = 1e-6 * fabs(moments[2]);
     if (moments[0] < -1e-12 * fabs(moments[2])) { /* beyond the rounding of the eigenvalues themselves */
-        validator_error(v, "inertia", "is not positive: its principal moments are %g, %g, %g", moments[0], moments[1],
-                        moments[2]);
+        perp_validator_error(v, "inertia", "is not positive: its principal moments are %g, %g, %g", moments[0],
+                             moments[1], moments[2]);
     } else if (moments[0] + moments[1] < moments[2] - slack) {
-        validator_error(v, "inertia",
-                        "no body has these principal moments: %g + %g < %g breaks the triangle inequality", moments[0],
-                        moments[1], moments[2]);
+        perp_validator_error(v, "inertia",
+                             "no body has these principal moments: %g + %g < %g breaks the triangle inequality",
+                             moments[0], moments[1], moments[2]);
     }
 }
 
@@ -27,13 +27,13 @@ static void validate_written_inertia(validator *v, const perp_body *body)
         return;
     }
     if (v->scene->planar ? n != 1 : n != 3 && n != 6) {
-        validator_error(v, "inertia", "%s",
-                        v->scene->planar ? "a planar body has one number, Izz"
-                                         : "write [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz]");
+        perp_validator_error(v, "inertia", "%s",
+                             v->scene->planar ? "a planar body has one number, Izz"
+                                              : "write [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz]");
         return;
     }
     for (int i = 0; i < n; i++) {
-        if (!validate_real(v, "inertia", body->inertia[i], n == 1 ? RANGE_NOT_NEGATIVE : RANGE_FINITE)) {
+        if (!perp_validate_real(v, "inertia", body->inertia[i], n == 1 ? RANGE_NOT_NEGATIVE : RANGE_FINITE)) {
             return;
         }
     }
@@ -45,21 +45,21 @@ static void validate_written_inertia(validator *v, const perp_body *body)
     }
 }
 
-void validate_mass_fields(validator *v, const perp_body *body)
+void perp_validate_mass_fields(validator *v, const perp_body *body)
 {
-    validate_optional(v, "mass", body->mass, RANGE_NOT_NEGATIVE);
-    validate_optional(v, "density", body->density, RANGE_NOT_NEGATIVE);
+    perp_validate_optional(v, "mass", body->mass, RANGE_NOT_NEGATIVE);
+    perp_validate_optional(v, "density", body->density, RANGE_NOT_NEGATIVE);
     bool density = body->density.set;
     for (int i = 0; i < body->shape_count; i++) {
         density = density || body->shapes[i].density.set;
     }
     if (body->mass.set && density) {
-        validator_error(v, "mass", "give `mass` or `density`, not both");
+        perp_validator_error(v, "mass", "give `mass` or `density`, not both");
     }
     if (body->inertia_count > 0 && !body->mass.set && !density) {
-        validator_error(v, NULL, "an `inertia` without `mass` or `density` has no effect");
+        perp_validator_error(v, NULL, "an `inertia` without `mass` or `density` has no effect");
     }
-    validate_vector(v, "com", body->com);
+    perp_validate_vector(v, "com", body->com);
     validate_written_inertia(v, body);
 }
 
@@ -101,11 +101,12 @@ static bool resists_its_motion(const perp_body *body, bool planar, const perp_ma
 static void validate_free_mass(validator *v, const perp_body *body, const perp_mass_properties *p)
 {
     if (!(p->mass > 0.0) && body->free_mask != 0 && !v->child_lost) {
-        validator_error(v, body->mass.set ? "mass" : NULL,
-                        "a free body needs mass: give `mass` or `density`, or make it `fixed: true`, `driven` or the "
-                        "child of a joint");
+        perp_validator_error(
+            v, body->mass.set ? "mass" : NULL,
+            "a free body needs mass: give `mass` or `density`, or make it `fixed: true`, `driven` or the "
+            "child of a joint");
     } else if (p->mass > 0.0 && !resists_its_motion(body, v->scene->planar, p)) {
-        validator_error(
+        perp_validator_error(
             v, body->inertia_count ? "inertia" : NULL,
             "a body that can turn needs a positive inertia: give `inertia`, shapes with volume, or lock its "
             "rotation with `free: [%s]`",
@@ -114,12 +115,12 @@ static void validate_free_mass(validator *v, const perp_body *body, const perp_m
 }
 
 /* What follows from mass, densities and shapes together, all of which are sound by themselves. */
-void validate_mass(validator *v, const perp_body *body)
+void perp_validate_mass(validator *v, const perp_body *body)
 {
     perp_error error;
     perp_mass_properties properties;
     if (perp_body_mass_properties(body, v->scene->planar, &properties, &error) != PERP_STATUS_OK) {
-        validator_error(v, NULL, "%s", error.message);
+        perp_validator_error(v, NULL, "%s", error.message);
         return;
     }
     bool finite = isfinite(properties.mass) && isfinite(perp_vec3_norm(properties.com));
@@ -127,7 +128,7 @@ void validate_mass(validator *v, const perp_body *body)
         finite = finite && isfinite(properties.inertia.m[i]);
     }
     if (!finite) {
-        validator_error(v, NULL, "mass properties overflow; check the lengths and densities");
+        perp_validator_error(v, NULL, "mass properties overflow; check the lengths and densities");
     } else if (body->kind == PERP_BODY_FREE && body->joint < 0) {
         validate_free_mass(v, body, &properties);
     }

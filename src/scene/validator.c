@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-size_t validator_enter(validator *v, const char *format, ...)
+size_t perp_validator_enter(validator *v, const char *format, ...)
 {
     const size_t mark = v->length;
     const size_t room = sizeof v->path - v->length;
@@ -23,7 +23,7 @@ size_t validator_enter(validator *v, const char *format, ...)
     return mark;
 }
 
-void validator_leave(validator *v, size_t mark)
+void perp_validator_leave(validator *v, size_t mark)
 {
     v->length = mark;
     v->path[mark] = '\0';
@@ -43,7 +43,7 @@ static void complain(validator *v, perp_severity severity, const char *key, cons
 {
     char message[512];
     vsnprintf(message, sizeof message, format, arguments);
-    const size_t mark = key ? validator_enter(v, "%s", key) : v->length;
+    const size_t mark = key ? perp_validator_enter(v, "%s", key) : v->length;
     v->faults += severity == PERP_SEVERITY_ERROR;
     bool known = false;
     for (int i = 0; i < v->earlier && !known; i++) {
@@ -53,10 +53,10 @@ static void complain(validator *v, perp_severity severity, const char *key, cons
     if (!known) {
         perp_scene_report(v->scene, v->diagnostics, severity, v->path, "%s", message);
     }
-    validator_leave(v, mark);
+    perp_validator_leave(v, mark);
 }
 
-void validator_error(validator *v, const char *key, const char *format, ...)
+void perp_validator_error(validator *v, const char *key, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -64,7 +64,7 @@ void validator_error(validator *v, const char *key, const char *format, ...)
     va_end(arguments);
 }
 
-void validator_warning(validator *v, const char *key, const char *format, ...)
+void perp_validator_warning(validator *v, const char *key, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -87,83 +87,83 @@ static const char *last_key(const validator *v, const char *key)
     return dot ? dot + 1 : whole;
 }
 
-bool validate_real(validator *v, const char *key, double value, real_range range)
+bool perp_validate_real(validator *v, const char *key, double value, real_range range)
 {
     const char *name = last_key(v, key);
     if (!(fabs(value) <= LARGEST)) {
-        validator_error(v, key, "`%s` must be a finite number, of at most %g", name, LARGEST);
+        perp_validator_error(v, key, "`%s` must be a finite number, of at most %g", name, LARGEST);
         return false;
     }
     if (range == RANGE_NOT_NEGATIVE && value < 0.0) {
-        validator_error(v, key, "`%s` must not be negative, but is %g", name, value);
+        perp_validator_error(v, key, "`%s` must not be negative, but is %g", name, value);
         return false;
     }
     if (range == RANGE_POSITIVE && !(value > 0.0)) {
-        validator_error(v, key, "`%s` must be positive, but is %g", name, value);
+        perp_validator_error(v, key, "`%s` must be positive, but is %g", name, value);
         return false;
     }
     return true;
 }
 
-bool validate_optional(validator *v, const char *key, perp_optional value, real_range range)
+bool perp_validate_optional(validator *v, const char *key, perp_optional value, real_range range)
 {
-    return !value.set || validate_real(v, key, value.value, range);
+    return !value.set || perp_validate_real(v, key, value.value, range);
 }
 
-bool validate_vector(validator *v, const char *key, perp_vec3 value)
+bool perp_validate_vector(validator *v, const char *key, perp_vec3 value)
 {
     if (fabs(value.x) <= LARGEST && fabs(value.y) <= LARGEST && fabs(value.z) <= LARGEST) {
         return true;
     }
-    validator_error(v, key, "`%s` must have finite components, of at most %g", last_key(v, key), LARGEST);
+    perp_validator_error(v, key, "`%s` must have finite components, of at most %g", last_key(v, key), LARGEST);
     return false;
 }
 
-bool validate_direction(validator *v, const char *key, perp_vec3 *direction)
+bool perp_validate_direction(validator *v, const char *key, perp_vec3 *direction)
 {
-    if (!validate_vector(v, key, *direction)) {
+    if (!perp_validate_vector(v, key, *direction)) {
         return false;
     }
     const perp_vec3 unit = perp_vec3_normalise(*direction);
     if (!(perp_vec3_dot(unit, unit) > 0.5)) {
-        validator_error(v, key, "`%s` is a zero vector; a direction is needed", last_key(v, key));
+        perp_validator_error(v, key, "`%s` is a zero vector; a direction is needed", last_key(v, key));
         return false;
     }
     *direction = unit;
     return true;
 }
 
-void validate_quaternion(validator *v, const char *key, perp_quat *q)
+void perp_validate_quaternion(validator *v, const char *key, perp_quat *q)
 {
     const double norm = sqrt(q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z);
     if (!(fabs(norm - 1.0) <= 1e-2)) { /* also NaN and infinite */
-        validator_error(v, key, "a quaternion (w, x, y, z) has length 1, but this one has %.6g", norm);
+        perp_validator_error(v, key, "a quaternion (w, x, y, z) has length 1, but this one has %.6g", norm);
         return;
     }
     if (fabs(norm - 1.0) > 1e-6) {
-        validator_warning(v, key, "quaternion of length %.6g was normalised", norm);
+        perp_validator_warning(v, key, "quaternion of length %.6g was normalised", norm);
     }
     *q = perp_quat_normalise(*q);
 }
 
-void validate_placement(validator *v, const char *key, perp_placement *placement)
+void perp_validate_placement(validator *v, const char *key, perp_placement *placement)
 {
-    const size_t mark = validator_enter(v, "%s", key);
-    validate_vector(v, "position", placement->pose.position);
+    const size_t mark = perp_validator_enter(v, "%s", key);
+    perp_validate_vector(v, "position", placement->pose.position);
     if (v->scene->planar) {
-        if (validate_real(v, "angle", placement->angle, RANGE_FINITE)) {
+        if (perp_validate_real(v, "angle", placement->angle, RANGE_FINITE)) {
             placement->pose.rotation = perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), placement->angle);
         }
         placement->pose.position.z = 0.0;
     } else if (placement->rpy_set) {
         const double *rpy = placement->rpy;
-        if (validate_vector(v, "rpy", perp_vec3_make(rpy[0], rpy[1], rpy[2]))) {
+        if (perp_validate_vector(v, "rpy", perp_vec3_make(rpy[0], rpy[1], rpy[2]))) {
             placement->pose.rotation = perp_quat_normalise(perp_quat_from_rpy(rpy[0], rpy[1], rpy[2]));
         }
     } else {
-        validate_quaternion(v, "quat_wxyz", &placement->pose.rotation);
+        perp_validate_quaternion(v, "quat_wxyz", &placement->pose.rotation);
     }
-    validator_leave(v, mark);
+    perp_validator_leave(v, mark);
 }
 
 static void validate_table(validator *v, perp_drive *drive)
@@ -172,19 +172,20 @@ static void validate_table(validator *v, perp_drive *drive)
     for (int i = 0; i < drive->knot_count && good; i++) {
         char key[32];
         snprintf(key, sizeof key, "times.%d", i);
-        good = validate_real(v, key, drive->times[i], RANGE_FINITE);
+        good = perp_validate_real(v, key, drive->times[i], RANGE_FINITE);
         if (good && i > 0 && !(drive->times[i] > drive->times[i - 1])) {
-            validator_error(v, key, "times must increase, but %g follows %g", drive->times[i], drive->times[i - 1]);
+            perp_validator_error(v, key, "times must increase, but %g follows %g", drive->times[i],
+                                 drive->times[i - 1]);
             good = false;
         }
         snprintf(key, sizeof key, "values.%d", i);
-        good = good && validate_real(v, key, drive->values[i], RANGE_FINITE);
+        good = good && perp_validate_real(v, key, drive->values[i], RANGE_FINITE);
     }
     for (int i = 1; good && i < drive->knot_count; i++) {
         const double rate = (drive->values[i] - drive->values[i - 1]) / (drive->times[i] - drive->times[i - 1]);
         if (!(fabs(rate) <= LARGEST)) {
-            validator_error(v, "times", "the table rises too steeply between %g and %g", drive->times[i - 1],
-                            drive->times[i]);
+            perp_validator_error(v, "times", "the table rises too steeply between %g and %g", drive->times[i - 1],
+                                 drive->times[i]);
             good = false;
         }
     }
@@ -203,55 +204,56 @@ static void validate_table(validator *v, perp_drive *drive)
     }
     for (int i = 0; i < drive->knot_count; i++) {
         if (!isfinite(slopes[i])) {
-            validator_error(v, "times", "the table is too steep for a cubic spline; use `interpolate: linear`");
+            perp_validator_error(v, "times", "the table is too steep for a cubic spline; use `interpolate: linear`");
             return; /* without slopes, so that checking again finds it again */
         }
     }
     drive->slopes = slopes;
 }
 
-void validate_drive(validator *v, const char *key, perp_drive *drive)
+void perp_validate_drive(validator *v, const char *key, perp_drive *drive)
 {
-    const size_t mark = validator_enter(v, "%s", key);
-    validate_real(v, "offset", drive->offset, RANGE_FINITE);
-    validate_real(v, "rate", drive->rate, RANGE_FINITE);
+    const size_t mark = perp_validator_enter(v, "%s", key);
+    perp_validate_real(v, "offset", drive->offset, RANGE_FINITE);
+    perp_validate_real(v, "rate", drive->rate, RANGE_FINITE);
     for (int i = 0; i < drive->sine_count; i++) {
-        const size_t inner = validator_enter(v, "sines.%d", i);
-        validate_real(v, "amplitude", drive->sines[i].amplitude, RANGE_FINITE);
-        validate_real(v, "omega", drive->sines[i].omega, RANGE_FINITE);
-        validate_real(v, "phase", drive->sines[i].phase, RANGE_FINITE);
-        validator_leave(v, inner);
+        const size_t inner = perp_validator_enter(v, "sines.%d", i);
+        perp_validate_real(v, "amplitude", drive->sines[i].amplitude, RANGE_FINITE);
+        perp_validate_real(v, "omega", drive->sines[i].omega, RANGE_FINITE);
+        perp_validate_real(v, "phase", drive->sines[i].phase, RANGE_FINITE);
+        perp_validator_leave(v, inner);
     }
     validate_table(v, drive);
-    validator_leave(v, mark);
+    perp_validator_leave(v, mark);
 }
 
 /* A name is a key of JSON output, a column of CSV output (NAME.x), half of a pair's key ("A B") and a step of a --set
  * path, so it has no blanks, dots, commas, colons or quotes. */
-void validate_name(validator *v, const char *name, const char *what)
+void perp_validate_name(validator *v, const char *name, const char *what)
 {
     if (!name || !name[0]) {
-        validator_error(v, NULL, "a %s needs a name", what);
+        perp_validator_error(v, NULL, "a %s needs a name", what);
         return;
     }
     if (strlen(name) > PERP_SCENE_MAX_NAME) {
-        validator_error(v, NULL, "a name has at most %d characters", PERP_SCENE_MAX_NAME);
+        perp_validator_error(v, NULL, "a name has at most %d characters", PERP_SCENE_MAX_NAME);
         return;
     }
     if (strcmp(name, "world") == 0) {
-        validator_error(v, NULL, "`world` is the fixed frame; give the %s another name", what);
+        perp_validator_error(v, NULL, "`world` is the fixed frame; give the %s another name", what);
         return;
     }
     for (const char *c = name; *c; c += perp_utf8_length(c)) {
         if (perp_utf8_length(c) == 0) {
-            validator_error(v, NULL, "the name of a %s must be valid UTF-8", what);
+            perp_validator_error(v, NULL, "the name of a %s must be valid UTF-8", what);
             return;
         }
         if (*c == ' ' || perp_utf8_is_control(c) || strchr(".,:;=\"'", *c)) {
-            validator_error(v, NULL,
-                            "the name of a %s must not contain blanks or any of . , : ; = \" '; use letters, digits, "
-                            "_ and -",
-                            what);
+            perp_validator_error(
+                v, NULL,
+                "the name of a %s must not contain blanks or any of . , : ; = \" '; use letters, digits, "
+                "_ and -",
+                what);
             return;
         }
     }

@@ -16,33 +16,34 @@ typedef struct validator {
     char path[256];
 } validator;
 
-/* Steps into a part of the scene; returns what validator_leave needs to step back. */
-size_t validator_enter(validator *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void validator_leave(validator *v, size_t mark);
+/* Steps into a part of the scene; returns what perp_validator_leave needs to step back. */
+size_t perp_validator_enter(validator *v, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void perp_validator_leave(validator *v, size_t mark);
 
 /* Complain about the current place, or about its part `key` (NULL: the place itself). */
-void validator_error(validator *v, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void validator_warning(validator *v, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void perp_validator_error(validator *v, const char *key, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void perp_validator_warning(validator *v, const char *key, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 typedef enum real_range { RANGE_FINITE, RANGE_NOT_NEGATIVE, RANGE_POSITIVE } real_range;
 
 /* False, after an error, if the value is not finite or out of range. */
-bool validate_real(validator *v, const char *key, double value, real_range range);
-bool validate_optional(validator *v, const char *key, perp_optional value, real_range range);
-bool validate_vector(validator *v, const char *key, perp_vec3 value);
+bool perp_validate_real(validator *v, const char *key, double value, real_range range);
+bool perp_validate_optional(validator *v, const char *key, perp_optional value, real_range range);
+bool perp_validate_vector(validator *v, const char *key, perp_vec3 value);
 /* Scales to unit length; false, after an error, for a zero or non-finite vector. */
-bool validate_direction(validator *v, const char *key, perp_vec3 *direction);
+bool perp_validate_direction(validator *v, const char *key, perp_vec3 *direction);
 /* Unit to 1e-6: normalised silently; to 1e-2: with a warning; else an error. */
-void validate_quaternion(validator *v, const char *key, perp_quat *quat_wxyz);
-void validate_placement(validator *v, const char *key, perp_placement *placement);
+void perp_validate_quaternion(validator *v, const char *key, perp_quat *quat_wxyz);
+void perp_validate_placement(validator *v, const char *key, perp_placement *placement);
 /* Checks the table and computes the slopes of a cubic one. */
-void validate_drive(validator *v, const char *key, perp_drive *drive);
-void validate_name(validator *v, const char *name, const char *what);
+void perp_validate_drive(validator *v, const char *key, perp_drive *drive);
+void perp_validate_name(validator *v, const char *name, const char *what);
 
 /* What is written of mass and inertia; then, if all of a body is sound by itself, what follows from it together. */
-void validate_mass_fields(validator *v, const perp_body *body);
-void validate_mass(validator *v, const perp_body *body);
-void validate_body(validator *v, perp_body *body);
-void validate_joint(validator *v, perp_joint *joint);
+void perp_validate_mass_fields(validator *v, const perp_body *body);
+void perp_validate_mass(validator *v, const perp_body *body);
+void perp_validate_body(validator *v, perp_body *body);
+void perp_validate_joint(validator *v, perp_joint *joint);
 
 #endif

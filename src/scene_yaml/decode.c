@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool decode_error(decoder *d, const yaml_node *node, const char *format, ...)
+bool perp_decode_error(decoder *d, const yaml_node *node, const char *format, ...)
 {
     char message[512];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    yaml_tree_report(d->diagnostics, PERP_SEVERITY_ERROR, node, "%s", message);
+    perp_yaml_tree_report(d->diagnostics, PERP_SEVERITY_ERROR, node, "%s", message);
     return false;
 }
 
-void *decode_memory(decoder *d, int count, size_t size)
+void *perp_decode_memory(decoder *d, int count, size_t size)
 {
     void *memory = perp_arena_push(d->arena, (size_t)count, size);
     d->out_of_memory = d->out_of_memory || !memory;
@@ -31,7 +31,7 @@ static void describe(const yaml_node *node, char text[64])
         snprintf(text, 64, "a mapping");
     } else if (node->kind == YAML_LIST) {
         snprintf(text, 64, "a list of %d", node->count);
-    } else if (yaml_tree_is_null(node)) {
+    } else if (perp_yaml_tree_is_null(node)) {
         snprintf(text, 64, "nothing");
     } else {
         snprintf(text, 64, node->quoted ? "the text \"%.40s\"" : "`%.40s`", node->text);
@@ -43,13 +43,13 @@ static bool expected(decoder *d, const yaml_node *node, const char *what)
     char found[64];
     describe(node, found);
     if (node->key && d->key && strcmp(node->key, d->key->key) == 0) {
-        return decode_error(d, node, "`%s`: expected %s, but found %s; write `%s: %s`", node->key, what, found,
-                            d->key->key, d->key->form);
+        return perp_decode_error(d, node, "`%s`: expected %s, but found %s; write `%s: %s`", node->key, what, found,
+                                 d->key->key, d->key->form);
     }
     if (node->key) {
-        return decode_error(d, node, "`%.60s`: expected %s, but found %s", node->key, what, found);
+        return perp_decode_error(d, node, "`%.60s`: expected %s, but found %s", node->key, what, found);
     }
-    return decode_error(d, node, "expected %s, but found %s", what, found);
+    return perp_decode_error(d, node, "expected %s, but found %s", what, found);
 }
 
 /* ---- keys -----------------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ static bool right_dimension(const decoder *d, const key_spec *key)
 static void report_unknown(decoder *d, const yaml_node *node, const key_table *table)
 {
     if (d->diagnostics->errors >= PERP_DIAGNOSTICS_PER_SEVERITY) {
-        decode_error(d, node, "unknown key"); /* counted, not shown: no search for the nearest of a million */
+        perp_decode_error(d, node, "unknown key"); /* counted, not shown: no search for the nearest of a million */
         return;
     }
     const size_t given = strlen(node->key);
@@ -95,7 +95,7 @@ static void report_unknown(decoder *d, const yaml_node *node, const key_table *t
                  node->key, nearest ? nearest->key : "", known);
     }
     char path[256];
-    yaml_tree_path(node, path, sizeof path);
+    perp_yaml_tree_path(node, path, sizeof path);
     perp_diagnostics_add(d->diagnostics, PERP_SEVERITY_ERROR, node->file, node->key_line, node->key_column, path, "%s",
                          message);
 }
@@ -115,17 +115,17 @@ static void report_missing(decoder *d, const yaml_node *node, const key_spec *ke
 {
     char path[256];
     int line, column;
-    yaml_tree_path(node, path, sizeof path);
-    yaml_tree_place(node, &line, &column);
+    perp_yaml_tree_path(node, path, sizeof path);
+    perp_yaml_tree_place(node, &line, &column);
     const size_t length = strlen(path);
     snprintf(path + length, sizeof path - length, "%s%s", length ? "." : "", key->key);
     perp_diagnostics_add(d->diagnostics, PERP_SEVERITY_ERROR, node->file, line, column, path,
                          "`%s` is missing; write `%s: %s`", key->key, key->key, key->form);
 }
 
-bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *object)
+bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, void *object)
 {
-    if (node->kind != YAML_MAP && !yaml_tree_is_null(node)) {
+    if (node->kind != YAML_MAP && !perp_yaml_tree_is_null(node)) {
         return expected(d, node, "a mapping");
     }
     bool good = true;
@@ -135,8 +135,8 @@ bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *o
             report_unknown(d, child, table);
             good = false;
         } else if (!right_dimension(d, key)) {
-            good = decode_error(d, child, "`%s` belongs to %s scenes, but this one is %s", key->key,
-                                d->planar ? "spatial" : "planar", d->planar ? "planar" : "spatial");
+            good = perp_decode_error(d, child, "`%s` belongs to %s scenes, but this one is %s", key->key,
+                                     d->planar ? "spatial" : "planar", d->planar ? "planar" : "spatial");
         } else {
             d->key = key;
             good = key->read(d, child, (char *)object + key->offset) && good;
@@ -145,7 +145,7 @@ bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *o
     for (int i = 0; i < table->count; i++) {
         const key_spec *key = &table->keys[i];
         if ((key->flags & KEY_REQUIRED) && right_dimension(d, key) &&
-            !yaml_tree_find(node, key->key, strlen(key->key))) {
+            !perp_yaml_tree_find(node, key->key, strlen(key->key))) {
             report_missing(d, node, key);
             good = false;
         }
@@ -197,49 +197,49 @@ static int infinity_sign(const char *text)
 
 static bool read_number(decoder *d, const yaml_node *node, double *value, bool infinite_allowed)
 {
-    if (node->kind != YAML_SCALAR || node->quoted || yaml_tree_is_null(node)) {
+    if (node->kind != YAML_SCALAR || node->quoted || perp_yaml_tree_is_null(node)) {
         return expected(d, node, "a number");
     }
     const int sign = infinity_sign(node->text);
     if (sign != 0) {
         if (!infinite_allowed) {
-            return decode_error(d, node, "expected a finite number, but found `%.40s`", node->text);
+            return perp_decode_error(d, node, "expected a finite number, but found `%.40s`", node->text);
         }
         *value = sign > 0 ? INFINITY : -INFINITY;
         return true;
     }
     if (is_one_of(node->text, ".nan", ".NaN", ".NAN")) {
-        return decode_error(d, node, "expected a number, but found NaN");
+        return perp_decode_error(d, node, "expected a number, but found NaN");
     }
     if (!looks_like_number(node->text)) {
         return expected(d, node, "a number");
     }
     const double parsed = strtod(node->text, NULL);
     if (!isfinite(parsed)) {
-        return decode_error(d, node, "`%.40s` is too large for a double", node->text);
+        return perp_decode_error(d, node, "`%.40s` is too large for a double", node->text);
     }
     *value = parsed;
     return true;
 }
 
-bool read_real(decoder *d, const yaml_node *node, void *target)
+bool perp_read_real(decoder *d, const yaml_node *node, void *target)
 {
     return read_number(d, node, target, false);
 }
 
-bool read_real_or_infinite(decoder *d, const yaml_node *node, void *target)
+bool perp_read_real_or_infinite(decoder *d, const yaml_node *node, void *target)
 {
     return read_number(d, node, target, true);
 }
 
-bool read_optional(decoder *d, const yaml_node *node, void *target)
+bool perp_read_optional(decoder *d, const yaml_node *node, void *target)
 {
     perp_optional *optional = target;
     optional->set = read_number(d, node, &optional->value, false);
     return optional->set;
 }
 
-bool read_int(decoder *d, const yaml_node *node, void *target)
+bool perp_read_int(decoder *d, const yaml_node *node, void *target)
 {
     double value;
     if (!read_number(d, node, &value, false)) {
@@ -252,33 +252,33 @@ bool read_int(decoder *d, const yaml_node *node, void *target)
     return true;
 }
 
-bool find_bool(const yaml_node *node, bool *value)
+bool perp_find_bool(const yaml_node *node, bool *value)
 {
     const bool plain = node->kind == YAML_SCALAR && !node->quoted;
     *value = plain && is_one_of(node->text, "true", "True", "TRUE");
     return *value || (plain && is_one_of(node->text, "false", "False", "FALSE"));
 }
 
-bool read_bool(decoder *d, const yaml_node *node, void *target)
+bool perp_read_bool(decoder *d, const yaml_node *node, void *target)
 {
     bool value;
-    if (!find_bool(node, &value)) {
+    if (!perp_find_bool(node, &value)) {
         return expected(d, node, "true or false");
     }
     *(bool *)target = value;
     return true;
 }
 
-bool read_text(decoder *d, const yaml_node *node, void *target)
+bool perp_read_text(decoder *d, const yaml_node *node, void *target)
 {
-    if (node->kind != YAML_SCALAR || yaml_tree_is_null(node)) {
+    if (node->kind != YAML_SCALAR || perp_yaml_tree_is_null(node)) {
         return expected(d, node, "text");
     }
     *(const char **)target = node->text;
     return true;
 }
 
-int find_word(const yaml_node *node, const char *const *words)
+int perp_find_word(const yaml_node *node, const char *const *words)
 {
     for (int i = 0; node->kind == YAML_SCALAR && words[i]; i++) {
         if (strcmp(node->text, words[i]) == 0) {
@@ -288,9 +288,9 @@ int find_word(const yaml_node *node, const char *const *words)
     return -1;
 }
 
-int read_word(decoder *d, const yaml_node *node, const char *const *words)
+int perp_read_word(decoder *d, const yaml_node *node, const char *const *words)
 {
-    const int word = find_word(node, words);
+    const int word = perp_find_word(node, words);
     if (word < 0) {
         char known[200] = "one of";
         for (int i = 0; words[i]; i++) {
@@ -305,12 +305,12 @@ int read_word(decoder *d, const yaml_node *node, const char *const *words)
 /* ---- lists ----------------------------------------------------------------------------------------------------------
  */
 
-bool expect_list(decoder *d, const yaml_node *node, const char *what)
+bool perp_expect_list(decoder *d, const yaml_node *node, const char *what)
 {
     return node->kind == YAML_LIST || expected(d, node, what);
 }
 
-bool read_reals(decoder *d, const yaml_node *node, double *values, int count)
+bool perp_read_reals(decoder *d, const yaml_node *node, double *values, int count)
 {
     char what[64];
     snprintf(what, sizeof what, "a list of %d numbers", count);
@@ -324,10 +324,10 @@ bool read_reals(decoder *d, const yaml_node *node, double *values, int count)
     return good;
 }
 
-bool read_vector(decoder *d, const yaml_node *node, void *target)
+bool perp_read_vector(decoder *d, const yaml_node *node, void *target)
 {
     double values[3] = {0, 0, 0};
-    if (!read_reals(d, node, values, d->planar ? 2 : 3)) {
+    if (!perp_read_reals(d, node, values, d->planar ? 2 : 3)) {
         return false;
     }
     *(perp_vec3 *)target = perp_vec3_make(values[0], values[1], values[2]);
@@ -339,16 +339,16 @@ bool read_vector(decoder *d, const yaml_node *node, void *target)
 
 static bool read_sine(decoder *d, const yaml_node *node, void *target)
 {
-    return read_map(d, node, &sine_table, target);
+    return perp_read_map(d, node, &perp_keys_sine, target);
 }
 
 static bool read_sines(decoder *d, const yaml_node *node, void *target)
 {
     perp_drive *drive = target;
-    if (!expect_list(d, node, "a list of {amplitude, omega, phase}")) {
+    if (!perp_expect_list(d, node, "a list of {amplitude, omega, phase}")) {
         return false;
     }
-    perp_sine *sines = decode_memory(d, node->count, sizeof *sines);
+    perp_sine *sines = perp_decode_memory(d, node->count, sizeof *sines);
     bool good = sines != NULL;
     for (const yaml_node *child = node->first; child && sines; child = child->next) {
         good = read_sine(d, child, &sines[child->index]) && good;
@@ -360,11 +360,11 @@ static bool read_sines(decoder *d, const yaml_node *node, void *target)
 
 static double *read_table_column(decoder *d, const yaml_node *node)
 {
-    if (!expect_list(d, node, "a list of numbers")) {
+    if (!perp_expect_list(d, node, "a list of numbers")) {
         return NULL;
     }
-    double *values = decode_memory(d, node->count, sizeof *values);
-    return values && read_reals(d, node, values, node->count) ? values : NULL;
+    double *values = perp_decode_memory(d, node->count, sizeof *values);
+    return values && perp_read_reals(d, node, values, node->count) ? values : NULL;
 }
 
 static bool read_times(decoder *d, const yaml_node *node, void *target)
@@ -384,30 +384,30 @@ static bool read_values(decoder *d, const yaml_node *node, void *target)
 static bool read_interpolate(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"linear", "cubic", NULL};
-    const int word = read_word(d, node, words);
+    const int word = perp_read_word(d, node, words);
     ((perp_drive *)target)->interpolation = word == 1 ? PERP_INTERPOLATE_CUBIC : PERP_INTERPOLATE_LINEAR;
     return word >= 0;
 }
 
 static const key_spec sine_keys[] = {
-    {"amplitude", "number", "0", "", read_real, offsetof(perp_sine, amplitude), 0},
-    {"omega", "rad/s", "0", "", read_real, offsetof(perp_sine, omega), 0},
-    {"phase", "rad", "0", "", read_real, offsetof(perp_sine, phase), 0},
+    {"amplitude", "number", "0", "", perp_read_real, offsetof(perp_sine, amplitude), 0},
+    {"omega", "rad/s", "0", "", perp_read_real, offsetof(perp_sine, omega), 0},
+    {"phase", "rad", "0", "", perp_read_real, offsetof(perp_sine, phase), 0},
 };
-const key_table sine_table = {"A sine: an element of `sines`", sine_keys, sizeof sine_keys / sizeof *sine_keys};
+const key_table perp_keys_sine = {"A sine: an element of `sines`", sine_keys, sizeof sine_keys / sizeof *sine_keys};
 
 static const key_spec drive_keys[] = {
-    {"offset", "number", "0", "value at t = 0, without the sines", read_real, offsetof(perp_drive, offset), 0},
-    {"rate", "number", "0", "change per second", read_real, offsetof(perp_drive, rate), 0},
+    {"offset", "number", "0", "value at t = 0, without the sines", perp_read_real, offsetof(perp_drive, offset), 0},
+    {"rate", "number", "0", "change per second", perp_read_real, offsetof(perp_drive, rate), 0},
     {"sines", "[{amplitude, omega, phase}, ..]", "", "each adds amplitude sin(omega t + phase)", read_sines, 0, 0},
     {"times", "[t0, t1, ..]", "", "a table instead: increasing times", read_times, 0, 0},
     {"values", "[v0, v1, ..]", "", "the table's values, held outside it", read_values, 0, 0},
     {"interpolate", "linear, cubic", "linear", "cubic: C2 spline with zero rate at both ends", read_interpolate, 0, 0},
 };
-const key_table drive_table = {"DRIVE: a number, or a function of time", drive_keys,
-                               sizeof drive_keys / sizeof *drive_keys};
+const key_table perp_keys_drive = {"DRIVE: a number, or a function of time", drive_keys,
+                                   sizeof drive_keys / sizeof *drive_keys};
 
-bool read_drive(decoder *d, const yaml_node *node, void *target)
+bool perp_read_drive(decoder *d, const yaml_node *node, void *target)
 {
     perp_drive *drive = target;
     memset(drive, 0, sizeof *drive);
@@ -417,24 +417,24 @@ bool read_drive(decoder *d, const yaml_node *node, void *target)
     if (node->kind != YAML_MAP || node->count == 0) {
         return expected(d, node, "a number, {offset, rate, sines} or {times, values, interpolate}");
     }
-    if (!read_map(d, node, &drive_table, drive)) {
+    if (!perp_read_map(d, node, &perp_keys_drive, drive)) {
         return false;
     }
-    const yaml_node *times = yaml_tree_find(node, "times", 5), *values = yaml_tree_find(node, "values", 6);
-    const bool formula = yaml_tree_find(node, "offset", 6) || yaml_tree_find(node, "rate", 4) || drive->sines;
+    const yaml_node *times = perp_yaml_tree_find(node, "times", 5), *values = perp_yaml_tree_find(node, "values", 6);
+    const bool formula = perp_yaml_tree_find(node, "offset", 6) || perp_yaml_tree_find(node, "rate", 4) || drive->sines;
     if (!times != !values) {
-        return decode_error(d, node, "a table needs both `times` and `values`");
+        return perp_decode_error(d, node, "a table needs both `times` and `values`");
     }
     if (!times) {
-        return !yaml_tree_find(node, "interpolate", 11) ||
-               decode_error(d, node, "`interpolate` goes with `times` and `values`");
+        return !perp_yaml_tree_find(node, "interpolate", 11) ||
+               perp_decode_error(d, node, "`interpolate` goes with `times` and `values`");
     }
     if (formula) {
-        return decode_error(d, node, "give {offset, rate, sines} or {times, values}, not both");
+        return perp_decode_error(d, node, "give {offset, rate, sines} or {times, values}, not both");
     }
     if (times->count != values->count || times->count == 0) {
-        return decode_error(d, values, "`times` has %d entries and `values` %d; they must match", times->count,
-                            values->count);
+        return perp_decode_error(d, values, "`times` has %d entries and `values` %d; they must match", times->count,
+                                 values->count);
     }
     drive->knot_count = times->count;
     return true;

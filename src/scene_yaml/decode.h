@@ -42,28 +42,29 @@ typedef struct key_table {
 
 /* Reads every key of a mapping into `object`; unknown keys, keys of the other dimension and missing required ones are
  * errors. An empty value counts as an empty mapping. */
-bool read_map(decoder *d, const yaml_node *node, const key_table *table, void *object);
+bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, void *object);
 
-bool decode_error(decoder *d, const yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
+bool perp_decode_error(decoder *d, const yaml_node *node, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* count * size zeroed bytes that live while the scene is being decoded; NULL sets out_of_memory. */
-void *decode_memory(decoder *d, int count, size_t size);
+void *perp_decode_memory(decoder *d, int count, size_t size);
 
-bool read_real(decoder *d, const yaml_node *node, void *target); /* double, finite */
-bool read_real_or_infinite(decoder *d, const yaml_node *node, void *target);
-bool read_optional(decoder *d, const yaml_node *node, void *target); /* perp_optional */
-bool read_int(decoder *d, const yaml_node *node, void *target);      /* int */
-bool find_bool(const yaml_node *node, bool *value);                  /* without a complaint: false if it is none */
-bool read_bool(decoder *d, const yaml_node *node, void *target);     /* bool */
-bool read_text(decoder *d, const yaml_node *node, void *target);     /* const char * */
-bool read_vector(decoder *d, const yaml_node *node, void *target);   /* perp_vec3: 3 components, planar 2 */
-bool read_reals(decoder *d, const yaml_node *node, double *values, int count); /* exactly `count` numbers */
-bool read_drive(decoder *d, const yaml_node *node, void *target);              /* perp_drive */
+bool perp_read_real(decoder *d, const yaml_node *node, void *target); /* double, finite */
+bool perp_read_real_or_infinite(decoder *d, const yaml_node *node, void *target);
+bool perp_read_optional(decoder *d, const yaml_node *node, void *target); /* perp_optional */
+bool perp_read_int(decoder *d, const yaml_node *node, void *target);      /* int */
+bool perp_find_bool(const yaml_node *node, bool *value);                  /* without a complaint: false if it is none */
+bool perp_read_bool(decoder *d, const yaml_node *node, void *target);     /* bool */
+bool perp_read_text(decoder *d, const yaml_node *node, void *target);     /* const char * */
+bool perp_read_vector(decoder *d, const yaml_node *node, void *target);   /* perp_vec3: 3 components, planar 2 */
+bool perp_read_reals(decoder *d, const yaml_node *node, double *values, int count); /* exactly `count` numbers */
+bool perp_read_drive(decoder *d, const yaml_node *node, void *target);              /* perp_drive */
 /* A list is required; its elements are then walked by the caller. */
-bool expect_list(decoder *d, const yaml_node *node, const char *what);
-/* Index of the word in `words` (NULL-terminated), or -1; read_word reports that as an error. */
-int find_word(const yaml_node *node, const char *const *words);
-int read_word(decoder *d, const yaml_node *node, const char *const *words);
+bool perp_expect_list(decoder *d, const yaml_node *node, const char *what);
+/* Index of the word in `words` (NULL-terminated), or -1; perp_read_word reports that as an error. */
+int perp_find_word(const yaml_node *node, const char *const *words);
+int perp_read_word(decoder *d, const yaml_node *node, const char *const *words);
 
-extern const key_table drive_table, sine_table;
+extern const key_table perp_keys_drive, perp_keys_sine;
 
 #endif

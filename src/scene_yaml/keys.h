@@ -5,14 +5,14 @@
 #include "scene_yaml/decode.h"
 
 /* keys_body.c */
-extern const key_table body_table, pose_table, velocity_table, driven_table, shape_table, plane_table, mesh_table,
-    capsule_table, hole_table;
-bool read_bodies(decoder *d, const yaml_node *node, void *scene);
+extern const key_table perp_keys_body, perp_keys_pose, perp_keys_velocity, perp_keys_driven, perp_keys_shape,
+    perp_keys_plane, perp_keys_mesh, perp_keys_capsule, perp_keys_hole;
+bool perp_read_bodies(decoder *d, const yaml_node *node, void *scene);
 
 /* keys_scene.c */
-extern const key_table scene_table, joint_table, loop_table, force_table, contacts_table, pair_table, compliance_table,
-    run_table;
+extern const key_table perp_keys_scene, perp_keys_joint, perp_keys_loop, perp_keys_force, perp_keys_contacts,
+    perp_keys_pair, perp_keys_compliance, perp_keys_run;
 /* Reads a whole scene into d->scene. */
-bool read_scene(decoder *d, const yaml_node *root);
+bool perp_read_scene(decoder *d, const yaml_node *root);
 
 #endif

@@ -11,7 +11,7 @@
 static bool read_quaternion(decoder *d, const yaml_node *node, void *target)
 {
     double w[4];
-    if (!read_reals(d, node, w, 4)) {
+    if (!perp_read_reals(d, node, w, 4)) {
         return false;
     }
     ((perp_placement *)target)->pose.rotation = (perp_quat){w[0], w[1], w[2], w[3]};
@@ -21,25 +21,26 @@ static bool read_quaternion(decoder *d, const yaml_node *node, void *target)
 static bool read_rpy(decoder *d, const yaml_node *node, void *target)
 {
     perp_placement *placement = target;
-    if (yaml_tree_find(node->parent, "quat_wxyz", 9)) {
-        return decode_error(d, node, "give `quat_wxyz` or `rpy`, not both");
+    if (perp_yaml_tree_find(node->parent, "quat_wxyz", 9)) {
+        return perp_decode_error(d, node, "give `quat_wxyz` or `rpy`, not both");
     }
-    placement->rpy_set = read_reals(d, node, placement->rpy, 3);
+    placement->rpy_set = perp_read_reals(d, node, placement->rpy, 3);
     return placement->rpy_set;
 }
 
 static const key_spec pose_keys[] = {
-    {"position", "[x, y, z], planar [x, y]", "zeros", "m", read_vector, offsetof(perp_placement, pose.position), 0},
+    {"position", "[x, y, z], planar [x, y]", "zeros", "m", perp_read_vector, offsetof(perp_placement, pose.position),
+     0},
     {"quat_wxyz", "[w, x, y, z]", "[1, 0, 0, 0]", "unit quaternion", read_quaternion, 0, KEY_SPATIAL},
     {"rpy", "[roll, pitch, yaw]", "", "instead of quat_wxyz: R = Rz(yaw) Ry(pitch) Rx(roll), rad", read_rpy, 0,
      KEY_SPATIAL},
-    {"angle", "number", "0", "rad, about z", read_real, offsetof(perp_placement, angle), KEY_PLANAR},
+    {"angle", "number", "0", "rad, about z", perp_read_real, offsetof(perp_placement, angle), KEY_PLANAR},
 };
-const key_table pose_table = {"A pose", pose_keys, COUNT(pose_keys)};
+const key_table perp_keys_pose = {"A pose", pose_keys, COUNT(pose_keys)};
 
 static bool read_pose(decoder *d, const yaml_node *node, void *target)
 {
-    return read_map(d, node, &pose_table, target);
+    return perp_read_map(d, node, &perp_keys_pose, target);
 }
 
 /* ---- shapes ---------------------------------------------------------------------------------------------------------
@@ -49,8 +50,9 @@ static bool read_pose(decoder *d, const yaml_node *node, void *target)
 static bool take_kind(decoder *d, const yaml_node *node, perp_shape *shape, perp_shape_kind kind)
 {
     if (shape->kind != PERP_SHAPE_NONE) {
-        return decode_error(d, node, "a shape has one type, but this one is `%s` and `%s`; write two list elements",
-                            perp_shape_kind_name(shape->kind), perp_shape_kind_name(kind));
+        return perp_decode_error(d, node,
+                                 "a shape has one type, but this one is `%s` and `%s`; write two list elements",
+                                 perp_shape_kind_name(shape->kind), perp_shape_kind_name(kind));
     }
     shape->kind = kind;
     return true;
@@ -58,14 +60,14 @@ static bool take_kind(decoder *d, const yaml_node *node, perp_shape *shape, perp
 
 static bool read_points(decoder *d, const yaml_node *node, perp_shape *shape, int components)
 {
-    if (!expect_list(d, node, components == 2 ? "a list of corners [x, y]" : "a list of points [x, y, z]")) {
+    if (!perp_expect_list(d, node, components == 2 ? "a list of corners [x, y]" : "a list of points [x, y, z]")) {
         return false;
     }
-    perp_vec3 *points = decode_memory(d, node->count, sizeof *points);
+    perp_vec3 *points = perp_decode_memory(d, node->count, sizeof *points);
     bool good = points != NULL;
     for (const yaml_node *child = node->first; child && points; child = child->next) {
         double x[3] = {0, 0, 0};
-        good = read_reals(d, child, x, components) && good;
+        good = perp_read_reals(d, child, x, components) && good;
         points[child->index] = perp_vec3_make(x[0], x[1], x[2]);
     }
     shape->points = points;
@@ -82,52 +84,53 @@ static bool read_point(decoder *d, const yaml_node *node, void *target)
 {
     static const key_table nothing = {"point: {}", NULL, 0};
     return take_kind(d, node, target, PERP_SHAPE_POINT) &&
-           (node->count == 0 ? read_map(d, node, &nothing, target) : decode_error(d, node, "write `point: {}`"));
+           (node->count == 0 ? perp_read_map(d, node, &nothing, target)
+                             : perp_decode_error(d, node, "write `point: {}`"));
 }
 
 static bool read_sphere(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_SPHERE) && read_real(d, node, &((perp_shape *)target)->radius);
+    return take_kind(d, node, target, PERP_SHAPE_SPHERE) && perp_read_real(d, node, &((perp_shape *)target)->radius);
 }
 
 static bool read_disc(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_DISC) && read_real(d, node, &((perp_shape *)target)->radius);
+    return take_kind(d, node, target, PERP_SHAPE_DISC) && perp_read_real(d, node, &((perp_shape *)target)->radius);
 }
 
 static bool read_box(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_BOX) && read_vector(d, node, &((perp_shape *)target)->size);
+    return take_kind(d, node, target, PERP_SHAPE_BOX) && perp_read_vector(d, node, &((perp_shape *)target)->size);
 }
 
 static bool read_ellipsoid(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_ELLIPSOID) && read_vector(d, node, &((perp_shape *)target)->size);
+    return take_kind(d, node, target, PERP_SHAPE_ELLIPSOID) && perp_read_vector(d, node, &((perp_shape *)target)->size);
 }
 
 static bool read_capsule(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_CAPSULE) && read_map(d, node, &capsule_table, target);
+    return take_kind(d, node, target, PERP_SHAPE_CAPSULE) && perp_read_map(d, node, &perp_keys_capsule, target);
 }
 
 static bool read_cylinder(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_CYLINDER) && read_map(d, node, &capsule_table, target);
+    return take_kind(d, node, target, PERP_SHAPE_CYLINDER) && perp_read_map(d, node, &perp_keys_capsule, target);
 }
 
 static bool read_plane(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_PLANE) && read_map(d, node, &plane_table, target);
+    return take_kind(d, node, target, PERP_SHAPE_PLANE) && perp_read_map(d, node, &perp_keys_plane, target);
 }
 
 static bool read_halfplane(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_HALFPLANE) && read_map(d, node, &plane_table, target);
+    return take_kind(d, node, target, PERP_SHAPE_HALFPLANE) && perp_read_map(d, node, &perp_keys_plane, target);
 }
 
 static bool read_mesh(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_MESH) && read_map(d, node, &mesh_table, target);
+    return take_kind(d, node, target, PERP_SHAPE_MESH) && perp_read_map(d, node, &perp_keys_mesh, target);
 }
 
 static bool read_polygon(decoder *d, const yaml_node *node, void *target)
@@ -137,37 +140,37 @@ static bool read_polygon(decoder *d, const yaml_node *node, void *target)
 
 static bool read_hole(decoder *d, const yaml_node *node, void *target)
 {
-    return take_kind(d, node, target, PERP_SHAPE_HOLE) && read_map(d, node, &hole_table, target);
+    return take_kind(d, node, target, PERP_SHAPE_HOLE) && perp_read_map(d, node, &perp_keys_hole, target);
 }
 
 static const key_spec capsule_keys[] = {
-    {"radius", "number > 0", "", "m", read_real, offsetof(perp_shape, radius), KEY_REQUIRED},
-    {"length", "number > 0", "", "m; of a capsule: between its centres", read_real, offsetof(perp_shape, length),
+    {"radius", "number > 0", "", "m", perp_read_real, offsetof(perp_shape, radius), KEY_REQUIRED},
+    {"length", "number > 0", "", "m; of a capsule: between its centres", perp_read_real, offsetof(perp_shape, length),
      KEY_REQUIRED},
 };
-const key_table capsule_table = {"Of a shape: `capsule`, `cylinder`", capsule_keys, COUNT(capsule_keys)};
+const key_table perp_keys_capsule = {"Of a shape: `capsule`, `cylinder`", capsule_keys, COUNT(capsule_keys)};
 
 static const key_spec plane_keys[] = {
-    {"normal", "[x, y, z], planar [x, y]", "", "outward; normalised on reading", read_vector,
+    {"normal", "[x, y, z], planar [x, y]", "", "outward; normalised on reading", perp_read_vector,
      offsetof(perp_shape, normal), KEY_REQUIRED},
-    {"offset", "number", "0", "m; solid where normal . x <= offset", read_real, offsetof(perp_shape, offset), 0},
+    {"offset", "number", "0", "m; solid where normal . x <= offset", perp_read_real, offsetof(perp_shape, offset), 0},
 };
-const key_table plane_table = {"Of a shape: `plane`, `halfplane`", plane_keys, COUNT(plane_keys)};
+const key_table perp_keys_plane = {"Of a shape: `plane`, `halfplane`", plane_keys, COUNT(plane_keys)};
 
 static const key_spec mesh_keys[] = {
     {"points", "[[x, y, z], ..]", "", "at least 4; their convex hull is the shape", read_mesh_points, 0, 0},
-    {"file", "text", "", "instead of points: an OBJ or STL file under the scene's folder", read_text,
+    {"file", "text", "", "instead of points: an OBJ or STL file under the scene's folder", perp_read_text,
      offsetof(perp_shape, file), 0},
-    {"scale", "number > 0", "1", "multiplies the points", read_real, offsetof(perp_shape, scale), 0},
+    {"scale", "number > 0", "1", "multiplies the points", perp_read_real, offsetof(perp_shape, scale), 0},
 };
-const key_table mesh_table = {"Of a shape: `mesh`", mesh_keys, COUNT(mesh_keys)};
+const key_table perp_keys_mesh = {"Of a shape: `mesh`", mesh_keys, COUNT(mesh_keys)};
 
 static const key_spec hole_keys[] = {
-    {"radius", "number > 0", "", "m", read_real, offsetof(perp_shape, radius), KEY_REQUIRED},
-    {"length", "number > 0", "", "m, along local z", read_real, offsetof(perp_shape, length),
+    {"radius", "number > 0", "", "m", perp_read_real, offsetof(perp_shape, radius), KEY_REQUIRED},
+    {"length", "number > 0", "", "m, along local z", perp_read_real, offsetof(perp_shape, length),
      KEY_REQUIRED | KEY_SPATIAL},
 };
-const key_table hole_table = {"Of a shape: `hole`", hole_keys, COUNT(hole_keys)};
+const key_table perp_keys_hole = {"Of a shape: `hole`", hole_keys, COUNT(hole_keys)};
 
 static const key_spec shape_keys[] = {
     {"point", "{}", "", "a point", read_point, 0, 0},
@@ -184,26 +187,27 @@ static const key_spec shape_keys[] = {
     {"hole", "{radius, length}, planar {radius}", "", "solid outside a circular bore along local z", read_hole, 0, 0},
     {"pose", "{position, ..}", "at the origin", "of the shape in its body", read_pose, offsetof(perp_shape, pose), 0},
     {"friction", "number >= 0", "contacts.friction", "combined with the other shape's as the geometric mean",
-     read_optional, offsetof(perp_shape, friction), 0},
-    {"density", "number >= 0", "the body's", "kg/m^3, planar kg/m^2", read_optional, offsetof(perp_shape, density), 0},
-    {"name", "text", "", "label of the shape", read_text, offsetof(perp_shape, name), 0},
+     perp_read_optional, offsetof(perp_shape, friction), 0},
+    {"density", "number >= 0", "the body's", "kg/m^3, planar kg/m^2", perp_read_optional, offsetof(perp_shape, density),
+     0},
+    {"name", "text", "", "label of the shape", perp_read_text, offsetof(perp_shape, name), 0},
 };
-const key_table shape_table = {"A shape: an element of `shapes`, with one type and, where needed, the other keys",
-                               shape_keys, COUNT(shape_keys)};
+const key_table perp_keys_shape = {"A shape: an element of `shapes`, with one type and, where needed, the other keys",
+                                   shape_keys, COUNT(shape_keys)};
 
 static bool read_shapes(decoder *d, const yaml_node *node, void *target)
 {
     perp_body *body = target;
-    if (!expect_list(d, node, "a list of shapes, such as - {box: [0.1, 0.1, 0.1]}")) {
+    if (!perp_expect_list(d, node, "a list of shapes, such as - {box: [0.1, 0.1, 0.1]}")) {
         return false;
     }
-    perp_shape *shapes = decode_memory(d, node->count, sizeof *shapes);
+    perp_shape *shapes = perp_decode_memory(d, node->count, sizeof *shapes);
     bool good = shapes != NULL;
     for (const yaml_node *child = node->first; child && shapes; child = child->next) {
         perp_shape *shape = &shapes[child->index];
         shape->pose = perp_placement_default();
         shape->scale = 1.0;
-        good = read_map(d, child, &shape_table, shape) && good;
+        good = perp_read_map(d, child, &perp_keys_shape, shape) && good;
     }
     body->shapes = shapes;
     body->shape_count = shapes ? node->count : 0;
@@ -216,11 +220,11 @@ static bool read_shapes(decoder *d, const yaml_node *node, void *target)
 static bool read_fixed(decoder *d, const yaml_node *node, void *target)
 {
     bool fixed = false;
-    if (!read_bool(d, node, &fixed)) {
+    if (!perp_read_bool(d, node, &fixed)) {
         return false;
     }
-    if (fixed && yaml_tree_find(node->parent, "driven", 6)) {
-        return decode_error(d, node, "a body is `fixed` or `driven`, not both");
+    if (fixed && perp_yaml_tree_find(node->parent, "driven", 6)) {
+        return perp_decode_error(d, node, "a body is `fixed` or `driven`, not both");
     }
     if (fixed) {
         ((perp_body *)target)->kind = PERP_BODY_FIXED;
@@ -231,15 +235,16 @@ static bool read_fixed(decoder *d, const yaml_node *node, void *target)
 enum { DRIVE_OFFSET = offsetof(perp_body, drives), DRIVE_SIZE = sizeof(perp_drive) };
 
 static const key_spec driven_keys[] = {
-    {"x", "DRIVE", "stays", "m, world", read_drive, DRIVE_OFFSET, 0},
-    {"y", "DRIVE", "stays", "m", read_drive, DRIVE_OFFSET + DRIVE_SIZE, 0},
-    {"z", "DRIVE", "stays", "m", read_drive, DRIVE_OFFSET + 2 * DRIVE_SIZE, KEY_SPATIAL},
-    {"rx", "DRIVE", "stays", "rad; R = Rz Ry Rx", read_drive, DRIVE_OFFSET + 3 * DRIVE_SIZE, KEY_SPATIAL},
-    {"ry", "DRIVE", "stays", "rad", read_drive, DRIVE_OFFSET + 4 * DRIVE_SIZE, KEY_SPATIAL},
-    {"rz", "DRIVE", "stays", "rad", read_drive, DRIVE_OFFSET + 5 * DRIVE_SIZE, KEY_SPATIAL},
-    {"theta", "DRIVE", "stays", "rad", read_drive, DRIVE_OFFSET + 5 * DRIVE_SIZE, KEY_PLANAR},
+    {"x", "DRIVE", "stays", "m, world", perp_read_drive, DRIVE_OFFSET, 0},
+    {"y", "DRIVE", "stays", "m", perp_read_drive, DRIVE_OFFSET + DRIVE_SIZE, 0},
+    {"z", "DRIVE", "stays", "m", perp_read_drive, DRIVE_OFFSET + 2 * DRIVE_SIZE, KEY_SPATIAL},
+    {"rx", "DRIVE", "stays", "rad; R = Rz Ry Rx", perp_read_drive, DRIVE_OFFSET + 3 * DRIVE_SIZE, KEY_SPATIAL},
+    {"ry", "DRIVE", "stays", "rad", perp_read_drive, DRIVE_OFFSET + 4 * DRIVE_SIZE, KEY_SPATIAL},
+    {"rz", "DRIVE", "stays", "rad", perp_read_drive, DRIVE_OFFSET + 5 * DRIVE_SIZE, KEY_SPATIAL},
+    {"theta", "DRIVE", "stays", "rad", perp_read_drive, DRIVE_OFFSET + 5 * DRIVE_SIZE, KEY_PLANAR},
 };
-const key_table driven_table = {"Driven: absolute coordinates as functions of time", driven_keys, COUNT(driven_keys)};
+const key_table perp_keys_driven = {"Driven: absolute coordinates as functions of time", driven_keys,
+                                    COUNT(driven_keys)};
 
 /* Bit of a component's name: x, y, z, rx, ry, rz, or theta in the plane; 0 if it is none. */
 static unsigned component_bit(const decoder *d, const char *name)
@@ -263,7 +268,7 @@ static bool read_driven(decoder *d, const yaml_node *node, void *target)
 {
     perp_body *body = target;
     body->kind = PERP_BODY_DRIVEN;
-    if (!read_map(d, node, &driven_table, body)) {
+    if (!perp_read_map(d, node, &perp_keys_driven, body)) {
         return false;
     }
     for (const yaml_node *child = node->first; child; child = child->next) {
@@ -276,7 +281,7 @@ static bool read_free(decoder *d, const yaml_node *node, void *target)
 {
     perp_body *body = target;
     const char *what = d->planar ? "a list of x, y, theta" : "a list of x, y, z, rx, ry, rz";
-    if (!expect_list(d, node, what)) {
+    if (!perp_expect_list(d, node, what)) {
         return false;
     }
     body->free_set = true;
@@ -284,10 +289,10 @@ static bool read_free(decoder *d, const yaml_node *node, void *target)
     for (const yaml_node *child = node->first; child; child = child->next) {
         const unsigned bit = child->kind == YAML_SCALAR ? component_bit(d, child->text) : 0u;
         if (!bit) {
-            return decode_error(d, child, "expected %s", what);
+            return perp_decode_error(d, child, "expected %s", what);
         }
         if (body->free_mask & bit) {
-            return decode_error(d, child, "`%s` is listed twice", child->text);
+            return perp_decode_error(d, child, "`%s` is listed twice", child->text);
         }
         body->free_mask |= bit;
     }
@@ -299,19 +304,19 @@ static bool read_inertia(decoder *d, const yaml_node *node, void *target)
     perp_body *body = target;
     if (d->planar) {
         body->inertia_count = 1;
-        return read_real(d, node, body->inertia);
+        return perp_read_real(d, node, body->inertia);
     }
     if (node->kind != YAML_LIST || (node->count != 3 && node->count != 6)) {
-        return decode_error(d, node, "expected [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz]");
+        return perp_decode_error(d, node, "expected [Ixx, Iyy, Izz] or [Ixx, Iyy, Izz, Ixy, Ixz, Iyz]");
     }
     body->inertia_count = node->count;
-    return read_reals(d, node, body->inertia, node->count);
+    return perp_read_reals(d, node, body->inertia, node->count);
 }
 
 static bool read_com(decoder *d, const yaml_node *node, void *target)
 {
     perp_body *body = target;
-    body->com_set = read_vector(d, node, &body->com);
+    body->com_set = perp_read_vector(d, node, &body->com);
     return body->com_set;
 }
 
@@ -325,22 +330,22 @@ static bool read_body_pose(decoder *d, const yaml_node *node, void *target)
 static bool read_angular(decoder *d, const yaml_node *node, void *target)
 {
     perp_vec3 *angular = target;
-    return d->planar ? read_real(d, node, &angular->z) : read_vector(d, node, angular);
+    return d->planar ? perp_read_real(d, node, &angular->z) : perp_read_vector(d, node, angular);
 }
 
 static const key_spec velocity_keys[] = {
-    {"linear", "[vx, vy, vz], planar [vx, vy]", "zeros", "m/s, of the origin, world frame", read_vector,
+    {"linear", "[vx, vy, vz], planar [vx, vy]", "zeros", "m/s, of the origin, world frame", perp_read_vector,
      offsetof(perp_twist, linear), 0},
     {"angular", "[wx, wy, wz], planar number", "zeros", "rad/s, world frame", read_angular,
      offsetof(perp_twist, angular), 0},
 };
-const key_table velocity_table = {"A velocity", velocity_keys, COUNT(velocity_keys)};
+const key_table perp_keys_velocity = {"A velocity", velocity_keys, COUNT(velocity_keys)};
 
 static bool read_velocity(decoder *d, const yaml_node *node, void *target)
 {
     perp_body *body = target;
     body->velocity_set = true;
-    return read_map(d, node, &velocity_table, &body->velocity);
+    return perp_read_map(d, node, &perp_keys_velocity, &body->velocity);
 }
 
 static const key_spec body_keys[] = {
@@ -348,9 +353,9 @@ static const key_spec body_keys[] = {
     {"driven", "{x: DRIVE, ..}", "", "moves as told; missing components stay at `pose`", read_driven, 0, 0},
     {"free", "[x, y, ..]", "all", "which components of the world twist at the origin are free; the others are locked",
      read_free, 0, 0},
-    {"mass", "number >= 0", "massless", "kg", read_optional, offsetof(perp_body, mass), 0},
+    {"mass", "number >= 0", "massless", "kg", perp_read_optional, offsetof(perp_body, mass), 0},
     {"density", "number >= 0", "", "kg/m^3 (planar kg/m^2) of the shapes that state none; instead of mass",
-     read_optional, offsetof(perp_body, density), 0},
+     perp_read_optional, offsetof(perp_body, density), 0},
     {"inertia", "[Ixx, Iyy, Izz(, Ixy, Ixz, Iyz)], planar number", "from the shapes",
      "kg m^2, about the centre of mass", read_inertia, 0, 0},
     {"com", "[x, y, z], planar [x, y]", "origin; with density the centroid", "centre of mass, body frame", read_com, 0,
@@ -361,24 +366,24 @@ static const key_spec body_keys[] = {
     {"velocity", "{linear, angular}", "zero", "initial", read_velocity, 0, 0},
     {"shapes", "[SHAPE, ..]", "none", "what the body is made of", read_shapes, 0, 0},
 };
-const key_table body_table = {"A body: `bodies.NAME`", body_keys, COUNT(body_keys)};
+const key_table perp_keys_body = {"A body: `bodies.NAME`", body_keys, COUNT(body_keys)};
 
-bool read_bodies(decoder *d, const yaml_node *node, void *target)
+bool perp_read_bodies(decoder *d, const yaml_node *node, void *target)
 {
     (void)target;
     static const key_table named = {"NAME: {...}, one for each body", NULL, 0};
     if (node->kind != YAML_MAP) {
-        return read_map(d, node, &named, NULL);
+        return perp_read_map(d, node, &named, NULL);
     }
     bool good = true;
     for (const yaml_node *child = node->first; child && !d->out_of_memory; child = child->next) {
         perp_body body = perp_body_default(child->key);
-        good = read_map(d, child, &body_table, &body) && good;
+        good = perp_read_map(d, child, &perp_keys_body, &body) && good;
         perp_error error;
         const perp_status status = perp_scene_add_body(d->scene, &body, &error);
         d->out_of_memory = d->out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
         if (status == PERP_STATUS_CAPACITY) {
-            return decode_error(d, child, "%s", error.message);
+            return perp_decode_error(d, child, "%s", error.message);
         }
     }
     return good;

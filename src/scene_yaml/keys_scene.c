@@ -11,18 +11,18 @@ typedef perp_status add_function(decoder *d, const yaml_node *node, perp_error *
 /* Walks a mapping of named things, or a list, handing each child to `add`. */
 static bool read_each(decoder *d, const yaml_node *node, yaml_kind kind, const char *what, add_function *add)
 {
-    if (yaml_tree_is_null(node)) {
+    if (perp_yaml_tree_is_null(node)) {
         return true;
     }
     if (node->kind != kind) {
-        return decode_error(d, node, "expected %s", what);
+        return perp_decode_error(d, node, "expected %s", what);
     }
     for (const yaml_node *child = node->first; child && !d->out_of_memory; child = child->next) {
         perp_error error;
         const perp_status status = add(d, child, &error);
         d->out_of_memory = d->out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
         if (status == PERP_STATUS_CAPACITY) {
-            return decode_error(d, child, "%s", error.message);
+            return perp_decode_error(d, child, "%s", error.message);
         }
     }
     return true;
@@ -35,7 +35,7 @@ static const char *const joint_words[] = {"revolute", "prismatic", "ball", "plan
 
 static bool read_joint_type(decoder *d, const yaml_node *node, void *target)
 {
-    const int word = read_word(d, node, joint_words);
+    const int word = perp_read_word(d, node, joint_words);
     ((perp_joint *)target)->kind = (perp_joint_kind)(word + 1);
     return word >= 0;
 }
@@ -45,9 +45,9 @@ static bool read_axis(decoder *d, const yaml_node *node, void *target)
 {
     perp_joint *joint = target;
     double x[3] = {0, 0, 0};
-    const yaml_node *type = yaml_tree_find(node->parent, "type", 4);
-    const bool two = d->planar && type && find_word(type, joint_words) + 1 == PERP_JOINT_PRISMATIC;
-    if (!read_reals(d, node, x, two ? 2 : 3)) {
+    const yaml_node *type = perp_yaml_tree_find(node->parent, "type", 4);
+    const bool two = d->planar && type && perp_find_word(type, joint_words) + 1 == PERP_JOINT_PRISMATIC;
+    if (!perp_read_reals(d, node, x, two ? 2 : 3)) {
         return false;
     }
     joint->axis_set = true;
@@ -59,10 +59,10 @@ static bool read_limits(decoder *d, const yaml_node *node, void *target)
 {
     perp_joint *joint = target;
     if (node->kind != YAML_LIST || node->count != 2) {
-        return decode_error(d, node, "expected [lo, hi]; -.inf and .inf are allowed");
+        return perp_decode_error(d, node, "expected [lo, hi]; -.inf and .inf are allowed");
     }
-    const bool low = read_real_or_infinite(d, node->first, &joint->limits[0]);
-    const bool high = read_real_or_infinite(d, node->last, &joint->limits[1]);
+    const bool low = perp_read_real_or_infinite(d, node->first, &joint->limits[0]);
+    const bool high = perp_read_real_or_infinite(d, node->last, &joint->limits[1]);
     joint->limits_set = low && high;
     return joint->limits_set;
 }
@@ -71,11 +71,11 @@ static bool read_limits(decoder *d, const yaml_node *node, void *target)
  * reported where it stands. */
 static bool read_joint_coordinates(decoder *d, const yaml_node *node, double *values, bool position)
 {
-    const yaml_node *type = yaml_tree_find(node->parent, "type", 4);
-    const int word = type ? find_word(type, joint_words) : -1;
+    const yaml_node *type = perp_yaml_tree_find(node->parent, "type", 4);
+    const int word = type ? perp_find_word(type, joint_words) : -1;
     const perp_joint_kind kind = (perp_joint_kind)(word + 1);
     const int size = position ? perp_joint_position_size(kind) : perp_joint_velocity_size(kind);
-    return size > 1 ? read_reals(d, node, values, size) : read_real(d, node, values);
+    return size > 1 ? perp_read_reals(d, node, values, size) : perp_read_real(d, node, values);
 }
 
 static bool read_position(decoder *d, const yaml_node *node, void *target)
@@ -95,7 +95,7 @@ static bool read_joint_velocity(decoder *d, const yaml_node *node, void *target)
 static bool read_control(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"none", "position", "impedance", NULL};
-    const int word = read_word(d, node, words);
+    const int word = perp_read_word(d, node, words);
     ((perp_joint *)target)->control = word >= 0 ? (perp_control)word : PERP_CONTROL_NONE;
     return word >= 0;
 }
@@ -103,17 +103,17 @@ static bool read_control(decoder *d, const yaml_node *node, void *target)
 static bool read_command(decoder *d, const yaml_node *node, void *target)
 {
     perp_joint *joint = target;
-    joint->command_set = read_drive(d, node, &joint->command);
+    joint->command_set = perp_read_drive(d, node, &joint->command);
     return joint->command_set;
 }
 
 static const key_spec joint_keys[] = {
     {"type", "revolute, prismatic, ball, planar, screw, fixed", "", "how the child moves in its parent",
      read_joint_type, 0, KEY_REQUIRED},
-    {"parent", "BODY, world", "", "what it moves in", read_text, offsetof(perp_joint, parent), KEY_REQUIRED},
-    {"child", "BODY", "", "the body that the joint moves; a body is the child of one joint", read_text,
+    {"parent", "BODY, world", "", "what it moves in", perp_read_text, offsetof(perp_joint, parent), KEY_REQUIRED},
+    {"child", "BODY", "", "the body that the joint moves; a body is the child of one joint", perp_read_text,
      offsetof(perp_joint, child), KEY_REQUIRED},
-    {"anchor", "[x, y, z], planar [x, y]", "zeros", "m, in the parent's frame at position 0", read_vector,
+    {"anchor", "[x, y, z], planar [x, y]", "zeros", "m, in the parent's frame at position 0", perp_read_vector,
      offsetof(perp_joint, anchor), 0},
     {"axis", "[x, y, z], planar prismatic [x, y]", "",
      "in the parent's frame at position 0; of a planar joint its normal; planar revolute: omitted or [0, 0, +-1]",
@@ -122,21 +122,21 @@ static const key_spec joint_keys[] = {
     {"position", "number; ball [w, x, y, z]; planar [x, y, theta]", "0", "initial, rad or m", read_position, 0, 0},
     {"velocity", "number; ball [wx, wy, wz] in the parent; planar [vx, vy, omega]", "0", "initial", read_joint_velocity,
      0, 0},
-    {"pitch", "number", "", "screw: metres per radian", read_real, offsetof(perp_joint, pitch), KEY_SPATIAL},
+    {"pitch", "number", "", "screw: metres per radian", perp_read_real, offsetof(perp_joint, pitch), KEY_SPATIAL},
     {"control", "none, position, impedance", "none",
      "position takes the command exactly; impedance is the force K (command - q) - D dq/dt", read_control, 0, 0},
-    {"stiffness", "number >= 0", "0", "K, N/m or N m/rad", read_real, offsetof(perp_joint, stiffness), 0},
-    {"damping", "number >= 0", "0", "D", read_real, offsetof(perp_joint, damping), 0},
-    {"armature", "number >= 0", "0", "inertia of the drive, kg m^2 or kg", read_real, offsetof(perp_joint, armature),
-     0},
+    {"stiffness", "number >= 0", "0", "K, N/m or N m/rad", perp_read_real, offsetof(perp_joint, stiffness), 0},
+    {"damping", "number >= 0", "0", "D", perp_read_real, offsetof(perp_joint, damping), 0},
+    {"armature", "number >= 0", "0", "inertia of the drive, kg m^2 or kg", perp_read_real,
+     offsetof(perp_joint, armature), 0},
     {"command", "DRIVE", "holds `position`", "where a controlled joint should be, rad or m", read_command, 0, 0},
 };
-const key_table joint_table = {"A joint: `joints.NAME`", joint_keys, COUNT(joint_keys)};
+const key_table perp_keys_joint = {"A joint: `joints.NAME`", joint_keys, COUNT(joint_keys)};
 
 static perp_status add_joint(decoder *d, const yaml_node *node, perp_error *error)
 {
     perp_joint joint = perp_joint_default(node->key, PERP_JOINT_NONE);
-    read_map(d, node, &joint_table, &joint);
+    perp_read_map(d, node, &perp_keys_joint, &joint);
     return perp_scene_add_joint(d->scene, &joint, error);
 }
 
@@ -152,7 +152,7 @@ static bool read_joints(decoder *d, const yaml_node *node, void *target)
 static bool read_loop_type(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"point", "weld", NULL};
-    const int word = read_word(d, node, words);
+    const int word = perp_read_word(d, node, words);
     ((perp_loop *)target)->kind = (perp_loop_kind)(word + 1);
     return word >= 0;
 }
@@ -160,19 +160,21 @@ static bool read_loop_type(decoder *d, const yaml_node *node, void *target)
 static const key_spec loop_keys[] = {
     {"type", "point, weld", "", "weld also keeps the relative rotation of the initial pose", read_loop_type, 0,
      KEY_REQUIRED},
-    {"a", "BODY, world", "", "one side", read_text, offsetof(perp_loop, a), KEY_REQUIRED},
-    {"b", "BODY, world", "", "the other", read_text, offsetof(perp_loop, b), KEY_REQUIRED},
-    {"anchor_a", "[x, y, z], planar [x, y]", "zeros", "m, frame of a", read_vector, offsetof(perp_loop, anchor_a), 0},
-    {"anchor_b", "[x, y, z], planar [x, y]", "zeros", "m, frame of b", read_vector, offsetof(perp_loop, anchor_b), 0},
+    {"a", "BODY, world", "", "one side", perp_read_text, offsetof(perp_loop, a), KEY_REQUIRED},
+    {"b", "BODY, world", "", "the other", perp_read_text, offsetof(perp_loop, b), KEY_REQUIRED},
+    {"anchor_a", "[x, y, z], planar [x, y]", "zeros", "m, frame of a", perp_read_vector, offsetof(perp_loop, anchor_a),
+     0},
+    {"anchor_b", "[x, y, z], planar [x, y]", "zeros", "m, frame of b", perp_read_vector, offsetof(perp_loop, anchor_b),
+     0},
 };
-const key_table loop_table = {"A closed loop: `loops.NAME`", loop_keys, COUNT(loop_keys)};
+const key_table perp_keys_loop = {"A closed loop: `loops.NAME`", loop_keys, COUNT(loop_keys)};
 
 static perp_status add_loop(decoder *d, const yaml_node *node, perp_error *error)
 {
     perp_loop loop;
     memset(&loop, 0, sizeof loop);
     loop.name = node->key;
-    read_map(d, node, &loop_table, &loop);
+    perp_read_map(d, node, &perp_keys_loop, &loop);
     return perp_scene_add_loop(d->scene, &loop, error);
 }
 
@@ -188,11 +190,11 @@ static bool read_loops(decoder *d, const yaml_node *node, void *target)
 static bool read_drives(decoder *d, const yaml_node *node, perp_drive *drives, int count)
 {
     if (node->kind != YAML_LIST || node->count != count) {
-        return decode_error(d, node, "expected a list of %d (numbers or drives)", count);
+        return perp_decode_error(d, node, "expected a list of %d (numbers or drives)", count);
     }
     bool good = true;
     for (const yaml_node *child = node->first; child; child = child->next) {
-        good = read_drive(d, child, &drives[child->index]) && good;
+        good = perp_read_drive(d, child, &drives[child->index]) && good;
     }
     return good;
 }
@@ -209,33 +211,33 @@ static bool read_torque(decoder *d, const yaml_node *node, void *target)
     if (!d->planar) {
         return read_drives(d, node, torque, 3);
     }
-    return node->kind == YAML_LIST ? read_drives(d, node, &torque[2], 1) : read_drive(d, node, &torque[2]);
+    return node->kind == YAML_LIST ? read_drives(d, node, &torque[2], 1) : perp_read_drive(d, node, &torque[2]);
 }
 
 static bool read_frame(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"world", "body", NULL};
-    const int word = read_word(d, node, words);
+    const int word = perp_read_word(d, node, words);
     *(bool *)target = word == 1;
     return word >= 0;
 }
 
 static const key_spec force_keys[] = {
-    {"body", "BODY", "", "what it acts on", read_text, offsetof(perp_force, body), KEY_REQUIRED},
-    {"point", "[x, y, z], planar [x, y]", "the origin", "where it acts, in the body's frame", read_vector,
+    {"body", "BODY", "", "what it acts on", perp_read_text, offsetof(perp_force, body), KEY_REQUIRED},
+    {"point", "[x, y, z], planar [x, y]", "the origin", "where it acts, in the body's frame", perp_read_vector,
      offsetof(perp_force, point), 0},
     {"force", "[DRIVE, DRIVE, DRIVE], planar two", "zeros", "N", read_force_vector, offsetof(perp_force, force), 0},
     {"torque", "[DRIVE, DRIVE, DRIVE], planar DRIVE", "zeros", "N m", read_torque, offsetof(perp_force, torque), 0},
     {"frame", "world, body", "world", "in which force and torque are given", read_frame,
      offsetof(perp_force, in_body_frame), 0},
 };
-const key_table force_table = {"A force: an element of `forces`", force_keys, COUNT(force_keys)};
+const key_table perp_keys_force = {"A force: an element of `forces`", force_keys, COUNT(force_keys)};
 
 static perp_status add_force(decoder *d, const yaml_node *node, perp_error *error)
 {
     perp_force force;
     memset(&force, 0, sizeof force);
-    read_map(d, node, &force_table, &force);
+    perp_read_map(d, node, &perp_keys_force, &force);
     return perp_scene_add_force(d->scene, &force, error);
 }
 
@@ -254,19 +256,19 @@ static bool read_tensor(decoder *d, const yaml_node *node, void *target)
     const int n = d->planar ? 2 : 3;
     if (node->kind == YAML_SCALAR) {
         tensor->count = 1;
-        return read_real(d, node, tensor->values);
+        return perp_read_real(d, node, tensor->values);
     }
     if (node->kind != YAML_LIST || node->count != n) {
-        return decode_error(d, node, "expected a number, a list of %d or a %d x %d matrix", n, n, n);
+        return perp_decode_error(d, node, "expected a number, a list of %d or a %d x %d matrix", n, n, n);
     }
     if (node->first->kind != YAML_LIST) {
         tensor->count = n;
-        return read_reals(d, node, tensor->values, n);
+        return perp_read_reals(d, node, tensor->values, n);
     }
     tensor->count = n * n;
     bool good = true;
     for (const yaml_node *row = node->first; row; row = row->next) {
-        good = read_reals(d, row, &tensor->values[n * row->index], n) && good;
+        good = perp_read_reals(d, row, &tensor->values[n * row->index], n) && good;
     }
     return good;
 }
@@ -274,7 +276,7 @@ static bool read_tensor(decoder *d, const yaml_node *node, void *target)
 static bool read_law(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"kelvin-voigt", "hunt-crossley", NULL};
-    const int word = read_word(d, node, words);
+    const int word = perp_read_word(d, node, words);
     *(perp_contact_law *)target = word == 1 ? PERP_LAW_HUNT_CROSSLEY : PERP_LAW_KELVIN_VOIGT;
     return word >= 0;
 }
@@ -282,7 +284,7 @@ static bool read_law(decoder *d, const yaml_node *node, void *target)
 static bool read_tangential(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"compliant", "rigid", NULL};
-    const int word = read_word(d, node, words);
+    const int word = perp_read_word(d, node, words);
     *(bool *)target = word == 1;
     return word >= 0;
 }
@@ -292,26 +294,27 @@ static const key_spec compliance_keys[] = {
     {"stiffness", "number, [k_n, k_t, k_o], 3x3", "1e4", "N/m per element; a matrix per patch", read_tensor,
      offsetof(perp_compliance, stiffness), 0},
     {"damping", "number, [..], 3x3", "10", "N s/m, likewise", read_tensor, offsetof(perp_compliance, damping), 0},
-    {"elements", "whole number", "1", "n_s: a patch has n_s^2 elements", read_int, offsetof(perp_compliance, elements),
-     0},
-    {"size", "number >= 0", "0.01", "of a patch, m", read_real, offsetof(perp_compliance, size), 0},
+    {"elements", "whole number", "1", "n_s: a patch has n_s^2 elements", perp_read_int,
+     offsetof(perp_compliance, elements), 0},
+    {"size", "number >= 0", "0.01", "of a patch, m", perp_read_real, offsetof(perp_compliance, size), 0},
     {"law", "kelvin-voigt, hunt-crossley", "kelvin-voigt", "damping constant, or growing with depth", read_law,
      offsetof(perp_compliance, law), 0},
     {"tangential", "compliant, rigid", "compliant", "springs along the surface, or none", read_tangential,
      offsetof(perp_compliance, tangential_rigid), 0},
-    {"gamma", "number >= 0", "1e-4", "smoothing of the friction cone; 0: exact", read_real,
+    {"gamma", "number >= 0", "1e-4", "smoothing of the friction cone; 0: exact", perp_read_real,
      offsetof(perp_compliance, gamma), 0},
-    {"stiffness_scale", "number > 0", "1", "multiplies stiffness", read_real,
+    {"stiffness_scale", "number > 0", "1", "multiplies stiffness", perp_read_real,
      offsetof(perp_compliance, stiffness_scale), 0},
 };
-const key_table compliance_table = {"Compliance, of the scene or of a pair", compliance_keys, COUNT(compliance_keys)};
+const key_table perp_keys_compliance = {"Compliance, of the scene or of a pair", compliance_keys,
+                                        COUNT(compliance_keys)};
 
 static bool read_compliance(decoder *d, const yaml_node *node, void *target)
 {
     perp_compliance *compliance = target;
-    const bool good = read_map(d, node, &compliance_table, compliance);
+    const bool good = perp_read_map(d, node, &perp_keys_compliance, compliance);
     for (int i = 0; i < COUNT(compliance_keys); i++) {
-        if (yaml_tree_find(node, compliance_keys[i].key, strlen(compliance_keys[i].key))) {
+        if (perp_yaml_tree_find(node, compliance_keys[i].key, strlen(compliance_keys[i].key))) {
             compliance->set |= 1u << i;
         }
     }
@@ -325,11 +328,11 @@ static bool read_directions(decoder *d, const yaml_node *node, void *target)
 {
     perp_pair *pair = target;
     if (node->kind != YAML_LIST || node->count < 1 || node->count > 2) {
-        return decode_error(d, node, "expected one or two world directions, such as [[0, 1, 0]]");
+        return perp_decode_error(d, node, "expected one or two world directions, such as [[0, 1, 0]]");
     }
     bool good = true;
     for (const yaml_node *child = node->first; child; child = child->next) {
-        good = read_vector(d, child, &pair->directions[child->index]) && good;
+        good = perp_read_vector(d, child, &pair->directions[child->index]) && good;
     }
     pair->direction_count = node->count;
     return good;
@@ -338,7 +341,7 @@ static bool read_directions(decoder *d, const yaml_node *node, void *target)
 static bool read_tangent(decoder *d, const yaml_node *node, void *target)
 {
     perp_pair *pair = target;
-    pair->tangent_set = read_vector(d, node, &pair->tangent);
+    pair->tangent_set = perp_read_vector(d, node, &pair->tangent);
     return pair->tangent_set;
 }
 
@@ -350,34 +353,34 @@ static bool read_pair_compliance(decoder *d, const yaml_node *node, void *target
 }
 
 static const key_spec pair_keys[] = {
-    {"friction", "number >= 0", "from the shapes", "coefficient of this pair", read_optional,
+    {"friction", "number >= 0", "from the shapes", "coefficient of this pair", perp_read_optional,
      offsetof(perp_pair, friction), 0},
     {"friction_directions", "[[x, y, z], ..]", "all", "friction acts only in the span of these world directions",
      read_directions, 0, 0},
     {"tangent", "[x, y, z]", "from the normal", "first tangent of the contact frame, projected", read_tangent, 0, 0},
-    {"restitution", "0 to 1", "0", "of impacts, on dynamic rungs", read_real, offsetof(perp_pair, restitution), 0},
+    {"restitution", "0 to 1", "0", "of impacts, on dynamic rungs", perp_read_real, offsetof(perp_pair, restitution), 0},
     {"compliance", "{...}", "the scene's", "overrides single keys", read_pair_compliance, 0, 0},
 };
-const key_table pair_table = {"A pair: `contacts.pairs.\"BODY BODY\"`", pair_keys, COUNT(pair_keys)};
+const key_table perp_keys_pair = {"A pair: `contacts.pairs.\"BODY BODY\"`", pair_keys, COUNT(pair_keys)};
 
 static perp_status add_pair(decoder *d, const yaml_node *node, perp_error *error)
 {
     const size_t first = strcspn(node->key, " ");
     const char *rest = node->key + first + strspn(node->key + first, " ");
     if (first == 0 || *rest == '\0' || strchr(rest, ' ')) {
-        decode_error(d, node, "a pair's key is two body names with a blank between: \"BODY BODY\"");
+        perp_decode_error(d, node, "a pair's key is two body names with a blank between: \"BODY BODY\"");
         return PERP_STATUS_OK;
     }
     perp_pair pair;
     memset(&pair, 0, sizeof pair);
-    char *name = decode_memory(d, (int)first + 1, 1);
+    char *name = perp_decode_memory(d, (int)first + 1, 1);
     if (!name) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
     memcpy(name, node->key, first);
     pair.a = name;
     pair.b = rest;
-    read_map(d, node, &pair_table, &pair);
+    perp_read_map(d, node, &perp_keys_pair, &pair);
     return perp_scene_add_pair(d->scene, &pair, error);
 }
 
@@ -391,8 +394,8 @@ static perp_status add_exclusion(decoder *d, const yaml_node *node, perp_error *
 {
     const char *a = NULL, *b = NULL;
     if (node->kind != YAML_LIST || node->count != 2) {
-        decode_error(d, node, "expected [BODY, BODY]");
-    } else if (read_text(d, node->first, &a) && read_text(d, node->last, &b)) {
+        perp_decode_error(d, node, "expected [BODY, BODY]");
+    } else if (perp_read_text(d, node->first, &a) && perp_read_text(d, node->last, &b)) {
         return perp_scene_add_exclusion(d->scene, a, b, error);
     }
     return PERP_STATUS_OK;
@@ -405,18 +408,18 @@ static bool read_exclude(decoder *d, const yaml_node *node, void *target)
 }
 
 static const key_spec contacts_keys[] = {
-    {"margin", "number >= 0", "0.02", "contacts are listed up to this gap, m", read_real, offsetof(perp_scene, margin),
-     0},
-    {"friction", "number >= 0", "0.5", "where shapes and pairs say nothing", read_real, offsetof(perp_scene, friction),
-     0},
+    {"margin", "number >= 0", "0.02", "contacts are listed up to this gap, m", perp_read_real,
+     offsetof(perp_scene, margin), 0},
+    {"friction", "number >= 0", "0.5", "where shapes and pairs say nothing", perp_read_real,
+     offsetof(perp_scene, friction), 0},
     {"pairs", "{\"BODY BODY\": {..}}", "none", "overrides for two bodies, in either order", read_pairs, 0, 0},
     {"exclude", "[[BODY, BODY], ..]", "none", "pairs that never touch", read_exclude, 0, 0},
 };
-const key_table contacts_table = {"Contacts: `contacts`", contacts_keys, COUNT(contacts_keys)};
+const key_table perp_keys_contacts = {"Contacts: `contacts`", contacts_keys, COUNT(contacts_keys)};
 
 static bool read_contacts(decoder *d, const yaml_node *node, void *target)
 {
-    return read_map(d, node, &contacts_table, target);
+    return perp_read_map(d, node, &perp_keys_contacts, target);
 }
 
 /* ---- run ------------------------------------------------------------------------------------------------------------
@@ -427,7 +430,7 @@ static bool read_model(decoder *d, const yaml_node *node, void *target)
     (void)target;
     const char *name;
     perp_error error;
-    if (!read_text(d, node, &name)) {
+    if (!perp_read_text(d, node, &name)) {
         return false;
     }
     d->out_of_memory = d->out_of_memory || perp_scene_set_model(d->scene, name, &error) != PERP_STATUS_OK;
@@ -438,25 +441,25 @@ static bool read_model(decoder *d, const yaml_node *node, void *target)
 static bool read_until(decoder *d, const yaml_node *node, void *target)
 {
     perp_run_settings *run = target;
-    run->until_set = read_real(d, node, &run->until);
+    run->until_set = perp_read_real(d, node, &run->until);
     return run->until_set;
 }
 
 static bool read_steps(decoder *d, const yaml_node *node, void *target)
 {
     perp_run_settings *run = target;
-    run->steps_set = read_int(d, node, &run->steps);
+    run->steps_set = perp_read_int(d, node, &run->steps);
     return run->steps_set;
 }
 
 static bool read_cone(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"quadratic", "rays", "box", NULL};
-    if (yaml_tree_is_null(node)) { /* `--set run.cone=~` takes a choice back */
+    if (perp_yaml_tree_is_null(node)) { /* `--set run.cone=~` takes a choice back */
         *(perp_cone *)target = PERP_CONE_UNSET;
         return true;
     }
-    const int word = read_word(d, node, words);
+    const int word = perp_read_word(d, node, words);
     *(perp_cone *)target = (perp_cone)(word + 1);
     return word >= 0;
 }
@@ -464,36 +467,38 @@ static bool read_cone(decoder *d, const yaml_node *node, void *target)
 static bool read_prediction(decoder *d, const yaml_node *node, void *target)
 {
     static const char *const words[] = {"exact", "taylor", NULL};
-    const int word = read_word(d, node, words);
+    const int word = perp_read_word(d, node, words);
     *(perp_prediction *)target = word == 1 ? PERP_PREDICTION_TAYLOR : PERP_PREDICTION_EXACT;
     return word >= 0;
 }
 
 static const key_spec run_keys[] = {
     {"model", "a name from `perp models`", "qs-qp", "the rung", read_model, 0, 0},
-    {"h", "number > 0", "0.01", "time step, s", read_real, offsetof(perp_run_settings, h), 0},
-    {"smoothing", "number >= 0", "0", "log-barrier weight of `quasidynamic`", read_real,
+    {"h", "number > 0", "0.01", "time step, s", perp_read_real, offsetof(perp_run_settings, h), 0},
+    {"smoothing", "number >= 0", "0", "log-barrier weight of `quasidynamic`", perp_read_real,
      offsetof(perp_run_settings, smoothing), 0},
     {"until", "number", "1", "s; steps = round(until / h)", read_until, 0, 0},
     {"steps", "whole number", "", "instead of until", read_steps, 0, 0},
     {"cone", "quadratic, rays, box", "the rung's own", "friction cone", read_cone, offsetof(perp_run_settings, cone),
      0},
-    {"rays", "even number >= 4", "4", "directions of the cone `rays`; in the plane always 2", read_int,
+    {"rays", "even number >= 4", "4", "directions of the cone `rays`; in the plane always 2", perp_read_int,
      offsetof(perp_run_settings, rays), 0},
     {"prediction", "exact, taylor", "exact", "driven bodies end a step at x(t + h), or at x(t) + h x'(t)",
      read_prediction, offsetof(perp_run_settings, prediction), 0},
-    {"tolerance", "number > 0", "1e-8", "on the step's own law", read_real, offsetof(perp_run_settings, tolerance), 0},
+    {"tolerance", "number > 0", "1e-8", "on the step's own law", perp_read_real, offsetof(perp_run_settings, tolerance),
+     0},
     {"substep_tolerance", "number > 0, .inf", ".inf", "splits a step whose true gaps differ by more, m",
-     read_real_or_infinite, offsetof(perp_run_settings, substep_tolerance), 0},
-    {"time_scale", "number > 0", "1", "eps: inertia is multiplied by eps^2", read_real,
+     perp_read_real_or_infinite, offsetof(perp_run_settings, substep_tolerance), 0},
+    {"time_scale", "number > 0", "1", "eps: inertia is multiplied by eps^2", perp_read_real,
      offsetof(perp_run_settings, time_scale), 0},
-    {"threads", "whole number", "1", "results do not depend on it", read_int, offsetof(perp_run_settings, threads), 0},
+    {"threads", "whole number", "1", "results do not depend on it", perp_read_int, offsetof(perp_run_settings, threads),
+     0},
 };
-const key_table run_table = {"How to run: `run`", run_keys, COUNT(run_keys)};
+const key_table perp_keys_run = {"How to run: `run`", run_keys, COUNT(run_keys)};
 
 static bool read_run(decoder *d, const yaml_node *node, void *target)
 {
-    return read_map(d, node, &run_table, target);
+    return perp_read_map(d, node, &perp_keys_run, target);
 }
 
 /* ---- the scene ------------------------------------------------------------------------------------------------------
@@ -503,10 +508,11 @@ static bool read_version(decoder *d, const yaml_node *node, void *target)
 {
     (void)target;
     int version = 0;
-    if (!read_int(d, node, &version)) {
+    if (!perp_read_int(d, node, &version)) {
         return false;
     }
-    return version == 1 || decode_error(d, node, "this is version 1 of the format; write `perp: 1`, not %d", version);
+    return version == 1 ||
+           perp_decode_error(d, node, "this is version 1 of the format; write `perp: 1`, not %d", version);
 }
 
 static bool read_scene_name(decoder *d, const yaml_node *node, void *target)
@@ -514,7 +520,7 @@ static bool read_scene_name(decoder *d, const yaml_node *node, void *target)
     (void)target;
     const char *name;
     perp_error error;
-    if (!read_text(d, node, &name)) {
+    if (!perp_read_text(d, node, &name)) {
         return false;
     }
     d->out_of_memory = d->out_of_memory || perp_scene_set_name(d->scene, name, &error) != PERP_STATUS_OK;
@@ -525,7 +531,7 @@ static bool read_scene_name(decoder *d, const yaml_node *node, void *target)
 static bool refuse_include(decoder *d, const yaml_node *node, void *target)
 {
     (void)target;
-    return decode_error(d, node, "`include` cannot be set; write it in the file");
+    return perp_decode_error(d, node, "`include` cannot be set; write it in the file");
 }
 
 static const key_spec scene_keys[] = {
@@ -533,11 +539,11 @@ static const key_spec scene_keys[] = {
     {"name", "text", "", "shown in summaries", read_scene_name, 0, 0},
     {"include", "[FILE, ..]", "none", "merged first; under the scene's folder; a name defined twice is an error",
      refuse_include, 0, 0},
-    {"planar", "true, false", "false", "x-y plane: bodies are (x, y, theta), vectors have 2 components", read_bool,
+    {"planar", "true, false", "false", "x-y plane: bodies are (x, y, theta), vectors have 2 components", perp_read_bool,
      offsetof(perp_scene, planar), 0},
-    {"gravity", "[x, y, z], planar [x, y]", "[0, 0, -9.81], planar [0, -9.81]", "m/s^2", read_vector,
+    {"gravity", "[x, y, z], planar [x, y]", "[0, 0, -9.81], planar [0, -9.81]", "m/s^2", perp_read_vector,
      offsetof(perp_scene, gravity), 0},
-    {"bodies", "{NAME: BODY}", "none", "in this order everywhere", read_bodies, 0, 0},
+    {"bodies", "{NAME: BODY}", "none", "in this order everywhere", perp_read_bodies, 0, 0},
     {"joints", "{NAME: JOINT}", "none", "what connects bodies to trees", read_joints, 0, 0},
     {"loops", "{NAME: LOOP}", "none", "what closes chains", read_loops, 0, 0},
     {"forces", "[FORCE, ..]", "none", "applied to bodies, besides gravity", read_forces, 0, 0},
@@ -545,11 +551,11 @@ static const key_spec scene_keys[] = {
     {"compliance", "{...}", "", "for the rung `compliant`", read_compliance, offsetof(perp_scene, compliance), 0},
     {"run", "{...}", "", "how to simulate", read_run, offsetof(perp_scene, run), 0},
 };
-const key_table scene_table = {"The scene", scene_keys, COUNT(scene_keys)};
+const key_table perp_keys_scene = {"The scene", scene_keys, COUNT(scene_keys)};
 
-bool read_scene(decoder *d, const yaml_node *root)
+bool perp_read_scene(decoder *d, const yaml_node *root)
 {
-    return read_map(d, root, &scene_table, d->scene);
+    return perp_read_map(d, root, &perp_keys_scene, d->scene);
 }
 
 /* ---- reference page -------------------------------------------------------------------------------------------------
@@ -574,9 +580,10 @@ static void write_table(const key_table *table, perp_text_sink *sink, void *cont
 void perp_scene_key_reference(perp_text_sink *sink, void *context)
 {
     static const key_table *const tables[] = {
-        &scene_table, &body_table,     &pose_table, &velocity_table,   &driven_table, &shape_table, &capsule_table,
-        &plane_table, &mesh_table,     &hole_table, &joint_table,      &loop_table,   &force_table, &drive_table,
-        &sine_table,  &contacts_table, &pair_table, &compliance_table, &run_table};
+        &perp_keys_scene,    &perp_keys_body,    &perp_keys_pose,       &perp_keys_velocity, &perp_keys_driven,
+        &perp_keys_shape,    &perp_keys_capsule, &perp_keys_plane,      &perp_keys_mesh,     &perp_keys_hole,
+        &perp_keys_joint,    &perp_keys_loop,    &perp_keys_force,      &perp_keys_drive,    &perp_keys_sine,
+        &perp_keys_contacts, &perp_keys_pair,    &perp_keys_compliance, &perp_keys_run};
     sink(context,
          "# Keys of a scene file\n\n"
          "Made from the loader's own tables by `perp check --keys`; the tests compare this page with it.\n"

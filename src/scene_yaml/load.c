@@ -25,8 +25,8 @@ static bool load_tree(loader *l, const char *text, size_t length, const char *na
 
 static bool refuse_include(loader *l, const yaml_node *node, const char *why)
 {
-    yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, node, "include `%.100s`: %s",
-                     node->kind == YAML_SCALAR ? node->text : "", why);
+    perp_yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, node, "include `%.100s`: %s",
+                          node->kind == YAML_SCALAR ? node->text : "", why);
     return false;
 }
 
@@ -35,7 +35,7 @@ static bool load_include(loader *l, const yaml_node *node, const char *folder, y
 {
     perp_arena *arena = l->reader.arena;
     char why[200];
-    if (node->kind != YAML_SCALAR || yaml_tree_is_null(node)) {
+    if (node->kind != YAML_SCALAR || perp_yaml_tree_is_null(node)) {
         return refuse_include(l, node, "a file name is needed");
     }
     if (!l->folder || !folder) {
@@ -77,32 +77,32 @@ static bool load_include(loader *l, const yaml_node *node, const char *folder, y
 
 static bool load_includes(loader *l, yaml_node *root, const char *folder, yaml_node *into)
 {
-    yaml_node *list = yaml_tree_find(root, "include", 7);
+    yaml_node *list = perp_yaml_tree_find(root, "include", 7);
     if (!list) {
         return true;
     }
     bool good = true;
     if (list->kind != YAML_LIST) {
-        yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, list, "expected a list of files: [FILE, ..]");
+        perp_yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, list, "expected a list of files: [FILE, ..]");
         good = false;
     }
     for (const yaml_node *child = list->kind == YAML_LIST ? list->first : NULL; child; child = child->next) {
         good = load_include(l, child, folder, into) && good;
     }
-    yaml_tree_remove(list);
+    perp_yaml_tree_remove(list);
     return good;
 }
 
 /* Parses one file and merges it, after what it includes, into `into`. */
 static bool load_tree(loader *l, const char *text, size_t length, const char *name, const char *folder, yaml_node *into)
 {
-    yaml_node *root = yaml_tree_parse(&l->reader, text, length, name);
+    yaml_node *root = perp_yaml_tree_parse(&l->reader, text, length, name);
     if (!root) {
         return false;
     }
     if (root->kind != YAML_MAP) {
-        yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, root,
-                         "a scene is a mapping that begins with `perp: 1`");
+        perp_yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, root,
+                              "a scene is a mapping that begins with `perp: 1`");
         return false;
     }
     l->files++;
@@ -110,7 +110,7 @@ static bool load_tree(loader *l, const char *text, size_t length, const char *na
     const bool good = load_includes(l, root, folder, into);
     l->open_count--;
     l->main_read = l->open_count == 0;
-    yaml_merge(&l->reader, into, root);
+    perp_yaml_merge(&l->reader, into, root);
     return good;
 }
 
@@ -136,9 +136,9 @@ static void sort_diagnostics(perp_diagnostics *list)
 
 static bool is_planar(const yaml_node *root)
 {
-    const yaml_node *planar = yaml_tree_find(root, "planar", 6);
+    const yaml_node *planar = perp_yaml_tree_find(root, "planar", 6);
     bool value = false;
-    return planar && find_bool(planar, &value) && value;
+    return planar && perp_find_bool(planar, &value) && value;
 }
 
 /* The tree stays in the scene's arena, so that places can be named as long as the scene lives. Where a file is missing
@@ -147,9 +147,9 @@ static perp_status decode_scene(loader *l, const yaml_node *root, bool complete,
 {
     decoder d = {
         .scene = scene, .diagnostics = l->reader.diagnostics, .arena = l->reader.arena, .planar = scene->planar};
-    scene->locate = yaml_tree_locate;
+    scene->locate = perp_yaml_tree_locate;
     scene->locate_context = root;
-    read_scene(&d, root);
+    perp_read_scene(&d, root);
     if (d.out_of_memory || perp_scene_build_hulls(scene, l->folder, l->reader.diagnostics) != PERP_STATUS_OK) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
@@ -159,13 +159,13 @@ static perp_status decode_scene(loader *l, const yaml_node *root, bool complete,
 static perp_status load(loader *l, const char *text, size_t length, const char *name,
                         const perp_scene_load_options *options, perp_scene *scene)
 {
-    yaml_node *root = yaml_tree_new_map(&l->reader, name, 1, 1);
+    yaml_node *root = perp_yaml_tree_new_map(&l->reader, name, 1, 1);
     if (!root) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
     bool good = load_tree(l, text, length, name, l->folder, root);
     for (int i = 0; good && options && i < options->setting_count; i++) {
-        good = yaml_apply_setting(&l->reader, root, options->settings[i]);
+        good = perp_yaml_apply_setting(&l->reader, root, options->settings[i]);
     }
     if (l->reader.out_of_memory) {
         return PERP_STATUS_OUT_OF_MEMORY;

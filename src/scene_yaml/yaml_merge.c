@@ -29,7 +29,7 @@ static void merge_children(yaml_reader *reader, yaml_node *into, yaml_node *from
 static void move_child(yaml_node *into, yaml_node *child)
 {
     const int line = child->key_line, column = child->key_column;
-    yaml_tree_append(into, child, child->key);
+    perp_yaml_tree_append(into, child, child->key);
     child->key_line = line;
     child->key_column = column;
 }
@@ -37,19 +37,19 @@ static void move_child(yaml_node *into, yaml_node *child)
 /* Two values of one key. */
 static void merge_two(yaml_reader *reader, yaml_node *present, yaml_node *child)
 {
-    if (present->kind != YAML_SCALAR && yaml_tree_is_null(child)) {
+    if (present->kind != YAML_SCALAR && perp_yaml_tree_is_null(child)) {
         return; /* `bodies:` with nothing behind it takes nothing away */
     }
     if (holds_names(present->parent)) {
-        yaml_tree_report(reader->diagnostics, PERP_SEVERITY_ERROR, child, "`%s` was already defined at %s:%d:%d",
-                         child->key, present->file, present->key_line, present->key_column);
+        perp_yaml_tree_report(reader->diagnostics, PERP_SEVERITY_ERROR, child, "`%s` was already defined at %s:%d:%d",
+                              child->key, present->file, present->key_line, present->key_column);
     } else if (present->kind == YAML_MAP && child->kind == YAML_MAP) {
         merge_children(reader, present, child);
     } else if (present->kind == YAML_LIST && child->kind == YAML_LIST && joins_lists(present)) {
         merge_children(reader, present, child);
     } else {
         const int line = child->key_line, column = child->key_column;
-        yaml_tree_replace(present, child);
+        perp_yaml_tree_replace(present, child);
         child->key_line = line;
         child->key_column = column;
     }
@@ -86,7 +86,7 @@ static void merge_children(yaml_reader *reader, yaml_node *into, yaml_node *from
     perp_arena_clear(&scratch);
 }
 
-void yaml_merge(yaml_reader *reader, yaml_node *into, yaml_node *from)
+void perp_yaml_merge(yaml_reader *reader, yaml_node *into, yaml_node *from)
 {
     merge_children(reader, into, from);
 }
@@ -124,7 +124,7 @@ static yaml_node *list_element(const setting *s, yaml_node *list, const char *pa
 
 static yaml_node *as_map(const setting *s, yaml_node *node, int column)
 {
-    if (node->kind == YAML_SCALAR && yaml_tree_is_null(node)) {
+    if (node->kind == YAML_SCALAR && perp_yaml_tree_is_null(node)) {
         node->kind = YAML_MAP;
     } else if (node->kind == YAML_SCALAR) {
         return refuse(s, column, "there is a plain value here, not a mapping with a key", node->text,
@@ -148,7 +148,7 @@ static yaml_node *step_into(const setting *s, yaml_node *node, const char *part,
     if (!node || node->kind == YAML_LIST) {
         return node ? list_element(s, node, part, length, column) : NULL;
     }
-    yaml_node *child = yaml_tree_find(node, part, length);
+    yaml_node *child = perp_yaml_tree_find(node, part, length);
     if (child) {
         return child;
     }
@@ -159,12 +159,12 @@ static yaml_node *step_into(const setting *s, yaml_node *node, const char *part,
         return refuse(s, column, "there is no list to take an element of; set the whole list", part, length);
     }
     const char *key = perp_arena_text(s->reader->arena, part, length);
-    child = key ? yaml_tree_new_map(s->reader, s->label, 1, column) : NULL;
+    child = key ? perp_yaml_tree_new_map(s->reader, s->label, 1, column) : NULL;
     if (!child) {
         s->reader->out_of_memory = s->reader->out_of_memory || !key;
         return NULL;
     }
-    yaml_tree_append(node, child, key);
+    perp_yaml_tree_append(node, child, key);
     child->key_line = 1;
     child->key_column = column;
     return child;
@@ -175,15 +175,16 @@ static void drop_alternative(const yaml_node *node)
 {
     static const char *const pairs[][2] = {{"until", "steps"}, {"steps", "until"}};
     for (size_t i = 0; node->key && i < sizeof pairs / sizeof pairs[0]; i++) {
-        yaml_node *other =
-            strcmp(node->key, pairs[i][0]) == 0 ? yaml_tree_find(node->parent, pairs[i][1], strlen(pairs[i][1])) : NULL;
+        yaml_node *other = strcmp(node->key, pairs[i][0]) == 0
+                               ? perp_yaml_tree_find(node->parent, pairs[i][1], strlen(pairs[i][1]))
+                               : NULL;
         if (other) {
-            yaml_tree_remove(other);
+            perp_yaml_tree_remove(other);
         }
     }
 }
 
-bool yaml_apply_setting(yaml_reader *reader, yaml_node *root, const char *text)
+bool perp_yaml_apply_setting(yaml_reader *reader, yaml_node *root, const char *text)
 {
     const size_t size = strlen(text) + sizeof "--set ";
     char *label = perp_arena_push(reader->arena, size, 1);
@@ -200,7 +201,7 @@ bool yaml_apply_setting(yaml_reader *reader, yaml_node *root, const char *text)
     }
     const char *value_text = equals[1] ? equals + 1 : "~"; /* nothing behind the sign says nothing */
     reader->column_shift = (int)(equals - text) + (int)sizeof "--set ";
-    yaml_node *value = yaml_tree_parse(reader, value_text, strlen(value_text), label);
+    yaml_node *value = perp_yaml_tree_parse(reader, value_text, strlen(value_text), label);
     reader->column_shift = 0;
     if (!value) {
         return false;
@@ -219,7 +220,7 @@ bool yaml_apply_setting(yaml_reader *reader, yaml_node *root, const char *text)
     if (!node) {
         return false;
     }
-    yaml_tree_replace(node, value);
+    perp_yaml_tree_replace(node, value);
     drop_alternative(value);
     return true;
 }

@@ -30,12 +30,12 @@ static yaml_node *new_node(yaml_reader *reader, yaml_kind kind, const char *file
     return node;
 }
 
-yaml_node *yaml_tree_new_map(yaml_reader *reader, const char *file, int line, int column)
+yaml_node *perp_yaml_tree_new_map(yaml_reader *reader, const char *file, int line, int column)
 {
     return new_node(reader, YAML_MAP, file, line, column);
 }
 
-void yaml_tree_append(yaml_node *parent, yaml_node *child, const char *key)
+void perp_yaml_tree_append(yaml_node *parent, yaml_node *child, const char *key)
 {
     child->key = key;
     child->index = parent->count;
@@ -62,7 +62,7 @@ static yaml_node *before(const yaml_node *child)
     return previous;
 }
 
-void yaml_tree_replace(yaml_node *old, yaml_node *fresh)
+void perp_yaml_tree_replace(yaml_node *old, yaml_node *fresh)
 {
     yaml_node *previous = before(old);
     fresh->key = old->key;
@@ -81,7 +81,7 @@ void yaml_tree_replace(yaml_node *old, yaml_node *fresh)
     }
 }
 
-void yaml_tree_remove(yaml_node *child)
+void perp_yaml_tree_remove(yaml_node *child)
 {
     yaml_node *parent = child->parent, *previous = before(child);
     if (previous) {
@@ -109,7 +109,7 @@ static yaml_node *copy_node(yaml_reader *reader, const yaml_node *from)
         if (!child_copy) {
             return NULL;
         }
-        yaml_tree_append(copy, child_copy, child->key);
+        perp_yaml_tree_append(copy, child_copy, child->key);
         child_copy->key_line = child->key_line;
         child_copy->key_column = child->key_column;
     }
@@ -135,7 +135,7 @@ static int depth_of(const yaml_node *node)
     return deepest;
 }
 
-yaml_node *yaml_tree_find(const yaml_node *map, const char *key, size_t key_length)
+yaml_node *perp_yaml_tree_find(const yaml_node *map, const char *key, size_t key_length)
 {
     for (yaml_node *child = map->first; child; child = child->next) {
         if (child->key && strncmp(child->key, key, key_length) == 0 && child->key[key_length] == '\0') {
@@ -145,19 +145,19 @@ yaml_node *yaml_tree_find(const yaml_node *map, const char *key, size_t key_leng
     return NULL;
 }
 
-bool yaml_tree_is_null(const yaml_node *node)
+bool perp_yaml_tree_is_null(const yaml_node *node)
 {
     return node->kind == YAML_SCALAR && !node->quoted &&
            (node->text[0] == '\0' || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0);
 }
 
-void yaml_tree_path(const yaml_node *node, char *path, size_t size)
+void perp_yaml_tree_path(const yaml_node *node, char *path, size_t size)
 {
     path[0] = '\0';
     if (!node->parent) {
         return;
     }
-    yaml_tree_path(node->parent, path, size);
+    perp_yaml_tree_path(node->parent, path, size);
     const size_t length = strlen(path);
     const char *dot = length ? "." : "";
     if (node->key) {
@@ -167,15 +167,15 @@ void yaml_tree_path(const yaml_node *node, char *path, size_t size)
     }
 }
 
-void yaml_tree_place(const yaml_node *node, int *line, int *column)
+void perp_yaml_tree_place(const yaml_node *node, int *line, int *column)
 {
     const bool at_key = node->kind == YAML_MAP && node->key_line > 0;
     *line = at_key ? node->key_line : node->line;
     *column = at_key ? node->key_column : node->column;
 }
 
-void yaml_tree_report(perp_diagnostics *diagnostics, perp_severity severity, const yaml_node *node, const char *format,
-                      ...)
+void perp_yaml_tree_report(perp_diagnostics *diagnostics, perp_severity severity, const yaml_node *node,
+                           const char *format, ...)
 {
     char message[512], path[256];
     va_list arguments;
@@ -183,8 +183,8 @@ void yaml_tree_report(perp_diagnostics *diagnostics, perp_severity severity, con
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     int line, column;
-    yaml_tree_place(node, &line, &column);
-    yaml_tree_path(node, path, sizeof path);
+    perp_yaml_tree_place(node, &line, &column);
+    perp_yaml_tree_path(node, path, sizeof path);
     perp_diagnostics_add(diagnostics, severity, node->file, line, column, path, "%s", message);
 }
 
@@ -203,7 +203,7 @@ static const yaml_node *find_on_path(const yaml_node *map, const char *path, siz
     return found;
 }
 
-void yaml_tree_locate(const void *root, const char *path, const char **file, int *line, int *column)
+void perp_yaml_tree_locate(const void *root, const char *path, const char **file, int *line, int *column)
 {
     const yaml_node *node = root;
     while (*path) {
@@ -224,7 +224,7 @@ void yaml_tree_locate(const void *root, const char *path, const char **file, int
         path += length + (path[length] == '.' ? 1 : 0);
     }
     *file = node->file;
-    yaml_tree_place(node, line, column);
+    perp_yaml_tree_place(node, line, column);
 }
 
 /* ---- parsing ------------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ static bool fail_at(builder *b, const yaml_mark_t *mark, const char *format, ...
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     if (b->depth > 0) {
-        yaml_tree_path(b->levels[b->depth - 1].container, path, sizeof path);
+        perp_yaml_tree_path(b->levels[b->depth - 1].container, path, sizeof path);
     }
     perp_diagnostics_add(b->reader->diagnostics, PERP_SEVERITY_ERROR, b->file, line_of(mark), column_of(b, mark), path,
                          "%s", message);
@@ -288,8 +288,8 @@ static bool register_anchor(builder *b, const char *name, const yaml_node *node)
         return true;
     }
     if (b->anchor_count++ == PERP_YAML_MAX_ANCHORS) {
-        yaml_tree_report(b->reader->diagnostics, PERP_SEVERITY_ERROR, node, "a file has at most %d anchors",
-                         PERP_YAML_MAX_ANCHORS);
+        perp_yaml_tree_report(b->reader->diagnostics, PERP_SEVERITY_ERROR, node, "a file has at most %d anchors",
+                              PERP_YAML_MAX_ANCHORS);
         return false;
     }
     anchor *a = PERP_ARENA_NEW(b->reader->arena, anchor, 1);
@@ -319,7 +319,7 @@ static bool place(builder *b, yaml_node *node)
         return true;
     }
     level *top = &b->levels[b->depth - 1];
-    yaml_tree_append(top->container, node, top->key);
+    perp_yaml_tree_append(top->container, node, top->key);
     node->key_line = top->key_line;
     node->key_column = top->key_column;
     top->key = NULL;
@@ -408,7 +408,7 @@ static bool refuse_duplicates(builder *b, const yaml_node *map)
     for (const yaml_node *child = map->first; child && good; child = child->next) {
         if (perp_name_table_add(&table, child->key, child->index) != child->index) {
             char path[256];
-            yaml_tree_path(child, path, sizeof path);
+            perp_yaml_tree_path(child, path, sizeof path);
             perp_diagnostics_add(b->reader->diagnostics, PERP_SEVERITY_ERROR, b->file, child->key_line,
                                  child->key_column, path, "`%s` is defined twice here", child->key);
         }
@@ -492,7 +492,7 @@ static void report_syntax(builder *b, const yaml_parser_t *parser)
     }
 }
 
-yaml_node *yaml_tree_parse(yaml_reader *reader, const char *text, size_t length, const char *file)
+yaml_node *perp_yaml_tree_parse(yaml_reader *reader, const char *text, size_t length, const char *file)
 {
     if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) { /* a byte order mark, as some editors write */
         text += 3;

@@ -38,27 +38,27 @@ typedef struct yaml_reader {
 } yaml_reader;
 
 /* Parses one document. NULL after an error (reported, or out_of_memory set). `file` must outlive the tree. */
-yaml_node *yaml_tree_parse(yaml_reader *reader, const char *text, size_t length, const char *file);
+yaml_node *perp_yaml_tree_parse(yaml_reader *reader, const char *text, size_t length, const char *file);
 
 /* Makes an empty map; NULL at the limits. */
-yaml_node *yaml_tree_new_map(yaml_reader *reader, const char *file, int line, int column);
+yaml_node *perp_yaml_tree_new_map(yaml_reader *reader, const char *file, int line, int column);
 /* Appends `child` under `key` (kept, not copied) or, in a list, at the end. */
-void yaml_tree_append(yaml_node *parent, yaml_node *child, const char *key);
+void perp_yaml_tree_append(yaml_node *parent, yaml_node *child, const char *key);
 /* Puts `fresh` in the place of `old`, keeping key and order. */
-void yaml_tree_replace(yaml_node *old, yaml_node *fresh);
-void yaml_tree_remove(yaml_node *child);
+void perp_yaml_tree_replace(yaml_node *old, yaml_node *fresh);
+void perp_yaml_tree_remove(yaml_node *child);
 
-yaml_node *yaml_tree_find(const yaml_node *map, const char *key, size_t key_length);
+yaml_node *perp_yaml_tree_find(const yaml_node *map, const char *key, size_t key_length);
 /* True for a scalar that says nothing: empty, ~ or null. */
-bool yaml_tree_is_null(const yaml_node *node);
+bool perp_yaml_tree_is_null(const yaml_node *node);
 /* The dotted path of a node. */
-void yaml_tree_path(const yaml_node *node, char *path, size_t size);
+void perp_yaml_tree_path(const yaml_node *node, char *path, size_t size);
 /* Reports an error or a warning at a node: at a scalar or list itself, at a map's key. */
-void yaml_tree_report(perp_diagnostics *diagnostics, perp_severity severity, const yaml_node *node, const char *format,
-                      ...) __attribute__((format(printf, 4, 5)));
-void yaml_tree_place(const yaml_node *node, int *line, int *column);
+void perp_yaml_tree_report(perp_diagnostics *diagnostics, perp_severity severity, const yaml_node *node,
+                           const char *format, ...) __attribute__((format(printf, 4, 5)));
+void perp_yaml_tree_place(const yaml_node *node, int *line, int *column);
 
 /* perp_locate_function; context is the root. */
-void yaml_tree_locate(const void *root, const char *path, const char **file, int *line, int *column);
+void perp_yaml_tree_locate(const void *root, const char *path, const char **file, int *line, int *column);
 
 #endif

@@ -34,7 +34,7 @@ static int create_beside(output_file *file, size_t size)
     return descriptor;
 }
 
-perp_status output_open(output_file *file, const char *folder, const char *name, perp_error *error)
+perp_status perp_output_open(output_file *file, const char *folder, const char *name, perp_error *error)
 {
     memset(file, 0, sizeof *file);
     const size_t size = strlen(folder) + strlen(name) + 64;
@@ -43,7 +43,7 @@ perp_status output_open(output_file *file, const char *folder, const char *name,
     if (!file->path || !file->temporary) {
         free(file->temporary);
         file->temporary = NULL;
-        output_discard(file);
+        perp_output_discard(file);
         return fail_io(error, "write", name, ENOMEM);
     }
     snprintf(file->path, size, "%s/%s", folder, name);
@@ -52,20 +52,20 @@ perp_status output_open(output_file *file, const char *folder, const char *name,
         const perp_status status = fail_io(error, "write", file->path, errno);
         free(file->temporary); /* nothing of ours to remove */
         file->temporary = NULL;
-        output_discard(file);
+        perp_output_discard(file);
         return status;
     }
     file->stream = fdopen(descriptor, "w");
     if (!file->stream) {
         const perp_status status = fail_io(error, "write", file->path, errno);
         close(descriptor);
-        output_discard(file);
+        perp_output_discard(file);
         return status;
     }
     return PERP_STATUS_OK;
 }
 
-perp_status output_finish(output_file *file, perp_error *error)
+perp_status perp_output_finish(output_file *file, perp_error *error)
 {
     errno = 0;
     const bool flushed = fflush(file->stream) == 0 && !ferror(file->stream) && fsync(fileno(file->stream)) == 0;
@@ -78,7 +78,7 @@ perp_status output_finish(output_file *file, perp_error *error)
     return fail_io(error, "write", file->path, flush_error ? flush_error : errno ? errno : EIO);
 }
 
-perp_status output_publish(output_file *file, perp_error *error)
+perp_status perp_output_publish(output_file *file, perp_error *error)
 {
     if (rename(file->temporary, file->path) != 0) {
         return fail_io(error, "write", file->path, errno);
@@ -88,7 +88,7 @@ perp_status output_publish(output_file *file, perp_error *error)
     return PERP_STATUS_OK;
 }
 
-void output_discard(output_file *file)
+void perp_output_discard(output_file *file)
 {
     if (file->stream) {
         fclose(file->stream);

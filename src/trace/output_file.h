@@ -12,11 +12,11 @@ typedef struct output_file {
     char *temporary; /* beside it */
 } output_file;
 
-perp_status output_open(output_file *file, const char *folder, const char *name, perp_error *error);
+perp_status perp_output_open(output_file *file, const char *folder, const char *name, perp_error *error);
 /* Flushes to the disk; after OK only the rename is left. */
-perp_status output_finish(output_file *file, perp_error *error);
-perp_status output_publish(output_file *file, perp_error *error);
+perp_status perp_output_finish(output_file *file, perp_error *error);
+perp_status perp_output_publish(output_file *file, perp_error *error);
 /* Closes and removes what is not published; frees the names. Harmless on a published or zeroed file. */
-void output_discard(output_file *file);
+void perp_output_discard(output_file *file);
 
 #endif

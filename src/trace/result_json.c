@@ -75,7 +75,7 @@ static json_t *final_state(const perp_model *model, const perp_state *state)
 {
     json_maker final = make_object(), q = make_object(), v = make_object();
     state_entry entry;
-    for (int cursor = 0; state_next(model, state, &cursor, &entry);) {
+    for (int cursor = 0; perp_state_next(model, state, &cursor, &entry);) {
         put(&q, entry.name, real_array(entry.q, entry.nq));
         put(&v, entry.name, real_array(entry.v, entry.nv));
     }

@@ -39,7 +39,7 @@ static void write_header(perp_csv *csv, const perp_state *state)
     fputs("step,t", out);
     for (int rates = 0; rates < 2; rates++) {
         state_entry entry;
-        for (int cursor = 0; state_next(csv->model, state, &cursor, &entry);) {
+        for (int cursor = 0; perp_state_next(csv->model, state, &cursor, &entry);) {
             const char *const *columns = columns_of(&entry, rates == 1);
             const int count = rates ? entry.nv : entry.nq;
             for (int k = 0; k < count; k++) {
@@ -57,7 +57,7 @@ static void write_row(perp_csv *csv, int step, const perp_state *state)
     fprintf(out, "%d,%.17g", step, state->t);
     for (int rates = 0; rates < 2; rates++) {
         state_entry entry;
-        for (int cursor = 0; state_next(csv->model, state, &cursor, &entry);) {
+        for (int cursor = 0; perp_state_next(csv->model, state, &cursor, &entry);) {
             const double *values = rates ? entry.v : entry.q;
             const int count = rates ? entry.nv : entry.nq;
             for (int k = 0; k < count; k++) {
@@ -79,9 +79,9 @@ perp_status perp_csv_open(const perp_model *model, const char *folder, perp_csv 
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while opening CSV files");
     }
     c->model = model;
-    perp_status status = output_open(&c->states, folder, "state.csv", error);
+    perp_status status = perp_output_open(&c->states, folder, "state.csv", error);
     if (status == PERP_STATUS_OK) {
-        status = output_open(&c->contacts, folder, "contacts.csv", error);
+        status = perp_output_open(&c->contacts, folder, "contacts.csv", error);
     }
     if (status != PERP_STATUS_OK) {
         perp_csv_abandon(c);
@@ -104,15 +104,15 @@ bool perp_csv_observe(void *context, int step, const perp_state *state, const pe
 
 perp_status perp_csv_commit(perp_csv *csv, perp_error *error)
 {
-    perp_status status = output_finish(&csv->states, error);
+    perp_status status = perp_output_finish(&csv->states, error);
     if (status == PERP_STATUS_OK) {
-        status = output_finish(&csv->contacts, error);
+        status = perp_output_finish(&csv->contacts, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = output_publish(&csv->states, error);
+        status = perp_output_publish(&csv->states, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = output_publish(&csv->contacts, error);
+        status = perp_output_publish(&csv->contacts, error);
     }
     perp_csv_abandon(csv);
     return status;
@@ -121,8 +121,8 @@ perp_status perp_csv_commit(perp_csv *csv, perp_error *error)
 void perp_csv_abandon(perp_csv *csv)
 {
     if (csv) {
-        output_discard(&csv->states);
-        output_discard(&csv->contacts);
+        perp_output_discard(&csv->states);
+        perp_output_discard(&csv->contacts);
         free(csv);
     }
 }

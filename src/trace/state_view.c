@@ -32,7 +32,7 @@ static void fill_joint(const perp_link *link, const perp_state *state, state_ent
     memcpy(entry->v, state->v + link->v_start, (size_t)entry->nv * sizeof(double));
 }
 
-bool state_next(const perp_model *model, const perp_state *state, int *cursor, state_entry *entry)
+bool perp_state_next(const perp_model *model, const perp_state *state, int *cursor, state_entry *entry)
 {
     const perp_scene *scene = model->scene;
     for (; *cursor < model->body_count; *cursor += 1) {

@@ -16,6 +16,6 @@ typedef struct state_entry {
 } state_entry;
 
 /* Walks the entries of a state: start with *cursor = 0; false at the end. */
-bool state_next(const perp_model *model, const perp_state *state, int *cursor, state_entry *entry);
+bool perp_state_next(const perp_model *model, const perp_state *state, int *cursor, state_entry *entry);
 
 #endif
