@@ -42,7 +42,8 @@ extern const int cli_command_count;
 /* The last value of an option ("" for one without argument), or NULL if it was not given. */
 const char *cli_value(const cli_arguments *arguments, const char *name);
 
-/* The settings that the options amount to, in the order given: --model M is short for --set run.model=M, and so on. */
+/* The settings that the options amount to: all --set in their order, then --model M as run.model=M, and so on, so that
+ * an option of its own always counts. */
 typedef struct cli_settings {
     char **texts;
     int count;
@@ -51,6 +52,9 @@ typedef struct cli_settings {
 /* False when out of memory; to be freed either way. */
 bool cli_settings_collect(const cli_arguments *arguments, cli_settings *settings);
 void cli_settings_free(cli_settings *settings);
+
+/* The names of all models, NULL-terminated. */
+const char *const *cli_model_names(void);
 
 /* Prints to stderr "perp: ..." and returns `code`. */
 int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -56,8 +56,8 @@ static int run(const cli_arguments *a)
         cli_settings_free(&settings);
         return cli_fail(EXIT_REFUSED, "out of memory");
     }
-    const perp_scene_load_options options = {.settings = (const char *const *)settings.texts,
-                                             .setting_count = settings.count};
+    const perp_scene_load_options options = {
+        .settings = (const char *const *)settings.texts, .setting_count = settings.count, .models = cli_model_names()};
     perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
     if (status == PERP_STATUS_OK) {
         status = perp_model_build(scene, NULL, &model, &error);

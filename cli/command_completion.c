@@ -30,7 +30,8 @@ static int run(const cli_arguments *arguments)
            "    --csv) mapfile -t COMPREPLY < <(compgen -d -- \"$current\"); return ;;\n"
            "    --set|--h|--until|--steps) return ;;\n"
            "    esac\n"
-           "    case ${COMP_WORDS[1]} in\n");
+           "    case ${COMP_WORDS[1]} in\n"
+           "    completion) mapfile -t COMPREPLY < <(compgen -W \"bash --help\" -- \"$current\"); return ;;\n");
     for (int i = 0; i < cli_command_count; i++) {
         const cli_command *command = cli_commands[i];
         printf("    %s) words=\"--help", command->name);

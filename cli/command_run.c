@@ -30,11 +30,7 @@ static int check_usage(const cli_arguments *a)
     }
     const char *model = cli_value(a, "--model");
     if (model && !perp_rung_find(model)) {
-        const char *names[64];
-        for (int i = 0; i < perp_rung_count(); i++) {
-            names[i] = perp_rung_at(i)->name;
-        }
-        const char *nearest = cli_nearest(model, names, perp_rung_count());
+        const char *nearest = cli_nearest(model, cli_model_names(), perp_rung_count());
         return cli_fail(EXIT_USAGE, "run: there is no model `%s`%s%s%s (perp models)", model,
                         nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
     }
@@ -230,7 +226,8 @@ static int run(const cli_arguments *a)
         code = cli_fail(EXIT_REFUSED, "out of memory");
     } else {
         const perp_scene_load_options options = {.settings = (const char *const *)settings.texts,
-                                                 .setting_count = settings.count};
+                                                 .setting_count = settings.count,
+                                                 .models = cli_model_names()};
         const perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
         cli_print_diagnostics(&diagnostics);
         if (scene) {

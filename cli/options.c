@@ -26,8 +26,8 @@ bool cli_settings_collect(const cli_arguments *a, cli_settings *settings)
                                                 {"--steps", "run.steps="}};
     settings->count = 0;
     settings->texts = calloc((size_t)a->count + 1, sizeof *settings->texts);
-    for (int i = 0; settings->texts && i < a->count; i++) {
-        for (size_t k = 0; k < sizeof shorthands / sizeof *shorthands; k++) {
+    for (size_t k = 0; settings->texts && k < sizeof shorthands / sizeof *shorthands; k++) {
+        for (int i = 0; i < a->count; i++) {
             if (strcmp(a->options[i]->name, shorthands[k][0]) == 0) {
                 const size_t size = strlen(shorthands[k][1]) + strlen(a->values[i]) + 1;
                 char *text = malloc(size);
@@ -48,6 +48,15 @@ void cli_settings_free(cli_settings *settings)
         free(settings->texts[i]);
     }
     free(settings->texts);
+}
+
+const char *const *cli_model_names(void)
+{
+    static const char *names[64];
+    for (int i = 0; i < perp_rung_count() && i < 63; i++) {
+        names[i] = perp_rung_at(i)->name;
+    }
+    return names;
 }
 
 int cli_fail(int code, const char *format, ...)

@@ -33,6 +33,7 @@ add_custom_command(OUTPUT ${completion}
 add_custom_target(perp_completion ALL DEPENDS ${completion})
 install(FILES ${completion} DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME perp)
 
-install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/perp)
-install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/perp OPTIONAL)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/perp FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+# The documents as they stand in the tree, so that their links lead somewhere.
+set(perp_doc_dir ${CMAKE_INSTALL_DATADIR}/doc/perp)
+install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${perp_doc_dir})
+install(DIRECTORY docs examples DESTINATION ${perp_doc_dir} PATTERN "CMakeLists.txt" EXCLUDE)

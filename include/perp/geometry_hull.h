@@ -14,9 +14,10 @@ extern "C" {
 #endif
 
 enum {
-    PERP_MESH_MAX_BYTES = 64 << 20,   /* of one file */
-    PERP_MESH_MAX_POINTS = 1000000,   /* of one file or list */
-    PERP_MESH_MAX_TRIANGLES = 100000, /* of one hull */
+    PERP_MESH_MAX_BYTES = 64 << 20,  /* of one file */
+    PERP_MESH_MAX_POINTS = 1000000,  /* of one file or list */
+    PERP_MESH_MAX_TOTAL = 2000000,   /* points of all the different meshes of a scene */
+    PERP_MESH_MAX_TRIANGLES = 100000 /* of one hull */
 };
 
 /* A convex polytope. Triangles are triples of indices in `points`, counter-clockwise seen from outside; faces with more

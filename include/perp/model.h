@@ -210,14 +210,20 @@ PERP_API void perp_configuration_integrate(const perp_model *model, const double
 PERP_API void perp_configuration_difference(const perp_model *model, const double *q_from, const double *q_to,
                                             double *v);
 
-/* Which controlled coordinates a rung takes as given. */
+/* Which coordinates a rung takes as given; bits. */
 typedef enum perp_prescribe {
-    PERP_PRESCRIBE_POSITION,          /* driven bodies and position control */
-    PERP_PRESCRIBE_POSITION_IMPEDANCE /* impedance too: rungs that treat it as position */
+    PERP_PRESCRIBE_DRIVEN = 1,           /* driven bodies */
+    PERP_PRESCRIBE_POSITION_JOINTS = 2,  /* position-controlled joints */
+    PERP_PRESCRIBE_IMPEDANCE_JOINTS = 4, /* impedance-controlled joints, on rungs that treat them as position */
+    PERP_PRESCRIBE_JOINTS = 6,
+    PERP_PRESCRIBE_POSITION = 3,          /* driven bodies and position control */
+    PERP_PRESCRIBE_POSITION_IMPEDANCE = 7 /* all of it */
 } perp_prescribe;
 
 /* Writes the prescribed coordinates at time t into q; leaves the others. */
 PERP_API void perp_prescribed_configuration(const perp_model *model, perp_prescribe which, double t, double *q);
+/* Writes x(t) + h x'(t), coordinate by coordinate, of the driven bodies into q; leaves the others. */
+PERP_API void perp_driven_taylor(const perp_model *model, double t, double h, double *q);
 /* Writes the prescribed rates x'(t) into v; leaves the others. */
 PERP_API void perp_prescribed_rate(const perp_model *model, perp_prescribe which, double t, double *v);
 /* Writes the prescribed velocities (x(t_to) - x(t_from)) / (t_to - t_from) into v, whole turns counted; leaves the

@@ -378,9 +378,11 @@ PERP_API perp_status perp_shape_mass_properties(const perp_shape *shape, bool pl
 PERP_API perp_status perp_body_mass_properties(const perp_body *body, bool planar, perp_mass_properties *out,
                                                perp_error *error);
 
-/* The angles rx, ry, rz of a spatial driven body at time t: driven ones from their drives, the others as `pose` has
- * them. */
-PERP_API void perp_body_driven_rpy(const perp_body *body, double t, double rpy[3]);
+/* The angles rx, ry, rz of a spatial driven body: driven ones x(t) + ahead x'(t), the others as `pose` has them. */
+PERP_API void perp_body_driven_rpy(const perp_body *body, double t, double ahead, double rpy[3]);
+/* The pose whose driven coordinates are x(t) + ahead x'(t). */
+PERP_API perp_pose perp_body_driven_taylor(const perp_body *body, bool planar, double t, double ahead,
+                                           double *planar_angle);
 /* The pose of a driven body at time t. */
 PERP_API perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, double *planar_angle);
 

@@ -26,6 +26,7 @@ typedef struct perp_scene_load_options {
     const perp_allocator *allocator; /* NULL: malloc */
     const char *const *settings;     /* "PATH=VALUE", applied in order before the scene is checked */
     int setting_count;
+    const char *const *models; /* names that run.model may have, NULL-terminated; NULL: any, to be judged by perp_run */
 } perp_scene_load_options;
 
 /* Loads, merges includes, applies settings, checks. On OK `*scene` is validated and owned by the caller; otherwise it

@@ -45,7 +45,8 @@ enum {
     PERP_TAKES_RAYS = 1 << 1,
     PERP_TAKES_BOX = 1 << 2,
     PERP_TAKES_SMOOTHING = 1 << 3,
-    PERP_TAKES_TIME_SCALE = 1 << 4
+    PERP_TAKES_TIME_SCALE = 1 << 4,
+    PERP_TAKES_IMPEDANCE_AS_POSITION = 1 << 5 /* impedance-controlled joints begin at their command and follow it */
 };
 
 /* One rung of the ladder. `step` moves the state from state->t to t_end; it leaves the state as it was on failure.

@@ -10,8 +10,11 @@ typedef struct perp_plain_locale {
     locale_t plain, before;
 } perp_plain_locale;
 
-/* False when out of memory; leaving is harmless either way. */
-bool perp_plain_locale_enter(perp_plain_locale *guard);
+/* False when out of memory; closing is harmless either way. */
+bool perp_plain_locale_open(perp_plain_locale *guard);
+void perp_plain_locale_close(perp_plain_locale *guard);
+/* Between open and close, in pairs, on one thread. */
+void perp_plain_locale_enter(perp_plain_locale *guard);
 void perp_plain_locale_leave(perp_plain_locale *guard);
 
 #endif

@@ -22,8 +22,9 @@ static perp_status refuse_points(const perp_vec3 *points, int count, perp_error 
         return perp_fail(error, PERP_STATUS_CAPACITY, "a mesh has at most %d points", PERP_MESH_MAX_POINTS);
     }
     for (int i = 0; i < count; i++) {
-        if (!isfinite(points[i].x) || !isfinite(points[i].y) || !isfinite(points[i].z)) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT, "point %d of the mesh is not finite", i);
+        const double largest = fmax(fabs(points[i].x), fmax(fabs(points[i].y), fabs(points[i].z)));
+        if (!(largest <= 1e100) || isnan(points[i].x) || isnan(points[i].y) || isnan(points[i].z)) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "point %d of the mesh is not finite, or beyond 1e100", i);
         }
     }
     return PERP_STATUS_OK;
@@ -40,7 +41,7 @@ static perp_status normalise(const perp_vec3 *points, int count, double *coordin
     }
     const perp_vec3 half = {0.5 * high.x - 0.5 * low.x, 0.5 * high.y - 0.5 * low.y, 0.5 * high.z - 0.5 * low.z};
     const double size = fmax(half.x, fmax(half.y, half.z));
-    if (!(fmin(half.x, fmin(half.y, half.z)) > 0.0) || !(size > 1e-150) || !(size < 1e150)) {
+    if (!(fmin(half.x, fmin(half.y, half.z)) > 0.0) || !(size > 1e-150)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the mesh has no volume: its points lie in a plane");
     }
     for (int i = 0; i < count; i++) {
@@ -89,7 +90,7 @@ static perp_status copy_result(qhT *qh, const perp_vec3 *points, int count, int 
         corners += number[i];
     }
     if (triangles > PERP_MESH_MAX_TRIANGLES) {
-        return perp_fail(error, PERP_STATUS_CAPACITY, "the hull has %d triangles; at most %d are allowed", triangles,
+        return perp_fail(error, PERP_STATUS_CAPACITY, "the hull has more than %d triangles; use a coarser mesh",
                          PERP_MESH_MAX_TRIANGLES);
     }
     hull->points = hull->allocator.allocate(hull->allocator.context, (size_t)corners * sizeof *hull->points);
@@ -138,7 +139,9 @@ static perp_status run_qhull(const perp_vec3 *points, int count, double *coordin
                              perp_error *error)
 {
     qhT qhull;
-    char command[] = "qhull Qt"; /* triangles only */
+    /* Triangles only (Qt); stop when there are more corners than the limit on triangles allows (TA). */
+    char command[64];
+    snprintf(command, sizeof command, "qhull Qt TA%d", PERP_MESH_MAX_TRIANGLES / 2 + 3);
     FILE *messages = fopen("/dev/null", "w");
     if (!messages) {
         return perp_fail(error, errno == ENOMEM ? PERP_STATUS_OUT_OF_MEMORY : PERP_STATUS_IO,

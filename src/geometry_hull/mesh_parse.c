@@ -180,12 +180,14 @@ static perp_status parse(perp_mesh_format format, const void *bytes, size_t leng
     }
     perp_plain_locale locale;
     perp_status status = PERP_STATUS_OUT_OF_MEMORY;
-    if (!perp_plain_locale_enter(&locale)) {
+    if (!perp_plain_locale_open(&locale)) {
         return perp_fail(error, status, "out of memory while reading a mesh");
     }
+    perp_plain_locale_enter(&locale);
     status = format == PERP_MESH_STL ? parse_text(bytes, length, "vertex", "endsolid", list, error)
                                      : parse_text(bytes, length, "v", NULL, list, error);
     perp_plain_locale_leave(&locale);
+    perp_plain_locale_close(&locale);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include <perp/geometry_hull.h>
 
 #include "base/file.h"
+#include "base/name_table.h"
 #include "scene/scene_memory.h"
 
 #include <ctype.h>
@@ -12,7 +13,11 @@ typedef struct mesh_source {
     perp_scene *scene;
     const char *folder;
     perp_diagnostics *diagnostics;
-    char path[256]; /* of the mesh in the scene */
+    char path[256];        /* of the mesh in the scene */
+    long long points;      /* read so far */
+    perp_name_table files; /* file names to indices in `built`: a file that is named again is not read again */
+    const perp_shape **built;
+    int built_count;
 } mesh_source;
 
 /* Reports what is wrong with a mesh; lack of memory is passed on instead. */
@@ -107,6 +112,10 @@ static perp_status build_one(mesh_source *m, perp_shape *shape, perp_arena *scra
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    m->points += count;
+    if (m->points > PERP_MESH_MAX_TOTAL) {
+        return complain(m, "", "the meshes of a scene have too many points in all", NULL, PERP_STATUS_CAPACITY);
+    }
     for (int i = 0; i < count; i++) {
         points[i] = perp_vec3_scale(shape->scale, points[i]);
     }
@@ -121,25 +130,77 @@ static perp_status build_one(mesh_source *m, perp_shape *shape, perp_arena *scra
     return status;
 }
 
-perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, perp_diagnostics *diagnostics)
+/* Takes the hull of a shape that names the same file at the same scale. */
+static bool take_known(mesh_source *m, perp_shape *shape)
 {
-    mesh_source m = {.scene = scene, .folder = folder, .diagnostics = diagnostics};
+    const int known = shape->file ? perp_name_table_find(&m->files, shape->file) : -1;
+    if (known < 0 || m->built[known]->scale != shape->scale) {
+        return false;
+    }
+    shape->hull_points = m->built[known]->hull_points;
+    shape->hull_point_count = m->built[known]->hull_point_count;
+    shape->hull_triangles = m->built[known]->hull_triangles;
+    shape->hull_triangle_count = m->built[known]->hull_triangle_count;
+    return true; /* without a hull where the file was no good: said once */
+}
+
+static void remember(mesh_source *m, const perp_shape *shape)
+{
+    if (shape->file && perp_name_table_add(&m->files, shape->file, m->built_count) == m->built_count) {
+        m->built[m->built_count++] = shape;
+    }
+}
+
+static int count_meshes(const perp_scene *scene)
+{
+    int count = 0;
+    for (int b = 0; b < scene->body_count; b++) {
+        for (int i = 0; i < scene->bodies[b].shape_count; i++) {
+            count += scene->bodies[b].shapes[i].kind == PERP_SHAPE_MESH;
+        }
+    }
+    return count;
+}
+
+/* Nothing to do, or perp_scene_validate says what is missing. */
+static bool needs_no_hull(const perp_shape *shape)
+{
+    return shape->kind != PERP_SHAPE_MESH || shape->hull_triangle_count > 0 || !(shape->scale > 0.0) ||
+           (shape->file && shape->point_count > 0) || (!shape->file && shape->point_count < 4);
+}
+
+static perp_status build_all(mesh_source *m)
+{
+    perp_scene *scene = m->scene;
     for (int b = 0; b < scene->body_count; b++) {
         perp_shape *shapes = (perp_shape *)scene->bodies[b].shapes; /* the scene's own copy */
         for (int i = 0; i < scene->bodies[b].shape_count; i++) {
-            if (shapes[i].kind != PERP_SHAPE_MESH || shapes[i].hull_triangle_count > 0 ||
-                (shapes[i].file && shapes[i].point_count > 0) || (!shapes[i].file && shapes[i].point_count < 4)) {
-                continue; /* nothing to do, or perp_scene_validate says what is missing */
+            if (needs_no_hull(&shapes[i]) || take_known(m, &shapes[i])) {
+                continue;
             }
             perp_arena scratch;
             perp_arena_init(&scratch, &scene->memory->arena.allocator);
-            snprintf(m.path, sizeof m.path, "bodies.%s.shapes.%d.mesh", scene->bodies[b].name, i);
-            const perp_status status = build_one(&m, &shapes[i], &scratch);
+            snprintf(m->path, sizeof m->path, "bodies.%s.shapes.%d.mesh", scene->bodies[b].name, i);
+            const perp_status status = build_one(m, &shapes[i], &scratch);
             perp_arena_clear(&scratch);
-            if (status == PERP_STATUS_OUT_OF_MEMORY) {
-                return status;
+            remember(m, &shapes[i]);
+            if (status == PERP_STATUS_OUT_OF_MEMORY || m->points > PERP_MESH_MAX_TOTAL) {
+                return status == PERP_STATUS_OUT_OF_MEMORY ? status : PERP_STATUS_OK;
             }
         }
     }
     return PERP_STATUS_OK;
+}
+
+perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, perp_diagnostics *diagnostics)
+{
+    mesh_source m = {.scene = scene, .folder = folder, .diagnostics = diagnostics};
+    perp_arena table;
+    perp_arena_init(&table, &scene->memory->arena.allocator);
+    const size_t meshes = (size_t)count_meshes(scene);
+    m.built = PERP_ARENA_NEW(&table, const perp_shape *, meshes);
+    const bool fits = m.built && perp_name_table_init(&m.files, &table, meshes);
+    const perp_status status = fits ? build_all(&m) : PERP_STATUS_OUT_OF_MEMORY;
+    perp_arena_clear(&table);
+    return status;
 }

@@ -257,8 +257,8 @@ static void store_twist(const perp_node *node, const perp_twist *twist, double *
 
 static bool takes_command(const perp_joint *joint, perp_prescribe which)
 {
-    return joint->control == PERP_CONTROL_POSITION ||
-           (joint->control == PERP_CONTROL_IMPEDANCE && which == PERP_PRESCRIBE_POSITION_IMPEDANCE);
+    return (joint->control == PERP_CONTROL_POSITION && (which & PERP_PRESCRIBE_POSITION_JOINTS)) ||
+           (joint->control == PERP_CONTROL_IMPEDANCE && (which & PERP_PRESCRIBE_IMPEDANCE_JOINTS));
 }
 
 /* The joint of a node if it is a controlled scalar one, else NULL. */
@@ -273,6 +273,19 @@ static bool is_driven(const perp_model *model, const perp_node *node)
     return model->links[node->body].joint < 0 && model->scene->bodies[node->body].kind == PERP_BODY_DRIVEN;
 }
 
+static void place_driven(const perp_model *model, const perp_node *node, double t, double ahead, double *q)
+{
+    double angle = 0.0;
+    const perp_body *body = &model->scene->bodies[node->body];
+    const perp_pose pose = perp_body_driven_taylor(body, model->planar, t, ahead, &angle);
+    perp_vec3_store(pose.position, q + node->q);
+    if (model->planar) {
+        q[node->q + 2] = angle;
+    } else {
+        perp_quat_store(pose.rotation, q + node->q + 3);
+    }
+}
+
 void perp_prescribed_configuration(const perp_model *model, perp_prescribe which, double t, double *q)
 {
     for (int i = 0; i < model->memory->node_count; i++) {
@@ -280,16 +293,17 @@ void perp_prescribed_configuration(const perp_model *model, perp_prescribe which
         const perp_joint *joint = scalar_joint(model, node);
         if (joint && takes_command(joint, which)) {
             q[node->q] = perp_drive_value(&joint->command, t);
-        } else if (is_driven(model, node)) {
-            double angle = 0.0;
-            const perp_body *body = &model->scene->bodies[node->body];
-            const perp_pose pose = perp_body_driven_pose(body, model->planar, t, &angle);
-            perp_vec3_store(pose.position, q + node->q);
-            if (model->planar) {
-                q[node->q + 2] = angle;
-            } else {
-                perp_quat_store(pose.rotation, q + node->q + 3);
-            }
+        } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
+            place_driven(model, node, t, 0.0, q);
+        }
+    }
+}
+
+void perp_driven_taylor(const perp_model *model, double t, double h, double *q)
+{
+    for (int i = 0; i < model->memory->node_count; i++) {
+        if (is_driven(model, &model->memory->nodes[i])) {
+            place_driven(model, &model->memory->nodes[i], t, h, q);
         }
     }
 }
@@ -307,7 +321,7 @@ static perp_twist driven_twist(const perp_body *body, bool planar, double t)
     /* w = rz' e_z + ry' Rz e_y + rx' Rz Ry e_x, and Rz Ry e_x = R e_x. */
     const perp_quat rotation = perp_body_driven_pose(body, planar, t, NULL).rotation;
     double rpy[3];
-    perp_body_driven_rpy(body, t, rpy);
+    perp_body_driven_rpy(body, t, 0.0, rpy);
     const perp_vec3 pitch_axis = {-sin(rpy[2]), cos(rpy[2]), 0.0};
     const perp_vec3 roll_axis = perp_quat_rotate(rotation, perp_vec3_make(1.0, 0.0, 0.0));
     twist.angular = perp_vec3_add_scaled(twist.angular, rate[4], pitch_axis);
@@ -322,7 +336,7 @@ void perp_prescribed_rate(const perp_model *model, perp_prescribe which, double 
         const perp_joint *joint = scalar_joint(model, node);
         if (joint && takes_command(joint, which)) {
             v[node->v] = perp_drive_rate(&joint->command, t);
-        } else if (is_driven(model, node)) {
+        } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
             const perp_twist twist = driven_twist(&model->scene->bodies[node->body], model->planar, t);
             store_twist(node, &twist, v);
         }
@@ -351,7 +365,7 @@ void perp_prescribed_velocity(const perp_model *model, perp_prescribe which, dou
         const perp_joint *joint = scalar_joint(model, node);
         if (joint && takes_command(joint, which)) {
             v[node->v] = (perp_drive_value(&joint->command, t_to) - perp_drive_value(&joint->command, t_from)) / h;
-        } else if (is_driven(model, node)) {
+        } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
             const perp_body *body = &model->scene->bodies[node->body];
             double angle_from = 0.0, angle_to = 0.0;
             const perp_vec3 from = perp_body_driven_pose(body, model->planar, t_from, &angle_from).position;

@@ -15,11 +15,12 @@ static void lint_command(const perp_scene *scene, const perp_joint *joint, perp_
     char path[256];
     snprintf(path, sizeof path, "joints.%s.command", joint->name);
     const double start = perp_drive_value(&joint->command, 0.0);
-    if (fabs(start - joint->position[0]) > 1e-9) {
+    if (joint->position_set && fabs(start - joint->position[0]) > 1e-9) {
         const bool exact = joint->control == PERP_CONTROL_POSITION;
         perp_scene_report(scene, diagnostics, PERP_SEVERITY_WARNING, path,
-                          exact ? "starts at %g, where the joint begins too; its `position` of %g is not used"
-                                : "starts at %g, but the joint's `position` is %g: the first step jumps",
+                          exact
+                              ? "starts at %g, where the joint begins too; its `position` of %g is not used"
+                              : "starts at %g, but the joint's `position` is %g: its spring is stretched at the start",
                           start, joint->position[0]);
     }
     for (int i = 0; joint->limits_set && i <= SAMPLES; i++) {

@@ -149,8 +149,8 @@ static perp_status build_chains(const int *order, const perp_link *links, perp_a
         total += start[b + 1];
         if (total > CHAIN_TOTAL) {
             return perp_fail(error, PERP_STATUS_CAPACITY,
-                             "the bodies hang in chains that are too long: a body depends on up to %d joints",
-                             model->chain_longest);
+                             "the bodies hang in chains that are too long (up to %d joints; in all at most %d)",
+                             model->chain_longest, CHAIN_TOTAL);
         }
         start[b + 1] = (int)total;
     }

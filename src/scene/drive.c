@@ -110,38 +110,49 @@ bool perp_drive_is_constant(const perp_drive *drive)
     return drive->rate == 0.0;
 }
 
+static double coordinate(const perp_drive *drive, double t, double ahead)
+{
+    const double value = perp_drive_value(drive, t);
+    return ahead != 0.0 ? value + ahead * perp_drive_rate(drive, t) : value;
+}
+
 /* A rotation has many triples of angles; the written one counts, and only a quaternion is taken apart. */
-void perp_body_driven_rpy(const perp_body *body, double t, double rpy[3])
+void perp_body_driven_rpy(const perp_body *body, double t, double ahead, double rpy[3])
 {
     perp_quat_to_rpy(body->pose.pose.rotation, rpy);
     for (int i = 0; i < 3; i++) {
         rpy[i] = body->pose.rpy_set ? body->pose.rpy[i] : rpy[i];
         if (body->driven_mask & ((unsigned)PERP_COMPONENT_RX << i)) {
-            rpy[i] = perp_drive_value(&body->drives[3 + i], t);
+            rpy[i] = coordinate(&body->drives[3 + i], t, ahead);
         }
     }
 }
 
-perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, double *planar_angle)
+perp_pose perp_body_driven_taylor(const perp_body *body, bool planar, double t, double ahead, double *planar_angle)
 {
     perp_pose pose = body->pose.pose;
     double *const position[3] = {&pose.position.x, &pose.position.y, &pose.position.z};
     for (int i = 0; i < 3; i++) {
         if (body->driven_mask & (1u << i)) {
-            *position[i] = perp_drive_value(&body->drives[i], t);
+            *position[i] = coordinate(&body->drives[i], t, ahead);
         }
     }
     if (planar) {
         const double angle =
-            body->driven_mask & PERP_COMPONENT_RZ ? perp_drive_value(&body->drives[5], t) : body->pose.angle;
+            body->driven_mask & PERP_COMPONENT_RZ ? coordinate(&body->drives[5], t, ahead) : body->pose.angle;
         if (planar_angle) {
             *planar_angle = angle;
         }
         pose.rotation = perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), angle);
     } else if (body->driven_mask & (PERP_COMPONENT_RX | PERP_COMPONENT_RY | PERP_COMPONENT_RZ)) {
         double rpy[3];
-        perp_body_driven_rpy(body, t, rpy);
+        perp_body_driven_rpy(body, t, ahead, rpy);
         pose.rotation = perp_quat_from_rpy(rpy[0], rpy[1], rpy[2]);
     }
     return pose;
+}
+
+perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, double *planar_angle)
+{
+    return perp_body_driven_taylor(body, planar, t, 0.0, planar_angle);
 }

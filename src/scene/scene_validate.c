@@ -32,8 +32,8 @@ static int resolve_body(validator *v, const char *key, const char *name, bool wo
 {
     if (is_world(name)) {
         if (!world_allowed) {
-            perp_validator_error(v, key, "`%s` must name a body%s", key ? key : "the pair",
-                                 name ? ", not the world" : "");
+            perp_validator_error(v, key, "%s%s%s must name a body%s", key ? "`" : "", key ? key : "this",
+                                 key ? "`" : "", name ? ", not the world" : "");
         }
         return world_allowed ? -1 : -2;
     }
@@ -359,8 +359,8 @@ static void validate_run(validator *v)
     const bool until = perp_validate_real(v, "until", run->until, RANGE_NOT_NEGATIVE);
     if (run->steps_set && run->until_set) {
         perp_validator_error(v, "steps", "give `until` or `steps`, not both");
-    } else if (run->steps_set && run->steps < 0) {
-        perp_validator_error(v, "steps", "`steps` must not be negative, but is %d", run->steps);
+    } else if (run->steps_set && (run->steps < 0 || run->steps > 1000000000)) {
+        perp_validator_error(v, "steps", "`steps` must lie between 0 and 1e9, but is %d", run->steps);
     } else if (!run->steps_set && h && until && run->h > 0.0 && !(run->until / run->h < 1e9)) {
         perp_validator_error(v, "until", "`until` is %g steps of h = %g; at most 1e9 are allowed", run->until / run->h,
                              run->h);

@@ -4,16 +4,19 @@
 #include <perp/linalg.h>
 
 /* A mass distribution has principal moments a <= b <= c with a >= 0 and a + b >= c. Rounding in the user's digits may
- * break equality of a flat part slightly, so a relative 1e-6 is forgiven. */
-static void validate_moments(validator *v, const perp_mat3 *inertia)
+ * break equality of a flat part slightly, so a relative 1e-6 is forgiven. A body whose rotation is partly locked may
+ * leave the moments that never act at 0. */
+static void validate_moments(validator *v, const perp_body *body, const perp_mat3 *inertia)
 {
+    const unsigned turning = PERP_COMPONENT_RX | PERP_COMPONENT_RY | PERP_COMPONENT_RZ;
+    const bool locked = body->kind == PERP_BODY_FREE && body->joint < 0 && (body->free_mask & turning) != turning;
     double moments[3];
     perp_mat3_symmetric_eigen(inertia, moments, NULL);
     const double slack = 1e-6 * fabs(moments[2]);
     if (moments[0] < -1e-12 * fabs(moments[2])) { /* beyond the rounding of the eigenvalues themselves */
         perp_validator_error(v, "inertia", "is not positive: its principal moments are %g, %g, %g", moments[0],
                              moments[1], moments[2]);
-    } else if (moments[0] + moments[1] < moments[2] - slack) {
+    } else if (moments[0] + moments[1] < moments[2] - slack && !(locked && moments[0] <= slack)) {
         perp_validator_error(v, "inertia",
                              "no body has these principal moments: %g + %g < %g breaks the triangle inequality",
                              moments[0], moments[1], moments[2]);
@@ -41,7 +44,7 @@ static void validate_written_inertia(validator *v, const perp_body *body)
         const double *w = body->inertia;
         const double xy = n == 6 ? w[3] : 0.0, xz = n == 6 ? w[4] : 0.0, yz = n == 6 ? w[5] : 0.0;
         const perp_mat3 inertia = {{w[0], xy, xz, xy, w[1], yz, xz, yz, w[2]}};
-        validate_moments(v, &inertia);
+        validate_moments(v, body, &inertia);
     }
 }
 
@@ -57,7 +60,7 @@ void perp_validate_mass_fields(validator *v, const perp_body *body)
         perp_validator_error(v, "mass", "give `mass` or `density`, not both");
     }
     if (body->inertia_count > 0 && !body->mass.set && !density) {
-        perp_validator_error(v, NULL, "an `inertia` without `mass` or `density` has no effect");
+        perp_validator_warning(v, NULL, "`inertia` has no effect without `mass` or `density`");
     }
     perp_validate_vector(v, "com", body->com);
     validate_written_inertia(v, body);

@@ -414,7 +414,7 @@ bool perp_read_drive(decoder *d, const yaml_node *node, void *target)
     if (node->kind == YAML_SCALAR && !node->quoted && looks_like_number(node->text)) {
         return read_number(d, node, &drive->offset, false);
     }
-    if (node->kind != YAML_MAP || node->count == 0) {
+    if (node->kind != YAML_MAP) {
         return expected(d, node, "a number, {offset, rate, sines} or {times, values, interpolate}");
     }
     if (!perp_read_map(d, node, &perp_keys_drive, drive)) {
@@ -432,7 +432,10 @@ bool perp_read_drive(decoder *d, const yaml_node *node, void *target)
     if (formula) {
         return perp_decode_error(d, node, "give {offset, rate, sines} or {times, values}, not both");
     }
-    if (times->count != values->count || times->count == 0) {
+    if (times->kind == YAML_LIST && times->count == 0) {
+        return perp_decode_error(d, times, "a table needs at least one time");
+    }
+    if (times->count != values->count) {
         return perp_decode_error(d, values, "`times` has %d entries and `values` %d; they must match", times->count,
                                  values->count);
     }

@@ -14,7 +14,9 @@
 typedef struct decoder {
     perp_scene *scene;
     perp_diagnostics *diagnostics;
-    perp_arena *arena; /* for arrays on their way into the scene */
+    perp_arena *arena;         /* for arrays on their way into the scene */
+    const char *folder;        /* the scene's; NULL: none */
+    const char *const *models; /* NULL: any */
     bool planar;
     bool out_of_memory;
     const struct key_spec *key; /* being read: messages say what its value should look like */

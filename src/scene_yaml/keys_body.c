@@ -1,4 +1,5 @@
 /* Bodies, their poses and their shapes. */
+#include "base/file.h"
 #include "scene_yaml/keys.h"
 
 #include <string.h>
@@ -80,6 +81,23 @@ static bool read_mesh_points(decoder *d, const yaml_node *node, void *target)
     return read_points(d, node, target, 3);
 }
 
+/* A file is named relative to the file that names it; the shape keeps it relative to the scene's folder. */
+static bool read_mesh_file(decoder *d, const yaml_node *node, void *target)
+{
+    perp_shape *shape = target;
+    if (!perp_read_text(d, node, &shape->file)) {
+        return false;
+    }
+    const size_t root = d->folder && strcmp(d->folder, ".") != 0 ? strlen(d->folder) + 1 : 0;
+    const char *inner = strncmp(node->file, "--set ", 6) != 0 && strlen(node->file) > root ? node->file + root : "";
+    if (d->folder && shape->file[0] != '/' && strchr(inner, '/')) {
+        const char *folder = perp_file_folder(d->arena, inner);
+        shape->file = folder ? perp_file_join(d->arena, folder, shape->file) : NULL;
+        d->out_of_memory = d->out_of_memory || !shape->file;
+    }
+    return true;
+}
+
 static bool read_point(decoder *d, const yaml_node *node, void *target)
 {
     static const key_table nothing = {"point: {}", NULL, 0};
@@ -159,8 +177,8 @@ const key_table perp_keys_plane = {"Of a shape: `plane`, `halfplane`", plane_key
 
 static const key_spec mesh_keys[] = {
     {"points", "[[x, y, z], ..]", "", "at least 4; their convex hull is the shape", read_mesh_points, 0, 0},
-    {"file", "text", "", "instead of points: an OBJ or STL file under the scene's folder", perp_read_text,
-     offsetof(perp_shape, file), 0},
+    {"file", "text", "", "instead of points: an OBJ or STL file, named from the file that names it", read_mesh_file, 0,
+     0},
     {"scale", "number > 0", "1", "multiplies the points", perp_read_real, offsetof(perp_shape, scale), 0},
 };
 const key_table perp_keys_mesh = {"Of a shape: `mesh`", mesh_keys, COUNT(mesh_keys)};

@@ -250,6 +250,8 @@ static bool read_forces(decoder *d, const yaml_node *node, void *target)
 /* ---- compliance -----------------------------------------------------------------------------------------------------
  */
 
+/* One number, a diagonal or a matrix. A planar contact has no o: in the plane two entries do, and a third is left out.
+ */
 static bool read_tensor(decoder *d, const yaml_node *node, void *target)
 {
     perp_tensor *tensor = target;
@@ -258,17 +260,19 @@ static bool read_tensor(decoder *d, const yaml_node *node, void *target)
         tensor->count = 1;
         return perp_read_real(d, node, tensor->values);
     }
-    if (node->kind != YAML_LIST || node->count != n) {
+    const int given = d->planar && node->kind == YAML_LIST && node->count == 3 ? 3 : n;
+    if (node->kind != YAML_LIST || node->count != given) {
         return perp_decode_error(d, node, "expected a number, a list of %d or a %d x %d matrix", n, n, n);
     }
-    if (node->first->kind != YAML_LIST) {
-        tensor->count = n;
-        return perp_read_reals(d, node, tensor->values, n);
+    const bool matrix = node->first->kind == YAML_LIST;
+    double values[9] = {0};
+    bool good = matrix || perp_read_reals(d, node, values, given);
+    for (const yaml_node *row = matrix ? node->first : NULL; row; row = row->next) {
+        good = perp_read_reals(d, row, &values[given * row->index], given) && good;
     }
-    tensor->count = n * n;
-    bool good = true;
-    for (const yaml_node *row = node->first; row; row = row->next) {
-        good = perp_read_reals(d, row, &tensor->values[n * row->index], n) && good;
+    tensor->count = matrix ? n * n : n;
+    for (int i = 0; i < tensor->count; i++) {
+        tensor->values[i] = matrix ? values[given * (i / n) + i % n] : values[i];
     }
     return good;
 }
@@ -291,8 +295,8 @@ static bool read_tangential(decoder *d, const yaml_node *node, void *target)
 
 /* The order is that of the PERP_COMPLIANCE_* bits. */
 static const key_spec compliance_keys[] = {
-    {"stiffness", "number, [k_n, k_t, k_o], 3x3", "1e4", "N/m per element; a matrix per patch", read_tensor,
-     offsetof(perp_compliance, stiffness), 0},
+    {"stiffness", "number, [k_n, k_t, k_o], 3x3 (planar: k_o may be left out)", "1e4",
+     "N/m per element; a matrix per patch", read_tensor, offsetof(perp_compliance, stiffness), 0},
     {"damping", "number, [..], 3x3", "10", "N s/m, likewise", read_tensor, offsetof(perp_compliance, damping), 0},
     {"elements", "whole number", "1", "n_s: a patch has n_s^2 elements", perp_read_int,
      offsetof(perp_compliance, elements), 0},
@@ -425,6 +429,20 @@ static bool read_contacts(decoder *d, const yaml_node *node, void *target)
 /* ---- run ------------------------------------------------------------------------------------------------------------
  */
 
+static const char *nearest_word(const char *word, const char *const *words)
+{
+    const char *nearest = NULL;
+    int least = 1 + (int)strlen(word) / 3;
+    for (int i = 0; words[i]; i++) {
+        const int distance = perp_edit_distance(word, words[i]);
+        if (distance <= least) {
+            least = distance - 1;
+            nearest = words[i];
+        }
+    }
+    return nearest;
+}
+
 static bool read_model(decoder *d, const yaml_node *node, void *target)
 {
     (void)target;
@@ -432,6 +450,11 @@ static bool read_model(decoder *d, const yaml_node *node, void *target)
     perp_error error;
     if (!perp_read_text(d, node, &name)) {
         return false;
+    }
+    if (d->models && perp_find_word(node, d->models) < 0) {
+        const char *nearest = nearest_word(name, d->models);
+        return perp_decode_error(d, node, "there is no model `%.60s`%s%s%s (perp models)", name,
+                                 nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
     }
     d->out_of_memory = d->out_of_memory || perp_scene_set_model(d->scene, name, &error) != PERP_STATUS_OK;
     d->scene->run.model_set = true;

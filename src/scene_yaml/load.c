@@ -93,6 +93,17 @@ static bool load_includes(loader *l, yaml_node *root, const char *folder, yaml_n
     return good;
 }
 
+/* An included file need not state its version, but what it states must be this one. (The scene's own is read with its
+ * other keys.) */
+static void check_version(loader *l, const yaml_node *root)
+{
+    const yaml_node *version = perp_yaml_tree_find(root, "perp", 4);
+    if (version && (version->kind != YAML_SCALAR || strcmp(version->text, "1") != 0)) {
+        perp_yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, version,
+                              "this is version 1 of the format; write `perp: 1`");
+    }
+}
+
 /* Parses one file and merges it, after what it includes, into `into`. */
 static bool load_tree(loader *l, const char *text, size_t length, const char *name, const char *folder, yaml_node *into)
 {
@@ -104,6 +115,9 @@ static bool load_tree(loader *l, const char *text, size_t length, const char *na
         perp_yaml_tree_report(l->reader.diagnostics, PERP_SEVERITY_ERROR, root,
                               "a scene is a mapping that begins with `perp: 1`");
         return false;
+    }
+    if (l->open_count > 0) {
+        check_version(l, root);
     }
     l->files++;
     l->open[l->open_count++] = name;
@@ -143,15 +157,23 @@ static bool is_planar(const yaml_node *root)
 
 /* The tree stays in the scene's arena, so that places can be named as long as the scene lives. Where a file is missing
  * what is there is still read, but how it fits together is not judged. */
-static perp_status decode_scene(loader *l, const yaml_node *root, bool complete, perp_scene *scene)
+static perp_status decode_scene(loader *l, const yaml_node *root, bool complete, const char *const *models,
+                                perp_scene *scene)
 {
-    decoder d = {
-        .scene = scene, .diagnostics = l->reader.diagnostics, .arena = l->reader.arena, .planar = scene->planar};
+    decoder d = {.scene = scene,
+                 .diagnostics = l->reader.diagnostics,
+                 .arena = l->reader.arena,
+                 .folder = l->folder,
+                 .models = models,
+                 .planar = scene->planar};
     scene->locate = perp_yaml_tree_locate;
     scene->locate_context = root;
     perp_read_scene(&d, root);
     if (d.out_of_memory || perp_scene_build_hulls(scene, l->folder, l->reader.diagnostics) != PERP_STATUS_OK) {
         return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    if (l->reader.diagnostics->errors >= PERP_DIAGNOSTICS_PER_SEVERITY) {
+        return PERP_STATUS_BAD_INPUT; /* no more can be shown, and what follows from these would be counted too */
     }
     return complete ? perp_scene_validate(scene, l->reader.diagnostics) : PERP_STATUS_BAD_INPUT;
 }
@@ -175,7 +197,7 @@ static perp_status load(loader *l, const char *text, size_t length, const char *
     }
     scene->planar = is_planar(root);
     scene->gravity = scene->planar ? perp_vec3_make(0, -9.81, 0) : perp_vec3_make(0, 0, -9.81);
-    return decode_scene(l, root, good, scene);
+    return decode_scene(l, root, good, options ? options->models : NULL, scene);
 }
 
 perp_status perp_scene_load_text(const char *text, size_t length, const char *name, const char *folder,
@@ -186,7 +208,7 @@ perp_status perp_scene_load_text(const char *text, size_t length, const char *na
     perp_scene *made = NULL;
     perp_error error;
     perp_plain_locale locale = {0};
-    perp_status status = perp_plain_locale_enter(&locale) ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
+    perp_status status = perp_plain_locale_open(&locale) ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
     if (status == PERP_STATUS_OK) {
         status = perp_scene_create(false, options ? options->allocator : NULL, &made, &error);
     }
@@ -201,10 +223,12 @@ perp_status perp_scene_load_text(const char *text, size_t length, const char *na
             status = PERP_STATUS_BAD_INPUT;
         } else {
             loader l = {.reader = {.arena = arena, .diagnostics = diagnostics}, .folder = folder};
+            perp_plain_locale_enter(&locale);
             status = load(&l, text, length, kept_name, options, made);
+            perp_plain_locale_leave(&locale);
         }
     }
-    perp_plain_locale_leave(&locale);
+    perp_plain_locale_close(&locale);
     if (status == PERP_STATUS_OUT_OF_MEMORY && diagnostics->errors == 0) {
         perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, name, 1, 1, "", "out of memory while reading the scene");
     }

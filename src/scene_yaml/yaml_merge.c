@@ -122,13 +122,12 @@ static yaml_node *list_element(const setting *s, yaml_node *list, const char *pa
     return refuse(s, column, "the list has no element", part, length);
 }
 
-static yaml_node *as_map(const setting *s, yaml_node *node, int column)
+static yaml_node *as_map(const setting *s, yaml_node *node, const char *part, size_t length, int column)
 {
     if (node->kind == YAML_SCALAR && perp_yaml_tree_is_null(node)) {
         node->kind = YAML_MAP;
     } else if (node->kind == YAML_SCALAR) {
-        return refuse(s, column, "there is a plain value here, not a mapping with a key", node->text,
-                      strlen(node->text));
+        return refuse(s, column, "there is a plain value here; set the whole of it, for it has no key", part, length);
     }
     return node;
 }
@@ -144,7 +143,7 @@ static bool number_follows(const char *part, size_t length)
 /* The child that `part` names; made, as an empty mapping, where it is missing. */
 static yaml_node *step_into(const setting *s, yaml_node *node, const char *part, size_t length, int column)
 {
-    node = as_map(s, node, column);
+    node = as_map(s, node, part, length, column);
     if (!node || node->kind == YAML_LIST) {
         return node ? list_element(s, node, part, length, column) : NULL;
     }

@@ -398,19 +398,20 @@ static bool on_start(builder *b, yaml_kind kind, const yaml_event_t *event)
     return true;
 }
 
-static bool refuse_duplicates(builder *b, const yaml_node *map)
+static bool refuse_duplicates(builder *b, yaml_node *map)
 {
     perp_name_table table;
     perp_arena scratch;
     perp_arena_init(&scratch, &b->reader->arena->allocator);
     bool good = perp_name_table_init(&table, &scratch, (size_t)map->count);
     b->reader->out_of_memory = b->reader->out_of_memory || !good;
-    for (const yaml_node *child = map->first; child && good; child = child->next) {
+    for (yaml_node *child = map->first, *next; child && good; child = next) {
+        next = child->next;
         if (perp_name_table_add(&table, child->key, child->index) != child->index) {
-            char path[256];
-            perp_yaml_tree_path(child, path, sizeof path);
+            /* Filed under no path, so that what is wrong with the first is still told; the second is dropped. */
             perp_diagnostics_add(b->reader->diagnostics, PERP_SEVERITY_ERROR, b->file, child->key_line,
-                                 child->key_column, path, "`%s` is defined twice here", child->key);
+                                 child->key_column, "", "`%s` is defined twice here", child->key);
+            perp_yaml_tree_remove(child);
         }
     }
     perp_arena_clear(&scratch);
@@ -472,6 +473,18 @@ static bool on_event(builder *b, const yaml_event_t *event)
     }
 }
 
+/* Line and column of a byte, columns in characters. */
+static yaml_mark_t mark_of_byte(const builder *b, size_t offset)
+{
+    yaml_mark_t mark = {0, 0, 0};
+    for (size_t i = 0; i < offset && i < b->length; i++) {
+        const bool line = b->text[i] == '\n';
+        mark.line += line;
+        mark.column = line ? 0 : mark.column + ((b->text[i] & 0xc0) != 0x80);
+    }
+    return mark;
+}
+
 /* What libyaml says of broken text. A reader error (bad UTF-8) has an offset but no mark. */
 static void report_syntax(builder *b, const yaml_parser_t *parser)
 {
@@ -485,7 +498,8 @@ static void report_syntax(builder *b, const yaml_parser_t *parser)
     if (!reading && mark->index < b->length && b->text[mark->index] == '\t') {
         fail_at(b, mark, "a tab stands here; YAML is indented with blanks");
     } else if (reading) {
-        fail_at(b, mark, "not UTF-8 text: %s (byte %zu)", problem, parser->problem_offset);
+        const yaml_mark_t place = mark_of_byte(b, parser->problem_offset);
+        fail_at(b, &place, "not UTF-8 text: %s", problem);
     } else {
         fail_at(b, mark, "not YAML: %s%s%s", problem, parser->context ? " " : "",
                 parser->context ? parser->context : "");

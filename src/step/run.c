@@ -44,7 +44,7 @@ static perp_timing summarise(stopwatch *w, int steps)
     if (steps > 0) {
         qsort(w->samples, (size_t)w->count, sizeof *w->samples, compare_reals);
         timing.step_mean_us = w->total / steps;
-        timing.step_median_us = w->samples[w->count / 2];
+        timing.step_median_us = 0.5 * (w->samples[(w->count - 1) / 2] + w->samples[w->count / 2]);
         timing.step_max_us = w->largest;
         timing.solve_mean_us = w->solve_total / steps;
     }
@@ -91,9 +91,9 @@ static perp_status refuse_model(const perp_run_settings *settings, perp_error *e
         }
     }
     char message[200];
-    snprintf(message, sizeof message, "is not known%s%s%s; `perp models` lists those that are%s",
-             nearest ? ": did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "",
-             settings->model_set ? "" : " (none was chosen: write `run: {model: kinematic}` or give --model)");
+    snprintf(message, sizeof message, "is not known%s%s%s (`perp models` lists those that are)%s",
+             nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "",
+             settings->model_set ? "" : "; none was chosen: write `run: {model: kinematic}` or give --model");
     return refuse(error, "run.model", settings->model, message);
 }
 
@@ -133,6 +133,10 @@ static perp_status take_steps(perp_step_context *context, stopwatch *watch, perp
     const double t_start = state->t;
     perp_step_info info;
     memset(&info, 0, sizeof info);
+    if (result->rung->takes & PERP_TAKES_IMPEDANCE_AS_POSITION) {
+        perp_prescribed_configuration(model, PERP_PRESCRIBE_IMPEDANCE_JOINTS, state->t, state->q);
+        perp_prescribed_rate(model, PERP_PRESCRIBE_IMPEDANCE_JOINTS, state->t, state->v);
+    }
     perp_state_hash(model, state, &result->hash);
     if (observer && !observer(observer_context, 0, state, &info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped before the first step");

@@ -1,9 +1,9 @@
 /* Rung `kinematic`: commanded joints and driven bodies move exactly as told, everything passive stays where it is.
  *
- * With prediction `exact` a commanded coordinate ends the step at x(t + h) and its velocity is (x(t + h) - x(t)) / h,
- * for rotations a rotation vector over h. With `taylor`, as in Trinkle-Berard-Pang 2005, it ends at x(t) + h x'(t) with
- * velocity x'(t). Impedance-controlled joints are taken as position-controlled. Loops are not enforced: passive joints
- * stay, and how far the loops open is reported. */
+ * A commanded coordinate ends the step at x(t + h), and its velocity is (x(t + h) - x(t)) / h (for rotations a rotation
+ * vector over h). With prediction `taylor`, as in Trinkle-Berard-Pang 2005, a driven body instead ends at x(t) + h
+ * x'(t) in each of its coordinates, with velocity x'(t). Impedance-controlled joints are taken as position-controlled.
+ * Loops are not enforced: passive joints stay, and how far the loops open is reported. */
 #include "step/step_rungs.h"
 
 #include <string.h>
@@ -16,10 +16,9 @@ static void predict_exact(perp_step_context *c, const perp_state *state, double 
 
 static void predict_taylor(perp_step_context *c, const perp_state *state, double t_end)
 {
-    const perp_model *model = c->model;
-    perp_prescribed_configuration(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, state->t, c->next_q);
-    perp_prescribed_rate(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, state->t, c->next_v);
-    perp_configuration_integrate(model, c->next_q, c->next_v, t_end - state->t, c->next_q);
+    predict_exact(c, state, t_end); /* joints take their commands exactly */
+    perp_driven_taylor(c->model, state->t, t_end - state->t, c->next_q);
+    perp_prescribed_rate(c->model, PERP_PRESCRIBE_DRIVEN, state->t, c->next_v);
 }
 
 static double widest_loop(perp_step_context *c)
@@ -68,5 +67,6 @@ const perp_rung perp_rung_kinematic = {
     .contact = "-",
     .friction = "-",
     .source = "Trinkle et al., slide 9",
+    .takes = PERP_TAKES_IMPEDANCE_AS_POSITION,
     .step = step,
 };

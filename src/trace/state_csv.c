@@ -1,5 +1,6 @@
 #include <perp/trace.h>
 
+#include "base/plain_locale.h"
 #include "trace/output_file.h"
 #include "trace/state_view.h"
 
@@ -11,6 +12,7 @@
 struct perp_csv {
     const perp_model *model;
     output_file states, contacts;
+    perp_plain_locale locale; /* a decimal comma would be one comma too many */
 };
 
 /* The names behind the dot of one entry's columns; empty for a scalar joint, which needs none. */
@@ -79,7 +81,12 @@ perp_status perp_csv_open(const perp_model *model, const char *folder, perp_csv 
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while opening CSV files");
     }
     c->model = model;
-    perp_status status = perp_output_open(&c->states, folder, "state.csv", error);
+    perp_status status = PERP_STATUS_OUT_OF_MEMORY;
+    if (!perp_plain_locale_open(&c->locale)) {
+        perp_csv_abandon(c);
+        return perp_fail(error, status, "out of memory while opening CSV files");
+    }
+    status = perp_output_open(&c->states, folder, "state.csv", error);
     if (status == PERP_STATUS_OK) {
         status = perp_output_open(&c->contacts, folder, "contacts.csv", error);
     }
@@ -95,10 +102,12 @@ bool perp_csv_observe(void *context, int step, const perp_state *state, const pe
 {
     (void)info;
     perp_csv *csv = context;
+    perp_plain_locale_enter(&csv->locale);
     if (step == 0) {
         write_header(csv, state);
     }
     write_row(csv, step, state);
+    perp_plain_locale_leave(&csv->locale);
     return !ferror(csv->states.stream) && !ferror(csv->contacts.stream);
 }
 
@@ -123,6 +132,7 @@ void perp_csv_abandon(perp_csv *csv)
     if (csv) {
         perp_output_discard(&csv->states);
         perp_output_discard(&csv->contacts);
+        perp_plain_locale_close(&csv->locale);
         free(csv);
     }
 }

@@ -398,7 +398,7 @@ static void exact_tangents(perp_vec3 n, perp_vec3 t, perp_vec3 o, int line)
     check_vec(actual_o, o, 0.0, "o", line);
 }
 
-/* contracts.md, section 2: t = normalise(e_x - (e_x . n) n), e_y in place of e_x where |n_x| > 0.9; o = n x t. */
+/* docs/notation.md: t = normalise(e_x - (e_x . n) n), e_y in place of e_x where |n_x| > 0.9; o = n x t. */
 static void test_tangents_by_the_contract(void **state)
 {
     (void)state;

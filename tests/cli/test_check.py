@@ -48,8 +48,8 @@ bodies:
   e: {}
   d: {driven: {x: 1}, pose: {position: [2, 0, 0]}}
 joints:
-  j: {type: revolute, parent: world, child: a, axis: [0, 0, 1], limits: [0, 1], control: position, command: {offset: 0.5, rate: 2}}
-  k: {type: revolute, parent: world, child: c, axis: [0, 0, 1], control: impedance, stiffness: 1, command: 0.5}
+  j: {type: revolute, parent: world, child: a, axis: [0, 0, 1], limits: [0, 1], position: 0.25, control: position, command: {offset: 0.5, rate: 2}}
+  k: {type: revolute, parent: world, child: c, axis: [0, 0, 1], position: 0, control: impedance, stiffness: 1, command: 0.5}
   m: {type: revolute, parent: world, child: e, axis: [0, 0, 1], stiffness: 1, command: 0.5}
 loops:
   l: {type: point, a: a, b: b, anchor_b: [0, 0, 0.1]}
@@ -58,7 +58,7 @@ forces:
 """)
     done = perp("check", path)
     assert done.stdout.startswith(f"{path}: sound, with warnings")
-    for words in ("the first step jumps", "its `position` of 0 is not used", "outside the limits",
+    for words in ("its spring is stretched at the start", "its `position` of 0.25 is not used", "outside the limits",
                   "has no effect without `control: impedance`", "has no effect without `control: position`",
                   "none was chosen", "open by 0.1", "drives are absolute", "moves nothing"):
         assert words in done.stderr
@@ -69,8 +69,7 @@ def test_what_run_refuses_check_refuses(perp):
     path = perp.write("s.yaml", "perp: 1\nrun: {model: kinematics}\n")
     for command in ("check", "run"):
         assert perp(command, path, code=3).stderr == (
-            f"{path}:2:14: model `kinematics` is not known: did you mean `kinematic`?; `perp models` lists those that "
-            "are\n")
+            f"{path}:2:14: there is no model `kinematics`; did you mean `kinematic`? (perp models)\n")
     path = perp.write("s.yaml", "perp: 1\nrun: {model: kinematic, cone: box}\n")
     for command in ("check", "run"):
         assert "2:31" in perp(command, path, code=3).stderr

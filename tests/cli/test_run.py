@@ -85,6 +85,29 @@ def test_impedance_is_position_here(perp):
         assert final["v"]["p"] == final["v"]["i"] == pytest.approx([2])
 
 
+def test_taylor_is_for_driven_bodies(perp):
+    """Joints take their commands exactly; a driven body ends at x(t) + h x'(t) in each of its coordinates."""
+    scene = perp.write("s.yaml", "perp: 1\nbodies: {d: {driven: {rx: {rate: 2}, rz: {sines: [{amplitude: 1, omega: 1}]}}}, a: {}}\n"
+                       "joints: {j: {type: prismatic, parent: world, child: a, axis: [1, 0, 0], control: position,"
+                       " command: {sines: [{amplitude: 1, omega: 1}]}}}\n"
+                       "run: {model: kinematic, h: 0.1, steps: 10, prediction: taylor}\n")
+    final = perp.json("run", scene)["final"]
+    assert final["q"]["j"] == pytest.approx([math.sin(1)], abs=1e-15)
+    assert final["v"]["j"] == pytest.approx([(math.sin(1) - math.sin(0.9)) / 0.1], abs=1e-12)
+    rx, rz = 1 + 1, math.sin(0.9) + 0.1 * math.cos(0.9)
+    half = [math.cos(rz / 2) * math.cos(rx / 2), math.cos(rz / 2) * math.sin(rx / 2),
+            math.sin(rz / 2) * math.sin(rx / 2), math.sin(rz / 2) * math.cos(rx / 2)]
+    assert final["q"]["d"][3:] == pytest.approx(half, abs=1e-14)
+    yaw = math.sin(0.9)
+    assert final["v"]["d"][3:] == pytest.approx([2 * math.cos(yaw), 2 * math.sin(yaw), math.cos(0.9)], abs=1e-12)
+
+
+def test_options_of_their_own_count(perp):
+    scene = perp.write("s.yaml", "perp: 1\n")
+    result = perp.json("run", scene, "--model", "kinematic", "--h", "0.1", "--set", "run={h: 0.2, until: 1}")
+    assert result["h"] == 0.1 and result["steps"] == 10
+
+
 def test_planar_state(perp):
     result = perp.json("run", perp.write("s.yaml", PLANAR))
     assert result["final"]["q"] == {"part": [1, 2, 7], "pusher": [0, 1, 3]}
@@ -121,7 +144,7 @@ def test_settings(perp):
     ("contacts.frictoin=1", "did you mean `friction`"),
     ("bodies.part.mass=-1", "must not be negative"),
     ("bodies.part.pose.position.7=1", "has no element"),
-    ("bodies.part.mass.x=1", "not a mapping"),
+    ("bodies.part.mass.x=1", "it has no key `x`"),
     ("bodies.part.pose.position.x=1", "by its number"),
     ("bodies..mass=1", "empty part"),
     ('bodies.part.mass="abc', "not YAML"),
@@ -188,7 +211,7 @@ def test_vanished_input(perp):
 
 def test_unknown_model_in_the_scene_names_the_place(perp):
     done = perp("run", perp.write("s.yaml", MIXED.replace("kinematic", "kinetic")), code=3)
-    assert done.stderr.startswith(f"{perp.folder}/s.yaml:12:14: model `kinetic` is not known")
+    assert done.stderr.startswith(f"{perp.folder}/s.yaml:12:14: there is no model `kinetic`")
 
 
 def test_option_that_the_rung_does_not_take(perp):

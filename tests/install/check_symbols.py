@@ -1,4 +1,4 @@
-"""The shared library exports perp_* and nothing else; the core leans on no outside library but LAPACK."""
+"""Both libraries define perp_* and nothing else; the core leans on no outside library but LAPACK."""
 
 import argparse
 import re
@@ -18,6 +18,7 @@ def symbols(*command):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--shared", required=True)
+    parser.add_argument("--static", required=True)
     parser.add_argument("--core", required=True)
     options = parser.parse_args()
     errors = []
@@ -27,6 +28,11 @@ def main():
     for name in ("perp_version", "perp_scene_load_file", "perp_model_build", "perp_run", "perp_result_json"):
         if name not in exported:
             errors.append(f"{name} is not exported")
+
+    # A program that links statically shares one name space with all of them, hidden or not.
+    for kind, name in symbols("nm", "-g", "--defined-only", options.static):
+        if not name.startswith("perp_"):
+            errors.append(f"{name} ({kind}) of the static library does not begin with perp_")
 
     undefined = {name for kind, name in symbols("nm", options.core) if kind == "U"}
     errors += [f"the core needs {name}" for name in sorted(undefined) if OUTSIDE.match(name)]

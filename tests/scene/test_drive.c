@@ -398,7 +398,7 @@ static void test_driven_pose_from_written_angles(void **state)
     body.pose.pose.rotation = perp_quat_from_rpy(0.1, 2.0, 0.3);
     for (double t = 0.0; t < 2.0; t += 0.3) {
         double rpy[3];
-        perp_body_driven_rpy(&body, t, rpy);
+        perp_body_driven_rpy(&body, t, 0.0, rpy);
         NEAR(rpy[0], 0.1, 0.0);
         NEAR(rpy[1], 2.0, 0.0);
         NEAR(rpy[2], 0.3 + 0.5 * t, 2 * EPS);

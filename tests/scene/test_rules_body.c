@@ -127,13 +127,6 @@ RULE(mass_and_shape_density)
     shape.density = (perp_optional){bad, 1.0};
     add_shape(s, shape);
 }
-RULE(inertia_without_mass)
-{
-    perp_body body = fixed_body("cup");
-    body.mass = (perp_optional){!bad, 0.0};
-    body.inertia_count = s->planar ? 1 : 3;
-    add_body(s, body);
-}
 RULE(com_finite)
 {
     perp_body body = sound_body(s, "cup");
@@ -355,7 +348,6 @@ static const rule rules[] = {
     {density_sign, BOTH, "bodies.cup.density", "must not be negative"},
     {mass_and_density, BOTH, "bodies.cup.mass", "not both"},
     {mass_and_shape_density, BOTH, "bodies.cup.mass", "not both"},
-    {inertia_without_mass, BOTH, "bodies.cup", "has no effect"},
     {com_finite, BOTH, "bodies.cup.com", "finite components"},
     {inertia_count, SPATIAL, "bodies.cup.inertia", "Ixx"},
     {inertia_count_planar, PLANAR, "bodies.cup.inertia", "one number"},

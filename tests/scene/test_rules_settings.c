@@ -189,7 +189,7 @@ static const rule rules[] = {
     {run_h, BOTH, "run.h", "must not be negative"},
     {run_until, BOTH, "run.until", "finite number"},
     {run_both, BOTH, "run.steps", "not both"},
-    {run_steps, BOTH, "run.steps", "must not be negative"},
+    {run_steps, BOTH, "run.steps", "between 0 and 1e9"},
     {run_too_many, BOTH, "run.until", "at most 1e9"},
     {run_smoothing, BOTH, "run.smoothing", "must not be negative"},
     {run_rays_odd, BOTH, "run.rays", "even number"},

@@ -62,7 +62,7 @@ static const refusal refusals[] = {
     {"perp: 1\n---\nperp: 1\n", 2, 1, "one document"},
     {"perp: {\n", 2, 1, "not YAML"},
     {"perp: 1\n\tbodies: {}\n", 2, 1, "a tab stands here"},
-    {"perp: \xff\n", 1, 1, "not UTF-8"},
+    {"perp: 1\nname: \xc3\xa9 \xff\n", 2, 9, "not UTF-8"},
     {"? {a: 1}\n: 2\n", 1, 3, "a key must be plain text"},
     {"perp: !!int 1\n", 1, 7, "tags"},
     {"perp: 1\nname: *nothing\n", 2, 7, "no anchor"},
@@ -92,11 +92,13 @@ static const refusal refusals[] = {
     {BODY("mass: 1, inertia: [1, 1]"), 2, 32, "[Ixx, Iyy, Izz]"},
     {BODY("mass: 1, density: 2, inertia: [1, 1, 1]"), 2, 20, "not both"},
     {BODY("mass: 1"), 2, 10, "needs a positive inertia"},
-    {BODY("inertia: [1, 1, 1]"), 2, 10, "has no effect"},
+    {BODY("inertia: [1, 1, 1]"), 2, 10, "needs mass"},
     {BODY(""), 2, 10, "needs mass"},
     {BODY("density: 1e50, shapes: [{mesh: {points: [[0, 0, 0], [1e50, 0, 0], [0, 1e50, 0], [0, 0, 1e50]], scale: "
-          "1e50}}]"),
+          "1e49}}]"),
      2, 10, "overflow"},
+    {BODY("density: 1, shapes: [{mesh: {points: [[0, 0, 0], [1e50, 0, 0], [0, 1, 0], [0, 0, 1]], scale: 2e50}}]"), 2,
+     36, "point 1 of the mesh"},
     {BODY("mass: 1e51, inertia: [1, 1, 1]"), 2, 20, "at most 1e+50"},
     {BODY("driven: {x: sin(t)}"), 2, 26, "{offset, rate, sines} or {times, values"},
     {BODY("fixed: true, pose: {quat: [1, 0, 0, 0]}"), 2, 34, "did you mean `quat_wxyz`"},
@@ -193,7 +195,7 @@ static const refusal refusals[] = {
     {RUN("h: -1"), 2, 10, "must not be negative"},
     {RUN("until: 1, steps: 2"), 2, 24, "not both"},
     {RUN("steps: 1.5"), 2, 14, "a whole number"},
-    {RUN("steps: -1"), 2, 14, "must not be negative"},
+    {RUN("steps: -1"), 2, 14, "between 0 and 1e9"},
     {RUN("rays: 5"), 2, 13, "even number"},
     {RUN("threads: 0"), 2, 16, "between 1 and 1024"},
     {RUN("tolerance: 0"), 2, 18, "must be positive"},
@@ -253,6 +255,20 @@ static void keeps_twenty_and_counts_all(void **state)
 
 /* ---- what is read
  * ---------------------------------------------------------------------------------------------------- */
+
+static void what_never_acts_may_be_zero(void **state)
+{
+    (void)state;
+    perp_scene_free(load_good("perp: 1\nbodies:\n  a: {mass: 1, free: [x, rz], inertia: [0, 0, 1]}\n"
+                              "  b: {mass: 1, com: [1, 0, 0], free: [rz]}\n  c: {free: []}\n"
+                              "  d: {driven: {x: {}}}\n"));
+    perp_scene *s = load_good("perp: 1\nplanar: true\ncompliance: {stiffness: [1, 2, 3], damping: [[4, 0, 9], [0, 5, "
+                              "9], [9, 9, 9]]}\n");
+    assert_int_equal(s->compliance.stiffness.count, 2);
+    assert_int_equal(s->compliance.damping.count, 4);
+    assert_true(s->compliance.damping.values[0] == 4.0 && s->compliance.damping.values[3] == 5.0);
+    perp_scene_free(s);
+}
 
 static void a_byte_order_mark_is_skipped(void **state)
 {
@@ -517,6 +533,16 @@ static void includes_are_merged_first(void **state)
     perp_scene_free(s);
 }
 
+static void an_include_of_another_version_is_refused(void **state)
+{
+    (void)state;
+    write_file("main.yaml", "perp: 1\ninclude: [parts/arm.yaml]\n");
+    write_file("parts/arm.yaml", "perp: 2\n");
+    assert_null(load_main());
+    assert_non_null(strstr(diagnostics.items[0].message, "version 1"));
+    assert_int_equal(diagnostics.items[0].column, 7);
+}
+
 static void an_error_in_an_include_names_that_file(void **state)
 {
     (void)state;
@@ -614,6 +640,26 @@ static void mesh_files_give_hulls_and_mass(void **state)
     }
 }
 
+/* A mesh is named from the file that names it, like an include; one that is named often is read once. */
+static void mesh_files_are_relative_and_shared(void **state)
+{
+    (void)state;
+    write_file("main.yaml", "perp: 1\ninclude: [parts/arm.yaml]\nbodies: {c: {density: 1, shapes: [{mesh: {file: "
+                            "parts/t.obj, scale: 2}}]}}\n");
+    write_file("parts/arm.yaml", "bodies:\n  a: {density: 1, shapes: [{mesh: {file: t.obj}}]}\n"
+                                 "  b: {density: 1, shapes: [{mesh: {file: t.obj}}]}\n");
+    write_file("parts/t.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n");
+    perp_scene *s = load_main();
+    assert_non_null(s);
+    assert_ptr_equal(s->bodies[0].shapes[0].hull_points, s->bodies[1].shapes[0].hull_points);
+    assert_ptr_not_equal(s->bodies[0].shapes[0].hull_points, s->bodies[2].shapes[0].hull_points);
+    perp_mass_properties small, large;
+    assert_int_equal(perp_body_mass_properties(&s->bodies[1], false, &small, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_body_mass_properties(&s->bodies[2], false, &large, NULL), PERP_STATUS_OK);
+    assert_true(fabs(small.mass - 1.0 / 6.0) < 1e-15 && fabs(large.mass - 8.0 / 6.0) < 1e-14);
+    perp_scene_free(s);
+}
+
 static void bad_mesh_files_are_refused(void **state)
 {
     (void)state;
@@ -687,7 +733,7 @@ static void every_allocation_failing_in_turn(void **state)
             failing_allocator f = {.grants = granted};
             const perp_allocator allocator = allocator_of(&f);
             const char *settings[] = {"contacts.friction=0.1"};
-            const perp_scene_load_options options = {&allocator, settings, 1};
+            const perp_scene_load_options options = {.allocator = &allocator, .settings = settings, .setting_count = 1};
             memset(&diagnostics, 0, sizeof diagnostics);
             const perp_status status =
                 perp_scene_load_text(text, length, "s.yaml", NULL, &options, &scene, &diagnostics);
@@ -712,6 +758,7 @@ int main(void)
         cmocka_unit_test(refuses_with_place_and_remedy),
         cmocka_unit_test(reports_all_errors_sorted_and_once),
         cmocka_unit_test(keeps_twenty_and_counts_all),
+        cmocka_unit_test(what_never_acts_may_be_zero),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(one_error_does_not_hide_another),
         cmocka_unit_test(driven_angles_are_those_written),
@@ -727,12 +774,14 @@ int main(void)
         cmocka_unit_test(size_is_limited),
         cmocka_unit_test(body_count_is_limited),
         cmocka_unit_test_setup_teardown(includes_are_merged_first, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(an_include_of_another_version_is_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(an_error_in_an_include_names_that_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_name_defined_twice_over_files_is_an_error, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_missing_include_does_not_hide_the_rest, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(nothing_outside_the_folder_is_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(include_rings_are_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(mesh_files_give_hulls_and_mass, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(mesh_files_are_relative_and_shared, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(bad_mesh_files_are_refused, make_folder, remove_folder),
         cmocka_unit_test(every_allocation_failing_in_turn),
     };

@@ -156,7 +156,7 @@ static json_t *at(json_t *object, const char *a, const char *b)
 
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
-/* contracts.md, section 3; `loop` and `poses` are additions to it. */
+/* docs/notation.md; `loop` and `poses` are additions to it. */
 static void test_keys(void **state)
 {
     (void)state;
