@@ -23,6 +23,178 @@ typedef struct perp_separation {
     bool tie;                   /* another normal is as good to rounding; the choice is the same every time */
 } perp_separation;
 
+/* ==== begin: broad phase and islands =========================================================================== */
+
+/* Two indices, of boxes or of bodies as the function says. */
+typedef struct perp_index_pair {
+    int a, b;
+} perp_index_pair;
+
+/* ---- broad phase: which boxes overlap ------------------------------------------------------------------------- */
+
+/* A closed axis-aligned box in the world, low <= high in every coordinate: boxes that only touch overlap, a box may
+ * have no thickness. Infinite coordinates are allowed (planes, half-spaces); each box that has one is compared with
+ * every other box, so they should be few. Half of a contact margin belongs in each box; the caller adds it. */
+typedef struct perp_broad_phase_box {
+    perp_vec3 low, high; /* m */
+    int body;            /* body index; -1: the world */
+    bool fixed;          /* the body never moves; two fixed boxes are not reported */
+} perp_broad_phase_box;
+
+typedef struct perp_broad_phase_settings {
+    int max_pairs; /* more overlapping pairs than this are a CAPACITY error */
+} perp_broad_phase_settings;
+
+/* max_pairs: 2^31 - 1, so that memory is the limit. */
+PERP_API perp_broad_phase_settings perp_broad_phase_settings_default(void);
+
+/* What one search found. `pairs` belongs to the workspace and lasts until its next call. */
+typedef struct perp_broad_phase_result {
+    const perp_index_pair *pairs; /* indices of boxes, a < b, ascending by a and then by b */
+    int count;
+    bool grew;     /* memory was taken: more boxes or more pairs than ever before */
+    bool rebuilt;  /* the search tree was made anew; otherwise it was kept and fitted to the moved boxes */
+    int64_t tests; /* comparisons of two boxes that the search took */
+} perp_broad_phase_result;
+
+/* The workspace. One thread at a time may use it. */
+typedef struct perp_broad_phase perp_broad_phase;
+
+/* `settings` NULL: the default ones; `allocator` NULL: malloc. On failure (OUT_OF_MEMORY) *workspace is NULL. */
+PERP_API perp_status perp_broad_phase_create(const perp_broad_phase_settings *settings, const perp_allocator *allocator,
+                                             perp_broad_phase **workspace, perp_error *error);
+PERP_API void perp_broad_phase_free(perp_broad_phase *workspace); /* NULL allowed */
+
+/* Takes memory for `boxes` boxes and `pairs` pairs now, so that later searches within these numbers take none; pairs
+ * that are later filtered out need no room. OUT_OF_MEMORY leaves the workspace as large as it was. */
+PERP_API perp_status perp_broad_phase_reserve(perp_broad_phase *workspace, int boxes, int pairs, perp_error *error);
+
+/* All pairs of overlapping boxes, except those of one body, of two fixed boxes, and of two bodies that `excluded`
+ * lists (indices of bodies, a < b, strictly ascending by a and then by b; NULL if excluded_count is 0).
+ *
+ * The result depends on the arguments only. Its cost also depends on the call before: for as many boxes that have
+ * moved little, the search tree is kept. Takes memory only where result->grew says so.
+ *
+ * BAD_INPUT: a coordinate is NaN, a low above its high, or `excluded` not as said. CAPACITY: more than max_pairs
+ * pairs. OUT_OF_MEMORY. On failure the result is empty and the workspace good for another call. */
+PERP_API perp_status perp_broad_phase_find(perp_broad_phase *workspace, const perp_broad_phase_box *boxes, int count,
+                                           const perp_index_pair *excluded, int excluded_count,
+                                           perp_broad_phase_result *result, perp_error *error);
+
+/* ---- islands: bodies that can act on one another --------------------------------------------------------------- */
+
+/* Partitions the moving bodies so that two are in one island exactly when a chain of touching moving bodies joins
+ * them; bodies that do not move (and the world, any negative index) join nothing. A body that touches nothing is an
+ * island of its own. Returns the number of islands. Deterministic: the order of `touching` does not matter.
+ *
+ *   moves           body_count
+ *   touching        touching_count pairs of bodies, each index below body_count, any order, repetitions allowed
+ *   starts          body_count + 1: island k is bodies[starts[k]] .. bodies[starts[k + 1] - 1]; the entries up to the
+ *                   returned number are filled, the rest is scratch
+ *   bodies          body_count: ascending within an island, islands ascending by their first body; the entries below
+ *                   starts[returned number] are filled, the rest is scratch
+ *   island_of_body  body_count: -1 for a body that does not move
+ */
+PERP_API int perp_islands_find(int body_count, const bool *moves, const perp_index_pair *touching, int touching_count,
+                               int *starts, int *bodies, int *island_of_body);
+
+/* ==== end: broad phase and islands ============================================================================= */
+
+/* ---- planar: concave polygons as convex parts ------------------------------------------------------------------ */
+
+enum { PERP_POLYGON_MAX_CORNERS = 2000 }; /* the split is quadratic */
+
+/* Parts as lists of corner indices, counter-clockwise: part k has corners[starts[k]] .. corners[starts[k + 1] - 1].
+ * Both arrays are the caller's: starts holds `count - 1` ints and corners `3 * count - 6`, for a polygon of `count`
+ * corners. */
+typedef struct perp_polygon_parts {
+    int count;
+    int *starts;
+    int *corners;
+} perp_polygon_parts;
+
+/* Bytes of scratch that perp_polygon_split needs; aligned as malloc aligns. */
+PERP_API size_t perp_polygon_split_scratch(int count);
+
+/* Splits a simple polygon (either orientation, z ignored, collinear corners allowed) into convex parts that use its
+ * corners only: every edge of the polygon is an edge of exactly one part, and there are at most 4 times as many parts
+ * as necessary. A part may have collinear corners, and ones that lie inside the line of their neighbours by rounding
+ * (1e-14 of the largest coordinate). The same corners give the same parts. BAD_INPUT: fewer than 3 corners, not finite,
+ * no area, or no ear is left to cut, which only a polygon that crosses or touches itself can bring about (some of those
+ * pass unnoticed: simplicity is the scene's to check); CAPACITY: too many corners. */
+PERP_API perp_status perp_polygon_split(const perp_vec3 *corners, int count, void *scratch, perp_polygon_parts *parts,
+                                        perp_error *error);
+
+/* ---- planar: distances and manifolds ---------------------------------------------------------------------------- */
+
+typedef enum perp_planar_kind {
+    PERP_PLANAR_CORE,      /* a convex polygon, a segment or a point, grown by a radius */
+    PERP_PLANAR_HALFPLANE, /* solid where normal . x <= offset */
+    PERP_PLANAR_HOLE,      /* solid outside a circle */
+} perp_planar_kind;
+
+/* A planar shape in the world. disc: 1 corner and a radius; capsule: 2 and a radius; box and convex part: 3 or more,
+ * counter-clockwise (collinear corners are allowed, repeated ones are not), usually with radius 0; point: 1, radius 0.
+ * The corners stay the caller's. */
+typedef struct perp_planar_shape {
+    perp_planar_kind kind;
+    int count;                /* CORE: corners */
+    const perp_vec3 *corners; /* CORE */
+    double radius;            /* CORE: of the rounding, >= 0; HOLE: of the circle */
+    perp_vec3 normal;         /* HALFPLANE: unit */
+    double offset;            /* HALFPLANE */
+    perp_vec3 centre;         /* HOLE */
+} perp_planar_shape;
+
+/* Signed distance of two shapes, in O(corners of a + corners of b).
+ *
+ * Ties. Normals whose separations differ by no more than `tolerance` = 4e-9 m + 2e-9 (size of a + size of b) are
+ * equally good, so that moving either body by 1e-9 m or rad does not flip a tie that is exact by design. Of those, the
+ * first in this order is taken: edges of a by index, edges of b by index, corner to corner. `tie` is set if another one
+ * differs by more than 1e-6 rad. Then phi is the separation along the normal taken, at most `tolerance` from the best,
+ * and swapping a and b may give another of the tied normals. In the open, where the normal is unique, the same rule
+ * only lengthens an edge's region by `tolerance` at both ends: two equal boxes, stacked, have the normal of their sides
+ * and not that of two corners 1e-12 m apart. Coinciding centres have the normal +x.
+ *
+ * A core in a hole: phi is the smallest gap of its points to the circle, R - r - max |corner - centre|. Where several
+ * corners are out of the hole no single translation need bring them back (a pin thicker than its hole), so below zero
+ * it is the depth of the deepest point. The order of ties is that of the corners.
+ *
+ * Hole and hole, hole and halfplane, halfplane and halfplane are unbounded and overlap without end wherever they are,
+ * but for halfplanes that exactly face each other; no translation would separate them. They make no contact: phi is
+ * +infinity, normal and witnesses are zero. */
+PERP_API perp_separation perp_planar_distance(const perp_planar_shape *a, const perp_planar_shape *b);
+
+enum { PERP_PLANAR_MANIFOLD_MAX = 4 };
+
+/* A point of a manifold. A feature is 2 i for corner i, 2 i + 1 for the edge from corner i (of several collinear ones
+ * the first), 0 for a halfplane or a hole; the pair of them names the point within its manifold and stays the same from
+ * step to step while the same features face each other. */
+typedef struct perp_planar_contact {
+    perp_separation at; /* phi: this point's own gap, along this point's normal */
+    int feature_a, feature_b;
+} perp_planar_contact;
+
+typedef struct perp_planar_manifold {
+    int count;
+    perp_planar_contact points[PERP_PLANAR_MANIFOLD_MAX];
+} perp_planar_manifold;
+
+/* The points of the closest features; those beyond a margin are the caller's to drop. The smallest gap is the phi of
+ * perp_planar_distance, whose normal and ties hold here too.
+ *   corner to corner, or a disc or point against anything: 1 point
+ *   edge (or segment) to edge or segment: 2; the edge with the larger separation is the reference, the other shape's
+ *     edge most nearly antiparallel to it is clipped to its ends, and gaps are taken along its normal; 1 if what the
+ *     clipping leaves has no length
+ *   core on halfplane: the 2 corners of the edge nearest to parallel, however tilted
+ *   core in hole: every corner up to 4, else the farthest one in each quarter around the farthest one's direction, each
+ *     with its own radial normal
+ *   pairs without contact: 0
+ * Two points come in the order of a's edge (of b's, reversed, where a has none). */
+PERP_API perp_planar_manifold perp_planar_manifold_build(const perp_planar_shape *a, const perp_planar_shape *b);
+
+/* ---- end of planar --------------------------------------------------------------------------------------------- */
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,151 @@
+/* planar_distance.c - signed distance of planar shapes: from the deciding features to phi, normal and witnesses.
+ *
+ * A radius grows a core evenly, so phi(core + r) = phi(core) - r, inside as well as outside, and the normal is the
+ * core's.
+ */
+#include "geometry/planar_private.h"
+
+#include <assert.h>
+
+perp_separation planar_separation(const perp_planar_shape *a, const perp_planar_shape *b, perp_vec3 core_a,
+                                  perp_vec3 core_b, planar_vec normal, bool tie)
+{
+    perp_separation s = {.tie = tie, .normal = perp_vec3_make(normal.x, normal.y, 0.0)};
+    s.phi = planar_dot(planar_sub(core_b, core_a), normal) - a->radius - b->radius;
+    s.point_a = planar_move(core_a, a->radius, normal);
+    s.point_b = planar_move(core_b, -b->radius, normal);
+    return s;
+}
+
+perp_separation planar_mirror(perp_separation s)
+{
+    const perp_separation r = {.phi = s.phi,
+                               .normal = perp_vec3_make(-s.normal.x, -s.normal.y, 0.0),
+                               .point_a = s.point_b,
+                               .point_b = s.point_a,
+                               .tie = s.tie};
+    return r;
+}
+
+/* ---- cores ---------------------------------------------------------------------------------------------------- */
+
+static perp_separation core_core(const perp_planar_shape *a, const perp_planar_shape *b)
+{
+    const planar_features f = planar_core_features(a, b);
+    if (f.kind == PLANAR_CORNERS) {
+        return planar_separation(a, b, a->corners[f.edge], b->corners[f.corner], f.normal, f.tie);
+    }
+    const bool of_a = f.kind == PLANAR_EDGE_OF_A;
+    const perp_planar_shape *p = of_a ? a : b;
+    const planar_vec outer = of_a ? f.normal : (planar_vec){-f.normal.x, -f.normal.y};
+    const double level = planar_dot(outer, planar_sub(f.above, p->corners[f.edge]));
+    const perp_vec3 foot = planar_move(f.above, -level, outer);
+    return planar_separation(a, b, of_a ? foot : f.above, of_a ? f.above : foot, f.normal, f.tie);
+}
+
+/* ---- halfplane and hole ---------------------------------------------------------------------------------------- */
+
+int planar_lowest_corner(const perp_planar_shape *core, planar_vec normal)
+{
+    int best = 0;
+    double lowest = INFINITY;
+    for (int i = 0; i < core->count; i++) {
+        const double h = normal.x * core->corners[i].x + normal.y * core->corners[i].y;
+        if (h < lowest) {
+            lowest = h;
+            best = i;
+        }
+    }
+    return best;
+}
+
+perp_separation planar_corner_on_halfplane(const perp_planar_shape *core, int corner, const perp_planar_shape *plane)
+{
+    const perp_vec3 p = core->corners[corner];
+    const planar_vec up = {plane->normal.x, plane->normal.y};
+    const double level = up.x * p.x + up.y * p.y - plane->offset;
+    perp_separation s = {.phi = level - core->radius, .normal = perp_vec3_make(-up.x, -up.y, 0.0)};
+    s.point_a = planar_move(p, -core->radius, up);
+    s.point_b = planar_move(p, -level, up);
+    return s;
+}
+
+static planar_vec radial(perp_vec3 from_centre, double distance, double tolerance)
+{
+    return distance > tolerance ? (planar_vec){from_centre.x / distance, from_centre.y / distance}
+                                : (planar_vec){1.0, 0.0};
+}
+
+perp_separation planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole)
+{
+    const double tolerance = planar_tolerance(core, hole, NULL);
+    const planar_vec d = planar_sub(core->corners[corner], hole->centre);
+    const double distance = sqrt(planar_dot(d, d));
+    const planar_vec out = radial(perp_vec3_make(d.x, d.y, 0.0), distance, tolerance);
+    perp_separation s = {.normal = perp_vec3_make(out.x, out.y, 0.0), .tie = distance <= tolerance};
+    s.phi = hole->radius - core->radius - planar_dot(d, out);
+    s.point_a = planar_move(core->corners[corner], core->radius, out);
+    s.point_b = planar_move(s.point_a, s.phi, out);
+    return s;
+}
+
+int planar_farthest_corner(const perp_planar_shape *core, const perp_planar_shape *hole, bool *tie)
+{
+    double farthest = 0.0;
+    for (int i = 0; i < core->count; i++) {
+        const planar_vec d = planar_sub(core->corners[i], hole->centre);
+        farthest = fmax(farthest, planar_dot(d, d));
+    }
+    const double tolerance = planar_tolerance(core, hole, NULL);
+    const double enough = fmax(sqrt(farthest) - tolerance, 0.0);
+    int best = -1;
+    planar_vec first = {0.0, 0.0};
+    *tie = sqrt(farthest) <= tolerance;
+    for (int i = 0; i < core->count; i++) {
+        const planar_vec d = planar_sub(core->corners[i], hole->centre);
+        const double distance = sqrt(planar_dot(d, d));
+        if (distance < enough) {
+            continue;
+        }
+        const planar_vec out = radial(perp_vec3_make(d.x, d.y, 0.0), distance, tolerance);
+        if (best < 0) {
+            best = i;
+            first = out;
+        } else {
+            *tie = *tie || planar_differ(first, out);
+        }
+    }
+    return best < 0 ? 0 : best;
+}
+
+static perp_separation core_halfplane(const perp_planar_shape *core, const perp_planar_shape *plane)
+{
+    const planar_vec up = {plane->normal.x, plane->normal.y};
+    return planar_corner_on_halfplane(core, planar_lowest_corner(core, up), plane);
+}
+
+static perp_separation core_hole(const perp_planar_shape *core, const perp_planar_shape *hole)
+{
+    bool tie = false;
+    const int corner = planar_farthest_corner(core, hole, &tie);
+    perp_separation s = planar_corner_in_hole(core, corner, hole);
+    s.tie = tie;
+    return s;
+}
+
+perp_separation perp_planar_distance(const perp_planar_shape *a, const perp_planar_shape *b)
+{
+    if (a->kind == PERP_PLANAR_CORE) {
+        switch (b->kind) {
+        case PERP_PLANAR_CORE:
+            return core_core(a, b);
+        case PERP_PLANAR_HALFPLANE:
+            return core_halfplane(a, b);
+        case PERP_PLANAR_HOLE:
+            return core_hole(a, b);
+        }
+    } else if (b->kind == PERP_PLANAR_CORE) {
+        return planar_mirror(perp_planar_distance(b, a));
+    }
+    return (perp_separation){.phi = INFINITY};
+}

@@ -1,0 +1,74 @@
+/* planar_private.h - what the planar queries share: vectors of two, and the features that decide a pair of cores. */
+#ifndef PERP_SRC_GEOMETRY_PLANAR_PRIVATE_H
+#define PERP_SRC_GEOMETRY_PLANAR_PRIVATE_H
+
+#include <perp/geometry.h>
+
+typedef struct planar_vec {
+    double x, y;
+} planar_vec;
+
+static inline planar_vec planar_sub(perp_vec3 a, perp_vec3 b)
+{
+    return (planar_vec){a.x - b.x, a.y - b.y};
+}
+static inline double planar_dot(planar_vec a, planar_vec b)
+{
+    return a.x * b.x + a.y * b.y;
+}
+static inline double planar_cross(planar_vec a, planar_vec b)
+{
+    return a.x * b.y - a.y * b.x;
+}
+/* p + s u, back in the plane z = 0. */
+static inline perp_vec3 planar_move(perp_vec3 p, double s, planar_vec u)
+{
+    return perp_vec3_make(p.x + s * u.x, p.y + s * u.y, 0.0);
+}
+static inline int planar_next(int i, int count)
+{
+    return i + 1 < count ? i + 1 : 0;
+}
+static inline int planar_prev(int i, int count)
+{
+    return i > 0 ? i - 1 : count - 1;
+}
+/* Apart by more than 1e-6 rad: what makes a tie worth telling. */
+static inline bool planar_differ(planar_vec unit_a, planar_vec unit_b)
+{
+    return planar_dot(unit_a, unit_b) < 0.0 || fabs(planar_cross(unit_a, unit_b)) > 1e-6;
+}
+
+/* What two cores touch each other with. Of the reference core: the edge from corner `edge`; of the other: its lowest
+ * corner above that edge. */
+typedef enum planar_feature_kind { PLANAR_EDGE_OF_A, PLANAR_EDGE_OF_B, PLANAR_CORNERS } planar_feature_kind;
+
+typedef struct planar_features {
+    planar_feature_kind kind;
+    int edge;          /* PLANAR_CORNERS: corner of a */
+    int corner;        /* of the other core; PLANAR_CORNERS: of b */
+    perp_vec3 above;   /* the other core's point that is nearest to the edge, over it; unset for PLANAR_CORNERS */
+    planar_vec normal; /* unit, from a to b */
+    double tolerance;  /* below which separations are equal */
+    bool tie;
+} planar_features;
+
+/* The features that decide the distance of two cores, radii aside. */
+planar_features planar_core_features(const perp_planar_shape *a, const perp_planar_shape *b);
+
+/* The tolerance of ties (see perp_planar_distance), and the largest coordinate in `magnitude` (may be NULL). */
+double planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude);
+
+/* The separation at point_a of a's core and point_b of b's, radii added. */
+perp_separation planar_separation(const perp_planar_shape *a, const perp_planar_shape *b, perp_vec3 core_a,
+                                  perp_vec3 core_b, planar_vec normal, bool tie);
+/* The same contact seen with a and b exchanged. */
+perp_separation planar_mirror(perp_separation s);
+/* A core's corner against a halfplane or in a hole, the core being a. */
+perp_separation planar_corner_on_halfplane(const perp_planar_shape *core, int corner, const perp_planar_shape *plane);
+perp_separation planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole);
+/* The lowest corner over a halfplane; the farthest from the centre of a hole, the first of several. */
+int planar_lowest_corner(const perp_planar_shape *core, planar_vec normal);
+int planar_farthest_corner(const perp_planar_shape *core, const perp_planar_shape *hole, bool *tie);
+
+#endif
