@@ -23,8 +23,6 @@ typedef struct perp_separation {
     bool tie;                   /* another normal is as good to rounding; the choice is the same every time */
 } perp_separation;
 
-/* ==== begin: broad phase and islands =========================================================================== */
-
 /* Two indices, of boxes or of bodies as the function says. */
 typedef struct perp_index_pair {
     int a, b;
@@ -98,8 +96,6 @@ PERP_API perp_status perp_broad_phase_find(perp_broad_phase *workspace, const pe
 PERP_API int perp_islands_find(int body_count, const bool *moves, const perp_index_pair *touching, int touching_count,
                                int *starts, int *bodies, int *island_of_body);
 
-/* ==== end: broad phase and islands ============================================================================= */
-
 /* ---- planar: concave polygons as convex parts ------------------------------------------------------------------ */
 
 enum { PERP_POLYGON_MAX_CORNERS = 2000 }; /* the split is quadratic */
@@ -130,7 +126,7 @@ PERP_API perp_status perp_polygon_split(const perp_vec3 *corners, int count, voi
 typedef enum perp_planar_kind {
     PERP_PLANAR_CORE,      /* a convex polygon, a segment or a point, grown by a radius */
     PERP_PLANAR_HALFPLANE, /* solid where normal . x <= offset */
-    PERP_PLANAR_HOLE,      /* solid outside a circle */
+    PERP_PLANAR_HOLE       /* solid outside a circle */
 } perp_planar_kind;
 
 /* A planar shape in the world. disc: 1 corner and a radius; capsule: 2 and a radius; box and convex part: 3 or more,
@@ -192,8 +188,6 @@ typedef struct perp_planar_manifold {
  *   pairs without contact: 0
  * Two points come in the order of a's edge (of b's, reversed, where a has none). */
 PERP_API perp_planar_manifold perp_planar_manifold_build(const perp_planar_shape *a, const perp_planar_shape *b);
-
-/* ---- end of planar --------------------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include <perp/geometry_hull.h>
 #include <perp/scene_yaml.h>
 #include <perp/model.h>
+#include <perp/geometry.h>
 #include <perp/step.h>
 #include <perp/trace.h>
 

@@ -7,8 +7,8 @@
 
 #include <assert.h>
 
-perp_separation planar_separation(const perp_planar_shape *a, const perp_planar_shape *b, perp_vec3 core_a,
-                                  perp_vec3 core_b, planar_vec normal, bool tie)
+perp_separation perp_planar_separation(const perp_planar_shape *a, const perp_planar_shape *b, perp_vec3 core_a,
+                                       perp_vec3 core_b, planar_vec normal, bool tie)
 {
     perp_separation s = {.tie = tie, .normal = perp_vec3_make(normal.x, normal.y, 0.0)};
     s.phi = planar_dot(planar_sub(core_b, core_a), normal) - a->radius - b->radius;
@@ -17,7 +17,7 @@ perp_separation planar_separation(const perp_planar_shape *a, const perp_planar_
     return s;
 }
 
-perp_separation planar_mirror(perp_separation s)
+perp_separation perp_planar_mirror(perp_separation s)
 {
     const perp_separation r = {.phi = s.phi,
                                .normal = perp_vec3_make(-s.normal.x, -s.normal.y, 0.0),
@@ -31,21 +31,21 @@ perp_separation planar_mirror(perp_separation s)
 
 static perp_separation core_core(const perp_planar_shape *a, const perp_planar_shape *b)
 {
-    const planar_features f = planar_core_features(a, b);
+    const planar_features f = perp_planar_core_features(a, b);
     if (f.kind == PLANAR_CORNERS) {
-        return planar_separation(a, b, a->corners[f.edge], b->corners[f.corner], f.normal, f.tie);
+        return perp_planar_separation(a, b, a->corners[f.edge], b->corners[f.corner], f.normal, f.tie);
     }
     const bool of_a = f.kind == PLANAR_EDGE_OF_A;
     const perp_planar_shape *p = of_a ? a : b;
     const planar_vec outer = of_a ? f.normal : (planar_vec){-f.normal.x, -f.normal.y};
     const double level = planar_dot(outer, planar_sub(f.above, p->corners[f.edge]));
     const perp_vec3 foot = planar_move(f.above, -level, outer);
-    return planar_separation(a, b, of_a ? foot : f.above, of_a ? f.above : foot, f.normal, f.tie);
+    return perp_planar_separation(a, b, of_a ? foot : f.above, of_a ? f.above : foot, f.normal, f.tie);
 }
 
 /* ---- halfplane and hole ---------------------------------------------------------------------------------------- */
 
-int planar_lowest_corner(const perp_planar_shape *core, planar_vec normal)
+int perp_planar_lowest_corner(const perp_planar_shape *core, planar_vec normal)
 {
     int best = 0;
     double lowest = INFINITY;
@@ -59,7 +59,8 @@ int planar_lowest_corner(const perp_planar_shape *core, planar_vec normal)
     return best;
 }
 
-perp_separation planar_corner_on_halfplane(const perp_planar_shape *core, int corner, const perp_planar_shape *plane)
+perp_separation perp_planar_corner_on_halfplane(const perp_planar_shape *core, int corner,
+                                                const perp_planar_shape *plane)
 {
     const perp_vec3 p = core->corners[corner];
     const planar_vec up = {plane->normal.x, plane->normal.y};
@@ -76,9 +77,9 @@ static planar_vec radial(perp_vec3 from_centre, double distance, double toleranc
                                 : (planar_vec){1.0, 0.0};
 }
 
-perp_separation planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole)
+perp_separation perp_planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole)
 {
-    const double tolerance = planar_tolerance(core, hole, NULL);
+    const double tolerance = perp_planar_tolerance(core, hole, NULL);
     const planar_vec d = planar_sub(core->corners[corner], hole->centre);
     const double distance = sqrt(planar_dot(d, d));
     const planar_vec out = radial(perp_vec3_make(d.x, d.y, 0.0), distance, tolerance);
@@ -89,14 +90,14 @@ perp_separation planar_corner_in_hole(const perp_planar_shape *core, int corner,
     return s;
 }
 
-int planar_farthest_corner(const perp_planar_shape *core, const perp_planar_shape *hole, bool *tie)
+int perp_planar_farthest_corner(const perp_planar_shape *core, const perp_planar_shape *hole, bool *tie)
 {
     double farthest = 0.0;
     for (int i = 0; i < core->count; i++) {
         const planar_vec d = planar_sub(core->corners[i], hole->centre);
         farthest = fmax(farthest, planar_dot(d, d));
     }
-    const double tolerance = planar_tolerance(core, hole, NULL);
+    const double tolerance = perp_planar_tolerance(core, hole, NULL);
     const double enough = fmax(sqrt(farthest) - tolerance, 0.0);
     int best = -1;
     planar_vec first = {0.0, 0.0};
@@ -121,14 +122,14 @@ int planar_farthest_corner(const perp_planar_shape *core, const perp_planar_shap
 static perp_separation core_halfplane(const perp_planar_shape *core, const perp_planar_shape *plane)
 {
     const planar_vec up = {plane->normal.x, plane->normal.y};
-    return planar_corner_on_halfplane(core, planar_lowest_corner(core, up), plane);
+    return perp_planar_corner_on_halfplane(core, perp_planar_lowest_corner(core, up), plane);
 }
 
 static perp_separation core_hole(const perp_planar_shape *core, const perp_planar_shape *hole)
 {
     bool tie = false;
-    const int corner = planar_farthest_corner(core, hole, &tie);
-    perp_separation s = planar_corner_in_hole(core, corner, hole);
+    const int corner = perp_planar_farthest_corner(core, hole, &tie);
+    perp_separation s = perp_planar_corner_in_hole(core, corner, hole);
     s.tie = tie;
     return s;
 }
@@ -145,7 +146,7 @@ perp_separation perp_planar_distance(const perp_planar_shape *a, const perp_plan
             return core_hole(a, b);
         }
     } else if (b->kind == PERP_PLANAR_CORE) {
-        return planar_mirror(perp_planar_distance(b, a));
+        return perp_planar_mirror(perp_planar_distance(b, a));
     }
     return (perp_separation){.phi = INFINITY};
 }

@@ -137,18 +137,18 @@ static perp_planar_contact contact_of(const perp_planar_shape *a, const perp_pla
     const perp_vec3 foot = planar_move(point->above, -point->level, c->outer);
     const bool of_a = f->kind == PLANAR_EDGE_OF_A;
     return (perp_planar_contact){
-        .at = planar_separation(a, b, of_a ? foot : point->above, of_a ? point->above : foot, f->normal, f->tie),
+        .at = perp_planar_separation(a, b, of_a ? foot : point->above, of_a ? point->above : foot, f->normal, f->tie),
         .feature_a = of_a ? point->feature_p : point->feature_q,
         .feature_b = of_a ? point->feature_q : point->feature_p};
 }
 
 static void core_core(const perp_planar_shape *a, const perp_planar_shape *b, perp_planar_manifold *m)
 {
-    const planar_features f = planar_core_features(a, b);
+    const planar_features f = perp_planar_core_features(a, b);
     if (f.kind == PLANAR_CORNERS) {
         m->count = 1;
         m->points[0] = (perp_planar_contact){
-            .at = planar_separation(a, b, a->corners[f.edge], b->corners[f.corner], f.normal, f.tie),
+            .at = perp_planar_separation(a, b, a->corners[f.edge], b->corners[f.corner], f.normal, f.tie),
             .feature_a = corner_feature(f.edge),
             .feature_b = corner_feature(f.corner)};
         return;
@@ -178,7 +178,7 @@ static void core_core(const perp_planar_shape *a, const perp_planar_shape *b, pe
 static void core_halfplane(const perp_planar_shape *core, const perp_planar_shape *plane, perp_planar_manifold *m)
 {
     const planar_vec up = {plane->normal.x, plane->normal.y};
-    const int lowest = planar_lowest_corner(core, up);
+    const int lowest = perp_planar_lowest_corner(core, up);
     side s = {lowest, lowest};
     if (core->count > 1) {
         s = incident_side(core, lowest, up);
@@ -186,7 +186,7 @@ static void core_halfplane(const perp_planar_shape *core, const perp_planar_shap
     m->count = s.first == s.last ? 1 : 2;
     for (int i = 0; i < m->count; i++) {
         const int corner = i == 0 ? s.first : s.last;
-        m->points[i] = (perp_planar_contact){.at = planar_corner_on_halfplane(core, corner, plane),
+        m->points[i] = (perp_planar_contact){.at = perp_planar_corner_on_halfplane(core, corner, plane),
                                              .feature_a = corner_feature(corner)};
     }
 }
@@ -211,7 +211,7 @@ static void core_hole(const perp_planar_shape *core, const perp_planar_shape *ho
     } else {
         bool tie = false;
         double farthest[4] = {-1.0, -1.0, -1.0, -1.0};
-        chosen[0] = planar_farthest_corner(core, hole, &tie);
+        chosen[0] = perp_planar_farthest_corner(core, hole, &tie);
         const planar_vec u = planar_sub(core->corners[chosen[0]], hole->centre);
         for (int i = 0; i < core->count; i++) {
             const planar_vec d = planar_sub(core->corners[i], hole->centre);
@@ -224,7 +224,7 @@ static void core_hole(const perp_planar_shape *core, const perp_planar_shape *ho
     }
     for (int k = 0; k < PERP_PLANAR_MANIFOLD_MAX; k++) {
         if (chosen[k] >= 0) {
-            m->points[m->count++] = (perp_planar_contact){.at = planar_corner_in_hole(core, chosen[k], hole),
+            m->points[m->count++] = (perp_planar_contact){.at = perp_planar_corner_in_hole(core, chosen[k], hole),
                                                           .feature_a = corner_feature(chosen[k])};
         }
     }
@@ -234,7 +234,8 @@ static void mirror(perp_planar_manifold *m)
 {
     for (int i = 0; i < m->count; i++) {
         perp_planar_contact *p = &m->points[i];
-        *p = (perp_planar_contact){.at = planar_mirror(p->at), .feature_a = p->feature_b, .feature_b = p->feature_a};
+        *p = (perp_planar_contact){
+            .at = perp_planar_mirror(p->at), .feature_a = p->feature_b, .feature_b = p->feature_a};
     }
 }
 

@@ -280,7 +280,7 @@ static void second_pass(const perp_planar_shape *p, const perp_planar_shape *q, 
     }
 }
 
-double planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude)
+double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude)
 {
     double size = 0.0, largest = 0.0;
     for (int s = 0; s < 2; s++) {
@@ -320,11 +320,11 @@ static planar_vec normal_of_corners(planar_vec gap, double distance, double tole
     return distance > tolerance ? (planar_vec){gap.x / distance, gap.y / distance} : (planar_vec){1.0, 0.0};
 }
 
-planar_features planar_core_features(const perp_planar_shape *a, const perp_planar_shape *b)
+planar_features perp_planar_core_features(const perp_planar_shape *a, const perp_planar_shape *b)
 {
     assert(a->kind == PERP_PLANAR_CORE && b->kind == PERP_PLANAR_CORE && a->count > 0 && b->count > 0);
     double magnitude = 0.0;
-    planar_features f = {.kind = PLANAR_CORNERS, .tolerance = planar_tolerance(a, b, &magnitude)};
+    planar_features f = {.kind = PLANAR_CORNERS, .tolerance = perp_planar_tolerance(a, b, &magnitude)};
     nearest best = {.distance2 = INFINITY, .kind = PLANAR_CORNERS, .rounding = 8.0 * DBL_EPSILON * magnitude};
     first_pass(a, b, PLANAR_EDGE_OF_A, &best);
     first_pass(b, a, PLANAR_EDGE_OF_B, &best);

@@ -54,21 +54,22 @@ typedef struct planar_features {
 } planar_features;
 
 /* The features that decide the distance of two cores, radii aside. */
-planar_features planar_core_features(const perp_planar_shape *a, const perp_planar_shape *b);
+planar_features perp_planar_core_features(const perp_planar_shape *a, const perp_planar_shape *b);
 
 /* The tolerance of ties (see perp_planar_distance), and the largest coordinate in `magnitude` (may be NULL). */
-double planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude);
+double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude);
 
 /* The separation at point_a of a's core and point_b of b's, radii added. */
-perp_separation planar_separation(const perp_planar_shape *a, const perp_planar_shape *b, perp_vec3 core_a,
-                                  perp_vec3 core_b, planar_vec normal, bool tie);
+perp_separation perp_planar_separation(const perp_planar_shape *a, const perp_planar_shape *b, perp_vec3 core_a,
+                                       perp_vec3 core_b, planar_vec normal, bool tie);
 /* The same contact seen with a and b exchanged. */
-perp_separation planar_mirror(perp_separation s);
+perp_separation perp_planar_mirror(perp_separation s);
 /* A core's corner against a halfplane or in a hole, the core being a. */
-perp_separation planar_corner_on_halfplane(const perp_planar_shape *core, int corner, const perp_planar_shape *plane);
-perp_separation planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole);
+perp_separation perp_planar_corner_on_halfplane(const perp_planar_shape *core, int corner,
+                                                const perp_planar_shape *plane);
+perp_separation perp_planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole);
 /* The lowest corner over a halfplane; the farthest from the centre of a hole, the first of several. */
-int planar_lowest_corner(const perp_planar_shape *core, planar_vec normal);
-int planar_farthest_corner(const perp_planar_shape *core, const perp_planar_shape *hole, bool *tie);
+int perp_planar_lowest_corner(const perp_planar_shape *core, planar_vec normal);
+int perp_planar_farthest_corner(const perp_planar_shape *core, const perp_planar_shape *hole, bool *tie);
 
 #endif
