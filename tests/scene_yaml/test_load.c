@@ -270,6 +270,18 @@ static void what_never_acts_may_be_zero(void **state)
     perp_scene_free(s);
 }
 
+static void a_shape_without_density_is_noticed(void **state)
+{
+    (void)state;
+    perp_scene_free(
+        load_good("perp: 1\nbodies:\n  a: {shapes: [{sphere: 1, density: 2}, {box: [1, 1, 1]}, {point: {}}]}\n"));
+    assert_int_equal(diagnostics.warnings, 1);
+    assert_string_equal(diagnostics.items[0].path, "bodies.a.shapes.1");
+    perp_scene_free(
+        load_good("perp: 1\nbodies:\n  a: {density: 1, shapes: [{sphere: 1, density: 2}, {box: [1, 1, 1]}]}\n"));
+    assert_int_equal(diagnostics.warnings, 0);
+}
+
 static void a_byte_order_mark_is_skipped(void **state)
 {
     (void)state;
@@ -759,6 +771,7 @@ int main(void)
         cmocka_unit_test(reports_all_errors_sorted_and_once),
         cmocka_unit_test(keeps_twenty_and_counts_all),
         cmocka_unit_test(what_never_acts_may_be_zero),
+        cmocka_unit_test(a_shape_without_density_is_noticed),
         cmocka_unit_test(a_byte_order_mark_is_skipped),
         cmocka_unit_test(one_error_does_not_hide_another),
         cmocka_unit_test(driven_angles_are_those_written),
