@@ -158,6 +158,7 @@ static const refusal refusals[] = {
     {JOINT("type: ball, parent: world, child: b, control: position"), 3, 60, "is passive"},
     {JOINT("type: ball, parent: world, child: b, position: 1"), 3, 61, "a list of 4 numbers"},
     {JOINT("type: screw, parent: world, child: b, axis: [1, 0, 0]"), 3, 10, "needs a `pitch`"},
+    {JOINT("type: screw, parent: world, child: b, axis: [1, 0, 0], pitch: 1e308"), 3, 76, "at most 1e+50"},
     {JOINT("type: revolute, parent: world, child: b, axis: [1, 0, 0], pitch: 1"), 3, 79, "only a screw"},
     {JOINT("type: revolute, parent: world, child: b, axis: [1, 0, 0], limits: [1, 0]"), 3, 80, "lo <= hi"},
     {JOINT("type: revolute, parent: world, child: b, axis: [1, 0, 0], limits: [1, 2]"), 3, 80, "outside the limits"},
