@@ -101,14 +101,9 @@ int cli_finish(int code)
 
 const char *cli_nearest(const char *word, const char *const *names, int count)
 {
-    const char *nearest = NULL;
-    int least = 1 + (int)strlen(word) / 3;
+    perp_nearest nearest = perp_nearest_begin(word);
     for (int i = 0; i < count; i++) {
-        const int d = perp_edit_distance(word, names[i]);
-        if (d <= least) {
-            least = d - 1;
-            nearest = names[i];
-        }
+        perp_nearest_offer(&nearest, names[i]);
     }
-    return nearest;
+    return nearest.name;
 }

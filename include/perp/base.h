@@ -110,6 +110,16 @@ PERP_API void perp_diagnostic_format(const perp_diagnostic *item, char *text, si
  * than 40 bytes count as 40 apart. */
 PERP_API int perp_edit_distance(const char *a, const char *b);
 
+/* The nearest of many words to a wrong one: begin, offer each, read `name` (NULL if none is near: more than one edit
+ * and a third of the word away). Of equally near ones the first offered counts. */
+typedef struct perp_nearest {
+    const char *word, *name;
+    int least; /* edits that a further word may need at most */
+} perp_nearest;
+
+PERP_API perp_nearest perp_nearest_begin(const char *word);
+PERP_API void perp_nearest_offer(perp_nearest *nearest, const char *candidate);
+
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
 /* Where perp's own memory comes from. `allocate` returns memory aligned for any type (at least 16 bytes) or NULL;

@@ -176,3 +176,18 @@ int perp_edit_distance(const char *a, const char *b)
     }
     return d[la][lb];
 }
+
+perp_nearest perp_nearest_begin(const char *word)
+{
+    perp_nearest r = {word, NULL, 1 + (int)strlen(word) / 3};
+    return r;
+}
+
+void perp_nearest_offer(perp_nearest *nearest, const char *candidate)
+{
+    const int distance = perp_edit_distance(nearest->word, candidate);
+    if (distance <= nearest->least) {
+        nearest->least = distance - 1;
+        nearest->name = candidate;
+    }
+}

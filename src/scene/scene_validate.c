@@ -14,17 +14,11 @@ static bool is_world(const char *name)
 /* The body whose name is nearest to a wrong one, if one is near; not sought for the thousandth wrong name. */
 static const char *nearest_body(const validator *v, const char *name)
 {
-    const char *nearest = NULL;
-    int least = 1 + (int)strlen(name) / 3;
+    perp_nearest nearest = perp_nearest_begin(name);
     for (int i = 0; i < v->scene->body_count && v->diagnostics->errors < PERP_DIAGNOSTICS_PER_SEVERITY; i++) {
-        const char *candidate = v->scene->bodies[i].name;
-        const int distance = perp_edit_distance(name, candidate);
-        if (distance <= least) {
-            least = distance - 1;
-            nearest = candidate;
-        }
+        perp_nearest_offer(&nearest, v->scene->bodies[i].name);
     }
-    return nearest;
+    return nearest.name;
 }
 
 /* Index of the body called `name`, -1 for the world if that is allowed, -2 after an error. */

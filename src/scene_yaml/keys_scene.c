@@ -431,16 +431,11 @@ static bool read_contacts(decoder *d, const yaml_node *node, void *target)
 
 static const char *nearest_word(const char *word, const char *const *words)
 {
-    const char *nearest = NULL;
-    int least = 1 + (int)strlen(word) / 3;
+    perp_nearest nearest = perp_nearest_begin(word);
     for (int i = 0; words[i]; i++) {
-        const int distance = perp_edit_distance(word, words[i]);
-        if (distance <= least) {
-            least = distance - 1;
-            nearest = words[i];
-        }
+        perp_nearest_offer(&nearest, words[i]);
     }
-    return nearest;
+    return nearest.name;
 }
 
 static bool read_model(decoder *d, const yaml_node *node, void *target)

@@ -81,18 +81,13 @@ static perp_status refuse(perp_error *error, const char *path, const char *rung,
 
 static perp_status refuse_model(const perp_run_settings *settings, perp_error *error)
 {
-    const char *nearest = NULL;
-    int least = 1 + (int)strlen(settings->model) / 3;
+    perp_nearest nearest = perp_nearest_begin(settings->model);
     for (int i = 0; i < perp_rung_count(); i++) {
-        const int distance = perp_edit_distance(settings->model, perp_rung_at(i)->name);
-        if (distance <= least) {
-            least = distance - 1;
-            nearest = perp_rung_at(i)->name;
-        }
+        perp_nearest_offer(&nearest, perp_rung_at(i)->name);
     }
     char message[200];
     snprintf(message, sizeof message, "is not known%s%s%s (`perp models` lists those that are)%s",
-             nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "",
+             nearest.name ? "; did you mean `" : "", nearest.name ? nearest.name : "", nearest.name ? "`?" : "",
              settings->model_set ? "" : "; none was chosen: write `run: {model: kinematic}` or give --model");
     return refuse(error, "run.model", settings->model, message);
 }
