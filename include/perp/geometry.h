@@ -23,6 +23,45 @@ typedef struct perp_separation {
     bool tie;                   /* another normal is as good to rounding; the choice is the same every time */
 } perp_separation;
 
+/* What of a shape makes a contact point. A feature is kind + 8 * index, so that one number names it. */
+typedef enum perp_feature_kind {
+    PERP_FEATURE_CORNER,  /* of a polygon, box or hull; end of a capsule's segment; a point, a sphere's or disc's centre
+                           */
+    PERP_FEATURE_EDGE,    /* of a polygon (from corner `index`), box or hull; a capsule's segment */
+    PERP_FEATURE_FACE,    /* of a box or hull; end of a cylinder: 0 at -z, 1 at +z */
+    PERP_FEATURE_SIDE,    /* of a cylinder; index 0 and 1: the ends of the line of contact */
+    PERP_FEATURE_RIM,     /* end circle of a cylinder, mouth of a hole: 16 * end + place */
+    PERP_FEATURE_SURFACE, /* of an ellipsoid, plane, halfplane or bore */
+    PERP_FEATURE_KIND_COUNT
+} perp_feature_kind;
+
+static inline int perp_feature(perp_feature_kind kind, int index)
+{
+    return (int)kind + 8 * index;
+}
+static inline perp_feature_kind perp_feature_kind_of(int feature)
+{
+    return (perp_feature_kind)(feature % 8);
+}
+static inline int perp_feature_index(int feature)
+{
+    return feature / 8;
+}
+
+enum { PERP_MANIFOLD_MAX = 8 };
+
+/* A point of a manifold. The pair of features names the point within its manifold and stays the same from step to step
+ * while the same features face each other. */
+typedef struct perp_manifold_point {
+    perp_separation at; /* phi: this point's own gap, along this point's normal */
+    int feature_a, feature_b;
+} perp_manifold_point;
+
+typedef struct perp_manifold {
+    int count;
+    perp_manifold_point points[PERP_MANIFOLD_MAX];
+} perp_manifold;
+
 /* Two indices, of boxes or of bodies as the function says. */
 typedef struct perp_index_pair {
     int a, b;
@@ -161,21 +200,6 @@ typedef struct perp_planar_shape {
  * +infinity, normal and witnesses are zero. */
 PERP_API perp_separation perp_planar_distance(const perp_planar_shape *a, const perp_planar_shape *b);
 
-enum { PERP_PLANAR_MANIFOLD_MAX = 4 };
-
-/* A point of a manifold. A feature is 2 i for corner i, 2 i + 1 for the edge from corner i (of several collinear ones
- * the first), 0 for a halfplane or a hole; the pair of them names the point within its manifold and stays the same from
- * step to step while the same features face each other. */
-typedef struct perp_planar_contact {
-    perp_separation at; /* phi: this point's own gap, along this point's normal */
-    int feature_a, feature_b;
-} perp_planar_contact;
-
-typedef struct perp_planar_manifold {
-    int count;
-    perp_planar_contact points[PERP_PLANAR_MANIFOLD_MAX];
-} perp_planar_manifold;
-
 /* The points of the closest features; those beyond a margin are the caller's to drop. The smallest gap is the phi of
  * perp_planar_distance, whose normal and ties hold here too.
  *   corner to corner, or a disc or point against anything: 1 point
@@ -186,8 +210,101 @@ typedef struct perp_planar_manifold {
  *   core in hole: every corner up to 4, else the farthest one in each quarter around the farthest one's direction, each
  *     with its own radial normal
  *   pairs without contact: 0
- * Two points come in the order of a's edge (of b's, reversed, where a has none). */
-PERP_API perp_planar_manifold perp_planar_manifold_build(const perp_planar_shape *a, const perp_planar_shape *b);
+ * At most 4 points. Two come in the order of a's edge (of b's, reversed, where a has none). A feature is a corner, an
+ * edge (of several collinear ones the first) or, of a halfplane or hole, the surface. */
+PERP_API perp_manifold perp_planar_manifold_build(const perp_planar_shape *a, const perp_planar_shape *b);
+
+/* ---- spatial: shapes --------------------------------------------------------------------------------------------- */
+
+/* A face of a convex polytope: a convex polygon, its corners counter-clockwise seen from outside, as
+ * loops[start] .. loops[start + count - 1]. */
+typedef struct perp_spatial_face {
+    perp_vec3 normal; /* unit, in the polytope's frame */
+    double offset;    /* normal . x = offset on the face; no corner is above it by more than rounding */
+    int start, count;
+} perp_spatial_face;
+
+/* An edge of a convex polytope and the two faces that meet there. */
+typedef struct perp_spatial_edge {
+    int corners[2];
+    int faces[2];
+    perp_vec3 along; /* unit, from corners[0] to corners[1] */
+} perp_spatial_edge;
+
+/* A convex hull made ready for distance queries: coplanar triangles are one face. Read-only after it is made; any
+ * number of shapes and threads may share it. */
+typedef struct perp_spatial_hull {
+    int corner_count, face_count, edge_count;
+    perp_vec3 *corners;
+    perp_spatial_face *faces;
+    int *loops;
+    perp_spatial_edge *edges;
+    /* edges that meet at corner i: corner_edges[corner_start[i]] .. corner_edges[corner_start[i + 1] - 1]; 2 edge_count
+     * in all. Across an edge stands the neighbour. */
+    int *corner_start, *corner_edges;
+    perp_vec3 low, high; /* box of the corners, in the polytope's frame, m */
+    double size;         /* a ball of this diameter about the frame's origin holds the hull, m */
+    perp_allocator allocator;
+} perp_spatial_hull;
+
+/* Makes a hull ready. `triangles` are 3 * triangle_count indices of `points`, counter-clockwise seen from outside, of a
+ * closed convex surface with a volume, as perp_hull has them; both are copied. Corners within 1e-12 of the extent of a
+ * triangle's plane, reached over shared edges, are in its face. BAD_INPUT: an index out of range, or an edge that is
+ * not shared by exactly two triangles; OUT_OF_MEMORY. On failure the hull is empty. */
+PERP_API perp_status perp_spatial_hull_prepare(const perp_vec3 *points, int point_count, const int *triangles,
+                                               int triangle_count, const perp_allocator *allocator,
+                                               perp_spatial_hull *hull, perp_error *error);
+PERP_API void perp_spatial_hull_free(perp_spatial_hull *hull); /* an empty one is allowed */
+
+typedef enum perp_spatial_kind {
+    PERP_SPATIAL_POINT,     /* the origin of the pose, grown by `radius`: a point or a sphere */
+    PERP_SPATIAL_SEGMENT,   /* local z from -half_length to +half_length, grown by `radius`: a capsule */
+    PERP_SPATIAL_BOX,       /* centred, half_lengths */
+    PERP_SPATIAL_HULL,      /* a convex hull */
+    PERP_SPATIAL_CYLINDER,  /* along local z, half_length and radius */
+    PERP_SPATIAL_ELLIPSOID, /* centred, half_lengths are its semi-axes */
+    PERP_SPATIAL_HALFSPACE, /* solid where local z <= 0 */
+    PERP_SPATIAL_HOLE,      /* solid outside the bore: where |local z| <= half_length and hypot(x, y) >= radius */
+    PERP_SPATIAL_KIND_COUNT
+} perp_spatial_kind;
+
+/* A spatial shape in the world. The hull stays the caller's. Lengths are positive, a radius of POINT or SEGMENT may be
+ * zero. A box's corner i has the sign bits of i: bit 0 for +x, bit 1 for +y, bit 2 for +z; its face 2 k looks along
+ * +axis k, 2 k + 1 along -axis k. */
+typedef struct perp_spatial_shape {
+    perp_spatial_kind kind;
+    perp_vec3 position;
+    perp_mat3 rotation;
+    double radius;          /* POINT, SEGMENT, CYLINDER, HOLE */
+    double half_length;     /* SEGMENT, CYLINDER, HOLE */
+    perp_vec3 half_lengths; /* BOX, ELLIPSOID */
+    const perp_spatial_hull *hull;
+} perp_spatial_shape;
+
+/* ---- spatial: distances and manifolds -----------------------------------------------------------------------------
+ */
+
+/* Signed distance of two shapes.
+ *
+ * Ties. Let `tolerance` = 4e-9 m + 2e-9 (size of a + size of b). For shapes that touch or overlap, normals whose
+ * separations differ by no more than `tolerance` are equally good. Of those the first is taken in this order: faces of
+ * a by index, faces of b by index, then the one that reaches farthest along a fixed direction of a's frame. `tie` is
+ * set if another one differs by more than 1e-6 rad. Then phi is the separation along the normal taken, at most
+ * `tolerance` from the best, and swapping a and b may give another of the tied normals. Coinciding centres of spheres
+ * have the normal +x; a sphere's centre on a capsule's segment and crossing or overlapping segments a normal square to
+ * the segments.
+ *
+ * A shape in a hole: phi is the smallest gap of its points to the solid around the bore. Where several points are out
+ * of the bore no single translation need bring them back (a pin thicker than its hole), so below zero it is the depth
+ * of the deepest point.
+ *
+ * Halfspace and halfspace, hole and halfspace, hole and hole are unbounded and make no contact: phi is +infinity,
+ * normal and witnesses are zero. */
+PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, const perp_spatial_shape *b);
+
+/* The points of the closest features; those beyond a margin are the caller's to drop. The smallest gap is the phi of
+ * perp_spatial_distance, whose normal and ties hold here too. */
+PERP_API perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b);
 
 #ifdef __cplusplus
 }

@@ -59,12 +59,12 @@ static side incident_side(const perp_planar_shape *core, int corner, planar_vec 
 
 static int corner_feature(int corner)
 {
-    return 2 * corner;
+    return perp_feature(PERP_FEATURE_CORNER, corner);
 }
 
 static int edge_feature(int edge)
 {
-    return 2 * edge + 1;
+    return perp_feature(PERP_FEATURE_EDGE, edge);
 }
 
 /* ---- core and core --------------------------------------------------------------------------------------------- */
@@ -131,23 +131,23 @@ static int clip_sides(const clip *c, int lowest, clipped out[2])
     return 2;
 }
 
-static perp_planar_contact contact_of(const perp_planar_shape *a, const perp_planar_shape *b, const planar_features *f,
+static perp_manifold_point contact_of(const perp_planar_shape *a, const perp_planar_shape *b, const planar_features *f,
                                       const clip *c, const clipped *point)
 {
     const perp_vec3 foot = planar_move(point->above, -point->level, c->outer);
     const bool of_a = f->kind == PLANAR_EDGE_OF_A;
-    return (perp_planar_contact){
+    return (perp_manifold_point){
         .at = perp_planar_separation(a, b, of_a ? foot : point->above, of_a ? point->above : foot, f->normal, f->tie),
         .feature_a = of_a ? point->feature_p : point->feature_q,
         .feature_b = of_a ? point->feature_q : point->feature_p};
 }
 
-static void core_core(const perp_planar_shape *a, const perp_planar_shape *b, perp_planar_manifold *m)
+static void core_core(const perp_planar_shape *a, const perp_planar_shape *b, perp_manifold *m)
 {
     const planar_features f = perp_planar_core_features(a, b);
     if (f.kind == PLANAR_CORNERS) {
         m->count = 1;
-        m->points[0] = (perp_planar_contact){
+        m->points[0] = (perp_manifold_point){
             .at = perp_planar_separation(a, b, a->corners[f.edge], b->corners[f.corner], f.normal, f.tie),
             .feature_a = corner_feature(f.edge),
             .feature_b = corner_feature(f.corner)};
@@ -175,7 +175,7 @@ static void core_core(const perp_planar_shape *a, const perp_planar_shape *b, pe
 
 /* ---- halfplane and hole ------------------------------------------------------------------------------------------ */
 
-static void core_halfplane(const perp_planar_shape *core, const perp_planar_shape *plane, perp_planar_manifold *m)
+static void core_halfplane(const perp_planar_shape *core, const perp_planar_shape *plane, perp_manifold *m)
 {
     const planar_vec up = {plane->normal.x, plane->normal.y};
     const int lowest = perp_planar_lowest_corner(core, up);
@@ -186,10 +186,13 @@ static void core_halfplane(const perp_planar_shape *core, const perp_planar_shap
     m->count = s.first == s.last ? 1 : 2;
     for (int i = 0; i < m->count; i++) {
         const int corner = i == 0 ? s.first : s.last;
-        m->points[i] = (perp_planar_contact){.at = perp_planar_corner_on_halfplane(core, corner, plane),
-                                             .feature_a = corner_feature(corner)};
+        m->points[i] = (perp_manifold_point){.at = perp_planar_corner_on_halfplane(core, corner, plane),
+                                             .feature_a = corner_feature(corner),
+                                             .feature_b = perp_feature(PERP_FEATURE_SURFACE, 0)};
     }
 }
+
+enum { QUARTERS = 4 };
 
 /* Quarter of the directions around the centre in which the corner lies, quarter 0 being around `u`. */
 static int quarter(planar_vec u, planar_vec d)
@@ -201,16 +204,16 @@ static int quarter(planar_vec u, planar_vec d)
     return across >= 0.0 ? 1 : 3;
 }
 
-static void core_hole(const perp_planar_shape *core, const perp_planar_shape *hole, perp_planar_manifold *m)
+static void core_hole(const perp_planar_shape *core, const perp_planar_shape *hole, perp_manifold *m)
 {
-    int chosen[PERP_PLANAR_MANIFOLD_MAX] = {-1, -1, -1, -1};
-    if (core->count <= PERP_PLANAR_MANIFOLD_MAX) {
+    int chosen[QUARTERS] = {-1, -1, -1, -1};
+    if (core->count <= QUARTERS) {
         for (int i = 0; i < core->count; i++) {
             chosen[i] = i;
         }
     } else {
         bool tie = false;
-        double farthest[4] = {-1.0, -1.0, -1.0, -1.0};
+        double farthest[QUARTERS] = {-1.0, -1.0, -1.0, -1.0};
         chosen[0] = perp_planar_farthest_corner(core, hole, &tie);
         const planar_vec u = planar_sub(core->corners[chosen[0]], hole->centre);
         for (int i = 0; i < core->count; i++) {
@@ -222,26 +225,27 @@ static void core_hole(const perp_planar_shape *core, const perp_planar_shape *ho
             }
         }
     }
-    for (int k = 0; k < PERP_PLANAR_MANIFOLD_MAX; k++) {
+    for (int k = 0; k < QUARTERS; k++) {
         if (chosen[k] >= 0) {
-            m->points[m->count++] = (perp_planar_contact){.at = perp_planar_corner_in_hole(core, chosen[k], hole),
-                                                          .feature_a = corner_feature(chosen[k])};
+            m->points[m->count++] = (perp_manifold_point){.at = perp_planar_corner_in_hole(core, chosen[k], hole),
+                                                          .feature_a = corner_feature(chosen[k]),
+                                                          .feature_b = perp_feature(PERP_FEATURE_SURFACE, 0)};
         }
     }
 }
 
-static void mirror(perp_planar_manifold *m)
+static void mirror(perp_manifold *m)
 {
     for (int i = 0; i < m->count; i++) {
-        perp_planar_contact *p = &m->points[i];
-        *p = (perp_planar_contact){
+        perp_manifold_point *p = &m->points[i];
+        *p = (perp_manifold_point){
             .at = perp_planar_mirror(p->at), .feature_a = p->feature_b, .feature_b = p->feature_a};
     }
 }
 
-perp_planar_manifold perp_planar_manifold_build(const perp_planar_shape *a, const perp_planar_shape *b)
+perp_manifold perp_planar_manifold_build(const perp_planar_shape *a, const perp_planar_shape *b)
 {
-    perp_planar_manifold m = {.count = 0};
+    perp_manifold m = {.count = 0};
     if (a->kind == PERP_PLANAR_CORE && b->kind == PERP_PLANAR_CORE) {
         core_core(a, b, &m);
     } else if (a->kind == PERP_PLANAR_CORE && b->kind == PERP_PLANAR_HALFPLANE) {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-static perp_planar_manifold manifold(const body *a, const body *b)
+static perp_manifold manifold(const body *a, const body *b)
 {
     const perp_planar_shape p = shape_of(a), q = shape_of(b);
     return perp_planar_manifold_build(&p, &q);
@@ -22,7 +22,7 @@ static void near_(double value, double expected, double tolerance, int line)
 }
 #define NEAR(value, expected, tolerance) near_(value, expected, tolerance, __LINE__)
 
-static void check_point(const perp_planar_contact *c, double ax, double ay, double gap, int feature_a, int feature_b)
+static void check_point(const perp_manifold_point *c, double ax, double ay, double gap, int feature_a, int feature_b)
 {
     NEAR(c->at.point_a.x, ax, 1e-14);
     NEAR(c->at.point_a.y, ay, 1e-14);
@@ -31,14 +31,14 @@ static void check_point(const perp_planar_contact *c, double ax, double ay, doub
     assert_int_equal(c->feature_b, feature_b);
 }
 
-enum { C0 = 0, E0, C1, E1, C2, E2, C3, E3 }; /* corners and edges */
+enum { C0 = 0, E0, C1 = 8, E1, C2 = 16, E2, C3 = 24, E3, SURFACE = 5 }; /* corners and edges */
 
 static void box_on_box(void **state)
 {
     (void)state;
     const body a = box(0, 0, 4, 2, 0), inside = box(0.5, 1.6, 1, 1, 0), over = box(2, 1.4, 2, 1, 0);
     const body wide = box(0, 2, 8, 1, 0), equal = box(0, 2, 4, 2, 0), corner = box(4, 3, 2, 2, 0);
-    perp_planar_manifold m = manifold(&a, &inside); /* a's top runs from +x to -x */
+    perp_manifold m = manifold(&a, &inside); /* a's top runs from +x to -x */
     assert_int_equal(m.count, 2);
     check_point(&m.points[0], 1, 1, 0.1, E2, C1);
     check_point(&m.points[1], 0, 1, 0.1, E2, C0);
@@ -65,7 +65,7 @@ static void tilted_box(void **state)
     (void)state;
     const double tilt = 0.1;
     const body a = box(0, 0, 4, 2, 0), b = box(0, 2, 1, 1, tilt);
-    const perp_planar_manifold m = manifold(&a, &b);
+    const perp_manifold m = manifold(&a, &b);
     assert_int_equal(m.count, 2);
     check_point(&m.points[0], b.corners[1].x, 1, b.corners[1].y - 1, E2, C1);
     check_point(&m.points[1], b.corners[0].x, 1, b.corners[0].y - 1, E2, C0);
@@ -78,7 +78,7 @@ static void capsules(void **state)
     const body a = box(0, 0, 4, 2, 0), flat = segment(at(-1, 1.5), at(3, 1.5), 0.4);
     const body steep = segment(at(0, 1.5), at(0, 3), 0.4), ball = disc(1, 1.5, 0.4);
     const body one = segment(at(0, 0), at(2, 0), 0.1), other = segment(at(1, 1), at(3, 1.1), 0.2);
-    perp_planar_manifold m = manifold(&a, &flat);
+    perp_manifold m = manifold(&a, &flat);
     assert_int_equal(m.count, 2);
     check_point(&m.points[0], 2, 1, 0.1, C2, E0);
     check_point(&m.points[1], -1, 1, 0.1, E2, C0);
@@ -102,11 +102,11 @@ static void on_halfplane(void **state)
         const double tilt = i * 0.039;
         const body b = box(3, 2, 2, 1, tilt);
         const perp_planar_shape s = shape_of(&b);
-        perp_planar_manifold m = perp_planar_manifold_build(&ground, &s);
+        perp_manifold m = perp_planar_manifold_build(&ground, &s);
         assert_int_equal(m.count, 2);
         for (int k = 0; k < 2; k++) {
-            assert_int_equal(m.points[k].feature_a, 0);
-            assert_int_equal(m.points[k].feature_b, 2 * k);
+            assert_int_equal(m.points[k].feature_a, SURFACE);
+            assert_int_equal(m.points[k].feature_b, 8 * k);
             NEAR(m.points[k].at.phi, b.corners[k].y - 0.25, 1e-15);
             NEAR(m.points[k].at.point_b.x, b.corners[k].x, 0);
             NEAR(m.points[k].at.normal.y, 1, 0);
@@ -114,11 +114,11 @@ static void on_halfplane(void **state)
         m = perp_planar_manifold_build(&s, &ground);
         NEAR(m.points[1].at.normal.y, -1, 0);
         NEAR(m.points[1].at.point_b.y, 0.25, 1e-15);
-        assert_int_equal(m.points[1].feature_a, 2);
+        assert_int_equal(m.points[1].feature_a, C1);
     }
     const body stick = segment(at(0, 1), at(1, 2), 0.1);
     const perp_planar_shape s = shape_of(&stick);
-    const perp_planar_manifold m = perp_planar_manifold_build(&s, &ground);
+    const perp_manifold m = perp_planar_manifold_build(&s, &ground);
     assert_int_equal(m.count, 2);
     NEAR(m.points[0].at.phi, 0.65, 1e-15);
     NEAR(m.points[1].at.phi, 1.65, 1e-15);
@@ -133,7 +133,7 @@ static void box_in_a_groove(void **state)
     const perp_planar_shape right = {.kind = PERP_PLANAR_HALFPLANE, .normal = {-r, r, 0}};
     const body b = box(0, sqrt(2.0), 2, 2, two_pi / 8); /* corner 0 at the bottom, 1 right, 3 left */
     const perp_planar_shape s = shape_of(&b);
-    const perp_planar_manifold l = perp_planar_manifold_build(&left, &s), m = perp_planar_manifold_build(&right, &s);
+    const perp_manifold l = perp_planar_manifold_build(&left, &s), m = perp_planar_manifold_build(&right, &s);
     assert_int_equal(l.count, 2);
     assert_int_equal(m.count, 2);
     for (int k = 0; k < 2; k++) {
@@ -150,14 +150,14 @@ static void in_a_hole(void **state)
     const perp_planar_shape bore = {.kind = PERP_PLANAR_HOLE, .radius = 2};
     const body b = box(0.2, 0, 2, 1, 0), pin = segment(at(-1, 0), at(1.5, 0), 0.3);
     perp_planar_shape s = shape_of(&b);
-    perp_planar_manifold m = perp_planar_manifold_build(&s, &bore);
+    perp_manifold m = perp_planar_manifold_build(&s, &bore);
     assert_int_equal(m.count, 4);
     for (int k = 0; k < 4; k++) {
         const double far = hypot(b.corners[k].x, b.corners[k].y);
         NEAR(m.points[k].at.phi, 2 - far, 1e-15);
         NEAR(m.points[k].at.normal.x, b.corners[k].x / far, 1e-15);
         NEAR(perp_vec3_norm(m.points[k].at.point_b), 2, 1e-15);
-        assert_int_equal(m.points[k].feature_a, 2 * k);
+        assert_int_equal(m.points[k].feature_a, 8 * k);
     }
     s = shape_of(&pin);
     m = perp_planar_manifold_build(&bore, &s);
@@ -191,7 +191,7 @@ static void collinear_corners_make_one_side(void **state)
         const double shift = -1.5 + i * 0.06;
         b = moved(a, at(0, 0), 0, shift, 4.25);
         body a2 = moved(a, at(0, 0), 0.3, 1, 1), b2 = moved(b, at(0, 0), 0.3, 1, 1);
-        const perp_planar_manifold m = manifold(&a2, &b2);
+        const perp_manifold m = manifold(&a2, &b2);
         assert_int_equal(m.count, 2);
         NEAR(m.points[0].at.phi, 0.25, 1e-14);
         NEAR(m.points[1].at.phi, 0.25, 1e-14);
@@ -216,7 +216,7 @@ static void random_pairs(void **state)
         b = moved(b, at(0, 0), 0, reach * cos(angle), reach * sin(angle));
         const perp_planar_shape p = shape_of(&a), q = shape_of(&b);
         const perp_separation s = perp_planar_distance(&p, &q);
-        const perp_planar_manifold m = manifold(&a, &b), r = manifold(&b, &a);
+        const perp_manifold m = manifold(&a, &b), r = manifold(&b, &a);
         assert_true(m.count >= 1 && m.count <= 2);
         ties += s.tie;
         if (s.tie) {
@@ -236,7 +236,7 @@ static void random_pairs(void **state)
         worst = fmax(worst, fabs(least - s.phi));
         assert_int_equal(m.count, r.count);
         for (int k = 0; k < m.count; k++) { /* in the order of a's side, which is against b's */
-            const perp_planar_contact *x = &m.points[k], *y = &r.points[m.count - 1 - k];
+            const perp_manifold_point *x = &m.points[k], *y = &r.points[m.count - 1 - k];
             assert_true(x->feature_a == y->feature_b && x->feature_b == y->feature_a);
             mirror = fmax(mirror, fabs(x->at.phi - y->at.phi));
             mirror = fmax(mirror, perp_vec3_norm(perp_vec3_sub(x->at.point_a, y->at.point_b)));
@@ -266,14 +266,14 @@ static void labels_last(void **state)
     };
     perp_random random = {4};
     for (size_t k = 0; k < sizeof pairs / sizeof pairs[0]; k++) {
-        const perp_planar_manifold m = manifold(&pairs[k].a, &pairs[k].b);
+        const perp_manifold m = manifold(&pairs[k].a, &pairs[k].b);
         assert_int_equal(m.count, 2);
         for (int i = 0; i < 2000; i++) {
             const double w = 1e-9 * perp_random_uniform(&random, -1, 1);
             const double dx = 1e-9 * perp_random_uniform(&random, -0.7, 0.7),
                          dy = 1e-9 * perp_random_uniform(&random, -0.7, 0.7);
             const body b = moved(pairs[k].b, pairs[k].b.corners[0], w, dx, dy);
-            const perp_planar_manifold n = manifold(&pairs[k].a, &b);
+            const perp_manifold n = manifold(&pairs[k].a, &b);
             assert_int_equal(n.count, m.count);
             for (int j = 0; j < m.count; j++) {
                 assert_int_equal(n.points[j].feature_a, m.points[j].feature_a);
