@@ -168,17 +168,25 @@ typedef enum perp_planar_kind {
     PERP_PLANAR_HOLE       /* solid outside a circle */
 } perp_planar_kind;
 
+/* What of a convex part is surface of the polygon that it was cut from; one for each corner of the part. */
+typedef struct perp_planar_border {
+    bool edge;               /* the part's edge from this corner is an edge of the polygon; false: a cut through it */
+    bool convex;             /* the polygon's own angle at this corner is below 180 degrees */
+    perp_vec3 before, after; /* unit, along the polygon's own edges into and out of this corner, counter-clockwise */
+} perp_planar_border;
+
 /* A planar shape in the world. disc: 1 corner and a radius; capsule: 2 and a radius; box and convex part: 3 or more,
  * counter-clockwise (collinear corners are allowed, repeated ones are not), usually with radius 0; point: 1, radius 0.
  * The corners stay the caller's. */
 typedef struct perp_planar_shape {
     perp_planar_kind kind;
-    int count;                /* CORE: corners */
-    const perp_vec3 *corners; /* CORE */
-    double radius;            /* CORE: of the rounding, >= 0; HOLE: of the circle */
-    perp_vec3 normal;         /* HALFPLANE: unit */
-    double offset;            /* HALFPLANE */
-    perp_vec3 centre;         /* HOLE */
+    int count;                         /* CORE: corners */
+    const perp_vec3 *corners;          /* CORE */
+    double radius;                     /* CORE: of the rounding, >= 0; HOLE: of the circle */
+    perp_vec3 normal;                  /* HALFPLANE: unit */
+    double offset;                     /* HALFPLANE */
+    perp_vec3 centre;                  /* HOLE */
+    const perp_planar_border *borders; /* CORE: of a part of a polygon; NULL: all of it is surface */
 } perp_planar_shape;
 
 /* Signed distance of two shapes, in O(corners of a + corners of b).
@@ -195,6 +203,11 @@ typedef struct perp_planar_shape {
  * corners are out of the hole no single translation need bring them back (a pin thicker than its hole), so below zero
  * it is the depth of the deepest point. The order of ties is that of the corners.
  *
+ * Parts of a polygon, with `borders`: a normal counts only if it leaves the polygon there, through an edge that is no
+ * cut or at a corner between the polygon's own edges. Overlapping cores have the least depth among what counts. Where
+ * nothing does there is no contact, and another part has what there is: phi is +infinity, normal and witnesses are
+ * zero.
+ *
  * Hole and hole, hole and halfplane, halfplane and halfplane are unbounded and overlap without end wherever they are,
  * but for halfplanes that exactly face each other; no translation would separate them. They make no contact: phi is
  * +infinity, normal and witnesses are zero. */
@@ -209,7 +222,7 @@ PERP_API perp_separation perp_planar_distance(const perp_planar_shape *a, const 
  *   core on halfplane: the 2 corners of the edge nearest to parallel, however tilted
  *   core in hole: every corner up to 4, else the farthest one in each quarter around the farthest one's direction, each
  *     with its own radial normal
- *   pairs without contact: 0
+ *   pairs without contact: 0; of parts of a polygon, corners that turn inwards and cuts make no points
  * At most 4 points. Two come in the order of a's edge (of b's, reversed, where a has none). A feature is a corner, an
  * edge (of several collinear ones the first) or, of a halfplane or hole, the surface. */
 PERP_API perp_manifold perp_planar_manifold_build(const perp_planar_shape *a, const perp_planar_shape *b);
@@ -249,7 +262,8 @@ typedef struct perp_spatial_hull {
 
 /* Makes a hull ready. `triangles` are 3 * triangle_count indices of `points`, counter-clockwise seen from outside, of a
  * closed convex surface with a volume, as perp_hull has them; both are copied. Corners within 1e-12 of the extent of a
- * triangle's plane, reached over shared edges, are in its face. BAD_INPUT: an index out of range, or an edge that is
+ * triangle's plane, reached over shared edges, are in its face; points that are thereby in the middle of a face, and
+ * points of no triangle, are no corners. BAD_INPUT: an index out of range, or an edge that is
  * not shared by exactly two triangles; OUT_OF_MEMORY. On failure the hull is empty. */
 PERP_API perp_status perp_spatial_hull_prepare(const perp_vec3 *points, int point_count, const int *triangles,
                                                int triangle_count, const perp_allocator *allocator,
@@ -294,17 +308,74 @@ typedef struct perp_spatial_shape {
  * have the normal +x; a sphere's centre on a capsule's segment and crossing or overlapping segments a normal square to
  * the segments.
  *
- * A shape in a hole: phi is the smallest gap of its points to the solid around the bore. Where several points are out
- * of the bore no single translation need bring them back (a pin thicker than its hole), so below zero it is the depth
- * of the deepest point.
+ * A shape against a hole: the solid around the bore is the union, over all directions square to its axis, of the half
+ * plates whose edge touches the bore on that side. phi is the smallest of the signed distances to them, each that of
+ * two convex shapes. So apart it is the distance of the shape and the solid; overlapping it is the depth in the half
+ * plate that is worst, for no single translation need bring back what is out of the bore on several sides: R - r for a
+ * pin thicker than its hole; as far as it has come below the face for an end that enters beside its hole. The normal is
+ * radial on the wall, axial at a face, between the two at a rim. A hole's size is its radius. Where the signed
+ * distances are the same for all directions to twice the tolerance (a pin within the tolerance of coaxial), the normal
+ * and phi are those at the hole's +x; else the first of tied directions is taken, counting from 0.1 rad before +x.
  *
  * Halfspace and halfspace, hole and halfspace, hole and hole are unbounded and make no contact: phi is +infinity,
  * normal and witnesses are zero. */
 PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, const perp_spatial_shape *b);
 
 /* The points of the closest features; those beyond a margin are the caller's to drop. The smallest gap is the phi of
- * perp_spatial_distance, whose normal and ties hold here too. */
+ * perp_spatial_distance to its tie tolerance; its normal n and ties hold here too. Below, `face` is a face of a box or
+ * hull or an end of a cylinder, namely the one that faces the other shape: of those that hold most of the shape's
+ * corners farthest along n (to 4 tolerances) the most aligned with n, of equal ones (1e-8) that of lowest index; a
+ * cylinder shows an end where its axis is within 45 degrees of n, else its side. Adjacent faces of a hull that are
+ * within 1e-6 rad of it count as one with it, under the lowest index; where they make the smallest gap lie within the
+ * polygon, the witnesses of the distance are a further point.
+ *
+ *   anything on a halfspace, however tilted: the corners of its face; both ends of a capsule or of a cylinder's lowest
+ *     line; of a cylinder's end 6 fixed places of the rim, at 60 degrees from local x on, and the lowest point of the
+ *     rim (place 6) if it is lower than these by more than the tolerance
+ *   face and face, if n is the normal of one (1e-6 rad; the other then within 84 degrees of n), or within 25 degrees
+ *     of one and within 60 of the other: the faces' shadows along n on a plane square to n are intersected, and each
+ *     vertex of that polygon is lifted back to both faces; gaps are along n. A cylinder's end is a 16-gon inscribed
+ *     in its rim, place k at 22.5 k degrees from local x; one corner is moved along the rim to the farthest point
+ *     along n, or to the witness, where the polygon would otherwise miss the smallest gap. A hull's face of more than
+ *     32 corners is thinned to 32 as below
+ *   capsule or cylinder's side over a face, if n is the face's normal and the axis within 45 degrees of its plane, or
+ *     n is within 25 degrees of the one and square to the other to as much: the ends of that part of the line that is
+ *     over the face, gaps along n. Likewise an edge of a hull whose faces are both steeper than 84 degrees and which is
+ *     square to n to 0.1 rad, over a face with the normal n
+ *   two lines (a capsule's segment, a cylinder's side, an edge) that hold the witnesses, are square to n to 0.1 rad
+ *     and parallel to 0.17 rad: the ends of their overlap, each with its own nearest points, normal and gap (the two
+ *     ends themselves where they are side by side), save those where a face beside an edge is nearer; and the witnesses
+ *     of the distance if closer than these by more than the tolerance
+ *   all else, such as a corner, crossing edges, a point, a sphere or an ellipsoid against anything: 1 point
+ *   in a hole: a capsule's or cylinder's two ends against the wall or the rim they pass; of a box or hull each corner
+ *     in the bore against the wall and each edge through a mouth against its rim, at most 8; beside the plate as on a
+ *     halfspace, what is over solid
+ *   pairs without contact: 0
+ *
+ * The vertices of a polygon come counter-clockwise about n (seen from b), beginning with the lowest pair of labels. Of
+ * more than 8 the one whose triangle with its neighbours is smallest is dropped, again and again, of equal ones (1e-7
+ * of the area) that of highest label; that of smallest gap stays, of equal ones (half the tolerance) that of lowest
+ * label. No two vertices are nearer than twice the tolerance, none is within the tolerance of the line of its
+ * neighbours.
+ *
+ * Labels. A corner over a face is corner x face, two corners within the tolerance corner x corner, crossing borders
+ * edge x edge; a corner within the tolerance of a face's border is over the face. Box edges: 4 axis + sign bits of the
+ * other two axes, the lower axis first. A capsule's corners are its ends (0 at -z), else edge 0. A cylinder's rim is
+ * named by place, arcs by the place they begin at; its side has index 0 and 1 for the ends of a line of contact towards
+ * -z and +z, and 2 for any other point.
+ *
+ * A capsule's witness is on the ball of its radius about the core's point: inside the surface by up to r (1 - cos)
+ * where the axis is tilted against the plane square to the normal, except at the end that points to the other shape.
+ * All other witnesses are on the surfaces, as far as those of the distance are. */
 PERP_API perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b);
+
+/* Curvature of a shape's surface at a point with the unit outer normal `normal_out`, on the given feature: the
+ * symmetric tensor K in world axes with K normal_out = 0 and u . K u the curvature along a unit tangent u, positive
+ * where the solid is convex, 1/m. Faces and halfspaces 0; sharp corners and edges 1e9 across, edges 0 along; balls,
+ * capsules and cylinders 1/radius (1e9 at most); the rim of a cylinder or of a hole's mouth 1e9 across, and along it
+ * (normal_out . radial)/radius; ellipsoids exactly; a hole's bore -1/radius across its axis. */
+PERP_API perp_mat3 perp_spatial_curvature(const perp_spatial_shape *shape, int feature, perp_vec3 normal_out,
+                                          perp_vec3 point);
 
 #ifdef __cplusplus
 }

@@ -32,6 +32,9 @@ perp_separation perp_planar_mirror(perp_separation s)
 static perp_separation core_core(const perp_planar_shape *a, const perp_planar_shape *b)
 {
     const planar_features f = perp_planar_core_features(a, b);
+    if (f.none) {
+        return (perp_separation){.phi = INFINITY};
+    }
     if (f.kind == PLANAR_CORNERS) {
         return perp_planar_separation(a, b, a->corners[f.edge], b->corners[f.corner], f.normal, f.tie);
     }
@@ -45,8 +48,9 @@ static perp_separation core_core(const perp_planar_shape *a, const perp_planar_s
 
 /* ---- halfplane and hole ---------------------------------------------------------------------------------------- */
 
-int perp_planar_lowest_corner(const perp_planar_shape *core, planar_vec normal)
+int perp_planar_lowest_corner(const perp_planar_shape *core, const perp_planar_shape *plane)
 {
+    const planar_vec normal = {plane->normal.x, plane->normal.y};
     int best = 0;
     double lowest = INFINITY;
     for (int i = 0; i < core->count; i++) {
@@ -56,7 +60,10 @@ int perp_planar_lowest_corner(const perp_planar_shape *core, planar_vec normal)
             best = i;
         }
     }
-    return best;
+    const planar_vec down = {-normal.x, -normal.y};
+    return !core->borders || perp_planar_leaves_corner(core, best, down, perp_planar_tolerance(core, plane, NULL))
+               ? best
+               : -1;
 }
 
 perp_separation perp_planar_corner_on_halfplane(const perp_planar_shape *core, int corner,
@@ -95,7 +102,7 @@ int perp_planar_farthest_corner(const perp_planar_shape *core, const perp_planar
     double farthest = 0.0;
     for (int i = 0; i < core->count; i++) {
         const planar_vec d = planar_sub(core->corners[i], hole->centre);
-        farthest = fmax(farthest, planar_dot(d, d));
+        farthest = planar_is_outer(core, i) ? fmax(farthest, planar_dot(d, d)) : farthest;
     }
     const double tolerance = perp_planar_tolerance(core, hole, NULL);
     const double enough = fmax(sqrt(farthest) - tolerance, 0.0);
@@ -105,7 +112,7 @@ int perp_planar_farthest_corner(const perp_planar_shape *core, const perp_planar
     for (int i = 0; i < core->count; i++) {
         const planar_vec d = planar_sub(core->corners[i], hole->centre);
         const double distance = sqrt(planar_dot(d, d));
-        if (distance < enough) {
+        if (distance < enough || !planar_is_outer(core, i)) {
             continue;
         }
         const planar_vec out = radial(perp_vec3_make(d.x, d.y, 0.0), distance, tolerance);
@@ -116,19 +123,22 @@ int perp_planar_farthest_corner(const perp_planar_shape *core, const perp_planar
             *tie = *tie || planar_differ(first, out);
         }
     }
-    return best < 0 ? 0 : best;
+    return best;
 }
 
 static perp_separation core_halfplane(const perp_planar_shape *core, const perp_planar_shape *plane)
 {
-    const planar_vec up = {plane->normal.x, plane->normal.y};
-    return perp_planar_corner_on_halfplane(core, perp_planar_lowest_corner(core, up), plane);
+    const int corner = perp_planar_lowest_corner(core, plane);
+    return corner < 0 ? (perp_separation){.phi = INFINITY} : perp_planar_corner_on_halfplane(core, corner, plane);
 }
 
 static perp_separation core_hole(const perp_planar_shape *core, const perp_planar_shape *hole)
 {
     bool tie = false;
     const int corner = perp_planar_farthest_corner(core, hole, &tie);
+    if (corner < 0) {
+        return (perp_separation){.phi = INFINITY};
+    }
     perp_separation s = perp_planar_corner_in_hole(core, corner, hole);
     s.tie = tie;
     return s;

@@ -26,12 +26,19 @@ static side side_of_edge(const perp_planar_shape *core, int edge)
 {
     const int n = core->count;
     side s = {edge, planar_next(edge, n)};
-    for (int steps = 2; steps < n && straight(core, planar_prev(s.first, n), s.first, planar_next(s.first, n));
-         steps++) {
-        s.first = planar_prev(s.first, n);
+    for (int steps = 2; steps < n; steps++) {
+        const int prev = planar_prev(s.first, n);
+        if (!planar_is_surface(core, prev) || !straight(core, prev, s.first, planar_next(s.first, n))) {
+            break;
+        }
+        s.first = prev;
     }
-    for (int steps = 2; steps < n && straight(core, planar_prev(s.last, n), s.last, planar_next(s.last, n)); steps++) {
-        s.last = planar_next(s.last, n);
+    for (int steps = 2; steps < n; steps++) {
+        const int next = planar_next(s.last, n);
+        if (!planar_is_surface(core, s.last) || !straight(core, planar_prev(s.last, n), s.last, next)) {
+            break;
+        }
+        s.last = next;
     }
     return s;
 }
@@ -44,10 +51,17 @@ static double facing(const perp_planar_shape *core, int edge, planar_vec outer)
 }
 
 /* The side at `corner`, the lowest above `outer`'s line, that is nearest to antiparallel: no other can be nearer, since
- * -outer lies between the normals of the two. Equal ones (to 1e-8): the one whose edge has the lower index. */
+ * -outer lies between the normals of the two. Equal ones (to 1e-8): the one whose edge has the lower index. Cuts
+ * between parts of a polygon are no sides; between two of them there is only the corner. */
 static side incident_side(const perp_planar_shape *core, int corner, planar_vec outer)
 {
     const int n = core->count;
+    const bool has_after = planar_is_surface(core, corner),
+               has_before = planar_is_surface(core, planar_prev(corner, n));
+    if (!has_after || !has_before) {
+        const side alone = {corner, corner};
+        return has_after ? side_of_edge(core, corner) : has_before ? side_of_edge(core, planar_prev(corner, n)) : alone;
+    }
     const side after = side_of_edge(core, corner), before = side_of_edge(core, planar_prev(corner, n));
     const double f_after = facing(core, corner, outer), f_before = facing(core, planar_prev(corner, n), outer);
     const bool lower_is_after = after.first < before.first;
@@ -55,6 +69,21 @@ static side incident_side(const perp_planar_shape *core, int corner, planar_vec 
         return lower_is_after ? after : before;
     }
     return f_after > f_before ? after : before;
+}
+
+/* Whether the polygon's own edge at `corner` that is nearest to antiparallel is in another part of it. That part has
+ * the corner too and lists the edge; this one has a steeper edge to show, or none. */
+static bool faces_with_other_part(const perp_planar_shape *core, int corner, planar_vec outer)
+{
+    if (!core->borders) {
+        return false;
+    }
+    const perp_planar_border *b = &core->borders[corner];
+    const double f_after = outer.y * b->after.x - outer.x * b->after.y;
+    const double f_before = outer.y * b->before.x - outer.x * b->before.y;
+    const bool after = planar_is_surface(core, corner);
+    const bool before = planar_is_surface(core, planar_prev(corner, core->count));
+    return (f_after > f_before + 1e-8 && !after) || (f_before > f_after + 1e-8 && !before);
 }
 
 static int corner_feature(int corner)
@@ -107,14 +136,29 @@ static clipped clip_end(const clip *c, int from, int to)
                       edge_feature(c->incident.first));
 }
 
+/* The point where q's boundary enters the slab of the reference side, where its incident side does not: its corner is
+ * past the end, of a part's edge by any length, else by no more than rounding. */
+static clipped clip_beside(const clip *c, const planar_features *f)
+{
+    const clipped corner =
+        clipped_at(c, c->q->corners[f->corner], edge_feature(c->reference.first), corner_feature(f->corner));
+    const bool over = corner.t >= -c->tolerance && corner.t <= c->length + c->tolerance;
+    if (over || (!c->p->borders && !c->q->borders)) {
+        return corner;
+    }
+    const int end = corner.t < 0.0 ? c->reference.first : c->reference.last;
+    const int edge = corner.t < 0.0 ? planar_prev(f->corner, c->q->count) : f->corner;
+    return clipped_at(c, f->above, corner_feature(end), edge_feature(edge));
+}
+
 /* Up to two points, in the order of p's side. The incident side runs against it. */
-static int clip_sides(const clip *c, int lowest, clipped out[2])
+static int clip_sides(const clip *c, const planar_features *f, clipped out[2])
 {
     const clipped first = clipped_at(c, c->q->corners[c->incident.first], 0, 0);
     const clipped last = clipped_at(c, c->q->corners[c->incident.last], 0, 0);
     const bool meets = fmin(first.t, last.t) <= c->length + c->tolerance && fmax(first.t, last.t) >= -c->tolerance;
-    if (!meets) { /* a corner just past the end, by no more than rounding */
-        out[0] = clipped_at(c, c->q->corners[lowest], edge_feature(c->reference.first), corner_feature(lowest));
+    if (!meets) {
+        out[0] = clip_beside(c, f);
         return 1;
     }
     out[0] = clip_end(c, c->incident.last, c->incident.first);
@@ -145,6 +189,9 @@ static perp_manifold_point contact_of(const perp_planar_shape *a, const perp_pla
 static void core_core(const perp_planar_shape *a, const perp_planar_shape *b, perp_manifold *m)
 {
     const planar_features f = perp_planar_core_features(a, b);
+    if (f.none) {
+        return;
+    }
     if (f.kind == PLANAR_CORNERS) {
         m->count = 1;
         m->points[0] = (perp_manifold_point){
@@ -161,12 +208,15 @@ static void core_core(const perp_planar_shape *a, const perp_planar_shape *b, pe
     c.reference = side_of_edge(c.p, f.edge);
     c.length = planar_dot(c.along, planar_sub(c.p->corners[c.reference.last], c.p->corners[c.reference.first]));
     clipped points[2];
-    if (c.q->count == 1) {
-        points[0] = clipped_at(&c, c.q->corners[0], edge_feature(c.reference.first), corner_feature(0));
+    const clipped lowest =
+        clipped_at(&c, c.q->corners[f.corner], edge_feature(c.reference.first), corner_feature(f.corner));
+    const bool over = lowest.t >= -c.tolerance && lowest.t <= c.length + c.tolerance;
+    if (c.q->count == 1 || (over && faces_with_other_part(c.q, f.corner, c.outer))) {
+        points[0] = lowest;
         m->count = 1;
     } else {
         c.incident = incident_side(c.q, f.corner, c.outer);
-        m->count = clip_sides(&c, f.corner, points);
+        m->count = clip_sides(&c, &f, points);
     }
     for (int i = 0; i < m->count; i++) {
         m->points[i] = contact_of(a, b, &f, &c, &points[of_a ? i : m->count - 1 - i]);
@@ -178,17 +228,23 @@ static void core_core(const perp_planar_shape *a, const perp_planar_shape *b, pe
 static void core_halfplane(const perp_planar_shape *core, const perp_planar_shape *plane, perp_manifold *m)
 {
     const planar_vec up = {plane->normal.x, plane->normal.y};
-    const int lowest = perp_planar_lowest_corner(core, up);
+    const int lowest = perp_planar_lowest_corner(core, plane);
+    if (lowest < 0) {
+        return;
+    }
     side s = {lowest, lowest};
-    if (core->count > 1) {
+    if (core->count > 1 && !faces_with_other_part(core, lowest, up)) {
         s = incident_side(core, lowest, up);
     }
-    m->count = s.first == s.last ? 1 : 2;
-    for (int i = 0; i < m->count; i++) {
+    const int ends = s.first == s.last ? 1 : 2;
+    for (int i = 0; i < ends; i++) {
         const int corner = i == 0 ? s.first : s.last;
-        m->points[i] = (perp_manifold_point){.at = perp_planar_corner_on_halfplane(core, corner, plane),
-                                             .feature_a = corner_feature(corner),
-                                             .feature_b = perp_feature(PERP_FEATURE_SURFACE, 0)};
+        if (!planar_is_outer(core, corner)) {
+            continue;
+        }
+        m->points[m->count++] = (perp_manifold_point){.at = perp_planar_corner_on_halfplane(core, corner, plane),
+                                                      .feature_a = corner_feature(corner),
+                                                      .feature_b = perp_feature(PERP_FEATURE_SURFACE, 0)};
     }
 }
 
@@ -209,17 +265,20 @@ static void core_hole(const perp_planar_shape *core, const perp_planar_shape *ho
     int chosen[QUARTERS] = {-1, -1, -1, -1};
     if (core->count <= QUARTERS) {
         for (int i = 0; i < core->count; i++) {
-            chosen[i] = i;
+            chosen[i] = planar_is_outer(core, i) ? i : -1;
         }
     } else {
         bool tie = false;
         double farthest[QUARTERS] = {-1.0, -1.0, -1.0, -1.0};
         chosen[0] = perp_planar_farthest_corner(core, hole, &tie);
+        if (chosen[0] < 0) {
+            return;
+        }
         const planar_vec u = planar_sub(core->corners[chosen[0]], hole->centre);
         for (int i = 0; i < core->count; i++) {
             const planar_vec d = planar_sub(core->corners[i], hole->centre);
             const int k = quarter(u, d);
-            if (k != 0 && planar_dot(d, d) > farthest[k]) {
+            if (k != 0 && planar_is_outer(core, i) && planar_dot(d, d) > farthest[k]) {
                 farthest[k] = planar_dot(d, d);
                 chosen[k] = i;
             }

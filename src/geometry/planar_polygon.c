@@ -13,6 +13,12 @@
  *
  * First pass: the signed distance. Second pass: the first edge, in the fixed order, that is as good (ties; see
  * perp_planar_distance).
+ *
+ * Parts of polygons. A normal counts only where it leaves both polygons, not just the parts. In the open the nearest
+ * points of two parts are those of the polygons or else no local minimum of their distance: what does not count is
+ * dropped, and with it the pair. Inside, the least depth of a part is often that of a cut, so the best is sought among
+ * what counts (surface_passes); there the foot on the best edge may fall beside it, and the depth is that of what lies
+ * over the edge.
  */
 #include "geometry/planar_private.h"
 
@@ -233,6 +239,122 @@ static void take(const caliper *c, planar_feature_kind kind, perp_vec3 above, pl
     f->normal = normal_of(c, kind);
 }
 
+/* ---- parts of polygons --------------------------------------------------------------------------------------------
+ */
+
+static bool lies_flat(const perp_planar_shape *core, int edge, planar_vec outer, double tolerance)
+{
+    const planar_vec e = planar_sub(core->corners[planar_next(edge, core->count)], core->corners[edge]);
+    return planar_is_surface(core, edge) && fabs(planar_dot(e, outer)) <= tolerance && planar_cross(outer, e) > 0.0;
+}
+
+bool perp_planar_leaves_corner(const perp_planar_shape *core, int corner, planar_vec outer, double tolerance)
+{
+    if (!core->borders) {
+        return true;
+    }
+    const perp_planar_border *border = &core->borders[corner];
+    const double before = outer.x * border->before.x + outer.y * border->before.y;
+    const double after = outer.x * border->after.x + outer.y * border->after.y;
+    if (border->convex && before >= -1e-9 && after <= 1e-9) {
+        return true;
+    }
+    return lies_flat(core, corner, outer, tolerance) ||
+           lies_flat(core, planar_prev(corner, core->count), outer, tolerance);
+}
+
+/* Whether the edge and the corner above it are surface to each other. */
+static bool counts(const caliper *c, planar_feature_kind kind, double tolerance)
+{
+    if (!c->p->borders && !c->q->borders) {
+        return true;
+    }
+    const planar_vec n = normal_of(c, kind);
+    const double sign = kind == PLANAR_EDGE_OF_A ? -1.0 : 1.0; /* out of q */
+    return planar_is_surface(c->p, c->edge) &&
+           perp_planar_leaves_corner(c->q, c->corner, (planar_vec){sign * n.x, sign * n.y}, tolerance);
+}
+
+/* The lowest point of q's boundary over the edge itself: q's lowest corner or, where that lies beyond the edge's ends,
+ * the point where the boundary enters the edge's slab. False: q is nowhere over the edge. */
+static bool lowest_over_edge(const caliper *c, planar_vec outer, double tolerance, perp_vec3 *above)
+{
+    const perp_vec3 tail = c->p->corners[c->edge];
+    const planar_vec along = {-outer.y, outer.x};
+    const double length = sqrt(c->length2);
+    perp_vec3 from = c->q->corners[c->corner];
+    double t_from = planar_dot(along, planar_sub(from, tail));
+    const bool before = t_from < 0.0;
+    const double end = before ? 0.0 : length;
+    *above = from;
+    if (t_from >= -tolerance && t_from <= length + tolerance) {
+        return true;
+    }
+    for (int steps = 1, j = c->corner; steps < c->q->count; steps++) {
+        j = before ? planar_prev(j, c->q->count) : planar_next(j, c->q->count);
+        const perp_vec3 to = c->q->corners[j];
+        const double t_to = planar_dot(along, planar_sub(to, tail));
+        if (before ? t_to <= t_from : t_to >= t_from) {
+            return false; /* turns back before it is there */
+        }
+        if (before ? t_to >= end : t_to <= end) {
+            *above = planar_move(from, (end - t_from) / (t_to - t_from), planar_sub(to, from));
+            return true;
+        }
+        from = to;
+        t_from = t_to;
+    }
+    return false;
+}
+
+/* The best of what counts, for overlapping cores. */
+typedef struct surface {
+    double best;   /* separation; -infinity: none */
+    bool choosing; /* second pass: the first that is as good */
+} surface;
+
+static void surface_pass(const perp_planar_shape *p, const perp_planar_shape *q, planar_feature_kind kind, surface *s,
+                         planar_features *f)
+{
+    caliper c = {.p = p, .q = q, .edge = -1, .corner = -1};
+    while (caliper_edge(&c)) {
+        caliper_lowest(&c);
+        const planar_vec normal = normal_of(&c, kind);
+        const planar_vec outer = kind == PLANAR_EDGE_OF_A ? normal : (planar_vec){-normal.x, -normal.y};
+        perp_vec3 above;
+        if (!counts(&c, kind, f->tolerance) || !lowest_over_edge(&c, outer, f->tolerance, &above)) {
+            continue;
+        }
+        const double separation = planar_dot(outer, planar_sub(above, p->corners[c.edge]));
+        if (separation > f->tolerance) {
+            continue; /* the cores overlap, but not here */
+        }
+        if (!s->choosing) {
+            s->best = fmax(s->best, separation);
+        } else if (separation >= s->best - f->tolerance) {
+            if (f->none) {
+                f->none = false;
+                take(&c, kind, above, f);
+            }
+            f->tie = f->tie || planar_differ(f->normal, normal);
+        }
+    }
+}
+
+static void surface_passes(const perp_planar_shape *a, const perp_planar_shape *b, planar_features *f)
+{
+    surface s = {.best = -INFINITY};
+    f->none = true;
+    for (int pass = 0; pass < 2; pass++) {
+        s.choosing = pass == 1;
+        surface_pass(a, b, PLANAR_EDGE_OF_A, &s, f);
+        surface_pass(b, a, PLANAR_EDGE_OF_B, &s, f);
+    }
+}
+
+/* ---- ties ----------------------------------------------------------------------------------------------------------
+ */
+
 /* What the second pass looks for: edges whose separation is at least the threshold. */
 typedef struct second {
     double threshold;
@@ -258,7 +380,7 @@ static void second_pass(const perp_planar_shape *p, const perp_planar_shape *q, 
             continue;
         }
         caliper_lowest(&c);
-        if (!reaches(&c, s->threshold)) {
+        if (!reaches(&c, s->threshold) || !counts(&c, kind, f->tolerance)) {
             continue;
         }
         const planar_vec normal = normal_of(&c, kind);
@@ -340,6 +462,10 @@ planar_features perp_planar_core_features(const perp_planar_shape *a, const perp
         f.tie = best.distance2 <= f.tolerance * f.tolerance;
         return f;
     }
+    if (!best.outside && (a->borders || b->borders)) {
+        surface_passes(a, b, &f);
+        return f;
+    }
     const planar_vec between_corners = f.normal; /* where the best is no edge */
     const double distance = best.outside ? sqrt(best.distance2) : -sqrt(best.distance2);
     second s = {.threshold = threshold_of(distance, f.tolerance, 2.0 * best.rounding), .best = best};
@@ -348,6 +474,10 @@ planar_features perp_planar_core_features(const perp_planar_shape *a, const perp
     if (f.kind != PLANAR_CORNERS && best.kind == PLANAR_CORNERS && best.distance2 > 0.0) {
         f.tie = f.tie || planar_differ(f.normal, between_corners);
     }
-    assert(f.kind != PLANAR_CORNERS || best.kind == PLANAR_CORNERS);
+    if (f.kind == PLANAR_CORNERS && (a->borders || b->borders)) {
+        f.none = best.kind != PLANAR_CORNERS || !perp_planar_leaves_corner(a, f.edge, f.normal, f.tolerance) ||
+                 !perp_planar_leaves_corner(b, f.corner, (planar_vec){-f.normal.x, -f.normal.y}, f.tolerance);
+    }
+    assert(f.none || f.kind != PLANAR_CORNERS || best.kind == PLANAR_CORNERS);
     return f;
 }

@@ -39,6 +39,17 @@ static inline bool planar_differ(planar_vec unit_a, planar_vec unit_b)
     return planar_dot(unit_a, unit_b) < 0.0 || fabs(planar_cross(unit_a, unit_b)) > 1e-6;
 }
 
+/* False: the edge is a cut between parts of a polygon. */
+static inline bool planar_is_surface(const perp_planar_shape *core, int edge)
+{
+    return !core->borders || core->borders[edge].edge;
+}
+/* False: the polygon that the core is a part of turns inwards at the corner. */
+static inline bool planar_is_outer(const perp_planar_shape *core, int corner)
+{
+    return !core->borders || core->borders[corner].convex;
+}
+
 /* What two cores touch each other with. Of the reference core: the edge from corner `edge`; of the other: its lowest
  * corner above that edge. */
 typedef enum planar_feature_kind { PLANAR_EDGE_OF_A, PLANAR_EDGE_OF_B, PLANAR_CORNERS } planar_feature_kind;
@@ -51,6 +62,7 @@ typedef struct planar_features {
     planar_vec normal; /* unit, from a to b */
     double tolerance;  /* below which separations are equal */
     bool tie;
+    bool none; /* the cores are parts of polygons and do not meet with what is surface of these; the rest is not set */
 } planar_features;
 
 /* The features that decide the distance of two cores, radii aside. */
@@ -68,8 +80,14 @@ perp_separation perp_planar_mirror(perp_separation s);
 perp_separation perp_planar_corner_on_halfplane(const perp_planar_shape *core, int corner,
                                                 const perp_planar_shape *plane);
 perp_separation perp_planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole);
-/* The lowest corner over a halfplane; the farthest from the centre of a hole, the first of several. */
-int perp_planar_lowest_corner(const perp_planar_shape *core, planar_vec normal);
+/* The lowest corner over a halfplane, -1 if it is no surface there; the farthest from the centre of a hole, the first
+ * of several, -1 if no corner of the core is an outer one of its polygon. */
+int perp_planar_lowest_corner(const perp_planar_shape *core, const perp_planar_shape *plane);
 int perp_planar_farthest_corner(const perp_planar_shape *core, const perp_planar_shape *hole, bool *tie);
+
+/* Whether a body may touch the core at this corner along `outer`, unit and out of the core: always, but for a part of a
+ * polygon. There `outer` must be between the normals of the polygon's own two edges at the corner, or one of these
+ * edges lie flat, its ends equally high to the tolerance. */
+bool perp_planar_leaves_corner(const perp_planar_shape *core, int corner, planar_vec outer, double tolerance);
 
 #endif

@@ -1,109 +1,261 @@
-/* spatial_core.c - points, segments, boxes and hulls as cores. A box's corner i has the sign bits of i: bit 0 for +x,
- * bit 1 for +y, bit 2 for +z; its face 2 k looks along +axis k, 2 k + 1 along -axis k. */
+/* spatial_core.c - supports and faces of the cores. */
 #include "geometry/spatial_core.h"
 
 #include <assert.h>
 
-static const perp_spatial_face box_faces[6] = {{{1, 0, 0}, 0, 0, 4},   {{-1, 0, 0}, 0, 4, 4}, {{0, 1, 0}, 0, 8, 4},
-                                               {{0, -1, 0}, 0, 12, 4}, {{0, 0, 1}, 0, 16, 4}, {{0, 0, -1}, 0, 20, 4}};
-static const int box_loops[24] = {1, 3, 7, 5, 0, 4, 6, 2, 2, 6, 7, 3, 0, 1, 5, 4, 4, 5, 7, 6, 0, 2, 3, 1};
-static const perp_spatial_edge box_edges[12] = {
-    {{0, 1}, {3, 5}, {1, 0, 0}}, {{2, 3}, {2, 5}, {1, 0, 0}}, {{4, 5}, {3, 4}, {1, 0, 0}}, {{6, 7}, {2, 4}, {1, 0, 0}},
-    {{0, 2}, {1, 5}, {0, 1, 0}}, {{1, 3}, {0, 5}, {0, 1, 0}}, {{4, 6}, {1, 4}, {0, 1, 0}}, {{5, 7}, {0, 4}, {0, 1, 0}},
-    {{0, 4}, {1, 3}, {0, 0, 1}}, {{1, 5}, {0, 3}, {0, 0, 1}}, {{2, 6}, {1, 2}, {0, 0, 1}}, {{3, 7}, {0, 2}, {0, 0, 1}}};
-static const perp_spatial_edge segment_edge[1] = {{{0, 1}, {-1, -1}, {0, 0, 1}}};
-
-static void place_box(const perp_spatial_shape *shape, spatial_core *core)
+static void place(const perp_spatial_shape *shape, spatial_core *core)
 {
-    const perp_vec3 h = shape->half_lengths;
-    for (int i = 0; i < 8; i++) {
-        core->own[i] = perp_vec3_make(i & 1 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 4 ? h.z : -h.z);
-    }
-    core->corner_count = 8;
-    core->face_count = 6;
-    core->edge_count = 12;
-    core->faces = box_faces;
-    core->edges = box_edges;
-    core->loops = box_loops;
-    core->size = 2.0 * perp_vec3_norm(h);
-    core->box = true;
-}
-
-static void place_hull(const perp_spatial_hull *hull, spatial_core *core)
-{
-    core->corner_count = hull->corner_count;
-    core->face_count = hull->face_count;
-    core->edge_count = hull->edge_count;
-    core->corners = hull->corners;
-    core->faces = hull->faces;
-    core->edges = hull->edges;
-    core->loops = hull->loops;
-    core->size = hull->size;
-}
-
-void perp_spatial_core_place(const perp_spatial_shape *shape, perp_vec3 origin, spatial_core *core)
-{
-    core->rotation = shape->rotation;
-    core->position = perp_vec3_sub(shape->position, origin);
-    core->corners = core->own;
-    core->box = false;
-    core->corner_count = core->face_count = core->edge_count = 0;
-    core->faces = NULL;
-    core->edges = NULL;
-    core->loops = NULL;
+    core->kind = shape->kind;
+    core->half = shape->half_lengths;
+    core->half_length = shape->half_length;
+    core->radius = shape->radius;
+    core->hull = shape->hull;
+    core->hint = 0;
     switch (shape->kind) {
     case PERP_SPATIAL_POINT:
-        core->corner_count = 1;
-        core->own[0] = perp_vec3_make(0.0, 0.0, 0.0);
         core->size = 0.0;
         return;
     case PERP_SPATIAL_SEGMENT:
-        core->corner_count = 2;
-        core->own[0] = perp_vec3_make(0.0, 0.0, -shape->half_length);
-        core->own[1] = perp_vec3_make(0.0, 0.0, shape->half_length);
-        core->edge_count = 1;
-        core->edges = segment_edge;
         core->size = 2.0 * shape->half_length;
         return;
     case PERP_SPATIAL_BOX:
-        place_box(shape, core);
+        core->size = 2.0 * perp_vec3_norm(shape->half_lengths);
         return;
     case PERP_SPATIAL_HULL:
-        place_hull(shape->hull, core);
+        core->size = shape->hull->size;
         return;
-    default:
+    case PERP_SPATIAL_CYLINDER:
+        core->size = 2.0 * hypot(shape->radius, shape->half_length);
+        return;
+    case PERP_SPATIAL_ELLIPSOID:
+        core->size = 2.0 * fmax(shape->half_lengths.x, fmax(shape->half_lengths.y, shape->half_lengths.z));
+        return;
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+    case PERP_SPATIAL_KIND_COUNT:
         break;
     }
-    assert(false); /* a halfspace has no core */
+    assert(false); /* not convex and bounded: has no core */
 }
 
-int perp_spatial_core_support(const spatial_core *core, perp_vec3 direction)
+void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_shape *b, double limit, spatial_pair *pair)
 {
-    const perp_vec3 d = perp_mat3_tmul_vec(&core->rotation, direction);
-    if (core->box) {
-        return (d.x > 0.0 ? 1 : 0) + (d.y > 0.0 ? 2 : 0) + (d.z > 0.0 ? 4 : 0);
+    place(a, &pair->a);
+    place(b, &pair->b);
+    const perp_mat3 *r = &a->rotation, *s = &b->rotation;
+    pair->a.turned = false;
+    pair->a.position = perp_vec3_make(0.0, 0.0, 0.0);
+    pair->b.turned = true;
+    pair->b.position = perp_mat3_tmul_vec(r, perp_vec3_sub(b->position, a->position));
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 3; j++) {
+            pair->b.rotation.m[3 * i + j] = r->m[i] * s->m[j] + r->m[3 + i] * s->m[3 + j] + r->m[6 + i] * s->m[6 + j];
+        }
     }
-    int best = 0;
-    double farthest = perp_vec3_dot(d, core->corners[0]);
-    for (int i = 1; i < core->corner_count; i++) {
-        const double s = perp_vec3_dot(d, core->corners[i]);
-        if (s > farthest) {
-            farthest = s;
-            best = i;
+    pair->extent = perp_vec3_norm(pair->b.position) + pair->a.size + pair->b.size;
+    pair->tolerance = 4e-9 + 2e-9 * (pair->a.size + pair->b.size);
+    pair->limit = limit;
+    pair->plain = pair->wary = false;
+}
+
+/* ---- supports ---------------------------------------------------------------------------------------------------- */
+
+enum { SEARCH_ALL = 12 }; /* corners; larger hulls are climbed */
+
+static int climb(const perp_spatial_hull *hull, perp_vec3 d, int start)
+{
+    int best = start;
+    double farthest = perp_vec3_dot(d, hull->corners[best]);
+    if (hull->corner_count <= SEARCH_ALL) {
+        for (int i = 0; i < hull->corner_count; i++) {
+            const double s = perp_vec3_dot(d, hull->corners[i]);
+            if (s > farthest) {
+                farthest = s;
+                best = i;
+            }
+        }
+        return best;
+    }
+    for (int from = -1; from != best;) { /* a corner that no neighbour tops is the top: the hull is convex */
+        from = best;
+        for (int k = hull->corner_start[from]; k < hull->corner_start[from + 1]; k++) {
+            const int *ends = hull->edges[hull->corner_edges[k]].corners;
+            const int other = ends[0] == from ? ends[1] : ends[0];
+            const double s = perp_vec3_dot(d, hull->corners[other]);
+            if (s > farthest) {
+                farthest = s;
+                best = other;
+            }
         }
     }
     return best;
 }
 
-double perp_spatial_core_gap_along(const spatial_core *a, const spatial_core *b, perp_vec3 normal)
+perp_vec3 perp_spatial_corner(const spatial_core *core, int id)
 {
-    const perp_vec3 down = perp_vec3_scale(-1.0, normal);
-    const perp_vec3 top = spatial_core_corner(a, perp_spatial_core_support(a, normal));
-    const perp_vec3 bottom = spatial_core_corner(b, perp_spatial_core_support(b, down));
-    return perp_vec3_dot(normal, perp_vec3_sub(bottom, top));
+    switch (core->kind) {
+    case PERP_SPATIAL_SEGMENT:
+        return perp_vec3_make(0.0, 0.0, id ? core->half_length : -core->half_length);
+    case PERP_SPATIAL_BOX:
+        return perp_vec3_make(id & 1 ? core->half.x : -core->half.x, id & 2 ? core->half.y : -core->half.y,
+                              id & 4 ? core->half.z : -core->half.z);
+    case PERP_SPATIAL_HULL:
+        return core->hull->corners[id];
+    default:
+        return perp_vec3_make(0.0, 0.0, 0.0);
+    }
 }
 
-double perp_spatial_tolerance(const spatial_core *a, const spatial_core *b)
+static perp_vec3 support_cylinder(const spatial_core *core, perp_vec3 d, int *id)
 {
-    return 4e-9 + 2e-9 * (a->size + b->size);
+    const double across = sqrt(d.x * d.x + d.y * d.y);
+    const double x = across > 0.0 ? core->radius * (d.x / across) : core->radius;
+    const double y = across > 0.0 ? core->radius * (d.y / across) : 0.0;
+    *id = d.z > 0.0 ? 1 : 0;
+    return perp_vec3_make(x, y, d.z > 0.0 ? core->half_length : -core->half_length);
+}
+
+static perp_vec3 support_ellipsoid(const spatial_core *core, perp_vec3 d)
+{
+    const perp_vec3 h = core->half, s = perp_vec3_make(h.x * d.x, h.y * d.y, h.z * d.z);
+    const double length = perp_vec3_norm(s);
+    if (!(length > 0.0)) {
+        return perp_vec3_make(h.x, 0.0, 0.0);
+    }
+    return perp_vec3_make(h.x * (s.x / length), h.y * (s.y / length), h.z * (s.z / length));
+}
+
+perp_vec3 perp_spatial_support_local(spatial_core *core, perp_vec3 d, int *id)
+{
+    switch (core->kind) {
+    case PERP_SPATIAL_SEGMENT:
+        *id = d.z > 0.0;
+        return perp_vec3_make(0.0, 0.0, d.z > 0.0 ? core->half_length : -core->half_length);
+    case PERP_SPATIAL_BOX:
+        *id = (d.x > 0.0 ? 1 : 0) + (d.y > 0.0 ? 2 : 0) + (d.z > 0.0 ? 4 : 0);
+        return perp_vec3_make(copysign(core->half.x, d.x > 0.0 ? 1.0 : -1.0),
+                              copysign(core->half.y, d.y > 0.0 ? 1.0 : -1.0),
+                              copysign(core->half.z, d.z > 0.0 ? 1.0 : -1.0));
+    case PERP_SPATIAL_HULL:
+        *id = core->hint = climb(core->hull, d, core->hint);
+        return core->hull->corners[*id];
+    case PERP_SPATIAL_CYLINDER:
+        return support_cylinder(core, d, id);
+    case PERP_SPATIAL_ELLIPSOID:
+        *id = -1;
+        return support_ellipsoid(core, d);
+    default:
+        *id = 0;
+        return perp_vec3_make(0.0, 0.0, 0.0);
+    }
+}
+
+spatial_point perp_spatial_support(spatial_core *core, perp_vec3 direction)
+{
+    spatial_point p;
+    p.at = spatial_point_of(core, perp_spatial_support_local(core, spatial_to_local(core, direction), &p.id));
+    return p;
+}
+
+double perp_spatial_gap_along(spatial_pair *pair, perp_vec3 normal)
+{
+    const spatial_point top = perp_spatial_support(&pair->a, normal);
+    const spatial_point bottom = perp_spatial_support(&pair->b, spatial_negative(normal));
+    return perp_vec3_dot(normal, perp_vec3_sub(bottom.at, top.at));
+}
+
+bool perp_spatial_curved(const spatial_pair *pair)
+{
+    return pair->a.kind >= PERP_SPATIAL_CYLINDER || pair->b.kind >= PERP_SPATIAL_CYLINDER;
+}
+
+/* ---- faces ---------------------------------------------------------------------------------------------------------
+ */
+
+int perp_spatial_face_count(const spatial_core *core)
+{
+    switch (core->kind) {
+    case PERP_SPATIAL_BOX:
+        return 6;
+    case PERP_SPATIAL_HULL:
+        return core->hull->face_count;
+    case PERP_SPATIAL_CYLINDER:
+        return 2;
+    default:
+        return 0;
+    }
+}
+
+perp_vec3 perp_spatial_face_normal(const spatial_core *core, int face, double *offset)
+{
+    if (core->kind == PERP_SPATIAL_HULL) {
+        *offset = core->hull->faces[face].offset;
+        return core->hull->faces[face].normal;
+    }
+    if (core->kind == PERP_SPATIAL_CYLINDER) {
+        *offset = core->half_length;
+        return perp_vec3_make(0.0, 0.0, face ? 1.0 : -1.0);
+    }
+    const double sign = face & 1 ? -1.0 : 1.0;
+    *offset = face < 2 ? core->half.x : face < 4 ? core->half.y : core->half.z;
+    return perp_vec3_make(face < 2 ? sign : 0.0, face >= 2 && face < 4 ? sign : 0.0, face >= 4 ? sign : 0.0);
+}
+
+static double inside_hull_face(const perp_spatial_hull *hull, const perp_spatial_face *face, perp_vec3 x)
+{
+    double least = INFINITY;
+    const int *loop = &hull->loops[face->start];
+    for (int k = 0; k < face->count; k++) {
+        const perp_vec3 from = hull->corners[loop[k]], to = hull->corners[loop[k + 1 < face->count ? k + 1 : 0]];
+        const perp_vec3 inward = perp_vec3_cross(face->normal, perp_vec3_sub(to, from));
+        const double length = perp_vec3_norm(inward);
+        if (length > 0.0) {
+            least = fmin(least, perp_vec3_dot(inward, perp_vec3_sub(x, from)) / length);
+        }
+    }
+    return least;
+}
+
+double perp_spatial_face_inside(const spatial_core *core, int face, perp_vec3 x)
+{
+    if (core->kind == PERP_SPATIAL_HULL) {
+        return inside_hull_face(core->hull, &core->hull->faces[face], x);
+    }
+    if (core->kind == PERP_SPATIAL_CYLINDER) {
+        return core->radius - sqrt(x.x * x.x + x.y * x.y);
+    }
+    const double dx = core->half.x - fabs(x.x), dy = core->half.y - fabs(x.y), dz = core->half.z - fabs(x.z);
+    return face < 2 ? fmin(dy, dz) : face < 4 ? fmin(dx, dz) : fmin(dx, dy);
+}
+
+int perp_spatial_face_towards(spatial_core *core, perp_vec3 d)
+{
+    if (core->kind == PERP_SPATIAL_CYLINDER) {
+        return d.z > 0.0;
+    }
+    if (core->kind == PERP_SPATIAL_BOX) {
+        const double x = fabs(d.x), y = fabs(d.y), z = fabs(d.z);
+        if (x >= y && x >= z) {
+            return d.x > 0.0 ? 0 : 1;
+        }
+        return y >= z ? (d.y > 0.0 ? 2 : 3) : (d.z > 0.0 ? 4 : 5);
+    }
+    if (core->kind != PERP_SPATIAL_HULL) {
+        return -1;
+    }
+    const perp_spatial_hull *hull = core->hull;
+    const int corner = core->hint = climb(hull, d, core->hint);
+    int best = -1;
+    double most = -INFINITY;
+    for (int k = hull->corner_start[corner]; k < hull->corner_start[corner + 1]; k++) {
+        for (int side = 0; side < 2; side++) {
+            const int f = hull->edges[hull->corner_edges[k]].faces[side];
+            const double along = perp_vec3_dot(d, hull->faces[f].normal);
+            if (along > most || (along == most && f < best)) {
+                most = along;
+                best = f;
+            }
+        }
+    }
+    return best;
 }

@@ -1,62 +1,181 @@
-/* spatial_core.h - a convex polytope placed in space, behind one support function, and what the spatial queries share.
+/* spatial_core.h - convex cores behind one support function, and what the spatial queries share.
  *
- * A query works in world axes about a's position, so that accuracy depends on the sizes and the gap and not on where in
- * the world the pair is.
+ * A query works in the frame of a's core: a stands at the origin unturned, b at its position and rotation relative to
+ * a. So accuracy depends on sizes and gap and not on where in the world the pair is, and a common motion changes
+ * nothing.
+ *
+ * A core is a shape without its radius: spheres are points, capsules segments; the radii come off the distance in the
+ * end. All sets below are closed and convex; D = B - A is their difference. For a unit normal n from a to b the
+ * separation along n is
+ *
+ *     gap(n) = min over B of n . x - max over A of n . x,
+ *
+ * and the signed distance is the largest gap(n): for cores that are apart any two of their points bound it from above
+ * (|y - x|), for cores that overlap any n bounds it from below. Every method here ends by evaluating gap(n) with the
+ * supports of the whole cores, so that a bad guess costs time and never makes a wrong answer.
  */
 #ifndef PERP_SRC_GEOMETRY_SPATIAL_CORE_H
 #define PERP_SRC_GEOMETRY_SPATIAL_CORE_H
 
 #include <perp/geometry.h>
 
-/* Corners, faces and edges are in the core's own frame. A point has neither faces nor edges, a segment one edge without
- * faces. Not to be copied: `corners` may point to `own`. */
 typedef struct spatial_core {
-    int corner_count, face_count, edge_count;
-    const perp_vec3 *corners;
-    const perp_spatial_face *faces;
-    const perp_spatial_edge *edges;
-    const int *loops;
+    perp_spatial_kind kind; /* POINT to ELLIPSOID */
+    bool turned;            /* rotation is not the identity: b */
     perp_mat3 rotation;
-    perp_vec3 position; /* from the origin of the query */
-    double size;        /* a ball of this diameter about `position` holds the core */
-    bool box;
-    perp_vec3 own[8];
+    perp_vec3 position;
+    perp_vec3 half; /* BOX, ELLIPSOID; of others a box that holds the core, hulls: from `position` */
+    double radius;  /* CYLINDER */
+    double half_length;
+    const perp_spatial_hull *hull;
+    double size; /* a ball of this diameter about `position` holds the core */
+    int hint;    /* HULL: a corner to begin the next search at */
 } spatial_core;
 
-/* The core of a shape that is not a halfspace. */
-void perp_spatial_core_place(const perp_spatial_shape *shape, perp_vec3 origin, spatial_core *core);
+/* A point of a core. `id` names it: a corner or end, of a cylinder 0 or 1 for the end circle it is on, else -1. */
+typedef struct spatial_point {
+    perp_vec3 at;
+    int id;
+} spatial_point;
 
-/* The first corner that is farthest along `direction` (any length). */
-int perp_spatial_core_support(const spatial_core *core, perp_vec3 direction);
+/* The cores of a pair, in a's frame. */
+typedef struct spatial_pair {
+    spatial_core a, b;
+    double extent;    /* sizes and distance: rounding is relative to it */
+    double tolerance; /* of ties: see perp_spatial_distance */
+    double limit;     /* pairs that are farther apart are of no interest */
+    bool plain;       /* the normal and phi are enough, witnesses may be left out */
+    bool wary;        /* GJK takes no tetrahedron's word for an overlap */
+} spatial_pair;
 
-static inline perp_vec3 spatial_core_corner(const spatial_core *core, int i)
+/* What a query did; for tests. */
+typedef struct perp_spatial_trace {
+    int gjk_iterations, epa_iterations;
+    int polishes; /* Newton solves for the normal */
+    bool limit;   /* an iteration limit ended the search or its result is not certified */
+} perp_spatial_trace;
+
+/* Signed distance of cores with the witnesses, in a's frame. */
+typedef struct spatial_result {
+    double phi;
+    perp_vec3 normal, on_a, on_b;
+    bool tie;
+    bool witnessed; /* on_a and on_b are set */
+    bool beyond;    /* only known to be apart by phi > limit */
+} spatial_result;
+
+/* The two cores; neither shape is a halfspace or hole. */
+void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_shape *b, double limit,
+                             spatial_pair *pair);
+
+static inline perp_vec3 spatial_to_local(const spatial_core *core, perp_vec3 direction)
 {
-    return perp_vec3_add(core->position, perp_mat3_mul_vec(&core->rotation, core->corners[i]));
+    return core->turned ? perp_mat3_tmul_vec(&core->rotation, direction) : direction;
+}
+static inline perp_vec3 spatial_from_local(const spatial_core *core, perp_vec3 direction)
+{
+    return core->turned ? perp_mat3_mul_vec(&core->rotation, direction) : direction;
+}
+static inline perp_vec3 spatial_point_local(const spatial_core *core, perp_vec3 point)
+{
+    return spatial_to_local(core, perp_vec3_sub(point, core->position));
+}
+static inline perp_vec3 spatial_point_of(const spatial_core *core, perp_vec3 local)
+{
+    return perp_vec3_add(core->position, spatial_from_local(core, local));
+}
+static inline perp_vec3 spatial_negative(perp_vec3 v)
+{
+    return perp_vec3_make(-v.x, -v.y, -v.z);
 }
 
-/* min over b - max over a of normal . x: for any unit normal not above the signed distance. */
-double perp_spatial_core_gap_along(const spatial_core *a, const spatial_core *b, perp_vec3 normal);
+/* The point that is farthest along `direction` (not zero, any length), in a's frame and in the core's own. */
+spatial_point perp_spatial_support(spatial_core *core, perp_vec3 direction);
+perp_vec3 perp_spatial_support_local(spatial_core *core, perp_vec3 local_direction, int *id);
 
-/* What of two cores is nearest. */
-typedef struct spatial_nearest {
-    double distance;            /* 0: the cores overlap, and the rest is not set */
-    perp_vec3 normal;           /* unit, from a to b */
-    perp_vec3 point_a, point_b; /* on the cores */
-    int iterations;
-    bool fell_back; /* the bounds did not meet and every pair of features was compared; the cores may yet overlap */
-} spatial_nearest;
+/* gap(n). */
+double perp_spatial_gap_along(spatial_pair *pair, perp_vec3 normal);
 
-/* Distance by GJK, starting along `guess`. The normal is that of a face where one is nearest to `tolerance`. */
-spatial_nearest perp_spatial_gjk(const spatial_core *a, const spatial_core *b, perp_vec3 guess, double tolerance);
+/* Corner by id, ends of a segment too; local. */
+perp_vec3 perp_spatial_corner(const spatial_core *core, int id);
+
+/* ---- flat faces ------------------------------------------------------------------------------------------------- */
+
+int perp_spatial_face_count(const spatial_core *core);
+/* Outer normal and offset of a face, local. */
+perp_vec3 perp_spatial_face_normal(const spatial_core *core, int face, double *offset);
+/* How far the foot of a local point is inside the face's border; negative outside. */
+double perp_spatial_face_inside(const spatial_core *core, int face, perp_vec3 local);
+/* The face that looks most along the direction, of a hull one at the support corner; -1 if there is none. */
+int perp_spatial_face_towards(spatial_core *core, perp_vec3 local_direction);
+
+/* ---- methods: each file says how ----------------------------------------------------------------------------------
+ */
+
+/* True if a face decides the pair, with the result; see spatial_faces.c. */
+bool perp_spatial_by_faces(spatial_pair *pair, spatial_result *result);
+
+/* Points, segments, and points with boxes, cylinders, ellipsoids; hulls that hold a point. */
+bool perp_spatial_by_formula(spatial_pair *pair, spatial_result *result);
+
+/* Two boxes that touch or overlap. */
+bool perp_spatial_by_box_axes(spatial_pair *pair, spatial_result *result, perp_spatial_trace *trace);
+
+/* UNSURE: apart by the result, it seems, but the bounds did not meet. */
+typedef enum spatial_verdict { SPATIAL_APART, SPATIAL_BEYOND, SPATIAL_OVERLAP, SPATIAL_UNSURE } spatial_verdict;
+
+/* Cores that are apart; `start` is a first guess of the normal. An overlap, or a gap within the tie tolerance, is left
+ * to the methods below; then the result has a gap that is known (else 0) and the most promising normal. */
+spatial_verdict perp_spatial_gjk(spatial_pair *pair, perp_vec3 start, spatial_result *result,
+                                 perp_spatial_trace *trace);
+/* Curved cores that touch or overlap a little, if the normal near the guess proves to be the best; see
+ * spatial_shallow.c. */
+bool perp_spatial_shallow(spatial_pair *pair, perp_vec3 guess, spatial_result *result, perp_spatial_trace *trace);
+/* Cores that touch or overlap. False if they are apart by more than the tolerance after all. */
+bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *result, perp_spatial_trace *trace);
+
+/* What of the cores is near the answer, for perp_spatial_polish: ids of the simplex or facet. */
+typedef struct spatial_hint {
+    int count; /* 0..4 */
+    int a[4], b[4];
+    double target; /* a lower phi than this is good enough only if no other is found; -infinity: any will do */
+} spatial_hint;
+
+/* Newton's method for a stationary gap(n) near `normal`, trying the features of both cores there. True if a normal was
+ * found whose witnesses agree with it to `slack`; then the result is filled. Of several the first that is no worse than
+ * `normal` counts, else the best. */
+bool perp_spatial_polish(spatial_pair *pair, perp_vec3 normal, const spatial_hint *hint, double slack,
+                         spatial_result *result);
+/* Some core is neither polytope, point nor segment. */
+bool perp_spatial_curved(const spatial_pair *pair);
+
+/* Witnesses of a normal that is known: b is moved out along it until the cores are apart, and GJK finds the nearest
+ * points there. Returns how far they are from being in line with the normal. */
+double perp_spatial_touch(spatial_pair *pair, spatial_result *result, perp_spatial_trace *trace);
+
+/* Normals that are equally good, in the order in which they are taken; see perp_spatial_distance. */
+enum { SPATIAL_CHOICES_MAX = 40 };
+typedef struct spatial_choices {
+    int count;
+    bool tie;
+    spatial_result at[SPATIAL_CHOICES_MAX];
+} spatial_choices;
+
+/* Of normals that are one for all purposes the better is kept, in the place of the first. */
+void perp_spatial_choices_add(spatial_choices *choices, const spatial_result *r);
+/* The first choice whose witnesses are in line with it to the tie tolerance, else the one that comes nearest to that. */
+void perp_spatial_choices_take(spatial_pair *pair, const spatial_choices *choices, spatial_result *result,
+                               perp_spatial_trace *trace);
 
 /* Nearest points of the segments p0 p1 and q0 q1, either of which may be a point. */
 void perp_spatial_segments(perp_vec3 p0, perp_vec3 p1, perp_vec3 q0, perp_vec3 q1, perp_vec3 *on_p, perp_vec3 *on_q);
 
-/* Signed distance of touching or overlapping cores along the best normal of faces and pairs of edges; at least one of
- * the cores has faces. Cores that are `apart` by d get no more than d, and no less than -tolerance. */
-perp_separation perp_spatial_sat(const spatial_core *a, const spatial_core *b, double tolerance, bool *apart);
+/* ---- whole shapes ---------------------------------------------------------------------------------------------------
+ */
 
-/* Below this, separations are equal: see perp_spatial_distance. */
-double perp_spatial_tolerance(const spatial_core *a, const spatial_core *b);
+/* perp_spatial_distance, saying what it took. Pairs that are farther apart than `limit` may be given any phi between it
+ * and their distance, with the zero vector for a normal. */
+perp_separation perp_spatial_distance_traced(const perp_spatial_shape *a, const perp_spatial_shape *b, double limit,
+                                             perp_spatial_trace *trace);
 
 #endif

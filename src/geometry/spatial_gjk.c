@@ -1,26 +1,20 @@
-/* spatial_gjk.c - distance of two cores that are apart.
+/* spatial_gjk.c - cores that are apart: the point v of D = B - A that is nearest to the origin.
  *
- * GJK looks for the point v of the difference b - a that is nearest to the origin. Each v is a convex combination of
- * differences of corners, so |v| is never below the distance; the plane at the lowest corner along any direction is
- * never above it. The two bounds certify the answer whatever rounding did on the way. Every round shortens |v| or
- * raises the lower bound, so the loop ends. Where the bounds stay apart every pair of features is compared instead;
- * that happens where a corner is so near to a corner or an edge that rounding hides the direction between them.
+ * Each round adds the point of D that is lowest along -v to a simplex and keeps the sub-simplex nearest to the origin.
+ * |v| bounds the distance from above, the level of the new point along v from below. Polytopes end when a corner comes
+ * back; of curved cores, where the bounds close in slowly, perp_spatial_polish is asked ever more closely for the
+ * answer, which counts when its own two bounds meet.
  *
- * The nearest point of a simplex is the best of its sub-simplices that hold the newest corner, each by itself. That
- * costs a few products more than Johnson's recursion or signed volumes, but has no case that rounding can send astray.
- * Best is the one whose plane has the whole simplex farthest above it. To compare the |v| would be blind: turning v by
- * 1e-8 changes its length by 1e-16, but the plane's level by 1e-8 of the simplex' width.
+ * A tetrahedron may seem to hold the origin by rounding only. The caller finds out (perp_spatial_epa says that the
+ * cores are apart), and a second search takes no tetrahedron's word for it.
  */
 #include "geometry/spatial_core.h"
 
-#include <float.h>
-
-enum { ITERATIONS_MAX = 500, STALE_MAX = 16 };
+enum { ITERATIONS_MAX = 2000, STALE_MAX = 8 };
 
 typedef struct vertex {
-    perp_vec3 w, on_a, on_b; /* w = on_b - on_a */
-    perp_vec3 arm_a, arm_b;  /* the corners from the cores' positions */
-    int a, b;                /* corners */
+    perp_vec3 w; /* on_b - on_a */
+    spatial_point on_a, on_b;
 } vertex;
 
 typedef struct simplex {
@@ -28,353 +22,399 @@ typedef struct simplex {
     vertex at[4];
     double weight[4]; /* of the nearest point, > 0, sum 1 */
     perp_vec3 v;
-    double length;       /* |v| */
-    perp_vec3 direction; /* unit, of v, but known better where v is short: square to the sub-simplex */
+    double length; /* |v| */
+    bool inside;   /* a tetrahedron that holds the origin */
 } simplex;
 
-/* y.w - x.w, without what rounding takes when a small core's corners are seen from afar. */
-static perp_vec3 difference(const vertex *x, const vertex *y)
-{
-    return perp_vec3_sub(perp_vec3_sub(y->arm_b, x->arm_b), perp_vec3_sub(y->arm_a, x->arm_a));
-}
+typedef struct search {
+    spatial_pair *pair;
+    simplex s;
+    double lower;      /* best bound from below */
+    perp_vec3 highest; /* the unit normal that has it */
+    int iterations;
+    bool stalled;
+    bool trust; /* tetrahedra */
+} search;
 
-/* Weights of the point of the sub-simplex that is nearest to the origin; false if it is on the border (then a smaller
- * one has it) or the sub-simplex is flat. */
-static bool weigh(int count, const vertex at[4], double weight[4])
-{
-    if (count == 1) {
-        weight[0] = 1.0;
-        return true;
-    }
-    const perp_vec3 d = difference(&at[0], &at[1]), o = at[0].w;
-    if (count == 2) {
-        weight[0] = perp_vec3_dot(d, at[1].w);
-        weight[1] = -perp_vec3_dot(d, o);
-    } else if (count == 3) {
-        const perp_vec3 n = perp_vec3_cross(d, difference(&at[0], &at[2]));
-        for (int i = 0; i < 3; i++) {
-            const vertex *p = &at[(i + 1) % 3], *q = &at[(i + 2) % 3];
-            weight[i] = perp_vec3_dot(perp_vec3_cross(p->w, difference(p, q)), n);
-        }
-    } else {
-        const perp_vec3 e = difference(&at[0], &at[2]), f = difference(&at[0], &at[3]), ef = perp_vec3_cross(e, f);
-        const double sign = perp_vec3_dot(d, ef) < 0.0 ? -1.0 : 1.0;
-        weight[1] = -sign * perp_vec3_dot(o, ef);
-        weight[2] = -sign * perp_vec3_dot(o, perp_vec3_cross(f, d));
-        weight[3] = -sign * perp_vec3_dot(o, perp_vec3_cross(d, e));
-        weight[0] = fabs(perp_vec3_dot(d, ef)) - weight[1] - weight[2] - weight[3];
-    }
-    double sum = 0.0;
-    for (int i = 0; i < count; i++) {
-        if (!(weight[i] > 0.0)) {
-            return false;
-        }
-        sum += weight[i];
-    }
-    for (int i = 0; i < count; i++) {
-        weight[i] /= sum;
-    }
-    return sum > DBL_MIN;
-}
+/* ---- the nearest sub-simplex ------------------------------------------------------------------------------------- */
 
-/* Fills v, length and direction from corners and weights. */
 static void combine(simplex *s)
 {
-    s->v = perp_vec3_make(0.0, 0.0, 0.0);
-    for (int i = 0; i < s->count; i++) {
+    s->v = perp_vec3_scale(s->weight[0], s->at[0].w);
+    for (int i = 1; i < s->count; i++) {
         s->v = perp_vec3_add_scaled(s->v, s->weight[i], s->at[i].w);
     }
     s->length = perp_vec3_norm(s->v);
-    perp_vec3 u = s->v;
-    if (s->count >= 2) {
-        const perp_vec3 d = difference(&s->at[0], &s->at[1]);
-        if (s->count == 2) {
-            u = perp_vec3_add_scaled(u, -perp_vec3_dot(u, d) / perp_vec3_dot(d, d), d);
-        } else {
-            u = perp_vec3_cross(d, difference(&s->at[0], &s->at[2]));
-            u = perp_vec3_dot(u, s->v) < 0.0 ? perp_vec3_scale(-1.0, u) : u;
-        }
-    }
-    s->direction = perp_vec3_normalise(u);
 }
 
-static double lowest(const simplex *s, perp_vec3 direction)
+static simplex nearest_of_one(const vertex *p)
+{
+    simplex r = {.count = 1, .at = {*p}, .weight = {1.0}, .v = p->w, .length = perp_vec3_norm(p->w)};
+    return r;
+}
+
+static simplex nearest_of_two(const vertex *p, const vertex *q)
+{
+    const perp_vec3 d = perp_vec3_sub(q->w, p->w);
+    const double to_q = -perp_vec3_dot(d, p->w), to_p = perp_vec3_dot(d, q->w);
+    if (!(to_q > 0.0)) {
+        return nearest_of_one(p);
+    }
+    if (!(to_p > 0.0)) {
+        return nearest_of_one(q);
+    }
+    simplex r = {.count = 2, .at = {*p, *q}, .weight = {to_p / (to_p + to_q), to_q / (to_p + to_q)}};
+    combine(&r);
+    /* The foot of the perpendicular, without what the weights' rounding adds along d. */
+    r.v = perp_vec3_add_scaled(r.v, -perp_vec3_dot(r.v, d) / perp_vec3_dot(d, d), d);
+    r.length = perp_vec3_norm(r.v);
+    return r;
+}
+
+static double lowest(const vertex *const all[], int count, perp_vec3 v)
 {
     double level = INFINITY;
-    for (int i = 0; i < s->count; i++) {
-        level = fmin(level, perp_vec3_dot(direction, s->at[i].w));
+    for (int i = 0; i < count; i++) {
+        level = fmin(level, perp_vec3_dot(v, all[i]->w));
     }
     return level;
 }
 
-/* Replaces the simplex, whose last corner is new, by the sub-simplex that is nearest to the origin; one that holds the
- * origin has a |v| of `zero` or less. A tetrahedron that holds it may be thin and have a larger one; if that is much
- * larger it is flat and does not count. */
-static void reduce(simplex *s, double zero)
+/* The nearer of two sub-simplices of `all`. Where the lengths say little (a v that is off by 1e-8 rad is longer by
+ * 1e-16) it is the one whose plane has all corners farther above it. */
+static simplex nearer(const vertex *const all[], int count, const simplex *p, const simplex *q)
 {
-    const int last = s->count - 1;
-    simplex best = {.count = 0};
-    double highest = -INFINITY;
-    for (int mask = 0; mask < 1 << last; mask++) {
-        simplex sub = {.count = 0};
-        for (int i = 0; i <= last; i++) {
-            if (i == last || mask & 1 << i) {
-                sub.at[sub.count++] = s->at[i];
-            }
-        }
-        if (!weigh(sub.count, sub.at, sub.weight)) {
-            continue;
-        }
-        combine(&sub);
-        if (sub.count == 4 && sub.length > 100.0 * zero) {
-            continue;
-        }
-        const double level = sub.count == 4 || sub.length <= zero ? INFINITY : lowest(s, sub.direction);
-        if (level > highest || best.count == 0) {
-            highest = level;
-            best = sub;
-        }
+    if (fabs(p->length - q->length) > 1e-9 * p->length || !(q->length > 0.0) || !(p->length > 0.0)) {
+        return q->length < p->length ? *q : *p;
     }
-    *s = best;
+    const double level_p = lowest(all, count, p->v) / p->length, level_q = lowest(all, count, q->v) / q->length;
+    return level_q > level_p ? *q : *p;
 }
 
-static vertex support(const spatial_core *a, const spatial_core *b, perp_vec3 normal)
+static simplex nearest_of_three(const vertex *p, const vertex *q, const vertex *r)
 {
-    vertex x = {.a = perp_spatial_core_support(a, normal),
-                .b = perp_spatial_core_support(b, perp_vec3_scale(-1.0, normal))};
-    x.arm_a = perp_mat3_mul_vec(&a->rotation, a->corners[x.a]);
-    x.arm_b = perp_mat3_mul_vec(&b->rotation, b->corners[x.b]);
-    x.on_a = perp_vec3_add(a->position, x.arm_a);
-    x.on_b = perp_vec3_add(b->position, x.arm_b);
-    x.w = perp_vec3_sub(x.on_b, x.on_a);
+    const perp_vec3 pq = perp_vec3_sub(q->w, p->w), pr = perp_vec3_sub(r->w, p->w), qr = perp_vec3_sub(r->w, q->w);
+    const perp_vec3 n = perp_vec3_cross(pq, pr);
+    const double on_p = perp_vec3_dot(perp_vec3_cross(q->w, qr), n);
+    const double on_q = -perp_vec3_dot(perp_vec3_cross(r->w, pr), n);
+    const double on_r = perp_vec3_dot(perp_vec3_cross(p->w, pq), n);
+    const double sum = on_p + on_q + on_r;
+    const bool within = on_p > 0.0 && on_q > 0.0 && on_r > 0.0;
+    simplex best = {.count = 0};
+    if (within) {
+        best = (simplex){.count = 3, .at = {*p, *q, *r}, .weight = {on_p / sum, on_q / sum, on_r / sum}};
+        combine(&best);
+        /* Along the normal, by a corner's level, the direction is right where v is short; unless the triangle is too
+         * thin to have a normal. */
+        const perp_vec3 unit = perp_vec3_normalise(n);
+        const double level = perp_vec3_dot(unit, p->w);
+        if (fabs(fabs(level) - best.length) <= 1e-12 * (perp_vec3_norm(p->w) + best.length)) {
+            best.v = perp_vec3_scale(level, unit);
+            best.length = fabs(level);
+        }
+        if (fmin(on_p, fmin(on_q, on_r)) > 1e-8 * sum) {
+            return best;
+        }
+    }
+    /* On the border, or so near to it that rounding decides. */
+    const vertex *const all[3] = {p, q, r};
+    for (int k = 0; k < 3; k++) {
+        const simplex edge = nearest_of_two(all[k], all[(k + 1) % 3]);
+        best = best.count ? nearer(all, 3, &best, &edge) : edge;
+    }
+    return best;
+}
+
+static simplex nearest_of_four(const vertex at[4], bool trust)
+{
+    static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}}; /* and the one opposite */
+    const vertex *const all[4] = {&at[0], &at[1], &at[2], &at[3]};
+    simplex best = {.count = 0};
+    bool outside = false;
+    for (int pass = 0; pass < 2 && !outside; pass++) { /* a second time only if no tetrahedron is to be trusted */
+        for (int k = 0; k < 4; k++) {
+            const vertex *p = &at[faces[k][0]], *q = &at[faces[k][1]], *r = &at[faces[k][2]], *o = &at[faces[k][3]];
+            const perp_vec3 n = perp_vec3_cross(perp_vec3_sub(q->w, p->w), perp_vec3_sub(r->w, p->w));
+            const double origin = -perp_vec3_dot(n, p->w), other = perp_vec3_dot(n, perp_vec3_sub(o->w, p->w));
+            if (pass == 1 || !(origin * other > 0.0)) { /* the origin is not on the inner side */
+                const simplex face = nearest_of_three(p, q, r);
+                best = best.count ? nearer(all, 4, &best, &face) : face;
+                outside = true;
+            }
+        }
+        if (!outside && trust) {
+            return (simplex){.count = 4, .inside = true};
+        }
+    }
+    return best;
+}
+
+static simplex nearest(const simplex *s, bool trust)
+{
+    switch (s->count) {
+    case 1:
+        return nearest_of_one(&s->at[0]);
+    case 2:
+        return nearest_of_two(&s->at[0], &s->at[1]);
+    case 3:
+        return nearest_of_three(&s->at[0], &s->at[1], &s->at[2]);
+    default:
+        return nearest_of_four(s->at, trust);
+    }
+}
+
+/* ---- the search ----------------------------------------------------------------------------------------------------
+ */
+
+static vertex support(spatial_pair *pair, perp_vec3 normal)
+{
+    vertex x = {.on_a = perp_spatial_support(&pair->a, normal),
+                .on_b = perp_spatial_support(&pair->b, spatial_negative(normal))};
+    x.w = perp_vec3_sub(x.on_b.at, x.on_a.at);
     return x;
 }
 
-static bool has_corner(const simplex *s, const vertex *x)
+static bool has_vertex(const simplex *s, const vertex *x)
 {
     for (int i = 0; i < s->count; i++) {
-        if (s->at[i].a == x->a && s->at[i].b == x->b) {
+        const perp_vec3 w = s->at[i].w;
+        if (w.x == x->w.x && w.y == x->w.y && w.z == x->w.z) {
             return true;
         }
     }
     return false;
 }
 
-/* ---- the exact fallback ---------------------------------------------------------------------------------------- */
-
-void perp_spatial_segments(perp_vec3 p0, perp_vec3 p1, perp_vec3 q0, perp_vec3 q1, perp_vec3 *on_p, perp_vec3 *on_q)
+/* Goes on until the bounds differ by no more than `part` of the distance, or nothing changes. Turning v by 1e-8 changes
+ * its length by 1e-16 only: rounds that raise the lower bound count as progress too, and the simplex with the least
+ * difference of its bounds is kept. */
+static spatial_verdict iterate(search *g, double part)
 {
-    const perp_vec3 d = perp_vec3_sub(p1, p0), e = perp_vec3_sub(q1, q0), r = perp_vec3_sub(p0, q0);
-    const double dd = perp_vec3_dot(d, d), ee = perp_vec3_dot(e, e), de = perp_vec3_dot(d, e);
-    const double dr = perp_vec3_dot(d, r), er = perp_vec3_dot(e, r);
-    const perp_vec3 x = perp_vec3_cross(d, e);
-    const double xx = perp_vec3_dot(x, x); /* dd ee - de^2 without the cancellation */
-    double s = 0.0, t = 0.0, best = INFINITY;
-    if (xx > 0.0) {
-        const perp_vec3 back = perp_vec3_scale(-1.0, r);
-        const double si = perp_vec3_dot(perp_vec3_cross(back, e), x) / xx;
-        const double ti = perp_vec3_dot(perp_vec3_cross(back, d), x) / xx;
-        if (si >= 0.0 && si <= 1.0 && ti >= 0.0 && ti <= 1.0) {
-            s = si;
-            t = ti;
-            best = perp_vec3_norm(perp_vec3_add_scaled(perp_vec3_add_scaled(r, s, d), -t, e));
-        }
-    }
-    /* The ends, each against the other segment; an inner answer is kept if it is as near, as it is where rounding has
-     * not spoilt it (nearly parallel lines). */
-    for (int k = 0; k < 4; k++) {
-        const double end = k & 1 ? 1.0 : 0.0;
-        double sk = end, tk = end;
-        if (k < 2) {
-            tk = ee > 0.0 ? fmin(fmax((er + end * de) / ee, 0.0), 1.0) : 0.0;
-        } else {
-            sk = dd > 0.0 ? fmin(fmax((end * de - dr) / dd, 0.0), 1.0) : 0.0;
-        }
-        const double length = perp_vec3_norm(perp_vec3_add_scaled(perp_vec3_add_scaled(r, sk, d), -tk, e));
-        if (length < best) {
-            best = length;
-            s = sk;
-            t = tk;
-        }
-    }
-    *on_p = perp_vec3_add_scaled(p0, s, d);
-    *on_q = perp_vec3_add_scaled(q0, t, e);
-}
-
-static void offer(spatial_nearest *best, perp_vec3 on_a, perp_vec3 on_b)
-{
-    const double d = perp_vec3_norm(perp_vec3_sub(on_b, on_a));
-    if (d < best->distance) {
-        best->distance = d;
-        best->normal = perp_vec3_normalise(perp_vec3_sub(on_b, on_a));
-        best->point_a = on_a;
-        best->point_b = on_b;
-    }
-}
-
-/* Corners of q that are over a face of p. */
-static void offer_faces(const spatial_core *p, const spatial_core *q, bool swap, spatial_nearest *best)
-{
-    for (int f = 0; f < p->face_count; f++) {
-        const perp_spatial_face *face = &p->faces[f];
-        const perp_vec3 n = perp_mat3_mul_vec(&p->rotation, face->normal);
-        for (int i = 0; i < q->corner_count; i++) {
-            const perp_vec3 x = spatial_core_corner(q, i);
-            bool over = true;
-            for (int k = 0; k < face->count && over; k++) {
-                const perp_vec3 from = spatial_core_corner(p, p->loops[face->start + k]);
-                const perp_vec3 to = spatial_core_corner(p, p->loops[face->start + (k + 1) % face->count]);
-                const perp_vec3 inward = perp_vec3_cross(n, perp_vec3_sub(to, from));
-                over = perp_vec3_dot(inward, perp_vec3_sub(x, from)) >= 0.0;
-            }
-            const perp_vec3 base = spatial_core_corner(p, p->loops[face->start]);
-            const double h = perp_vec3_dot(n, perp_vec3_sub(x, base));
-            if (over) { /* h < 0 by rounding only, or the cores overlap and it does not matter */
-                const perp_vec3 foot = perp_vec3_add_scaled(x, -h, n);
-                offer(best, swap ? x : foot, swap ? foot : x);
-            }
-        }
-    }
-}
-
-/* The ends of edge i; of a point, twice the point. */
-static void ends(const spatial_core *core, int i, perp_vec3 *p, perp_vec3 *q)
-{
-    *p = spatial_core_corner(core, core->edge_count ? core->edges[i].corners[0] : 0);
-    *q = spatial_core_corner(core, core->edge_count ? core->edges[i].corners[1] : 0);
-}
-
-static spatial_nearest compare_features(const spatial_core *a, const spatial_core *b, int iterations)
-{
-    spatial_nearest best = {.distance = INFINITY, .iterations = iterations, .fell_back = true};
-    for (int i = 0; i == 0 || i < a->edge_count; i++) {
-        for (int j = 0; j == 0 || j < b->edge_count; j++) {
-            perp_vec3 p0, p1, q0, q1, on_p, on_q;
-            ends(a, i, &p0, &p1);
-            ends(b, j, &q0, &q1);
-            perp_spatial_segments(p0, p1, q0, q1, &on_p, &on_q);
-            offer(&best, on_p, on_q);
-        }
-    }
-    offer_faces(a, b, false, &best);
-    offer_faces(b, a, true, &best);
-    return best;
-}
-
-/* ---- the normal ------------------------------------------------------------------------------------------------ */
-
-/* Takes a feature's unit normal if the nearest points are over the feature to `lateral`, and updates that. */
-static void snap(const spatial_core *a, const spatial_core *b, perp_vec3 unit, perp_vec3 v, double least_gap,
-                 double *lateral, perp_vec3 *normal)
-{
-    const double along = perp_vec3_dot(v, unit);
-    if (!(along > 0.0)) {
-        return;
-    }
-    const double off = perp_vec3_norm(perp_vec3_add_scaled(v, -along, unit));
-    if (off < *lateral && perp_spatial_core_gap_along(a, b, unit) >= least_gap) {
-        *lateral = off;
-        *normal = unit;
-    }
-}
-
-/* The normal of a face, if the nearest points are over one, is better than any made of corners. */
-static perp_vec3 polish(const spatial_core *a, const spatial_core *b, const simplex *s, double tolerance)
-{
-    perp_vec3 normal = s->direction;
-    double lateral = tolerance;
-    for (int i = 0; i < a->face_count; i++) {
-        snap(a, b, perp_mat3_mul_vec(&a->rotation, a->faces[i].normal), s->v, s->length - tolerance, &lateral, &normal);
-    }
-    for (int i = 0; i < b->face_count; i++) {
-        const perp_vec3 n = perp_mat3_mul_vec(&b->rotation, b->faces[i].normal);
-        snap(a, b, perp_vec3_scale(-1.0, n), s->v, s->length - tolerance, &lateral, &normal);
-    }
-    return normal;
-}
-
-/* Improves the simplex until the bounds meet or nothing changes; returns the lower bound. A tetrahedron, or a
- * length of `zero` or less, says that the cores overlap. */
-static double iterate(const spatial_core *a, const spatial_core *b, double zero, simplex *best, int *iterations)
-{
-    simplex s = *best;
-    perp_vec3 highest = s.direction; /* whose level is `lower` */
+    const double zero = 1e-14 * g->pair->extent, rounding = 1e-16 * g->pair->extent;
+    simplex s = g->s;
+    double least = INFINITY, shortest = s.length;
     int stale = 0;
-    double lower = -INFINITY, shortest = INFINITY, least_gap = INFINITY;
-    for (*iterations = 0; *iterations < ITERATIONS_MAX; ++*iterations) {
-        if (s.count == 4 || s.length <= zero) {
-            *best = s;
-            return lower;
+    while (g->iterations < ITERATIONS_MAX) {
+        if (s.inside || s.length <= zero) {
+            g->s = s;
+            return SPATIAL_OVERLAP;
         }
-        const vertex x = support(a, b, s.direction);
-        const double level = perp_vec3_dot(s.direction, x.w), gap = s.length - level;
-        stale = s.length < shortest || level > lower ? 0 : stale + 1;
-        highest = level > lower ? s.direction : highest;
-        lower = fmax(lower, level);
+        g->iterations++;
+        const perp_vec3 n = perp_vec3_scale(1.0 / s.length, s.v);
+        const vertex x = support(g->pair, n);
+        const double level = perp_vec3_dot(n, x.w), difference = s.length - level;
+        stale = s.length < shortest - rounding || level > g->lower + rounding ? 0 : stale + 1;
         shortest = fmin(shortest, s.length);
-        if (gap < least_gap) {
-            least_gap = gap;
-            *best = s;
+        if (level > g->lower) {
+            g->lower = level;
+            g->highest = n;
         }
-        if (gap <= 0.0 || stale > STALE_MAX || has_corner(&s, &x)) {
+        if (g->lower > g->pair->limit) {
+            return SPATIAL_BEYOND;
+        }
+        if (difference < least) {
+            least = difference;
+            g->s = s;
+        }
+        if (difference <= fmax(part * s.length, rounding)) {
+            return SPATIAL_APART;
+        }
+        if (stale > STALE_MAX || has_vertex(&s, &x)) {
             break;
         }
         s.at[s.count++] = x;
-        reduce(&s, zero);
+        s = nearest(&s, g->trust);
     }
-    if (least_gap > zero) { /* no simplex has both bounds; keep the certified direction */
-        best->direction = highest;
-    }
-    return lower;
+    g->stalled = true;
+    return SPATIAL_APART;
 }
 
-/* Nearest points from the weights. For an edge against an edge the closed form is better by the ratio of their lengths:
- * the simplex is a triangle as thin as that. */
-static void witnesses(const simplex *s, double slack, spatial_nearest *r)
+static void hint_of(const simplex *s, spatial_hint *hint)
 {
-    r->point_a = r->point_b = perp_vec3_make(0.0, 0.0, 0.0);
-    const vertex *first = &s->at[0], *other_a = NULL, *other_b = NULL;
-    bool edges = s->count == 3;
+    hint->count = s->count;
+    hint->target = -INFINITY;
     for (int i = 0; i < s->count; i++) {
-        const vertex *x = &s->at[i];
-        r->point_a = perp_vec3_add_scaled(r->point_a, s->weight[i], x->on_a);
-        r->point_b = perp_vec3_add_scaled(r->point_b, s->weight[i], x->on_b);
-        if (x->a != first->a) {
-            edges = edges && (!other_a || other_a->a == x->a);
-            other_a = x;
-        }
-        if (x->b != first->b) {
-            edges = edges && (!other_b || other_b->b == x->b);
-            other_b = x;
-        }
-    }
-    if (edges && other_a && other_b) {
-        perp_vec3 on_a, on_b;
-        perp_spatial_segments(first->on_a, other_a->on_a, first->on_b, other_b->on_b, &on_a, &on_b);
-        if (perp_vec3_norm(perp_vec3_sub(on_b, on_a)) <= s->length + slack) {
-            r->point_a = on_a;
-            r->point_b = on_b;
-        }
+        hint->a[i] = s->at[i].on_a.id;
+        hint->b[i] = s->at[i].on_b.id;
     }
 }
 
-spatial_nearest perp_spatial_gjk(const spatial_core *a, const spatial_core *b, perp_vec3 guess, double tolerance)
+static void witnesses(const simplex *s, spatial_result *r)
 {
-    const double extent = perp_vec3_norm(perp_vec3_sub(b->position, a->position)) + a->size + b->size;
-    spatial_nearest r = {.distance = 0.0};
-    simplex s = {.count = 1, .at = {support(a, b, guess)}, .weight = {1.0}};
-    combine(&s);
-    const double zero = 1e-12 * extent; /* far above rounding, far below any tolerance */
-    const double lower = iterate(a, b, zero, &s, &r.iterations);
-    if (s.count == 4 || s.length <= zero) {
-        return r;
+    r->on_a = r->on_b = perp_vec3_make(0.0, 0.0, 0.0);
+    for (int i = 0; i < s->count; i++) {
+        r->on_a = perp_vec3_add_scaled(r->on_a, s->weight[i], s->at[i].on_a.at);
+        r->on_b = perp_vec3_add_scaled(r->on_b, s->weight[i], s->at[i].on_b.at);
     }
-    r.distance = s.length;
-    r.normal = polish(a, b, &s, tolerance);
-    if (s.length > tolerance && s.length - lower > zero &&
-        s.length - perp_spatial_core_gap_along(a, b, r.normal) > zero) {
-        return compare_features(a, b, r.iterations);
+}
+
+/* The first two different points of a core in the simplex, and how many there are. */
+static int spread(const simplex *s, bool of_b, perp_vec3 ends[2])
+{
+    int ids[4], count = 0;
+    for (int i = 0; i < s->count; i++) {
+        const spatial_point *p = of_b ? &s->at[i].on_b : &s->at[i].on_a;
+        bool known = false;
+        for (int k = 0; k < count; k++) {
+            known = known || ids[k] == p->id;
+        }
+        if (!known) {
+            if (count < 2) {
+                ends[count] = p->at;
+            }
+            ids[count++] = p->id;
+        }
     }
-    witnesses(&s, 1e-14 * extent, &r);
-    return r;
+    return count;
+}
+
+/* Takes a normal if it has the larger gap. */
+static void offer_normal(spatial_pair *pair, perp_vec3 n, double *gap, spatial_result *r)
+{
+    const double along = perp_spatial_gap_along(pair, n);
+    if (along > *gap) {
+        *gap = along;
+        r->normal = n;
+    }
+}
+
+/* For two edges the closed form is better by the ratio of their lengths: the simplex is a triangle as thin as that. */
+static void better_edges(spatial_pair *pair, const simplex *s, double *gap, spatial_result *r)
+{
+    perp_vec3 p[2], q[2], on_p, on_q;
+    if (s->count != 3 || spread(s, false, p) != 2 || spread(s, true, q) != 2) {
+        return;
+    }
+    perp_spatial_segments(p[0], p[1], q[0], q[1], &on_p, &on_q);
+    const perp_vec3 n = perp_vec3_normalise(perp_vec3_cross(perp_vec3_sub(p[1], p[0]), perp_vec3_sub(q[1], q[0])));
+    if (perp_vec3_norm(perp_vec3_sub(on_q, on_p)) <= r->phi * (1.0 + 1e-12)) {
+        r->on_a = on_p;
+        r->on_b = on_q;
+    }
+    if (perp_vec3_norm(n) > 0.0) {
+        offer_normal(pair, perp_vec3_dot(n, r->normal) < 0.0 ? spatial_negative(n) : n, gap, r);
+    }
+}
+
+/* Takes the normal of a face if the nearest points are over it to the tie tolerance. */
+static bool snap(spatial_pair *pair, bool of_b, spatial_result *r)
+{
+    spatial_core *core = of_b ? &pair->b : &pair->a;
+    const perp_vec3 towards = of_b ? spatial_negative(r->normal) : r->normal;
+    const int face = perp_spatial_face_towards(core, spatial_to_local(core, towards));
+    if (face < 0) {
+        return false;
+    }
+    double offset;
+    perp_vec3 n = spatial_from_local(core, perp_spatial_face_normal(core, face, &offset));
+    n = of_b ? spatial_negative(n) : n;
+    const perp_vec3 v = perp_vec3_sub(r->on_b, r->on_a);
+    const double along = perp_vec3_dot(v, n);
+    const double off = perp_vec3_norm(perp_vec3_add_scaled(v, -along, n));
+    if (!(off <= pair->tolerance) || perp_spatial_gap_along(pair, n) < r->phi - pair->tolerance) {
+        return false;
+    }
+    r->normal = n;
+    return true;
+}
+
+/* False if the bounds have not met. */
+static bool finish_polytopes(search *g, spatial_result *r, perp_spatial_trace *trace)
+{
+    r->phi = g->s.length;
+    r->normal = perp_vec3_scale(1.0 / g->s.length, g->s.v);
+    witnesses(&g->s, r);
+    double gap = perp_spatial_gap_along(g->pair, r->normal);
+    better_edges(g->pair, &g->s, &gap, r);
+    const perp_vec3 between = perp_vec3_sub(r->on_b, r->on_a);
+    r->phi = perp_vec3_norm(between); /* errors along the features are of second order here */
+    offer_normal(g->pair, perp_vec3_scale(1.0 / r->phi, between), &gap, r);
+    if (r->phi - gap > 1e-15 * g->pair->extent) { /* thin simplices: the features themselves know better */
+        spatial_hint hint;
+        spatial_result better;
+        hint_of(&g->s, &hint);
+        trace->polishes++;
+        if (perp_spatial_polish(g->pair, r->normal, &hint, 4e-12 * g->pair->extent, &better) && better.phi > gap) {
+            *r = better;
+            gap = better.phi;
+        }
+    }
+    if (!snap(g->pair, false, r)) {
+        snap(g->pair, true, r);
+    }
+    const double certain = 2e-13 * g->pair->extent;
+    return r->phi - fmax(g->lower, gap) <= certain;
+}
+
+static spatial_verdict finish_curved(search *g, spatial_result *r, perp_spatial_trace *trace)
+{
+    static const double parts[] = {0.2, 1e-2, 1e-3, 1e-5, 1e-8, 1e-12};
+    const double slack = 2e-12 * g->pair->extent;
+    for (int k = 0; k < (int)(sizeof parts / sizeof parts[0]); k++) {
+        const spatial_verdict verdict = iterate(g, parts[k]);
+        if (verdict != SPATIAL_APART) {
+            return verdict;
+        }
+        spatial_hint hint;
+        hint_of(&g->s, &hint);
+        trace->polishes++;
+        const perp_vec3 n = perp_vec3_scale(1.0 / g->s.length, g->s.v);
+        if (perp_spatial_polish(g->pair, n, &hint, slack, r) && r->phi > 0.0 &&
+            r->phi <= g->s.length * (1.0 + 1e-9) + slack) {
+            if (r->phi > g->pair->tolerance && !snap(g->pair, false, r)) {
+                snap(g->pair, true, r);
+            }
+            return SPATIAL_APART;
+        }
+        if (g->stalled) {
+            break;
+        }
+    }
+    return finish_polytopes(g, r, trace) ? SPATIAL_APART : SPATIAL_UNSURE;
+}
+
+spatial_verdict perp_spatial_gjk(spatial_pair *pair, perp_vec3 start, spatial_result *result, perp_spatial_trace *trace)
+{
+    spatial_verdict verdict = SPATIAL_OVERLAP;
+    search g = {.pair = pair, .lower = -INFINITY, .trust = !pair->wary};
+    const vertex first = support(pair, perp_vec3_norm(start) > 0.0 ? start : perp_vec3_make(1.0, 0.0, 0.0));
+    g.s = nearest_of_one(&first);
+    if (perp_spatial_curved(pair)) {
+        verdict = finish_curved(&g, result, trace);
+    } else {
+        verdict = iterate(&g, 0.0);
+        if (verdict == SPATIAL_APART && !finish_polytopes(&g, result, trace)) {
+            verdict = SPATIAL_UNSURE;
+        }
+    }
+    trace->gjk_iterations += g.iterations;
+    trace->limit = trace->limit || g.iterations >= ITERATIONS_MAX;
+    if (verdict == SPATIAL_UNSURE) {
+        return verdict;
+    }
+    if (verdict != SPATIAL_APART) {
+        *result = (spatial_result){
+            .phi = verdict == SPATIAL_BEYOND ? g.lower : 0.0, .normal = g.highest, .beyond = verdict == SPATIAL_BEYOND};
+    }
+    return verdict == SPATIAL_APART && result->phi <= pair->tolerance ? SPATIAL_OVERLAP : verdict;
+}
+
+double perp_spatial_touch(spatial_pair *pair, spatial_result *result, perp_spatial_trace *trace)
+{
+    const double apart = fmax(0.1 * fmin(pair->a.size, pair->b.size), 1e-3 * fmax(pair->a.size, pair->b.size));
+    spatial_pair moved = *pair;
+    moved.b.position = perp_vec3_add_scaled(pair->b.position, apart - result->phi, result->normal);
+    moved.limit = INFINITY;
+    moved.wary = true;
+    spatial_result r;
+    if (perp_spatial_gjk(&moved, result->normal, &r, trace) != SPATIAL_OVERLAP) {
+        result->on_a = r.on_a;
+        result->on_b = perp_vec3_add_scaled(r.on_b, result->phi - apart, result->normal);
+    } else { /* not reached for cores that are apart; a point of each all the same */
+        result->on_a = perp_spatial_support(&pair->a, result->normal).at;
+        result->on_b = perp_spatial_support(&pair->b, spatial_negative(result->normal)).at;
+        trace->limit = true;
+    }
+    const perp_vec3 d = perp_vec3_sub(result->on_b, result->on_a);
+    return perp_vec3_norm(perp_vec3_add_scaled(d, -result->phi, result->normal));
 }

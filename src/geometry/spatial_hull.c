@@ -28,6 +28,7 @@ typedef struct builder {
     int *twin;        /* of a slot: the slot across its edge */
     int *face;        /* of a triangle */
     int *stack;       /* triangles to visit */
+    int *index;       /* of a point: the corner it becomes */
     half_edge *edges; /* of every slot */
     ranked *order;
 } builder;
@@ -195,6 +196,33 @@ static double find_extent(const perp_vec3 *points, int count, perp_spatial_hull 
     return perp_vec3_norm(perp_vec3_sub(high, low));
 }
 
+/* Leaves out points that are in the middle of a face: joined to nothing, they would stop a search along edges. */
+static void drop_loose_points(perp_spatial_hull *hull, int *index)
+{
+    for (int i = 0; i < hull->corner_count; i++) {
+        index[i] = 0;
+    }
+    for (int e = 0; e < hull->edge_count; e++) {
+        index[hull->edges[e].corners[0]] = index[hull->edges[e].corners[1]] = 1;
+    }
+    int kept = 0;
+    for (int i = 0; i < hull->corner_count; i++) {
+        if (index[i]) {
+            hull->corners[kept] = hull->corners[i];
+            index[i] = kept++;
+        }
+    }
+    for (int e = 0; e < hull->edge_count; e++) {
+        hull->edges[e].corners[0] = index[hull->edges[e].corners[0]];
+        hull->edges[e].corners[1] = index[hull->edges[e].corners[1]];
+    }
+    const perp_spatial_face *last = &hull->faces[hull->face_count - 1];
+    for (int k = 0; k < last->start + last->count; k++) {
+        hull->loops[k] = index[hull->loops[k]];
+    }
+    hull->corner_count = kept;
+}
+
 /* The edges of every corner, ascending. */
 static void find_corner_edges(perp_spatial_hull *hull)
 {
@@ -256,9 +284,10 @@ static bool take_scratch(builder *b, perp_arena *arena)
     b->twin = PERP_ARENA_NEW(arena, int, slots);
     b->face = PERP_ARENA_NEW(arena, int, triangles);
     b->stack = PERP_ARENA_NEW(arena, int, triangles);
+    b->index = PERP_ARENA_NEW(arena, int, (size_t)b->point_count);
     b->edges = PERP_ARENA_NEW(arena, half_edge, slots);
     b->order = PERP_ARENA_NEW(arena, ranked, triangles);
-    return b->twin && b->face && b->stack && b->edges && b->order;
+    return b->twin && b->face && b->stack && b->index && b->edges && b->order;
 }
 
 perp_status perp_spatial_hull_prepare(const perp_vec3 *points, int point_count, const int *triangles,
@@ -287,6 +316,7 @@ perp_status perp_spatial_hull_prepare(const perp_vec3 *points, int point_count, 
         status = find_borders(&b, hull, error);
     }
     if (status == PERP_STATUS_OK) {
+        drop_loose_points(hull, b.index);
         find_corner_edges(hull);
         find_offsets(hull);
     }

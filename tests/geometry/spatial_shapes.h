@@ -212,7 +212,7 @@ static inline body random_body(perp_random *random)
     } else {
         b = random_hull(random, size, middle, thin);
     }
-    if (perp_random_uniform(random, 0, 1) < 0.4) {
+    if (kind <= 1 && perp_random_uniform(random, 0, 1) < 0.4) {
         b.shape.radius = thin / 2;
     }
     if (perp_random_uniform(random, 0, 1) < 0.7) {

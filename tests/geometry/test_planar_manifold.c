@@ -285,6 +285,115 @@ static void labels_last(void **state)
     }
 }
 
+/* ---- parts of polygons --------------------------------------------------------------------------------------------
+ */
+
+/* An L cut along its diagonal: the lying leg, under y = 0, and the standing one, left of x = 0. The cut runs from the
+ * inner corner (0, 0) to the outer one (-1, -1). */
+typedef struct l_part {
+    perp_vec3 corners[4];
+    perp_planar_border borders[4];
+    perp_planar_shape shape;
+} l_part;
+
+static perp_planar_border border(bool edge, bool convex, perp_vec3 before, perp_vec3 after)
+{
+    return (perp_planar_border){edge, convex, before, after};
+}
+
+static void lying_leg(l_part *p)
+{
+    const perp_vec3 right = {1, 0, 0}, left = {-1, 0, 0}, up = {0, 1, 0}, down = {0, -1, 0};
+    *p = (l_part){.corners = {at(0, 0), at(-1, -1), at(5, -1), at(5, 0)},
+                  .borders = {border(false, false, left, up), border(true, true, down, right),
+                              border(true, true, right, up), border(true, true, up, left)}};
+    p->shape = (perp_planar_shape){.kind = PERP_PLANAR_CORE, .count = 4, .corners = p->corners, .borders = p->borders};
+}
+
+static void standing_leg(l_part *p)
+{
+    const perp_vec3 right = {1, 0, 0}, left = {-1, 0, 0}, up = {0, 1, 0}, down = {0, -1, 0};
+    *p = (l_part){.corners = {at(0, 0), at(0, 5), at(-1, 5), at(-1, -1)},
+                  .borders = {border(true, false, left, up), border(true, true, up, left),
+                              border(true, true, left, down), border(false, true, down, right)}};
+    p->shape = (perp_planar_shape){.kind = PERP_PLANAR_CORE, .count = 4, .corners = p->corners, .borders = p->borders};
+}
+
+static void cuts_are_no_surface(void **state)
+{
+    (void)state;
+    l_part lying, standing;
+    lying_leg(&lying);
+    standing_leg(&standing);
+    /* a block in the corner, deeper in the wall than in the floor: its corner is past the cut, in the standing leg. The
+     * lying one is left nearest through the cut, 0.02 sqrt(1/2) deep, and answers with its floor all the same. */
+    const body block = box(0.5 - 0.03, 0.5 - 0.01, 1, 1, 0);
+    const perp_planar_shape b = shape_of(&block);
+    perp_manifold m = perp_planar_manifold_build(&lying.shape, &b);
+    assert_int_equal(m.count, 2);
+    for (int i = 0; i < 2; i++) {
+        NEAR(m.points[i].at.phi, -0.01, 1e-14);
+        NEAR(m.points[i].at.normal.y, 1, 1e-14);
+    }
+    NEAR(fmin(m.points[0].at.point_a.x, m.points[1].at.point_a.x), 0, 1e-14); /* the floor begins at the corner */
+    NEAR(perp_planar_distance(&lying.shape, &b).phi, -0.01, 1e-14);
+    m = perp_planar_manifold_build(&b, &standing.shape);
+    assert_int_equal(m.count, 2);
+    for (int i = 0; i < 2; i++) {
+        NEAR(m.points[i].at.phi, -0.03, 1e-14);
+        NEAR(m.points[i].at.normal.x, -1, 1e-14);
+    }
+    /* a disc in the lying leg, next to the cut: the standing leg is near it through the cut only, and has no contact */
+    const body swallowed = disc(-0.4, -0.7, 0.05);
+    const perp_planar_shape d = shape_of(&swallowed);
+    assert_true(perp_planar_distance(&standing.shape, &d).phi == INFINITY);
+    assert_int_equal(perp_planar_manifold_build(&standing.shape, &d).count, 0);
+    perp_planar_shape bare = standing.shape;
+    bare.borders = NULL;
+    NEAR(perp_planar_distance(&bare, &d).phi, 0.3 * sqrt(0.5) - 0.05, 1e-14);
+    NEAR(perp_planar_distance(&lying.shape, &d).phi, -0.3 - 0.05, 1e-14); /* out through the bottom */
+}
+
+/* The inner corner is nobody's nearest point; the outer corner that both parts have is both parts'. */
+static void corners_of_parts(void **state)
+{
+    (void)state;
+    l_part lying, standing;
+    lying_leg(&lying);
+    standing_leg(&standing);
+    const body near_inner = disc(0.3, 0.2, 0.1), near_outer = disc(-1.3, -1.4, 0.1), beside = disc(-0.5, -1.2, 0.1);
+    const perp_planar_shape inner = shape_of(&near_inner), outer = shape_of(&near_outer), side = shape_of(&beside);
+    NEAR(perp_planar_distance(&lying.shape, &inner).phi, 0.1, 1e-14);
+    NEAR(perp_planar_distance(&standing.shape, &inner).phi, 0.2, 1e-14);
+    NEAR(perp_planar_distance(&lying.shape, &outer).phi, 0.4, 1e-14);
+    NEAR(perp_planar_distance(&standing.shape, &outer).phi, 0.4, 1e-14);
+    NEAR(perp_planar_distance(&lying.shape, &side).phi, 0.1, 1e-14);
+    assert_true(perp_planar_distance(&standing.shape, &side).phi ==
+                INFINITY); /* its corner is near, but in no way out */
+    /* on the ground: the lying leg lists its bottom, the standing one just the corner that they share */
+    const perp_planar_shape ground = {.kind = PERP_PLANAR_HALFPLANE, .normal = {0, 1, 0}, .offset = -1.25};
+    perp_manifold m = perp_planar_manifold_build(&lying.shape, &ground);
+    assert_int_equal(m.count, 2);
+    NEAR(m.points[0].at.phi + m.points[1].at.phi, 0.5, 1e-14);
+    m = perp_planar_manifold_build(&ground, &standing.shape);
+    assert_int_equal(m.count, 1);
+    NEAR(m.points[0].at.point_b.x, -1, 1e-14);
+    /* a ceiling that comes down on the standing leg is no business of the lying one */
+    const perp_planar_shape roof = {
+        .kind = PERP_PLANAR_HALFPLANE, .normal = {-0.1, -0.9949874371066199, 0}, .offset = -6};
+    assert_int_equal(perp_planar_manifold_build(&standing.shape, &roof).count, 2);
+    const perp_planar_shape from_left = {.kind = PERP_PLANAR_HALFPLANE, .normal = {1, 0, 0}, .offset = -1.5};
+    assert_int_equal(perp_planar_manifold_build(&lying.shape, &from_left).count, 1);
+    assert_int_equal(perp_planar_manifold_build(&standing.shape, &from_left).count, 2);
+    const perp_planar_shape slanted = {.kind = PERP_PLANAR_HALFPLANE, .normal = {-0.6, -0.8, 0}, .offset = -6};
+    assert_true(perp_planar_distance(&lying.shape, &slanted).phi < INFINITY); /* at (5, 0), an outer corner */
+    /* in a ring: all but the inner corner */
+    const perp_planar_shape ring = {.kind = PERP_PLANAR_HOLE, .centre = {1, 1, 0}, .radius = 7};
+    m = perp_planar_manifold_build(&lying.shape, &ring);
+    assert_int_equal(m.count, 3);
+    NEAR(perp_planar_distance(&lying.shape, &ring).phi, 7 - hypot(4, 2), 1e-14);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +406,8 @@ int main(void)
         cmocka_unit_test(collinear_corners_make_one_side),
         cmocka_unit_test(random_pairs),
         cmocka_unit_test(labels_last),
+        cmocka_unit_test(cuts_are_no_surface),
+        cmocka_unit_test(corners_of_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

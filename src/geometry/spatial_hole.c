@@ -1,0 +1,625 @@
+/* spatial_hole.c - signed distance of a convex shape and a bore: see spatial_hole.h for what is computed.
+ *
+ * In the hole's frame a unit normal at the angle t is n = c e(t) + s z with c >= 0, and the half plate K(t) begins at
+ * n . y = R c - H |s|. With h the support function of x, the signed distance of the two is
+ *
+ *     f(t) = max over (c, s) of R c - H |s| - h(n),                       phi = min over t of f(t).
+ *
+ * Only the projection of x on the plane of e(t) and z matters. For s of one sign, let P be its points counted from the
+ * corner (R, -+H) of the half plate, with the z axis towards the solid's outside; then f is minus the smallest value of
+ * max_P (c, s) . P over the quarter circle. Its local minima are
+ *     (1, 0), radial, if the farthest point is within the plate's thickness;
+ *     (0, 1), axial, if the lowest point is over the plate;
+ *     the normal of an edge of the projection, if the corner of the half plate stands over (or under) that edge;
+ *     minus the direction of a corner of the projection, if that is within the corner's cone of normals;
+ *     for round shapes a root of the derivative: (-s, c) . P of the farthest point P.
+ * A polytope's projection is walked around, a round shape's derivative is bracketed and its root found by regula falsi.
+ *
+ * By the envelope theorem f'(t) = -c (p . e'(t)) with p the nearest point of x. A scan of the angles brackets the
+ * minima of f; a polytope adds, for each sector, the angle of the corner or edge that comes nearest there. Within a
+ * bracket the sign change of f' is found, so that the angle is accurate to rounding and phi twice so.
+ */
+#include "geometry/spatial_hole.h"
+
+#include <assert.h>
+
+static const double half_pi = 1.5707963267948966;
+
+/* ---- the pair ---------------------------------------------------------------------------------------------------- */
+
+static void place_corners(const perp_spatial_shape *x, spatial_hole_pair *pair)
+{
+    const perp_vec3 h = x->half_lengths;
+    pair->corners = pair->own;
+    pair->corner_count = 0;
+    pair->radius = 0.0;
+    switch (x->kind) {
+    case PERP_SPATIAL_POINT:
+        pair->own[0] = perp_vec3_make(0.0, 0.0, 0.0);
+        pair->corner_count = 1;
+        pair->radius = x->radius;
+        pair->size = 2.0 * x->radius;
+        break;
+    case PERP_SPATIAL_SEGMENT:
+        pair->own[0] = perp_vec3_make(0.0, 0.0, -x->half_length);
+        pair->own[1] = perp_vec3_make(0.0, 0.0, x->half_length);
+        pair->corner_count = 2;
+        pair->radius = x->radius;
+        pair->size = 2.0 * (x->half_length + x->radius);
+        break;
+    case PERP_SPATIAL_BOX:
+        for (int i = 0; i < 8; i++) {
+            pair->own[i] = perp_vec3_make(i & 1 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 4 ? h.z : -h.z);
+        }
+        pair->corner_count = 8;
+        pair->size = 2.0 * perp_vec3_norm(h);
+        break;
+    case PERP_SPATIAL_HULL:
+        pair->corners = x->hull->corners;
+        pair->corner_count = x->hull->corner_count;
+        pair->size = x->hull->size;
+        break;
+    case PERP_SPATIAL_CYLINDER:
+        pair->size = 2.0 * hypot(x->half_length, x->radius);
+        break;
+    case PERP_SPATIAL_ELLIPSOID:
+        pair->size = 2.0 * fmax(h.x, fmax(h.y, h.z));
+        break;
+    default:
+        assert(false); /* unbounded shapes make no contact with a hole */
+    }
+}
+
+void perp_spatial_hole_place(const perp_spatial_shape *x, const perp_spatial_shape *hole, spatial_hole_pair *pair)
+{
+    const perp_mat3 back = perp_mat3_transpose(&hole->rotation);
+    pair->x = x;
+    pair->turn = perp_mat3_mul(&back, &x->rotation);
+    pair->at = perp_mat3_mul_vec(&back, perp_vec3_sub(x->position, hole->position));
+    pair->bore = hole->radius;
+    pair->half = hole->half_length;
+    place_corners(x, pair);
+    pair->tolerance = 4e-9 + 2e-9 * (pair->size + pair->bore);
+}
+
+int perp_spatial_hole_edge_count(const spatial_hole_pair *pair)
+{
+    switch (pair->x->kind) {
+    case PERP_SPATIAL_SEGMENT:
+        return 1;
+    case PERP_SPATIAL_BOX:
+        return 12;
+    case PERP_SPATIAL_HULL:
+        return pair->x->hull->edge_count;
+    default:
+        return 0;
+    }
+}
+
+void perp_spatial_hole_edge(const spatial_hole_pair *pair, int edge, int corners[2])
+{
+    static const int box[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3},
+                                   {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
+    const bool hull = pair->x->kind == PERP_SPATIAL_HULL;
+    const int *from = hull ? pair->x->hull->edges[edge].corners : box[edge];
+    corners[0] = from[0];
+    corners[1] = from[1];
+}
+
+bool perp_spatial_hole_crossing(const spatial_hole_pair *pair, int edge, double z, perp_vec3 *point)
+{
+    int ends[2];
+    perp_spatial_hole_edge(pair, edge, ends);
+    const perp_vec3 p = spatial_hole_point(pair, pair->corners[ends[0]]);
+    const perp_vec3 q = spatial_hole_point(pair, pair->corners[ends[1]]);
+    if ((p.z > z) == (q.z > z)) {
+        return false;
+    }
+    *point = perp_vec3_add_scaled(p, (z - p.z) / (q.z - p.z), perp_vec3_sub(q, p));
+    point->z = z;
+    return true;
+}
+
+perp_vec3 perp_spatial_hole_support(const spatial_hole_pair *pair, perp_vec3 n, perp_vec3 outward, int end)
+{
+    const perp_spatial_shape *x = pair->x;
+    if (x->kind == PERP_SPATIAL_ELLIPSOID) {
+        const perp_vec3 h = x->half_lengths, local = perp_mat3_tmul_vec(&pair->turn, n);
+        const perp_vec3 scaled = perp_vec3_make(h.x * local.x, h.y * local.y, h.z * local.z);
+        const double length = perp_vec3_norm(scaled);
+        return spatial_hole_point(
+            pair, perp_vec3_make(h.x * scaled.x / length, h.y * scaled.y / length, h.z * scaled.z / length));
+    }
+    const perp_vec3 axis = perp_vec3_make(pair->turn.m[2], pair->turn.m[5], pair->turn.m[8]);
+    const double along = perp_vec3_dot(axis, n);
+    perp_vec3 across = perp_vec3_add_scaled(n, -along, axis);
+    if (perp_vec3_norm(across) < 1e-15) {
+        across = outward;
+    } /* twice, for of an n nearly along the axis little but rounding is left the first time */
+    across = perp_vec3_add_scaled(across, -perp_vec3_dot(axis, across), axis);
+    const double length = perp_vec3_norm(across);
+    const double sign = end != 0 ? end : along >= 0.0 ? 1.0 : -1.0;
+    return perp_vec3_add_scaled(perp_vec3_add_scaled(pair->at, sign * x->half_length, axis), x->radius / length,
+                                across);
+}
+
+/* ---- one half plate ---------------------------------------------------------------------------------------------- */
+
+typedef struct flat {
+    double x, y;
+} flat;
+
+enum { CACHED = 64 };
+
+/* The half plate at one angle, and one of its two corners. */
+typedef struct meridian {
+    const spatial_hole_pair *pair;
+    perp_vec3 radial, tangent;
+    perp_vec3 radial_local, z_local; /* in x's frame, for polytopes */
+    double side;                     /* +1: corner at -z, normals with s >= 0; -1: at +z, s <= 0 */
+    spatial_hole_contact *best;
+    bool best_is_local;
+    bool settled;      /* x and the half plate are apart, for which there is one local minimum, and it was found */
+    flat seen[CACHED]; /* the first corners along `radial` and z */
+} meridian;
+
+static flat from_corner(const meridian *m, double u, double z)
+{
+    return (flat){u - m->pair->bore, m->side * z + m->pair->half};
+}
+
+static flat flat_of(const meridian *m, perp_vec3 p)
+{
+    return from_corner(m, perp_vec3_dot(p, m->radial), p.z);
+}
+
+static flat seen_along(const meridian *m, int i)
+{
+    const perp_vec3 c = m->pair->corners[i];
+    return (flat){perp_vec3_dot(m->pair->at, m->radial) + perp_vec3_dot(m->radial_local, c),
+                  m->pair->at.z + perp_vec3_dot(m->z_local, c)};
+}
+
+static flat flat_corner(const meridian *m, int i)
+{
+    const flat p = i < CACHED ? m->seen[i] : seen_along(m, i);
+    return from_corner(m, p.x, p.y);
+}
+
+/* A candidate of f: the normal (c, s), c and s >= 0, the core's point p of x that is farthest along it, and its place
+ * `at` in the plane. Values that are no local minimum (`local` false, by rounding or because the local one is
+ * elsewhere) never win but by rounding, and make no tie. */
+static void offer(meridian *m, flat n, flat at, perp_vec3 p, const spatial_hole_contact *what, bool local)
+{
+    spatial_hole_contact k = *what;
+    k.radial = m->radial;
+    k.cosine = n.x;
+    k.sine = m->side * n.y;
+    k.gap = -(n.x * at.x + n.y * at.y);
+    k.slope = -n.x * perp_vec3_dot(p, m->tangent);
+    k.point = p;
+    k.level = k.part == SPATIAL_HOLE_WALL ? p.z : -m->side;
+    k.tie = false;
+    m->settled = m->settled || (local && k.gap > 0.0 && (k.part != SPATIAL_HOLE_WALL || fabs(p.z) <= m->pair->half));
+    spatial_hole_contact *best = m->best;
+    const bool rivals = local && m->best_is_local && fmin(k.gap, best->gap) < 0.0 &&
+                        fabs(k.gap - best->gap) <= m->pair->tolerance && spatial_hole_normals_differ(&k, best);
+    if (k.gap > best->gap) {
+        const bool still = best->tie && k.gap - best->gap <= m->pair->tolerance;
+        *best = k;
+        best->tie = rivals || still;
+        m->best_is_local = local;
+    } else if (rivals) {
+        best->tie = true;
+    } else if (k.part == SPATIAL_HOLE_WALL && best->part == SPATIAL_HOLE_WALL && k.gap == best->gap) {
+        best->level = 0.5 * (fmin(fmax(k.level, -m->pair->half), m->pair->half) +
+                             fmin(fmax(best->level, -m->pair->half), m->pair->half));
+    }
+}
+
+/* ---- polytopes --------------------------------------------------------------------------------------------------- */
+
+/* The first corner of the walk: the farthest out, of several the farthest along the other axis. */
+static int outermost(const meridian *m)
+{
+    int best = 0;
+    flat far = flat_corner(m, 0);
+    for (int i = 1; i < m->pair->corner_count; i++) {
+        const flat p = flat_corner(m, i);
+        if (p.x > far.x || (p.x == far.x && p.y > far.y)) {
+            far = p;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* The next corner of the projection, turning from +x to +y; -1 if there is none before the normal is +y. */
+static int next_corner(const meridian *m, flat v)
+{
+    int best = -1;
+    flat d = {0.0, 0.0};
+    for (int i = 0; i < m->pair->corner_count; i++) {
+        const flat p = flat_corner(m, i);
+        const flat w = {p.x - v.x, p.y - v.y};
+        if (w.y <= 0.0) {
+            continue;
+        }
+        const double turn = best < 0 ? -1.0 : d.x * w.y - d.y * w.x;
+        if (turn < 0.0 || (turn == 0.0 && w.y > d.y)) {
+            best = i;
+            d = w;
+        }
+    }
+    return best;
+}
+
+static perp_vec3 corner_of(const meridian *m, int i)
+{
+    return spatial_hole_point(m->pair, m->pair->corners[i]);
+}
+
+static void offer_corner(meridian *m, int i, flat v, flat from, flat to)
+{
+    const double length = sqrt(v.x * v.x + v.y * v.y);
+    const flat n = {-v.x / length, -v.y / length};
+    if (length > 0.0 && from.x * n.y - from.y * n.x >= 0.0 && n.x * to.y - n.y * to.x >= 0.0) {
+        const spatial_hole_contact k = {.part = SPATIAL_HOLE_RIM, .corners = {i, i}};
+        offer(m, n, v, corner_of(m, i), &k, true);
+    }
+}
+
+static void quarter_of_polytope(meridian *m)
+{
+    int i = outermost(m);
+    flat v = flat_corner(m, i), from = {1.0, 0.0};
+    const spatial_hole_contact wall = {.part = SPATIAL_HOLE_WALL, .corners = {i, i}};
+    offer(m, from, v, corner_of(m, i), &wall, v.y >= 0.0);
+    for (int steps = 0; steps < m->pair->corner_count; steps++) {
+        const int j = m->settled ? -1 : next_corner(m, v);
+        if (j < 0) {
+            break;
+        }
+        const flat w = flat_corner(m, j), d = {w.x - v.x, w.y - v.y};
+        const double length = sqrt(d.x * d.x + d.y * d.y), foot = -(v.x * d.x + v.y * d.y) / (length * length);
+        const flat n = {d.y / length, -d.x / length};
+        offer_corner(m, i, v, from, n);
+        const perp_vec3 p = corner_of(m, i), q = corner_of(m, j);
+        const perp_vec3 on = perp_vec3_add_scaled(p, fmin(fmax(foot, 0.0), 1.0), perp_vec3_sub(q, p));
+        const spatial_hole_contact edge = {.part = SPATIAL_HOLE_RIM, .corners = {i, j}};
+        offer(m, n, v, on, &edge, foot >= 0.0 && foot <= 1.0);
+        i = j;
+        v = w;
+        from = n;
+    }
+    if (m->settled) {
+        return;
+    }
+    const flat axial = {0.0, 1.0};
+    offer_corner(m, i, v, from, axial);
+    const spatial_hole_contact face = {.part = SPATIAL_HOLE_FACE, .corners = {i, i}};
+    offer(m, axial, v, corner_of(m, i), &face, v.x >= 0.0);
+}
+
+/* ---- round shapes ------------------------------------------------------------------------------------------------ */
+
+enum { PIECES = 4 }; /* of a smooth arc, to bracket its minima */
+
+/* max_P n . P at one normal, its derivative, and the point that attains it. */
+typedef struct sample {
+    double angle;
+    flat n, at;
+    double slope;
+    perp_vec3 p;
+} sample;
+
+static sample sample_at(const meridian *m, double angle, int end)
+{
+    sample s = {.angle = angle, .n = {cos(angle), sin(angle)}};
+    s.n = angle <= 0.0 ? (flat){1.0, 0.0} : angle >= half_pi ? (flat){0.0, 1.0} : s.n;
+    perp_vec3 n = perp_vec3_scale(s.n.x, m->radial);
+    n.z = m->side * s.n.y;
+    s.p = perp_spatial_hole_support(m->pair, n, m->radial, end);
+    s.at = flat_of(m, s.p);
+    s.slope = s.n.x * s.at.y - s.n.y * s.at.x;
+    return s;
+}
+
+/* The nearest point between two samples with slopes of either sign: the mean whose slope is zero. */
+static void offer_between(meridian *m, const sample *a, const sample *b, int end)
+{
+    const double sum = b->slope - a->slope, part = sum > 0.0 ? -a->slope / sum : 0.5;
+    const perp_vec3 p = perp_vec3_add_scaled(a->p, part, perp_vec3_sub(b->p, a->p));
+    const spatial_hole_contact k = {.part = SPATIAL_HOLE_RIM, .end = end};
+    const sample *nearer = fabs(a->slope) < fabs(b->slope) ? a : b;
+    offer(m, nearer->n, nearer->at, p, &k, true);
+}
+
+/* Regula falsi (Illinois), with a bisection now and then so that the bracket shrinks whatever the function. */
+static void offer_root(meridian *m, sample a, sample b, int end)
+{
+    double weight_a = 1.0, weight_b = 1.0;
+    int kept = 0; /* the end that the last step kept */
+    for (int i = 0; i < 100 && b.angle - a.angle > 2e-16; i++) {
+        const double fa = weight_a * a.slope, fb = weight_b * b.slope;
+        double angle = i % 4 == 3 ? 0.5 * (a.angle + b.angle) : a.angle - fa * (b.angle - a.angle) / (fb - fa);
+        if (!(angle > a.angle && angle < b.angle)) {
+            angle = 0.5 * (a.angle + b.angle);
+            if (angle <= a.angle || angle >= b.angle) {
+                break;
+            }
+        }
+        const sample c = sample_at(m, angle, end);
+        if (c.slope < 0.0) {
+            a = c;
+            weight_a = 1.0;
+            weight_b *= kept == 1 ? 0.5 : 1.0;
+            kept = 1;
+        } else {
+            b = c;
+            weight_b = 1.0;
+            weight_a *= kept == -1 ? 0.5 : 1.0;
+            kept = -1;
+        }
+        if (fabs(c.slope) <= 1e-15 * m->pair->size) {
+            break;
+        }
+    }
+    offer_between(m, &a, &b, end);
+}
+
+/* Where, between two samples with slopes of one sign, a cubic with their values and slopes turns most to the other
+ * sign; false if it does not change sign. Two minima may be as near as that only where x and the half plate overlap. */
+static bool turns_between(const sample *a, const sample *b, double *angle)
+{
+    const double width = b->angle - a->angle;
+    const double rise = (b->n.x * b->at.x + b->n.y * b->at.y - a->n.x * a->at.x - a->n.y * a->at.y) / width;
+    const double second = 3.0 * (a->slope + b->slope - 2.0 * rise),
+                 first = 2.0 * (3.0 * rise - 2.0 * a->slope - b->slope);
+    const double t = -0.5 * first / second;
+    *angle = a->angle + t * width;
+    return t > 0.0 && t < 1.0 && (a->slope + t * (first + t * second)) * a->slope < 0.0;
+}
+
+/* The local minima of an arc on which the support is smooth, its ends not among them. */
+static void smooth_arc(meridian *m, double from, double to, int end)
+{
+    if (m->settled) {
+        return;
+    }
+    sample a = sample_at(m, from, end);
+    for (int i = 1; i <= PIECES && !m->settled; i++) {
+        const sample b = sample_at(m, i < PIECES ? from + i * (to - from) / PIECES : to, end);
+        double angle;
+        if (a.slope < 0.0 && b.slope > 0.0) {
+            offer_root(m, a, b, end);
+        } else if (a.slope * b.slope > 0.0 && turns_between(&a, &b, &angle)) {
+            const sample c = sample_at(m, angle, end);
+            if (c.slope * a.slope < 0.0) {
+                offer_root(m, c.slope < 0.0 ? c : a, c.slope < 0.0 ? b : c, end);
+            }
+        }
+        a = b;
+    }
+}
+
+static void offer_ends(meridian *m, int first, int last)
+{
+    const sample a = sample_at(m, 0.0, first), b = sample_at(m, half_pi, last);
+    const spatial_hole_contact wall = {.part = SPATIAL_HOLE_WALL, .end = first};
+    const spatial_hole_contact face = {.part = SPATIAL_HOLE_FACE, .end = last};
+    offer(m, a.n, a.at, a.p, &wall, a.at.y >= 0.0);
+    offer(m, b.n, b.at, b.p, &face, b.at.x >= 0.0);
+}
+
+/* A cylinder's support jumps from one end to the other where the normal is square to its axis. */
+static void quarter_of_cylinder(meridian *m)
+{
+    const perp_vec3 axis = {m->pair->turn.m[2], m->pair->turn.m[5], m->pair->turn.m[8]};
+    const double out = perp_vec3_dot(axis, m->radial), up = m->side * axis.z;
+    const double kink = out * up < 0.0 ? atan2(fabs(out), fabs(up)) : 0.0;
+    const int first = out > 0.0 || (out == 0.0 && up >= 0.0) ? 1 : -1,
+              last = up > 0.0 || (up == 0.0 && out >= 0.0) ? 1 : -1;
+    offer_ends(m, first, last);
+    if (m->settled || first == last) {
+        smooth_arc(m, 0.0, half_pi, first);
+        return;
+    }
+    const sample a = sample_at(m, kink, first), b = sample_at(m, kink, last);
+    if (a.slope <= 0.0 && b.slope >= 0.0) {
+        offer_between(m, &a, &b, 0);
+    }
+    smooth_arc(m, 0.0, kink, first);
+    smooth_arc(m, kink, half_pi, last);
+}
+
+/* ---- ends and sides of pins -------------------------------------------------------------------------------------- */
+
+static void polar(spatial_hole_contact *contact, double angle, perp_vec3 *tangent)
+{
+    contact->angle = angle;
+    contact->radial = perp_vec3_make(cos(angle), sin(angle), 0.0);
+    *tangent = perp_vec3_make(-contact->radial.y, contact->radial.x, 0.0);
+    contact->corners[0] = contact->corners[1] = contact->end = 0;
+    contact->tie = false;
+}
+
+void perp_spatial_hole_end_on_wall(const spatial_hole_pair *pair, const void *context, double angle,
+                                   spatial_hole_contact *contact)
+{
+    const int end = *(const int *)context;
+    const perp_vec3 axis = {pair->turn.m[2], pair->turn.m[5], pair->turn.m[8]};
+    perp_vec3 tangent;
+    polar(contact, angle, &tangent);
+    if (pair->x->kind == PERP_SPATIAL_CYLINDER) {
+        contact->point = perp_spatial_hole_support(pair, contact->radial, contact->radial, end);
+    } else {
+        contact->point = perp_vec3_add_scaled(pair->at, end * pair->x->half_length, axis);
+    }
+    contact->gap = pair->bore - perp_vec3_dot(contact->point, contact->radial) - pair->radius;
+    contact->slope = -perp_vec3_dot(contact->point, tangent);
+    contact->part = SPATIAL_HOLE_WALL;
+    contact->level = contact->point.z;
+    contact->cosine = 1.0;
+    contact->sine = 0.0;
+}
+
+void perp_spatial_hole_rim_on_side(const spatial_hole_pair *pair, const void *context, double angle,
+                                   spatial_hole_contact *contact)
+{
+    const int mouth = *(const int *)context;
+    const perp_vec3 axis = {pair->turn.m[2], pair->turn.m[5], pair->turn.m[8]};
+    perp_vec3 tangent;
+    polar(contact, angle, &tangent);
+    perp_vec3 rim = perp_vec3_scale(pair->bore, contact->radial);
+    rim.z = mouth * pair->half;
+    const perp_vec3 from = perp_vec3_sub(rim, pair->at);
+    const double along = perp_vec3_dot(axis, from);
+    const perp_vec3 across = perp_vec3_add_scaled(from, -along, axis);
+    const double length = perp_vec3_norm(across), scale = length > 0.0 ? 1.0 / length : 0.0;
+    contact->gap = length - pair->x->radius;
+    contact->slope = pair->bore * scale * perp_vec3_dot(across, tangent);
+    contact->part = SPATIAL_HOLE_RIM;
+    contact->level = mouth;
+    contact->point = perp_vec3_add_scaled(pair->at, along, axis); /* on the axis */
+    contact->cosine = scale * perp_vec3_dot(across, contact->radial);
+    contact->sine = scale * across.z;
+}
+
+/* ---- all angles -------------------------------------------------------------------------------------------------- */
+
+/* f and what attains it. */
+static void half_plate(const spatial_hole_pair *pair, const void *context, double angle, spatial_hole_contact *contact)
+{
+    (void)context;
+    const perp_vec3 z = {0.0, 0.0, 1.0};
+    contact->gap = -INFINITY;
+    contact->tie = false;
+    meridian m;
+    m.pair = pair;
+    m.best = contact;
+    m.best_is_local = m.settled = false;
+    m.radial = perp_vec3_make(cos(angle), sin(angle), 0.0);
+    m.tangent = perp_vec3_make(-m.radial.y, m.radial.x, 0.0);
+    m.radial_local = perp_mat3_tmul_vec(&pair->turn, m.radial);
+    m.z_local = perp_mat3_tmul_vec(&pair->turn, z);
+    for (int i = 0; i < pair->corner_count && i < CACHED; i++) {
+        m.seen[i] = seen_along(&m, i);
+    }
+    for (int k = 0; k < 2 && !m.settled; k++) {
+        m.side = k == 0 ? 1.0 : -1.0;
+        if (pair->corner_count > 0) {
+            quarter_of_polytope(&m);
+        } else if (pair->x->kind == PERP_SPATIAL_CYLINDER) {
+            quarter_of_cylinder(&m);
+        } else {
+            offer_ends(&m, 0, 0);
+            smooth_arc(&m, 0.0, half_pi, 0);
+        }
+    }
+    contact->gap -= pair->radius;
+    contact->angle = angle;
+}
+
+/* Signed distance of a point to the solid. */
+static double point_gap(const spatial_hole_pair *pair, perp_vec3 p)
+{
+    const double out = hypot(p.x, p.y) - pair->bore, above = fabs(p.z) - pair->half;
+    return above <= 0.0 ? fmax(-out, above) : out >= 0.0 ? above : hypot(out, above);
+}
+
+typedef struct noted {
+    spatial_hole_angles angles;
+    double gap[SPATIAL_HOLE_EXTRA];
+} noted;
+
+/* Keeps the angles of the points with the smallest gaps. */
+static void note(const spatial_hole_pair *pair, perp_vec3 p, noted *list)
+{
+    const double gap = point_gap(pair, p);
+    int place = list->angles.count;
+    if (place < SPATIAL_HOLE_EXTRA) {
+        list->angles.count++;
+    } else {
+        place = 0;
+        for (int k = 1; k < SPATIAL_HOLE_EXTRA; k++) {
+            place = list->gap[k] > list->gap[place] ? k : place;
+        }
+        if (list->gap[place] <= gap) {
+            return;
+        }
+    }
+    list->angles.of[place] = atan2(p.y, p.x);
+    list->gap[place] = gap;
+}
+
+/* Corners, and edges where they pass a mouth. */
+static void note_corners(const spatial_hole_pair *pair, noted *list)
+{
+    for (int i = 0; i < pair->corner_count; i++) {
+        note(pair, spatial_hole_point(pair, pair->corners[i]), list);
+    }
+    for (int e = 0; e < 2 * perp_spatial_hole_edge_count(pair); e++) {
+        perp_vec3 p;
+        if (perp_spatial_hole_crossing(pair, e / 2, e % 2 ? pair->half : -pair->half, &p)) {
+            note(pair, p, list);
+        }
+    }
+}
+
+/* A pin's two places of contact in the bore may be at nearly the same angle: they are looked at first. */
+static void note_pin(const spatial_hole_pair *pair, noted *list)
+{
+    spatial_hole_angles *a = &list->angles;
+    for (int end = -1; end <= 1; end += 2) {
+        a->of[a->count++] = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_end_on_wall, end).angle;
+        a->of[a->count++] = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_rim_on_side, end).angle;
+    }
+}
+
+spatial_hole_contact perp_spatial_hole_nearest(const spatial_hole_pair *pair)
+{
+    if (pair->corner_count == 1) {
+        const bool central = hypot(pair->at.x, pair->at.y) <= pair->tolerance;
+        spatial_hole_contact c;
+        half_plate(pair, NULL, central ? 0.0 : atan2(pair->at.y, pair->at.x), &c);
+        c.tie = c.tie || central;
+        return c;
+    }
+    const bool is_pin = pair->x->kind == PERP_SPATIAL_CYLINDER || pair->x->kind == PERP_SPATIAL_SEGMENT;
+    noted list = {.angles = {.sectors = is_pin ? SPATIAL_HOLE_SECTORS / 2 : SPATIAL_HOLE_SECTORS}};
+    note_corners(pair, &list);
+    if (is_pin) {
+        note_pin(pair, &list);
+    }
+    return perp_spatial_hole_minimum(pair, half_plate, NULL, &list.angles);
+}
+
+/* ---- the answer -------------------------------------------------------------------------------------------------- */
+
+perp_separation perp_spatial_hole_separation(const spatial_hole_pair *pair, const perp_spatial_shape *hole,
+                                             const spatial_hole_contact *c)
+{
+    perp_vec3 n = perp_vec3_scale(c->cosine, c->radial), on_x;
+    n.z = c->sine;
+    if (c->part == SPATIAL_HOLE_FACE) {
+        on_x = perp_vec3_add_scaled(c->point, pair->radius, n);
+    } else { /* from the hole's point, which is where it should be whatever x's nearest feature is */
+        perp_vec3 on_hole = perp_vec3_scale(pair->bore, c->radial);
+        on_hole.z =
+            c->part == SPATIAL_HOLE_WALL ? fmin(fmax(c->level, -pair->half), pair->half) : c->level * pair->half;
+        on_x = perp_vec3_add_scaled(on_hole, -c->gap, n);
+    }
+    perp_separation s = {.phi = c->gap, .normal = perp_mat3_mul_vec(&hole->rotation, n), .tie = c->tie};
+    s.point_a = perp_vec3_add(hole->position, perp_mat3_mul_vec(&hole->rotation, on_x));
+    s.point_b = perp_vec3_add_scaled(s.point_a, s.phi, s.normal);
+    return s;
+}
+
+perp_separation perp_spatial_hole_distance(const perp_spatial_shape *x, const perp_spatial_shape *hole)
+{
+    spatial_hole_pair pair;
+    perp_spatial_hole_place(x, hole, &pair);
+    const spatial_hole_contact c = perp_spatial_hole_nearest(&pair);
+    return perp_spatial_hole_separation(&pair, hole, &c);
+}

@@ -1,0 +1,624 @@
+/* spatial_manifold.c - all points of the closest features, each with its own gap and label.
+ *
+ * Everything is seen along the normal n of the distance query. Two faces make the polygon where their shadows on a
+ * plane square to n meet, lifted back to both; since each holds its shape's witness, and all of a is below and all of b
+ * above the witnesses' heights, the least gap of the polygon is the distance. The alternative, one face as reference
+ * and the other clipped to it and measured along the reference's normal, treats a and b differently and changes all
+ * gaps when the roles change.
+ *
+ * A round shape's point is that of the ball about its core's point: an end of a capsule is a ball whatever its tilt.
+ */
+#include "geometry/spatial_clip.h"
+#include "geometry/spatial_features.h"
+#include "geometry/spatial_hole.h"
+
+static const double along_normal = 1.0 - 5e-13; /* cosine of 1e-6 rad */
+static const double aligned = 0.9, lesser = 0.5, least_cosine = 0.1;
+static const double level_sine = 0.70710678118654752, aligned_sine = 0.43588989435406736;
+static const double parallel_cosine = 0.98558476690956076; /* 0.17 rad */
+
+typedef struct query {
+    const perp_spatial_shape *a, *b;
+    perp_separation s;
+    double tolerance;
+    perp_vec3 origin; /* a's witness: x, y, z below are from here, along t, o and the normal */
+    perp_vec3 t, o;
+} query;
+
+static perp_vec3 negative(perp_vec3 v)
+{
+    return perp_vec3_make(-v.x, -v.y, -v.z);
+}
+
+static perp_manifold_point contact(const query *q, perp_vec3 point_a, perp_vec3 normal, double phi)
+{
+    const perp_vec3 on_a = perp_vec3_add(q->origin, point_a);
+    return (perp_manifold_point){.at = {.phi = phi,
+                                        .normal = normal,
+                                        .point_a = on_a,
+                                        .point_b = perp_vec3_add_scaled(on_a, phi, normal),
+                                        .tie = q->s.tie}};
+}
+
+/* The witnesses of the distance. */
+static void add_witness(const query *q, perp_manifold *m)
+{
+    const double slack = 2.0 * q->tolerance; /* witnesses are within the tolerance of the surface */
+    m->points[m->count++] = (perp_manifold_point){.at = q->s,
+                                                  .feature_a = perp_spatial_feature_at(q->a, q->s.point_a, slack),
+                                                  .feature_b = perp_spatial_feature_at(q->b, q->s.point_b, slack)};
+}
+
+static double least_gap(const perp_manifold *m)
+{
+    double least = INFINITY;
+    for (int i = 0; i < m->count; i++) {
+        least = m->points[i].at.phi < least ? m->points[i].at.phi : least;
+    }
+    return least;
+}
+
+/* ---- order and number -------------------------------------------------------------------------------------------- */
+
+static bool before(const perp_manifold_point *p, const perp_manifold_point *q)
+{
+    return p->feature_a < q->feature_a || (p->feature_a == q->feature_a && p->feature_b < q->feature_b);
+}
+
+/* Names a point alike whichever shape is a. */
+static int64_t rank(const perp_manifold_point *p)
+{
+    const int high = p->feature_a > p->feature_b ? p->feature_a : p->feature_b;
+    return (int64_t)high * 4294967296 + (p->feature_a + p->feature_b - high);
+}
+
+/* Copies a ring of points to the manifold, from its lowest label on, thinned to what there is room for; x and y are
+ * theirs in a plane that shows their polygon. The point of least gap stays. */
+static void finish_ring(const query *q, const perp_manifold_point *ring, const double *x, const double *y, int count,
+                        perp_manifold *m)
+{
+    int first = 0, kept = -1, left[SPATIAL_THIN_MAX];
+    int64_t ranks[SPATIAL_VERTICES_MAX];
+    double least = INFINITY;
+    for (int i = 0; i < count; i++) {
+        left[i] = i;
+        least = ring[i].at.phi < least ? ring[i].at.phi : least;
+    }
+    m->count = count;
+    if (count > PERP_MANIFOLD_MAX) {
+        for (int i = 0; i < count; i++) {
+            ranks[i] = rank(&ring[i]);
+            const bool lowest = ring[i].at.phi <= least + 0.5 * q->tolerance;
+            kept = lowest && (kept < 0 || ranks[i] < ranks[kept]) ? i : kept;
+        }
+        const spatial_thinning thinning = {.x = x, .y = y, .rank = ranks, .kept = kept};
+        m->count = perp_spatial_thin(&thinning, count, PERP_MANIFOLD_MAX, left);
+    }
+    for (int i = 1; i < m->count; i++) {
+        first = before(&ring[left[i]], &ring[left[first]]) ? i : first;
+    }
+    for (int i = 0; i < m->count; i++) {
+        m->points[i] = ring[left[i + first < m->count ? i + first : i + first - m->count]];
+    }
+}
+
+/* ---- face and face ----------------------------------------------------------------------------------------------- */
+
+/* The shadow of a face, counter-clockwise about n: as it is for a's, backwards for b's. */
+static void shadow(const query *q, const spatial_outline *face, bool backwards, spatial_polygon *p)
+{
+    p->count = face->count;
+    for (int i = 0; i < face->count; i++) {
+        const perp_vec3 c = face->corners[backwards ? face->count - 1 - i : i];
+        p->x[i] = perp_vec3_dot(q->t, c);
+        p->y[i] = perp_vec3_dot(q->o, c);
+        p->z[i] = perp_vec3_dot(q->s.normal, c);
+    }
+    p->from_below = backwards;
+    p->plane_count = face->plane_count;
+    for (int k = 0; k < face->plane_count; k++) {
+        const perp_vec3 n = face->plane_normals[k], x = face->plane_points[k];
+        const double nz = perp_vec3_dot(n, q->s.normal);
+        p->planes[k] = (spatial_plane){.level = perp_vec3_dot(n, x) / nz,
+                                       .slope_x = -perp_vec3_dot(n, q->t) / nz,
+                                       .slope_y = -perp_vec3_dot(n, q->o) / nz};
+    }
+}
+
+/* Name of the part of a shadow. */
+static int name(const spatial_outline *face, bool backwards, int part)
+{
+    if (part == SPATIAL_INSIDE) {
+        return perp_feature(PERP_FEATURE_FACE, face->face);
+    }
+    const int i = part / 2, n = face->count;
+    if (part % 2 == 0) {
+        return perp_spatial_outline_corner(face, backwards ? n - 1 - i : i);
+    }
+    return perp_spatial_outline_edge(face, backwards ? (2 * n - 2 - i) % n : i);
+}
+
+/* The point of a vertex of the shadows. All of a is below its witness and all of b above its own: a corner that is over
+ * a steep face's plane, but beyond its border by the tolerance, is not to say otherwise. */
+static perp_manifold_point between(const query *q, double x, double y, double z_a, double z_b)
+{
+    const double low = z_a < 0.0 ? z_a : 0.0, high = z_b > q->s.phi ? z_b : q->s.phi;
+    const perp_vec3 flat = perp_vec3_add_scaled(perp_vec3_scale(x, q->t), y, q->o);
+    return contact(q, perp_vec3_add_scaled(flat, low, q->s.normal), q->s.normal, high - low);
+}
+
+static bool meet(const query *q, spatial_outline *fa, spatial_outline *fb, bool anyway, perp_manifold *m)
+{
+    spatial_polygon pa, pb;
+    spatial_vertex v[SPATIAL_VERTICES_MAX];
+    spatial_view view = {q->origin, q->s.normal, {0.0, 0.0, 0.0}, q->tolerance, anyway};
+    perp_spatial_outline_trace(fa, &view);
+    view.direction = negative(q->s.normal);
+    view.witness = perp_vec3_sub(q->s.point_b, q->origin);
+    perp_spatial_outline_trace(fb, &view);
+    shadow(q, fa, false, &pa);
+    shadow(q, fb, true, &pb);
+    const int count = perp_spatial_polygons_meet(&pa, &pb, q->tolerance, v);
+    perp_manifold_point ring[SPATIAL_VERTICES_MAX];
+    double x[SPATIAL_VERTICES_MAX], y[SPATIAL_VERTICES_MAX];
+    for (int i = 0; i < count; i++) {
+        x[i] = v[i].x;
+        y[i] = v[i].y;
+        ring[i] = between(q, v[i].x, v[i].y, v[i].z_p, v[i].z_q);
+        ring[i].feature_a = name(fa, false, v[i].part_p);
+        ring[i].feature_b = name(fb, true, v[i].part_q);
+    }
+    finish_ring(q, ring, x, y, count, m);
+    return least_gap(m) <= q->s.phi + q->tolerance;
+}
+
+static bool faces_face(double cosine_a, double cosine_b)
+{
+    const double high = fmax(cosine_a, cosine_b), low = fmin(cosine_a, cosine_b);
+    return high >= along_normal || (high >= aligned && low >= lesser);
+}
+
+/* ---- face and segment -------------------------------------------------------------------------------------------- */
+
+/* A line that rests on a face: as it is named where its ends make the point, and where the face's border does. */
+typedef struct resting {
+    perp_vec3 ends[2];
+    double radius;
+    int ends_named[2], cuts_named[2];
+} resting;
+
+/* What of the shape, which faces `towards`, is a line that may rest on the face; false if nothing is. */
+static bool find_resting(const query *q, const spatial_outline *on, const perp_spatial_shape *shape, perp_vec3 towards,
+                         perp_vec3 witness, resting *r)
+{
+    const double sine = fabs(perp_vec3_dot(spatial_axis(shape), towards));
+    const bool level =
+        (on->cosine >= along_normal && sine <= level_sine) || (on->cosine >= aligned && sine <= aligned_sine);
+    const bool capsule = shape->kind == PERP_SPATIAL_SEGMENT;
+    if (capsule || shape->kind == PERP_SPATIAL_CYLINDER) {
+        perp_spatial_side(shape, q->origin, towards, r->ends);
+        r->radius = capsule ? shape->radius : 0.0;
+        for (int k = 0; k < 2; k++) {
+            r->ends_named[k] = perp_feature(capsule ? PERP_FEATURE_CORNER : PERP_FEATURE_SIDE, k);
+            r->cuts_named[k] = capsule ? perp_feature(PERP_FEATURE_EDGE, 0) : r->ends_named[k];
+        }
+        return level;
+    }
+    spatial_line sharp[SPATIAL_LINES_MAX]; /* a blade: both its faces are steep */
+    const int count = on->cosine < along_normal
+                          ? 0
+                          : perp_spatial_lines(shape, q->origin, towards, witness, 2.0 * q->tolerance, sharp);
+    int best = 0;
+    for (int i = 1; i < count; i++) {
+        best = fabs(perp_vec3_dot(sharp[i].along, towards)) < fabs(perp_vec3_dot(sharp[best].along, towards)) - 1e-8
+                   ? i
+                   : best;
+    }
+    if (count > 0) {
+        r->radius = 0.0;
+        for (int k = 0; k < 2; k++) {
+            r->ends[k] = sharp[best].ends[k];
+            r->ends_named[k] = sharp[best].corners[k];
+            r->cuts_named[k] = sharp[best].edge;
+        }
+    }
+    return count > 0;
+}
+
+static bool rest(const query *q, spatial_outline *face, bool face_of_a, const resting *r, bool anyway, perp_manifold *m)
+{
+    const perp_vec3 n = q->s.normal;
+    spatial_polygon p;
+    const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_a : q->s.point_b, q->origin);
+    const spatial_view view = {q->origin, face_of_a ? n : negative(n), witness, q->tolerance, anyway};
+    perp_spatial_outline_trace(face, &view);
+    shadow(q, face, !face_of_a, &p);
+    double x[2], y[2], z[2];
+    for (int k = 0; k < 2; k++) {
+        x[k] = perp_vec3_dot(q->t, r->ends[k]);
+        y[k] = perp_vec3_dot(q->o, r->ends[k]);
+        z[k] = perp_vec3_dot(n, r->ends[k]) + (face_of_a ? -r->radius : r->radius);
+    }
+    spatial_vertex v[2];
+    m->count = perp_spatial_segment_meets(x, y, z, &p, q->tolerance, v);
+    for (int k = 0; k < m->count; k++) {
+        const double z_a = face_of_a ? v[k].z_q : v[k].z_p, z_b = face_of_a ? v[k].z_p : v[k].z_q;
+        const int of_line = v[k].part_p == 1 ? r->cuts_named[k] : r->ends_named[k];
+        const int of_face = name(face, !face_of_a, v[k].part_q);
+        m->points[k] = between(q, v[k].x, v[k].y, z_a, z_b);
+        m->points[k].feature_a = face_of_a ? of_face : of_line;
+        m->points[k].feature_b = face_of_a ? of_line : of_face;
+    }
+    return least_gap(m) <= q->s.phi + q->tolerance;
+}
+
+/* ---- line and line ----------------------------------------------------------------------------------------------- */
+
+static bool is_cylinder(const spatial_line *line)
+{
+    return line->kind == PERP_SPATIAL_CYLINDER;
+}
+
+static bool is_sharp(const spatial_line *line)
+{
+    return !is_cylinder(line) && line->radius <= 0.0;
+}
+
+/* A point of the line is between its ends. */
+static bool within(const spatial_line *line, perp_vec3 x, double tolerance)
+{
+    const double s = perp_vec3_dot(perp_vec3_sub(x, line->ends[0]), line->along);
+    return s >= -tolerance && s <= line->length + tolerance;
+}
+
+/* The foot of x on a line; beyond its ends only for a cylinder, whose side knows no other normals. */
+static perp_vec3 foot(const spatial_line *line, perp_vec3 x)
+{
+    double s = perp_vec3_dot(perp_vec3_sub(x, line->ends[0]), line->along);
+    s = is_cylinder(line) ? s : fmin(fmax(s, 0.0), line->length);
+    return perp_vec3_add_scaled(line->ends[0], s, line->along);
+}
+
+/* Two points and what radius is left about each. */
+typedef struct core_points {
+    perp_vec3 x, w;
+    double radius_x, radius_w;
+} core_points;
+
+/* From the end x of `own` to `other`. A cylinder's normal is square to its axis, which decides where to look. */
+static core_points reach(const spatial_line *own, perp_vec3 x, const spatial_line *other)
+{
+    core_points c = {.x = x, .radius_x = own->radius, .radius_w = other->radius};
+    if (!is_cylinder(own)) {
+        c.w = foot(other, x);
+    } else if (is_sharp(other)) { /* in the plane of the end */
+        const double s = perp_vec3_dot(perp_vec3_sub(x, other->ends[0]), own->along);
+        c.w = perp_vec3_add_scaled(other->ends[0], s / perp_vec3_dot(other->along, own->along), other->along);
+    } else { /* from the point of the rim that looks there */
+        perp_vec3 v = perp_vec3_sub(foot(other, x), x);
+        v = perp_vec3_normalise(perp_vec3_add_scaled(v, -perp_vec3_dot(v, own->along), own->along));
+        c.x = perp_vec3_add_scaled(x, own->radius, v);
+        c.radius_x = 0.0;
+        c.w = foot(other, c.x);
+    }
+    return c;
+}
+
+/* A sharp edge is nearest to what is in none of the directions of its faces. */
+static bool holds(const spatial_line *line, perp_vec3 to, double tolerance)
+{
+    return (line->kind != PERP_SPATIAL_BOX && line->kind != PERP_SPATIAL_HULL) ||
+           (perp_vec3_dot(to, line->into[0]) <= tolerance && perp_vec3_dot(to, line->into[1]) <= tolerance);
+}
+
+/* The point at an end of the overlap; false if the lines are not what is nearest there. */
+static bool end_point(const query *q, const spatial_line *own, const spatial_line *other, const core_points *core,
+                      bool own_is_a, perp_manifold_point *point)
+{
+    const core_points c = *core;
+    const perp_vec3 v = own_is_a ? perp_vec3_sub(c.w, c.x) : perp_vec3_sub(c.x, c.w), n = q->s.normal;
+    const double radius = c.radius_x + c.radius_w, radius_a = own_is_a ? c.radius_x : c.radius_w;
+    const perp_vec3 core_a = own_is_a ? c.x : c.w;
+    const double along = perp_vec3_dot(v, n), distance = perp_vec3_norm(v);
+    const perp_vec3 lateral = perp_vec3_add_scaled(v, -along, n);
+    if (perp_vec3_norm(lateral) <= q->tolerance) {
+        *point = contact(q, perp_vec3_add_scaled(core_a, radius_a, n), n, along - radius);
+        return true;
+    }
+    const spatial_line *line_a = own_is_a ? own : other, *line_b = own_is_a ? other : own;
+    if (!(along > 0.1 * distance) || !holds(line_a, v, q->tolerance) || !holds(line_b, negative(v), q->tolerance)) {
+        return false;
+    }
+    const perp_vec3 normal = perp_vec3_scale(1.0 / distance, v);
+    *point = contact(q, perp_vec3_add_scaled(core_a, radius_a, normal), normal, distance - radius);
+    return true;
+}
+
+/* Ends of the overlap of two nearly parallel lines, along the direction between the two; fewer where something else is
+ * nearest there. */
+static void overlap(const query *q, const spatial_line *la, const spatial_line *lb, perp_manifold *m)
+{
+    const double way = perp_vec3_dot(la->along, lb->along) > 0.0 ? 1.0 : -1.0, slack = 2.0 * q->tolerance;
+    const perp_vec3 u = perp_vec3_normalise(perp_vec3_add_scaled(la->along, way, lb->along));
+    double at_a[2], at_b[2]; /* where the ends are, the lower first */
+    for (int k = 0; k < 2; k++) {
+        at_a[k] = perp_vec3_dot(la->ends[k], u);
+        at_b[k] = perp_vec3_dot(lb->ends[way > 0.0 ? k : 1 - k], u);
+    }
+    if (fmin(at_a[1], at_b[1]) - fmax(at_a[0], at_b[0]) <= slack) {
+        return;
+    }
+    for (int k = 0; k < 2; k++) {
+        const int end_b = way > 0.0 ? k : 1 - k;
+        const bool both = fabs(at_a[k] - at_b[k]) <= slack, cylinder = is_cylinder(la) || is_cylinder(lb);
+        bool of_a = k == 0 ? at_a[0] >= at_b[0] : at_a[1] <= at_b[1];
+        core_points c = of_a ? reach(la, la->ends[k], lb) : reach(lb, lb->ends[end_b], la);
+        if (!within(of_a ? lb : la, c.w, q->tolerance)) { /* then the other's end is the nearer one */
+            of_a = !of_a;
+            c = of_a ? reach(la, la->ends[k], lb) : reach(lb, lb->ends[end_b], la);
+        }
+        const spatial_line *own = of_a ? la : lb, *other = of_a ? lb : la;
+        c.w = both && !cylinder ? other->ends[of_a ? end_b : k] : c.w;
+        perp_manifold_point *p = &m->points[m->count];
+        if (!within(other, c.w, q->tolerance) || !end_point(q, own, other, &c, of_a, p) ||
+            p->at.phi < q->s.phi - q->tolerance) {
+            continue;
+        }
+        p->feature_a = of_a || both || is_cylinder(la) ? la->corners[k] : la->edge;
+        p->feature_b = !of_a || both || is_cylinder(lb) ? lb->corners[end_b] : lb->edge;
+        m->count++;
+    }
+    if (m->count == 2) {
+        const perp_separation *p = &m->points[0].at, *r = &m->points[1].at;
+        const double apart = fmax(perp_vec3_norm(perp_vec3_sub(p->point_a, r->point_a)),
+                                  perp_vec3_norm(perp_vec3_sub(p->point_b, r->point_b)));
+        if (apart <= slack) { /* lines that are not quite parallel overlap by less than it seems between them */
+            m->points[0] = r->phi < p->phi ? m->points[1] : m->points[0];
+            m->count = 1;
+        }
+    }
+}
+
+static void lines(const query *q, perp_manifold *m)
+{
+    spatial_line la[SPATIAL_LINES_MAX], lb[SPATIAL_LINES_MAX];
+    const perp_vec3 n = q->s.normal, witness_b = perp_vec3_sub(q->s.point_b, q->origin);
+    const double slack = 2.0 * q->tolerance;
+    const int count_a = perp_spatial_lines(q->a, q->origin, n, perp_vec3_make(0.0, 0.0, 0.0), slack, la);
+    const int count_b = count_a > 0 ? perp_spatial_lines(q->b, q->origin, negative(n), witness_b, slack, lb) : 0;
+    double best = parallel_cosine;
+    int best_a = -1, best_b = -1;
+    for (int i = 0; i < count_a; i++) {
+        for (int j = 0; j < count_b; j++) {
+            const double c = fabs(perp_vec3_dot(la[i].along, lb[j].along));
+            if (c > best + (best_a < 0 ? 0.0 : 1e-8)) {
+                best = c;
+                best_a = i;
+                best_b = j;
+            }
+        }
+    }
+    if (best_a >= 0) {
+        overlap(q, &la[best_a], &lb[best_b], m);
+    }
+    if (q->s.phi < least_gap(m) - q->tolerance) {
+        add_witness(q, m);
+    }
+}
+
+/* The witnesses into a manifold that misses the smallest gap: faces bent by less than 1e-6 rad, or a rim that touches a
+ * border, where the nearest points are known to the square root of rounding only. A point as near to them as that gives
+ * way, and leaves its name. */
+static void include_witness(const query *q, perp_manifold *m)
+{
+    const double reach = 1e-5 * (perp_spatial_shape_size(q->a) + perp_spatial_shape_size(q->b));
+    int near = -1, count = 0;
+    for (int i = 0; i < m->count; i++) {
+        if (perp_vec3_norm(perp_vec3_sub(m->points[i].at.point_a, q->s.point_a)) > reach) {
+            m->points[count++] = m->points[i];
+        } else if (near < 0) {
+            near = count++;
+            m->points[near] = m->points[i];
+            m->points[near].at = q->s;
+        }
+    }
+    m->count = count;
+    if (near < 0) {
+        m->count = m->count < PERP_MANIFOLD_MAX ? m->count : PERP_MANIFOLD_MAX - 1;
+        add_witness(q, m);
+    }
+}
+
+/* ---- which rule -------------------------------------------------------------------------------------------------- */
+
+static void bodies(const query *q, perp_manifold *m)
+{
+    spatial_outline fa, fb;
+    resting line;
+    const perp_vec3 n = q->s.normal, up = negative(n);
+    const perp_vec3 witness_a = {0.0, 0.0, 0.0}, witness_b = perp_vec3_sub(q->s.point_b, q->origin);
+    const bool face_a = perp_spatial_outline_find(q->a, n, q->tolerance, &fa) && fa.cosine >= least_cosine;
+    const bool face_b = perp_spatial_outline_find(q->b, up, q->tolerance, &fb) && fb.cosine >= least_cosine;
+    const bool meets = face_a && face_b && faces_face(fa.cosine, fb.cosine);
+    const bool on_a = face_a && !face_b && find_resting(q, &fa, q->b, up, witness_b, &line);
+    const bool on_b = face_b && !face_a && find_resting(q, &fb, q->a, n, witness_a, &line);
+    bool found = false;
+    /* A rim as a polygon may leave the witness out; then once more with a corner towards it. */
+    for (int attempt = 0; attempt < 2 && !found; attempt++) {
+        if (meets) {
+            found = meet(q, &fa, &fb, attempt > 0, m);
+        } else if (on_a || on_b) {
+            found = rest(q, on_a ? &fa : &fb, on_a, &line, attempt > 0, m);
+        } else {
+            break;
+        }
+    }
+    if (m->count == 0) {
+        lines(q, m);
+    } else if (!found) {
+        include_witness(q, m);
+    }
+}
+
+/* ---- halfspace --------------------------------------------------------------------------------------------------- */
+
+/* A point of X, or the centre of its ball, against the halfspace; X is a. */
+static perp_manifold_point over_halfspace(const query *q, perp_vec3 x, double radius, int feature)
+{
+    const perp_vec3 n = q->s.normal; /* down */
+    const perp_vec3 witness_b = perp_vec3_sub(q->s.point_b, q->origin);
+    const perp_vec3 on_a = perp_vec3_add_scaled(x, radius, n);
+    perp_manifold_point p = contact(q, on_a, n, perp_vec3_dot(n, perp_vec3_sub(witness_b, on_a)));
+    p.feature_a = feature;
+    p.feature_b = perp_feature(PERP_FEATURE_SURFACE, 0);
+    return p;
+}
+
+static void face_on_halfspace(const query *q, spatial_outline *face, perp_manifold *m)
+{
+    perp_manifold_point ring[SPATIAL_OUTLINE_MAX];
+    double x[SPATIAL_OUTLINE_MAX], y[SPATIAL_OUTLINE_MAX];
+    perp_vec3 t, o;
+    const spatial_view view = {q->origin, q->s.normal, {0.0, 0.0, 0.0}, q->tolerance, false};
+    perp_spatial_outline_trace(face, &view);
+    for (int i = 0; i < face->count; i++) {
+        ring[i] = over_halfspace(q, face->corners[i], 0.0, perp_spatial_outline_corner(face, i));
+    }
+    if (face->count > PERP_MANIFOLD_MAX) { /* where they are in the face, to thin them */
+        perp_tangents(face->normal, &t, &o);
+        for (int i = 0; i < face->count; i++) {
+            x[i] = perp_vec3_dot(t, face->corners[i]);
+            y[i] = perp_vec3_dot(o, face->corners[i]);
+        }
+    }
+    finish_ring(q, ring, x, y, face->count, m);
+}
+
+enum { PLACES = 6, RIM_LOWEST = PLACES };
+
+static void end_on_halfspace(const query *q, const spatial_outline *face, perp_manifold *m)
+{
+    static const double cosine[PLACES] = {1.0, 0.5, -0.5, -1.0, -0.5, 0.5};
+    static const double sine[PLACES] = {0.0, 0.86602540378443865,  0.86602540378443865,
+                                        0.0, -0.86602540378443865, -0.86602540378443865};
+    const perp_spatial_shape *c = q->a;
+    const double z = face->face == 1 ? c->half_length : -c->half_length;
+    for (int i = 0; i < PLACES; i++) { /* counter-clockwise about n, which is the end's outer side */
+        const int k = face->face == 1 || i == 0 ? i : PLACES - i;
+        const perp_vec3 local = perp_vec3_make(c->radius * cosine[k], c->radius * sine[k], z);
+        const perp_vec3 x =
+            perp_vec3_add(perp_vec3_sub(c->position, q->origin), perp_mat3_mul_vec(&c->rotation, local));
+        m->points[m->count++] =
+            over_halfspace(q, x, 0.0, perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_PLACES * face->face + k));
+    }
+    if (q->s.phi < least_gap(m) - q->tolerance) {
+        const int feature = perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_PLACES * face->face + RIM_LOWEST);
+        m->points[m->count++] = over_halfspace(q, perp_vec3_make(0.0, 0.0, 0.0), 0.0, feature);
+    }
+}
+
+static void on_halfspace(const query *q, perp_manifold *m)
+{
+    spatial_outline face;
+    const bool capsule = q->a->kind == PERP_SPATIAL_SEGMENT;
+    if (perp_spatial_outline_find(q->a, q->s.normal, q->tolerance, &face)) {
+        if (q->a->kind == PERP_SPATIAL_CYLINDER) {
+            end_on_halfspace(q, &face, m);
+        } else {
+            face_on_halfspace(q, &face, m);
+        }
+    } else if (capsule || q->a->kind == PERP_SPATIAL_CYLINDER) {
+        perp_vec3 ends[2];
+        perp_spatial_side(q->a, q->origin, q->s.normal, ends);
+        m->count = 2;
+        for (int k = 0; k < 2; k++) {
+            const int feature = perp_feature(capsule ? PERP_FEATURE_CORNER : PERP_FEATURE_SIDE, k);
+            m->points[k] = over_halfspace(q, ends[k], capsule ? q->a->radius : 0.0, feature);
+        }
+    } else {
+        add_witness(q, m);
+    }
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+/* Swaps a and b. */
+static void mirror(perp_manifold *m)
+{
+    for (int i = 0; i < m->count; i++) {
+        const perp_manifold_point p = m->points[i];
+        m->points[i] =
+            (perp_manifold_point){.at = {p.at.phi, negative(p.at.normal), p.at.point_b, p.at.point_a, p.at.tie},
+                                  .feature_a = p.feature_b,
+                                  .feature_b = p.feature_a};
+    }
+}
+
+/* X against the halfspace, X being b: counter-clockwise about the normal that points the other way. The lowest point of
+ * a rim is not in the ring. */
+static void turn_round(perp_manifold *m)
+{
+    mirror(m);
+    const perp_manifold old = *m;
+    int ring = m->count;
+    if (ring > 0 && perp_feature_kind_of(old.points[ring - 1].feature_b) == PERP_FEATURE_RIM &&
+        perp_feature_index(old.points[ring - 1].feature_b) % SPATIAL_RIM_PLACES == RIM_LOWEST) {
+        ring--;
+    }
+    for (int i = 1; i < ring && ring > 2; i++) {
+        m->points[i] = old.points[ring - i];
+    }
+}
+
+static bool unbounded(const perp_spatial_shape *shape)
+{
+    return shape->kind == PERP_SPATIAL_HALFSPACE || shape->kind == PERP_SPATIAL_HOLE;
+}
+
+/* Some t and o, square to the unit vector n and to each other, with t x o = n. Cheaper than the contact's tangents;
+ * which ones they are makes no difference to the polygon. */
+static void plane_axes(perp_vec3 n, perp_vec3 *t, perp_vec3 *o)
+{
+    const double sign = n.z < 0.0 ? -1.0 : 1.0, a = -1.0 / (sign + n.z), b = a * n.x * n.y;
+    *t = perp_vec3_make(1.0 + sign * a * n.x * n.x, sign * b, -sign * n.x);
+    *o = perp_vec3_make(b, sign + a * n.y * n.y, -n.y);
+}
+
+static bool one_point(const perp_spatial_shape *shape)
+{
+    return shape->kind == PERP_SPATIAL_POINT || shape->kind == PERP_SPATIAL_ELLIPSOID;
+}
+
+perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b)
+{
+    perp_manifold m;
+    m.count = 0;
+    if (unbounded(a) && unbounded(b)) {
+        return m;
+    }
+    if (b->kind == PERP_SPATIAL_HOLE) {
+        return perp_spatial_hole_manifold(a, b);
+    }
+    if (a->kind == PERP_SPATIAL_HOLE) {
+        m = perp_spatial_hole_manifold(b, a);
+        mirror(&m);
+        return m;
+    }
+    if (a->kind == PERP_SPATIAL_HALFSPACE) {
+        m = perp_spatial_manifold_build(b, a);
+        turn_round(&m);
+        return m;
+    }
+    query q = {.a = a, .b = b, .s = perp_spatial_distance(a, b)};
+    q.tolerance = 4e-9 + 2e-9 * (perp_spatial_shape_size(a) + perp_spatial_shape_size(b));
+    q.origin = q.s.point_a;
+    if (one_point(a) || one_point(b)) {
+        add_witness(&q, &m);
+    } else if (b->kind == PERP_SPATIAL_HALFSPACE) {
+        on_halfspace(&q, &m);
+    } else {
+        plane_axes(q.s.normal, &q.t, &q.o);
+        bodies(&q, &m);
+    }
+    return m;
+}
