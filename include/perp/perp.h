@@ -10,6 +10,7 @@
 #include <perp/scene_yaml.h>
 #include <perp/model.h>
 #include <perp/geometry.h>
+#include <perp/contact.h>
 #include <perp/step.h>
 #include <perp/trace.h>
 

@@ -1,0 +1,131 @@
+/* perp/contact.h - from a state to its contacts: gaps, frames, Jacobians, friction, islands.
+ *
+ * A contact is an ordered pair of points of two bodies. `a` is the body that comes first in the scene; the normal
+ * points from a to b; phi > 0 is separation. The frame is (n, t, o): t = normalise(e_x - (e_x . n) n), with e_y in
+ * place of e_x where |n_x| > 0.9, o = n x t; a pair may set `tangent`, which is projected on the tangent plane (where
+ * nothing is left of it, to 1e-6 rad, the default holds). In the plane t = (n_y, -n_x), whatever a pair's `tangent`
+ * says, and there is no o.
+ *
+ * The contact model is constant after it is built and may be shared by threads; a contact set is the result and the
+ * scratch of one thread.
+ *
+ * A hole is solid all around its bore and a plane all below itself, as geometry.h defines them: whatever is in a hole's
+ * plate, however far from the bore, is inside it. Where a body has several holes, or a hole and what stands beside it,
+ * pairs that are not meant to meet belong in `contacts.exclude`.
+ *
+ * Left out are pairs of shapes of one body, of bodies that cannot move relative to each other (both fixed, or welded by
+ * fixed joints), of jointed neighbours (a joint's parent and child, and what is welded to them other than through the
+ * world or a fixed body), and of `contacts.exclude`. Two driven or commanded bodies are listed: a rung may not be able
+ * to part them, but a person wants to know.
+ */
+#ifndef PERP_CONTACT_H
+#define PERP_CONTACT_H
+
+#include <perp/base.h>
+#include <perp/geometry.h>
+#include <perp/model.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct perp_contact_model perp_contact_model;
+
+/* Prepares the shapes of a model (hulls, convex parts of polygons) and the pairs that are left out. The model is
+ * borrowed and must outlive it. OUT_OF_MEMORY, BAD_INPUT (a mesh without a hull, a polygon that cannot be split). */
+PERP_API perp_status perp_contact_model_build(const perp_model *model, const perp_allocator *allocator,
+                                              perp_contact_model **contact_model, perp_error *error);
+PERP_API void perp_contact_model_free(perp_contact_model *contact_model); /* NULL allowed */
+
+typedef struct perp_contact_settings {
+    double margin;    /* contacts are listed up to this gap, m */
+    int max_contacts; /* more are a CAPACITY error, never dropped */
+} perp_contact_settings;
+
+/* The scene's margin; max_contacts 2^31 - 1, so that memory is the limit. */
+PERP_API perp_contact_settings perp_contact_settings_default(const perp_contact_model *contact_model);
+
+typedef struct perp_contact {
+    int a, b;                   /* bodies, a < b */
+    int shape_a, shape_b;       /* shapes of these bodies */
+    int part_a, part_b;         /* convex parts of a polygon; 0 for other shapes */
+    int feature_a, feature_b;   /* perp_feature */
+    double phi;                 /* m */
+    perp_vec3 normal, t, o;     /* world; o = 0 in the plane */
+    perp_vec3 point_a, point_b; /* witnesses, world */
+    double friction;            /* mu >= 0 */
+    int direction_count;        /* dimensions of the friction force: 2 (planar 1), fewer where a pair restricts it: what
+                                   its `friction_directions` span on the tangent plane */
+    perp_vec3 directions[2];    /* orthonormal, in the tangent plane; (t, o) unless restricted */
+    double restitution;
+    int pair; /* of the scene's pairs, -1: none */
+    bool tie; /* another normal would be as good */
+} perp_contact;
+
+/* The result. Everything belongs to the set and lasts until its next build.
+ *
+ * Contacts come in a fixed order: by body a, body b, shape a, shape b, part a, part b, and within one manifold in the
+ * order of perp_planar_manifold_build and perp_spatial_manifold_build.
+ *
+ * Jacobians are block-sparse: contact i depends on the degrees of freedom dofs[dof_start[i]] .. dofs[dof_start[i+1]-1]
+ * (ascending), those of the chains of a and b, each once (of one tree, a common ancestor's column is the small
+ * difference of two witnesses' motions, not zero where phi is not). Its rows are jacobian + rows * dof_start[i],
+ * row-major, `rows` x (number of its degrees of freedom): the velocity of b's witness minus that of a's along n, t and
+ * (spatial) o. Prescribed degrees of freedom have their columns too. */
+typedef struct perp_contact_set {
+    int count;
+    const perp_contact *contacts;
+    int rows;               /* 3, planar 2 */
+    const int *dof_start;   /* count + 1 */
+    const int *dofs;        /* dof_start[count] */
+    const double *jacobian; /* rows * dof_start[count] */
+    double smallest_gap;    /* of all contacts; +infinity where there is none within the margin */
+    double scene_size;      /* L of the residuals: diagonal of the box around all bounded shapes, at least 1e-3 m */
+    bool grew;              /* memory was taken in the last build */
+    struct perp_contact_set_memory *memory;
+} perp_contact_set;
+
+/* `settings` NULL: the default ones; `allocator` NULL: malloc. The set borrows the contact model. */
+PERP_API perp_status perp_contact_set_create(const perp_contact_model *contact_model,
+                                             const perp_contact_settings *settings, const perp_allocator *allocator,
+                                             perp_contact_set **set, perp_error *error);
+PERP_API void perp_contact_set_free(perp_contact_set *set); /* NULL allowed */
+
+/* All contacts at the poses that perp_kinematics_update left, with Jacobians. CAPACITY: more than max_contacts;
+ * OUT_OF_MEMORY; BAD_INPUT: a pose is not finite. On failure the set is empty and good for another build. In steady
+ * state (no more pairs and contacts than before) takes no memory. */
+PERP_API perp_status perp_contact_set_build(perp_contact_set *set, const perp_kinematics *kinematics,
+                                            perp_error *error);
+
+/* out (rows * count): J v, the velocity of b relative to a along n, t, o of each contact. Row 0 is d phi / dt. With
+ * only the prescribed entries of v filled (perp_prescribed_velocity), h times row 0 is what driven bodies add to the
+ * gap until the end of the step, and phi + h (J v)_n its prediction. */
+PERP_API void perp_contact_velocity(const perp_contact_set *set, const double *v, double *out);
+/* force (nv) += J' r, with r (rows * count) the forces on b along n, t, o. */
+PERP_API void perp_contact_add_force(const perp_contact_set *set, const double *r, double *force);
+
+/* Islands of moving bodies: two are in one island when a chain of contacts with gap <= `gap`, joints or loops between
+ * moving bodies joins them (fixed bodies, and driven ones, join nothing). `island_of_body` (body_count) is filled, -1
+ * for bodies that do not move or are driven; returns the number of islands. */
+PERP_API int perp_contact_islands(perp_contact_set *set, double gap, int *island_of_body);
+
+/* The identity of a contact between its two bodies: "s0.c3-s1.f4": shape, then the feature's letter (c corner, e edge,
+ * f face, s side, r rim, u surface) and number; "s0.p2.c3" names part 2 of a concave polygon, part 0 goes without
+ * saying. No two contacts of a set between the same bodies have the same. 64 bytes are enough. */
+PERP_API void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size);
+
+/* Curvature of the gap over the tangent plane, for patch models: at the offset u t + w o from the contact the surfaces
+ * are apart by phi + 1/2 (k[0] u^2 + 2 k[1] u w + k[2] w^2); planar: k[0] only. Sum of both surfaces' curvatures; flat
+ * faces have none. Sharp edges and corners count as round with a radius of 1e-9 m. */
+PERP_API void perp_contact_curvature(const perp_contact_set *set, int contact, double k[3]);
+
+/* Warnings about what is allowed but looks unintended: bodies that penetrate at the start (by more than 1e-7 of
+ * scene_size), a margin smaller than what the commanded speed covers in one step of `run`, dimensions that look like
+ * millimetres (5 m and more on what is lighter than foam). OK or OUT_OF_MEMORY. */
+PERP_API perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_allocator *allocator,
+                                       perp_diagnostics *diagnostics);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

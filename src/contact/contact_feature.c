@@ -1,0 +1,64 @@
+/* contact_feature.c - a contact's name and the curvature of its surfaces. */
+#include "contact/contact_private.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+/* ---- names ------------------------------------------------------------------------------------------------------- */
+
+static void side_text(int shape, int part, int feature, char text[32])
+{
+    static const char letters[PERP_FEATURE_KIND_COUNT] = "cefsru";
+    const char letter = letters[perp_feature_kind_of(feature)];
+    if (part > 0) {
+        snprintf(text, 32, "s%d.p%d.%c%d", shape, part, letter, perp_feature_index(feature));
+    } else {
+        snprintf(text, 32, "s%d.%c%d", shape, letter, perp_feature_index(feature));
+    }
+}
+
+void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size)
+{
+    char a[32], b[32];
+    side_text(contact->shape_a, contact->part_a, contact->feature_a, a);
+    side_text(contact->shape_b, contact->part_b, contact->feature_b, b);
+    snprintf(text, size, "%s-%s", a, b);
+}
+
+/* ---- curvature --------------------------------------------------------------------------------------------------- */
+
+static const double sharp = 1e9; /* 1/m */
+
+static double planar_curvature(const perp_planar_shape *shape, int feature)
+{
+    if (shape->kind == PERP_PLANAR_HOLE) {
+        return -1.0 / shape->radius;
+    }
+    if (shape->kind == PERP_PLANAR_HALFPLANE || perp_feature_kind_of(feature) != PERP_FEATURE_CORNER) {
+        return 0.0;
+    }
+    return shape->radius * sharp > 1.0 ? 1.0 / shape->radius : sharp;
+}
+
+void perp_contact_curvature(const perp_contact_set *set, int contact, double k[3])
+{
+    assert(contact >= 0 && contact < set->count);
+    const struct perp_contact_set_memory *m = set->memory;
+    const perp_contact_model *cm = m->contact_model;
+    const perp_contact *c = &set->contacts[contact];
+    const int a = perp_contact_part_index(cm, c->a, c->shape_a, c->part_a),
+              b = perp_contact_part_index(cm, c->b, c->shape_b, c->part_b);
+    k[0] = k[1] = k[2] = 0.0;
+    if (cm->model->planar) {
+        k[0] = planar_curvature(&m->planar[a], c->feature_a) + planar_curvature(&m->planar[b], c->feature_b);
+        return;
+    }
+    const perp_mat3 of_a = perp_spatial_curvature(&m->spatial[a], c->feature_a, c->normal, c->point_a);
+    const perp_mat3 of_b =
+        perp_spatial_curvature(&m->spatial[b], c->feature_b, perp_vec3_scale(-1.0, c->normal), c->point_b);
+    const perp_vec3 along_t = perp_vec3_add(perp_mat3_mul_vec(&of_a, c->t), perp_mat3_mul_vec(&of_b, c->t));
+    const perp_vec3 along_o = perp_vec3_add(perp_mat3_mul_vec(&of_a, c->o), perp_mat3_mul_vec(&of_b, c->o));
+    k[0] = perp_vec3_dot(c->t, along_t);
+    k[1] = perp_vec3_dot(c->t, along_o);
+    k[2] = perp_vec3_dot(c->o, along_o);
+}

@@ -1,0 +1,306 @@
+/* contact_lint.c - what is allowed but looks unintended, as far as shapes and contacts tell.
+ *
+ * Bodies that penetrate at the start: deeper than 1e-7 of the scene's size, which no rounding of a written pose comes
+ * to, yet any depth that a person would see.
+ *
+ * The margin: a commanded body that covers more than it in one step meets what no contact warned of. Its largest speed
+ * is taken at the corners of its shapes' boxes, at the run's steps (at most 1000 of them, evenly spread).
+ *
+ * Lengths in millimetres: a large part of a machine is below 5 m, so 5 "m" and more are believed of a body that moves
+ * only if it is as heavy as foam (10 kg/m^3, planar 0.1 kg/m^2), and of bodies without mass only if half of the scene's
+ * shapes are smaller. Fixed bodies may be large: floors and walls are.
+ */
+#include "contact/contact_private.h"
+
+#include <stdio.h>
+
+static const double large = 5.0; /* m */
+
+typedef struct lint {
+    const perp_contact_model *contact_model;
+    const perp_scene *scene;
+    perp_diagnostics *diagnostics;
+    perp_state state;
+    perp_kinematics *kinematics;
+    perp_contact_set *set;
+    double *v; /* nv */
+} lint;
+
+/* ---- penetration ------------------------------------------------------------------------------------------------- */
+
+static void report_penetration(const lint *l, const perp_contact *deepest)
+{
+    const bool place_at_b = l->contact_model->model->links[deepest->b].tree >= 0;
+    const char *here = l->scene->bodies[place_at_b ? deepest->b : deepest->a].name;
+    const char *there = l->scene->bodies[place_at_b ? deepest->a : deepest->b].name;
+    char path[256];
+    snprintf(path, sizeof path, "bodies.%s.pose", here);
+    perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+                      "`%s` begins %.3g m deep inside `%s`; move it out, or list the two in contacts.exclude", here,
+                      -deepest->phi, there);
+}
+
+static void lint_penetration(const lint *l)
+{
+    const double tolerance = 1e-7 * l->set->scene_size;
+    for (int i = 0; i < l->set->count;) {
+        const perp_contact *first = &l->set->contacts[i], *deepest = first;
+        for (; i < l->set->count && l->set->contacts[i].a == first->a && l->set->contacts[i].b == first->b; i++) {
+            deepest = l->set->contacts[i].phi < deepest->phi ? &l->set->contacts[i] : deepest;
+        }
+        if (deepest->phi < -tolerance) {
+            report_penetration(l, deepest);
+        }
+    }
+}
+
+/* ---- margin ------------------------------------------------------------------------------------------------------ */
+
+/* Largest speed of the part's box, of which a convex function takes its largest value at a corner. What is unbounded
+ * counts by how fast its surface comes. */
+static double part_speed(const lint *l, int i)
+{
+    const struct perp_contact_set_memory *m = l->set->memory;
+    const contact_part *part = &l->contact_model->parts[i];
+    const perp_twist twist = l->kinematics->twist[part->body];
+    if (!part->bounded) {
+        const bool halfplane = l->scene->planar && m->planar[i].kind == PERP_PLANAR_HALFPLANE;
+        const bool halfspace = !l->scene->planar && m->spatial[i].kind == PERP_SPATIAL_HALFSPACE;
+        const double *r = halfspace ? m->spatial[i].rotation.m : NULL;
+        const perp_vec3 normal = halfplane ? m->planar[i].normal : r ? perp_vec3_make(r[2], r[5], r[8]) : twist.linear;
+        return halfplane || halfspace ? fabs(perp_vec3_dot(normal, twist.linear)) : perp_vec3_norm(twist.linear);
+    }
+    const perp_broad_phase_box *box = &m->boxes[i];
+    const double half = 0.5 * m->settings.margin;
+    double fastest = 0.0;
+    for (int corner = 0; corner < 8; corner++) {
+        const perp_vec3 x = {corner & 1 ? box->high.x - half : box->low.x + half,
+                             corner & 2 ? box->high.y - half : box->low.y + half,
+                             corner & 4 ? box->high.z - half : box->low.z + half};
+        const perp_vec3 arm = perp_vec3_sub(x, l->kinematics->pose[part->body].position);
+        const perp_vec3 speed = perp_vec3_add(twist.linear, perp_vec3_cross(twist.angular, arm));
+        fastest = fmax(fastest, perp_vec3_norm(speed));
+    }
+    return fastest;
+}
+
+/* A number of two digits that is not below x. */
+static double round_up(double x)
+{
+    const double unit = pow(10.0, floor(log10(x)) - 1.0);
+    return unit * ceil(x / unit * (1.0 - 1e-12));
+}
+
+static void lint_margin(const lint *l)
+{
+    const perp_model *model = l->contact_model->model;
+    const perp_run_settings *run = &l->scene->run;
+    const double steps = run->steps_set ? run->steps : floor(run->until / run->h + 0.5);
+    const double samples = fmin(steps, fmax(20.0, fmin(1000.0, 1e6 / (model->body_count + 1))));
+    double fastest = 0.0;
+    int body = -1;
+    bool finite = true;
+    for (int s = 0; s < samples && finite; s++) {
+        const double t = floor(s * (steps / samples)) * run->h;
+        perp_prescribed_configuration(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t, l->state.q);
+        for (int d = 0; d < model->nv; d++) {
+            l->v[d] = 0.0;
+        }
+        perp_prescribed_velocity(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t, t + run->h, l->v);
+        perp_kinematics_update(model, l->state.q, l->kinematics);
+        perp_kinematics_velocity(model, l->v, l->kinematics);
+        finite = perp_contact_place(l->set, l->kinematics, NULL) == PERP_STATUS_OK;
+        for (int i = 0; finite && i < l->contact_model->part_count; i++) {
+            const double speed = l->contact_model->parts[i].fixed ? 0.0 : part_speed(l, i);
+            if (speed > fastest) {
+                fastest = speed;
+                body = l->contact_model->parts[i].body;
+            }
+        }
+    }
+    const double reach = fastest * run->h;
+    if (body >= 0 && isfinite(reach) && reach > l->scene->margin * (1.0 + 1e-9)) {
+        perp_scene_report(
+            l->scene, l->diagnostics, PERP_SEVERITY_WARNING, "contacts.margin",
+            "`%s` moves up to %.3g m in one step of %g s, farther than the margin of %g m, so it can meet "
+            "what is not listed yet; a margin of %g m would do",
+            l->scene->bodies[body].name, reach, run->h, l->scene->margin, round_up(reach));
+    }
+}
+
+/* True where something is driven or commanded and has a shape to meet others with. */
+static bool is_commanded(const perp_model *model)
+{
+    for (int d = 0; d < model->nv; d++) {
+        if (model->role[d] != PERP_DOF_PASSIVE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- millimetres ------------------------------------------------------------------------------------------------- */
+
+/* The longest side of the shape's own box, m; 0: a point or unbounded. */
+static double shape_extent(const perp_shape *shape)
+{
+    switch (shape->kind) {
+    case PERP_SHAPE_SPHERE:
+    case PERP_SHAPE_DISC:
+        return 2.0 * shape->radius;
+    case PERP_SHAPE_BOX:
+        return fmax(shape->size.x, fmax(shape->size.y, shape->size.z));
+    case PERP_SHAPE_ELLIPSOID:
+        return 2.0 * fmax(shape->size.x, fmax(shape->size.y, shape->size.z));
+    case PERP_SHAPE_CAPSULE:
+        return shape->length + 2.0 * shape->radius;
+    case PERP_SHAPE_CYLINDER:
+        return fmax(shape->length, 2.0 * shape->radius);
+    case PERP_SHAPE_MESH:
+    case PERP_SHAPE_POLYGON: {
+        const bool mesh = shape->kind == PERP_SHAPE_MESH;
+        const perp_vec3 *points = mesh ? shape->hull_points : shape->points;
+        const int count = mesh ? shape->hull_point_count : shape->point_count;
+        perp_vec3 low = points[0], high = points[0];
+        for (int i = 1; i < count; i++) {
+            low = perp_vec3_make(fmin(low.x, points[i].x), fmin(low.y, points[i].y), fmin(low.z, points[i].z));
+            high = perp_vec3_make(fmax(high.x, points[i].x), fmax(high.y, points[i].y), fmax(high.z, points[i].z));
+        }
+        return fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z));
+    }
+    default:
+        return 0.0;
+    }
+}
+
+/* Mass over the volume (planar: area) of the shapes; 0 without mass, infinite without volume. Shapes that overlap count
+ * twice, which errs on the light side by a factor that foam leaves room for. */
+static double mean_density(const lint *l, int b)
+{
+    const perp_body *body = &l->scene->bodies[b];
+    double volume = 0.0;
+    for (int s = 0; s < body->shape_count; s++) {
+        perp_mass_properties unit;
+        if (perp_shape_mass_properties(&body->shapes[s], l->scene->planar, &unit) == PERP_STATUS_OK) {
+            volume += unit.mass;
+        }
+    }
+    return l->contact_model->model->links[b].mass / volume;
+}
+
+typedef struct lengths {
+    int shapes, small;      /* bounded ones, and of those the ones below `large` */
+    int light, light_shape; /* the largest shape of a moving body lighter than foam; -1: none */
+    int bare, bare_shape;   /* the largest shape of a body without mass */
+    bool believed;          /* some large moving body is heavy enough */
+} lengths;
+
+static void look_at_body(const lint *l, int b, lengths *all, double *light_extent, double *bare_extent)
+{
+    const perp_body *body = &l->scene->bodies[b];
+    const double mass = l->contact_model->model->links[b].mass;
+    const double foam = l->scene->planar ? 0.1 : 10.0;
+    for (int s = 0; s < body->shape_count; s++) {
+        const double extent = shape_extent(&body->shapes[s]);
+        if (extent <= 0.0) {
+            continue;
+        }
+        all->shapes++;
+        all->small += extent < large;
+        if (extent < large) {
+            continue;
+        }
+        const bool weighed = body->kind != PERP_BODY_FIXED && mass > 0.0;
+        if (weighed && mean_density(l, b) >= foam) {
+            all->believed = true;
+        } else if (weighed && extent > *light_extent) {
+            *light_extent = extent;
+            all->light = b;
+            all->light_shape = s;
+        } else if (!weighed && extent > *bare_extent) {
+            *bare_extent = extent;
+            all->bare = b;
+            all->bare_shape = s;
+        }
+    }
+}
+
+static void lint_lengths(const lint *l)
+{
+    lengths all = {.light = -1, .bare = -1};
+    double light_extent = 0.0, bare_extent = 0.0;
+    for (int b = 0; b < l->scene->body_count; b++) {
+        look_at_body(l, b, &all, &light_extent, &bare_extent);
+    }
+    char path[256];
+    if (all.light >= 0 && !all.believed) {
+        snprintf(path, sizeof path, "bodies.%s.shapes.%d", l->scene->bodies[all.light].name, all.light_shape);
+        perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+                          "is %g m large and weighs %.2g %s, less than foam; lengths are in metres: were millimetres "
+                          "meant?",
+                          light_extent, mean_density(l, all.light), l->scene->planar ? "kg/m^2" : "kg/m^3");
+    } else if (all.bare >= 0 && !all.believed && 2 * all.small < all.shapes) {
+        snprintf(path, sizeof path, "bodies.%s.shapes.%d", l->scene->bodies[all.bare].name, all.bare_shape);
+        perp_scene_report(
+            l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+            "is %g m large, and %d of the scene's %d shapes are %g m or more; lengths are in metres: were "
+            "millimetres meant?",
+            bare_extent, all.shapes - all.small, all.shapes, large);
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+static perp_status begin(lint *l, const perp_allocator *allocator)
+{
+    const perp_model *model = l->contact_model->model;
+    const perp_allocator from = allocator ? *allocator : perp_allocator_default();
+    perp_error error;
+    perp_status status = perp_state_create(model, &from, &l->state, &error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_kinematics_create(model, &from, &l->kinematics, &error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_set_create(l->contact_model, NULL, &from, &l->set, &error);
+    }
+    if (status == PERP_STATUS_OK) {
+        l->v = from.allocate(from.context, ((size_t)model->nv + 1) * sizeof *l->v);
+        status = l->v ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
+    }
+    return status;
+}
+
+static void finish(lint *l, const perp_allocator *allocator)
+{
+    const perp_allocator from = allocator ? *allocator : perp_allocator_default();
+    if (l->v) {
+        from.release(from.context, l->v);
+    }
+    perp_contact_set_free(l->set);
+    perp_kinematics_free(l->kinematics);
+    perp_state_free(&l->state);
+}
+
+perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_allocator *allocator,
+                              perp_diagnostics *diagnostics)
+{
+    const perp_model *model = contact_model->model;
+    lint l = {.contact_model = contact_model, .scene = model->scene, .diagnostics = diagnostics};
+    perp_status status = begin(&l, allocator);
+    if (status == PERP_STATUS_OK) {
+        perp_error error;
+        perp_kinematics_update(model, l.state.q, l.kinematics);
+        status = perp_contact_set_build(l.set, l.kinematics, &error);
+    }
+    if (status == PERP_STATUS_OK) {
+        lint_penetration(&l);
+        if (is_commanded(model)) {
+            lint_margin(&l);
+        }
+    }
+    if (status != PERP_STATUS_OUT_OF_MEMORY) {
+        lint_lengths(&l);
+    }
+    finish(&l, allocator);
+    return status == PERP_STATUS_OUT_OF_MEMORY ? status : PERP_STATUS_OK;
+}

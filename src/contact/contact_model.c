@@ -1,0 +1,579 @@
+/* contact_model.c - what a model's contacts need and never changes: convex parts in body frames, clusters of welded
+ * bodies, pairs that are left out, rules of pairs.
+ */
+#include "contact/contact_private.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- parts: plane ------------------------------------------------------------------------------------------------ */
+
+/* Corners of a polygon in counter-clockwise order without those on the straight line between their neighbours, which
+ * would only cut one side into two contacts' worth. 1e-12: what rounding of the file's decimals leaves. */
+static int clean_polygon(const perp_shape *shape, perp_vec3 *corners)
+{
+    double area2 = 0.0;
+    int count = shape->point_count;
+    for (int i = 0; i < count; i++) {
+        const perp_vec3 p = shape->points[i], q = shape->points[(i + 1) % count], o = shape->points[0];
+        area2 += (p.x - o.x) * (q.y - o.y) - (p.y - o.y) * (q.x - o.x);
+    }
+    for (int i = 0; i < count; i++) {
+        corners[i] = shape->points[area2 < 0.0 ? count - 1 - i : i];
+    }
+    for (int i = 0; i < count && count > 3;) {
+        const perp_vec3 u = perp_vec3_sub(corners[i], corners[(i + count - 1) % count]);
+        const perp_vec3 v = perp_vec3_sub(corners[(i + 1) % count], corners[i]);
+        const double cross = u.x * v.y - u.y * v.x, dot = u.x * v.x + u.y * v.y;
+        if (dot > 0.0 && fabs(cross) <= 1e-12 * dot) {
+            memmove(corners + i, corners + i + 1, (size_t)(count - i - 1) * sizeof *corners);
+            count--;
+            i = i > 0 ? i - 1 : 0;
+        } else {
+            i++;
+        }
+    }
+    return count;
+}
+
+static perp_vec3 along(perp_vec3 from, perp_vec3 to)
+{
+    return perp_vec3_normalise(perp_vec3_make(to.x - from.x, to.y - from.y, 0.0));
+}
+
+/* Borders of a part: corner k of it is corner `list[k]` of the polygon, both counter-clockwise. */
+static void find_borders(const perp_vec3 *polygon, int polygon_count, const int *list, int count,
+                         perp_planar_border *borders)
+{
+    for (int k = 0; k < count; k++) {
+        const int i = list[k], next = (i + 1) % polygon_count, prev = (i + polygon_count - 1) % polygon_count;
+        const perp_vec3 before = along(polygon[prev], polygon[i]), after = along(polygon[i], polygon[next]);
+        borders[k] = (perp_planar_border){.edge = list[(k + 1) % count] == next,
+                                          .convex = before.x * after.y - before.y * after.x > 0.0,
+                                          .before = before,
+                                          .after = after};
+    }
+}
+
+/* One part of a polygon: its corners and borders, in the polygon's frame as yet. */
+static bool add_polygon_part(perp_contact_model *cm, contact_part part, const perp_vec3 *polygon, int polygon_count,
+                             const perp_polygon_parts *parts)
+{
+    const int *list = parts->corners + parts->starts[part.part];
+    const int count = parts->starts[part.part + 1] - parts->starts[part.part];
+    perp_vec3 *corners = PERP_ARENA_NEW(&cm->arena, perp_vec3, (size_t)count);
+    perp_planar_border *borders =
+        parts->count > 1 ? PERP_ARENA_NEW(&cm->arena, perp_planar_border, (size_t)count) : NULL;
+    if (!corners || (parts->count > 1 && !borders)) {
+        return false;
+    }
+    for (int k = 0; k < count; k++) {
+        corners[k] = polygon[list[k]];
+    }
+    if (borders) {
+        find_borders(polygon, polygon_count, list, count, borders);
+    }
+    part.planar = (perp_planar_shape){.kind = PERP_PLANAR_CORE, .count = count, .corners = corners, .borders = borders};
+    part.corner_start = cm->corner_count;
+    cm->corner_count += count;
+    cm->parts[cm->part_count++] = part;
+    return true;
+}
+
+static perp_status add_polygon(perp_contact_model *cm, const perp_shape *shape, const contact_part *part,
+                               perp_error *error)
+{
+    perp_arena scratch;
+    perp_arena_init(&scratch, &cm->arena.allocator);
+    const size_t n = (size_t)shape->point_count;
+    perp_vec3 *polygon = PERP_ARENA_NEW(&scratch, perp_vec3, n);
+    void *split = perp_arena_push(&scratch, 1, perp_polygon_split_scratch(shape->point_count));
+    perp_polygon_parts parts = {.starts = PERP_ARENA_NEW(&scratch, int, n),
+                                .corners = PERP_ARENA_NEW(&scratch, int, 3 * n)};
+    perp_status status = PERP_STATUS_OK;
+    if (!polygon || !split || !parts.starts || !parts.corners) {
+        status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the parts of a polygon");
+    } else {
+        const int count = clean_polygon(shape, polygon);
+        status = perp_polygon_split(polygon, count, split, &parts, error);
+        for (int k = 0; status == PERP_STATUS_OK && k < parts.count; k++) {
+            contact_part piece = *part;
+            piece.part = k;
+            if (!add_polygon_part(cm, piece, polygon, count, &parts)) {
+                status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the parts of a polygon");
+            }
+        }
+    }
+    perp_arena_clear(&scratch);
+    return status;
+}
+
+/* From the shape's frame to the body's. */
+static void place_in_body(const perp_shape *shape, perp_planar_shape *planar)
+{
+    const perp_pose pose = shape->pose.pose;
+    /* The arrays were made by this file, for this part alone. */
+    perp_vec3 *corners = (perp_vec3 *)planar->corners;
+    perp_planar_border *borders = (perp_planar_border *)planar->borders;
+    for (int k = 0; k < planar->count; k++) {
+        corners[k] = perp_pose_apply(pose, corners[k]);
+        if (borders) {
+            borders[k].before = perp_quat_rotate(pose.rotation, borders[k].before);
+            borders[k].after = perp_quat_rotate(pose.rotation, borders[k].after);
+        }
+    }
+    if (planar->kind == PERP_PLANAR_HALFPLANE) {
+        planar->normal = perp_quat_rotate(pose.rotation, planar->normal);
+        planar->offset += perp_vec3_dot(planar->normal, pose.position);
+    } else if (planar->kind == PERP_PLANAR_HOLE) {
+        planar->centre = pose.position;
+    }
+}
+
+static perp_status add_planar(perp_contact_model *cm, const perp_shape *shape, contact_part part, perp_error *error)
+{
+    perp_planar_shape *planar = &part.planar;
+    const double x = 0.5 * shape->size.x, y = 0.5 * shape->size.y, half = 0.5 * shape->length;
+    const perp_vec3 box[4] = {{-x, -y, 0.0}, {x, -y, 0.0}, {x, y, 0.0}, {-x, y, 0.0}};
+    const perp_vec3 ends[2] = {{-half, 0.0, 0.0}, {half, 0.0, 0.0}}, origin = {0.0, 0.0, 0.0};
+    const perp_vec3 *source = &origin;
+    const int first = cm->part_count;
+    *planar = (perp_planar_shape){.kind = PERP_PLANAR_CORE, .count = 1, .radius = shape->radius};
+    switch (shape->kind) {
+    case PERP_SHAPE_BOX:
+        planar->count = 4;
+        planar->radius = 0.0;
+        source = box;
+        break;
+    case PERP_SHAPE_CAPSULE:
+        planar->count = 2;
+        source = ends;
+        break;
+    case PERP_SHAPE_HALFPLANE:
+        *planar = (perp_planar_shape){.kind = PERP_PLANAR_HALFPLANE, .normal = shape->normal, .offset = shape->offset};
+        break;
+    case PERP_SHAPE_HOLE:
+        *planar = (perp_planar_shape){.kind = PERP_PLANAR_HOLE, .radius = shape->radius};
+        break;
+    case PERP_SHAPE_POINT:
+        planar->radius = 0.0;
+        break;
+    default: /* a disc; a polygon makes its own parts */
+        break;
+    }
+    part.bounded = planar->kind == PERP_PLANAR_CORE;
+    if (shape->kind == PERP_SHAPE_POLYGON) {
+        const perp_status status = add_polygon(cm, shape, &part, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+    } else {
+        perp_vec3 *corners = PERP_ARENA_NEW(&cm->arena, perp_vec3, (size_t)planar->count);
+        if (!corners) {
+            return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for a shape");
+        }
+        memcpy(corners, source, (size_t)planar->count * sizeof *corners);
+        planar->corners = corners;
+        part.corner_start = cm->corner_count;
+        cm->corner_count += planar->count;
+        cm->parts[cm->part_count++] = part;
+    }
+    for (int i = first; i < cm->part_count; i++) {
+        place_in_body(shape, &cm->parts[i].planar);
+        cm->corner_most = cm->parts[i].planar.count > cm->corner_most ? cm->parts[i].planar.count : cm->corner_most;
+    }
+    return PERP_STATUS_OK;
+}
+
+/* ---- parts: space ------------------------------------------------------------------------------------------------ */
+
+/* The hull of a mesh; shapes that name one file share their points, and so one hull. */
+static perp_status hull_of(perp_contact_model *cm, const perp_shape *shape, const perp_spatial_hull **hull,
+                           perp_error *error)
+{
+    if (!shape->hull_points) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "a mesh has no hull; perp_scene_build_hulls makes them");
+    }
+    for (int i = 0; i < cm->hull_count; i++) {
+        if (cm->hull_sources[i]->hull_points == shape->hull_points &&
+            cm->hull_sources[i]->hull_triangles == shape->hull_triangles) {
+            *hull = &cm->hulls[i];
+            return PERP_STATUS_OK;
+        }
+    }
+    perp_spatial_hull *made = &cm->hulls[cm->hull_count];
+    const perp_status status =
+        perp_spatial_hull_prepare(shape->hull_points, shape->hull_point_count, shape->hull_triangles,
+                                  shape->hull_triangle_count, &cm->arena.allocator, made, error);
+    if (status == PERP_STATUS_OK) {
+        cm->hull_sources[cm->hull_count++] = shape;
+        *hull = made;
+    }
+    return status;
+}
+
+/* Columns t, o, n: local z is the normal. */
+static perp_mat3 frame_of_normal(perp_vec3 n)
+{
+    perp_vec3 t, o;
+    perp_tangents(n, &t, &o);
+    const perp_mat3 r = {{t.x, o.x, n.x, t.y, o.y, n.y, t.z, o.z, n.z}};
+    return r;
+}
+
+static perp_status add_spatial(perp_contact_model *cm, const perp_shape *shape, contact_part part, perp_error *error)
+{
+    perp_spatial_shape *spatial = &part.spatial;
+    const perp_quat turn = shape->pose.pose.rotation;
+    perp_status status = PERP_STATUS_OK;
+    *spatial = (perp_spatial_shape){.position = shape->pose.pose.position,
+                                    .rotation = perp_quat_to_mat3(turn),
+                                    .radius = shape->radius,
+                                    .half_length = 0.5 * shape->length};
+    part.unrotated = turn.x == 0.0 && turn.y == 0.0 && turn.z == 0.0;
+    part.bounded = true;
+    switch (shape->kind) {
+    case PERP_SHAPE_POINT:
+        spatial->kind = PERP_SPATIAL_POINT;
+        spatial->radius = 0.0;
+        break;
+    case PERP_SHAPE_SPHERE:
+        spatial->kind = PERP_SPATIAL_POINT;
+        break;
+    case PERP_SHAPE_CAPSULE:
+        spatial->kind = PERP_SPATIAL_SEGMENT;
+        break;
+    case PERP_SHAPE_BOX:
+        spatial->kind = PERP_SPATIAL_BOX;
+        spatial->half_lengths = perp_vec3_scale(0.5, shape->size);
+        break;
+    case PERP_SHAPE_CYLINDER:
+        spatial->kind = PERP_SPATIAL_CYLINDER;
+        break;
+    case PERP_SHAPE_ELLIPSOID:
+        spatial->kind = PERP_SPATIAL_ELLIPSOID;
+        spatial->half_lengths = shape->size;
+        break;
+    case PERP_SHAPE_HOLE:
+        spatial->kind = PERP_SPATIAL_HOLE;
+        part.bounded = false;
+        break;
+    case PERP_SHAPE_PLANE: {
+        spatial->kind = PERP_SPATIAL_HALFSPACE;
+        const perp_mat3 local = frame_of_normal(shape->normal);
+        spatial->position = perp_pose_apply(shape->pose.pose, perp_vec3_scale(shape->offset, shape->normal));
+        spatial->rotation = perp_mat3_mul(&spatial->rotation, &local);
+        part.unrotated = false;
+        part.bounded = false;
+        break;
+    }
+    default:
+        assert(shape->kind == PERP_SHAPE_MESH);
+        spatial->kind = PERP_SPATIAL_HULL;
+        status = hull_of(cm, shape, &spatial->hull, error);
+        break;
+    }
+    if (status == PERP_STATUS_OK) {
+        cm->parts[cm->part_count++] = part;
+    }
+    return status;
+}
+
+/* No polygon has more parts than corners. */
+static size_t most_parts(const perp_scene *scene, size_t *meshes)
+{
+    size_t count = 0;
+    *meshes = 0;
+    for (int b = 0; b < scene->body_count; b++) {
+        for (int s = 0; s < scene->bodies[b].shape_count; s++) {
+            const perp_shape *shape = &scene->bodies[b].shapes[s];
+            count += shape->kind == PERP_SHAPE_POLYGON ? (size_t)shape->point_count : 1;
+            *meshes += shape->kind == PERP_SHAPE_MESH;
+        }
+    }
+    return count;
+}
+
+static perp_status build_parts(perp_contact_model *cm, perp_error *error)
+{
+    const perp_model *model = cm->model;
+    const perp_scene *scene = model->scene;
+    size_t meshes = 0;
+    cm->parts = PERP_ARENA_NEW(&cm->arena, contact_part, most_parts(scene, &meshes));
+    cm->hulls = PERP_ARENA_NEW(&cm->arena, perp_spatial_hull, meshes);
+    cm->hull_sources = PERP_ARENA_NEW(&cm->arena, const perp_shape *, meshes);
+    cm->part_start = PERP_ARENA_NEW(&cm->arena, int, (size_t)scene->body_count + 1);
+    if (!cm->parts || !cm->hulls || !cm->hull_sources || !cm->part_start) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the shapes");
+    }
+    for (int b = 0; b < scene->body_count; b++) {
+        const perp_body *body = &scene->bodies[b];
+        cm->part_start[b] = cm->part_count;
+        for (int s = 0; s < body->shape_count; s++) {
+            const perp_shape *shape = &body->shapes[s];
+            const contact_part part = {.body = b,
+                                       .shape = s,
+                                       .fixed = model->links[b].tree < 0,
+                                       .friction = shape->friction.set ? shape->friction.value : scene->friction};
+            const perp_status status =
+                model->planar ? add_planar(cm, shape, part, error) : add_spatial(cm, shape, part, error);
+            if (status != PERP_STATUS_OK) {
+                return status;
+            }
+        }
+        cm->compound = cm->compound || cm->part_count - cm->part_start[b] > 1;
+    }
+    cm->part_start[scene->body_count] = cm->part_count;
+    return PERP_STATUS_OK;
+}
+
+/* ---- clusters and what is left out --------------------------------------------------------------------------------
+ */
+
+static int find_root(int *parent, int b)
+{
+    while (parent[b] != b) {
+        parent[b] = parent[parent[b]];
+        b = parent[b];
+    }
+    return b;
+}
+
+static bool is_anchored(const perp_scene *scene, int body)
+{
+    return body < 0 || scene->bodies[body].kind == PERP_BODY_FIXED;
+}
+
+/* The cluster of a body is its body of lowest index. */
+static void find_clusters(perp_contact_model *cm)
+{
+    const perp_scene *scene = cm->model->scene;
+    for (int b = 0; b < scene->body_count; b++) {
+        cm->cluster[b] = b;
+    }
+    for (int j = 0; j < scene->joint_count; j++) {
+        const perp_joint *joint = &scene->joints[j];
+        if (joint->kind == PERP_JOINT_FIXED && !is_anchored(scene, joint->parent_body) &&
+            !is_anchored(scene, joint->child_body)) {
+            const int a = find_root(cm->cluster, joint->parent_body), b = find_root(cm->cluster, joint->child_body);
+            cm->cluster[a > b ? a : b] = a > b ? b : a;
+        }
+    }
+    for (int b = 0; b < scene->body_count; b++) {
+        cm->cluster[b] = find_root(cm->cluster, b);
+    }
+}
+
+static int compare(int a1, int b1, int a2, int b2)
+{
+    return a1 != a2 ? (a1 < a2 ? -1 : 1) : (b1 > b2) - (b1 < b2);
+}
+
+/* Heaps, because a scene may list a hundred thousand joints in any order and nothing here is hot. */
+static void sift_pairs(perp_index_pair *pairs, int top, int count)
+{
+    for (int child = 2 * top + 1; child < count; child = 2 * top + 1) {
+        if (child + 1 < count && compare(pairs[child].a, pairs[child].b, pairs[child + 1].a, pairs[child + 1].b) < 0) {
+            child++;
+        }
+        if (compare(pairs[top].a, pairs[top].b, pairs[child].a, pairs[child].b) >= 0) {
+            return;
+        }
+        const perp_index_pair swap = pairs[top];
+        pairs[top] = pairs[child];
+        pairs[child] = swap;
+        top = child;
+    }
+}
+
+static int sort_pairs_once(perp_index_pair *pairs, int count)
+{
+    for (int i = count / 2 - 1; i >= 0; i--) {
+        sift_pairs(pairs, i, count);
+    }
+    for (int n = count - 1; n > 0; n--) {
+        const perp_index_pair swap = pairs[0];
+        pairs[0] = pairs[n];
+        pairs[n] = swap;
+        sift_pairs(pairs, 0, n);
+    }
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (kept == 0 || compare(pairs[i].a, pairs[i].b, pairs[kept - 1].a, pairs[kept - 1].b) != 0) {
+            pairs[kept++] = pairs[i];
+        }
+    }
+    return kept;
+}
+
+/* One pair of clusters for each joint between two bodies. */
+static void exclude_neighbours(perp_contact_model *cm)
+{
+    const perp_scene *scene = cm->model->scene;
+    for (int j = 0; j < scene->joint_count; j++) {
+        const perp_joint *joint = &scene->joints[j];
+        if (joint->parent_body < 0) {
+            continue;
+        }
+        const int a = cm->cluster[joint->parent_body], b = cm->cluster[joint->child_body];
+        if (a != b) {
+            cm->excluded[cm->excluded_count++] = (perp_index_pair){a < b ? a : b, a < b ? b : a};
+        }
+    }
+    cm->excluded_count = sort_pairs_once(cm->excluded, cm->excluded_count);
+}
+
+/* ---- rules of pairs ------------------------------------------------------------------------------------------------
+ */
+
+/* By insertion from the end: scenes state pairs about in order, and there are at most 20,000. */
+static void add_rule(perp_contact_model *cm, contact_rule rule)
+{
+    int i = cm->rule_count;
+    while (i > 0 && compare(cm->rules[i - 1].a, cm->rules[i - 1].b, rule.a, rule.b) > 0) {
+        i--;
+    }
+    if (i > 0 && compare(cm->rules[i - 1].a, cm->rules[i - 1].b, rule.a, rule.b) == 0) {
+        contact_rule *same = &cm->rules[i - 1];
+        same->excluded = same->excluded || rule.excluded;
+        same->pair = rule.pair >= 0 ? rule.pair : same->pair;
+        return;
+    }
+    memmove(cm->rules + i + 1, cm->rules + i, (size_t)(cm->rule_count - i) * sizeof rule);
+    cm->rules[i] = rule;
+    cm->rule_count++;
+}
+
+static void build_rules(perp_contact_model *cm)
+{
+    const perp_scene *scene = cm->model->scene;
+    for (int i = 0; i < scene->pair_count; i++) {
+        add_rule(cm, (contact_rule){scene->pairs[i].body_a, scene->pairs[i].body_b, i, false});
+    }
+    for (int i = 0; i < scene->exclusion_count; i++) {
+        add_rule(cm, (contact_rule){scene->exclusions[i].body_a, scene->exclusions[i].body_b, -1, true});
+    }
+    for (int i = 0, b = 0; b <= scene->body_count; b++) {
+        while (i < cm->rule_count && cm->rules[i].a < b) {
+            i++;
+        }
+        cm->rule_start[b] = i;
+    }
+}
+
+const contact_rule *perp_contact_find_rule(const perp_contact_model *contact_model, int a, int b)
+{
+    int low = contact_model->rule_start[a], high = contact_model->rule_start[a + 1];
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (contact_model->rules[middle].b < b) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    const bool found = low < contact_model->rule_start[a + 1] && contact_model->rules[low].b == b;
+    return found ? &contact_model->rules[low] : NULL;
+}
+
+int perp_contact_part_index(const perp_contact_model *contact_model, int body, int shape, int part)
+{
+    int i = contact_model->part_start[body];
+    while (contact_model->parts[i].shape != shape) {
+        i++;
+    }
+    return i + part;
+}
+
+/* ---- motion -------------------------------------------------------------------------------------------------------
+ */
+
+static contact_chain chain_of(const perp_model *model, int body)
+{
+    const int *dofs;
+    const int n = perp_body_dofs(model, body, &dofs);
+    if (n == 0) {
+        return CONTACT_CHAIN_NONE;
+    }
+    const perp_link *root = &model->links[model->dof_body[dofs[0]]];
+    const bool floating = root->motion == PERP_MOTION_FLOATING || root->motion == PERP_MOTION_FLOATING_PLANAR;
+    const bool whole =
+        root->components == (model->planar ? (unsigned)PERP_COMPONENT_PLANAR : (unsigned)PERP_COMPONENT_ALL);
+    return floating && whole && n == root->v_count ? CONTACT_CHAIN_FREE : CONTACT_CHAIN_JOINTED;
+}
+
+static void find_motion(perp_contact_model *cm)
+{
+    const perp_model *model = cm->model;
+    for (int b = 0; b < model->body_count; b++) {
+        cm->chain[b] = chain_of(model, b);
+        const int *dofs;
+        const int n = perp_body_dofs(model, b, &dofs);
+        for (int k = 0; k < n; k++) {
+            cm->moves[b] = cm->moves[b] || model->scene->bodies[model->dof_body[dofs[k]]].kind != PERP_BODY_DRIVEN;
+        }
+    }
+}
+
+/* ---- the model ------------------------------------------------------------------------------------------------------
+ */
+
+static bool take_tables(perp_contact_model *cm)
+{
+    const perp_scene *scene = cm->model->scene;
+    const size_t n = (size_t)scene->body_count;
+    cm->cluster = PERP_ARENA_NEW(&cm->arena, int, n);
+    cm->excluded = PERP_ARENA_NEW(&cm->arena, perp_index_pair, (size_t)scene->joint_count);
+    cm->rules = PERP_ARENA_NEW(&cm->arena, contact_rule, (size_t)scene->pair_count + (size_t)scene->exclusion_count);
+    cm->rule_start = PERP_ARENA_NEW(&cm->arena, int, n + 2);
+    cm->chain = PERP_ARENA_NEW(&cm->arena, contact_chain, n);
+    cm->moves = PERP_ARENA_NEW(&cm->arena, bool, n);
+    return cm->cluster && cm->excluded && cm->rules && cm->rule_start && cm->chain && cm->moves;
+}
+
+perp_status perp_contact_model_build(const perp_model *model, const perp_allocator *allocator,
+                                     perp_contact_model **contact_model, perp_error *error)
+{
+    assert(model && contact_model);
+    *contact_model = NULL;
+    perp_arena arena;
+    perp_arena_init(&arena, allocator);
+    perp_contact_model *cm = PERP_ARENA_NEW(&arena, perp_contact_model, 1);
+    if (!cm) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the contact model");
+    }
+    cm->model = model;
+    cm->arena = arena;
+    perp_status status = PERP_STATUS_OK;
+    if (!take_tables(cm)) {
+        status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the contact model");
+    } else {
+        status = build_parts(cm, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        perp_contact_model_free(cm);
+        return status;
+    }
+    find_clusters(cm);
+    exclude_neighbours(cm);
+    build_rules(cm);
+    find_motion(cm);
+    *contact_model = cm;
+    return PERP_STATUS_OK;
+}
+
+void perp_contact_model_free(perp_contact_model *contact_model)
+{
+    if (contact_model) {
+        for (int i = 0; i < contact_model->hull_count; i++) {
+            perp_spatial_hull_free(&contact_model->hulls[i]);
+        }
+        perp_arena arena = contact_model->arena; /* the model itself lies in it */
+        perp_arena_clear(&arena);
+    }
+}
+
+perp_contact_settings perp_contact_settings_default(const perp_contact_model *contact_model)
+{
+    return (perp_contact_settings){.margin = contact_model->model->scene->margin, .max_contacts = INT32_MAX};
+}

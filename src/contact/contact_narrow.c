@@ -1,0 +1,385 @@
+/* contact_narrow.c - from near pairs of parts to contacts.
+ *
+ * Parts of a concave polygon. Each pair of parts answers for itself, and geometry.h sees to it that a cut between parts
+ * is never taken for surface. What is left to do here is for all parts of two shapes together:
+ *   - where shapes overlap, contacts that are undone by moving out of a shallower one are dropped (drop_resolved);
+ *   - where they overlap and no part has surface there (one is swallowed by a part without any), the shallowest way out
+ *     of any part counts, cuts included: two shapes that overlap are never passed over in silence;
+ *   - parts that meet in a corner both list it: of contacts at one place with one normal the first is kept.
+ */
+#include "contact/contact_private.h"
+
+#include "geometry/planar_private.h"
+
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
+
+static bool is_equal(perp_vec3 u, perp_vec3 v)
+{
+    return u.x == v.x && u.y == v.y && u.z == v.z;
+}
+
+/* `again`: the contact before is of the same parts, so that with the same normal it has the same frame. */
+static perp_status add_contact(contact_build *build, perp_index_pair parts, const perp_manifold_point *point,
+                               double friction, bool again)
+{
+    const perp_contact_model *cm = build->memory->contact_model;
+    const contact_part *a = &cm->parts[parts.a], *b = &cm->parts[parts.b];
+    const perp_status status = perp_contact_room(build);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    perp_contact *c = &build->memory->contacts[build->count++];
+    if (again && is_equal(c[-1].normal, point->at.normal)) {
+        *c = c[-1];
+    } else {
+        c->a = a->body;
+        c->b = b->body;
+        c->shape_a = a->shape;
+        c->shape_b = b->shape;
+        c->part_a = a->part;
+        c->part_b = b->part;
+        c->normal = point->at.normal;
+        perp_contact_frame(cm->model->scene, build->rule, friction, c);
+    }
+    c->feature_a = point->feature_a;
+    c->feature_b = point->feature_b;
+    c->phi = point->at.phi;
+    c->point_a = point->at.point_a;
+    c->point_b = point->at.point_b;
+    c->tie = point->at.tie;
+    return PERP_STATUS_OK;
+}
+
+static double combined_friction(const contact_part *a, const contact_part *b)
+{
+    return a->friction == b->friction ? a->friction : sqrt(a->friction * b->friction);
+}
+
+static perp_status add_manifold(contact_build *build, perp_index_pair parts, const perp_manifold *manifold)
+{
+    const perp_contact_model *cm = build->memory->contact_model;
+    const double friction = combined_friction(&cm->parts[parts.a], &cm->parts[parts.b]);
+    perp_status status = PERP_STATUS_OK;
+    const int first = build->count;
+    for (int i = 0; status == PERP_STATUS_OK && i < manifold->count; i++) {
+        if (manifold->points[i].at.phi <= build->memory->settings.margin) {
+            status = add_contact(build, parts, &manifold->points[i], friction, build->count > first);
+        }
+    }
+    return status;
+}
+
+/* ---- space ------------------------------------------------------------------------------------------------------- */
+
+/* The least of normal . x over a box. */
+static double lowest(const perp_broad_phase_box *box, perp_vec3 normal)
+{
+    return normal.x * (normal.x > 0.0 ? box->low.x : box->high.x) +
+           normal.y * (normal.y > 0.0 ? box->low.y : box->high.y) +
+           normal.z * (normal.z > 0.0 ? box->low.z : box->high.z);
+}
+
+/* True if part `i`'s box is beyond the margin above the unbounded part `plane`: halfspaces and the plates of holes have
+ * infinite boxes, so that the broad phase lets everything through to them. */
+static bool is_clear_of(const struct perp_contact_set_memory *m, int plane, int i)
+{
+    const perp_spatial_shape *s = &m->spatial[plane];
+    if (s->kind != PERP_SPATIAL_HALFSPACE && s->kind != PERP_SPATIAL_HOLE) {
+        return false;
+    }
+    if (!m->contact_model->parts[i].bounded) {
+        return true;
+    }
+    const perp_vec3 up = perp_vec3_make(s->rotation.m[2], s->rotation.m[5], s->rotation.m[8]);
+    const double level = perp_vec3_dot(up, s->position), margin = m->settings.margin;
+    const double thick = s->kind == PERP_SPATIAL_HOLE ? s->half_length : 0.0;
+    return lowest(&m->boxes[i], up) > level + thick + margin ||
+           (s->kind == PERP_SPATIAL_HOLE && lowest(&m->boxes[i], perp_vec3_scale(-1.0, up)) > -level + thick + margin);
+}
+
+/* How far a bounded shape reaches from its position along the unit vector u, either way; a hull's ball in place of the
+ * hull. */
+static double reach(const perp_spatial_shape *s, perp_vec3 u)
+{
+    const double *m = s->rotation.m;
+    const double along[3] = {m[0] * u.x + m[3] * u.y + m[6] * u.z, m[1] * u.x + m[4] * u.y + m[7] * u.z,
+                             m[2] * u.x + m[5] * u.y + m[8] * u.z};
+    switch (s->kind) {
+    case PERP_SPATIAL_POINT:
+        return s->radius;
+    case PERP_SPATIAL_SEGMENT:
+        return fabs(along[2]) * s->half_length + s->radius;
+    case PERP_SPATIAL_BOX:
+        return fabs(along[0]) * s->half_lengths.x + fabs(along[1]) * s->half_lengths.y +
+               fabs(along[2]) * s->half_lengths.z;
+    case PERP_SPATIAL_CYLINDER:
+        return fabs(along[2]) * s->half_length + sqrt(along[0] * along[0] + along[1] * along[1]) * s->radius;
+    case PERP_SPATIAL_ELLIPSOID: {
+        const perp_vec3 x = {along[0] * s->half_lengths.x, along[1] * s->half_lengths.y, along[2] * s->half_lengths.z};
+        return perp_vec3_norm(x);
+    }
+    default:
+        return 0.5 * s->hull->size;
+    }
+}
+
+/* True if the line between the positions shows that the shapes are apart by more than the margin, which is the case for
+ * most pairs whose boxes overlap only at their corners. Says nothing otherwise. */
+static bool are_far(const struct perp_contact_set_memory *m, perp_index_pair parts)
+{
+    const perp_spatial_shape *a = &m->spatial[parts.a], *b = &m->spatial[parts.b];
+    const perp_vec3 between = perp_vec3_sub(b->position, a->position);
+    const double distance = perp_vec3_norm(between);
+    if (!(distance > m->settings.margin)) {
+        return false;
+    }
+    const perp_vec3 u = perp_vec3_scale(1.0 / distance, between);
+    return distance * (1.0 - 1e-12) - reach(a, u) - reach(b, u) > m->settings.margin; /* 1e-12: rounding */
+}
+
+static perp_status collide_spatial(contact_build *build, perp_index_pair parts)
+{
+    const struct perp_contact_set_memory *m = build->memory;
+    const contact_part *all = m->contact_model->parts;
+    if (all[parts.a].bounded && all[parts.b].bounded) {
+        if (are_far(m, parts)) {
+            return PERP_STATUS_OK;
+        }
+    } else if (is_clear_of(m, parts.a, parts.b) || is_clear_of(m, parts.b, parts.a)) {
+        return PERP_STATUS_OK;
+    }
+    const perp_manifold manifold = perp_spatial_manifold_build(&m->spatial[parts.a], &m->spatial[parts.b]);
+    return add_manifold(build, parts, &manifold);
+}
+
+/* ---- plane ------------------------------------------------------------------------------------------------------- */
+
+static double least_gap(const perp_manifold *manifold)
+{
+    double least = INFINITY;
+    for (int i = 0; i < manifold->count; i++) {
+        least = manifold->points[i].at.phi < least ? manifold->points[i].at.phi : least;
+    }
+    return least;
+}
+
+/* Two points at one place with one normal. */
+static bool is_same(const perp_contact *p, const perp_contact *q, double tolerance)
+{
+    return perp_vec3_norm(perp_vec3_sub(p->point_a, q->point_a)) <= tolerance &&
+           perp_vec3_norm(perp_vec3_sub(p->point_b, q->point_b)) <= tolerance &&
+           perp_vec3_norm(perp_vec3_sub(p->normal, q->normal)) <= 1e-6;
+}
+
+static void drop_repeated(contact_build *build, int first, double tolerance)
+{
+    perp_contact *contacts = build->memory->contacts;
+    int kept = first;
+    for (int i = first; i < build->count; i++) {
+        bool again = false;
+        for (int k = first; k < kept && !again; k++) {
+            again = is_same(&contacts[k], &contacts[i], tolerance);
+        }
+        if (!again) {
+            contacts[kept++] = contacts[i];
+        }
+    }
+    build->count = kept;
+}
+
+/* Penetrating contacts of one pair of parts: contacts [begin, end). */
+typedef struct overlap {
+    int begin, end;
+    perp_index_pair parts;
+    perp_vec3 normal;
+    double depth; /* > 0 */
+    bool kept;
+} overlap;
+
+enum { OVERLAPS = 32 };
+
+/* The overlaps among the contacts from `first` on; -1 if there are more than OVERLAPS. */
+static int find_overlaps(const contact_build *build, int first, overlap *all)
+{
+    const perp_contact_model *cm = build->memory->contact_model;
+    const perp_contact *contacts = build->memory->contacts;
+    int count = 0;
+    for (int begin = first, end = first; begin < build->count; begin = end) {
+        const perp_contact *c = &contacts[begin], *deepest = c;
+        for (; end < build->count && contacts[end].part_a == c->part_a && contacts[end].part_b == c->part_b; end++) {
+            deepest = contacts[end].phi < deepest->phi ? &contacts[end] : deepest;
+        }
+        const perp_index_pair parts = {perp_contact_part_index(cm, c->a, c->shape_a, c->part_a),
+                                       perp_contact_part_index(cm, c->b, c->shape_b, c->part_b)};
+        const perp_planar_shape *a = &build->memory->planar[parts.a], *b = &build->memory->planar[parts.b];
+        if (a->kind != PERP_PLANAR_CORE || b->kind != PERP_PLANAR_CORE ||
+            deepest->phi >= -perp_planar_tolerance(a, b, NULL)) {
+            continue;
+        }
+        if (count == OVERLAPS) {
+            return -1;
+        }
+        all[count++] = (overlap){begin, end, parts, deepest->normal, -deepest->phi, false};
+    }
+    return count;
+}
+
+/* Whether b, moved out of `shallow`, has left `deep` too, but for a thousandth of its depth. Overlaps of about one
+ * normal (5 degrees) stand side by side and do not speak for each other. */
+static bool is_resolved(const struct perp_contact_set_memory *m, const overlap *shallow, const overlap *deep)
+{
+    if (perp_vec3_dot(shallow->normal, deep->normal) > 0.996) {
+        return false;
+    }
+    perp_planar_shape a = m->planar[deep->parts.a], b = m->planar[deep->parts.b];
+    for (int i = 0; i < b.count; i++) {
+        m->shifted[i] = perp_vec3_add_scaled(b.corners[i], shallow->depth, shallow->normal);
+    }
+    b.corners = m->shifted;
+    a.borders = b.borders = NULL;
+    return perp_planar_distance(&a, &b).phi >= -1e-3 * deep->depth;
+}
+
+/* Where a part was entered through a cut, or over a corner that it shares, its own way out may be far longer than that
+ * of the part next to it. Taking the overlaps from the shallowest on, those that an accepted one resolves are dropped.
+ */
+static void drop_resolved(contact_build *build, int first)
+{
+    overlap all[OVERLAPS];
+    const int count = find_overlaps(build, first, all);
+    perp_contact *contacts = build->memory->contacts;
+    for (int round = 0; round < count; round++) {
+        overlap *next = NULL;
+        for (int i = 0; i < count; i++) {
+            if (!all[i].kept && all[i].depth > 0.0 && (!next || all[i].depth < next->depth)) {
+                next = &all[i];
+            }
+        }
+        bool resolved = false;
+        for (int i = 0; i < count && !resolved; i++) {
+            resolved = all[i].kept && is_resolved(build->memory, &all[i], next);
+        }
+        next->kept = !resolved;
+        next->depth = resolved ? 0.0 : next->depth; /* not looked at again */
+        for (int k = next->begin; resolved && k < next->end; k++) {
+            contacts[k].phi = INFINITY; /* marked */
+        }
+    }
+    int kept = first;
+    for (int i = first; i < build->count; i++) {
+        if (contacts[i].phi < INFINITY) {
+            contacts[kept++] = contacts[i];
+        }
+    }
+    build->count = kept;
+}
+
+/* Contacts of one pair of shapes, added out of turn, back in the order of parts. */
+static void restore_order(contact_build *build, int first)
+{
+    perp_contact *contacts = build->memory->contacts;
+    for (int i = first + 1; i < build->count; i++) {
+        const perp_contact c = contacts[i];
+        int k = i;
+        for (; k > first; k--) {
+            const perp_contact *before = &contacts[k - 1];
+            if (before->part_a != c.part_a ? before->part_a < c.part_a : before->part_b <= c.part_b) {
+                break;
+            }
+            contacts[k] = *before;
+        }
+        contacts[k] = c;
+    }
+}
+
+/* Where the parts overlap but none of them has surface there: the shallowest way out of any part, cuts included. */
+static perp_status add_through_cuts(contact_build *build, const perp_index_pair *pairs, int count)
+{
+    const struct perp_contact_set_memory *m = build->memory;
+    perp_manifold best = {.count = 0};
+    perp_index_pair parts = {-1, -1};
+    for (int i = 0; i < count; i++) {
+        perp_planar_shape a = m->planar[pairs[i].a], b = m->planar[pairs[i].b];
+        if (a.kind != PERP_PLANAR_CORE || b.kind != PERP_PLANAR_CORE) {
+            return PERP_STATUS_OK; /* the corner that is deepest in a halfplane or hole is always surface */
+        }
+        a.borders = b.borders = NULL;
+        const perp_manifold manifold = perp_planar_manifold_build(&a, &b);
+        const double gap = least_gap(&manifold);
+        if (gap < -perp_planar_tolerance(&a, &b, NULL) && (parts.a < 0 || gap > least_gap(&best))) {
+            best = manifold;
+            parts = pairs[i];
+        }
+    }
+    return parts.a >= 0 ? add_manifold(build, parts, &best) : PERP_STATUS_OK;
+}
+
+/* All pairs of parts of two shapes, at least one of which is a polygon in several parts. */
+static perp_status collide_polygons(contact_build *build, const perp_index_pair *pairs, int count)
+{
+    const struct perp_contact_set_memory *m = build->memory;
+    const int first = build->count;
+    bool penetrates = false;
+    double coarse = 0.0;
+    for (int i = 0; i < count; i++) {
+        const perp_planar_shape *a = &m->planar[pairs[i].a], *b = &m->planar[pairs[i].b];
+        const perp_manifold manifold = perp_planar_manifold_build(a, b);
+        const double tolerance = perp_planar_tolerance(a, b, NULL);
+        const perp_status status = add_manifold(build, pairs[i], &manifold);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        coarse = fmax(coarse, tolerance);
+        penetrates = penetrates || least_gap(&manifold) < -tolerance;
+    }
+    if (!penetrates) {
+        const perp_status status = add_through_cuts(build, pairs, count);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+    }
+    restore_order(build, first);
+    drop_resolved(build, first);
+    drop_repeated(build, first, coarse);
+    return PERP_STATUS_OK;
+}
+
+static bool is_cut(const struct perp_contact_set_memory *m, perp_index_pair parts)
+{
+    return m->planar[parts.a].borders || m->planar[parts.b].borders;
+}
+
+static perp_status narrow_planar(contact_build *build, const perp_index_pair *pairs, int count)
+{
+    const struct perp_contact_set_memory *m = build->memory;
+    const contact_part *parts = m->contact_model->parts;
+    perp_status status = PERP_STATUS_OK;
+    for (int i = 0, end = 0; status == PERP_STATUS_OK && i < count; i = end) {
+        end = i + 1;
+        if (!is_cut(m, pairs[i])) {
+            const perp_manifold manifold = perp_planar_manifold_build(&m->planar[pairs[i].a], &m->planar[pairs[i].b]);
+            status = add_manifold(build, pairs[i], &manifold);
+            continue;
+        }
+        const int shape_a = parts[pairs[i].a].shape, shape_b = parts[pairs[i].b].shape;
+        while (end < count && parts[pairs[end].a].shape == shape_a && parts[pairs[end].b].shape == shape_b) {
+            end++;
+        }
+        status = collide_polygons(build, pairs + i, end - i);
+    }
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
+perp_status perp_contact_narrow(contact_build *build, const perp_index_pair *pairs, int count)
+{
+    if (build->memory->contact_model->model->planar) {
+        return narrow_planar(build, pairs, count);
+    }
+    perp_status status = PERP_STATUS_OK;
+    for (int i = 0; status == PERP_STATUS_OK && i < count; i++) {
+        status = collide_spatial(build, pairs[i]);
+    }
+    return status;
+}

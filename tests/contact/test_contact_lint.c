@@ -1,0 +1,202 @@
+/* Warnings: each on what it is for, and silence on what is sound. */
+#include "contact_test.h"
+
+#include "failing_allocator.h"
+
+#include <stdio.h>
+
+static perp_diagnostics found;
+
+static void lint_file(const char *path)
+{
+    static perp_diagnostics loading;
+    perp_scene *scene;
+    perp_model *model;
+    perp_contact_model *contact_model;
+    memset(&loading, 0, sizeof loading);
+    memset(&found, 0, sizeof found);
+    assert_int_equal(perp_scene_load_file(path, NULL, &scene, &loading), PERP_STATUS_OK);
+    assert_int_equal(perp_model_build(scene, NULL, &model, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_contact_model_build(model, NULL, &contact_model, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_contact_lint(contact_model, NULL, &found), PERP_STATUS_OK);
+    perp_contact_model_free(contact_model);
+    perp_model_free(model);
+    perp_scene_free(scene);
+}
+
+static void lint_text(const char *text)
+{
+    contact_world w;
+    memset(&found, 0, sizeof found);
+    world_open_scene(&w, scene_of(text));
+    assert_int_equal(perp_contact_lint(w.contact_model, NULL, &found), PERP_STATUS_OK);
+    assert_int_equal(found.errors, 0);
+    world_close(&w);
+}
+
+static void expect(const char *path, const char *words)
+{
+    if (found.warnings != 1) {
+        fail_msg("%d warnings; the first: %s", found.warnings, found.count ? found.items[0].message : "");
+    }
+    assert_string_equal(found.items[0].path, path);
+    if (!strstr(found.items[0].message, words)) {
+        fail_msg("`%s` is not in: %s", words, found.items[0].message);
+    }
+}
+
+static void expect_silence(void)
+{
+    if (found.warnings != 0) {
+        fail_msg("%s: %s", found.items[0].path, found.items[0].message);
+    }
+}
+
+/* ---- penetration ------------------------------------------------------------------------------------------------- */
+
+static void test_penetration(void **state)
+{
+    (void)state;
+    const char *const scene = "bodies:\n"
+                              "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+                              "  box:\n"
+                              "    mass: 1\n"
+                              "    pose: {position: [0, 0, %.17g]}\n"
+                              "    shapes: [{box: [0.2, 0.2, 0.2]}]\n";
+    char text[1000];
+    snprintf(text, sizeof text, scene, 0.1 - 0.003);
+    lint_text(text);
+    expect("bodies.box.pose", "`box` begins 0.003 m deep inside `floor`");
+    assert_int_equal(found.items[0].line, 6);
+    assert_string_equal(found.items[0].file, "test");
+    snprintf(text, sizeof text, scene, 0.1 - 1e-9); /* resting, to rounding */
+    lint_text(text);
+    expect_silence();
+    snprintf(text, sizeof text, scene, 0.1 - 1e-6); /* 3e-6 of the scene's size */
+    lint_text(text);
+    expect("bodies.box.pose", "1e-06 m");
+    /* once for two bodies, however many points; excluded pairs and neighbours do not count */
+    lint_text("contacts: {exclude: [[a, c]]}\n"
+              "bodies:\n"
+              "  a: {mass: 1, shapes: [{box: [1, 1, 1]}]}\n"
+              "  b: {mass: 1, inertia: [1, 1, 1], shapes: [{box: [1, 1, 1]}]}\n"
+              "  c: {mass: 1, pose: {position: [0, 0.5, 0.9]}, shapes: [{box: [1, 1, 1]}]}\n"
+              "joints: {j: {type: revolute, parent: a, child: b, axis: [0, 0, 1]}}\n");
+    expect("bodies.c.pose", "0.1 m deep inside `b`");
+}
+
+/* ---- margin ------------------------------------------------------------------------------------------------------ */
+
+static void test_margin(void **state)
+{
+    (void)state;
+    const char *const pusher = "bodies: {pusher: {driven: {x: {rate: 1.5}}, shapes: [{box: [0.1, 0.1, 0.1]}]}}\n"
+                               "contacts: {margin: %g}\n"
+                               "run: {h: 0.02, until: 1}\n";
+    char text[2000];
+    snprintf(text, sizeof text, pusher, 0.029);
+    lint_text(text);
+    expect("contacts.margin", "`pusher` moves up to 0.03 m in one step of 0.02 s");
+    assert_non_null(strstr(found.items[0].message, "a margin of 0.03 m would do"));
+    snprintf(text, sizeof text, pusher, 0.03);
+    lint_text(text);
+    expect_silence();
+    /* a lever: 2 rad/s at a corner 0.5 m (and 0.05 m across) away; found although slow at first */
+    const char *const lever =
+        "bodies: {lever: {mass: 1, inertia: [1, 1, 1], shapes: [{box: [0.5, 0.1, 0.1], pose: {position: [0.25, 0, "
+        "0]}}]}}\n"
+        "joints: {j: {type: revolute, parent: world, child: lever, axis: [0, 0, 1], control: %s, stiffness: 1,\n"
+        "             command: {times: [0, 1, 2], values: [0, 0.1, 2.1]}}}\n"
+        "contacts: {margin: 0.01}\n"
+        "run: {h: 0.01, until: 2}\n";
+    snprintf(text, sizeof text, lever, "impedance");
+    lint_text(text);
+    expect("contacts.margin", "`lever` moves up to 0.01");
+    /* a plane that slides along itself comes no nearer to anything */
+    lint_text("bodies: {belt: {driven: {x: {rate: 5}}, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}}\n"
+              "run: {h: 0.02, until: 1}\n");
+    expect_silence();
+    lint_text("planar: true\n"
+              "bodies: {wall: {driven: {x: {rate: 5}}, shapes: [{halfplane: {normal: [1, 0], offset: 0}}]}}\n"
+              "run: {h: 0.02, until: 1}\n");
+    expect("contacts.margin", "0.1 m");
+    /* what is free moves as it will, and is not commanded */
+    lint_text("bodies: {ball: {mass: 1, velocity: {linear: [100, 0, 0]}, shapes: [{sphere: 0.1}]}}\n"
+              "run: {h: 0.02, until: 1}\n");
+    expect_silence();
+}
+
+/* ---- millimetres ------------------------------------------------------------------------------------------------- */
+
+static void test_lengths(void **state)
+{
+    (void)state;
+    lint_text("bodies: {cube: {mass: 0.1, shapes: [{sphere: 0.1}, {box: [50, 50, 50]}]}}\n");
+    expect("bodies.cube.shapes.1", "is 50 m large");
+    assert_non_null(strstr(found.items[0].message, "millimetres"));
+    lint_text("bodies: {cube: {density: 500, shapes: [{box: [50, 50, 50]}]}}\n"); /* a block of wood, and a large one */
+    expect_silence();
+    lint_text("bodies: {beam: {mass: 480, shapes: [{box: [6, 0.1, 0.1]}]}}\n");
+    expect_silence();
+    lint_text("planar: true\nbodies: {disc: {mass: 1, shapes: [{disc: 20}]}}\n");
+    expect("bodies.disc.shapes.0", "kg/m^2");
+    /* floors may be large; a scene in which most is large may not */
+    lint_text("bodies:\n"
+              "  floor: {fixed: true, shapes: [{box: [100, 100, 1]}]}\n"
+              "  wall: {fixed: true, pose: {position: [0, 0, 20]}, shapes: [{box: [100, 1, 10]}]}\n"
+              "  a: {mass: 1, pose: {position: [0, 0, 2]}, shapes: [{sphere: 0.1}]}\n"
+              "  b: {mass: 1, pose: {position: [0, 0, 4]}, shapes: [{sphere: 0.1}]}\n");
+    expect_silence();
+    lint_text(
+        "bodies:\n"
+        "  table: {fixed: true, shapes: [{box: [1600, 1200, 100]}]}\n"
+        "  pusher: {driven: {x: 3}, pose: {position: [0, 0, 100]}, shapes: [{cylinder: {radius: 5, length: 80}}]}\n");
+    expect("bodies.table.shapes.0", "millimetres");
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------- */
+
+static void test_examples_are_silent(void **state)
+{
+    (void)state;
+    static const char *const names[3] = {"arm-reach", "driven-fence", "screw-press"};
+    for (int i = 0; i < 3; i++) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/examples/%s/scene.yaml", PERP_SOURCE_DIR, names[i]);
+        lint_file(path);
+        expect_silence();
+    }
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    contact_world w;
+    world_open_scene(&w,
+                     scene_of("bodies:\n"
+                              "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+                              "  box: {driven: {x: {rate: 1}}, shapes: [{box: [0.2, 0.2, 0.2]}, {sphere: 0.3}]}\n"));
+    for (int grants = 0;; grants++) {
+        failing_allocator f = {.grants = grants};
+        const perp_allocator allocator = allocator_of(&f);
+        memset(&found, 0, sizeof found);
+        const perp_status status = perp_contact_lint(w.contact_model, &allocator, &found);
+        assert_int_equal(f.standing, 0);
+        if (status == PERP_STATUS_OK) {
+            assert_true(grants > 6);
+            assert_int_equal(found.warnings, 1);
+            break;
+        }
+        assert_int_equal(status, PERP_STATUS_OUT_OF_MEMORY);
+    }
+    world_close(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_penetration),         cmocka_unit_test(test_margin), cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_examples_are_silent), cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests_name("contact lint", tests, NULL, NULL);
+}
