@@ -65,6 +65,10 @@ int cli_write(const char *text);
 /* Flushes stdout and turns a failed write into EXIT_REFUSED; otherwise returns `code`. */
 int cli_finish(int code);
 
+/* The contacts of a result. Of a rung that does not move they are the answer: a table, smallest gap first, cut to a
+ * screen. Otherwise two lines. */
+void cli_print_contacts(const perp_model *model, const perp_run_result *result);
+
 /* The name nearest to `word`, or NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *names, int count);
 

@@ -38,6 +38,25 @@ static int report(const cli_arguments *a, const perp_model *model, const perp_di
     return code;
 }
 
+/* What looks unintended of the motion, and of the contacts at the start and along the commands. */
+static perp_status lint(const perp_scene *scene, const perp_model *model, perp_diagnostics *diagnostics)
+{
+    perp_contact_model *contacts = NULL;
+    perp_error error;
+    perp_status status = perp_contact_model_build(model, NULL, &contacts, &error);
+    if (status != PERP_STATUS_OK) {
+        perp_scene_report(scene, diagnostics, PERP_SEVERITY_ERROR, error.path, "%s", error.message);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_model_lint(model, NULL, diagnostics);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_lint(contacts, NULL, diagnostics);
+    }
+    perp_contact_model_free(contacts);
+    return status;
+}
+
 static int run(const cli_arguments *a)
 {
     static perp_diagnostics diagnostics;
@@ -72,7 +91,7 @@ static int run(const cli_arguments *a)
         status = chosen ? PERP_STATUS_BAD_INPUT : PERP_STATUS_OK;
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_model_lint(model, NULL, &diagnostics);
+        status = lint(scene, model, &diagnostics);
     }
     const int code = report(a, status == PERP_STATUS_OK ? model : NULL, &diagnostics);
     perp_model_free(model);

@@ -86,6 +86,41 @@ static double test_model(void)
     return worst;
 }
 
+/* A box of sides 2 a, 2 b, 2 c, tilted by 0.1 about y over a plane: gaps z - c cos 0.1 -+ a sin 0.1, twice each. */
+static double test_contacts(void)
+{
+    static const char text[] =
+        "perp: 1\nbodies:\n  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}\n"
+        "  box: {mass: 1, pose: {position: [0, 0, 0.25], rpy: [0, 0.1, 0]}, shapes: [{box: [0.6, 0.2, 0.4]}]}\n"
+        "contacts: {margin: 1}\nrun: {model: geometric}\n";
+    static perp_diagnostics diagnostics;
+    perp_scene *scene = NULL;
+    perp_model *model = NULL;
+    perp_state state = {0};
+    perp_run_result result = {0};
+    perp_error error;
+    double worst = INFINITY;
+    if (perp_scene_load_text(text, sizeof text - 1, "doctor", NULL, NULL, &scene, &diagnostics) == PERP_STATUS_OK &&
+        perp_model_build(scene, NULL, &model, &error) == PERP_STATUS_OK &&
+        perp_state_create(model, NULL, &state, &error) == PERP_STATUS_OK &&
+        perp_run(model, &scene->run, NULL, NULL, NULL, &state, &result, &error) == PERP_STATUS_OK &&
+        result.contact_count == 4) {
+        const double middle = 0.25 - 0.2 * cos(0.1), tilt = 0.3 * sin(0.1);
+        worst = 0.0;
+        for (int i = 0; i < 4; i++) { /* corners on the side of +x are lower */
+            const perp_contact *c = &result.contacts[i].contact;
+            worst = fmax(worst, fabs(c->phi - (c->point_b.x > 0.0 ? middle - tilt : middle + tilt)));
+        }
+    }
+    perp_run_result_free(&result);
+    if (state.q) {
+        perp_state_free(&state);
+    }
+    perp_model_free(model);
+    perp_scene_free(scene);
+    return worst;
+}
+
 /* ---- the machine
  * ------------------------------------------------------------------------------------------------------ */
 
@@ -118,7 +153,8 @@ static int run(const cli_arguments *arguments)
     const finding findings[] = {{"rotations: log(exp(w)) = w", test_rotation(), 1e-14},
                                 {"LAPACK: eigenvalues of a 2 x 2 matrix", test_lapack(), 1e-14},
                                 {"KLU: a 3 x 3 system", test_klu(), 1e-14},
-                                {"model: double pendulum from YAML, closed form", test_model(), 1e-14}};
+                                {"model: double pendulum from YAML, closed form", test_model(), 1e-14},
+                                {"contacts: a tilted box over a table, closed form", test_contacts(), 1e-14}};
     int failed = 0;
     printf("self-test\n");
     for (size_t i = 0; i < sizeof findings / sizeof *findings; i++) {

@@ -98,6 +98,7 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
     if (model->scene->loop_count > 0) {
         printf("loops open by at most %.3g m\n", result->residuals.loop);
     }
+    cli_print_contacts(model, result);
     printf("state hash %s\n", hash);
 }
 
@@ -208,6 +209,7 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
     if (started) {
         perp_state_free(&state);
     }
+    perp_run_result_free(&result);
     perp_model_free(model);
     return code;
 }
@@ -263,6 +265,7 @@ const cli_command cli_run = {
     .operand = "SCENE",
     .summary = "simulate a scene on one rung",
     .details = "examples:\n"
+               "  perp run scene.yaml --model geometric                 gaps and contacts at the start\n"
                "  perp run scene.yaml --model kinematic                 move what is commanded\n"
                "  perp run scene.yaml --model kinematic --until 2 --csv out\n"
                "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"

@@ -68,6 +68,7 @@ int main(void)
     perp_gravity_force(model, kinematics, gravity);
     printf("inertia about the hinge %.9f kg m^2, torque of gravity %.9f N m\n", mass[0], fabs(gravity[0]));
 
+    perp_run_result_free(&result);
     perp_kinematics_free(kinematics);
     perp_state_free(&state);
     perp_model_free(model);

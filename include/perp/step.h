@@ -7,6 +7,7 @@
 #define PERP_STEP_H
 
 #include <perp/base.h>
+#include <perp/contact.h>
 #include <perp/model.h>
 #include <perp/scene.h>
 
@@ -19,23 +20,62 @@ typedef struct perp_residuals {
     double balance;         /* force balance on the rung's discrete law, relative to the largest applied force */
     double complementarity; /* gap against normal force */
     double cone;            /* friction force against its cone */
-    double penetration;     /* m, exact geometry at the step's end */
+    double penetration;     /* m: largest -phi, exact geometry at the step's end; 0 where nothing overlaps */
     double balance_true;    /* balance with exact geometry at the step's end */
     double boundary_layer;  /* m: the gap at which a convex rung carries force */
     double loop;            /* m (rad for welds): how far the loops are open at the step's end */
 } perp_residuals;
 
+typedef enum perp_contact_mode {
+    PERP_CONTACT_OPEN,  /* carries no force */
+    PERP_CONTACT_STICK, /* does not slip, inside the cone */
+    PERP_CONTACT_LIMIT, /* does not slip, on the cone's edge */
+    PERP_CONTACT_SLIDE
+} perp_contact_mode;
+
+/* "open", "stick", "limit", "slide"; a string constant. */
+PERP_API const char *perp_contact_mode_name(perp_contact_mode mode);
+
+/* What a step says of one contact. A rung without a contact law leaves every contact open and without force. */
+typedef struct perp_contact_record {
+    perp_contact contact; /* phi: the exact gap at the step's end; normal and tangents: those that the step used */
+    perp_contact_mode mode;
+    double fn;            /* N, >= 0 */
+    double ft[2];         /* N, along t and o; planar: ft[1] = 0 */
+    perp_vec3 force_on_b; /* N, world: fn n + ft[0] t + ft[1] o, what a exerts on b */
+    double slip[2];       /* m/s, b's velocity relative to a along t and o; planar: slip[1] = 0 */
+} perp_contact_record;
+
+/* Where a contact is shown: half-way between its witnesses, world. */
+static inline perp_vec3 perp_contact_midpoint(const perp_contact *contact)
+{
+    return perp_vec3_scale(0.5, perp_vec3_add(contact->point_a, contact->point_b));
+}
+
+/* A contact that has changed its mode. One that is not listed, being farther away than the margin, is open. */
+typedef struct perp_contact_event {
+    double t; /* the end of the step */
+    int a, b; /* bodies */
+    char feature[64];
+    perp_contact_mode from, to;
+} perp_contact_event;
+
 typedef struct perp_step_info {
     int iterations;
     double solve_us; /* time in the solver, of the step's total */
     perp_residuals residuals;
+    /* Every contact within the margin, in the order of a contact set. The run's, until its next step. */
+    int contact_count;
+    const perp_contact_record *contacts;
 } perp_step_info;
 
-/* What a step works with. `q`, `v`, `t` are in `state`; `next` is scratch for the new configuration. */
+/* What a step works with. `q`, `v`, `t` are in `state`; `next` is scratch for the new configuration. Kinematics and
+ * contacts are those of the state that the step begins at; a step may put the kinematics anywhere else. */
 typedef struct perp_step_context {
     const perp_model *model;
     const perp_run_settings *settings;
     perp_kinematics *kinematics;
+    const perp_contact_set *contacts;
     double *next_q; /* nq */
     double *next_v; /* nv */
 } perp_step_context;
@@ -49,7 +89,8 @@ enum {
     PERP_TAKES_IMPEDANCE_AS_POSITION = 1 << 5 /* impedance-controlled joints begin at their command and follow it */
 };
 
-/* One rung of the ladder. `step` moves the state from state->t to t_end; it leaves the state as it was on failure.
+/* One rung of the ladder. `step` moves the state from state->t to t_end; it leaves the state as it was on failure. The
+ * run adds to `info` what exact geometry says of the new state: the contacts and their penetration.
  * NULL: the rung answers about the initial state only and takes no steps. */
 typedef struct perp_rung {
     const char *name;
@@ -70,17 +111,26 @@ PERP_API const perp_rung *perp_rung_find(const char *name);
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
 typedef struct perp_timing {
-    double step_mean_us, step_median_us, step_max_us, solve_mean_us; /* excludes reading and writing */
+    double step_mean_us, step_median_us, step_max_us, solve_mean_us; /* contacts included; excludes reading, writing */
 } perp_timing;
 
 typedef struct perp_run_result {
     const perp_rung *rung;
     double h;
-    int steps; /* taken */
-    perp_residuals residuals;
+    int steps;                /* taken */
+    perp_residuals residuals; /* largest of the steps; where none was taken, of the initial state */
     perp_timing timing;
     perp_hash hash; /* of every state from the initial one on: t, q, v */
+    /* The result's own memory. */
+    int contact_count;
+    perp_contact_record *contacts; /* at the last state reached */
+    int event_count;
+    perp_contact_event *events; /* in the order of time, then of contacts */
+    perp_allocator allocator;
 } perp_run_result;
+
+/* Gives the contacts and events back; due after every perp_run, whatever it returned. A zeroed result is allowed. */
+PERP_API void perp_run_result_free(perp_run_result *result);
 
 /* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. */
 typedef bool perp_observer(void *context, int step, const perp_state *state, const perp_step_info *info);
@@ -92,7 +142,9 @@ PERP_API int perp_run_steps(const perp_run_settings *settings);
 
 /* Runs `settings->model` from `state` (which ends at the last state reached). The settings are usually &scene->run.
  * Fails with BAD_INPUT where the settings do not fit the rung (error.path says which key), with the rung's own status
- * where a step has no answer, with CANCELLED where the observer said so. `result` is filled as far as the run came. */
+ * where a step has no answer, with OUT_OF_MEMORY, CAPACITY or INFEASIBLE where the contacts of a state cannot be listed
+ * (the state is then that one, and counted), with CANCELLED where the observer said so. `result` is filled as far as
+ * the run came and is to be freed. Once no state has more contacts than one before it, a step takes no memory. */
 PERP_API perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
                               const perp_allocator *allocator, perp_observer *observer, void *observer_context,
                               perp_state *state, perp_run_result *result, perp_error *error);

@@ -1,7 +1,9 @@
+#include "step/run_private.h"
 #include "step/step_rungs.h"
 
 #include "base/arena.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,13 +121,238 @@ perp_status perp_run_check(const perp_run_settings *settings, perp_error *error)
     return PERP_STATUS_OK;
 }
 
-/* The loop over steps. Step k ends at t0 + k h, not at a running sum, so that times carry no accumulated rounding. */
-static perp_status take_steps(perp_step_context *context, stopwatch *watch, perp_observer *observer,
-                              void *observer_context, perp_state *state, perp_run_result *result, perp_error *error)
+/* ---- contacts of the states ---------------------------------------------------------------------------------------
+ */
+
+const char *perp_contact_mode_name(perp_contact_mode mode)
 {
-    const perp_model *model = context->model;
-    const int steps = result->rung->step ? perp_run_steps(context->settings) : 0;
-    const double t_start = state->t;
+    static const char *const names[] = {[PERP_CONTACT_OPEN] = "open",
+                                        [PERP_CONTACT_STICK] = "stick",
+                                        [PERP_CONTACT_LIMIT] = "limit",
+                                        [PERP_CONTACT_SLIDE] = "slide"};
+    return names[mode];
+}
+
+perp_status perp_contact_log_open(contact_log *log, const perp_model *model, const perp_allocator *allocator,
+                                  perp_error *error)
+{
+    memset(log, 0, sizeof *log);
+    log->allocator = allocator ? *allocator : perp_allocator_default();
+    const perp_status status = perp_contact_model_build(model, allocator, &log->model, error);
+    return status == PERP_STATUS_OK ? perp_contact_set_create(log->model, NULL, allocator, &log->set, error) : status;
+}
+
+static void release(const perp_allocator *allocator, void *memory)
+{
+    if (memory) {
+        allocator->release(allocator->context, memory);
+    }
+}
+
+void perp_contact_log_close(contact_log *log)
+{
+    release(&log->allocator, log->records);
+    release(&log->allocator, log->before);
+    release(&log->allocator, log->velocity);
+    release(&log->allocator, log->events);
+    perp_contact_set_free(log->set);
+    perp_contact_model_free(log->model);
+    memset(log, 0, sizeof *log);
+}
+
+/* Moves *array to a block of `capacity` elements; false, and nothing has changed, where there is none. */
+static bool enlarge(const perp_allocator *allocator, void **array, int count, int capacity, size_t size)
+{
+    void *larger = allocator->allocate(allocator->context, (size_t)capacity * size);
+    if (!larger) {
+        return false;
+    }
+    if (count > 0) {
+        memcpy(larger, *array, (size_t)count * size);
+    }
+    release(allocator, *array);
+    *array = larger;
+    return true;
+}
+
+static int larger_capacity(int capacity, int needed)
+{
+    const int least = needed > 16 ? needed : 16;
+    return capacity > INT_MAX / 2 || 2 * capacity < least ? least : 2 * capacity;
+}
+
+/* Room for the contacts of a state. An array that has grown before another could not is merely larger than `capacity`.
+ */
+static bool reserve_records(contact_log *log, int needed)
+{
+    if (needed <= log->capacity) {
+        return true;
+    }
+    const int capacity = larger_capacity(log->capacity, needed);
+    void *records = log->records, *before = log->before, *velocity = log->velocity;
+    const size_t velocities = (size_t)log->set->rows * sizeof *log->velocity;
+    const bool good = enlarge(&log->allocator, &records, log->count, capacity, sizeof *log->records) &&
+                      enlarge(&log->allocator, &before, log->count_before, capacity, sizeof *log->before) &&
+                      enlarge(&log->allocator, &velocity, 0, capacity, velocities);
+    log->records = records;
+    log->before = before;
+    log->velocity = velocity;
+    log->capacity = good ? capacity : log->capacity;
+    return good;
+}
+
+perp_status perp_contact_log_record(contact_log *log, const perp_kinematics *kinematics, const double *v,
+                                    perp_error *error)
+{
+    perp_contact_record *recycled = log->before;
+    log->before = log->records;
+    log->count_before = log->count;
+    log->records = recycled;
+    log->count = 0;
+    const perp_status status = perp_contact_set_build(log->set, kinematics, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const perp_contact_set *set = log->set;
+    if (!reserve_records(log, set->count)) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d contacts", set->count);
+    }
+    log->count = set->count;
+    perp_contact_velocity(set, v, log->velocity);
+    for (int i = 0; i < set->count; i++) {
+        const double *velocity = log->velocity + (size_t)i * (size_t)set->rows;
+        log->records[i] = (perp_contact_record){.contact = set->contacts[i],
+                                                .mode = PERP_CONTACT_OPEN,
+                                                .slip = {velocity[1], set->rows > 2 ? velocity[2] : 0.0}};
+    }
+    return PERP_STATUS_OK;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+/* The order of contact sets, up to the points of one manifold. */
+static int compare_pairs(const perp_contact *x, const perp_contact *y)
+{
+    const int keys[6][2] = {
+        {x->a, y->a},           {x->b, y->b},          {x->shape_a, y->shape_a}, {x->shape_b, y->shape_b},
+        {x->part_a, y->part_a}, {x->part_b, y->part_b}};
+    for (int i = 0; i < 6; i++) {
+        if (keys[i][0] != keys[i][1]) {
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+/* The records of one manifold: from `start` on, up to the returned index. */
+static int manifold_end(const perp_contact_record *records, int count, int start)
+{
+    int end = start + 1;
+    while (end < count && compare_pairs(&records[start].contact, &records[end].contact) == 0) {
+        end++;
+    }
+    return end;
+}
+
+/* The point of a manifold with the same features; NULL if there is none. */
+static const perp_contact_record *find_point(const perp_contact_record *records, const int range[2],
+                                             const perp_contact *contact)
+{
+    for (int i = range[0]; i < range[1]; i++) {
+        const perp_contact *c = &records[i].contact;
+        if (c->feature_a == contact->feature_a && c->feature_b == contact->feature_b) {
+            return &records[i];
+        }
+    }
+    return NULL;
+}
+
+static perp_status add_event(contact_log *log, double t, const perp_contact *contact, perp_contact_mode from,
+                             perp_contact_mode to, perp_error *error)
+{
+    if (from == to) {
+        return PERP_STATUS_OK;
+    }
+    if (log->event_count == log->event_capacity) {
+        const int capacity = larger_capacity(log->event_capacity, log->event_count + 1);
+        void *events = log->events;
+        if (!enlarge(&log->allocator, &events, log->event_count, capacity, sizeof *log->events)) {
+            return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d events", capacity);
+        }
+        log->events = events;
+        log->event_capacity = capacity;
+    }
+    perp_contact_event *event = &log->events[log->event_count++];
+    *event = (perp_contact_event){.t = t, .a = contact->a, .b = contact->b, .from = from, .to = to};
+    perp_contact_feature_text(contact, event->feature, sizeof event->feature);
+    return PERP_STATUS_OK;
+}
+
+/* One manifold, now and before: its present points, then those that have gone. */
+static perp_status compare_manifold(contact_log *log, double t, const int now[2], const int before[2],
+                                    perp_error *error)
+{
+    perp_status status = PERP_STATUS_OK;
+    for (int i = now[0]; i < now[1] && status == PERP_STATUS_OK; i++) {
+        const perp_contact_record *r = &log->records[i], *old = find_point(log->before, before, &r->contact);
+        status = add_event(log, t, &r->contact, old ? old->mode : PERP_CONTACT_OPEN, r->mode, error);
+    }
+    for (int i = before[0]; i < before[1] && status == PERP_STATUS_OK; i++) {
+        const perp_contact_record *old = &log->before[i];
+        if (!find_point(log->records, now, &old->contact)) {
+            status = add_event(log, t, &old->contact, old->mode, PERP_CONTACT_OPEN, error);
+        }
+    }
+    return status;
+}
+
+/* Both lists are in the order of compare_pairs, so one pass over them meets every manifold. */
+perp_status perp_contact_log_compare(contact_log *log, double t, perp_error *error)
+{
+    perp_status status = PERP_STATUS_OK;
+    for (int i = 0, k = 0; (i < log->count || k < log->count_before) && status == PERP_STATUS_OK;) {
+        const int order = i == log->count          ? 1
+                          : k == log->count_before ? -1
+                                                   : compare_pairs(&log->records[i].contact, &log->before[k].contact);
+        const int now[2] = {i, order <= 0 ? manifold_end(log->records, log->count, i) : i};
+        const int before[2] = {k, order >= 0 ? manifold_end(log->before, log->count_before, k) : k};
+        status = compare_manifold(log, t, now, before, error);
+        i = now[1];
+        k = before[1];
+    }
+    return status;
+}
+
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
+
+typedef struct runner {
+    perp_step_context step;
+    stopwatch watch;
+    contact_log contacts;
+    perp_observer *observer; /* may be NULL */
+    void *observer_context;
+} runner;
+
+/* Adds to `info` what exact geometry says of a state. A body that is at no finite place was led there by its commands,
+ * not by what the scene says: INFEASIBLE, as a command that is not finite itself. */
+static perp_status look_at_contacts(runner *r, const perp_state *state, perp_step_info *info, perp_error *error)
+{
+    perp_error inner;
+    perp_kinematics_update(r->step.model, state->q, r->step.kinematics);
+    const perp_status status = perp_contact_log_record(&r->contacts, r->step.kinematics, state->v, &inner);
+    if (status != PERP_STATUS_OK) {
+        return perp_fail(error, status == PERP_STATUS_BAD_INPUT ? PERP_STATUS_INFEASIBLE : status,
+                         "contacts at t = %g s: %s", state->t, inner.message);
+    }
+    info->contact_count = r->contacts.count;
+    info->contacts = r->contacts.records;
+    info->residuals.penetration = fmax(0.0, -r->contacts.set->smallest_gap);
+    return PERP_STATUS_OK;
+}
+
+static perp_status begin(runner *r, int steps, perp_state *state, perp_run_result *result, perp_error *error)
+{
+    const perp_model *model = r->step.model;
     perp_step_info info;
     memset(&info, 0, sizeof info);
     if (result->rung->takes & PERP_TAKES_IMPEDANCE_AS_POSITION) {
@@ -133,27 +360,69 @@ static perp_status take_steps(perp_step_context *context, stopwatch *watch, perp
         perp_prescribed_rate(model, PERP_PRESCRIBE_IMPEDANCE_JOINTS, state->t, state->v);
     }
     perp_state_hash(model, state, &result->hash);
-    if (observer && !observer(observer_context, 0, state, &info)) {
+    const perp_status status = look_at_contacts(r, state, &info, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    if (steps == 0) {
+        keep_largest(&result->residuals, &info.residuals);
+    }
+    if (r->observer && !r->observer(r->observer_context, 0, state, &info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped before the first step");
     }
-    watch->stride = 1 + steps / TIMING_SAMPLES;
-    for (int k = 1; k <= steps; k++) {
+    return PERP_STATUS_OK;
+}
+
+/* The loop over steps. Step k ends at t0 + k h, not at a running sum, so that times carry no accumulated rounding. */
+static perp_status take_steps(runner *r, perp_state *state, perp_run_result *result, perp_error *error)
+{
+    const int steps = result->rung->step ? perp_run_steps(r->step.settings) : 0;
+    const double t_start = state->t;
+    perp_status status = begin(r, steps, state, result, error);
+    r->watch.stride = 1 + steps / TIMING_SAMPLES;
+    for (int k = 1; k <= steps && status == PERP_STATUS_OK; k++) {
+        perp_step_info info;
         memset(&info, 0, sizeof info);
         const double started = now_us();
-        const perp_status status = result->rung->step(context, t_start + k * result->h, state, &info, error);
+        status = result->rung->step(&r->step, t_start + k * result->h, state, &info, error);
         if (status != PERP_STATUS_OK) {
-            return status;
+            break;
         }
-        note_time(watch, k, now_us() - started, info.solve_us);
-        keep_largest(&result->residuals, &info.residuals);
-        perp_state_hash(model, state, &result->hash);
+        perp_state_hash(r->step.model, state, &result->hash);
         result->steps = k;
-        if (observer && !observer(observer_context, k, state, &info)) {
-            return perp_fail(error, PERP_STATUS_CANCELLED, "stopped at t = %g s, after step %d of %d", state->t, k,
-                             steps);
+        status = look_at_contacts(r, state, &info, error);
+        note_time(&r->watch, k, now_us() - started, info.solve_us);
+        keep_largest(&result->residuals, &info.residuals);
+        if (status == PERP_STATUS_OK) {
+            status = perp_contact_log_compare(&r->contacts, state->t, error);
+        }
+        if (status == PERP_STATUS_OK && r->observer && !r->observer(r->observer_context, k, state, &info)) {
+            status =
+                perp_fail(error, PERP_STATUS_CANCELLED, "stopped at t = %g s, after step %d of %d", state->t, k, steps);
         }
     }
-    return PERP_STATUS_OK;
+    return status;
+}
+
+/* What the run knows of contacts goes over to the result. */
+static void hand_over(contact_log *log, perp_run_result *result)
+{
+    result->allocator = log->allocator;
+    result->contact_count = log->count;
+    result->contacts = log->records;
+    result->event_count = log->event_count;
+    result->events = log->events;
+    log->records = NULL;
+    log->events = NULL;
+}
+
+void perp_run_result_free(perp_run_result *result)
+{
+    release(&result->allocator, result->contacts);
+    release(&result->allocator, result->events);
+    result->contacts = NULL;
+    result->events = NULL;
+    result->contact_count = result->event_count = 0;
 }
 
 perp_status perp_run(const perp_model *model, const perp_run_settings *settings, const perp_allocator *allocator,
@@ -170,21 +439,29 @@ perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
     result->rung = perp_rung_find(settings->model);
     perp_arena arena;
     perp_arena_init(&arena, allocator);
-    stopwatch watch = {.samples = PERP_ARENA_NEW(&arena, double, TIMING_SAMPLES)};
-    perp_step_context context = {.model = model,
-                                 .settings = settings,
-                                 .next_q = PERP_ARENA_NEW(&arena, double, (size_t)model->nq),
-                                 .next_v = PERP_ARENA_NEW(&arena, double, (size_t)model->nv)};
-    if (!watch.samples || !context.next_q || !context.next_v) {
+    runner r = {.step = {.model = model,
+                         .settings = settings,
+                         .next_q = PERP_ARENA_NEW(&arena, double, (size_t)model->nq),
+                         .next_v = PERP_ARENA_NEW(&arena, double, (size_t)model->nv)},
+                .watch = {.samples = PERP_ARENA_NEW(&arena, double, TIMING_SAMPLES)},
+                .observer = observer,
+                .observer_context = observer_context};
+    if (!r.watch.samples || !r.step.next_q || !r.step.next_v) {
         perp_arena_clear(&arena);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
     }
-    status = perp_kinematics_create(model, allocator, &context.kinematics, error);
+    status = perp_contact_log_open(&r.contacts, model, allocator, error);
     if (status == PERP_STATUS_OK) {
-        status = take_steps(&context, &watch, observer, observer_context, state, result, error);
-        result->timing = summarise(&watch, result->steps);
+        r.step.contacts = r.contacts.set;
+        status = perp_kinematics_create(model, allocator, &r.step.kinematics, error);
     }
-    perp_kinematics_free(context.kinematics);
+    if (status == PERP_STATUS_OK) {
+        status = take_steps(&r, state, result, error);
+        result->timing = summarise(&r.watch, result->steps);
+    }
+    hand_over(&r.contacts, result);
+    perp_contact_log_close(&r.contacts);
+    perp_kinematics_free(r.step.kinematics);
     perp_arena_clear(&arena);
     return status;
 }

@@ -1,11 +1,12 @@
-/* Rung `geometric`: where everything is at the start. Nothing moves, so there is no step; h and steps are ignored. */
+/* Rung `geometric`: where everything is at the start, and which gaps are between. Nothing moves, so there is no step; h
+ * and steps are ignored. */
 #include "step/step_rungs.h"
 
 const perp_rung perp_rung_geometric = {
     .name = "geometric",
-    .summary = "poses at the initial state; nothing moves",
+    .summary = "poses, gaps and contacts at the initial state; nothing moves",
     .inertia = "-",
-    .contact = "-",
+    .contact = "reported",
     .friction = "-",
     .source = "Trinkle et al., slide 9",
 };

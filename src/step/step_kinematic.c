@@ -3,7 +3,8 @@
  * A commanded coordinate ends the step at x(t + h), and its velocity is (x(t + h) - x(t)) / h (for rotations a rotation
  * vector over h). With prediction `taylor`, as in Trinkle-Berard-Pang 2005, a driven body instead ends at x(t) + h
  * x'(t) in each of its coordinates, with velocity x'(t). Impedance-controlled joints are taken as position-controlled.
- * Loops are not enforced: passive joints stay, and how far the loops open is reported. */
+ * Loops and contacts are not enforced: passive joints stay, bodies run into each other, and how far the loops open and
+ * how deep the bodies penetrate is reported. */
 #include "step/step_rungs.h"
 
 #include <string.h>
@@ -64,7 +65,7 @@ const perp_rung perp_rung_kinematic = {
     .name = "kinematic",
     .summary = "commanded joints and driven bodies move exactly; passive ones stay",
     .inertia = "-",
-    .contact = "-",
+    .contact = "reported",
     .friction = "-",
     .source = "Trinkle et al., slide 9",
     .takes = PERP_TAKES_IMPEDANCE_AS_POSITION,

@@ -5,6 +5,7 @@
 #include "trace/state_view.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,14 +42,21 @@ static json_t *real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
+/* The array with one more value; NULL, and nothing is left of either, if the value or the room for it is missing. */
+static json_t *appended(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) == 0) {
+        return array;
+    }
+    json_decref(array);
+    return NULL;
+}
+
 static json_t *real_array(const double *values, int count)
 {
     json_t *array = json_array();
     for (int i = 0; array && i < count; i++) {
-        if (json_array_append_new(array, real(values[i])) != 0) {
-            json_decref(array);
-            array = NULL;
-        }
+        array = appended(array, real(values[i]));
     }
     return array;
 }
@@ -84,6 +92,77 @@ static json_t *final_state(const perp_model *model, const perp_state *state)
     put(&final, "v", finished(&v));
     put(&final, "poses", body_poses(model, state));
     return finished(&final);
+}
+
+/* Two components in the plane. Adding 0 takes the sign from a zero. */
+static json_t *vector(const perp_model *model, perp_vec3 a)
+{
+    const double values[3] = {a.x + 0.0, a.y + 0.0, a.z + 0.0};
+    return real_array(values, model->planar ? 2 : 3);
+}
+
+static json_t *tangents(const perp_model *model, const perp_contact *c)
+{
+    json_t *array = json_array();
+    const perp_vec3 directions[2] = {c->t, c->o};
+    for (int i = 0; array && i < (model->planar ? 1 : 2); i++) {
+        array = appended(array, vector(model, directions[i]));
+    }
+    return array;
+}
+
+static json_t *contact_object(const perp_model *model, const perp_contact_record *record)
+{
+    const perp_contact *c = &record->contact;
+    const int directions = model->planar ? 1 : 2;
+    const double slip[2] = {record->slip[0] + 0.0, record->slip[1] + 0.0};
+    char feature[64];
+    perp_contact_feature_text(c, feature, sizeof feature);
+    json_maker m = make_object();
+    put(&m, "a", json_string(model->scene->bodies[c->a].name));
+    put(&m, "b", json_string(model->scene->bodies[c->b].name));
+    put(&m, "feature", json_string(feature));
+    put(&m, "mode", json_string(perp_contact_mode_name(record->mode)));
+    put(&m, "phi", real(c->phi + 0.0));
+    put(&m, "point", vector(model, perp_contact_midpoint(c)));
+    put(&m, "normal", vector(model, c->normal));
+    put(&m, "tangents", tangents(model, c));
+    put(&m, "fn", real(record->fn));
+    put(&m, "ft", real_array(record->ft, directions));
+    put(&m, "force_on_b", vector(model, record->force_on_b));
+    put(&m, "slip", real_array(slip, directions));
+    return finished(&m);
+}
+
+static json_t *event_object(const perp_model *model, const perp_contact_event *event)
+{
+    char contact[2 * PERP_SCENE_MAX_NAME + sizeof event->feature + 3];
+    snprintf(contact, sizeof contact, "%s %s %s", model->scene->bodies[event->a].name,
+             model->scene->bodies[event->b].name, event->feature);
+    json_maker m = make_object();
+    put(&m, "t", real(event->t));
+    put(&m, "contact", json_string(contact));
+    put(&m, "from", json_string(perp_contact_mode_name(event->from)));
+    put(&m, "to", json_string(perp_contact_mode_name(event->to)));
+    return finished(&m);
+}
+
+static json_t *contacts(const perp_model *model, const perp_run_result *result)
+{
+    json_t *array = json_array();
+    for (int i = 0; array && i < result->contact_count; i++) {
+        array = appended(array, contact_object(model, &result->contacts[i]));
+    }
+    return array;
+}
+
+static json_t *events(const perp_model *model, const perp_run_result *result)
+{
+    json_t *array = json_array();
+    for (int i = 0; array && i < result->event_count; i++) {
+        array = appended(array, event_object(model, &result->events[i]));
+    }
+    return array;
 }
 
 static json_t *residuals(const perp_residuals *r)
@@ -157,8 +236,8 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         put(&m, "h", real(result->h));
         put(&m, "steps", json_integer(result->steps));
         put(&m, "final", final_state(model, state));
-        put(&m, "contacts", json_array());
-        put(&m, "events", json_array());
+        put(&m, "contacts", contacts(model, result));
+        put(&m, "events", events(model, result));
         put(&m, "residual", residuals(&result->residuals));
         put(&m, "fallbacks", json_object());
         put(&m, "timing", timing(&result->timing));

@@ -70,6 +70,26 @@ static void write_row(perp_csv *csv, int step, const perp_state *state)
     fputs("\n", out);
 }
 
+/* Names have no commas (scene rules), so nothing needs quotes. Adding 0 takes the sign from a zero. */
+static void write_contact(perp_csv *csv, int step, double t, const perp_contact_record *record)
+{
+    const perp_contact *c = &record->contact;
+    const perp_body *bodies = csv->model->scene->bodies;
+    const perp_vec3 p = perp_contact_midpoint(c);
+    const double values[] = {c->phi,         p.x,    p.y,    p.z,        c->normal.x,   c->normal.y,   c->normal.z,
+                             c->t.x,         c->t.y, c->t.z, record->fn, record->ft[0], record->ft[1], record->slip[0],
+                             record->slip[1]};
+    char feature[64];
+    perp_contact_feature_text(c, feature, sizeof feature);
+    FILE *out = csv->contacts.stream;
+    fprintf(out, "%d,%.17g,%s,%s,%s,%s", step, t, bodies[c->a].name, bodies[c->b].name, feature,
+            perp_contact_mode_name(record->mode));
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        fprintf(out, ",%.17g", values[i] + 0.0);
+    }
+    fputs("\n", out);
+}
+
 perp_status perp_csv_open(const perp_model *model, const char *folder, perp_csv **csv, perp_error *error)
 {
     *csv = NULL;
@@ -100,13 +120,15 @@ perp_status perp_csv_open(const perp_model *model, const char *folder, perp_csv 
 
 bool perp_csv_observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
-    (void)info;
     perp_csv *csv = context;
     perp_plain_locale_enter(&csv->locale);
     if (step == 0) {
         write_header(csv, state);
     }
     write_row(csv, step, state);
+    for (int i = 0; i < info->contact_count; i++) {
+        write_contact(csv, step, state->t, &info->contacts[i]);
+    }
     perp_plain_locale_leave(&csv->locale);
     return !ferror(csv->states.stream) && !ferror(csv->contacts.stream);
 }

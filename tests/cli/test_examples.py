@@ -46,13 +46,21 @@ def test_arm_reach(perp):
     assert poses["hand"][:3] == pytest.approx([0.5, 0, 0.1084], abs=1e-12)
     assert poses["left_finger"][1] == pytest.approx(-0.025, abs=1e-12)
     assert poses["cube"] == [0.5, 0, 0.025, 1, 0, 0, 0]
+    gaps = {(c["a"], c["b"]): c["phi"] for c in result["contacts"]}
+    expected = {("table", "left_finger"): 0, ("table", "right_finger"): 0, ("table", "cube"): 0,
+                ("hand", "cube"): 0.1084 - 0.06 - 0.05, ("left_finger", "cube"): 0, ("right_finger", "cube"): 0}
+    assert gaps == {pair: pytest.approx(gap, abs=1e-9) for pair, gap in expected.items()}
+    assert len(result["contacts"]) == 24  # each of the six is face to face
+    assert result["residual"]["penetration"] == pytest.approx(0.0107, abs=5e-5)
 
 
 def test_driven_fence(perp):
     def x(t):
         return 0.5 + 0.4 * math.sin(t)
 
-    final = perp.json("run", scene("driven-fence"))["final"]
+    result = perp.json("run", scene("driven-fence"))
+    final = result["final"]
+    assert result["residual"]["penetration"] == pytest.approx(x(1.6) - 0.6, abs=1e-12)  # the deepest of the steps
     assert final["q"]["fence"][:3] == pytest.approx([x(6.3), 6.3, 0], abs=1e-14)
     assert final["v"]["fence"][0] == pytest.approx((x(6.3) - x(6.2)) / 0.1, abs=1e-12)
     assert final["q"]["particle"] == [0.6, 0, 0, 1, 0, 0, 0]
@@ -61,7 +69,8 @@ def test_driven_fence(perp):
     assert taylor["v"]["fence"][0] == pytest.approx(rate, abs=1e-12)
     assert taylor["q"]["fence"][0] == pytest.approx(x(6.2) + 0.1 * rate, abs=1e-12)
     readme = (ROOT / "examples/driven-fence/README.md").read_text()
-    for number in (f"{x(6.3):.10f}", f"{(x(6.3) - x(6.2)) / 0.1:.7f}", f"{x(6.2) + 0.1 * rate:.7f}", f"{rate:.7f}"):
+    for number in (f"{x(6.3):.10f}", f"{(x(6.3) - x(6.2)) / 0.1:.7f}", f"{x(6.2) + 0.1 * rate:.7f}", f"{rate:.7f}",
+                   f"{x(1.6) - 0.6:.7f}"):
         assert number in readme
 
 
@@ -72,6 +81,30 @@ def test_screw_press(perp):
     assert abs(final["poses"]["plate"][3]) == pytest.approx(1, abs=1e-12)
     assert final["v"]["nut"][0] == pytest.approx(2 * math.pi, abs=1e-9)
     assert final["q"]["hook"] == pytest.approx([math.cos(math.pi / 8), 0, math.sin(math.pi / 8), 0], abs=1e-15)
+
+
+def test_fixture_gaps(perp):
+    """1e-9 m: what every distance query promises."""
+    contacts = perp.json("run", scene("fixture-gaps"))["contacts"]
+
+    def gaps(a, b):
+        return sorted(c["phi"] for c in contacts if (c["a"], c["b"]) == (a, b))
+
+    low, high = (0.05 - 0.025 * math.cos(0.1) - s * 0.1 * math.sin(0.1) for s in (1, -1))
+    vee = 0.03 / math.sqrt(2) - 0.02
+    assert gaps("table", "brick") == pytest.approx([low, low, high, high], abs=1e-9)
+    assert gaps("vee", "shaft") == pytest.approx([vee] * 4, abs=1e-9)
+    assert gaps("plate", "pin") == pytest.approx([0.00505 - 0.005 - 2e-5] * 2, abs=1e-9)
+    assert len(contacts) == 10
+    readme = (ROOT / "examples/fixture-gaps/README.md").read_text()
+    for number in (f"{low:.9f}", f"{high:.9f}", f"{vee:.9f}", "0.00003"):
+        assert number in readme
+
+
+def test_readme_shows_the_gaps(perp):
+    """The listing in the README is what the command prints there."""
+    shown = (ROOT / "README.md").read_text().split("$ build/bin/perp run examples/fixture-gaps/scene.yaml\n")[1].split("```")[0]
+    assert perp("run", scene("fixture-gaps")).stdout == shown
 
 
 def example_program(name, *arguments):

@@ -59,6 +59,7 @@ static void exercise(const perp_scene *scene)
         abort();
     }
     check_state(model, &state, kinematics);
+    perp_run_result_free(&result);
     perp_kinematics_free(kinematics);
     perp_state_free(&state);
     perp_model_free(model);

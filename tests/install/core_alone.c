@@ -61,6 +61,7 @@ int main(void)
     /* 100 steps of 0.01 s: the drive is evaluated at t = 1 within the rounding of the clock. */
     check(fabs(state.q[0] - 3.0) < 1e-13, "the cart is at 1 + 2 t");
     check(result.steps == 100, "100 steps");
+    perp_run_result_free(&result);
     perp_state_free(&state);
     perp_model_free(model);
     perp_scene_free(scene);

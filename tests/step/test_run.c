@@ -309,6 +309,7 @@ static void test_kinematic(void **state)
             assert_true(result.timing.step_median_us <= result.timing.step_max_us);
             assert_true(result.timing.step_mean_us <= result.timing.step_max_us);
             assert_true(result.timing.step_mean_us > 0.0);
+            perp_run_result_free(&result);
             world_close(&w);
         }
     }
@@ -378,6 +379,7 @@ static void test_tumbling_body(void **state)
         assert_int_equal(perp_run(w.model, &s->run, NULL, check_tumbling, &c, &w.state, &result, NULL), PERP_STATUS_OK);
         assert_int_equal(c.calls, 151);
         perp_state_free(&c.last);
+        perp_run_result_free(&result);
         world_close(&w);
     }
 }
@@ -402,6 +404,7 @@ static void test_whole_turns(void **state)
             assert_int_equal(perp_run(w.model, &s->run, NULL, NULL, NULL, &w.state, &result, NULL), PERP_STATUS_OK);
             /* angles of 200 rad are known to 200 EPS, and are divided by h */
             NEAR(w.state.v[planar ? 2 : 5], sign * 200.0, 10 * 200 * EPS / 0.1);
+            perp_run_result_free(&result);
             world_close(&w);
         }
     }
@@ -427,6 +430,7 @@ static void test_no_drift(void **state)
     perp_run_result result;
     assert_int_equal(perp_run(w.model, &w.scene->run, NULL, check_time, &start, &w.state, &result, NULL),
                      PERP_STATUS_OK);
+    perp_run_result_free(&result);
     assert_true(w.state.t == 100.0);
     NEAR(q_of(&w, "elbow", &w.state)[0], path_value(100.0),
          100 * EPS * 200); /* sin(200) knows its argument to 200 EPS */
@@ -435,6 +439,7 @@ static void test_no_drift(void **state)
     assert_int_equal(perp_run(w.model, &w.scene->run, NULL, check_time, &start, &w.state, &result, NULL),
                      PERP_STATUS_OK);
     assert_true(w.state.t == 101.0);
+    perp_run_result_free(&result);
     world_close(&w);
 }
 
@@ -463,6 +468,7 @@ static void test_command_not_finite(void **state)
         assert_non_null(strstr(error.message, "t = 3"));
         assert_int_equal(result.steps, 2);
         assert_true(w.state.t == 2.0 && w.state.q[0] == 0.8 * DBL_MAX);
+        perp_run_result_free(&result);
         world_close(&w);
     }
 }
@@ -502,6 +508,7 @@ static void test_loop_opening(void **state)
         NEAR(result.residuals.loop, widest, 20 * EPS);
         assert_true(result.residuals.loop == c.largest_loop);
         assert_true(result.residuals.balance == 0.0 && result.residuals.penetration == 0.0);
+        perp_run_result_free(&result);
         world_close(&w);
     }
 }
@@ -528,6 +535,7 @@ static void test_geometric_takes_no_step(void **state)
     assert_true(result.hash.value == c.hash.value);
     assert_true(result.timing.step_max_us == 0.0);
     perp_state_free(&before);
+    perp_run_result_free(&result);
     world_close(&w);
 }
 
@@ -609,6 +617,7 @@ static void test_settings_that_do_not_fit(void **state)
             assert_int_equal(status, PERP_STATUS_OK);
             assert_int_equal(perp_run_check(&settings, NULL), PERP_STATUS_OK);
         }
+        perp_run_result_free(&result);
     }
     world_close(&w);
 }
@@ -633,6 +642,7 @@ static void test_cancel(void **state)
         assert_int_equal(result.steps, stop_at); /* filled as far as the run came */
         assert_true(w.state.t == stop_at * 0.05);
         assert_true(result.hash.value == c.hash.value);
+        perp_run_result_free(&result);
         world_close(&w);
     }
 }
@@ -653,6 +663,7 @@ static perp_hash hash_of_run(void (*change)(perp_scene *scene), perp_observer *o
     if (observer) {
         assert_true(result.hash.value == c.hash.value); /* of every state from the initial one on */
     }
+    perp_run_result_free(&result);
     world_close(&w);
     return result.hash;
 }
@@ -731,6 +742,7 @@ static void test_every_allocation_fails(void **state)
         memset(&error, 0, sizeof error);
         const perp_status status =
             perp_run(w.model, &w.scene->run, &allocator, check_steady, &s, &w.state, &result, &error);
+        perp_run_result_free(&result);
         assert_int_equal(f.standing, 0);
         if (status == PERP_STATUS_OK) {
             assert_true(f.requests <= fail_at);

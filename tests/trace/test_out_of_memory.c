@@ -78,9 +78,10 @@ static const char scene_text[] =
     "bodies:\n"
     "  base: {fixed: true, shapes: [{box: [1, 1, 1]}, {mesh: {points: [[0,0,0],[1,0,0],[0,1,0],[0,0,1]]}}]}\n"
     "  arm: {mass: 1, inertia: [1, 1, 1]}\n"
-    "  part: {density: 10, shapes: [{sphere: 0.1}]}\n"
+    "  part: {density: 10, shapes: [{sphere: 0.1}], pose: {position: [-0.3, 0, 0.61]}}\n"
     "  fence: {driven: {x: {sines: [{amplitude: 1, omega: 1}]}, y: {times: [0, 1, 2], values: [0, 1, 0], interpolate: "
-    "cubic}}}\n"
+    "cubic}}, shapes: [{box: [3, 3, 0.1], pose: {position: [0, 0, 0.76]}}, {plane: {normal: [0, 0, -1], offset: "
+    "-2}}]}\n"
     "joints: {j: {type: revolute, parent: base, child: arm, axis: [0, 0, 1], control: position, command: {rate: 1}}}\n"
     "loops: {l: {type: weld, a: arm, b: part}}\n"
     "run: {model: kinematic, steps: 3}\n";
@@ -91,6 +92,8 @@ typedef struct things {
     perp_scene *scene;
     perp_model *model;
     perp_state state;
+    perp_contact_model *contacts;
+    perp_run_result result;
     perp_csv *csv;
     char *json, *check;
 } things;
@@ -101,7 +104,6 @@ static perp_status whole_run(things *t, const char *folder)
     const char *settings[] = {"contacts.friction=0.1"};
     const perp_scene_load_options options = {.settings = settings, .setting_count = 1};
     perp_error error;
-    perp_run_result result;
     perp_status status =
         perp_scene_load_text(scene_text, sizeof scene_text - 1, "s.yaml", NULL, &options, &t->scene, &diagnostics);
     if (status == PERP_STATUS_OK) {
@@ -111,22 +113,31 @@ static perp_status whole_run(things *t, const char *folder)
         status = perp_model_lint(t->model, NULL, &diagnostics);
     }
     if (status == PERP_STATUS_OK) {
+        status = perp_contact_model_build(t->model, NULL, &t->contacts, &error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_lint(t->contacts, NULL, &diagnostics);
+    }
+    if (status == PERP_STATUS_OK) {
         status = perp_state_create(t->model, NULL, &t->state, &error);
     }
     if (status == PERP_STATUS_OK) {
         status = perp_csv_open(t->model, folder, &t->csv, &error);
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_run(t->model, &t->scene->run, NULL, perp_csv_observe, t->csv, &t->state, &result, &error);
+        status = perp_run(t->model, &t->scene->run, NULL, perp_csv_observe, t->csv, &t->state, &t->result, &error);
     }
     if (status == PERP_STATUS_OK) {
         status = perp_csv_commit(t->csv, &error);
         t->csv = NULL;
     }
     if (status == PERP_STATUS_OK) {
-        t->json = perp_result_json(t->model, &t->state, &result, NULL);
+        t->json = perp_result_json(t->model, &t->state, &t->result, NULL);
         t->check = t->json ? perp_check_json(t->model, &diagnostics) : NULL;
         status = t->check ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
+    }
+    if (status == PERP_STATUS_OK && t->result.contact_count < 2) {
+        status = PERP_STATUS_BAD_INPUT; /* the way through contacts is to be walked, too */
     }
     return status;
 }
@@ -136,6 +147,8 @@ static void release(things *t)
     perp_text_free(t->json);
     perp_text_free(t->check);
     perp_csv_abandon(t->csv);
+    perp_run_result_free(&t->result);
+    perp_contact_model_free(t->contacts);
     if (t->state.q) {
         perp_state_free(&t->state);
     }

@@ -209,7 +209,9 @@ static perp_csv *open_csv(const world *w, const char *path)
 static perp_status run(world *w, perp_observer *observer, void *context)
 {
     perp_run_result result;
-    return perp_run(w->model, &w->scene->run, NULL, observer, context, &w->state, &result, NULL);
+    const perp_status status = perp_run(w->model, &w->scene->run, NULL, observer, context, &w->state, &result, NULL);
+    perp_run_result_free(&result);
+    return status;
 }
 
 static const char contacts_header[] = "step,t,a,b,feature,mode,phi,px,py,pz,nx,ny,nz,tx,ty,tz,fn,ft1,ft2,slip1,slip2\n";
@@ -279,6 +281,102 @@ static void test_contents(void **state)
                 assert_true(rates[twist + i] == 0.0); /* locked */
             }
             assert_true(rates[2 * twist] == r.v[k][door->v_start]);
+        }
+        assert_int_equal(*row, '\0');
+        free(text);
+        remove_tree(in_folder("run"));
+        world_close(&w);
+    }
+}
+
+/* A cube (planar: square) of side 2 comes down on a table at 0.5 m/s and moves along x at 0.25 m/s: from step 2 on its
+ * lowest corners are within the margin. All numbers are sums of powers of two, so they are exact. */
+static void open_landing(world *w, bool planar)
+{
+    perp_diagnostics *diagnostics = calloc(1, sizeof *diagnostics);
+    assert_non_null(diagnostics);
+    assert_int_equal(perp_scene_create(planar, NULL, &w->scene, NULL), PERP_STATUS_OK);
+    perp_body table = perp_body_default("table"), cube = perp_body_default("cube");
+    const perp_shape ground = {.kind = planar ? PERP_SHAPE_HALFPLANE : PERP_SHAPE_PLANE,
+                               .pose = perp_placement_default(),
+                               .normal = {0, planar ? 1 : 0, planar ? 0 : 1}};
+    const perp_shape box = {.kind = PERP_SHAPE_BOX, .pose = perp_placement_default(), .size = {2, 2, planar ? 0 : 2}};
+    table.kind = PERP_BODY_FIXED;
+    table.shapes = &ground;
+    cube.kind = PERP_BODY_DRIVEN;
+    cube.driven_mask = PERP_COMPONENT_X | (planar ? (unsigned)PERP_COMPONENT_Y : (unsigned)PERP_COMPONENT_Z);
+    cube.drives[0] = (perp_drive){.rate = 0.25};
+    cube.drives[planar ? 1 : 2] = (perp_drive){.offset = 1.25, .rate = -0.5};
+    cube.shapes = &box;
+    table.shape_count = cube.shape_count = 1;
+    add_body(w->scene, table);
+    add_body(w->scene, cube);
+    assert_int_equal(perp_scene_set_model(w->scene, "kinematic", NULL), PERP_STATUS_OK);
+    w->scene->margin = 0.15;
+    w->scene->run.h = 0.125;
+    w->scene->run.steps_set = true;
+    w->scene->run.steps = 6;
+    assert_int_equal(perp_scene_validate(w->scene, diagnostics), PERP_STATUS_OK);
+    free(diagnostics);
+    assert_int_equal(perp_model_build(w->scene, NULL, &w->model, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_state_create(w->model, NULL, &w->state, NULL), PERP_STATUS_OK);
+}
+
+/* One row of contacts.csv: the gap, the corner's place, the frame and the slip at the end of that step; returns the
+ * corner, as a bit. */
+static unsigned check_contact_row(const char *row, int step, bool planar)
+{
+    char feature[64];
+    int number, used = 0;
+    double t;
+    const char *rest = row;
+    assert_int_equal(sscanf(row, "%d,%lf,table,cube,%63[^,],open,%n", &number, &t, feature, &used), 3);
+    rest += used;
+    assert_int_equal(number, step);
+    assert_true(t == 0.125 * step);
+    double v[15];
+    for (int i = 0; i < 15; i++) {
+        char *end;
+        v[i] = strtod(rest, &end);
+        assert_true(end != rest && *end == (i < 14 ? ',' : '\n'));
+        assert_false(v[i] == 0.0 && signbit(v[i])); /* zero has no sign */
+        rest = end + 1;
+    }
+    const double x = 0.25 * t, phi = 0.25 - 0.5 * t;
+    const int up = planar ? 2 : 3;
+    assert_true(v[0] == phi);
+    assert_true(fabs(v[1] - x) == 1.0 && v[up] == 0.5 * phi); /* half-way between the corner and the table */
+    assert_true(planar ? v[3] == 0.0 : fabs(v[2]) == 1.0);
+    for (int k = 0; k < 3; k++) {
+        assert_true(v[4 + k] == (k + 1 == up ? 1.0 : 0.0));
+        assert_true(v[7 + k] == (k == 0 ? 1.0 : 0.0));
+    }
+    for (int k = 10; k < 15; k++) { /* fn, ft1, ft2, slip1, slip2 */
+        assert_true(v[k] == (k == 13 ? 0.25 : 0.0));
+    }
+    assert_true(strncmp(feature, "s0.", 3) == 0 && strstr(feature, "-s0.c")); /* a surface, and a corner of the cube */
+    return 1u << ((v[1] > x ? 1 : 0) + (!planar && v[2] > 0.0 ? 2 : 0));
+}
+
+static void test_contact_rows(void **state)
+{
+    (void)state;
+    for (int planar = 0; planar < 2; planar++) {
+        world w;
+        open_landing(&w, planar);
+        perp_csv *csv = open_csv(&w, in_folder("run"));
+        assert_int_equal(run(&w, perp_csv_observe, csv), PERP_STATUS_OK);
+        assert_int_equal(perp_csv_commit(csv, NULL), PERP_STATUS_OK);
+        char *text = read_file(in_folder("run/contacts.csv"));
+        assert_memory_equal(text, contacts_header, strlen(contacts_header));
+        const char *row = text + strlen(contacts_header);
+        for (int step = 2; step <= 6; step++) { /* the gap is 0.125 at the end of step 2 */
+            unsigned corners = 0;
+            for (int i = 0; i < (planar ? 2 : 4); i++) {
+                corners |= check_contact_row(row, step, planar);
+                row = strchr(row, '\n') + 1;
+            }
+            assert_int_equal(corners, planar ? 3u : 15u); /* each corner once */
         }
         assert_int_equal(*row, '\0');
         free(text);
@@ -551,11 +649,17 @@ static void test_name_is_taken_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_contents),      TEST(test_replaces),
-        TEST(test_cannot_open),   TEST(test_read_only_folder),
-        TEST(test_abandon),       TEST(test_two_writers),
-        TEST(test_full_disk),     TEST(test_all_or_none),
-        TEST(test_name_is_taken), TEST(test_name_is_taken_meanwhile),
+        TEST(test_contents),
+        TEST(test_contact_rows),
+        TEST(test_replaces),
+        TEST(test_cannot_open),
+        TEST(test_read_only_folder),
+        TEST(test_abandon),
+        TEST(test_two_writers),
+        TEST(test_full_disk),
+        TEST(test_all_or_none),
+        TEST(test_name_is_taken),
+        TEST(test_name_is_taken_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

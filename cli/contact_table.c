@@ -1,0 +1,108 @@
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ROWS = 20 };
+
+/* A length for people: what is below a picometre is rounding. */
+static double shown(double metres)
+{
+    return fabs(metres) < 1e-12 ? 0.0 : metres;
+}
+
+/* Gaps are compared in nanometres, so that rounding does not shuffle what is equally near. */
+static double rank(const perp_run_result *result, int contact)
+{
+    return round(1e9 * result->contacts[contact].contact.phi);
+}
+
+/* The indices of the contacts with the smallest gaps, ascending; equal ones in the order of the contacts. */
+static int smallest_gaps(const perp_run_result *result, int rows[ROWS])
+{
+    int count = 0;
+    for (int i = 0; i < result->contact_count; i++) {
+        int place = count < ROWS ? count++ : ROWS;
+        while (place > 0 && rank(result, rows[place - 1]) > rank(result, i)) {
+            if (place < ROWS) {
+                rows[place] = rows[place - 1];
+            }
+            place--;
+        }
+        if (place < ROWS) {
+            rows[place] = i;
+        }
+    }
+    return count;
+}
+
+static int widest(int width, const char *text)
+{
+    const int length = (int)strlen(text);
+    return length > width ? length : width;
+}
+
+static void print_row(const perp_model *model, const perp_contact *c, const int widths[3])
+{
+    const perp_vec3 p = perp_contact_midpoint(c);
+    char feature[64];
+    perp_contact_feature_text(c, feature, sizeof feature);
+    printf("  %13.6g  %-*s  %-*s  %-*s  ", shown(c->phi), widths[0], model->scene->bodies[c->a].name, widths[1],
+           model->scene->bodies[c->b].name, widths[2], feature);
+    if (model->planar) {
+        printf("[%.6g, %.6g]\n", shown(p.x), shown(p.y));
+    } else {
+        printf("[%.6g, %.6g, %.6g]\n", shown(p.x), shown(p.y), shown(p.z));
+    }
+}
+
+static void print_table(const perp_model *model, const perp_run_result *result)
+{
+    int rows[ROWS], widths[3] = {1, 1, 7};
+    const int count = smallest_gaps(result, rows);
+    if (count == 0) {
+        printf("no contacts within the margin of %g m\n", model->scene->margin);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        const perp_contact *c = &result->contacts[rows[i]].contact;
+        char feature[64];
+        perp_contact_feature_text(c, feature, sizeof feature);
+        widths[0] = widest(widths[0], model->scene->bodies[c->a].name);
+        widths[1] = widest(widths[1], model->scene->bodies[c->b].name);
+        widths[2] = widest(widths[2], feature);
+    }
+    printf("contacts within the margin of %g m, smallest gap first\n", model->scene->margin);
+    printf("  %13s  %-*s  %-*s  %-*s  point\n", "gap (m)", widths[0], "a", widths[1], "b", widths[2], "feature");
+    for (int i = 0; i < count; i++) {
+        print_row(model, &result->contacts[rows[i]].contact, widths);
+    }
+    if (result->contact_count > count) {
+        printf("  ... and %d more; --json lists all\n", result->contact_count - count);
+    }
+}
+
+static void print_lines(const perp_model *model, const perp_run_result *result)
+{
+    double smallest = INFINITY;
+    for (int i = 0; i < result->contact_count; i++) {
+        smallest = fmin(smallest, result->contacts[i].contact.phi);
+    }
+    printf("contacts within the margin of %g m: %d", model->scene->margin, result->contact_count);
+    if (result->contact_count > 0) {
+        printf(", smallest gap %.6g m (--json lists them)", shown(smallest));
+    }
+    printf("\n");
+    if (shown(result->residuals.penetration) > 0.0) {
+        printf("deepest penetration at the end of a step: %.6g m\n", result->residuals.penetration);
+    }
+}
+
+void cli_print_contacts(const perp_model *model, const perp_run_result *result)
+{
+    if (result->rung->step) {
+        print_lines(model, result);
+    } else {
+        print_table(model, result);
+    }
+}
