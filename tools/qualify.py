@@ -3,7 +3,8 @@
 
 A sweep is an executable build/tests/bin/sweep_<name> (tests/qualify/sweep.h says what it answers). Its cases run in
 chunks; the result of each chunk is kept in build/qualify/<commit>/<sweep>-<seed>-<first>.json, so that a run that was
-stopped, by whatever, goes on where it was. A chunk that crashes is narrowed down to its first crashing case.
+stopped, by whatever, goes on where it was. A chunk that crashes is narrowed down to its first crashing case. What a
+sweep measured (tests/qualify/sweep_measure.h) is put together and stands on the page below the counts.
 
     tools/qualify.py [--seed 1] [--jobs 2] [--only NAME] [--fraction F]
 
@@ -42,14 +43,22 @@ def version_of(programs):
     return f"{commit}+changes-{digest.hexdigest()[:8]}"
 
 
+def measured_in(text):
+    """The table that a sweep printed on stderr, or None."""
+    for line in reversed(text.splitlines()):
+        if line.startswith('{"measured": '):
+            return json.loads(line)["measured"]
+    return None
+
+
 def call(program, seed, first, count):
-    """The JSON of one chunk, or None if the program did not end as it should."""
+    """The JSON of one chunk with the table it measured, or None if the program did not end as it should."""
     command = [program, "--seed", str(seed), "--first", str(first), "--count", str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         result = json.loads(done.stdout)
         if done.returncode == (1 if result["failed"] else 0) and result["count"] == count:
-            return result, ""
+            return dict(result, measured=measured_in(done.stderr)), ""
     except (json.JSONDecodeError, KeyError):
         pass
     return None, f"ended with {done.returncode}: {done.stderr.strip()[-300:]}"
@@ -134,6 +143,35 @@ def run_sweeps(sweeps, seed, fraction, jobs, folder):
     return results
 
 
+def merged_table(chunks):
+    """The chunks' tables as one: counts added, largest values compared. (columns, rows), or None."""
+    columns, rows = None, {}
+    for table in (chunk.get("measured") for chunk in chunks):
+        if not table:
+            continue
+        columns = table["columns"]
+        for name, values in table["rows"].items():
+            old = rows.get(name, [0] * len(values))
+            rows[name] = [max(a, b) if kind == "max" else a + b
+                          for a, b, (_, kind) in zip(old, values, columns)]
+    return (columns, rows) if columns else None
+
+
+def render_table(name, table):
+    """Lines of a table: a row for each kind of case, and one for all of them."""
+    columns, rows = table
+    total = [max(column) if kind == "max" else sum(column)
+             for column, (_, kind) in zip(zip(*rows.values()), columns)]
+
+    def line(title, values):
+        cells = [f"{value:.1e}" if kind == "max" and value < 10 and value != round(value) else f"{value:,.0f}"
+                 for value, (_, kind) in zip(values, columns)]
+        return f"| {title} | " + " | ".join(cells) + " |"
+
+    return ["", f"## Measured by `{name}`", "", "| | " + " | ".join(title for title, _ in columns) + " |",
+            "|---|" + "---:|" * len(columns), *(line(row, rows[row]) for row in sorted(rows)), line("all", total)]
+
+
 def render(sweeps, results, seed, version):
     lines = [
         "# Qualification", "",
@@ -158,7 +196,11 @@ def render(sweeps, results, seed, version):
         unmet += [f"- `{name}` case {f['index']}: {f['reason'].replace('|', '/')}" for f in failures[:20]]
         if failed > 20:
             unmet.append(f"- `{name}`: and {failed - 20:,} more")
-    lines += ["", "## Unmet", "", *(unmet or ["Nothing: every case of every sweep held."]), ""]
+    lines += ["", "## Unmet", "", *(unmet or ["Nothing: every case of every sweep held."])]
+    for name in sweeps:
+        table = merged_table(results[name])
+        lines += render_table(name, table) if table else []
+    lines.append("")
     return "\n".join(lines), not unmet
 
 
