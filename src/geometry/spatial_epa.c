@@ -17,7 +17,7 @@ enum {
     VERTICES_MAX = 400,
     FACETS_MAX = 2 * VERTICES_MAX,
     SETTLED_MAX = 24,
-    SEEDS_MAX = 40,
+    SEEDS_MAX = 300,
     HORIZON_MAX = VERTICES_MAX
 };
 
@@ -38,6 +38,8 @@ typedef struct polytope {
     spatial_pair *pair;
     perp_spatial_trace *trace;
     bool curved;
+    bool spoilt; /* by rounding: no longer a polytope */
+    double deep; /* from this depth on half a per cent of it is accurate enough */
     double part; /* of the depth: facets that are nearer to the surface are near enough to know their optimum */
     int vertex_count, facet_count; /* slots in use */
     int free_facets[FACETS_MAX], free_count;
@@ -47,6 +49,9 @@ typedef struct polytope {
     int settled_count;
     spatial_result settled[SETTLED_MAX]; /* normals that may tie with the best */
 } polytope;
+
+/* A direction of a's frame that no symmetric pair has a reason to prefer. */
+static const perp_vec3 generic = {0.48, 0.6, 0.64};
 
 static vertex support(spatial_pair *pair, perp_vec3 outer)
 {
@@ -381,7 +386,7 @@ static bool look_closer(polytope *p, const facet *f, const vertex *x, double dep
 static bool look_closer_curved(polytope *p, const facet *f, double depth, spatial_result *r)
 {
     const double beyond = depth - f->distance, exact = 1e-14 * p->pair->extent;
-    const bool news = r->phi > p->best.phi + exact, near = beyond <= p->part * depth;
+    const bool news = r->phi > p->best.phi + exact, near = beyond <= fmax(p->part * depth, 0.25 * p->pair->tolerance);
     spatial_result better = *r;
     const double before = p->best.phi;
     const bool known = (news || near || beyond > 0.1 * depth) && polish(p, f, &better);
@@ -447,14 +452,15 @@ static bool advance(polytope *p)
         return true;
     }
     offer(p, &r);
-    if (p->vertex_count == VERTICES_MAX) { /* a continuum of ties, unless the bounds are still apart */
-        p->trace->limit = p->trace->limit || -p->best.phi - f->distance > 1e-8 + 2e-9 * p->pair->extent;
+    if (p->vertex_count == VERTICES_MAX) { /* nearly a ball about the origin, unless the bounds are still apart */
+        const double apart = -p->best.phi - f->distance, deep = depth > p->deep ? 5e-3 * depth : 0.0;
+        p->trace->limit = p->trace->limit || apart > fmax(1e-8 + 2e-9 * p->pair->extent, deep);
         return false;
     }
     horizon h;
     p->vertices[p->vertex_count] = x;
     if (!open_at(p, nearest, x.w, &h) || !close_with(p, p->vertex_count, &h)) {
-        p->trace->limit = true;
+        p->spoilt = true;
         return false;
     }
     p->vertex_count++;
@@ -484,9 +490,6 @@ static void add_faces(polytope *p, bool of_b, double least, spatial_choices *c)
         }
     }
 }
-
-/* A direction of a's frame that no symmetric pair has a reason to prefer. */
-static const perp_vec3 generic = {0.48, 0.6, 0.64};
 
 /* Of a continuum of ties the search has seen some, by accident. What is by the generic direction, all around or around
  * a round core's axis, is there every time. */
@@ -536,6 +539,31 @@ static void add_settled(polytope *p, double least, spatial_choices *c)
     perp_spatial_choices_add(c, &p->best);
 }
 
+static double narrowest(const spatial_core *core)
+{
+    const perp_vec3 h = core->half;
+    switch (core->kind) {
+    case PERP_SPATIAL_BOX:
+    case PERP_SPATIAL_ELLIPSOID:
+        return 2.0 * fmin(h.x, fmin(h.y, h.z));
+    case PERP_SPATIAL_CYLINDER:
+        return 2.0 * fmin(core->radius, core->half_length);
+    default:
+        return core->size;
+    }
+}
+
+/* Grows the polytope from a first tetrahedron about `start`. False if rounding has spoilt it. */
+static bool grow(polytope *p, perp_vec3 start)
+{
+    p->vertex_count = p->facet_count = p->free_count = p->settled_count = 0;
+    p->spoilt = !begin(p, start);
+    while (!p->spoilt && advance(p)) {
+        p->trace->epa_iterations++;
+    }
+    return !p->spoilt;
+}
+
 bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *result, perp_spatial_trace *trace)
 {
     polytope p;
@@ -544,18 +572,17 @@ bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *resul
     p.curved = perp_spatial_curved(pair);
     /* With an ellipsoid D is smooth all over, and may be so round that a fine search would have no end. */
     p.part = pair->a.kind == PERP_SPATIAL_ELLIPSOID || pair->b.kind == PERP_SPATIAL_ELLIPSOID ? 2e-2 : 2e-3;
-    p.vertex_count = p.facet_count = p.free_count = p.settled_count = 0;
+    p.deep = 0.5 * fmax(narrowest(&pair->a), narrowest(&pair->b));
     p.best = (spatial_result){.phi = -INFINITY};
-    if (!begin(&p, start)) {
-        trace->limit = true;
-        return false;
-    }
     if (p.curved) {
         seed_with_faces(&p);
     }
-    do {
-        trace->epa_iterations++;
-    } while (advance(&p));
+    if (!grow(&p, start) && !grow(&p, generic) && !grow(&p, perp_vec3_make(-0.64, 0.6, 0.48))) {
+        trace->limit = true;
+    }
+    if (p.best.phi == -INFINITY) {
+        return false;
+    }
     if (p.curved) {
         improve(&p);
     }

@@ -342,7 +342,7 @@ static bool finish_polytopes(search *g, spatial_result *r, perp_spatial_trace *t
     if (!snap(g->pair, false, r)) {
         snap(g->pair, true, r);
     }
-    const double certain = 2e-13 * g->pair->extent;
+    const double certain = 1e-11 * g->pair->extent;
     return r->phi - fmax(g->lower, gap) <= certain;
 }
 

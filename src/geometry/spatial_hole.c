@@ -441,7 +441,7 @@ static void polar(spatial_hole_contact *contact, double angle, perp_vec3 *tangen
     contact->radial = perp_vec3_make(cos(angle), sin(angle), 0.0);
     *tangent = perp_vec3_make(-contact->radial.y, contact->radial.x, 0.0);
     contact->corners[0] = contact->corners[1] = contact->end = 0;
-    contact->tie = false;
+    contact->tie = contact->rests = false;
 }
 
 void perp_spatial_hole_end_on_wall(const spatial_hole_pair *pair, const void *context, double angle,
@@ -494,7 +494,7 @@ static void half_plate(const spatial_hole_pair *pair, const void *context, doubl
     (void)context;
     const perp_vec3 z = {0.0, 0.0, 1.0};
     contact->gap = -INFINITY;
-    contact->tie = false;
+    contact->tie = contact->rests = false;
     meridian m;
     m.pair = pair;
     m.best = contact;
@@ -580,10 +580,11 @@ static void note_pin(const spatial_hole_pair *pair, noted *list)
 spatial_hole_contact perp_spatial_hole_nearest(const spatial_hole_pair *pair)
 {
     if (pair->corner_count == 1) {
-        const bool central = hypot(pair->at.x, pair->at.y) <= pair->tolerance;
+        const double rho = hypot(pair->at.x, pair->at.y);
+        const bool plus_x = rho - pair->at.x <= pair->tolerance; /* by which +x is worse than the best angle */
         spatial_hole_contact c;
-        half_plate(pair, NULL, central ? 0.0 : atan2(pair->at.y, pair->at.x), &c);
-        c.tie = c.tie || central;
+        half_plate(pair, NULL, rho <= pair->tolerance && plus_x ? 0.0 : atan2(pair->at.y, pair->at.x), &c);
+        c.tie = c.tie || rho <= pair->tolerance;
         return c;
     }
     const bool is_pin = pair->x->kind == PERP_SPATIAL_CYLINDER || pair->x->kind == PERP_SPATIAL_SEGMENT;

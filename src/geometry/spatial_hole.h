@@ -85,6 +85,7 @@ typedef struct spatial_hole_contact {
     int corners[2];         /* of a polytope: the ends of the edge that is nearest; equal: a corner */
     int end;                /* of a cylinder: -1 or +1 along its axis; 0: its side */
     bool tie;
+    bool rests; /* set by the search: gap is a minimum over the angle */
 } spatial_hole_contact;
 
 /* By more than 1e-6 rad: what makes a tie worth telling. */

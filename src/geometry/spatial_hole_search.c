@@ -9,6 +9,7 @@
 #include "geometry/spatial_hole.h"
 
 static const double two_pi = 6.283185307179586;
+static const double nearly = 0.9; /* of the tolerance, for a gap between two nodes may be less than at either */
 
 typedef struct search {
     const spatial_hole_pair *pair;
@@ -37,7 +38,8 @@ static spatial_hole_contact lower(const search *s, spatial_hole_contact a, spati
 }
 
 /* A minimum between a and b: where the slope changes from falling to rising. A place in between that shows a minimum on
- * either side of it splits the search, `splits` times at most. */
+ * either side of it splits the search, `splits` times at most. Where two angles are so near that rounding decides which
+ * gap is smaller, there may be none: then the answer does not rest. */
 static spatial_hole_contact refine(const search *s, spatial_hole_contact a, spatial_hole_contact b, int splits)
 {
     double weight_a = 1.0, weight_b = 1.0;
@@ -50,8 +52,9 @@ static spatial_hole_contact refine(const search *s, spatial_hole_contact a, spat
         if (angle <= a.angle || angle >= b.angle) {
             break;
         }
-        const spatial_hole_contact c = look(s, angle);
+        spatial_hole_contact c = look(s, angle);
         if (fabs(c.slope) <= enough) {
+            c.rests = true;
             return c;
         }
         const bool left = c.slope > 0.0 ? a.slope < 0.0 || a.gap > c.gap : a.slope < 0.0 && a.gap < c.gap - little;
@@ -71,7 +74,9 @@ static spatial_hole_contact refine(const search *s, spatial_hole_contact a, spat
             kept = 1;
         }
     }
-    return lower(s, a, b);
+    spatial_hole_contact c = lower(s, a, b);
+    c.rests = a.slope < 0.0 && b.slope > 0.0;
+    return c;
 }
 
 enum { NODES = SPATIAL_HOLE_SECTORS + SPATIAL_HOLE_EXTRA, SPLITS = 3, HALVINGS = 4 };
@@ -107,9 +112,30 @@ static void keep(answer *all, const spatial_hole_contact *c, double tolerance)
     }
 }
 
-/* The first of the smallest; of those with its normal, the smallest of all. */
-static spatial_hole_contact choose(const answer *all)
+/* Drops what is no minimum: there the nearest point of x is beside the line of the normal, by the slope, and such a
+ * place between two tied minima must not be the first of them. If none is a minimum, the smallest is left. */
+static void drop_slopes(answer *all)
 {
+    int kept = 0, least = 0;
+    for (int i = 1; i < all->count; i++) {
+        least = all->of[i].gap < all->of[least].gap ? i : least;
+    }
+    const spatial_hole_contact smallest = all->of[least];
+    for (int i = 0; i < all->count; i++) {
+        if (all->of[i].rests) {
+            all->of[kept++] = all->of[i];
+        }
+    }
+    if (kept == 0) {
+        all->of[kept++] = smallest;
+    }
+    all->count = kept;
+}
+
+/* The first of the smallest; of those with its normal, the smallest of all. */
+static spatial_hole_contact choose(answer *all)
+{
+    drop_slopes(all);
     int first = 0;
     for (int i = 1; i < all->count; i++) {
         first = order_of(all->of[i].angle) < order_of(all->of[first].angle) ? i : first;
@@ -172,8 +198,9 @@ static void scan(const search *s, const spatial_hole_contact *a, const spatial_h
     const double width = b->angle - a->angle, rise = (b->gap - a->gap) / width;
     const bool low = fmin(a->gap + width * a->slope, b->gap - width * b->slope) <= least;
     if (halvings > 0 && low && (rise < a->slope || rise > b->slope || !same_features(a, b))) {
-        const spatial_hole_contact c = look(s, 0.5 * (a->angle + b->angle));
+        spatial_hole_contact c = look(s, 0.5 * (a->angle + b->angle));
         if (c.slope == 0.0) {
+            c.rests = true;
             keep(all, &c, s->pair->tolerance);
         }
         scan(s, a, &c, least, halvings - 1, all);
@@ -197,16 +224,18 @@ spatial_hole_contact perp_spatial_hole_minimum(const spatial_hole_pair *pair, sp
         most = fmax(most, nodes[i].gap);
         differ = differ || spatial_hole_normals_differ(&nodes[0], &nodes[i]);
     }
-    if (differ && most - least <= 2.0 * pair->tolerance) { /* coaxial: the hole's +x */
-        nodes[0].tie = true;
+    const bool coaxial = differ && most - least <= 2.0 * pair->tolerance;
+    if (coaxial && nodes[0].gap <= least + nearly * pair->tolerance && fabs(nodes[0].slope) <= nearly * pair->tolerance) {
+        nodes[0].tie = true; /* the hole's +x */
         return nodes[0];
     }
     answer all = {.count = 0};
     for (int i = 0; i < count; i++) {
-        const spatial_hole_contact *a = &nodes[i];
+        spatial_hole_contact *a = &nodes[i];
         spatial_hole_contact b = nodes[i + 1 < count ? i + 1 : 0];
         b.angle += i + 1 < count ? 0.0 : two_pi;
         if (a->slope == 0.0) {
+            a->rests = true;
             keep(&all, a, pair->tolerance);
         }
         if (b.angle > a->angle) {
@@ -218,7 +247,9 @@ spatial_hole_contact perp_spatial_hole_minimum(const spatial_hole_pair *pair, sp
             keep(&all, &nodes[i], pair->tolerance);
         }
     }
-    return choose(&all);
+    spatial_hole_contact c = choose(&all);
+    c.tie = c.tie || coaxial;
+    return c;
 }
 
 spatial_hole_contact perp_spatial_hole_pin_minimum(const spatial_hole_pair *pair, spatial_hole_function *evaluate,

@@ -90,7 +90,7 @@ static local_model model_at(const feature *a, const feature *b, perp_vec3 n)
 static int tangents_of(perp_vec3 n, const perp_vec3 *edge, perp_vec3 u[2])
 {
     if (edge) {
-        u[0] = perp_vec3_normalise(perp_vec3_cross(*edge, n));
+        u[0] = perp_vec3_cross(*edge, n); /* unit: they are square */
         return 1;
     }
     perp_tangents(n, &u[0], &u[1]);
@@ -138,30 +138,39 @@ static perp_vec3 newton_step(const local_model *m, int dimension, const perp_vec
     return dimension == 2 ? perp_vec3_add_scaled(step, scale * s1, u[1]) : step;
 }
 
+/* Unit, and square to the edge if there is one; zero if nothing is left. Lengths are near one here, so that the plain
+ * formula will do. */
+static perp_vec3 square_to(perp_vec3 n, const perp_vec3 *edge)
+{
+    if (edge) {
+        n = perp_vec3_add_scaled(n, -perp_vec3_dot(n, *edge), *edge);
+    }
+    const double length = perp_vec3_norm(n);
+    return length > 0.0 ? perp_vec3_scale(1.0 / length, n) : n;
+}
+
+/* Newton's method from *normal; features that are not those of the answer need not take long to fail. */
 static bool climb(const feature *a, const feature *b, const perp_vec3 *edge, double rounding, perp_vec3 *normal)
 {
-    perp_vec3 n = *normal;
-    if (edge) {
-        n = perp_vec3_normalise(perp_vec3_add_scaled(n, -perp_vec3_dot(n, *edge), *edge));
-    }
+    const bool smooth = a->kind == FEATURE_ELLIPSOID || b->kind == FEATURE_ELLIPSOID;
+    const int rounds = smooth ? 60 : 16, halvings = smooth ? 12 : 6;
+    const perp_vec3 start = *normal;
+    perp_vec3 n = square_to(start, edge);
     local_model m = model_at(a, b, n);
     double last = INFINITY;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < rounds; i++) {
         perp_vec3 u[2];
         double slope;
         const int dimension = tangents_of(n, edge, u);
         perp_vec3 step = newton_step(&m, dimension, u, &slope);
-        const double length = perp_vec3_norm(step);
-        if (slope <= rounding || length <= 1e-16 || (slope >= 0.5 * last && slope <= 100.0 * rounding)) {
+        if (slope <= rounding || perp_vec3_dot(step, step) <= 1e-32 ||
+            (slope >= 0.5 * last && slope <= 100.0 * rounding)) {
             break;
         }
         last = slope;
         bool better = false;
-        for (int half = 0; half < 12 && !better; half++) {
-            perp_vec3 next = perp_vec3_normalise(perp_vec3_add(n, step));
-            if (edge) {
-                next = perp_vec3_normalise(perp_vec3_add_scaled(next, -perp_vec3_dot(next, *edge), *edge));
-            }
+        for (int half = 0; half < halvings && !better; half++) {
+            const perp_vec3 next = square_to(perp_vec3_add(n, step), edge);
             const local_model there = model_at(a, b, next);
             if (there.gap >= m.gap - rounding) {
                 n = next;
@@ -170,7 +179,7 @@ static bool climb(const feature *a, const feature *b, const perp_vec3 *edge, dou
             }
             step = perp_vec3_scale(0.5, step);
         }
-        if (!better) {
+        if (!better || (!smooth && perp_vec3_dot(n, start) < 0.5)) {
             break;
         }
     }

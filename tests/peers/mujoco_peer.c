@@ -41,10 +41,10 @@ static bool pair_bodies(mujoco_peer *peer)
     return true;
 }
 
-bool mujoco_peer_open(mujoco_peer *peer, const perp_model *model, char *message, int message_size)
+/* Takes over `text`. */
+static bool open_text(mujoco_peer *peer, const perp_model *model, char *text, char *message, int message_size)
 {
     *peer = (mujoco_peer){.model = model};
-    char *text = scene_as_mjcf(model->scene);
     if (!text) {
         snprintf(message, (size_t)message_size, "the scene cannot be written as MJCF");
         return false;
@@ -64,6 +64,16 @@ bool mujoco_peer_open(mujoco_peer *peer, const perp_model *model, char *message,
         return false;
     }
     return true;
+}
+
+bool mujoco_peer_open(mujoco_peer *peer, const perp_model *model, char *message, int message_size)
+{
+    return open_text(peer, model, scene_as_mjcf(model->scene), message, message_size);
+}
+
+bool mujoco_peer_open_with_shapes(mujoco_peer *peer, const perp_model *model, char *message, int message_size)
+{
+    return open_text(peer, model, scene_as_mjcf_with_shapes(model->scene), message, message_size);
 }
 
 void mujoco_peer_close(mujoco_peer *peer)

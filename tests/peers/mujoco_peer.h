@@ -25,6 +25,8 @@ typedef struct mujoco_peer {
 /* Writes, loads and pairs the scene of `model`. On failure says why in `message` and returns false; nothing is left to
  * close. */
 bool mujoco_peer_open(mujoco_peer *peer, const perp_model *model, char *message, int message_size);
+/* The same with geoms for shapes, so that mj_collision finds their contacts. */
+bool mujoco_peer_open_with_shapes(mujoco_peer *peer, const perp_model *model, char *message, int message_size);
 void mujoco_peer_close(mujoco_peer *peer);
 
 /* Our state into MuJoCo's d->qpos and d->qvel. Computes nothing there. */

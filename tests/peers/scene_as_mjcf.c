@@ -93,7 +93,91 @@ static void write_joint(FILE *out, const perp_joint *joint, perp_pose home)
     }
 }
 
-static bool write_body(FILE *out, const perp_scene *scene, int b)
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
+
+static void write_pose(FILE *out, perp_pose pose)
+{
+    write_vec3(out, "pos", pose.position);
+    write_quat(out, "quat", pose.rotation);
+}
+
+static void write_plane(FILE *out, const perp_shape *shape)
+{
+    const perp_pose pose = shape->pose.pose;
+    const perp_vec3 point = perp_pose_apply(pose, perp_vec3_scale(shape->offset, shape->normal));
+    fprintf(out, " type=\"plane\" size=\"0 0 1\"");
+    write_vec3(out, "pos", point);
+    write_vec3(out, "zaxis", perp_quat_rotate(pose.rotation, shape->normal));
+}
+
+/* MuJoCo gives half lengths where we give lengths. False: it has no such shape. */
+static bool write_geom(FILE *out, const perp_shape *shape, int b, int i, double margin)
+{
+    fprintf(out, "<geom margin=\"%.17g\"", margin);
+    switch (shape->kind) {
+    case PERP_SHAPE_SPHERE:
+        fprintf(out, " type=\"sphere\" size=\"%.17g\"", shape->radius);
+        break;
+    case PERP_SHAPE_BOX:
+        fprintf(out, " type=\"box\"");
+        write_vec3(out, "size", perp_vec3_scale(0.5, shape->size));
+        break;
+    case PERP_SHAPE_CAPSULE:
+    case PERP_SHAPE_CYLINDER:
+        fprintf(out, " type=\"%s\" size=\"%.17g %.17g\"", shape->kind == PERP_SHAPE_CAPSULE ? "capsule" : "cylinder",
+                shape->radius, 0.5 * shape->length);
+        break;
+    case PERP_SHAPE_ELLIPSOID:
+        fprintf(out, " type=\"ellipsoid\"");
+        write_vec3(out, "size", shape->size);
+        break;
+    case PERP_SHAPE_MESH:
+        fprintf(out, " type=\"mesh\" mesh=\"m%d_%d\"", b, i);
+        break;
+    case PERP_SHAPE_PLANE:
+        write_plane(out, shape);
+        break;
+    default:
+        return false;
+    }
+    if (shape->kind != PERP_SHAPE_PLANE) {
+        write_pose(out, shape->pose.pose);
+    }
+    fprintf(out, "/>\n");
+    return true;
+}
+
+static bool write_geoms(FILE *out, const perp_scene *scene, int b)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < scene->bodies[b].shape_count; i++) {
+        ok = write_geom(out, &scene->bodies[b].shapes[i], b, i, scene->margin);
+    }
+    return ok;
+}
+
+static void write_meshes(FILE *out, const perp_scene *scene)
+{
+    fprintf(out, "<asset>\n");
+    for (int b = 0; b < scene->body_count; b++) {
+        for (int i = 0; i < scene->bodies[b].shape_count; i++) {
+            const perp_shape *shape = &scene->bodies[b].shapes[i];
+            if (shape->kind == PERP_SHAPE_MESH) {
+                fprintf(out, "<mesh name=\"m%d_%d\" vertex=\"", b, i);
+                for (int k = 0; k < shape->hull_point_count; k++) {
+                    const perp_vec3 p = shape->hull_points[k];
+                    fprintf(out, "%.17g %.17g %.17g ", p.x, p.y, p.z);
+                }
+                fprintf(out, "\"/>\n");
+            }
+        }
+    }
+    fprintf(out, "</asset>\n");
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
+
+static bool write_body(FILE *out, const perp_scene *scene, int b, bool shapes)
 {
     const perp_body *body = &scene->bodies[b];
     const perp_joint *joint = body->joint >= 0 ? &scene->joints[body->joint] : NULL;
@@ -102,10 +186,9 @@ static bool write_body(FILE *out, const perp_scene *scene, int b)
         home = (perp_pose){perp_quat_identity(), joint->anchor};
     }
     fprintf(out, "<body name=\"b%d\"", b);
-    write_vec3(out, "pos", home.position);
-    write_quat(out, "quat", home.rotation);
+    write_pose(out, home);
     fprintf(out, ">\n");
-    bool ok = write_inertial(out, body);
+    bool ok = write_inertial(out, body) && (!shapes || write_geoms(out, scene, b));
     if (joint) {
         write_joint(out, joint, home);
     } else if (body->kind != PERP_BODY_FIXED) {
@@ -113,14 +196,23 @@ static bool write_body(FILE *out, const perp_scene *scene, int b)
     }
     for (int j = 0; ok && j < scene->joint_count; j++) {
         if (scene->joints[j].parent_body == b) {
-            ok = write_body(out, scene, scene->joints[j].child_body);
+            ok = write_body(out, scene, scene->joints[j].child_body, shapes);
         }
     }
     fprintf(out, "</body>\n");
     return ok;
 }
 
-char *scene_as_mjcf(const perp_scene *scene)
+/* njmax is left small, and so is nconmax where nothing collides: without them MuJoCo's scratch grows with the square of
+ * the scene. Its search for pairs of bodies takes scratch for all of them, whatever it finds. */
+static void write_sizes(FILE *out, const perp_scene *scene, bool shapes)
+{
+    const long long bodies = scene->body_count;
+    const long long pairs = shapes ? (bodies + 2) * (bodies + 1) / 2 : 0, contacts = shapes ? 1000 + 24 * bodies : 1;
+    fprintf(out, "<size njmax=\"1\" nconmax=\"%lld\" nstack=\"%lld\"/>\n", contacts, 100000 + 600 * bodies + pairs);
+}
+
+static char *write_scene(const perp_scene *scene, bool shapes)
 {
     assert(scene->validated && !scene->planar);
     char *text = NULL;
@@ -129,17 +221,20 @@ char *scene_as_mjcf(const perp_scene *scene)
     if (!out) {
         return NULL;
     }
-    /* njmax and nconmax are left small: without them MuJoCo's scratch grows with the square of the scene. */
-    fprintf(out, "<mujoco>\n<compiler angle=\"radian\"/>\n<size njmax=\"1\" nconmax=\"1\" nstack=\"%d\"/>\n",
-            100000 + 600 * scene->body_count);
+    fprintf(out, "<mujoco>\n<compiler angle=\"radian\" inertiafromgeom=\"%s\"/>\n", shapes ? "false" : "auto");
+    write_sizes(out, scene, shapes);
     fprintf(out, "<option");
     write_vec3(out, "gravity", scene->gravity);
-    fprintf(out, "/>\n<worldbody>\n");
+    fprintf(out, "/>\n");
+    if (shapes) {
+        write_meshes(out, scene);
+    }
+    fprintf(out, "<worldbody>\n");
     bool ok = true;
     for (int b = 0; ok && b < scene->body_count; b++) {
         const int joint = scene->bodies[b].joint;
         if (joint < 0 || scene->joints[joint].parent_body < 0) {
-            ok = write_body(out, scene, b);
+            ok = write_body(out, scene, b, shapes);
         }
     }
     fprintf(out, "</worldbody>\n</mujoco>\n");
@@ -149,4 +244,14 @@ char *scene_as_mjcf(const perp_scene *scene)
         return NULL;
     }
     return text;
+}
+
+char *scene_as_mjcf(const perp_scene *scene)
+{
+    return write_scene(scene, false);
+}
+
+char *scene_as_mjcf_with_shapes(const perp_scene *scene)
+{
+    return write_scene(scene, true);
 }

@@ -7,9 +7,9 @@
  *   planar                            slide, slide, hinge
  *   screw                             hinge and slide on one axis (mujoco_peer.h couples them)
  *
- * Body i of the scene is called "b<i>". Every body with mass has its <inertial>; there are no geoms. Limits, springs,
- * control, loops and contacts are left out. MuJoCo insists on mass and inertia behind every joint: a scene with a
- * moving massless leaf loads here and not there.
+ * Body i of the scene is called "b<i>". Every body with mass has its <inertial>; geoms only if asked for. Limits,
+ * springs, control, loops, pairs and exclusions are left out. MuJoCo insists on mass and inertia behind every joint: a
+ * scene with a moving massless leaf loads here and not there.
  */
 #ifndef PERP_TESTS_PEERS_SCENE_AS_MJCF_H
 #define PERP_TESTS_PEERS_SCENE_AS_MJCF_H
@@ -18,5 +18,9 @@
 
 /* The text, to be released with free(); NULL if memory ran out or a body's mass cannot be computed. */
 char *scene_as_mjcf(const perp_scene *scene);
+
+/* The same with a geom for every shape, its margin that of the scene, and room for 24 contacts a body. NULL also if a
+ * shape has no counterpart (point, hole). */
+char *scene_as_mjcf_with_shapes(const perp_scene *scene);
 
 #endif
