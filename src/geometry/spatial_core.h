@@ -118,7 +118,7 @@ bool perp_spatial_by_faces(spatial_pair *pair, spatial_result *result);
 /* Points, segments, and points with boxes, cylinders, ellipsoids; hulls that hold a point. */
 bool perp_spatial_by_formula(spatial_pair *pair, spatial_result *result);
 
-/* Two boxes that touch or overlap. */
+/* Two boxes, unless corners decide. */
 bool perp_spatial_by_box_axes(spatial_pair *pair, spatial_result *result, perp_spatial_trace *trace);
 
 /* UNSURE: apart by the result, it seems, but the bounds did not meet. */

@@ -40,8 +40,9 @@ static perp_separation on_halfspace(const perp_spatial_shape *shape, const perp_
 /* Signed distance of cores, by the first method that knows. */
 static void cores(spatial_pair *pair, spatial_result *r, perp_spatial_trace *trace)
 {
-    if (perp_spatial_by_formula(pair, r) || perp_spatial_by_faces(pair, r) ||
-        perp_spatial_by_box_axes(pair, r, trace)) {
+    const bool boxes = pair->a.kind == PERP_SPATIAL_BOX && pair->b.kind == PERP_SPATIAL_BOX;
+    if (boxes ? perp_spatial_by_box_axes(pair, r, trace)
+              : perp_spatial_by_formula(pair, r) || perp_spatial_by_faces(pair, r)) {
         return;
     }
     perp_vec3 start = pair->b.position;

@@ -594,7 +594,9 @@ bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *resul
         settle_generic(&p);
     }
     const double least = p.best.phi - pair->tolerance;
-    spatial_choices c = {.count = 0};
+    spatial_choices c;
+    c.count = 0;
+    c.tie = false;
     add_faces(&p, false, least, &c);
     add_faces(&p, true, least, &c);
     add_settled(&p, least, &c);

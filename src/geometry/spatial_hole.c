@@ -572,19 +572,124 @@ static void note_pin(const spatial_hole_pair *pair, noted *list)
 {
     spatial_hole_angles *a = &list->angles;
     for (int end = -1; end <= 1; end += 2) {
-        a->of[a->count++] = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_end_on_wall, end).angle;
+        if (pair->corner_count == 0) { /* a capsule's ends are noted as corners */
+            a->of[a->count++] = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_end_on_wall, end).angle;
+        }
         a->of[a->count++] = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_rim_on_side, end).angle;
     }
 }
 
+/* ---- a capsule in the bore --------------------------------------------------------------------------------------- */
+
+/* A capsule whose core is in the bore and clear of the solid, with its ends in the open or between the faces: gaps are
+ * distances of points of the core. Between the faces the distance from the axis is convex along the core, so that an
+ * end is the nearest point. Beyond a mouth it is the nearest point of the axis and the rim, or what is there is no
+ * nearer than the mouth, if the core comes nearer to the bore's axis that way. */
+typedef struct capsule_end {
+    perp_vec3 p;       /* of the core */
+    perp_vec3 clipped; /* where the core leaves the bore: p, or in the plane of the mouth */
+    double rho;        /* distance of `clipped` from the bore's axis */
+    int mouth;         /* -1, +1: p is beyond that one; 0: p is between the faces */
+} capsule_end;
+
+static void wall_contact(const spatial_hole_pair *pair, const capsule_end *at, double level, int corner,
+                         spatial_hole_contact *c)
+{
+    *c = (spatial_hole_contact){.angle = atan2(at->p.y, at->p.x),
+                                .radial = {at->clipped.x / at->rho, at->clipped.y / at->rho, 0.0},
+                                .gap = pair->bore - at->rho - pair->radius,
+                                .part = SPATIAL_HOLE_WALL,
+                                .cosine = 1.0,
+                                .level = level,
+                                .point = at->p,
+                                .corners = {corner, corner},
+                                .rests = true};
+}
+
+/* The two ends; false if the core is not in the bore, or too near to its axis or wall to tell normals by it. */
+static bool capsule_ends(const spatial_hole_pair *pair, capsule_end ends[2])
+{
+    const double little = 4.0 * pair->tolerance;
+    for (int k = 0; k < 2; k++) {
+        ends[k].p = ends[k].clipped = spatial_hole_point(pair, pair->corners[k]);
+        ends[k].mouth = fabs(ends[k].p.z) <= pair->half ? 0 : ends[k].p.z > 0.0 ? 1 : -1;
+    }
+    if (ends[0].mouth != 0 && ends[0].mouth == ends[1].mouth) {
+        return false;
+    }
+    for (int k = 0; k < 2; k++) {
+        if (ends[k].mouth != 0) {
+            perp_spatial_hole_crossing(pair, 0, ends[k].mouth * pair->half, &ends[k].clipped);
+        }
+        ends[k].rho = hypot(ends[k].clipped.x, ends[k].clipped.y);
+    }
+    const double most = fmax(ends[0].rho, ends[1].rho);
+    return most > little && most < pair->bore - little;
+}
+
+/* What is nearest about one end; `found` false if the core's other parts are nearer than all of that. Returns false if
+ * it is not as simple. */
+static bool nearest_of_end(const spatial_hole_pair *pair, const capsule_end ends[2], int k, bool *found,
+                           spatial_hole_contact *c)
+{
+    const capsule_end *end = &ends[k];
+    const perp_vec3 d = perp_vec3_sub(end->p, ends[1 - k].p);
+    if (end->mouth == 0) {
+        *found = d.x * end->p.x + d.y * end->p.y >= 0.0 && end->rho > 0.0;
+        if (*found) {
+            wall_contact(pair, end, end->p.z, k, c);
+        }
+        return true;
+    }
+    *found = hypot(end->p.x, end->p.y) > end->rho;
+    if (!*found) {
+        return true;
+    }
+    *c = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_rim_on_side, end->mouth);
+    c->corners[0] = 1 - k;
+    c->corners[1] = k;
+    const perp_vec3 axis = {pair->turn.m[2], pair->turn.m[5], pair->turn.m[8]};
+    const double along = perp_vec3_dot(axis, perp_vec3_sub(c->point, pair->at));
+    return c->rests && fabs(along) <= pair->x->half_length && c->cosine > 0.0 && c->sine * end->mouth <= 0.0;
+}
+
+/* False: not such a capsule. */
+static bool capsule_in_bore(const spatial_hole_pair *pair, spatial_hole_contact *contact)
+{
+    capsule_end ends[2];
+    if (!capsule_ends(pair, ends)) {
+        return false;
+    }
+    if (ends[0].p.x == ends[1].p.x && ends[0].p.y == ends[1].p.y) { /* parallel: the middle of what is in the bore */
+        wall_contact(pair, &ends[0], 0.5 * (ends[0].clipped.z + ends[1].clipped.z), 0, contact);
+        return true;
+    }
+    spatial_hole_contact found[2];
+    int count = 0;
+    for (int k = 0; k < 2; k++) {
+        bool is;
+        if (!nearest_of_end(pair, ends, k, &is, &found[count])) {
+            return false;
+        }
+        count += is;
+    }
+    if (count > 0) {
+        *contact = perp_spatial_hole_first(pair, found, count);
+    }
+    return count > 0;
+}
+
 spatial_hole_contact perp_spatial_hole_nearest(const spatial_hole_pair *pair)
 {
+    spatial_hole_contact c;
     if (pair->corner_count == 1) {
         const double rho = hypot(pair->at.x, pair->at.y);
         const bool plus_x = rho - pair->at.x <= pair->tolerance; /* by which +x is worse than the best angle */
-        spatial_hole_contact c;
         half_plate(pair, NULL, rho <= pair->tolerance && plus_x ? 0.0 : atan2(pair->at.y, pair->at.x), &c);
         c.tie = c.tie || rho <= pair->tolerance;
+        return c;
+    }
+    if (pair->x->kind == PERP_SPATIAL_SEGMENT && capsule_in_bore(pair, &c)) {
         return c;
     }
     const bool is_pin = pair->x->kind == PERP_SPATIAL_CYLINDER || pair->x->kind == PERP_SPATIAL_SEGMENT;

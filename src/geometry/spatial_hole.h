@@ -132,6 +132,9 @@ spatial_hole_contact perp_spatial_hole_minimum(const spatial_hole_pair *pair, sp
 /* The same for the functions of pins, which have at most two minima. */
 spatial_hole_contact perp_spatial_hole_pin_minimum(const spatial_hole_pair *pair, spatial_hole_function *evaluate,
                                                    int which);
+/* The smallest gap of some minima, by the same rules. */
+spatial_hole_contact perp_spatial_hole_first(const spatial_hole_pair *pair, const spatial_hole_contact *minima,
+                                             int count);
 /* phi of the pair. */
 spatial_hole_contact perp_spatial_hole_nearest(const spatial_hole_pair *pair);
 perp_separation perp_spatial_hole_separation(const spatial_hole_pair *pair, const perp_spatial_shape *hole,

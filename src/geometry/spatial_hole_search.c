@@ -153,6 +153,17 @@ static spatial_hole_contact choose(answer *all)
     return c;
 }
 
+spatial_hole_contact perp_spatial_hole_first(const spatial_hole_pair *pair, const spatial_hole_contact *minima,
+                                             int count)
+{
+    answer all;
+    all.count = 0; /* the rest is 12 kB that need no zeros */
+    for (int i = 0; i < count; i++) {
+        keep(&all, &minima[i], pair->tolerance);
+    }
+    return choose(&all);
+}
+
 /* Whether values and slopes show a minimum between a and b, and it can be below `least`. */
 static bool dips(const spatial_hole_pair *pair, const spatial_hole_contact *a, const spatial_hole_contact *b,
                  double least)
@@ -225,11 +236,13 @@ spatial_hole_contact perp_spatial_hole_minimum(const spatial_hole_pair *pair, sp
         differ = differ || spatial_hole_normals_differ(&nodes[0], &nodes[i]);
     }
     const bool coaxial = differ && most - least <= 2.0 * pair->tolerance;
-    if (coaxial && nodes[0].gap <= least + nearly * pair->tolerance && fabs(nodes[0].slope) <= nearly * pair->tolerance) {
+    if (coaxial && nodes[0].gap <= least + nearly * pair->tolerance &&
+        fabs(nodes[0].slope) <= nearly * pair->tolerance) {
         nodes[0].tie = true; /* the hole's +x */
         return nodes[0];
     }
-    answer all = {.count = 0};
+    answer all;
+    all.count = 0; /* the rest is 12 kB that need no zeros */
     for (int i = 0; i < count; i++) {
         spatial_hole_contact *a = &nodes[i];
         spatial_hole_contact b = nodes[i + 1 < count ? i + 1 : 0];
