@@ -160,7 +160,7 @@ static int call(bench *s, pair_method method, int i)
         s->sink += perp_spatial_distance(&s->a[i], &s->b[i]).phi;
         return 1;
     case METHOD_MANIFOLD: {
-        const perp_manifold m = perp_spatial_manifold_build(&s->a[i], &s->b[i]);
+        const perp_manifold m = perp_spatial_manifold_build(&s->a[i], &s->b[i], INFINITY);
         s->sink += m.points[0].at.phi;
         return m.count;
     }

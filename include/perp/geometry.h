@@ -321,7 +321,8 @@ typedef struct perp_spatial_shape {
  * normal and witnesses are zero. */
 PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, const perp_spatial_shape *b);
 
-/* The points of the closest features; those beyond a margin are the caller's to drop. The smallest gap is the phi of
+/* The points of the closest features; none if the shapes are farther apart than `margin` (INFINITY allowed), which is
+ * found out early. Single points beyond it are the caller's to drop. The smallest gap is the phi of
  * perp_spatial_distance to its tie tolerance; its normal n and ties hold here too. Below, `face` is a face of a box or
  * hull or an end of a cylinder, namely the one that faces the other shape: of those that hold most of the shape's
  * corners farthest along n (to 4 tolerances) the most aligned with n, of equal ones (1e-8) that of lowest index; a
@@ -367,7 +368,8 @@ PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, cons
  * A capsule's witness is on the ball of its radius about the core's point: inside the surface by up to r (1 - cos)
  * where the axis is tilted against the plane square to the normal, except at the end that points to the other shape.
  * All other witnesses are on the surfaces, as far as those of the distance are. */
-PERP_API perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b);
+PERP_API perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b,
+                                                   double margin);
 
 /* Curvature of a shape's surface at a point with the unit outer normal `normal_out`, on the given feature: the
  * symmetric tensor K in world axes with K normal_out = 0 and u . K u the curvature along a unit tangent u, positive

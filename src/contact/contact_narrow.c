@@ -97,58 +97,16 @@ static bool is_clear_of(const struct perp_contact_set_memory *m, int plane, int 
            (s->kind == PERP_SPATIAL_HOLE && lowest(&m->boxes[i], perp_vec3_scale(-1.0, up)) > -level + thick + margin);
 }
 
-/* How far a bounded shape reaches from its position along the unit vector u, either way; a hull's ball in place of the
- * hull. */
-static double reach(const perp_spatial_shape *s, perp_vec3 u)
-{
-    const double *m = s->rotation.m;
-    const double along[3] = {m[0] * u.x + m[3] * u.y + m[6] * u.z, m[1] * u.x + m[4] * u.y + m[7] * u.z,
-                             m[2] * u.x + m[5] * u.y + m[8] * u.z};
-    switch (s->kind) {
-    case PERP_SPATIAL_POINT:
-        return s->radius;
-    case PERP_SPATIAL_SEGMENT:
-        return fabs(along[2]) * s->half_length + s->radius;
-    case PERP_SPATIAL_BOX:
-        return fabs(along[0]) * s->half_lengths.x + fabs(along[1]) * s->half_lengths.y +
-               fabs(along[2]) * s->half_lengths.z;
-    case PERP_SPATIAL_CYLINDER:
-        return fabs(along[2]) * s->half_length + sqrt(along[0] * along[0] + along[1] * along[1]) * s->radius;
-    case PERP_SPATIAL_ELLIPSOID: {
-        const perp_vec3 x = {along[0] * s->half_lengths.x, along[1] * s->half_lengths.y, along[2] * s->half_lengths.z};
-        return perp_vec3_norm(x);
-    }
-    default:
-        return 0.5 * s->hull->size;
-    }
-}
-
-/* True if the line between the positions shows that the shapes are apart by more than the margin, which is the case for
- * most pairs whose boxes overlap only at their corners. Says nothing otherwise. */
-static bool are_far(const struct perp_contact_set_memory *m, perp_index_pair parts)
-{
-    const perp_spatial_shape *a = &m->spatial[parts.a], *b = &m->spatial[parts.b];
-    const perp_vec3 between = perp_vec3_sub(b->position, a->position);
-    const double distance = perp_vec3_norm(between);
-    if (!(distance > m->settings.margin)) {
-        return false;
-    }
-    const perp_vec3 u = perp_vec3_scale(1.0 / distance, between);
-    return distance * (1.0 - 1e-12) - reach(a, u) - reach(b, u) > m->settings.margin; /* 1e-12: rounding */
-}
-
 static perp_status collide_spatial(contact_build *build, perp_index_pair parts)
 {
     const struct perp_contact_set_memory *m = build->memory;
     const contact_part *all = m->contact_model->parts;
-    if (all[parts.a].bounded && all[parts.b].bounded) {
-        if (are_far(m, parts)) {
-            return PERP_STATUS_OK;
-        }
-    } else if (is_clear_of(m, parts.a, parts.b) || is_clear_of(m, parts.b, parts.a)) {
+    const bool bounded = all[parts.a].bounded && all[parts.b].bounded;
+    if (!bounded && (is_clear_of(m, parts.a, parts.b) || is_clear_of(m, parts.b, parts.a))) {
         return PERP_STATUS_OK;
     }
-    const perp_manifold manifold = perp_spatial_manifold_build(&m->spatial[parts.a], &m->spatial[parts.b]);
+    const perp_manifold manifold =
+        perp_spatial_manifold_build(&m->spatial[parts.a], &m->spatial[parts.b], m->settings.margin);
     return add_manifold(build, parts, &manifold);
 }
 

@@ -103,9 +103,13 @@ perp_separation perp_spatial_distance_traced(const perp_spatial_shape *a, const 
     spatial_pair pair;
     spatial_result r;
     perp_spatial_pair_place(a, b, limit + rounding_of(a) + rounding_of(b), &pair);
-    const double least = perp_vec3_norm(pair.b.position) - 0.5 * (pair.a.size + pair.b.size);
-    if (least > pair.limit) {
-        return (perp_separation){.phi = least - rounding_of(a) - rounding_of(b)};
+    if (pair.limit < INFINITY) { /* most pairs whose boxes overlap only at their corners are parted by this line */
+        const double between = perp_vec3_norm(pair.b.position);
+        const perp_vec3 line = between > 0.0 ? perp_vec3_scale(1.0 / between, pair.b.position) : pair.b.position;
+        const double least = perp_spatial_gap_along(&pair, line);
+        if (least > pair.limit) {
+            return (perp_separation){.phi = least - rounding_of(a) - rounding_of(b)};
+        }
     }
     cores(&pair, &r, trace);
     return finish(a, b, &r);

@@ -323,7 +323,7 @@ static void beside_plate(const spatial_hole_pair *pair, const perp_spatial_shape
     for (int i = 0; i < 9 && mouth < 0; i++) {
         plane.rotation.m[i] *= i % 3 == 0 ? 1.0 : -1.0;
     }
-    const perp_manifold all = perp_spatial_manifold_build(pair->x, &plane);
+    const perp_manifold all = perp_spatial_manifold_build(pair->x, &plane, INFINITY);
     bool over[PERP_MANIFOLD_MAX];
     for (int i = 0; i < all.count; i++) {
         const perp_vec3 p = in_hole(hole, all.points[i].at.point_a);

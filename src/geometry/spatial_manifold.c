@@ -9,6 +9,7 @@
  * A round shape's point is that of the ball about its core's point: an end of a capsule is a ball whatever its tilt.
  */
 #include "geometry/spatial_clip.h"
+#include "geometry/spatial_core.h"
 #include "geometry/spatial_features.h"
 #include "geometry/spatial_hole.h"
 
@@ -589,27 +590,31 @@ static bool one_point(const perp_spatial_shape *shape)
     return shape->kind == PERP_SPATIAL_POINT || shape->kind == PERP_SPATIAL_ELLIPSOID;
 }
 
-perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b)
+perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b, double margin)
 {
     perp_manifold m;
     m.count = 0;
     if (unbounded(a) && unbounded(b)) {
         return m;
     }
-    if (b->kind == PERP_SPATIAL_HOLE) {
-        return perp_spatial_hole_manifold(a, b);
-    }
-    if (a->kind == PERP_SPATIAL_HOLE) {
-        m = perp_spatial_hole_manifold(b, a);
-        mirror(&m);
+    if (a->kind == PERP_SPATIAL_HOLE || b->kind == PERP_SPATIAL_HOLE) {
+        m = a->kind == PERP_SPATIAL_HOLE ? perp_spatial_hole_manifold(b, a) : perp_spatial_hole_manifold(a, b);
+        if (a->kind == PERP_SPATIAL_HOLE) {
+            mirror(&m);
+        }
+        m.count = least_gap(&m) <= margin ? m.count : 0;
         return m;
     }
     if (a->kind == PERP_SPATIAL_HALFSPACE) {
-        m = perp_spatial_manifold_build(b, a);
+        m = perp_spatial_manifold_build(b, a, margin);
         turn_round(&m);
         return m;
     }
-    query q = {.a = a, .b = b, .s = perp_spatial_distance(a, b)};
+    perp_spatial_trace trace;
+    query q = {.a = a, .b = b, .s = perp_spatial_distance_traced(a, b, margin, &trace)};
+    if (q.s.phi > margin) {
+        return m;
+    }
     q.tolerance = 4e-9 + 2e-9 * (perp_spatial_shape_size(a) + perp_spatial_shape_size(b));
     q.origin = q.s.point_a;
     if (one_point(a) || one_point(b)) {

@@ -44,7 +44,7 @@ static inline body ellipsoid(perp_vec3 at, perp_quat turn, perp_vec3 half)
 
 static inline perp_manifold manifold(const body *a, const body *b)
 {
-    return perp_spatial_manifold_build(&a->shape, &b->shape);
+    return perp_spatial_manifold_build(&a->shape, &b->shape, INFINITY);
 }
 
 static inline perp_quat about_x(double angle)

@@ -420,11 +420,12 @@ static void random_pairs(void **state)
         drop(&a);
         drop(&b);
     }
-    print_message("%d pairs, %d overlapping, %d ties; at most %d + %d iterations, %d limits; largest errors: apart %.1e, "
-                  "depth %.1e, "
-                  "tied %.1e, off surface %.1e, swapped %.1e, moved %.1e, gradient %.1e (%d, %d skipped)\n",
-                  t.pairs, t.overlapping, t.ties, t.gjk, t.epa, t.limits, t.separated, t.depth, t.tied, t.surface,
-                  t.swap, t.motion, t.gradient, t.gradients, t.skipped);
+    print_message(
+        "%d pairs, %d overlapping, %d ties; at most %d + %d iterations, %d limits; largest errors: apart %.1e, "
+        "depth %.1e, "
+        "tied %.1e, off surface %.1e, swapped %.1e, moved %.1e, gradient %.1e (%d, %d skipped)\n",
+        t.pairs, t.overlapping, t.ties, t.gjk, t.epa, t.limits, t.separated, t.depth, t.tied, t.surface, t.swap,
+        t.motion, t.gradient, t.gradients, t.skipped);
     assert_true(t.skipped < t.gradients / 4);
     assert_int_equal(t.limits, 0);
 }

@@ -740,7 +740,8 @@ static void either_order(void **state)
         NEAR(u.phi, s.phi, 0);
         VECTOR(u.normal, -s.normal.x, -s.normal.y, -s.normal.z, 0);
         VECTOR(u.point_b, s.point_a.x, s.point_a.y, s.point_a.z, 0);
-        const perp_manifold m = perp_spatial_manifold_build(&x, &hole), n = perp_spatial_manifold_build(&hole, &x);
+        const perp_manifold m = perp_spatial_manifold_build(&x, &hole, INFINITY),
+                            n = perp_spatial_manifold_build(&hole, &x, INFINITY);
         assert_int_equal(m.count, n.count);
         for (int k = 0; k < m.count; k++) {
             NEAR(m.points[k].at.phi, n.points[k].at.phi, 0);
@@ -751,7 +752,7 @@ static void either_order(void **state)
     }
     assert_true(isinf(perp_spatial_distance(&plane, &hole).phi));
     assert_true(isinf(perp_spatial_distance(&hole, &hole).phi));
-    assert_int_equal(perp_spatial_manifold_build(&hole, &plane).count, 0);
+    assert_int_equal(perp_spatial_manifold_build(&hole, &plane, INFINITY).count, 0);
 }
 
 static void motions_change_nothing(void **state)

@@ -140,14 +140,14 @@ static void box_on_plane(void **state)
     for (int k = 0; k < 3; k++) {
         const double angle = k == 0 ? 0 : k == 1 ? 0.3 : -0.7;
         const body b = box(vec(0.1, 0.2, 3), about_y(angle), 2, 1, 0.5);
-        const perp_manifold m = perp_spatial_manifold_build(&b.shape, &plane);
+        const perp_manifold m = perp_spatial_manifold_build(&b.shape, &plane, INFINITY);
         const double c = cos(angle), s = sin(angle);
         /* face 5 has the corners 0, 2, 3, 1, seen from below counter-clockwise */
         const double x0 = -c - 0.25 * s, x1 = c - 0.25 * s, z0 = 3 + s - 0.25 * c, z1 = 3 - s - 0.25 * c;
         CHECK(&m, {{0.1 + x0, -0.3, z0}, z0, corner(0), surface}, {{0.1 + x0, 0.7, z0}, z0, corner(2), surface},
               {{0.1 + x1, 0.7, z1}, z1, corner(3), surface}, {{0.1 + x1, -0.3, z1}, z1, corner(1), surface});
         NEAR(m.points[0].at.normal.z, -1, 1e-15);
-        const perp_manifold w = perp_spatial_manifold_build(&plane, &b.shape);
+        const perp_manifold w = perp_spatial_manifold_build(&plane, &b.shape, INFINITY);
         assert_int_equal(w.count, 4);
         NEAR(w.points[1].at.point_b.z, z1, 1e-13); /* the other way round, seen from b */
         assert_int_equal(w.points[1].feature_b, corner(1));
@@ -156,7 +156,7 @@ static void box_on_plane(void **state)
     /* on an edge at 45 degrees: the lower index, and it stays */
     for (int k = -1; k <= 1; k++) {
         const body b = box(vec(0, 0, 1), about_y(pi / 4 + k * 1e-9), 1, 1, 1);
-        const perp_manifold m = perp_spatial_manifold_build(&b.shape, &plane);
+        const perp_manifold m = perp_spatial_manifold_build(&b.shape, &plane, INFINITY);
         assert_int_equal(m.count, 4);
         assert_int_equal(m.points[0].feature_a, corner(1)); /* face 0: corners 1, 3, 7, 5 */
     }
@@ -173,7 +173,7 @@ static void groove(void **state)
         /* the top of a thick plate is the plane */
         const double shift = -2 * half_root;
         const body plate = box(vec(0, s * shift, shift), about_x(-s * pi / 4), 6, 6, 4);
-        const perp_manifold m = perp_spatial_manifold_build(&cube.shape, k < 2 ? &plane : &plate.shape);
+        const perp_manifold m = perp_spatial_manifold_build(&cube.shape, k < 2 ? &plane : &plate.shape, INFINITY);
         assert_int_equal(m.count, 4);
         for (int i = 0; i < 4; i++) {
             NEAR(m.points[i].at.phi, 0.1 * half_root, 1e-14);
@@ -251,8 +251,8 @@ static void hulls(void **state)
                            capsule(vec(0.3, 0.2, 0.8), about_y(1.5), 2, 0.25), sphere(vec(0.3, 0.4, 0.8), 0.25)};
     for (int k = 0; k < 6; k++) {
         const perp_spatial_shape *other = k < 5 ? &others[k].shape : &plane;
-        const perp_manifold m = perp_spatial_manifold_build(&hull.shape, other);
-        const perp_manifold n = perp_spatial_manifold_build(&cube.shape, other);
+        const perp_manifold m = perp_spatial_manifold_build(&hull.shape, other, INFINITY);
+        const perp_manifold n = perp_spatial_manifold_build(&cube.shape, other, INFINITY);
         assert_int_equal(m.count, n.count);
         for (int i = 0; i < m.count; i++) { /* the hull numbers its corners in its own way */
             double nearest = INFINITY;
@@ -271,7 +271,7 @@ static void hulls(void **state)
     const perp_spatial_shape floor_ = halfspace(vec(0, 0, 1), -0.5);
     const body table = box(vec(0, 0, -1), perp_quat_identity(), 4, 4, 1);
     for (int k = 0; k < 2; k++) {
-        const perp_manifold m = perp_spatial_manifold_build(&hull.shape, k == 0 ? &floor_ : &table.shape);
+        const perp_manifold m = perp_spatial_manifold_build(&hull.shape, k == 0 ? &floor_ : &table.shape, INFINITY);
         assert_int_equal(m.count, 3);
         for (int i = 0; i < 3; i++) {
             NEAR(m.points[i].at.phi, 0.5, 1e-14);
@@ -335,14 +335,14 @@ static void many_corners(void **state)
         .kind = PERP_SPATIAL_HULL, .rotation = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}, .hull = &hull};
     const perp_spatial_shape floor_ = halfspace(vec(0, 0, 1), 0), slope = halfspace(vec(0.6, 0, 0.8), -2);
     const body table = box(vec(0, 0, -1), perp_quat_identity(), 4, 4, 2);
-    perp_manifold m = perp_spatial_manifold_build(&prism, &floor_);
+    perp_manifold m = perp_spatial_manifold_build(&prism, &floor_, INFINITY);
     assert_int_equal(m.count, 8);
     /* an octagon with corners on a circle has at most 2 sqrt(2); the thinned one no less than 95 % of it */
     assert_true(fabs(polygon_area(&m)) > 0.95 * 2 * sqrt(2.0));
-    m = perp_spatial_manifold_build(&prism, &table.shape);
+    m = perp_spatial_manifold_build(&prism, &table.shape, INFINITY);
     assert_int_equal(m.count, 8);
     assert_true(polygon_area(&m) > 0.95 * 2 * sqrt(2.0));
-    m = perp_spatial_manifold_build(&prism, &slope);
+    m = perp_spatial_manifold_build(&prism, &slope, INFINITY);
     double least = INFINITY;
     for (int i = 0; i < m.count; i++) {
         least = fmin(least, m.points[i].at.phi);
@@ -367,7 +367,7 @@ static void capsules(void **state)
     const body tilted = capsule(vec(0, 0, 1), about_y(pi / 2 + tilt), 2, 0.25);
     const perp_spatial_shape plane = halfspace(vec(0, 0, 1), 0);
     for (int k = 0; k < 2; k++) {
-        m = perp_spatial_manifold_build(&tilted.shape, k == 0 ? &plane : &table.shape);
+        m = perp_spatial_manifold_build(&tilted.shape, k == 0 ? &plane : &table.shape, INFINITY);
         const double c = cos(tilt), high = 1 + sin(tilt) - 0.25, low = 1 - sin(tilt) - 0.25;
         const int to = k == 0 ? surface : face(4);
         CHECK(&m, {{-c, 0, high}, high, corner(0), to}, {{c, 0, low}, low, corner(1), to});
@@ -415,7 +415,7 @@ static void cylinder_on_plane(void **state)
     for (int k = 0; k < 4; k++) { /* tilted about a direction between two places of the rim */
         const perp_quat turn = perp_quat_from_axis_angle(vec(sin(0.2), -cos(0.2), 0), -tilts[k]);
         const body c = cylinder(vec(0, 0, 2), turn, 2 * h, r);
-        const perp_manifold m = perp_spatial_manifold_build(&c.shape, &plane);
+        const perp_manifold m = perp_spatial_manifold_build(&c.shape, &plane, INFINITY);
         assert_int_equal(m.count, k < 2 ? 6 : 7);
         for (int i = 0; i < 6; i++) {
             const int at = i == 0 ? 0 : 6 - i;
@@ -432,7 +432,7 @@ static void cylinder_on_plane(void **state)
         NEAR(least_gap(&m), 2 - h * cos(tilts[k]) - r * sin(tilts[k]), k == 1 ? 1e-12 : 1e-14);
     }
     const body lying = cylinder(vec(0.1, 0, 0.7), about_y(pi / 2 + 0.2), 2, 0.5);
-    const perp_manifold m = perp_spatial_manifold_build(&lying.shape, &plane);
+    const perp_manifold m = perp_spatial_manifold_build(&lying.shape, &plane, INFINITY);
     const double c = cos(0.2), s = sin(0.2);
     CHECK(&m, {{0.1 - c - r * s, 0, 0.7 + s - r * c}, 0.7 + s - r * c, side(0), surface},
           {{0.1 + c - r * s, 0, 0.7 - s - r * c}, 0.7 - s - r * c, side(1), surface});
@@ -550,9 +550,9 @@ static void unbounded_shapes(void **state)
         assert_int_equal(w.points[i].feature_b, m.points[i].feature_a);
     }
     assert_int_equal(manifold(&hole, &hole).count, 0);
-    assert_int_equal(perp_spatial_manifold_build(&plane, &plane).count, 0);
-    assert_int_equal(perp_spatial_manifold_build(&plane, &hole.shape).count, 0);
-    assert_int_equal(perp_spatial_manifold_build(&hole.shape, &plane).count, 0);
+    assert_int_equal(perp_spatial_manifold_build(&plane, &plane, INFINITY).count, 0);
+    assert_int_equal(perp_spatial_manifold_build(&plane, &hole.shape, INFINITY).count, 0);
+    assert_int_equal(perp_spatial_manifold_build(&hole.shape, &plane, INFINITY).count, 0);
 }
 
 int main(void)
