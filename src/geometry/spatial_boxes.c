@@ -209,6 +209,47 @@ static void offer(const spatial_pair *pair, const boxes *x, int k, spatial_choic
     perp_spatial_choices_add(choices, &r);
 }
 
+/* Boxes that are apart along n: the corner of one that is lowest there and the point of the other nearest to it, if the
+ * gap along the line between them proves that nothing is nearer. */
+static bool by_corner(spatial_pair *pair, bool of_b, perp_vec3 n, spatial_result *r)
+{
+    spatial_core *q = of_b ? &pair->b : &pair->a, *p = of_b ? &pair->a : &pair->b;
+    const perp_vec3 corner = perp_spatial_support(q, of_b ? spatial_negative(n) : n).at;
+    const perp_vec3 x = spatial_point_local(p, corner);
+    const perp_vec3 foot =
+        spatial_point_of(p, perp_vec3_make(clamp(x.x, p->half.x), clamp(x.y, p->half.y), clamp(x.z, p->half.z)));
+    *r = (spatial_result){.on_a = of_b ? foot : corner, .on_b = of_b ? corner : foot, .witnessed = true};
+    const perp_vec3 d = perp_vec3_sub(r->on_b, r->on_a);
+    r->phi = perp_vec3_norm(d);
+    if (r->phi <= pair->tolerance) {
+        return false;
+    }
+    r->normal = perp_vec3_scale(1.0 / r->phi, d);
+    if (perp_spatial_gap_along(pair, r->normal) < r->phi - 1e-15 * pair->extent) {
+        return false;
+    }
+    perp_spatial_snap(pair, r);
+    return true;
+}
+
+/* Boxes that are apart: witnesses in line with the axis of the largest gap prove it. */
+static bool apart(spatial_pair *pair, const boxes *x, spatial_result *result)
+{
+    int last = 0;
+    for (int k = 0; k < 15; k++) {
+        if (x->gap[k] >= x->best - 1e-14 * pair->extent) {
+            *result = result_of(pair, x, k, false, 1e-14 * pair->extent);
+            if (result->witnessed) {
+                perp_spatial_snap(pair, result);
+                return true;
+            }
+            last = k;
+        }
+    }
+    const perp_vec3 n = normal_of(x, last);
+    return by_corner(pair, false, n, result) || by_corner(pair, true, n, result);
+}
+
 bool perp_spatial_by_box_axes(spatial_pair *pair, spatial_result *result, perp_spatial_trace *trace)
 {
     boxes x;
@@ -217,22 +258,13 @@ bool perp_spatial_by_box_axes(spatial_pair *pair, spatial_result *result, perp_s
         *result = (spatial_result){.phi = x.best, .beyond = true};
         return true;
     }
-    if (x.best > pair->tolerance) { /* apart: if the first axis that is as good has witnesses, they prove it */
-        int k = 0;
-        while (x.gap[k] < x.best - pair->tolerance) {
-            k++;
-        }
-        const int better = k;
-        for (int m = better; m < 15; m++) { /* one direction for all purposes: the better */
-            const bool as_good = x.gap[m] > x.gap[k];
-            k = as_good && perp_vec3_dot(normal_of(&x, m), normal_of(&x, better)) > 1.0 - 5e-13 ? m : k;
-        }
-        *result = result_of(pair, &x, k, false, 1e-14 * pair->extent);
-        return result->witnessed && x.gap[k] >= x.best - 1e-14 * pair->extent;
+    if (x.best > pair->tolerance) {
+        return apart(pair, &x, result);
     }
     spatial_choices choices;
     choices.count = 0;
     choices.tie = false;
+    choices.measured = true;
     for (int k = 0; k < 15; k++) {
         if (x.gap[k] >= x.best - pair->tolerance) {
             offer(pair, &x, k, &choices);

@@ -27,6 +27,13 @@ void perp_spatial_choices_take(spatial_pair *pair, const spatial_choices *choice
                                perp_spatial_trace *trace)
 {
     double least = INFINITY;
+    for (int i = 0; i < choices->count && choices->measured; i++) {
+        if (choices->at[i].witnessed) {
+            *result = choices->at[i];
+            result->tie = choices->tie;
+            return;
+        }
+    }
     for (int i = 0; i < choices->count && least > pair->tolerance; i++) {
         spatial_result r = choices->at[i];
         double off = 0.0;

@@ -149,6 +149,9 @@ bool perp_spatial_polish(spatial_pair *pair, perp_vec3 normal, const spatial_hin
 /* Some core is neither polytope, point nor segment. */
 bool perp_spatial_curved(const spatial_pair *pair);
 
+/* Cores that are apart: takes the normal of a face if the nearest points are over it to the tie tolerance. */
+void perp_spatial_snap(spatial_pair *pair, spatial_result *r);
+
 /* Witnesses of a normal that is known: b is moved out along it until the cores are apart, and GJK finds the nearest
  * points there. Returns how far they are from being in line with the normal. */
 double perp_spatial_touch(spatial_pair *pair, spatial_result *result, perp_spatial_trace *trace);
@@ -158,6 +161,7 @@ enum { SPATIAL_CHOICES_MAX = 40 };
 typedef struct spatial_choices {
     int count;
     bool tie;
+    bool measured; /* choices without witnesses are known to have none in line */
     spatial_result at[SPATIAL_CHOICES_MAX];
 } spatial_choices;
 

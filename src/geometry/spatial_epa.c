@@ -596,7 +596,7 @@ bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *resul
     const double least = p.best.phi - pair->tolerance;
     spatial_choices c;
     c.count = 0;
-    c.tie = false;
+    c.tie = c.measured = false;
     add_faces(&p, false, least, &c);
     add_faces(&p, true, least, &c);
     add_settled(&p, least, &c);

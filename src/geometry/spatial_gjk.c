@@ -318,6 +318,13 @@ static bool snap(spatial_pair *pair, bool of_b, spatial_result *r)
     return true;
 }
 
+void perp_spatial_snap(spatial_pair *pair, spatial_result *r)
+{
+    if (r->phi > pair->tolerance && !snap(pair, false, r)) {
+        snap(pair, true, r);
+    }
+}
+
 /* False if the bounds have not met. */
 static bool finish_polytopes(search *g, spatial_result *r, perp_spatial_trace *trace)
 {
@@ -339,9 +346,7 @@ static bool finish_polytopes(search *g, spatial_result *r, perp_spatial_trace *t
             gap = better.phi;
         }
     }
-    if (!snap(g->pair, false, r)) {
-        snap(g->pair, true, r);
-    }
+    perp_spatial_snap(g->pair, r);
     const double certain = 1e-11 * g->pair->extent;
     return r->phi - fmax(g->lower, gap) <= certain;
 }
@@ -361,9 +366,7 @@ static spatial_verdict finish_curved(search *g, spatial_result *r, perp_spatial_
         const perp_vec3 n = perp_vec3_scale(1.0 / g->s.length, g->s.v);
         if (perp_spatial_polish(g->pair, n, &hint, slack, r) && r->phi > 0.0 &&
             r->phi <= g->s.length * (1.0 + 1e-9) + slack) {
-            if (r->phi > g->pair->tolerance && !snap(g->pair, false, r)) {
-                snap(g->pair, true, r);
-            }
+            perp_spatial_snap(g->pair, r);
             return SPATIAL_APART;
         }
         if (g->stalled) {
