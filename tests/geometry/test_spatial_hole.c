@@ -238,23 +238,28 @@ static double reach(const body *b, perp_vec3 world)
     return far + perp_vec3_dot(world, s->position);
 }
 
-static double along(const body *b, const perp_spatial_shape *hole, double angle, double slope)
+/* At an angle, given by its cosine and sine, and a slope. */
+static double along(const body *b, const perp_spatial_shape *hole, const double e[2], double slope)
 {
-    const perp_vec3 n =
-        perp_mat3_mul_vec(&hole->rotation, vec(cos(slope) * cos(angle), cos(slope) * sin(angle), sin(slope)));
-    const double plate = hole->radius * cos(slope) - hole->half_length * fabs(sin(slope));
+    const double c = cos(slope), s = sin(slope);
+    const perp_vec3 n = perp_mat3_mul_vec(&hole->rotation, vec(c * e[0], c * e[1], s));
+    const double plate = hole->radius * c - hole->half_length * fabs(s);
     return plate + perp_vec3_dot(n, hole->position) - reach(b, n);
 }
 
-/* The largest of `along` over the slope. */
-static double half_plate(const body *b, const perp_spatial_shape *hole, double angle)
+/* The largest of `along` over the slope, or any as large as `enough`. */
+static double half_plate_to(const body *b, const perp_spatial_shape *hole, double angle, double enough)
 {
-    enum { N = 300 };
-    const double golden = 0.6180339887498949;
+    enum { N = 300, STRIDE = 43 }; /* 7 * 43 = N + 1: every 43rd first, for the sake of `enough` */
+    const double golden = 0.6180339887498949, e[2] = {cos(angle), sin(angle)};
     double best = -INFINITY, value[N + 1];
-    for (int i = 0; i <= N; i++) {
-        value[i] = along(b, hole, angle, pi * (i - N / 2) / N);
+    for (int k = 0; k <= N; k++) {
+        const int i = k % 7 * STRIDE + k / 7;
+        value[i] = along(b, hole, e, pi * (i - N / 2) / N);
         best = fmax(best, value[i]);
+        if (best >= enough) {
+            return best;
+        }
     }
     for (int i = 0; i <= N; i++) {
         if ((i > 0 && value[i - 1] > value[i]) || (i < N && value[i + 1] > value[i])) {
@@ -262,7 +267,7 @@ static double half_plate(const body *b, const perp_spatial_shape *hole, double a
         }
         double lo = pi * (fmax(i - 1, 0) - N / 2) / N, hi = pi * (fmin(i + 1, N) - N / 2) / N;
         double x = hi - golden * (hi - lo), y = lo + golden * (hi - lo);
-        double fx = along(b, hole, angle, x), fy = along(b, hole, angle, y);
+        double fx = along(b, hole, e, x), fy = along(b, hole, e, y);
         while (hi - lo > 1e-10) {
             best = fmax(best, fmax(fx, fy));
             if (fx > fy) {
@@ -270,17 +275,22 @@ static double half_plate(const body *b, const perp_spatial_shape *hole, double a
                 y = x;
                 fy = fx;
                 x = hi - golden * (hi - lo);
-                fx = along(b, hole, angle, x);
+                fx = along(b, hole, e, x);
             } else {
                 lo = x;
                 x = y;
                 fx = fy;
                 y = lo + golden * (hi - lo);
-                fy = along(b, hole, angle, y);
+                fy = along(b, hole, e, y);
             }
         }
     }
     return best;
+}
+
+static double half_plate(const body *b, const perp_spatial_shape *hole, double angle)
+{
+    return half_plate_to(b, hole, angle, INFINITY);
 }
 
 static double slow_phi(const body *b, const perp_spatial_shape *hole)
@@ -373,7 +383,7 @@ static void against_references(void **state)
     perp_random random = {11};
     int apart = 0, inside = 0, ties = 0;
     double worst_apart = 0, worst = 0;
-    for (int i = 0; i < 1200; i++) {
+    for (int i = 0; i < 360; i++) {
         body b = random_shape(&random, i % 6);
         const perp_spatial_shape hole = hole_of(1, log_uniform(&random, 0.3, 4));
         const perp_separation s = distance(&b, &hole);
@@ -395,7 +405,7 @@ static void against_references(void **state)
         "%d apart, %d overlapping, %d ties; largest differences: to the sampled distance %.1e, to the minimax "
         "%.1e\n",
         apart, inside, ties, worst_apart, worst);
-    assert_true(apart > 200 && inside > 200);
+    assert_true(apart > 100 && inside > 100);
 }
 
 /* Aspect ratios to 1 : 100, bores of 1 mm to 10 m, tilts from 1e-9 to any: phi is attained at the angle of its witness,
@@ -404,7 +414,7 @@ static void any_shape_and_size(void **state)
 {
     (void)state;
     perp_random random = {21};
-    for (int i = 0; i < 700; i++) {
+    for (int i = 0; i < 300; i++) {
         const double bore = log_uniform(&random, 1e-3, 10), length = bore * log_uniform(&random, 0.02, 20);
         const double size = bore * log_uniform(&random, 0.1, 20), thin = size / log_uniform(&random, 1, 100);
         const double middle = log_uniform(&random, thin, size * 1.0000001), tilt = log_uniform(&random, 1e-9, 0.5);
@@ -431,7 +441,7 @@ static void any_shape_and_size(void **state)
         }
         for (int k = 0; k < 120; k++) {
             const double angle = k < 60 ? 2 * pi * k / 60 : atan2(s.point_b.y, s.point_b.x) + 0.003 * (k - 90);
-            assert_true(half_plate(&b, &hole, angle) >= s.phi - allowed);
+            assert_true(half_plate_to(&b, &hole, angle, s.phi) >= s.phi - allowed);
         }
         drop(&b);
     }
@@ -632,6 +642,76 @@ static void boxes(void **state)
     assert_int_equal(corners, 3);
 }
 
+/* Distance of a world point to the surface of a capsule. */
+static double off_capsule(const body *b, perp_vec3 world)
+{
+    const perp_spatial_shape *s = &b->shape;
+    const perp_vec3 p = perp_mat3_tmul_vec(&s->rotation, perp_vec3_sub(world, s->position));
+    const double over = fmax(fabs(p.z) - s->half_length, 0);
+    return fabs(hypot(hypot(p.x, p.y), over) - s->radius);
+}
+
+/* Distance of a world point to the solid's surface. */
+static double off_solid(const perp_spatial_shape *hole, perp_vec3 world)
+{
+    return fabs(solid_distance(hole, perp_mat3_tmul_vec(&hole->rotation, perp_vec3_sub(world, hole->position))));
+}
+
+/* Thin capsules, nearly parallel to the bore, out of it at one end or both: the places where they are nearest are at
+ * nearly the same angle, and gaps and angles in between are told apart by rounding alone. A radius would hide a witness
+ * that is beside the capsule's nearest point. phi is judged where it is that of an end between the faces. */
+static void nearly_parallel(void **state)
+{
+    (void)state;
+    perp_random random = {14};
+    int ties = 0, closed = 0;
+    for (int i = 0; i < 20000; i++) {
+        const double bore = log_uniform(&random, 1e-3, 2), length = bore * log_uniform(&random, 0.1, 100);
+        const double own = length * perp_random_uniform(&random, 0.01, 1.5);
+        const double tilt = log_uniform(&random, 1e-9, 1e-2) * fmin(1, bore / length);
+        const double angle = small(&random, pi), out = bore * perp_random_uniform(&random, 0, 1.2);
+        const perp_vec3 at = vec(out * cos(angle), out * sin(angle), 0.65 * length * random_vec(&random).z);
+        const body b = capsule(at, perp_quat_exp(perp_vec3_scale(tilt, random_vec(&random))), own, 0);
+        const perp_spatial_shape hole = hole_of(bore, length);
+        const perp_separation s = distance(&b, &hole);
+        const double tolerance = 4e-9 + 2e-9 * (own + bore);
+        witnesses_meet(&s, 1e-14 * (bore + length));
+        NEAR(off_capsule(&b, s.point_a), 0, tolerance);
+        NEAR(off_solid(&hole, s.point_b), 0, tolerance);
+        ties += s.tie;
+        const perp_vec3 p = b.world[0], q = b.world[1];
+        const double rho = fmax(hypot(p.x, p.y), hypot(q.x, q.y));
+        if (fmax(fabs(p.z), fabs(q.z)) <= length / 2 && rho <= bore) {
+            NEAR(s.phi, bore - rho, s.tie ? tolerance : 1e-14 * (bore + length));
+            closed++;
+        }
+    }
+    print_message("%d ties, %d closed forms\n", ties, closed);
+    assert_true(ties > 5 && closed > 2000);
+}
+
+/* Ends within the tolerance of the bore's axis: any angle will do, but phi is not off by more than the tolerance,
+ * though the angle that is asked for first, the hole's +x, may be twice that from the best. */
+static void on_the_axis(void **state)
+{
+    (void)state;
+    perp_random random = {15};
+    for (int i = 0; i < 2000; i++) {
+        const double bore = log_uniform(&random, 1e-3, 3), r = i % 3 ? bore * perp_random_uniform(&random, 0, 1) : 0;
+        const double length = i % 2 ? bore * perp_random_uniform(&random, 0.1, 1) : 0;
+        const double tolerance = 4e-9 + 2e-9 * (length + 2 * r + bore),
+                     d = tolerance * perp_random_uniform(&random, 0, 2);
+        const double angle = small(&random, pi), tilt = length > 0 ? d / length : 0;
+        const perp_vec3 to = vec(d * cos(angle), d * sin(angle), 0);
+        const body b = i % 2 ? capsule(vec(0, 0, 0), about(-to.y, to.x, 0, tilt), length, r) : sphere(to, r);
+        const perp_spatial_shape hole = hole_of(bore, 4 * bore);
+        const perp_separation s = distance(&b, &hole);
+        NEAR(s.phi, bore - r - (i % 2 ? d / 2 : d), tolerance);
+        NEAR(off_solid(&hole, s.point_b), 0, tolerance);
+        NEAR(off_capsule(&b, s.point_a), 0, tolerance);
+    }
+}
+
 /* ---- what must hold of any pair ---------------------------------------------------------------------------------- */
 
 /* A long prism or pin seen end-on is the planar hole's case. */
@@ -688,7 +768,7 @@ static void no_jumps(void **state)
 {
     (void)state;
     perp_random random = {7};
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 3000; i++) {
         body b = random_shape(&random, i % 6);
         const perp_spatial_shape hole = hole_of(1, log_uniform(&random, 0.3, 4));
         const double tolerance = 2 * tolerance_of(&b, &hole), before = distance(&b, &hole).phi;
@@ -714,7 +794,7 @@ static void no_jumps(void **state)
             place(&b);
         }
         double before = distance(&b, &hole).phi;
-        for (int k = 0; k < 3000; k++) {
+        for (int k = 0; k < 2000; k++) {
             b.pose.position.z -= 1e-6;
             place(&b);
             const double phi = distance(&b, &hole).phi;
@@ -803,7 +883,7 @@ static void gradients(void **state)
     perp_random random = {9};
     int compared = 0, skipped = 0;
     double worst = 0;
-    for (int i = 0; i < 6000; i++) {
+    for (int i = 0; i < 3000; i++) {
         body b = random_shape(&random, i % 6);
         const perp_spatial_shape hole = hole_of(1, log_uniform(&random, 0.3, 4));
         const perp_separation s = distance(&b, &hole);
@@ -835,12 +915,6 @@ static void gradients(void **state)
     }
     print_message("%d rates compared, %d skipped, largest difference %.1e\n", compared, skipped, worst);
     assert_true(skipped < compared / 10);
-}
-
-/* Distance of a world point to the solid's surface. */
-static double off_solid(const perp_spatial_shape *hole, perp_vec3 world)
-{
-    return fabs(solid_distance(hole, perp_mat3_tmul_vec(&hole->rotation, perp_vec3_sub(world, hole->position))));
 }
 
 static void manifolds(void **state)
@@ -920,6 +994,8 @@ int main(void)
         cmocka_unit_test(an_end_that_enters),
         cmocka_unit_test(pins),
         cmocka_unit_test(boxes),
+        cmocka_unit_test(nearly_parallel),
+        cmocka_unit_test(on_the_axis),
         cmocka_unit_test(as_in_the_plane),
         cmocka_unit_test(a_hull_of_a_box_is_the_box),
         cmocka_unit_test(no_jumps),
