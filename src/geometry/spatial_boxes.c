@@ -167,6 +167,8 @@ static bool on_edges(const spatial_pair *pair, const boxes *x, int k, double sla
     }
     r->on_a = perp_vec3_add_scaled(p, s, e);
     r->on_b = perp_vec3_add_scaled(q, t, f);
+    /* Nearly parallel edges know their normal but roughly; between points that are near that does not matter. */
+    r->phi = perp_vec3_dot(n, perp_vec3_sub(r->on_b, r->on_a));
     return true;
 }
 
@@ -190,6 +192,13 @@ static spatial_result result_of(const spatial_pair *pair, const boxes *x, int k,
 /* ---- choice --------------------------------------------------------------------------------------------------------
  */
 
+/* With the points that touch first, if they are in line; else with others that are as good. */
+static spatial_result best_result_of(const spatial_pair *pair, const boxes *x, int k, bool turned)
+{
+    const spatial_result r = result_of(pair, x, k, turned, 1e-14 * pair->extent);
+    return r.witnessed ? r : result_of(pair, x, k, turned, pair->tolerance);
+}
+
 /* Where the centres are level both signs are as good: first the one of the face with the lower number. */
 static void offer(const spatial_pair *pair, const boxes *x, int k, spatial_choices *choices)
 {
@@ -201,11 +210,11 @@ static void offer(const spatial_pair *pair, const boxes *x, int k, spatial_choic
                                     ? perp_vec3_make(k == 0, k == 1, k == 2)
                                     : (k < 6 ? spatial_negative(axis_of_b(x, k - 3)) : perp_vec3_make(0.48, 0.6, 0.64));
         turn = perp_vec3_dot(first, n) < 0.0;
-        const spatial_result other = result_of(pair, x, k, turn, pair->tolerance);
+        const spatial_result other = best_result_of(pair, x, k, turn);
         perp_spatial_choices_add(choices, &other);
         turn = !turn;
     }
-    const spatial_result r = result_of(pair, x, k, turn, pair->tolerance);
+    const spatial_result r = best_result_of(pair, x, k, turn);
     perp_spatial_choices_add(choices, &r);
 }
 

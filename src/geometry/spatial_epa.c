@@ -39,7 +39,7 @@ typedef struct polytope {
     perp_spatial_trace *trace;
     bool curved;
     bool spoilt; /* by rounding: no longer a polytope */
-    double deep; /* from this depth on half a per cent of it is accurate enough */
+    double deep; /* from this depth on one per cent of it is accurate enough */
     double part; /* of the depth: facets that are nearer to the surface are near enough to know their optimum */
     int vertex_count, facet_count; /* slots in use */
     int free_facets[FACETS_MAX], free_count;
@@ -305,7 +305,7 @@ static bool polish(polytope *p, const facet *f, spatial_result *r)
     }
     spatial_result better;
     p->trace->polishes++;
-    if (perp_spatial_polish(p->pair, r->normal, &hint, 4e-12 * p->pair->extent, &better)) {
+    if (perp_spatial_polish(p->pair, r->normal, &hint, 1e-10 * p->pair->extent, &better)) {
         offer(p, &better);
         *r = better.phi > r->phi ? better : *r;
         return true;
@@ -395,7 +395,7 @@ static bool look_closer_curved(polytope *p, const facet *f, double depth, spatia
         settle(p, &better);
     }
     offer(p, r);
-    return beyond <= 1e-9 + 5e-10 * p->pair->extent || (near && known && p->best.phi <= before + exact);
+    return beyond <= 0.5 * p->pair->tolerance || (near && known && p->best.phi <= before + exact);
 }
 
 /* Begins with the best of the faces, whose normals a search from outside may come upon late. */
@@ -421,7 +421,7 @@ static void improve(polytope *p)
     spatial_result r;
     for (int i = 0; i < 3; i++) {
         p->trace->polishes++;
-        if (!perp_spatial_polish(p->pair, p->best.normal, &hint, 4e-12 * p->pair->extent, &r) || r.phi <= p->best.phi) {
+        if (!perp_spatial_polish(p->pair, p->best.normal, &hint, 1e-10 * p->pair->extent, &r) || r.phi <= p->best.phi) {
             return;
         }
         p->best = r;
@@ -453,7 +453,7 @@ static bool advance(polytope *p)
     }
     offer(p, &r);
     if (p->vertex_count == VERTICES_MAX) { /* nearly a ball about the origin, unless the bounds are still apart */
-        const double apart = -p->best.phi - f->distance, deep = depth > p->deep ? 5e-3 * depth : 0.0;
+        const double apart = -p->best.phi - f->distance, deep = depth > p->deep ? 1e-2 * depth : 0.0;
         p->trace->limit = p->trace->limit || apart > fmax(1e-8 + 2e-9 * p->pair->extent, deep);
         return false;
     }
@@ -511,7 +511,7 @@ static void settle_generic(polytope *p)
         }
         spatial_result r;
         p->trace->polishes++;
-        if (perp_vec3_norm(guess) > 0.0 && perp_spatial_polish(p->pair, guess, &hint, 4e-12 * p->pair->extent, &r)) {
+        if (perp_vec3_norm(guess) > 0.0 && perp_spatial_polish(p->pair, guess, &hint, 1e-10 * p->pair->extent, &r)) {
             offer(p, &r);
             settle(p, &r);
         }

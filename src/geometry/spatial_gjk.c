@@ -314,6 +314,7 @@ static bool snap(spatial_pair *pair, bool of_b, spatial_result *r)
     if (!(off <= pair->tolerance) || perp_spatial_gap_along(pair, n) < r->phi - pair->tolerance) {
         return false;
     }
+    r->tie = r->tie || perp_vec3_norm(perp_vec3_cross(n, r->normal)) > 1e-6;
     r->normal = n;
     return true;
 }
@@ -328,8 +329,7 @@ void perp_spatial_snap(spatial_pair *pair, spatial_result *r)
 /* False if the bounds have not met. */
 static bool finish_polytopes(search *g, spatial_result *r, perp_spatial_trace *trace)
 {
-    r->phi = g->s.length;
-    r->normal = perp_vec3_scale(1.0 / g->s.length, g->s.v);
+    *r = (spatial_result){.phi = g->s.length, .normal = perp_vec3_scale(1.0 / g->s.length, g->s.v), .witnessed = true};
     witnesses(&g->s, r);
     double gap = perp_spatial_gap_along(g->pair, r->normal);
     better_edges(g->pair, &g->s, &gap, r);
