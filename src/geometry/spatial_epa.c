@@ -395,7 +395,7 @@ static bool look_closer_curved(polytope *p, const facet *f, double depth, spatia
         settle(p, &better);
     }
     offer(p, r);
-    return beyond <= 0.5 * p->pair->tolerance || (near && known && p->best.phi <= before + exact);
+    return beyond <= 1e-9 + 5e-10 * p->pair->extent || (near && known && p->best.phi <= before + exact);
 }
 
 /* Begins with the best of the faces, whose normals a search from outside may come upon late. */
@@ -414,17 +414,28 @@ static void seed_with_faces(polytope *p)
     }
 }
 
-/* Climbs on from the best, trying all features around it. */
+/* Climbs on from the best, trying all features around it: those that face its normal, and normals tilted a little,
+ * since where features tie only one of them shows. */
 static void improve(polytope *p)
 {
     const spatial_hint hint = {.count = 0, .target = INFINITY};
-    spatial_result r;
-    for (int i = 0; i < 3; i++) {
-        p->trace->polishes++;
-        if (!perp_spatial_polish(p->pair, p->best.normal, &hint, 1e-10 * p->pair->extent, &r) || r.phi <= p->best.phi) {
+    for (int round = 0; round < 3; round++) {
+        const spatial_result before = p->best;
+        perp_vec3 t, o;
+        perp_tangents(before.normal, &t, &o);
+        for (int k = 0; k < 5; k++) {
+            const perp_vec3 aside = k < 3 ? t : o;
+            const double tilt = k == 0 ? 0.0 : k % 2 ? 1e-4 : -1e-4;
+            const perp_vec3 guess = perp_vec3_normalise(perp_vec3_add_scaled(before.normal, tilt, aside));
+            spatial_result r;
+            p->trace->polishes++;
+            if (perp_spatial_polish(p->pair, guess, &hint, 1e-10 * p->pair->extent, &r)) {
+                offer(p, &r);
+            }
+        }
+        if (p->best.phi <= before.phi + 1e-14 * p->pair->extent) {
             return;
         }
-        p->best = r;
     }
 }
 
