@@ -306,7 +306,9 @@ typedef struct perp_spatial_shape {
  * set if another one differs by more than 1e-6 rad. Then phi is the separation along the normal taken, at most
  * `tolerance` from the best, and swapping a and b may give another of the tied normals. Coinciding centres of spheres
  * have the normal +x; a sphere's centre on a capsule's segment and crossing or overlapping segments a normal square to
- * the segments.
+ * the segments. Apart, where the normal is unique, that of a face is taken if the nearest points are over the face to
+ * `tolerance`; `tie` is set if it differs from their line by more than 1e-6 rad. A size is the diameter of a ball about
+ * the shape's position that holds it, without the radius of POINT and SEGMENT (with it in a hole).
  *
  * A shape against a hole: the solid around the bore is the union, over all directions square to its axis, of the half
  * plates whose edge touches the bore on that side. phi is the smallest of the signed distances to them, each that of
@@ -314,8 +316,9 @@ typedef struct perp_spatial_shape {
  * plate that is worst, for no single translation need bring back what is out of the bore on several sides: R - r for a
  * pin thicker than its hole; as far as it has come below the face for an end that enters beside its hole. The normal is
  * radial on the wall, axial at a face, between the two at a rim. A hole's size is its radius. Where the signed
- * distances are the same for all directions to twice the tolerance (a pin within the tolerance of coaxial), the normal
- * and phi are those at the hole's +x; else the first of tied directions is taken, counting from 0.1 rad before +x.
+ * distances are the same for all directions to twice the tolerance (a pin within the tolerance of coaxial), which is a
+ * tie, the normal and phi are those at the hole's +x unless that is worse than the best by more than the tie tolerance;
+ * else the first of tied directions is taken, counting from 0.1 rad before +x.
  *
  * Halfspace and halfspace, hole and halfspace, hole and hole are unbounded and make no contact: phi is +infinity,
  * normal and witnesses are zero. */

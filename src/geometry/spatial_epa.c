@@ -395,7 +395,7 @@ static bool look_closer_curved(polytope *p, const facet *f, double depth, spatia
         settle(p, &better);
     }
     offer(p, r);
-    return beyond <= 1e-9 + 5e-10 * p->pair->extent || (near && known && p->best.phi <= before + exact);
+    return beyond <= 2e-10 + 5e-11 * p->pair->extent || (near && known && p->best.phi <= before + exact);
 }
 
 /* Begins with the best of the faces, whose normals a search from outside may come upon late. */
@@ -465,7 +465,7 @@ static bool advance(polytope *p)
     offer(p, &r);
     if (p->vertex_count == VERTICES_MAX) { /* nearly a ball about the origin, unless the bounds are still apart */
         const double apart = -p->best.phi - f->distance, deep = depth > p->deep ? 1e-2 * depth : 0.0;
-        p->trace->limit = p->trace->limit || apart > fmax(1e-8 + 2e-9 * p->pair->extent, deep);
+        p->trace->limit = p->trace->limit || apart > fmax(5e-8, deep);
         return false;
     }
     horizon h;
