@@ -21,6 +21,7 @@ typedef struct perp_separation {
     perp_vec3 normal;           /* unit, from a to b */
     perp_vec3 point_a, point_b; /* witnesses, on the surfaces */
     bool tie;                   /* another normal is as good to rounding; the choice is the same every time */
+    bool uncertified;           /* a search ended before its bounds met: phi is a bound (about one pair in 10^6) */
 } perp_separation;
 
 /* What of a shape makes a contact point. A feature is kind + 8 * index, so that one number names it. */

@@ -279,6 +279,13 @@ bool perp_spatial_by_box_axes(spatial_pair *pair, spatial_result *result, perp_s
             offer(pair, &x, k, &choices);
         }
     }
+    bool witnessed = false;
+    for (int i = 0; i < choices.count; i++) {
+        witnessed = witnessed || choices.at[i].witnessed;
+    }
+    if (!witnessed && x.best > -pair->tolerance) { /* corners may be farther apart than any axis shows */
+        return false;
+    }
     perp_spatial_choices_take(pair, &choices, result, trace);
     return true;
 }

@@ -27,6 +27,7 @@ void perp_spatial_choices_take(spatial_pair *pair, const spatial_choices *choice
                                perp_spatial_trace *trace)
 {
     double least = INFINITY;
+    *result = choices->at[0]; /* there is one: the best */
     for (int i = 0; i < choices->count && choices->measured; i++) {
         if (choices->at[i].witnessed) {
             *result = choices->at[i];
@@ -37,7 +38,7 @@ void perp_spatial_choices_take(spatial_pair *pair, const spatial_choices *choice
     for (int i = 0; i < choices->count && least > pair->tolerance; i++) {
         spatial_result r = choices->at[i];
         double off = 0.0;
-        if (!r.witnessed && (!pair->plain || choices->count > 1)) {
+        if (!r.witnessed) {
             off = perp_spatial_touch(pair, &r, trace);
         }
         if (off < least) {

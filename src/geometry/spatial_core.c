@@ -55,7 +55,7 @@ void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_sha
     pair->extent = perp_vec3_norm(pair->b.position) + pair->a.size + pair->b.size;
     pair->tolerance = 4e-9 + 2e-9 * (pair->a.size + pair->b.size);
     pair->limit = limit;
-    pair->plain = pair->wary = false;
+    pair->wary = false;
 }
 
 /* ---- supports ---------------------------------------------------------------------------------------------------- */

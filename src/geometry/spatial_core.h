@@ -24,7 +24,7 @@ typedef struct spatial_core {
     bool turned;            /* rotation is not the identity: b */
     perp_mat3 rotation;
     perp_vec3 position;
-    perp_vec3 half; /* BOX, ELLIPSOID; of others a box that holds the core, hulls: from `position` */
+    perp_vec3 half; /* BOX, ELLIPSOID */
     double radius;  /* CYLINDER */
     double half_length;
     const perp_spatial_hull *hull;
@@ -44,15 +44,15 @@ typedef struct spatial_pair {
     double extent;    /* sizes and distance: rounding is relative to it */
     double tolerance; /* of ties: see perp_spatial_distance */
     double limit;     /* pairs that are farther apart are of no interest */
-    bool plain;       /* the normal and phi are enough, witnesses may be left out */
     bool wary;        /* GJK takes no tetrahedron's word for an overlap */
 } spatial_pair;
 
 /* What a query did; for tests. */
 typedef struct perp_spatial_trace {
     int gjk_iterations, epa_iterations;
-    int polishes; /* Newton solves for the normal */
-    bool limit;   /* an iteration limit ended the search or its result is not certified */
+    int polishes;   /* Newton solves for the normal */
+    bool exhausted; /* EPA used all its vertices; what it found is within a per cent of a great depth */
+    bool limit;     /* an iteration limit ended the search or its result is not certified */
 } perp_spatial_trace;
 
 /* Signed distance of cores with the witnesses, in a's frame. */
@@ -115,7 +115,7 @@ int perp_spatial_face_towards(spatial_core *core, perp_vec3 local_direction);
 /* True if a face decides the pair, with the result; see spatial_faces.c. */
 bool perp_spatial_by_faces(spatial_pair *pair, spatial_result *result);
 
-/* Points, segments, and points with boxes, cylinders, ellipsoids; hulls that hold a point. */
+/* Points, segments, and points with boxes, cylinders, ellipsoids. */
 bool perp_spatial_by_formula(spatial_pair *pair, spatial_result *result);
 
 /* Two boxes, unless corners decide. */
@@ -133,6 +133,10 @@ spatial_verdict perp_spatial_gjk(spatial_pair *pair, perp_vec3 start, spatial_re
 bool perp_spatial_shallow(spatial_pair *pair, perp_vec3 guess, spatial_result *result, perp_spatial_trace *trace);
 /* Cores that touch or overlap. False if they are apart by more than the tolerance after all. */
 bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *result, perp_spatial_trace *trace);
+
+/* Of the extent: how far the witnesses of a polished normal may be from being in line with it. phi is the gap along the
+ * normal whatever they are, and its error of the second order in this, so that it bounds the witnesses only. */
+static const double spatial_in_line = 1e-10;
 
 /* What of the cores is near the answer, for perp_spatial_polish: ids of the simplex or facet. */
 typedef struct spatial_hint {

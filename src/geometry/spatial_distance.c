@@ -101,7 +101,7 @@ perp_separation perp_spatial_distance_traced(const perp_spatial_shape *a, const 
         return mirror(a->kind == PERP_SPATIAL_HOLE ? perp_spatial_hole_distance(b, a) : on_halfspace(b, a));
     }
     spatial_pair pair;
-    spatial_result r;
+    spatial_result r = {.phi = INFINITY};
     perp_spatial_pair_place(a, b, limit + rounding_of(a) + rounding_of(b), &pair);
     if (pair.limit < INFINITY) { /* most pairs whose boxes overlap only at their corners are parted by this line */
         const double between = perp_vec3_norm(pair.b.position);
@@ -112,7 +112,9 @@ perp_separation perp_spatial_distance_traced(const perp_spatial_shape *a, const 
         }
     }
     cores(&pair, &r, trace);
-    return finish(a, b, &r);
+    perp_separation s = finish(a, b, &r);
+    s.uncertified = trace->limit;
+    return s;
 }
 
 perp_separation perp_spatial_distance(const perp_spatial_shape *a, const perp_spatial_shape *b)

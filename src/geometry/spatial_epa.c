@@ -121,6 +121,9 @@ static bool begin(polytope *p, perp_vec3 start)
             p->vertices[2] = x;
         }
     }
+    if (!(widest > 0.0)) {
+        return false;
+    }
     const perp_vec3 plane = perp_vec3_normalise(perp_vec3_cross(d, perp_vec3_sub(p->vertices[2].w, far[0].w)));
     double highest = 0.0;
     for (int k = 0; k < 2; k++) {
@@ -131,7 +134,7 @@ static bool begin(polytope *p, perp_vec3 start)
             p->vertices[3] = x;
         }
     }
-    if (!(widest > 0.0) || !(highest > 0.0)) {
+    if (!(highest > 0.0)) {
         return false;
     }
     p->vertex_count = 4;
@@ -305,7 +308,7 @@ static bool polish(polytope *p, const facet *f, spatial_result *r)
     }
     spatial_result better;
     p->trace->polishes++;
-    if (perp_spatial_polish(p->pair, r->normal, &hint, 1e-10 * p->pair->extent, &better)) {
+    if (perp_spatial_polish(p->pair, r->normal, &hint, spatial_in_line * p->pair->extent, &better)) {
         offer(p, &better);
         *r = better.phi > r->phi ? better : *r;
         return true;
@@ -429,7 +432,7 @@ static void improve(polytope *p)
             const perp_vec3 guess = perp_vec3_normalise(perp_vec3_add_scaled(before.normal, tilt, aside));
             spatial_result r;
             p->trace->polishes++;
-            if (perp_spatial_polish(p->pair, guess, &hint, 1e-10 * p->pair->extent, &r)) {
+            if (perp_spatial_polish(p->pair, guess, &hint, spatial_in_line * p->pair->extent, &r)) {
                 offer(p, &r);
             }
         }
@@ -465,6 +468,7 @@ static bool advance(polytope *p)
     offer(p, &r);
     if (p->vertex_count == VERTICES_MAX) { /* nearly a ball about the origin, unless the bounds are still apart */
         const double apart = -p->best.phi - f->distance, deep = depth > p->deep ? 1e-2 * depth : 0.0;
+        p->trace->exhausted = true;
         p->trace->limit = p->trace->limit || apart > fmax(5e-8, deep);
         return false;
     }
@@ -522,7 +526,8 @@ static void settle_generic(polytope *p)
         }
         spatial_result r;
         p->trace->polishes++;
-        if (perp_vec3_norm(guess) > 0.0 && perp_spatial_polish(p->pair, guess, &hint, 1e-10 * p->pair->extent, &r)) {
+        if (perp_vec3_norm(guess) > 0.0 &&
+            perp_spatial_polish(p->pair, guess, &hint, spatial_in_line * p->pair->extent, &r)) {
             offer(p, &r);
             settle(p, &r);
         }

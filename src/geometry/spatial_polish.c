@@ -229,8 +229,8 @@ static double clamp(double x, double limit)
     return fmin(fmax(x, -limit), limit);
 }
 
-/* Moves the points of lines along them until the points are in line with n. */
-static void slide(const feature *a, const feature *b, perp_vec3 n, perp_vec3 *on_a, perp_vec3 *on_b)
+/* Moves the points of lines along them until they are nearest. */
+static void slide(const feature *a, const feature *b, perp_vec3 *on_a, perp_vec3 *on_b)
 {
     const perp_vec3 d = perp_vec3_sub(*on_b, *on_a);
     if (a->kind == FEATURE_LINE && b->kind == FEATURE_LINE) {
@@ -253,7 +253,6 @@ static void slide(const feature *a, const feature *b, perp_vec3 n, perp_vec3 *on
     } else if (b->kind == FEATURE_LINE) {
         *on_b = perp_vec3_add_scaled(*on_b, clamp(-perp_vec3_dot(d, b->axis), b->reach), b->axis);
     }
-    (void)n;
 }
 
 static double grown(const feature *f)
@@ -279,7 +278,7 @@ static bool try_pair(spatial_pair *pair, const feature *a, const feature *b, dou
     }
     perp_mat3 unused;
     perp_vec3 on_a = support(a, n, &unused), on_b = support(b, spatial_negative(n), &unused);
-    slide(a, b, n, &on_a, &on_b);
+    slide(a, b, &on_a, &on_b);
     spatial_result s = {.on_a = perp_vec3_add_scaled(on_a, grown(a), n),
                         .on_b = perp_vec3_add_scaled(on_b, -grown(b), n)};
     if (!accept(pair, n, slack, &s)) {

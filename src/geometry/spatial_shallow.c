@@ -64,7 +64,8 @@ bool perp_spatial_shallow(spatial_pair *pair, perp_vec3 guess, spatial_result *r
     const spatial_hint hint = {.count = 0, .target = -INFINITY};
     trace->polishes++;
     if (!(perp_vec3_norm(guess) > 0.0) || /* coinciding centres */
-        !perp_spatial_polish(pair, guess, &hint, 1e-10 * pair->extent, result) || result->phi > pair->tolerance) {
+        !perp_spatial_polish(pair, guess, &hint, spatial_in_line * pair->extent, result) ||
+        result->phi > pair->tolerance) {
         return false;
     }
     const perp_vec3 n = result->normal;
