@@ -43,12 +43,12 @@ static perp_status lint(const perp_scene *scene, const perp_model *model, perp_d
 {
     perp_contact_model *contacts = NULL;
     perp_error error;
-    perp_status status = perp_contact_model_build(model, NULL, &contacts, &error);
-    if (status != PERP_STATUS_OK) {
-        perp_scene_report(scene, diagnostics, PERP_SEVERITY_ERROR, error.path, "%s", error.message);
-    }
+    perp_status status = perp_model_lint(model, NULL, diagnostics);
     if (status == PERP_STATUS_OK) {
-        status = perp_model_lint(model, NULL, diagnostics);
+        status = perp_contact_model_build(model, NULL, &contacts, &error);
+        if (status != PERP_STATUS_OK) {
+            perp_scene_report(scene, diagnostics, PERP_SEVERITY_ERROR, error.path, "%s", error.message);
+        }
     }
     if (status == PERP_STATUS_OK) {
         status = perp_contact_lint(contacts, NULL, diagnostics);

@@ -40,17 +40,27 @@ static int check_usage(const cli_arguments *a)
 /* ---- output
  * ---------------------------------------------------------------------------------------------------------- */
 
+enum { LINES = 20 }; /* of bodies, and of joints: what comes behind them is to stay on the screen */
+
+static void print_rest(int count)
+{
+    if (count > LINES) {
+        printf("  ... and %d more; --json lists all\n", count - LINES);
+    }
+}
+
 static void print_bodies(const perp_model *model, const perp_state *state)
 {
     perp_kinematics *kinematics;
+    int count = 0;
     if (perp_kinematics_create(model, NULL, &kinematics, NULL) != PERP_STATUS_OK) {
         return;
     }
     perp_kinematics_update(model, state->q, kinematics);
     for (int i = 0; i < model->body_count; i++) {
         double p[7];
-        if (model->links[i].tree < 0) {
-            continue; /* cannot move */
+        if (model->links[i].tree < 0 || ++count > LINES) {
+            continue; /* cannot move, or one too many */
         }
         if (perp_body_pose_numbers(model, kinematics, state->q, i, p) == 3) {
             printf("  %-16s position [%.9g, %.9g]  angle %.9g\n", model->scene->bodies[i].name, p[0], p[1], p[2]);
@@ -59,15 +69,17 @@ static void print_bodies(const perp_model *model, const perp_state *state)
                    model->scene->bodies[i].name, p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
         }
     }
+    print_rest(count);
     perp_kinematics_free(kinematics);
 }
 
 static void print_joints(const perp_model *model, const perp_state *state)
 {
     const perp_scene *scene = model->scene;
+    int count = 0;
     for (int i = 0; i < scene->joint_count; i++) {
         const perp_link *link = &model->links[model->joint_body[i]];
-        if (link->q_count == 0) {
+        if (link->q_count == 0 || ++count > LINES) {
             continue;
         }
         printf("  %-16s %s", scene->joints[i].name, perp_joint_kind_name(scene->joints[i].kind));
@@ -76,9 +88,18 @@ static void print_joints(const perp_model *model, const perp_state *state)
         }
         printf("\n");
     }
+    print_rest(count);
 }
 
-static void print_summary(const perp_model *model, const perp_state *state, const perp_run_result *result)
+/* The deepest contact at the end of a step, of equal ones the first. */
+typedef struct deepest_contact {
+    double phi; /* m; 0: nothing overlapped */
+    int a, b;   /* bodies */
+    double t;
+} deepest_contact;
+
+static void print_summary(const perp_model *model, const perp_state *state, const perp_run_result *result,
+                          const deepest_contact *deepest)
 {
     const char *name = model->scene->name[0] ? model->scene->name : "scene";
     char hash[17];
@@ -99,6 +120,10 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
         printf("loops open by at most %.3g m\n", result->residuals.loop);
     }
     cli_print_contacts(model, result);
+    if (result->rung->step && deepest->phi < -1e-12) { /* below a picometre is rounding */
+        printf("deepest penetration at the end of a step: %.6g m, %s and %s at t = %g s\n", -deepest->phi,
+               model->scene->bodies[deepest->a].name, model->scene->bodies[deepest->b].name, deepest->t);
+    }
     printf("state hash %s\n", hash);
 }
 
@@ -110,12 +135,25 @@ typedef struct watcher {
     cli_progress progress;
     int total;
     bool csv_failed;
+    deepest_contact deepest;
 } watcher;
+
+/* As residual.penetration counts it: the initial state does only if no step is taken. */
+static void look_for_deepest(watcher *w, int step, double t, const perp_step_info *info)
+{
+    for (int i = 0; i < info->contact_count && (step > 0 || w->total == 0); i++) {
+        const perp_contact *c = &info->contacts[i].contact;
+        if (c->phi < w->deepest.phi) {
+            w->deepest = (deepest_contact){.phi = c->phi, .a = c->a, .b = c->b, .t = t};
+        }
+    }
+}
 
 static bool watch(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     watcher *w = context;
     cli_progress_update(&w->progress, step, w->total, state->t);
+    look_for_deepest(w, step, state->t, info);
     if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
         w->csv_failed = true;
         return false;
@@ -158,7 +196,7 @@ static int print_json(const perp_model *model, const perp_state *state, const pe
 
 /* Simulates, and completes or abandons the CSV files. */
 static perp_status simulate(const cli_arguments *a, const perp_model *model, perp_state *state, perp_run_result *result,
-                            perp_error *error)
+                            deepest_contact *deepest, perp_error *error)
 {
     const perp_run_settings *settings = &model->scene->run;
     watcher w = {.total = perp_run_steps(settings)};
@@ -170,6 +208,7 @@ static perp_status simulate(const cli_arguments *a, const perp_model *model, per
     w.progress = cli_progress_begin();
     status = perp_run(model, settings, NULL, watch, &w, state, result, error);
     cli_progress_end(&w.progress);
+    *deepest = w.deepest;
     if (w.csv && (status == PERP_STATUS_OK || w.csv_failed)) {
         /* Committing after a failed write fails with the system's reason, and removes what was written. */
         return perp_csv_commit(w.csv, error);
@@ -184,6 +223,7 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
     perp_model *model = NULL;
     perp_state state = {0};
     perp_run_result result = {0};
+    deepest_contact deepest = {0};
     perp_error error = {0};
     perp_status status = perp_model_build(scene, NULL, &model, &error);
     if (status == PERP_STATUS_OK) {
@@ -191,7 +231,7 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
     }
     const bool started = status == PERP_STATUS_OK;
     if (started) {
-        status = simulate(a, model, &state, &result, &error);
+        status = simulate(a, model, &state, &result, &deepest, &error);
     }
     int code = EXIT_DONE;
     if (status != PERP_STATUS_OK) {
@@ -204,7 +244,7 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
                                        status == PERP_STATUS_OK ? NULL : &error);
         code = written == EXIT_DONE ? code : written;
     } else if (status == PERP_STATUS_OK && !cli_value(a, "--quiet")) {
-        print_summary(model, &state, &result);
+        print_summary(model, &state, &result, &deepest);
     }
     if (started) {
         perp_state_free(&state);
@@ -271,6 +311,8 @@ const cli_command cli_run = {
                "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
                "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"
                "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n\n"
+               "`geometric` lists the gaps up to contacts.margin (0.02 m unless the scene says otherwise); to see\n"
+               "farther: --set contacts.margin=0.5\n\n"
                "PATH is keys joined by dots; list elements by number (bodies.cup.shapes.0.sphere).\n"
                "The keys of a scene: perp check --keys. Quote what your shell would touch.\n",
     .options = options,

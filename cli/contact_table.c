@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS = 20 };
@@ -11,26 +12,33 @@ static double shown(double metres)
     return fabs(metres) < 1e-12 ? 0.0 : metres;
 }
 
-/* Gaps are compared in nanometres, so that rounding does not shuffle what is equally near. */
-static double rank(const perp_run_result *result, int contact)
+/* A gap as the table prints it, so that the table is sorted by what it shows, and rounding does not shuffle what it
+ * shows as equal. */
+static double printed(double phi)
 {
-    return round(1e9 * result->contacts[contact].contact.phi);
+    char text[32];
+    snprintf(text, sizeof text, "%.6g", shown(phi));
+    return strtod(text, NULL);
 }
 
 /* The indices of the contacts with the smallest gaps, ascending; equal ones in the order of the contacts. */
 static int smallest_gaps(const perp_run_result *result, int rows[ROWS])
 {
     int count = 0;
+    double gaps[ROWS];
     for (int i = 0; i < result->contact_count; i++) {
+        const double gap = printed(result->contacts[i].contact.phi);
         int place = count < ROWS ? count++ : ROWS;
-        while (place > 0 && rank(result, rows[place - 1]) > rank(result, i)) {
+        while (place > 0 && gaps[place - 1] > gap) {
             if (place < ROWS) {
                 rows[place] = rows[place - 1];
+                gaps[place] = gaps[place - 1];
             }
             place--;
         }
         if (place < ROWS) {
             rows[place] = i;
+            gaps[place] = gap;
         }
     }
     return count;
@@ -82,7 +90,7 @@ static void print_table(const perp_model *model, const perp_run_result *result)
     }
 }
 
-static void print_lines(const perp_model *model, const perp_run_result *result)
+static void print_line(const perp_model *model, const perp_run_result *result)
 {
     double smallest = INFINITY;
     for (int i = 0; i < result->contact_count; i++) {
@@ -93,15 +101,12 @@ static void print_lines(const perp_model *model, const perp_run_result *result)
         printf(", smallest gap %.6g m (--json lists them)", shown(smallest));
     }
     printf("\n");
-    if (shown(result->residuals.penetration) > 0.0) {
-        printf("deepest penetration at the end of a step: %.6g m\n", result->residuals.penetration);
-    }
 }
 
 void cli_print_contacts(const perp_model *model, const perp_run_result *result)
 {
     if (result->rung->step) {
-        print_lines(model, result);
+        print_line(model, result);
     } else {
         print_table(model, result);
     }

@@ -9,13 +9,17 @@
  * The contact model is constant after it is built and may be shared by threads; a contact set is the result and the
  * scratch of one thread.
  *
+ * From one witness to the other it is phi along n, and no way across, but for the further places of a hole's wall that
+ * geometry.h lists beside the nearest one.
+ *
  * A hole is solid all around its bore and a plane all below itself, as geometry.h defines them: whatever is in a hole's
  * plate, however far from the bore, is inside it. Where a body has several holes, or a hole and what stands beside it,
  * pairs that are not meant to meet belong in `contacts.exclude`.
  *
  * Left out are pairs of shapes of one body, of bodies that cannot move relative to each other (both fixed, or welded by
  * fixed joints), of jointed neighbours (a joint's parent and child, and what is welded to them other than through the
- * world or a fixed body), and of `contacts.exclude`. Two driven or commanded bodies are listed: a rung may not be able
+ * world or a fixed body), of bodies that a loop joins (point or weld; they and what is welded to them, as with joints),
+ * and of `contacts.exclude`. Two driven or commanded bodies are listed: a rung may not be able
  * to part them, but a person wants to know.
  */
 #ifndef PERP_CONTACT_H
@@ -97,9 +101,16 @@ PERP_API void perp_contact_set_free(perp_contact_set *set); /* NULL allowed */
 PERP_API perp_status perp_contact_set_build(perp_contact_set *set, const perp_kinematics *kinematics,
                                             perp_error *error);
 
-/* out (rows * count): J v, the velocity of b relative to a along n, t, o of each contact. Row 0 is d phi / dt. With
- * only the prescribed entries of v filled (perp_prescribed_velocity), h times row 0 is what driven bodies add to the
- * gap until the end of the step, and phi + h (J v)_n its prediction. */
+/* out (rows * count): J v, the velocity of b relative to a along n, t, o of each contact: of the two material points
+ * that are at the witnesses now. Row 0, the rate at which these part along n, is d phi / dt at the nearest points of
+ * two shapes. At the other points of a manifold (a corner under a tilted face, borders of faces that cross) the place
+ * of the gap also slides over the bodies, and where a surface is not square to n that changes phi too: d phi / dt
+ * differs from row 0 by at most the sum, over both surfaces, of the sine of the surface's tilt against the plane square
+ * to n times the speed at which the witness slides over it. At the further places of a hole's wall, which turn with the
+ * nearest one, row 0 is the rate with n held.
+ *
+ * With only the prescribed entries of v filled (perp_prescribed_velocity), h times row 0 is what driven bodies add to
+ * the gap until the end of the step, and phi + h (J v)_n its prediction. */
 PERP_API void perp_contact_velocity(const perp_contact_set *set, const double *v, double *out);
 /* force (nv) += J' r, with r (rows * count) the forces on b along n, t, o. */
 PERP_API void perp_contact_add_force(const perp_contact_set *set, const double *r, double *force);
@@ -111,7 +122,8 @@ PERP_API int perp_contact_islands(perp_contact_set *set, double gap, int *island
 
 /* The identity of a contact between its two bodies: "s0.c3-s1.f4": shape, then the feature's letter (c corner, e edge,
  * f face, s side, r rim, u surface) and number; "s0.p2.c3" names part 2 of a concave polygon, part 0 goes without
- * saying. No two contacts of a set between the same bodies have the same. 64 bytes are enough. */
+ * saying. No two contacts of a set between the same bodies have the same. 64 bytes are enough for any contact of a set:
+ * a polygon has fewer than PERP_POLYGON_MAX_CORNERS parts. */
 PERP_API void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size);
 
 /* Curvature of the gap over the tangent plane, for patch models: at the offset u t + w o from the contact the surfaces
@@ -120,8 +132,9 @@ PERP_API void perp_contact_feature_text(const perp_contact *contact, char *text,
 PERP_API void perp_contact_curvature(const perp_contact_set *set, int contact, double k[3]);
 
 /* Warnings about what is allowed but looks unintended: bodies that penetrate at the start (by more than 1e-7 of
- * scene_size), a margin smaller than what the commanded speed covers in one step of `run`, dimensions that look like
- * millimetres (5 m and more on what is lighter than foam). OK or OUT_OF_MEMORY. */
+ * scene_size), a margin smaller than what the two fastest commanded bodies cover together in one step of `run`,
+ * dimensions that look like millimetres (5 m and more on what is lighter than foam). OK; OUT_OF_MEMORY; and where the
+ * contacts at the start cannot be built, which is reported as an error, what perp_contact_set_build returned. */
 PERP_API perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_allocator *allocator,
                                        perp_diagnostics *diagnostics);
 

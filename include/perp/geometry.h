@@ -31,7 +31,8 @@ typedef enum perp_feature_kind {
     PERP_FEATURE_EDGE,    /* of a polygon (from corner `index`), box or hull; a capsule's segment */
     PERP_FEATURE_FACE,    /* of a box or hull; end of a cylinder: 0 at -z, 1 at +z */
     PERP_FEATURE_SIDE,    /* of a cylinder; index 0 and 1: the ends of the line of contact */
-    PERP_FEATURE_RIM,     /* end circle of a cylinder, mouth of a hole: 16 * end + place */
+    PERP_FEATURE_RIM,     /* end circle of a cylinder, mouth of a hole: 16 * end + place; 32 + end: the point of a
+                           * cylinder's rim that runs around it as the other shape moves */
     PERP_FEATURE_SURFACE, /* of an ellipsoid, plane, halfplane or bore */
     PERP_FEATURE_KIND_COUNT
 } perp_feature_kind;
@@ -198,11 +199,12 @@ typedef struct perp_planar_shape {
  * differs by more than 1e-6 rad. Then phi is the separation along the normal taken, at most `tolerance` from the best,
  * and swapping a and b may give another of the tied normals. In the open, where the normal is unique, the same rule
  * only lengthens an edge's region by `tolerance` at both ends: two equal boxes, stacked, have the normal of their sides
- * and not that of two corners 1e-12 m apart. Coinciding centres have the normal +x.
+ * and not that of two corners 1e-12 m apart. Centres that coincide to half of `tolerance` have the normal +x.
  *
  * A core in a hole: phi is the smallest gap of its points to the circle, R - r - max |corner - centre|. Where several
  * corners are out of the hole no single translation need bring them back (a pin thicker than its hole), so below zero
- * it is the depth of the deepest point. The order of ties is that of the corners.
+ * it is the depth of the deepest point. The order of ties is that of the corners; a corner within half of `tolerance`
+ * of the centre has the normal +x.
  *
  * Parts of a polygon, with `borders`: a normal counts only if it leaves the polygon there, through an edge that is no
  * cut or at a corner between the polygon's own edges. Overlapping cores have the least depth among what counts. Where
@@ -214,18 +216,30 @@ typedef struct perp_planar_shape {
  * +infinity, normal and witnesses are zero. */
 PERP_API perp_separation perp_planar_distance(const perp_planar_shape *a, const perp_planar_shape *b);
 
+/* `tolerance` of above, m: what separations of this pair may differ by and count as equal. A core's size is the longer
+ * side of its box, radius included; a halfplane and a hole have none. */
+PERP_API double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b);
+
 /* The points of the closest features; those beyond a margin are the caller's to drop. The smallest gap is the phi of
  * perp_planar_distance, whose normal and ties hold here too.
- *   corner to corner, or a disc or point against anything: 1 point
+ *   corner to corner, or a disc or point against anything but a hole: 1 point
  *   edge (or segment) to edge or segment: 2; the edge with the larger separation is the reference, the other shape's
  *     edge most nearly antiparallel to it is clipped to its ends, and gaps are taken along its normal; 1 if what the
  *     clipping leaves has no length
  *   core on halfplane: the 2 corners of the edge nearest to parallel, however tilted
- *   core in hole: every corner up to 4, else the farthest one in each quarter around the farthest one's direction, each
- *     with its own radial normal
+ *   disc, point or each end of a capsule in a hole: 4, at the nearest place of the wall and then 90, 180 and 270
+ *     degrees on, counter-clockwise (from +x where it is in the middle, which is a tie): so a body that is driven away
+ *     from the nearest wall finds the others listed. Along the outward direction u of the place the gap is
+ *     R - r - u . (corner - centre); the hole's label is surface 0 to 3. Witnesses are the places of both surfaces
+ *     where u is normal: at 90 and 270 degrees point_b - point_a is phi normal and, along the wall, as much as the
+ *     corner is off the centre. A disc in the middle, off it by no more than half of the tolerance, has its smallest
+ *     gap within the tolerance of phi
+ *   other core in hole: every corner up to 4, else the farthest one in each quarter around the farthest one's
+ *     direction, each with its own radial normal
  *   pairs without contact: 0; of parts of a polygon, corners that turn inwards and cuts make no points
- * At most 4 points. Two come in the order of a's edge (of b's, reversed, where a has none). A feature is a corner, an
- * edge (of several collinear ones the first) or, of a halfplane or hole, the surface. */
+ * At most 4 points, of a capsule in a hole 8: those of its first end, then those of the other. Two come in the order of
+ * a's edge (of b's, reversed, where a has none). A feature is a corner, an edge (of several collinear ones the first)
+ * or, of a halfplane or hole, the surface. */
 PERP_API perp_manifold perp_planar_manifold_build(const perp_planar_shape *a, const perp_planar_shape *b);
 
 /* ---- spatial: shapes --------------------------------------------------------------------------------------------- */
@@ -335,13 +349,15 @@ PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, cons
  * polygon, the witnesses of the distance are a further point.
  *
  *   anything on a halfspace, however tilted: the corners of its face; both ends of a capsule or of a cylinder's lowest
- *     line; of a cylinder's end 6 fixed places of the rim, at 60 degrees from local x on, and the lowest point of the
- *     rim (place 6) if it is lower than these by more than the tolerance
+ *     line; of a cylinder's end 6 fixed places of the rim, 60 degrees apart from local x on, and, where the end is
+ *     tilted so much that it may be lower than these by more than the tolerance, the lowest point of the rim (32 + end)
+ *     in place of any that is as low
  *   face and face, if n is the normal of one (1e-6 rad; the other then within 84 degrees of n), or within 25 degrees
  *     of one and within 60 of the other: the faces' shadows along n on a plane square to n are intersected, and each
  *     vertex of that polygon is lifted back to both faces; gaps are along n. A cylinder's end is a 16-gon inscribed
- *     in its rim, place k at 22.5 k degrees from local x; one corner is moved along the rim to the farthest point
- *     along n, or to the witness, where the polygon would otherwise miss the smallest gap. A hull's face of more than
+ *     in its rim, place k at 22.5 k degrees from local x; where it is tilted so much that the polygon may miss the
+ *     smallest gap, the corner nearest to the farthest point along n, or to the witness, is moved there along the rim
+ *     and is called 32 + end. A hull's face of more than
  *     32 corners is thinned to 32 as below
  *   capsule or cylinder's side over a face, if n is the face's normal and the axis within 45 degrees of its plane, or
  *     n is within 25 degrees of the one and square to the other to as much: the ends of that part of the line that is
@@ -352,26 +368,39 @@ PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, cons
  *     ends themselves where they are side by side), save those where a face beside an edge is nearer; and the witnesses
  *     of the distance if closer than these by more than the tolerance
  *   all else, such as a corner, crossing edges, a point, a sphere or an ellipsoid against anything: 1 point
- *   in a hole: a capsule's or cylinder's two ends against the wall or the rim they pass; of a box or hull each corner
- *     in the bore against the wall and each edge through a mouth against its rim, at most 8; beside the plate as on a
- *     halfspace, what is over solid
- *   pairs without contact: 0
+ *   in a hole: a sphere, or each end of a capsule or cylinder, against the wall or the rim that it passes: where it is
+ *     nearest, and 90, 180 and 270 degrees around the bore from there, so up to 4 points or 2 x 4; each has its own
+ *     normal, radial on the wall, and the gap R - (reach of the end in that direction). An ellipsoid likewise on the
+ *     wall, else 1 point. Of a box or hull each corner in the bore against the wall and each edge through a mouth
+ *     against its rim, at most 8. Beside the plate as on a halfspace, what is over solid. The hole's feature is the
+ *     bore's SURFACE or a mouth's RIM (16 * mouth), each + 0 for the nearest direction and + 1, 2, 3 for those on from
+ *     it, counter-clockwise about local z. In these, point_b is on the plane or line that touches the bore in that
+ *     direction, so that point_b - point_a = phi normal: in the solid by hypot(R, t) - R, t its distance from where
+ * that touches; below (R - r)^2 / 2 R for a round pin that fits pairs without contact: 0
  *
  * The vertices of a polygon come counter-clockwise about n (seen from b), beginning with the lowest pair of labels. Of
- * more than 8 the one whose triangle with its neighbours is smallest is dropped, again and again, of equal ones (1e-7
- * of the area) that of highest label; that of smallest gap stays, of equal ones (half the tolerance) that of lowest
- * label. No two vertices are nearer than twice the tolerance, none is within the tolerance of the line of its
- * neighbours.
+ * more than 8 the one whose triangle with its neighbours is smallest is dropped, again and again, of equal ones (to
+ * 1e-7 of the polygon's area, or half its border times the tolerance) that of highest label; that of smallest gap
+ * stays, of equal ones (half the tolerance) that of lowest label. No two vertices are nearer than twice the tolerance,
+ * none is within the tolerance of the line of its neighbours.
  *
  * Labels. A corner over a face is corner x face, two corners within the tolerance corner x corner, crossing borders
  * edge x edge; a corner within the tolerance of a face's border is over the face. Box edges: 4 axis + sign bits of the
  * other two axes, the lower axis first. A capsule's corners are its ends (0 at -z), else edge 0. A cylinder's rim is
- * named by place, arcs by the place they begin at; its side has index 0 and 1 for the ends of a line of contact towards
- * -z and +z, and 2 for any other point.
+ * named by place, arcs by the place they begin at, and 32 + end for the one point that runs around it: the lowest on a
+ * halfspace, the moved corner, a single nearest point; its side has index 0 and 1 for the ends of a line of contact
+ * towards -z and +z, and 2 for any other point.
  *
- * A capsule's witness is on the ball of its radius about the core's point: inside the surface by up to r (1 - cos)
- * where the axis is tilted against the plane square to the normal, except at the end that points to the other shape.
- * All other witnesses are on the surfaces, as far as those of the distance are. */
+ * Normals. The points of a polygon, and of anything on a halfspace or over a face, share the normal n. The ends of two
+ * lines have each its own, from nearest point to nearest point: edges that are not quite parallel and far apart pass
+ * each other on different sides. The points in a hole have each its own, too.
+ *
+ * A capsule's end counts as a ball: its point is the ball's point farthest along the normal, its gap that of the ball.
+ * For the end that points to the other shape, and for both of a capsule that lies level, this is on the surface. The
+ * other end of a capsule whose axis leans by the angle `tilt` has its point inside the surface by r (1 - cos tilt): no
+ * point of the surface there is nearest, the side being nearer all the way to the first end. Its gap still is the one
+ * that closes when the capsule lies down, changes with the pose without a jump, and belongs to a point fixed to the
+ * end, so that a step may trust it. All other witnesses are on the surfaces, as far as those of the distance are. */
 PERP_API perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b,
                                                    double margin);
 

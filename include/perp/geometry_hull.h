@@ -30,8 +30,8 @@ typedef struct perp_hull {
 } perp_hull;
 
 /* The convex hull of `count` points. BAD_INPUT: fewer than 4 points, a coordinate that is not finite, or points that
- * lie in a plane to working accuracy (no volume); CAPACITY beyond the limits; OUT_OF_MEMORY. qhull's own memory comes
- * from malloc. Points on faces and inside are left out. */
+ * lie in a plane to 1e-11 of their size (no volume); CAPACITY beyond the limits; OUT_OF_MEMORY. qhull's own memory
+ * comes from malloc. Points on faces and inside are left out. */
 PERP_API perp_status perp_hull_build(const perp_vec3 *points, int count, const perp_allocator *allocator,
                                      perp_hull *hull, perp_error *error);
 PERP_API void perp_hull_free(perp_hull *hull);

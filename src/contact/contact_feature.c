@@ -6,20 +6,23 @@
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-static void side_text(int shape, int part, int feature, char text[32])
+/* "s2147483647.p2147483647.c268435455" and the end: no int is cut. */
+enum { SIDE_TEXT = 36 };
+
+static void side_text(int shape, int part, int feature, char text[SIDE_TEXT])
 {
     static const char letters[PERP_FEATURE_KIND_COUNT] = "cefsru";
     const char letter = letters[perp_feature_kind_of(feature)];
     if (part > 0) {
-        snprintf(text, 32, "s%d.p%d.%c%d", shape, part, letter, perp_feature_index(feature));
+        snprintf(text, SIDE_TEXT, "s%d.p%d.%c%d", shape, part, letter, perp_feature_index(feature));
     } else {
-        snprintf(text, 32, "s%d.%c%d", shape, letter, perp_feature_index(feature));
+        snprintf(text, SIDE_TEXT, "s%d.%c%d", shape, letter, perp_feature_index(feature));
     }
 }
 
 void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size)
 {
-    char a[32], b[32];
+    char a[SIDE_TEXT], b[SIDE_TEXT];
     side_text(contact->shape_a, contact->part_a, contact->feature_a, a);
     side_text(contact->shape_b, contact->part_b, contact->feature_b, b);
     snprintf(text, size, "%s-%s", a, b);

@@ -3,18 +3,24 @@
  * Bodies that penetrate at the start: deeper than 1e-7 of the scene's size, which no rounding of a written pose comes
  * to, yet any depth that a person would see.
  *
- * The margin: a commanded body that covers more than it in one step meets what no contact warned of. Its largest speed
- * is taken at the corners of its shapes' boxes, at the run's steps (at most 1000 of them, evenly spread).
+ * The margin: a commanded body that covers more than it in one step meets what no contact warned of, and so do two of
+ * them that come towards each other. A body's largest speed is taken at the corners of its shapes' boxes, at the run's
+ * steps (at most 1000 of them, evenly spread); what counts is the sum of the two largest speeds of bodies that are not
+ * welded together. It is not asked whether the two head for each other: that would take every pair of bodies, and most
+ * commands turn around some day.
  *
  * Lengths in millimetres: a large part of a machine is below 5 m, so 5 "m" and more are believed of a body that moves
- * only if it is as heavy as foam (10 kg/m^3, planar 0.1 kg/m^2), and of bodies without mass only if half of the scene's
- * shapes are smaller. Fixed bodies may be large: floors and walls are.
+ * only if it is as heavy as foam (10 kg/m^3, planar 0.1 kg/m^2) and not above 100 t, which a density makes of it, and
+ * of bodies without mass only if half of the scene's shapes are smaller. Fixed bodies may be large: floors and walls
+ * are.
  */
 #include "contact/contact_private.h"
 
 #include <stdio.h>
+#include <string.h>
 
-static const double large = 5.0; /* m */
+static const double large = 5.0;   /* m */
+static const double heavy = 1.0e5; /* kg */
 
 typedef struct lint {
     const perp_contact_model *contact_model;
@@ -91,49 +97,100 @@ static double round_up(double x)
     return unit * ceil(x / unit * (1.0 - 1e-12));
 }
 
-static void lint_margin(const lint *l)
+/* The fastest bodies of one moment or, of several, those whose speeds add up to most; -1: none. */
+typedef struct pace {
+    int first, second; /* bodies of different clusters */
+    double first_speed, second_speed;
+} pace;
+
+static void add_speed(const lint *l, int body, double speed, pace *p)
+{
+    const int *cluster = l->contact_model->cluster;
+    if (speed > p->first_speed) {
+        if (p->first >= 0 && cluster[p->first] != cluster[body]) {
+            p->second = p->first;
+            p->second_speed = p->first_speed;
+        }
+        p->first = body;
+        p->first_speed = speed;
+    } else if (speed > p->second_speed && cluster[p->first] != cluster[body]) {
+        p->second = body;
+        p->second_speed = speed;
+    }
+}
+
+/* The pace that commands have at time t; false if they lead to no finite place. */
+static bool pace_at(const lint *l, double t, pace *p)
 {
     const perp_model *model = l->contact_model->model;
-    const perp_run_settings *run = &l->scene->run;
-    const double steps = run->steps_set ? run->steps : floor(run->until / run->h + 0.5);
-    const double samples = fmin(steps, fmax(20.0, fmin(1000.0, 1e6 / (model->body_count + 1))));
-    double fastest = 0.0;
-    int body = -1;
-    bool finite = true;
-    for (int s = 0; s < samples && finite; s++) {
-        const double t = floor(s * (steps / samples)) * run->h;
-        perp_prescribed_configuration(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t, l->state.q);
-        for (int d = 0; d < model->nv; d++) {
-            l->v[d] = 0.0;
-        }
-        perp_prescribed_velocity(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t, t + run->h, l->v);
-        perp_kinematics_update(model, l->state.q, l->kinematics);
-        perp_kinematics_velocity(model, l->v, l->kinematics);
-        finite = perp_contact_place(l->set, l->kinematics, NULL) == PERP_STATUS_OK;
-        for (int i = 0; finite && i < l->contact_model->part_count; i++) {
-            const double speed = l->contact_model->parts[i].fixed ? 0.0 : part_speed(l, i);
-            if (speed > fastest) {
-                fastest = speed;
-                body = l->contact_model->parts[i].body;
-            }
+    perp_prescribed_configuration(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t, l->state.q);
+    for (int d = 0; d < model->nv; d++) {
+        l->v[d] = 0.0;
+    }
+    perp_prescribed_velocity(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t, t + l->scene->run.h, l->v);
+    perp_kinematics_update(model, l->state.q, l->kinematics);
+    perp_kinematics_velocity(model, l->v, l->kinematics);
+    *p = (pace){.first = -1, .second = -1};
+    if (perp_contact_place(l->set, l->kinematics, NULL) != PERP_STATUS_OK) {
+        return false;
+    }
+    for (int i = 0; i < l->contact_model->part_count; i++) {
+        if (!l->contact_model->parts[i].fixed) {
+            add_speed(l, l->contact_model->parts[i].body, part_speed(l, i), p);
         }
     }
-    const double reach = fastest * run->h;
-    if (body >= 0 && isfinite(reach) && reach > l->scene->margin * (1.0 + 1e-9)) {
+    return true;
+}
+
+static void report_margin(const lint *l, const pace *p, double reach)
+{
+    const double h = l->scene->run.h, margin = l->scene->margin;
+    const char *first = l->scene->bodies[p->first].name;
+    if (p->second < 0) {
         perp_scene_report(
             l->scene, l->diagnostics, PERP_SEVERITY_WARNING, "contacts.margin",
             "`%s` moves up to %.3g m in one step of %g s, farther than the margin of %g m, so it can meet "
             "what is not listed yet; a margin of %g m would do",
-            l->scene->bodies[body].name, reach, run->h, l->scene->margin, round_up(reach));
+            first, reach, h, margin, round_up(reach));
+    } else {
+        perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, "contacts.margin",
+                          "`%s` and `%s` together move up to %.3g m in one step of %g s, farther than the margin of "
+                          "%g m, so two bodies can meet that are not listed yet; a margin of %g m would do",
+                          first, l->scene->bodies[p->second].name, reach, h, margin, round_up(reach));
     }
 }
 
-/* True where something is driven or commanded and has a shape to meet others with. */
-static bool is_commanded(const perp_model *model)
+static void lint_margin(const lint *l)
 {
-    for (int d = 0; d < model->nv; d++) {
-        if (model->role[d] != PERP_DOF_PASSIVE) {
-            return true;
+    const perp_run_settings *run = &l->scene->run;
+    if (strcmp(run->model, "geometric") == 0) { /* takes no step */
+        return;
+    }
+    const double steps = run->steps_set ? run->steps : floor(run->until / run->h + 0.5);
+    const double samples = fmin(steps, fmax(20.0, fmin(1000.0, 1e6 / (l->contact_model->model->body_count + 1))));
+    pace most = {.first = -1, .second = -1}, now;
+    for (int s = 0; s < samples && pace_at(l, floor(s * (steps / samples)) * run->h, &now); s++) {
+        if (now.first_speed + now.second_speed > most.first_speed + most.second_speed) {
+            most = now;
+        }
+    }
+    const double reach = (most.first_speed + most.second_speed) * run->h;
+    if (most.first >= 0 && isfinite(reach) && reach > l->scene->margin * (1.0 + 1e-9)) {
+        report_margin(l, &most, reach);
+    }
+}
+
+/* True where something that has a shape to meet others with is driven or commanded. */
+static bool is_commanded(const perp_contact_model *cm)
+{
+    const perp_model *model = cm->model;
+    for (int b = 0; b < model->body_count; b++) {
+        const int *dofs;
+        const int count = cm->part_start[b] < cm->part_start[b + 1] ? perp_body_dofs(model, b, &dofs) : 0;
+        for (int k = 0; k < count; k++) {
+            if (model->role[dofs[k]] != PERP_DOF_PASSIVE) {
+                return true;
+            }
         }
     }
     return false;
@@ -190,9 +247,9 @@ static double mean_density(const lint *l, int b)
 
 typedef struct lengths {
     int shapes, small;      /* bounded ones, and of those the ones below `large` */
-    int light, light_shape; /* the largest shape of a moving body lighter than foam; -1: none */
+    int light, light_shape; /* the largest shape of a moving body with an unlikely weight; -1: none */
     int bare, bare_shape;   /* the largest shape of a body without mass */
-    bool believed;          /* some large moving body is heavy enough */
+    bool believed;          /* some large moving body has a likely weight */
 } lengths;
 
 static void look_at_body(const lint *l, int b, lengths *all, double *light_extent, double *bare_extent)
@@ -211,7 +268,7 @@ static void look_at_body(const lint *l, int b, lengths *all, double *light_exten
             continue;
         }
         const bool weighed = body->kind != PERP_BODY_FIXED && mass > 0.0;
-        if (weighed && mean_density(l, b) >= foam) {
+        if (weighed && mean_density(l, b) >= foam && (l->scene->planar || mass <= heavy)) {
             all->believed = true;
         } else if (weighed && extent > *light_extent) {
             *light_extent = extent;
@@ -236,32 +293,33 @@ static void lint_lengths(const lint *l)
     if (all.light >= 0 && !all.believed) {
         snprintf(path, sizeof path, "bodies.%s.shapes.%d", l->scene->bodies[all.light].name, all.light_shape);
         perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
-                          "is %g m large and weighs %.2g %s, less than foam; lengths are in metres: were millimetres "
+                          "`%s` is %g m large and weighs %.2g kg (%.2g %s); lengths are in metres: were millimetres "
                           "meant?",
-                          light_extent, mean_density(l, all.light), l->scene->planar ? "kg/m^2" : "kg/m^3");
+                          l->scene->bodies[all.light].name, light_extent,
+                          l->contact_model->model->links[all.light].mass, mean_density(l, all.light),
+                          l->scene->planar ? "kg/m^2" : "kg/m^3");
     } else if (all.bare >= 0 && !all.believed && 2 * all.small < all.shapes) {
         snprintf(path, sizeof path, "bodies.%s.shapes.%d", l->scene->bodies[all.bare].name, all.bare_shape);
         perp_scene_report(
             l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
-            "is %g m large, and %d of the scene's %d shapes are %g m or more; lengths are in metres: were "
+            "`%s` is %g m large, and %d of the scene's %d shapes are %g m or more; lengths are in metres: were "
             "millimetres meant?",
-            bare_extent, all.shapes - all.small, all.shapes, large);
+            l->scene->bodies[all.bare].name, bare_extent, all.shapes - all.small, all.shapes, large);
     }
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 
-static perp_status begin(lint *l, const perp_allocator *allocator)
+static perp_status begin(lint *l, const perp_allocator *allocator, perp_error *error)
 {
     const perp_model *model = l->contact_model->model;
     const perp_allocator from = allocator ? *allocator : perp_allocator_default();
-    perp_error error;
-    perp_status status = perp_state_create(model, &from, &l->state, &error);
+    perp_status status = perp_state_create(model, &from, &l->state, error);
     if (status == PERP_STATUS_OK) {
-        status = perp_kinematics_create(model, &from, &l->kinematics, &error);
+        status = perp_kinematics_create(model, &from, &l->kinematics, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_contact_set_create(l->contact_model, NULL, &from, &l->set, &error);
+        status = perp_contact_set_create(l->contact_model, NULL, &from, &l->set, error);
     }
     if (status == PERP_STATUS_OK) {
         l->v = from.allocate(from.context, ((size_t)model->nv + 1) * sizeof *l->v);
@@ -286,21 +344,24 @@ perp_status perp_contact_lint(const perp_contact_model *contact_model, const per
 {
     const perp_model *model = contact_model->model;
     lint l = {.contact_model = contact_model, .scene = model->scene, .diagnostics = diagnostics};
-    perp_status status = begin(&l, allocator);
+    perp_error error = {.status = PERP_STATUS_OK};
+    perp_status status = begin(&l, allocator, &error);
     if (status == PERP_STATUS_OK) {
-        perp_error error;
         perp_kinematics_update(model, l.state.q, l.kinematics);
         status = perp_contact_set_build(l.set, l.kinematics, &error);
     }
     if (status == PERP_STATUS_OK) {
         lint_penetration(&l);
-        if (is_commanded(model)) {
+        if (is_commanded(contact_model)) {
             lint_margin(&l);
         }
+    } else if (status != PERP_STATUS_OUT_OF_MEMORY) {
+        perp_scene_report(l.scene, diagnostics, PERP_SEVERITY_ERROR, error.path[0] ? error.path : "contacts",
+                          "at the start: %s", error.message);
     }
     if (status != PERP_STATUS_OUT_OF_MEMORY) {
         lint_lengths(&l);
     }
     finish(&l, allocator);
-    return status == PERP_STATUS_OUT_OF_MEMORY ? status : PERP_STATUS_OK;
+    return status;
 }

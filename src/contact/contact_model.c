@@ -406,19 +406,27 @@ static int sort_pairs_once(perp_index_pair *pairs, int count)
     return kept;
 }
 
-/* One pair of clusters for each joint between two bodies. */
+static void exclude_clusters_of(perp_contact_model *cm, int body_a, int body_b)
+{
+    if (body_a < 0 || body_b < 0) {
+        return; /* the world has no shapes */
+    }
+    const int a = cm->cluster[body_a], b = cm->cluster[body_b];
+    if (a != b) {
+        cm->excluded[cm->excluded_count++] = (perp_index_pair){a < b ? a : b, a < b ? b : a};
+    }
+}
+
+/* One pair of clusters for each joint and each loop between two bodies: where a mechanism is closed is no matter of
+ * what may touch. A weld does not make one cluster of two, because a loop may be open at the start. */
 static void exclude_neighbours(perp_contact_model *cm)
 {
     const perp_scene *scene = cm->model->scene;
     for (int j = 0; j < scene->joint_count; j++) {
-        const perp_joint *joint = &scene->joints[j];
-        if (joint->parent_body < 0) {
-            continue;
-        }
-        const int a = cm->cluster[joint->parent_body], b = cm->cluster[joint->child_body];
-        if (a != b) {
-            cm->excluded[cm->excluded_count++] = (perp_index_pair){a < b ? a : b, a < b ? b : a};
-        }
+        exclude_clusters_of(cm, scene->joints[j].parent_body, scene->joints[j].child_body);
+    }
+    for (int l = 0; l < scene->loop_count; l++) {
+        exclude_clusters_of(cm, scene->loops[l].body_a, scene->loops[l].body_b);
     }
     cm->excluded_count = sort_pairs_once(cm->excluded, cm->excluded_count);
 }
@@ -523,7 +531,7 @@ static bool take_tables(perp_contact_model *cm)
     const perp_scene *scene = cm->model->scene;
     const size_t n = (size_t)scene->body_count;
     cm->cluster = PERP_ARENA_NEW(&cm->arena, int, n);
-    cm->excluded = PERP_ARENA_NEW(&cm->arena, perp_index_pair, (size_t)scene->joint_count);
+    cm->excluded = PERP_ARENA_NEW(&cm->arena, perp_index_pair, (size_t)scene->joint_count + (size_t)scene->loop_count);
     cm->rules = PERP_ARENA_NEW(&cm->arena, contact_rule, (size_t)scene->pair_count + (size_t)scene->exclusion_count);
     cm->rule_start = PERP_ARENA_NEW(&cm->arena, int, n + 2);
     cm->chain = PERP_ARENA_NEW(&cm->arena, contact_chain, n);

@@ -9,8 +9,6 @@
  */
 #include "contact/contact_private.h"
 
-#include "geometry/planar_private.h"
-
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
 static bool is_equal(perp_vec3 u, perp_vec3 v)
@@ -145,19 +143,8 @@ static void drop_repeated(contact_build *build, int first, double tolerance)
     build->count = kept;
 }
 
-/* Penetrating contacts of one pair of parts: contacts [begin, end). */
-typedef struct overlap {
-    int begin, end;
-    perp_index_pair parts;
-    perp_vec3 normal;
-    double depth; /* > 0 */
-    bool kept;
-} overlap;
-
-enum { OVERLAPS = 32 };
-
-/* The overlaps among the contacts from `first` on; -1 if there are more than OVERLAPS. */
-static int find_overlaps(const contact_build *build, int first, overlap *all)
+/* The overlaps among the contacts from `first` on, at most as many as there are contacts. */
+static int find_overlaps(const contact_build *build, int first)
 {
     const perp_contact_model *cm = build->memory->contact_model;
     const perp_contact *contacts = build->memory->contacts;
@@ -170,21 +157,18 @@ static int find_overlaps(const contact_build *build, int first, overlap *all)
         const perp_index_pair parts = {perp_contact_part_index(cm, c->a, c->shape_a, c->part_a),
                                        perp_contact_part_index(cm, c->b, c->shape_b, c->part_b)};
         const perp_planar_shape *a = &build->memory->planar[parts.a], *b = &build->memory->planar[parts.b];
-        if (a->kind != PERP_PLANAR_CORE || b->kind != PERP_PLANAR_CORE ||
-            deepest->phi >= -perp_planar_tolerance(a, b, NULL)) {
-            continue;
+        if (a->kind == PERP_PLANAR_CORE && b->kind == PERP_PLANAR_CORE && deepest->phi < -perp_planar_tolerance(a, b)) {
+            build->memory->overlaps[count++] =
+                (contact_overlap){begin, end, parts, deepest->normal, -deepest->phi, false};
         }
-        if (count == OVERLAPS) {
-            return -1;
-        }
-        all[count++] = (overlap){begin, end, parts, deepest->normal, -deepest->phi, false};
     }
     return count;
 }
 
 /* Whether b, moved out of `shallow`, has left `deep` too, but for a thousandth of its depth. Overlaps of about one
  * normal (5 degrees) stand side by side and do not speak for each other. */
-static bool is_resolved(const struct perp_contact_set_memory *m, const overlap *shallow, const overlap *deep)
+static bool is_resolved(const struct perp_contact_set_memory *m, const contact_overlap *shallow,
+                        const contact_overlap *deep)
 {
     if (perp_vec3_dot(shallow->normal, deep->normal) > 0.996) {
         return false;
@@ -203,15 +187,18 @@ static bool is_resolved(const struct perp_contact_set_memory *m, const overlap *
  */
 static void drop_resolved(contact_build *build, int first)
 {
-    overlap all[OVERLAPS];
-    const int count = find_overlaps(build, first, all);
+    const int count = find_overlaps(build, first);
+    contact_overlap *all = build->memory->overlaps;
     perp_contact *contacts = build->memory->contacts;
     for (int round = 0; round < count; round++) {
-        overlap *next = NULL;
+        contact_overlap *next = NULL;
         for (int i = 0; i < count; i++) {
             if (!all[i].kept && all[i].depth > 0.0 && (!next || all[i].depth < next->depth)) {
                 next = &all[i];
             }
+        }
+        if (!next) { /* not before every overlap was looked at */
+            break;
         }
         bool resolved = false;
         for (int i = 0; i < count && !resolved; i++) {
@@ -264,7 +251,7 @@ static perp_status add_through_cuts(contact_build *build, const perp_index_pair 
         a.borders = b.borders = NULL;
         const perp_manifold manifold = perp_planar_manifold_build(&a, &b);
         const double gap = least_gap(&manifold);
-        if (gap < -perp_planar_tolerance(&a, &b, NULL) && (parts.a < 0 || gap > least_gap(&best))) {
+        if (gap < -perp_planar_tolerance(&a, &b) && (parts.a < 0 || gap > least_gap(&best))) {
             best = manifold;
             parts = pairs[i];
         }
@@ -282,7 +269,7 @@ static perp_status collide_polygons(contact_build *build, const perp_index_pair 
     for (int i = 0; i < count; i++) {
         const perp_planar_shape *a = &m->planar[pairs[i].a], *b = &m->planar[pairs[i].b];
         const perp_manifold manifold = perp_planar_manifold_build(a, b);
-        const double tolerance = perp_planar_tolerance(a, b, NULL);
+        const double tolerance = perp_planar_tolerance(a, b);
         const perp_status status = add_manifold(build, pairs[i], &manifold);
         if (status != PERP_STATUS_OK) {
             return status;

@@ -41,13 +41,17 @@ static perp_vec3 third_column(const perp_mat3 *r)
     return perp_vec3_make(r->m[2], r->m[5], r->m[8]);
 }
 
-/* Between the planes low <= axis . x <= high, where the axis is one of the world's. */
+/* Between the planes low <= axis . x <= high, where the axis is exactly one of the world's. One component that is 1
+ * does not tell: cos(1e-8) is 1 in double, and such a plane rises by 1 mm in 100 km. */
 static span span_of_slab(perp_vec3 axis, double low, double high)
 {
     span s = everything;
     const double components[3] = {axis.x, axis.y, axis.z};
     double *lows[3] = {&s.low.x, &s.low.y, &s.low.z}, *highs[3] = {&s.high.x, &s.high.y, &s.high.z};
     for (int k = 0; k < 3; k++) {
+        if (components[(k + 1) % 3] != 0.0 || components[(k + 2) % 3] != 0.0) {
+            continue;
+        }
         if (components[k] == 1.0) {
             *lows[k] = low;
             *highs[k] = high;

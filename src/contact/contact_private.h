@@ -60,6 +60,15 @@ struct perp_contact_model {
     const perp_shape **hull_sources; /* the first shape that has it */
 };
 
+/* Penetrating contacts of one pair of parts of polygons: contacts [begin, end). */
+typedef struct contact_overlap {
+    int begin, end;
+    perp_index_pair parts;
+    perp_vec3 normal;
+    double depth; /* > 0 */
+    bool kept;
+} contact_overlap;
+
 /* The set is split where memory grows at different rates: by parts (constant), by pairs, by contacts, by columns of
  * Jacobians. */
 struct perp_contact_set_memory {
@@ -85,6 +94,7 @@ struct perp_contact_set_memory {
     perp_contact *contacts;    /* contact_capacity */
     int *dof_start;            /* contact_capacity + 1 */
     perp_index_pair *touching; /* contact_capacity + joints + loops */
+    contact_overlap *overlaps; /* planar: contact_capacity; scratch of the narrow phase */
     int contact_capacity;
 
     int *dofs;        /* column_capacity */

@@ -61,9 +61,8 @@ int perp_planar_lowest_corner(const perp_planar_shape *core, const perp_planar_s
         }
     }
     const planar_vec down = {-normal.x, -normal.y};
-    return !core->borders || perp_planar_leaves_corner(core, best, down, perp_planar_tolerance(core, plane, NULL))
-               ? best
-               : -1;
+    return !core->borders || perp_planar_leaves_corner(core, best, down, perp_planar_tolerance(core, plane)) ? best
+                                                                                                             : -1;
 }
 
 perp_separation perp_planar_corner_on_halfplane(const perp_planar_shape *core, int corner,
@@ -78,22 +77,42 @@ perp_separation perp_planar_corner_on_halfplane(const perp_planar_shape *core, i
     return s;
 }
 
-static planar_vec radial(perp_vec3 from_centre, double distance, double tolerance)
+static planar_vec radial(planar_vec from_centre, double distance, double tolerance)
 {
-    return distance > tolerance ? (planar_vec){from_centre.x / distance, from_centre.y / distance}
-                                : (planar_vec){1.0, 0.0};
+    return distance <= planar_coincide(tolerance) ? (planar_vec){1.0, 0.0}
+                                                  : (planar_vec){from_centre.x / distance, from_centre.y / distance};
 }
 
 perp_separation perp_planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole)
 {
-    const double tolerance = perp_planar_tolerance(core, hole, NULL);
+    const double tolerance = perp_planar_tolerance(core, hole);
     const planar_vec d = planar_sub(core->corners[corner], hole->centre);
     const double distance = sqrt(planar_dot(d, d));
-    const planar_vec out = radial(perp_vec3_make(d.x, d.y, 0.0), distance, tolerance);
-    perp_separation s = {.normal = perp_vec3_make(out.x, out.y, 0.0), .tie = distance <= tolerance};
+    const planar_vec out = radial(d, distance, tolerance);
+    perp_separation s = {.normal = perp_vec3_make(out.x, out.y, 0.0), .tie = distance <= planar_coincide(tolerance)};
     s.phi = hole->radius - core->radius - planar_dot(d, out);
     s.point_a = planar_move(core->corners[corner], core->radius, out);
     s.point_b = planar_move(s.point_a, s.phi, out);
+    return s;
+}
+
+/* The gap is that of the corner's disc and the tangent of the circle there. Wherever the disc goes, it is in the circle
+ * as long as no such gap, taken in all directions, is below zero: so a step that keeps it at zero or more is held by
+ * the wall as the circle's own tangent holds it. The witnesses are where the two surfaces have the normal; from one to
+ * the other it is then also |corner - centre| along the wall at the quarters beside the nearest place. */
+perp_separation perp_planar_corner_across_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole,
+                                               int quarters)
+{
+    perp_separation s = perp_planar_corner_in_hole(core, corner, hole);
+    planar_vec out = {s.normal.x, s.normal.y};
+    for (int k = 0; k < quarters; k++) {
+        out = (planar_vec){-out.y, out.x};
+    }
+    const planar_vec d = planar_sub(core->corners[corner], hole->centre);
+    s.normal = perp_vec3_make(out.x, out.y, 0.0);
+    s.phi = hole->radius - core->radius - planar_dot(d, out);
+    s.point_a = planar_move(core->corners[corner], core->radius, out);
+    s.point_b = planar_move(hole->centre, hole->radius, out);
     return s;
 }
 
@@ -104,18 +123,18 @@ int perp_planar_farthest_corner(const perp_planar_shape *core, const perp_planar
         const planar_vec d = planar_sub(core->corners[i], hole->centre);
         farthest = planar_is_outer(core, i) ? fmax(farthest, planar_dot(d, d)) : farthest;
     }
-    const double tolerance = perp_planar_tolerance(core, hole, NULL);
+    const double tolerance = perp_planar_tolerance(core, hole);
     const double enough = fmax(sqrt(farthest) - tolerance, 0.0);
     int best = -1;
     planar_vec first = {0.0, 0.0};
-    *tie = sqrt(farthest) <= tolerance;
+    *tie = sqrt(farthest) <= planar_coincide(tolerance);
     for (int i = 0; i < core->count; i++) {
         const planar_vec d = planar_sub(core->corners[i], hole->centre);
         const double distance = sqrt(planar_dot(d, d));
         if (distance < enough || !planar_is_outer(core, i)) {
             continue;
         }
-        const planar_vec out = radial(perp_vec3_make(d.x, d.y, 0.0), distance, tolerance);
+        const planar_vec out = radial(d, distance, tolerance);
         if (best < 0) {
             best = i;
             first = out;

@@ -260,8 +260,27 @@ static int quarter(planar_vec u, planar_vec d)
     return across >= 0.0 ? 1 : 3;
 }
 
+/* A disc, a point, or a capsule by its two ends: each looks at the wall on all four sides. The nearest alone would let
+ * one that is driven the other way, by more than the clearance, through the wall that it was not near to. */
+static void ends_in_hole(const perp_planar_shape *core, const perp_planar_shape *hole, perp_manifold *m)
+{
+    for (int i = 0; i < core->count; i++) {
+        for (int k = 0; k < QUARTERS; k++) {
+            m->points[m->count++] =
+                (perp_manifold_point){.at = k == 0 ? perp_planar_corner_in_hole(core, i, hole)
+                                                   : perp_planar_corner_across_hole(core, i, hole, k),
+                                      .feature_a = corner_feature(i),
+                                      .feature_b = perp_feature(PERP_FEATURE_SURFACE, k)};
+        }
+    }
+}
+
 static void core_hole(const perp_planar_shape *core, const perp_planar_shape *hole, perp_manifold *m)
 {
+    if (core->count <= 2) {
+        ends_in_hole(core, hole, m);
+        return;
+    }
     int chosen[QUARTERS] = {-1, -1, -1, -1};
     if (core->count <= QUARTERS) {
         for (int i = 0; i < core->count; i++) {

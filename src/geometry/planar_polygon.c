@@ -402,7 +402,7 @@ static void second_pass(const perp_planar_shape *p, const perp_planar_shape *q, 
     }
 }
 
-double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude)
+double perp_planar_tolerance_within(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude)
 {
     double size = 0.0, largest = 0.0;
     for (int s = 0; s < 2; s++) {
@@ -421,10 +421,14 @@ double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape
         size += fmax(high.x - low.x, high.y - low.y) + 2.0 * core->radius;
         largest = fmax(largest, fmax(fmax(-low.x, high.x), fmax(-low.y, high.y)));
     }
-    if (magnitude) {
-        *magnitude = largest;
-    }
+    *magnitude = largest;
     return 4e-9 + 2e-9 * size;
+}
+
+double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b)
+{
+    double magnitude;
+    return perp_planar_tolerance_within(a, b, &magnitude);
 }
 
 /* The separation from which an edge is as good as the best. Inside it is `best` less the tolerance. In the open an
@@ -436,17 +440,17 @@ static double threshold_of(double best, double tolerance, double rounding)
     return t - rounding;
 }
 
-/* Between two corners; +x where they coincide. */
-static planar_vec normal_of_corners(planar_vec gap, double distance, double tolerance)
+/* Between two corners; +x where they are within `coincide`. */
+static planar_vec normal_of_corners(planar_vec gap, double distance, double coincide)
 {
-    return distance > tolerance ? (planar_vec){gap.x / distance, gap.y / distance} : (planar_vec){1.0, 0.0};
+    return distance > coincide ? (planar_vec){gap.x / distance, gap.y / distance} : (planar_vec){1.0, 0.0};
 }
 
 planar_features perp_planar_core_features(const perp_planar_shape *a, const perp_planar_shape *b)
 {
     assert(a->kind == PERP_PLANAR_CORE && b->kind == PERP_PLANAR_CORE && a->count > 0 && b->count > 0);
     double magnitude = 0.0;
-    planar_features f = {.kind = PLANAR_CORNERS, .tolerance = perp_planar_tolerance(a, b, &magnitude)};
+    planar_features f = {.kind = PLANAR_CORNERS, .tolerance = perp_planar_tolerance_within(a, b, &magnitude)};
     nearest best = {.distance2 = INFINITY, .kind = PLANAR_CORNERS, .rounding = 8.0 * DBL_EPSILON * magnitude};
     first_pass(a, b, PLANAR_EDGE_OF_A, &best);
     first_pass(b, a, PLANAR_EDGE_OF_B, &best);
@@ -456,10 +460,10 @@ planar_features perp_planar_core_features(const perp_planar_shape *a, const perp
         best.distance2 = planar_dot(gap, gap);
         f.edge = best.edge;
         f.corner = best.corner;
-        f.normal = normal_of_corners(gap, sqrt(best.distance2), points ? f.tolerance : 0.0);
+        f.normal = normal_of_corners(gap, sqrt(best.distance2), points ? planar_coincide(f.tolerance) : 0.0);
     }
     if (points) {
-        f.tie = best.distance2 <= f.tolerance * f.tolerance;
+        f.tie = sqrt(best.distance2) <= planar_coincide(f.tolerance);
         return f;
     }
     if (!best.outside && (a->borders || b->borders)) {

@@ -39,6 +39,14 @@ static inline bool planar_differ(planar_vec unit_a, planar_vec unit_b)
     return planar_dot(unit_a, unit_b) < 0.0 || fabs(planar_cross(unit_a, unit_b)) > 1e-6;
 }
 
+/* Points that are nearer to each other than this have the normal +x, whatever is between them. Half of the tolerance:
+ * then the separation along +x is within the tolerance of the distance, whichever of the two is a, while bodies that
+ * coincide by design may each move by 1e-9 m. Taking -x where b is on that side would flip the normal by rounding. */
+static inline double planar_coincide(double tolerance)
+{
+    return 0.5 * tolerance;
+}
+
 /* False: the edge is a cut between parts of a polygon. */
 static inline bool planar_is_surface(const perp_planar_shape *core, int edge)
 {
@@ -68,8 +76,8 @@ typedef struct planar_features {
 /* The features that decide the distance of two cores, radii aside. */
 planar_features perp_planar_core_features(const perp_planar_shape *a, const perp_planar_shape *b);
 
-/* The tolerance of ties (see perp_planar_distance), and the largest coordinate in `magnitude` (may be NULL). */
-double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude);
+/* perp_planar_tolerance, and the largest coordinate of the cores in `magnitude`. */
+double perp_planar_tolerance_within(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude);
 
 /* The separation at point_a of a's core and point_b of b's, radii added. */
 perp_separation perp_planar_separation(const perp_planar_shape *a, const perp_planar_shape *b, perp_vec3 core_a,
@@ -80,6 +88,9 @@ perp_separation perp_planar_mirror(perp_separation s);
 perp_separation perp_planar_corner_on_halfplane(const perp_planar_shape *core, int corner,
                                                 const perp_planar_shape *plane);
 perp_separation perp_planar_corner_in_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole);
+/* The same against the wall a quarter of the circle on from the nearest place, counter-clockwise, `quarters` times. */
+perp_separation perp_planar_corner_across_hole(const perp_planar_shape *core, int corner, const perp_planar_shape *hole,
+                                               int quarters);
 /* The lowest corner over a halfplane, -1 if it is no surface there; the farthest from the centre of a hole, the first
  * of several, -1 if no corner of the core is an outer one of its polygon. */
 int perp_planar_lowest_corner(const perp_planar_shape *core, const perp_planar_shape *plane);

@@ -266,14 +266,19 @@ static double triangle(const spatial_thinning *p, const int *left, int count, in
                         : fabs((p->x[b] - p->x[a]) * (p->y[c] - p->y[a]) - (p->y[b] - p->y[a]) * (p->x[c] - p->x[a]));
 }
 
-static double twice_area(const spatial_thinning *p, int count)
+/* Twice the areas that differ by less are equal: a corner that moves by the noise changes a triangle by no more than
+ * that times a diagonal, which is less than half the border. */
+static double equal_areas(const spatial_thinning *p, int count)
 {
-    double sum = 0.0;
-    for (int i = 1; i + 1 < count; i++) {
+    double area = 0.0, border = 0.0;
+    for (int i = 0; i < count; i++) {
+        const int k = next(i, count);
         const double ux = p->x[i] - p->x[0], uy = p->y[i] - p->y[0];
-        sum += ux * (p->y[i + 1] - p->y[0]) - uy * (p->x[i + 1] - p->x[0]);
+        const double ex = p->x[k] - p->x[i], ey = p->y[k] - p->y[i];
+        area += ux * ey - uy * ex;
+        border += sqrt(ex * ex + ey * ey);
     }
-    return fabs(sum);
+    return fmax(1e-7 * fabs(area), p->noise * border);
 }
 
 /* Of the remaining corners the one to go. */
@@ -301,7 +306,7 @@ int perp_spatial_thin(const spatial_thinning *polygon, int count, int most, int 
     if (count <= most) {
         return count;
     }
-    const double slack = 1e-7 * twice_area(polygon, count);
+    const double slack = equal_areas(polygon, count);
     for (int i = 0; i < count; i++) {
         area[i] = triangle(polygon, left, count, i);
     }

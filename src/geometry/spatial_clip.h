@@ -50,14 +50,16 @@ int perp_spatial_segment_meets(const double x[2], const double y[2], const doubl
 typedef struct spatial_thinning {
     const double *x, *y;
     const int64_t *rank; /* of the corners; NULL: their indices */
-    int kept;            /* this one stays */
+    int kept;            /* this one stays; -1: none */
+    double noise;        /* how far a corner may be from where it would be without rounding */
 } spatial_thinning;
 
 enum { SPATIAL_THIN_MAX = 256 };
 
 /* Thins it to `most` (3 or more) of its `count` (SPATIAL_THIN_MAX or fewer) corners: the one whose triangle with its
- * neighbours is least goes, again and again; of equal ones (1e-7 of the polygon's area) that of highest rank. `left`:
- * the indices that remain, ascending, room for `count`. Returns their number. */
+ * neighbours is least goes, again and again; of equal ones that of highest rank. Areas are equal that differ by no more
+ * than 1e-7 of the polygon's, or than half its border times the noise. `left`: the indices that remain, ascending, room
+ * for `count`. Returns their number. */
 int perp_spatial_thin(const spatial_thinning *polygon, int count, int most, int *left);
 
 #endif

@@ -3,39 +3,34 @@
 
 #include <assert.h>
 
+double perp_spatial_shape_size(const perp_spatial_shape *shape)
+{
+    switch (shape->kind) {
+    case PERP_SPATIAL_SEGMENT:
+        return 2.0 * shape->half_length;
+    case PERP_SPATIAL_BOX:
+        return 2.0 * perp_vec3_norm(shape->half_lengths);
+    case PERP_SPATIAL_HULL:
+        return shape->hull->size;
+    case PERP_SPATIAL_CYLINDER:
+        return 2.0 * hypot(shape->radius, shape->half_length);
+    case PERP_SPATIAL_ELLIPSOID:
+        return 2.0 * fmax(shape->half_lengths.x, fmax(shape->half_lengths.y, shape->half_lengths.z));
+    default:
+        return 0.0;
+    }
+}
+
 static void place(const perp_spatial_shape *shape, spatial_core *core)
 {
+    assert(shape->kind <= PERP_SPATIAL_ELLIPSOID); /* others are not convex and bounded: they have no core */
     core->kind = shape->kind;
     core->half = shape->half_lengths;
     core->half_length = shape->half_length;
     core->radius = shape->radius;
     core->hull = shape->hull;
+    core->size = perp_spatial_shape_size(shape);
     core->hint = 0;
-    switch (shape->kind) {
-    case PERP_SPATIAL_POINT:
-        core->size = 0.0;
-        return;
-    case PERP_SPATIAL_SEGMENT:
-        core->size = 2.0 * shape->half_length;
-        return;
-    case PERP_SPATIAL_BOX:
-        core->size = 2.0 * perp_vec3_norm(shape->half_lengths);
-        return;
-    case PERP_SPATIAL_HULL:
-        core->size = shape->hull->size;
-        return;
-    case PERP_SPATIAL_CYLINDER:
-        core->size = 2.0 * hypot(shape->radius, shape->half_length);
-        return;
-    case PERP_SPATIAL_ELLIPSOID:
-        core->size = 2.0 * fmax(shape->half_lengths.x, fmax(shape->half_lengths.y, shape->half_lengths.z));
-        return;
-    case PERP_SPATIAL_HALFSPACE:
-    case PERP_SPATIAL_HOLE:
-    case PERP_SPATIAL_KIND_COUNT:
-        break;
-    }
-    assert(false); /* not convex and bounded: has no core */
 }
 
 void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_shape *b, double limit, spatial_pair *pair)
@@ -53,7 +48,7 @@ void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_sha
         }
     }
     pair->extent = perp_vec3_norm(pair->b.position) + pair->a.size + pair->b.size;
-    pair->tolerance = 4e-9 + 2e-9 * (pair->a.size + pair->b.size);
+    pair->tolerance = spatial_tie_tolerance(pair->a.size + pair->b.size);
     pair->limit = limit;
     pair->wary = false;
 }
@@ -62,7 +57,7 @@ void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_sha
 
 enum { SEARCH_ALL = 12 }; /* corners; larger hulls are climbed */
 
-static int climb(const perp_spatial_hull *hull, perp_vec3 d, int start)
+int perp_spatial_hull_support(const perp_spatial_hull *hull, perp_vec3 d, int start)
 {
     int best = start;
     double farthest = perp_vec3_dot(d, hull->corners[best]);
@@ -137,7 +132,7 @@ perp_vec3 perp_spatial_support_local(spatial_core *core, perp_vec3 d, int *id)
                               copysign(core->half.y, d.y > 0.0 ? 1.0 : -1.0),
                               copysign(core->half.z, d.z > 0.0 ? 1.0 : -1.0));
     case PERP_SPATIAL_HULL:
-        *id = core->hint = climb(core->hull, d, core->hint);
+        *id = core->hint = perp_spatial_hull_support(core->hull, d, core->hint);
         return core->hull->corners[*id];
     case PERP_SPATIAL_CYLINDER:
         return support_cylinder(core, d, id);
@@ -244,7 +239,7 @@ int perp_spatial_face_towards(spatial_core *core, perp_vec3 d)
         return -1;
     }
     const perp_spatial_hull *hull = core->hull;
-    const int corner = core->hint = climb(hull, d, core->hint);
+    const int corner = core->hint = perp_spatial_hull_support(hull, d, core->hint);
     int best = -1;
     double most = -INFINITY;
     for (int k = hull->corner_start[corner]; k < hull->corner_start[corner + 1]; k++) {

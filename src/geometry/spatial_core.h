@@ -64,6 +64,15 @@ typedef struct spatial_result {
     bool beyond;    /* only known to be apart by phi > limit */
 } spatial_result;
 
+/* The diameter of a ball about the shape's position that holds its core; 0 for halfspaces and holes. */
+double perp_spatial_shape_size(const perp_spatial_shape *shape);
+
+/* What counts as equal between two shapes, by the sum of their sizes; see perp_spatial_distance. */
+static inline double spatial_tie_tolerance(double sizes)
+{
+    return 4e-9 + 2e-9 * sizes;
+}
+
 /* The two cores; neither shape is a halfspace or hole. */
 void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_shape *b, double limit,
                              spatial_pair *pair);
@@ -92,6 +101,9 @@ static inline perp_vec3 spatial_negative(perp_vec3 v)
 /* The point that is farthest along `direction` (not zero, any length), in a's frame and in the core's own. */
 spatial_point perp_spatial_support(spatial_core *core, perp_vec3 direction);
 perp_vec3 perp_spatial_support_local(spatial_core *core, perp_vec3 local_direction, int *id);
+
+/* A corner that is farthest along the local direction; `start` is where the search begins. */
+int perp_spatial_hull_support(const perp_spatial_hull *hull, perp_vec3 local_direction, int start);
 
 /* gap(n). */
 double perp_spatial_gap_along(spatial_pair *pair, perp_vec3 normal);
@@ -171,7 +183,8 @@ typedef struct spatial_choices {
 
 /* Of normals that are one for all purposes the better is kept, in the place of the first. */
 void perp_spatial_choices_add(spatial_choices *choices, const spatial_result *r);
-/* The first choice whose witnesses are in line with it to the tie tolerance, else the one that comes nearest to that. */
+/* The first choice whose witnesses are in line with it to the tie tolerance, else the one that comes nearest to that.
+ */
 void perp_spatial_choices_take(spatial_pair *pair, const spatial_choices *choices, spatial_result *result,
                                perp_spatial_trace *trace);
 

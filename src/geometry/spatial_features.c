@@ -2,6 +2,7 @@
 #include "geometry/spatial_features.h"
 
 #include "geometry/spatial_clip.h"
+#include "geometry/spatial_core.h"
 
 #include <assert.h>
 
@@ -13,6 +14,8 @@ static const double rim_cosine[SPATIAL_RIM_PLACES] = {
     0.0,  -0.38268343236508977, -0.70710678118654752, -0.92387953251128674,
     -1.0, -0.92387953251128674, -0.70710678118654752, -0.38268343236508977,
     0.0,  0.38268343236508977,  0.70710678118654752,  0.92387953251128674};
+
+static const double cos_half_step = 0.98078528040323044;
 
 static double rim_sine(int place)
 {
@@ -49,24 +52,6 @@ static int box_edge(int axis, int corner)
 {
     const int x = corner & 1, y = corner >> 1 & 1, z = corner >> 2 & 1;
     return 4 * axis + (axis == 0 ? y + 2 * z : axis == 1 ? x + 2 * z : x + 2 * y);
-}
-
-double perp_spatial_shape_size(const perp_spatial_shape *shape)
-{
-    switch (shape->kind) {
-    case PERP_SPATIAL_SEGMENT:
-        return 2.0 * shape->half_length;
-    case PERP_SPATIAL_BOX:
-        return 2.0 * perp_vec3_norm(shape->half_lengths);
-    case PERP_SPATIAL_HULL:
-        return shape->hull->size;
-    case PERP_SPATIAL_CYLINDER:
-        return 2.0 * sqrt(shape->radius * shape->radius + shape->half_length * shape->half_length);
-    case PERP_SPATIAL_ELLIPSOID:
-        return 2.0 * fmax(shape->half_lengths.x, fmax(shape->half_lengths.y, shape->half_lengths.z));
-    default:
-        return 0.0;
-    }
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
@@ -154,7 +139,7 @@ static int cylinder_feature_at(const perp_spatial_shape *c, perp_vec3 x, double 
     const bool at_end = fabs(x.z) >= c->half_length - tolerance;
     const bool at_side = sqrt(x.x * x.x + x.y * x.y) >= c->radius - tolerance;
     if (at_end && at_side) {
-        return perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_PLACES * end + rim_place(x.x, x.y));
+        return perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_RUNNING + end);
     }
     return at_end ? perp_feature(PERP_FEATURE_FACE, end) : perp_feature(PERP_FEATURE_SIDE, 2);
 }
@@ -190,28 +175,6 @@ static int box_face(perp_vec3 d)
         best = fabs(component(d, k)) > fabs(component(d, best)) + face_tie ? k : best;
     }
     return 2 * best + (component(d, best) < 0.0 ? 1 : 0);
-}
-
-/* The farthest corner: up along edges, which on a convex surface ends nowhere else. */
-static int hull_support(const perp_spatial_hull *hull, perp_vec3 d)
-{
-    int at = 0;
-    double far = perp_vec3_dot(d, hull->corners[0]);
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (int k = hull->corner_start[at]; k < hull->corner_start[at + 1]; k++) {
-            const int *ends = hull->edges[hull->corner_edges[k]].corners;
-            const int to = ends[0] == at ? ends[1] : ends[0];
-            const double s = perp_vec3_dot(d, hull->corners[to]);
-            if (s > far) {
-                far = s;
-                at = to;
-                moved = true;
-                break;
-            }
-        }
-    }
-    return at;
 }
 
 /* The search for a hull's face: corners at the top, and faces that have one. */
@@ -261,7 +224,7 @@ static void offer_face(top_search *t, int f)
 /* Looks at all corners at the top, and not at the farthest alone: which one that is may be rounding. */
 static int hull_face(const perp_spatial_hull *hull, perp_vec3 d, double tolerance)
 {
-    const int top = hull_support(hull, d);
+    const int top = perp_spatial_hull_support(hull, d, 0);
     /* the normal may be off by what tilts the shape by the tolerance, either way */
     top_search t = {.hull = hull,
                     .d = d,
@@ -387,8 +350,30 @@ static int wrap(flat_corners *c, int *ring)
     return count;
 }
 
-/* Corners of the faces, each once; of more than there is room for every step-th. */
-static void collect(const perp_spatial_hull *hull, const int *faces, int face_count, perp_vec3 d, flat_corners *c)
+/* Of the corners that are farthest along the direction, to half the tolerance, the one of lowest index. */
+static int farthest_corner(const perp_spatial_hull *hull, const int *faces, int face_count, perp_vec3 d,
+                           double tolerance)
+{
+    double level = -INFINITY;
+    int top = hull->corner_count;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int k = 0; k < face_count; k++) {
+            for (int i = 0; i < hull->faces[faces[k]].count; i++) {
+                const int corner = hull->loops[hull->faces[faces[k]].start + i];
+                const double along = perp_vec3_dot(d, hull->corners[corner]);
+                if (pass == 0) {
+                    level = fmax(level, along);
+                } else if (along >= level - 0.5 * tolerance && corner < top) {
+                    top = corner;
+                }
+            }
+        }
+    }
+    return top;
+}
+
+/* Corners of the faces, each once; of more than there is room for every step-th, and `top`. */
+static void collect(const perp_spatial_hull *hull, const int *faces, int face_count, int top, flat_corners *c)
 {
     perp_vec3 t, u;
     perp_tangents(hull->faces[faces[0]].normal, &t, &u);
@@ -397,13 +382,12 @@ static void collect(const perp_spatial_hull *hull, const int *faces, int face_co
         total += hull->faces[faces[k]].count;
     }
     const int step = (total + SPATIAL_THIN_MAX - 2) / (SPATIAL_THIN_MAX - 1);
-    int top = hull->loops[hull->faces[faces[0]].start], seen = 0;
+    int seen = 0;
     c->count = 0;
     for (int k = 0; k < face_count; k++) {
         for (int i = 0; i < hull->faces[faces[k]].count; i++, seen++) {
             const int corner = hull->loops[hull->faces[faces[k]].start + i];
             bool known = seen % step != 0;
-            top = perp_vec3_dot(d, hull->corners[corner]) > perp_vec3_dot(d, hull->corners[top]) ? corner : top;
             for (int j = 0; j < c->count && k > 0; j++) {
                 known = known || c->index[j] == corner;
             }
@@ -412,7 +396,7 @@ static void collect(const perp_spatial_hull *hull, const int *faces, int face_co
             }
         }
     }
-    bool has_top = false; /* the farthest one is wanted in any case */
+    bool has_top = false;
     for (int j = 0; j < c->count; j++) {
         has_top = has_top || c->index[j] == top;
     }
@@ -425,21 +409,21 @@ static void collect(const perp_spatial_hull *hull, const int *faces, int face_co
     }
 }
 
-/* Faces that are several, or of many corners. */
-static void trace_wrapped(spatial_outline *o, perp_vec3 d, const int *faces, int face_count)
+/* Faces that are several, or of many corners. The farthest corner stays; that of several it is always the same one
+ * keeps the polygon the same while the shape lies still to rounding. */
+static void trace_wrapped(spatial_outline *o, perp_vec3 d, const int *faces, int face_count, double tolerance)
 {
     const perp_spatial_hull *hull = o->shape->hull;
+    const int top = farthest_corner(hull, faces, face_count, d, tolerance);
     flat_corners c;
     int ring[SPATIAL_THIN_MAX + 2], left[SPATIAL_THIN_MAX], kept = 0;
     double x[SPATIAL_THIN_MAX], y[SPATIAL_THIN_MAX];
-    collect(hull, faces, face_count, d, &c);
+    collect(hull, faces, face_count, top, &c);
     const int count = wrap(&c, ring);
     for (int i = 0; i < count; i++) {
         x[i] = c.x[ring[i]];
         y[i] = c.y[ring[i]];
-        kept = perp_vec3_dot(d, hull->corners[c.index[ring[i]]]) > perp_vec3_dot(d, hull->corners[c.index[ring[kept]]])
-                   ? i
-                   : kept;
+        kept = c.index[ring[i]] == top ? i : kept;
     }
     const spatial_thinning thinning = {.x = x, .y = y, .kept = kept};
     o->count = perp_spatial_thin(&thinning, count, SPATIAL_OUTLINE_MAX, left);
@@ -448,14 +432,14 @@ static void trace_wrapped(spatial_outline *o, perp_vec3 d, const int *faces, int
     }
 }
 
-static void trace_hull(spatial_outline *o, perp_vec3 origin, perp_vec3 d)
+static void trace_hull(spatial_outline *o, perp_vec3 origin, perp_vec3 d, double tolerance)
 {
     const perp_spatial_hull *hull = o->shape->hull;
-    int faces[SPATIAL_PLANES_MAX];
+    int faces[SPATIAL_PLANES_MAX] = {0};
     o->plane_count = flat_faces(hull, o->face, faces);
     const perp_spatial_face *face = &hull->faces[o->face];
     if (o->plane_count > 1 || face->count > SPATIAL_OUTLINE_MAX) {
-        trace_wrapped(o, d, faces, o->plane_count);
+        trace_wrapped(o, d, faces, o->plane_count, tolerance);
     } else {
         o->count = face->count;
         for (int i = 0; i < face->count; i++) {
@@ -484,8 +468,8 @@ static void trace_end(spatial_outline *o, const spatial_view *view)
     const double z = o->face == 1 ? c->half_length : -c->half_length;
     const perp_vec3 d = to_local(c, view->direction);
     const perp_vec3 w = to_local(c, perp_vec3_sub(view->witness, perp_vec3_sub(c->position, view->origin)));
-    const int facing = rim_place(d.x, d.y);
-    const double gain = c->radius * (rim_reach(d) - (rim_cosine[facing] * d.x + rim_sine(facing) * d.y));
+    /* half-way between two places, whatever the direction: the corner does not give way to a place as it passes it */
+    const double gain = (1.0 - cos_half_step) * c->radius * rim_reach(d);
     const bool to_witness = view->anyway || rim_reach(w) >= (1.0 - 1e-5) * c->radius;
     const perp_vec3 to = to_witness ? w : d;
     const double reach = rim_reach(to);
@@ -496,6 +480,7 @@ static void trace_end(spatial_outline *o, const spatial_view *view)
         const double x = place == moved ? to.x / reach : rim_cosine[place];
         const double y = place == moved ? to.y / reach : rim_sine(place);
         o->places[i] = place;
+        o->running = place == moved ? i : o->running;
         o->corners[i] = placed(c, view->origin, perp_vec3_make(c->radius * x, c->radius * y, z));
     }
 }
@@ -504,6 +489,7 @@ void perp_spatial_outline_trace(spatial_outline *outline, const spatial_view *vi
 {
     const perp_spatial_shape *shape = outline->shape;
     outline->plane_count = 0;
+    outline->running = -1;
     if (shape->kind == PERP_SPATIAL_BOX) {
         outline->count = 4;
         for (int i = 0; i < 4; i++) {
@@ -511,7 +497,7 @@ void perp_spatial_outline_trace(spatial_outline *outline, const spatial_view *vi
             outline->corners[i] = placed(shape, view->origin, box_corner(shape->half_lengths, outline->places[i]));
         }
     } else if (shape->kind == PERP_SPATIAL_HULL) {
-        trace_hull(outline, view->origin, to_local(shape, view->direction));
+        trace_hull(outline, view->origin, to_local(shape, view->direction), view->tolerance);
     } else {
         trace_end(outline, view);
     }
@@ -529,7 +515,8 @@ int perp_spatial_outline_corner(const spatial_outline *outline, int i)
     if (shape->kind != PERP_SPATIAL_CYLINDER) {
         return perp_feature(PERP_FEATURE_CORNER, place);
     }
-    return perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_PLACES * outline->face + place);
+    return perp_feature(PERP_FEATURE_RIM, i == outline->running ? SPATIAL_RIM_RUNNING + outline->face
+                                                                : SPATIAL_RIM_PLACES * outline->face + place);
 }
 
 int perp_spatial_outline_edge(const spatial_outline *outline, int i)
@@ -600,7 +587,7 @@ static int hull_lines(const perp_spatial_shape *shape, perp_vec3 origin, perp_ve
                       spatial_line *lines)
 {
     const perp_spatial_hull *hull = shape->hull;
-    const int top = hull_support(hull, d);
+    const int top = perp_spatial_hull_support(hull, d, 0);
     int count = 0;
     for (int k = hull->corner_start[top]; k < hull->corner_start[top + 1] && count < SPATIAL_LINES_MAX; k++) {
         const int index = hull->corner_edges[k];

@@ -5,7 +5,9 @@
  *
  * Names. A box's edge is 4 axis + the sign bits of the two other axes in their order, lower one first, a set bit for
  * the + side. A capsule's CORNER 0 is its end at -z, its EDGE 0 all between. A cylinder's SIDE 0 and 1 are the ends of
- * a line of contact towards -z and +z, SIDE 2 is any other point of the side; its RIM is 16 end + place.
+ * a line of contact towards -z and +z, SIDE 2 is any other point of the side. Its RIM is 16 end + place for the places
+ * that stand still on it, and 32 + end for the point that runs around it, being where the other shape is nearest: a
+ * place's name for that would be one name for two points, and would change while nothing else does.
  */
 #ifndef PERP_SRC_GEOMETRY_SPATIAL_FEATURES_H
 #define PERP_SRC_GEOMETRY_SPATIAL_FEATURES_H
@@ -15,13 +17,11 @@
 enum {
     SPATIAL_OUTLINE_MAX = 32,
     SPATIAL_RIM_PLACES = 16,
+    SPATIAL_RIM_RUNNING = 2 * SPATIAL_RIM_PLACES,
     SPATIAL_LINES_MAX = 8,
     SPATIAL_PLANES_MAX = 8,
     SPATIAL_TOP_MAX = 24
 };
-
-/* Bounded by a ball of this diameter about its position: what the tie tolerance is made of. 0 for unbounded shapes. */
-double perp_spatial_shape_size(const perp_spatial_shape *shape);
 
 /* The feature that a point of the surface is on, to `tolerance`. */
 int perp_spatial_feature_at(const perp_spatial_shape *shape, perp_vec3 point_world, double tolerance);
@@ -36,6 +36,7 @@ typedef struct spatial_outline {
     int count;
     perp_vec3 corners[SPATIAL_OUTLINE_MAX]; /* counter-clockwise seen from outside */
     int places[SPATIAL_OUTLINE_MAX];        /* of the corners: index of a box's or hull's corner, place on a rim */
+    int running;                            /* the corner that is moved along the rim from its place; -1: none */
     int plane_count;
     perp_vec3 plane_normals[SPATIAL_PLANES_MAX], plane_points[SPATIAL_PLANES_MAX];
 } spatial_outline;
@@ -55,10 +56,10 @@ typedef struct spatial_view {
 } spatial_view;
 
 /* Fills the corners and planes. A hull's face of more than SPATIAL_OUTLINE_MAX corners is thinned by the rule of
- * perp_spatial_thin. An end of a cylinder is a regular polygon on its rim. If the rim's point farthest along the
- * direction is farther than the corners by more than the tolerance, the nearest corner is moved there: to the witness
- * if that is on the rim, which also is in line with the other shape's, while the direction tells the place but poorly
- * where the end is almost square to it. */
+ * perp_spatial_thin. An end of a cylinder is a regular polygon on its rim. If it is tilted so much that the rim's point
+ * farthest along the direction may be farther than the corners by more than the tolerance, the nearest corner is moved
+ * there: to the witness if that is on the rim, which also is in line with the other shape's, while the direction tells
+ * the place but poorly where the end is almost square to it. */
 void perp_spatial_outline_trace(spatial_outline *outline, const spatial_view *view);
 
 /* Names of corner i and of the edge from it to the next. */

@@ -70,6 +70,19 @@ static void place_corners(const perp_spatial_shape *x, spatial_hole_pair *pair)
     }
 }
 
+/* An axis of x that is along the bore's, or square to it, to rounding is so: a pin's end that is parallel to the plate
+ * or to a half plate's edge has no farthest point, which rounding must not make up. */
+static void snap_axis(spatial_hole_pair *pair)
+{
+    double *m = pair->turn.m;
+    if (hypot(m[2], m[5]) <= 2e-15) {
+        m[8] = m[8] < 0.0 ? -1.0 : 1.0;
+        m[2] = m[5] = 0.0;
+    } else if (fabs(m[8]) <= 2e-15) {
+        m[8] = 0.0;
+    }
+}
+
 void perp_spatial_hole_place(const perp_spatial_shape *x, const perp_spatial_shape *hole, spatial_hole_pair *pair)
 {
     const perp_mat3 back = perp_mat3_transpose(&hole->rotation);
@@ -78,46 +91,9 @@ void perp_spatial_hole_place(const perp_spatial_shape *x, const perp_spatial_sha
     pair->at = perp_mat3_mul_vec(&back, perp_vec3_sub(x->position, hole->position));
     pair->bore = hole->radius;
     pair->half = hole->half_length;
+    snap_axis(pair);
     place_corners(x, pair);
     pair->tolerance = 4e-9 + 2e-9 * (pair->size + pair->bore);
-}
-
-int perp_spatial_hole_edge_count(const spatial_hole_pair *pair)
-{
-    switch (pair->x->kind) {
-    case PERP_SPATIAL_SEGMENT:
-        return 1;
-    case PERP_SPATIAL_BOX:
-        return 12;
-    case PERP_SPATIAL_HULL:
-        return pair->x->hull->edge_count;
-    default:
-        return 0;
-    }
-}
-
-void perp_spatial_hole_edge(const spatial_hole_pair *pair, int edge, int corners[2])
-{
-    static const int box[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3},
-                                   {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
-    const bool hull = pair->x->kind == PERP_SPATIAL_HULL;
-    const int *from = hull ? pair->x->hull->edges[edge].corners : box[edge];
-    corners[0] = from[0];
-    corners[1] = from[1];
-}
-
-bool perp_spatial_hole_crossing(const spatial_hole_pair *pair, int edge, double z, perp_vec3 *point)
-{
-    int ends[2];
-    perp_spatial_hole_edge(pair, edge, ends);
-    const perp_vec3 p = spatial_hole_point(pair, pair->corners[ends[0]]);
-    const perp_vec3 q = spatial_hole_point(pair, pair->corners[ends[1]]);
-    if ((p.z > z) == (q.z > z)) {
-        return false;
-    }
-    *point = perp_vec3_add_scaled(p, (z - p.z) / (q.z - p.z), perp_vec3_sub(q, p));
-    point->z = z;
-    return true;
 }
 
 perp_vec3 perp_spatial_hole_support(const spatial_hole_pair *pair, perp_vec3 n, perp_vec3 outward, int end)
@@ -133,14 +109,36 @@ perp_vec3 perp_spatial_hole_support(const spatial_hole_pair *pair, perp_vec3 n, 
     const perp_vec3 axis = perp_vec3_make(pair->turn.m[2], pair->turn.m[5], pair->turn.m[8]);
     const double along = perp_vec3_dot(axis, n);
     perp_vec3 across = perp_vec3_add_scaled(n, -along, axis);
-    if (perp_vec3_norm(across) < 1e-15) {
-        across = outward;
-    } /* twice, for of an n nearly along the axis little but rounding is left the first time */
+    /* twice, for of an n nearly along the axis little but rounding is left the first time, and that along the axis */
     across = perp_vec3_add_scaled(across, -perp_vec3_dot(axis, across), axis);
+    if (perp_vec3_norm(across) < 2e-15) {
+        across = perp_vec3_add_scaled(outward, -perp_vec3_dot(axis, outward), axis);
+    }
     const double length = perp_vec3_norm(across);
     const double sign = end != 0 ? end : along >= 0.0 ? 1.0 : -1.0;
     return perp_vec3_add_scaled(perp_vec3_add_scaled(pair->at, sign * x->half_length, axis), x->radius / length,
                                 across);
+}
+
+perp_vec3 perp_spatial_hole_end_along(const spatial_hole_pair *pair, int end, perp_vec3 radial)
+{
+    const double z = pair->at.z + end * pair->x->half_length * pair->turn.m[8];
+    const perp_vec3 to_middle = {0.0, 0.0, z > 0.0 ? -1.0 : 1.0};
+    return perp_spatial_hole_support(pair, radial, to_middle, end);
+}
+
+int perp_spatial_hole_end_angles(const spatial_hole_pair *pair, int end, double angles[2])
+{
+    const double *m = pair->turn.m, length = hypot(m[2], m[5]), half = end * pair->x->half_length;
+    const double x = pair->at.x + half * m[2], y = pair->at.y + half * m[5];
+    if (pair->x->kind != PERP_SPATIAL_CYLINDER || length == 0.0) {
+        return 0;
+    }
+    for (int k = 0; k < 2; k++) {
+        const double r = (k == 0 ? -1.0 : 1.0) * pair->x->radius / length;
+        angles[k] = atan2(y + r * m[2], x - r * m[5]);
+    }
+    return 2;
 }
 
 /* ---- one half plate ---------------------------------------------------------------------------------------------- */
@@ -204,7 +202,9 @@ static void offer(meridian *m, flat n, flat at, perp_vec3 p, const spatial_hole_
     spatial_hole_contact *best = m->best;
     const bool rivals = local && m->best_is_local && fmin(k.gap, best->gap) < 0.0 &&
                         fabs(k.gap - best->gap) <= m->pair->tolerance && spatial_hole_normals_differ(&k, best);
-    if (k.gap > best->gap) {
+    const double little = 1e-15 * (m->pair->size + m->pair->bore + m->pair->half);
+    const bool only = local != m->best_is_local && fabs(k.gap - best->gap) <= little; /* the one that is local */
+    if (only ? local : k.gap > best->gap) {
         const bool still = best->tie && k.gap - best->gap <= m->pair->tolerance;
         *best = k;
         best->tie = rivals || still;
@@ -319,7 +319,9 @@ static sample sample_at(const meridian *m, double angle, int end)
     s.n = angle <= 0.0 ? (flat){1.0, 0.0} : angle >= half_pi ? (flat){0.0, 1.0} : s.n;
     perp_vec3 n = perp_vec3_scale(s.n.x, m->radial);
     n.z = m->side * s.n.y;
-    s.p = perp_spatial_hole_support(m->pair, n, m->radial, end);
+    /* of an end that is square to n, where the arc goes on: in at a radial n, out at an axial one */
+    const perp_vec3 up = {0.0, 0.0, m->side};
+    s.p = perp_spatial_hole_support(m->pair, n, s.n.y < 1e-3 ? up : m->radial, end);
     s.at = flat_of(m, s.p);
     s.slope = s.n.x * s.at.y - s.n.y * s.at.x;
     return s;
@@ -381,6 +383,31 @@ static bool turns_between(const sample *a, const sample *b, double *angle)
     return t > 0.0 && t < 1.0 && (a->slope + t * (first + t * second)) * a->slope < 0.0;
 }
 
+static bool turn_of_cubic(const meridian *m, const sample *a, const sample *b, int end, sample *c)
+{
+    double angle;
+    if (!turns_between(a, b, &angle)) {
+        return false;
+    }
+    *c = sample_at(m, angle, end);
+    return c->slope * a->slope < 0.0;
+}
+
+/* A slope that is nearly zero at an end of the piece may change sign close by, out of the cubic's sight. */
+static bool turn_at_end(const meridian *m, const sample *a, const sample *b, int end, sample *c)
+{
+    const sample *from = fabs(a->slope) < fabs(b->slope) ? a : b, *to = from == a ? b : a;
+    double part = 1.0;
+    for (int k = 0; k < 4 && fabs(from->slope) < 0.01 * m->pair->size; k++) {
+        part *= 0.25;
+        *c = sample_at(m, from->angle + part * (to->angle - from->angle), end);
+        if (c->slope * from->slope < 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The local minima of an arc on which the support is smooth, its ends not among them. */
 static void smooth_arc(meridian *m, double from, double to, int end)
 {
@@ -390,14 +417,11 @@ static void smooth_arc(meridian *m, double from, double to, int end)
     sample a = sample_at(m, from, end);
     for (int i = 1; i <= PIECES && !m->settled; i++) {
         const sample b = sample_at(m, i < PIECES ? from + i * (to - from) / PIECES : to, end);
-        double angle;
+        sample c;
         if (a.slope < 0.0 && b.slope > 0.0) {
             offer_root(m, a, b, end);
-        } else if (a.slope * b.slope > 0.0 && turns_between(&a, &b, &angle)) {
-            const sample c = sample_at(m, angle, end);
-            if (c.slope * a.slope < 0.0) {
-                offer_root(m, c.slope < 0.0 ? c : a, c.slope < 0.0 ? b : c, end);
-            }
+        } else if (a.slope * b.slope > 0.0 && (turn_of_cubic(m, &a, &b, end, &c) || turn_at_end(m, &a, &b, end, &c))) {
+            offer_root(m, c.slope < 0.0 ? c : a, c.slope < 0.0 ? b : c, end);
         }
         a = b;
     }
@@ -433,6 +457,15 @@ static void quarter_of_cylinder(meridian *m)
     smooth_arc(m, kink, half_pi, last);
 }
 
+/* Where the end of a cylinder is square to a radius it is farther on both sides of that angle: a kink downwards, whose
+ * slope is that of the far side. What the end's farthest point lacks for it. */
+static double end_slope(const spatial_hole_pair *pair, perp_vec3 radial)
+{
+    const perp_vec3 axis = {pair->turn.m[2], pair->turn.m[5], pair->turn.m[8]};
+    const bool square = pair->x->kind == PERP_SPATIAL_CYLINDER && perp_vec3_norm(perp_vec3_cross(axis, radial)) < 2e-15;
+    return square ? pair->x->radius : 0.0;
+}
+
 /* ---- ends and sides of pins -------------------------------------------------------------------------------------- */
 
 static void polar(spatial_hole_contact *contact, double angle, perp_vec3 *tangent)
@@ -452,12 +485,12 @@ void perp_spatial_hole_end_on_wall(const spatial_hole_pair *pair, const void *co
     perp_vec3 tangent;
     polar(contact, angle, &tangent);
     if (pair->x->kind == PERP_SPATIAL_CYLINDER) {
-        contact->point = perp_spatial_hole_support(pair, contact->radial, contact->radial, end);
+        contact->point = perp_spatial_hole_end_along(pair, end, contact->radial);
     } else {
         contact->point = perp_vec3_add_scaled(pair->at, end * pair->x->half_length, axis);
     }
     contact->gap = pair->bore - perp_vec3_dot(contact->point, contact->radial) - pair->radius;
-    contact->slope = -perp_vec3_dot(contact->point, tangent);
+    contact->slope = -perp_vec3_dot(contact->point, tangent) - end_slope(pair, contact->radial);
     contact->part = SPATIAL_HOLE_WALL;
     contact->level = contact->point.z;
     contact->cosine = 1.0;
@@ -493,8 +526,7 @@ static void half_plate(const spatial_hole_pair *pair, const void *context, doubl
 {
     (void)context;
     const perp_vec3 z = {0.0, 0.0, 1.0};
-    contact->gap = -INFINITY;
-    contact->tie = contact->rests = false;
+    *contact = (spatial_hole_contact){.gap = -INFINITY, .part = SPATIAL_HOLE_WALL};
     meridian m;
     m.pair = pair;
     m.best = contact;
@@ -519,6 +551,9 @@ static void half_plate(const spatial_hole_pair *pair, const void *context, doubl
     }
     contact->gap -= pair->radius;
     contact->angle = angle;
+    if (contact->part == SPATIAL_HOLE_WALL) {
+        contact->slope -= end_slope(pair, contact->radial);
+    }
 }
 
 /* Signed distance of a point to the solid. */
@@ -573,6 +608,7 @@ static void note_pin(const spatial_hole_pair *pair, noted *list)
     spatial_hole_angles *a = &list->angles;
     for (int end = -1; end <= 1; end += 2) {
         if (pair->corner_count == 0) { /* a capsule's ends are noted as corners */
+            a->count += perp_spatial_hole_end_angles(pair, end, a->of + a->count);
             a->of[a->count++] = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_end_on_wall, end).angle;
         }
         a->of[a->count++] = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_rim_on_side, end).angle;
@@ -714,6 +750,11 @@ perp_separation perp_spatial_hole_separation(const spatial_hole_pair *pair, cons
         perp_vec3 on_hole = perp_vec3_scale(pair->bore, c->radial);
         on_hole.z =
             c->part == SPATIAL_HOLE_WALL ? fmin(fmax(c->level, -pair->half), pair->half) : c->level * pair->half;
+        if (c->part == SPATIAL_HOLE_RIM) { /* a steep normal leaves the angle open: the edge is in the plate's face */
+            const double beside = c->point.y * c->radial.x - c->point.x * c->radial.y;
+            on_hole.x -= beside * c->radial.y;
+            on_hole.y += beside * c->radial.x;
+        }
         on_x = perp_vec3_add_scaled(on_hole, -c->gap, n);
     }
     perp_separation s = {.phi = c->gap, .normal = perp_mat3_mul_vec(&hole->rotation, n), .tie = c->tie};

@@ -31,28 +31,42 @@ perp_separation perp_spatial_hole_distance(const perp_spatial_shape *x, const pe
 
 /* The points of a contact; x is a, the hole is b. The smallest gap is phi to the tolerance of ties; no gap is smaller.
  *
- * Sphere, point, ellipsoid: 1 point.
- *
  * Beside the plate (all of x is on one side of it, or the normal is axial): the points of x against the face as against
  * a halfspace, those that are over solid, with axial normals. Where a border of x's lower face (line, rim) leads from
  * over solid to over the bore, the place where it crosses the rim is a point too: the corners of what is in contact.
  *
  * In the bore:
- *   capsule and cylinder: one point for each end. An end within the plate's thickness: its farthest point from the axis
- *     against the wall (capsule: its end), radial. An end that is out of the bore: the side against the rim of that
- *     mouth, where they are nearest; the normal is square to both, or radial where that would point out of the solid.
- *     So a parallel pin has both on one generator, a tilted one on opposite sides.
+ *   capsule and cylinder, for each end: the place where it is nearest, then the directions 90, 180 and 270 degrees
+ *     around the bore from it, so that every wall is seen that a big step may reach. Where the end is within the
+ *     plate's thickness, its farthest point in that direction against the wall (capsule: its end), radial. Where it is
+ *     out of the bore, the side against the rim of that mouth; the normal is square to both, or radial in the plane of
+ *     the mouth where that would point out of the solid. What would be beyond the pin's ends is left out. So a parallel
+ *     pin is nearest on one generator, a tilted one on opposite sides, and both have 8 points.
+ *   sphere and point: the nearest point and the same three directions, against the wall or the rim. So too the end of a
+ *     capsule that stands over a mouth and is nearest to its rim. 1 point over solid.
+ *   ellipsoid: the nearest point; if that is on the wall, its farthest point in each of the three directions, as far as
+ *     it is within the plate's thickness.
  *   box and hull: each corner within the thickness, against the wall, and each edge that passes through a mouth,
  *     against its rim. If these are more than 8: the nearest in each quarter around the direction of the nearest of
  *     all, in the upper and in the lower half of what is in the bore.
  *
  * Where none of these is as near as phi (a face of x against the rim), the witnesses of phi are a further point.
  *
- * Features of the hole: SURFACE 0, the wall; FACE 0 at -z and 1 at +z; RIM 16 * mouth, the same. Of x: as in
- * perp_feature_kind; the farthest point of a cylinder's end circle is place 7 of its rim. Where a border crosses the
- * rim, the point has the feature of the border's end that is over solid, and of the hole RIM 16 * mouth + 1, or + 2 on
- * the way back. Corners come first, by index, then edges by index,
- * first at -z then at +z; a pin's ends in the order of its axis. */
+ * In the three directions the gap is that of x's end and the half plate, R - (reach of the end) on the wall: a bound
+ * that every pose without overlap meets, whatever the direction, and exact in the pose to first order. x's witness is
+ * the farthest point. The hole's is across from it on the straight edge of the half plate, which is in the solid by
+ * hypot(R, t) - R if it is beside the direction by t: 0 opposite to the nearest direction where x is in line with it,
+ * and less than (R - r)^2 / 2 R for a round pin that fits. On the bore itself there is no such point: of all wall
+ * points only the nearest and the farthest have x's nearest point on their normal. The gap from a wall point along its
+ * radius, the obvious alternative, would be too large by t^2 / 2 r and turn the pin about its own axis.
+ *
+ * Features of the hole: SURFACE, the wall, and RIM 16 * mouth (0 at -z, 1 at +z), each + 0 where x (its end) is nearest
+ * and + 1, 2, 3 for the directions on from there, counter-clockwise about z; FACE 0 at -z and 1 at +z. In the tie of a
+ * coaxial pin that takes the hole's +x the directions are +x, +y, -x, -y. Of x: as in perp_feature_kind; the farthest
+ * point of a cylinder's end circle is 32 + end of its rim. Where a border crosses the rim, the point has the feature of
+ * the border's end that is over solid, and of the hole RIM 16 * mouth + 4, or + 5 on the way back. Corners come first,
+ * by index, then edges by index, first at -z then at +z; a pin's ends in the order of its axis, all directions of one
+ * end together. */
 perp_manifold perp_spatial_hole_manifold(const perp_spatial_shape *x, const perp_spatial_shape *hole);
 
 /* ---- shared by the files --------------------------------------------------------------------------------------- */
@@ -107,9 +121,17 @@ int perp_spatial_hole_edge_count(const spatial_hole_pair *pair);
 void perp_spatial_hole_edge(const spatial_hole_pair *pair, int edge, int corners[2]);
 /* Where an edge passes through the plane at z; false if it does not. */
 bool perp_spatial_hole_crossing(const spatial_hole_pair *pair, int edge, double z, perp_vec3 *point);
-/* The point of x's core that is farthest along the unit vector n, for CYLINDER and ELLIPSOID. `outward` breaks the tie
- * of a cylinder's end that is square to n; `end` -1 or +1 takes that end of a cylinder whatever n says, 0 leaves it. */
+/* The point of x's core that is farthest along the unit vector n, for CYLINDER and ELLIPSOID. `outward`, not along
+ * n, breaks the tie of a cylinder's end that is square to n; `end` -1 or +1 takes that end of a cylinder whatever n
+ * says, 0 leaves it. */
 perp_vec3 perp_spatial_hole_support(const spatial_hole_pair *pair, perp_vec3 n, perp_vec3 outward, int end);
+/* The point of a cylinder's end (-1, +1) that is farthest along a radius of the bore; where all of the end is, that
+ * which is nearest to the middle of the plate. */
+perp_vec3 perp_spatial_hole_end_along(const spatial_hole_pair *pair, int end, perp_vec3 radial);
+
+/* The angles of the two points of a cylinder's end that are level with its middle, near which a lying pin is nearest.
+ * Returns how many: none for other shapes or an upright pin. */
+int perp_spatial_hole_end_angles(const spatial_hole_pair *pair, int end, double angles[2]);
 
 typedef void spatial_hole_function(const spatial_hole_pair *pair, const void *context, double angle,
                                    spatial_hole_contact *contact);

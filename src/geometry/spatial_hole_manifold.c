@@ -5,6 +5,8 @@
 typedef struct place {
     spatial_hole_contact contact;
     int feature_a, feature_b;
+    int quarter;    /* right angles from the direction that is nearest to the one of this place */
+    perp_vec3 on_x; /* where quarter is not 0: the point of x that is farthest along the normal */
 } place;
 
 typedef struct places {
@@ -32,6 +34,46 @@ static void extent(const spatial_hole_pair *pair, double *low, double *high)
         *low = perp_spatial_hole_support(pair, down, out, 0).z;
         *high = perp_spatial_hole_support(pair, up, out, 0).z;
     }
+}
+
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
+
+int perp_spatial_hole_edge_count(const spatial_hole_pair *pair)
+{
+    switch (pair->x->kind) {
+    case PERP_SPATIAL_SEGMENT:
+        return 1;
+    case PERP_SPATIAL_BOX:
+        return 12;
+    case PERP_SPATIAL_HULL:
+        return pair->x->hull->edge_count;
+    default:
+        return 0;
+    }
+}
+
+void perp_spatial_hole_edge(const spatial_hole_pair *pair, int edge, int corners[2])
+{
+    static const int box[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3},
+                                   {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6}, {3, 7}};
+    const bool hull = pair->x->kind == PERP_SPATIAL_HULL;
+    const int *from = hull ? pair->x->hull->edges[edge].corners : box[edge];
+    corners[0] = from[0];
+    corners[1] = from[1];
+}
+
+bool perp_spatial_hole_crossing(const spatial_hole_pair *pair, int edge, double z, perp_vec3 *point)
+{
+    int ends[2];
+    perp_spatial_hole_edge(pair, edge, ends);
+    const perp_vec3 p = spatial_hole_point(pair, pair->corners[ends[0]]);
+    const perp_vec3 q = spatial_hole_point(pair, pair->corners[ends[1]]);
+    if ((p.z > z) == (q.z > z)) {
+        return false;
+    }
+    *point = perp_vec3_add_scaled(p, (z - p.z) / (q.z - p.z), perp_vec3_sub(q, p));
+    point->z = z;
+    return true;
 }
 
 /* ---- labels ------------------------------------------------------------------------------------------------------ */
@@ -74,7 +116,7 @@ static int feature_of_x(const spatial_hole_pair *pair, const spatial_hole_contac
     }
     if (pair->x->kind == PERP_SPATIAL_CYLINDER) {
         return c->end == 0 ? perp_feature(PERP_FEATURE_SIDE, c->level * axis_of(pair).z > 0.0 ? 1 : 0)
-                           : perp_feature(PERP_FEATURE_RIM, 16 * end + (c->part == SPATIAL_HOLE_FACE ? 6 : 7));
+                           : perp_feature(PERP_FEATURE_RIM, 32 + end);
     }
     if (c->corners[0] == c->corners[1]) {
         return perp_feature(PERP_FEATURE_CORNER, c->corners[0]);
@@ -98,7 +140,7 @@ static int feature_of_hole(const spatial_hole_contact *c)
 
 static place place_of(const spatial_hole_pair *pair, const spatial_hole_contact *c)
 {
-    return (place){*c, feature_of_x(pair, c), feature_of_hole(c)};
+    return (place){.contact = *c, .feature_a = feature_of_x(pair, c), .feature_b = feature_of_hole(c)};
 }
 
 /* ---- pins in the bore -------------------------------------------------------------------------------------------- */
@@ -124,7 +166,7 @@ static bool radial_gap(const spatial_hole_pair *pair, spatial_hole_contact *c)
     return true;
 }
 
-/* One end (-1, +1) of a pin; false if it makes no point of its own. */
+/* One end (-1, +1) of a pin where it is nearest; false if it makes no point of its own. The direction is set anyway. */
 static bool end_of_pin(const spatial_hole_pair *pair, int end, place *p)
 {
     const perp_vec3 axis = axis_of(pair);
@@ -132,10 +174,10 @@ static bool end_of_pin(const spatial_hole_pair *pair, int end, place *p)
     const int mouth = z > 0.0 ? 1 : -1, index = end > 0 ? 1 : 0;
     const bool cylinder = pair->x->kind == PERP_SPATIAL_CYLINDER;
     spatial_hole_contact *c = &p->contact;
+    p->quarter = 0;
     if (fabs(z) <= pair->half) {
         *c = perp_spatial_hole_pin_minimum(pair, perp_spatial_hole_end_on_wall, end);
-        p->feature_a =
-            cylinder ? perp_feature(PERP_FEATURE_RIM, 16 * index + 7) : perp_feature(PERP_FEATURE_CORNER, index);
+        p->feature_a = cylinder ? perp_feature(PERP_FEATURE_RIM, 32 + index) : perp_feature(PERP_FEATURE_CORNER, index);
         p->feature_b = perp_feature(PERP_FEATURE_SURFACE, 0);
         return fabs(c->level) <= pair->half;
     }
@@ -147,6 +189,131 @@ static bool end_of_pin(const spatial_hole_pair *pair, int end, place *p)
         return false;
     }
     return c->sine * mouth <= 0.0 || radial_gap(pair, c);
+}
+
+/* ---- all round the bore ------------------------------------------------------------------------------------------ */
+
+/* The direction that is `quarter` right angles on from `radial`. */
+static perp_vec3 turned(perp_vec3 radial, int quarter)
+{
+    const double x = quarter % 2 ? -radial.y : radial.x, y = quarter % 2 ? radial.x : radial.y;
+    return quarter < 2 ? perp_vec3_make(x, y, 0.0) : perp_vec3_make(-x, -y, 0.0);
+}
+
+/* The half plate in the direction of p's contact, met along the normal n by x's point `on_x`: on the wall, or at the
+ * edge by `mouth` if that is not 0. */
+static void meet(const spatial_hole_pair *pair, perp_vec3 n, perp_vec3 on_x, int mouth, place *p)
+{
+    spatial_hole_contact *c = &p->contact;
+    perp_vec3 edge = perp_vec3_scale(pair->bore, c->radial);
+    edge.z = mouth == 0 ? on_x.z : mouth * pair->half;
+    c->gap = perp_vec3_dot(n, perp_vec3_sub(edge, on_x));
+    c->part = mouth == 0 ? SPATIAL_HOLE_WALL : SPATIAL_HOLE_RIM;
+    c->level = mouth == 0 ? on_x.z : mouth;
+    c->cosine = perp_vec3_dot(n, c->radial);
+    c->sine = n.z;
+    p->on_x = on_x;
+    p->feature_b = mouth == 0 ? perp_feature(PERP_FEATURE_SURFACE, p->quarter)
+                              : perp_feature(PERP_FEATURE_RIM, (mouth > 0 ? 16 : 0) + p->quarter);
+}
+
+/* A ball about `centre`; false if it is over solid. */
+static bool ball_aside(const spatial_hole_pair *pair, perp_vec3 centre, place *p)
+{
+    const perp_vec3 e = p->contact.radial;
+    const int mouth = fabs(centre.z) <= pair->half ? 0 : centre.z > 0.0 ? 1 : -1;
+    perp_vec3 n = e;
+    if (mouth != 0) {
+        const double in = pair->bore - perp_vec3_dot(centre, e), down = mouth * pair->half - centre.z;
+        if (in <= 0.0) {
+            return false;
+        }
+        n = perp_vec3_scale(in / hypot(in, down), e);
+        n.z = down / hypot(in, down);
+    }
+    meet(pair, n, perp_vec3_add_scaled(centre, pair->radius, n), mouth, p);
+    return true;
+}
+
+/* A pin's side against the edge of a half plate at a mouth: along the line that is square to both, or, if that leaves
+ * the solid, radially where the side passes the plane of the mouth, which is in an ellipse. False if that is beyond the
+ * pin's ends. */
+static bool side_aside(const spatial_hole_pair *pair, int mouth, place *p)
+{
+    const perp_vec3 axis = axis_of(pair), e = p->contact.radial, tangent = {-e.y, e.x, 0.0};
+    const double r = pair->x->radius, half = pair->x->half_length;
+    perp_vec3 edge = perp_vec3_scale(pair->bore, e), n = perp_vec3_cross(tangent, axis);
+    edge.z = mouth * pair->half;
+    const double length = perp_vec3_norm(n);
+    if (fabs(axis.z) < 1e-6) { /* lying: its ends say more */
+        return false;
+    }
+    n = perp_vec3_scale((axis.z < 0.0 ? -1.0 : 1.0) / length, n);
+    if (n.z * mouth <= 0.0) {
+        const perp_vec3 from = perp_vec3_sub(edge, pair->at);
+        const perp_vec3 rest = perp_vec3_add_scaled(from, -perp_vec3_dot(n, from), n); /* s axis - u tangent */
+        const double s = (perp_vec3_dot(rest, axis) - perp_vec3_dot(rest, tangent) * perp_vec3_dot(axis, tangent)) /
+                         (length * length);
+        meet(pair, n, perp_vec3_add_scaled(perp_vec3_add_scaled(pair->at, s, axis), r, n), mouth, p);
+        return fabs(s) <= half;
+    }
+    const double lean = perp_vec3_dot(axis, e) / axis.z, width = sqrt(1.0 + lean * lean);
+    perp_vec3 on_x = perp_vec3_add_scaled(pair->at, (edge.z - pair->at.z) / axis.z, axis);
+    on_x.x += r / width * (e.x + lean * axis.x / axis.z);
+    on_x.y += r / width * (e.y + lean * axis.y / axis.z);
+    on_x.z = edge.z;
+    meet(pair, e, on_x, mouth, p);
+    return fabs(perp_vec3_dot(axis, perp_vec3_sub(on_x, pair->at))) <= half;
+}
+
+/* The point of a pin's end (-1, +1) that is farthest along a radius. */
+static perp_vec3 end_along(const spatial_hole_pair *pair, int end, perp_vec3 radial)
+{
+    if (pair->x->kind == PERP_SPATIAL_CYLINDER) {
+        return perp_spatial_hole_end_along(pair, end, radial);
+    }
+    const perp_vec3 corner = perp_vec3_add_scaled(pair->at, end * pair->x->half_length, axis_of(pair));
+    return perp_vec3_add_scaled(corner, pair->radius, radial);
+}
+
+/* A pin's end against the wall; if it is out of the bore there, the side against the rim that it passes. */
+static bool end_aside(const spatial_hole_pair *pair, int end, place *p)
+{
+    const perp_vec3 e = p->contact.radial, on_x = end_along(pair, end, e);
+    const bool cylinder = pair->x->kind == PERP_SPATIAL_CYLINDER;
+    const int index = end > 0 ? 1 : 0, mouth = on_x.z > 0.0 ? 1 : -1;
+    if (fabs(on_x.z) <= pair->half) {
+        p->feature_a = cylinder ? perp_feature(PERP_FEATURE_RIM, 32 + index) : perp_feature(PERP_FEATURE_CORNER, index);
+        meet(pair, e, on_x, 0, p);
+        return true;
+    }
+    p->feature_a = cylinder ? perp_feature(PERP_FEATURE_SIDE, index) : perp_feature(PERP_FEATURE_EDGE, 0);
+    return mouth * end_along(pair, -end, e).z <= pair->half && side_aside(pair, mouth, p);
+}
+
+/* An ellipsoid where it is farthest out, if that is between the faces. */
+static bool ellipsoid_aside(const spatial_hole_pair *pair, place *p)
+{
+    const perp_vec3 e = p->contact.radial, on_x = perp_spatial_hole_support(pair, e, e, 0);
+    meet(pair, e, on_x, 0, p);
+    return fabs(on_x.z) <= pair->half;
+}
+
+/* The directions at right angles and opposite to that of `first`, which is where x, or its end (-1, +1; of others 0),
+ * is nearest. None is nearer than phi. */
+static void add_aside(const spatial_hole_pair *pair, const place *first, int end, double phi, places *list)
+{
+    for (int quarter = 1; quarter < 4 && list->count < PERP_MANIFOLD_MAX; quarter++) {
+        place p = {.quarter = quarter, .feature_a = first->feature_a};
+        p.contact.radial = turned(first->contact.radial, quarter);
+        p.contact.tie = first->contact.tie;
+        const bool found = end != 0                                  ? end_aside(pair, end, &p)
+                           : pair->x->kind == PERP_SPATIAL_ELLIPSOID ? ellipsoid_aside(pair, &p)
+                                                                     : ball_aside(pair, first->contact.point, &p);
+        if (found && p.contact.gap >= phi - pair->tolerance) {
+            list->of[list->count++] = p;
+        }
+    }
 }
 
 /* ---- boxes and hulls in the bore --------------------------------------------------------------------------------- */
@@ -231,7 +398,9 @@ static bool edge_in_mouth(const spatial_hole_pair *pair, int edge, int mouth, pl
         c.cosine = 1.0;
         c.sine = 0.0;
     }
-    *p = (place){c, perp_feature(PERP_FEATURE_EDGE, edge), perp_feature(PERP_FEATURE_RIM, mouth > 0 ? 16 : 0)};
+    *p = (place){.contact = c,
+                 .feature_a = perp_feature(PERP_FEATURE_EDGE, edge),
+                 .feature_b = perp_feature(PERP_FEATURE_RIM, mouth > 0 ? 16 : 0)};
     return true;
 }
 
@@ -345,7 +514,7 @@ static void beside_plate(const spatial_hole_pair *pair, const perp_spatial_shape
             const perp_separation *q = &all.points[j].at;
             const double way = way_to_rim(in_hole(hole, p.at.point_a), in_hole(hole, q->point_a), pair->bore);
             perp_manifold_point r = {.at = p.at, .feature_a = p.feature_a};
-            r.feature_b = perp_feature(PERP_FEATURE_RIM, 16 * (mouth > 0 ? 1 : 0) + 1 + k);
+            r.feature_b = perp_feature(PERP_FEATURE_RIM, 16 * (mouth > 0 ? 1 : 0) + 4 + k);
             r.at.phi = p.at.phi + way * (q->phi - p.at.phi);
             r.at.point_a = perp_vec3_add_scaled(p.at.point_a, way, perp_vec3_sub(q->point_a, p.at.point_a));
             r.at.point_b = perp_vec3_add_scaled(r.at.point_a, r.at.phi, r.at.normal);
@@ -390,40 +559,74 @@ static void add_nearest(const spatial_hole_pair *pair, const perp_spatial_shape 
     }
 }
 
-static void in_bore(const spatial_hole_pair *pair, const perp_spatial_shape *hole, const spatial_hole_contact *nearest,
-                    perp_manifold *m)
+/* The witness of the hole is on the half plate's edge, which touches the bore. */
+static perp_manifold_point point_of(const spatial_hole_pair *pair, const perp_spatial_shape *hole, const place *p)
 {
-    places list = {.count = 0};
-    if (pair->x->kind == PERP_SPATIAL_BOX || pair->x->kind == PERP_SPATIAL_HULL) {
-        polytope_in_bore(pair, nearest, &list);
-    } else {
-        for (int end = -1; end <= 1; end += 2) {
-            place p;
-            if (end_of_pin(pair, end, &p) && p.contact.gap >= nearest->gap - pair->tolerance) {
-                list.of[list.count++] = p;
-            }
-        }
+    const spatial_hole_contact *c = &p->contact;
+    perp_manifold_point point = {perp_spatial_hole_separation(pair, hole, c), p->feature_a, p->feature_b};
+    if (p->quarter != 0) {
+        point.at.point_a = perp_vec3_add(hole->position, perp_mat3_mul_vec(&hole->rotation, p->on_x));
+        point.at.point_b = perp_vec3_add_scaled(point.at.point_a, point.at.phi, point.at.normal);
     }
-    for (int i = 0; i < list.count; i++) {
-        const perp_manifold_point p = {perp_spatial_hole_separation(pair, hole, &list.of[i].contact),
-                                       list.of[i].feature_a, list.of[i].feature_b};
-        add(m, &p);
+    return point;
+}
+
+static void pin_in_bore(const spatial_hole_pair *pair, const spatial_hole_contact *nearest, places *list)
+{
+    for (int end = -1; end <= 1; end += 2) {
+        place p;
+        if (end_of_pin(pair, end, &p) && p.contact.gap >= nearest->gap - pair->tolerance &&
+            list->count < PERP_MANIFOLD_MAX) {
+            list->of[list->count++] = p;
+        }
+        add_aside(pair, &p, end, nearest->gap, list);
+    }
+}
+
+static void in_bore(const spatial_hole_pair *pair, const spatial_hole_contact *nearest, places *list)
+{
+    const place first = place_of(pair, nearest);
+    switch (pair->x->kind) {
+    case PERP_SPATIAL_BOX:
+    case PERP_SPATIAL_HULL:
+        polytope_in_bore(pair, nearest, list);
+        break;
+    case PERP_SPATIAL_SEGMENT:
+    case PERP_SPATIAL_CYLINDER:
+        pin_in_bore(pair, nearest, list);
+        break;
+    default:
+        list->of[list->count++] = first;
+        if (nearest->part == SPATIAL_HOLE_WALL ||
+            (nearest->part == SPATIAL_HOLE_RIM && pair->x->kind == PERP_SPATIAL_POINT)) {
+            add_aside(pair, &first, 0, nearest->gap, list);
+        }
+        break;
     }
 }
 
 perp_manifold perp_spatial_hole_manifold(const perp_spatial_shape *x, const perp_spatial_shape *hole)
 {
     perp_manifold m = {.count = 0};
+    places list = {.count = 0};
     spatial_hole_pair pair;
     perp_spatial_hole_place(x, hole, &pair);
     const spatial_hole_contact nearest = perp_spatial_hole_nearest(&pair);
-    if (x->kind != PERP_SPATIAL_POINT && x->kind != PERP_SPATIAL_ELLIPSOID) {
-        const int mouth = mouth_beside(&pair, &nearest);
-        if (mouth != 0) {
-            beside_plate(&pair, hole, mouth, &m);
-        } else {
-            in_bore(&pair, hole, &nearest, &m);
-        }
+    const bool one_end = x->kind == PERP_SPATIAL_POINT || x->kind == PERP_SPATIAL_ELLIPSOID;
+    const int mouth = one_end ? 0 : mouth_beside(&pair, &nearest);
+    if (mouth == 0) {
+        in_bore(&pair, &nearest, &list);
+    } else {
+        beside_plate(&pair, hole, mouth, &m);
+    }
+    if (mouth != 0 && x->kind == PERP_SPATIAL_SEGMENT && nearest.part == SPATIAL_HOLE_RIM &&
+        nearest.corners[0] == nearest.corners[1]) { /* a capsule's end on the mouth is a ball */
+        list.of[list.count++] = place_of(&pair, &nearest);
+        add_aside(&pair, &list.of[0], 0, nearest.gap, &list);
+    }
+    for (int i = 0; i < list.count; i++) {
+        const perp_manifold_point p = point_of(&pair, hole, &list.of[i]);
+        add(&m, &p);
     }
     add_nearest(&pair, hole, &nearest, &m);
     return m;

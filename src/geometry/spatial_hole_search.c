@@ -74,7 +74,11 @@ static spatial_hole_contact refine(const search *s, spatial_hole_contact a, spat
             kept = 1;
         }
     }
-    spatial_hole_contact c = lower(s, a, b);
+    /* where two normals take turns at a kink upwards, that which has both witnesses on the surfaces: x's farthest point
+     * is beside the angle, where an edge of the half plate is still in the plate's face but not on the bore's wall */
+    const bool turns = (a.part == SPATIAL_HOLE_WALL) != (b.part == SPATIAL_HOLE_WALL) &&
+                       fabs(a.gap - b.gap) <= s->pair->tolerance && b.angle - a.angle < 1e-12;
+    spatial_hole_contact c = !turns ? lower(s, a, b) : a.part == SPATIAL_HOLE_WALL ? b : a;
     c.rests = a.slope < 0.0 && b.slope > 0.0;
     return c;
 }
@@ -268,6 +272,8 @@ spatial_hole_contact perp_spatial_hole_minimum(const spatial_hole_pair *pair, sp
 spatial_hole_contact perp_spatial_hole_pin_minimum(const spatial_hole_pair *pair, spatial_hole_function *evaluate,
                                                    int which)
 {
-    const spatial_hole_angles angles = {.sectors = 16};
+    spatial_hole_angles angles;
+    angles.sectors = 16;
+    angles.count = evaluate == perp_spatial_hole_end_on_wall ? perp_spatial_hole_end_angles(pair, which, angles.of) : 0;
     return perp_spatial_hole_minimum(pair, evaluate, &which, &angles);
 }

@@ -92,7 +92,7 @@ static void finish_ring(const query *q, const perp_manifold_point *ring, const d
             const bool lowest = ring[i].at.phi <= least + 0.5 * q->tolerance;
             kept = lowest && (kept < 0 || ranks[i] < ranks[kept]) ? i : kept;
         }
-        const spatial_thinning thinning = {.x = x, .y = y, .rank = ranks, .kept = kept};
+        const spatial_thinning thinning = {.x = x, .y = y, .rank = ranks, .kept = kept, .noise = q->tolerance};
         m->count = perp_spatial_thin(&thinning, count, PERP_MANIFOLD_MAX, left);
     }
     for (int i = 1; i < m->count; i++) {
@@ -407,6 +407,25 @@ static void lines(const query *q, perp_manifold *m)
     }
 }
 
+/* Drops a point of a full ring, by the rule of perp_spatial_thin. */
+static void make_room(const query *q, perp_manifold *m)
+{
+    double x[PERP_MANIFOLD_MAX], y[PERP_MANIFOLD_MAX];
+    int64_t ranks[PERP_MANIFOLD_MAX];
+    int left[PERP_MANIFOLD_MAX];
+    for (int i = 0; i < m->count; i++) {
+        const perp_vec3 p = perp_vec3_sub(m->points[i].at.point_a, q->origin);
+        x[i] = perp_vec3_dot(q->t, p);
+        y[i] = perp_vec3_dot(q->o, p);
+        ranks[i] = rank(&m->points[i]);
+    }
+    const spatial_thinning thinning = {.x = x, .y = y, .rank = ranks, .kept = -1, .noise = q->tolerance};
+    m->count = perp_spatial_thin(&thinning, m->count, PERP_MANIFOLD_MAX - 1, left);
+    for (int i = 0; i < m->count; i++) {
+        m->points[i] = m->points[left[i]];
+    }
+}
+
 /* The witnesses into a manifold that misses the smallest gap: faces bent by less than 1e-6 rad, or a rim that touches a
  * border, where the nearest points are known to the square root of rounding only. A point as near to them as that gives
  * way, and leaves its name. */
@@ -425,7 +444,7 @@ static void include_witness(const query *q, perp_manifold *m)
     }
     m->count = count;
     if (near < 0) {
-        m->count = m->count < PERP_MANIFOLD_MAX ? m->count : PERP_MANIFOLD_MAX - 1;
+        make_room(q, m);
         add_witness(q, m);
     }
 }
@@ -495,8 +514,11 @@ static void face_on_halfspace(const query *q, spatial_outline *face, perp_manifo
     finish_ring(q, ring, x, y, face->count, m);
 }
 
-enum { PLACES = 6, RIM_LOWEST = PLACES };
+enum { PLACES = 6 };
 
+/* Fixed places, and the lowest point if the end is tilted so much that it may be lower than these by more than the
+ * tolerance. It then stands for a place that is as low to the tolerance: as it runs around the rim it does not give way
+ * to the places that it passes. */
 static void end_on_halfspace(const query *q, const spatial_outline *face, perp_manifold *m)
 {
     static const double cosine[PLACES] = {1.0, 0.5, -0.5, -1.0, -0.5, 0.5};
@@ -504,16 +526,19 @@ static void end_on_halfspace(const query *q, const spatial_outline *face, perp_m
                                         0.0, -0.86602540378443865, -0.86602540378443865};
     const perp_spatial_shape *c = q->a;
     const double z = face->face == 1 ? c->half_length : -c->half_length;
+    const double tilt = perp_vec3_norm(perp_vec3_cross(face->normal, q->s.normal)); /* its sine */
+    const bool lowest = (1.0 - sine[1]) * c->radius * tilt > q->tolerance;          /* half-way between two places */
     for (int i = 0; i < PLACES; i++) { /* counter-clockwise about n, which is the end's outer side */
         const int k = face->face == 1 || i == 0 ? i : PLACES - i;
         const perp_vec3 local = perp_vec3_make(c->radius * cosine[k], c->radius * sine[k], z);
         const perp_vec3 x =
             perp_vec3_add(perp_vec3_sub(c->position, q->origin), perp_mat3_mul_vec(&c->rotation, local));
-        m->points[m->count++] =
-            over_halfspace(q, x, 0.0, perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_PLACES * face->face + k));
+        const int feature = perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_PLACES * face->face + k);
+        m->points[m->count] = over_halfspace(q, x, 0.0, feature);
+        m->count += !lowest || m->points[m->count].at.phi > q->s.phi + q->tolerance;
     }
-    if (q->s.phi < least_gap(m) - q->tolerance) {
-        const int feature = perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_PLACES * face->face + RIM_LOWEST);
+    if (lowest) {
+        const int feature = perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_RUNNING + face->face);
         m->points[m->count++] = over_halfspace(q, perp_vec3_make(0.0, 0.0, 0.0), 0.0, feature);
     }
 }
@@ -563,7 +588,7 @@ static void turn_round(perp_manifold *m)
     const perp_manifold old = *m;
     int ring = m->count;
     if (ring > 0 && perp_feature_kind_of(old.points[ring - 1].feature_b) == PERP_FEATURE_RIM &&
-        perp_feature_index(old.points[ring - 1].feature_b) % SPATIAL_RIM_PLACES == RIM_LOWEST) {
+        perp_feature_index(old.points[ring - 1].feature_b) >= SPATIAL_RIM_RUNNING) {
         ring--;
     }
     for (int i = 1; i < ring && ring > 2; i++) {
@@ -615,7 +640,7 @@ perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const per
     if (q.s.phi > margin) {
         return m;
     }
-    q.tolerance = 4e-9 + 2e-9 * (perp_spatial_shape_size(a) + perp_spatial_shape_size(b));
+    q.tolerance = spatial_tie_tolerance(perp_spatial_shape_size(a) + perp_spatial_shape_size(b));
     q.origin = q.s.point_a;
     if (one_point(a) || one_point(b)) {
         add_witness(&q, &m);

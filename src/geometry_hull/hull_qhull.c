@@ -13,6 +13,8 @@
 
 #include <libqhull_r/qhull_ra.h>
 
+static const char no_volume[] = "the mesh has no volume: its points lie in a plane";
+
 static perp_status refuse_points(const perp_vec3 *points, int count, perp_error *error)
 {
     if (count < 4) {
@@ -42,7 +44,7 @@ static perp_status normalise(const perp_vec3 *points, int count, double *coordin
     const perp_vec3 half = {0.5 * high.x - 0.5 * low.x, 0.5 * high.y - 0.5 * low.y, 0.5 * high.z - 0.5 * low.z};
     const double size = fmax(half.x, fmax(half.y, half.z));
     if (!(fmin(half.x, fmin(half.y, half.z)) > 0.0) || !(size > 1e-150)) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the mesh has no volume: its points lie in a plane");
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "%s", no_volume);
     }
     for (int i = 0; i < count; i++) {
         coordinates[3 * i] = (points[i].x - low.x - half.x) / size;
@@ -50,6 +52,51 @@ static perp_status normalise(const perp_vec3 *points, int count, double *coordin
         coordinates[3 * i + 2] = (points[i].z - low.z - half.z) / size;
     }
     return PERP_STATUS_OK;
+}
+
+static perp_vec3 point_at(const double *coordinates, int i)
+{
+    return perp_vec3_make(coordinates[3 * i], coordinates[3 * i + 1], coordinates[3 * i + 2]);
+}
+
+/* The part of x that is square to the unit vector u. */
+static perp_vec3 square_to(perp_vec3 u, perp_vec3 x)
+{
+    return perp_vec3_add_scaled(x, -perp_vec3_dot(u, x), u);
+}
+
+/* Of the points, seen from `from` and, unless u is zero, along the unit vector u, the way to the farthest one. */
+static perp_vec3 farthest(const double *coordinates, int count, perp_vec3 from, perp_vec3 u)
+{
+    perp_vec3 best = {0.0, 0.0, 0.0};
+    for (int i = 0; i < count; i++) {
+        const perp_vec3 x = square_to(u, perp_vec3_sub(point_at(coordinates, i), from));
+        best = perp_vec3_norm(x) > perp_vec3_norm(best) ? x : best;
+    }
+    return best;
+}
+
+/* Points that are in a plane to 1e-11 of their size are refused. qhull takes some that are to 1e-14, and does not come
+ * to an end on others; and what is within 1e-12 of a face's plane is in that face (perp_spatial_hull_prepare), so that
+ * all of the hull might be. The thickness is that across the plane of the longest way through the points and the one
+ * farthest from it; made square to each other, the two tell the plane to rounding even of a needle, which no triangle
+ * of it does. */
+static perp_status refuse_flat(const double *coordinates, int count, perp_error *error)
+{
+    const perp_vec3 nowhere = {0.0, 0.0, 0.0}, first = point_at(coordinates, 0);
+    const perp_vec3 end = perp_vec3_add(first, farthest(coordinates, count, first, nowhere));
+    const perp_vec3 length = farthest(coordinates, count, end, nowhere), u = perp_vec3_normalise(length);
+    const perp_vec3 width = farthest(coordinates, count, end, u);
+    const perp_vec3 normal = perp_vec3_cross(u, perp_vec3_normalise(square_to(u, perp_vec3_normalise(width))));
+    double above = 0.0, below = 0.0;
+    for (int i = 0; i < count; i++) {
+        const double height = perp_vec3_dot(normal, perp_vec3_sub(point_at(coordinates, i), end));
+        above = fmax(above, height);
+        below = fmin(below, height);
+    }
+    const double thickness = fmin(above - below, perp_vec3_norm(width));
+    return thickness > 1e-11 * perp_vec3_norm(length) ? PERP_STATUS_OK
+                                                      : perp_fail(error, PERP_STATUS_BAD_INPUT, "%s", no_volume);
 }
 
 static perp_status from_exit_code(int code, perp_error *error)
@@ -60,7 +107,7 @@ static perp_status from_exit_code(int code, perp_error *error)
     case qh_ERRmem:
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a convex hull");
     default: /* singular or nearly so: qhull cannot make a simplex or keep its facets convex */
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the mesh has no volume: its points lie in a plane");
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "%s", no_volume);
     }
 }
 
@@ -184,6 +231,9 @@ perp_status perp_hull_build(const perp_vec3 *points, int count, const perp_alloc
         status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a convex hull");
     } else {
         status = normalise(points, count, coordinates, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = refuse_flat(coordinates, count, error);
     }
     if (status == PERP_STATUS_OK) {
         status = run_qhull(points, count, coordinates, number, hull, error);

@@ -48,8 +48,9 @@ static bool finite(perp_vec3 p)
 
 enum { LONGEST_LINE = 400 };
 
-/* Copies the next line, cut to LONGEST_LINE; false at the end of the text. */
-static bool next_line(const char **text, const char *end, char line[LONGEST_LINE + 1])
+/* Copies the next line, cut to LONGEST_LINE; false at the end of the text. A zero byte, which no text has and which
+ * would hide what stands behind it, is seen in all of the line. */
+static bool next_line(const char **text, const char *end, char line[LONGEST_LINE + 1], bool *zero_byte)
 {
     if (*text >= end) {
         return false;
@@ -58,6 +59,7 @@ static bool next_line(const char **text, const char *end, char line[LONGEST_LINE
     const size_t whole = (size_t)((stop ? stop : end) - *text);
     const size_t kept = whole < LONGEST_LINE ? whole : LONGEST_LINE;
     memcpy(line, *text, kept);
+    *zero_byte = whole > 0 && memchr(*text, '\0', whole) != NULL;
     line[kept] = '\0';
     *text = stop ? stop + 1 : end;
     return true;
@@ -97,8 +99,11 @@ static perp_status parse_text(const char *bytes, size_t length, const char *word
 {
     const char *text = bytes, *end = bytes + length;
     char line[LONGEST_LINE + 1];
-    bool closed = closing == NULL;
-    for (int number = 1; next_line(&text, end, line); number++) {
+    bool closed = closing == NULL, zero_byte;
+    for (int number = 1; next_line(&text, end, line, &zero_byte); number++) {
+        if (zero_byte) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "line %d: has a zero byte: not a text file", number);
+        }
         const char *values = after_word(line, word);
         perp_vec3 point;
         closed = closed || after_word(line, closing);
@@ -139,10 +144,16 @@ static double read_float(const unsigned char *bytes)
 static perp_status parse_binary_stl(const unsigned char *bytes, size_t length, point_list *list, perp_error *error)
 {
     const size_t triangles = little_endian(bytes + 80);
-    if ((length - STL_HEAD) / STL_TRIANGLE != triangles || (length - STL_HEAD) % STL_TRIANGLE != 0) {
+    const size_t needed = triangles * STL_TRIANGLE, present = length - STL_HEAD;
+    if (present < needed) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT,
                          "says it has %zu triangles, but there are bytes for %zu: cut off, or not an STL file",
-                         triangles, (length - STL_HEAD) / STL_TRIANGLE);
+                         triangles, present / STL_TRIANGLE);
+    }
+    if (present > needed) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                         "says it has %zu triangles, but %zu bytes follow them: too long, or not an STL file",
+                         triangles, present - needed);
     }
     for (size_t i = 0; i < triangles; i++) {
         const unsigned char *corner = bytes + STL_HEAD + i * STL_TRIANGLE + 12;
@@ -160,14 +171,15 @@ static perp_status parse_binary_stl(const unsigned char *bytes, size_t length, p
     return PERP_STATUS_OK;
 }
 
-/* A binary file may begin with "solid" too, so the byte count decides first. */
+/* A binary file may begin with "solid" too, so the byte count decides first; if that is wrong, a zero byte among the
+ * first ones, which end with the count, does. */
 static bool is_binary_stl(const unsigned char *bytes, size_t length)
 {
     if (length < STL_HEAD) {
         return false;
     }
     const bool counts = (length - STL_HEAD) == (size_t)little_endian(bytes + 80) * STL_TRIANGLE;
-    return counts || memcmp(bytes, "solid", 5) != 0;
+    return counts || memcmp(bytes, "solid", 5) != 0 || memchr(bytes, '\0', STL_HEAD) != NULL;
 }
 
 static perp_status parse(perp_mesh_format format, const void *bytes, size_t length, point_list *list, perp_error *error)

@@ -162,6 +162,36 @@ static int count_meshes(const perp_scene *scene)
     return count;
 }
 
+/* An error of this mesh, or of something in it, is in the list: what was not read is not there to be judged. */
+static bool has_error(const mesh_source *m)
+{
+    const size_t length = strlen(m->path);
+    for (int i = 0; i < m->diagnostics->count; i++) {
+        const perp_diagnostic *item = &m->diagnostics->items[i];
+        if (item->severity == PERP_SEVERITY_ERROR && strncmp(item->path, m->path, length) == 0 &&
+            (item->path[length] == '.' || item->path[length] == '\0')) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* `points` is written beside `file`, though it is empty: the place of a key that was not written is that of the mesh.
+ * perp_scene_validate, which sees the scene and not what was written, says the same where there are points. */
+static bool names_both(const mesh_source *m, const perp_shape *shape)
+{
+    const char *file = NULL;
+    int line[2] = {0, 0}, column[2] = {0, 0};
+    char path[300];
+    if (!m->scene->locate || !shape->file || shape->point_count > 0) {
+        return false;
+    }
+    snprintf(path, sizeof path, "%s.points", m->path);
+    m->scene->locate(m->scene->locate_context, m->path, &file, &line[0], &column[0]);
+    m->scene->locate(m->scene->locate_context, path, &file, &line[1], &column[1]);
+    return line[0] != line[1] || column[0] != column[1];
+}
+
 /* Nothing to do, or perp_scene_validate says what is missing. */
 static bool needs_no_hull(const perp_shape *shape)
 {
@@ -175,12 +205,19 @@ static perp_status build_all(mesh_source *m)
     for (int b = 0; b < scene->body_count; b++) {
         perp_shape *shapes = (perp_shape *)scene->bodies[b].shapes; /* the scene's own copy */
         for (int i = 0; i < scene->bodies[b].shape_count; i++) {
-            if (needs_no_hull(&shapes[i]) || take_known(m, &shapes[i])) {
+            if (needs_no_hull(&shapes[i])) {
+                continue;
+            }
+            snprintf(m->path, sizeof m->path, "bodies.%s.shapes.%d.mesh", scene->bodies[b].name, i);
+            if (names_both(m, &shapes[i])) {
+                complain(m, "", "a mesh has `points` or a `file`, not both", NULL, PERP_STATUS_BAD_INPUT);
+                continue;
+            }
+            if (has_error(m) || take_known(m, &shapes[i])) {
                 continue;
             }
             perp_arena scratch;
             perp_arena_init(&scratch, &scene->memory->arena.allocator);
-            snprintf(m->path, sizeof m->path, "bodies.%s.shapes.%d.mesh", scene->bodies[b].name, i);
             const perp_status status = build_one(m, &shapes[i], &scratch);
             perp_arena_clear(&scratch);
             remember(m, &shapes[i]);

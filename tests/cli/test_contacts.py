@@ -158,7 +158,7 @@ def test_penetration_is_the_deepest_of_the_run(perp):
     assert before["residual"]["penetration"] == 0
     text = perp("run", scene).stdout
     assert "contacts within the margin of 0.02 m: 0\n" in text
-    assert "deepest penetration at the end of a step: 0.05 m\n" in text
+    assert "deepest penetration at the end of a step: 0.05 m, pusher and block at t = 0.5 s\n" in text
 
 
 def test_contacts_do_not_touch_the_hash(perp):
@@ -276,6 +276,38 @@ def test_rounding_does_not_shuffle_the_table(perp):
         assert table == [["0", "table", "box", feature] for feature in listed]
 
 
+def test_table_is_sorted_by_what_it_shows(perp):
+    """Gaps of nanometres, of both signs, that stand in no order in the file."""
+    gaps = [-1.7e-9, 3e-10, -2.5e-9, -8e-10, 2e-9, 0, -1e-10, 1e-3, -2.5e-9]
+    balls = "".join(f"  b{i}: {{mass: 1, pose: {{position: [{i}, 0, {0.1 + g!r}]}}, shapes: [{{sphere: 0.1}}]}}\n"
+                    for i, g in enumerate(gaps))
+    scene = perp.write("s.yaml", "perp: 1\nbodies:\n" + TABLE + balls + "run: {model: geometric}\n")
+    lines = perp("run", scene).stdout.splitlines()
+    at = lines.index("contacts within the margin of 0.02 m, smallest gap first") + 2
+    rows = [line.split() for line in lines[at:at + len(gaps)]]
+    assert [row[2] for row in rows] == ["b2", "b8", "b0", "b3", "b6", "b5", "b1", "b4", "b7"]
+    shown = [float(row[0]) for row in rows]
+    assert shown == sorted(shown) and shown == near(sorted(gaps), abs=1e-15)
+
+
+def test_bodies_are_cut(perp):
+    """1,000 bodies do not push the gaps off the screen."""
+    balls = "".join(f"  b{i}: {{mass: 1, pose: {{position: [{i}, 0, 0.11]}}, shapes: [{{sphere: 0.1}}]}}\n" for i in range(50))
+    scene = perp.write("s.yaml", "perp: 1\nbodies:\n" + TABLE + balls + "run: {model: geometric}\n")
+    lines = perp("run", scene).stdout.splitlines()
+    at = lines.index("bodies that can move, at t = 0 s") + 1
+    assert [line.split()[0] for line in lines[at:at + 20]] == [f"b{i}" for i in range(20)]
+    assert lines[at + 20] == "  ... and 30 more; --json lists all"
+    assert lines[at + 21].startswith("contacts within the margin")
+    assert len(perp.json("run", scene)["final"]["q"]) == 50
+    few = perp("run", scene, "--set", "contacts.margin=0").stdout.splitlines()
+    assert len(few) == at + 20 + 1 + 1 + 1  # the bodies, what is left of them, no contacts, the hash
+
+
+def test_help_says_what_decides_which_gaps_are_listed(perp):
+    assert "contacts.margin" in perp("run", "--help").stdout
+
+
 def test_no_contacts_is_said(perp):
     text = perp("run", perp.write("s.yaml", BOX), "--set", "contacts.margin=0.001").stdout
     assert "no contacts within the margin of 0.001 m\n" in text
@@ -303,6 +335,32 @@ def test_contacts_that_memory_cannot_hold(perp):
     result = json.loads(done.stdout)
     assert result["status"] == "error" and result["error"]["code"] == "out-of-memory"
     assert result["contacts"] == [] and result["steps"] == 0
+
+
+def refusal(perp, mesh):
+    path = perp.write("s.yaml", "perp: 1\nbodies:\n" + TABLE + f"  m: {{mass: 1, shapes: [{{mesh: {mesh}}}]}}\n"
+                      "run: {model: geometric}\n")
+    done = perp("run", path, code=3)
+    return [line.removeprefix(path + ":") for line in done.stderr.splitlines()]
+
+
+def test_a_mesh_that_is_nearly_flat_is_refused_where_it_stands(perp):
+    for thickness in ("0", "1.0e-14", "1.0e-12"):
+        (line,) = refusal(perp, f"{{points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, {thickness}], [0.3, 0.3, {thickness}]]}}")
+        assert line.startswith("4:26: the mesh has no volume")
+
+
+def test_a_point_that_is_no_number_is_the_only_error(perp):
+    (line,) = refusal(perp, "{points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, .nan]]}")
+    assert "NaN" in line and line.startswith("4:82:")
+
+
+def test_a_mesh_with_a_file_and_points_is_refused_though_there_are_none(perp):
+    perp.write("t.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n")
+    for points in ("[]", "[[1, 2, 3]]"):
+        for mesh in (f"{{file: t.obj, points: {points}}}", f"{{points: {points}, file: t.obj}}"):
+            (line,) = refusal(perp, mesh)
+            assert line == "4:26: a mesh has `points` or a `file`, not both"
 
 
 # ---- check --------------------------------------------------------------------------------------------------------

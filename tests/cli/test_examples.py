@@ -94,10 +94,12 @@ def test_fixture_gaps(perp):
     vee = 0.03 / math.sqrt(2) - 0.02
     assert gaps("table", "brick") == pytest.approx([low, low, high, high], abs=1e-9)
     assert gaps("vee", "shaft") == pytest.approx([vee] * 4, abs=1e-9)
-    assert gaps("plate", "pin") == pytest.approx([0.00505 - 0.005 - 2e-5] * 2, abs=1e-9)
-    assert len(contacts) == 10
+    clearance = 0.00505 - 0.005
+    walls = [clearance - 2e-5] * 2 + [clearance] * 4 + [clearance + 2e-5] * 2
+    assert gaps("plate", "pin") == pytest.approx(walls, abs=1e-9)
+    assert len(contacts) == 16
     readme = (ROOT / "examples/fixture-gaps/README.md").read_text()
-    for number in (f"{low:.9f}", f"{high:.9f}", f"{vee:.9f}", "0.00003"):
+    for number in (f"{low:.9f}", f"{high:.9f}", f"{vee:.9f}", "0.00003", "0.00005", "0.00007"):
         assert number in readme
 
 

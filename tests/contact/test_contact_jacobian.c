@@ -150,6 +150,140 @@ static void test_rate_of_gaps(void **state)
     assert_true(tested > 200 && left * 5 < tested);
 }
 
+/* ---- points that are not the nearest -------------------------------------------------------------------------------
+ */
+
+/* Sine of the tilt of a body's surface at a contact against the plane square to the normal: what a witness can rise by
+ * while it slides over the surface. 1 where it is not derived here (round lines and rims, cut polygons). */
+static double tilt_of(const contact_world *w, int body, int shape_index, int feature, perp_vec3 normal, perp_vec3 point)
+{
+    const perp_shape *shape = &w->scene->bodies[body].shapes[shape_index];
+    const perp_feature_kind kind = perp_feature_kind_of(feature);
+    const int index = perp_feature_index(feature);
+    const double c = cos(shape->pose.angle), s = sin(shape->pose.angle);
+    const perp_mat3 flat = {{c, -s, 0, s, c, 0, 0, 0, 1}}, solid = perp_quat_to_mat3(shape->pose.pose.rotation);
+    const perp_mat3 r = perp_mat3_mul(&w->kinematics->rotation[body], w->model->planar ? &flat : &solid);
+    const perp_vec3 axes[3] = {{r.m[0], r.m[3], r.m[6]}, {r.m[1], r.m[4], r.m[7]}, {r.m[2], r.m[5], r.m[8]}};
+    if (shape->kind == PERP_SHAPE_SPHERE || shape->kind == PERP_SHAPE_DISC || shape->kind == PERP_SHAPE_POINT ||
+        shape->kind == PERP_SHAPE_ELLIPSOID) {
+        return 0.0; /* the normal is the surface's own */
+    }
+    if (shape->kind == PERP_SHAPE_BOX) {
+        if (kind == PERP_FEATURE_CORNER) {
+            return 0.0; /* a point of the body, that does not slide */
+        }
+        if (kind == PERP_FEATURE_FACE) {
+            return perp_vec3_norm(perp_vec3_cross(normal, axes[index / 2]));
+        }
+        return fabs(perp_vec3_dot(normal, axes[w->model->planar ? index % 2 : index / 4]));
+    }
+    if (shape->kind == PERP_SHAPE_CYLINDER && kind == PERP_FEATURE_FACE) {
+        return perp_vec3_norm(perp_vec3_cross(normal, axes[2]));
+    }
+    if (shape->kind == PERP_SHAPE_CYLINDER && kind == PERP_FEATURE_SIDE) {
+        const perp_vec3 position = perp_mat3_mul_vec(&w->kinematics->rotation[body], shape->pose.pose.position);
+        const perp_vec3 d = perp_vec3_sub(perp_vec3_sub(point, w->kinematics->pose[body].position), position);
+        const perp_vec3 radial = perp_vec3_normalise(perp_vec3_add_scaled(d, -perp_vec3_dot(d, axes[2]), axes[2]));
+        return perp_vec3_norm(perp_vec3_cross(normal, radial));
+    }
+    return 1.0;
+}
+
+/* The contact of the same label, or NULL. */
+static const perp_contact *same_label(const perp_contact_set *set, const perp_contact *c)
+{
+    for (int k = 0; k < set->count; k++) {
+        const perp_contact *o = &set->contacts[k];
+        if (o->a == c->a && o->b == c->b && o->shape_a == c->shape_a && o->shape_b == c->shape_b &&
+            o->part_a == c->part_a && o->part_b == c->part_b && o->feature_a == c->feature_a &&
+            o->feature_b == c->feature_b) {
+            return o;
+        }
+    }
+    return NULL;
+}
+
+/* Speed at which a witness slides over its body: its own velocity less that of the material point. */
+static double slide_of(const contact_world *w, int body, perp_vec3 point, perp_vec3 before, perp_vec3 after, double h)
+{
+    const perp_twist twist = w->kinematics->twist[body];
+    const perp_vec3 arm = perp_vec3_sub(point, w->kinematics->pose[body].position);
+    const perp_vec3 material = perp_vec3_add(twist.linear, perp_vec3_cross(twist.angular, arm));
+    return perp_vec3_norm(perp_vec3_sub(perp_vec3_scale(0.5 / h, perp_vec3_sub(after, before)), material));
+}
+
+typedef struct rate_tally {
+    int tested, derived, sliding, left;
+} rate_tally;
+
+/* Contact i at three times: |d phi / dt - (J v)_n| against 1e-6 and, for each body, tilt times sliding speed. */
+static void check_rate(const contact_world *w, const perp_contact *now, const perp_contact *before,
+                       const perp_contact *after, double row, rate_tally *tally)
+{
+    const double h = 1e-5, bend = fabs((after->phi - now->phi) - (now->phi - before->phi)) / h;
+    if (now->tie || before->tie || after->tie || bend > 1e-3) {
+        tally->left++;
+        return;
+    }
+    const double rate = (after->phi - before->phi) / (2 * h);
+    const double tilt_a = tilt_of(w, now->a, now->shape_a, now->feature_a, now->normal, now->point_a);
+    const double tilt_b = tilt_of(w, now->b, now->shape_b, now->feature_b, now->normal, now->point_b);
+    const double allowed = 1e-6 + tilt_a * slide_of(w, now->a, now->point_a, before->point_a, after->point_a, h) +
+                           tilt_b * slide_of(w, now->b, now->point_b, before->point_b, after->point_b, h);
+    if (!(fabs(rate - row) <= allowed)) {
+        char text[64];
+        perp_contact_feature_text(now, text, sizeof text);
+        print_error("%s %s: %s, phi %g, tilts %g %g\n",
+                    perp_shape_kind_name(w->scene->bodies[now->a].shapes[now->shape_a].kind),
+                    perp_shape_kind_name(w->scene->bodies[now->b].shapes[now->shape_b].kind), text, now->phi, tilt_a,
+                    tilt_b);
+    }
+    NEAR(rate, row, allowed);
+    tally->tested++;
+    tally->derived += tilt_a < 1.0 && tilt_b < 1.0;
+    tally->sliding += fabs(rate - row) > 1e-3;
+}
+
+/* Every point whose label lasts, nearest or not: the rate of its gap is row 0 but for what a tilted surface adds where
+ * the witness slides over it. Steps and what is left out as above. */
+static void test_rate_of_all_points(void **state)
+{
+    (void)state;
+    const double h = 1e-5;
+    rate_tally tally = {0};
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        contact_world w;
+        double v[MOST], moved[MOST + 16], rates[1000];
+        static perp_contact sets[3][300];
+        int counts[3];
+        open_random(&w, seed, v);
+        assert_true(w.set->count <= 300);
+        perp_contact_velocity(w.set, v, rates);
+        for (int k = -1; k <= 1; k++) {
+            perp_configuration_integrate(w.model, w.state.q, v, k * h, moved);
+            perp_kinematics_update(w.model, k == 0 ? w.state.q : moved, w.kinematics);
+            assert_int_equal(perp_contact_set_build(w.set, w.kinematics, NULL), PERP_STATUS_OK);
+            counts[k + 1] = w.set->count < 300 ? w.set->count : 300;
+            memcpy(sets[k + 1], w.set->contacts, (size_t)counts[k + 1] * sizeof(perp_contact));
+        }
+        perp_kinematics_update(w.model, w.state.q, w.kinematics);
+        perp_kinematics_velocity(w.model, v, w.kinematics);
+        const perp_contact_set behind = {.count = counts[0], .contacts = sets[0]};
+        const perp_contact_set ahead = {.count = counts[2], .contacts = sets[2]};
+        for (int i = 0; i < counts[1]; i++) {
+            const perp_contact *before = same_label(&behind, &sets[1][i]), *after = same_label(&ahead, &sets[1][i]);
+            if (before && after) {
+                check_rate(&w, &sets[1][i], before, after, rates[w.set->rows * i], &tally);
+            }
+        }
+        world_close(&w);
+    }
+    print_message(
+        "%d points, %d of them with both tilts derived, %d whose gap has another rate than row 0, %d left out\n",
+        tally.tested, tally.derived, tally.sliding, tally.left);
+    assert_true(tally.derived > 200 && tally.sliding > 20 && tally.left * 5 < tally.tested);
+}
+
 /* A driven body's own motion: with only the prescribed velocities filled, row 0 is what it adds to the gap. */
 static void test_driven(void **state)
 {
@@ -244,11 +378,9 @@ static void test_force(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equals_point_jacobians),
-        cmocka_unit_test(test_rate_of_gaps),
-        cmocka_unit_test(test_driven),
-        cmocka_unit_test(test_common_ancestor),
-        cmocka_unit_test(test_force),
+        cmocka_unit_test(test_equals_point_jacobians), cmocka_unit_test(test_rate_of_gaps),
+        cmocka_unit_test(test_rate_of_all_points),     cmocka_unit_test(test_driven),
+        cmocka_unit_test(test_common_ancestor),        cmocka_unit_test(test_force),
     };
     return cmocka_run_group_tests_name("contact jacobian", tests, NULL, NULL);
 }

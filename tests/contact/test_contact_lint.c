@@ -120,6 +120,29 @@ static void test_margin(void **state)
               "bodies: {wall: {driven: {x: {rate: 5}}, shapes: [{halfplane: {normal: [1, 0], offset: 0}}]}}\n"
               "run: {h: 0.02, until: 1}\n");
     expect("contacts.margin", "0.1 m");
+    /* two that come towards each other, each within the margin; welded together they are one */
+    const char *const jaws = "bodies:\n"
+                             "  left: {driven: {x: {offset: -0.05, rate: 0.045}}, shapes: [{box: [0.05, 0.1, 0.1]}]}\n"
+                             "  right: {driven: {x: {offset: 0.05, rate: -0.045}}, shapes: [{box: [0.05, 0.1, 0.1]}]}\n"
+                             "contacts: {margin: %g}\n"
+                             "run: {h: 0.4, until: 0.8}\n";
+    snprintf(text, sizeof text, jaws, 0.02);
+    lint_text(text);
+    expect("contacts.margin", "`left` and `right` together move up to 0.036 m in one step of 0.4 s");
+    assert_non_null(strstr(found.items[0].message, "a margin of 0.036 m would do"));
+    snprintf(text, sizeof text, jaws, 0.036);
+    lint_text(text);
+    expect_silence();
+    lint_text("bodies:\n"
+              "  left: {driven: {x: {rate: 0.045}}, shapes: [{box: [0.05, 0.1, 0.1]}]}\n"
+              "  pad: {mass: 1, inertia: [1, 1, 1], shapes: [{box: [0.05, 0.1, 0.1]}]}\n"
+              "joints: {j: {type: fixed, parent: left, child: pad}}\n"
+              "run: {h: 0.4, until: 0.8}\n");
+    expect_silence();
+    /* what has no shape meets nothing */
+    lint_text("bodies: {ghost: {driven: {x: {rate: 5}}}, ball: {mass: 1, shapes: [{sphere: 0.1}]}}\n"
+              "run: {h: 0.02, until: 1}\n");
+    expect_silence();
     /* what is free moves as it will, and is not commanded */
     lint_text("bodies: {ball: {mass: 1, velocity: {linear: [100, 0, 0]}, shapes: [{sphere: 0.1}]}}\n"
               "run: {h: 0.02, until: 1}\n");
@@ -132,10 +155,12 @@ static void test_lengths(void **state)
 {
     (void)state;
     lint_text("bodies: {cube: {mass: 0.1, shapes: [{sphere: 0.1}, {box: [50, 50, 50]}]}}\n");
-    expect("bodies.cube.shapes.1", "is 50 m large");
+    expect("bodies.cube.shapes.1", "`cube` is 50 m large");
     assert_non_null(strstr(found.items[0].message, "millimetres"));
-    lint_text("bodies: {cube: {density: 500, shapes: [{box: [50, 50, 50]}]}}\n"); /* a block of wood, and a large one */
+    lint_text("bodies: {log: {density: 500, shapes: [{box: [6, 0.5, 0.5]}]}}\n");
     expect_silence();
+    lint_text("bodies: {cube: {density: 2700, shapes: [{box: [60, 60, 60]}]}}\n"); /* a density is likely at any size */
+    expect("bodies.cube.shapes.0", "weighs 5.8e+08 kg");
     lint_text("bodies: {beam: {mass: 480, shapes: [{box: [6, 0.1, 0.1]}]}}\n");
     expect_silence();
     lint_text("planar: true\nbodies: {disc: {mass: 1, shapes: [{disc: 20}]}}\n");
@@ -152,6 +177,23 @@ static void test_lengths(void **state)
         "  table: {fixed: true, shapes: [{box: [1600, 1200, 100]}]}\n"
         "  pusher: {driven: {x: 3}, pose: {position: [0, 0, 100]}, shapes: [{cylinder: {radius: 5, length: 80}}]}\n");
     expect("bodies.table.shapes.0", "millimetres");
+}
+
+/* ---- failures ---------------------------------------------------------------------------------------------------- */
+
+/* Contacts that cannot be built are said to be so, and do not pass for sound. */
+static void test_no_contacts_at_the_start(void **state)
+{
+    (void)state;
+    contact_world w;
+    memset(&found, 0, sizeof found);
+    world_open_scene(&w, scene_of("bodies: {far: {driven: {x: {rate: 1}}, shapes: [{box: [50, 50, 50]}]}}\n"));
+    w.scene->bodies[0].drives[0].offset = INFINITY; /* what no file can say */
+    assert_int_equal(perp_contact_lint(w.contact_model, NULL, &found), PERP_STATUS_BAD_INPUT);
+    assert_int_equal(found.errors, 1);
+    assert_non_null(strstr(found.items[0].message, "`far` is not at a finite place"));
+    assert_int_equal(found.warnings, 1); /* and the lengths are looked at all the same */
+    world_close(&w);
 }
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
@@ -195,8 +237,9 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_penetration),         cmocka_unit_test(test_margin), cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_examples_are_silent), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_penetration), cmocka_unit_test(test_margin),
+        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_examples_are_silent),
+        cmocka_unit_test(test_memory),      cmocka_unit_test(test_no_contacts_at_the_start),
     };
     return cmocka_run_group_tests_name("contact lint", tests, NULL, NULL);
 }

@@ -41,6 +41,36 @@ static void test_discs_boxes_and_holes(void **state)
     world_close(&w);
 }
 
+/* A pin with 10 mm of clearance, 4 mm off the middle, steps 30 mm whichever way: what is listed before the step says
+ * that it would be out of its hole after it. The gap of the listed place nearest to the direction is at most the exact
+ * one over cos 45 degrees. */
+static void test_every_wall_of_a_hole(void **state)
+{
+    (void)state;
+    contact_world w;
+    world_open(&w, "planar: true\n"
+                   "bodies:\n"
+                   "  socket: {fixed: true, shapes: [{hole: {radius: 0.1}}]}\n"
+                   "  pin: {mass: 1, pose: {position: [0.004, 0]}, shapes: [{disc: 0.09}]}\n");
+    assert_int_equal(w.set->count, 4);
+    const double gaps[4] = {0.006, 0.01, 0.014, 0.01};
+    for (int k = 0; k < 4; k++) {
+        NEAR(w.set->contacts[k].phi, gaps[k], 1e-15);
+    }
+    contact_named(&w, "s0.u2-s0.c0");
+    for (int i = 0; i < 36; i++) {
+        const double angle = i * 0.17453292519943295, v[3] = {0.03 * cos(angle), 0.03 * sin(angle), 0};
+        double moved[8], predicted = INFINITY;
+        perp_contact_velocity(w.set, v, moved);
+        for (int k = 0; k < 4; k++) {
+            predicted = fmin(predicted, w.set->contacts[k].phi + moved[2 * k]);
+        }
+        const double out = 0.01 - hypot(0.004 + v[0], v[1]);
+        assert_true(out < -0.01 && predicted < -0.005 && predicted >= out - 1e-15);
+    }
+    world_close(&w);
+}
+
 /* ---- concave polygons ----------------------------------------------------------------------------------------------
  */
 
@@ -433,6 +463,79 @@ static void test_random_polygons(void **state)
     world_close(&w);
 }
 
+/* 40 heads on one bar are pressed against the underside of 18 combs in a row: dozens of parts overlap at once, and for
+ * some of them the way out that their own surface has is through the comb to its other side. All heads are
+ * in by at least the push and at most by what the tilt of their bar adds to it, and so must the contacts be. */
+enum { COMBS = 18, HEADS = 40, CORNERS = 10 * COMBS + 3 };
+
+static int make_combs(perp_vec3 *corners)
+{
+    int count = 0;
+    corners[count++] = perp_vec3_make(-0.5, -0.2, 0);
+    corners[count++] = perp_vec3_make(COMBS - 0.5, -0.2, 0);
+    for (int i = COMBS - 1; i >= 0; i--) {
+        for (int k = i == COMBS - 1 ? 2 : 3; k < 12; k++) { /* where two combs meet they share a corner */
+            corners[count++] = perp_vec3_make(i + comb[k].x, comb[k].y, 0);
+        }
+    }
+    return count;
+}
+
+static int make_heads(perp_vec3 *corners)
+{
+    static const double head[6][2] = {{0, -0.2}, {0, 0}, {-0.3, 0}, {-0.3, -0.05}, {-0.08, -0.06}, {-0.1, -0.2}};
+    int count = 0;
+    corners[count++] = perp_vec3_make(-0.1, -0.25, 0);
+    corners[count++] = perp_vec3_make(0.4 * (HEADS - 1), -0.25, 0);
+    for (int i = HEADS - 1; i >= 0; i--) {
+        for (int k = i == HEADS - 1 ? 1 : 0; k < 6; k++) {
+            corners[count++] = perp_vec3_make(0.4 * i + head[k][0], head[k][1], 0);
+        }
+    }
+    return count;
+}
+
+static void open_combs_and_heads(contact_world *w)
+{
+    static char text[19000];
+    perp_vec3 corners[6 * HEADS + 2 + CORNERS];
+    char *end = text + sprintf(text, "planar: true\ncontacts: {margin: 0.001}\nbodies:\n");
+    for (int b = 0; b < 2; b++) {
+        const int count = b == 0 ? make_combs(corners) : make_heads(corners);
+        end +=
+            sprintf(end, "  %s, shapes: [{polygon: [", b == 0 ? "combs: {fixed: true" : "heads: {mass: 1, inertia: 1");
+        for (int i = 0; i < count; i++) {
+            end += sprintf(end, "%s[%.12g, %.12g]", i ? ", " : "", corners[i].x, corners[i].y);
+        }
+        end += sprintf(end, "]}]}\n");
+    }
+    world_open(w, text);
+}
+
+static void test_many_overlaps(void **state)
+{
+    (void)state;
+    contact_world w;
+    open_combs_and_heads(&w);
+    perp_random random = {12};
+    for (int i = 0; i < 300; i++) {
+        const double push = exp(uniform(&random, log(1e-6), log(3e-3))), tilt = uniform(&random, -8e-4, 8e-4);
+        const double rise = 0.4 * HEADS * fabs(tilt); /* the head at one end is in by `push` at least, and all others */
+        place_planar(&w, "heads", uniform(&random, 0.8, 1.5), -0.2 + push + (tilt > 0.0 ? 0.3 * tilt : rise), tilt);
+        world_build(&w);
+        int deep = 0;
+        for (int k = 0; k < w.set->count; k++) {
+            const perp_contact *c = &w.set->contacts[k];
+            deep += c->phi < -push;
+            if (!(c->phi >= -push - rise - 0.3 * fabs(tilt) - 7.2e-8)) { /* the tolerance of 16 m and 18 m */
+                fail_msg("in by %g, tilted by %g: %g deep", push, tilt, -c->phi);
+            }
+        }
+        assert_true(deep >= HEADS);
+    }
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +549,8 @@ int main(void)
         cmocka_unit_test(test_swallowed),
         cmocka_unit_test(test_polygon_on_halfplane_and_in_hole),
         cmocka_unit_test(test_random_polygons),
+        cmocka_unit_test(test_every_wall_of_a_hole),
+        cmocka_unit_test(test_many_overlaps),
     };
     return cmocka_run_group_tests_name("contact narrow", tests, NULL, NULL);
 }

@@ -95,6 +95,34 @@ static void test_plane_is_placed(void **state)
     world_close(&w);
 }
 
+/* A plane that is tilted by 1e-8 rad rises by 1 mm in 100 km: what rests on it there is found, though the cosine of the
+ * tilt is 1. In the plane likewise; and a plate with a hole. */
+static void test_hardly_tilted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *planar, *ground, *ball;
+    } cases[3] = {
+        {"false", "plane: {normal: [1.0e-8, 0, 1], offset: 0}",
+         "sphere: 0.1}], pose: {position: [-1.0e+5, 0, 0.10105]}"},
+        {"true", "halfplane: {normal: [1.0e-8, 1], offset: 0}", "disc: 0.1}], pose: {position: [-1.0e+5, 0.10105]}"},
+        {"false", "hole: {radius: 0.01, length: 2}, pose: {rpy: [0, 1.0e-8, 0]}",
+         "sphere: 0.1}], pose: {position: [-1.0e+5, 0, 1.10105]}"}};
+    for (int i = 0; i < 3; i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "planar: %s\ncontacts: {margin: 1.0e-4}\nbodies:\n"
+                 "  ground: {fixed: true, shapes: [{%s}]}\n"
+                 "  ball: {mass: 1, inertia: %s, shapes: [{%s}\n",
+                 cases[i].planar, cases[i].ground, i == 1 ? "1" : "[1, 1, 1]", cases[i].ball);
+        contact_world w;
+        world_open(&w, text);
+        assert_int_equal(w.set->count, 1);
+        NEAR(w.set->contacts[0].phi, 5e-5, 1e-10); /* rounding of 1e5 m times 1e-8, and of the ball's own height */
+        world_close(&w);
+    }
+}
+
 /* Bodies of several shapes: contacts go by bodies first, then by shapes. */
 static void test_compound_order(void **state)
 {
@@ -192,11 +220,17 @@ static void test_pin_in_hole(void **state)
                  turns[i], turns[i]);
         contact_world w;
         world_open(&w, text);
-        assert_int_equal(w.set->count, 2); /* both ends of the line in the bore */
+        assert_int_equal(w.set->count, 8); /* both ends of the line in the bore, on four sides each */
         const double c = cos(i == 0 ? 0 : 0.3), s = sin(i == 0 ? 0 : 0.3);
-        for (int k = 0; k < 2; k++) {
-            NEAR(w.set->contacts[k].phi, 0.006, 1e-12);
-            NEAR_VECTOR(w.set->contacts[k].normal, -c, 0, s, 1e-9); /* the plate is a */
+        for (int k = 0; k < 8; k += 4) {
+            const perp_contact *p = &w.set->contacts[k];
+            NEAR(p[0].phi, 0.006, 1e-12);
+            NEAR_VECTOR(p[0].normal, -c, 0, s, 1e-9); /* the plate is a */
+            NEAR(p[1].phi, 0.010, 1e-12);
+            NEAR_VECTOR(p[1].normal, 0, -1, 0, 1e-9);
+            NEAR(p[2].phi, 0.014, 1e-12);
+            NEAR_VECTOR(p[2].normal, c, 0, -s, 1e-9);
+            NEAR(p[3].phi, 0.010, 1e-12);
         }
         place(&w, "pin", 0.02 * c, 0, -0.02 * s);
         world_build(&w);
@@ -270,6 +304,42 @@ static void test_exclusions(void **state)
     assert_int_equal(contacts_between(&w, "table", "cube"), 1);
     assert_int_equal(w.set->count, total);
     world_close(&w);
+}
+
+/* Loops join as joints do: the two bodies, and what is welded to them; the world and fixed bodies carry nothing on. */
+static void test_loops_join(void **state)
+{
+    (void)state;
+    static const char *const kinds[2] = {"point", "weld"};
+    for (int i = 0; i < 2; i++) {
+        char text[2000];
+        snprintf(text, sizeof text,
+                 "contacts: {margin: 10}\n"
+                 "bodies:\n"
+                 "  wall: {fixed: true, shapes: [{sphere: 1}]}\n"
+                 "  crank: {mass: 1, inertia: [1, 1, 1], shapes: [{sphere: 1}]}\n"
+                 "  knob: {mass: 1, inertia: [1, 1, 1], shapes: [{sphere: 1}]}\n"
+                 "  rod: {mass: 1, inertia: [1, 1, 1], shapes: [{sphere: 1}]}\n"
+                 "  cap: {mass: 1, inertia: [1, 1, 1], shapes: [{sphere: 1}]}\n"
+                 "  other: {mass: 1, shapes: [{sphere: 1}]}\n"
+                 "joints:\n"
+                 "  a: {type: fixed, parent: crank, child: knob}\n"
+                 "  b: {type: fixed, parent: rod, child: cap}\n"
+                 "loops:\n"
+                 "  l: {type: %s, a: cap, b: crank}\n"
+                 "  m: {type: point, a: wall, b: other}\n",
+                 kinds[i]);
+        contact_world w;
+        world_open(&w, text);
+        assert_int_equal(contacts_between(&w, "crank", "cap"), 0);
+        assert_int_equal(contacts_between(&w, "crank", "rod"), 0);
+        assert_int_equal(contacts_between(&w, "knob", "cap"), 0);
+        assert_int_equal(contacts_between(&w, "knob", "rod"), 0);
+        assert_int_equal(contacts_between(&w, "wall", "other"), 0);
+        assert_int_equal(contacts_between(&w, "wall", "cap"), 1);
+        assert_int_equal(w.set->count, 4 + 4); /* four of the mechanism with the wall, and with the other */
+        world_close(&w);
+    }
 }
 
 /* Two driven bodies, and an arm that is told where to be with what stands in its way, are listed. */
@@ -585,12 +655,14 @@ int main(void)
         cmocka_unit_test(test_box_on_plane),
         cmocka_unit_test(test_order_of_bodies),
         cmocka_unit_test(test_plane_is_placed),
+        cmocka_unit_test(test_hardly_tilted),
         cmocka_unit_test(test_compound_order),
         cmocka_unit_test(test_every_kind_on_plane),
         cmocka_unit_test(test_pin_in_hole),
         cmocka_unit_test(test_commanded_bodies_are_listed),
         cmocka_unit_test(test_mesh),
         cmocka_unit_test(test_exclusions),
+        cmocka_unit_test(test_loops_join),
         cmocka_unit_test(test_margins_agree),
         cmocka_unit_test(test_same_bits),
         cmocka_unit_test(test_failing_allocator),

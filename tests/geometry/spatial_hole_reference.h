@@ -52,6 +52,54 @@ static inline perp_quat about(double x, double y, double z, double angle)
     return perp_quat_from_axis_angle(perp_vec3_normalise(vec(x, y, z)), angle);
 }
 
+/* ---- random pairs ------------------------------------------------------------------------------------------------ */
+
+static inline double small(perp_random *random, double size)
+{
+    return perp_random_uniform(random, -size, size);
+}
+
+/* A vector within +-size in each coordinate. */
+static inline perp_vec3 small_vec(perp_random *random, double x, double y, double z)
+{
+    const perp_vec3 v = random_vec(random);
+    return vec(x * v.x, y * v.y, z * v.z);
+}
+
+/* Something that fits the bore, or nearly so, in or about it: radius about 1, the hole's length 0.3 .. 4. */
+static inline body random_shape(perp_random *random, int kind)
+{
+    const double r = perp_random_uniform(random, 0.4, 1.05), l = log_uniform(random, 0.3, 6);
+    const double part = perp_random_uniform(random, 0.2, 1);
+    const bool any = perp_random_uniform(random, 0, 1) < 0.2;
+    const perp_quat q = any ? random_quat(random) : perp_quat_exp(small_vec(random, 0.4, 0.4, 3));
+    const perp_vec3 at = small_vec(random, 0.6, 0.6, 3);
+    body b;
+    switch (kind) {
+    case 0:
+        b = sphere(at, r);
+        break;
+    case 1:
+        b = capsule(at, q, l, r * part);
+        break;
+    case 2:
+        b = box(at, q, 1.4 * r, 1.4 * r * part, l);
+        break;
+    case 3:
+        b = random_hull(random, 2 * r, 2 * r * part, l);
+        break;
+    case 4:
+        b = pin(at, q, r, l);
+        break;
+    default:
+        b = ellipsoid(at, q, r, r * part, l / 2);
+        break;
+    }
+    b.pose = (perp_pose){q, at};
+    place(&b);
+    return b;
+}
+
 /* ---- references -------------------------------------------------------------------------------------------------- */
 
 /* A point of the shape's boundary (of its core's, where it has a radius and corners) for u, v in [0, 1], in the shape's
@@ -283,6 +331,41 @@ static inline double slow_phi(const body *b, const perp_spatial_shape *hole)
         }
     }
     return best;
+}
+
+/* ---- surfaces ---------------------------------------------------------------------------------------------------- */
+
+/* Distance of a world point to the surface of a capsule. */
+static inline double off_capsule(const body *b, perp_vec3 world)
+{
+    const perp_spatial_shape *s = &b->shape;
+    const perp_vec3 p = perp_mat3_tmul_vec(&s->rotation, perp_vec3_sub(world, s->position));
+    const double over = fmax(fabs(p.z) - s->half_length, 0);
+    return fabs(hypot(hypot(p.x, p.y), over) - s->radius);
+}
+
+/* Distance of a world point to the surface of a round shape, of an ellipsoid to first order; of a capsule to the balls
+ * at its ends too, for the witness of an end may be inside where the axis is tilted. */
+static inline double off_x(const body *b, perp_vec3 world)
+{
+    const perp_spatial_shape *s = &b->shape;
+    const perp_vec3 p = perp_mat3_tmul_vec(&s->rotation, perp_vec3_sub(world, s->position)), h = s->half_lengths;
+    if (s->kind == PERP_SPATIAL_CYLINDER) {
+        const double out = hypot(p.x, p.y) - s->radius, over = fabs(p.z) - s->half_length;
+        return fabs(out <= 0 && over <= 0 ? fmax(out, over) : hypot(fmax(out, 0), fmax(over, 0)));
+    }
+    if (s->kind == PERP_SPATIAL_ELLIPSOID) {
+        return fabs(hypot(hypot(p.x / h.x, p.y / h.y), p.z / h.z) - 1) * fmin(h.x, fmin(h.y, h.z));
+    }
+    const double balls[2] = {fabs(hypot(hypot(p.x, p.y), p.z - s->half_length) - s->radius),
+                             fabs(hypot(hypot(p.x, p.y), p.z + s->half_length) - s->radius)};
+    return fmin(off_capsule(b, world), fmin(balls[0], balls[1]));
+}
+
+/* Distance of a world point to the solid's surface. */
+static inline double off_solid(const perp_spatial_shape *hole, perp_vec3 world)
+{
+    return fabs(solid_distance(hole, perp_mat3_tmul_vec(&hole->rotation, perp_vec3_sub(world, hole->position))));
 }
 
 #endif

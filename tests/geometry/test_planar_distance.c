@@ -375,6 +375,34 @@ static void ties_hold_still(void **state)
     }
 }
 
+/* Discs about nearly one centre: whichever is a, phi is within the tolerance of the distance and of itself, and the
+ * normal does not turn by less than the tolerance's half. Gaps of 5e-10 to 1e-8 m against a tolerance of 4.2e-9 m. */
+static void coinciding_centres(void **state)
+{
+    (void)state;
+    perp_random random = {9};
+    for (int i = 0; i < 20000; i++) {
+        const double gap = log_uniform(&random, 5e-10, 1e-8), angle = perp_random_uniform(&random, 0.0, two_pi);
+        const body a = disc(0.25, 0.5, 0.02), b = disc(0.25 + gap * cos(angle), 0.5 + gap * sin(angle), 0.03);
+        const perp_planar_shape p = shape_of(&a), q = shape_of(&b);
+        const double tolerance = perp_planar_tolerance(&p, &q);
+        NEAR(tolerance, 4e-9 + 2e-9 * (0.04 + 0.06), 1e-20);
+        const perp_separation s = perp_planar_distance(&p, &q), r = perp_planar_distance(&q, &p);
+        NEAR(s.phi, gap - 0.05, s.tie ? tolerance : 1e-15);
+        NEAR(s.phi, r.phi, s.tie ? tolerance : 1e-15);
+        assert_true(s.tie == r.tie);
+        if (gap < 0.49 * tolerance) {
+            NORMAL(s, 1, 0, 0);
+            assert_true(s.tie);
+        } else if (gap > 0.51 * tolerance) {
+            NORMAL(s, cos(angle), sin(angle), 1e-6); /* of input rounding: 1e-16 / 2e-9 */
+        }
+        const perp_planar_shape bore = {.kind = PERP_PLANAR_HOLE, .radius = 0.1, .centre = {0.25, 0.5, 0}};
+        const perp_separation h = perp_planar_distance(&q, &bore);
+        NEAR(h.phi, 0.07 - gap, h.tie ? perp_planar_tolerance(&q, &bore) : 1e-15);
+    }
+}
+
 /* ---- many corners
  * ---------------------------------------------------------------------------------------------------- */
 
@@ -451,6 +479,7 @@ int main(void)
         cmocka_unit_test(boxes),
         cmocka_unit_test(halfplane),
         cmocka_unit_test(hole),
+        cmocka_unit_test(coinciding_centres),
         cmocka_unit_test(pairs_without_contact),
         cmocka_unit_test(many_random_pairs),
         cmocka_unit_test(sampled_reference),

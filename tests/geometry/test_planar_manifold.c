@@ -144,6 +144,71 @@ static void box_in_a_groove(void **state)
     assert_int_equal(m.points[0].feature_b + m.points[1].feature_b, C0 + C1);
 }
 
+/* The four places of the wall around one corner, which are points[0 .. 3]; the core is a. */
+static void check_around(const perp_manifold_point *points, const perp_planar_shape *core, int corner,
+                         const perp_planar_shape *bore)
+{
+    const perp_vec3 c = perp_vec3_sub(core->corners[corner], bore->centre);
+    for (int k = 0; k < 4; k++) {
+        const perp_separation *s = &points[k].at;
+        const perp_vec3 u = s->normal, before = points[k > 0 ? k - 1 : 3].at.normal;
+        NEAR(perp_vec3_norm(u), 1, 1e-15);
+        NEAR(u.x, -before.y, 0); /* a quarter on */
+        NEAR(u.y, before.x, 0);
+        NEAR(s->phi, bore->radius - core->radius - perp_vec3_dot(c, u), 1e-15);
+        NEAR(perp_vec3_norm(perp_vec3_sub(s->point_a, core->corners[corner])), core->radius, 1e-15);
+        NEAR(perp_vec3_norm(perp_vec3_sub(s->point_b, bore->centre)), bore->radius, k == 0 ? 4e-9 : 1e-15);
+        const perp_vec3 way = perp_vec3_sub(s->point_b, s->point_a);
+        NEAR(perp_vec3_dot(way, u), s->phi, 1e-15);
+        NEAR(way.x * u.y - way.y * u.x, k % 2 ? c.y * u.x - c.x * u.y : 0, 4e-9);
+        assert_int_equal(points[k].feature_a, 8 * corner);
+        assert_int_equal(points[k].feature_b, SURFACE + 8 * k);
+        assert_true(points[0].at.phi <= s->phi + 8e-9);
+    }
+}
+
+/* A disc, a point and both ends of a capsule look at the wall on four sides. */
+static void around_a_hole(void **state)
+{
+    (void)state;
+    const perp_planar_shape bore = {.kind = PERP_PLANAR_HOLE, .radius = 0.5, .centre = {0.25, -1, 0}};
+    perp_random random = {3};
+    for (int i = 0; i < 2000; i++) {
+        const double x = 0.25 + perp_random_uniform(&random, -0.6, 0.6),
+                     y = -1 + perp_random_uniform(&random, -0.6, 0.6);
+        const body bodies[3] = {disc(x, y, 0.125), disc(x, y, 0), segment(at(x, y), at(x + 0.1, y - 0.05), 0.0625)};
+        for (int b = 0; b < 3; b++) {
+            const perp_planar_shape s = shape_of(&bodies[b]);
+            const perp_manifold m = perp_planar_manifold_build(&s, &bore), back = perp_planar_manifold_build(&bore, &s);
+            assert_int_equal(m.count, 4 * s.count);
+            assert_int_equal(back.count, m.count);
+            double least = INFINITY;
+            for (int k = 0; k < m.count; k++) {
+                least = fmin(least, m.points[k].at.phi);
+                NEAR(back.points[k].at.phi, m.points[k].at.phi, 0);
+                NEAR(back.points[k].at.normal.x, -m.points[k].at.normal.x, 0);
+                assert_int_equal(back.points[k].feature_a, m.points[k].feature_b);
+            }
+            NEAR(least, perp_planar_distance(&s, &bore).phi, 0);
+            check_around(m.points, &s, 0, &bore);
+            if (s.count == 2) {
+                check_around(m.points + 4, &s, 1, &bore);
+            }
+        }
+    }
+    /* in the middle, to rounding: +x, +y, -x, -y */
+    const body middle = disc(0.25 - 1e-9, -1 + 1e-9, 0.4);
+    const perp_planar_shape s = shape_of(&middle);
+    const perp_manifold m = perp_planar_manifold_build(&s, &bore);
+    assert_int_equal(m.count, 4);
+    check_around(m.points, &s, 0, &bore);
+    NEAR(m.points[0].at.normal.x, 1, 0);
+    for (int k = 0; k < 4; k++) {
+        assert_true(m.points[k].at.tie);
+        NEAR(m.points[k].at.phi, 0.1, 1e-9 + 1e-15);
+    }
+}
+
 static void in_a_hole(void **state)
 {
     (void)state;
@@ -161,10 +226,11 @@ static void in_a_hole(void **state)
     }
     s = shape_of(&pin);
     m = perp_planar_manifold_build(&bore, &s);
-    assert_int_equal(m.count, 2);
+    assert_int_equal(m.count, 8);
     NEAR(m.points[0].at.phi, 0.7, 1e-15);
-    NEAR(m.points[1].at.phi, 0.2, 1e-15);
-    NEAR(m.points[1].at.normal.x, -1, 0);
+    NEAR(m.points[4].at.phi, 0.2, 1e-15);
+    NEAR(m.points[4].at.normal.x, -1, 0);
+    NEAR(m.points[6].at.phi, 2 - 0.3 + 1.5, 1e-15);
     body many = {.count = 12};
     for (int i = 0; i < 12; i++) {
         many.corners[i] = at(0.1 + cos(two_pi * i / 12), sin(two_pi * i / 12));
@@ -403,6 +469,7 @@ int main(void)
         cmocka_unit_test(on_halfplane),
         cmocka_unit_test(box_in_a_groove),
         cmocka_unit_test(in_a_hole),
+        cmocka_unit_test(around_a_hole),
         cmocka_unit_test(collinear_corners_make_one_side),
         cmocka_unit_test(random_pairs),
         cmocka_unit_test(labels_last),

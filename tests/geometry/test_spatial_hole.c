@@ -51,54 +51,6 @@ static double tolerance_of(const body *b, const perp_spatial_shape *hole)
     return 4e-9 + 2e-9 * (2 * b->size + 2 * b->shape.radius + hole->radius);
 }
 
-/* ---- random pairs ------------------------------------------------------------------------------------------------ */
-
-static double small(perp_random *random, double size)
-{
-    return perp_random_uniform(random, -size, size);
-}
-
-/* A vector within +-size in each coordinate. */
-static perp_vec3 small_vec(perp_random *random, double x, double y, double z)
-{
-    const perp_vec3 v = random_vec(random);
-    return vec(x * v.x, y * v.y, z * v.z);
-}
-
-/* Something that fits the bore, or nearly so, in or about it: radius about 1, the hole's length 0.3 .. 4. */
-static body random_shape(perp_random *random, int kind)
-{
-    const double r = perp_random_uniform(random, 0.4, 1.05), l = log_uniform(random, 0.3, 6);
-    const double part = perp_random_uniform(random, 0.2, 1);
-    const bool any = perp_random_uniform(random, 0, 1) < 0.2;
-    const perp_quat q = any ? random_quat(random) : perp_quat_exp(small_vec(random, 0.4, 0.4, 3));
-    const perp_vec3 at = small_vec(random, 0.6, 0.6, 3);
-    body b;
-    switch (kind) {
-    case 0:
-        b = sphere(at, r);
-        break;
-    case 1:
-        b = capsule(at, q, l, r * part);
-        break;
-    case 2:
-        b = box(at, q, 1.4 * r, 1.4 * r * part, l);
-        break;
-    case 3:
-        b = random_hull(random, 2 * r, 2 * r * part, l);
-        break;
-    case 4:
-        b = pin(at, q, r, l);
-        break;
-    default:
-        b = ellipsoid(at, q, r, r * part, l / 2);
-        break;
-    }
-    b.pose = (perp_pose){q, at};
-    place(&b);
-    return b;
-}
-
 static void against_references(void **state)
 {
     (void)state;
@@ -130,7 +82,7 @@ static void against_references(void **state)
     assert_true(apart > 100 && inside > 100);
 }
 
-/* Aspect ratios to 1 : 100, bores of 1 mm to 10 m, tilts from 1e-9 to any: phi is attained at the angle of its witness,
+/* Aspect ratios to 1 : 100, bores of 1 mm to 10 m, tilts from 1e-9 to any: phi is attained at the angle of its normal,
  * and none of many angles has less. */
 static void any_shape_and_size(void **state)
 {
@@ -156,13 +108,13 @@ static void any_shape_and_size(void **state)
         const perp_separation s = distance(&b, &hole);
         const double scale = size + bore, allowed = s.tie ? tolerance_of(&b, &hole) : 1e-9 * scale;
         if (fabs(s.normal.z) < 1) {
-            NEAR(half_plate(&b, &hole, atan2(s.point_b.y, s.point_b.x)), s.phi, 1e-9 * scale);
+            NEAR(half_plate(&b, &hole, atan2(s.normal.y, s.normal.x)), s.phi, 1e-9 * scale);
         } else { /* the witness is over solid, but the half plate that is worst may be at another angle */
             assert_true(hypot(s.point_b.x, s.point_b.y) >= bore * (1 - 1e-12));
             NEAR(slow_phi(&b, &hole), s.phi, 1e-9 * scale);
         }
         for (int k = 0; k < 120; k++) {
-            const double angle = k < 60 ? 2 * pi * k / 60 : atan2(s.point_b.y, s.point_b.x) + 0.003 * (k - 90);
+            const double angle = k < 60 ? 2 * pi * k / 60 : atan2(s.normal.y, s.normal.x) + 0.003 * (k - 90);
             assert_true(half_plate_to(&b, &hole, angle, s.phi) >= s.phi - allowed);
         }
         drop(&b);
@@ -220,6 +172,8 @@ static void spheres(void **state)
     VECTOR(s.point_a, 0, 1.25, -2, 1e-15);
 }
 
+static const perp_vec3 four[4] = {{1, 0, 0}, {0, 1, 0}, {-1, 0, 0}, {0, -1, 0}};
+
 /* A pin of one radius in a hole of another, both ways of reading a drawing that says 0.169 and 0.165 mm. */
 static void interference_and_clearance(void **state)
 {
@@ -242,15 +196,118 @@ static void interference_and_clearance(void **state)
             NEAR(s.phi, bore - r - offset, 1e-15);
             VECTOR(s.normal, 0, 1, 0, 1e-9);
             assert_false(s.tie);
-            const perp_manifold m = manifold(&b, &hole);
-            assert_int_equal(m.count, 2);
-            for (int i = 0; i < 2; i++) { /* one generator, at the ends of what is in the hole */
+            perp_manifold m = manifold(&coaxial, &hole);
+            assert_int_equal(m.count, 8);
+            for (int i = 0; i < 8; i++) { /* all round, at either end of what is in the hole */
+                const perp_vec3 n = four[i % 4];
+                const double z = i < 4 ? -0.1 * length : 0.5 * length;
+                NEAR(m.points[i].at.phi, bore - r, 1e-15);
+                VECTOR(m.points[i].at.normal, n.x, n.y, 0, 1e-15);
+                VECTOR(m.points[i].at.point_a, r * n.x, r * n.y, z, 1e-15);
+                VECTOR(m.points[i].at.point_b, bore * n.x, bore * n.y, z, 1e-15);
+            }
+            m = manifold(&b, &hole);
+            assert_int_equal(m.count, 8);
+            for (int i = 0; i < 8; i++) { /* nearest on one generator; +y is the first direction here */
                 const perp_separation *p = &m.points[i].at;
-                NEAR(p->phi, bore - r - offset, 1e-12);
-                VECTOR(p->normal, 0, 1, 0, 1e-9);
-                VECTOR(p->point_b, 0, bore, i == 0 ? -0.1 * length : 0.5 * length, 1e-9);
+                const perp_vec3 n = four[(i + 1) % 4];
+                NEAR(p->phi, bore - r - offset * n.y, 1e-12);
+                VECTOR(p->normal, n.x, n.y, 0, 1e-9);
+                VECTOR(p->point_b, bore * n.x, bore * n.y + offset * fabs(n.x), i < 4 ? -0.1 * length : 0.5 * length,
+                       1e-9);
             }
         }
+    }
+}
+
+/* A pin near the middle of its bore: whichever way it is driven, there is a wall, and it is where it should be. */
+static void both_walls(void **state)
+{
+    (void)state;
+    const double bore = 5.07e-3, r = 5e-3, x = 2e-5;
+    const perp_spatial_shape hole = hole_of(bore, 0.02);
+    for (int kind = 0; kind < 4; kind++) {
+        const perp_vec3 at = vec(x, 0, kind == 2 ? 0 : 0.005);
+        const perp_quat none = perp_quat_identity();
+        const body b = kind == 0   ? pin(at, none, r, 0.02)
+                       : kind == 1 ? capsule(at, none, 0.02, r)
+                       : kind == 2 ? ellipsoid(at, none, r, r, 0.008)
+                                   : sphere(at, r);
+        const perp_manifold m = manifold(&b, &hole);
+        assert_int_equal(m.count, kind < 2 ? 8 : 4);
+        for (int i = 0; i < m.count; i++) {
+            const perp_vec3 n = four[i % 4];
+            const perp_separation *p = &m.points[i].at;
+            NEAR(p->phi, bore - r - x * n.x, 1e-15);
+            VECTOR(p->normal, n.x, n.y, 0, 1e-12);
+            VECTOR(p->point_a, x + r * n.x, r * n.y, p->point_a.z, 1e-12);
+            assert_int_equal(m.points[i].feature_b, i < 4 ? perp_feature(PERP_FEATURE_SURFACE, i)
+                                                          : perp_feature(PERP_FEATURE_RIM, 16 + i - 4));
+            /* driven by 4 clearances along the normal, it is in the wall by what the gap said */
+            body c = b;
+            c.pose.position = perp_vec3_add_scaled(c.pose.position, 4 * (bore - r), p->normal);
+            place(&c);
+            NEAR(distance(&c, &hole).phi, p->phi - 4 * (bore - r), x * x / (bore - r));
+        }
+    }
+}
+
+/* What a step is told bounds what it may do: no pose without overlap is beyond any of the points' planes. */
+static void no_wall_in_the_open(void **state)
+{
+    (void)state;
+    perp_random random = {16};
+    int looked = 0;
+    for (int i = 0; i < 4000; i++) {
+        body b = random_shape(&random, i % 2 ? 1 : i % 4 ? 0 : 4);
+        const perp_spatial_shape hole = hole_of(1, log_uniform(&random, 0.3, 4));
+        const perp_manifold m = manifold(&b, &hole);
+        body c = b;
+        c.pose.position = perp_vec3_add(c.pose.position, small_vec(&random, 0.6, 0.6, 0));
+        place(&c);
+        const perp_vec3 by = perp_vec3_sub(c.pose.position, b.pose.position);
+        if (distance(&b, &hole).phi > 0 && distance(&c, &hole).phi > 0) {
+            for (int k = 0; k < m.count; k++) {
+                const int kind = perp_feature_kind_of(m.points[k].feature_b);
+                if (kind == PERP_FEATURE_SURFACE) { /* at a rim x may leave the mouth's plane for the open */
+                    assert_true(m.points[k].at.phi - perp_vec3_dot(m.points[k].at.normal, by) >= 0);
+                    looked++;
+                }
+            }
+        }
+    }
+    assert_true(looked > 1000);
+}
+
+/* A pin that lies square across the bore: of its ends all points are equally far along the radius. */
+static void lying_pins(void **state)
+{
+    (void)state;
+    perp_random random = {17};
+    const perp_spatial_shape hole = hole_of(2, 2);
+    for (int k = 0; k < 8; k++) {
+        const double z = k % 4 < 2 ? 0.1 : 1.2; /* in the plate, and half out of it */
+        const perp_quat turn = perp_quat_mul(about(0, 0, 1, k * pi / 4), about(0, 1, 0, pi / 2));
+        const body b = pin(vec(0.1 * (k % 2), 0, z), turn, 0.5, 2);
+        body beside = b;
+        beside.pose.rotation = perp_quat_mul(about(1, 1, 1, 1e-7), turn);
+        place(&beside);
+        const perp_separation s = distance(&b, &hole);
+        NEAR(s.phi, slow_phi(&b, &hole), 1e-9);
+        NEAR(s.phi, distance(&beside, &hole).phi, 3e-7);
+        witnesses_meet(&s, 1e-14);
+        for (int i = 0; i < 20; i++) { /* rounded otherwise, it is still square to the bore or not at all */
+            const perp_pose motion = {random_quat(&random), random_vec(&random)};
+            body c = b;
+            c.pose = perp_pose_mul(motion, b.pose);
+            place(&c);
+            const perp_spatial_shape there = hole_at(motion, 2, 2);
+            const perp_separation t = distance(&c, &there);
+            NEAR(t.phi, s.phi, tolerance_of(&b, &hole));
+            NEAR(off_x(&c, t.point_a), 0, 1e-12);
+            NEAR(off_solid(&there, t.point_b), 0, 1e-12);
+        }
+        assert_true(s.phi > 0.7 && manifold(&b, &hole).count >= (z < 1 ? 8 : 1));
     }
 }
 
@@ -298,22 +355,35 @@ static void pins(void **state)
     NEAR(s.phi, cos(t) - sin(t) - r, 1e-14);
     assert_true(s.tie);
     perp_manifold m = manifold(&b, &hole);
-    assert_int_equal(m.count, 2);
+    assert_int_equal(m.count, 8);
     for (int i = 0; i < 2; i++) {
         const double side = i == 0 ? -1 : 1; /* the lower mouth at -x, the upper one at +x */
-        NEAR(m.points[i].at.phi, cos(t) - sin(t) - r, 1e-14);
-        VECTOR(m.points[i].at.normal, side * cos(t), 0, -side * sin(t), 1e-9);
-        VECTOR(m.points[i].at.point_b, side, 0, side, 1e-9);
-        assert_int_equal(m.points[i].feature_a, perp_feature(PERP_FEATURE_SIDE, i));
-        assert_int_equal(m.points[i].feature_b, perp_feature(PERP_FEATURE_RIM, 16 * i));
+        const perp_manifold_point *p = &m.points[4 * i];
+        NEAR(p[0].at.phi, cos(t) - sin(t) - r, 1e-14);
+        VECTOR(p[0].at.normal, side * cos(t), 0, -side * sin(t), 1e-9);
+        VECTOR(p[0].at.point_b, side, 0, side, 1e-9);
+        for (int k = 0; k < 4; k++) {
+            assert_int_equal(p[k].feature_a, perp_feature(PERP_FEATURE_SIDE, i));
+            assert_int_equal(p[k].feature_b, perp_feature(PERP_FEATURE_RIM, 16 * i + k));
+        }
+        /* opposite, the line that is square to both leaves the solid: along the radius, in the mouth's plane, which
+         * cuts the pin in an ellipse of half length r / cos t */
+        NEAR(p[2].at.phi, 1 + tan(t) - r / cos(t), 1e-9);
+        VECTOR(p[2].at.normal, -side, 0, 0, 1e-9);
+        /* across, the axis passes at (tan t, 0), and its side stands upright */
+        NEAR(p[1].at.phi, 1 - r, 1e-9);
+        VECTOR(p[1].at.normal, 0, side, 0, 1e-9);
+        NEAR(p[3].at.phi, 1 - r, 1e-9);
     }
     /* the same, its lower end within the plate: the end's edge is at -x (l sin t + r cos t), the wall at -1 */
     b = pin(vec(5 * sin(t), 0, 5 * cos(t)), about(0, 1, 0, t), r, 11);
     m = manifold(&b, &hole);
-    assert_int_equal(m.count, 2);
+    assert_int_equal(m.count, 8);
     NEAR(m.points[0].at.phi, 1 - (0.5 * sin(t) + r * cos(t)), 1e-14);
     VECTOR(m.points[0].at.normal, -1, 0, 0, 1e-9);
-    NEAR(m.points[1].at.phi, cos(t) - sin(t) - r, 1e-14);
+    NEAR(m.points[2].at.phi, 1 + 0.5 * sin(t) - r * cos(t), 1e-14);
+    VECTOR(m.points[2].at.normal, 1, 0, 0, 1e-9);
+    NEAR(m.points[4].at.phi, cos(t) - sin(t) - r, 1e-14);
     s = distance(&b, &hole);
     NEAR(s.phi, cos(t) - sin(t) - r, 1e-14);
     assert_false(s.tie);
@@ -362,21 +432,6 @@ static void boxes(void **state)
         corners += rho > 1 + 1e-9;
     }
     assert_int_equal(corners, 3);
-}
-
-/* Distance of a world point to the surface of a capsule. */
-static double off_capsule(const body *b, perp_vec3 world)
-{
-    const perp_spatial_shape *s = &b->shape;
-    const perp_vec3 p = perp_mat3_tmul_vec(&s->rotation, perp_vec3_sub(world, s->position));
-    const double over = fmax(fabs(p.z) - s->half_length, 0);
-    return fabs(hypot(hypot(p.x, p.y), over) - s->radius);
-}
-
-/* Distance of a world point to the solid's surface. */
-static double off_solid(const perp_spatial_shape *hole, perp_vec3 world)
-{
-    return fabs(solid_distance(hole, perp_mat3_tmul_vec(&hole->rotation, perp_vec3_sub(world, hole->position))));
 }
 
 /* Thin capsules, nearly parallel to the bore, out of it at one end or both: the places where they are nearest are at
@@ -656,7 +711,14 @@ static void manifolds(void **state)
             const perp_separation *p = &m.points[k].at;
             witnesses_meet(p, 1e-12);
             least = fmin(least, p->phi);
-            NEAR(off_solid(&hole, p->point_b), 0, 1e-8);
+            /* in the other directions, on what touches the bore there */
+            const int index = perp_feature_index(m.points[k].feature_b) % 16;
+            const bool aside = index > 0 && index < 4 && fabs(p->normal.z) < 1;
+            const double length = hypot(p->normal.x, p->normal.y);
+            const double t = aside ? (p->point_b.y * p->normal.x - p->point_b.x * p->normal.y) / length : 0;
+            NEAR(aside ? hypot(p->point_b.x, p->point_b.y) - hypot(1, t) : off_solid(&hole, p->point_b), 0, 1e-8);
+            assert_true(fabs(p->point_b.z) <= hole.half_length + 1e-8);
+            NEAR(aside ? off_x(&b, p->point_a) : 0, 0, 1e-12);
             for (int l = 0; l < k; l++) { /* the features name the point */
                 assert_true(m.points[l].feature_a != m.points[k].feature_a ||
                             m.points[l].feature_b != m.points[k].feature_b);
@@ -713,6 +775,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spheres),
         cmocka_unit_test(interference_and_clearance),
+        cmocka_unit_test(both_walls),
+        cmocka_unit_test(no_wall_in_the_open),
+        cmocka_unit_test(lying_pins),
         cmocka_unit_test(an_end_that_enters),
         cmocka_unit_test(pins),
         cmocka_unit_test(boxes),

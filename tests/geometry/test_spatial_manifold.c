@@ -314,41 +314,115 @@ static void nearly_flat_faces(void **state)
     }
 }
 
+/* ---- many corners ------------------------------------------------------------------------------------------------ */
+
+/* A regular prism on the plane z = 0. */
+typedef struct prism {
+    perp_spatial_hull hull;
+    perp_spatial_shape shape;
+} prism;
+
+static void make_prism(prism *p, int sides, double radius, double height)
+{
+    perp_vec3 corners[256];
+    perp_hull h;
+    assert_in_range(sides, 3, 128);
+    for (int i = 0; i < sides; i++) {
+        const double angle = 2 * pi * i / sides;
+        corners[2 * i] = vec(radius * cos(angle), radius * sin(angle), 0);
+        corners[2 * i + 1] = vec(corners[2 * i].x, corners[2 * i].y, height);
+    }
+    assert_int_equal(perp_hull_build(corners, 2 * sides, NULL, &h, NULL), PERP_STATUS_OK);
+    assert_int_equal(
+        perp_spatial_hull_prepare(h.points, h.point_count, h.triangles, h.triangle_count, NULL, &p->hull, NULL),
+        PERP_STATUS_OK);
+    perp_hull_free(&h);
+    p->shape =
+        (perp_spatial_shape){.kind = PERP_SPATIAL_HULL, .rotation = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}, .hull = &p->hull};
+}
+
 /* A prism of 60 sides, standing: a regular polygon thinned to 8. */
 static void many_corners(void **state)
 {
     (void)state;
-    enum { SIDES = 60 };
-    perp_vec3 p[2 * SIDES];
-    perp_hull h;
-    perp_spatial_hull hull;
-    for (int i = 0; i < SIDES; i++) {
-        p[2 * i] = vec(cos(2 * pi * i / SIDES), sin(2 * pi * i / SIDES), 0);
-        p[2 * i + 1] = vec(p[2 * i].x, p[2 * i].y, 1);
-    }
-    assert_int_equal(perp_hull_build(p, 2 * SIDES, NULL, &h, NULL), PERP_STATUS_OK);
-    assert_int_equal(
-        perp_spatial_hull_prepare(h.points, h.point_count, h.triangles, h.triangle_count, NULL, &hull, NULL),
-        PERP_STATUS_OK);
-    perp_hull_free(&h);
-    const perp_spatial_shape prism = {
-        .kind = PERP_SPATIAL_HULL, .rotation = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}, .hull = &hull};
+    prism p;
+    make_prism(&p, 60, 1, 1);
     const perp_spatial_shape floor_ = halfspace(vec(0, 0, 1), 0), slope = halfspace(vec(0.6, 0, 0.8), -2);
     const body table = box(vec(0, 0, -1), perp_quat_identity(), 4, 4, 2);
-    perp_manifold m = perp_spatial_manifold_build(&prism, &floor_, INFINITY);
+    perp_manifold m = perp_spatial_manifold_build(&p.shape, &floor_, INFINITY);
     assert_int_equal(m.count, 8);
     /* an octagon with corners on a circle has at most 2 sqrt(2); the thinned one no less than 95 % of it */
     assert_true(fabs(polygon_area(&m)) > 0.95 * 2 * sqrt(2.0));
-    m = perp_spatial_manifold_build(&prism, &table.shape, INFINITY);
+    m = perp_spatial_manifold_build(&p.shape, &table.shape, INFINITY);
     assert_int_equal(m.count, 8);
     assert_true(polygon_area(&m) > 0.95 * 2 * sqrt(2.0));
-    m = perp_spatial_manifold_build(&prism, &slope, INFINITY);
+    m = perp_spatial_manifold_build(&p.shape, &slope, INFINITY);
     double least = INFINITY;
     for (int i = 0; i < m.count; i++) {
         least = fmin(least, m.points[i].at.phi);
     }
     NEAR(least, 2 - 0.6, 1e-14); /* its corner (-1, 0, 0) */
-    perp_spatial_hull_free(&hull);
+    perp_spatial_hull_free(&p.hull);
+}
+
+/* The pair moved by up to 1e-9 m and rad against each other. */
+static perp_manifold moved_manifold(const perp_spatial_shape *a, const perp_spatial_shape *b, perp_random *random)
+{
+    perp_spatial_shape c = *a;
+    const perp_quat turn = perp_quat_exp(perp_vec3_scale(0.5e-9, random_vec(random)));
+    const perp_mat3 r = perp_quat_to_mat3(turn), old = a->rotation;
+    c.position = perp_vec3_add_scaled(a->position, 0.5e-9, random_vec(random));
+    c.rotation = perp_mat3_mul(&r, &old);
+    return perp_spatial_manifold_build(&c, b, INFINITY);
+}
+
+/* Every label of m is one of w's, seen from the other side if `swapped`. */
+static void check_labels(const perp_manifold *m, const perp_manifold *w, bool swapped, int line)
+{
+    int found = 0;
+    for (int i = 0; i < m->count; i++) {
+        for (int j = 0; j < w->count; j++) {
+            const perp_manifold_point *p = &m->points[i], *q = &w->points[j];
+            found += p->feature_a == (swapped ? q->feature_b : q->feature_a) &&
+                     p->feature_b == (swapped ? q->feature_a : q->feature_b);
+        }
+    }
+    if (m->count != w->count || found != m->count) {
+        print_error("line %d: %d of %d labels are among %d\n", line, found, m->count, w->count);
+        fail();
+    }
+}
+
+/* A patch of many corners is thinned to the same 8 under motions of 1e-9 and when a and b change roles. */
+static void thinned_patches_hold_still(void **state)
+{
+    (void)state;
+    perp_random random = {5};
+    static const int sides[] = {64, 16, 24, 100};
+    for (int k = 0; k < 4; k++) {
+        prism p, q;
+        make_prism(&p, sides[k], 0.05, 0.08);
+        make_prism(&q, 64, 0.05, 0.08);
+        q.shape.position.z = -0.08;
+        const body table = box(vec(0.01, 0, -0.1), perp_quat_identity(), 0.3, 0.3, 0.2);
+        const body drum = cylinder(vec(0, 0, -0.1), perp_quat_identity(), 0.2, 0.05);
+        const body large = cylinder(vec(0.01, 0, -0.1), perp_quat_identity(), 0.2, 0.1);
+        const body strip = box(vec(0, 0, -0.1), perp_quat_identity(), 0.3, 0.002, 0.2);
+        const perp_spatial_shape plane = halfspace(vec(0, 0, 1), 0);
+        const perp_spatial_shape *others[] = {&plane, &table.shape, &drum.shape, &large.shape, &q.shape, &strip.shape};
+        for (int i = 0; i < 6; i++) {
+            const perp_manifold m = perp_spatial_manifold_build(&p.shape, others[i], INFINITY);
+            const perp_manifold w = perp_spatial_manifold_build(others[i], &p.shape, INFINITY);
+            assert_true(m.count >= 4);
+            check_labels(&m, &w, true, 1000 * k + i);
+            for (int n = 0; n < 100; n++) {
+                const perp_manifold moved = moved_manifold(&p.shape, others[i], &random);
+                check_labels(&m, &moved, false, 1000 * k + i);
+            }
+        }
+        perp_spatial_hull_free(&p.hull);
+        perp_spatial_hull_free(&q.hull);
+    }
 }
 
 /* ---- capsules ---------------------------------------------------------------------------------------------------- */
@@ -405,6 +479,29 @@ static void capsules(void **state)
     CHECK(&m, {{-0.5, 0, 0}, 0.05, corner(6), edge(0)}, {{0.5, 0, 0}, 0.05, corner(7), edge(0)});
 }
 
+/* An end of a capsule counts as a ball: its point is that of the ball, which is on the surface for the end that points
+ * to the other shape and inside it by r (1 - cos tilt) for the one that points away. When the capsule lies down the gap
+ * of either end has become what touches. */
+static void capsule_ends_are_balls(void **state)
+{
+    (void)state;
+    const double r = 0.25, tilt = 0.4;
+    const body table = box(vec(0, 0, -0.5), perp_quat_identity(), 6, 6, 1),
+               c = capsule(vec(0, 0, 2), about_y(pi / 2 + tilt), 2, r);
+    const perp_spatial_shape plane = halfspace(vec(0, 0, 1), 0);
+    for (int k = 0; k < 2; k++) {
+        const perp_manifold m = perp_spatial_manifold_build(&c.shape, k == 0 ? &plane : &table.shape, INFINITY);
+        assert_int_equal(m.count, 2);
+        for (int i = 0; i < 2; i++) {
+            const perp_vec3 x = perp_quat_rotate(perp_quat_conjugate(c.pose.rotation),
+                                                 perp_vec3_sub(m.points[i].at.point_a, c.pose.position));
+            const double z = fmin(fmax(x.z, -1), 1), depth = r - perp_vec3_norm(vec(x.x, x.y, x.z - z));
+            NEAR(depth, i == 0 ? r * (1 - cos(tilt)) : 0, 1e-13); /* end 1, at +z, is the lower one */
+            NEAR(m.points[i].at.phi, 2 + (i == 0 ? 1 : -1) * sin(tilt) - r, 1e-13);
+        }
+    }
+}
+
 /* ---- cylinders --------------------------------------------------------------------------------------------------- */
 
 static void cylinder_on_plane(void **state)
@@ -427,7 +524,7 @@ static void cylinder_on_plane(void **state)
             NEAR(m.points[i].at.phi, z, 1e-14);
         }
         if (k >= 2) {
-            assert_int_equal(m.points[6].feature_a, rim(6));
+            assert_int_equal(m.points[6].feature_a, rim(32));
         }
         NEAR(least_gap(&m), 2 - h * cos(tilts[k]) - r * sin(tilts[k]), k == 1 ? 1e-12 : 1e-14);
     }
@@ -454,7 +551,8 @@ static void cylinder_on_box(void **state)
         for (int i = 0; i < 8; i++) {
             assert_int_equal(m.points[i].feature_a, face(4));
             assert_int_equal(perp_feature_kind_of(m.points[i].feature_b), PERP_FEATURE_RIM);
-            assert_true(perp_feature_index(m.points[i].feature_b) < 16); /* the end at -z */
+            const int place = perp_feature_index(m.points[i].feature_b);
+            assert_true(place < 16 || place == 32); /* the end at -z */
         }
         if (k < 2) { /* every second place: a regular octagon */
             NEAR(polygon_area(&m), 2 * sqrt(2.0) * 0.25, 1e-9);
@@ -531,6 +629,61 @@ static void cylinder_pairs(void **state)
     CHECK(&m, {{0, 0, 0.5}, 0.1, face(1), surface});
 }
 
+/* A point of c's rim, by its label: where the places are that stand still (6 of them over a halfspace). */
+static double from_place(const body *c, perp_vec3 x, int index, int places)
+{
+    const double angle = index % 16 * 2 * pi / places, z = index < 16 ? -c->shape.half_length : c->shape.half_length;
+    const perp_vec3 local = vec(c->shape.radius * cos(angle), c->shape.radius * sin(angle), z);
+    const perp_vec3 at = perp_vec3_add(c->pose.position, perp_quat_rotate(c->pose.rotation, local));
+    return perp_vec3_norm(perp_vec3_sub(x, at));
+}
+
+/* The lowest point of a tilted rim runs around it under one name, past places that keep theirs. */
+static void one_name_around_the_rim(void **state)
+{
+    (void)state;
+    enum { STEPS = 720 };
+    const double r = 0.05, step = 2 * pi / STEPS;
+    const perp_spatial_shape plane = halfspace(vec(0, 0, 1), 0);
+    const body table = box(vec(0, 0, -0.5), perp_quat_identity(), 4, 4, 1);
+    const body drum = cylinder(vec(0, 0, -0.5), perp_quat_identity(), 1, 1);
+    const perp_spatial_shape *others[] = {&plane, &table.shape, &drum.shape};
+    for (int k = 0; k < 12; k++) {
+        const perp_spatial_shape *other = others[k / 2 % 3];
+        const double tilt = k < 6 ? 0.3 : 0.001;
+        perp_vec3 before = {0, 0, 0};
+        for (int i = 0; i <= STEPS; i++) { /* the first direction is over a place, as are 15 others */
+            const perp_quat lean = perp_quat_from_axis_angle(vec(sin(i * step), -cos(i * step), 0), -tilt);
+            const body c = cylinder(vec(0, 0, 0.05), perp_quat_mul(lean, about_x(k % 2 ? pi : 0)), 0.08, r);
+            const perp_manifold m = perp_spatial_manifold_build(&c.shape, other, INFINITY);
+            int found = 0;
+            for (int p = 0; p < m.count; p++) {
+                assert_int_equal(perp_feature_kind_of(m.points[p].feature_a), PERP_FEATURE_RIM);
+                const int index = perp_feature_index(m.points[p].feature_a);
+                const perp_vec3 x = m.points[p].at.point_a;
+                if (index < 32) {
+                    NEAR(from_place(&c, x, index, other == &plane ? 6 : 16), 0, 1e-9);
+                    continue;
+                }
+                assert_int_equal(index, k % 2 ? 33 : 32);
+                found++;
+                NEAR(m.points[p].at.phi, least_gap(&m), 1e-9);
+                /* the lowest point moves by r step, and the rim under it by as much times the tilt */
+                assert_true(i == 0 || perp_vec3_norm(perp_vec3_sub(x, before)) < 2 * r * step);
+                before = x;
+            }
+            assert_int_equal(found, 1);
+        }
+    }
+    const body c = cylinder(vec(0, 0, 0), perp_quat_identity(), 0.08, r);
+    for (int i = 0; i < STEPS; i++) { /* alone, beside a ball */
+        const body ball = sphere(vec(2 * r * cos(i * step), 2 * r * sin(i * step), 0.06), 0.01);
+        const perp_manifold m = manifold(&c, &ball);
+        assert_int_equal(m.count, 1);
+        assert_int_equal(m.points[0].feature_a, rim(33));
+    }
+}
+
 /* Which of the two is a makes no difference to what is in a hole; unbounded pairs make no contact. */
 static void unbounded_shapes(void **state)
 {
@@ -568,10 +721,13 @@ int main(void)
         cmocka_unit_test(hulls),
         cmocka_unit_test(nearly_flat_faces),
         cmocka_unit_test(many_corners),
+        cmocka_unit_test(thinned_patches_hold_still),
         cmocka_unit_test(capsules),
+        cmocka_unit_test(capsule_ends_are_balls),
         cmocka_unit_test(cylinder_on_plane),
         cmocka_unit_test(cylinder_on_box),
         cmocka_unit_test(cylinder_pairs),
+        cmocka_unit_test(one_name_around_the_rim),
         cmocka_unit_test(unbounded_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
