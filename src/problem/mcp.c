@@ -1,0 +1,36 @@
+#include <perp/problem.h>
+
+#include "problem/natural_map.h"
+
+perp_status perp_mcp_check(const perp_mcp *problem, perp_error *error)
+{
+    const perp_status status = perp_problem_check_data(problem->n, problem->m, problem->q, error);
+    if (status != PERP_STATUS_OK || problem->n == 0) {
+        return status;
+    }
+    if (!problem->lower || !problem->upper) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the problem has no bounds");
+    }
+    for (int i = 0; i < problem->n; i++) {
+        const double lower = problem->lower[i], upper = problem->upper[i];
+        if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the bounds of variable %d are %g and %g", i, lower, upper);
+        }
+        if (lower > upper) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                             "the bounds of variable %d cross: the lower is %g and the upper %g", i, lower, upper);
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
+double perp_mcp_residual(const perp_mcp *problem, const double *z)
+{
+    const double scale = perp_problem_scale(problem->n, problem->q);
+    double largest = 0.0;
+    for (int i = 0; i < problem->n; i++) {
+        const double f = perp_problem_row_for_residual(problem->n, problem->m, problem->q, z, i, scale);
+        largest = perp_problem_worse(largest, perp_natural_map(z[i], f, problem->lower[i], problem->upper[i]));
+    }
+    return largest / scale;
+}

@@ -1,0 +1,164 @@
+#include "solver/lcp_core.h"
+
+#include "problem/natural_map.h"
+
+#include <assert.h>
+#include <string.h>
+
+static double *column(perp_lcp_workspace *c, int j)
+{
+    return c->columns + (ptrdiff_t)j * c->stride;
+}
+
+/* The power of two nearest below x, for x > 0. */
+static double power_below(double x)
+{
+    int exponent = 0;
+    (void)frexp(x, &exponent);
+    return ldexp(1.0, exponent - 1);
+}
+
+/* Two sweeps of dividing rows and columns by the roots of their largest entries (Ruiz 2001), the result rounded to
+ * powers of two. Rows and columns of zeros keep 1. */
+static void choose_scales(perp_lcp_workspace *c, const perp_lcp_data *data)
+{
+    const int n = c->n;
+    double *largest_row = c->work, *largest_col = c->work2;
+    for (int i = 0; i < n; i++) {
+        c->row_scale[i] = c->col_scale[i] = 1.0;
+    }
+    for (int sweep = 0; sweep < 2; sweep++) {
+        memset(largest_row, 0, (size_t)n * sizeof(double));
+        memset(largest_col, 0, (size_t)n * sizeof(double));
+        for (int i = 0; i < n; i++) {
+            const double *row = data->m + (ptrdiff_t)i * n;
+            double largest = 0.0;
+            for (int j = 0; j < n; j++) {
+                const double entry = fabs(row[j]) * c->row_scale[i] * c->col_scale[j];
+                largest = entry > largest ? entry : largest;
+                largest_col[j] = entry > largest_col[j] ? entry : largest_col[j];
+            }
+            largest_row[i] = largest;
+        }
+        for (int i = 0; i < n; i++) {
+            c->row_scale[i] /= largest_row[i] > 0.0 ? sqrt(largest_row[i]) : 1.0;
+            c->col_scale[i] /= largest_col[i] > 0.0 ? sqrt(largest_col[i]) : 1.0;
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        c->row_scale[i] = power_below(c->row_scale[i]);
+        c->col_scale[i] = power_below(c->col_scale[i]);
+    }
+}
+
+/* Where each variable is counted from: its lower bound, or its upper if that is the only one. */
+static void choose_orientation(perp_lcp_workspace *c, const perp_lcp_data *data)
+{
+    for (int i = 0; i < c->n; i++) {
+        const double lower = data->lower ? data->lower[i] : 0.0, upper = data->upper ? data->upper[i] : INFINITY;
+        c->is_free[i] = !isfinite(lower) && !isfinite(upper);
+        c->sign[i] = !isfinite(lower) && isfinite(upper) ? -1.0 : 1.0;
+        c->origin[i] = isfinite(lower) ? lower : (isfinite(upper) ? upper : 0.0);
+        c->range[i] = isfinite(lower) ? upper - lower : INFINITY; /* in the problem's unit until the scale is known */
+    }
+}
+
+void perp_lcp_core_load(perp_lcp_workspace *c, const perp_lemke_care *care)
+{
+    const perp_lcp_data *data = &c->data;
+    assert(data->n <= c->capacity);
+    const int n = c->n = data->n;
+    c->stride = (n + 1) & ~1;
+    c->stride_h = (n + 2) & ~1;
+    c->care = *care;
+    c->has_ray = false;
+    choose_scales(c, data);
+    choose_orientation(c, data);
+    if (data->lower) {
+        perp_lcp_data_slack(data, c->origin, c->q);
+    } else {
+        memcpy(c->q, data->q, (size_t)n * sizeof(double));
+    }
+    double largest = 0.0;
+    for (int i = 0; i < n; i++) {
+        c->q[i] *= c->sign[i] * c->row_scale[i];
+        largest = fmax(largest, fabs(c->q[i]));
+    }
+    c->value_scale = largest > 0.0 ? power_below(largest) : 1.0;
+    for (int i = 0; i < n; i++) {
+        c->q[i] /= c->value_scale;
+        c->range[i] /= c->value_scale * c->col_scale[i];
+        const double *row = data->m + (ptrdiff_t)i * n;
+        const double scale = c->row_scale[i] * c->sign[i];
+        for (int j = 0; j < n; j++) {
+            column(c, j)[i] = scale * row[j] * c->col_scale[j] * c->sign[j];
+        }
+    }
+    for (int i = 0; i < n; i++) {
+        column(c, i)[i] += care->regularise;
+    }
+    if (n < c->stride) { /* the kernels run over whole pairs */
+        for (int j = 0; j <= n; j++) {
+            column(c, j)[n] = 0.0;
+        }
+    }
+    c->range[n] = INFINITY;
+    c->is_free[n] = false;
+    memcpy(c->start_sign, c->sign, (size_t)n * sizeof(double));
+    perp_lcp_basis_clear(c);
+}
+
+void perp_lcp_core_flip(perp_lcp_workspace *c, int i)
+{
+    const double range = c->range[i];
+    double *own = column(c, i);
+    assert(isfinite(range));
+    for (int k = 0; k < c->n; k++) {
+        c->q[k] += own[k] * range;
+    }
+    for (int k = 0; k < c->n; k++) {
+        own[k] = -own[k];
+    }
+    for (int j = 0; j <= c->n; j++) { /* the diagonal, negated twice, is as it was */
+        column(c, j)[i] = -column(c, j)[i];
+    }
+    c->q[i] = -c->q[i];
+    c->w[i] = -c->w[i];
+    c->rate_w[i] = -c->rate_w[i];
+    c->origin[i] = c->sign[i] > 0.0 ? c->data.upper[i] : c->data.lower[i];
+    c->sign[i] = -c->sign[i];
+    const int at_col = c->col_at[i], at_row = c->row_at[i];
+    if (at_col >= 0) {
+        c->z[i] = range - c->z[i];
+        c->rate_z[at_col] = -c->rate_z[at_col];
+        for (int p = 0; p < c->m; p++) {
+            c->h[(ptrdiff_t)at_col * c->stride_h + p] = -c->h[(ptrdiff_t)at_col * c->stride_h + p];
+        }
+    }
+    for (int p = 0; at_row >= 0 && p < c->m; p++) {
+        c->h[(ptrdiff_t)p * c->stride_h + at_row] = -c->h[(ptrdiff_t)p * c->stride_h + at_row];
+    }
+}
+
+void perp_lcp_core_point(const perp_lcp_workspace *c, double *z)
+{
+    for (int i = 0; i < c->n; i++) {
+        z[i] = c->origin[i] + (c->col_at[i] >= 0 ? c->sign[i] * c->z[i] * c->col_scale[i] * c->value_scale : 0.0);
+    }
+}
+
+double perp_lcp_data_residual(const perp_lcp_data *data, const double *z)
+{
+    if (data->lower) {
+        const perp_mcp mcp = {data->n, data->m, data->q, data->lower, data->upper};
+        return perp_mcp_residual(&mcp, z);
+    }
+    const perp_lcp lcp = {data->n, data->m, data->q};
+    return perp_lcp_residual(&lcp, z);
+}
+
+void perp_lcp_data_slack(const perp_lcp_data *data, const double *z, double *w)
+{
+    const perp_lcp lcp = {data->n, data->m, data->q};
+    perp_lcp_slack(&lcp, z, w);
+}

@@ -1,0 +1,283 @@
+/* One attempt of Lemke's method: start, pivots, and the judgement of where they ended. */
+#include "solver/lcp_core.h"
+
+#include <math.h>
+#include <string.h>
+
+perp_lcp_settings perp_lcp_settings_default(void)
+{
+    const perp_lcp_settings r = {.tolerance = 1e-8};
+    return r;
+}
+
+perp_lemke_care perp_lemke_care_plain(void)
+{
+    const perp_lemke_care r = {.refresh_every = 200, .drift = 1e-10, .tie = 1e-9, .regularise = 0.0};
+    return r;
+}
+
+static int pivot_limit(const perp_lcp_settings *settings, int n)
+{
+    enum { MURTY_12 = (1 << 12) + 100 };
+    const int by_size = n > 20000 ? 1000000 : 50 * n;
+    return settings->max_pivots > 0 ? settings->max_pivots : (by_size > MURTY_12 ? by_size : MURTY_12);
+}
+
+perp_status perp_lcp_begin(perp_lcp_workspace *c, const perp_lcp_data *data, const perp_lcp_settings *settings,
+                           perp_lcp_info *info, perp_error *error)
+{
+    memset(info, 0, sizeof *info);
+    info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
+    info->residual = INFINITY;
+    if (data->n > c->capacity) {
+        return perp_fail(error, PERP_STATUS_CAPACITY, "the workspace is for problems up to %d, this one has %d",
+                         c->capacity, data->n);
+    }
+    if (!(settings->tolerance > 0.0)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is not positive", settings->tolerance);
+    }
+    for (int i = 0; settings->covering && i < data->n; i++) {
+        if (!(settings->covering[i] > 0.0 && settings->covering[i] < INFINITY)) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "entry %d of the covering vector is %g, not positive", i,
+                             settings->covering[i]);
+        }
+    }
+    c->data = *data;
+    c->pivot_count = c->refresh_count = 0;
+    return PERP_STATUS_OK;
+}
+
+/* ---- start --------------------------------------------------------------------------------------------------------
+ */
+
+/* The free variables and then those of the warm basis, one that would sit outside its finite range not; cold where that
+ * basis is singular. */
+static perp_free_start start(perp_lcp_workspace *c, const perp_lemke_attempt *how)
+{
+    const int *warm = how->warm_basis;
+    const perp_free_start free_start = perp_lcp_start_free(c);
+    if (free_start != PERP_FREE_START_OK || !warm) {
+        return free_start;
+    }
+    const int free_count = c->m;
+    for (int i = 0; i < c->n; i++) {
+        if (c->is_free[i] || c->col_at[i] >= 0) {
+            continue;
+        }
+        if (warm[i] == 1) {
+            perp_lcp_basis_append(c, i, i);
+        } else if (warm[i] == 2 && c->sign[i] > 0.0 && c->range[i] < INFINITY) {
+            perp_lcp_core_flip(c, i);
+        }
+    }
+    if (c->m == free_count || perp_lcp_basis_refresh(c)) {
+        return PERP_FREE_START_OK;
+    }
+    if (how->only_warm) {
+        return PERP_FREE_START_SINGULAR;
+    }
+    perp_lcp_core_load(c, &c->care);
+    return perp_lcp_start_free(c);
+}
+
+/* ---- the end ------------------------------------------------------------------------------------------------------
+ */
+
+static void keep_basis(perp_lcp_workspace *c)
+{
+    for (int i = 0; i < c->n; i++) {
+        const bool at_upper = c->data.upper && isfinite(c->data.upper[i]) && c->origin[i] == c->data.upper[i];
+        c->basis[i] = c->col_at[i] >= 0 ? 1 : (at_upper ? 2 : 0);
+    }
+}
+
+/* Where a ray starts is the best that this attempt has, and with an artificial variable of rounding size it may well be
+ * a solution: the residual knows. */
+static double judge_unfinished(perp_lcp_workspace *c)
+{
+    perp_lcp_core_point(c, c->point);
+    for (int i = 0; i < c->n; i++) {
+        const double lower = c->data.lower ? c->data.lower[i] : 0.0,
+                     upper = c->data.upper ? c->data.upper[i] : INFINITY;
+        c->point[i] = isfinite(c->point[i]) ? fmin(fmax(c->point[i], lower), upper) : c->origin[i];
+    }
+    return perp_lcp_data_residual(&c->data, c->point);
+}
+
+/* The rate of z_i along the ray, oriented and scaled. */
+static double ray_rate_z(const perp_lcp_workspace *c, int i)
+{
+    const bool entered = c->ray_is_z && c->ray_index == i;
+    return c->col_at[i] >= 0 ? c->rate_z[c->col_at[i]] : (entered ? 1.0 : 0.0);
+}
+
+static double ray_rate_w(const perp_lcp_workspace *c, int i)
+{
+    const bool entered = !c->ray_is_z && c->ray_index == i;
+    return c->row_at[i] < 0 ? c->rate_w[i] : (entered ? 1.0 : 0.0);
+}
+
+/* Farkas, in the oriented unknowns x (0 <= x <= range, or free) with F = M x + r. A u with u >= 0 on the rows of
+ * variables without a second bound, any sign on equations and 0 on the rows of boxed variables (whose F may have any
+ * sign) gives u'F >= 0 for every point that meets the inequalities. If M'u is <= 0 (= 0 for free columns) but for boxed
+ * columns, whose x is at most their range, and what remains of r'u is still negative, there is no such point. Tried
+ * with the z of the ray, which is such a u whenever M is copositive-plus and in many other cases. Rounding is allowed
+ * for: a column counts as 0 below 1e-13 of its terms. */
+static bool ray_proves_infeasible(perp_lcp_workspace *c)
+{
+    const int n = c->n;
+    double *u = c->work2, *r = c->work, most = 0.0, size_most = 0.0;
+    perp_lcp_data_slack(&c->data, c->origin, r);
+    for (int i = 0; i < n; i++) {
+        const double rate = ray_rate_z(c, i);
+        const bool counts = !(c->range[i] < INFINITY) && (rate > 0.0 || c->is_free[i]);
+        u[i] = counts ? c->sign[i] * rate * c->col_scale[i] : 0.0;
+        most += r[i] * u[i];
+        size_most += fabs(r[i] * u[i]);
+    }
+    bool possible = c->care.regularise == 0.0;
+    for (int j = 0; possible && j < n; j++) {
+        double sum = 0.0, size = 0.0;
+        for (int i = 0; i < n; i++) {
+            const double term = c->data.m[(ptrdiff_t)i * n + j] * u[i];
+            sum += term;
+            size += fabs(term);
+        }
+        sum *= c->sign[j];
+        if (c->range[j] < INFINITY) {
+            const double range = c->range[j] * c->col_scale[j] * c->value_scale;
+            most += fmax(sum, 0.0) * range;
+            size_most += size * range;
+        } else {
+            possible = (c->is_free[j] ? fabs(sum) : sum) <= 1e-13 * size;
+        }
+    }
+    return possible && most < -1e-9 * size_most;
+}
+
+static void keep_better(perp_lcp_workspace *c, double residual, double *best)
+{
+    if (residual < *best) {
+        *best = residual;
+        memcpy(c->kept, c->point, (size_t)c->n * sizeof(double));
+        keep_basis(c);
+    }
+}
+
+/* The best point near the basis that the pivots ended with. If it is complementary, that is its point, computed afresh;
+ * but where K is too ill-conditioned for that, and where a ray or a cycle was met when the artificial variable was
+ * already of rounding size, the point that the pivots arrived at may hold. Ties are taken generously on the way, which
+ * costs digits at the end, so where the residual is not at rounding a few more pivots follow from the basis found, with
+ * narrow ties. */
+static double judge(perp_lcp_workspace *c, const perp_lcp_settings *settings, bool complementary)
+{
+    static const double ROUNDING = 1e-11, narrow[] = {1e-13, 1e-11};
+    double best = INFINITY;
+    keep_basis(c);
+    if (complementary) {
+        keep_better(c, perp_lcp_polish(c, c->point), &best);
+    }
+    if (best > settings->tolerance) {
+        keep_better(c, judge_unfinished(c), &best);
+    }
+    const bool near = complementary || best <= settings->tolerance;
+    perp_lemke_attempt again = {c->care, NULL, c->basis, true};
+    for (int k = 0; k < 2 && near && best > ROUNDING && again.care.regularise == 0.0; k++) {
+        again.care.tie = narrow[k];
+        perp_lcp_core_load(c, &again.care);
+        if (start(c, &again) == PERP_FREE_START_OK &&
+            perp_lcp_pivot(c, settings, 10 + c->n) == PERP_PIVOT_COMPLEMENTARY) {
+            keep_better(c, perp_lcp_polish(c, c->point), &best);
+        }
+    }
+    if (!(best < INFINITY)) { /* overflow: a point that is at least within its bounds */
+        memcpy(c->kept, c->origin, (size_t)c->n * sizeof(double));
+        best = perp_lcp_data_residual(&c->data, c->kept);
+    }
+    memcpy(c->point, c->kept, (size_t)c->n * sizeof(double));
+    return best;
+}
+
+perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *settings, const perp_lemke_attempt *how,
+                              double *residual)
+{
+    perp_lcp_core_load(c, &how->care);
+    *residual = INFINITY;
+    const perp_free_start begun = start(c, how);
+    if (begun != PERP_FREE_START_OK) {
+        keep_basis(c);
+        *residual = judge_unfinished(c);
+        return begun == PERP_FREE_START_INFEASIBLE ? PERP_OUTCOME_INFEASIBLE : PERP_OUTCOME_ILL_CONDITIONED;
+    }
+    perp_lcp_settings own = *settings;
+    own.covering = how->covering;
+    const perp_pivot_end end = perp_lcp_pivot(c, &own, pivot_limit(settings, c->n));
+    if (end == PERP_PIVOT_CANCELLED) {
+        keep_basis(c);
+        *residual = judge_unfinished(c);
+        return PERP_OUTCOME_CANCELLED;
+    }
+    const bool infeasible = end == PERP_PIVOT_RAY && ray_proves_infeasible(c);
+    *residual = judge(c, &own, end == PERP_PIVOT_COMPLEMENTARY);
+    if (*residual <= settings->tolerance) {
+        return PERP_OUTCOME_SOLVED;
+    }
+    switch (end) {
+    case PERP_PIVOT_RAY:
+        return infeasible ? PERP_OUTCOME_INFEASIBLE : PERP_OUTCOME_RAY;
+    case PERP_PIVOT_LIMIT:
+        return PERP_OUTCOME_ITERATION_LIMIT;
+    default:
+        return PERP_OUTCOME_ILL_CONDITIONED;
+    }
+}
+
+/* Zeros where equations alone contradict each other: no path was followed. */
+static void deliver_ray(const perp_lcp_workspace *c, double *ray)
+{
+    for (int i = 0; i < c->n; i++) {
+        ray[i] = c->has_ray ? c->sign[i] * ray_rate_z(c, i) * c->col_scale[i] : 0.0;
+        ray[c->n + i] = c->has_ray ? c->sign[i] * ray_rate_w(c, i) / c->row_scale[i] : 0.0;
+    }
+}
+
+void perp_lcp_deliver(perp_lcp_workspace *c, perp_outcome outcome, double residual, perp_lcp_solution *solution,
+                      perp_lcp_info *info)
+{
+    const int n = c->data.n;
+    info->outcome = outcome;
+    info->residual = residual;
+    info->pivots = c->pivot_count;
+    info->refactorisations = c->refresh_count;
+    if (n == 0) {
+        return;
+    }
+    memcpy(solution->z, c->point, (size_t)n * sizeof(double));
+    perp_lcp_data_slack(&c->data, c->point, solution->w);
+    if (solution->basis) {
+        memcpy(solution->basis, c->basis, (size_t)n * sizeof(int));
+    }
+    if (solution->ray && (outcome == PERP_OUTCOME_RAY || outcome == PERP_OUTCOME_INFEASIBLE)) {
+        deliver_ray(c, solution->ray);
+    }
+}
+
+perp_status perp_lcp_lemke(const perp_lcp *problem, const perp_lcp_settings *settings, perp_lcp_workspace *workspace,
+                           perp_lcp_solution *solution, perp_lcp_info *info, perp_error *error)
+{
+    const perp_lcp_settings defaults = perp_lcp_settings_default();
+    const perp_lcp_settings *own = settings ? settings : &defaults;
+    const perp_lcp_data data = {problem->n, problem->m, problem->q, NULL, NULL};
+    perp_status status = perp_lcp_begin(workspace, &data, own, info, error);
+    status = status == PERP_STATUS_OK ? perp_lcp_check(problem, error) : status;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const perp_lemke_attempt how = {perp_lemke_care_plain(), own->covering, own->warm_basis, false};
+    double residual = 0.0;
+    const perp_outcome outcome = perp_lcp_attempt(workspace, own, &how, &residual);
+    info->method = info->tried[0] = "lemke";
+    info->tried_count = 1;
+    perp_lcp_deliver(workspace, outcome, residual, solution, info);
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,133 @@
+#include "lcp_test.h"
+
+void assert_near_(double a, double b, double tolerance, const char *text, const char *file, int line)
+{
+    if (!(fabs(a - b) <= tolerance)) {
+        print_error("%s = %.17g is not %.17g within %g\n", text, a, b, tolerance);
+        _fail(file, line);
+    }
+}
+
+static void *new_array(int count, size_t size)
+{
+    void *array = calloc((size_t)count + 1, size);
+    assert_non_null(array);
+    return array;
+}
+
+case_of new_case(int n)
+{
+    case_of c = {.n = n};
+    c.m = new_array(n * n, sizeof(double));
+    double **vectors[] = {&c.q, &c.lower, &c.upper, &c.z, &c.w};
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
+        *vectors[k] = new_array(n, sizeof(double));
+    }
+    c.ray = new_array(2 * n, sizeof(double));
+    c.free = new_array(n, sizeof(bool));
+    c.basis = new_array(n, sizeof(int));
+    for (int i = 0; i < n; i++) {
+        c.upper[i] = INFINITY;
+    }
+    return c;
+}
+
+void free_case(case_of *c)
+{
+    free(c->m);
+    free(c->q);
+    free(c->lower);
+    free(c->upper);
+    free(c->z);
+    free(c->w);
+    free(c->ray);
+    free(c->free);
+    free(c->basis);
+}
+
+perp_lcp lcp_of(const case_of *c)
+{
+    const perp_lcp r = {c->n, c->m, c->q};
+    return r;
+}
+
+perp_mlcp mlcp_of(const case_of *c)
+{
+    const perp_mlcp r = {c->n, c->m, c->q, c->free};
+    return r;
+}
+
+perp_mcp mcp_of(const case_of *c)
+{
+    const perp_mcp r = {c->n, c->m, c->q, c->lower, c->upper};
+    return r;
+}
+
+perp_lcp_solution solution_of(const case_of *c)
+{
+    const perp_lcp_solution r = {c->z, c->w, c->ray, c->basis};
+    return r;
+}
+
+perp_lcp_workspace *new_workspace(int n)
+{
+    perp_lcp_workspace *workspace;
+    ASSERT_STATUS(PERP_STATUS_OK, perp_lcp_workspace_create(n, NULL, &workspace, NULL));
+    return workspace;
+}
+
+/* max(min(z - lower, F), z - upper) in long double: the natural map as a formula of minima and maxima. */
+double judge(const case_of *c, const double *z)
+{
+    long double worst = 0.0L, scale = 1.0L;
+    for (int i = 0; i < c->n; i++) {
+        long double f = c->q[i];
+        for (int j = c->n - 1; j >= 0; j--) {
+            f += (long double)c->m[i * c->n + j] * z[j];
+        }
+        const long double lower = c->free[i] ? -INFINITY : c->lower[i], upper = c->free[i] ? INFINITY : c->upper[i];
+        const long double error = fabsl(fmaxl(fminl(z[i] - lower, f), z[i] - upper));
+        worst = error >= worst || isnan((double)z[i]) ? error : worst;
+        scale = fmaxl(scale, 1.0L + fabsl((long double)c->q[i]));
+    }
+    return (double)(worst / scale);
+}
+
+case_of murty(int n)
+{
+    case_of c = new_case(n);
+    for (int i = 0; i < n; i++) {
+        c.q[i] = -1.0;
+        for (int j = 0; j <= i; j++) {
+            c.m[i * n + j] = i == j ? 1.0 : 2.0;
+        }
+    }
+    return c;
+}
+
+case_of fathi(int n)
+{
+    case_of l = murty(n), c = murty(n);
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < n; k++) {
+                sum += l.m[i * n + k] * l.m[j * n + k];
+            }
+            c.m[i * n + j] = sum;
+        }
+    }
+    free_case(&l);
+    return c;
+}
+
+case_of bimatrix(void)
+{
+    static const double m[16] = {0, 0, 10, 20, 0, 0, 30, 15, 10, 20, 0, 0, 30, 15, 0, 0};
+    case_of c = new_case(4);
+    memcpy(c.m, m, sizeof m);
+    for (int i = 0; i < 4; i++) {
+        c.q[i] = -1.0;
+    }
+    return c;
+}

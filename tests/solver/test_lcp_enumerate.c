@@ -1,0 +1,590 @@
+/* perp_lcp_enumerate against brute force in exact integer arithmetic, and against known solution sets. */
+#include "lcp_brute_force.h"
+
+#include <perp/solver.h>
+
+#include <stdio.h>
+
+/* ---- comparison ----------------------------------------------------------------------------------------------------
+ */
+
+/* The natural map, written again: the judge shares no code with what it judges. */
+static double residual(const perp_lcp *p, const double *z)
+{
+    double worst = 0.0, largest = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        double w = p->q[i];
+        for (int j = 0; j < p->n; j++) {
+            w += p->m[i * p->n + j] * z[j];
+        }
+        worst = fmax(worst, fabs(fmin(z[i], w)));
+        largest = fmax(largest, fabs(p->q[i]));
+    }
+    return worst / (1.0 + largest);
+}
+
+static bool has_row(const double *rows, int count, int n, const double *x)
+{
+    for (int k = 0; k < count; k++) {
+        bool same = true;
+        for (int j = 0; j < n && same; j++) {
+            /* Both are correctly rounded but for the condition of the system, 1e5 at most with entries this small. */
+            same = fabs(rows[k * n + j] - x[j]) <= 1e-9 * (1.0 + fabs(x[j]));
+        }
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* z = scale z' turns the corners of the integer problem into those of the scaled one. */
+static bool same_corners(const double *rows, int count, const corner *list, const uint64_t *members,
+                         const double *scale)
+{
+    int expected = 0;
+    for (int k = 0; k < CORNERS; k++) {
+        if (members[k / 64] >> k % 64 & 1U) {
+            double x[N], unscaled[CORNERS];
+            assert_true(count * B.n <= CORNERS);
+            expected++;
+            for (int i = 0; i < count; i++) { /* rays are compared by direction: largest entry 1 in z' */
+                double largest = 0.0;
+                for (int j = 0; j < B.n; j++) {
+                    unscaled[i * B.n + j] = rows[i * B.n + j] / scale[j];
+                    largest = fmax(largest, unscaled[i * B.n + j]);
+                }
+                for (int j = 0; j < B.n && list == B.rays; j++) {
+                    unscaled[i * B.n + j] /= largest;
+                }
+            }
+            for (int j = 0; j < B.n; j++) {
+                x[j] = list[k].point[j];
+            }
+            if (!has_row(unscaled, count, B.n, x)) {
+                return false;
+            }
+        }
+    }
+    return expected == count;
+}
+
+static void print_problem(void)
+{
+    for (int i = 0; i < B.n; i++) {
+        for (int j = 0; j < B.n; j++) {
+            fprintf(stderr, "%4d", B.m[i * B.n + j]);
+        }
+        fprintf(stderr, "   | %4d\n", B.q[i]);
+    }
+}
+
+static void assert_equals_brute_force(const perp_lcp *p, const double *scale)
+{
+    perp_lcp_solution_set *set;
+    perp_error error;
+    assert_int_equal(PERP_STATUS_OK, perp_lcp_enumerate(p, NULL, NULL, &set, &error));
+    bool equal = set->complete && set->face_count == B.piece_count;
+    for (int k = 0; k < B.piece_count && equal; k++) {
+        bool found = false;
+        for (int f = 0; f < set->face_count && !found; f++) {
+            const perp_lcp_face *face = &set->faces[f];
+            found = same_corners(face->vertices, face->vertex_count, B.vertices, B.pieces[k].vertices, scale) &&
+                    same_corners(face->rays, face->ray_count, B.rays, B.pieces[k].rays, scale);
+        }
+        equal = found;
+    }
+    if (!equal) {
+        fprintf(stderr, "%d faces, %d by brute force\n", set->face_count, B.piece_count);
+        print_problem();
+    }
+    assert_true(equal);
+    for (int f = 0; f < set->face_count; f++) {
+        for (int k = 0; k < set->faces[f].vertex_count; k++) {
+            const double *z = set->faces[f].vertices + k * p->n;
+            assert_true(residual(p, z) <= 1e-8);
+            assert_true(k == 0 || z[-p->n] <= z[0]);
+        }
+        assert_true(f == 0 || p->n == 0 || set->faces[f - 1].vertices[0] <= set->faces[f].vertices[0]);
+    }
+    perp_lcp_solution_set_free(set);
+}
+
+/* ---- random problems -----------------------------------------------------------------------------------------------
+ */
+
+static int integer(perp_random *random, int low, int high)
+{
+    return low + (int)(perp_random_bits(random) % (uint64_t)(high - low + 1));
+}
+
+enum kind { DENSE, SPARSE, LOW_RANK, SEMIDEFINITE, DUPLICATED, BIMATRIX, HOMOGENEOUS, NEGATIVE, TRIANGULAR, KINDS };
+
+/* q = w - M z for complementary z, w >= 0. */
+static void plant(perp_random *random)
+{
+    int z[N], w[N];
+    for (int i = 0; i < B.n; i++) {
+        const int side = integer(random, 0, 3);
+        z[i] = side == 0 ? integer(random, 1, 2) : 0;
+        w[i] = side == 1 ? integer(random, 1, 2) : 0;
+    }
+    for (int i = 0; i < B.n; i++) {
+        B.q[i] = w[i];
+        for (int j = 0; j < B.n; j++) {
+            B.q[i] -= B.m[i * B.n + j] * z[j];
+        }
+    }
+}
+
+static bool has_segment(void)
+{
+    for (int k = 0; k < B.piece_count; k++) {
+        int count = 0;
+        for (int v = 0; v < B.vertex_count; v++) {
+            count += (int)(B.pieces[k].vertices[v / 64] >> v % 64 & 1U);
+        }
+        if (count > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void fill(perp_random *random, enum kind kind, int n)
+{
+    const int rank = integer(random, 1, n > 2 ? n / 2 : 1);
+    int u[N * N], v[N * N];
+    B.n = n;
+    for (int i = 0; i < n * n; i++) {
+        u[i] = integer(random, -2, 2);
+        v[i] = integer(random, -2, 2);
+        B.m[i] = integer(random, -9, 9);
+    }
+    for (int i = 0; i < n; i++) {
+        B.q[i] = kind == HOMOGENEOUS ? integer(random, 0, 2) / 2 : integer(random, -3, 3);
+        for (int j = 0; j < n; j++) {
+            int *x = &B.m[i * n + j];
+            if (kind == SPARSE || kind == HOMOGENEOUS) {
+                *x = integer(random, 0, 2) ? 0 : integer(random, -1, 1);
+            } else if (kind == LOW_RANK || kind == SEMIDEFINITE) {
+                *x = 0;
+                for (int k = 0; k < rank; k++) {
+                    *x += u[i * n + k] * (kind == LOW_RANK ? v[j * n + k] : u[j * n + k]);
+                }
+            } else if (kind == BIMATRIX) {
+                *x = (i < n / 2) == (j < n / 2) ? 0 : integer(random, 0, 3);
+            } else if (kind == NEGATIVE) {
+                *x = i == j ? -integer(random, 1, 3) : integer(random, -1, 0);
+            } else if (kind == TRIANGULAR) {
+                *x = i == j ? integer(random, 0, 1) : (j < i ? integer(random, -2, 2) : 0);
+            }
+        }
+    }
+    if (kind == DUPLICATED) { /* the same contact twice: equal rows and columns */
+        const int from = integer(random, 0, n - 1), to = integer(random, 0, n - 1);
+        for (int j = 0; j < n; j++) {
+            B.m[to * n + j] = B.m[from * n + j] /= 3;
+        }
+        for (int i = 0; i < n; i++) {
+            B.m[i * n + to] = B.m[i * n + from];
+        }
+        B.q[to] = B.q[from];
+    }
+    if (integer(random, 0, 2)) { /* mostly with a solution, half of whose pairs are degenerate */
+        plant(random);
+    }
+}
+
+static void equals_brute_force(void **state)
+{
+    (void)state;
+    perp_random random = {2005};
+    int several = 0, rays = 0, segments = 0, none = 0, sizes[N + 1] = {0};
+    for (int t = 0; t < 5000; t++) {
+        const int n = 1 + t / KINDS % N;
+        fill(&random, (enum kind)(t % KINDS), n);
+        brute_force();
+        double m[N * N], q[N], scale[N], row[N], column[N];
+        for (int i = 0; i < n; i++) {
+            scale[i] = 1.0;
+            row[i] = pow(10.0, perp_random_uniform(&random, -2.0, 2.0));
+            column[i] = pow(10.0, perp_random_uniform(&random, -2.0, 2.0));
+        }
+        for (int scaled = 0; scaled < 2;
+             scaled++) { /* R M D, R q: rounded entries, so degeneracy holds to 1e-16 only */
+            for (int i = 0; i < n; i++) {
+                q[i] = B.q[i] * (scaled ? row[i] : 1.0);
+                for (int j = 0; j < n; j++) {
+                    m[i * n + j] = B.m[i * n + j] * (scaled ? row[i] * column[j] : 1.0);
+                }
+            }
+            for (int i = 0; i < n && scaled; i++) {
+                scale[i] = 1.0 / column[i];
+            }
+            const perp_lcp p = {n, m, q};
+            assert_equals_brute_force(&p, scale);
+        }
+        sizes[n]++;
+        several += B.piece_count > 1;
+        none += B.piece_count == 0;
+        rays += B.ray_count > 0 && B.piece_count > 0;
+        segments += has_segment();
+    }
+    /* The sample has to contain what it is for. */
+    assert_true(several > 500 && rays > 500 && segments > 500 && none > 200 && sizes[N] >= 490);
+}
+
+/* ---- known sets ----------------------------------------------------------------------------------------------------
+ */
+
+static perp_lcp_solution_set *enumerate(int n, const double *m, const double *q)
+{
+    const perp_lcp p = {n, m, q};
+    perp_lcp_solution_set *set = NULL;
+    perp_error error = {.message = ""};
+    if (perp_lcp_enumerate(&p, NULL, NULL, &set, &error) != PERP_STATUS_OK) {
+        fail_msg("%s", error.message);
+    }
+    assert_true(set->complete);
+    assert_int_equal(n, set->n);
+    for (int f = 0; f < set->face_count; f++) {
+        assert_true(set->faces[f].vertex_count >= 1);
+        for (int k = 0; k < set->faces[f].vertex_count; k++) {
+            assert_true(residual(&p, set->faces[f].vertices + k * n) <= 1e-8);
+        }
+    }
+    return set;
+}
+
+/* Well-conditioned systems of a few rows: 1e-12. */
+static void assert_row(int n, const double *expected, const double *row)
+{
+    for (int j = 0; j < n; j++) {
+        assert_true(fabs(expected[j] - row[j]) <= 1e-12 * (1.0 + fabs(expected[j])));
+    }
+}
+
+static void ones_give_a_segment(void **state)
+{
+    (void)state;
+    perp_lcp_solution_set *set = enumerate(2, (const double[]){1, 1, 1, 1}, (const double[]){-1, -1});
+    assert_int_equal(1, set->face_count);
+    assert_int_equal(2, set->faces[0].vertex_count);
+    assert_int_equal(0, set->faces[0].ray_count);
+    assert_row(4, (const double[]){0, 1, 1, 0}, set->faces[0].vertices);
+    perp_lcp_solution_set_free(set);
+}
+
+static void small_cases(void **state)
+{
+    (void)state;
+    perp_lcp_solution_set *set = enumerate(1, (const double[]){-1}, (const double[]){-1});
+    assert_int_equal(0, set->face_count);
+    perp_lcp_solution_set_free(set);
+
+    set = enumerate(1, (const double[]){0}, (const double[]){0}); /* every z >= 0 */
+    assert_int_equal(1, set->face_count);
+    assert_int_equal(1, set->faces[0].vertex_count);
+    assert_int_equal(1, set->faces[0].ray_count);
+    assert_row(1, (const double[]){0}, set->faces[0].vertices);
+    assert_row(1, (const double[]){1}, set->faces[0].rays);
+    perp_lcp_solution_set_free(set);
+
+    set = enumerate(0, NULL, NULL); /* the empty point */
+    assert_int_equal(1, set->face_count);
+    assert_int_equal(1, set->faces[0].vertex_count);
+    perp_lcp_solution_set_free(set);
+
+    /* Bimatrix game: three equilibria, of which the mixed one is the reference's. */
+    set = enumerate(4, (const double[]){0, 0, 10, 20, 0, 0, 30, 15, 10, 20, 0, 0, 30, 15, 0, 0},
+                    (const double[]){-1, -1, -1, -1});
+    bool mixed = false;
+    for (int f = 0; f < set->face_count; f++) {
+        const double *z = set->faces[f].vertices;
+        mixed = mixed || (fabs(z[0] - 1.0 / 90.0) < 1e-12 && fabs(z[1] - 2.0 / 45.0) < 1e-12 &&
+                          fabs(z[2] - 1.0 / 90.0) < 1e-12 && fabs(z[3] - 2.0 / 45.0) < 1e-12);
+    }
+    assert_true(mixed);
+    perp_lcp_solution_set_free(set);
+}
+
+/* Murty's and Fathi's matrices are P: e_1 is the only solution of q = -e, whatever number of pivots Lemke needs. */
+static void murty_and_fathi_have_one(void **state)
+{
+    (void)state;
+    enum { SIZE = 12 };
+    double murty[SIZE * SIZE], fathi[SIZE * SIZE], q[SIZE], e1[SIZE] = {1.0};
+    for (int i = 0; i < SIZE; i++) {
+        q[i] = -1.0;
+        for (int j = 0; j < SIZE; j++) {
+            murty[i * SIZE + j] = i == j ? 1.0 : (j < i ? 2.0 : 0.0);
+        }
+    }
+    for (int i = 0; i < SIZE; i++) {
+        for (int j = 0; j < SIZE; j++) {
+            fathi[i * SIZE + j] = 0.0;
+            for (int k = 0; k < SIZE; k++) {
+                fathi[i * SIZE + j] += murty[i * SIZE + k] * murty[j * SIZE + k];
+            }
+        }
+    }
+    for (int which = 0; which < 2; which++) {
+        perp_lcp_solution_set *set = enumerate(SIZE, which ? fathi : murty, q);
+        assert_int_equal(1, set->face_count);
+        assert_int_equal(1, set->faces[0].vertex_count);
+        assert_int_equal(0, set->faces[0].ray_count);
+        assert_row(SIZE, e1, set->faces[0].vertices);
+        perp_lcp_solution_set_free(set);
+    }
+}
+
+/* One contact: a_n = R c_n + b with R = 1/m + (l/2)^2 cos(theta) (cos(theta) - mu sin(theta)) / J. */
+static void painleve_rod(void **state)
+{
+    (void)state;
+    const double theta = acos(-1.0) / 3.0, half = 1.0, inertia = 1.0 / 3.0, gravity = 9.81;
+    const struct {
+        double mu, rate;
+        int count;
+        double c[2];
+    } cases[] = {{2.0, 4.0, 2, {0.0, 4.771276928}},
+                 {2.0, 0.0, 0, {0.0, 0.0}},
+                 {0.5, 4.0, 1, {0.0, 0.0}},
+                 {0.5, 0.0, 1, {8.914284273, 0.0}},
+                 {2.0, 3.3656529, 1, {0.0, 0.0}}}; /* b = 0 but for rounding, below: c_n = 0 once, not twice */
+    for (int k = 0; k < 5; k++) {
+        const double r = 1.0 + half * half * cos(theta) * (cos(theta) - cases[k].mu * sin(theta)) / inertia;
+        const double b = k == 4 ? 1.78e-15 : half * cases[k].rate * cases[k].rate * sin(theta) - gravity;
+        perp_lcp_solution_set *set = enumerate(1, &r, &b);
+        assert_int_equal(cases[k].count, set->face_count);
+        for (int f = 0; f < set->face_count; f++) {
+            assert_int_equal(1, set->faces[f].vertex_count);
+            assert_int_equal(0, set->faces[f].ray_count);
+            assert_true(fabs(set->faces[f].vertices[0] - cases[k].c[f]) <= 1e-8); /* ten digits are published */
+        }
+        perp_lcp_solution_set_free(set);
+    }
+}
+
+/* The disc between two walls, contacts `alpha` above its centre, at rest: z = (c_n, s+, a_t-), two of each. */
+static void wedge(double alpha, double mu, double m[36], double q[6])
+{
+    const double s = sin(alpha), c = cos(alpha), inertia = 0.5, gravity = 9.81;
+    const double normal[2][3] = {{-c, -s, 0.0}, {c, -s, 0.0}}, tangent[2][3] = {{-s, c, 1.0}, {-s, -c, 1.0}};
+    for (int i = 0; i < 36; i++) {
+        m[i] = 0.0;
+    }
+    for (int i = 0; i < 2; i++) {
+        q[i] = -gravity * normal[i][1];
+        q[2 + i] = -gravity * tangent[i][1];
+        q[4 + i] = 0.0;
+        for (int j = 0; j < 2; j++) {
+            const double *ni = normal[i], *ti = tangent[i], *nj = normal[j], *tj = tangent[j];
+            const double nn = ni[0] * nj[0] + ni[1] * nj[1], nt = ni[0] * tj[0] + ni[1] * tj[1];
+            const double tn = ti[0] * nj[0] + ti[1] * nj[1], tt = ti[0] * tj[0] + ti[1] * tj[1] + 1.0 / inertia;
+            m[6 * i + j] = nn - mu * nt;
+            m[6 * i + 2 + j] = nt;
+            m[6 * (2 + i) + j] = tn - mu * tt;
+            m[6 * (2 + i) + 2 + j] = tt;
+        }
+        m[6 * (2 + i) + 4 + i] = 1.0;
+        m[6 * (4 + i) + i] = 2.0 * mu;
+        m[6 * (4 + i) + 2 + i] = -1.0;
+    }
+}
+
+/* Free fall: no force; a_t- beyond what falling needs is a choice of the formulation, hence two rays. Rest: equal
+ * normal forces N from 38.37242493 on, and friction that balances the weight: one vertex and one ray. */
+static void wedged_disc(void **state)
+{
+    (void)state;
+    double m[36], q[6];
+    const double alpha = acos(-1.0) / 9.0;
+    wedge(alpha, 0.5, m, q);
+    perp_lcp_solution_set *set = enumerate(6, m, q);
+    assert_int_equal(2, set->face_count);
+    const perp_lcp_face *fall = &set->faces[0], *rest = &set->faces[1];
+    assert_int_equal(1, fall->vertex_count);
+    assert_int_equal(2, fall->ray_count);
+    assert_row(6, (const double[]){0, 0, 0, 0, 9.81 * cos(alpha), 0}, fall->vertices);
+    assert_row(12, (const double[]){0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}, fall->rays);
+    assert_int_equal(1, rest->vertex_count);
+    assert_int_equal(1, rest->ray_count);
+    const double least = 0.5 * 9.81 / (0.5 * cos(alpha) - sin(alpha)); /* mg = 2 N (mu cos - sin) */
+    assert_true(fabs(least - 38.37242493) <= 1e-8);
+    assert_row(6, (const double[]){least, least, least, 0, 0, 0}, rest->vertices);
+    /* c_t = N tan(alpha) balances the growing normal forces: s+ = N mu +- N tan(alpha) */
+    const double n = 1.0, up = 0.5 + tan(alpha), down = 0.5 - tan(alpha);
+    assert_row(6, (const double[]){n, n, up, down, 0, 0}, rest->rays);
+    perp_lcp_solution_set_free(set);
+
+    wedge(alpha, 0.3, m, q);
+    set = enumerate(6, m, q);
+    assert_int_equal(1, set->face_count);
+    assert_int_equal(2, set->faces[0].ray_count);
+    assert_row(6, (const double[]){0, 0, 0, 0, 9.81 * cos(alpha), 0}, set->faces[0].vertices);
+    perp_lcp_solution_set_free(set);
+
+    wedge(0.0, 0.5, m, q); /* the walls upright: rest, free fall, and what lies between, which joins them */
+    set = enumerate(6, m, q);
+    assert_int_equal(3, set->face_count);
+    double least_force = INFINITY;
+    for (int f = 0; f < 3; f++) {
+        for (int k = 0; k < set->faces[f].vertex_count; k++) {
+            const double *z = set->faces[f].vertices + 6 * k;
+            assert_true(fabs(z[0] - z[1]) <= 1e-12);
+            least_force = z[0] > 1.0 && z[0] < least_force ? z[0] : least_force;
+        }
+    }
+    assert_true(fabs(least_force - 9.81) <= 1e-12);
+    perp_lcp_solution_set_free(set);
+}
+
+/* w = 1 - z: each z_i is 0 or 1. */
+static void two_to_the_n_points(void **state)
+{
+    (void)state;
+    enum { SIZE = 12 };
+    double m[SIZE * SIZE] = {0.0}, q[SIZE];
+    for (int i = 0; i < SIZE; i++) {
+        m[i * SIZE + i] = -1.0;
+        q[i] = 1.0;
+    }
+    perp_lcp_solution_set *set = enumerate(SIZE, m, q);
+    assert_int_equal(1 << SIZE, set->face_count);
+    for (int f = 0; f < set->face_count; f++) { /* in lexicographic order they count in binary */
+        for (int j = 0; j < SIZE; j++) {
+            assert_true(set->faces[f].vertices[j] == (double)(f >> (SIZE - 1 - j) & 1));
+        }
+    }
+    perp_lcp_solution_set_free(set);
+}
+
+/* ---- limits --------------------------------------------------------------------------------------------------------
+ */
+
+/* z_1 in a cube of half the variables, w_2 = 1 - z_1, z_2 = 0: one face with 2^(n / 2) corners. */
+static void cube(int n, double *m, double *q)
+{
+    const int half = n / 2;
+    for (int i = 0; i < n; i++) {
+        q[i] = i < half ? 0.0 : 1.0;
+        for (int j = 0; j < n; j++) {
+            m[i * n + j] = i == j + half ? -1.0 : 0.0;
+        }
+    }
+}
+
+static void cubes(void **state)
+{
+    (void)state;
+    double m[1600], q[40];
+    cube(16, m, q);
+    perp_lcp_solution_set *set = enumerate(16, m, q);
+    bool found = false; /* the other faces have z_2 > 0 where z_1 = 1 */
+    for (int f = 0; f < set->face_count; f++) {
+        found = found || (set->faces[f].vertex_count == 256 && set->faces[f].ray_count == 0);
+    }
+    assert_true(found);
+    perp_lcp_solution_set_free(set);
+
+    cube(40, m, q);
+    const perp_lcp p = {40, m, q};
+    const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = 200};
+    perp_error error;
+    assert_int_equal(PERP_STATUS_CAPACITY, perp_lcp_enumerate(&p, &settings, NULL, &set, &error));
+    assert_null(set);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    perp_error error;
+    perp_lcp_solution_set *set = (perp_lcp_solution_set *)&error;
+    double m[41 * 41] = {0.0}, q[41] = {0.0};
+    const perp_lcp large = {41, m, q};
+    assert_int_equal(PERP_STATUS_CAPACITY, perp_lcp_enumerate(&large, NULL, NULL, &set, &error));
+    assert_null(set);
+    const perp_lcp negative = {-1, m, q};
+    assert_int_equal(PERP_STATUS_BAD_INPUT, perp_lcp_enumerate(&negative, NULL, NULL, &set, &error));
+    const perp_lcp small = {2, m, q};
+    for (int k = 0; k < 2; k++) {
+        m[3] = k ? INFINITY : NAN;
+        assert_int_equal(PERP_STATUS_BAD_INPUT, perp_lcp_enumerate(&small, NULL, NULL, &set, NULL));
+        m[3] = 0.0;
+        q[1] = k ? -INFINITY : NAN;
+        assert_int_equal(PERP_STATUS_BAD_INPUT, perp_lcp_enumerate(&small, NULL, NULL, &set, NULL));
+        q[1] = 0.0;
+    }
+    const volatile bool cancel = true;
+    const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = 100, .cancel = &cancel};
+    assert_int_equal(PERP_STATUS_CANCELLED, perp_lcp_enumerate(&small, &settings, NULL, &set, &error));
+    assert_null(set);
+    perp_lcp_solution_set_free(NULL);
+}
+
+/* A limit on nodes gives true solutions and says that there may be more. */
+static void node_limit(void **state)
+{
+    (void)state;
+    const double m[16] = {-1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1}, q[4] = {1, 1, 1, 1};
+    const perp_lcp p = {4, m, q};
+    for (int nodes = 0; nodes < 40; nodes++) {
+        const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = nodes};
+        perp_lcp_solution_set *set;
+        assert_int_equal(PERP_STATUS_OK, perp_lcp_enumerate(&p, &settings, NULL, &set, NULL));
+        assert_true(set->nodes <= nodes);
+        assert_int_equal(set->complete, set->face_count == 16);
+        for (int f = 0; f < set->face_count; f++) {
+            assert_true(residual(&p, set->faces[f].vertices) <= 1e-8);
+        }
+        assert_true(nodes < 39 || set->complete); /* a tree with 16 leaves has 31 nodes */
+        perp_lcp_solution_set_free(set);
+    }
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    double m[256], q[16];
+    cube(16, m, q);
+    const perp_lcp p = {16, m, q};
+    for (int once = 0; once < 2; once++) {
+        for (int grants = 0;; grants++) {
+            failing_allocator f = {.grants = grants, .once = once};
+            const perp_allocator allocator = allocator_of(&f);
+            perp_lcp_solution_set *set;
+            perp_error error;
+            const perp_status status = perp_lcp_enumerate(&p, NULL, &allocator, &set, &error);
+            if (f.requests <= grants) { /* nothing was refused */
+                assert_int_equal(PERP_STATUS_OK, status);
+                assert_true(grants > 3);
+                perp_lcp_solution_set_free(set);
+                assert_int_equal(0, f.standing);
+                break;
+            }
+            assert_int_equal(PERP_STATUS_OUT_OF_MEMORY, status);
+            assert_null(set);
+            assert_int_equal(0, f.standing);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_brute_force),
+        cmocka_unit_test(ones_give_a_segment),
+        cmocka_unit_test(small_cases),
+        cmocka_unit_test(murty_and_fathi_have_one),
+        cmocka_unit_test(painleve_rod),
+        cmocka_unit_test(wedged_disc),
+        cmocka_unit_test(two_to_the_n_points),
+        cmocka_unit_test(cubes),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(node_limit),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,205 @@
+#include "lcp_test.h"
+
+static perp_lcp_info solve_from(case_of *c, const int *warm)
+{
+    perp_lcp_workspace *workspace = new_workspace(c->n);
+    const perp_mcp problem = mcp_of(c);
+    perp_lcp_solution solution = solution_of(c);
+    perp_lcp_settings settings = perp_lcp_settings_default();
+    settings.warm_basis = warm;
+    perp_lcp_info info;
+    ASSERT_STATUS(PERP_STATUS_OK, perp_mcp_solve(&problem, &settings, workspace, &solution, &info, NULL));
+    perp_lcp_workspace_free(workspace);
+    if (info.outcome == PERP_OUTCOME_SOLVED) {
+        assert_true(judge(c, c->z) <= 1e-8);
+    }
+    for (int i = 0; i < c->n; i++) {
+        assert_true(c->z[i] >= c->lower[i] && c->z[i] <= c->upper[i]);
+    }
+    return info;
+}
+
+static perp_lcp_info solve(case_of *c)
+{
+    return solve_from(c, NULL);
+}
+
+/* Random bounds of all kinds: none, one, two, two equal ones. */
+static case_of boxed(perp_random *random, int n, int rank, double shift, bool integers)
+{
+    case_of c = new_case(n);
+    double *a = calloc((size_t)(n * n), sizeof(double));
+    assert_non_null(a);
+    for (int i = 0; i < n * n; i++) {
+        a[i] = perp_random_uniform(random, -3.0, 4.0);
+        a[i] = integers ? floor(a[i]) : a[i];
+    }
+    for (int i = 0; i < n; i++) {
+        c.q[i] = integers ? floor(perp_random_uniform(random, -3.0, 4.0)) : perp_random_uniform(random, -3.0, 3.0);
+        for (int j = 0; j < n; j++) {
+            c.m[i * n + j] = i == j ? shift : (i < j ? a[i * n + j] : -a[j * n + i]);
+            for (int k = 0; k < rank; k++) {
+                c.m[i * n + j] += a[i * n + k] * a[j * n + k];
+            }
+        }
+        const double kind = perp_random_uniform(random, 0.0, 1.0);
+        c.lower[i] = kind < 0.2 || kind > 0.8 ? -INFINITY : floor(perp_random_uniform(random, -3.0, 2.0));
+        c.upper[i] = kind < 0.4 ? INFINITY : floor(perp_random_uniform(random, 2.0, 4.0));
+        c.upper[i] = kind > 0.75 && kind <= 0.8 ? c.lower[i] : c.upper[i];
+    }
+    free(a);
+    return c;
+}
+
+/* One unknown: q = -5, M = 1 wants z = 5. */
+static void one_unknown(void **state)
+{
+    (void)state;
+    static const struct {
+        double lower, upper, z, w;
+    } cases[] = {{0, 10, 5, 0},         {0, 3, 3, -2},        {7, 9, 7, 2},        {-INFINITY, INFINITY, 5, 0},
+                 {-INFINITY, 2, 2, -3}, {-INFINITY, 8, 5, 0}, {4, INFINITY, 5, 0}, {6, 6, 6, 1}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        case_of c = new_case(1);
+        c.m[0] = 1.0;
+        c.q[0] = -5.0;
+        c.lower[0] = cases[k].lower;
+        c.upper[0] = cases[k].upper;
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
+        ASSERT_NEAR(c.z[0], cases[k].z, 0.0);
+        ASSERT_NEAR(c.w[0], cases[k].w, 0.0);
+        free_case(&c);
+    }
+}
+
+/* Definite: one solution, by bounds in the pivoting and by the larger mlcp that has a variable more for every box. */
+static void equals_the_reduction(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        perp_random random = {seed};
+        const int n = 1 + (int)(seed % 12);
+        case_of c = boxed(&random, n, n, 0.5, seed % 2 == 0);
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
+        const perp_mcp problem = mcp_of(&c);
+        const int size = perp_mcp_as_mlcp_size(&problem);
+        case_of r = new_case(size);
+        perp_mlcp mlcp;
+        perp_mcp_as_mlcp(&problem, r.m, r.q, r.free, &mlcp);
+        perp_lcp_workspace *workspace = new_workspace(size);
+        perp_lcp_solution solution = solution_of(&r);
+        perp_lcp_info info;
+        ASSERT_STATUS(PERP_STATUS_OK, perp_mlcp_solve(&mlcp, NULL, workspace, &solution, &info, NULL));
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
+        double z[12];
+        perp_mcp_from_mlcp(&problem, r.z, z);
+        for (int i = 0; i < n; i++) {
+            ASSERT_NEAR(z[i], c.z[i], 1e-9 * (1.0 + fabs(z[i])));
+        }
+        perp_lcp_workspace_free(workspace);
+        free_case(&r);
+        free_case(&c);
+    }
+}
+
+/* Semidefinite with integer data, so full of ties: solved, or proven to have no point. */
+static void monotone_problems_are_decided(void **state)
+{
+    (void)state;
+    int solved = 0, infeasible = 0;
+    for (uint64_t seed = 0; seed < 600; seed++) {
+        perp_random random = {seed};
+        const int n = 1 + (int)(seed % 25);
+        case_of c = boxed(&random, n, (int)perp_random_uniform(&random, 0.0, n), 0.0, true);
+        const perp_lcp_info info = solve(&c);
+        solved += info.outcome == PERP_OUTCOME_SOLVED ? 1 : 0;
+        infeasible += info.outcome == PERP_OUTCOME_INFEASIBLE ? 1 : 0;
+        free_case(&c);
+    }
+    assert_int_equal(solved + infeasible, 600);
+    assert_true(solved > 500 && infeasible > 0);
+}
+
+/* All bounds finite: a solution exists for every M (the fixed point of a projection on a compact box), and where M is a
+ * P-matrix it is one. */
+static void own_basis_needs_no_pivot(void **state)
+{
+    (void)state;
+    int at_upper = 0;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        perp_random random = {seed};
+        case_of c = boxed(&random, 10, 10, 0.5, false);
+        for (int i = 0; i < 10; i++) {
+            c.lower[i] = -0.0625;
+            c.upper[i] = 0.0625;
+        }
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
+        int basis[10];
+        memcpy(basis, c.basis, sizeof basis);
+        for (int i = 0; i < 10; i++) {
+            at_upper += basis[i] == 2 ? 1 : 0;
+            assert_true(basis[i] == 1 || c.z[i] == (basis[i] == 2 ? 0.0625 : -0.0625));
+        }
+        const perp_lcp_info warm = solve_from(&c, basis);
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, warm);
+        assert_int_equal(warm.pivots, 0);
+        free_case(&c);
+    }
+    assert_true(at_upper > 50);
+}
+
+/* A solution of a mirrored problem is the mirrored solution: z -> -z exchanges the bounds. */
+static void mirrored_problem_has_the_mirrored_solution(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+        perp_random random = {seed};
+        case_of c = boxed(&random, 9, 9, 0.5, false), d = new_case(9);
+        memcpy(d.m, c.m, 81 * sizeof(double));
+        for (int i = 0; i < 9; i++) {
+            d.q[i] = -c.q[i];
+            d.lower[i] = -c.upper[i];
+            d.upper[i] = -c.lower[i];
+        }
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&d));
+        for (int i = 0; i < 9; i++) {
+            ASSERT_NEAR(d.z[i], -c.z[i], 1e-10 * (1.0 + fabs(c.z[i])));
+        }
+        free_case(&c);
+        free_case(&d);
+    }
+}
+
+static void bad_bounds_are_refused(void **state)
+{
+    (void)state;
+    static const double bounds[][2] = {{1, 0}, {NAN, 1}, {0, NAN}, {INFINITY, INFINITY}, {-INFINITY, -INFINITY}};
+    perp_lcp_workspace *workspace = new_workspace(2);
+    for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++) {
+        case_of c = murty(2);
+        c.lower[1] = bounds[k][0];
+        c.upper[1] = bounds[k][1];
+        const perp_mcp problem = mcp_of(&c);
+        perp_lcp_solution solution = solution_of(&c);
+        perp_lcp_info info;
+        perp_error error;
+        ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_solve(&problem, NULL, workspace, &solution, &info, &error));
+        assert_non_null(strstr(error.message, "variable 1"));
+        free_case(&c);
+    }
+    perp_lcp_workspace_free(workspace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_unknown),
+        cmocka_unit_test(equals_the_reduction),
+        cmocka_unit_test(monotone_problems_are_decided),
+        cmocka_unit_test(own_basis_needs_no_pivot),
+        cmocka_unit_test(mirrored_problem_has_the_mirrored_solution),
+        cmocka_unit_test(bad_bounds_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
