@@ -66,7 +66,7 @@ int cli_write(const char *text);
 int cli_finish(int code);
 
 /* The contacts of a result. Of a rung that does not move they are the answer: a table, smallest gap first, cut to a
- * screen. Otherwise two lines. */
+ * screen. Otherwise a line. */
 void cli_print_contacts(const perp_model *model, const perp_run_result *result);
 
 /* The name nearest to `word`, or NULL if none is near. */
@@ -84,8 +84,10 @@ void cli_progress_end(cli_progress *progress);
 
 /* Set by SIGINT and SIGTERM; runs stop at the next step. */
 bool cli_interrupted(void);
+/* The same as a flag to be looked at: for solvers, which know nothing of this program. */
+const volatile bool *cli_interrupt_flag(void);
 void cli_catch_interrupts(void);
 
-extern const cli_command cli_run, cli_check, cli_models, cli_doctor, cli_completion;
+extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
 
 #endif

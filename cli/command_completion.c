@@ -27,8 +27,13 @@ static int run(const cli_arguments *arguments)
         printf("%s%s", i ? " " : "", perp_rung_at(i)->name);
     }
     printf("\" -- \"$current\"); return ;;\n"
+           "    --method) mapfile -t COMPREPLY < <(compgen -W \"");
+    for (int i = 0; i < perp_lcp_method_count(); i++) {
+        printf("%s%s", i ? " " : "", perp_lcp_method_name(i));
+    }
+    printf("\" -- \"$current\"); return ;;\n"
            "    --csv) mapfile -t COMPREPLY < <(compgen -d -- \"$current\"); return ;;\n"
-           "    --set|--h|--until|--steps) return ;;\n"
+           "    --set|--h|--until|--steps|--tol) return ;;\n"
            "    esac\n"
            "    case ${COMP_WORDS[1]} in\n"
            "    completion) mapfile -t COMPREPLY < <(compgen -W \"bash --help\" -- \"$current\"); return ;;\n");

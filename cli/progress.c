@@ -48,16 +48,23 @@ void cli_progress_end(cli_progress *progress)
 }
 
 static volatile sig_atomic_t interrupted;
+static volatile bool interrupt_flag; /* one byte: written at once on every machine that this runs on */
 
 static void on_signal(int number)
 {
     (void)number;
     interrupted = 1;
+    interrupt_flag = true;
 }
 
 bool cli_interrupted(void)
 {
     return interrupted != 0;
+}
+
+const volatile bool *cli_interrupt_flag(void)
+{
+    return &interrupt_flag;
 }
 
 /* One request is polite; a second of the same signal has its default effect. */

@@ -14,7 +14,7 @@ BUILD='gcc libc6-dev cmake ninja-build pkg-config|pkgconf libyaml-dev libjansson
 libsuitesparse-dev libqhull-dev'
 TEST="g++ clang libclang-rt-dev|libclang-rt-14-dev binutils libcmocka-dev libmujoco-dev libode-dev libfcl-dev
 python3 python3-pytest python3-yaml"
-BENCH="libmujoco-dev libode-dev"
+BENCH="libmujoco-dev libode-dev libsiconos-numerics-dev"
 LINT="clang-format clang-tidy shellcheck"
 CMAKE_OLDEST=3.25
 
@@ -22,7 +22,7 @@ CMAKE_OLDEST=3.25
 BUILD_TOOLS="cmd:gcc cmd:cmake cmd:ninja cmd:pkg-config pc:yaml-0.1 pc:jansson pc:lapacke pc:openblas pc:qhull_r
 header:suitesparse/klu.h|klu.h"
 TEST_TOOLS="cmd:g++ cmd:clang cmd:nm cmd:python3 py:pytest py:yaml pc:cmocka pc:ode pc:fcl header:mujoco/mujoco.h"
-BENCH_TOOLS="header:mujoco/mujoco.h pc:ode"
+BENCH_TOOLS="header:mujoco/mujoco.h pc:ode header:siconos/numerics/lcp_cst.h"
 LINT_TOOLS="cmd:clang-format cmd:clang-tidy cmd:shellcheck"
 
 say() {

@@ -2,24 +2,19 @@
  *
  * Every error of a file is reported in one go (up to PERP_DIAGNOSTICS_PER_SEVERITY) with file, line and column, and
  * says what would be right. A file cannot make the loader read outside the scene's folder, recurse without bound, or
- * take unbounded memory: see the limits below; beyond them loading fails with an error.
+ * take unbounded memory: see the limits below and in perp/yaml.h; beyond them loading fails with an error.
  */
 #ifndef PERP_SCENE_YAML_H
 #define PERP_SCENE_YAML_H
 
 #include <perp/scene.h>
+#include <perp/yaml.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-enum {
-    PERP_YAML_MAX_BYTES = 16 << 20, /* of one file */
-    PERP_YAML_MAX_NODES = 1000000,  /* of one scene, aliases expanded, includes and settings included */
-    PERP_YAML_MAX_DEPTH = 32,
-    PERP_YAML_MAX_ANCHORS = 1000, /* of one file */
-    PERP_YAML_MAX_FILES = 64      /* the scene and its includes, each counted as often as it is named */
-};
+enum { PERP_YAML_MAX_FILES = 64 }; /* the scene and its includes, each counted as often as it is named */
 
 /* Zero-initialised: malloc, no settings. */
 typedef struct perp_scene_load_options {
@@ -39,9 +34,6 @@ PERP_API perp_status perp_scene_load_file(const char *path, const perp_scene_loa
 PERP_API perp_status perp_scene_load_text(const char *text, size_t length, const char *name, const char *folder,
                                           const perp_scene_load_options *options, perp_scene **scene,
                                           perp_diagnostics *diagnostics);
-
-/* The version of libyaml that is used; a string constant. */
-PERP_API const char *perp_yaml_version(void);
 
 /* Writes the reference page of all keys (Markdown) from the loader's own tables, piece by piece. */
 typedef void perp_text_sink(void *context, const char *text);

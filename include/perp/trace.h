@@ -1,10 +1,11 @@
-/* perp/trace.h - what a run leaves behind: one JSON result, CSV files.
+/* perp/trace.h - what a run or a solved problem leaves behind: one JSON result, CSV files.
  *
  * Nothing half-written is ever left under a final name: files are written beside their place and renamed when complete.
  */
 #ifndef PERP_TRACE_H
 #define PERP_TRACE_H
 
+#include <perp/solver.h>
 #include <perp/step.h>
 
 #ifdef __cplusplus
@@ -17,6 +18,20 @@ PERP_API char *perp_result_json(const perp_model *model, const perp_state *state
                                 const perp_error *failure);
 /* The diagnostics of a scene as one JSON object, likewise. `model` NULL: the scene was refused. */
 PERP_API char *perp_check_json(const perp_model *model, const perp_diagnostics *diagnostics);
+
+/* What became of one complementarity problem. */
+typedef struct perp_solve_report {
+    int n;
+    const perp_lcp_info *info;
+    const double *z, *w; /* n each */
+    const double *ray;   /* 2 n, as in perp_lcp_solution; NULL: none */
+    double time_us;
+    const perp_lcp_solution_set *set; /* all solutions, in the problem's own variables; NULL: not asked for */
+} perp_solve_report;
+
+/* The report as one JSON object, likewise. `report` NULL: the problem was refused, and `failure` says why; otherwise
+ * `failure` (may be NULL) stands beside the result. */
+PERP_API char *perp_solve_json(const perp_solve_report *report, const perp_error *failure);
 PERP_API void perp_text_free(char *text); /* NULL allowed */
 
 /* The version of jansson that is used; a string constant. */

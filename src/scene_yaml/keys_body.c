@@ -88,9 +88,10 @@ static bool read_mesh_file(decoder *d, const yaml_node *node, void *target)
     if (!perp_read_text(d, node, &shape->file)) {
         return false;
     }
-    const size_t root = d->folder && strcmp(d->folder, ".") != 0 ? strlen(d->folder) + 1 : 0;
+    const size_t root =
+        scene_of(d)->folder && strcmp(scene_of(d)->folder, ".") != 0 ? strlen(scene_of(d)->folder) + 1 : 0;
     const char *inner = strncmp(node->file, "--set ", 6) != 0 && strlen(node->file) > root ? node->file + root : "";
-    if (d->folder && shape->file[0] != '/' && strchr(inner, '/')) {
+    if (scene_of(d)->folder && shape->file[0] != '/' && strchr(inner, '/')) {
         const char *folder = perp_file_folder(d->arena, inner);
         shape->file = folder ? perp_file_join(d->arena, folder, shape->file) : NULL;
         d->out_of_memory = d->out_of_memory || !shape->file;
@@ -398,7 +399,7 @@ bool perp_read_bodies(decoder *d, const yaml_node *node, void *target)
         perp_body body = perp_body_default(child->key);
         good = perp_read_map(d, child, &perp_keys_body, &body) && good;
         perp_error error;
-        const perp_status status = perp_scene_add_body(d->scene, &body, &error);
+        const perp_status status = perp_scene_add_body(scene_of(d)->scene, &body, &error);
         d->out_of_memory = d->out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
         if (status == PERP_STATUS_CAPACITY) {
             return perp_decode_error(d, child, "%s", error.message);

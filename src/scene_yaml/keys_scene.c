@@ -137,7 +137,7 @@ static perp_status add_joint(decoder *d, const yaml_node *node, perp_error *erro
 {
     perp_joint joint = perp_joint_default(node->key, PERP_JOINT_NONE);
     perp_read_map(d, node, &perp_keys_joint, &joint);
-    return perp_scene_add_joint(d->scene, &joint, error);
+    return perp_scene_add_joint(scene_of(d)->scene, &joint, error);
 }
 
 static bool read_joints(decoder *d, const yaml_node *node, void *target)
@@ -175,7 +175,7 @@ static perp_status add_loop(decoder *d, const yaml_node *node, perp_error *error
     memset(&loop, 0, sizeof loop);
     loop.name = node->key;
     perp_read_map(d, node, &perp_keys_loop, &loop);
-    return perp_scene_add_loop(d->scene, &loop, error);
+    return perp_scene_add_loop(scene_of(d)->scene, &loop, error);
 }
 
 static bool read_loops(decoder *d, const yaml_node *node, void *target)
@@ -238,7 +238,7 @@ static perp_status add_force(decoder *d, const yaml_node *node, perp_error *erro
     perp_force force;
     memset(&force, 0, sizeof force);
     perp_read_map(d, node, &perp_keys_force, &force);
-    return perp_scene_add_force(d->scene, &force, error);
+    return perp_scene_add_force(scene_of(d)->scene, &force, error);
 }
 
 static bool read_forces(decoder *d, const yaml_node *node, void *target)
@@ -385,7 +385,7 @@ static perp_status add_pair(decoder *d, const yaml_node *node, perp_error *error
     pair.a = name;
     pair.b = rest;
     perp_read_map(d, node, &perp_keys_pair, &pair);
-    return perp_scene_add_pair(d->scene, &pair, error);
+    return perp_scene_add_pair(scene_of(d)->scene, &pair, error);
 }
 
 static bool read_pairs(decoder *d, const yaml_node *node, void *target)
@@ -400,7 +400,7 @@ static perp_status add_exclusion(decoder *d, const yaml_node *node, perp_error *
     if (node->kind != YAML_LIST || node->count != 2) {
         perp_decode_error(d, node, "expected [BODY, BODY]");
     } else if (perp_read_text(d, node->first, &a) && perp_read_text(d, node->last, &b)) {
-        return perp_scene_add_exclusion(d->scene, a, b, error);
+        return perp_scene_add_exclusion(scene_of(d)->scene, a, b, error);
     }
     return PERP_STATUS_OK;
 }
@@ -446,13 +446,13 @@ static bool read_model(decoder *d, const yaml_node *node, void *target)
     if (!perp_read_text(d, node, &name)) {
         return false;
     }
-    if (d->models && perp_find_word(node, d->models) < 0) {
-        const char *nearest = nearest_word(name, d->models);
+    if (scene_of(d)->models && perp_find_word(node, scene_of(d)->models) < 0) {
+        const char *nearest = nearest_word(name, scene_of(d)->models);
         return perp_decode_error(d, node, "there is no model `%.60s`%s%s%s (perp models)", name,
                                  nearest ? "; did you mean `" : "", nearest ? nearest : "", nearest ? "`?" : "");
     }
-    d->out_of_memory = d->out_of_memory || perp_scene_set_model(d->scene, name, &error) != PERP_STATUS_OK;
-    d->scene->run.model_set = true;
+    d->out_of_memory = d->out_of_memory || perp_scene_set_model(scene_of(d)->scene, name, &error) != PERP_STATUS_OK;
+    scene_of(d)->scene->run.model_set = true;
     return true;
 }
 
@@ -541,7 +541,7 @@ static bool read_scene_name(decoder *d, const yaml_node *node, void *target)
     if (!perp_read_text(d, node, &name)) {
         return false;
     }
-    d->out_of_memory = d->out_of_memory || perp_scene_set_name(d->scene, name, &error) != PERP_STATUS_OK;
+    d->out_of_memory = d->out_of_memory || perp_scene_set_name(scene_of(d)->scene, name, &error) != PERP_STATUS_OK;
     return true;
 }
 
@@ -573,7 +573,7 @@ const key_table perp_keys_scene = {"The scene", scene_keys, COUNT(scene_keys)};
 
 bool perp_read_scene(decoder *d, const yaml_node *root)
 {
-    return perp_read_map(d, root, &perp_keys_scene, d->scene);
+    return perp_read_map(d, root, &perp_keys_scene, scene_of(d)->scene);
 }
 
 /* ---- reference page -------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include "base/plain_locale.h"
 #include "scene_yaml/keys.h"
 #include "scene_yaml/yaml_merge.h"
+#include "yaml/yaml_source.h"
 
 #include <perp/geometry_hull.h>
 
@@ -128,26 +129,6 @@ static bool load_tree(loader *l, const char *text, size_t length, const char *na
     return good;
 }
 
-/* Before: a diagnostic of the same file that stands further up. */
-static bool stands_before(const perp_diagnostic *a, const perp_diagnostic *b)
-{
-    const int files = strcmp(a->file, b->file);
-    return files < 0 || (files == 0 && (a->line < b->line || (a->line == b->line && a->column < b->column)));
-}
-
-/* By file, then by place. Insertion sort: at most 40 items, and stable. */
-static void sort_diagnostics(perp_diagnostics *list)
-{
-    for (int i = 1; i < list->count; i++) {
-        const perp_diagnostic item = list->items[i];
-        int j = i;
-        for (; j > 0 && stands_before(&item, &list->items[j - 1]); j--) {
-            list->items[j] = list->items[j - 1];
-        }
-        list->items[j] = item;
-    }
-}
-
 static bool is_planar(const yaml_node *root)
 {
     const yaml_node *planar = perp_yaml_tree_find(root, "planar", 6);
@@ -160,12 +141,9 @@ static bool is_planar(const yaml_node *root)
 static perp_status decode_scene(loader *l, const yaml_node *root, bool complete, const char *const *models,
                                 perp_scene *scene)
 {
-    decoder d = {.scene = scene,
-                 .diagnostics = l->reader.diagnostics,
-                 .arena = l->reader.arena,
-                 .folder = l->folder,
-                 .models = models,
-                 .planar = scene->planar};
+    scene_target target = {.scene = scene, .folder = l->folder, .models = models};
+    decoder d = {
+        .diagnostics = l->reader.diagnostics, .arena = l->reader.arena, .context = &target, .planar = scene->planar};
     scene->locate = perp_yaml_tree_locate;
     scene->locate_context = root;
     perp_read_scene(&d, root);
@@ -217,9 +195,7 @@ perp_status perp_scene_load_text(const char *text, size_t length, const char *na
         const char *kept_name = perp_arena_text(arena, name, strlen(name));
         if (!kept_name) {
             status = PERP_STATUS_OUT_OF_MEMORY;
-        } else if (length > PERP_YAML_MAX_BYTES) {
-            perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, name, 1, 1, "", "is larger than %d bytes",
-                                 PERP_YAML_MAX_BYTES);
+        } else if (!perp_yaml_fits(name, length, diagnostics)) {
             status = PERP_STATUS_BAD_INPUT;
         } else {
             loader l = {.reader = {.arena = arena, .diagnostics = diagnostics}, .folder = folder};
@@ -229,10 +205,10 @@ perp_status perp_scene_load_text(const char *text, size_t length, const char *na
         }
     }
     perp_plain_locale_close(&locale);
-    if (status == PERP_STATUS_OUT_OF_MEMORY && diagnostics->errors == 0) {
-        perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, name, 1, 1, "", "out of memory while reading the scene");
+    if (status == PERP_STATUS_OUT_OF_MEMORY) {
+        perp_yaml_out_of_memory(name, diagnostics);
     }
-    sort_diagnostics(diagnostics);
+    perp_yaml_sort_diagnostics(diagnostics);
     if (status == PERP_STATUS_OK) {
         *scene = made;
     } else {
@@ -249,16 +225,11 @@ perp_status perp_scene_load_file(const char *path, const perp_scene_load_options
     perp_arena_init(&arena, options ? options->allocator : NULL);
     char *text;
     size_t length;
-    char why[200];
-    perp_status status = perp_file_read(&arena, path, false, PERP_YAML_MAX_BYTES, &text, &length, why);
-    const char *folder = status == PERP_STATUS_OK ? perp_file_folder(&arena, path) : NULL;
-    if (folder) {
-        status = perp_scene_load_text(text, length, path, folder, options, scene, diagnostics);
-    } else {
-        const bool unreadable = status == PERP_STATUS_IO;
-        status = unreadable ? PERP_STATUS_BAD_INPUT : PERP_STATUS_OUT_OF_MEMORY;
-        perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, path, 1, 1, "", "%s",
-                             unreadable ? why : "out of memory");
+    perp_status status = perp_yaml_read_file(&arena, path, &text, &length, diagnostics);
+    if (status == PERP_STATUS_OK) {
+        const char *folder = perp_file_folder(&arena, path);
+        status = folder ? perp_scene_load_text(text, length, path, folder, options, scene, diagnostics)
+                        : perp_yaml_out_of_memory(path, diagnostics);
     }
     perp_arena_clear(&arena);
     return status;

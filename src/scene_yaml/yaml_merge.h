@@ -2,7 +2,7 @@
 #ifndef PERP_SRC_SCENE_YAML_YAML_MERGE_H
 #define PERP_SRC_SCENE_YAML_YAML_MERGE_H
 
-#include "scene_yaml/yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 /* Moves what `from` holds into `into` (both maps). Mappings merge; lists of `forces` and `contacts.exclude` are joined;
  * other values of `from` replace those of `into`. A body, joint, loop or pair that both define is an error. */

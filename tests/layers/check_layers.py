@@ -20,8 +20,8 @@ import tempfile
 # enough to let it see what stands to its right. A part that needs an outside library stands right after what it works
 # on: geometry_hull makes the hulls of a scene's meshes, which the loader then checks.
 PIPELINE = [
-    "base", "linalg", "linalg_sparse", "scene", "geometry_hull", "scene_yaml", "scene_import", "model", "geometry",
-    "contact", "problem", "solver", "step", "trace", "analysis", "plan", "report",
+    "base", "linalg", "linalg_sparse", "yaml", "scene", "geometry_hull", "scene_yaml", "scene_import", "model",
+    "geometry", "contact", "problem", "problem_yaml", "solver", "step", "trace", "analysis", "plan", "report",
 ]
 
 C17 = {
@@ -36,7 +36,8 @@ OUTSIDE = {
     "base": POSIX,
     "linalg": {"lapacke.h", "cblas.h"},
     "linalg_sparse": {"klu.h"},
-    "scene_yaml": {"yaml.h"} | POSIX,
+    "yaml": {"yaml.h"},
+    "scene_yaml": POSIX,
     "scene_import": {"mujoco/mujoco.h"} | POSIX,
     "geometry_hull": {"libqhull_r/qhull_ra.h"},
     "trace": {"jansson.h", "zstd.h"} | POSIX,

@@ -1,4 +1,4 @@
-#include "scene_yaml/yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 #include "base/name_table.h"
 
@@ -14,7 +14,7 @@ static yaml_node *new_node(yaml_reader *reader, yaml_kind kind, const char *file
 {
     if (reader->nodes >= PERP_YAML_MAX_NODES) {
         perp_diagnostics_add(reader->diagnostics, PERP_SEVERITY_ERROR, file, line, column, "",
-                             "the scene has more than %d values", PERP_YAML_MAX_NODES);
+                             "there are more than %d values here", PERP_YAML_MAX_NODES);
         return NULL;
     }
     yaml_node *node = PERP_ARENA_NEW(reader->arena, yaml_node, 1);
@@ -441,7 +441,7 @@ static bool on_alias(builder *b, const yaml_event_t *event)
                 return fail_at(b, &event->start_mark, "nested more than %d levels deep", PERP_YAML_MAX_DEPTH);
             }
             if (size_of(a->node) > PERP_YAML_MAX_NODES - b->reader->nodes) {
-                return fail_at(b, &event->start_mark, "with this alias the scene has more than %d values",
+                return fail_at(b, &event->start_mark, "with this alias there are more than %d values",
                                PERP_YAML_MAX_NODES);
             }
             yaml_node *copy = copy_node(b->reader, a->node);

@@ -1,4 +1,4 @@
-#include "scene_yaml/decode.h"
+#include "yaml/decode.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -38,7 +38,7 @@ static void describe(const yaml_node *node, char text[64])
     }
 }
 
-static bool expected(decoder *d, const yaml_node *node, const char *what)
+bool perp_decode_expected(decoder *d, const yaml_node *node, const char *what)
 {
     char found[64];
     describe(node, found);
@@ -126,7 +126,7 @@ static void report_missing(decoder *d, const yaml_node *node, const key_spec *ke
 bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, void *object)
 {
     if (node->kind != YAML_MAP && !perp_yaml_tree_is_null(node)) {
-        return expected(d, node, "a mapping");
+        return perp_decode_expected(d, node, "a mapping");
     }
     bool good = true;
     for (const yaml_node *child = node->first; child; child = child->next) {
@@ -182,6 +182,11 @@ static bool looks_like_number(const char *s)
     return *s == '\0';
 }
 
+bool perp_is_number(const yaml_node *node)
+{
+    return node->kind == YAML_SCALAR && !node->quoted && looks_like_number(node->text);
+}
+
 static bool is_one_of(const char *text, const char *a, const char *b, const char *c)
 {
     return strcmp(text, a) == 0 || strcmp(text, b) == 0 || strcmp(text, c) == 0;
@@ -198,7 +203,7 @@ static int infinity_sign(const char *text)
 static bool read_number(decoder *d, const yaml_node *node, double *value, bool infinite_allowed)
 {
     if (node->kind != YAML_SCALAR || node->quoted || perp_yaml_tree_is_null(node)) {
-        return expected(d, node, "a number");
+        return perp_decode_expected(d, node, "a number");
     }
     const int sign = infinity_sign(node->text);
     if (sign != 0) {
@@ -212,7 +217,7 @@ static bool read_number(decoder *d, const yaml_node *node, double *value, bool i
         return perp_decode_error(d, node, "expected a number, but found NaN");
     }
     if (!looks_like_number(node->text)) {
-        return expected(d, node, "a number");
+        return perp_decode_expected(d, node, "a number");
     }
     const double parsed = strtod(node->text, NULL);
     if (!isfinite(parsed)) {
@@ -232,13 +237,6 @@ bool perp_read_real_or_infinite(decoder *d, const yaml_node *node, void *target)
     return read_number(d, node, target, true);
 }
 
-bool perp_read_optional(decoder *d, const yaml_node *node, void *target)
-{
-    perp_optional *optional = target;
-    optional->set = read_number(d, node, &optional->value, false);
-    return optional->set;
-}
-
 bool perp_read_int(decoder *d, const yaml_node *node, void *target)
 {
     double value;
@@ -246,7 +244,7 @@ bool perp_read_int(decoder *d, const yaml_node *node, void *target)
         return false;
     }
     if (value != floor(value) || fabs(value) > 2e9) {
-        return expected(d, node, "a whole number (up to 2e9)");
+        return perp_decode_expected(d, node, "a whole number (up to 2e9)");
     }
     *(int *)target = (int)value;
     return true;
@@ -263,7 +261,7 @@ bool perp_read_bool(decoder *d, const yaml_node *node, void *target)
 {
     bool value;
     if (!perp_find_bool(node, &value)) {
-        return expected(d, node, "true or false");
+        return perp_decode_expected(d, node, "true or false");
     }
     *(bool *)target = value;
     return true;
@@ -272,7 +270,7 @@ bool perp_read_bool(decoder *d, const yaml_node *node, void *target)
 bool perp_read_text(decoder *d, const yaml_node *node, void *target)
 {
     if (node->kind != YAML_SCALAR || perp_yaml_tree_is_null(node)) {
-        return expected(d, node, "text");
+        return perp_decode_expected(d, node, "text");
     }
     *(const char **)target = node->text;
     return true;
@@ -297,7 +295,7 @@ int perp_read_word(decoder *d, const yaml_node *node, const char *const *words)
             const size_t length = strlen(known);
             snprintf(known + length, sizeof known - length, "%s `%s`", i ? "," : "", words[i]);
         }
-        expected(d, node, known);
+        perp_decode_expected(d, node, known);
     }
     return word;
 }
@@ -307,7 +305,7 @@ int perp_read_word(decoder *d, const yaml_node *node, const char *const *words)
 
 bool perp_expect_list(decoder *d, const yaml_node *node, const char *what)
 {
-    return node->kind == YAML_LIST || expected(d, node, what);
+    return node->kind == YAML_LIST || perp_decode_expected(d, node, what);
 }
 
 bool perp_read_reals(decoder *d, const yaml_node *node, double *values, int count)
@@ -315,7 +313,7 @@ bool perp_read_reals(decoder *d, const yaml_node *node, double *values, int coun
     char what[64];
     snprintf(what, sizeof what, "a list of %d numbers", count);
     if (node->kind != YAML_LIST || node->count != count) {
-        return expected(d, node, what);
+        return perp_decode_expected(d, node, what);
     }
     bool good = true;
     for (const yaml_node *child = node->first; child; child = child->next) {
@@ -331,114 +329,5 @@ bool perp_read_vector(decoder *d, const yaml_node *node, void *target)
         return false;
     }
     *(perp_vec3 *)target = perp_vec3_make(values[0], values[1], values[2]);
-    return true;
-}
-
-/* ---- drives ---------------------------------------------------------------------------------------------------------
- */
-
-static bool read_sine(decoder *d, const yaml_node *node, void *target)
-{
-    return perp_read_map(d, node, &perp_keys_sine, target);
-}
-
-static bool read_sines(decoder *d, const yaml_node *node, void *target)
-{
-    perp_drive *drive = target;
-    if (!perp_expect_list(d, node, "a list of {amplitude, omega, phase}")) {
-        return false;
-    }
-    perp_sine *sines = perp_decode_memory(d, node->count, sizeof *sines);
-    bool good = sines != NULL;
-    for (const yaml_node *child = node->first; child && sines; child = child->next) {
-        good = read_sine(d, child, &sines[child->index]) && good;
-    }
-    drive->sines = sines;
-    drive->sine_count = good ? node->count : 0;
-    return good;
-}
-
-static double *read_table_column(decoder *d, const yaml_node *node)
-{
-    if (!perp_expect_list(d, node, "a list of numbers")) {
-        return NULL;
-    }
-    double *values = perp_decode_memory(d, node->count, sizeof *values);
-    return values && perp_read_reals(d, node, values, node->count) ? values : NULL;
-}
-
-static bool read_times(decoder *d, const yaml_node *node, void *target)
-{
-    perp_drive *drive = target;
-    drive->times = read_table_column(d, node);
-    return drive->times != NULL;
-}
-
-static bool read_values(decoder *d, const yaml_node *node, void *target)
-{
-    perp_drive *drive = target;
-    drive->values = read_table_column(d, node);
-    return drive->values != NULL;
-}
-
-static bool read_interpolate(decoder *d, const yaml_node *node, void *target)
-{
-    static const char *const words[] = {"linear", "cubic", NULL};
-    const int word = perp_read_word(d, node, words);
-    ((perp_drive *)target)->interpolation = word == 1 ? PERP_INTERPOLATE_CUBIC : PERP_INTERPOLATE_LINEAR;
-    return word >= 0;
-}
-
-static const key_spec sine_keys[] = {
-    {"amplitude", "number", "0", "", perp_read_real, offsetof(perp_sine, amplitude), 0},
-    {"omega", "rad/s", "0", "", perp_read_real, offsetof(perp_sine, omega), 0},
-    {"phase", "rad", "0", "", perp_read_real, offsetof(perp_sine, phase), 0},
-};
-const key_table perp_keys_sine = {"A sine: an element of `sines`", sine_keys, sizeof sine_keys / sizeof *sine_keys};
-
-static const key_spec drive_keys[] = {
-    {"offset", "number", "0", "value at t = 0, without the sines", perp_read_real, offsetof(perp_drive, offset), 0},
-    {"rate", "number", "0", "change per second", perp_read_real, offsetof(perp_drive, rate), 0},
-    {"sines", "[{amplitude, omega, phase}, ..]", "", "each adds amplitude sin(omega t + phase)", read_sines, 0, 0},
-    {"times", "[t0, t1, ..]", "", "a table instead: increasing times", read_times, 0, 0},
-    {"values", "[v0, v1, ..]", "", "the table's values, held outside it", read_values, 0, 0},
-    {"interpolate", "linear, cubic", "linear", "cubic: C2 spline with zero rate at both ends", read_interpolate, 0, 0},
-};
-const key_table perp_keys_drive = {"DRIVE: a number, or a function of time", drive_keys,
-                                   sizeof drive_keys / sizeof *drive_keys};
-
-bool perp_read_drive(decoder *d, const yaml_node *node, void *target)
-{
-    perp_drive *drive = target;
-    memset(drive, 0, sizeof *drive);
-    if (node->kind == YAML_SCALAR && !node->quoted && looks_like_number(node->text)) {
-        return read_number(d, node, &drive->offset, false);
-    }
-    if (node->kind != YAML_MAP) {
-        return expected(d, node, "a number, {offset, rate, sines} or {times, values, interpolate}");
-    }
-    if (!perp_read_map(d, node, &perp_keys_drive, drive)) {
-        return false;
-    }
-    const yaml_node *times = perp_yaml_tree_find(node, "times", 5), *values = perp_yaml_tree_find(node, "values", 6);
-    const bool formula = perp_yaml_tree_find(node, "offset", 6) || perp_yaml_tree_find(node, "rate", 4) || drive->sines;
-    if (!times != !values) {
-        return perp_decode_error(d, node, "a table needs both `times` and `values`");
-    }
-    if (!times) {
-        return !perp_yaml_tree_find(node, "interpolate", 11) ||
-               perp_decode_error(d, node, "`interpolate` goes with `times` and `values`");
-    }
-    if (formula) {
-        return perp_decode_error(d, node, "give {offset, rate, sines} or {times, values}, not both");
-    }
-    if (times->kind == YAML_LIST && times->count == 0) {
-        return perp_decode_error(d, times, "a table needs at least one time");
-    }
-    if (times->count != values->count) {
-        return perp_decode_error(d, values, "`times` has %d entries and `values` %d; they must match", times->count,
-                                 values->count);
-    }
-    drive->knot_count = times->count;
     return true;
 }

@@ -4,20 +4,18 @@
  * the words for the reference page. So the loader, its error messages and the documentation cannot disagree.
  *
  * A reader reports what is wrong at the node and returns false; what it could not read keeps its default. Ranges are
- * not checked here but by perp_scene_validate, which scenes built in C pass through as well.
+ * not checked here but by the check of what is read, which what is built in C passes through as well.
  */
-#ifndef PERP_SRC_SCENE_YAML_DECODE_H
-#define PERP_SRC_SCENE_YAML_DECODE_H
+#ifndef PERP_SRC_YAML_DECODE_H
+#define PERP_SRC_YAML_DECODE_H
 
-#include "scene_yaml/yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 typedef struct decoder {
-    perp_scene *scene;
     perp_diagnostics *diagnostics;
-    perp_arena *arena;         /* for arrays on their way into the scene */
-    const char *folder;        /* the scene's; NULL: none */
-    const char *const *models; /* NULL: any */
-    bool planar;
+    perp_arena *arena; /* for arrays on their way into what is read */
+    void *context;     /* of the format: what its readers fill besides their targets */
+    bool planar;       /* vectors have 2 components, and keys of the other dimension are refused */
     bool out_of_memory;
     const struct key_spec *key; /* being read: messages say what its value should look like */
 } decoder;
@@ -46,27 +44,27 @@ typedef struct key_table {
  * errors. An empty value counts as an empty mapping. */
 bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, void *object);
 
+/* "expected <what>, but found <what stands there>", with the form of the key. Returns false. */
+bool perp_decode_expected(decoder *d, const yaml_node *node, const char *what);
 bool perp_decode_error(decoder *d, const yaml_node *node, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* count * size zeroed bytes that live while the scene is being decoded; NULL sets out_of_memory. */
+/* count * size zeroed bytes of the arena; NULL sets out_of_memory. */
 void *perp_decode_memory(decoder *d, int count, size_t size);
 
+/* A plain decimal number stands there. */
+bool perp_is_number(const yaml_node *node);
 bool perp_read_real(decoder *d, const yaml_node *node, void *target); /* double, finite */
 bool perp_read_real_or_infinite(decoder *d, const yaml_node *node, void *target);
-bool perp_read_optional(decoder *d, const yaml_node *node, void *target); /* perp_optional */
-bool perp_read_int(decoder *d, const yaml_node *node, void *target);      /* int */
-bool perp_find_bool(const yaml_node *node, bool *value);                  /* without a complaint: false if it is none */
-bool perp_read_bool(decoder *d, const yaml_node *node, void *target);     /* bool */
-bool perp_read_text(decoder *d, const yaml_node *node, void *target);     /* const char * */
-bool perp_read_vector(decoder *d, const yaml_node *node, void *target);   /* perp_vec3: 3 components, planar 2 */
+bool perp_read_int(decoder *d, const yaml_node *node, void *target);    /* int */
+bool perp_find_bool(const yaml_node *node, bool *value);                /* without a complaint: false if it is none */
+bool perp_read_bool(decoder *d, const yaml_node *node, void *target);   /* bool */
+bool perp_read_text(decoder *d, const yaml_node *node, void *target);   /* const char * */
+bool perp_read_vector(decoder *d, const yaml_node *node, void *target); /* perp_vec3: 3 components, planar 2 */
 bool perp_read_reals(decoder *d, const yaml_node *node, double *values, int count); /* exactly `count` numbers */
-bool perp_read_drive(decoder *d, const yaml_node *node, void *target);              /* perp_drive */
 /* A list is required; its elements are then walked by the caller. */
 bool perp_expect_list(decoder *d, const yaml_node *node, const char *what);
 /* Index of the word in `words` (NULL-terminated), or -1; perp_read_word reports that as an error. */
 int perp_find_word(const yaml_node *node, const char *const *words);
 int perp_read_word(decoder *d, const yaml_node *node, const char *const *words);
-
-extern const key_table perp_keys_drive, perp_keys_sine;
 
 #endif

@@ -6,10 +6,10 @@
  * Invariants: a map's children have keys, all different; a list's children have key NULL and index 0, 1, ...; text of a
  * scalar is zero-terminated and holds no zero byte.
  */
-#ifndef PERP_SRC_SCENE_YAML_YAML_TREE_H
-#define PERP_SRC_SCENE_YAML_YAML_TREE_H
+#ifndef PERP_SRC_YAML_YAML_TREE_H
+#define PERP_SRC_YAML_YAML_TREE_H
 
-#include <perp/scene_yaml.h>
+#include <perp/yaml.h>
 
 #include "base/arena.h"
 

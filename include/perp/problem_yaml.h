@@ -1,0 +1,60 @@
+/* perp/problem_yaml.h - complementarity problems from YAML text (JSON is YAML), strictly.
+ *
+ *     kind: lcp                       kind: mlcp                      kind: mcp
+ *     M: [[2, 1], [1, 2]]             M: {rows: 2, cols: 2,           M: [[2, 1], [1, 2]]
+ *     q: [-5, -6]                         triplets: [[0, 0, 2.0],     q: [-5, -6]
+ *                                                    [1, 1, 2.0]]}    lower: [0, -.inf]
+ *                                     q: [-5, -6]                     upper: [.inf, 1]
+ *                                     free: [1]
+ *
+ * Indices count from 0. Triplets with the same place add up, as sparse matrices are usually assembled. Every error of a
+ * file is reported in one go with file, line and column.
+ */
+#ifndef PERP_PROBLEM_YAML_H
+#define PERP_PROBLEM_YAML_H
+
+#include <perp/problem.h>
+#include <perp/yaml.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Matrices are stored dense: 128 MB at this size. */
+enum { PERP_PROBLEM_MAX_SIZE = 4000 };
+
+typedef enum perp_problem_kind { PERP_PROBLEM_LCP, PERP_PROBLEM_MLCP, PERP_PROBLEM_MCP } perp_problem_kind;
+
+/* "lcp", "mlcp", "mcp". */
+PERP_API const char *perp_problem_kind_name(perp_problem_kind kind);
+
+typedef struct perp_problem_memory perp_problem_memory;
+
+/* The member that `kind` names is set, and passes its perp_*_check; its arrays live as long as the problem. */
+typedef struct perp_problem {
+    perp_problem_kind kind;
+    union {
+        perp_lcp lcp;
+        perp_mlcp mlcp;
+        perp_mcp mcp;
+    };
+    perp_problem_memory *memory;
+} perp_problem;
+
+PERP_API int perp_problem_size(const perp_problem *problem);
+/* The scaled residual of its class. */
+PERP_API double perp_problem_residual(const perp_problem *problem, const double *z);
+
+/* On OK `*problem` is owned by the caller; otherwise it is NULL and `diagnostics` says why (BAD_INPUT, OUT_OF_MEMORY).
+ * `name` stands for the file in messages. `allocator` NULL: malloc. Call with a zero-initialised list. */
+PERP_API perp_status perp_problem_load_text(const char *text, size_t length, const char *name,
+                                            const perp_allocator *allocator, perp_problem **problem,
+                                            perp_diagnostics *diagnostics);
+PERP_API perp_status perp_problem_load_file(const char *path, const perp_allocator *allocator, perp_problem **problem,
+                                            perp_diagnostics *diagnostics);
+PERP_API void perp_problem_free(perp_problem *problem); /* NULL allowed */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,95 @@
+#include "trace/json_maker.h"
+
+#include <perp/trace.h>
+
+#include <stdlib.h>
+
+json_maker perp_json_object(void)
+{
+    json_maker m = {json_object(), true};
+    m.good = m.object != NULL;
+    return m;
+}
+
+void perp_json_put(json_maker *m, const char *key, json_t *value)
+{
+    m->good = json_object_set_new(m->object, key, value) == 0 && m->good;
+}
+
+json_t *perp_json_finished(json_maker *m)
+{
+    if (!m->good) {
+        json_decref(m->object);
+        return NULL;
+    }
+    return m->object;
+}
+
+json_t *perp_json_real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *perp_json_appended(json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) == 0) {
+        return array;
+    }
+    json_decref(array);
+    return NULL;
+}
+
+json_t *perp_json_reals(const double *values, int count)
+{
+    json_t *array = json_array();
+    for (int i = 0; array && i < count; i++) {
+        array = perp_json_appended(array, perp_json_real(values[i]));
+    }
+    return array;
+}
+
+json_t *perp_json_failure(const perp_error *failure)
+{
+    json_maker m = perp_json_object(), evidence = perp_json_object();
+    if (failure->file[0]) {
+        perp_json_put(&evidence, "file", json_string(failure->file));
+        perp_json_put(&evidence, "line", json_integer(failure->line));
+        perp_json_put(&evidence, "column", json_integer(failure->column));
+    }
+    if (failure->path[0]) {
+        perp_json_put(&evidence, "path", json_string(failure->path));
+    }
+    perp_json_put(&m, "code", json_string(perp_status_name(failure->status)));
+    perp_json_put(&m, "message", json_string(failure->message));
+    perp_json_put(&m, "evidence", perp_json_finished(&evidence));
+    return perp_json_finished(&m);
+}
+
+/* Measures, then writes. json_dumps would do both at once, but it comes from jansson's allocator, which the program may
+ * have replaced, and where its buffer cannot grow at the wrong moment it leaves out the quote behind a key and goes on
+ * (jansson 2.14). */
+char *perp_json_dump(json_maker *m)
+{
+    const size_t flags = JSON_REAL_PRECISION(17);
+    json_t *object = perp_json_finished(m);
+    const size_t size = object ? json_dumpb(object, (char[1]){0}, 0, flags) : 0;
+    char *text = size > 0 ? malloc(size + 1) : NULL;
+    if (text && json_dumpb(object, text, size, flags) == size) {
+        text[size] = '\0';
+    } else {
+        free(text);
+        text = NULL;
+    }
+    json_decref(object);
+    return text;
+}
+
+void perp_text_free(char *text)
+{
+    free(text);
+}
+
+const char *perp_json_version(void)
+{
+    return jansson_version_str();
+}

@@ -1,0 +1,323 @@
+"""`perp solve`: known answers, an independent residual, all solutions, refusals and exit codes."""
+import json
+import math
+import random
+
+import pytest
+
+INF = math.inf
+
+
+def residual(problem, z):
+    """The natural map max|z - mid(lower, z - F(z), upper)| / (1 + max|q|), summed exactly (fsum)."""
+    m, q = problem["M"], problem["q"]
+    n = len(q)
+    free = set(problem.get("free", []))
+    lower = problem.get("lower", [-INF if i in free else 0 for i in range(n)])
+    upper = problem.get("upper", [INF] * n)
+    worst = 0.0
+    for i in range(n):
+        f = math.fsum([m[i][j] * z[j] for j in range(n)] + [q[i]])
+        worst = max(worst, abs(z[i] - min(max(lower[i], z[i] - f), upper[i])))
+    return worst / (1 + max((abs(x) for x in q), default=0))
+
+
+def slack(problem, z):
+    return [math.fsum([a * b for a, b in zip(row, z)] + [c]) for row, c in zip(problem["M"], problem["q"])]
+
+
+def as_text(problem):
+    """JSON, which is YAML, but for infinity."""
+    return json.dumps(problem).replace("-Infinity", "-.inf").replace("Infinity", ".inf")
+
+
+def lcp(m, q):
+    return {"kind": "lcp", "M": m, "q": q}
+
+
+def murty(n):
+    return [[2 if j < i else 1 if j == i else 0 for j in range(n)] for i in range(n)]
+
+
+def fathi(n):
+    a = murty(n)
+    return [[sum(x * y for x, y in zip(r, s)) for s in a] for r in a]
+
+
+def unit(n):
+    return [1] + [0] * (n - 1)
+
+
+class Solve:
+    def __init__(self, perp):
+        self.perp = perp
+
+    def __call__(self, problem, *options, code=0):
+        """The JSON; whatever is called solved is held to the independent residual."""
+        path = self.perp.write("p.yaml", problem if isinstance(problem, str) else as_text(problem))
+        result = self.perp.json("solve", path, *options, code=code)
+        assert (result["status"] == "solved") == (code == 0)
+        if code == 0 and not isinstance(problem, str):
+            assert residual(problem, result["z"]) <= 1e-8
+            # w is summed in double precision, in another order
+            assert result["w"] == pytest.approx(slack(problem, result["z"]), abs=1e-9, rel=1e-12)
+        return result
+
+
+@pytest.fixture
+def solve(perp):
+    return Solve(perp)
+
+
+def points(face):
+    return sorted(tuple(round(x, 9) + 0.0 for x in v) for v in face["vertices"])
+
+
+# ---- known answers ------------------------------------------------------------------------------------------------
+
+
+def test_two_by_two(solve):
+    result = solve(lcp([[2, 1], [1, 2]], [-5, -6]))
+    assert result["z"] == pytest.approx([4 / 3, 7 / 3], rel=1e-14)
+    assert list(result) == ["status", "method", "tried", "residual", "iterations", "time_us", "z", "w", "certificate"]
+    assert result["tried"][-1] == result["method"] and result["iterations"] > 0 and result["time_us"] > 0
+    assert result["residual"] <= 1e-15 and result["certificate"] == {}
+
+
+def test_triplets_are_the_same_matrix(solve):
+    rows = solve(lcp([[2, 0], [1, 2]], [-5, -6]))
+    triplets = solve("kind: lcp\nM: {rows: 2, cols: 2, triplets: [[1, 1, 2], [0, 0, 1.5], [0, 0, 0.5], [1, 0, 1]]}\n"
+                     "q: [-5, -6]\n")
+    assert triplets["z"] == rows["z"] and triplets["w"] == rows["w"]
+
+
+@pytest.mark.parametrize("n", range(1, 13))
+@pytest.mark.parametrize("matrix", [murty, fathi])
+def test_murty_and_fathi(solve, matrix, n):
+    assert solve(lcp(matrix(n), [-1] * n))["z"] == pytest.approx(unit(n), abs=1e-12)
+
+
+def test_nothing_in_it(solve):
+    result = solve(lcp([], []), "--all")
+    assert result["z"] == [] and result["residual"] == 0
+
+
+def test_q_that_is_not_negative_needs_no_pivot(solve):
+    result = solve(lcp([[0, -1], [1, 0]], [1, 0]))
+    assert result["z"] == [0, 0] and result["w"] == [1, 0]
+
+
+def test_free_rows_keep_their_place(solve):
+    """z1 is free with row z0 + z1 = 1; row 0: z0 - z1 >= 0 must hold with z0 = 0 or equality: z = (1/2, 1/2)."""
+    problem = {"kind": "mlcp", "M": [[1, -1], [1, 1]], "q": [0, -1], "free": [1]}
+    result = solve(problem)
+    assert result["z"] == pytest.approx([0.5, 0.5]) and result["w"] == pytest.approx([0, 0], abs=1e-15)
+    moved = {"kind": "mlcp", "M": [[1, 1], [-1, 1]], "q": [-1, 0], "free": [0]}
+    assert solve(moved)["z"] == pytest.approx([0.5, 0.5])
+
+
+def test_a_free_variable_may_be_negative(solve):
+    problem = {"kind": "mlcp", "M": [[2, 0], [0, 1]], "q": [4, 3], "free": [0]}
+    assert solve(problem)["z"] == pytest.approx([-2, 0])
+
+
+@pytest.mark.parametrize("q, z, w", [(-3, 2, -1), (-1, 1, 0), (5, -1, 4)])
+def test_bounds(solve, q, z, w):
+    """z + q on [-1, 2]: at the upper bound w <= 0, inside 0, at the lower >= 0."""
+    result = solve({"kind": "mcp", "M": [[1]], "q": [q], "lower": [-1], "upper": [2]})
+    assert (result["z"], result["w"]) == (pytest.approx([z]), pytest.approx([w], abs=1e-15))
+
+
+def test_bounds_without_end(solve):
+    problem = {"kind": "mcp", "M": [[2, 1, 0], [1, 3, -1], [0, -1, 1]], "q": [-1, 4, -2],
+               "lower": [-INF, -1, -INF], "upper": [INF, INF, 0.5]}
+    solve(problem)
+
+
+# ---- problems without a solution ----------------------------------------------------------------------------------
+
+
+def test_no_solution(solve):
+    assert solve(lcp([[-1]], [-1]), code=1)["status"] in ("ray", "infeasible")
+    result = solve(lcp([[-1]], [-1]), "--all", code=1)
+    assert result["status"] == "infeasible" and result["solutions"] == [] and result["complete"] is True
+    assert result["certificate"].keys() == {"bases_searched"}  # 0 where the first bound already decides
+
+
+def test_a_ray_is_evidence(solve):
+    """Lemke ends on a ray of a bimatrix game although it has solutions; --all finds them."""
+    game = lcp([[0, 0, 10, 20], [0, 0, 30, 15], [10, 20, 0, 0], [30, 15, 0, 0]], [-1] * 4)
+    result = solve(game, "--method", "lemke", code=1)
+    assert result["status"] == "ray" and result["method"] == "lemke"
+    ray = result["certificate"]["ray"]
+    assert len(ray["z"]) == len(ray["w"]) == 4 and max(ray["z"] + ray["w"]) > 0
+    assert all(min(z, w) == pytest.approx(0, abs=1e-12) for z, w in zip(ray["z"], ray["w"]))
+    everything = solve(game, "--method", "lemke", "--all")
+    vertices = [v for face in everything["solutions"] for v in face["vertices"]]
+    assert any(v == pytest.approx([1 / 90, 2 / 45, 1 / 90, 2 / 45]) for v in vertices)
+    assert all(residual(game, v) <= 1e-8 for v in vertices)
+    assert any(everything["z"] == pytest.approx(v) for v in vertices)
+
+
+def test_equations_that_contradict_each_other(solve):
+    problem = {"kind": "mlcp", "M": [[1, 1, 0], [1, 1, 0], [0, 0, 1]], "q": [-1, -2, 0], "free": [0, 1]}
+    assert solve(problem, code=1)["status"] in ("infeasible", "ray")
+
+
+# ---- all solutions ------------------------------------------------------------------------------------------------
+
+
+def test_a_continuum(solve):
+    result = solve(lcp([[1, 1], [1, 1]], [-1, -1]), "--all")
+    assert len(result["solutions"]) == 1
+    assert points(result["solutions"][0]) == [(0, 1), (1, 0)] and result["solutions"][0]["rays"] == []
+    assert tuple(result["z"]) in [(0, 1), (1, 0)]
+
+
+@pytest.mark.parametrize("r, b, expected", [
+    (-0.8480762114, 4.046406461, [0, 4.771276928]), (-0.8480762114, -9.81, []),
+    (1.100480947, 4.046406461, [0]), (1.100480947, -9.81, [8.914284273])])
+def test_painleve_rod(solve, r, b, expected):
+    """One sliding contact, a_n = R c_n + b: two solutions, none, free flight, contact (10 digits of R)."""
+    result = solve(lcp([[r]], [b]), "--all", code=0 if expected else 1)
+    found = sorted(v[0] for face in result["solutions"] for v in face["vertices"])
+    assert found == pytest.approx(expected, rel=1e-9)
+
+
+def test_all_of_an_mlcp(solve):
+    """The free z2 = z0 + z1 - 1 is eliminated and comes back: rows 0 and 1 are then ones(2,2), q = -1."""
+    problem = {"kind": "mlcp", "M": [[0, 0, 1], [0, 0, 1], [1, 1, -1]], "q": [0, 0, -1], "free": [2]}
+    result = solve(problem, "--all")
+    assert [points(f) for f in result["solutions"]] == [[(0, 1, 0), (1, 0, 0)]]
+
+
+def test_all_of_an_mcp(solve):
+    """-z + 0.5 on [0, 1]: both ends and the zero between them."""
+    result = solve({"kind": "mcp", "M": [[-1]], "q": [0.5], "lower": [0], "upper": [1]}, "--all")
+    assert sorted(v[0] for f in result["solutions"] for v in f["vertices"]) == pytest.approx([0, 0.5, 1], abs=1e-12)
+    fixed = solve({"kind": "mcp", "M": [[1]], "q": [7], "lower": [2], "upper": [2]}, "--all")
+    assert [points(f) for f in fixed["solutions"]] == [[(2,)]] and fixed["solutions"][0]["rays"] == []
+
+
+def test_too_large_to_enumerate(perp):
+    n = 45
+    path = perp.write("p.yaml", as_text(lcp([[int(i == j) for j in range(n)] for i in range(n)], [-1] * n)))
+    done = perp("solve", path, "--all", "--json", code=1)
+    result = json.loads(done.stdout)
+    assert result["status"] == "solved" and "solutions" not in result and result["error"]["code"] == "capacity"
+    assert "40" in done.stderr
+
+
+# ---- random problems ----------------------------------------------------------------------------------------------
+
+
+def random_matrix(rng, n):
+    """Positive definite plus skew: every class has exactly one solution."""
+    a = [[rng.gauss(0, 1) for _ in range(n)] for _ in range(n)]
+    s = [[rng.gauss(0, 1) for _ in range(n)] for _ in range(n)]
+    return [[sum(a[i][k] * a[j][k] for k in range(n)) + s[i][j] - s[j][i] + 0.1 * (i == j) for j in range(n)]
+            for i in range(n)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_problems(solve, seed):
+    rng = random.Random(seed)
+    n = rng.randint(1, 12)
+    m, q = random_matrix(rng, n), [rng.gauss(0, 3) for _ in range(n)]
+    solve(lcp(m, q))
+    solve({"kind": "mlcp", "M": m, "q": q, "free": rng.sample(range(n), rng.randint(0, n))})
+    lower = [rng.choice([-INF, -1.0, 0.0, rng.uniform(-2, 0)]) for _ in range(n)]
+    upper = [rng.choice([INF, 1.0, 0.0, rng.uniform(0, 2)]) for _ in range(n)]
+    solve({"kind": "mcp", "M": m, "q": q, "lower": lower, "upper": upper})
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_ways_agree(solve, seed):
+    rng = random.Random(100 + seed)
+    n = rng.randint(2, 7)
+    problem = lcp(random_matrix(rng, n), [rng.gauss(0, 3) for _ in range(n)])
+    result = solve(problem, "--all")
+    assert len(result["solutions"]) == 1
+    # condition numbers of these stay below 1e5
+    assert result["solutions"][0]["vertices"] == [pytest.approx(result["z"], abs=1e-9)]
+
+
+# ---- the command --------------------------------------------------------------------------------------------------
+
+GOOD = "kind: lcp\nM: [[2, 1], [1, 2]]\nq: [-5, -6]\n"
+
+
+def test_what_a_person_reads(perp):
+    text = perp("solve", perp.write("p.yaml", GOOD)).stdout
+    assert "lcp of size 2: solved" in text and "residual" in text and "z = [1.33333333, 2.33333333]" in text
+    text = perp("solve", perp.write("p.yaml", "kind: lcp\nM: [[1, 1], [1, 1]]\nq: [-1, -1]\n"), "--all").stdout
+    assert "1 face" in text and "vertex [0, 1]" in text
+    done = perp("solve", perp.write("p.yaml", "kind: lcp\nM: [[-1]]\nq: [-1]\n"), "--all", code=1)
+    assert "infeasible" in done.stdout and "there is no solution" in done.stderr
+
+
+def test_methods_are_listed_and_chosen(perp):
+    lines = perp("solve", "--list").stdout.splitlines()
+    methods = [line.split()[0] for line in lines[1:lines.index("")]]
+    assert methods[0] == "lemke" and methods[-1] == "enumerate" and len(methods) == len(set(methods))
+    path = perp.write("p.yaml", GOOD)
+    for method in methods[:-1]:
+        result = perp.json("solve", path, "--method", method)
+        assert result["method"] == method and result["tried"] == [method]
+        assert result["z"] == pytest.approx([4 / 3, 7 / 3], rel=1e-12)
+
+
+def test_a_tolerance_is_held_to(perp):
+    """1/3 is not a double, so that the residual is rounding, far below what is asked for."""
+    path = perp.write("p.yaml", "kind: lcp\nM: [[3, 1.1], [0.7, 7]]\nq: [-1, -0.3]\n")
+    result = json.loads(perp("solve", path, "--tol", "1e-10", "--json").stdout)
+    assert result["status"] == "solved" and result["residual"] <= 1e-10
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], "FILE is missing"), (["p.yaml", "--method", "lemk"], "did you mean `lemke`"),
+    (["p.yaml", "--method", "zzz"], "--list"), (["p.yaml", "--tol", "0"], "positive"),
+    (["p.yaml", "--tol", "-1"], "positive"), (["p.yaml", "--tol", "nan"], "positive"),
+    (["p.yaml", "--tol", "inf"], "positive"), (["p.yaml", "--tol", "x"], "positive"),
+    (["p.yaml", "--tol"], "needs a value"), (["p.yaml", "q.yaml"], "unexpected"),
+    (["p.yaml", "--al"], "did you mean `--all`")])
+def test_usage(perp, arguments, words):
+    perp.write("p.yaml", GOOD)
+    assert words in perp("solve", *arguments, code=2).stderr
+
+
+@pytest.mark.parametrize("text, place, words", [
+    ("kind: lcp\nM: [[1, x]]\nq: [1]\n", "2:5", "square"),
+    ("kind: lcp\nM: [[.nan]]\nq: [1]\n", "2:6", "NaN"),
+    ("kind: lcp\nM: [[1]]\nq: [.inf]\n", "3:5", "finite"),
+    ("kind: lcp\nM: [[1]]\nq: [1, 2]\n", "3:4", "2 entries"),
+    ("kind: qp\nH: [[1]]\ng: [1]\n", "1:7", "not available yet"),
+    ("kind: lcq\nM: [[1]]\nq: [1]\n", "1:7", "one of `lcp`")])
+def test_bad_input(perp, text, place, words):
+    perp.write("p.yaml", text)
+    done = perp("solve", "p.yaml", code=3)
+    assert done.stderr.startswith(f"p.yaml:{place}: ") and words in done.stderr and done.stdout == ""
+    result = perp.json("solve", "p.yaml", code=3)
+    assert result["status"] == "invalid" and words in result["error"]["message"]
+    evidence = result["error"]["evidence"]
+    assert f'{evidence["line"]}:{evidence["column"]}' == place and evidence["file"] == "p.yaml"
+
+
+def test_files_that_cannot_be_read(perp):
+    assert "none.yaml:1:1: " in perp("solve", "none.yaml", code=3).stderr
+    perp.write("box.dat", "3\n")
+    assert "not available yet" in perp("solve", "box.dat", code=3).stderr
+
+
+def test_output_that_cannot_be_written(perp):
+    path = perp.write("p.yaml", GOOD)
+    for options in ([], ["--json"], ["--all"]):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            assert "cannot write" in perp("solve", path, *options, code=1, stdout=full).stderr
+
+
+def test_completion_and_help_know_it(perp):
+    script = perp("completion", "bash").stdout
+    assert "solve" in script and "--method) " in script and "lemke" in script
+    text = perp("solve", "--help").stdout
+    assert all(option in text for option in ("--method", "--tol", "--all", "--json", "--list", "kind: lcp"))
