@@ -200,6 +200,30 @@ static int list_nodes(const search *s, const spatial_hole_angles *at, spatial_ho
     return count;
 }
 
+/* A place without a slope may be a maximum, by the symmetry of x, with minima close by on both sides: such a node is
+ * replaced by two that are a little beside it. */
+static int split_maxima(const search *s, spatial_hole_contact nodes[NODES], int count)
+{
+    const double beside = 1e-5, enough = 1e-15 * (s->pair->size + s->pair->bore), little = 0.01 * rounding(s->pair);
+    for (int i = 0; i < count && count < NODES; i++) {
+        if (fabs(nodes[i].slope) > enough) {
+            continue;
+        }
+        const spatial_hole_contact left = look(s, nodes[i].angle - beside), right = look(s, nodes[i].angle + beside);
+        const bool first = i == 0 || nodes[i - 1].angle < left.angle;
+        const bool last = i + 1 == count || nodes[i + 1].angle > right.angle;
+        if (first && last && left.slope > 0.0 && right.slope < 0.0 &&
+            fmin(left.gap, right.gap) < nodes[i].gap - little) {
+            for (int k = count++; k > i + 1; k--) {
+                nodes[k] = nodes[k - 1];
+            }
+            nodes[i] = left;
+            nodes[++i] = right;
+        }
+    }
+    return count;
+}
+
 static bool same_features(const spatial_hole_contact *a, const spatial_hole_contact *b)
 {
     return a->part == b->part && a->end == b->end && a->corners[0] == b->corners[0] && a->corners[1] == b->corners[1];
@@ -231,7 +255,7 @@ spatial_hole_contact perp_spatial_hole_minimum(const spatial_hole_pair *pair, sp
 {
     const search s = {pair, evaluate, context};
     spatial_hole_contact nodes[NODES];
-    const int count = list_nodes(&s, angles, nodes);
+    int count = list_nodes(&s, angles, nodes);
     double least = INFINITY, most = -INFINITY;
     bool differ = false;
     for (int i = 0; i < count; i++) {
@@ -245,6 +269,7 @@ spatial_hole_contact perp_spatial_hole_minimum(const spatial_hole_pair *pair, sp
         nodes[0].tie = true; /* the hole's +x */
         return nodes[0];
     }
+    count = coaxial ? count : split_maxima(&s, nodes, count);
     answer all;
     all.count = 0; /* the rest is 12 kB that need no zeros */
     for (int i = 0; i < count; i++) {

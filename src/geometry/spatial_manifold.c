@@ -573,10 +573,12 @@ static void mirror(perp_manifold *m)
 {
     for (int i = 0; i < m->count; i++) {
         const perp_manifold_point p = m->points[i];
-        m->points[i] =
-            (perp_manifold_point){.at = {p.at.phi, negative(p.at.normal), p.at.point_b, p.at.point_a, p.at.tie},
-                                  .feature_a = p.feature_b,
-                                  .feature_b = p.feature_a};
+        perp_manifold_point *q = &m->points[i];
+        q->at.normal = negative(p.at.normal);
+        q->at.point_a = p.at.point_b;
+        q->at.point_b = p.at.point_a;
+        q->feature_a = p.feature_b;
+        q->feature_b = p.feature_a;
     }
 }
 

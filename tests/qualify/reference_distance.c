@@ -619,3 +619,172 @@ reference_minimality reference_depth(const perp_spatial_shape *a, const perp_spa
                                   perp_vec3_make((double)s.direction.x, (double)s.direction.y, (double)s.direction.z),
                                   tail};
 }
+
+/* ---- a shape in a bore ------------------------------------------------------------------------------------------- */
+
+static const real right = 1.5707963267948966192L;
+
+typedef struct bore {
+    const perp_spatial_shape *x, *hole;
+    vec at; /* x, from the hole, in world axes */
+    real least, angle, tolerance, phi;
+    int cells;
+} bore;
+
+/* Reach of x along n, which is in the hole's frame and of any length. */
+static real reach_along(const bore *b, vec n)
+{
+    const vec w = to_world(&b->hole->rotation, n);
+    return dot(w, add(b->at, 1, support(b->x, w))) + (rounded(b->x) ? b->x->radius * norm(n) : 0);
+}
+
+/* Half plates with the angles from one to another. The cosines and sines are those of doubles, which are units to
+ * rounding: any direction does for a bound. */
+typedef struct arc {
+    vec from, to;
+    real wide; /* 1 / cos of half the width, less 1 */
+} arc;
+
+static arc arc_of(real from_angle, real to_angle)
+{
+    const double f = (double)from_angle, t = (double)to_angle;
+    return (arc){make(cos(f), sin(f), 0), make(cos(t), sin(t), 0), f < t ? 1 / (real)cos((t - f) / 2) - 1 : 0};
+}
+
+/* The gap of all of them, seen along the same slope, is not less. A direction in between is
+ * f n1 + g n2 - (f + g - 1) sin(slope) z with f and g >= 0, 1 <= f + g <= 1 + wide, and a support function is
+ * sublinear. For an arc of one angle it is the gap itself. */
+static real gap_between(const bore *b, const arc *t, real slope)
+{
+    const real c = cos((double)slope), s = sin((double)slope);
+    real most = reach_along(b, make(c * t->from.x, c * t->from.y, s));
+    if (t->wide > 0) {
+        most = fmaxl(most, reach_along(b, make(c * t->to.x, c * t->to.y, s)));
+        most += t->wide * fmaxl(most + reach_along(b, make(0, 0, -s)), 0);
+    }
+    return b->hole->radius * c - b->hole->half_length * fabsl(s) - most;
+}
+
+/* Golden sections from `low` to `high`, until `enough`; the slope is that of the largest so far. */
+static real best_between(const bore *b, const arc *t, real low, real high, real enough, real best, real *slope)
+{
+    const real golden = 0.61803398874989484820L;
+    real x = high - golden * (high - low), y = low + golden * (high - low);
+    real fx = gap_between(b, t, x), fy = gap_between(b, t, y);
+    while (best < enough && high - low > 1e-10L) {
+        if (fmaxl(fx, fy) > best) {
+            best = fmaxl(fx, fy);
+            *slope = fx > fy ? x : y;
+        }
+        if (fx > fy) {
+            high = y;
+            y = x;
+            fy = fx;
+            x = high - golden * (high - low);
+            fx = gap_between(b, t, x);
+        } else {
+            low = x;
+            x = y;
+            fx = fy;
+            y = low + golden * (high - low);
+            fy = gap_between(b, t, y);
+        }
+    }
+    return best;
+}
+
+/* The largest over the slope, looked for about each local maximum of `count` + 1 slopes (there may be several that are
+ * narrow), or any that is `enough`; the slope is a first guess and the one that was found. */
+static real best_slope(const bore *b, const arc *t, int count, real enough, real *slope)
+{
+    enum { MOST = 150 };
+    real best = gap_between(b, t, *slope), value[MOST + 1];
+    for (int i = 0; i <= count && best < enough; i++) {
+        const real at = right * (2 * (real)i / count - 1);
+        value[i] = gap_between(b, t, at);
+        if (value[i] > best) {
+            best = value[i];
+            *slope = at;
+        }
+    }
+    for (int i = 0; i <= count && best < enough; i++) {
+        if ((i == 0 || value[i - 1] <= value[i]) && (i == count || value[i + 1] <= value[i])) {
+            const real low = right * (2 * fmaxl(i - 1, 0) / count - 1);
+            best = best_between(b, t, low, right * (2 * fminl(i + 1, count) / count - 1), enough, best, slope);
+        }
+    }
+    return best;
+}
+
+static void note_half_plate(bore *b, real angle)
+{
+    const arc one = arc_of(angle, angle);
+    real slope = 0;
+    const real gap = best_slope(b, &one, 150, INFINITY, &slope);
+    if (gap < b->least) {
+        b->least = gap;
+        b->angle = angle;
+    }
+}
+
+/* False if a half plate in between is nearer, or there are too many to tell. */
+static bool none_nearer(bore *b, real from_angle, real to_angle, real slope)
+{
+    const arc t = arc_of(from_angle, to_angle);
+    const real middle = (from_angle + to_angle) / 2, wanted = b->phi - b->tolerance;
+    if (best_slope(b, &t, 16, wanted, &slope) >= wanted) {
+        return true;
+    }
+    if (b->cells++ > MAX_CELLS / 4 || to_angle - from_angle < 1e-9L) {
+        return false;
+    }
+    if (b->cells % 64 == 0) {
+        note_half_plate(b, middle);
+    }
+    return b->least >= wanted && none_nearer(b, from_angle, middle, slope) && none_nearer(b, middle, to_angle, slope);
+}
+
+double reference_half_plate(const perp_spatial_shape *x, const perp_spatial_shape *hole, double angle)
+{
+    bore b = {.x = x, .hole = hole, .at = minus(from(x->position), from(hole->position)), .least = INFINITY};
+    note_half_plate(&b, angle);
+    return (double)b.least;
+}
+
+double reference_hole_least(const perp_spatial_shape *x, const perp_spatial_shape *hole, double enough)
+{
+    enum { N = 120 };
+    bore b = {.x = x, .hole = hole, .at = minus(from(x->position), from(hole->position)), .least = INFINITY};
+    for (int i = 0; i < N && b.least > enough; i++) {
+        note_half_plate(&b, 4 * right * i / N);
+    }
+    for (real step = 4 * right / N; b.least > enough && step > 1e-9L;) {
+        const real before = b.least, angle = b.angle;
+        note_half_plate(&b, angle - step / 2);
+        note_half_plate(&b, angle + step / 2);
+        step = b.least < before ? step : step / 2;
+    }
+    return (double)b.least;
+}
+
+reference_minimality reference_hole(const perp_spatial_shape *x, const perp_spatial_shape *hole, double phi,
+                                    double tolerance)
+{
+    enum { N = 24 };
+    bore b = {.x = x, .hole = hole, .at = minus(from(x->position), from(hole->position)), .least = INFINITY};
+    b.phi = phi;
+    b.tolerance = tolerance;
+    bool proven = true;
+    for (int i = 0; i < N && proven; i++) {
+        proven = none_nearer(&b, 4 * right * i / N, 4 * right * (i + 1) / N, 0);
+        if (!proven) {
+            note_half_plate(&b, 4 * right * (i + 0.5L) / N);
+        }
+    }
+    const double least = proven ? phi : reference_hole_least(x, hole, phi - tolerance);
+    return (reference_minimality){proven                                           ? REFERENCE_PROVEN
+                                  : fmin(least, (double)b.least) < phi - tolerance ? REFERENCE_DISPROVED
+                                                                                   : REFERENCE_UNSETTLED,
+                                  fmin(least, (double)b.least),
+                                  perp_vec3_make((double)cosl(b.angle), (double)sinl(b.angle), 0), b.cells};
+}

@@ -1,7 +1,7 @@
 /* reference_distance.h - what the distance queries are judged by.
  *
  * Nothing here comes from src/geometry: a shape is known by its support function and by the surface it has, and the
- * arithmetic is in long double. There are four judges:
+ * arithmetic is in long double. There are five judges:
  *
  *   closed forms       where a formula exists
  *   bounds             cores apart: the dual of the distance, max over |n| <= 1 of the gap along n, by the ellipsoid
@@ -9,6 +9,7 @@
  *                      shapes, and so bounds the distance from both sides
  *   minimality         cores that overlap: the sphere of directions is cut into triangles until each is known to hold
  *                      no shorter way out, or a shorter way is found
+ *   bores              the circle of directions is cut into arcs until each is known to hold no nearer half plate
  *   planar distances   every corner against every edge, every edge's normal against every corner
  *
  * Any unit n gives a lower bound of the signed distance, and any two points of the shapes an upper one where they are
@@ -65,6 +66,16 @@ typedef struct reference_minimality {
  * the cores, each to within `off`: a point of the difference of the shapes, which the proof may use. */
 reference_minimality reference_depth(const perp_spatial_shape *a, const perp_spatial_shape *b, double depth,
                                      perp_vec3 inner, double off, double tolerance);
+
+/* x against a hole, as spatial_hole.h defines it: min over the angle of the signed distances to the half plates that
+ * touch the bore there, each the max over normals in the plane of the angle and the axis. One of them, and whether any
+ * is less than phi - tolerance: intervals of angles are cut until each is known to hold none, for which one normal's
+ * slope is enough, or one is found. */
+double reference_half_plate(const perp_spatial_shape *x, const perp_spatial_shape *hole, double angle);
+reference_minimality reference_hole(const perp_spatial_shape *x, const perp_spatial_shape *hole, double phi,
+                                    double tolerance);
+/* The least of many angles, or any that is not above `enough`: an upper bound of phi. */
+double reference_hole_least(const perp_spatial_shape *x, const perp_spatial_shape *hole, double enough);
 
 /* The signed distance of two planar shapes; infinite for pairs without contact. */
 double reference_planar(const perp_planar_shape *a, const perp_planar_shape *b);

@@ -294,13 +294,49 @@ static inline void put_in_hole(perp_random *random, solid *hole, solid *x)
     x->shape.position = perp_vec3_add(hole->shape.position, perp_mat3_mul_vec(&hole->shape.rotation, at));
 }
 
+/* Any shape about a bore that is made to its measure: in line with one of its axes, nearly, or not at all; wherever it
+ * comes to be, or brought to a gap. */
+static inline void put_about_hole(perp_random *random, solid *hole, solid *x)
+{
+    const perp_mat3 cube = cube_rotation(random);
+    const perp_vec3 half = perp_mat3_mul_vec(&cube, x->half), tilt = random_vec(random);
+    const double across = pick(random, 2) ? hypot(half.x, half.y) : fmax(fabs(half.x), fabs(half.y));
+    const double wide =
+        across * (pick(random, 3) ? perp_random_uniform(random, 0.8, 1.6) : log_uniform(random, 0.3, 9));
+    const double deep = fabs(half.z) * log_uniform(random, 0.05, 5), how = uniform(random);
+    const perp_mat3 turn =
+        perp_quat_to_mat3(perp_quat_exp(perp_vec3_scale(how < 0.3 ? 0 : log_uniform(random, 1e-9, 1), tilt)));
+    const perp_mat3 line = perp_mat3_mul(&turn, &cube);
+    hole->shape.radius = hole->core = fmin(fmax(wide, 0.5e-3), 5);
+    hole->shape.half_length = fmin(fmax(deep, 0.25e-3), 5);
+    hole->shape.position = perp_vec3_scale(pick(random, 5) == 0 ? 0 : 10, random_vec(random));
+    x->shape.rotation = how < 0.8 ? perp_mat3_mul(&hole->shape.rotation, &line) : x->shape.rotation;
+    const double angle = 6.283185307179586 * uniform(random), out = pick(random, 10) ? 1.2 * uniform(random) : 0;
+    const double room = out * (pick(random, 2) ? fabs(hole->shape.radius - across) : hole->shape.radius);
+    const double along = 1.1 * (hole->shape.half_length + fabs(half.z)) * perp_random_uniform(random, -1, 1);
+    const perp_vec3 at = perp_vec3_make(room * cos(angle), room * sin(angle), along);
+    x->shape.position = perp_vec3_add(hole->shape.position, perp_mat3_mul_vec(&hole->shape.rotation, at));
+    if (pick(random, 2)) {
+        const double wanted = wanted_gap(random, hole, x);
+        for (int k = 0; k < 2; k++) {
+            const perp_separation s = perp_spatial_distance(&hole->shape, &x->shape);
+            x->shape.position = perp_vec3_add_scaled(x->shape.position, wanted - s.phi, s.normal);
+        }
+    }
+}
+
 /* b about a. */
 static inline void put(perp_random *random, solid *a, solid *b)
 {
     const double choice = uniform(random), reach = reach_of(a) + reach_of(b);
     const perp_vec3 direction = perp_vec3_normalise(random_vec(random));
     if (a->shape.kind == PERP_SPATIAL_HOLE || b->shape.kind == PERP_SPATIAL_HOLE) {
-        put_in_hole(random, a->shape.kind == PERP_SPATIAL_HOLE ? a : b, a->shape.kind == PERP_SPATIAL_HOLE ? b : a);
+        solid *hole = a->shape.kind == PERP_SPATIAL_HOLE ? a : b, *x = hole == a ? b : a;
+        if (x->shape.kind <= PERP_SPATIAL_SEGMENT) {
+            put_in_hole(random, hole, x);
+        } else {
+            put_about_hole(random, hole, x);
+        }
         return;
     }
     a->shape.position = perp_vec3_scale(pick(random, 5) == 0 ? 0 : 10, random_vec(random));
