@@ -268,7 +268,7 @@ static void no_wall_in_the_open(void **state)
         const perp_vec3 by = perp_vec3_sub(c.pose.position, b.pose.position);
         if (distance(&b, &hole).phi > 0 && distance(&c, &hole).phi > 0) {
             for (int k = 0; k < m.count; k++) {
-                const int kind = perp_feature_kind_of(m.points[k].feature_b);
+                const perp_feature_kind kind = perp_feature_kind_of(m.points[k].feature_b);
                 if (kind == PERP_FEATURE_SURFACE) { /* at a rim x may leave the mouth's plane for the open */
                     assert_true(m.points[k].at.phi - perp_vec3_dot(m.points[k].at.normal, by) >= 0);
                     looked++;
