@@ -55,7 +55,30 @@ void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_sha
 
 /* ---- supports ---------------------------------------------------------------------------------------------------- */
 
-enum { SEARCH_ALL = 12 }; /* corners; larger hulls are climbed */
+enum { SEARCH_ALL = 32 }; /* corners; larger hulls are climbed */
+
+static void look_at(const perp_spatial_hull *hull, perp_vec3 d, int corner, double *farthest, int *best)
+{
+    const double s = perp_vec3_dot(d, hull->corners[corner]);
+    if (s > *farthest) {
+        *farthest = s;
+        *best = corner;
+    }
+}
+
+/* The corners of all faces at a corner. The border of a face that was joined from nearly flat triangles may turn
+ * inwards at a corner by rounding, and along such edges alone a climb may end there, far from the top. */
+static void look_over_faces(const perp_spatial_hull *hull, perp_vec3 d, int from, double *farthest, int *best)
+{
+    for (int k = hull->corner_start[from]; k < hull->corner_start[from + 1]; k++) {
+        for (int side = 0; side < 2; side++) {
+            const perp_spatial_face *face = &hull->faces[hull->edges[hull->corner_edges[k]].faces[side]];
+            for (int i = 0; i < face->count; i++) {
+                look_at(hull, d, hull->loops[face->start + i], farthest, best);
+            }
+        }
+    }
+}
 
 int perp_spatial_hull_support(const perp_spatial_hull *hull, perp_vec3 d, int start)
 {
@@ -63,24 +86,18 @@ int perp_spatial_hull_support(const perp_spatial_hull *hull, perp_vec3 d, int st
     double farthest = perp_vec3_dot(d, hull->corners[best]);
     if (hull->corner_count <= SEARCH_ALL) {
         for (int i = 0; i < hull->corner_count; i++) {
-            const double s = perp_vec3_dot(d, hull->corners[i]);
-            if (s > farthest) {
-                farthest = s;
-                best = i;
-            }
+            look_at(hull, d, i, &farthest, &best);
         }
         return best;
     }
-    for (int from = -1; from != best;) { /* a corner that no neighbour tops is the top: the hull is convex */
+    for (int from = -1; from != best;) { /* a corner that nothing around it tops is the top: the hull is convex */
         from = best;
         for (int k = hull->corner_start[from]; k < hull->corner_start[from + 1]; k++) {
             const int *ends = hull->edges[hull->corner_edges[k]].corners;
-            const int other = ends[0] == from ? ends[1] : ends[0];
-            const double s = perp_vec3_dot(d, hull->corners[other]);
-            if (s > farthest) {
-                farthest = s;
-                best = other;
-            }
+            look_at(hull, d, ends[0] == from ? ends[1] : ends[0], &farthest, &best);
+        }
+        if (from == best) {
+            look_over_faces(hull, d, from, &farthest, &best);
         }
     }
     return best;

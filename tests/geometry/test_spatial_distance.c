@@ -430,6 +430,38 @@ static void random_pairs(void **state)
     assert_int_equal(t.limits, 0);
 }
 
+/* A cone over a base of points that are flat to 1e-13, some of them in its middle: every climb ends at the top. */
+static void nearly_flat_hulls(void **state)
+{
+    (void)state;
+    perp_random random = {17};
+    for (int round = 0; round < 300; round++) {
+        enum { COUNT = 60 };
+        perp_vec3 points[COUNT];
+        for (int i = 0; i < COUNT; i++) {
+            points[i] = random_vec(&random);
+            points[i].z *= 1e-13;
+        }
+        points[0].z = 0.4;
+        perp_hull raw;
+        perp_spatial_hull hull;
+        assert_int_equal(perp_hull_build(points, COUNT, NULL, &raw, NULL), PERP_STATUS_OK);
+        assert_int_equal(perp_spatial_hull_prepare(raw.points, raw.point_count, raw.triangles, raw.triangle_count, NULL,
+                                                   &hull, NULL),
+                         PERP_STATUS_OK);
+        for (int k = 0; k < 100; k++) {
+            const perp_vec3 d = random_vec(&random);
+            const int start = (int)perp_random_uniform(&random, 0, hull.corner_count);
+            const int top = perp_spatial_hull_support(&hull, d, start);
+            for (int i = 0; i < hull.corner_count; i++) {
+                assert_true(perp_vec3_dot(d, hull.corners[i]) <= perp_vec3_dot(d, hull.corners[top]) + 1e-11);
+            }
+        }
+        perp_hull_free(&raw);
+        perp_spatial_hull_free(&hull);
+    }
+}
+
 /* [number of random pairs [seed]] */
 int main(int argc, char **argv)
 {
@@ -443,6 +475,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(round_things_and_boxes),
         cmocka_unit_test(hull_faces),
         cmocka_unit_test(bad_hulls),
+        cmocka_unit_test(nearly_flat_hulls),
         cmocka_unit_test(ties_hold_still),
         cmocka_unit_test(random_pairs),
     };
