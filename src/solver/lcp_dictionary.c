@@ -30,8 +30,9 @@ static int largest_exponent(const perp_lcp_scaled *s, const double *m, int index
     return largest;
 }
 
-/* Ruiz' iteration on exponents: halves the distance of every row's and column's largest entry from 1. */
-static void equilibrate(perp_lcp_scaled *s, const double *m)
+/* Ruiz' iteration on exponents: halves the distance of every row's and column's largest entry from 1. Returns the
+ * magnitude up to which entries were left out. */
+static double equilibrate(perp_lcp_scaled *s, const double *m)
 {
     double least = 0.0;
     for (int i = 0; i < s->n * s->n; i++) {
@@ -46,6 +47,28 @@ static void equilibrate(perp_lcp_scaled *s, const double *m)
             }
         }
     }
+    return least;
+}
+
+/* Entries of the scaled problem are zero relative to their row where that exceeds 1, as in improving_column. */
+static bool is_lossy(const perp_lcp_scaled *s, const perp_lcp *problem, double left_out)
+{
+    for (int i = 0; i < s->n; i++) {
+        const double *row = s->m + i * s->n, *given = problem->m + i * s->n;
+        double size = 1.0;
+        for (int j = 0; j < s->n; j++) {
+            size = fmax(size, fabs(row[j]));
+        }
+        for (int j = 0; j < s->n; j++) {
+            if (given[j] != 0.0 && (fabs(row[j]) <= PERP_LCP_ZERO * size || fabs(given[j]) <= left_out)) {
+                return true;
+            }
+        }
+        if (problem->q[i] != 0.0 && fabs(s->q[i]) <= PERP_LCP_ZERO) {
+            return true;
+        }
+    }
+    return false;
 }
 
 perp_status perp_lcp_scale(perp_lcp_scaled *s, const perp_lcp *problem, perp_arena *arena)
@@ -59,7 +82,7 @@ perp_status perp_lcp_scale(perp_lcp_scaled *s, const perp_lcp *problem, perp_are
     if (!s->m || !s->q || !s->row_exponent || !s->column_exponent) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
-    equilibrate(s, problem->m);
+    const double left_out = equilibrate(s, problem->m);
     s->q_exponent = 0;
     for (int i = 0; i < s->n; i++) {
         int e;
@@ -76,6 +99,7 @@ perp_status perp_lcp_scale(perp_lcp_scaled *s, const perp_lcp *problem, perp_are
             }
         }
     }
+    s->lossy = is_lossy(s, problem, left_out);
     return PERP_STATUS_OK;
 }
 
