@@ -60,8 +60,9 @@ perp_status perp_lcp_scale(perp_lcp_scaled *scaled, const perp_lcp *problem, per
 
 typedef struct perp_lcp_dictionary {
     const perp_lcp_scaled *problem;
-    int columns; /* those left */
-    int pivots;  /* since it was built from the problem */
+    int columns;   /* those left */
+    int pivots;    /* since it was built from the problem */
+    bool doubtful; /* an entry that counted as zero, though above rounding, may have changed an answer; stays set */
     perp_lcp_variables tight;
     double *a;   /* n rows, `stride` = n + 1 apart */
     double *b;   /* n */

@@ -557,6 +557,9 @@ perp_status perp_lcp_enumerate(const perp_lcp *problem, const perp_lcp_enumerate
             visit(&s, 0);
         }
     }
+    for (int k = 0; k < problem->n + 2 && s.status == PERP_STATUS_OK; k++) {
+        s.complete = s.complete && !s.levels[k].doubtful;
+    }
     if (s.status == PERP_STATUS_OK) {
         write_set(&s, result);
     }

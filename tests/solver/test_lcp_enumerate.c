@@ -545,7 +545,9 @@ static void lost_entries(void **state)
         {{1, 1, 1, 1e-12}, {-1, -1}, false}, /* below zero once scaled */
         {{1, 0, 0, 1}, {-1, 1e-12}, false},  /* in q */
         {{1, 0, 0, -1}, {-1e12, 1}, false},  /* in q beside a large one: z_2 = 0 and z_2 = 1 */
-        {{1, 0, 0, 1}, {-1, 1e-6}, true},    {{-1e10, 0, 0, -1e10}, {1, 1}, true},
+        {{1, 0, 0, 1}, {-1, 1e-6}, true},
+        {{-1e10, 0, 0, -1e10}, {1, 1}, true},
+        {{-1, 1, -1, 1.00000000002}, {0, -1}, false}, /* rows that differ by 2e-11: z = (5e10, 5e10) is lost */
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         perp_lcp_solution_set *set = enumerate_some(2, cases[k].m, cases[k].q);
