@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static const char enumerate_name[] = "enumerate";
@@ -24,8 +25,8 @@ static int list_methods(void)
     for (int i = 0; i < perp_lcp_method_count(); i++) {
         printf("%-22s %s\n", perp_lcp_method_name(i), perp_lcp_method_summary(i));
     }
-    printf("%-22s %s\n", enumerate_name, "all solutions of a small problem (--all)");
     printf("\nKinds: lcp, mlcp, mcp. Without --method they are tried in this order until the residual holds.\n");
+    printf("\nWith --all, not for --method:\n%-22s %s\n", enumerate_name, "all solutions of a small problem");
     return EXIT_DONE;
 }
 
@@ -77,11 +78,12 @@ static int read_settings(const cli_arguments *a, perp_lcp_settings *settings)
 
 typedef struct attempt {
     int n;
-    double *z, *w, *ray;
+    double *z, *w, *ray, *w_scale;
     perp_lcp_info info;
     double time_us;
     bool answered; /* z, w and info are filled */
     all_solutions all;
+    bool asked_all; /* `all.set` is filled, be it with nothing */
     bool enumerated;
 } attempt;
 
@@ -90,12 +92,13 @@ static perp_status attempt_create(const perp_problem *problem, attempt *t, perp_
     memset(t, 0, sizeof *t);
     t->n = perp_problem_size(problem);
     const size_t n = (size_t)t->n;
-    t->z = calloc(4 * n + 1, sizeof *t->z);
+    t->z = calloc(5 * n + 1, sizeof *t->z);
     if (!t->z) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
     }
     t->w = t->z + n;
-    t->ray = t->w + n;
+    t->ray = t->w + n; /* of z and w: 2 n */
+    t->w_scale = t->ray + 2 * n;
     return PERP_STATUS_OK;
 }
 
@@ -143,13 +146,39 @@ static perp_lcp as_lcp(const perp_problem *problem)
     return r;
 }
 
+/* Whether the solution that was found lies in one of the faces, to `tolerance`. */
+static bool is_enumerated(const perp_problem *problem, const perp_lcp_settings *settings, attempt *t)
+{
+    const perp_lcp lcp = as_lcp(problem);
+    double largest_q = 0.0, largest_z = 0.0;
+    for (int i = 0; i < t->n; i++) {
+        largest_q = fmax(largest_q, fabs(lcp.q[i]));
+        largest_z = fmax(largest_z, fabs(t->z[i]));
+    }
+    for (int i = 0; i < t->n; i++) {
+        t->w_scale[i] = 1.0 + largest_q;
+        for (int j = 0; j < t->n; j++) {
+            t->w_scale[i] += fabs(lcp.m[(size_t)i * (size_t)t->n + (size_t)j] * t->z[j]);
+        }
+    }
+    const all_solutions_point point = {.z = t->z,
+                                       .w = t->w,
+                                       .w_scale = t->w_scale,
+                                       .z_scale = 1.0 + largest_q + largest_z,
+                                       .tolerance = settings->tolerance};
+    return all_solutions_contain(&t->all, problem, &point, settings->cancel);
+}
+
 /* A solution that only the enumeration found is the answer; that it looked everywhere and found none is a proof, which
- * a ray alone is not. */
-static void take_from_enumeration(const perp_problem *problem, double tolerance, attempt *t)
+ * a ray alone is not. One that the enumeration missed says that it is not complete. */
+static void take_from_enumeration(const perp_problem *problem, const perp_lcp_settings *settings, attempt *t)
 {
     perp_lcp_info *info = &t->info;
     if (info->tried_count < PERP_SOLVER_TRIED_MAX) {
         info->tried[info->tried_count++] = enumerate_name;
+    }
+    if (info->outcome == PERP_OUTCOME_SOLVED) {
+        t->all.set.complete = t->all.set.complete && is_enumerated(problem, settings, t);
     }
     if (info->outcome == PERP_OUTCOME_SOLVED || info->outcome == PERP_OUTCOME_CANCELLED) {
         return;
@@ -164,7 +193,7 @@ static void take_from_enumeration(const perp_problem *problem, double tolerance,
     }
     const perp_lcp lcp = as_lcp(problem);
     const double residual = perp_problem_residual(problem, set->faces[0].vertices);
-    if (residual <= tolerance) {
+    if (residual <= settings->tolerance) {
         memcpy(t->z, set->faces[0].vertices, (size_t)t->n * sizeof *t->z);
         perp_lcp_slack(&lcp, t->z, t->w);
         info->outcome = PERP_OUTCOME_SOLVED;
@@ -182,9 +211,10 @@ static perp_status solve_all(const perp_problem *problem, const perp_lcp_setting
     const double start = microseconds();
     const perp_status status = all_solutions_find(problem, &enumerate, &t->all, error);
     t->time_us += microseconds() - start;
+    t->asked_all = true;
     t->enumerated = status == PERP_STATUS_OK;
     if (t->enumerated) {
-        take_from_enumeration(problem, settings->tolerance, t);
+        take_from_enumeration(problem, settings, t);
     }
     return status;
 }
@@ -206,16 +236,16 @@ static void print_numbers(const char *head, const double *values, int n)
 static void print_faces(const perp_lcp_solution_set *set)
 {
     printf("solutions: %d %s%s\n", set->face_count, set->face_count == 1 ? "face" : "faces",
-           set->complete ? "" : " so far; the search was cut off");
+           set->complete ? "" : " found; there may be more");
     for (int i = 0; i < set->face_count && i < FACES_SHOWN; i++) {
         const perp_lcp_face *face = &set->faces[i];
         const bool point = face->vertex_count == 1 && face->ray_count == 0;
         printf(point ? "  a point\n" : "  hull of %d vertices and %d rays\n", face->vertex_count, face->ray_count);
         for (int k = 0; k < face->vertex_count && k < FACES_SHOWN; k++) {
-            print_numbers("    vertex ", face->vertices + k * set->n, set->n);
+            print_numbers("    vertex ", face->vertices + (size_t)k * (size_t)set->n, set->n);
         }
         for (int k = 0; k < face->ray_count && k < FACES_SHOWN; k++) {
-            print_numbers("    ray    ", face->rays + k * set->n, set->n);
+            print_numbers("    ray    ", face->rays + (size_t)k * (size_t)set->n, set->n);
         }
     }
 }
@@ -239,7 +269,7 @@ static void print_report(const perp_problem *problem, const attempt *t)
     } else if (info->outcome == PERP_OUTCOME_RAY && t->n <= NUMBERS_SHOWN) {
         print_numbers("ray of z = ", t->ray, t->n);
     }
-    if (t->enumerated) {
+    if (t->asked_all) {
         print_faces(&t->all.set);
     }
 }
@@ -277,7 +307,7 @@ static int print_json(const attempt *t, const perp_error *failure)
                                      .w = t->w,
                                      .ray = t->ray,
                                      .time_us = t->time_us,
-                                     .set = t->enumerated ? &t->all.set : NULL};
+                                     .set = t->asked_all ? &t->all.set : NULL};
     }
     char *text = perp_solve_json(t ? &report : NULL, failure);
     const int code = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory while writing the result");
@@ -310,6 +340,47 @@ static int solve_problem(const cli_arguments *a, const perp_problem *problem, co
     return written == EXIT_DONE ? code : written;
 }
 
+/* The place of M's value in a file that was read as a problem. Outside comments no other key or value of such a file
+ * has a capital M, so the first one is the key. 1:1 where the key is written otherwise, or the file is gone. */
+static void find_matrix(const char *path, int *line, int *column)
+{
+    struct stat about;
+    FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "r") : NULL;
+    int at_line = 1, at_column = 0, before = '\n';
+    bool comment = false, key = false;
+    *line = *column = 1;
+    for (int c; file && (c = getc(file)) != EOF; before = c) {
+        at_column++;
+        comment = comment || (c == '#' && strchr(" \t\r\n", before));
+        if (c == '\n') {
+            at_line++;
+            at_column = 0;
+            comment = false;
+        } else if (key && !comment && !strchr("\"': \t\r", c)) {
+            *line = at_line;
+            *column = at_column;
+            break;
+        }
+        key = key || (c == 'M' && !comment);
+    }
+    if (file) {
+        fclose(file);
+    }
+}
+
+/* The library takes a problem without rows, which has one solution; in a file it is a mistake. */
+static perp_status refuse_empty(const char *path, const perp_problem *problem, perp_diagnostics *diagnostics)
+{
+    int line, column;
+    if (perp_problem_size(problem) > 0) {
+        return PERP_STATUS_OK;
+    }
+    find_matrix(path, &line, &column);
+    perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, path, line, column, "M",
+                         "M has no rows; a problem has at least one");
+    return PERP_STATUS_BAD_INPUT;
+}
+
 static int run(const cli_arguments *a)
 {
     static perp_diagnostics diagnostics;
@@ -325,13 +396,17 @@ static int run(const cli_arguments *a)
         return code;
     }
     perp_problem *problem;
-    const perp_status status = perp_problem_load_file(a->operand, NULL, &problem, &diagnostics);
+    perp_status status = perp_problem_load_file(a->operand, NULL, &problem, &diagnostics);
+    if (status == PERP_STATUS_OK) {
+        status = refuse_empty(a->operand, problem, &diagnostics);
+    }
     cli_print_diagnostics(&diagnostics);
     if (status == PERP_STATUS_OK) {
         code = solve_problem(a, problem, &settings);
         perp_problem_free(problem);
         return code;
     }
+    perp_problem_free(problem);
     perp_error error = {0};
     perp_diagnostics_first_error(&diagnostics, status, &error);
     code = status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;

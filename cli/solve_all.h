@@ -12,10 +12,21 @@ typedef struct all_solutions {
     double *numbers;
 } all_solutions;
 
-/* CAPACITY (too large to enumerate), SINGULAR (its free block cannot be eliminated), CANCELLED, OUT_OF_MEMORY. To be
- * freed either way. */
+/* CAPACITY (too large to enumerate), SINGULAR (its free block cannot be eliminated), CANCELLED, OUT_OF_MEMORY; `set` is
+ * then empty and not complete. To be freed either way. */
 perp_status all_solutions_find(const perp_problem *problem, const perp_lcp_enumerate_settings *settings,
                                all_solutions *all, perp_error *error);
+
+/* A solution that was found otherwise. What counts as zero is `tolerance` times the scales: those of z, and of the
+ * terms that each w_i is the sum of. */
+typedef struct all_solutions_point {
+    const double *z, *w, *w_scale;
+    double z_scale, tolerance;
+} all_solutions_point;
+
+/* Whether it lies in one of the faces; false also when cancelled. */
+bool all_solutions_contain(const all_solutions *all, const perp_problem *problem, const all_solutions_point *point,
+                           const volatile bool *cancel);
 void all_solutions_free(all_solutions *all);
 
 #endif

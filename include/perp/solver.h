@@ -33,7 +33,7 @@ PERP_API const char *perp_outcome_name(perp_outcome outcome);
 /* ---- linear complementarity ------------------------------------------------------------------------------------ */
 
 typedef struct perp_lcp_settings {
-    double tolerance;   /* on the scaled residual; default 1e-8 */
+    double tolerance;   /* on the scaled residual; default 1e-8, at least 1e-12 */
     const char *method; /* of perp_lcp_method_name: that one alone; NULL: the cascade. Not used by perp_lcp_lemke */
     int max_pivots; /* of one attempt; default 0: max(1000, 50 n), at least 2^12 + 100 so that Murty's n = 12 ends */
     const double *covering;      /* n positive numbers; NULL: ones, after scaling of the rows */
@@ -46,8 +46,8 @@ PERP_API perp_lcp_settings perp_lcp_settings_default(void);
 /* The caller's arrays, n each; `ray` and `basis` may be NULL. */
 typedef struct perp_lcp_solution {
     double *z, *w;
-    double *ray; /* 2 n: direction of (z, w) along the secondary ray; filled for RAY and INFEASIBLE (0 if equations
-                    clash) */
+    double *ray; /* 2 n. RAY: direction of (z, w) along the secondary ray. INFEASIBLE: the proof, n numbers u (u >= 0,
+                    M'u <= 0, q'u < 0 for an lcp, without any tolerance; docs/solvers.md for the others), then M'u */
     int *basis;  /* n: as settings.warm_basis, for the next warm start */
 } perp_lcp_solution;
 

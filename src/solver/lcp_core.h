@@ -75,6 +75,7 @@ struct perp_lcp_workspace {
 
     /* of the cascade: the point of the present attempt, the basis it ended with, its covering vector */
     double *point, *kept, *covering, *lower, *upper;
+    double *farkas; /* the u of the proof that there is no solution, of an attempt that ended INFEASIBLE */
     int *basis, *warm;
 
     int pivot_count, refresh_count, since_refresh;
@@ -123,13 +124,19 @@ perp_pivot_end perp_lcp_pivot(perp_lcp_workspace *c, const perp_lcp_settings *se
 
 typedef enum perp_free_start {
     PERP_FREE_START_OK,
-    PERP_FREE_START_INFEASIBLE, /* equations contradict each other */
+    PERP_FREE_START_INFEASIBLE, /* equations contradict each other: c->farkas proves it */
     PERP_FREE_START_SINGULAR    /* no basis holds the free variables */
 } perp_free_start;
 
 /* Appends the free variables to the cleared basis, with as few others as make K regular. Redundant equations and free
  * variables without effect are left out: their z stays 0. */
 perp_free_start perp_lcp_start_free(perp_lcp_workspace *c);
+
+/* ---- lcp_farkas.c ------------------------------------------------------------------------------------------------ */
+
+/* Whether u (n, of the rows of the problem; cleaned in place), or the integers that it is near multiples of, proves
+ * that no point meets the inequalities; c->farkas is then the proof. */
+bool perp_lcp_prove_infeasible(perp_lcp_workspace *c, double *u);
 
 /* ---- lcp_polish.c ------------------------------------------------------------------------------------------------ */
 
@@ -146,7 +153,8 @@ typedef struct perp_lemke_attempt {
 } perp_lemke_attempt;
 
 /* Loads the data, runs and judges on the data without regularisation. The point, its basis and its residual are left in
- * c->point, c->basis and `residual`; the direction of a ray in c->rate_z, c->rate_w and ray_index. */
+ * c->point, c->basis and `residual`; the direction of a ray in c->rate_z, c->rate_w and ray_index; the
+ * proof of INFEASIBLE in c->farkas. */
 perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *settings, const perp_lemke_attempt *how,
                               double *residual);
 perp_lemke_care perp_lemke_care_plain(void);

@@ -44,12 +44,15 @@ static inline bool perp_lcp_is_subset(perp_lcp_variables a, perp_lcp_variables b
 }
 
 /* M' = R M D, q' = s R q with powers of two R, D (diagonal) and s, so that z = D z' / s and w = R^-1 w' / s: the same
- * signs and zeros. s keeps max |q'| <= 1 and does not enlarge a small q: q = 1e-15 beside M = 1 is zero. */
+ * signs and zeros. s keeps max |q'| <= 1 and does not enlarge a small q: q = 1e-15 beside M = 1 is zero.
+ * `lossy`: an entry of M or q that is not zero counts as zero (it is below PERP_LCP_ZERO once scaled, or was left out
+ * of scaling), so that what is found may be the answer to another problem. */
 typedef struct perp_lcp_scaled {
     int n;
     double *m, *q;
     int *row_exponent, *column_exponent;
     int q_exponent;
+    bool lossy;
 } perp_lcp_scaled;
 
 /* Memory comes from the arena; OUT_OF_MEMORY, or BAD_INPUT if the scaled entries overflow. */
@@ -57,8 +60,9 @@ perp_status perp_lcp_scale(perp_lcp_scaled *scaled, const perp_lcp *problem, per
 
 typedef struct perp_lcp_dictionary {
     const perp_lcp_scaled *problem;
-    int columns; /* those left */
-    int pivots;  /* since it was built from the problem */
+    int columns;   /* those left */
+    int pivots;    /* since it was built from the problem */
+    bool doubtful; /* an entry that counted as zero, though above rounding, may have changed an answer; stays set */
     perp_lcp_variables tight;
     double *a;   /* n rows, `stride` = n + 1 apart */
     double *b;   /* n */

@@ -33,6 +33,9 @@
 /* After so many pivots a dictionary is computed afresh from the problem. */
 enum { PIVOTS_BEFORE_BUILD = 40 };
 
+/* More faces than this are not looked for: M = -I, q = 1 has 2^n. */
+enum { FACES_MOST = 100000 };
+
 typedef struct found_face {
     perp_lcp_variables tight, basis;
 } found_face;
@@ -53,6 +56,7 @@ typedef struct search {
     int nested_count; /* those found with z_i and w_i both tight for some i */
     int64_t nodes;
     bool complete;
+    bool full;          /* FACES_MOST were found: stop */
     perp_status status; /* not OK: stop */
     double *system;     /* n x (n + 1), for solving corners */
     int *order;         /* n */
@@ -71,9 +75,17 @@ static bool may_be_nested(perp_lcp_variables tight)
     return (tight.z & tight.w) != 0;
 }
 
-static bool is_covered(const search *s, perp_lcp_variables tight)
+static bool is_cancelled(search *s)
 {
-    for (int k = 0; k < s->found_count && may_be_nested(tight); k++) {
+    if (s->settings.cancel && *s->settings.cancel) {
+        s->status = PERP_STATUS_CANCELLED;
+    }
+    return s->status == PERP_STATUS_CANCELLED;
+}
+
+static bool is_covered(search *s, perp_lcp_variables tight)
+{
+    for (int k = 0; k < s->found_count && may_be_nested(tight) && !is_cancelled(s); k++) {
         if (perp_lcp_is_subset(s->found[k].tight, tight)) {
             return true;
         }
@@ -89,13 +101,18 @@ static void keep_face(search *s, const perp_lcp_dictionary *d)
     }
     if (s->nested_count) {
         int kept = 0;
-        for (int k = 0; k < s->found_count; k++) {
+        for (int k = 0; k < s->found_count && !is_cancelled(s); k++) {
             if (!perp_lcp_is_subset(d->tight, s->found[k].tight)) {
                 s->found[kept++] = s->found[k];
             }
         }
         s->nested_count -= s->found_count - kept;
         s->found_count = kept;
+    }
+    if (s->found_count == FACES_MOST) {
+        s->full = true;
+        s->complete = false;
+        return;
     }
     found_face *found = perp_arena_grow(&s->scratch, s->found, s->found_count, &s->found_capacity, sizeof *found);
     if (!found) {
@@ -178,13 +195,11 @@ static int open_pair(search *s, perp_lcp_dictionary *d)
 
 static bool may_go_on(search *s)
 {
-    if (s->settings.cancel && *s->settings.cancel) {
-        s->status = PERP_STATUS_CANCELLED;
-    } else if (s->nodes >= s->settings.max_nodes) {
+    if (!is_cancelled(s) && s->nodes >= s->settings.max_nodes) {
         s->complete = false;
         return false;
     }
-    return s->status == PERP_STATUS_OK;
+    return s->status == PERP_STATUS_OK && !s->full;
 }
 
 static void visit(search *s, int depth)
@@ -211,7 +226,7 @@ static void visit(search *s, int depth)
         return;
     }
     const int sides[2] = {pair, PERP_LCP_W + pair};
-    for (int k = 0; k < 2 && s->status == PERP_STATUS_OK; k++) {
+    for (int k = 0; k < 2 && s->status == PERP_STATUS_OK && !s->full; k++) {
         perp_lcp_dictionary_copy(&s->levels[depth + 1], d);
         const perp_lcp_lp answer = perp_lcp_dictionary_fix(&s->levels[depth + 1], sides[k]);
         s->complete = s->complete && answer != PERP_LCP_LP_TROUBLE;
@@ -391,10 +406,11 @@ static int compare_faces(const perp_lcp_face *a, const perp_lcp_face *b, int n)
 }
 
 /* Merges halves with `spare` of the same length: stable, and faces that compare equal keep the order of the search. */
-static void sort_faces(perp_lcp_face *faces, perp_lcp_face *spare, int count, int n)
+static void sort_faces(search *s, perp_lcp_face *faces, perp_lcp_face *spare, int count)
 {
+    const int n = s->scaled.n;
     for (int width = 1; width < count; width *= 2) {
-        for (int low = 0; low < count; low += 2 * width) {
+        for (int low = 0; low < count && !is_cancelled(s); low += 2 * width) {
             const int middle = low + width < count ? low + width : count;
             const int high = low + 2 * width < count ? low + 2 * width : count;
             for (int i = low, j = middle, k = low; k < high; k++) {
@@ -448,14 +464,14 @@ static void write_set(search *s, perp_lcp_solution_set *set)
     perp_lcp_face *spare = PERP_ARENA_NEW(&s->scratch, perp_lcp_face, (size_t)s->found_count);
     perp_lcp_corners corners = {.arena = &s->scratch, .cancel = s->settings.cancel};
     s->status = faces && spare ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
-    for (int k = 0; k < s->found_count && s->status == PERP_STATUS_OK; k++) {
+    for (int k = 0; k < s->found_count && s->status == PERP_STATUS_OK && !is_cancelled(s); k++) {
         bool good;
         s->status = write_face(s, &corners, &s->found[k], &faces[set->face_count], &good);
         set->face_count += s->status == PERP_STATUS_OK && good;
         s->complete = s->complete && good;
     }
     if (s->status == PERP_STATUS_OK) {
-        sort_faces(faces, spare, set->face_count, s->scaled.n);
+        sort_faces(s, faces, spare, set->face_count);
         set->faces = faces;
         set->n = s->scaled.n;
         set->complete = s->complete;
@@ -536,10 +552,13 @@ perp_status perp_lcp_enumerate(const perp_lcp *problem, const perp_lcp_enumerate
     s.status = prepare(&s);
     if (s.status == PERP_STATUS_OK) {
         const perp_lcp_lp answer = perp_lcp_dictionary_start(&s.levels[0]);
-        s.complete = answer != PERP_LCP_LP_TROUBLE;
+        s.complete = answer != PERP_LCP_LP_TROUBLE && !s.scaled.lossy;
         if (answer == PERP_LCP_LP_YES) {
             visit(&s, 0);
         }
+    }
+    for (int k = 0; k < problem->n + 2 && s.status == PERP_STATUS_OK; k++) {
+        s.complete = s.complete && !s.levels[k].doubtful;
     }
     if (s.status == PERP_STATUS_OK) {
         write_set(&s, result);

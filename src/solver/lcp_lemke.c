@@ -16,6 +16,9 @@ perp_lemke_care perp_lemke_care_plain(void)
     return r;
 }
 
+/* A residual is evaluated to this, relative to the scale of the problem (perp_problem_row_for_residual). */
+static const double FINEST_TOLERANCE = 1e-12;
+
 static int pivot_limit(const perp_lcp_settings *settings, int n)
 {
     enum { MURTY_12 = (1 << 12) + 100 };
@@ -35,6 +38,10 @@ perp_status perp_lcp_begin(perp_lcp_workspace *c, const perp_lcp_data *data, con
     }
     if (!(settings->tolerance > 0.0)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is not positive", settings->tolerance);
+    }
+    if (settings->tolerance < FINEST_TOLERANCE) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is below %g, to which residuals are evaluated",
+                         settings->tolerance, FINEST_TOLERANCE);
     }
     for (int i = 0; settings->covering && i < data->n; i++) {
         if (!(settings->covering[i] > 0.0 && settings->covering[i] < INFINITY)) {
@@ -117,42 +124,14 @@ static double ray_rate_w(const perp_lcp_workspace *c, int i)
     return c->row_at[i] < 0 ? c->rate_w[i] : (entered ? 1.0 : 0.0);
 }
 
-/* Farkas, in the oriented unknowns x (0 <= x <= range, or free) with F = M x + r. A u with u >= 0 on the rows of
- * variables without a second bound, any sign on equations and 0 on the rows of boxed variables (whose F may have any
- * sign) gives u'F >= 0 for every point that meets the inequalities. If M'u is <= 0 (= 0 for free columns) but for boxed
- * columns, whose x is at most their range, and what remains of r'u is still negative, there is no such point. Tried
- * with the z of the ray, which is such a u whenever M is copositive-plus and in many other cases. Rounding is allowed
- * for: a column counts as 0 below 1e-13 of its terms. */
+/* The z of the ray is a proof whenever M is copositive-plus, and in many other cases. */
 static bool ray_proves_infeasible(perp_lcp_workspace *c)
 {
-    const int n = c->n;
-    double *u = c->work2, *r = c->work, most = 0.0, size_most = 0.0;
-    perp_lcp_data_slack(&c->data, c->origin, r);
-    for (int i = 0; i < n; i++) {
-        const double rate = ray_rate_z(c, i);
-        const bool counts = !(c->range[i] < INFINITY) && (rate > 0.0 || c->is_free[i]);
-        u[i] = counts ? c->sign[i] * rate * c->col_scale[i] : 0.0;
-        most += r[i] * u[i];
-        size_most += fabs(r[i] * u[i]);
+    double *u = c->work2;
+    for (int i = 0; i < c->n; i++) {
+        u[i] = c->sign[i] * ray_rate_z(c, i) * c->col_scale[i];
     }
-    bool possible = c->care.regularise == 0.0;
-    for (int j = 0; possible && j < n; j++) {
-        double sum = 0.0, size = 0.0;
-        for (int i = 0; i < n; i++) {
-            const double term = c->data.m[(ptrdiff_t)i * n + j] * u[i];
-            sum += term;
-            size += fabs(term);
-        }
-        sum *= c->sign[j];
-        if (c->range[j] < INFINITY) {
-            const double range = c->range[j] * c->col_scale[j] * c->value_scale;
-            most += fmax(sum, 0.0) * range;
-            size_most += size * range;
-        } else {
-            possible = (c->is_free[j] ? fabs(sum) : sum) <= 1e-13 * size;
-        }
-    }
-    return possible && most < -1e-9 * size_most;
+    return perp_lcp_prove_infeasible(c, u);
 }
 
 static void keep_better(perp_lcp_workspace *c, double residual, double *best)
@@ -232,12 +211,24 @@ perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *se
     }
 }
 
-/* Zeros where equations alone contradict each other: no path was followed. */
 static void deliver_ray(const perp_lcp_workspace *c, double *ray)
 {
     for (int i = 0; i < c->n; i++) {
         ray[i] = c->has_ray ? c->sign[i] * ray_rate_z(c, i) * c->col_scale[i] : 0.0;
         ray[c->n + i] = c->has_ray ? c->sign[i] * ray_rate_w(c, i) / c->row_scale[i] : 0.0;
+    }
+}
+
+/* u, and M'u rounded. */
+static void deliver_proof(const perp_lcp_workspace *c, double *proof)
+{
+    const int n = c->data.n;
+    memcpy(proof, c->farkas, (size_t)n * sizeof(double));
+    memset(proof + n, 0, (size_t)n * sizeof(double));
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; c->farkas[i] != 0.0 && j < n; j++) {
+            proof[n + j] += c->data.m[(ptrdiff_t)i * n + j] * c->farkas[i];
+        }
     }
 }
 
@@ -257,8 +248,10 @@ void perp_lcp_deliver(perp_lcp_workspace *c, perp_outcome outcome, double residu
     if (solution->basis) {
         memcpy(solution->basis, c->basis, (size_t)n * sizeof(int));
     }
-    if (solution->ray && (outcome == PERP_OUTCOME_RAY || outcome == PERP_OUTCOME_INFEASIBLE)) {
+    if (solution->ray && outcome == PERP_OUTCOME_RAY) {
         deliver_ray(c, solution->ray);
+    } else if (solution->ray && outcome == PERP_OUTCOME_INFEASIBLE) {
+        deliver_proof(c, solution->ray);
     }
 }
 

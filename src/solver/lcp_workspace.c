@@ -21,10 +21,10 @@ static void lay_out(perp_lcp_workspace *c, sizer *s, int n)
 {
     const size_t length = (size_t)n + 2, square = length * length;
     double **matrices[] = {&c->columns, &c->h, &c->lu};
-    double **vectors[] = {&c->q,        &c->range, &c->row_scale, &c->col_scale, &c->sign,
-                          &c->origin,   &c->z,     &c->w,         &c->rate_z,    &c->rate_w,
-                          &c->work,     &c->work2, &c->tie_rate,  &c->tie_value, &c->point,
-                          &c->covering, &c->kept,  &c->lower,     &c->upper,     &c->start_sign};
+    double **vectors[] = {&c->q,        &c->range,      &c->row_scale, &c->col_scale, &c->sign, &c->origin,
+                          &c->z,        &c->w,          &c->rate_z,    &c->rate_w,    &c->work, &c->work2,
+                          &c->tie_rate, &c->tie_value,  &c->point,     &c->covering,  &c->kept, &c->lower,
+                          &c->upper,    &c->start_sign, &c->farkas};
     int **integers[] = {&c->rows, &c->cols, &c->row_at, &c->col_at, &c->pivots, &c->ties, &c->basis, &c->warm};
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++) {
         *matrices[k] = take(s, square, sizeof(double));

@@ -6,7 +6,7 @@
  * j) and (j, k) are largest: index j joins the basis as a whole, so the basis stays complementary, and Lemke's method
  * starts from it with a covering vector relative to it. (This is the case of an LP's multipliers, M_ff = 0.) An
  * equation with no entry left at all is redundant, as the second of two equal loop closures, if its right-hand side
- * vanished as well, and contradicts the others if not.
+ * vanished as well; if not, it contradicts the others, provided that the data prove it.
  *
  * Splitting free variables into two signed ones would avoid all this, but doubles them and makes every basis nearly
  * singular. */
@@ -18,7 +18,8 @@
 
 /* Entries are scaled to at most about 1, and q to 1: elimination leaves errors of some 1e-15 in either. */
 static const double ENTRY_ZERO = 1e-10;
-static const double CONTRADICTION = 1e-7; /* between the two a right-hand side is left to the residual to judge */
+static const double CONSISTENT = 1e-12;
+static const double CONTRADICTION = 1e-7; /* a right-hand side below this is left to the residual to judge */
 
 typedef struct elimination {
     perp_lcp_workspace *c;
@@ -128,48 +129,85 @@ static void eliminate_pairs(elimination *e)
     }
 }
 
-static perp_free_start judge_leftover(const elimination *e)
+/* Marks in `suspect` the equations that vanished while their right-hand side is more than `zero`. */
+static perp_free_start judge_leftover(const elimination *e, double zero, int *suspect)
 {
     perp_free_start result = PERP_FREE_START_OK;
+    int *marks = e->row_used;
     for (int i = 0; i < e->n; i++) {
-        if (!e->c->is_free[i] || e->row_used[i]) {
-            continue;
+        const bool leftover = e->c->is_free[i] && !e->row_used[i];
+        bool empty = leftover;
+        for (int j = 0; empty && j < e->n; j++) {
+            empty = e->col_used[j] || fabs(row_of(e, i)[j]) <= ENTRY_ZERO;
         }
-        bool empty = true;
-        for (int j = 0; j < e->n; j++) {
-            empty = empty && (e->col_used[j] || fabs(row_of(e, i)[j]) <= ENTRY_ZERO);
-        }
-        if (empty && fabs(row_of(e, i)[e->n]) > CONTRADICTION) {
-            return PERP_FREE_START_INFEASIBLE;
-        }
-        result = empty ? result : PERP_FREE_START_SINGULAR;
+        const bool contradicts = empty && fabs(row_of(e, i)[e->n]) > zero;
+        result = (leftover && !empty) || contradicts ? PERP_FREE_START_SINGULAR : result;
+        marks[i] = contradicts ? -1 : marks[i];
+    }
+    for (int i = 0; i < e->n; i++) { /* the same memory as col_used */
+        suspect[i] = marks[i] == -1;
     }
     return result;
 }
 
-/* All free variables and nothing else; false if that is singular or near it. */
+/* The combination of the basis' equations with equation i that has no entry in the basis' columns: y_i = 1, y'K = -M[i,
+ * cols] on `rows`. It is a contradiction only if it proves to be one on the data, since what elimination took for zero
+ * may be a small entry that makes z large. */
+static bool proves_contradiction(perp_lcp_workspace *c, int i)
+{
+    double *u = c->work2;
+    memset(u, 0, (size_t)c->n * sizeof(double));
+    for (int p = 0; p < c->m; p++) {
+        double y = 0.0;
+        for (int k = 0; k < c->m; k++) {
+            y -= c->columns[(ptrdiff_t)c->cols[k] * c->stride + i] * c->h[(ptrdiff_t)k * c->stride_h + p];
+        }
+        u[c->rows[p]] = c->sign[c->rows[p]] * c->row_scale[c->rows[p]] * y;
+    }
+    u[i] = c->sign[i] * c->row_scale[i];
+    for (int sign = 0; sign < 2; sign++) { /* of an equation either sign may be the proof */
+        for (int k = 0; k < c->n; k++) {
+            c->work[k] = sign ? -u[k] : u[k];
+        }
+        if (perp_lcp_prove_infeasible(c, c->work)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* All free variables and nothing else; false if that is singular to rounding. */
 static bool take_all(perp_lcp_workspace *c)
 {
+    perp_lcp_basis_clear(c);
     for (int i = 0; i < c->n; i++) {
         if (c->is_free[i]) {
             perp_lcp_basis_append(c, i, i);
         }
     }
-    return c->m == 0 || (perp_lcp_basis_refresh(c) && perp_lcp_basis_condition(c) * ENTRY_ZERO < 1.0);
+    return c->m == 0 || perp_lcp_basis_refresh(c);
 }
 
+/* A block near a singular one may be that, but for rounding, and then the smaller basis without what is redundant is
+ * better; or it may be meant, and then all of it is needed. The right-hand sides tell: if they are consistent to
+ * rounding, the smaller basis has a solution. Otherwise the whole block is taken and the residual judges. */
 perp_free_start perp_lcp_start_free(perp_lcp_workspace *c)
 {
-    if (take_all(c)) {
+    const bool regular = take_all(c);
+    if (regular && (c->m == 0 || perp_lcp_basis_condition(c) * ENTRY_ZERO < 1.0)) {
         return PERP_FREE_START_OK;
     }
     perp_lcp_basis_clear(c);
     elimination e = copy_problem(c);
     eliminate_free_block(&e);
     eliminate_pairs(&e);
-    const perp_free_start result = judge_leftover(&e);
-    if (result == PERP_FREE_START_OK && c->m > 0 && !perp_lcp_basis_refresh(c)) {
-        return PERP_FREE_START_SINGULAR;
+    perp_free_start result = judge_leftover(&e, regular ? CONSISTENT : CONTRADICTION, c->ties);
+    const bool factored = c->m == 0 || perp_lcp_basis_refresh(c);
+    for (int i = 0; factored && i < c->n; i++) {
+        if (c->ties[i] && proves_contradiction(c, i)) {
+            return PERP_FREE_START_INFEASIBLE;
+        }
     }
-    return result;
+    result = factored ? result : PERP_FREE_START_SINGULAR;
+    return result == PERP_FREE_START_SINGULAR && regular && take_all(c) ? PERP_FREE_START_OK : result;
 }

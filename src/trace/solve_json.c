@@ -38,7 +38,7 @@ static json_t *solutions(const perp_lcp_solution_set *set)
 }
 
 /* A ray is evidence only of the outcome that it belongs to; that nothing was found, only of a search that was complete.
- */
+ * With the latter, `ray` may still be that of an attempt before it, so it is not shown as a proof. */
 static json_t *certificate(const perp_solve_report *r)
 {
     json_maker m = perp_json_object();
@@ -48,7 +48,11 @@ static json_t *certificate(const perp_solve_report *r)
         perp_json_put(&ray, "w", perp_json_reals(r->ray + r->n, r->n));
         perp_json_put(&m, "ray", perp_json_finished(&ray));
     }
-    if (r->set && r->set->complete && r->set->face_count == 0 && r->info->outcome == PERP_OUTCOME_INFEASIBLE) {
+    const bool searched = r->set && r->set->complete && r->set->face_count == 0;
+    if (r->ray && r->info->outcome == PERP_OUTCOME_INFEASIBLE && !searched) {
+        perp_json_put(&m, "farkas", perp_json_reals(r->ray, r->n));
+    }
+    if (searched && r->info->outcome == PERP_OUTCOME_INFEASIBLE) {
         perp_json_put(&m, "bases_searched", json_integer((json_int_t)r->set->nodes));
     }
     return perp_json_finished(&m);

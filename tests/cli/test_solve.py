@@ -97,11 +97,6 @@ def test_murty_and_fathi(solve, matrix, n):
     assert solve(lcp(matrix(n), [-1] * n))["z"] == pytest.approx(unit(n), abs=1e-12)
 
 
-def test_nothing_in_it(solve):
-    result = solve(lcp([], []), "--all")
-    assert result["z"] == [] and result["residual"] == 0
-
-
 def test_q_that_is_not_negative_needs_no_pivot(solve):
     result = solve(lcp([[0, -1], [1, 0]], [1, 0]))
     assert result["z"] == [0, 0] and result["w"] == [1, 0]
@@ -199,13 +194,88 @@ def test_all_of_an_mcp(solve):
     assert [points(f) for f in fixed["solutions"]] == [[(2,)]] and fixed["solutions"][0]["rays"] == []
 
 
-def test_too_large_to_enumerate(perp):
-    n = 45
-    path = perp.write("p.yaml", as_text(lcp([[int(i == j) for j in range(n)] for i in range(n)], [-1] * n)))
-    done = perp("solve", path, "--all", "--json", code=1)
+def diagonal(n, value):
+    return [[value if i == j else 0 for j in range(n)] for i in range(n)]
+
+
+def vertices_of(result):
+    assert all(len(f["vertices"]) == 1 and f["rays"] == [] for f in result["solutions"])
+    return sorted(tuple(f["vertices"][0]) for f in result["solutions"])
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_solutions_that_are_close_are_not_the_same(solve, n):
+    """w = 1 - 1e10 z: each z_i is 0 or 1e-10, whatever the class."""
+    m, q = diagonal(n, -1e10), [1] * n
+    expected = sorted({(a, b)[:n] for a in (0, 1e-10) for b in (0, 1e-10)})
+    free = {"kind": "mlcp", "M": [r + [0] for r in m] + [[0] * n + [1]], "q": q + [-3], "free": [n]}
+    bounded = {"kind": "mcp", "M": m, "q": q, "lower": [0] * n, "upper": [INF] * n}
+    for problem in (lcp(m, q), free, bounded):
+        result = solve(problem, "--all")
+        assert result["complete"] is True
+        found = [v[:n] for v in vertices_of(result)]
+        assert len(found) == len(expected)
+        assert all(f == pytest.approx(e, rel=1e-12, abs=0) for f, e in zip(found, expected))
+
+
+def test_equal_bounds_are_constants(solve):
+    """z0 = 2 puts 2 M_10 into q_1: row 1 is -z1 + 0.5 on [0, 1], with three solutions; z2 is -4 in each."""
+    problem = {"kind": "mcp", "M": [[1, 5, 0], [0.5, -1, 0], [0, 0, 1]], "q": [7, -0.5, 0],
+               "lower": [2, 0, -4], "upper": [2, 1, -4]}
+    result = solve(problem, "--all")
+    assert result["complete"] is True
+    assert [pytest.approx(v, abs=1e-12) for v in vertices_of(result)] == [(2, 0, -4), (2, 0.5, -4), (2, 1, -4)]
+    fixed = solve({"kind": "mcp", "M": diagonal(45, 1), "q": [1] * 45, "lower": [3] * 45, "upper": [3] * 45}, "--all")
+    assert vertices_of(fixed) == [(3,) * 45] and fixed["complete"] is True
+
+
+def test_faces_are_counted_to_a_limit(solve):
+    """2^40 points; the time limit of the fixture is what a hang would meet."""
+    result = solve(lcp(diagonal(40, -1), [1] * 40), "--all")
+    assert len(result["solutions"]) == 100000 and result["complete"] is False
+
+
+def test_what_counts_as_zero_is_not_called_complete(solve):
+    result = solve(lcp([[1, 0], [0, 1e-16]], [-1, -1]), "--all")
+    assert result["z"] == pytest.approx([1, 1e16]) and result["complete"] is False
+
+
+def test_nothing_found_is_no_proof_if_entries_were_dropped(solve):
+    """No solution, but 1e-16 was left out of the search: that it found none proves nothing."""
+    result = solve(lcp([[1, 0], [0, -1e-16]], [-1, -1]), "--all", code=1)
+    assert result["solutions"] == [] and result["complete"] is False
+    assert result["method"] != "enumerate" and "bases_searched" not in result["certificate"]
+
+
+@pytest.mark.parametrize("problem", [
+    lcp(diagonal(45, 1), [-1] * 45),
+    {"kind": "mlcp", "M": diagonal(42, 1), "q": [-1] * 42, "free": [0]},
+    {"kind": "mcp", "M": diagonal(21, 1), "q": [-1] * 21, "lower": [0] * 21, "upper": [2] * 21}])
+def test_too_large_to_enumerate(perp, problem):
+    done = perp("solve", perp.write("p.yaml", as_text(problem)), "--all", "--json", code=1)
     result = json.loads(done.stdout)
-    assert result["status"] == "solved" and "solutions" not in result and result["error"]["code"] == "capacity"
+    assert result["status"] == "solved" and result["error"]["code"] == "capacity"
+    assert result["solutions"] == [] and result["complete"] is False
     assert "40" in done.stderr
+
+
+@pytest.mark.parametrize("problem", [
+    {"kind": "mlcp", "M": diagonal(42, 1), "q": [-1] * 42, "free": [0, 1]},
+    {"kind": "mcp", "M": diagonal(20, 1), "q": [-1] * 20, "lower": [0] * 20, "upper": [2] * 20}])
+def test_just_small_enough_to_enumerate(solve, problem):
+    result = solve(problem, "--all")
+    assert len(result["solutions"]) == 1 and result["complete"] is True
+    assert result["solutions"][0]["vertices"] == [pytest.approx([1] * len(problem["q"]))]
+
+
+def test_a_free_block_that_cannot_be_eliminated(perp):
+    """z0 + z1 = 1 twice, both free: solved, but not enumerated."""
+    problem = {"kind": "mlcp", "M": [[1, 1, 0], [1, 1, 0], [0, 0, 1]], "q": [-1, -1, -1], "free": [0, 1]}
+    path = perp.write("p.yaml", as_text(problem))
+    result = perp.json("solve", path, "--all", code=1)
+    assert result["status"] == "solved" and result["error"]["code"] == "singular"
+    assert result["solutions"] == [] and result["complete"] is False
+    assert "0 faces found; there may be more" in perp("solve", path, "--all", code=1).stdout
 
 
 # ---- random problems ----------------------------------------------------------------------------------------------
@@ -259,9 +329,10 @@ def test_what_a_person_reads(perp):
 def test_methods_are_listed_and_chosen(perp):
     lines = perp("solve", "--list").stdout.splitlines()
     methods = [line.split()[0] for line in lines[1:lines.index("")]]
-    assert methods[0] == "lemke" and methods[-1] == "enumerate" and len(methods) == len(set(methods))
+    assert methods[0] == "lemke" and "enumerate" not in methods and len(methods) == len(set(methods))
+    assert lines[-1].startswith("enumerate ") and "--all" in lines[-2]
     path = perp.write("p.yaml", GOOD)
-    for method in methods[:-1]:
+    for method in methods:
         result = perp.json("solve", path, "--method", method)
         assert result["method"] == method and result["tried"] == [method]
         assert result["z"] == pytest.approx([4 / 3, 7 / 3], rel=1e-12)
@@ -291,6 +362,10 @@ def test_usage(perp, arguments, words):
     ("kind: lcp\nM: [[.nan]]\nq: [1]\n", "2:6", "NaN"),
     ("kind: lcp\nM: [[1]]\nq: [.inf]\n", "3:5", "finite"),
     ("kind: lcp\nM: [[1]]\nq: [1, 2]\n", "3:4", "2 entries"),
+    ("kind: lcp # not M\nM: []\nq: []\n", "2:4", "no rows"),
+    ('{"kind": "lcp", "q": [], "M": []}\n', "1:31", "no rows"),
+    ("kind: mlcp\nfree: []\nq: []\nM: # below\n  []\n", "5:3", "no rows"),
+    ("kind: mcp\nM: {rows: 0, cols: 0, triplets: []}\nq: []\nlower: []\nupper: []\n", "2:4", "no rows"),
     ("kind: qp\nH: [[1]]\ng: [1]\n", "1:7", "not available yet"),
     ("kind: lcq\nM: [[1]]\nq: [1]\n", "1:7", "one of `lcp`")])
 def test_bad_input(perp, text, place, words):

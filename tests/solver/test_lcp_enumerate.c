@@ -238,7 +238,7 @@ static void equals_brute_force(void **state)
 /* ---- known sets ----------------------------------------------------------------------------------------------------
  */
 
-static perp_lcp_solution_set *enumerate(int n, const double *m, const double *q)
+static perp_lcp_solution_set *enumerate_some(int n, const double *m, const double *q)
 {
     const perp_lcp p = {n, m, q};
     perp_lcp_solution_set *set = NULL;
@@ -246,7 +246,6 @@ static perp_lcp_solution_set *enumerate(int n, const double *m, const double *q)
     if (perp_lcp_enumerate(&p, NULL, NULL, &set, &error) != PERP_STATUS_OK) {
         fail_msg("%s", error.message);
     }
-    assert_true(set->complete);
     assert_int_equal(n, set->n);
     for (int f = 0; f < set->face_count; f++) {
         assert_true(set->faces[f].vertex_count >= 1);
@@ -254,6 +253,13 @@ static perp_lcp_solution_set *enumerate(int n, const double *m, const double *q)
             assert_true(residual(&p, set->faces[f].vertices + k * n) <= 1e-8);
         }
     }
+    return set;
+}
+
+static perp_lcp_solution_set *enumerate(int n, const double *m, const double *q)
+{
+    perp_lcp_solution_set *set = enumerate_some(n, m, q);
+    assert_true(set->complete);
     return set;
 }
 
@@ -348,15 +354,17 @@ static void painleve_rod(void **state)
         double mu, rate;
         int count;
         double c[2];
-    } cases[] = {{2.0, 4.0, 2, {0.0, 4.771276928}},
-                 {2.0, 0.0, 0, {0.0, 0.0}},
-                 {0.5, 4.0, 1, {0.0, 0.0}},
-                 {0.5, 0.0, 1, {8.914284273, 0.0}},
-                 {2.0, 3.3656529, 1, {0.0, 0.0}}}; /* b = 0 but for rounding, below: c_n = 0 once, not twice */
+    } cases[] = {
+        {2.0, 4.0, 2, {0.0, 4.771276928}},
+        {2.0, 0.0, 0, {0.0, 0.0}},
+        {0.5, 4.0, 1, {0.0, 0.0}},
+        {0.5, 0.0, 1, {8.914284273, 0.0}},
+        {2.0, 3.3656529, 1, {0.0, 0.0}}}; /* b = 0 but for rounding, below: c_n = 0 once, and said to be not all */
     for (int k = 0; k < 5; k++) {
         const double r = 1.0 + half * half * cos(theta) * (cos(theta) - cases[k].mu * sin(theta)) / inertia;
         const double b = k == 4 ? 1.78e-15 : half * cases[k].rate * cases[k].rate * sin(theta) - gravity;
-        perp_lcp_solution_set *set = enumerate(1, &r, &b);
+        perp_lcp_solution_set *set = enumerate_some(1, &r, &b);
+        assert_int_equal(k != 4, set->complete);
         assert_int_equal(cases[k].count, set->face_count);
         for (int f = 0; f < set->face_count; f++) {
             assert_int_equal(1, set->faces[f].vertex_count);
@@ -524,6 +532,93 @@ static void refusals(void **state)
     perp_lcp_solution_set_free(NULL);
 }
 
+/* Entries that are not zero but count as zero: what is found is not called complete. */
+static void lost_entries(void **state)
+{
+    (void)state;
+    static const struct {
+        double m[4], q[2];
+        bool complete;
+    } cases[] = {
+        {{1, 0, 0, 1e-16}, {-1, -1}, false}, /* left out of scaling; z = (1, 1e16) */
+        {{1, 0, 0, 1e-9}, {-1, -1}, true},   /* scaled, and found */
+        {{1, 1, 1, 1e-12}, {-1, -1}, false}, /* below zero once scaled */
+        {{1, 0, 0, 1}, {-1, 1e-12}, false},  /* in q */
+        {{1, 0, 0, -1}, {-1e12, 1}, false},  /* in q beside a large one: z_2 = 0 and z_2 = 1 */
+        {{1, 0, 0, 1}, {-1, 1e-6}, true},
+        {{-1e10, 0, 0, -1e10}, {1, 1}, true},
+        {{-1, 1, -1, 1.00000000002}, {0, -1}, false}, /* rows that differ by 2e-11: z = (5e10, 5e10) is lost */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        perp_lcp_solution_set *set = enumerate_some(2, cases[k].m, cases[k].q);
+        assert_int_equal(cases[k].complete, set->complete);
+        assert_true(!set->complete || set->face_count == (cases[k].m[0] < 0.0 ? 4 : 1));
+        perp_lcp_solution_set_free(set);
+    }
+}
+
+/* 2^20 points: the limit on faces ends it long before the one on nodes. */
+static void face_limit(void **state)
+{
+    (void)state;
+    enum { SIZE = 20 };
+    double m[SIZE * SIZE] = {0.0}, q[SIZE];
+    for (int i = 0; i < SIZE; i++) {
+        m[i * SIZE + i] = -1.0;
+        q[i] = 1.0;
+    }
+    perp_lcp_solution_set *set = enumerate_some(SIZE, m, q);
+    assert_int_equal(100000, set->face_count);
+    assert_false(set->complete);
+    assert_true(set->nodes < 300000); /* a tree with f leaves has 2 f - 1 nodes */
+    perp_lcp_solution_set_free(set);
+}
+
+/* Raises the flag on the `after`th request for memory, which writing the result makes for every few faces. */
+typedef struct cancelling_allocator {
+    int requests, after;
+    volatile bool cancel;
+} cancelling_allocator;
+
+static void *cancelling_allocate(void *context, size_t size)
+{
+    cancelling_allocator *c = context;
+    c->cancel = c->cancel || ++c->requests > c->after;
+    return malloc(size);
+}
+
+static void cancelling_release(void *context, void *memory)
+{
+    (void)context;
+    free(memory);
+}
+
+/* Wherever the flag goes up it is obeyed, also after the search, while faces are written. */
+static void cancelled_anywhere(void **state)
+{
+    (void)state;
+    enum { SIZE = 12 };
+    double m[SIZE * SIZE] = {0.0}, q[SIZE];
+    for (int i = 0; i < SIZE; i++) {
+        m[i * SIZE + i] = -1.0;
+        q[i] = 1.0;
+    }
+    const perp_lcp p = {SIZE, m, q};
+    cancelling_allocator c = {.after = 1000000};
+    const perp_allocator allocator = {cancelling_allocate, cancelling_release, &c};
+    const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = 100000, .cancel = &c.cancel};
+    perp_lcp_solution_set *set;
+    assert_int_equal(PERP_STATUS_OK, perp_lcp_enumerate(&p, &settings, &allocator, &set, NULL));
+    perp_lcp_solution_set_free(set);
+    const int requests = c.requests;
+    assert_true(requests > 5);
+    for (int after = 0; after < requests; after++) {
+        c = (cancelling_allocator){.after = after};
+        assert_int_equal(PERP_STATUS_CANCELLED, perp_lcp_enumerate(&p, &settings, &allocator, &set, NULL));
+        assert_null(set);
+    }
+}
+
 /* A limit on nodes gives true solutions and says that there may be more. */
 static void node_limit(void **state)
 {
@@ -583,6 +678,9 @@ int main(void)
         cmocka_unit_test(two_to_the_n_points),
         cmocka_unit_test(cubes),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(lost_entries),
+        cmocka_unit_test(face_limit),
+        cmocka_unit_test(cancelled_anywhere),
         cmocka_unit_test(node_limit),
         cmocka_unit_test(out_of_memory),
     };

@@ -120,6 +120,32 @@ static void infeasible_is_proven(void **state)
     free_case(&c);
 }
 
+/* Proofs are about the numbers as given. [1 -1; -1 1] with q = (-1, 1/2) has no point, by u = (1, 1); with 2^-52 more
+ * in a corner it is definite. u = (3, 1) is found as (1, 0.333...), which proves nothing before it is made whole. */
+static void a_proof_is_exact(void **state)
+{
+    (void)state;
+    case_of c = new_case(2);
+    c.m[0] = c.m[3] = 1.0;
+    c.m[1] = c.m[2] = c.q[0] = -1.0;
+    c.q[1] = 0.5;
+    ASSERT_OUTCOME(PERP_OUTCOME_INFEASIBLE, lemke(&c, NULL));
+    assert_true(c.ray[0] > 0.0);
+    ASSERT_NEAR(c.ray[1], c.ray[0], 0.0);
+    ASSERT_NEAR(c.ray[2], 0.0, 0.0); /* M'u */
+    c.m[3] = 1.0 + ldexp(1.0, -52);
+    assert_true(lemke(&c, NULL).outcome != PERP_OUTCOME_INFEASIBLE);
+    c.m[1] = c.m[2] = -3.0;
+    c.m[3] = 9.0;
+    c.q[1] = 2.0;
+    ASSERT_OUTCOME(PERP_OUTCOME_INFEASIBLE, lemke(&c, NULL));
+    assert_true(c.ray[1] > 0.0);
+    ASSERT_NEAR(c.ray[0], 3.0 * c.ray[1], 0.0);
+    c.m[3] = 9.0 + ldexp(1.0, -49);
+    assert_true(lemke(&c, NULL).outcome != PERP_OUTCOME_INFEASIBLE);
+    free_case(&c);
+}
+
 static void nothing_to_solve(void **state)
 {
     (void)state;
@@ -176,6 +202,13 @@ static void bad_input_is_refused(void **state)
         refuse(&c, &settings, PERP_STATUS_BAD_INPUT);
         free_case(&c);
     }
+    case_of small = murty(4); /* residuals are evaluated to 1e-12 */
+    perp_lcp_settings fine = perp_lcp_settings_default();
+    fine.tolerance = 0.99e-12;
+    refuse(&small, &fine, PERP_STATUS_BAD_INPUT);
+    fine.tolerance = 1e-12;
+    ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, lemke(&small, &fine));
+    free_case(&small);
     case_of c = murty(5);
     refuse(&c, NULL, PERP_STATUS_CAPACITY);
     c.n = -1;
@@ -350,12 +383,19 @@ static void repeated_to_the_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(murty_takes_all_bases),     cmocka_unit_test(fathi_is_solved),
-        cmocka_unit_test(a_point_of_a_segment),      cmocka_unit_test(bimatrix_game_ends_on_a_ray),
-        cmocka_unit_test(infeasible_is_proven),      cmocka_unit_test(nothing_to_solve),
-        cmocka_unit_test(bad_input_is_refused),      cmocka_unit_test(limit_and_cancel_are_typed),
-        cmocka_unit_test(own_basis_needs_no_pivot),  cmocka_unit_test(neighbouring_problem_needs_few_pivots),
-        cmocka_unit_test(useless_basis_starts_cold), cmocka_unit_test(units_do_not_matter),
+        cmocka_unit_test(murty_takes_all_bases),
+        cmocka_unit_test(fathi_is_solved),
+        cmocka_unit_test(a_point_of_a_segment),
+        cmocka_unit_test(bimatrix_game_ends_on_a_ray),
+        cmocka_unit_test(infeasible_is_proven),
+        cmocka_unit_test(a_proof_is_exact),
+        cmocka_unit_test(nothing_to_solve),
+        cmocka_unit_test(bad_input_is_refused),
+        cmocka_unit_test(limit_and_cancel_are_typed),
+        cmocka_unit_test(own_basis_needs_no_pivot),
+        cmocka_unit_test(neighbouring_problem_needs_few_pivots),
+        cmocka_unit_test(useless_basis_starts_cold),
+        cmocka_unit_test(units_do_not_matter),
         cmocka_unit_test(repeated_to_the_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

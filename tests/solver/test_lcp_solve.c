@@ -135,6 +135,61 @@ static void every_method_gives_the_one_solution(void **state)
     perp_lcp_workspace_free(workspace);
 }
 
+/* A weighted graph's Laplacian with integer weights, its rows and columns with signs, plus 2^-k I: definite, with a
+ * condition near 2^k. The solution is near a large multiple of the null vector, at most 2^20: there the rounding of z
+ * leaves 1e-9 of a residual. All numbers are exact, so it is known: q = -M z has at most 53 bits. */
+static case_of nearly_singular(perp_random *random, int n, int k, bool signs, double *z)
+{
+    case_of c = new_case(n);
+    const double shift = ldexp(1.0, -k), size = ldexp(1.0, (int)perp_random_uniform(random, 0.0, 21.0));
+    double sign[8];
+    for (int i = 0; i < n; i++) {
+        sign[i] = signs && perp_random_uniform(random, 0.0, 1.0) < 0.5 ? -1.0 : 1.0;
+        z[i] = sign[i] * (size + floor(perp_random_uniform(random, 1.0, 4.0)));
+        c.m[i * n + i] += shift;
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++) {
+            const double weight = j == i - 1 ? 1.0 : floor(perp_random_uniform(random, 0.0, 3.0));
+            c.m[i * n + i] += weight;
+            c.m[j * n + j] += weight;
+            c.m[i * n + j] = c.m[j * n + i] = -weight * sign[i] * sign[j];
+        }
+    }
+    for (int i = 0; i < n; i++) { /* the integer part cancels first: every partial sum is exact */
+        double whole = 0.0;
+        for (int j = 0; j < n; j++) {
+            whole -= (i == j ? c.m[i * n + i] - shift : c.m[i * n + j]) * z[j];
+        }
+        c.q[i] = whole - shift * z[i];
+    }
+    return c;
+}
+
+/* Definite, so there is a solution, and a ray met through rounding is no proof that there is none. */
+static void nearly_singular_is_not_infeasible(void **state)
+{
+    (void)state;
+    perp_lcp_workspace *workspace = new_workspace(8);
+    case_of c = new_case(2);
+    c.m[0] = c.q[1] = 1.0;
+    c.m[1] = c.m[2] = c.q[0] = -1.0;
+    c.m[3] = 1.0 + ldexp(1.0, -44);
+    c.q[1] -= 1e-7;
+    ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c, NULL, workspace));
+    free_case(&c);
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        perp_random random = {seed};
+        const int n = 2 + (int)(seed % 7), k = 20 + (int)(seed % 25);
+        double z[8];
+        c = nearly_singular(&random, n, k, false, z);
+        assert_true(judge(&c, z) <= 1e-11); /* the known solution is one: 2^25 terms in long double */
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c, NULL, workspace));
+        free_case(&c);
+    }
+    perp_lcp_workspace_free(workspace);
+}
+
 static void no_solution_stays_unsolved(void **state)
 {
     (void)state;
@@ -285,6 +340,7 @@ int main(void)
         cmocka_unit_test(games_have_equilibria),
         cmocka_unit_test(murty_and_fathi_are_solved),
         cmocka_unit_test(every_method_gives_the_one_solution),
+        cmocka_unit_test(nearly_singular_is_not_infeasible),
         cmocka_unit_test(no_solution_stays_unsolved),
         cmocka_unit_test(extreme_entries_never_lie),
         cmocka_unit_test(methods_have_names),

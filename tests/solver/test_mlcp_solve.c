@@ -16,16 +16,16 @@ static perp_lcp_info solve(case_of *c)
 }
 
 /* A A' of the given rank plus a skew part: semidefinite, or definite with `shift`. */
-static case_of monotone(perp_random *random, int n, int rank, double shift)
+static case_of monotone(perp_random *random, int n, int rank, double shift, bool integers)
 {
     case_of c = new_case(n);
     double *a = calloc((size_t)(n * n), sizeof(double));
     assert_non_null(a);
     for (int i = 0; i < n * n; i++) {
-        a[i] = perp_random_uniform(random, -1.0, 1.0);
+        a[i] = integers ? floor(perp_random_uniform(random, -3.0, 4.0)) : perp_random_uniform(random, -1.0, 1.0);
     }
     for (int i = 0; i < n; i++) {
-        c.q[i] = perp_random_uniform(random, -1.0, 1.0);
+        c.q[i] = integers ? floor(perp_random_uniform(random, -3.0, 4.0)) : perp_random_uniform(random, -1.0, 1.0);
         for (int j = 0; j < n; j++) {
             c.m[i * n + j] = i == j ? shift : (i < j ? a[i * n + j] : -a[j * n + i]);
             for (int k = 0; k < rank; k++) {
@@ -44,7 +44,7 @@ static void equals_the_reduction(void **state)
     enum { N = 14 };
     for (uint64_t seed = 0; seed < 100; seed++) {
         perp_random random = {seed};
-        case_of c = monotone(&random, N, N, 0.1);
+        case_of c = monotone(&random, N, N, 0.1, false);
         for (int i = 0; i < N; i++) {
             c.free[i] = perp_random_uniform(&random, 0.0, 1.0) < 0.4;
         }
@@ -126,6 +126,11 @@ static void redundant_equations(void **state)
         ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
         c.q[4] += 0.01; /* the repeated equation asks for something else */
         ASSERT_OUTCOME(PERP_OUTCOME_INFEASIBLE, solve(&c));
+        assert_true(fabs(c.ray[4]) > 0.0); /* the proof: 4 less 2 */
+        for (int a = 0; a < N; a++) {
+            ASSERT_NEAR(c.ray[a], a == 4 ? c.ray[4] : (a == 2 ? -c.ray[4] : 0.0), 0.0);
+            ASSERT_NEAR(c.ray[N + a], 0.0, 0.0);
+        }
         free_case(&c);
     }
 }
@@ -182,7 +187,85 @@ static void linear_programmes_without_answer(void **state)
     }
 }
 
-/* Semidefinite: solved or proven to have no point at all, nothing in between. */
+/* A weighted graph's Laplacian with integer weights, its rows and columns with signs, plus 2^-k I: definite, with a
+ * condition near 2^k. The solution is near a large multiple of the null vector, at most 2^20: there the rounding of z
+ * leaves 1e-9 of a residual. All numbers are exact, so it is known: q = -M z has at most 53 bits. */
+static case_of nearly_singular(perp_random *random, int n, int k, bool signs, double *z)
+{
+    case_of c = new_case(n);
+    const double shift = ldexp(1.0, -k), size = ldexp(1.0, (int)perp_random_uniform(random, 0.0, 21.0));
+    double sign[8];
+    for (int i = 0; i < n; i++) {
+        sign[i] = signs && perp_random_uniform(random, 0.0, 1.0) < 0.5 ? -1.0 : 1.0;
+        z[i] = sign[i] * (size + floor(perp_random_uniform(random, 1.0, 4.0)));
+        c.m[i * n + i] += shift;
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++) {
+            const double weight = j == i - 1 ? 1.0 : floor(perp_random_uniform(random, 0.0, 3.0));
+            c.m[i * n + i] += weight;
+            c.m[j * n + j] += weight;
+            c.m[i * n + j] = c.m[j * n + i] = -weight * sign[i] * sign[j];
+        }
+    }
+    for (int i = 0; i < n; i++) { /* the integer part cancels first: every partial sum is exact */
+        double whole = 0.0;
+        for (int j = 0; j < n; j++) {
+            whole -= (i == j ? c.m[i * n + i] - shift : c.m[i * n + j]) * z[j];
+        }
+        c.q[i] = whole - shift * z[i];
+    }
+    return c;
+}
+
+/* A regular system is one, however near a singular one. */
+static void nearly_singular_is_not_infeasible(void **state)
+{
+    (void)state;
+    case_of c = new_case(2);
+    c.m[0] = c.m[1] = c.m[2] = 1.0;
+    c.m[3] = 1.0 + ldexp(1.0, -36);
+    c.q[0] = -1.0;
+    c.q[1] = -1.00001;
+    c.free[0] = c.free[1] = true;
+    ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
+    free_case(&c);
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        perp_random random = {seed};
+        const int n = 2 + (int)(seed % 7), k = 20 + (int)(seed % 25);
+        double z[8];
+        c = nearly_singular(&random, n, k, true, z);
+        for (int i = 0; i < n; i++) { /* what is negative must be free */
+            c.free[i] = z[i] < 0.0 || seed % 3 == 0 || perp_random_uniform(&random, 0.0, 1.0) < 0.5;
+        }
+        assert_true(judge(&c, z) <= 1e-11); /* the known solution is one: 2^25 terms in long double */
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
+        free_case(&c);
+    }
+}
+
+/* How far c.ray is from a proof that there is no point: the largest entry of M'u that is not allowed, of the size of
+ * its terms, where also u >= 0 but on equations and q'u < 0. Long double is exact for integers below 2^64. */
+static double distance_from_proof(const case_of *c)
+{
+    const double *u = c->ray;
+    long double constant = 0.0L, worst = 0.0L;
+    for (int j = 0; j < c->n; j++) {
+        long double sum = 0.0L, size = 0.0L;
+        for (int i = 0; i < c->n; i++) {
+            sum += (long double)c->m[i * c->n + j] * u[i];
+            size += fabsl((long double)c->m[i * c->n + j] * u[i]);
+        }
+        sum = c->free[j] ? fabsl(sum) : sum;
+        worst = sum > worst * size ? sum / size : worst;
+        constant += (long double)c->q[j] * u[j];
+        assert_true(c->free[j] || u[j] >= 0.0);
+    }
+    assert_true(constant < 0.0L);
+    return (double)worst;
+}
+
+/* Semidefinite, of integers: solved or proven to have no point at all, nothing in between. */
 static void monotone_problems_are_decided(void **state)
 {
     (void)state;
@@ -190,17 +273,53 @@ static void monotone_problems_are_decided(void **state)
     for (uint64_t seed = 0; seed < 400; seed++) {
         perp_random random = {seed};
         const int n = 1 + (int)(seed % 17);
-        case_of c = monotone(&random, n, (int)perp_random_uniform(&random, 0.0, n), 0.0);
+        case_of c = monotone(&random, n, (int)perp_random_uniform(&random, 0.0, n), 0.0, true);
         for (int i = 0; i < n; i++) {
             c.free[i] = perp_random_uniform(&random, 0.0, 1.0) < 0.3;
         }
         const perp_lcp_info info = solve(&c);
         solved += info.outcome == PERP_OUTCOME_SOLVED ? 1 : 0;
-        infeasible += info.outcome == PERP_OUTCOME_INFEASIBLE ? 1 : 0;
+        if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+            infeasible++;
+            ASSERT_NEAR(distance_from_proof(&c), 0.0, 0.0);
+        }
         free_case(&c);
     }
     assert_int_equal(solved + infeasible, 400);
     assert_true(solved > 300 && infeasible > 0);
+}
+
+/* The same with rounded numbers. M is then semidefinite only to rounding, and where the exact one has no point the one
+ * given may have a far one: a ray that is a proof to rounding is all that can be said, unless the proof holds as it is.
+ */
+static void rounded_monotone_problems_end_on_near_proofs(void **state)
+{
+    (void)state;
+    int solved = 0, infeasible = 0, rays = 0;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        perp_random random = {seed};
+        const int n = 1 + (int)(seed % 17);
+        case_of c = monotone(&random, n, (int)perp_random_uniform(&random, 0.0, n), 0.0, false);
+        for (int i = 0; i < n; i++) {
+            c.free[i] = perp_random_uniform(&random, 0.0, 1.0) < 0.3;
+        }
+        const perp_lcp_info info = solve(&c);
+        solved += info.outcome == PERP_OUTCOME_SOLVED ? 1 : 0;
+        if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+            infeasible++;
+            ASSERT_NEAR(distance_from_proof(&c), 0.0, 1e-18); /* of the sums here */
+        } else if (info.outcome == PERP_OUTCOME_RAY) {
+            rays++;
+            for (int i = 0; i < n; i++) {
+                c.ray[i] = c.free[i] ? c.ray[i] : fmax(c.ray[i], 0.0);
+            }
+            ASSERT_NEAR(distance_from_proof(&c), 0.0, 1e-12); /* rounding, with conditions below 1e4 */
+        }
+        free_case(&c);
+    }
+    assert_int_equal(solved + infeasible + rays, 400);
+    assert_true(solved > 300 && infeasible > 0 && rays > 0);
+    print_message("solved %d, infeasible %d, rays %d\n", solved, infeasible, rays);
 }
 
 static void none_free_is_an_lcp(void **state)
@@ -249,7 +368,9 @@ int main(void)
         cmocka_unit_test(redundant_equations),
         cmocka_unit_test(linear_programme),
         cmocka_unit_test(linear_programmes_without_answer),
+        cmocka_unit_test(nearly_singular_is_not_infeasible),
         cmocka_unit_test(monotone_problems_are_decided),
+        cmocka_unit_test(rounded_monotone_problems_end_on_near_proofs),
         cmocka_unit_test(none_free_is_an_lcp),
         cmocka_unit_test(bad_input_is_refused),
     };

@@ -81,6 +81,26 @@ static void a_ray_and_no_number(void **state)
     json_decref(json);
 }
 
+static void a_proof(void **state)
+{
+    (void)state;
+    perp_lcp_info info = solved;
+    info.outcome = PERP_OUTCOME_INFEASIBLE;
+    perp_solve_report report = {.n = 2, .info = &info, .z = z, .w = w, .ray = ray};
+    json_t *json = parsed(&report, NULL);
+    const json_t *evidence = json_object_get(json, "certificate");
+    assert_int_equal(json_object_size(evidence), 1);
+    assert_int_equal(json_array_size(json_object_get(evidence, "farkas")), 2);
+    assert_true(number_at(json_object_get(evidence, "farkas"), 0) == 1.0);
+    assert_true(number_at(json_object_get(evidence, "farkas"), 1) == 0.0);
+    json_decref(json);
+    const perp_lcp_solution_set set = {.n = 2, .complete = true, .nodes = 3};
+    report.set = &set; /* the search is the proof; the ray may be that of an attempt before it */
+    json = parsed(&report, NULL);
+    assert_null(json_object_get(json_object_get(json, "certificate"), "farkas"));
+    json_decref(json);
+}
+
 static void faces(void **state)
 {
     (void)state;
@@ -130,8 +150,9 @@ static void a_refusal(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_solution), cmocka_unit_test(a_ray_and_no_number),    cmocka_unit_test(faces),
-        cmocka_unit_test(a_refusal),  cmocka_unit_test(an_empty_list_is_there),
+        cmocka_unit_test(a_solution), cmocka_unit_test(a_ray_and_no_number),
+        cmocka_unit_test(faces),      cmocka_unit_test(a_refusal),
+        cmocka_unit_test(a_proof),    cmocka_unit_test(an_empty_list_is_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
