@@ -227,7 +227,8 @@ def pin_in_hole():
                          [-radius, 0, length / 2]]]
     out += shape(view, corners, "#dcebf7", BLUE, 'fill-opacity="0.8"')
     out += line(view, [0, 0, -0.75], [0, 0, 1.25], "#888", 1, 'stroke-dasharray="8 3 2 3"')
-    for c in found:
+    in_the_cut = [c for c in found if abs(c["normal"][1]) < 0.5]
+    for c in in_the_cut:
         p, q = ends(c)
         n = c["normal"]
         out += line(view, p, q, RED, 1.4, 'stroke-dasharray="3 2"')
@@ -237,7 +238,8 @@ def pin_in_hole():
         right = p[0] > 0
         out += label(view, p, "%s, %.3f" % (name, c["phi"]), 14 if right else -14, -6 if right else 16,
                      "start" if right else "end")
-    return out, "pin in a hole, cut along the axis", f"{len(found)} points, one for each end; arrows: normals, from a to b"
+    return out, "pin in a hole, cut along the axis", (
+        f"{len(found)} points, {len(in_the_cut)} of them in the cut; arrows: normals, from a to b")
 
 
 def main():
