@@ -10,6 +10,7 @@
  * The library's answer is filtered and sorted; those of the other two are neither, so they are timed too kindly. All
  * must find the same number of pairs, and the same sum over them.
  */
+#include "options.h"
 #include "timing.h"
 
 #include <perp/geometry.h>
@@ -373,22 +374,7 @@ static void write_json(const char *path, const subject *subjects, int count)
 
 int main(int argc, char **argv)
 {
-    const char *json = NULL;
-    int samples = 200;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
-            json = argv[++i];
-        } else if (strcmp(argv[i], "--samples") == 0 && i + 1 < argc) {
-            samples = atoi(argv[++i]);
-        } else {
-            samples = 0;
-        }
-    }
-    if (samples < 1) {
-        fprintf(stderr, "usage: bench_broad_phase [--json FILE] [--samples N]\n");
-        return 2;
-    }
-    samples = samples > MAX_SAMPLES ? MAX_SAMPLES : samples; /* other benchmarks of run.sh want more */
+    const bench_options options = bench_options_read(argc, argv, (bench_option_limits){1, 200, MAX_SAMPLES});
     timing_machine(stdout, "%s, %ld cores, load average %s before the run; %s\n");
     printf("ns per box and search, minimum / median; pairs and tests per box; trees made anew / searches\n");
     printf("scene     boxes   pairs  tests     anew");
@@ -402,11 +388,11 @@ int main(int argc, char **argv)
         subjects[i].kind = (kind)(i / 4);
         subjects[i].count = counts[i % 4];
         const int divisor = subjects[i].count / 5000; /* large scenes get fewer samples */
-        measure(&subjects[i], divisor > 0 ? (samples + divisor - 1) / divisor : samples);
+        measure(&subjects[i], divisor > 0 ? (options.samples + divisor - 1) / divisor : options.samples);
         print_subject(&subjects[i]);
     }
-    if (json) {
-        write_json(json, subjects, KINDS * 4);
+    if (options.json) {
+        write_json(options.json, subjects, KINDS * 4);
     }
     return 0;
 }

@@ -7,11 +7,12 @@
 #include "contact_pairs.h"
 #include "contact_queries.h"
 #include "contact_scenes.h"
+#include "options.h"
 #include "pair_peers.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { QUERIES = 4 };
 #define MARGIN 0.01 /* of the pairs that are apart, m */
@@ -177,30 +178,16 @@ int main(int argc, char **argv)
 {
     static pair_row rows[PAIR_ROWS_MAX];
     query_row queries[QUERIES];
-    const char *json = NULL;
-    int samples = 2000;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
-            json = argv[++i];
-        } else if (strcmp(argv[i], "--samples") == 0 && i + 1 < argc) {
-            samples = atoi(argv[++i]);
-        } else {
-            samples = 0;
-        }
-    }
-    if (samples < 1) {
-        fprintf(stderr, "usage: bench_contact [--json FILE] [--samples N]\n");
-        return 2;
-    }
+    const bench_options options = bench_options_read(argc, argv, (bench_option_limits){1, 2000, INT_MAX});
     timing_machine(stdout, "%s, %ld cores, load average %s before the run; %s\n");
     printf("MuJoCo %s, ODE %s\n", pair_mujoco_version(), pair_ode_version());
-    const int count = pair_rows_measure(rows, samples / 10 + 1, MARGIN);
+    const int count = pair_rows_measure(rows, options.samples / 10 + 1, MARGIN);
     print_pairs(rows, count);
     print_ratios(rows, count);
     fflush(stdout);
-    measure_queries(queries, samples);
-    if (json) {
-        write_json(json, rows, count, queries);
+    measure_queries(queries, options.samples);
+    if (options.json) {
+        write_json(options.json, rows, count, queries);
     }
     return 0;
 }

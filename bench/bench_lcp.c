@@ -2,11 +2,12 @@
  *
  * First table: problems of all sizes, of the set that is proven solvable; how many each solves, judged by one residual
  * for both (1e-8, scaled as the library's), and the time over all of them, failures included. "claimed" are problems
- * that Siconos reports as solved and that are not.
+ * that Siconos reports as solved and that are not, "off by" the median of their residuals.
  * Second table: problems of n about 100 and 400. The ratio is the median over problems that both solve of the quotient
- * of their times, each the fastest of three.
+ * of their times, each the fastest of three; the residuals are those of the same problems.
  */
 #include "lcp_generator.h"
+#include "options.h"
 #include "siconos_lcp.h"
 #include "timing.h"
 
@@ -14,18 +15,26 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MAX_SAMPLES = 20000, REPETITIONS = 3, BINS = 4, SIZES = 2 };
+#define SOLVED 1e-8 /* on the residual, whoever says so */
 
 typedef struct tally {
     int low, high; /* n */
     int problems, solved, siconos_solved, siconos_claimed, both, fallbacks;
-    double *ours, *siconos; /* s a problem */
-    double *ratios;         /* of those that both solve */
+    double *ours, *siconos;                              /* s a problem */
+    double *ratios, *ours_residuals, *siconos_residuals; /* of those that both solve */
+    double *claimed_residuals;
     timing_stats ours_time, siconos_time;
-    double ratio;
+    double ratio, claimed_residual, ours_residual[2], siconos_residual[2]; /* median; of residuals also the largest */
 } tally;
+
+/* One problem, one solver. */
+typedef struct answer {
+    bool solved;
+    double seconds; /* the fastest of some */
+    double residual;
+} answer;
 
 typedef struct bench {
     lcp_case *c;
@@ -51,65 +60,91 @@ static double *take(int count)
 
 static tally new_tally(int low, int high, int samples)
 {
-    tally t = {.low = low, .high = high, .ours = take(samples), .siconos = take(samples), .ratios = take(samples)};
+    tally t = {.low = low,
+               .high = high,
+               .ours = take(samples),
+               .siconos = take(samples),
+               .ratios = take(samples),
+               .ours_residuals = take(samples),
+               .siconos_residuals = take(samples),
+               .claimed_residuals = take(samples)};
     return t;
 }
 
-static bool holds(const bench *b, const double *z)
+static void free_tally(tally *t)
 {
-    const perp_lcp problem = {b->c->n, b->c->m, b->c->q};
-    return perp_lcp_residual(&problem, z) <= 1e-8;
+    free(t->ours);
+    free(t->siconos);
+    free(t->ratios);
+    free(t->ours_residuals);
+    free(t->siconos_residuals);
+    free(t->claimed_residuals);
 }
 
-/* The fastest of some; whether it was solved. */
-static bool time_ours(bench *b, int repetitions, double *seconds, tally *t)
+static answer time_ours(bench *b, int repetitions, tally *t)
 {
     const perp_lcp problem = {b->c->n, b->c->m, b->c->q};
+    answer r = {.seconds = INFINITY};
     perp_lcp_solution solution = {.z = b->z, .w = b->w};
     perp_lcp_info info;
     perp_error error;
-    *seconds = INFINITY;
     for (int i = 0; i < repetitions; i++) {
         const double start = timing_now();
         if (perp_lcp_solve(&problem, NULL, b->workspace, &solution, &info, &error) != PERP_STATUS_OK) {
             die(error.message);
         }
-        *seconds = fmin(*seconds, timing_now() - start);
+        r.seconds = fmin(r.seconds, timing_now() - start);
     }
-    const bool solved = info.outcome == PERP_OUTCOME_SOLVED;
-    if (solved && !holds(b, b->z)) {
+    r.residual = perp_lcp_residual(&problem, b->z);
+    r.solved = info.outcome == PERP_OUTCOME_SOLVED;
+    if (r.solved && !(r.residual <= SOLVED)) {
         die("falsely solved");
     }
     t->fallbacks += info.tried_count > 1;
-    return solved;
+    return r;
 }
 
-static bool time_siconos(bench *b, int repetitions, double *seconds, tally *t)
+static answer time_siconos(bench *b, int repetitions, tally *t)
 {
+    const perp_lcp problem = {b->c->n, b->c->m, b->c->q};
+    answer r = {.seconds = INFINITY};
     bool claimed = false;
-    *seconds = INFINITY;
     for (int i = 0; i < repetitions; i++) {
         double once;
         claimed = siconos_lcp_solve(b->siconos, b->c->n, b->c->m, b->c->q, b->z, &once);
-        *seconds = fmin(*seconds, once);
+        r.seconds = fmin(r.seconds, once);
     }
-    const bool solved = claimed && holds(b, b->z);
-    t->siconos_claimed += claimed && !solved;
-    return solved;
+    r.residual = perp_lcp_residual(&problem, b->z);
+    r.solved = claimed && r.residual <= SOLVED;
+    if (claimed && !r.solved) {
+        t->claimed_residuals[t->siconos_claimed++] = r.residual;
+    }
+    return r;
 }
 
 static void add_problem(bench *b, int repetitions, tally *t)
 {
     const int i = t->problems++;
-    const bool ours = time_ours(b, repetitions, &t->ours[i], t);
-    t->solved += ours;
+    const answer ours = time_ours(b, repetitions, t);
+    t->ours[i] = ours.seconds;
+    t->solved += ours.solved;
     if (b->siconos) {
-        const bool siconos = time_siconos(b, repetitions, &t->siconos[i], t);
-        t->siconos_solved += siconos;
-        if (ours && siconos) {
-            t->ratios[t->both++] = t->siconos[i] / t->ours[i];
+        const answer siconos = time_siconos(b, repetitions, t);
+        t->siconos[i] = siconos.seconds;
+        t->siconos_solved += siconos.solved;
+        if (ours.solved && siconos.solved) {
+            const int k = t->both++;
+            t->ratios[k] = siconos.seconds / ours.seconds;
+            t->ours_residuals[k] = ours.residual;
+            t->siconos_residuals[k] = siconos.residual;
         }
     }
+}
+
+static void median_and_largest(double *values, int count, double r[2])
+{
+    r[0] = timing_summary(values, count).median; /* which sorts them */
+    r[1] = values[count - 1];
 }
 
 static void summarise(tally *t)
@@ -118,7 +153,14 @@ static void summarise(tally *t)
         t->ours_time = timing_summary(t->ours, t->problems);
         t->siconos_time = timing_summary(t->siconos, t->problems);
     }
-    t->ratio = t->both > 0 ? timing_summary(t->ratios, t->both).median : NAN;
+    if (t->siconos_claimed > 0) {
+        t->claimed_residual = timing_summary(t->claimed_residuals, t->siconos_claimed).median;
+    }
+    if (t->both > 0) {
+        t->ratio = timing_summary(t->ratios, t->both).median;
+        median_and_largest(t->ours_residuals, t->both, t->ours_residual);
+        median_and_largest(t->siconos_residuals, t->both, t->siconos_residual);
+    }
 }
 
 static void measure_all_sizes(bench *b, int samples, tally bins[BINS])
@@ -155,8 +197,12 @@ static void print_tally(const tally *t, bool siconos)
     printf("%3d..%3d  %8d   %7d (%4d)  %8.0f /%8.0f", t->low, t->high, t->problems, t->solved, t->fallbacks,
            1e6 * t->ours_time.median, 1e6 * t->ours_time.p99);
     if (siconos) {
-        printf("     %7d (%4d)  %8.0f /%8.0f    %5d  %6.1f", t->siconos_solved, t->siconos_claimed,
-               1e6 * t->siconos_time.median, 1e6 * t->siconos_time.p99, t->both, t->ratio);
+        printf("     %7d (%4d)  %7.1g  %8.0f /%8.0f    %5d", t->siconos_solved, t->siconos_claimed, t->claimed_residual,
+               1e6 * t->siconos_time.median, 1e6 * t->siconos_time.p99, t->both);
+        if (t->both > 0) {
+            printf("  %6.1f  %8.1e /%8.1e  %8.1e /%8.1e", t->ratio, t->ours_residual[0], t->ours_residual[1],
+                   t->siconos_residual[0], t->siconos_residual[1]);
+        }
     }
     printf("\n");
 }
@@ -165,7 +211,8 @@ static void print_head(const char *title, bool siconos)
 {
     printf("%s\n%8s  %8s  %16s  %17s", title, "n", "problems", "solved (fallb.)", "us median / p99");
     if (siconos) {
-        printf("    %16s  %17s    %5s  %6s", "Siconos (claim)", "us median / p99", "both", "ratio");
+        printf("    %16s  %7s  %17s    %5s  %6s  %18s  %18s", "Siconos (claim)", "off by", "us median / p99", "both",
+               "ratio", "residual med / max", "Siconos' med / max");
     }
     printf("\n");
 }
@@ -178,10 +225,15 @@ static void write_tally(FILE *out, const tally *t, bool siconos, const char *end
             t->low, t->high, t->problems, t->solved, t->fallbacks, t->ours_time.median, t->ours_time.p99);
     if (siconos) {
         fprintf(out,
-                ", \"siconos\": {\"solved\": %d, \"claimed\": %d, \"median_s\": %.4g, \"p99_s\": %.4g, \"both\": %d",
-                t->siconos_solved, t->siconos_claimed, t->siconos_time.median, t->siconos_time.p99, t->both);
+                ", \"siconos\": {\"solved\": %d, \"claimed\": %d, \"claimed_residual\": %.3g, \"median_s\": %.4g, "
+                "\"p99_s\": %.4g, \"both\": %d",
+                t->siconos_solved, t->siconos_claimed, t->claimed_residual, t->siconos_time.median, t->siconos_time.p99,
+                t->both);
         if (t->both > 0) {
-            fprintf(out, ", \"ratio_median\": %.3f", t->ratio);
+            fprintf(out,
+                    ", \"ratio_median\": %.3f, \"residual_median\": %.3g, \"residual_max\": %.3g, "
+                    "\"our_residual_median\": %.3g, \"our_residual_max\": %.3g",
+                    t->ratio, t->siconos_residual[0], t->siconos_residual[1], t->ours_residual[0], t->ours_residual[1]);
         }
         fprintf(out, "}");
     }
@@ -234,9 +286,7 @@ static void run(int samples, const char *json)
         write_json(json, tallies, BINS + SIZES, siconos);
     }
     for (int k = 0; k < BINS + SIZES; k++) {
-        free(tallies[k].ours);
-        free(tallies[k].siconos);
-        free(tallies[k].ratios);
+        free_tally(&tallies[k]);
     }
     lcp_case_free(b.c);
     perp_lcp_workspace_free(b.workspace);
@@ -245,21 +295,7 @@ static void run(int samples, const char *json)
 
 int main(int argc, char **argv)
 {
-    const char *json = NULL;
-    int samples = 400;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
-            json = argv[++i];
-        } else if (strcmp(argv[i], "--samples") == 0 && i + 1 < argc) {
-            samples = atoi(argv[++i]);
-        } else {
-            samples = 0;
-        }
-    }
-    if (samples < 1) {
-        fprintf(stderr, "usage: bench_lcp [--json FILE] [--samples N]\n");
-        return 2;
-    }
-    run(samples > MAX_SAMPLES ? MAX_SAMPLES : samples, json);
+    const bench_options options = bench_options_read(argc, argv, (bench_option_limits){1, 400, MAX_SAMPLES});
+    run(options.samples, options.json);
     return 0;
 }

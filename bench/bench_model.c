@@ -13,11 +13,13 @@
  * its qpos from the prepared list (d->qpos is pointed at it), so that no copying is timed on either side.
  */
 #include "mujoco_peer.h"
+#include "options.h"
 #include "timing.h"
 
 #include <perp/model.h>
 #include <perp/scene_yaml.h>
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -433,23 +435,9 @@ static void write_json(const char *path, const subject *subjects, int count)
 
 int main(int argc, char **argv)
 {
-    const char *json = NULL;
-    int samples = 4000;
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
-            json = argv[++i];
-        } else if (strcmp(argv[i], "--samples") == 0 && i + 1 < argc) {
-            samples = atoi(argv[++i]);
-        } else {
-            samples = 0;
-        }
-    }
-    if (samples < 100) {
-        fprintf(stderr, "usage: bench_model [--json FILE] [--samples N]    N >= 100\n");
-        return 2;
-    }
+    const bench_options options = bench_options_read(argc, argv, (bench_option_limits){100, 4000, INT_MAX});
     timing_machine(stdout, "%s, %ld cores, load average %s before the run; %s\n");
-    printf("MuJoCo %s; samples of %d evaluations, %d samples\n", mj_versionString(), BLOCK, samples);
+    printf("MuJoCo %s; samples of %d evaluations, %d samples\n", mj_versionString(), BLOCK, options.samples);
 
     subject subjects[] = {
         {.name = "arm with gripper and 10 free bodies",
@@ -466,11 +454,11 @@ int main(int argc, char **argv)
     for (int i = 0; i < count; i++) {
         open_subject(&subjects[i]);
         compare(&subjects[i]);
-        time_subject(&subjects[i], i == 2 ? samples / 10 : samples);
+        time_subject(&subjects[i], i == 2 ? options.samples / 10 : options.samples);
         print_subject(&subjects[i]);
     }
-    if (json) {
-        write_json(json, subjects, count);
+    if (options.json) {
+        write_json(options.json, subjects, count);
     }
     for (int i = 0; i < count; i++) {
         close_subject(&subjects[i]);

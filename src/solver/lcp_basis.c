@@ -52,21 +52,22 @@ static void subtract_rows(perp_lcp_workspace *c, const double *factors, int begi
     }
 }
 
-/* H = U^-1 L^-1. L^-1 is lower triangular, so its rows are short. */
-static void invert(perp_lcp_workspace *c)
+/* H = U^-1 L^-1. L^-1 is lower triangular, so its rows are short. False if cancelled. */
+static bool invert(perp_lcp_workspace *c)
 {
     const int m = c->m;
-    for (int i = 0; i < m; i++) {
+    for (int i = 0; i < m && !perp_lcp_is_cancelled(c); i++) {
         double *h = h_row(c, i);
         memset(h, 0, (size_t)m * sizeof(double));
         h[i] = 1.0;
         subtract_rows(c, c->lu + (ptrdiff_t)i * c->stride_h, 0, i, i, h);
     }
-    for (int i = m - 1; i >= 0; i--) {
+    for (int i = m - 1; i >= 0 && !perp_lcp_is_cancelled(c); i--) {
         const double *u = c->lu + (ptrdiff_t)i * c->stride_h;
         subtract_rows(c, u, i + 1, m, m, h_row(c, i));
         perp_dense_divide(m, u[i], h_row(c, i));
     }
+    return !perp_lcp_is_cancelled(c);
 }
 
 /* `rows` in the order of the pivots: then H needs no permutation. */
@@ -94,10 +95,9 @@ bool perp_lcp_basis_refresh(perp_lcp_workspace *c)
         }
     }
     const double norm = perp_matrix_norm_one(m, m, c->lu, stride);
-    if (perp_lu_factor(m, c->lu, stride, c->pivots, NULL) != PERP_STATUS_OK) {
+    if (perp_lu_factor(m, c->lu, stride, c->pivots, NULL) != PERP_STATUS_OK || !invert(c)) {
         return false;
     }
-    invert(c);
     permute_rows(c);
     c->condition = norm * perp_matrix_norm_one(m, m, c->h, stride);
     return c->condition * DBL_EPSILON < 1.0; /* false for NaN */

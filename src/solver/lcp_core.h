@@ -84,7 +84,14 @@ struct perp_lcp_workspace {
     bool ray_is_z, has_ray;
     double condition; /* of K at the last refresh, 1-norm */
     perp_lemke_care care;
+    const volatile bool *cancel; /* of the settings; may be NULL */
 };
+
+/* Asked before every pivot, and within eliminations, which take longer. */
+static inline bool perp_lcp_is_cancelled(const perp_lcp_workspace *c)
+{
+    return c->cancel && *c->cancel;
+}
 
 /* ---- lcp_core.c: the problem in its scaled form ------------------------------------------------------------------ */
 
@@ -101,7 +108,7 @@ void perp_lcp_data_slack(const perp_lcp_data *data, const double *z, double *w);
 
 void perp_lcp_basis_clear(perp_lcp_workspace *c);
 void perp_lcp_basis_append(perp_lcp_workspace *c, int row, int col); /* lists only: refresh afterwards */
-/* H from the data; false if K is singular to rounding. May reorder `rows`. */
+/* H from the data; false if K is singular to rounding, or cancelled. May reorder `rows`. */
 bool perp_lcp_basis_refresh(perp_lcp_workspace *c);
 /* The condition number of K in the 1-norm, as the last refresh found it. */
 double perp_lcp_basis_condition(const perp_lcp_workspace *c);
@@ -125,7 +132,8 @@ perp_pivot_end perp_lcp_pivot(perp_lcp_workspace *c, const perp_lcp_settings *se
 typedef enum perp_free_start {
     PERP_FREE_START_OK,
     PERP_FREE_START_INFEASIBLE, /* equations contradict each other: c->farkas proves it */
-    PERP_FREE_START_SINGULAR    /* no basis holds the free variables */
+    PERP_FREE_START_SINGULAR,   /* no basis holds the free variables */
+    PERP_FREE_START_CANCELLED
 } perp_free_start;
 
 /* Appends the free variables to the cleared basis, with as few others as make K regular. Redundant equations and free

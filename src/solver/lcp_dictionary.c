@@ -16,6 +16,9 @@ static const double DOUBTFUL = 1e-7;
  * for q = (0, -1). Smaller differences cannot be told from rounding. */
 static const double ROUNDING = 5e-12;
 
+/* Of q: see perp_lcp_scaled. */
+static const double NOISE = 1e-15;
+
 /* ---- scaling -------------------------------------------------------------------------------------------------------
  */
 
@@ -70,7 +73,7 @@ static bool is_lossy(const perp_lcp_scaled *s, const perp_lcp *problem, double l
                 return true;
             }
         }
-        if (problem->q[i] != 0.0 && fabs(s->q[i]) <= PERP_LCP_ZERO) {
+        if (s->q[i] != 0.0 && fabs(s->q[i]) <= PERP_LCP_ZERO) {
             return true;
         }
     }
@@ -98,6 +101,7 @@ perp_status perp_lcp_scale(perp_lcp_scaled *s, const perp_lcp *problem, perp_are
     }
     for (int i = 0; i < s->n; i++) {
         s->q[i] = ldexp(problem->q[i], s->row_exponent[i] + s->q_exponent);
+        s->q[i] = fabs(s->q[i]) <= NOISE ? 0.0 : s->q[i];
         for (int j = 0; j < s->n; j++) {
             s->m[i * s->n + j] = ldexp(problem->m[i * s->n + j], s->row_exponent[i] + s->column_exponent[j]);
             if (!isfinite(s->m[i * s->n + j])) {
@@ -300,6 +304,18 @@ static bool may_improve(const perp_lcp_dictionary *d, int row, double sign)
     return false;
 }
 
+/* What lies in doubt may be rounding that pivots left: the same dictionary computed afresh has less. */
+static bool can_be_rebuilt(const perp_lcp_dictionary *d)
+{
+    return d->pivots > 0 && perp_lcp_dictionary_row(d, PERP_LCP_ARTIFICIAL) < 0 &&
+           column_of(d, PERP_LCP_ARTIFICIAL) < 0;
+}
+
+static perp_lcp_lp rebuild(perp_lcp_dictionary *d)
+{
+    return perp_lcp_dictionary_build(d, perp_lcp_dictionary_basis(d), d->tight);
+}
+
 static int pivot_limit(const perp_lcp_dictionary *d)
 {
     return 1000 + 100 * d->problem->n;
@@ -323,11 +339,18 @@ perp_lcp_lp perp_lcp_dictionary_fix(perp_lcp_dictionary *d, int variable)
             return PERP_LCP_LP_YES;
         }
         const int column = d->b[row] > 0.0 ? improving_column(d, row, -1.0, is_bland(d, k)) : -1;
-        if (column < 0) {
-            if (d->b[row] > PERP_LCP_ZERO) {
-                d->doubtful = d->doubtful || may_improve(d, row, -1.0);
-                return d->b[row] > DOUBTFUL ? PERP_LCP_LP_NO : PERP_LCP_LP_TROUBLE;
+        if (column < 0 && d->b[row] > PERP_LCP_ZERO) {
+            const bool doubt = may_improve(d, row, -1.0) || d->b[row] <= DOUBTFUL;
+            if (doubt && can_be_rebuilt(d)) {
+                if (rebuild(d) != PERP_LCP_LP_YES) {
+                    return PERP_LCP_LP_TROUBLE;
+                }
+                continue;
             }
+            d->doubtful = d->doubtful || may_improve(d, row, -1.0);
+            return d->b[row] > DOUBTFUL ? PERP_LCP_LP_NO : PERP_LCP_LP_TROUBLE;
+        }
+        if (column < 0) {
             retire_row(d, row);
             return PERP_LCP_LP_YES;
         }
@@ -347,6 +370,12 @@ perp_lcp_lp perp_lcp_dictionary_can_be_positive(perp_lcp_dictionary *d, int vari
             return PERP_LCP_LP_YES;
         }
         const int column = row < 0 ? column_of(d, variable) : improving_column(d, row, 1.0, is_bland(d, k));
+        if (column < 0 && may_improve(d, row, 1.0) && can_be_rebuilt(d)) {
+            if (rebuild(d) != PERP_LCP_LP_YES) {
+                return PERP_LCP_LP_TROUBLE;
+            }
+            continue;
+        }
         if (column < 0) {
             d->doubtful = d->doubtful || may_improve(d, row, 1.0);
             return PERP_LCP_LP_NO;

@@ -15,8 +15,6 @@
 
 #include "base/arena.h"
 
-enum { PERP_LCP_DICTIONARY_LARGEST = 40 };
-
 /* What counts as zero, for variables and for entries: far above rounding (1e-16 times the growth of some dozen pivots,
  * after which a dictionary is rebuilt) and far below the tolerance of 1e-8 on solutions. */
 #define PERP_LCP_ZERO 1e-10
@@ -44,9 +42,12 @@ static inline bool perp_lcp_is_subset(perp_lcp_variables a, perp_lcp_variables b
 }
 
 /* M' = R M D, q' = s R q with powers of two R, D (diagonal) and s, so that z = D z' / s and w = R^-1 w' / s: the same
- * signs and zeros. s keeps max |q'| <= 1 and does not enlarge a small q: q = 1e-15 beside M = 1 is zero.
- * `lossy`: an entry of M or q that is not zero counts as zero (it is below PERP_LCP_ZERO once scaled, or was left out
- * of scaling), so that what is found may be the answer to another problem. */
+ * signs and zeros. s keeps max |q'| <= 1 and does not enlarge a small q: q = 1e-15 beside M = 1 is zero. An entry of q'
+ * up to 1e-15 is rounding, as a cosine of a right angle leaves, and is made zero. (The solutions for the q that was
+ * given lie within a multiple of that change of those for the q taken: their set, as a function of q, is a union of
+ * polyhedra, hence upper Lipschitz.) `lossy`: a larger entry of q, or any of M, that is not zero counts as zero (it is
+ * below PERP_LCP_ZERO once scaled, or was left out of scaling), so that what is found may be the answer to another
+ * problem. */
 typedef struct perp_lcp_scaled {
     int n;
     double *m, *q;

@@ -50,6 +50,7 @@ perp_status perp_lcp_begin(perp_lcp_workspace *c, const perp_lcp_data *data, con
         }
     }
     c->data = *data;
+    c->cancel = settings->cancel;
     c->pivot_count = c->refresh_count = 0;
     return PERP_STATUS_OK;
 }
@@ -186,6 +187,9 @@ perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *se
     if (begun != PERP_FREE_START_OK) {
         keep_basis(c);
         *residual = judge_unfinished(c);
+        if (begun != PERP_FREE_START_INFEASIBLE && perp_lcp_is_cancelled(c)) {
+            return PERP_OUTCOME_CANCELLED;
+        }
         return begun == PERP_FREE_START_INFEASIBLE ? PERP_OUTCOME_INFEASIBLE : PERP_OUTCOME_ILL_CONDITIONED;
     }
     perp_lcp_settings own = *settings;

@@ -402,7 +402,7 @@ perp_pivot_end perp_lcp_pivot(perp_lcp_workspace *c, const perp_lcp_settings *se
     bool done = enter.index < 0;
     cycle_watch watch = {0, 1, 0};
     for (int count = 1; end == PERP_PIVOT_COMPLEMENTARY && !done; count++) {
-        if (settings->cancel && *settings->cancel) {
+        if (perp_lcp_is_cancelled(c)) {
             return PERP_PIVOT_CANCELLED;
         }
         if (count >= max_pivots || comes_back(&watch, c->hash)) {
@@ -410,5 +410,5 @@ perp_pivot_end perp_lcp_pivot(perp_lcp_workspace *c, const perp_lcp_settings *se
         }
         end = pivot(c, &enter, &done);
     }
-    return end;
+    return end == PERP_PIVOT_SINGULAR && perp_lcp_is_cancelled(c) ? PERP_PIVOT_CANCELLED : end;
 }

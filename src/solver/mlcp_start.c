@@ -67,7 +67,7 @@ static void eliminate(elimination *e, int row, int col)
 /* Within the free block, the largest entry first. */
 static void eliminate_free_block(elimination *e)
 {
-    for (;;) {
+    while (!perp_lcp_is_cancelled(e->c)) {
         int row = -1, col = -1;
         double largest = ENTRY_ZERO;
         for (int i = 0; i < e->n; i++) {
@@ -105,7 +105,7 @@ static int partner_column(const elimination *e, int j)
  * a covering vector can only push it one way. */
 static void eliminate_pairs(elimination *e)
 {
-    for (;;) {
+    while (!perp_lcp_is_cancelled(e->c)) {
         int row = -1, through = -1, col = -1;
         double largest = 0.0;
         for (int j = 0; j < e->n; j++) {
@@ -201,9 +201,12 @@ perp_free_start perp_lcp_start_free(perp_lcp_workspace *c)
     elimination e = copy_problem(c);
     eliminate_free_block(&e);
     eliminate_pairs(&e);
+    if (perp_lcp_is_cancelled(c)) {
+        return PERP_FREE_START_CANCELLED;
+    }
     perp_free_start result = judge_leftover(&e, regular ? CONSISTENT : CONTRADICTION, c->ties);
     const bool factored = c->m == 0 || perp_lcp_basis_refresh(c);
-    for (int i = 0; factored && i < c->n; i++) {
+    for (int i = 0; factored && i < c->n && !perp_lcp_is_cancelled(c); i++) {
         if (c->ties[i] && proves_contradiction(c, i)) {
             return PERP_FREE_START_INFEASIBLE;
         }

@@ -13,10 +13,14 @@
  *   h-matrix  if d > 0 exists with m_ii d_i > sum_j |m_ij| d_j, every principal submatrix is regular on the whole line
  *             from its diagonal to itself, so its determinant keeps the sign of the diagonal's. d solves <M> d = e with
  *             the comparison matrix <M>, its diagonal made a little smaller so that the inequality holds with a
- * relative margin (d may range over many powers of ten, and then 1 is no margin), and is checked. schur
- * pmatrix_schur.c: all minors, decided exactly; 2^n work.
+ *             relative margin (d may range over many powers of ten, and then 1 is no margin), and is checked.
+ *   schur     all minors, by recursive Schur complements, those in doubt decided exactly (pmatrix_schur.h): 2^n work,
+ *             hence a limit on n.
  *
  * The diagonal comes first although a definite matrix passes it anyway: it is what the scaling needs.
+ *
+ * P and not P hold for the matrix as given, to the last bit. The verdict is `unknown` where n is beyond the limit and
+ * no quick test decides, and where exact determinants would be too many or wider than exact_minor.h takes.
  *
  * P0 (all minors >= 0) and column sufficiency (x_i (M x)_i <= 0 for all i implies = 0 for all i) come for free from P,
  * which implies both, and from a negative minor, which excludes both. A minor that is zero decides neither.

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "failing_allocator.h"
+#include "refusals.h"
 
 static perp_diagnostics diagnostics;
 
@@ -30,8 +31,7 @@ static perp_scene *load_good(const char *text)
 {
     perp_scene *scene = load(text);
     if (!scene) {
-        print_error("%s:%d:%d: %s\n", diagnostics.items[0].file, diagnostics.items[0].line, diagnostics.items[0].column,
-                    diagnostics.items[0].message);
+        print_diagnostics(&diagnostics);
     }
     assert_non_null(scene);
     return scene;
@@ -39,12 +39,6 @@ static perp_scene *load_good(const char *text)
 
 /* ---- refusals
  * -------------------------------------------------------------------------------------------------------- */
-
-typedef struct refusal {
-    const char *text;
-    int line, column;
-    const char *words; /* part of the message */
-} refusal;
 
 #define P "perp: 1\n"
 #define BODY(inside) "perp: 1\nbodies: {b: {" inside "}}\n"
@@ -205,29 +199,17 @@ static const refusal refusals[] = {
     {RUN("modle: kinematic"), 2, 7, "did you mean `model`"},
 };
 
+static bool is_refused(const char *text)
+{
+    perp_scene *scene = load(text);
+    perp_scene_free(scene);
+    return !scene;
+}
+
 static void refuses_with_place_and_remedy(void **state)
 {
     (void)state;
-    int wrong = 0;
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
-        const refusal *r = &refusals[i];
-        perp_scene *scene = load(r->text);
-        const perp_diagnostic *d = NULL;
-        for (int k = 0; k < diagnostics.count && !d; k++) {
-            d = diagnostics.items[k].severity == PERP_SEVERITY_ERROR ? &diagnostics.items[k] : NULL;
-        }
-        if (scene || !d || d->line != r->line || d->column != r->column || !strstr(d->message, r->words) ||
-            strcmp(d->file, "s.yaml") != 0) {
-            print_error("case %zu: %s\n  wanted %d:%d ... %s ...\n  got    %d:%d %s\n", i, r->text, r->line, r->column,
-                        r->words, d ? d->line : 0, d ? d->column : 0,
-                        d       ? d->message
-                        : scene ? "accepted"
-                                : "nothing");
-            wrong++;
-        }
-        perp_scene_free(scene);
-    }
-    assert_int_equal(wrong, 0);
+    assert_refusals(refusals, sizeof refusals / sizeof *refusals, "s.yaml", is_refused, &diagnostics);
 }
 
 static void reports_all_errors_sorted_and_once(void **state)

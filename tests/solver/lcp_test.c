@@ -1,5 +1,7 @@
 #include "lcp_test.h"
 
+#include "farkas_check.h"
+
 void assert_near_(double a, double b, double tolerance, const char *text, const char *file, int line)
 {
     if (!(fabs(a - b) <= tolerance)) {
@@ -91,6 +93,45 @@ double judge(const case_of *c, const double *z)
         scale = fmaxl(scale, 1.0L + fabsl((long double)c->q[i]));
     }
     return (double)(worst / scale);
+}
+
+void assert_proof(const case_of *c)
+{
+    double *bounds = new_array(2 * c->n, sizeof(double));
+    for (int i = 0; i < c->n; i++) {
+        bounds[i] = c->free[i] ? -INFINITY : c->lower[i];
+        bounds[c->n + i] = c->free[i] ? INFINITY : c->upper[i];
+    }
+    assert_true(farkas_holds(c->n, c->m, c->q, bounds, bounds + c->n, c->ray));
+    free(bounds);
+}
+
+case_of nearly_singular(perp_random *random, int n, int k, bool signs, double *z)
+{
+    case_of c = new_case(n);
+    const double shift = ldexp(1.0, -k), size = ldexp(1.0, (int)perp_random_uniform(random, 0.0, 21.0));
+    double sign[8];
+    for (int i = 0; i < n; i++) {
+        sign[i] = signs && perp_random_uniform(random, 0.0, 1.0) < 0.5 ? -1.0 : 1.0;
+        z[i] = sign[i] * (size + floor(perp_random_uniform(random, 1.0, 4.0)));
+        c.m[i * n + i] += shift;
+    }
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++) {
+            const double weight = j == i - 1 ? 1.0 : floor(perp_random_uniform(random, 0.0, 3.0));
+            c.m[i * n + i] += weight;
+            c.m[j * n + j] += weight;
+            c.m[i * n + j] = c.m[j * n + i] = -weight * sign[i] * sign[j];
+        }
+    }
+    for (int i = 0; i < n; i++) { /* the integer part cancels first: every partial sum is exact */
+        double whole = 0.0;
+        for (int j = 0; j < n; j++) {
+            whole -= (i == j ? c.m[i * n + i] - shift : c.m[i * n + j]) * z[j];
+        }
+        c.q[i] = whole - shift * z[i];
+    }
+    return c;
 }
 
 case_of murty(int n)

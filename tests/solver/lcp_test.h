@@ -46,6 +46,15 @@ perp_lcp_workspace *new_workspace(int n);
  * precision that the library does not use. */
 double judge(const case_of *c, const double *z);
 
+/* Fails unless c->ray begins with a proof that the case has no point, checked exactly (farkas_check.h). To be called
+ * wherever a solver says INFEASIBLE. */
+void assert_proof(const case_of *c);
+
+/* A weighted graph's Laplacian with integer weights, its rows and columns with `signs`, plus 2^-k I: definite, with a
+ * condition near 2^k, n <= 8. The solution, which z receives, is near a large multiple of the null vector, at most
+ * 2^20: there the rounding of z leaves 1e-9 of a residual. All numbers are exact: q = -M z has at most 53 bits. */
+case_of nearly_singular(perp_random *random, int n, int k, bool signs, double *z);
+
 case_of murty(int n); /* unit lower triangular, 2 below the diagonal, q = -e */
 case_of fathi(int n); /* its L L' */
 case_of bimatrix(void);

@@ -1,5 +1,6 @@
 /* perp_lcp_enumerate against brute force in exact integer arithmetic, and against known solution sets. */
 #include "lcp_brute_force.h"
+#include "lcp_test.h"
 
 #include <perp/solver.h>
 
@@ -449,6 +450,32 @@ static void wedged_disc(void **state)
     perp_lcp_solution_set_free(set);
 }
 
+/* Small contact problems, whose q has entries that are rounding (a weight times the cosine of a right angle) and whose
+ * masses differ by up to 1e6: the set is complete all the same, and not empty where a solution is known to exist. */
+static void contacts_are_complete(void **state)
+{
+    (void)state;
+    int several = 0, noise = 0;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        const bool proven = seed % 2 == 0;
+        case_of c = contact_lcp(seed, 4 + (int)(seed % 5), proven);
+        perp_lcp_solution_set *set = enumerate(c.n, c.m, c.q);
+        assert_true(set->face_count > 0 || !proven);
+        several += set->face_count > 1;
+        for (int i = 0; i < c.n; i++) {
+            noise += c.q[i] != 0.0 && fabs(c.q[i]) < 1e-15;
+        }
+        for (int f = 0; f < set->face_count; f++) {
+            for (int k = 0; k < set->faces[f].vertex_count; k++) {
+                assert_true(judge(&c, set->faces[f].vertices + k * c.n) <= 1e-8);
+            }
+        }
+        perp_lcp_solution_set_free(set);
+        free_case(&c);
+    }
+    assert_true(several > 10 && noise > 10);
+}
+
 /* w = 1 - z: each z_i is 0 or 1. */
 static void two_to_the_n_points(void **state)
 {
@@ -510,8 +537,9 @@ static void refusals(void **state)
     (void)state;
     perp_error error;
     perp_lcp_solution_set *set = (perp_lcp_solution_set *)&error;
-    double m[41 * 41] = {0.0}, q[41] = {0.0};
-    const perp_lcp large = {41, m, q};
+    enum { TOO_LARGE = PERP_LCP_ENUMERATE_MAX_N + 1 };
+    double m[TOO_LARGE * TOO_LARGE] = {0.0}, q[TOO_LARGE] = {0.0};
+    const perp_lcp large = {TOO_LARGE, m, q};
     assert_int_equal(PERP_STATUS_CAPACITY, perp_lcp_enumerate(&large, NULL, NULL, &set, &error));
     assert_null(set);
     const perp_lcp negative = {-1, m, q};
@@ -525,6 +553,15 @@ static void refusals(void **state)
         assert_int_equal(PERP_STATUS_BAD_INPUT, perp_lcp_enumerate(&small, NULL, NULL, &set, NULL));
         q[1] = 0.0;
     }
+    static const double tolerances[] = {0.0, -1e-8, NAN, 0.99e-12};
+    for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
+        const perp_lcp_enumerate_settings fine = {.tolerance = tolerances[k], .max_nodes = 100};
+        assert_int_equal(PERP_STATUS_BAD_INPUT, perp_lcp_enumerate(&small, &fine, NULL, &set, &error));
+        assert_non_null(strstr(error.message, "tolerance"));
+    }
+    const perp_lcp_enumerate_settings finest = {.tolerance = 1e-12, .max_nodes = 100};
+    assert_int_equal(PERP_STATUS_OK, perp_lcp_enumerate(&small, &finest, NULL, &set, &error));
+    perp_lcp_solution_set_free(set);
     const volatile bool cancel = true;
     const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = 100, .cancel = &cancel};
     assert_int_equal(PERP_STATUS_CANCELLED, perp_lcp_enumerate(&small, &settings, NULL, &set, &error));
@@ -675,6 +712,7 @@ int main(void)
         cmocka_unit_test(murty_and_fathi_have_one),
         cmocka_unit_test(painleve_rod),
         cmocka_unit_test(wedged_disc),
+        cmocka_unit_test(contacts_are_complete),
         cmocka_unit_test(two_to_the_n_points),
         cmocka_unit_test(cubes),
         cmocka_unit_test(refusals),

@@ -10,6 +10,8 @@ static perp_lcp_info lemke(case_of *c, const perp_lcp_settings *settings)
     perp_lcp_workspace_free(workspace);
     if (info.outcome == PERP_OUTCOME_SOLVED) {
         assert_true(judge(c, c->z) <= 1e-8);
+    } else if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+        assert_proof(c);
     }
     return info;
 }

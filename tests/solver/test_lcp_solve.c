@@ -1,5 +1,11 @@
 #include "lcp_test.h"
 
+#include "solver/lcp_core.h"
+
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+
 static perp_lcp_info solve(case_of *c, const char *method, perp_lcp_workspace *workspace)
 {
     const perp_lcp problem = lcp_of(c);
@@ -11,6 +17,8 @@ static perp_lcp_info solve(case_of *c, const char *method, perp_lcp_workspace *w
     const double residual = judge(c, c->z);
     if (info.outcome == PERP_OUTCOME_SOLVED) {
         assert_true(residual <= 1e-8);
+    } else if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+        assert_proof(c);
     }
     /* Both are the same number but for the rounding of n products of entries up to 1e6 or so, over 1 + max |q|. */
     if (isfinite(info.residual)) {
@@ -135,37 +143,6 @@ static void every_method_gives_the_one_solution(void **state)
     perp_lcp_workspace_free(workspace);
 }
 
-/* A weighted graph's Laplacian with integer weights, its rows and columns with signs, plus 2^-k I: definite, with a
- * condition near 2^k. The solution is near a large multiple of the null vector, at most 2^20: there the rounding of z
- * leaves 1e-9 of a residual. All numbers are exact, so it is known: q = -M z has at most 53 bits. */
-static case_of nearly_singular(perp_random *random, int n, int k, bool signs, double *z)
-{
-    case_of c = new_case(n);
-    const double shift = ldexp(1.0, -k), size = ldexp(1.0, (int)perp_random_uniform(random, 0.0, 21.0));
-    double sign[8];
-    for (int i = 0; i < n; i++) {
-        sign[i] = signs && perp_random_uniform(random, 0.0, 1.0) < 0.5 ? -1.0 : 1.0;
-        z[i] = sign[i] * (size + floor(perp_random_uniform(random, 1.0, 4.0)));
-        c.m[i * n + i] += shift;
-    }
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < i; j++) {
-            const double weight = j == i - 1 ? 1.0 : floor(perp_random_uniform(random, 0.0, 3.0));
-            c.m[i * n + i] += weight;
-            c.m[j * n + j] += weight;
-            c.m[i * n + j] = c.m[j * n + i] = -weight * sign[i] * sign[j];
-        }
-    }
-    for (int i = 0; i < n; i++) { /* the integer part cancels first: every partial sum is exact */
-        double whole = 0.0;
-        for (int j = 0; j < n; j++) {
-            whole -= (i == j ? c.m[i * n + i] - shift : c.m[i * n + j]) * z[j];
-        }
-        c.q[i] = whole - shift * z[i];
-    }
-    return c;
-}
-
 /* Definite, so there is a solution, and a ray met through rounding is no proof that there is none. */
 static void nearly_singular_is_not_infeasible(void **state)
 {
@@ -273,6 +250,9 @@ static void extreme_entries_never_lie(void **state)
         } else {
             assert_true(info.residual > 1e-8);
         }
+        if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+            assert_proof(&c);
+        }
         free_case(&c);
     }
     assert_true(solved > 1000); /* most, in fact */
@@ -331,6 +311,146 @@ static void cancel_ends_the_cascade(void **state)
     free_case(&c);
 }
 
+/* The flag is a byte of the workspace's own count of pivots: it goes up, as a true, with the 256th pivot. */
+static const volatile bool *flag_of_pivot_256(const perp_lcp_workspace *workspace)
+{
+    const int value = 256;
+    const unsigned char *bytes = (const unsigned char *)&value;
+    size_t k = 0;
+    while (bytes[k] != 1) {
+        k++;
+    }
+    return (const volatile bool *)((const unsigned char *)&workspace->pivot_count + k);
+}
+
+/* No pivot is made after the flag went up in the middle of a path of 2048 or 4096. */
+static void cancel_is_seen_before_the_next_pivot(void **state)
+{
+    (void)state;
+    enum { N = 12 };
+    double ones[N];
+    case_of cases[2] = {murty(N), murty(N - 1)};
+    perp_lcp_workspace *workspace = new_workspace(N);
+    perp_lcp_settings settings = perp_lcp_settings_default();
+    settings.covering = ones;
+    for (int i = 0; i < N; i++) {
+        ones[i] = 1.0;
+    }
+    for (int k = 0; k < 4; k++) {
+        case_of *c = &cases[k % 2];
+        const perp_lcp problem = lcp_of(c);
+        perp_lcp_solution solution = solution_of(c);
+        perp_lcp_info info;
+        settings.cancel = NULL;
+        ASSERT_STATUS(PERP_STATUS_OK, perp_lcp_lemke(&problem, &settings, workspace, &solution, &info, NULL));
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
+        assert_int_equal(info.pivots, 1 << c->n);
+        settings.cancel = flag_of_pivot_256(workspace);
+        ASSERT_STATUS(PERP_STATUS_OK, (k < 2 ? perp_lcp_lemke : perp_lcp_solve)(&problem, &settings, workspace,
+                                                                                &solution, &info, NULL));
+        ASSERT_OUTCOME(PERP_OUTCOME_CANCELLED, info);
+        assert_int_equal(info.pivots, 256);
+        ASSERT_NEAR(info.residual, judge(c, c->z), 1e-12);
+        assert_true(info.residual > 1e-8);
+    }
+    perp_lcp_workspace_free(workspace);
+    free_case(&cases[0]);
+    free_case(&cases[1]);
+}
+
+static volatile bool alarm_flag;
+static volatile double alarm_time; /* when it went up */
+
+static double cpu_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void raise_flag(int number)
+{
+    (void)number;
+    alarm_time = cpu_seconds();
+    alarm_flag = true;
+}
+
+/* Starts a solver of the case, and the flag `after` seconds of its work (0: never); returns the seconds it took. */
+static double solve_with_alarm(case_of *c, const perp_lcp_settings *settings, double after, perp_lcp_info *info)
+{
+    perp_lcp_workspace *workspace = new_workspace(c->n);
+    const perp_mlcp problem = mlcp_of(c);
+    perp_lcp_solution solution = solution_of(c);
+    const struct sigaction action = {.sa_handler = raise_flag}, no_action = {.sa_handler = SIG_IGN};
+    const struct timeval delay = {(time_t)after, (suseconds_t)(1e6 * (after - floor(after)))}, never = {0, 0};
+    const struct itimerval timer = {never, delay}, none = {never, never};
+    perp_lcp_settings own = *settings;
+    alarm_flag = false;
+    own.cancel = &alarm_flag;
+    assert_int_equal(0, sigaction(SIGPROF, &action, NULL));
+    assert_int_equal(0, setitimer(ITIMER_PROF, &timer, NULL));
+    const double start = cpu_seconds();
+    ASSERT_STATUS(PERP_STATUS_OK, perp_mlcp_solve(&problem, &own, workspace, &solution, info, NULL));
+    const double end = cpu_seconds();
+    assert_int_equal(0, setitimer(ITIMER_PROF, &none, NULL));
+    assert_int_equal(0, sigaction(SIGPROF, &no_action, NULL));
+    perp_lcp_workspace_free(workspace);
+    return after > 0.0 && alarm_flag ? end - alarm_time : end - start;
+}
+
+/* A signal raises the flag in the middle of a path of 2^18 pivots. */
+static void cancel_from_outside(void **state)
+{
+    (void)state;
+    enum { N = 18, ALL = 1 << N };
+    double ones[N];
+    case_of c = murty(N);
+    perp_lcp_settings settings = perp_lcp_settings_default();
+    settings.covering = ones;
+    settings.max_pivots = 2 * ALL;
+    settings.method = "lemke";
+    for (int i = 0; i < N; i++) {
+        ones[i] = 1.0;
+    }
+    perp_lcp_info info;
+    const double whole = solve_with_alarm(&c, &settings, 0.0, &info);
+    ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
+    assert_int_equal(info.pivots, ALL);
+    const double late = solve_with_alarm(&c, &settings, 0.25 * whole, &info);
+    ASSERT_OUTCOME(PERP_OUTCOME_CANCELLED, info);
+    assert_true(info.pivots > 0 && info.pivots < 3 * (ALL / 4));
+    assert_true(late < 2000.0 * whole / ALL); /* the time of 2000 pivots: far above what clocks err by */
+    print_message("stopped after %d of %d pivots, within %.1f pivots of the flag\n", info.pivots, ALL,
+                  late * ALL / whole);
+    free_case(&c);
+}
+
+/* Equations alone, of half the rank: eliminating them is one step before the first pivot, and can be interrupted. */
+static void cancel_during_elimination(void **state)
+{
+    (void)state;
+    enum { N = 600, RANK = 300 };
+    perp_random random = {1};
+    case_of c = new_case(N);
+    for (int i = 0; i < N; i++) {
+        c.free[i] = true;
+        for (int j = 0; j < RANK; j++) { /* the second half of the columns repeats the first */
+            c.m[i * N + j] = c.m[i * N + RANK + j] = floor(perp_random_uniform(&random, -8.0, 9.0));
+        }
+        c.q[i] = -2.0 * c.m[i * N];
+    }
+    perp_lcp_info info;
+    const perp_lcp_settings settings = perp_lcp_settings_default();
+    const double whole = solve_with_alarm(&c, &settings, 0.0, &info);
+    ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
+    const double late = solve_with_alarm(&c, &settings, 0.25 * whole, &info);
+    print_message("elimination takes %.3f s, stopped %.4f s after the flag\n", whole, late);
+    ASSERT_OUTCOME(PERP_OUTCOME_CANCELLED, info);
+    assert_int_equal(info.pivots, 0);
+    assert_true(late < 0.25 * whole);
+    free_case(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +466,9 @@ int main(void)
         cmocka_unit_test(methods_have_names),
         cmocka_unit_test(outcomes_have_names),
         cmocka_unit_test(cancel_ends_the_cascade),
+        cmocka_unit_test(cancel_is_seen_before_the_next_pivot),
+        cmocka_unit_test(cancel_from_outside),
+        cmocka_unit_test(cancel_during_elimination),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
-#include "lcp_test.h"
+#include "mcp_brute_force.h"
+
+#include "farkas_check.h"
 
 static perp_lcp_info solve_from(case_of *c, const int *warm)
 {
@@ -12,6 +14,8 @@ static perp_lcp_info solve_from(case_of *c, const int *warm)
     perp_lcp_workspace_free(workspace);
     if (info.outcome == PERP_OUTCOME_SOLVED) {
         assert_true(judge(c, c->z) <= 1e-8);
+    } else if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+        assert_proof(c);
     }
     for (int i = 0; i < c->n; i++) {
         assert_true(c->z[i] >= c->lower[i] && c->z[i] <= c->upper[i]);
@@ -120,6 +124,103 @@ static void monotone_problems_are_decided(void **state)
     assert_true(solved > 500 && infeasible > 0);
 }
 
+/* The same case as an lcp or an mlcp, where it is one; else as an mcp. */
+static perp_lcp_info solve_as(case_of *c, int kind)
+{
+    bool is_mlcp = true, is_lcp = true;
+    for (int i = 0; i < c->n; i++) {
+        const bool is_free = !isfinite(c->lower[i]) && !isfinite(c->upper[i]);
+        is_mlcp = is_mlcp && !isfinite(c->upper[i]) && (is_free || c->lower[i] == 0.0);
+        is_lcp = is_lcp && !is_free;
+        c->free[i] = is_free;
+    }
+    if (kind == 0 || !is_mlcp) {
+        return solve(c);
+    }
+    perp_lcp_workspace *workspace = new_workspace(c->n);
+    const perp_lcp lcp = lcp_of(c);
+    const perp_mlcp mlcp = mlcp_of(c);
+    perp_lcp_solution solution = solution_of(c);
+    perp_lcp_info info;
+    ASSERT_STATUS(PERP_STATUS_OK, is_lcp ? perp_lcp_solve(&lcp, NULL, workspace, &solution, &info, NULL)
+                                         : perp_mlcp_solve(&mlcp, NULL, workspace, &solution, &info, NULL));
+    perp_lcp_workspace_free(workspace);
+    assert_true(info.outcome != PERP_OUTCOME_SOLVED || judge(c, c->z) <= 1e-8);
+    if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+        assert_proof(c);
+    }
+    return info;
+}
+
+/* Bounds that make the case an lcp (of = 0) or an mlcp (1); else as they are. */
+static void restrict_bounds(int of)
+{
+    for (int i = 0; i < B.n && of < 2; i++) {
+        B.has_lower[i] = B.has_lower[i] || of == 0;
+        B.has_upper[i] = false;
+        B.lower[i] = 0;
+    }
+}
+
+/* Small integers, all classes. Infeasible is said only where brute force finds neither a solution nor a point that
+ * meets the inequalities, and a solution only where there is one. Most of what has no point is proven. */
+static void infeasible_is_true(void **state)
+{
+    (void)state;
+    int empty[3] = {0}, proven[3] = {0}, unsolvable = 0;
+    for (uint64_t seed = 0; seed < 12000; seed++) {
+        perp_random random = {seed};
+        const int of = (int)(seed / 5 % 3);
+        fill(&random, (enum kind)(seed % KINDS), 1 + (int)(seed / 15 % 4));
+        restrict_bounds(of);
+        if (seed % 4 == 0) {
+            plant(&random);
+        }
+        brute_force();
+        case_of c = as_case();
+        for (int kind = 0; kind < 2; kind++) {
+            const perp_lcp_info info = solve_as(&c, kind);
+            assert_true(B.feasible || B.piece_count == 0);
+            assert_true(info.outcome != PERP_OUTCOME_INFEASIBLE || !B.feasible);
+            assert_true(info.outcome != PERP_OUTCOME_SOLVED || B.piece_count > 0);
+            assert_true(info.outcome != PERP_OUTCOME_CANCELLED && info.outcome != PERP_OUTCOME_UNBOUNDED);
+            empty[of] += !B.feasible;
+            proven[of] += info.outcome == PERP_OUTCOME_INFEASIBLE;
+            unsolvable += B.feasible && B.piece_count == 0;
+        }
+        free_case(&c);
+    }
+    print_message("without a point %d + %d + %d, of these proven %d + %d + %d; with a point, without a solution %d\n",
+                  empty[0], empty[1], empty[2], proven[0], proven[1], proven[2], unsolvable);
+    for (int of = 0; of < 3; of++) {
+        assert_true(empty[of] > 300 && proven[of] > empty[of] * 3 / 4);
+    }
+    assert_true(unsolvable > 300);
+}
+
+/* The check itself: a proof is one, and stops being one when a number in it is changed by its last bit. */
+static void proofs_are_checked_exactly(void **state)
+{
+    (void)state;
+    const double m[4] = {1.0, -1.0, -1.0, 1.0}, q[2] = {-1.0, 0.5}, none[2] = {-INFINITY, -INFINITY};
+    const double u[2] = {1.0, 1.0}, other[2] = {1.0, 1.0 + 0x1p-52}, back[2] = {-1.0, -1.0};
+    assert_true(farkas_holds(2, m, q, NULL, NULL, u));
+    assert_false(farkas_holds(2, m, q, NULL, NULL, other)); /* s_2 = 2^-52 > 0 */
+    assert_false(farkas_holds(2, m, q, NULL, NULL, back));
+    assert_true(farkas_holds(2, m, q, none, NULL, u));
+    assert_false(farkas_holds(2, m, q, none, NULL, other));
+    const double far = 0x1p60, sums[4] = {far, 0.0, 1.0, 0.0}, zero_q[2] = {0.0, -1.0};
+    const double cancelling[2] = {-0x1p-60, 1.0}, near[2] = {-0x1p-60 * (1.0 + 0x1p-52), 1.0};
+    assert_true(farkas_holds(2, sums, zero_q, none, NULL, cancelling));
+    assert_false(farkas_holds(2, sums, zero_q, none, NULL, near)); /* s_1 = -2^-52 points at no bound */
+    const double box[2] = {1.0, 1.0}, zeros[2] = {0.0, 0.0};
+    assert_false(farkas_holds(2, m, q, zeros, box, u)); /* rows of boxes are asked for nothing */
+    const double above[2] = {2.0, INFINITY}, up[4] = {0.0, 0.0, 1.0, 0.0}, need[2] = {0.0, -2.0}, e2[2] = {0.0, 1.0};
+    assert_false(farkas_holds(2, up, need, zeros, above, e2)); /* z_1 <= 2 reaches F_2 = 0 */
+    const double more[2] = {0.0, -2.0 * (1.0 + 0x1p-52)};
+    assert_true(farkas_holds(2, up, more, zeros, above, e2));
+}
+
 /* All bounds finite: a solution exists for every M (the fixed point of a projection on a compact box), and where M is a
  * P-matrix it is one. */
 static void own_basis_needs_no_pivot(void **state)
@@ -197,6 +298,8 @@ int main(void)
         cmocka_unit_test(one_unknown),
         cmocka_unit_test(equals_the_reduction),
         cmocka_unit_test(monotone_problems_are_decided),
+        cmocka_unit_test(infeasible_is_true),
+        cmocka_unit_test(proofs_are_checked_exactly),
         cmocka_unit_test(own_basis_needs_no_pivot),
         cmocka_unit_test(mirrored_problem_has_the_mirrored_solution),
         cmocka_unit_test(bad_bounds_are_refused),

@@ -11,6 +11,8 @@ static perp_lcp_info solve(case_of *c)
     const double residual = judge(c, c->z);
     if (info.outcome == PERP_OUTCOME_SOLVED) {
         assert_true(residual <= 1e-8);
+    } else if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+        assert_proof(c);
     }
     return info;
 }
@@ -187,37 +189,6 @@ static void linear_programmes_without_answer(void **state)
     }
 }
 
-/* A weighted graph's Laplacian with integer weights, its rows and columns with signs, plus 2^-k I: definite, with a
- * condition near 2^k. The solution is near a large multiple of the null vector, at most 2^20: there the rounding of z
- * leaves 1e-9 of a residual. All numbers are exact, so it is known: q = -M z has at most 53 bits. */
-static case_of nearly_singular(perp_random *random, int n, int k, bool signs, double *z)
-{
-    case_of c = new_case(n);
-    const double shift = ldexp(1.0, -k), size = ldexp(1.0, (int)perp_random_uniform(random, 0.0, 21.0));
-    double sign[8];
-    for (int i = 0; i < n; i++) {
-        sign[i] = signs && perp_random_uniform(random, 0.0, 1.0) < 0.5 ? -1.0 : 1.0;
-        z[i] = sign[i] * (size + floor(perp_random_uniform(random, 1.0, 4.0)));
-        c.m[i * n + i] += shift;
-    }
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < i; j++) {
-            const double weight = j == i - 1 ? 1.0 : floor(perp_random_uniform(random, 0.0, 3.0));
-            c.m[i * n + i] += weight;
-            c.m[j * n + j] += weight;
-            c.m[i * n + j] = c.m[j * n + i] = -weight * sign[i] * sign[j];
-        }
-    }
-    for (int i = 0; i < n; i++) { /* the integer part cancels first: every partial sum is exact */
-        double whole = 0.0;
-        for (int j = 0; j < n; j++) {
-            whole -= (i == j ? c.m[i * n + i] - shift : c.m[i * n + j]) * z[j];
-        }
-        c.q[i] = whole - shift * z[i];
-    }
-    return c;
-}
-
 /* A regular system is one, however near a singular one. */
 static void nearly_singular_is_not_infeasible(void **state)
 {
@@ -244,8 +215,8 @@ static void nearly_singular_is_not_infeasible(void **state)
     }
 }
 
-/* How far c.ray is from a proof that there is no point: the largest entry of M'u that is not allowed, of the size of
- * its terms, where also u >= 0 but on equations and q'u < 0. Long double is exact for integers below 2^64. */
+/* How far c.ray, cut to the signs allowed, is from a proof that there is no point: the largest entry of M'u that is not
+ * allowed, of the size of its terms, where also q'u < 0. */
 static double distance_from_proof(const case_of *c)
 {
     const double *u = c->ray;
@@ -279,10 +250,7 @@ static void monotone_problems_are_decided(void **state)
         }
         const perp_lcp_info info = solve(&c);
         solved += info.outcome == PERP_OUTCOME_SOLVED ? 1 : 0;
-        if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
-            infeasible++;
-            ASSERT_NEAR(distance_from_proof(&c), 0.0, 0.0);
-        }
+        infeasible += info.outcome == PERP_OUTCOME_INFEASIBLE ? 1 : 0;
         free_case(&c);
     }
     assert_int_equal(solved + infeasible, 400);
@@ -307,7 +275,6 @@ static void rounded_monotone_problems_end_on_near_proofs(void **state)
         solved += info.outcome == PERP_OUTCOME_SOLVED ? 1 : 0;
         if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
             infeasible++;
-            ASSERT_NEAR(distance_from_proof(&c), 0.0, 1e-18); /* of the sums here */
         } else if (info.outcome == PERP_OUTCOME_RAY) {
             rays++;
             for (int i = 0; i < n; i++) {

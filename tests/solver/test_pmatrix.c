@@ -479,6 +479,80 @@ static void out_of_memory(void **state)
     }
 }
 
+/* ---- the rod between two walls --------------------------------------------------------------------------------------
+ */
+
+/* Normal accelerations of a rod (m = l = 1, J = 1/3, theta = pi / 2.3) that slides on two walls at alpha = pi / 4, per
+ * unit of normal force, for signed coefficients of friction; computed apart from this project. */
+static perp_pmatrix_result rod(double mu1, double mu2)
+{
+    const double m[4] = {1.1241830477418204 + 0.5976016347693625 * mu1, -0.1967279376263111 - 1.0418642744134758 * mu2,
+                         -0.1967279376263111 + 1.7489710556000237 * mu1, 3.097601634769363 - 1.3758169522581793 * mu2};
+    perp_pmatrix_result r;
+    assert_int_equal(PERP_STATUS_OK, perp_pmatrix_test(2, m, NULL, NULL, &r, NULL));
+    assert_true(r.verdict != PERP_PMATRIX_UNKNOWN);
+    return r;
+}
+
+static bool rod_is_p(double mu1, double mu2)
+{
+    return rod(mu1, mu2).verdict == PERP_PMATRIX_P;
+}
+
+/* Where P ends between a P and a not P value of one coefficient, the other being given. */
+static double rod_boundary(bool of_mu1, double other, double p, double not_p)
+{
+    for (int k = 0; k < 60; k++) {
+        const double middle = 0.5 * (p + not_p);
+        const bool is_p = of_mu1 ? rod_is_p(middle, other) : rod_is_p(other, middle);
+        p = is_p ? middle : p;
+        not_p = is_p ? not_p : middle;
+    }
+    return p;
+}
+
+/* P iff mu1 > -1.881157919 (m_11), mu2 < 2.251463488 (m_22) and det > 0, whose boundary is tabled to nine decimals. */
+static void rod_between_walls(void **state)
+{
+    (void)state;
+    static const struct {
+        double mu1, mu2;
+    } boundary[] = {{-1.75, -0.113671608}, {-1.50, 0.046365755}, {-1.25, 0.233061493}, {-1.00, 0.453681754},
+                    {-0.75, 0.718397248},  {-0.50, 1.041895721}, {-0.25, 1.446202795}, {0.00, 1.965918424}};
+    for (size_t k = 0; k < sizeof boundary / sizeof *boundary; k++) {
+        assert_true(rod_is_p(boundary[k].mu1, boundary[k].mu2 - 1e-9));
+        const perp_pmatrix_result r = rod(boundary[k].mu1, boundary[k].mu2 + 1e-9);
+        assert_int_equal(PERP_PMATRIX_NOT_P, r.verdict);
+        assert_int_equal(3, r.minor);
+        assert_true(r.minor_value <= 0.0 && r.minor_value > -1e-7);
+    }
+    for (int k = 1; k <= 8; k++) {
+        assert_true(rod_is_p(0.25 * k, 2.0) && rod_is_p(0.25 * k, -2.0));
+    }
+    assert_int_equal(1, rod(-1.8811579191474042 - 1e-12, -2.0).minor);
+    assert_true(rod_is_p(-1.8811579191474042 + 1e-12, -2.0));
+    assert_int_equal(2, rod(1.0, 2.251463488427842 + 1e-12).minor);
+    assert_true(rod_is_p(1.0, 2.251463488427842 - 1e-12));
+    assert_true(rod_is_p(0.5, 0.5));
+}
+
+/* The area of P in [-2, 2]^2. mu2 from -2 to the boundary g(mu1), which starts at mu1 = -1.88 and reaches 2 at `end`;
+ * between them g is smooth, and Simpson's rule on 200 intervals is right to some 1e-11. */
+static void rod_area(void **state)
+{
+    (void)state;
+    enum { INTERVALS = 200 };
+    const double start = rod_boundary(true, -2.0, 0.0, -2.0), end = rod_boundary(true, 2.0, 2.0, -1.0);
+    double sum = 0.0;
+    for (int k = 0; k <= INTERVALS; k++) {
+        const double mu1 = k == 0 ? start : start + (end - start) * k / INTERVALS;
+        const double weight = k == 0 || k == INTERVALS ? 1.0 : (k % 2 ? 4.0 : 2.0);
+        sum += weight * (rod_boundary(false, mu1, -2.0, 2.1) + 2.0);
+    }
+    const double area = sum * (end - start) / INTERVALS / 3.0 + 4.0 * (2.0 - end);
+    assert_true(fabs(area - 12.949353764920062) <= 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -486,6 +560,8 @@ int main(void)
         cmocka_unit_test(the_generator_tells_the_truth),
         cmocka_unit_test(exact_minors),
         cmocka_unit_test(known_matrices),
+        cmocka_unit_test(rod_between_walls),
+        cmocka_unit_test(rod_area),
         cmocka_unit_test(one_minor_of_many),
         cmocka_unit_test(far_below_rounding),
         cmocka_unit_test(in_time),
