@@ -31,6 +31,9 @@ static int run(const cli_arguments *arguments)
     for (int i = 0; i < perp_lcp_method_count(); i++) {
         printf("%s%s", i ? " " : "", perp_lcp_method_name(i));
     }
+    for (int i = 0; i < perp_convex_method_count(); i++) {
+        printf(" %s", perp_convex_method_name(i));
+    }
     printf("\" -- \"$current\"); return ;;\n"
            "    --csv) mapfile -t COMPREPLY < <(compgen -d -- \"$current\"); return ;;\n"
            "    --set|--h|--until|--steps|--tol) return ;;\n"

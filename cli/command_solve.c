@@ -1,41 +1,58 @@
 #include "cli.h"
 #include "solve_all.h"
+#include "solve_convex.h"
+#include "solve_print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 
 static const char enumerate_name[] = "enumerate";
+static const double finest_tolerance = 1e-12; /* that perp_lcp_settings and perp_convex_settings may have */
 
-static double microseconds(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
-}
-
-/* ---- usage ---------------------------------------------------------------------------------------------------------
+/* ---- methods --------------------------------------------------------------------------------------------------------
  */
+
+/* Methods come in two families: those of complementarity problems and those of convex ones. */
+typedef struct method_family {
+    int (*count)(void);
+    const char *(*name)(int index);
+    const char *(*summary)(int index);
+    const char *kinds;
+} method_family;
+
+static const method_family families[] = {
+    {perp_lcp_method_count, perp_lcp_method_name, perp_lcp_method_summary, "lcp, mlcp, mcp"},
+    {perp_convex_method_count, perp_convex_method_name, perp_convex_method_summary, "qp, cone-qp, lp"},
+};
+enum { FAMILY_COUNT = sizeof families / sizeof *families };
+
+static const method_family *family_of(perp_problem_kind kind)
+{
+    return &families[perp_problem_is_convex(kind) ? 1 : 0];
+}
 
 static int list_methods(void)
 {
-    printf("%-22s %s\n", "method", "what it does");
-    for (int i = 0; i < perp_lcp_method_count(); i++) {
-        printf("%-22s %s\n", perp_lcp_method_name(i), perp_lcp_method_summary(i));
+    for (int k = 0; k < FAMILY_COUNT; k++) {
+        const method_family *family = &families[k];
+        printf("%s%-22s %s\n", k ? "\n" : "", "method", "what it does");
+        for (int i = 0; i < family->count(); i++) {
+            printf("%-22s %s\n", family->name(i), family->summary(i));
+        }
+        printf("\nKinds: %s. Without --method they are tried in this order until the residual holds.\n", family->kinds);
     }
-    printf("\nKinds: lcp, mlcp, mcp. Without --method they are tried in this order until the residual holds.\n");
-    printf("\nWith --all, not for --method:\n%-22s %s\n", enumerate_name, "all solutions of a small problem");
+    printf("\nWith --all, not for --method:\n%-22s %s\n", enumerate_name,
+           "all solutions of a small problem (lcp, mlcp, mcp)");
     return EXIT_DONE;
 }
 
 /* The method's name as the library has it, or NULL. */
-static const char *find_method(const char *name)
+static const char *find_method(const method_family *family, const char *name)
 {
-    for (int i = 0; i < perp_lcp_method_count(); i++) {
-        if (strcmp(perp_lcp_method_name(i), name) == 0) {
-            return perp_lcp_method_name(i);
+    for (int i = 0; i < family->count(); i++) {
+        if (strcmp(family->name(i), name) == 0) {
+            return family->name(i);
         }
     }
     return NULL;
@@ -44,31 +61,61 @@ static const char *find_method(const char *name)
 static int unknown_method(const char *name)
 {
     perp_nearest nearest = perp_nearest_begin(name);
-    for (int i = 0; i < perp_lcp_method_count(); i++) {
-        perp_nearest_offer(&nearest, perp_lcp_method_name(i));
+    for (int k = 0; k < FAMILY_COUNT; k++) {
+        for (int i = 0; i < families[k].count(); i++) {
+            perp_nearest_offer(&nearest, families[k].name(i));
+        }
     }
     return cli_fail(EXIT_USAGE, "solve: there is no method `%s`%s%s%s (perp solve --list)", name,
                     nearest.name ? "; did you mean `" : "", nearest.name ? nearest.name : "", nearest.name ? "`?" : "");
 }
 
-static int read_settings(const cli_arguments *a, perp_lcp_settings *settings)
+/* ---- usage ----------------------------------------------------------------------------------------------------------
+ */
+
+/* What the options say, before the kind of the problem is known. */
+typedef struct solve_options {
+    const char *method; /* of one of the families; NULL: all */
+    double tolerance;
+    bool all, json;
+} solve_options;
+
+static int read_options(const cli_arguments *a, solve_options *o)
 {
     const char *method = cli_value(a, "--method"), *tolerance = cli_value(a, "--tol");
-    *settings = perp_lcp_settings_default();
-    settings->cancel = cli_interrupt_flag();
-    if (method) {
-        settings->method = find_method(method);
-        if (!settings->method) {
-            return unknown_method(method);
-        }
+    *o = (solve_options){.tolerance = perp_lcp_settings_default().tolerance,
+                         .all = cli_value(a, "--all") != NULL,
+                         .json = cli_value(a, "--json") != NULL};
+    for (int k = 0; method && !o->method && k < FAMILY_COUNT; k++) {
+        o->method = find_method(&families[k], method);
+    }
+    if (method && !o->method) {
+        return unknown_method(method);
     }
     if (tolerance) {
         char *end;
-        settings->tolerance = strtod(tolerance, &end);
+        o->tolerance = strtod(tolerance, &end);
         const bool decimal = tolerance[strspn(tolerance, "0123456789.eE+-")] == '\0';
-        if (end == tolerance || *end || !decimal || !isfinite(settings->tolerance) || settings->tolerance <= 0.0) {
-            return cli_fail(EXIT_USAGE, "solve: --tol needs a positive number, not `%s`", tolerance);
+        if (end == tolerance || *end || !decimal || !isfinite(o->tolerance) || o->tolerance < finest_tolerance) {
+            return cli_fail(EXIT_USAGE,
+                            "solve: --tol needs a number of at least %g, below which a residual is rounding, not `%s`",
+                            finest_tolerance, tolerance);
         }
+    }
+    return EXIT_DONE;
+}
+
+/* Options that are none for problems of this kind. */
+static int check_options(const solve_options *o, perp_problem_kind kind)
+{
+    const method_family *family = family_of(kind);
+    const char *name = perp_problem_kind_name(kind);
+    if (o->all && perp_problem_is_convex(kind)) {
+        return cli_fail(EXIT_USAGE, "solve: --all is for the kinds %s, not for a %s", families[0].kinds, name);
+    }
+    if (o->method && !find_method(family, o->method)) {
+        return cli_fail(EXIT_USAGE, "solve: the method `%s` is not for a %s, which `%s` solves (perp solve --list)",
+                        o->method, name, family->name(0));
     }
     return EXIT_DONE;
 }
@@ -116,7 +163,7 @@ static perp_status solve(const perp_problem *problem, const perp_lcp_settings *s
         return status;
     }
     perp_lcp_solution solution = {.z = t->z, .w = t->w, .ray = t->ray};
-    const double start = microseconds();
+    const double start = solve_microseconds();
     switch (problem->kind) {
     case PERP_PROBLEM_MLCP:
         status = perp_mlcp_solve(&problem->mlcp, settings, workspace, &solution, &t->info, error);
@@ -128,7 +175,7 @@ static perp_status solve(const perp_problem *problem, const perp_lcp_settings *s
         status = perp_lcp_solve(&problem->lcp, settings, workspace, &solution, &t->info, error);
         break;
     }
-    t->time_us = microseconds() - start;
+    t->time_us = solve_microseconds() - start;
     t->answered = status == PERP_STATUS_OK;
     perp_lcp_workspace_free(workspace);
     return status;
@@ -208,9 +255,9 @@ static perp_status solve_all(const perp_problem *problem, const perp_lcp_setting
     perp_lcp_enumerate_settings enumerate = perp_lcp_enumerate_settings_default();
     enumerate.tolerance = settings->tolerance;
     enumerate.cancel = settings->cancel;
-    const double start = microseconds();
+    const double start = solve_microseconds();
     const perp_status status = all_solutions_find(problem, &enumerate, &t->all, error);
-    t->time_us += microseconds() - start;
+    t->time_us += solve_microseconds() - start;
     t->asked_all = true;
     t->enumerated = status == PERP_STATUS_OK;
     if (t->enumerated) {
@@ -222,31 +269,35 @@ static perp_status solve_all(const perp_problem *problem, const perp_lcp_setting
 /* ---- output ---------------------------------------------------------------------------------------------------------
  */
 
-enum { NUMBERS_SHOWN = 24, FACES_SHOWN = 20 };
-
-static void print_numbers(const char *head, const double *values, int n)
+/* The points or the rays of a face, a line each. */
+static void print_points(const char *head, const char *what, const double *points, int count, int n)
 {
-    printf("%s[", head);
-    for (int i = 0; i < n; i++) {
-        printf("%s%.9g", i ? ", " : "", values[i] + 0.0);
+    for (int k = 0; k < count && k < SOLVE_LINES_SHOWN; k++) {
+        solve_print_numbers(head, points + (size_t)k * (size_t)n, n);
     }
-    printf("]\n");
+    if (count > SOLVE_LINES_SHOWN) {
+        printf("    .. %d more %s\n", count - SOLVE_LINES_SHOWN, what);
+    }
 }
 
 static void print_faces(const perp_lcp_solution_set *set)
 {
     printf("solutions: %d %s%s\n", set->face_count, set->face_count == 1 ? "face" : "faces",
            set->complete ? "" : " found; there may be more");
-    for (int i = 0; i < set->face_count && i < FACES_SHOWN; i++) {
+    for (int i = 0; i < set->face_count && i < SOLVE_LINES_SHOWN; i++) {
         const perp_lcp_face *face = &set->faces[i];
         const bool point = face->vertex_count == 1 && face->ray_count == 0;
-        printf(point ? "  a point\n" : "  hull of %d vertices and %d rays\n", face->vertex_count, face->ray_count);
-        for (int k = 0; k < face->vertex_count && k < FACES_SHOWN; k++) {
-            print_numbers("    vertex ", face->vertices + (size_t)k * (size_t)set->n, set->n);
+        if (point) {
+            printf("  a point\n");
+        } else {
+            printf("  hull of %d %s and %d %s\n", face->vertex_count, face->vertex_count == 1 ? "vertex" : "vertices",
+                   face->ray_count, face->ray_count == 1 ? "ray" : "rays");
         }
-        for (int k = 0; k < face->ray_count && k < FACES_SHOWN; k++) {
-            print_numbers("    ray    ", face->rays + (size_t)k * (size_t)set->n, set->n);
-        }
+        print_points("    vertex ", "vertices", face->vertices, face->vertex_count, set->n);
+        print_points("    ray    ", "rays", face->rays, face->ray_count, set->n);
+    }
+    if (set->face_count > SOLVE_LINES_SHOWN) {
+        printf("  .. %d more faces\n", set->face_count - SOLVE_LINES_SHOWN);
     }
 }
 
@@ -254,20 +305,14 @@ static void print_report(const perp_problem *problem, const attempt *t)
 {
     const perp_lcp_info *info = &t->info;
     printf("%s of size %d: %s", perp_problem_kind_name(problem->kind), t->n, perp_outcome_name(info->outcome));
-    printf(", method %s, residual %.3g, %d pivots, %.3g us\n", info->method ? info->method : "-", info->residual,
-           info->pivots, t->time_us);
-    if (info->tried_count > 1) {
-        printf("tried:");
-        for (int i = 0; i < info->tried_count; i++) {
-            printf("%s %s", i ? "," : "", info->tried[i]);
-        }
-        printf("\n");
-    }
-    if (info->outcome == PERP_OUTCOME_SOLVED && t->n <= NUMBERS_SHOWN) {
-        print_numbers("z = ", t->z, t->n);
-        print_numbers("w = ", t->w, t->n);
-    } else if (info->outcome == PERP_OUTCOME_RAY && t->n <= NUMBERS_SHOWN) {
-        print_numbers("ray of z = ", t->ray, t->n);
+    printf(", method %s, residual %.3g, %d %s, %.3g us\n", info->method ? info->method : "-", info->residual,
+           info->pivots, info->pivots == 1 ? "pivot" : "pivots", t->time_us);
+    solve_print_tried(info->tried, info->tried_count);
+    if (info->outcome == PERP_OUTCOME_SOLVED) {
+        solve_print_numbers("z = ", t->z, t->n);
+        solve_print_numbers("w = ", t->w, t->n);
+    } else if (info->outcome == PERP_OUTCOME_RAY) {
+        solve_print_numbers("ray of z = ", t->ray, t->n);
     }
     if (t->asked_all) {
         print_faces(&t->all.set);
@@ -309,28 +354,30 @@ static int print_json(const attempt *t, const perp_error *failure)
                                      .time_us = t->time_us,
                                      .set = t->asked_all ? &t->all.set : NULL};
     }
-    char *text = perp_solve_json(t ? &report : NULL, failure);
-    const int code = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory while writing the result");
-    perp_text_free(text);
-    return code;
+    return solve_write_json(perp_solve_json(t ? &report : NULL, failure));
 }
 
 /* ---- the command ----------------------------------------------------------------------------------------------------
  */
 
-static int solve_problem(const cli_arguments *a, const perp_problem *problem, const perp_lcp_settings *settings)
+static int solve_complementarity(const perp_problem *problem, const solve_options *o)
 {
     attempt t;
+    perp_lcp_settings chosen = perp_lcp_settings_default();
+    const perp_lcp_settings *settings = &chosen;
+    chosen.tolerance = o->tolerance;
+    chosen.method = o->method;
+    chosen.cancel = cli_interrupt_flag();
     perp_error error = {0};
     perp_status status = attempt_create(problem, &t, &error);
     if (status == PERP_STATUS_OK) {
         status = solve(problem, settings, &t, &error);
     }
-    if (status == PERP_STATUS_OK && cli_value(a, "--all")) {
+    if (status == PERP_STATUS_OK && o->all) {
         status = solve_all(problem, settings, &t, &error);
     }
     int written = EXIT_DONE;
-    if (cli_value(a, "--json")) {
+    if (o->json) {
         written = print_json(t.answered ? &t : NULL, status == PERP_STATUS_OK ? NULL : &error);
     } else if (t.answered) {
         print_report(problem, &t);
@@ -340,45 +387,20 @@ static int solve_problem(const cli_arguments *a, const perp_problem *problem, co
     return written == EXIT_DONE ? code : written;
 }
 
-/* The place of M's value in a file that was read as a problem. Outside comments no other key or value of such a file
- * has a capital M, so the first one is the key. 1:1 where the key is written otherwise, or the file is gone. */
-static void find_matrix(const char *path, int *line, int *column)
+static int solve_problem(const perp_problem *problem, const solve_options *o, const char *file)
 {
-    struct stat about;
-    FILE *file = stat(path, &about) == 0 && S_ISREG(about.st_mode) ? fopen(path, "r") : NULL;
-    int at_line = 1, at_column = 0, before = '\n';
-    bool comment = false, key = false;
-    *line = *column = 1;
-    for (int c; file && (c = getc(file)) != EOF; before = c) {
-        at_column++;
-        comment = comment || (c == '#' && strchr(" \t\r\n", before));
-        if (c == '\n') {
-            at_line++;
-            at_column = 0;
-            comment = false;
-        } else if (key && !comment && !strchr("\"': \t\r", c)) {
-            *line = at_line;
-            *column = at_column;
-            break;
-        }
-        key = key || (c == 'M' && !comment);
+    const int code = check_options(o, problem->kind);
+    if (code != EXIT_DONE) {
+        return code;
     }
-    if (file) {
-        fclose(file);
+    if (!perp_problem_is_convex(problem->kind)) {
+        return solve_complementarity(problem, o);
     }
-}
-
-/* The library takes a problem without rows, which has one solution; in a file it is a mistake. */
-static perp_status refuse_empty(const char *path, const perp_problem *problem, perp_diagnostics *diagnostics)
-{
-    int line, column;
-    if (perp_problem_size(problem) > 0) {
-        return PERP_STATUS_OK;
-    }
-    find_matrix(path, &line, &column);
-    perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, path, line, column, "M",
-                         "M has no rows; a problem has at least one");
-    return PERP_STATUS_BAD_INPUT;
+    perp_convex_settings settings = perp_convex_settings_default();
+    settings.tolerance = o->tolerance;
+    settings.method = o->method;
+    settings.cancel = cli_interrupt_flag();
+    return solve_convex(problem, &settings, file, o->json);
 }
 
 static int run(const cli_arguments *a)
@@ -390,34 +412,31 @@ static int run(const cli_arguments *a)
     if (!a->operand) {
         return cli_fail(EXIT_USAGE, "solve: FILE is missing (perp solve --help)");
     }
-    perp_lcp_settings settings;
-    int code = read_settings(a, &settings);
+    solve_options chosen;
+    int code = read_options(a, &chosen);
     if (code != EXIT_DONE) {
         return code;
     }
     perp_problem *problem;
-    perp_status status = perp_problem_load_file(a->operand, NULL, &problem, &diagnostics);
-    if (status == PERP_STATUS_OK) {
-        status = refuse_empty(a->operand, problem, &diagnostics);
-    }
+    const perp_status status = perp_problem_load_file(a->operand, NULL, &problem, &diagnostics);
     cli_print_diagnostics(&diagnostics);
     if (status == PERP_STATUS_OK) {
-        code = solve_problem(a, problem, &settings);
+        code = solve_problem(problem, &chosen, a->operand);
         perp_problem_free(problem);
         return code;
     }
-    perp_problem_free(problem);
     perp_error error = {0};
     perp_diagnostics_first_error(&diagnostics, status, &error);
     code = status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
-    const int written = cli_value(a, "--json") ? print_json(NULL, &error) : EXIT_DONE;
+    const int written = chosen.json ? print_json(NULL, &error) : EXIT_DONE;
     return written == EXIT_DONE ? code : written;
 }
 
 static const cli_option options[] = {
     {"--method", "NAME", "one method alone (perp solve --list); default: all of them in turn"},
-    {"--tol", "T", "on the scaled residual; default 1e-8"},
-    {"--all", NULL, "all solutions: points, and faces where there is a continuum (up to n = 40)"},
+    {"--tol", "T", "on the scaled residual; default 1e-8, at least 1e-12"},
+    {"--all", NULL,
+     "all solutions of an lcp, mlcp or mcp: points, and faces where there is a continuum (up to n = 40)"},
     {"--json", NULL, "print the result as one JSON object"},
     {"--list", NULL, "print the methods"},
 };
@@ -426,18 +445,33 @@ const cli_command cli_solve = {
     .name = "solve",
     .operand = "FILE",
     .operand_optional = true,
-    .summary = "solve one complementarity problem: lcp, mlcp or mcp",
-    .details = "examples:\n"
-               "  perp solve problem.yaml\n"
-               "  perp solve problem.yaml --all             every solution, or the proof that there is none\n"
-               "  perp solve problem.yaml --json | jq .z\n\n"
-               "A problem file:\n"
-               "  kind: lcp                 # 0 <= M z + q _|_ z >= 0\n"
-               "  M: [[2, 1], [1, 2]]       # or {rows: 2, cols: 2, triplets: [[0, 0, 2.0], ..]}\n"
-               "  q: [-5, -6]\n"
-               "  # kind: mlcp adds   free: [i, ..]            rows with w = 0 and z free, from 0\n"
-               "  # kind: mcp adds    lower: [..], upper: [..]   -.inf and .inf where there is none\n\n"
-               "Exit code 0 only if it is solved, that is, if the residual was evaluated and holds.\n",
+    .summary = "solve one problem: lcp, mlcp, mcp, qp, cone-qp or lp",
+    .details =
+        "examples:\n"
+        "  perp solve problem.yaml\n"
+        "  perp solve problem.yaml --all             every solution, or the proof that there is none\n"
+        "  perp solve problem.yaml --method lemke --tol 1e-10\n"
+        "  perp solve problem.yaml --json | jq .z\n\n"
+        "A problem file:\n"
+        "  kind: lcp                 # 0 <= M z + q _|_ z >= 0\n"
+        "  M: [[2, 1], [1, 2]]       # or {rows: 2, cols: 2, triplets: [[0, 0, 2.0], ..]}\n"
+        "  q: [-5, -6]\n"
+        "  # kind: mlcp adds   free: [i, ..]            rows with w = 0 and z free, from 0\n"
+        "  # kind: mcp adds    lower: [..], upper: [..]   -.inf and .inf where there is none\n"
+        "gives z = [1.33333333, 2.33333333], w = [0, 0].\n\n"
+        "A convex one:\n"
+        "  kind: qp                  # min 1/2 x'H x + g'x,  A x >= b,  C x = d,  lower <= x <= upper\n"
+        "  H: [[2, 0], [0, 2]]       # symmetric, both triangles; positive semidefinite\n"
+        "  g: [-2, -5]\n"
+        "  A: [[1, -2], [-1, -2]]    # A with b, C with d, lower, upper: each may be left out\n"
+        "  b: [-2, -6]\n"
+        "  lower: [0, 0]\n"
+        "  # kind: lp          has no H\n"
+        "  # kind: cone-qp     has, in place of A, b and bounds,  cones: [{A: [[..], ..], b: [..]}, ..]\n"
+        "  #                   A x + b in the second-order cone: first entry >= norm of the others\n"
+        "gives x = [1.4, 1.7], objective = -6.45.\n\n"
+        "Exit code: 0 solved, that is, the residual was evaluated and holds; 1 not solved (no solution, none\n"
+        "found, interrupted), explained on stderr; 2 usage; 3 not a problem, each error with file:line:column.\n",
     .options = options,
     .option_count = (int)(sizeof options / sizeof *options),
     .run = run,

@@ -1,4 +1,4 @@
-/* perp/problem.h - complementarity problems: data, residuals and conversions; no solving.
+/* perp/problem.h - complementarity and convex problems: data, residuals and conversions; no solving.
  *
  * A problem borrows its arrays. Matrices are dense, row-major. Every class has one residual function, which solvers,
  * tests, benchmarks and reports share: "solved" is said only after it was evaluated on the returned point.
@@ -9,6 +9,12 @@
  *          it is >= 0, at the upper <= 0
  *
  * The residual is the natural map max |z - mid(lower, z - F(z), upper)| divided by 1 + max |q|.
+ *
+ *   qp          min 1/2 x'H x + g'x,  A x >= b,  C x = d,  lower <= x <= upper;  without H an lp
+ *   cone qp     min 1/2 x'H x + g'x,  A_k x + b_k in the second-order cone (first entry >= norm of the rest),  C x = d
+ *   contact qp  both, with the structure that contacts give: H block-diagonal, every constraint on few unknowns
+ *
+ * Their residual is the largest of scaled primal, dual and complementarity: perp_convex_residual.
  */
 #ifndef PERP_PROBLEM_H
 #define PERP_PROBLEM_H
@@ -54,6 +60,123 @@ PERP_API double perp_lcp_residual(const perp_lcp *problem, const double *z);
 PERP_API double perp_mlcp_residual(const perp_mlcp *problem, const double *z);
 PERP_API double perp_mcp_residual(const perp_mcp *problem, const double *z);
 
+/* ---- convex problems -------------------------------------------------------------------------------------------- */
+
+/* H positive semidefinite; zero and low rank are fine. */
+typedef struct perp_qp {
+    int n;
+    const double *h; /* n x n, symmetric; NULL: zero, an lp */
+    const double *g; /* n */
+    int rows;
+    const double *a, *b; /* A x >= b: rows x n, rows */
+    int equalities;
+    const double *c, *d;         /* C x = d: equalities x n, equalities; they may depend on each other */
+    const double *lower, *upper; /* n; NULL: none; -inf and inf allowed, lower <= upper */
+} perp_qp;
+
+typedef struct perp_cone_qp {
+    int n;
+    const double *h; /* n x n, symmetric; NULL: zero */
+    const double *g; /* n */
+    int cones;
+    const int *cone_rows; /* cones: rows of each, at least 1; a cone of one row is the half-line */
+    const double *a, *b;  /* the A_k below each other, rows x n, and the b_k, rows */
+    int equalities;
+    const double *c, *d; /* equalities x n, equalities */
+} perp_cone_qp;
+
+/* A convex problem as contacts make it. H is block-diagonal by body or tree. Contact i depends on few unknowns, its
+ * dofs[dof_start[i]] .. dofs[dof_start[i + 1] - 1] (ascending), and has the slack
+ *
+ *     s_i = R_i J_i x + offset_i
+ *
+ * with J_i of rows row_start[i] .. row_start[i + 1] - 1 (velocities along n, t, o) and R_i of slack_start[i + 1] -
+ * slack_start[i] rows that combine them: the extreme rays (1, mu d_j) of a friction pyramid, with s_i >= 0 entry by
+ * entry, or diag(1, mu, mu) with s_i in the second-order cone where `quadratic`. Any other linear constraint is a
+ * contact with one row and R = 1. Matrices of the contacts stand one after another, each row-major. */
+typedef struct perp_contact_qp {
+    int n;
+    int block_count;
+    const int *block_start; /* block_count + 1: unknowns block_start[k] .. block_start[k + 1] - 1; from 0 to n */
+    const double *hessian;  /* the blocks, size x size each, symmetric; NULL: zero */
+    const double *g;        /* n */
+    int contact_count;
+    const int *row_start;   /* contact_count + 1, from 0 */
+    const int *dof_start;   /* contact_count + 1, from 0 */
+    const int *dofs;        /* dof_start[contact_count] */
+    const double *jacobian; /* contact i: its rows x its dofs */
+    const int *slack_start; /* contact_count + 1, from 0 */
+    const double *rays;     /* contact i: its slacks x its rows; NULL: identities, slacks and rows being as many */
+    const double *offset;   /* slack_start[contact_count] */
+    const bool *quadratic;  /* contact_count; NULL: none */
+    int equality_count;     /* rows that close loops: sum_k equality_values[k] x[equality_dofs[k]] = equality_target */
+    const int *equality_start;     /* equality_count + 1, from 0 */
+    const int *equality_dofs;      /* ascending within a row */
+    const double *equality_values; /* equality_start[equality_count] */
+    const double *equality_target; /* equality_count */
+    const double *lower, *upper;   /* n; NULL: none */
+} perp_contact_qp;
+
+/* A point with its multipliers, in the order and with the signs of
+ *
+ *     H x + g = A'y + C'y_equality + y_lower - y_upper
+ *
+ * y >= 0 (y_k in its cone), y_lower >= 0, y_upper >= 0; a contact qp's A is R J. Arrays that the class does not have,
+ * and the multipliers of bounds where `lower` or `upper` is NULL, are not looked at and may be NULL. The multiplier of
+ * an infinite bound has to be 0. */
+typedef struct perp_convex_point {
+    double *x;                 /* n */
+    double *y;                 /* rows or slacks */
+    double *y_equality;        /* equalities */
+    double *y_lower, *y_upper; /* n */
+} perp_convex_point;
+
+/* Each is at least 0, and +infinity where a number is not finite.
+ *   primal           how far, in the largest entry, a row, equation or bound is violated (for a cone the distance of
+ *                    s_k to it), over 1 + the largest entry of b, d and the finite bounds
+ *   dual             the largest entry of H x + g - A'y - C'y_equality - y_lower + y_upper, and how far y is outside of
+ *                    its cone, over 1 + max |g|
+ *   complementarity  the largest |s_k . y_k|, entry by entry where there is no cone, bounds included, over 1 + max |g|
+ * Sums whose large terms cancel are formed in twice the precision. */
+typedef struct perp_convex_residual {
+    double primal, dual, complementarity;
+} perp_convex_residual;
+
+PERP_API double perp_convex_residual_largest(perp_convex_residual residual);
+
+/* BAD_INPUT with what is wrong and where: sizes, an entry that is not finite, crossed bounds, H not symmetric (to
+ * 1e-12 of its largest entry) or with a negative diagonal entry or 2 x 2 minor. That H is semidefinite beyond this is
+ * found while solving. */
+PERP_API perp_status perp_qp_check(const perp_qp *problem, perp_error *error);
+PERP_API perp_status perp_cone_qp_check(const perp_cone_qp *problem, perp_error *error);
+PERP_API perp_status perp_contact_qp_check(const perp_contact_qp *problem, perp_error *error);
+
+PERP_API perp_convex_residual perp_qp_residual(const perp_qp *problem, const perp_convex_point *point);
+PERP_API perp_convex_residual perp_cone_qp_residual(const perp_cone_qp *problem, const perp_convex_point *point);
+PERP_API perp_convex_residual perp_contact_qp_residual(const perp_contact_qp *problem, const perp_convex_point *point);
+
+/* 1/2 x'H x + g'x */
+PERP_API double perp_qp_objective(const perp_qp *problem, const double *x);
+PERP_API double perp_cone_qp_objective(const perp_cone_qp *problem, const double *x);
+PERP_API double perp_contact_qp_objective(const perp_contact_qp *problem, const double *x);
+
+/* Evidence that there is no solution, each over its own scale so that 0 is perfect and 1e-8 is good.
+ *   infeasible  (y, y_equality, y_lower, y_upper) of `point`, y in its cone and y_lower, y_upper >= 0, with
+ *               b.y + d.y_equality + lower.y_lower - upper.y_upper = 1 (contact and cone qps: offset.y counts with the
+ *               other sign) after scaling: returns max |A'y + C'y_equality + y_lower - y_upper| and what y is outside
+ *               of its cone (a multiplier of an infinite bound: of 0). An x whose |x|_1, and the |s_k| of constraints
+ *               with such a y, add up to less than the inverse of that is not feasible.
+ *   unbounded   x with g'x = -1 after scaling: returns the largest of |H x|, and of the distances of A x, C x and the
+ *               bounded entries of x from their recession cones. From a feasible point the objective falls along x
+ *               without end.
+ * +infinity where the sign of the scaling is wrong or a number is not finite. */
+PERP_API double perp_qp_infeasibility(const perp_qp *problem, const perp_convex_point *point);
+PERP_API double perp_cone_qp_infeasibility(const perp_cone_qp *problem, const perp_convex_point *point);
+PERP_API double perp_contact_qp_infeasibility(const perp_contact_qp *problem, const perp_convex_point *point);
+PERP_API double perp_qp_unboundedness(const perp_qp *problem, const double *x);
+PERP_API double perp_cone_qp_unboundedness(const perp_cone_qp *problem, const double *x);
+PERP_API double perp_contact_qp_unboundedness(const perp_contact_qp *problem, const double *x);
+
 /* ---- conversions: one class as another; the caller gives the arrays, nothing allocates -------------------------- */
 
 /* Bounds 0 and infinity, or none where free. `lower` and `upper` have n; the mcp borrows them, M and q. */
@@ -81,6 +204,52 @@ PERP_API perp_status perp_mlcp_as_lcp(const perp_mlcp *problem, perp_mlcp_reduct
 /* The mlcp's z (n) from the lcp's (c). */
 PERP_API void perp_mlcp_from_lcp(const perp_mlcp *problem, const perp_mlcp_reduction *reduction,
                                  const double *z_constrained, double *z);
+
+/* ---- a qp or a cone qp as a contact qp ---- */
+
+/* How long the arrays of the contact qp are. */
+typedef struct perp_contact_qp_size {
+    int blocks;                  /* at most */
+    int contacts, rows;          /* slacks are as many as rows */
+    int dofs, equality_entries;  /* in all */
+    ptrdiff_t hessian, jacobian; /* entries; of the hessian at most */
+} perp_contact_qp_size;
+
+/* The caller's arrays. None may be NULL, except where its length is 0 and no `+ 1` is added. */
+typedef struct perp_contact_qp_arrays {
+    int *permutation;        /* n: x_contact[k] = x[permutation[k]], so that the blocks of H are contiguous */
+    int *position;           /* n: its inverse */
+    int *block_start;        /* blocks + 1 */
+    double *hessian;         /* hessian */
+    double *g;               /* n */
+    int *row_start;          /* contacts + 1; it is slack_start too */
+    int *dof_start;          /* contacts + 1 */
+    int *dofs;               /* dofs */
+    double *jacobian;        /* jacobian */
+    double *offset;          /* rows; not used by cone qps, whose b serves */
+    bool *quadratic;         /* contacts; not used by qps */
+    int *equality_start;     /* equalities + 1 */
+    int *equality_dofs;      /* equality_entries */
+    double *equality_values; /* equality_entries */
+    double *lower, *upper;   /* n; not used where the problem has none */
+} perp_contact_qp_arrays;
+
+/* The components that H falls into become its blocks, exact zeros of A and C are left out, rows that follow each other
+ * with nonzeros in the same places share a contact (up to 4), a cone is one contact. There are no rays. Multipliers of
+ * rows, cones and equations stay as they are, unknowns and bounds move by the permutation, which is the identity where
+ * the components are contiguous already. The problem must pass its check. The contact qp borrows the arrays, d, and
+ * the b of a cone qp. */
+PERP_API perp_contact_qp_size perp_qp_as_contact_qp_size(const perp_qp *problem);
+PERP_API void perp_qp_as_contact_qp(const perp_qp *problem, const perp_contact_qp_arrays *arrays,
+                                    perp_contact_qp *contact_qp);
+PERP_API perp_contact_qp_size perp_cone_qp_as_contact_qp_size(const perp_cone_qp *problem);
+PERP_API void perp_cone_qp_as_contact_qp(const perp_cone_qp *problem, const perp_contact_qp_arrays *arrays,
+                                         perp_contact_qp *contact_qp);
+/* The problem's point, whose arrays must not be those of the contact qp's. */
+PERP_API void perp_qp_from_contact_qp(const perp_qp *problem, const perp_contact_qp_arrays *arrays,
+                                      const perp_convex_point *contact_point, const perp_convex_point *point);
+PERP_API void perp_cone_qp_from_contact_qp(const perp_cone_qp *problem, const perp_contact_qp_arrays *arrays,
+                                           const perp_convex_point *contact_point, const perp_convex_point *point);
 
 #ifdef __cplusplus
 }

@@ -35,7 +35,8 @@ PERP_API const char *perp_outcome_name(perp_outcome outcome);
 typedef struct perp_lcp_settings {
     double tolerance;   /* on the scaled residual; default 1e-8, at least 1e-12 */
     const char *method; /* of perp_lcp_method_name: that one alone; NULL: the cascade. Not used by perp_lcp_lemke */
-    int max_pivots; /* of one attempt; default 0: max(1000, 50 n), at least 2^12 + 100 so that Murty's n = 12 ends */
+    int max_pivots; /* of one attempt; default 0: 50 n, but at least 4196 = 2^12 + 100 (so that Murty's n = 12 ends) and
+                       at most 1,000,000 */
     const double *covering;      /* n positive numbers; NULL: ones, after scaling of the rows */
     const int *warm_basis;       /* n entries, 1 where z_i is basic, 0 where w_i is, 2 at an upper bound; NULL: cold */
     const volatile bool *cancel; /* honoured within one pivot; NULL: never */
@@ -95,10 +96,15 @@ PERP_API perp_status perp_mcp_solve(const perp_mcp *problem, const perp_lcp_sett
                                     perp_lcp_workspace *workspace, perp_lcp_solution *solution, perp_lcp_info *info,
                                     perp_error *error);
 
-/* ---- all solutions of a small lcp -------------------------------------------------------------------------------- */
+/* ---- all solutions of a small problem ---------------------------------------------------------------------------- */
+
+/* The largest lcp that is enumerated. Other classes count as the lcp that they amount to: a row for each variable with
+ * a bound, two for one with both, and one for each equation that is left when free variables are eliminated. */
+enum { PERP_LCP_ENUMERATE_MAX_N = 40 };
 
 /* One maximal face of the solution set: the hull of `vertex_count` vertices plus the cone of `ray_count` rays, both n
- * wide, row by row. */
+ * wide, row by row. A direction in which the face goes on both ways (only free variables that no row depends on give
+ * one) is two opposite rays; the vertices are then points of the face's smallest faces, one of each. */
 typedef struct perp_lcp_face {
     int vertex_count, ray_count;
     const double *vertices, *rays;
@@ -107,14 +113,18 @@ typedef struct perp_lcp_face {
 typedef struct perp_lcp_solution_set {
     int n, face_count;
     const perp_lcp_face *faces; /* without duplicates, none inside another; ordered lexicographically by first vertex */
-    bool complete;              /* false: there may be more: the limit on nodes ended the search, or a face was left
-                                   out because a vertex of it misses the tolerance or rounding spoilt a decision */
+    bool complete;              /* false: there may be more, because
+                                   - max_nodes ended the search, or 100,000 faces were found;
+                                   - a vertex of a face misses the tolerance, so that the face was left out;
+                                   - an entry that is not zero counts as zero: in the data once scaled, or, above
+                                     rounding, in a pivot on which an answer rested;
+                                   - pivots ran out, or a basis computed afresh disagrees with its updated form */
     int64_t nodes;              /* faces of the feasible set looked at */
     struct perp_lcp_solution_set_memory *memory;
 } perp_lcp_solution_set;
 
 typedef struct perp_lcp_enumerate_settings {
-    double tolerance;  /* on the scaled residual; default 1e-8 */
+    double tolerance;  /* on the scaled residual; default 1e-8, at least 1e-12 */
     int64_t max_nodes; /* default 2,000,000 */
     const volatile bool *cancel;
 } perp_lcp_enumerate_settings;
@@ -122,10 +132,21 @@ typedef struct perp_lcp_enumerate_settings {
 PERP_API perp_lcp_enumerate_settings perp_lcp_enumerate_settings_default(void);
 
 /* All solutions of 0 <= M z + q _|_ z >= 0; n = 0 has one, the empty point. Vertices in the problem's units, every one
- * judged by perp_lcp_residual; rays with a largest entry of 1; both in lexicographic order. Solutions nearer to each
- * other than about 1e-10 of the problem's scale count as one. CAPACITY beyond n = 40, and where a face has more than
- * 20,000 corners; CANCELLED. Allocates: this is analysis, not a step. `*set` is NULL unless the status is OK. */
+ * judged by perp_lcp_residual; rays with a largest entry of 1; both in lexicographic order.
+ *
+ * Rows and columns are scaled to largest entries near 1, and q to at most that; then entries below 1e-10 count as zero,
+ * which makes the set incomplete unless they are rounding (entries of q up to 1e-15). Vertices that differ by less than
+ * rounding times the condition of their bases are not told apart.
+ *
+ * BAD_INPUT; CAPACITY beyond PERP_LCP_ENUMERATE_MAX_N, and where a face has more than 20,000 corners; CANCELLED;
+ * OUT_OF_MEMORY. Allocates: this is analysis, not a step. `*set` is NULL unless the status is OK. */
 PERP_API perp_status perp_lcp_enumerate(const perp_lcp *problem, const perp_lcp_enumerate_settings *settings,
+                                        const perp_allocator *allocator, perp_lcp_solution_set **set,
+                                        perp_error *error);
+/* The same with bounds, and for an mlcp by way of perp_mlcp_as_mcp: vertices are judged by perp_mcp_residual, entries
+ * of rays have either sign and a largest magnitude of 1. A block of free variables may be singular. A variable that is
+ * at a bound all over a face has exactly its value there. */
+PERP_API perp_status perp_mcp_enumerate(const perp_mcp *problem, const perp_lcp_enumerate_settings *settings,
                                         const perp_allocator *allocator, perp_lcp_solution_set **set,
                                         perp_error *error);
 PERP_API void perp_lcp_solution_set_free(perp_lcp_solution_set *set); /* NULL allowed */
@@ -135,7 +156,7 @@ PERP_API void perp_lcp_solution_set_free(perp_lcp_solution_set *set); /* NULL al
 typedef enum perp_pmatrix_verdict {
     PERP_PMATRIX_P,      /* every principal minor is positive: the lcp has exactly one solution for every q */
     PERP_PMATRIX_NOT_P,  /* `minor` is not positive */
-    PERP_PMATRIX_UNKNOWN /* beyond the size limit and no test decides, or too near to call in double precision */
+    PERP_PMATRIX_UNKNOWN /* beyond the size limit and no test decides, or exact determinants would take too long */
 } perp_pmatrix_verdict;
 
 typedef struct perp_pmatrix_result {
@@ -159,6 +180,76 @@ PERP_API perp_pmatrix_settings perp_pmatrix_settings_default(void);
  * scratch. BAD_INPUT (not finite), OUT_OF_MEMORY, CANCELLED. */
 PERP_API perp_status perp_pmatrix_test(int n, const double *m, const perp_pmatrix_settings *settings,
                                        const perp_allocator *allocator, perp_pmatrix_result *result, perp_error *error);
+
+/* ---- convex problems -------------------------------------------------------------------------------------------- */
+
+typedef struct perp_convex_settings {
+    double tolerance;   /* on the largest scaled residual; default 1e-8, at least 1e-12 */
+    const char *method; /* of perp_convex_method_name: that one alone; NULL: the cascade */
+    int max_iterations; /* of one attempt; default 0: 100 for the interior point, 10 (n + rows) + 100 for the dual */
+    bool minimum_norm;  /* default true: of all multipliers those of least norm (a contact qp's in its slacks' units) */
+    const perp_convex_point *warm; /* a solution of the previous, similar problem, of the same sizes; NULL: cold */
+    const volatile bool *cancel;   /* honoured within one iteration; NULL: never */
+} perp_convex_settings;
+
+PERP_API perp_convex_settings perp_convex_settings_default(void);
+
+typedef struct perp_convex_info {
+    perp_outcome outcome;
+    const char *method; /* that gave the answer: a string constant, as `perp solve --list` prints it */
+    int tried_count;
+    const char *tried[PERP_SOLVER_TRIED_MAX]; /* in order */
+    perp_convex_residual residual;            /* of the returned point */
+    double objective;                         /* at the returned point */
+    double certificate; /* INFEASIBLE, UNBOUNDED: perp_*_infeasibility, perp_*_unboundedness of it; else 0 */
+    int iterations;     /* of all attempts */
+    int factorisations; /* likewise */
+    bool minimum_norm;  /* the multipliers are those of least norm */
+} perp_convex_info;
+
+/* Memory for convex problems. A new one is empty; reserve makes it large enough for a problem and for all that are no
+ * larger in any count (for contact qps: and have the same pattern, or no more fill). Reserving for a problem that
+ * fits takes no memory. One thread at a time. */
+typedef struct perp_convex_workspace perp_convex_workspace;
+
+PERP_API perp_status perp_convex_workspace_create(const perp_allocator *allocator, perp_convex_workspace **workspace,
+                                                  perp_error *error);
+PERP_API void perp_convex_workspace_free(perp_convex_workspace *workspace); /* NULL allowed */
+PERP_API perp_status perp_qp_reserve(const perp_qp *problem, perp_convex_workspace *workspace, perp_error *error);
+PERP_API perp_status perp_cone_qp_reserve(const perp_cone_qp *problem, perp_convex_workspace *workspace,
+                                          perp_error *error);
+PERP_API perp_status perp_contact_qp_reserve(const perp_contact_qp *problem, perp_convex_workspace *workspace,
+                                             perp_error *error);
+
+/* Solved by the interior point and polished on its active set; for small strictly convex qps by the dual active set.
+ * `solution` has the caller's arrays. SOLVED: the point. INFEASIBLE: y and the other multipliers are the proof, scaled
+ * as perp_*_infeasibility says. UNBOUNDED: x is the direction. Else the best point that was found. Numbers are finite
+ * whatever the outcome. BAD_INPUT also where H turns out to be indefinite; CAPACITY where nothing was reserved. */
+PERP_API perp_status perp_qp_solve(const perp_qp *problem, const perp_convex_settings *settings,
+                                   perp_convex_workspace *workspace, perp_convex_point *solution,
+                                   perp_convex_info *info, perp_error *error);
+PERP_API perp_status perp_cone_qp_solve(const perp_cone_qp *problem, const perp_convex_settings *settings,
+                                        perp_convex_workspace *workspace, perp_convex_point *solution,
+                                        perp_convex_info *info, perp_error *error);
+PERP_API perp_status perp_contact_qp_solve(const perp_contact_qp *problem, const perp_convex_settings *settings,
+                                           perp_convex_workspace *workspace, perp_convex_point *solution,
+                                           perp_convex_info *info, perp_error *error);
+
+PERP_API int perp_convex_method_count(void);
+PERP_API const char *perp_convex_method_name(int index);
+PERP_API const char *perp_convex_method_summary(int index);
+
+/* The dual active set method of Goldfarb and Idnani for a strictly convex qp. Starts from the unconstrained minimum and
+ * adds violated constraints one by one; `settings->warm` gives a first guess of the active ones by its multipliers.
+ * Exact up to rounding in finitely many steps, and of the cost of one factorisation and one update a constraint: for
+ * small problems and few active rows. BAD_INPUT where H is not positive definite (to rounding). */
+typedef struct perp_qp_dual_workspace perp_qp_dual_workspace;
+PERP_API perp_status perp_qp_dual_workspace_create(int n, int rows, int equalities, const perp_allocator *allocator,
+                                                   perp_qp_dual_workspace **workspace, perp_error *error);
+PERP_API void perp_qp_dual_workspace_free(perp_qp_dual_workspace *workspace); /* NULL allowed */
+PERP_API perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_settings *settings,
+                                  perp_qp_dual_workspace *workspace, perp_convex_point *solution,
+                                  perp_convex_info *info, perp_error *error);
 
 #ifdef __cplusplus
 }

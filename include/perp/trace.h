@@ -32,6 +32,19 @@ typedef struct perp_solve_report {
 /* The report as one JSON object, likewise. `report` NULL: the problem was refused, and `failure` says why; otherwise
  * `failure` (may be NULL) stands beside the result. */
 PERP_API char *perp_solve_json(const perp_solve_report *report, const perp_error *failure);
+
+/* What became of one convex problem: a qp (lps are qps) or a cone qp. */
+typedef struct perp_convex_report {
+    const perp_qp *qp;           /* or NULL, and */
+    const perp_cone_qp *cone_qp; /* this one is set */
+    const perp_convex_info *info;
+    const perp_convex_point *point; /* as the solver left it: a point, a proof or a direction, as the outcome says */
+    double time_us;
+} perp_convex_report;
+
+/* Likewise. Of a problem without a solution x and the multipliers are empty, and the evidence stands in `certificate`:
+ * `farkas`, multipliers as perp_*_infeasibility takes them, or `direction`, and its `measure`. */
+PERP_API char *perp_convex_json(const perp_convex_report *report, const perp_error *failure);
 PERP_API void perp_text_free(char *text); /* NULL allowed */
 
 /* The version of jansson that is used; a string constant. */

@@ -1,14 +1,19 @@
 /* perp_problem_load_*: text -> tree -> nodes by key -> arrays -> checked.
  *
- * The size of a problem is that of M, whatever the order of the keys. So a first pass over the key table only notes
- * where each value stands, and the values are read in the order M, q, then what the kind adds. */
+ * The size of a complementarity problem is that of M, whatever the order of the keys. So a first pass over the key
+ * table only notes where each value stands, and the values are read in the order M, q, then what the kind adds. The
+ * convex kinds are read alike (problem_convex.c).
+ *
+ * All errors are told in one go: what is wrong with one value does not keep the others from being read. Where M does
+ * not say how large the problem is, the others are read without a judgement on their size. */
 #include <perp/problem_yaml.h>
 
 #include "base/plain_locale.h"
-#include "yaml/decode.h"
+#include "problem_yaml/problem_convex.h"
+#include "problem_yaml/problem_values.h"
 #include "yaml/yaml_source.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 struct perp_problem_memory {
@@ -23,27 +28,24 @@ typedef struct key_places {
     const yaml_node *kind, *m, *q, *free, *lower, *upper; /* NULL: not given */
 } key_places;
 
-static bool note_place(decoder *d, const yaml_node *node, void *target)
-{
-    (void)d;
-    *(const yaml_node **)target = node;
-    return true;
-}
-
 #define KEY(name, form, meaning, member)                                                                               \
     {                                                                                                                  \
-        name, form, "", meaning, note_place, offsetof(key_places, member), KEY_REQUIRED                                \
+        name, form, "", meaning, perp_note_place, offsetof(key_places, member), KEY_REQUIRED                           \
     }
 #define COMMON_KEYS                                                                                                    \
     KEY("kind", "lcp", "the class of the problem", kind),                                                              \
         KEY("M", "[[m00, m01, ..], ..] or {rows, cols, triplets: [[i, j, value], ..]}", "square", m),                  \
         KEY("q", "[q0, q1, ..]", "as many as M has rows", q)
 
+#define FREE_KEY KEY("free", "[i, ..]", "rows with w = 0 and z free, from 0; may be empty", free)
+#define BOUND_KEYS                                                                                                     \
+    KEY("lower", "[l0, l1, ..]", "lower bounds; -.inf: none", lower),                                                  \
+        KEY("upper", "[u0, u1, ..]", "upper bounds; .inf: none", upper)
+
 static const key_spec lcp_keys[] = {COMMON_KEYS};
-static const key_spec mlcp_keys[] = {COMMON_KEYS,
-                                     KEY("free", "[i, ..]", "rows with w = 0 and z free, from 0; may be empty", free)};
-static const key_spec mcp_keys[] = {COMMON_KEYS, KEY("lower", "[l0, l1, ..]", "lower bounds; -.inf: none", lower),
-                                    KEY("upper", "[u0, u1, ..]", "upper bounds; .inf: none", upper)};
+static const key_spec mlcp_keys[] = {COMMON_KEYS, FREE_KEY};
+static const key_spec mcp_keys[] = {COMMON_KEYS, BOUND_KEYS};
+static const key_spec keys_of_any_kind[] = {COMMON_KEYS, FREE_KEY, BOUND_KEYS};
 
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 static const key_table tables[] = {
@@ -51,168 +53,49 @@ static const key_table tables[] = {
     [PERP_PROBLEM_MLCP] = {"mlcp", mlcp_keys, COUNT(mlcp_keys)},
     [PERP_PROBLEM_MCP] = {"mcp", mcp_keys, COUNT(mcp_keys)},
 };
+static const char *const kind_names[] = {
+    [PERP_PROBLEM_LCP] = "lcp",      [PERP_PROBLEM_MLCP] = "mlcp",       [PERP_PROBLEM_MCP] = "mcp",
+    [PERP_PROBLEM_QP] = "qp",        [PERP_PROBLEM_CONE_QP] = "cone-qp", [PERP_PROBLEM_LP] = "lp",
+    [PERP_PROBLEM_KIND_COUNT] = NULL};
+static const key_table any_table = {"a problem", keys_of_any_kind, COUNT(keys_of_any_kind)};
 
 const char *perp_problem_kind_name(perp_problem_kind kind)
 {
-    return tables[kind].title;
+    return kind_names[kind];
 }
 
-typedef struct triplet_places {
-    const yaml_node *rows, *cols, *triplets;
-} triplet_places;
-
-static const key_spec triplet_keys[] = {
-    {"rows", "number of rows", "", "", note_place, offsetof(triplet_places, rows), KEY_REQUIRED},
-    {"cols", "number of columns", "", "", note_place, offsetof(triplet_places, cols), KEY_REQUIRED},
-    {"triplets", "[[i, j, value], ..]", "", "", note_place, offsetof(triplet_places, triplets), KEY_REQUIRED},
-};
-static const key_table triplet_table = {"a sparse matrix", triplet_keys, COUNT(triplet_keys)};
+bool perp_problem_is_convex(perp_problem_kind kind)
+{
+    return kind == PERP_PROBLEM_QP || kind == PERP_PROBLEM_CONE_QP || kind == PERP_PROBLEM_LP;
+}
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
 
 /* The arrays on their way into a problem. */
 typedef struct draft {
-    int n;
+    told_size n;
     double *m, *q, *lower, *upper;
     bool *free;
 } draft;
-
-static bool size_allowed(decoder *d, const yaml_node *node, int n)
-{
-    if (n < 0) {
-        return perp_decode_error(d, node, "a size cannot be negative");
-    }
-    return n <= PERP_PROBLEM_MAX_SIZE ||
-           perp_decode_error(d, node, "problems have at most %d rows, this one has %d", PERP_PROBLEM_MAX_SIZE, n);
-}
-
-static bool read_rows(decoder *d, const yaml_node *node, draft *r)
-{
-    if (!size_allowed(d, node, node->count)) {
-        return false;
-    }
-    for (const yaml_node *row = node->first; row; row = row->next) { /* before memory is taken for n x n */
-        if (row->kind == YAML_LIST && row->count != node->count) {
-            return perp_decode_error(d, row, "row %d has %d entries, but M has %d rows; M must be square", row->index,
-                                     row->count, node->count);
-        }
-    }
-    r->n = node->count;
-    r->m = perp_decode_memory(d, r->n * r->n, sizeof *r->m);
-    bool good = r->m != NULL;
-    for (const yaml_node *row = node->first; row && r->m; row = row->next) {
-        good = perp_read_reals(d, row, r->m + (size_t)row->index * (size_t)r->n, r->n) && good;
-    }
-    return good;
-}
-
-static bool read_index(decoder *d, const yaml_node *node, int n, int *index)
-{
-    if (!perp_read_int(d, node, index)) {
-        return false;
-    }
-    if (*index < 0 || *index >= n) {
-        return n > 0 ? perp_decode_error(d, node, "index %d is outside 0 .. %d", *index, n - 1)
-                     : perp_decode_error(d, node, "index %d: the problem has no rows", *index);
-    }
-    return true;
-}
-
-static bool read_triplet(decoder *d, const yaml_node *node, draft *r)
-{
-    int i, j;
-    double value;
-    if (node->kind != YAML_LIST || node->count != 3) {
-        return perp_decode_expected(d, node, "a triplet [row, column, value]");
-    }
-    const yaml_node *column = node->first->next;
-    if (!read_index(d, node->first, r->n, &i) || !read_index(d, column, r->n, &j) ||
-        !perp_read_real(d, column->next, &value)) {
-        return false;
-    }
-    double *entry = &r->m[(size_t)i * (size_t)r->n + (size_t)j];
-    *entry += value;
-    return isfinite(*entry) ||
-           perp_decode_error(d, node, "the triplets at (%d, %d) add up to more than a double holds", i, j);
-}
-
-static bool read_triplets(decoder *d, const yaml_node *node, draft *r)
-{
-    triplet_places at = {0};
-    int cols;
-    if (!perp_read_map(d, node, &triplet_table, &at) || !perp_read_int(d, at.rows, &r->n) ||
-        !perp_read_int(d, at.cols, &cols) || !size_allowed(d, at.rows, r->n)) {
-        return false;
-    }
-    if (cols != r->n) {
-        return perp_decode_error(d, at.cols, "M has %d rows and %d columns; M must be square", r->n, cols);
-    }
-    if (!perp_expect_list(d, at.triplets, "a list of [row, column, value]")) {
-        return false;
-    }
-    r->m = perp_decode_memory(d, r->n * r->n, sizeof *r->m);
-    bool good = r->m != NULL;
-    for (const yaml_node *child = at.triplets->first; child && r->m; child = child->next) {
-        good = read_triplet(d, child, r) && good;
-    }
-    return good;
-}
-
-static bool read_matrix(decoder *d, const yaml_node *node, draft *r)
-{
-    if (node->kind == YAML_LIST) {
-        return read_rows(d, node, r);
-    }
-    return node->kind == YAML_MAP ? read_triplets(d, node, r) : perp_decode_expected(d, node, "a matrix");
-}
-
-/* n numbers, of which bounds may be infinite. */
-static bool read_numbers(decoder *d, const yaml_node *node, int n, bool bounds, double **values)
-{
-    if (node->kind == YAML_LIST && node->count != n) {
-        return perp_decode_error(d, node, "`%s` has %d entries, but M has %d rows", node->key, node->count, n);
-    }
-    if (!perp_expect_list(d, node, "a list of numbers")) {
-        return false;
-    }
-    *values = perp_decode_memory(d, n, sizeof **values);
-    bool good = *values != NULL;
-    for (const yaml_node *child = node->first; child && *values; child = child->next) {
-        double *value = &(*values)[child->index];
-        good = (bounds ? perp_read_real_or_infinite(d, child, value) : perp_read_real(d, child, value)) && good;
-    }
-    return good;
-}
 
 static bool read_free(decoder *d, const yaml_node *node, draft *r)
 {
     if (!perp_expect_list(d, node, "a list of rows")) {
         return false;
     }
-    r->free = perp_decode_memory(d, r->n, sizeof *r->free);
-    bool good = r->free != NULL;
-    for (const yaml_node *child = node->first; child && r->free; child = child->next) {
-        int i;
-        if (!read_index(d, child, r->n, &i)) {
-            good = false;
-        } else if (r->free[i]) {
-            good = perp_decode_error(d, child, "row %d is named twice", i);
-        } else {
-            r->free[i] = true;
-        }
-    }
-    return good;
-}
-
-/* Bounds that no number can meet are told here, where their place is known. */
-static bool check_bounds(decoder *d, const key_places *at, const draft *r)
-{
     bool good = true;
-    for (const yaml_node *child = at->lower->first; child; child = child->next) {
-        const double lower = r->lower[child->index], upper = r->upper[child->index];
-        if (!(lower <= upper) || lower == INFINITY || upper == -INFINITY) {
-            good = perp_decode_error(d, child, "no number lies between the lower bound %g and the upper bound %g",
-                                     lower, upper);
+    if (r->n.count != SIZE_UNKNOWN) {
+        r->free = perp_decode_memory(d, r->n.count, sizeof *r->free);
+        good = r->free != NULL;
+    }
+    for (const yaml_node *child = node->first; child; child = child->next) {
+        int i;
+        if (!perp_read_index(d, child, r->n.count, &i)) {
+            good = false;
+        } else if (r->free && r->free[i]) {
+            good = perp_decode_error(d, child, "row %d is named twice", i);
+        } else if (r->free) {
+            r->free[i] = true;
         }
     }
     return good;
@@ -228,61 +111,113 @@ static const key_spec *spec_of(const key_table *table, const yaml_node *node)
     return NULL;
 }
 
-static bool read_values(decoder *d, perp_problem_kind kind, const key_places *at, draft *r)
+/* What the keys give that are there; false also if one is not. */
+static bool read_values(decoder *d, const key_table *table, const key_places *at, draft *r)
 {
-    const key_table *table = &tables[kind];
-    d->key = spec_of(table, at->m);
-    if (!read_matrix(d, at->m, r)) {
-        return false; /* the size is unknown, and the others are judged by it */
+    const struct {
+        const yaml_node *node;
+        read_function *read;
+        double **values;
+    } lists[] = {{at->q, perp_read_real, &r->q},
+                 {at->lower, perp_read_real_or_infinite, &r->lower},
+                 {at->upper, perp_read_real_or_infinite, &r->upper}};
+    bool good = at->m && at->q;
+    r->n = perp_size_unknown();
+    if (at->m) {
+        d->key = spec_of(table, at->m);
+        matrix_value m = {.name = "M", .square = true, .rows = r->n, .cols = r->n};
+        good = perp_read_matrix(d, at->m, &m) && good;
+        r->m = m.values;
+        r->n = m.rows;
     }
-    d->key = spec_of(table, at->q);
-    bool good = read_numbers(d, at->q, r->n, false, &r->q);
-    if (kind == PERP_PROBLEM_MLCP) {
+    for (int i = 0; i < COUNT(lists); i++) {
+        if (lists[i].node) {
+            d->key = spec_of(table, lists[i].node);
+            good = perp_read_numbers(d, lists[i].node, &r->n, lists[i].read, lists[i].values) && good;
+        }
+    }
+    if (at->free) {
         d->key = spec_of(table, at->free);
         good = read_free(d, at->free, r) && good;
-    } else if (kind == PERP_PROBLEM_MCP) {
-        d->key = spec_of(table, at->lower);
-        bool bounds = read_numbers(d, at->lower, r->n, true, &r->lower);
-        d->key = spec_of(table, at->upper);
-        bounds = read_numbers(d, at->upper, r->n, true, &r->upper) && bounds;
-        good = bounds && check_bounds(d, at, r) && good;
     }
-    return good;
+    return perp_check_bounds(d, at->lower, r->lower, at->upper, r->upper) && good;
 }
 
 /* ---- problems ---------------------------------------------------------------------------------------------------- */
 
-/* The kind, or -1 after an error. */
+enum { KIND_UNKNOWN = -1, KIND_PLANNED = -2 };
+
+/* The kind, or one of the above after an error. */
 static int read_kind(decoder *d, const yaml_node *root)
 {
-    static const char *const words[] = {"lcp", "mlcp", "mcp", NULL};
-    static const char *const planned[] = {"qp", "cone-qp", "lp", "friction", NULL};
+    static const char *const planned[] = {"friction", NULL};
     const yaml_node *node = perp_yaml_tree_find(root, "kind", 4);
     if (!node) {
-        perp_decode_error(d, root, "`kind` is missing; write `kind: lcp` (or mlcp, mcp)");
-        return -1;
+        perp_decode_error(d, root,
+                          perp_looks_convex(root)
+                              ? "`kind` is missing; write `kind: qp` (or cone-qp, lp)"
+                              : "`kind` is missing; write `kind: lcp` (or mlcp, mcp, qp, cone-qp, lp)");
+        return KIND_UNKNOWN;
     }
     d->key = &lcp_keys[0];
     if (perp_find_word(node, planned) >= 0) {
-        perp_decode_error(d, node, "problems of kind `%s` are not available yet; this version solves lcp, mlcp and mcp",
-                          node->text);
-        return -1;
+        perp_decode_error(
+            d, node,
+            "problems of kind `%s` are not available yet; this version solves lcp, mlcp, mcp, qp, cone-qp and lp",
+            node->text);
+        return KIND_PLANNED;
     }
-    return perp_read_word(d, node, words);
+    const int kind = perp_read_word(d, node, kind_names);
+    return kind >= 0 ? kind : KIND_UNKNOWN;
+}
+
+/* Which keys must be there, and which must not, is unknown: what is wrong with their values is told all the same. */
+static bool read_without_kind(decoder *d, const yaml_node *root)
+{
+    key_places at = {0};
+    draft r = {0};
+    if (perp_looks_convex(root)) {
+        perp_read_convex_without_kind(d, root);
+        return false;
+    }
+    for (int i = 0; i < any_table.count; i++) {
+        const key_spec *key = &any_table.keys[i];
+        *(const yaml_node **)((char *)&at + key->offset) = perp_yaml_tree_find(root, key->key, strlen(key->key));
+    }
+    read_values(d, &any_table, &at, &r);
+    return false;
 }
 
 int perp_problem_size(const perp_problem *problem)
 {
-    return problem->kind == PERP_PROBLEM_MLCP  ? problem->mlcp.n
-           : problem->kind == PERP_PROBLEM_MCP ? problem->mcp.n
-                                               : problem->lcp.n;
+    switch (problem->kind) {
+    case PERP_PROBLEM_MLCP:
+        return problem->mlcp.n;
+    case PERP_PROBLEM_MCP:
+        return problem->mcp.n;
+    case PERP_PROBLEM_QP:
+    case PERP_PROBLEM_LP:
+        return problem->qp.n;
+    case PERP_PROBLEM_CONE_QP:
+        return problem->cone_qp.n;
+    default:
+        return problem->lcp.n;
+    }
 }
 
 double perp_problem_residual(const perp_problem *problem, const double *z)
 {
+    assert(!perp_problem_is_convex(problem->kind));
     return problem->kind == PERP_PROBLEM_MLCP  ? perp_mlcp_residual(&problem->mlcp, z)
            : problem->kind == PERP_PROBLEM_MCP ? perp_mcp_residual(&problem->mcp, z)
                                                : perp_lcp_residual(&problem->lcp, z);
+}
+
+perp_convex_residual perp_problem_convex_residual(const perp_problem *problem, const perp_convex_point *point)
+{
+    assert(perp_problem_is_convex(problem->kind));
+    return problem->kind == PERP_PROBLEM_CONE_QP ? perp_cone_qp_residual(&problem->cone_qp, point)
+                                                 : perp_qp_residual(&problem->qp, point);
 }
 
 static perp_status check(const perp_problem *problem, perp_error *error)
@@ -303,18 +238,25 @@ static bool fill(decoder *d, const yaml_node *root, perp_problem *problem)
         return perp_decode_error(d, root, "a problem is a mapping that begins with `kind: lcp`");
     }
     const int kind = read_kind(d, root);
+    if (kind < 0) {
+        return kind == KIND_UNKNOWN && read_without_kind(d, root);
+    }
+    if (perp_problem_is_convex((perp_problem_kind)kind)) {
+        return perp_read_convex(d, root, (perp_problem_kind)kind, problem);
+    }
     key_places at = {0};
     draft r = {0};
-    if (kind < 0 || !perp_read_map(d, root, &tables[kind], &at) || !read_values(d, (perp_problem_kind)kind, &at, &r)) {
+    const bool complete = perp_read_map(d, root, &tables[kind], &at);
+    if (!read_values(d, &tables[kind], &at, &r) || !complete) {
         return false;
     }
     problem->kind = (perp_problem_kind)kind;
     if (problem->kind == PERP_PROBLEM_MLCP) {
-        problem->mlcp = (perp_mlcp){r.n, r.m, r.q, r.free};
+        problem->mlcp = (perp_mlcp){r.n.count, r.m, r.q, r.free};
     } else if (problem->kind == PERP_PROBLEM_MCP) {
-        problem->mcp = (perp_mcp){r.n, r.m, r.q, r.lower, r.upper};
+        problem->mcp = (perp_mcp){r.n.count, r.m, r.q, r.lower, r.upper};
     } else {
-        problem->lcp = (perp_lcp){r.n, r.m, r.q};
+        problem->lcp = (perp_lcp){r.n.count, r.m, r.q};
     }
     perp_error error;
     return check(problem, &error) == PERP_STATUS_OK || perp_decode_error(d, root, "%s", error.message);
@@ -382,7 +324,7 @@ perp_status perp_problem_load_file(const char *path, const perp_allocator *alloc
     if (ends_with(path, ".dat")) {
         perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, path, 1, 1, "",
                              "files of friction problems (.dat) are not available yet; this version reads YAML: lcp, "
-                             "mlcp and mcp");
+                             "mlcp, mcp, qp, cone-qp and lp");
         return PERP_STATUS_BAD_INPUT;
     }
     perp_arena arena;

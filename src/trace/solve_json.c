@@ -81,3 +81,79 @@ char *perp_solve_json(const perp_solve_report *r, const perp_error *failure)
     }
     return perp_json_dump(&m);
 }
+
+/* ---- convex problems --------------------------------------------------------------------------------------------- */
+
+static json_t *cone_lists(const perp_cone_qp *p, const double *y)
+{
+    json_t *array = json_array();
+    int first = 0;
+    for (int k = 0; array && y && k < p->cones; k++) {
+        array = perp_json_appended(array, perp_json_reals(y + first, p->cone_rows[k]));
+        first += p->cone_rows[k];
+    }
+    return array;
+}
+
+/* By the constraints they belong to; `point` NULL: there are none. */
+static json_t *multipliers(const perp_convex_report *r, const perp_convex_point *point)
+{
+    json_maker m = perp_json_object();
+    const perp_convex_point y = point ? *point : (perp_convex_point){0};
+    if (r->cone_qp) {
+        perp_json_put(&m, "cones", cone_lists(r->cone_qp, y.y));
+        perp_json_put(&m, "C", perp_json_reals(y.y_equality, point ? r->cone_qp->equalities : 0));
+    } else {
+        const perp_qp *p = r->qp;
+        perp_json_put(&m, "A", perp_json_reals(y.y, point ? p->rows : 0));
+        perp_json_put(&m, "C", perp_json_reals(y.y_equality, point ? p->equalities : 0));
+        perp_json_put(&m, "lower", perp_json_reals(y.y_lower, point && p->lower ? p->n : 0));
+        perp_json_put(&m, "upper", perp_json_reals(y.y_upper, point && p->upper ? p->n : 0));
+    }
+    return perp_json_finished(&m);
+}
+
+static json_t *convex_certificate(const perp_convex_report *r, int n)
+{
+    json_maker m = perp_json_object();
+    const perp_outcome outcome = r->info->outcome;
+    if (outcome == PERP_OUTCOME_INFEASIBLE) {
+        perp_json_put(&m, "farkas", multipliers(r, r->point));
+    } else if (outcome == PERP_OUTCOME_UNBOUNDED) {
+        perp_json_put(&m, "direction", perp_json_reals(r->point->x, n));
+    }
+    if (outcome == PERP_OUTCOME_INFEASIBLE || outcome == PERP_OUTCOME_UNBOUNDED) {
+        perp_json_put(&m, "measure", perp_json_real(r->info->certificate));
+    }
+    return perp_json_finished(&m);
+}
+
+/* Where there is no solution the arrays hold the evidence, which is no point: x and multipliers are then empty. */
+static void put_convex(json_maker *m, const perp_convex_report *r)
+{
+    const perp_convex_info *info = r->info;
+    const bool point = info->outcome != PERP_OUTCOME_INFEASIBLE && info->outcome != PERP_OUTCOME_UNBOUNDED;
+    const int n = r->cone_qp ? r->cone_qp->n : r->qp->n;
+    perp_json_put(m, "method", json_string(info->method ? info->method : ""));
+    perp_json_put(m, "tried", words(info->tried, info->tried_count));
+    perp_json_put(m, "residual", point ? perp_json_real(perp_convex_residual_largest(info->residual)) : json_null());
+    perp_json_put(m, "iterations", json_integer(info->iterations));
+    perp_json_put(m, "time_us", perp_json_real(r->time_us));
+    perp_json_put(m, "objective", point ? perp_json_real(info->objective) : json_null());
+    perp_json_put(m, "x", perp_json_reals(r->point->x, point ? n : 0));
+    perp_json_put(m, "multipliers", multipliers(r, point ? r->point : NULL));
+    perp_json_put(m, "certificate", convex_certificate(r, n));
+}
+
+char *perp_convex_json(const perp_convex_report *r, const perp_error *failure)
+{
+    json_maker m = perp_json_object();
+    perp_json_put(&m, "status", json_string(r ? perp_outcome_name(r->info->outcome) : "invalid"));
+    if (r) {
+        put_convex(&m, r);
+    }
+    if (failure) {
+        perp_json_put(&m, "error", perp_json_failure(failure));
+    }
+    return perp_json_dump(&m);
+}

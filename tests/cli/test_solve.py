@@ -2,8 +2,15 @@
 import json
 import math
 import random
+import re
+import signal
+import subprocess
+import time
+from fractions import Fraction
 
 import pytest
+
+from conftest import PERP, ROOT
 
 INF = math.inf
 
@@ -154,9 +161,51 @@ def test_a_ray_is_evidence(solve):
     assert any(everything["z"] == pytest.approx(v) for v in vertices)
 
 
-def test_equations_that_contradict_each_other(solve):
-    problem = {"kind": "mlcp", "M": [[1, 1, 0], [1, 1, 0], [0, 0, 1]], "q": [-1, -2, 0], "free": [0, 1]}
-    assert solve(problem, code=1)["status"] in ("infeasible", "ray")
+def assert_farkas(problem, u):
+    """u'w >= 0 for every solution, yet u'(M z + q) < 0 for every z within its bounds: in fractions, without rounding."""
+    n = len(problem["q"])
+    free = set(problem.get("free", []))
+    lower = problem.get("lower", [-INF if i in free else 0 for i in range(n)])
+    upper = problem.get("upper", [INF] * n)
+    u = [Fraction(x) for x in u]
+    total = sum(Fraction(q) * x for q, x in zip(problem["q"], u))
+    for i in range(n):
+        bounded = (math.isfinite(lower[i]), math.isfinite(upper[i]))
+        assert {(True, False): u[i] >= 0, (False, True): u[i] <= 0, (True, True): u[i] == 0,
+                (False, False): True}[bounded]
+        v = sum(Fraction(problem["M"][k][i]) * u[k] for k in range(n))
+        if v != 0:
+            bound = upper[i] if v > 0 else lower[i]
+            assert math.isfinite(bound)
+            total += v * Fraction(bound)
+    assert total < 0
+
+
+@pytest.mark.parametrize("problem", [
+    lcp([[-1]], [-1]), lcp([[0, -1], [1, 0]], [-1, -2]),
+    {"kind": "mlcp", "M": [[1, 1, 0], [1, 1, 0], [0, 0, 1]], "q": [-1, -2, 0], "free": [0, 1]},
+    {"kind": "mlcp", "M": [[0, 0], [0, 1]], "q": [1, 0], "free": [0]},
+    {"kind": "mcp", "M": [[0, -1], [1, 0]], "q": [-1, -2], "lower": [0, 0], "upper": [INF, 3]},
+    {"kind": "mcp", "M": [[0, 0], [0, 0]], "q": [-1, 1], "lower": [0, -INF], "upper": [INF, 1]},
+    {"kind": "mcp", "M": [[0, 1], [0, 1]], "q": [-4, 0], "lower": [0, -3], "upper": [INF, 3]}])
+def test_infeasible_is_proven(solve, problem):
+    result = solve(problem, code=1)
+    assert result["status"] == "infeasible" and list(result["certificate"]) == ["farkas"]
+    assert_farkas(problem, result["certificate"]["farkas"])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_infeasible_problems_of_any_size(solve, seed):
+    """Row k of M is not positive and q_k negative, so that w_k < 0 whatever z >= 0 is."""
+    rng = random.Random(200 + seed)
+    n = rng.randint(2, 20)
+    m, q = random_matrix(rng, n), [rng.gauss(0, 3) for _ in range(n)]
+    k = rng.randrange(n)
+    m[k], q[k] = [-abs(x) for x in m[k]], -abs(q[k])
+    result = solve(lcp(m, q), code=1)
+    assert result["status"] in ("infeasible", "ray")
+    if result["status"] == "infeasible":
+        assert_farkas(lcp(m, q), result["certificate"]["farkas"])
 
 
 # ---- all solutions ------------------------------------------------------------------------------------------------
@@ -257,6 +306,7 @@ def test_too_large_to_enumerate(perp, problem):
     assert result["status"] == "solved" and result["error"]["code"] == "capacity"
     assert result["solutions"] == [] and result["complete"] is False
     assert "40" in done.stderr
+    assert "0 faces found; there may be more" in perp("solve", "p.yaml", "--all", code=1).stdout
 
 
 @pytest.mark.parametrize("problem", [
@@ -268,14 +318,16 @@ def test_just_small_enough_to_enumerate(solve, problem):
     assert result["solutions"][0]["vertices"] == [pytest.approx([1] * len(problem["q"]))]
 
 
-def test_a_free_block_that_cannot_be_eliminated(perp):
-    """z0 + z1 = 1 twice, both free: solved, but not enumerated."""
+def test_a_free_block_that_cannot_be_eliminated(perp, solve):
+    """z0 + z1 = 1 twice, both free: a line, which is a point and two opposite rays."""
     problem = {"kind": "mlcp", "M": [[1, 1, 0], [1, 1, 0], [0, 0, 1]], "q": [-1, -1, -1], "free": [0, 1]}
-    path = perp.write("p.yaml", as_text(problem))
-    result = perp.json("solve", path, "--all", code=1)
-    assert result["status"] == "solved" and result["error"]["code"] == "singular"
-    assert result["solutions"] == [] and result["complete"] is False
-    assert "0 faces found; there may be more" in perp("solve", path, "--all", code=1).stdout
+    result = solve(problem, "--all")
+    assert result["complete"] is True and len(result["solutions"]) == 1
+    face = result["solutions"][0]
+    assert len(face["vertices"]) == 1 and residual(problem, face["vertices"][0]) <= 1e-15
+    assert face["rays"] == [pytest.approx([-1, 1, 0]), pytest.approx([1, -1, 0])]
+    text = perp("solve", perp.write("p.yaml", as_text(problem)), "--all").stdout
+    assert "hull of 1 vertex and 2 rays" in text
 
 
 # ---- random problems ----------------------------------------------------------------------------------------------
@@ -345,11 +397,20 @@ def test_a_tolerance_is_held_to(perp):
     assert result["status"] == "solved" and result["residual"] <= 1e-10
 
 
+@pytest.mark.parametrize("tolerance", ["0", "-1", "1e-13", "9.99e-13", "nan", "inf", "1e999", "x", "1e-8x", "", "0x1p-20"])
+def test_a_tolerance_is_at_least_1e_12(perp, tolerance):
+    done = perp("solve", perp.write("p.yaml", GOOD), "--tol", tolerance, code=2)
+    assert "--tol needs a number of at least 1e-12" in done.stderr and f"not `{tolerance}`" in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_least_tolerance(perp):
+    assert perp.json("solve", perp.write("p.yaml", GOOD), "--tol", "1e-12")["residual"] <= 1e-12
+
+
 @pytest.mark.parametrize("arguments, words", [
     ([], "FILE is missing"), (["p.yaml", "--method", "lemk"], "did you mean `lemke`"),
-    (["p.yaml", "--method", "zzz"], "--list"), (["p.yaml", "--tol", "0"], "positive"),
-    (["p.yaml", "--tol", "-1"], "positive"), (["p.yaml", "--tol", "nan"], "positive"),
-    (["p.yaml", "--tol", "inf"], "positive"), (["p.yaml", "--tol", "x"], "positive"),
+    (["p.yaml", "--method", "zzz"], "--list"),
     (["p.yaml", "--tol"], "needs a value"), (["p.yaml", "q.yaml"], "unexpected"),
     (["p.yaml", "--al"], "did you mean `--all`")])
 def test_usage(perp, arguments, words):
@@ -365,7 +426,7 @@ def test_usage(perp, arguments, words):
     ("kind: lcp # not M\nM: []\nq: []\n", "2:4", "no rows"),
     ('{"kind": "lcp", "q": [], "M": []}\n', "1:31", "no rows"),
     ("kind: mlcp\nfree: []\nq: []\nM: # below\n  []\n", "5:3", "no rows"),
-    ("kind: mcp\nM: {rows: 0, cols: 0, triplets: []}\nq: []\nlower: []\nupper: []\n", "2:4", "no rows"),
+    ("kind: mcp\nM: {rows: 0, cols: 0, triplets: []}\nq: []\nlower: []\nupper: []\n", "2:11", "no rows"),
     ("kind: qp\nH: [[1]]\ng: [1]\n", "1:7", "not available yet"),
     ("kind: lcq\nM: [[1]]\nq: [1]\n", "1:7", "one of `lcp`")])
 def test_bad_input(perp, text, place, words):
@@ -376,6 +437,57 @@ def test_bad_input(perp, text, place, words):
     assert result["status"] == "invalid" and words in result["error"]["message"]
     evidence = result["error"]["evidence"]
     assert f'{evidence["line"]}:{evidence["column"]}' == place and evidence["file"] == "p.yaml"
+
+
+def test_every_error_is_told(perp):
+    perp.write("p.yaml", "kind: mlcp\nM: [[1, x], [0, 1]]\nq: [1, .nan, 3]\nfree: [0, 2]\nFree: []\n")
+    done = perp("solve", "p.yaml", code=3)
+    assert [line.split(" ")[0] for line in done.stderr.splitlines()] == [
+        "p.yaml:2:9:", "p.yaml:3:4:", "p.yaml:3:8:", "p.yaml:4:11:", "p.yaml:5:1:"]
+    perp.write("p.yaml", as_text(lcp([[1]], [1])).replace("[1]}", str(["x"] * 50).replace("'", "") + "}"))
+    lines = perp("solve", "p.yaml", code=3).stderr.splitlines()
+    assert len(lines) == 21 and lines[-1] == "perp: and 31 more"
+
+
+def test_long_vectors_are_cut(perp):
+    """24 numbers of a vector, 20 faces, and how many there are besides; --json cuts nothing."""
+    path = perp.write("p.yaml", as_text(lcp(diagonal(30, 1), [-1] * 30)))
+    lines = perp("solve", path, "--all").stdout.splitlines()
+    shown = "[" + "1, " * 24 + ".. 6 more]"
+    assert lines[2:4] == ["z = " + shown, "w = " + shown.replace("1", "0")]
+    assert lines[-1] == "    vertex " + shown
+    assert perp.json("solve", path)["z"] == [1] * 30
+    many = perp("solve", perp.write("p.yaml", as_text(lcp(diagonal(5, -1), [1] * 5))), "--all").stdout.splitlines()
+    assert sum("a point" in line for line in many) == 20 and many[-1] == "  .. 12 more faces"
+    ray = perp("solve", perp.write("p.yaml", as_text(lcp(diagonal(24, 1), [-1] * 24)))).stdout
+    assert "more" not in ray
+
+
+def interrupted(perp, path, *options):
+    """SIGINT as soon as the process catches it, which /proc tells; the result and stderr."""
+    with subprocess.Popen([PERP, "solve", path, "--json", *options], cwd=perp.folder, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        end = time.monotonic() + 60
+        while time.monotonic() < end:
+            with open(f"/proc/{process.pid}/status", encoding="utf-8") as status:
+                caught = re.search(r"SigCgt:\s*(\S+)", status.read())[1]
+            if int(caught, 16) >> (signal.SIGINT - 1) & 1:
+                break
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        out, errors = process.communicate(timeout=100)
+    assert process.returncode == 1
+    return json.loads(out), errors
+
+
+def test_interrupted(perp):
+    """A problem that takes ten seconds; the flag is seen at the next pivot."""
+    rng = random.Random(1)
+    n = 300
+    problem = lcp([[round(rng.gauss(0, 1), 2) for _ in range(n)] for _ in range(n)], [-1] * n)
+    result, errors = interrupted(perp, perp.write("p.yaml", as_text(problem)))
+    assert result["status"] == "cancelled" and "interrupted" in errors
+    assert len(result["z"]) == n and result["residual"] > 1e-8 and result["certificate"] == {}
 
 
 def test_files_that_cannot_be_read(perp):
@@ -395,4 +507,65 @@ def test_completion_and_help_know_it(perp):
     script = perp("completion", "bash").stdout
     assert "solve" in script and "--method) " in script and "lemke" in script
     text = perp("solve", "--help").stdout
-    assert all(option in text for option in ("--method", "--tol", "--all", "--json", "--list", "kind: lcp"))
+    assert all(option in text for option in ("--method", "--tol", "--all", "--json", "--list", "1e-12"))
+    assert all(meaning in text for meaning in ("Exit code: 0 solved", "; 1 not solved", "; 2 usage", "; 3 not a problem"))
+
+
+def test_help_teaches_by_example(perp):
+    """The file and the commands that it shows work, and give the numbers that it states."""
+    text = perp("solve", "--help").stdout
+    perp.write("problem.yaml", text.split("A problem file:\n")[1].split("gives")[0])
+    commands = re.findall(r"^  perp (solve problem.yaml[^|\n]*?)(?:   .*| \| jq .*)?$", text, re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        perp(*command.split())
+    z, w = re.search(r"gives z = (\[.*?\]), w = (\[.*?\])", text).groups()
+    assert f"z = {z}\nw = {w}\n" in perp("solve", "problem.yaml").stdout
+
+
+# ---- examples -----------------------------------------------------------------------------------------------------
+
+EXAMPLE = ROOT / "examples" / "contact-lcp"
+
+
+def without_time(text):
+    return re.sub(r"[0-9.e+]+ us$", "T us", text, flags=re.MULTILINE)
+
+
+def shown_commands(page):
+    """(arguments, output) of every `$ .. perp solve examples/..` without a pipe that a page shows."""
+    for block in re.findall(r"^```\w*\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE):
+        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            if re.match(r"\S*perp solve examples/", command) and "|" not in command:
+                yield command.split()[1:], output
+
+
+@pytest.mark.parametrize("page, count", [("README.md", 1), ("examples/contact-lcp/README.md", 2)])
+def test_pages_show_what_is_printed(perp, page, count):
+    shown = list(shown_commands(ROOT / page))
+    assert len(shown) == count
+    for (command, path, *options), output in shown:
+        assert without_time(perp(command, ROOT / path, *options).stdout) == without_time(output)
+
+
+def test_readme_shows_the_file():
+    text = (EXAMPLE / "sliding-block.yaml").read_text()
+    assert "$ cat examples/contact-lcp/sliding-block.yaml\n" + text + "$ " in (ROOT / "README.md").read_text()
+
+
+def test_sliding_block(perp):
+    """Impulses of a block: the normal one stops 1 m/s, friction takes mu times it, the rest is slip."""
+    result = perp.json("solve", EXAMPLE / "sliding-block.yaml", "--all")
+    assert result["z"] == pytest.approx([1, 0, 0.5, 2.5], abs=1e-15) and len(result["solutions"]) == 1
+
+
+def test_painleve_rods(perp):
+    r, b = 7 / 4 - 3 * math.sqrt(3) / 2, 8 * math.sqrt(3) - 9.81
+    rod = perp.json("solve", EXAMPLE / "painleve-rod.yaml", "--all")
+    assert [f["vertices"][0][0] for f in rod["solutions"]] == pytest.approx([0, -b / r], rel=1e-14)
+    assert f"{-b / r:.9f}" in (EXAMPLE / "README.md").read_text() and rod["complete"] is True
+    jam = perp.json("solve", EXAMPLE / "painleve-jam.yaml", code=1)
+    assert jam["status"] == "infeasible"
+    assert_farkas(lcp([[r]], [-9.81]), jam["certificate"]["farkas"])
+    shown = json.dumps([jam["status"], jam["certificate"]], separators=(",", ":"))
+    assert shown in (EXAMPLE / "README.md").read_text()

@@ -1,0 +1,170 @@
+"""Convex contact problems as bench/convex_dump writes them, and one residual for everybody's answers.
+
+    min 1/2 x'H x + g'x,  A x + offset in its cones,  C x = target,  lower <= x <= upper
+
+A file is one problem after another, in the machine's byte order: twelve int32 (the magic "PCQP", index, claim, whether
+the solution is unique, n, slacks, equalities, contacts, entries of H, A and C, outcome or -1), an int32 a contact (its
+slacks, negative where they are rays), the entries of H, A and C (int32 row, int32 column, float64), then float64: g,
+offset, target, (lower, upper) by turns; and unless the outcome is -1 this library's answer: seconds, x, y, y_equality,
+y_lower, y_upper.
+"""
+
+import dataclasses
+import functools
+
+import numpy as np
+import scipy.sparse as sparse
+
+CLAIMS = ["solvable", "infeasible", "unbounded"]
+OUTCOMES = ["solved", "ray", "infeasible", "unbounded", "iteration-limit", "ill-conditioned", "cancelled", "refused"]
+MAGIC = 0x50514350
+ENTRY = np.dtype([("row", np.int32), ("col", np.int32), ("value", np.float64)])
+
+
+@dataclasses.dataclass
+class Point:
+    """With H x + g = A'y + C'y_equality + y_lower - y_upper at a solution."""
+    x: np.ndarray
+    y: np.ndarray
+    y_equality: np.ndarray
+    y_lower: np.ndarray
+    y_upper: np.ndarray
+
+
+@dataclasses.dataclass
+class Problem:
+    index: int
+    claim: str
+    unique: bool
+    cones: list  # (first slack, slacks, quadratic)
+    hessian: sparse.csc_matrix
+    rows: sparse.csc_matrix
+    equalities: sparse.csc_matrix
+    g: np.ndarray
+    offset: np.ndarray
+    target: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    outcome: str  # of this library; None: not solved
+    seconds: float
+    answer: Point
+
+    @property
+    def n(self):
+        return len(self.g)
+
+    @functools.cached_property
+    def has_cones(self):
+        return any(quadratic for _, _, quadratic in self.cones)
+
+    @functools.cached_property
+    def linear(self):
+        """Of every slack: it is that of a ray."""
+        mask = np.ones(len(self.offset), dtype=bool)
+        for first, count, quadratic in self.cones:
+            mask[first:first + count] = not quadratic
+        return mask
+
+    @functools.cached_property
+    def bounded(self):
+        return bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
+
+    def objective(self, x):
+        return float(0.5 * x @ (self.hessian @ x) + self.g @ x)
+
+    def distance(self, s):
+        """How far slacks are outside of their cones: of every ray, and of every quadratic cone."""
+        outside = [np.maximum(0.0, -s[self.linear])]
+        for first, count, quadratic in self.cones:
+            if quadratic:
+                head, rest = s[first], np.linalg.norm(s[first + 1:first + count])
+                inside = head >= rest
+                polar = head <= -rest
+                outside.append([0.0 if inside else np.hypot(head, rest) if polar else (rest - head) / np.sqrt(2.0)])
+        return np.concatenate(outside) if outside else np.zeros(0)
+
+    def residual(self, point):
+        """The largest of primal, dual and complementarity, scaled as include/perp/problem.h says; inf where not finite."""
+        parts = (point.x, point.y, point.y_equality, point.y_lower, point.y_upper)
+        if not all(np.isfinite(part).all() for part in parts):
+            return np.inf
+        finite_lower, finite_upper = np.isfinite(self.lower), np.isfinite(self.upper)
+        s = self.rows @ point.x + self.offset
+        primal = [self.distance(s), np.abs(self.equalities @ point.x - self.target),
+                  np.maximum(0.0, self.lower - point.x), np.maximum(0.0, point.x - self.upper)]
+        gradient = (self.hessian @ point.x + self.g - self.rows.T @ point.y - self.equalities.T @ point.y_equality
+                    - point.y_lower + point.y_upper)
+        dual = [np.abs(gradient), self.distance(point.y), np.maximum(0.0, -point.y_lower),
+                np.maximum(0.0, -point.y_upper)]
+        products = [np.abs(s * point.y)[self.linear]]
+        products += [[abs(s[first:first + count] @ point.y[first:first + count])]
+                     for first, count, quadratic in self.cones if quadratic]
+        products += [np.abs((point.x - self.lower)[finite_lower] * point.y_lower[finite_lower]),
+                     np.abs((point.x - self.upper)[finite_upper] * point.y_upper[finite_upper])]
+        constants = [np.abs(self.offset), np.abs(self.target), np.abs(self.lower[finite_lower]),
+                     np.abs(self.upper[finite_upper])]
+        size = 1.0 + max((part.max() for part in constants if len(part)), default=0.0)
+        force = 1.0 + np.abs(self.g).max(initial=0.0)
+        return max(np.concatenate(primal).max(initial=0.0) / size, np.concatenate(dual).max(initial=0.0) / force,
+                   np.concatenate(products).max(initial=0.0) / force)
+
+    def objective_error(self, point):
+        """By how much the objective at a point may differ from the least one, from the point's own residuals:
+        |f(x) - f*| <= |y.s| + |violation||y|_1 + |gradient of the Lagrangian| (1 + |x|_1), bounds included."""
+        s = self.rows @ point.x + self.offset
+        error = abs(s @ point.y)
+        finite_lower, finite_upper = np.isfinite(self.lower), np.isfinite(self.upper)
+        error += np.abs((point.x - self.lower)[finite_lower] * point.y_lower[finite_lower]).sum()
+        error += np.abs((point.x - self.upper)[finite_upper] * point.y_upper[finite_upper]).sum()
+        below, above = np.maximum(0.0, self.lower - point.x), np.maximum(0.0, point.x - self.upper)
+        outside = max(self.distance(s).max(initial=0.0), below.max(initial=0.0), above.max(initial=0.0))
+        error += outside * (np.abs(point.y).sum() + np.abs(point.y_lower).sum() + np.abs(point.y_upper).sum())
+        error += np.abs(self.equalities @ point.x - self.target) @ np.abs(point.y_equality)
+        gradient = (self.hessian @ point.x + self.g - self.rows.T @ point.y - self.equalities.T @ point.y_equality
+                    - point.y_lower + point.y_upper)
+        signs = max(self.distance(point.y).max(initial=0.0), -point.y_lower.min(initial=0.0),
+                    -point.y_upper.min(initial=0.0))
+        return float(error + np.abs(gradient).max(initial=0.0) * (1.0 + np.abs(point.x).sum())
+                     + signs * (1.0 + np.abs(s).sum()))
+
+
+class _Reader:
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, dtype, count):
+        result = np.frombuffer(self.data, dtype=dtype, count=count, offset=self.at).copy()
+        self.at += result.nbytes
+        return result
+
+    def matrix(self, shape, count):
+        entries = self.take(ENTRY, count)
+        return sparse.csc_matrix((entries["value"], (entries["row"], entries["col"])), shape=shape)
+
+    def point(self, n, slacks, equalities):
+        return Point(self.take(float, n), self.take(float, slacks), self.take(float, equalities),
+                     self.take(float, n), self.take(float, n))
+
+
+def read(path):
+    """The problems of a file, one by one."""
+    with open(path, "rb") as file:
+        reader = _Reader(file.read())
+    while reader.at < len(reader.data):
+        (magic, index, claim, unique, n, slacks, equalities, contacts, in_h, in_a, in_c,
+         outcome) = (int(value) for value in reader.take(np.int32, 12))
+        if magic != MAGIC:
+            raise ValueError(f"{path}: no problem at byte {reader.at - 48}")
+        cones, first = [], 0
+        for signed in reader.take(np.int32, contacts):
+            cones.append((first, abs(int(signed)), bool(signed > 0)))
+            first += abs(int(signed))
+        hessian = reader.matrix((n, n), in_h)
+        rows, closed = reader.matrix((slacks, n), in_a), reader.matrix((equalities, n), in_c)
+        g, offset, target = reader.take(float, n), reader.take(float, slacks), reader.take(float, equalities)
+        bounds = reader.take(float, 2 * n)
+        seconds, answer = None, None
+        if outcome >= 0:
+            seconds, answer = float(reader.take(float, 1)[0]), reader.point(n, slacks, equalities)
+        yield Problem(index, CLAIMS[claim], bool(unique), cones, hessian, rows, closed, g, offset, target, bounds[::2],
+                      bounds[1::2], OUTCOMES[outcome] if outcome >= 0 else None, seconds, answer)

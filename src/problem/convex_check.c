@@ -1,0 +1,120 @@
+#include "problem/convex_check.h"
+
+#include <math.h>
+
+perp_status perp_convex_check_count(int count, const char *what, perp_error *error)
+{
+    return count >= 0 ? PERP_STATUS_OK : perp_fail(error, PERP_STATUS_BAD_INPUT, "the %s is %d", what, count);
+}
+
+perp_status perp_convex_check_present(ptrdiff_t count, const void *values, const char *name, perp_error *error)
+{
+    return count == 0 || values ? PERP_STATUS_OK
+                                : perp_fail(error, PERP_STATUS_BAD_INPUT, "the problem has no %s", name);
+}
+
+ptrdiff_t perp_convex_first_not_finite(ptrdiff_t count, const double *values)
+{
+    double a = 0.0, b = 0.0, c = 0.0, d = 0.0; /* 0 x is 0 for every finite x */
+    ptrdiff_t i = 0;
+    for (; i + 3 < count; i += 4) {
+        a += 0.0 * values[i];
+        b += 0.0 * values[i + 1];
+        c += 0.0 * values[i + 2];
+        d += 0.0 * values[i + 3];
+    }
+    for (; i < count; i++) {
+        a += 0.0 * values[i];
+    }
+    if ((a + b) + (c + d) == 0.0) {
+        return count;
+    }
+    for (i = 0; isfinite(values[i]); i++) {
+    }
+    return i;
+}
+
+perp_status perp_convex_check_vector(int count, const double *values, const char *name, perp_error *error)
+{
+    const perp_status status = perp_convex_check_present(count, values, name, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const ptrdiff_t i = perp_convex_first_not_finite(count, values);
+    return i == count ? PERP_STATUS_OK
+                      : perp_fail(error, PERP_STATUS_BAD_INPUT, "entry %td of %s is %g", i, name, values[i]);
+}
+
+perp_status perp_convex_check_matrix(int rows, int columns, const double *values, const char *name, perp_error *error)
+{
+    const ptrdiff_t count = (ptrdiff_t)rows * columns;
+    const perp_status status = perp_convex_check_present(count, values, name, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const ptrdiff_t i = perp_convex_first_not_finite(count, values);
+    return i == count ? PERP_STATUS_OK
+                      : perp_fail(error, PERP_STATUS_BAD_INPUT, "entry (%td, %td) of %s is %g", i / columns,
+                                  i % columns, name, values[i]);
+}
+
+double perp_convex_largest(ptrdiff_t count, const double *values)
+{
+    double largest = 0.0;
+    for (ptrdiff_t i = 0; i < count; i++) {
+        largest = fabs(values[i]) > largest ? fabs(values[i]) : largest;
+    }
+    return largest;
+}
+
+perp_status perp_convex_check_hessian(int size, int first, const double *h, double largest, perp_error *error)
+{
+    static const double ROUNDING = 1e-12;
+    const double rounding = ROUNDING * largest;
+    for (int i = 0; i < size; i++) {
+        const double *row = h + (ptrdiff_t)i * size, diagonal = row[i];
+        if (diagonal < -rounding) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                             "H is not positive semidefinite: its diagonal entry %d is %g", first + i, diagonal);
+        }
+        for (int j = 0; j < i; j++) {
+            const double mirrored = h[(ptrdiff_t)j * size + i], other = h[(ptrdiff_t)j * size + j];
+            if (!(fabs(row[j] - mirrored) <= rounding)) {
+                return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                                 "H is not symmetric: entry (%d, %d) is %.17g and entry (%d, %d) is %.17g", first + i,
+                                 first + j, row[j], first + j, first + i, mirrored);
+            }
+            /* Each factor and each side is at most about 1, so that nothing overflows; both diagonals passed. */
+            const double entry = row[j] / largest;
+            if (row[j] != 0.0 &&
+                entry * entry > (diagonal / largest + 2.0 * ROUNDING) * (other / largest + 2.0 * ROUNDING)) {
+                return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                                 "H is not positive semidefinite: entry (%d, %d) is %g beside the diagonal entries %g "
+                                 "and %g",
+                                 first + i, first + j, row[j], diagonal, other);
+            }
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
+perp_status perp_convex_check_bounds(int n, const double *lower, const double *upper, perp_error *error)
+{
+    for (int i = 0; lower && i < n; i++) {
+        if (!(lower[i] < INFINITY)) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the lower bound of entry %d is %g", i, lower[i]);
+        }
+    }
+    for (int i = 0; upper && i < n; i++) {
+        if (!(upper[i] > -INFINITY)) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the upper bound of entry %d is %g", i, upper[i]);
+        }
+    }
+    for (int i = 0; lower && upper && i < n; i++) {
+        if (lower[i] > upper[i]) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the bounds of entry %d are crossed: %g > %g", i, lower[i],
+                             upper[i]);
+        }
+    }
+    return PERP_STATUS_OK;
+}

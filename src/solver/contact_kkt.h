@@ -1,0 +1,113 @@
+/* contact_kkt.h - the linear systems of contact problems: their pattern, assembly, factorisation and solution.
+ *
+ *     [ H + diag(d_x) + sum_i J_i' Omega_i J_i   C' ] [ x  ]   [ r_x ]
+ *     [ C                                  diag(d_e) ] [ mu ] = [ r_e ]      d_x >= 0, d_e < 0
+ *
+ * H is block-diagonal by body or tree and semidefinite, J_i has the few columns that contact i depends on, Omega_i is
+ * symmetric and semidefinite, and C has the rows that close loops. The matrix is quasidefinite: L D L' exists in any
+ * order of elimination, with a D whose signs are known beforehand, and needs no pivoting. So the order is chosen for
+ * sparsity alone, once for a pattern.
+ *
+ * A node is a block of H or a group of equations with equal columns. Nodes are eliminated by least degree (weighted by
+ * size; equations only after the unknowns they bind, so that -1/d_e does not swamp what it is added to), which leaves a
+ * robot's unknowns, coupled to everything, for last. Nodes with the same rows below them are joined to a supernode.
+ *
+ * Invariant: the places of a supernode are contiguous. Its panel is a dense row-major matrix of `width` columns with its
+ * own rows first and then those below, which come in runs: contiguous places within one further supernode. Row r of the
+ * panel of an ancestor is found by walking its runs beside ours, both being in order of place.
+ */
+#ifndef PERP_SRC_SOLVER_CONTACT_KKT_H
+#define PERP_SRC_SOLVER_CONTACT_KKT_H
+
+#include <perp/problem.h>
+
+#include <stddef.h>
+
+typedef struct perp_kkt_buffer {
+    void *data;
+    size_t bytes;
+} perp_kkt_buffer;
+
+/* A piece of the rows below a supernode. */
+typedef struct perp_kkt_run {
+    int place, length, super;
+    int row; /* of the panel, where it begins */
+} perp_kkt_run;
+
+/* A piece of a contact's columns: contiguous unknowns of one node. */
+typedef struct perp_kkt_segment {
+    int column, length;
+} perp_kkt_segment;
+
+/* Where the product of two segments goes: rows of segment `a`, columns of segment `b`. */
+typedef struct perp_kkt_target {
+    int a, b;   /* segments, counted from the contact's first column */
+    int offset; /* of the panel entry of their first unknowns */
+    int stride;
+    int lengths; /* of a and b: 2^16 a + b */
+} perp_kkt_target;
+
+typedef struct perp_kkt {
+    perp_allocator allocator;
+    bool may_grow; /* else what does not fit is CAPACITY */
+
+    int n, equalities, unknowns; /* unknowns = n + equalities */
+    int node_count, block_count;
+    int *node_start; /* node_count + 1, unknowns */
+    int *node_of;    /* by unknown */
+    int *position;   /* by unknown: its place in the order of elimination */
+
+    int super_count;
+    int *super_first;   /* super_count + 1: places */
+    int *super_runs;    /* super_count + 1: runs */
+    int *panel_start;   /* super_count + 1: entries */
+    int *panel_rows;    /* by supernode */
+    perp_kkt_run *runs; /* of all supernodes */
+    int *diagonal;      /* by unknown: its entry on the diagonal */
+    int *equality_entry; /* by entry of C */
+
+    int contact_count;
+    int *target_start; /* contact_count + 1 */
+    perp_kkt_target *targets;
+
+    int panel_length, most_below; /* entries in all; most rows below times width */
+    double *base;                 /* H and C */
+    double *panels;               /* the matrix, then L and, on the diagonals, D */
+    double *inverse;              /* by place: 1 / D */
+    double *floor;                /* by place: the diagonal as assembled, with the sign that its pivot must have */
+    double *below;                /* scratch: L D of the rows below */
+    double *places;               /* scratch: a vector in order of place */
+    int mended;                   /* pivots that were not believed, in the last factorisation */
+
+    perp_kkt_buffer pattern, scratch, structure, fill, numbers; /* memory behind all this */
+    /* what the pattern was made from, to be recognised again */
+    int known_n, known_blocks, known_contacts, known_equalities;
+    int *known;
+    size_t known_length;
+    perp_kkt_buffer known_memory;
+} perp_kkt;
+
+void perp_kkt_init(perp_kkt *kkt, const perp_allocator *allocator);
+void perp_kkt_free(perp_kkt *kkt);
+
+/* Pattern and order of elimination; nothing to do where the pattern is that of the last call. CAPACITY (or
+ * OUT_OF_MEMORY, if it may grow) where memory does not suffice. */
+perp_status perp_kkt_analyse(perp_kkt *kkt, const perp_contact_qp *problem, perp_error *error);
+
+/* H (times `hessian_scale`, plus `identity` on the diagonal) and C, for the assemblies that follow. */
+void perp_kkt_set_base(perp_kkt *kkt, const perp_contact_qp *problem, double hessian_scale, double identity);
+
+/* The matrix. `omega`: the Omega_i one after another, rows x rows each; `diagonal`: d_x and d_e, by unknown. */
+void perp_kkt_assemble(perp_kkt *kkt, const perp_contact_qp *problem, const double *omega, const double *diagonal);
+
+/* L D L' in place. A pivot below 1e-15 of its entry on the diagonal (or of the wrong sign) is rounding: it is taken for
+ * infinite, and counted. Never fails; numbers that are not finite show in the solution. */
+void perp_kkt_factor(perp_kkt *kkt);
+
+/* Overwrites the right-hand side (by unknown) by the solution. */
+void perp_kkt_solve(perp_kkt *kkt, double *rhs);
+
+/* Makes `buffer` hold `bytes`; contents are kept. */
+perp_status perp_kkt_hold(perp_kkt *kkt, perp_kkt_buffer *buffer, size_t bytes);
+
+#endif

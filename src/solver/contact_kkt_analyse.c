@@ -1,0 +1,722 @@
+/* Pattern and order of elimination: nodes, their graph, least degree, postorder, supernodes, and the places where the
+ * contacts' products go. Sets of nodes are bit sets: with a node per body there are few. */
+#include "solver/contact_kkt.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { MAX_NODES = 20000 };
+
+typedef struct analysis {
+    perp_kkt *kkt;
+    const perp_contact_qp *problem;
+    int nodes, words;
+    int common_size;    /* of all nodes; 0: they differ */
+    uint64_t *adjacent; /* nodes x words; of nodes that are not eliminated */
+    int *degree;        /* unknowns in the neighbourhood */
+    int *waits;         /* equations: nodes they bind that are not eliminated */
+    int *order;         /* nodes in order of elimination */
+    int *rank;          /* by node: its index in the order, -1 before */
+    int *list_start;    /* by rank: its nodes below, in kkt->fill */
+    int *parent;        /* by rank */
+    int *work, *work2;
+    int *super_of; /* by rank */
+} analysis;
+
+static size_t padded(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+typedef struct slice {
+    unsigned char *memory; /* NULL: count only */
+    size_t bytes;
+} slice;
+
+static void *cut(slice *s, size_t count, size_t size)
+{
+    void *start = s->memory ? s->memory + s->bytes : NULL;
+    s->bytes += padded(count * size);
+    return start;
+}
+
+static int node_size(const perp_kkt *kkt, int node)
+{
+    return kkt->node_start[node + 1] - kkt->node_start[node];
+}
+
+/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+
+static bool same_columns(const perp_contact_qp *p, int a, int b)
+{
+    const int first_a = p->equality_start[a], first_b = p->equality_start[b];
+    const int count = p->equality_start[a + 1] - first_a;
+    if (p->equality_start[b + 1] - first_b != count) {
+        return false;
+    }
+    for (int k = 0; k < count; k++) {
+        if (p->equality_dofs[first_a + k] != p->equality_dofs[first_b + k]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int count_nodes(const perp_contact_qp *p)
+{
+    int count = p->block_count;
+    for (int i = 0; i < p->equality_count; i++) {
+        count += i == 0 || !same_columns(p, i - 1, i);
+    }
+    return count;
+}
+
+static void make_nodes(perp_kkt *kkt, const perp_contact_qp *p)
+{
+    int node = 0;
+    for (; node < p->block_count; node++) {
+        kkt->node_start[node] = p->block_start[node];
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        if (i == 0 || !same_columns(p, i - 1, i)) {
+            kkt->node_start[node++] = p->n + i;
+        }
+    }
+    kkt->node_start[node] = kkt->unknowns;
+    for (int k = 0; k < node; k++) {
+        for (int i = kkt->node_start[k]; i < kkt->node_start[k + 1]; i++) {
+            kkt->node_of[i] = k;
+        }
+    }
+}
+
+/* ---- the graph -------------------------------------------------------------------------------------------------- */
+
+static uint64_t *row_of(const analysis *a, int node)
+{
+    return a->adjacent + (size_t)node * (size_t)a->words;
+}
+
+static void join(const analysis *a, int x, int y)
+{
+    if (x != y) {
+        row_of(a, x)[y / 64] |= (uint64_t)1 << (y % 64);
+        row_of(a, y)[x / 64] |= (uint64_t)1 << (x % 64);
+    }
+}
+
+/* The nodes of a contact's columns, each once, into `work`; returns their number. */
+static int nodes_of(const analysis *a, const int *dofs, int count, int *nodes)
+{
+    int found = 0;
+    for (int k = 0; k < count; k++) {
+        const int node = a->kkt->node_of[dofs[k]];
+        if (found == 0 || nodes[found - 1] != node) {
+            nodes[found++] = node;
+        }
+    }
+    return found;
+}
+
+static void make_graph(const analysis *a)
+{
+    const perp_contact_qp *p = a->problem;
+    memset(a->adjacent, 0, (size_t)a->nodes * (size_t)a->words * sizeof *a->adjacent);
+    for (int i = 0; i < p->contact_count; i++) {
+        const int count = nodes_of(a, p->dofs + p->dof_start[i], p->dof_start[i + 1] - p->dof_start[i], a->work);
+        for (int x = 0; x < count; x++) {
+            for (int y = 0; y < x; y++) {
+                join(a, a->work[x], a->work[y]);
+            }
+        }
+    }
+    for (int node = 0; node < a->nodes; node++) {
+        a->waits[node] = 0;
+    }
+    for (int node = p->block_count; node < a->nodes; node++) {
+        const int row = a->kkt->node_start[node] - p->n, first = p->equality_start[row];
+        const int count = nodes_of(a, p->equality_dofs + first, p->equality_start[row + 1] - first, a->work);
+        for (int x = 0; x < count; x++) {
+            join(a, node, a->work[x]);
+        }
+        a->waits[node] = count;
+    }
+}
+
+/* ---- least degree ----------------------------------------------------------------------------------------------- */
+
+static int neighbourhood(const analysis *a, int node)
+{
+    int sum = 0;
+    const uint64_t *row = row_of(a, node);
+    if (a->common_size > 0) {
+        for (int w = 0; w < a->words; w++) {
+            sum += __builtin_popcountll(row[w]);
+        }
+        return sum * a->common_size;
+    }
+    for (int w = 0; w < a->words; w++) {
+        for (uint64_t bits = row[w]; bits; bits &= bits - 1) {
+            sum += node_size(a->kkt, w * 64 + __builtin_ctzll(bits));
+        }
+    }
+    return sum;
+}
+
+static int least(const analysis *a)
+{
+    int best = -1;
+    for (int node = 0; node < a->nodes; node++) {
+        if (a->rank[node] < 0 && a->waits[node] == 0 && (best < 0 || a->degree[node] < a->degree[best])) {
+            best = node;
+        }
+    }
+    return best;
+}
+
+/* Removes the node from the graph, joins its neighbours, and lists them. */
+static perp_status eliminate(analysis *a, int node, int rank, int *length)
+{
+    perp_kkt *kkt = a->kkt;
+    uint64_t *row = row_of(a, node);
+    a->order[rank] = node;
+    a->rank[node] = rank;
+    a->list_start[rank] = *length;
+    const perp_status status = perp_kkt_hold(kkt, &kkt->fill, ((size_t)*length + (size_t)a->nodes) * sizeof(int));
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    int *list = (int *)kkt->fill.data + *length;
+    int count = 0;
+    for (int w = 0; w < a->words; w++) {
+        for (uint64_t bits = row[w]; bits; bits &= bits - 1) {
+            list[count++] = w * 64 + __builtin_ctzll(bits);
+        }
+    }
+    *length += count;
+    for (int k = 0; k < count; k++) {
+        uint64_t *other = row_of(a, list[k]);
+        for (int w = 0; w < a->words; w++) {
+            other[w] |= row[w];
+        }
+        other[node / 64] &= ~((uint64_t)1 << (node % 64));
+        other[list[k] / 64] &= ~((uint64_t)1 << (list[k] % 64));
+    }
+    for (int k = 0; k < count; k++) {
+        a->degree[list[k]] = neighbourhood(a, list[k]);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* Equations may go once what they bind is gone. */
+static void release_equations(const analysis *a, int node)
+{
+    const perp_contact_qp *p = a->problem;
+    for (int other = p->block_count; node < p->block_count && other < a->nodes; other++) {
+        const int row = a->kkt->node_start[other] - p->n;
+        bool bound = false;
+        for (int k = p->equality_start[row]; k < p->equality_start[row + 1]; k++) {
+            bound = bound || a->kkt->node_of[p->equality_dofs[k]] == node;
+        }
+        a->waits[other] -= bound;
+    }
+}
+
+static perp_status order_nodes(analysis *a, int *length)
+{
+    a->common_size = a->nodes > 0 ? node_size(a->kkt, 0) : 0;
+    for (int node = 1; node < a->nodes; node++) {
+        a->common_size = node_size(a->kkt, node) == a->common_size ? a->common_size : 0;
+    }
+    for (int node = 0; node < a->nodes; node++) {
+        a->rank[node] = -1;
+        a->degree[node] = neighbourhood(a, node);
+    }
+    *length = 0;
+    for (int rank = 0; rank < a->nodes; rank++) {
+        const int node = least(a);
+        const perp_status status = eliminate(a, node, rank, length);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        release_equations(a, node);
+    }
+    a->list_start[a->nodes] = *length;
+    return PERP_STATUS_OK;
+}
+
+/* ---- postorder and supernodes ----------------------------------------------------------------------------------- */
+
+/* Renumbers so that a node's descendants stand directly before it: `order` and `rank` change, `list_start` goes with
+ * the node (by old rank, which `work` keeps by node). */
+static void postorder(analysis *a)
+{
+    const int *fill = a->kkt->fill.data;
+    int *first_child = a->work, *sibling = a->work2, *stack = a->super_of;
+    for (int r = 0; r < a->nodes; r++) {
+        first_child[r] = -1;
+        int parent = INT_MAX;
+        for (int k = a->list_start[r]; k < a->list_start[r + 1]; k++) {
+            const int rank = a->rank[fill[k]];
+            parent = rank < parent ? rank : parent;
+        }
+        a->parent[r] = parent == INT_MAX ? -1 : parent;
+    }
+    for (int r = a->nodes - 1; r >= 0; r--) {
+        if (a->parent[r] >= 0) {
+            sibling[r] = first_child[a->parent[r]];
+            first_child[a->parent[r]] = r;
+        }
+    }
+    int next = 0;
+    for (int root = 0; root < a->nodes; root++) {
+        int depth = 0;
+        if (a->parent[root] < 0) {
+            stack[depth++] = root;
+        }
+        while (depth > 0) {
+            const int r = stack[depth - 1], child = first_child[r];
+            if (child >= 0) {
+                first_child[r] = sibling[child];
+                stack[depth++] = child;
+            } else {
+                a->degree[next++] = r; /* old rank of the node that comes next */
+                depth--;
+            }
+        }
+    }
+}
+
+/* Whether the supernode that ends with old rank r may take its parent q as well. */
+static bool joins(const analysis *a, int r, int q, int width, int rows, int parent_rows)
+{
+    enum { NARROW = 4, FEW_ZEROS = 16 };
+    if (a->parent[r] != q) {
+        return false;
+    }
+    const int parent_size = node_size(a->kkt, a->order[q]);
+    const int zeros = width * (parent_size + parent_rows - rows);
+    return zeros == 0 || (width < NARROW && zeros <= FEW_ZEROS);
+}
+
+static int rows_below(const analysis *a, int r)
+{
+    const int *fill = a->kkt->fill.data;
+    int rows = 0;
+    for (int k = a->list_start[r]; k < a->list_start[r + 1]; k++) {
+        rows += node_size(a->kkt, fill[k]);
+    }
+    return rows;
+}
+
+/* Supernodes in postorder (old ranks in a->degree). Leaves places, super_first, panel_rows, and in a->work the old rank
+ * whose list is that of the supernode. */
+static void make_supernodes(analysis *a)
+{
+    perp_kkt *kkt = a->kkt;
+    int place = 0, width = 0, rows = 0;
+    kkt->super_count = 0;
+    for (int k = 0; k < a->nodes; k++) {
+        const int r = a->degree[k], node = a->order[r], below = rows_below(a, r);
+        if (k == 0 || !joins(a, a->degree[k - 1], r, width, rows, below)) {
+            kkt->super_first[kkt->super_count++] = place;
+            width = 0;
+        }
+        a->work[kkt->super_count - 1] = r;
+        a->super_of[node] = kkt->super_count - 1;
+        for (int i = kkt->node_start[node]; i < kkt->node_start[node + 1]; i++) {
+            kkt->position[i] = place++;
+        }
+        width += node_size(kkt, node);
+        rows = below;
+    }
+    kkt->super_first[kkt->super_count] = place;
+}
+
+static void sort_by_place(const perp_kkt *kkt, int *nodes, int count)
+{
+    for (int i = 1; i < count; i++) { /* lists are short, and merged order is nearly sorted */
+        const int node = nodes[i], place = kkt->position[kkt->node_start[node]];
+        int j = i;
+        for (; j > 0 && kkt->position[kkt->node_start[nodes[j - 1]]] > place; j--) {
+            nodes[j] = nodes[j - 1];
+        }
+        nodes[j] = node;
+    }
+}
+
+/* The runs of all supernodes; with `runs` NULL only their number. */
+static int make_runs(analysis *a, perp_kkt_run *runs)
+{
+    perp_kkt *kkt = a->kkt;
+    int *fill = kkt->fill.data;
+    int count = 0;
+    for (int s = 0; s < kkt->super_count; s++) {
+        const int r = a->work[s];
+        int row = kkt->super_first[s + 1] - kkt->super_first[s], end = -1, super = -1;
+        kkt->super_runs[s] = count;
+        sort_by_place(kkt, fill + a->list_start[r], a->list_start[r + 1] - a->list_start[r]);
+        for (int k = a->list_start[r]; k < a->list_start[r + 1]; k++) {
+            const int node = fill[k], size = node_size(kkt, node), place = kkt->position[kkt->node_start[node]];
+            if (size == 0) {
+                continue;
+            }
+            if (place == end && a->super_of[node] == super) {
+                if (runs) {
+                    runs[count - 1].length += size;
+                }
+            } else {
+                if (runs) {
+                    runs[count] = (perp_kkt_run){place, size, a->super_of[node], row};
+                }
+                count++;
+            }
+            super = a->super_of[node];
+            end = place + size;
+            row += size;
+        }
+        kkt->panel_rows[s] = row;
+    }
+    kkt->super_runs[kkt->super_count] = count;
+    return count;
+}
+
+/* ---- where entries go ------------------------------------------------------------------------------------------- */
+
+/* The panel entry (row, column) of two unknowns whose row's place is not before the column's; and the stride. */
+static int entry_of(const analysis *a, int row, int column, int *stride)
+{
+    const perp_kkt *kkt = a->kkt;
+    const int s = a->super_of[kkt->node_of[column]], first = kkt->super_first[s];
+    const int place = kkt->position[row];
+    *stride = kkt->super_first[s + 1] - first;
+    int index = place - first;
+    if (place >= kkt->super_first[s + 1]) {
+        int low = kkt->super_runs[s], high = kkt->super_runs[s + 1] - 1;
+        while (low < high) {
+            const int middle = (low + high + 1) / 2;
+            if (kkt->runs[middle].place <= place) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        index = kkt->runs[low].row + (place - kkt->runs[low].place);
+    }
+    return kkt->panel_start[s] + index * *stride + (kkt->position[column] - first);
+}
+
+/* Contiguous unknowns of one node among a contact's columns. */
+static int make_segments(const analysis *a, const int *dofs, int count, perp_kkt_segment *segments)
+{
+    enum { LONGEST = 0x7fff }; /* two lengths share an int */
+    int found = 0;
+    for (int k = 0; k < count; k++) {
+        perp_kkt_segment *last = found > 0 ? &segments[found - 1] : NULL;
+        if (last && dofs[k] == dofs[k - 1] + 1 && a->kkt->node_of[dofs[k]] == a->kkt->node_of[dofs[k - 1]] &&
+            last->length < LONGEST) {
+            last->length++;
+        } else {
+            segments[found++] = (perp_kkt_segment){k, 1};
+        }
+    }
+    return found;
+}
+
+/* The targets of all contacts; with `targets` NULL only their number. */
+static int64_t make_targets(analysis *a, perp_kkt_segment *segments, perp_kkt_target *targets)
+{
+    const perp_contact_qp *p = a->problem;
+    perp_kkt *kkt = a->kkt;
+    int64_t count = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int *dofs = p->dofs + p->dof_start[i];
+        const int found = make_segments(a, dofs, p->dof_start[i + 1] - p->dof_start[i], segments);
+        if (targets) {
+            kkt->target_start[i] = (int)count;
+        }
+        for (int x = 0; targets && x < found; x++) {
+            for (int y = 0; y <= x; y++) {
+                const bool later = kkt->position[dofs[segments[x].column]] >= kkt->position[dofs[segments[y].column]];
+                const perp_kkt_segment rows = segments[later ? x : y], columns = segments[later ? y : x];
+                perp_kkt_target *t = &targets[count + y];
+                *t = (perp_kkt_target){rows.column, columns.column, 0, 0, rows.length << 16 | columns.length};
+                t->offset = entry_of(a, dofs[rows.column], dofs[columns.column], &t->stride);
+            }
+            count += x + 1;
+        }
+        count += targets ? 0 : (int64_t)found * (found + 1) / 2;
+    }
+    if (targets) {
+        kkt->target_start[p->contact_count] = (int)count;
+    }
+    return count;
+}
+
+static void make_entries(analysis *a)
+{
+    const perp_contact_qp *p = a->problem;
+    perp_kkt *kkt = a->kkt;
+    int stride = 0;
+    for (int i = 0; i < kkt->unknowns; i++) {
+        kkt->diagonal[i] = entry_of(a, i, i, &stride);
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            kkt->equality_entry[k] = entry_of(a, p->n + i, p->equality_dofs[k], &stride);
+        }
+    }
+}
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+static void lay_out_pattern(perp_kkt *kkt, const perp_contact_qp *p, int nodes, slice *s)
+{
+    const size_t unknowns = (size_t)kkt->unknowns, count = (size_t)nodes + 1;
+    kkt->node_start = cut(s, count, sizeof(int));
+    kkt->node_of = cut(s, unknowns, sizeof(int));
+    kkt->position = cut(s, unknowns, sizeof(int));
+    kkt->diagonal = cut(s, unknowns, sizeof(int));
+    kkt->super_first = cut(s, count, sizeof(int));
+    kkt->super_runs = cut(s, count, sizeof(int));
+    kkt->panel_start = cut(s, count, sizeof(int));
+    kkt->panel_rows = cut(s, count, sizeof(int));
+    kkt->equality_entry =
+        cut(s, p->equality_count > 0 ? (size_t)p->equality_start[p->equality_count] : 0, sizeof(int));
+    kkt->target_start = cut(s, (size_t)p->contact_count + 1, sizeof(int));
+}
+
+static void lay_out_scratch(analysis *a, slice *s)
+{
+    const size_t count = (size_t)a->nodes + 1;
+    int **arrays[] = {&a->degree, &a->waits,  &a->order, &a->rank,     &a->list_start,
+                      &a->parent, &a->work,   &a->work2, &a->super_of};
+    a->adjacent = cut(s, (size_t)a->nodes * (size_t)a->words, sizeof(uint64_t));
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        *arrays[k] = cut(s, count, sizeof(int));
+    }
+}
+
+static perp_status hold_pattern(analysis *a)
+{
+    perp_kkt *kkt = a->kkt;
+    slice count = {NULL, 0};
+    lay_out_pattern(kkt, a->problem, a->nodes, &count);
+    perp_status status = perp_kkt_hold(kkt, &kkt->pattern, count.bytes);
+    if (status == PERP_STATUS_OK) {
+        slice give = {kkt->pattern.data, 0};
+        lay_out_pattern(kkt, a->problem, a->nodes, &give);
+        slice count_scratch = {NULL, 0};
+        lay_out_scratch(a, &count_scratch);
+        status = perp_kkt_hold(kkt, &kkt->scratch, count_scratch.bytes);
+    }
+    if (status == PERP_STATUS_OK) {
+        slice give = {kkt->scratch.data, 0};
+        lay_out_scratch(a, &give);
+    }
+    return status;
+}
+
+static perp_status lay_out_panels(analysis *a)
+{
+    perp_kkt *kkt = a->kkt;
+    int64_t total = 0, below = 0;
+    for (int s = 0; s < kkt->super_count; s++) {
+        const int width = kkt->super_first[s + 1] - kkt->super_first[s];
+        const int64_t under = (int64_t)(kkt->panel_rows[s] - width) * width;
+        kkt->panel_start[s] = (int)total;
+        total += (int64_t)kkt->panel_rows[s] * width;
+        below = under > below ? under : below;
+        if (total > INT_MAX / 2) {
+            return PERP_STATUS_CAPACITY;
+        }
+    }
+    kkt->panel_start[kkt->super_count] = (int)total;
+    kkt->panel_length = (int)total;
+    for (int i = 0; i < a->problem->contact_count; i++) { /* three rows of Omega J */
+        const int64_t rows = 3 * (int64_t)(a->problem->dof_start[i + 1] - a->problem->dof_start[i]);
+        below = rows > below ? rows : below;
+    }
+    kkt->most_below = (int)below;
+    return PERP_STATUS_OK;
+}
+
+static void lay_out_numbers(perp_kkt *kkt, slice *s)
+{
+    kkt->base = cut(s, (size_t)kkt->panel_length, sizeof(double));
+    kkt->panels = cut(s, (size_t)kkt->panel_length, sizeof(double));
+    kkt->inverse = cut(s, (size_t)kkt->unknowns, sizeof(double));
+    kkt->floor = cut(s, (size_t)kkt->unknowns, sizeof(double));
+    kkt->below = cut(s, (size_t)kkt->most_below, sizeof(double));
+    kkt->places = cut(s, (size_t)kkt->unknowns, sizeof(double));
+}
+
+static perp_status hold_numbers(perp_kkt *kkt)
+{
+    slice count = {NULL, 0};
+    lay_out_numbers(kkt, &count);
+    const perp_status status = perp_kkt_hold(kkt, &kkt->numbers, count.bytes);
+    if (status == PERP_STATUS_OK) {
+        slice give = {kkt->numbers.data, 0};
+        lay_out_numbers(kkt, &give);
+    }
+    return status;
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------- */
+
+static perp_status make_panels(analysis *a)
+{
+    perp_kkt *kkt = a->kkt;
+    const perp_contact_qp *p = a->problem;
+    const int runs = make_runs(a, NULL);
+    int longest = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int count = p->dof_start[i + 1] - p->dof_start[i];
+        longest = count > longest ? count : longest;
+    }
+    perp_status status = lay_out_panels(a);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const size_t segment_bytes = padded((size_t)longest * sizeof(perp_kkt_segment));
+    const size_t run_bytes = padded((size_t)runs * sizeof(perp_kkt_run));
+    status = perp_kkt_hold(kkt, &kkt->structure, segment_bytes);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const int64_t targets = make_targets(a, kkt->structure.data, NULL);
+    if (targets > INT_MAX) {
+        return PERP_STATUS_CAPACITY;
+    }
+    status = perp_kkt_hold(kkt, &kkt->structure, segment_bytes + run_bytes + (size_t)targets * sizeof(perp_kkt_target));
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    unsigned char *memory = kkt->structure.data;
+    kkt->runs = (perp_kkt_run *)(void *)(memory + segment_bytes);
+    kkt->targets = (perp_kkt_target *)(void *)(memory + segment_bytes + run_bytes);
+    make_runs(a, kkt->runs);
+    make_entries(a);
+    make_targets(a, (perp_kkt_segment *)(void *)memory, kkt->targets);
+    return hold_numbers(kkt);
+}
+
+static perp_status analyse(analysis *a)
+{
+    perp_status status = hold_pattern(a);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    make_nodes(a->kkt, a->problem);
+    make_graph(a);
+    int length = 0;
+    status = order_nodes(a, &length);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    postorder(a);
+    make_supernodes(a);
+    return make_panels(a);
+}
+
+/* ---- recognising a pattern -------------------------------------------------------------------------------------- */
+
+typedef struct pattern_part {
+    const int *data;
+    size_t count;
+} pattern_part;
+
+enum { PARTS = 5 };
+
+static void pattern_parts(const perp_contact_qp *p, pattern_part parts[PARTS])
+{
+    const size_t contacts = (size_t)p->contact_count, equalities = (size_t)p->equality_count;
+    parts[0] = (pattern_part){p->block_start, (size_t)p->block_count + 1};
+    parts[1] = (pattern_part){p->dof_start, contacts > 0 ? contacts + 1 : 0};
+    parts[2] = (pattern_part){p->dofs, contacts > 0 ? (size_t)p->dof_start[contacts] : 0};
+    parts[3] = (pattern_part){p->equality_start, equalities > 0 ? equalities + 1 : 0};
+    parts[4] = (pattern_part){p->equality_dofs, equalities > 0 ? (size_t)p->equality_start[equalities] : 0};
+}
+
+static bool is_known(const perp_kkt *kkt, const perp_contact_qp *p)
+{
+    if (!kkt->known || kkt->known_n != p->n || kkt->known_blocks != p->block_count ||
+        kkt->known_contacts != p->contact_count || kkt->known_equalities != p->equality_count) {
+        return false;
+    }
+    pattern_part parts[PARTS];
+    pattern_parts(p, parts);
+    const int *known = kkt->known;
+    size_t left = kkt->known_length;
+    for (int k = 0; k < PARTS; k++) {
+        if (parts[k].count > left || (parts[k].count && memcmp(known, parts[k].data, parts[k].count * sizeof *known))) {
+            return false;
+        }
+        known += parts[k].count;
+        left -= parts[k].count;
+    }
+    return left == 0;
+}
+
+static perp_status remember(perp_kkt *kkt, const perp_contact_qp *p)
+{
+    pattern_part parts[PARTS];
+    pattern_parts(p, parts);
+    size_t total = 0;
+    for (int k = 0; k < PARTS; k++) {
+        total += parts[k].count;
+    }
+    const perp_status status = perp_kkt_hold(kkt, &kkt->known_memory, total * sizeof(int));
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    kkt->known = kkt->known_memory.data;
+    kkt->known_length = total;
+    kkt->known_n = p->n;
+    kkt->known_blocks = p->block_count;
+    kkt->known_contacts = p->contact_count;
+    kkt->known_equalities = p->equality_count;
+    int *known = kkt->known;
+    for (int k = 0; k < PARTS; k++) {
+        if (parts[k].count) {
+            memcpy(known, parts[k].data, parts[k].count * sizeof *known);
+        }
+        known += parts[k].count;
+    }
+    return PERP_STATUS_OK;
+}
+
+perp_status perp_kkt_analyse(perp_kkt *kkt, const perp_contact_qp *problem, perp_error *error)
+{
+    if (is_known(kkt, problem)) {
+        return PERP_STATUS_OK;
+    }
+    kkt->known = NULL;
+    kkt->n = problem->n;
+    kkt->equalities = problem->equality_count;
+    kkt->unknowns = problem->n + problem->equality_count;
+    kkt->contact_count = problem->contact_count;
+    kkt->block_count = problem->block_count;
+    analysis a = {.kkt = kkt, .problem = problem};
+    a.nodes = kkt->node_count = count_nodes(problem);
+    a.words = (a.nodes + 63) / 64;
+    if (a.nodes > MAX_NODES) {
+        return perp_fail(error, PERP_STATUS_CAPACITY, "a convex problem of %d blocks; at most %d are handled", a.nodes,
+                         MAX_NODES);
+    }
+    perp_status status = analyse(&a);
+    if (status == PERP_STATUS_OK) {
+        status = remember(kkt, problem);
+    }
+    if (status == PERP_STATUS_OUT_OF_MEMORY) {
+        return perp_fail(error, status, "no memory for a convex problem of %d unknowns and %d contacts", problem->n,
+                         problem->contact_count);
+    }
+    if (status != PERP_STATUS_OK) {
+        return perp_fail(error, status,
+                         "the workspace is too small for a convex problem of %d unknowns and %d contacts: reserve it",
+                         problem->n, problem->contact_count);
+    }
+    return PERP_STATUS_OK;
+}

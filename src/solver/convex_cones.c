@@ -1,0 +1,375 @@
+/* Rows and second-order cones: scaling, projection, steps.
+ *
+ * For a cone with s and y inside, s_J = s_0^2 - |s_1|^2, s = sqrt(s_J) s^, y likewise, g = sqrt((1 + s^.y^) / 2):
+ *
+ *     w = (s^ + J y^) / (2 g),   eta^4 = s_J / y_J,   W^2 = eta^2 (2 w w' - J),   J = diag(1, -1, ..)
+ *
+ * is the one scaling with W y = W^-1 s = lambda (Nesterov and Todd). `weight` keeps J w, so that W^-2 = (2 (J w)(J w)' -
+ * J) / eta^2. For a row it is y / s. */
+#include "linalg/dense_kernel.h"
+#include "solver/convex_core.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* |x| for the tail of a vector of the cone. */
+static double tail(int size, const double *v)
+{
+    double sum = 0.0;
+    for (int i = 1; i < size; i++) {
+        sum += v[i] * v[i];
+    }
+    return sqrt(sum);
+}
+
+/* v_0^2 - |v_1|^2 without cancellation; a vector that rounding put on the border counts as just inside. */
+static double hyperbolic(int size, const double *v)
+{
+    const double t = tail(size, v);
+    return fmax(v[0] - t, DBL_EPSILON * DBL_EPSILON * v[0]) * (v[0] + t);
+}
+
+static void scale_cone(perp_convex_workspace *c, perp_convex_cone *cone, const double *s, const double *y)
+{
+    const int size = cone->size;
+    const double sj = hyperbolic(size, s), yj = hyperbolic(size, y);
+    const double sr = sqrt(sj), yr = sqrt(yj);
+    double dot = 0.0;
+    for (int i = 0; i < size; i++) {
+        dot += s[i] * y[i];
+    }
+    const double g = sqrt((1.0 + dot / (sr * yr)) / 2.0);
+    double *w = c->weight + cone->start;
+    w[0] = (s[0] / sr + y[0] / yr) / (2.0 * g);
+    double sum = 0.0;
+    for (int i = 1; i < size; i++) {
+        w[i] = -(s[i] / sr - y[i] / yr) / (2.0 * g);
+        sum += w[i] * w[i];
+    }
+    w[0] = sqrt(1.0 + sum); /* w_J = 1 exactly, whatever rounding made of it */
+    cone->scale = yr / sr;
+}
+
+static void scaling_matrix(const perp_convex_workspace *c, const perp_convex_cone *cone, double *matrix)
+{
+    const double *w = c->weight + cone->start;
+    for (int i = 0; i < cone->size; i++) {
+        for (int j = 0; j < cone->size; j++) {
+            const double unit = i != j ? 0.0 : i == 0 ? 1.0 : -1.0;
+            matrix[i * cone->size + j] = cone->scale * (2.0 * w[i] * w[j] - unit);
+        }
+    }
+}
+
+void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            c->weight[i] = y[i] / s[i];
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        scale_cone(c, &c->cones[k], s + c->cones[k].start, y + c->cones[k].start);
+    }
+    perp_convex_make_omega(c, scaling_matrix);
+}
+
+static void spring_matrix(const perp_convex_workspace *c, const perp_convex_cone *cone, double *matrix)
+{
+    memset(matrix, 0, (size_t)cone->size * (size_t)cone->size * sizeof *matrix);
+    for (int i = 0; i < cone->size; i++) {
+        matrix[i * cone->size + i] = c->gamma[cone->start + i];
+    }
+}
+
+void perp_convex_start_weights(perp_convex_workspace *c)
+{
+    memcpy(c->weight, c->gamma, (size_t)c->m * sizeof *c->weight);
+    perp_convex_make_omega(c, spring_matrix);
+}
+
+/* omega = R' diag(w) R, rows x rows. */
+static void weigh_rays(int slacks, int rows, const double *rays, const double *w, double *omega)
+{
+    if (!rays) {
+        memset(omega, 0, (size_t)rows * (size_t)rows * sizeof *omega);
+        for (int k = 0; k < rows; k++) {
+            omega[k * rows + k] = w[k];
+        }
+        return;
+    }
+    if (rows == 3) {
+        double o00 = 0.0, o10 = 0.0, o11 = 0.0, o20 = 0.0, o21 = 0.0, o22 = 0.0;
+        for (int k = 0; k < slacks; k++, rays += 3) {
+            const double a = w[k] * rays[0], b = w[k] * rays[1], d = w[k] * rays[2];
+            o00 += a * rays[0];
+            o10 += a * rays[1];
+            o20 += a * rays[2];
+            o11 += b * rays[1];
+            o21 += b * rays[2];
+            o22 += d * rays[2];
+        }
+        const double all[9] = {o00, o10, o20, o10, o11, o21, o20, o21, o22};
+        memcpy(omega, all, sizeof all);
+        return;
+    }
+    memset(omega, 0, (size_t)rows * (size_t)rows * sizeof *omega);
+    for (int k = 0; k < slacks; k++, rays += rows) {
+        for (int i = 0; i < rows; i++) {
+            for (int j = 0; j < rows; j++) {
+                omega[i * rows + j] += w[k] * rays[i] * rays[j];
+            }
+        }
+    }
+}
+
+/* omega = R' D R with a full D. */
+static void weigh_cone(int slacks, int rows, const double *rays, const double *d, double *omega)
+{
+    if (!rays) {
+        memcpy(omega, d, (size_t)rows * (size_t)rows * sizeof *omega);
+        return;
+    }
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j <= i; j++) {
+            double sum = 0.0;
+            for (int k = 0; k < slacks; k++) {
+                if (rays[k * rows + i] != 0.0) {
+                    double inner = 0.0;
+                    for (int l = 0; l < slacks; l++) {
+                        inner += d[k * slacks + l] * rays[l * rows + j];
+                    }
+                    sum += rays[k * rows + i] * inner;
+                }
+            }
+            omega[i * rows + j] = omega[j * rows + i] = sum;
+        }
+    }
+}
+
+void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matrix)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *rays = p->rays;
+    double *omega = c->omega;
+    int cone = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        const int start = p->slack_start[i], slacks = p->slack_start[i + 1] - start;
+        if (cone < c->cone_count && c->cones[cone].start == start && slacks > 0) {
+            cone_matrix(c, &c->cones[cone++], c->block);
+            weigh_cone(slacks, rows, rays, c->block, omega);
+        } else {
+            weigh_rays(slacks, rows, rays, c->weight + start, omega);
+        }
+        omega += (ptrdiff_t)rows * rows;
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+}
+
+void perp_convex_apply_scaling(const perp_convex_workspace *c, const double *v, double *out)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            out[i] = c->weight[i] * v[i];
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const perp_convex_cone *cone = &c->cones[k];
+        const double *w = c->weight + cone->start, *x = v + cone->start;
+        double *y = out + cone->start, dot = 0.0;
+        for (int i = 0; i < cone->size; i++) {
+            dot += w[i] * x[i];
+        }
+        y[0] = cone->scale * (2.0 * dot * w[0] - x[0]);
+        for (int i = 1; i < cone->size; i++) {
+            y[i] = cone->scale * (2.0 * dot * w[i] + x[i]);
+        }
+    }
+}
+
+/* out = W v for sign +1, W^-1 v for -1: with u = w or J w, out = (u . v, v_1 + (v_0 + u_1 . v_1 / (1 + u_0)) u_1) times
+ * eta or 1 / eta. `weight` is J w. */
+static void apply_root(const perp_convex_workspace *c, const perp_convex_cone *cone, double sign, const double *v,
+                       double *out)
+{
+    const double *w = c->weight + cone->start;
+    const double eta = sign > 0.0 ? 1.0 / sqrt(cone->scale) : sqrt(cone->scale);
+    double dot = 0.0;
+    for (int i = 1; i < cone->size; i++) {
+        dot += -sign * w[i] * v[i];
+    }
+    const double factor = v[0] + dot / (1.0 + w[0]), head = w[0] * v[0] + dot;
+    for (int i = 1; i < cone->size; i++) {
+        out[i] = eta * (v[i] - sign * factor * w[i]);
+    }
+    out[0] = eta * head;
+}
+
+/* One cone of perp_convex_corrector. Scratch of three times its size. */
+static void correct_cone(const perp_convex_workspace *c, const perp_convex_cone *cone, const double *y, double center,
+                         const double *ds, const double *dy, double *out)
+{
+    const int size = cone->size, start = cone->start;
+    double *lambda = c->block, *a = lambda + size, *b = a + size;
+    apply_root(c, cone, 1.0, y + start, lambda);
+    apply_root(c, cone, -1.0, ds + start, a);
+    apply_root(c, cone, 1.0, dy + start, b);
+    double head = 0.0, square = 0.0;
+    for (int i = 0; i < size; i++) {
+        head += a[i] * b[i];
+        square += lambda[i] * lambda[i];
+    }
+    const double a0 = a[0], b0 = b[0];
+    for (int i = 1; i < size; i++) {
+        b[i] = -(2.0 * lambda[0] * lambda[i]) - (a0 * b[i] + b0 * a[i]);
+    }
+    b[0] = center - square - head;
+    double cross = 0.0;
+    for (int i = 1; i < size; i++) {
+        cross += lambda[i] * b[i];
+    }
+    a[0] = (lambda[0] * b[0] - cross) / hyperbolic(size, lambda);
+    for (int i = 1; i < size; i++) {
+        a[i] = (b[i] - a[0] * lambda[i]) / lambda[0];
+    }
+    apply_root(c, cone, -1.0, a, out + start);
+}
+
+void perp_convex_corrector(const perp_convex_workspace *c, const double *s, const double *y, double center,
+                           const double *ds, const double *dy, double *out)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            out[i] = (center - ds[i] * dy[i]) / s[i] - y[i];
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        correct_cone(c, &c->cones[k], y, center, ds, dy, out);
+    }
+}
+
+/* The largest t <= most with v + t dv in the cone: the least positive root of a t^2 + 2 b t + c, with a, b, c the forms
+ * of dv, of both, and of v. */
+static double step_in_cone(int size, const double *v, const double *dv, double most)
+{
+    double a = dv[0] * dv[0], b = v[0] * dv[0];
+    for (int i = 1; i < size; i++) {
+        a -= dv[i] * dv[i];
+        b -= v[i] * dv[i];
+    }
+    const double c = hyperbolic(size, v);
+    double t = most;
+    const double inner = b * b - a * c;
+    if (inner >= 0.0) {
+        const double root = sqrt(inner);
+        const double below = b >= 0.0 ? b + root : b - root; /* roots are c / -below and -below / a */
+        const double r1 = below != 0.0 ? -c / below : -1.0, r2 = a != 0.0 ? -below / a : -1.0;
+        if (r1 > 0.0 && r1 < t) {
+            t = r1;
+        }
+        if (r2 > 0.0 && r2 < t) {
+            t = r2;
+        }
+    }
+    if (dv[0] < 0.0 && -v[0] / dv[0] < t) {
+        t = -v[0] / dv[0];
+    }
+    return t;
+}
+
+double perp_convex_step_length(const perp_convex_workspace *c, const double *v, const double *dv)
+{
+    double steepest = 1.0; /* 1 / t */
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            const double slope = -dv[i] / v[i];
+            steepest = slope > steepest ? slope : steepest;
+        }
+    }
+    double t = 1.0 / steepest;
+    for (int k = 0; k < c->cone_count; k++) {
+        t = step_in_cone(c->cones[k].size, v + c->cones[k].start, dv + c->cones[k].start, t);
+    }
+    return t;
+}
+
+double perp_convex_shift(const perp_convex_workspace *c, const double *v, const double *unit)
+{
+    double shift = -DBL_MAX;
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            shift = fmax(shift, -v[i] / unit[i]);
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start;
+        shift = fmax(shift, (tail(c->cones[k].size, v + start) - v[start]) / unit[start]);
+    }
+    return shift;
+}
+
+double perp_convex_unit_sum(const perp_convex_workspace *c, const double *v, const double *unit)
+{
+    double sum = 0.0;
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            sum += v[i] / unit[i];
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        sum += v[c->cones[k].start] / unit[c->cones[k].start];
+    }
+    return sum;
+}
+
+void perp_convex_add_shift(const perp_convex_workspace *c, double t, const double *unit, double *v)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            v[i] += t * unit[i];
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        v[c->cones[k].start] += t * unit[c->cones[k].start];
+    }
+}
+
+void perp_cone_project(int size, const double *v, double *out)
+{
+    const double t = tail(size, v);
+    if (v[0] >= t) {
+        memmove(out, v, (size_t)size * sizeof *out);
+        return;
+    }
+    if (v[0] <= -t) {
+        memset(out, 0, (size_t)size * sizeof *out);
+        return;
+    }
+    const double head = (v[0] + t) / 2.0, factor = head / t;
+    for (int i = 1; i < size; i++) {
+        out[i] = factor * v[i];
+    }
+    out[0] = head;
+}
+
+void perp_convex_make_diagonal(perp_convex_workspace *c, double rho, double delta)
+{
+    for (int i = 0; i < c->n; i++) {
+        c->diagonal[i] = rho * c->stiffness[i];
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        c->diagonal[c->bound_dof[k]] += c->weight[c->contact_slacks + k];
+    }
+    for (int i = c->n; i < c->n + c->e; i++) {
+        c->diagonal[i] = -delta / c->stiffness[i];
+    }
+}
+
+void perp_convex_factor(perp_convex_workspace *c)
+{
+    perp_kkt_assemble(&c->kkt, c->problem, c->omega, c->diagonal);
+    perp_kkt_factor(&c->kkt);
+    c->factorisations++;
+}

@@ -1,0 +1,176 @@
+/* convex_core.h - what the methods for convex problems share: the workspace, products, cones, and the proximal Newton
+ * step.
+ *
+ * All work on a contact qp. Its slacks are, in this order, those of the contacts, x - lower for the finite lower bounds,
+ * and upper - x for the finite upper ones: m in all, s = A x + b. Slacks of one contact with `quadratic` form a cone;
+ * all others are rows, each a cone of its own. Both kinds are self-dual, and
+ *
+ *     H x + g = A'y + C'z,   s = A x + b,   C x = d,   s and y in K,   s . y = 0
+ *
+ * is what a solution has to meet. A vector by slack is a "slack vector".
+ *
+ * Nothing here depends on the units of single contacts or unknowns: `gamma`, one number per contact (1 / (A H^-1 A') of
+ * it, in words: its effective mass), is the measure by which y and s are compared, and regularisation is relative to
+ * `stiffness`, one per unknown.
+ */
+#ifndef PERP_SRC_SOLVER_CONVEX_CORE_H
+#define PERP_SRC_SOLVER_CONVEX_CORE_H
+
+#include <perp/solver.h>
+
+#include "solver/contact_kkt.h"
+
+typedef struct perp_convex_cone {
+    int start, size; /* of its slacks */
+    double scale;    /* interior point: 1 / eta^2 */
+} perp_convex_cone;
+
+/* Slacks [start, end) that are rows. */
+typedef struct perp_convex_range {
+    int start, end;
+} perp_convex_range;
+
+/* x, y, z: a point. */
+typedef struct perp_convex_iterate {
+    double *x, *y, *z;
+} perp_convex_iterate;
+
+struct perp_convex_workspace {
+    perp_allocator allocator;
+    perp_kkt kkt;
+    perp_kkt_buffer memory;
+    perp_kkt_buffer conversion;   /* of dense problems: qp_solve.c */
+    perp_qp_dual_workspace *dual; /* of dense qps; NULL: too large for it */
+    int dual_n, dual_rows, dual_equalities;
+    const perp_contact_qp *problem;
+    bool offsets_off; /* s = A x: recession, for proofs */
+
+    int n, e, m, contact_slacks, bounds, row_total, omega_total, longest; /* longest: columns or rows of a contact */
+    size_t hessian_total; /* entries of H's blocks */
+    int degree;                                                           /* of the barrier: rows and cones */
+    int *bound_dof;
+    double *bound_sign, *bound_offset; /* s = sign x + offset */
+    int cone_count, range_count;
+    perp_convex_cone *cones;
+    perp_convex_range *ranges;
+
+    double *gamma;     /* by slack */
+    double *stiffness; /* by unknown */
+    double *diagonal;  /* n + e: of the matrix, added */
+    double *omega;
+    double *weight;  /* by slack: rows y / s, cones J w */
+    double *gather;  /* longest, twice */
+    double *row_sum; /* longest */
+
+    perp_convex_iterate at, kept, best, trial, saved;
+    double *s;            /* interior point: its slacks */
+    double *rp, *rd, *rc; /* residuals: A x + b - s (m), H x + g - A'y - C'z (n), C x - d (e) */
+    double *step;         /* n + e: dx, then minus dz */
+    double *ds, *dy, *ds_affine, *dy_affine, *slack;
+    double *product, *product2, *product3; /* n */
+    unsigned char *part;                   /* by slack: convex_least.c */
+    double *proof_hessian, *proof_g, *proof_lower, *proof_upper, *proof_zero; /* the problem of a proof */
+    double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
+    bool *active;    /* by slack: the set of the factored matrix */
+    double *block;   /* largest block squared: check of H */
+
+    double b_scale, g_scale; /* 1 + the largest entry */
+    double best_residual;    /* of `best` */
+    double judged;           /* residual of the last point that was judged */
+    perp_convex_residual judged_parts;
+    perp_convex_residual best_parts;
+    double rho, delta, soft; /* proximal terms now: on unknowns, equations and (Newton) contacts */
+    const volatile bool *cancel;
+    double tolerance;
+    int iterations, factorisations;
+};
+
+/* Settings that make no sense. */
+perp_status perp_convex_settings_check(const perp_convex_settings *settings, perp_error *error);
+
+/* ---- convex_setup.c -------------------------------------------------------------------------------------------- */
+
+/* Arrays, bounds, cones, scales. CAPACITY where memory does not suffice and may not grow. */
+perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error);
+
+/* BAD_INPUT where a block of H is indefinite beyond rounding. */
+perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *error);
+
+/* ---- convex_products.c ------------------------------------------------------------------------------------------ */
+
+void perp_convex_a(perp_convex_workspace *c, const double *x, double *s);             /* s = A x */
+void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out);      /* out += A'y */
+void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s);        /* s = A x + b */
+void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out);     /* out = H x */
+void perp_convex_equations(const perp_convex_workspace *c, const double *x, double *rc); /* rc = C x - d */
+void perp_convex_add_ct(const perp_convex_workspace *c, const double *z, double *out);   /* out += C'z */
+/* rd = H x + g - A'y - C'z */
+void perp_convex_dual_residual(perp_convex_workspace *c, const perp_convex_iterate *at, double *rd);
+
+void perp_convex_copy(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to);
+void perp_convex_import(const perp_convex_workspace *c, const perp_convex_point *point, perp_convex_iterate *at);
+void perp_convex_export(const perp_convex_workspace *c, const perp_convex_iterate *at, perp_convex_point *point);
+
+/* y_lower and y_upper from the slacks of bounds. */
+void perp_convex_bound_multipliers(perp_convex_workspace *c, const perp_convex_iterate *at);
+/* The residual of the problem at `at`, by the class's own function; keeps the best point. True if it is solved. */
+bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at);
+
+/* ---- convex_cones.c -------------------------------------------------------------------------------------------- */
+
+/* Nesterov-Todd scaling of (s, y), both inside: weight, cones[].scale, and omega = R' W^-2 R by contact. */
+void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y);
+/* omega for a spring of stiffness gamma at every slack: W^-2 = gamma. Fills `weight` of rows. */
+void perp_convex_start_weights(perp_convex_workspace *c);
+/* out = W^-2 v */
+void perp_convex_apply_scaling(const perp_convex_workspace *c, const double *v, double *out);
+/* out = W^-1 (lambda \ (center e - lambda o lambda - (W^-1 ds) o (W dy))) */
+void perp_convex_corrector(const perp_convex_workspace *c, const double *s, const double *y, double center,
+                           const double *ds, const double *dy, double *out);
+/* The largest t <= 1 with v + t dv in K. */
+double perp_convex_step_length(const perp_convex_workspace *c, const double *v, const double *dv);
+
+/* Least shift t such that v + t e is in K, with e scaled by `unit` in each contact; negative inside. */
+double perp_convex_shift(const perp_convex_workspace *c, const double *v, const double *unit);
+/* v . e in units: sum of v_i / unit_i over rows and heads of cones. */
+double perp_convex_unit_sum(const perp_convex_workspace *c, const double *v, const double *unit);
+void perp_convex_add_shift(const perp_convex_workspace *c, double t, const double *unit, double *v);
+
+/* The projection of v (size) on the second-order cone; `v` and `out` may be the same. */
+void perp_cone_project(int size, const double *v, double *out);
+
+/* omega_i = R_i' D_i R_i for every contact, D_i = diag(weight) or, for cones, from `cone_matrix` filling size x size. */
+typedef void (*perp_cone_matrix)(const perp_convex_workspace *c, const perp_convex_cone *cone, double *matrix);
+void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matrix);
+
+/* diagonal = rho stiffness + weights of the bounds; and -delta for equations. */
+void perp_convex_make_diagonal(perp_convex_workspace *c, double rho, double delta);
+/* Assembles and factors with omega, weight and diagonal as they are. */
+void perp_convex_factor(perp_convex_workspace *c);
+
+/* ---- the methods ------------------------------------------------------------------------------------------------ */
+
+/* Interior point from a cold start. SOLVED, ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED; `best` has the point. */
+perp_outcome perp_convex_ipm(perp_convex_workspace *c, int max_iterations);
+
+/* Proximal semismooth Newton from `at`, at most `passes`: true once the judge says solved. `at` changes. */
+bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes);
+
+/* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
+bool perp_convex_minimum_norm(perp_convex_workspace *c);
+
+/* Proofs: their measure, +infinity if there is none. The evidence that there is no feasible point is left in at->y and
+ * at->z, the direction without end in proof_g. */
+double perp_convex_prove_infeasible(perp_convex_workspace *c);
+double perp_convex_prove_unbounded(perp_convex_workspace *c);
+
+/* Setup and the check of H, and the cascade: fills the info but for the objective; the answer is in `best`. */
+perp_status perp_convex_prepare(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error);
+perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info);
+
+static inline bool perp_convex_cancelled(const perp_convex_workspace *c)
+{
+    return c->cancel && *c->cancel;
+}
+
+#endif

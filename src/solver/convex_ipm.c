@@ -1,0 +1,246 @@
+/* Mehrotra's predictor-corrector with Nesterov-Todd scaling, for rows and second-order cones alike.
+ *
+ * With dy = q - W^-2 ds eliminated, and ds = A dx + r_p, both directions of an iteration solve
+ *
+ *     (H + rho + A' W^-2 A) dx - C' dz = -r_d + A'(q - W^-2 r_p),     C dx + delta dz = -r_c
+ *
+ * with q = -y for the predictor. rho and delta are proximal terms, centred on the iterate: they are not in the right-hand
+ * side, so the limit does not depend on them, and H may be zero and C may have dependent rows.
+ *
+ * Residuals need no products: r_p shrinks by 1 - t with a step t, r_d and r_c too but for t rho dx and t delta dz. They
+ * are recomputed before each polish, which also ends the method: as soon as the active set has shown itself, a Newton
+ * pass on it jumps to the solution. A polish that fails has cost one pass and waits until the error is 30 times less.
+ */
+#include "solver/convex_core.h"
+
+#include "linalg/dense_kernel.h"
+
+#include <stdio.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static const double RHO = 1e-8, DELTA = 1e-8, LEAST = 1e-13;
+
+/* ---- start ------------------------------------------------------------------------------------------------------ */
+
+/* The minimum with every contact a spring of stiffness gamma, and its forces; then slacks and forces are shifted inside,
+ * by as much as they are outside and half their size again, in the units sqrt(gamma) in which they are comparable. */
+static void start(perp_convex_workspace *c)
+{
+    perp_convex_iterate *at = &c->at;
+    perp_convex_start_weights(c);
+    perp_convex_make_diagonal(c, c->rho, c->delta);
+    perp_convex_factor(c);
+    memset(at->x, 0, (size_t)c->n * sizeof(double));
+    memset(at->z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_slacks(c, at->x, c->s); /* b */
+    for (int i = 0; i < c->m; i++) {
+        c->dy[i] = -c->gamma[i] * c->s[i];
+    }
+    memset(c->step, 0, (size_t)(c->n + c->e) * sizeof *c->step);
+    perp_convex_add_at(c, c->dy, c->step);
+    for (int i = 0; i < c->n; i++) {
+        c->step[i] -= c->problem->g[i];
+    }
+    perp_convex_equations(c, at->x, c->rc);
+    for (int i = 0; i < c->e; i++) {
+        c->step[c->n + i] = -c->rc[i];
+    }
+    perp_kkt_solve(&c->kkt, c->step);
+    memcpy(at->x, c->step, (size_t)c->n * sizeof(double));
+    for (int i = 0; i < c->e; i++) {
+        at->z[i] = -c->step[c->n + i];
+    }
+    perp_convex_slacks(c, at->x, c->s);
+    for (int i = 0; i < c->m; i++) {
+        at->y[i] = -c->gamma[i] * c->s[i];
+        c->ds[i] = 1.0 / sqrt(c->gamma[i]); /* units of s */
+        c->dy[i] = sqrt(c->gamma[i]);       /* units of y */
+    }
+    const double s_shift = fmax(1.5 * perp_convex_shift(c, c->s, c->ds), 0.0);
+    const double y_shift = fmax(1.5 * perp_convex_shift(c, at->y, c->dy), 0.0);
+    perp_convex_add_shift(c, s_shift, c->ds, c->s);
+    perp_convex_add_shift(c, y_shift, c->dy, at->y);
+    const double dot = perp_dense_dot(c->m, c->s, at->y);
+    const double s_sum = perp_convex_unit_sum(c, c->s, c->ds), y_sum = perp_convex_unit_sum(c, at->y, c->dy);
+    const double least = fmax(1e-8 * sqrt(c->b_scale * c->g_scale), DBL_MIN);
+    perp_convex_add_shift(c, fmax(0.5 * dot / fmax(y_sum, DBL_MIN), least), c->ds, c->s);
+    perp_convex_add_shift(c, fmax(0.5 * dot / fmax(s_sum, DBL_MIN), least), c->dy, at->y);
+}
+
+/* ---- one iteration ---------------------------------------------------------------------------------------------- */
+
+static void refresh_residuals(perp_convex_workspace *c)
+{
+    perp_convex_slacks(c, c->at.x, c->rp);
+    for (int i = 0; i < c->m; i++) {
+        c->rp[i] -= c->s[i];
+    }
+    perp_convex_dual_residual(c, &c->at, c->rd);
+    perp_convex_equations(c, c->at.x, c->rc);
+}
+
+/* dx, dz in `step`, and ds, dy, for the right-hand side q in dy. */
+static void direction(perp_convex_workspace *c, double *ds, double *dy)
+{
+    perp_convex_apply_scaling(c, c->rp, ds);
+    for (int i = 0; i < c->m; i++) {
+        c->slack[i] = dy[i] - ds[i];
+    }
+    memset(c->step, 0, (size_t)c->n * sizeof *c->step);
+    perp_convex_add_at(c, c->slack, c->step);
+    for (int i = 0; i < c->n; i++) {
+        c->step[i] -= c->rd[i];
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->step[c->n + i] = -c->rc[i];
+    }
+    perp_kkt_solve(&c->kkt, c->step);
+    perp_convex_a(c, c->step, ds);
+    for (int i = 0; i < c->m; i++) {
+        ds[i] += c->rp[i];
+    }
+    perp_convex_apply_scaling(c, ds, c->slack);
+    for (int i = 0; i < c->m; i++) {
+        dy[i] -= c->slack[i];
+    }
+}
+
+static double longest_step(const perp_convex_workspace *c, const double *ds, const double *dy)
+{
+    return fmin(perp_convex_step_length(c, c->s, ds), perp_convex_step_length(c, c->at.y, dy));
+}
+
+/* (s + t ds) . (y + t dy) / degree */
+static double centre_after(const perp_convex_workspace *c, double t, const double *ds, const double *dy)
+{
+    const double a = perp_dense_dot(c->m, c->s, c->at.y);
+    const double b = perp_dense_dot(c->m, ds, c->at.y) + perp_dense_dot(c->m, c->s, dy);
+    return (a + t * (b + t * perp_dense_dot(c->m, ds, dy))) / c->degree;
+}
+
+static bool advance(perp_convex_workspace *c, double t)
+{
+    double sum = 0.0;
+    for (int i = 0; i < c->n; i++) {
+        sum += 0.0 * c->step[i];
+        c->at.x[i] += t * c->step[i];
+        c->rd[i] = (1.0 - t) * c->rd[i] - t * c->rho * c->stiffness[i] * c->step[i];
+    }
+    for (int i = 0; i < c->e; i++) {
+        const double dz = -c->step[c->n + i];
+        sum += 0.0 * dz;
+        c->at.z[i] += t * dz;
+        c->rc[i] = (1.0 - t) * c->rc[i] - t * (c->delta / c->stiffness[c->n + i]) * dz;
+    }
+    for (int i = 0; i < c->m; i++) {
+        c->s[i] += t * c->ds[i];
+        c->at.y[i] += t * c->dy[i];
+        c->rp[i] *= 1.0 - t;
+    }
+    return sum == 0.0;
+}
+
+static double largest(int n, const double *x)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++) {
+        most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    }
+    return most;
+}
+
+static double error_of(const perp_convex_workspace *c, double centre)
+{
+    const double primal = fmax(largest(c->m, c->rp), largest(c->e, c->rc)) / c->b_scale;
+    return fmax(fmax(primal, largest(c->n, c->rd) / c->g_scale), centre / c->g_scale);
+}
+
+/* A residual that shrinks far less than the step promised is held up by the proximal term. */
+static void relax(double *term, double taken, double before, double after)
+{
+    if (taken > 0.8 && after > 0.4 * before) {
+        *term = fmax(0.1 * *term, LEAST);
+    }
+}
+
+/* One predictor-corrector step; returns its length, 0 where numbers failed. */
+static double iterate(perp_convex_workspace *c, double centre)
+{
+    perp_convex_scale(c, c->s, c->at.y);
+    perp_convex_make_diagonal(c, c->rho, c->delta);
+    perp_convex_factor(c);
+    for (int i = 0; i < c->m; i++) {
+        c->dy_affine[i] = -c->at.y[i];
+    }
+    direction(c, c->ds_affine, c->dy_affine);
+    const double affine = longest_step(c, c->ds_affine, c->dy_affine);
+    const double ratio = centre_after(c, affine, c->ds_affine, c->dy_affine) / centre;
+    const double sigma = fmin(fmax(ratio * ratio * ratio, 1e-8), 1.0);
+    perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->dy);
+    direction(c, c->ds, c->dy);
+    const double t = longest_step(c, c->ds, c->dy);
+    const double taken = fmin(1.0, fmax(0.995, 1.0 - centre) * t);
+    const double dual = largest(c->n, c->rd), equations = largest(c->e, c->rc);
+#ifdef TRACE
+    printf("   affine %.3e sigma %.1e t %.3e\n",affine,sigma,t);
+#endif
+    const bool finite = advance(c, taken);
+    relax(&c->rho, taken, dual, largest(c->n, c->rd));
+    relax(&c->delta, taken, equations, largest(c->e, c->rc));
+    return finite ? taken : 0.0;
+}
+
+static bool polish(perp_convex_workspace *c)
+{
+    enum { PASSES = 5 };
+    perp_convex_copy(c, &c->at, &c->kept);
+    /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
+    memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
+    const double rho = c->rho, delta = c->delta;
+    if (perp_convex_newton(c, &c->kept, PASSES)) {
+        return true;
+    }
+    c->rho = rho;
+    c->delta = delta;
+    memcpy(c->s, c->ds_affine, (size_t)c->m * sizeof(double));
+    refresh_residuals(c);
+    return false;
+}
+
+perp_outcome perp_convex_ipm(perp_convex_workspace *c, int max_iterations)
+{
+    c->rho = RHO;
+    c->delta = DELTA;
+    start(c);
+    refresh_residuals(c);
+    double polish_below = 1e-3;
+    for (int k = 0; k < max_iterations; k++) {
+        if (perp_convex_cancelled(c)) {
+            return PERP_OUTCOME_CANCELLED;
+        }
+        const double centre = c->m > 0 ? perp_dense_dot(c->m, c->s, c->at.y) / c->degree : 0.0;
+        const double error = error_of(c, centre);
+#ifdef TRACE
+        printf("it %d err %.2e rp %.2e rc %.2e rd %.2e mu %.2e |x| %.2e |y| %.2e mended %d\n",k,error,largest(c->m,c->rp),largest(c->e,c->rc),largest(c->n,c->rd),centre,largest(c->n,c->at.x),largest(c->m,c->at.y),c->kkt.mended);
+#endif
+        if (!(error <= DBL_MAX)) {
+            return PERP_OUTCOME_ILL_CONDITIONED;
+        }
+        if (error < polish_below) {
+            if (polish(c)) {
+                return PERP_OUTCOME_SOLVED;
+            }
+            polish_below = 0.03 * error;
+        }
+        if (error < c->tolerance && perp_convex_judge(c, &c->at)) {
+            return PERP_OUTCOME_SOLVED;
+        }
+        c->iterations++;
+        if (iterate(c, centre) == 0.0) {
+            return PERP_OUTCOME_ILL_CONDITIONED;
+        }
+    }
+    return PERP_OUTCOME_ITERATION_LIMIT;
+}

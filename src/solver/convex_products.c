@@ -1,0 +1,293 @@
+#include "linalg/dense_kernel.h"
+#include "solver/convex_core.h"
+
+#include <math.h>
+#include <string.h>
+
+/* out = R j, or j where there are no rays. */
+static inline void combine(int slacks, int rows, const double *rays, const double *j, double *out)
+{
+    if (!rays) {
+        for (int k = 0; k < slacks; k++) {
+            out[k] = j[k];
+        }
+    } else if (rows == 3) {
+        for (int k = 0; k < slacks; k++) {
+            out[k] = (rays[3 * k] * j[0] + rays[3 * k + 1] * j[1]) + rays[3 * k + 2] * j[2];
+        }
+    } else {
+        for (int k = 0; k < slacks; k++) {
+            out[k] = perp_dense_dot(rows, rays + (ptrdiff_t)k * rows, j);
+        }
+    }
+}
+
+/* j = R'y */
+static inline void combine_transposed(int slacks, int rows, const double *rays, const double *y, double *j)
+{
+    if (!rays) {
+        for (int k = 0; k < slacks; k++) {
+            j[k] = y[k];
+        }
+    } else if (rows == 3) {
+        double j0 = 0.0, j1 = 0.0, j2 = 0.0;
+        for (int k = 0; k < slacks; k++) {
+            j0 += rays[3 * k] * y[k];
+            j1 += rays[3 * k + 1] * y[k];
+            j2 += rays[3 * k + 2] * y[k];
+        }
+        j[0] = j0;
+        j[1] = j1;
+        j[2] = j2;
+    } else {
+        for (int r = 0; r < rows; r++) {
+            j[r] = 0.0;
+        }
+        for (int k = 0; k < slacks; k++) {
+            for (int r = 0; r < rows; r++) {
+                j[r] += rays[(ptrdiff_t)k * rows + r] * y[k];
+            }
+        }
+    }
+}
+
+/* j = J x for a contact, its entries of x gathered in `local`. */
+static inline void rows_of(int rows, int columns, const double *jacobian, const double *local, double *j)
+{
+    if (rows == 3) {
+        const double *j1 = jacobian + columns, *j2 = j1 + columns;
+        perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0;
+        int k = 0;
+        for (; k + 2 <= columns; k += 2) {
+            const perp_lanes x = perp_lanes_load(local + k);
+            s0 += perp_lanes_load(jacobian + k) * x;
+            s1 += perp_lanes_load(j1 + k) * x;
+            s2 += perp_lanes_load(j2 + k) * x;
+        }
+        j[0] = s0[0] + s0[1];
+        j[1] = s1[0] + s1[1];
+        j[2] = s2[0] + s2[1];
+        if (k < columns) {
+            j[0] += jacobian[k] * local[k];
+            j[1] += j1[k] * local[k];
+            j[2] += j2[k] * local[k];
+        }
+        return;
+    }
+    for (int r = 0; r < rows; r++) {
+        j[r] = perp_dense_dot(columns, jacobian + (ptrdiff_t)r * columns, local);
+    }
+}
+
+void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int slacks = p->slack_start[i + 1] - p->slack_start[i];
+        const int *dofs = p->dofs + p->dof_start[i];
+        const double *local = c->gather;
+        if (columns > 0 && dofs[columns - 1] - dofs[0] == columns - 1) {
+            local = x + dofs[0];
+        } else {
+            for (int k = 0; k < columns; k++) {
+                c->gather[k] = x[dofs[k]];
+            }
+        }
+        rows_of(rows, columns, jacobian, local, c->row_sum);
+        combine(slacks, rows, rays, c->row_sum, s + p->slack_start[i]);
+        jacobian += (ptrdiff_t)rows * columns;
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    double *bounds = s + c->contact_slacks;
+    for (int k = 0; k < c->bounds; k++) {
+        bounds[k] = c->bound_sign[k] * x[c->bound_dof[k]];
+    }
+}
+
+static inline void scatter(int rows, int columns, const double *jacobian, const double *j, const int *dofs,
+                           double *gather, double *out)
+{
+    const bool contiguous = columns > 0 && dofs[columns - 1] - dofs[0] == columns - 1;
+    double *sum = contiguous ? out + dofs[0] : gather;
+    if (!contiguous) {
+        memset(gather, 0, (size_t)columns * sizeof *gather);
+    }
+    if (rows == 3) {
+        const double *j1 = jacobian + columns, *j2 = j1 + columns;
+        const perp_lanes w0 = {j[0], j[0]}, w1 = {j[1], j[1]}, w2 = {j[2], j[2]};
+        int k = 0;
+        for (; k + 2 <= columns; k += 2) {
+            *(perp_lanes *)(sum + k) += (w0 * perp_lanes_load(jacobian + k) + w1 * perp_lanes_load(j1 + k)) +
+                                        w2 * perp_lanes_load(j2 + k);
+        }
+        for (; k < columns; k++) {
+            sum[k] += (j[0] * jacobian[k] + j[1] * j1[k]) + j[2] * j2[k];
+        }
+    } else {
+        for (int r = 0; r < rows; r++) {
+            perp_dense_subtract(columns, -j[r], jacobian + (ptrdiff_t)r * columns, sum);
+        }
+    }
+    for (int k = 0; !contiguous && k < columns; k++) {
+        out[dofs[k]] += gather[k];
+    }
+}
+
+void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int slacks = p->slack_start[i + 1] - p->slack_start[i];
+        combine_transposed(slacks, rows, rays, y + p->slack_start[i], c->row_sum);
+        scatter(rows, columns, jacobian, c->row_sum, p->dofs + p->dof_start[i], c->gather, out);
+        jacobian += (ptrdiff_t)rows * columns;
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    const double *bounds = y + c->contact_slacks;
+    for (int k = 0; k < c->bounds; k++) {
+        out[c->bound_dof[k]] += c->bound_sign[k] * bounds[k];
+    }
+}
+
+void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s)
+{
+    perp_convex_a(c, x, s);
+    if (c->offsets_off) {
+        return;
+    }
+    for (int i = 0; i < c->contact_slacks; i++) {
+        s[i] += c->problem->offset[i];
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        s[c->contact_slacks + k] += c->bound_offset[k];
+    }
+}
+
+void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *h = p->hessian;
+    if (!h) {
+        memset(out, 0, (size_t)c->n * sizeof *out);
+        return;
+    }
+    for (int k = 0; k < p->block_count; k++) {
+        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
+        for (int i = 0; i < size; i++, h += size) {
+            out[first + i] = perp_dense_dot(size, h, x + first);
+        }
+    }
+}
+
+void perp_convex_equations(const perp_convex_workspace *c, const double *x, double *rc)
+{
+    const perp_contact_qp *p = c->problem;
+    for (int i = 0; i < c->e; i++) {
+        double sum = c->offsets_off ? 0.0 : -p->equality_target[i];
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum += p->equality_values[k] * x[p->equality_dofs[k]];
+        }
+        rc[i] = sum;
+    }
+}
+
+void perp_convex_add_ct(const perp_convex_workspace *c, const double *z, double *out)
+{
+    const perp_contact_qp *p = c->problem;
+    for (int i = 0; i < c->e; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            out[p->equality_dofs[k]] += p->equality_values[k] * z[i];
+        }
+    }
+}
+
+void perp_convex_dual_residual(perp_convex_workspace *c, const perp_convex_iterate *at, double *rd)
+{
+    double *forces = c->product;
+    memset(forces, 0, (size_t)c->n * sizeof *forces);
+    perp_convex_add_at(c, at->y, forces);
+    perp_convex_add_ct(c, at->z, forces);
+    perp_convex_h(c, at->x, rd);
+    for (int i = 0; i < c->n; i++) {
+        rd[i] = (rd[i] + c->problem->g[i]) - forces[i];
+    }
+}
+
+void perp_convex_copy(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)
+{
+    memcpy(to->x, from->x, (size_t)c->n * sizeof(double));
+    memcpy(to->y, from->y, (size_t)c->m * sizeof(double));
+    memcpy(to->z, from->z, (size_t)c->e * sizeof(double));
+}
+
+/* What is not finite is taken for zero: a warm start is a guess. */
+static void import_vector(int n, const double *from, double *to)
+{
+    for (int i = 0; i < n; i++) {
+        to[i] = from && isfinite(from[i]) ? from[i] : 0.0;
+    }
+}
+
+void perp_convex_import(const perp_convex_workspace *c, const perp_convex_point *point, perp_convex_iterate *at)
+{
+    import_vector(c->n, point->x, at->x);
+    import_vector(c->contact_slacks, point->y, at->y);
+    import_vector(c->e, point->y_equality, at->z);
+    for (int k = 0; k < c->bounds; k++) {
+        const double *from = c->bound_sign[k] > 0.0 ? point->y_lower : point->y_upper;
+        const double value = from ? from[c->bound_dof[k]] : 0.0;
+        at->y[c->contact_slacks + k] = isfinite(value) ? value : 0.0;
+    }
+}
+
+void perp_convex_export(const perp_convex_workspace *c, const perp_convex_iterate *at, perp_convex_point *point)
+{
+    memcpy(point->x, at->x, (size_t)c->n * sizeof(double));
+    if (point->y) {
+        memcpy(point->y, at->y, (size_t)c->contact_slacks * sizeof(double));
+    }
+    if (point->y_equality) {
+        memcpy(point->y_equality, at->z, (size_t)c->e * sizeof(double));
+    }
+    double *ends[] = {point->y_lower, point->y_upper};
+    for (int k = 0; k < 2; k++) {
+        if (ends[k]) {
+            memset(ends[k], 0, (size_t)c->n * sizeof(double));
+        }
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        double *to = c->bound_sign[k] > 0.0 ? point->y_lower : point->y_upper;
+        if (to) {
+            to[c->bound_dof[k]] = at->y[c->contact_slacks + k];
+        }
+    }
+}
+
+void perp_convex_bound_multipliers(perp_convex_workspace *c, const perp_convex_iterate *at)
+{
+    double *ends[] = {c->y_lower, c->y_upper};
+    for (int k = 0; (c->problem->lower || c->problem->upper) && k < 2; k++) {
+        memset(ends[k], 0, (size_t)c->n * sizeof(double));
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        ends[c->bound_sign[k] > 0.0 ? 0 : 1][c->bound_dof[k]] = at->y[c->contact_slacks + k];
+    }
+}
+
+bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at)
+{
+    perp_convex_bound_multipliers(c, at);
+    const perp_convex_point point = {at->x, at->y, at->z, c->y_lower, c->y_upper};
+    c->judged_parts = perp_contact_qp_residual(c->problem, &point);
+    c->judged = perp_convex_residual_largest(c->judged_parts);
+    if (c->judged < c->best_residual) {
+        c->best_residual = c->judged;
+        c->best_parts = c->judged_parts;
+        perp_convex_copy(c, at, &c->best);
+    }
+    return c->judged <= c->tolerance;
+}

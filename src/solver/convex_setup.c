@@ -1,0 +1,316 @@
+#include "linalg/dense_kernel.h"
+#include "solver/convex_core.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- memory ----------------------------------------------------------------------------------------------------- */
+
+typedef struct slice {
+    unsigned char *memory; /* NULL: count only */
+    size_t bytes;
+} slice;
+
+static void *cut(slice *s, size_t count, size_t size)
+{
+    void *start = s->memory ? s->memory + s->bytes : NULL;
+    s->bytes += (count * size + 63) / 64 * 64;
+    return start;
+}
+
+static void cut_iterate(slice *s, const perp_convex_workspace *c, perp_convex_iterate *at)
+{
+    at->x = cut(s, (size_t)c->n, sizeof(double));
+    at->y = cut(s, (size_t)c->m, sizeof(double));
+    at->z = cut(s, (size_t)c->e, sizeof(double));
+}
+
+/* Asked once for the size and once for the arrays, so that the two cannot disagree. */
+static void lay_out(perp_convex_workspace *c, size_t block, slice *s)
+{
+    const size_t n = (size_t)c->n, e = (size_t)c->e, m = (size_t)c->m, contacts = (size_t)c->problem->contact_count;
+    double **by_slack[] = {&c->gamma, &c->weight, &c->s,         &c->rp,       &c->ds,
+                           &c->dy,    &c->slack,  &c->ds_affine, &c->dy_affine};
+    perp_convex_iterate *iterates[] = {&c->at, &c->kept, &c->best, &c->trial, &c->saved};
+    for (size_t k = 0; k < sizeof by_slack / sizeof *by_slack; k++) {
+        *by_slack[k] = cut(s, m, sizeof(double));
+    }
+    for (size_t k = 0; k < sizeof iterates / sizeof *iterates; k++) {
+        cut_iterate(s, c, iterates[k]);
+    }
+    c->bound_dof = cut(s, (size_t)c->bounds, sizeof(int));
+    c->bound_sign = cut(s, (size_t)c->bounds, sizeof(double));
+    c->bound_offset = cut(s, (size_t)c->bounds, sizeof(double));
+    c->cones = cut(s, contacts, sizeof *c->cones);
+    c->ranges = cut(s, contacts + 1, sizeof *c->ranges);
+    c->stiffness = cut(s, n + e, sizeof(double));
+    c->diagonal = cut(s, n + e, sizeof(double));
+    c->step = cut(s, n + e, sizeof(double));
+    double **by_unknown[] = {&c->rd,      &c->product, &c->product2,    &c->product3,   &c->y_lower,
+                             &c->y_upper, &c->proof_g, &c->proof_lower, &c->proof_upper};
+    for (size_t k = 0; k < sizeof by_unknown / sizeof *by_unknown; k++) {
+        *by_unknown[k] = cut(s, n, sizeof(double));
+    }
+    c->proof_hessian = cut(s, c->hessian_total, sizeof(double));
+    c->proof_zero = cut(s, m + e, sizeof(double));
+    c->rc = cut(s, e, sizeof(double));
+    c->omega = cut(s, (size_t)c->omega_total, sizeof(double));
+    c->gather = cut(s, (size_t)c->longest, sizeof(double));
+    c->row_sum = cut(s, (size_t)c->longest, sizeof(double));
+    c->block = cut(s, block, sizeof(double));
+    c->active = cut(s, m, sizeof(bool));
+    c->part = cut(s, m, sizeof(unsigned char));
+}
+
+static int count_bounds(const perp_contact_qp *p)
+{
+    int count = 0;
+    for (int i = 0; i < p->n; i++) {
+        count += (p->lower && p->lower[i] > -INFINITY) + (p->upper && p->upper[i] < INFINITY);
+    }
+    return count;
+}
+
+/* Sizes, and the length of `block`. */
+static size_t count(perp_convex_workspace *c)
+{
+    const perp_contact_qp *p = c->problem;
+    c->n = p->n;
+    c->e = p->equality_count;
+    c->contact_slacks = p->contact_count > 0 ? p->slack_start[p->contact_count] : 0;
+    c->bounds = count_bounds(p);
+    c->m = c->contact_slacks + c->bounds;
+    c->omega_total = 0;
+    c->hessian_total = 0;
+    c->longest = 1;
+    size_t block = 1;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const size_t slacks = (size_t)(p->slack_start[i + 1] - p->slack_start[i]);
+        c->omega_total += rows * rows;
+        c->longest = rows > c->longest ? rows : c->longest;
+        c->longest = columns > c->longest ? columns : c->longest;
+        const size_t square = slacks * (slacks > 3 ? slacks : 3);
+        block = square > block ? square : block;
+    }
+    for (int k = 0; k < p->block_count; k++) {
+        const size_t size = (size_t)(p->block_start[k + 1] - p->block_start[k]);
+        block = size * size > block ? size * size : block;
+        c->hessian_total += size * size;
+    }
+    return block;
+}
+
+/* ---- cones, bounds, scales -------------------------------------------------------------------------------------- */
+
+static void add_range(perp_convex_workspace *c, int start, int end)
+{
+    if (start == end) {
+        return;
+    }
+    c->degree += end - start;
+    if (c->range_count > 0 && c->ranges[c->range_count - 1].end == start) {
+        c->ranges[c->range_count - 1].end = end;
+    } else {
+        c->ranges[c->range_count++] = (perp_convex_range){start, end};
+    }
+}
+
+static void list_cones(perp_convex_workspace *c)
+{
+    const perp_contact_qp *p = c->problem;
+    c->cone_count = c->range_count = c->degree = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->slack_start[i], end = p->slack_start[i + 1];
+        if (p->quadratic && p->quadratic[i] && end - start > 1) {
+            c->cones[c->cone_count++] = (perp_convex_cone){start, end - start, 0.0};
+            c->degree++;
+        } else {
+            add_range(c, start, end);
+        }
+    }
+    add_range(c, c->contact_slacks, c->m);
+}
+
+static void list_bounds(perp_convex_workspace *c)
+{
+    const perp_contact_qp *p = c->problem;
+    int k = 0;
+    for (int side = 0; side < 2; side++) {
+        const double *bound = side == 0 ? p->lower : p->upper, sign = side == 0 ? 1.0 : -1.0;
+        for (int i = 0; bound && i < p->n; i++) {
+            if (isfinite(bound[i])) {
+                c->bound_dof[k] = i;
+                c->bound_sign[k] = sign;
+                c->bound_offset[k++] = -sign * bound[i];
+            }
+        }
+    }
+}
+
+/* H_ii; where H has nothing, the geometric mean of what it has elsewhere, or 1. */
+static void measure_stiffness(perp_convex_workspace *c)
+{
+    static const double NOTHING = 1e-14;
+    const perp_contact_qp *p = c->problem;
+    const double *h = p->hessian;
+    double largest = 0.0, logs = 0.0;
+    int some = 0;
+    for (int k = 0; k < p->block_count; k++) {
+        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
+        for (int i = 0; i < size; i++) {
+            c->stiffness[first + i] = h ? h[(ptrdiff_t)i * size + i] : 0.0;
+            largest = fmax(largest, c->stiffness[first + i]);
+        }
+        h = h ? h + (ptrdiff_t)size * size : NULL;
+    }
+    for (int i = 0; i < c->n; i++) {
+        if (c->stiffness[i] > NOTHING * largest) {
+            int exponent = 0;
+            frexp(c->stiffness[i], &exponent);
+            logs += exponent;
+            some++;
+        }
+    }
+    const double mean = some > 0 ? ldexp(1.0, (int)(logs / some)) : 1.0;
+    for (int i = 0; i < c->n; i++) {
+        c->stiffness[i] = c->stiffness[i] > NOTHING * largest ? c->stiffness[i] : mean;
+    }
+}
+
+/* 1 / sum of a_k^2 / stiffness_k over a row; 1 where the row has nothing. */
+static double effective(double sum)
+{
+    return sum > 0.0 && isfinite(1.0 / sum) ? 1.0 / sum : 1.0;
+}
+
+static void measure_gamma(perp_convex_workspace *c)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int slacks = p->slack_start[i + 1] - p->slack_start[i];
+        const int *dofs = p->dofs + p->dof_start[i];
+        double sum = 0.0, most = rays ? 0.0 : 1.0;
+        for (int r = 0; r < rows; r++) {
+            double row = 0.0;
+            for (int k = 0; k < columns; k++) {
+                const double a = jacobian[(ptrdiff_t)r * columns + k];
+                row += a * a / c->stiffness[dofs[k]];
+            }
+            sum = fmax(sum, row);
+        }
+        for (int k = 0; rays && k < slacks * rows; k++) {
+            most = fmax(most, fabs(rays[k]));
+        }
+        const double gamma = effective(sum * most * most);
+        for (int k = p->slack_start[i]; k < p->slack_start[i + 1]; k++) {
+            c->gamma[k] = gamma;
+        }
+        jacobian += (ptrdiff_t)rows * columns;
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        c->gamma[c->contact_slacks + k] = c->stiffness[c->bound_dof[k]];
+    }
+    for (int i = 0; i < c->e; i++) {
+        double sum = 0.0;
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum += p->equality_values[k] * p->equality_values[k] / c->stiffness[p->equality_dofs[k]];
+        }
+        c->stiffness[c->n + i] = effective(sum);
+    }
+}
+
+static double largest_entry(int n, const double *x)
+{
+    double largest = 0.0;
+    for (int i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(x[i]));
+    }
+    return largest;
+}
+
+perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error)
+{
+    c->problem = problem;
+    c->offsets_off = false;
+    const perp_status analysed = perp_kkt_analyse(&c->kkt, problem, error);
+    if (analysed != PERP_STATUS_OK) {
+        return analysed;
+    }
+    const size_t block = count(c);
+    slice sizes = {NULL, 0};
+    lay_out(c, block, &sizes);
+    const perp_status held = perp_kkt_hold(&c->kkt, &c->memory, sizes.bytes);
+    if (held != PERP_STATUS_OK) {
+        return perp_fail(error, held,
+                         held == PERP_STATUS_CAPACITY
+                             ? "the workspace is too small for a convex problem of %d unknowns and %d contacts: reserve it"
+                             : "no memory for a convex problem of %d unknowns and %d contacts",
+                         problem->n, problem->contact_count);
+    }
+    slice give = {c->memory.data, 0};
+    lay_out(c, block, &give);
+    list_cones(c);
+    list_bounds(c);
+    measure_stiffness(c);
+    measure_gamma(c);
+    const double b = largest_entry(c->contact_slacks, problem->offset), d = largest_entry(c->e, problem->equality_target);
+    c->b_scale = 1.0 + fmax(fmax(b, d), largest_entry(c->bounds, c->bound_offset));
+    c->g_scale = 1.0 + largest_entry(c->n, problem->g);
+    perp_kkt_set_base(&c->kkt, problem, 1.0, 0.0);
+    return PERP_STATUS_OK;
+}
+
+/* ---- definiteness ----------------------------------------------------------------------------------------------- */
+
+static bool is_diagonal(int size, const double *h)
+{
+    for (int i = 1; i < size; i++) {
+        for (int j = 0; j < i; j++) {
+            if (h[(ptrdiff_t)i * size + j] != 0.0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* With a unit diagonal, plus a little, a semidefinite block has a Cholesky factor. */
+static bool is_semidefinite(perp_convex_workspace *c, int size, const double *h)
+{
+    static const double LITTLE = 1e-10;
+    double *a = c->block;
+    if (is_diagonal(size, h)) {
+        return true; /* its diagonal was checked */
+    }
+    for (int i = 0; i < size; i++) {
+        const double hi = h[(ptrdiff_t)i * size + i];
+        for (int j = 0; j <= i; j++) {
+            const double hj = h[(ptrdiff_t)j * size + j], entry = h[(ptrdiff_t)i * size + j];
+            a[(ptrdiff_t)i * size + j] = entry == 0.0 ? 0.0 : entry / (sqrt(hi) * sqrt(hj));
+        }
+        a[(ptrdiff_t)i * size + i] = 1.0 + LITTLE;
+    }
+    return perp_cholesky_factor(size, a, size, NULL) == PERP_STATUS_OK;
+}
+
+perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *error)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *h = p->hessian;
+    for (int k = 0; h && k < p->block_count; k++) {
+        const int size = p->block_start[k + 1] - p->block_start[k];
+        if (!is_semidefinite(c, size, h)) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                             "H is indefinite (its block from unknown %d on has a negative eigenvalue): a convex problem "
+                             "needs a positive semidefinite one",
+                             p->block_start[k]);
+        }
+        h += (ptrdiff_t)size * size;
+    }
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,242 @@
+/* The cascade for convex problems.
+ *
+ *   newton   from the previous step's solution, where there is one
+ *   ipm      from nothing; ends on the active set by the same Newton passes
+ *   dual     (qp, strictly convex) a method of another kind, for what rounding has spoilt
+ *
+ * Only the residual of the problem's class says "solved". Where the interior point does not get there, the two proofs
+ * are tried, each a convex problem that always has a solution. */
+#include "solver/convex_core.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct method_line {
+    const char *name, *summary;
+} method_line;
+
+static const method_line METHODS[] = {
+    {"newton", "semismooth Newton from the given start: for the next step of a run, or a good guess"},
+    {"ipm", "interior point, polished on its active set: any convex problem, H may be zero"},
+    {"dual", "dual active set: small qps with a positive definite H"},
+};
+
+int perp_convex_method_count(void)
+{
+    return (int)(sizeof METHODS / sizeof *METHODS);
+}
+
+const char *perp_convex_method_name(int index)
+{
+    return index >= 0 && index < perp_convex_method_count() ? METHODS[index].name : NULL;
+}
+
+const char *perp_convex_method_summary(int index)
+{
+    return index >= 0 && index < perp_convex_method_count() ? METHODS[index].summary : NULL;
+}
+
+perp_convex_settings perp_convex_settings_default(void)
+{
+    return (perp_convex_settings){.tolerance = 1e-8, .minimum_norm = true};
+}
+
+static bool has_method(const char *name)
+{
+    for (int k = 0; k < perp_convex_method_count(); k++) {
+        if (strcmp(METHODS[k].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+perp_status perp_convex_settings_check(const perp_convex_settings *settings, perp_error *error)
+{
+    if (!(settings->tolerance >= 1e-12) || !(settings->tolerance <= DBL_MAX)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least 1e-12",
+                         settings->tolerance);
+    }
+    if (settings->max_iterations < 0) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "at most %d iterations", settings->max_iterations);
+    }
+    if (settings->method && !has_method(settings->method)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method `%s` for convex problems: newton, ipm, dual",
+                         settings->method);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* ---- the workspace ---------------------------------------------------------------------------------------------- */
+
+perp_status perp_convex_workspace_create(const perp_allocator *allocator, perp_convex_workspace **workspace,
+                                         perp_error *error)
+{
+    const perp_allocator own = allocator ? *allocator : perp_allocator_default();
+    *workspace = own.allocate(own.context, sizeof **workspace);
+    if (!*workspace) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for a convex workspace");
+    }
+    **workspace = (perp_convex_workspace){.allocator = own};
+    perp_kkt_init(&(*workspace)->kkt, &own);
+    return PERP_STATUS_OK;
+}
+
+void perp_convex_workspace_free(perp_convex_workspace *workspace)
+{
+    if (!workspace) {
+        return;
+    }
+    const perp_allocator own = workspace->allocator;
+    void *blocks[] = {workspace->memory.data, workspace->conversion.data};
+    perp_kkt_free(&workspace->kkt);
+    perp_qp_dual_workspace_free(workspace->dual);
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+        if (blocks[k]) {
+            own.release(own.context, blocks[k]);
+        }
+    }
+    own.release(own.context, workspace);
+}
+
+perp_status perp_contact_qp_reserve(const perp_contact_qp *problem, perp_convex_workspace *workspace, perp_error *error)
+{
+    const perp_status checked = perp_contact_qp_check(problem, error);
+    if (checked != PERP_STATUS_OK) {
+        return checked;
+    }
+    workspace->kkt.may_grow = true;
+    const perp_status status = perp_convex_setup(workspace, problem, error);
+    workspace->kkt.may_grow = false;
+    return status;
+}
+
+/* ---- solving ---------------------------------------------------------------------------------------------------- */
+
+static bool wants(const perp_convex_settings *settings, const char *method)
+{
+    return !settings->method || strcmp(settings->method, method) == 0;
+}
+
+static void note(perp_convex_info *info, const char *method)
+{
+    info->method = method;
+    if (info->tried_count < PERP_SOLVER_TRIED_MAX) {
+        info->tried[info->tried_count++] = method;
+    }
+}
+
+/* From the warm start, or from zero where the method was asked for without one. */
+static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_settings *settings)
+{
+    enum { PASSES = 12 };
+    static const perp_convex_point nothing = {0};
+    perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
+    const int passes = settings->max_iterations > 0 ? settings->max_iterations : PASSES;
+    if (perp_convex_newton(c, &c->at, passes)) {
+        return PERP_OUTCOME_SOLVED;
+    }
+    return perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : PERP_OUTCOME_ITERATION_LIMIT;
+}
+
+/* A proof is one if no point of a size that numbers can reach is left out by it. */
+static const double PROVEN = 1e-9;
+
+/* The evidence took a place in `best`: its residual is that of what stands there now. */
+static void settle(perp_convex_workspace *c)
+{
+    c->best_residual = 0.0; /* so that the judge does not replace it */
+    perp_convex_judge(c, &c->best);
+    c->best_residual = c->judged;
+    c->best_parts = c->judged_parts;
+}
+
+static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
+{
+    const double infeasible = perp_convex_prove_infeasible(c);
+    if (infeasible <= PROVEN) {
+        info->certificate = infeasible;
+        memcpy(c->best.y, c->at.y, (size_t)c->m * sizeof(double));
+        memcpy(c->best.z, c->at.z, (size_t)c->e * sizeof(double));
+        settle(c);
+        return PERP_OUTCOME_INFEASIBLE;
+    }
+    const double unbounded = perp_convex_prove_unbounded(c);
+    if (unbounded <= PROVEN) {
+        info->certificate = unbounded;
+        memcpy(c->best.x, c->proof_g, (size_t)c->n * sizeof(double));
+        settle(c);
+        return PERP_OUTCOME_UNBOUNDED;
+    }
+    return failure;
+}
+
+/* Until something better is judged, zero is the best point. */
+static void forget(perp_convex_workspace *c)
+{
+    memset(c->trial.x, 0, (size_t)c->n * sizeof(double));
+    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_judge(c, &c->trial);
+}
+
+perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
+{
+    enum { ITERATIONS = 100 };
+    perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
+    c->best_residual = INFINITY;
+    c->tolerance = settings->tolerance;
+    forget(c);
+    c->cancel = settings->cancel;
+    c->iterations = c->factorisations = 0;
+    if (wants(settings, "newton") && (settings->warm || settings->method)) {
+        note(info, "newton");
+        outcome = run_newton(c, settings);
+    }
+    if (wants(settings, "ipm") && outcome != PERP_OUTCOME_SOLVED && outcome != PERP_OUTCOME_CANCELLED) {
+        note(info, "ipm");
+        outcome = perp_convex_ipm(c, settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS);
+    }
+    if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
+        info->minimum_norm = perp_convex_minimum_norm(c);
+    } else if (outcome != PERP_OUTCOME_SOLVED && outcome != PERP_OUTCOME_CANCELLED) {
+        outcome = prove(c, outcome, info);
+    }
+    info->outcome = outcome;
+    info->residual = c->best_parts;
+    info->iterations = c->iterations;
+    info->factorisations = c->factorisations;
+    return outcome;
+}
+
+perp_status perp_convex_prepare(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error)
+{
+    const perp_status status = perp_convex_setup(c, problem, error);
+    return status == PERP_STATUS_OK ? perp_convex_check_definite(c, error) : status;
+}
+
+perp_status perp_contact_qp_solve(const perp_contact_qp *problem, const perp_convex_settings *settings,
+                                  perp_convex_workspace *workspace, perp_convex_point *solution, perp_convex_info *info,
+                                  perp_error *error)
+{
+    const perp_convex_settings chosen = settings ? *settings : perp_convex_settings_default();
+    *info = (perp_convex_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm"};
+    perp_status status = perp_convex_settings_check(&chosen, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_qp_check(problem, error);
+    }
+    if (status == PERP_STATUS_OK && chosen.method && strcmp(chosen.method, "dual") == 0) {
+        status = perp_fail(error, PERP_STATUS_BAD_INPUT, "the method `dual` is for dense qps: take ipm or newton");
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_convex_prepare(workspace, problem, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    perp_convex_run(workspace, &chosen, info);
+    perp_convex_export(workspace, &workspace->best, solution);
+    info->objective = perp_contact_qp_objective(problem, solution->x);
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,106 @@
+/* qp_dual_core.h - the state of the dual active set method and the operations on its factorisation.
+ *
+ * Constraints have one numbering: the equalities, the rows of A, the lower bounds, the upper bounds (as -x_i >=
+ * -upper_i). Bounds are rows of one entry and are never written out.
+ *
+ * Invariants, with N the columns of the working set (`active`, `count` of them, equalities first and never dropped):
+ *   - the columns of N are independent, H = L L', J'H J = I, J'N = [R; 0] with R upper triangular and regular;
+ *   - x minimises the objective on N'x = b of the working set, with the multipliers u: H x + g = N u;
+ *   - u >= 0 but for equalities.
+ * So x is always optimal for a part of the constraints, and the objective only rises. J is kept transposed, so that its
+ * columns are contiguous; R by columns.
+ */
+#ifndef PERP_SRC_SOLVER_QP_DUAL_CORE_H
+#define PERP_SRC_SOLVER_QP_DUAL_CORE_H
+
+#include <perp/solver.h>
+
+#include "base/arena.h"
+
+#define PERP_QP_DUAL_NAME "dual" /* as info->method and the cascade have it */
+
+struct perp_qp_dual_workspace {
+    perp_workspace memory;
+    int capacity_n, capacity_rows, capacity_equalities;
+
+    const perp_qp *problem; /* while solving */
+    const perp_convex_settings *settings;
+    int n, total;        /* unknowns, constraints of all kinds */
+    int limit;           /* of steps */
+    double primal_scale; /* 1 + the largest entry of b, d and the finite bounds: as perp_qp_residual has it */
+    double pull;         /* |J'g|, the size of the objective's pull in the metric of H^-1 */
+
+    double *l;  /* n x n: Cholesky factor of H */
+    double *jt; /* n x n: row k is column k of J */
+    double *r;  /* n x n: r[j * n + i] is R_ij */
+    int *active;
+    int count;
+    double *x, *u; /* n; u by position in `active` */
+    bool refined;  /* x and u are as accurate as they get */
+    int pending;   /* the constraint that is being brought in, -1: none */
+    double pending_u;
+
+    double *d, *z, *step;        /* n: J'n_p; J2 J2'n_p; R^-1 J1'n_p */
+    double d_norm, d_tail;       /* |d| = |n_p| in the metric of H^-1; norm of what the working set leaves of it */
+    bool independent;            /* d_tail is more than rounding; z is filled only then */
+    double *root;                /* n: square roots of the diagonal of H^-1 */
+    double *norm;                /* total: length of a constraint in the metric of H^-1; negative: not yet known */
+    double *allowed;             /* total: violations up to this were found to be rounding */
+    int *chosen;                 /* total: how often it was brought in */
+    bool *inside;                /* total: is in the working set */
+    double *defect_x, *defect_u; /* n: right-hand sides of a correction */
+    long double *wide;           /* n */
+    int *wanted;                 /* n: a working set to rebuild */
+
+    perp_convex_point point;       /* what is handed out, in arrays of its own */
+    perp_convex_residual residual; /* of it */
+    perp_convex_point kept;        /* of a first attempt, while a second is made */
+    double nearly;                 /* rows that the working set leaves less of than this may stay out, see qp_dual.c */
+    bool skipped_equality;
+    int iterations, factorisations;
+};
+
+typedef struct perp_qp_dual_row {
+    const double *entries; /* n; not of a bound */
+    int index;             /* of a bound's unknown; -1: a full row */
+    double sign;           /* of a bound's only entry */
+    double target;         /* row . x >= target */
+} perp_qp_dual_row;
+
+perp_qp_dual_row perp_qp_dual_row_of(const perp_qp_dual_workspace *c, int k);
+bool perp_qp_dual_row_exists(const perp_qp_dual_workspace *c, int k); /* false: an infinite bound */
+
+/* row . x - target, and the sum of the magnitudes of its terms, of which its rounding error is a small multiple. */
+double perp_qp_dual_slack(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row);
+double perp_qp_dual_magnitude(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row);
+double perp_qp_dual_norm(perp_qp_dual_workspace *c, int k);
+
+/* H = L L'; false if H is not positive definite to rounding, with the row where that shows. */
+bool perp_qp_dual_factor_h(perp_qp_dual_workspace *c, int *failed_row);
+/* An empty working set: J = L^-T. */
+void perp_qp_dual_clear(perp_qp_dual_workspace *c);
+/* d, z and step of constraint k. */
+void perp_qp_dual_direction(perp_qp_dual_workspace *c, int k);
+/* Adds the constraint of the last direction, which must be independent, with the multiplier u. */
+void perp_qp_dual_add(perp_qp_dual_workspace *c, int k, double u);
+void perp_qp_dual_drop(perp_qp_dual_workspace *c, int position);
+
+/* x and u of the working set from nothing, and by up to `turns` corrections with residuals in long double. The latter
+ * says whether the corrections died out. */
+void perp_qp_dual_solve_on_set(perp_qp_dual_workspace *c);
+bool perp_qp_dual_refine(perp_qp_dual_workspace *c, int turns);
+
+/* Sets what is at a bound of the working set to that bound, to the last bit: a variable with equal bounds is then not
+ * taken for one that violates the other. */
+void perp_qp_dual_snap(perp_qp_dual_workspace *c);
+
+/* Multipliers into `c->point`: one, or the zeros and scale times those of the working set. Where they must not be
+ * negative they are not. */
+void perp_qp_dual_put(const perp_qp_dual_workspace *c, int k, double value);
+void perp_qp_dual_put_all(const perp_qp_dual_workspace *c, const double *values, double scale);
+
+/* The proof that nothing meets constraint k together with the working set, on which it depends: n_k = N step (of the
+ * last direction). Returns perp_qp_infeasibility of it; `c->point` has it, scaled, in its multipliers. */
+double perp_qp_dual_prove(perp_qp_dual_workspace *c, int k);
+
+#endif

@@ -1,0 +1,375 @@
+/* convex_test.h - what the tests of the convex classes share: a generator, and a reference that writes every class out
+ * as dense matrices and recomputes residual, objective and certificates in long double, straight from problem.h. */
+#ifndef PERP_TESTS_PROBLEM_CONVEX_TEST_H
+#define PERP_TESTS_PROBLEM_CONVEX_TEST_H
+
+#include <perp/problem.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ASSERT_STATUS(expected, call) assert_string_equal(perp_status_name(expected), perp_status_name(call))
+
+enum { REF_N = 320, REF_SLACKS = 160, REF_EQUALITIES = 16 };
+
+/* s = A x + offset, in cones of `cone_rows` (1: nonnegative). */
+typedef struct reference {
+    int n, slacks, cones, equalities;
+    int cone_rows[REF_SLACKS];
+    long double h[REF_N][REF_N], g[REF_N];
+    long double a[REF_SLACKS][REF_N], offset[REF_SLACKS];
+    long double c[REF_EQUALITIES][REF_N], d[REF_EQUALITIES];
+    const double *lower, *upper;
+} reference;
+
+/* ---- random numbers ---- */
+
+static inline double draw(uint64_t *seed) /* -1 .. 1 */
+{
+    *seed += 0x9e3779b97f4a7c15u;
+    uint64_t z = *seed;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-52 - 1.0;
+}
+
+static inline int draw_int(uint64_t *seed, int low, int high) /* low .. high */
+{
+    return low + (int)((draw(seed) + 1.0) * 0.5 * (double)(high - low + 1));
+}
+
+static inline void draw_vector(uint64_t *seed, int n, double scale, double *values)
+{
+    for (int i = 0; i < n; i++) {
+        values[i] = scale * draw(seed);
+    }
+}
+
+/* Entries that are zero with the probability `zeros`. */
+static inline void draw_sparse(uint64_t *seed, int n, double zeros, double *values)
+{
+    for (int i = 0; i < n; i++) {
+        values[i] = (draw(seed) + 1.0) * 0.5 < zeros ? 0.0 : draw(seed);
+    }
+}
+
+/* Diagonally dominant, symmetric, coupled where (i - j) is a multiple of `stride`; every `flat`-th unknown has none. */
+static inline void draw_hessian(uint64_t *seed, int n, int stride, int flat, double *h)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) {
+            const bool zero = (i - j) % stride != 0 || (flat > 0 && (i % flat == 0 || j % flat == 0));
+            h[i * n + j] = h[j * n + i] = zero ? 0.0 : (i == j ? (double)n + 1.0 : draw(seed));
+        }
+    }
+}
+
+/* Some infinite, some equal; lower <= upper. */
+static inline void draw_bounds(uint64_t *seed, int n, double *lower, double *upper)
+{
+    for (int i = 0; i < n; i++) {
+        lower[i] = draw(seed);
+        upper[i] = lower[i] + (i % 5 == 0 ? 0.0 : 1.0 + draw(seed));
+        lower[i] = i % 3 == 1 ? -INFINITY : lower[i];
+        upper[i] = i % 4 == 2 ? INFINITY : upper[i];
+    }
+}
+
+/* ---- the reference ---- */
+
+static inline long double ref_worse(long double a, long double b)
+{
+    return b > a ? b : a;
+}
+
+static inline long double ref_row(const reference *r, const long double *row, const double *x)
+{
+    long double sum = 0.0L;
+    for (int j = 0; j < r->n; j++) {
+        sum += row[j] * (long double)x[j];
+    }
+    return sum;
+}
+
+static inline long double ref_distance(int rows, const long double *s)
+{
+    long double squares = 0.0L;
+    for (int i = 1; i < rows; i++) {
+        squares += s[i] * s[i];
+    }
+    const long double norm = sqrtl(squares);
+    if (rows == 1 || s[0] <= -norm) {
+        return s[0] >= 0.0L ? 0.0L : sqrtl(s[0] * s[0] + squares);
+    }
+    return s[0] >= norm ? 0.0L : (norm - s[0]) / sqrtl(2.0L);
+}
+
+/* How far `values` are outside of the product of the cones. */
+static inline long double ref_outside(const reference *r, const long double *values)
+{
+    long double worst = 0.0L;
+    for (int k = 0, start = 0; k < r->cones; start += r->cone_rows[k++]) {
+        worst = ref_worse(worst, ref_distance(r->cone_rows[k], values + start));
+    }
+    return worst;
+}
+
+/* What the multipliers alone are outside by. */
+static inline long double ref_multipliers(const reference *r, const perp_convex_point *p)
+{
+    long double y[REF_SLACKS], worst;
+    for (int i = 0; i < r->slacks; i++) {
+        y[i] = p->y[i];
+    }
+    worst = ref_outside(r, y);
+    for (int j = 0; j < r->n; j++) {
+        if (r->lower) {
+            worst = ref_worse(worst, isfinite(r->lower[j]) ? -p->y_lower[j] : fabs(p->y_lower[j]));
+        }
+        if (r->upper) {
+            worst = ref_worse(worst, isfinite(r->upper[j]) ? -p->y_upper[j] : fabs(p->y_upper[j]));
+        }
+    }
+    return worst;
+}
+
+/* The largest of w (H x + g) - A'y - C'y_equality - y_lower + y_upper. */
+static inline long double ref_stationarity(const reference *r, const perp_convex_point *p, bool gradient)
+{
+    long double worst = 0.0L;
+    for (int j = 0; j < r->n; j++) {
+        long double sum = gradient ? ref_row(r, r->h[j], p->x) + r->g[j] : 0.0L;
+        for (int i = 0; i < r->slacks; i++) {
+            sum -= r->a[i][j] * (long double)p->y[i];
+        }
+        for (int i = 0; i < r->equalities; i++) {
+            sum -= r->c[i][j] * (long double)p->y_equality[i];
+        }
+        sum -= r->lower ? (long double)p->y_lower[j] : 0.0L;
+        sum += r->upper ? (long double)p->y_upper[j] : 0.0L;
+        worst = ref_worse(worst, fabsl(sum));
+    }
+    return worst;
+}
+
+static inline perp_convex_residual ref_residual(const reference *r, const perp_convex_point *p)
+{
+    long double scale_p = 0.0L, scale_d = 0.0L, primal, dual, product = 0.0L, s[REF_SLACKS];
+    for (int i = 0; i < r->slacks; i++) {
+        s[i] = ref_row(r, r->a[i], p->x) + r->offset[i];
+        scale_p = ref_worse(scale_p, fabsl(r->offset[i]));
+    }
+    primal = ref_outside(r, s);
+    dual = ref_worse(ref_multipliers(r, p), ref_stationarity(r, p, true));
+    for (int k = 0, start = 0; k < r->cones; start += r->cone_rows[k++]) {
+        long double dot = 0.0L;
+        for (int i = start; i < start + r->cone_rows[k]; i++) {
+            dot += s[i] * (long double)p->y[i];
+        }
+        product = ref_worse(product, fabsl(dot));
+    }
+    for (int i = 0; i < r->equalities; i++) {
+        primal = ref_worse(primal, fabsl(ref_row(r, r->c[i], p->x) - r->d[i]));
+        scale_p = ref_worse(scale_p, fabsl(r->d[i]));
+    }
+    for (int j = 0; j < r->n; j++) {
+        scale_d = ref_worse(scale_d, fabsl(r->g[j]));
+        for (int side = 0; side < 2; side++) {
+            const double *bound = side ? r->upper : r->lower;
+            if (bound && isfinite(bound[j])) {
+                const long double slack = (side ? -1.0L : 1.0L) * ((long double)p->x[j] - (long double)bound[j]);
+                primal = ref_worse(primal, -slack);
+                product = ref_worse(product, fabsl(slack * (long double)(side ? p->y_upper : p->y_lower)[j]));
+                scale_p = ref_worse(scale_p, fabs(bound[j]));
+            }
+        }
+    }
+    const perp_convex_residual residual = {(double)(primal / (1.0L + scale_p)), (double)(dual / (1.0L + scale_d)),
+                                           (double)(product / (1.0L + scale_d))};
+    return residual;
+}
+
+static inline double ref_objective(const reference *r, const double *x)
+{
+    long double sum = 0.0L;
+    for (int j = 0; j < r->n; j++) {
+        sum += (long double)x[j] * (0.5L * ref_row(r, r->h[j], x) + r->g[j]);
+    }
+    return (double)sum;
+}
+
+static inline double ref_infeasibility(const reference *r, const perp_convex_point *p)
+{
+    long double scale = 0.0L;
+    for (int i = 0; i < r->slacks; i++) {
+        scale -= r->offset[i] * (long double)p->y[i];
+    }
+    for (int i = 0; i < r->equalities; i++) {
+        scale += r->d[i] * (long double)p->y_equality[i];
+    }
+    for (int j = 0; j < r->n; j++) {
+        scale += r->lower && isfinite(r->lower[j]) ? (long double)r->lower[j] * (long double)p->y_lower[j] : 0.0L;
+        scale -= r->upper && isfinite(r->upper[j]) ? (long double)r->upper[j] * (long double)p->y_upper[j] : 0.0L;
+    }
+    const long double worst = ref_worse(ref_multipliers(r, p), ref_stationarity(r, p, false));
+    return scale > 0.0L ? (double)(worst / scale) : INFINITY;
+}
+
+static inline double ref_unboundedness(const reference *r, const double *x)
+{
+    long double scale = 0.0L, worst, s[REF_SLACKS];
+    for (int i = 0; i < r->slacks; i++) {
+        s[i] = ref_row(r, r->a[i], x);
+    }
+    worst = ref_outside(r, s);
+    for (int i = 0; i < r->equalities; i++) {
+        worst = ref_worse(worst, fabsl(ref_row(r, r->c[i], x)));
+    }
+    for (int j = 0; j < r->n; j++) {
+        scale -= r->g[j] * (long double)x[j];
+        worst = ref_worse(worst, fabsl(ref_row(r, r->h[j], x)));
+        worst = ref_worse(worst, r->lower && isfinite(r->lower[j]) ? -x[j] : 0.0);
+        worst = ref_worse(worst, r->upper && isfinite(r->upper[j]) ? x[j] : 0.0);
+    }
+    return scale > 0.0L ? (double)(worst / scale) : INFINITY;
+}
+
+/* ---- classes as references ---- */
+
+static inline void ref_dense_part(reference *r, int n, const double *h, const double *g, int slacks, const double *a,
+                                  int equalities, const double *c, const double *d)
+{
+    memset(r, 0, sizeof *r);
+    r->n = n;
+    r->slacks = slacks;
+    r->equalities = equalities;
+    for (int j = 0; j < n; j++) {
+        r->g[j] = g[j];
+        for (int k = 0; k < n; k++) {
+            r->h[j][k] = h ? h[j * n + k] : 0.0;
+        }
+        for (int i = 0; i < slacks; i++) {
+            r->a[i][j] = a[i * n + j];
+        }
+        for (int i = 0; i < equalities; i++) {
+            r->c[i][j] = c[i * n + j];
+            r->d[i] = d[i];
+        }
+    }
+}
+
+static inline void ref_of_qp(const perp_qp *p, reference *r)
+{
+    ref_dense_part(r, p->n, p->h, p->g, p->rows, p->a, p->equalities, p->c, p->d);
+    r->cones = p->rows;
+    for (int i = 0; i < p->rows; i++) {
+        r->cone_rows[i] = 1;
+        r->offset[i] = -p->b[i];
+    }
+    r->lower = p->lower;
+    r->upper = p->upper;
+}
+
+static inline void ref_of_cone_qp(const perp_cone_qp *p, reference *r)
+{
+    int rows = 0;
+    for (int k = 0; k < p->cones; k++) {
+        rows += p->cone_rows[k];
+    }
+    ref_dense_part(r, p->n, p->h, p->g, rows, p->a, p->equalities, p->c, p->d);
+    r->cones = p->cones;
+    memcpy(r->cone_rows, p->cone_rows, (size_t)p->cones * sizeof *p->cone_rows);
+    for (int i = 0; i < rows; i++) {
+        r->offset[i] = p->b[i];
+    }
+}
+
+static inline void ref_of_contact_qp(const perp_contact_qp *p, reference *r)
+{
+    ref_dense_part(r, p->n, NULL, p->g, 0, NULL, 0, NULL, NULL);
+    const double *h = p->hessian, *jacobian = p->jacobian, *rays = p->rays;
+    for (int k = 0; h && k < p->block_count; k++) {
+        for (int i = p->block_start[k]; i < p->block_start[k + 1]; i++) {
+            for (int j = p->block_start[k]; j < p->block_start[k + 1]; j++) {
+                r->h[i][j] = *h++;
+            }
+        }
+    }
+    r->slacks = p->slack_start[p->contact_count];
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], slacks = p->slack_start[i + 1] - p->slack_start[i];
+        const int dofs = p->dof_start[i + 1] - p->dof_start[i];
+        for (int l = 0; l < slacks; l++) {
+            const int slack = p->slack_start[i] + l;
+            r->offset[slack] = p->offset[slack];
+            for (int row = 0; row < rows; row++) {
+                const double ray = rays ? rays[l * rows + row] : (l == row ? 1.0 : 0.0);
+                for (int d = 0; d < dofs; d++) {
+                    r->a[slack][p->dofs[p->dof_start[i] + d]] +=
+                        (long double)ray * (long double)jacobian[row * dofs + d];
+                }
+            }
+        }
+        const bool cone = p->quadratic && p->quadratic[i];
+        for (int l = 0; l < (cone ? 1 : slacks); l++) {
+            r->cone_rows[r->cones++] = cone ? slacks : 1;
+        }
+        jacobian += rows * dofs;
+        rays = rays ? rays + slacks * rows : NULL;
+    }
+    r->equalities = p->equality_count;
+    for (int i = 0; i < p->equality_count; i++) {
+        r->d[i] = p->equality_target[i];
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            r->c[i][p->equality_dofs[k]] = p->equality_values[k];
+        }
+    }
+    r->lower = p->lower;
+    r->upper = p->upper;
+}
+
+/* ---- comparisons ---- */
+
+/* The library leaves in a rounding of 1e-11 of the scale (NEGLIGIBLE in convex_residual.c); beyond that it rounds only
+ * its result, which here may be of size 100. */
+static inline void assert_near(double value, double wanted, const char *what, int number)
+{
+    const bool both_infinite = isinf(value) && isinf(wanted);
+    if (!both_infinite && !(fabs(value - wanted) <= 1e-11 + 1e-13 * fabs(wanted))) {
+        print_error("%s of case %d is %.17g, not %.17g\n", what, number, value, wanted);
+        fail();
+    }
+}
+
+static inline void assert_residuals_near(perp_convex_residual value, perp_convex_residual wanted, int number)
+{
+    assert_near(value.primal, wanted.primal, "primal", number);
+    assert_near(value.dual, wanted.dual, "dual", number);
+    assert_near(value.complementarity, wanted.complementarity, "complementarity", number);
+}
+
+static inline void assert_all_infinite(perp_convex_residual r)
+{
+    assert_true(r.primal == INFINITY && r.dual == INFINITY && r.complementarity == INFINITY);
+    assert_true(perp_convex_residual_largest(r) == INFINITY);
+}
+
+static inline void assert_message(perp_status status, const perp_error *error, const char *words)
+{
+    ASSERT_STATUS(PERP_STATUS_BAD_INPUT, status);
+    if (!strstr(error->message, words)) {
+        print_error("\"%s\" does not say \"%s\"\n", error->message, words);
+        fail();
+    }
+}
+
+#endif
