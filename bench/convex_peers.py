@@ -9,7 +9,7 @@ import importlib
 import time
 
 import numpy as np
-import scipy.sparse as sparse
+from scipy import linalg, sparse
 
 from convex_problems import Point
 
@@ -25,11 +25,18 @@ def _bounds(problem):
     return matrix, np.concatenate([-problem.lower[below], problem.upper[above]]), below, above
 
 
+def _rays_first(problem):
+    """The slacks of rays, then those of cones, one after another."""
+    cones = [np.arange(first, first + count) for first, count, quadratic in problem.cones if quadratic]
+    return np.concatenate([np.flatnonzero(problem.linear), *cones])
+
+
 def _point(problem, x, y, y_equality, below=None, y_below=None, above=None, y_above=None):
     y_lower, y_upper = np.zeros(problem.n), np.zeros(problem.n)
     if below is not None:
         y_lower[below], y_upper[above] = y_below, y_above
-    return Point(np.array(x, dtype=float), np.array(y, dtype=float), np.array(y_equality, dtype=float), y_lower, y_upper)
+    x, y, y_equality = (np.array(part, dtype=float) for part in (x, y, y_equality))
+    return Point(x, y, y_equality, y_lower, y_upper)
 
 
 def _split(values):
@@ -100,8 +107,7 @@ def proxqp_sparse(problem, tolerance):
 def clarabel(problem, tolerance):
     module = importlib.import_module("clarabel")
     extra, constants, below, above = _bounds(problem)
-    order = np.concatenate([np.flatnonzero(problem.linear)]
-                           + [np.arange(first, first + count) for first, count, quadratic in problem.cones if quadratic])
+    order = _rays_first(problem)
     rows = sparse.vstack([problem.equalities, -extra, -sparse.csr_matrix(problem.rows)[order]], format="csc")
     right = np.concatenate([problem.target, constants, problem.offset[order]])
     equalities, linear = len(problem.target), len(constants) + int(problem.linear.sum())
@@ -191,36 +197,56 @@ def _cvxopt_matrix(module, matrix):
     return module.spmatrix(entries.data.tolist(), entries.row.tolist(), entries.col.tolist(), entries.shape)
 
 
+def _independent(matrix):
+    """Indices of rows that span all of them; and an orthonormal basis of what they span, columns, where that is less
+    than everything."""
+    if matrix.shape[0] == 0:
+        return np.zeros(0, dtype=int), None
+    scaled = matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-300)
+    _, triangle, order = linalg.qr(scaled.T, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(triangle))
+    rank = int((diagonal > 1e-11 * max(diagonal.max(initial=0.0), 1e-300)).sum())
+    if rank == matrix.shape[1]:
+        return np.sort(order[:rank]), None
+    basis, _ = np.linalg.qr(scaled[order[:rank]].T)
+    return np.sort(order[:rank]), basis
+
+
 def cvxopt(problem, tolerance):
+    """It wants independent equations, and unknowns that something depends on: others are taken out beforehand."""
     module = importlib.import_module("cvxopt")
     extra, constants, below, above = _bounds(problem)
-    order = np.concatenate([np.flatnonzero(problem.linear)]
-                           + [np.arange(first, first + count) for first, count, quadratic in problem.cones if quadratic])
+    kept, _ = _independent(problem.equalities.toarray())
+    _, basis = _independent(sparse.vstack([problem.hessian, problem.rows, problem.equalities, extra]).toarray())
+    turn = sparse.identity(problem.n, format="csc") if basis is None else sparse.csc_matrix(basis)
+    order = _rays_first(problem)
     rows = sparse.vstack([-extra, -sparse.csr_matrix(problem.rows)[order]], format="csc")
     dims = {"l": len(constants) + int(problem.linear.sum()), "s": [],
             "q": [count for _, count, quadratic in problem.cones if quadratic]}
-    hessian, rows = _cvxopt_matrix(module, problem.hessian), _cvxopt_matrix(module, rows)
+    hessian = _cvxopt_matrix(module, turn.T @ problem.hessian @ turn)
+    rows = _cvxopt_matrix(module, rows @ turn)
     right = module.matrix(np.concatenate([constants, problem.offset[order]]))
-    closed, target = _cvxopt_matrix(module, problem.equalities), module.matrix(problem.target)
-    cost = module.matrix(problem.g)
+    closed = _cvxopt_matrix(module, sparse.csr_matrix(problem.equalities)[kept] @ turn)
+    target, cost = module.matrix(problem.target[kept]), module.matrix(turn.T @ problem.g)
 
     def solve():
         options = {"show_progress": False, "abstol": tolerance, "reltol": tolerance, "feastol": tolerance,
                    "maxiters": 100, "refinement": 2}
-        arguments = (hessian, cost, rows, right, dims) + ((closed, target) if len(problem.target) else ())
+        arguments = (hessian, cost, rows, right, dims) + ((closed, target) if len(kept) else ())
         result = module.solvers.coneqp(*arguments, options=options)
         z = np.array(result["z"]).ravel()
         y = np.zeros(len(problem.offset))
         y[order] = z[len(constants):]
-        y_equality = -np.array(result["y"]).ravel() if len(problem.target) else np.zeros(0)
-        return (_point(problem, np.array(result["x"]).ravel(), y, y_equality, below, z[:len(below)], above,
+        y_equality = np.zeros(len(problem.target))
+        y_equality[kept] = -np.array(result["y"]).ravel() if len(kept) else []
+        return (_point(problem, turn @ np.array(result["x"]).ravel(), y, y_equality, below, z[:len(below)], above,
                        z[len(below):len(constants)]), None)
 
     return solve
 
 
 def gurobi(problem, tolerance):
-    """The package from the registry solves problems of up to 2000 rows and columns without a licence of one's own."""
+    """The package solves problems of up to 2000 rows and columns (with cones: 200) without a licence of one's own."""
     module = importlib.import_module("gurobipy")
     environment = module.Env(empty=True)
     environment.setParam("OutputFlag", 0)
@@ -281,6 +307,8 @@ def installed():
 
 
 def takes(name, problem):
+    if name == "gurobi" and problem.has_cones:  # beyond this it wants a licence
+        return problem.n + int((~problem.linear).sum()) <= 200
     return ALL[name][2] or not problem.has_cones
 
 

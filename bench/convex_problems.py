@@ -2,18 +2,18 @@
 
     min 1/2 x'H x + g'x,  A x + offset in its cones,  C x = target,  lower <= x <= upper
 
-A file is one problem after another, in the machine's byte order: twelve int32 (the magic "PCQP", index, claim, whether
-the solution is unique, n, slacks, equalities, contacts, entries of H, A and C, outcome or -1), an int32 a contact (its
-slacks, negative where they are rays), the entries of H, A and C (int32 row, int32 column, float64), then float64: g,
-offset, target, (lower, upper) by turns; and unless the outcome is -1 this library's answer: seconds, x, y, y_equality,
-y_lower, y_upper.
+A file is one problem after another, in the machine's byte order: twelve int32 (the magic "PCQP", index, claim, 1 where
+the solution is unique plus 2 where one is known, n, slacks, equalities, contacts, entries of H, A and C, outcome or -1),
+an int32 a contact (its slacks, negative where they are rays), the entries of H, A and C (int32 row, int32 column,
+float64), then float64: g, offset, target, (lower, upper) by turns; the x that the problem was made from where it is
+known; and unless the outcome is -1 this library's answer: seconds, x, y, y_equality, y_lower, y_upper.
 """
 
 import dataclasses
 import functools
 
 import numpy as np
-import scipy.sparse as sparse
+from scipy import sparse
 
 CLAIMS = ["solvable", "infeasible", "unbounded"]
 OUTCOMES = ["solved", "ray", "infeasible", "unbounded", "iteration-limit", "ill-conditioned", "cancelled", "refused"]
@@ -45,6 +45,7 @@ class Problem:
     target: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
+    reference: np.ndarray  # a solution by construction; None: not known
     outcome: str  # of this library; None: not solved
     seconds: float
     answer: Point
@@ -84,7 +85,7 @@ class Problem:
         return np.concatenate(outside) if outside else np.zeros(0)
 
     def residual(self, point):
-        """The largest of primal, dual and complementarity, scaled as include/perp/problem.h says; inf where not finite."""
+        """The largest of primal, dual and complementarity, scaled as perp/problem.h says; inf where not finite."""
         parts = (point.x, point.y, point.y_equality, point.y_lower, point.y_upper)
         if not all(np.isfinite(part).all() for part in parts):
             return np.inf
@@ -163,8 +164,10 @@ def read(path):
         rows, closed = reader.matrix((slacks, n), in_a), reader.matrix((equalities, n), in_c)
         g, offset, target = reader.take(float, n), reader.take(float, slacks), reader.take(float, equalities)
         bounds = reader.take(float, 2 * n)
+        reference = reader.take(float, n) if unique & 2 else None
         seconds, answer = None, None
         if outcome >= 0:
             seconds, answer = float(reader.take(float, 1)[0]), reader.point(n, slacks, equalities)
-        yield Problem(index, CLAIMS[claim], bool(unique), cones, hessian, rows, closed, g, offset, target, bounds[::2],
-                      bounds[1::2], OUTCOMES[outcome] if outcome >= 0 else None, seconds, answer)
+        yield Problem(index, CLAIMS[claim], bool(unique & 1), cones, hessian, rows, closed, g, offset, target,
+                      bounds[::2], bounds[1::2], reference, OUTCOMES[outcome] if outcome >= 0 else None, seconds,
+                      answer)

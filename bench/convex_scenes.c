@@ -108,8 +108,8 @@ static void place_cubes(convex_bin *bin, double *yaw)
         bin->masses[i] = uniform(r, 0.3, 1.0);
         yaw[i] = uniform(r, -0.2, 0.2);
         if (below == GROUND) {
-            const double x = 0.101 * (i % 4), y = i < 4 ? 0.0 : 0.15;
-            bin->positions[i] = perp_vec3_make(x + uniform(r, 0, 1e-3), y + uniform(r, 0, 1e-2), HALF);
+            const double x = 0.101 * (i % 4) + uniform(r, 0, 1e-3), y = (i < 4 ? 0.0 : 0.15) + uniform(r, 0, 1e-2);
+            bin->positions[i] = perp_vec3_make(x, y, HALF);
         } else {
             bin->positions[i] = bin->positions[below];
             bin->positions[i].z += 2.0 * HALF;

@@ -19,11 +19,14 @@ typedef struct method_family {
     const char *(*name)(int index);
     const char *(*summary)(int index);
     const char *kinds;
+    const char *order; /* without --method */
 } method_family;
 
 static const method_family families[] = {
-    {perp_lcp_method_count, perp_lcp_method_name, perp_lcp_method_summary, "lcp, mlcp, mcp"},
-    {perp_convex_method_count, perp_convex_method_name, perp_convex_method_summary, "qp, cone-qp, lp"},
+    {perp_lcp_method_count, perp_lcp_method_name, perp_lcp_method_summary, "lcp, mlcp, mcp",
+     "they are tried in this order until the residual holds"},
+    {perp_convex_method_count, perp_convex_method_name, perp_convex_method_summary, "qp, cone-qp, lp",
+     "ipm is taken, and for a qp that it does not settle dual"},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof *families };
 
@@ -40,7 +43,7 @@ static int list_methods(void)
         for (int i = 0; i < family->count(); i++) {
             printf("%-22s %s\n", family->name(i), family->summary(i));
         }
-        printf("\nKinds: %s. Without --method they are tried in this order until the residual holds.\n", family->kinds);
+        printf("\nKinds: %s. Without --method %s.\n", family->kinds, family->order);
     }
     printf("\nWith --all, not for --method:\n%-22s %s\n", enumerate_name,
            "all solutions of a small problem (lcp, mlcp, mcp)");
@@ -68,6 +71,12 @@ static int unknown_method(const char *name)
     }
     return cli_fail(EXIT_USAGE, "solve: there is no method `%s`%s%s%s (perp solve --list)", name,
                     nearest.name ? "; did you mean `" : "", nearest.name ? nearest.name : "", nearest.name ? "`?" : "");
+}
+
+/* The dual active set has neither cones nor a way to start without curvature. */
+static bool takes(const char *method, perp_problem_kind kind)
+{
+    return find_method(family_of(kind), method) && (kind == PERP_PROBLEM_QP || strcmp(method, "dual") != 0);
 }
 
 /* ---- usage ----------------------------------------------------------------------------------------------------------
@@ -111,13 +120,20 @@ static int check_options(const solve_options *o, perp_problem_kind kind)
     const method_family *family = family_of(kind);
     const char *name = perp_problem_kind_name(kind);
     if (o->all && perp_problem_is_convex(kind)) {
-        return cli_fail(EXIT_USAGE, "solve: --all is for the kinds %s, not for a %s", families[0].kinds, name);
+        return cli_fail(EXIT_USAGE, "solve: --all is for the kinds %s, not for %s", families[0].kinds, name);
     }
-    if (o->method && !find_method(family, o->method)) {
-        return cli_fail(EXIT_USAGE, "solve: the method `%s` is not for a %s, which `%s` solves (perp solve --list)",
-                        o->method, name, family->name(0));
+    if (!o->method || takes(o->method, kind)) {
+        return EXIT_DONE;
     }
-    return EXIT_DONE;
+    char names[256] = "";
+    for (int i = 0; i < family->count(); i++) {
+        if (takes(family->name(i), kind)) {
+            const size_t length = strlen(names);
+            snprintf(names + length, sizeof names - length, "%s%s", length ? ", " : "", family->name(i));
+        }
+    }
+    return cli_fail(EXIT_USAGE, "solve: the method `%s` is not for the kind %s; these are: %s (perp solve --list)",
+                    o->method, name, names);
 }
 
 /* ---- solving --------------------------------------------------------------------------------------------------------

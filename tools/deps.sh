@@ -1,28 +1,30 @@
 #!/bin/sh
-# Installs what is missing, and only that, from Debian's own packages.
+# Installs what is missing, and only that, from Debian's own packages. The solvers that tests and benchmarks compare
+# with are Python packages (tests/peers/requirements.txt), which go into build/python and nowhere else.
 #
 #   tools/deps.sh GROUP...          groups: build test bench lint
 #   tools/deps.sh --list GROUP...   prints the packages of the groups, installs nothing
 #
-# When everything is there it makes no call to apt and no use of the network. Without root and without sudo it says
-# which packages are missing and fails. On a system without apt it says which tools are missing and lets the build go
-# on, except under CI=true, where a missing tool is a failure.
+# When everything is there it makes no call to apt or pip and no use of the network. Without root and without sudo it
+# says which packages are missing and fails. On a system without apt it says which tools are missing and lets the build
+# go on, except under CI=true, where a missing tool is a failure.
 set -eu
 
 # a|b: either will do; the first is what gets installed.
 BUILD='gcc libc6-dev cmake ninja-build pkg-config|pkgconf libyaml-dev libjansson-dev liblapacke-dev libopenblas-dev
 libsuitesparse-dev libqhull-dev'
 TEST="g++ clang libclang-rt-dev|libclang-rt-14-dev binutils libcmocka-dev libmujoco-dev libode-dev libfcl-dev
-python3 python3-pytest python3-yaml"
-BENCH="libmujoco-dev libode-dev libsiconos-numerics-dev"
+python3 python3-pytest python3-venv python3-yaml"
+BENCH="libmujoco-dev libode-dev libsiconos-numerics-dev python3 python3-venv"
 LINT="clang-format clang-tidy shellcheck"
 CMAKE_OLDEST=3.25
 
 # The same for systems without apt: commands, pkg-config modules, headers, Python modules.
 BUILD_TOOLS="cmd:gcc cmd:cmake cmd:ninja cmd:pkg-config pc:yaml-0.1 pc:jansson pc:lapacke pc:openblas pc:qhull_r
 header:suitesparse/klu.h|klu.h"
-TEST_TOOLS="cmd:g++ cmd:clang cmd:nm cmd:python3 py:pytest py:yaml pc:cmocka pc:ode pc:fcl header:mujoco/mujoco.h"
-BENCH_TOOLS="header:mujoco/mujoco.h pc:ode header:siconos/numerics/lcp_cst.h"
+TEST_TOOLS="cmd:g++ cmd:clang cmd:nm cmd:python3 py:pytest py:venv py:yaml pc:cmocka pc:ode pc:fcl
+header:mujoco/mujoco.h"
+BENCH_TOOLS="header:mujoco/mujoco.h pc:ode header:siconos/numerics/lcp_cst.h cmd:python3 py:venv"
 LINT_TOOLS="cmd:clang-format cmd:clang-tidy cmd:shellcheck"
 
 say() {
@@ -30,7 +32,7 @@ say() {
 }
 
 usage() {
-    sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 
@@ -108,18 +110,37 @@ without_apt() {
     say "going on without them; parts that need them are left out or fail to build"
 }
 
+# The environment is made anew whenever the list differs from the one that it was made from.
+python_packages() {
+    root=$(dirname "$0")/..
+    wanted=$root/tests/peers/requirements.txt environment=$root/build/python
+    cmp -s "$wanted" "$environment/requirements.txt" && return 0
+    say "installing into build/python: $(sed -n 's/==.*//p' "$wanted" | tr '\n' ' ')"
+    if python3 -m venv --clear "$environment" >&2 &&
+        "$environment/bin/python" -m pip install -q --disable-pip-version-check --only-binary :all: \
+            -r "$wanted" >&2; then
+        cp "$wanted" "$environment/requirements.txt"
+        return 0
+    fi
+    say "these Python packages could not be installed"
+    if [ "${CI:-}" = true ]; then
+        exit 1
+    fi
+    say "going on without them; comparisons that need them are left out"
+}
+
 list=false
 if [ "${1:-}" = --list ]; then
     list=true
     shift
 fi
 [ $# -gt 0 ] || usage
-packages="" tools=""
+packages="" tools="" python=false
 for group in "$@"; do
     case $group in
     build) packages="$packages $BUILD" tools="$tools $BUILD_TOOLS" ;;
-    test) packages="$packages $TEST" tools="$tools $TEST_TOOLS" ;;
-    bench) packages="$packages $BENCH" tools="$tools $BENCH_TOOLS" ;;
+    test) packages="$packages $TEST" tools="$tools $TEST_TOOLS" python=true ;;
+    bench) packages="$packages $BENCH" tools="$tools $BENCH_TOOLS" python=true ;;
     lint) packages="$packages $LINT" tools="$tools $LINT_TOOLS" ;;
     *) usage ;;
     esac
@@ -128,8 +149,12 @@ packages=$(printf '%s\n' "$packages" | tr ' ' '\n' | awk 'NF && !seen[$0]++')
 
 if $list; then
     printf '%s\n' "$packages" | sed 's/|.*//'
+    exit 0
 elif command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; then
     with_apt "$packages"
 else
     without_apt "$tools"
+fi
+if $python; then
+    python_packages
 fi

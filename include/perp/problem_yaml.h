@@ -31,8 +31,8 @@
 extern "C" {
 #endif
 
-/* Matrices are stored dense: 128 MB at this size. Of a convex problem it limits the unknowns, and its square the entries
- * of A, of C and of all cones. */
+/* Matrices are stored dense: 128 MB at this size. Of a convex problem it limits the unknowns, and its square the
+ * entries of A, of C and of all cones. */
 enum { PERP_PROBLEM_MAX_SIZE = 4000 };
 
 typedef enum perp_problem_kind {
@@ -52,8 +52,8 @@ PERP_API bool perp_problem_is_convex(perp_problem_kind kind);
 
 typedef struct perp_problem_memory perp_problem_memory;
 
-/* The member that `kind` names is set (an lp is a qp without H), and passes its perp_*_check; its arrays live as long as
- * the problem. */
+/* The member that `kind` names is set (an lp is a qp without H), and passes its perp_*_check; its arrays live as long
+ * as the problem. */
 typedef struct perp_problem {
     perp_problem_kind kind;
     union {

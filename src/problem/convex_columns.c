@@ -179,6 +179,13 @@ static inline void subtract_constraint(const constraint *c, bool twofold, column
     if (c->dof && (c->dofs == 0 || c->dof[0] >= sums->last || c->dof[c->dofs - 1] < sums->first)) {
         return;
     }
+    int l = 0;
+    while (l < c->slacks && c->y[l] == 0.0) {
+        l++;
+    }
+    if (l == c->slacks) { /* as of every open contact */
+        return;
+    }
     row_products weights; /* filled before it is read */
     if (!twofold && c->rows == 3 && c->rays && c->dof && is_inside(sums, c->dof[0]) &&
         is_inside(sums, c->dof[c->dofs - 1])) {

@@ -72,18 +72,34 @@ static double sparse_row_product(int count, const double *values, const int *dof
     return sum;
 }
 
-static inline void multiply_rows(const constraint *c, const double *x, int first, row_products *rows)
+/* Makes x contiguous for the rows of this constraint, unless it has many unknowns. */
+static inline void gather(const constraint *c, const double *x, row_products *rows)
+{
+    rows->first = -1;
+    rows->count = 0;
+    rows->dof = c->dof;
+    rows->at = x;
+    if (c->dof && c->dofs <= DOFS_GATHERED) {
+        for (int k = 0; k < c->dofs; k++) {
+            rows->x[k] = x[c->dof[k]];
+        }
+        rows->dof = NULL;
+        rows->at = rows->x;
+    }
+}
+
+static inline double multiply_row(const constraint *c, int r, const row_products *rows, double *size)
+{
+    return rows->dof ? sparse_row_product(c->dofs, row_of(c, r), rows->dof, rows->at, size)
+                     : row_product(c->dofs, row_of(c, r), rows->at, size);
+}
+
+static inline void multiply_rows(const constraint *c, int first, row_products *rows)
 {
     rows->first = first;
     rows->count = rows_from(c, first);
-    const bool gather = c->dof && c->dofs <= DOFS_GATHERED;
-    for (int k = 0; gather && k < c->dofs; k++) {
-        rows->x[k] = x[c->dof[k]];
-    }
     for (int r = 0; r < rows->count; r++) {
-        const double *row = row_of(c, first + r);
-        rows->value[r] = c->dof && !gather ? sparse_row_product(c->dofs, row, c->dof, x, &rows->size[r])
-                                           : row_product(c->dofs, row, gather ? rows->x : x, &rows->size[r]);
+        rows->value[r] = multiply_row(c, first + r, rows, &rows->size[r]);
     }
 }
 
@@ -112,22 +128,21 @@ static inline double ray_product(int count, const double *ray, const row_product
 }
 
 /* Slack l; the sum of the absolute values of its terms is added to *size. */
-static inline double slack_of(const constraint *c, const double *x, int l, row_products *rows, double *size)
+static inline double slack_of(const constraint *c, int l, row_products *rows, double *size)
 {
     double sum = c->offset ? c->offset_sign * c->offset[l] : 0.0;
     *size += fabs(sum);
-    const int step = c->rays ? 0 : l - l % ROWS_AT_ONCE;
-    if (rows->first != step) {
-        multiply_rows(c, x, step, rows);
-    }
     if (!c->rays) {
-        *size += rows->size[l - step];
-        return sum + rows->value[l - step];
+        double absolute;
+        sum += multiply_row(c, l, rows, &absolute);
+        *size += absolute;
+        return sum;
     }
     const double *ray = c->rays + (ptrdiff_t)l * c->rows;
-    sum += ray_product(rows->count, ray, rows, size);
-    for (int first = ROWS_AT_ONCE; first < c->rows; first += ROWS_AT_ONCE) {
-        multiply_rows(c, x, first, rows);
+    for (int first = 0; first < c->rows; first += ROWS_AT_ONCE) {
+        if (rows->first != first) {
+            multiply_rows(c, first, rows);
+        }
         sum += ray_product(rows->count, ray + first, rows, size);
     }
     return sum;
@@ -234,12 +249,11 @@ static measure measure_three_rows(const constraint *c, const double *x)
 static measure measure_plainly(const constraint *c, const double *x)
 {
     measure m = {0.0, 0.0, 0.0, 0.0};
-    row_products rows; /* filled before it is read */
-    rows.first = -1;
-    rows.count = 0;
+    row_products rows;
+    gather(c, x, &rows);
     double first = 0.0, squares = 0.0, dot = 0.0;
     for (int l = 0; l < c->slacks; l++) {
-        const double s = slack_of(c, x, l, &rows, &m.size), y = c->y ? c->y[l] : 0.0;
+        const double s = slack_of(c, l, &rows, &m.size), y = c->y ? c->y[l] : 0.0;
         m.weight += fabs(y);
         if (c->set == SET_CONE) {
             first = l == 0 ? s : first;

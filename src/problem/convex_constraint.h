@@ -100,6 +100,8 @@ typedef struct row_products {
     double value[ROWS_AT_ONCE];
     double rest[ROWS_AT_ONCE]; /* twofold: value + rest is the product */
     double size[ROWS_AT_ONCE]; /* plainly: the sum of the absolute values of its terms */
+    const int *dof;            /* of `at`; NULL: 0, 1, .. */
+    const double *at;          /* x, or a contiguous copy of what is needed of it */
     double x[DOFS_GATHERED];
 } row_products;
 

@@ -12,9 +12,10 @@
  * size; equations only after the unknowns they bind, so that -1/d_e does not swamp what it is added to), which leaves a
  * robot's unknowns, coupled to everything, for last. Nodes with the same rows below them are joined to a supernode.
  *
- * Invariant: the places of a supernode are contiguous. Its panel is a dense row-major matrix of `width` columns with its
- * own rows first and then those below, which come in runs: contiguous places within one further supernode. Row r of the
- * panel of an ancestor is found by walking its runs beside ours, both being in order of place.
+ * Invariant: the places of a supernode are contiguous. Its panel is a dense matrix with `width` columns, its own rows
+ * first and then those below, which come in runs: contiguous places within one further supernode. It is stored by
+ * columns, each `panel_rows` long; of the own rows only the lower triangle means anything. Row r of the panel of an
+ * ancestor is found by walking its runs beside ours, both being in order of place.
  */
 #ifndef PERP_SRC_SOLVER_CONTACT_KKT_H
 #define PERP_SRC_SOLVER_CONTACT_KKT_H
@@ -39,16 +40,31 @@ typedef struct perp_kkt_segment {
     int column, length;
 } perp_kkt_segment;
 
-/* Where the product of two segments goes: rows of segment `a`, columns of segment `b`. */
+/* Where the product of two segments goes: columns of segment `a`, rows of segment `b`. */
 typedef struct perp_kkt_target {
     int a, b;   /* segments, counted from the contact's first column */
     int offset; /* of the panel entry of their first unknowns */
-    int stride;
-    int lengths; /* of a and b: 2^16 a + b */
+    int stride; /* from a column to the next */
+    int a_length, b_length;
 } perp_kkt_target;
 
-typedef struct perp_kkt {
+enum { PERP_KKT_ROWS = 24 }; /* rows of contacts, and pivots, that are taken at once */
+
+typedef struct perp_kkt perp_kkt;
+
+/* The same functions for different instruction sets, all with the same bits. */
+typedef struct perp_kkt_kernel {
+    void (*assemble)(perp_kkt *kkt, const perp_contact_qp *problem, const double *omega, const double *diagonal);
+    void (*factor)(perp_kkt *kkt);
+    void (*solve)(perp_kkt *kkt, double *rhs);
+} perp_kkt_kernel;
+
+extern const perp_kkt_kernel perp_kkt_plain_kernel;
+const perp_kkt_kernel *perp_kkt_best_kernel(void); /* for this processor */
+
+struct perp_kkt {
     perp_allocator allocator;
+    const perp_kkt_kernel *kernel;
     bool may_grow; /* else what does not fit is CAPACITY */
 
     int n, equalities, unknowns; /* unknowns = n + equalities */
@@ -58,26 +74,28 @@ typedef struct perp_kkt {
     int *position;   /* by unknown: its place in the order of elimination */
 
     int super_count;
-    int *super_first;   /* super_count + 1: places */
-    int *super_runs;    /* super_count + 1: runs */
-    int *panel_start;   /* super_count + 1: entries */
-    int *panel_rows;    /* by supernode */
-    perp_kkt_run *runs; /* of all supernodes */
-    int *diagonal;      /* by unknown: its entry on the diagonal */
+    int *super_first;    /* super_count + 1: places */
+    int *super_runs;     /* super_count + 1: runs */
+    int *panel_start;    /* super_count + 1: entries */
+    int *panel_rows;     /* by supernode */
+    perp_kkt_run *runs;  /* of all supernodes */
+    int *diagonal;       /* by unknown: its entry on the diagonal */
     int *equality_entry; /* by entry of C */
 
     int contact_count;
-    int *target_start; /* contact_count + 1 */
+    int group_count;   /* contacts that follow each other and have the same columns */
+    int *group_first;  /* group_count + 1: contacts */
+    int *target_start; /* group_count + 1 */
     perp_kkt_target *targets;
 
-    int panel_length, most_below; /* entries in all; most rows below times width */
-    double *base;                 /* H and C */
-    double *panels;               /* the matrix, then L and, on the diagonals, D */
-    double *inverse;              /* by place: 1 / D */
-    double *floor;                /* by place: the diagonal as assembled, with the sign that its pivot must have */
-    double *below;                /* scratch: L D of the rows below */
-    double *places;               /* scratch: a vector in order of place */
-    int mended;                   /* pivots that were not believed, in the last factorisation */
+    int panel_length, longest_row; /* entries in all; the most rows of a panel, or columns of a contact */
+    double *base;                  /* H and C */
+    double *panels;                /* the matrix, then L and, on the diagonals, D */
+    double *inverse;               /* by place: 1 / D */
+    double *floor;                 /* by place: the diagonal as assembled, with the sign that its pivot must have */
+    double *below;                 /* scratch, PERP_KKT_ROWS x longest_row: -D L' of some rows of L', or Omega J */
+    double *places;                /* scratch: a vector in order of place */
+    int mended;                    /* pivots that were not believed, in the last factorisation */
 
     perp_kkt_buffer pattern, scratch, structure, fill, numbers; /* memory behind all this */
     /* what the pattern was made from, to be recognised again */
@@ -85,7 +103,7 @@ typedef struct perp_kkt {
     int *known;
     size_t known_length;
     perp_kkt_buffer known_memory;
-} perp_kkt;
+};
 
 void perp_kkt_init(perp_kkt *kkt, const perp_allocator *allocator);
 void perp_kkt_free(perp_kkt *kkt);

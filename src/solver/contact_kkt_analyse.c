@@ -383,13 +383,14 @@ static int make_runs(analysis *a, perp_kkt_run *runs)
 
 /* ---- where entries go ------------------------------------------------------------------------------------------- */
 
-/* The panel entry (row, column) of two unknowns whose row's place is not before the column's; and the stride. */
+/* The panel entry (row, column) of two unknowns whose row's place is not before the column's; and the stride from a
+ * column to the next. */
 static int entry_of(const analysis *a, int row, int column, int *stride)
 {
     const perp_kkt *kkt = a->kkt;
     const int s = a->super_of[kkt->node_of[column]], first = kkt->super_first[s];
     const int place = kkt->position[row];
-    *stride = kkt->super_first[s + 1] - first;
+    *stride = kkt->panel_rows[s];
     int index = place - first;
     if (place >= kkt->super_first[s + 1]) {
         int low = kkt->super_runs[s], high = kkt->super_runs[s + 1] - 1;
@@ -403,18 +404,16 @@ static int entry_of(const analysis *a, int row, int column, int *stride)
         }
         index = kkt->runs[low].row + (place - kkt->runs[low].place);
     }
-    return kkt->panel_start[s] + index * *stride + (kkt->position[column] - first);
+    return kkt->panel_start[s] + (kkt->position[column] - first) * *stride + index;
 }
 
 /* Contiguous unknowns of one node among a contact's columns. */
 static int make_segments(const analysis *a, const int *dofs, int count, perp_kkt_segment *segments)
 {
-    enum { LONGEST = 0x7fff }; /* two lengths share an int */
     int found = 0;
     for (int k = 0; k < count; k++) {
         perp_kkt_segment *last = found > 0 ? &segments[found - 1] : NULL;
-        if (last && dofs[k] == dofs[k - 1] + 1 && a->kkt->node_of[dofs[k]] == a->kkt->node_of[dofs[k - 1]] &&
-            last->length < LONGEST) {
+        if (last && dofs[k] == dofs[k - 1] + 1 && a->kkt->node_of[dofs[k]] == a->kkt->node_of[dofs[k - 1]]) {
             last->length++;
         } else {
             segments[found++] = (perp_kkt_segment){k, 1};
@@ -423,24 +422,40 @@ static int make_segments(const analysis *a, const int *dofs, int count, perp_kkt
     return found;
 }
 
-/* The targets of all contacts; with `targets` NULL only their number. */
+/* Contacts that follow each other and have the same columns. */
+static void make_groups(perp_kkt *kkt, const perp_contact_qp *p)
+{
+    kkt->group_count = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int count = p->dof_start[i + 1] - p->dof_start[i],
+                  before = i > 0 ? p->dof_start[i] - p->dof_start[i - 1] : -1;
+        const int *dofs = p->dofs + p->dof_start[i];
+        if (count != before || (count > 0 && memcmp(dofs, dofs - count, (size_t)count * sizeof *dofs))) {
+            kkt->group_first[kkt->group_count++] = i;
+        }
+    }
+    kkt->group_first[kkt->group_count] = p->contact_count;
+}
+
+/* The targets of all groups; with `targets` NULL only their number. */
 static int64_t make_targets(analysis *a, perp_kkt_segment *segments, perp_kkt_target *targets)
 {
     const perp_contact_qp *p = a->problem;
     perp_kkt *kkt = a->kkt;
     int64_t count = 0;
-    for (int i = 0; i < p->contact_count; i++) {
+    for (int g = 0; g < kkt->group_count; g++) {
+        const int i = kkt->group_first[g];
         const int *dofs = p->dofs + p->dof_start[i];
         const int found = make_segments(a, dofs, p->dof_start[i + 1] - p->dof_start[i], segments);
         if (targets) {
-            kkt->target_start[i] = (int)count;
+            kkt->target_start[g] = (int)count;
         }
         for (int x = 0; targets && x < found; x++) {
             for (int y = 0; y <= x; y++) {
                 const bool later = kkt->position[dofs[segments[x].column]] >= kkt->position[dofs[segments[y].column]];
                 const perp_kkt_segment rows = segments[later ? x : y], columns = segments[later ? y : x];
                 perp_kkt_target *t = &targets[count + y];
-                *t = (perp_kkt_target){rows.column, columns.column, 0, 0, rows.length << 16 | columns.length};
+                *t = (perp_kkt_target){columns.column, rows.column, 0, 0, columns.length, rows.length};
                 t->offset = entry_of(a, dofs[rows.column], dofs[columns.column], &t->stride);
             }
             count += x + 1;
@@ -448,7 +463,7 @@ static int64_t make_targets(analysis *a, perp_kkt_segment *segments, perp_kkt_ta
         count += targets ? 0 : (int64_t)found * (found + 1) / 2;
     }
     if (targets) {
-        kkt->target_start[p->contact_count] = (int)count;
+        kkt->target_start[kkt->group_count] = (int)count;
     }
     return count;
 }
@@ -481,16 +496,16 @@ static void lay_out_pattern(perp_kkt *kkt, const perp_contact_qp *p, int nodes, 
     kkt->super_runs = cut(s, count, sizeof(int));
     kkt->panel_start = cut(s, count, sizeof(int));
     kkt->panel_rows = cut(s, count, sizeof(int));
-    kkt->equality_entry =
-        cut(s, p->equality_count > 0 ? (size_t)p->equality_start[p->equality_count] : 0, sizeof(int));
+    kkt->equality_entry = cut(s, p->equality_count > 0 ? (size_t)p->equality_start[p->equality_count] : 0, sizeof(int));
+    kkt->group_first = cut(s, (size_t)p->contact_count + 1, sizeof(int));
     kkt->target_start = cut(s, (size_t)p->contact_count + 1, sizeof(int));
 }
 
 static void lay_out_scratch(analysis *a, slice *s)
 {
     const size_t count = (size_t)a->nodes + 1;
-    int **arrays[] = {&a->degree, &a->waits,  &a->order, &a->rank,     &a->list_start,
-                      &a->parent, &a->work,   &a->work2, &a->super_of};
+    int **arrays[] = {&a->degree, &a->waits, &a->order, &a->rank,    &a->list_start,
+                      &a->parent, &a->work,  &a->work2, &a->super_of};
     a->adjacent = cut(s, (size_t)a->nodes * (size_t)a->words, sizeof(uint64_t));
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
         *arrays[k] = cut(s, count, sizeof(int));
@@ -520,24 +535,23 @@ static perp_status hold_pattern(analysis *a)
 static perp_status lay_out_panels(analysis *a)
 {
     perp_kkt *kkt = a->kkt;
-    int64_t total = 0, below = 0;
+    int64_t total = 0;
+    kkt->longest_row = 0;
     for (int s = 0; s < kkt->super_count; s++) {
         const int width = kkt->super_first[s + 1] - kkt->super_first[s];
-        const int64_t under = (int64_t)(kkt->panel_rows[s] - width) * width;
         kkt->panel_start[s] = (int)total;
         total += (int64_t)kkt->panel_rows[s] * width;
-        below = under > below ? under : below;
+        kkt->longest_row = kkt->panel_rows[s] > kkt->longest_row ? kkt->panel_rows[s] : kkt->longest_row;
         if (total > INT_MAX / 2) {
             return PERP_STATUS_CAPACITY;
         }
     }
     kkt->panel_start[kkt->super_count] = (int)total;
     kkt->panel_length = (int)total;
-    for (int i = 0; i < a->problem->contact_count; i++) { /* three rows of Omega J */
-        const int64_t rows = 3 * (int64_t)(a->problem->dof_start[i + 1] - a->problem->dof_start[i]);
-        below = rows > below ? rows : below;
+    for (int i = 0; i < a->problem->contact_count; i++) {
+        const int columns = a->problem->dof_start[i + 1] - a->problem->dof_start[i];
+        kkt->longest_row = columns > kkt->longest_row ? columns : kkt->longest_row;
     }
-    kkt->most_below = (int)below;
     return PERP_STATUS_OK;
 }
 
@@ -547,7 +561,7 @@ static void lay_out_numbers(perp_kkt *kkt, slice *s)
     kkt->panels = cut(s, (size_t)kkt->panel_length, sizeof(double));
     kkt->inverse = cut(s, (size_t)kkt->unknowns, sizeof(double));
     kkt->floor = cut(s, (size_t)kkt->unknowns, sizeof(double));
-    kkt->below = cut(s, (size_t)kkt->most_below, sizeof(double));
+    kkt->below = cut(s, (size_t)kkt->longest_row * PERP_KKT_ROWS, sizeof(double));
     kkt->places = cut(s, (size_t)kkt->unknowns, sizeof(double));
 }
 
@@ -585,6 +599,7 @@ static perp_status make_panels(analysis *a)
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    make_groups(kkt, p);
     const int64_t targets = make_targets(a, kkt->structure.data, NULL);
     if (targets > INT_MAX) {
         return PERP_STATUS_CAPACITY;

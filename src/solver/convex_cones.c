@@ -310,6 +310,19 @@ double perp_convex_shift(const perp_convex_workspace *c, const double *v, const 
     return shift;
 }
 
+void perp_convex_raise(const perp_convex_workspace *c, double least, const double *unit, double *v)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            v[i] = fmax(v[i], least * unit[i]);
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        double *cone = v + c->cones[k].start;
+        cone[0] = fmax(cone[0], tail(c->cones[k].size, cone) + least * unit[c->cones[k].start]);
+    }
+}
+
 double perp_convex_unit_sum(const perp_convex_workspace *c, const double *v, const double *unit)
 {
     double sum = 0.0;

@@ -70,6 +70,7 @@ struct perp_convex_workspace {
     double *product, *product2, *product3; /* n */
     unsigned char *part;                   /* by slack: convex_least.c */
     double *proof_hessian, *proof_g, *proof_lower, *proof_upper, *proof_zero; /* the problem of a proof */
+    double *proof_x, *proof_direction;
     double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
     bool *active;    /* by slack: the set of the factored matrix */
     double *block;   /* largest block squared: check of H */
@@ -79,6 +80,7 @@ struct perp_convex_workspace {
     double judged;           /* residual of the last point that was judged */
     perp_convex_residual judged_parts;
     perp_convex_residual best_parts;
+    double fraction;         /* of the way to the border that a step may go */
     double rho, delta, soft; /* proximal terms now: on unknowns, equations and (Newton) contacts */
     const volatile bool *cancel;
     double tolerance;
@@ -132,6 +134,8 @@ double perp_convex_step_length(const perp_convex_workspace *c, const double *v, 
 
 /* Least shift t such that v + t e is in K, with e scaled by `unit` in each contact; negative inside. */
 double perp_convex_shift(const perp_convex_workspace *c, const double *v, const double *unit);
+/* Moves v into K, by `least` units at least from its border. */
+void perp_convex_raise(const perp_convex_workspace *c, double least, const double *unit, double *v);
 /* v . e in units: sum of v_i / unit_i over rows and heads of cones. */
 double perp_convex_unit_sum(const perp_convex_workspace *c, const double *v, const double *unit);
 void perp_convex_add_shift(const perp_convex_workspace *c, double t, const double *unit, double *v);
@@ -150,17 +154,26 @@ void perp_convex_factor(perp_convex_workspace *c);
 
 /* ---- the methods ------------------------------------------------------------------------------------------------ */
 
-/* Interior point from a cold start. SOLVED, ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED; `best` has the point. */
-perp_outcome perp_convex_ipm(perp_convex_workspace *c, int max_iterations);
+/* How to go about an interior point. */
+typedef struct perp_convex_attempt {
+    int iterations;    /* at most */
+    bool warm;         /* from `at` */
+    double fraction;   /* of the way to the border that a step may go */
+    double rho, delta; /* proximal terms at the start */
+} perp_convex_attempt;
 
-/* Proximal semismooth Newton from `at`, at most `passes`: true once the judge says solved. `at` changes. */
-bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes);
+/* Interior point, from a cold start or from `at`. SOLVED, ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED; `best` has the point. */
+perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt *attempt);
+
+/* Proximal semismooth Newton from `at`, at most `passes`, ended by a residual above `give_up`: true once the judge says
+ * solved. `at` changes. */
+bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes, double give_up);
 
 /* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
 bool perp_convex_minimum_norm(perp_convex_workspace *c);
 
 /* Proofs: their measure, +infinity if there is none. The evidence that there is no feasible point is left in at->y and
- * at->z, the direction without end in proof_g. */
+ * at->z, the direction without end in proof_direction. */
 double perp_convex_prove_infeasible(perp_convex_workspace *c);
 double perp_convex_prove_unbounded(perp_convex_workspace *c);
 

@@ -20,7 +20,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double RHO = 1e-8, DELTA = 1e-8, LEAST = 1e-13;
+static const double LEAST = 1e-13; /* of the proximal terms */
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
 
@@ -67,6 +67,24 @@ static void start(perp_convex_workspace *c)
     const double least = fmax(1e-8 * sqrt(c->b_scale * c->g_scale), DBL_MIN);
     perp_convex_add_shift(c, fmax(0.5 * dot / fmax(y_sum, DBL_MIN), least), c->ds, c->s);
     perp_convex_add_shift(c, fmax(0.5 * dot / fmax(s_sum, DBL_MIN), least), c->dy, at->y);
+}
+
+/* The point in `at`, of a similar problem, moved inside: slacks and forces are at least `theta` of their usual size. */
+static void start_warm(perp_convex_workspace *c)
+{
+    perp_convex_iterate *at = &c->at;
+    perp_convex_slacks(c, at->x, c->s);
+    double s_sum = 0.0, y_sum = 0.0;
+    for (int i = 0; i < c->m; i++) {
+        c->ds[i] = 1.0 / sqrt(c->gamma[i]); /* units of s */
+        c->dy[i] = sqrt(c->gamma[i]);       /* units of y */
+        s_sum += fabs(c->s[i]) * c->dy[i];
+        y_sum += fabs(at->y[i]) * c->ds[i];
+    }
+    const double usual = sqrt(s_sum / c->m) * sqrt(y_sum / c->m);
+    const double least = fmax(0.3 * usual, 1e-10 * sqrt(c->b_scale * c->g_scale));
+    perp_convex_raise(c, least, c->ds, c->s);
+    perp_convex_raise(c, least, c->dy, at->y);
 }
 
 /* ---- one iteration ---------------------------------------------------------------------------------------------- */
@@ -181,7 +199,7 @@ static double iterate(perp_convex_workspace *c, double centre)
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->dy);
     direction(c, c->ds, c->dy);
     const double t = longest_step(c, c->ds, c->dy);
-    const double taken = fmin(1.0, fmax(0.995, 1.0 - centre) * t);
+    const double taken = fmin(1.0, c->fraction * t);
     const double dual = largest(c->n, c->rd), equations = largest(c->e, c->rc);
 #ifdef TRACE
     printf("   affine %.3e sigma %.1e t %.3e\n",affine,sigma,t);
@@ -192,14 +210,27 @@ static double iterate(perp_convex_workspace *c, double centre)
     return finite ? taken : 0.0;
 }
 
-static bool polish(perp_convex_workspace *c)
+/* Slacks that have crossed between y < gamma s and y > gamma s since the last call: how far the active set is from
+ * having settled. */
+static int count_changes(perp_convex_workspace *c)
+{
+    int changes = 0;
+    for (int i = 0; i < c->m; i++) {
+        const unsigned char now = c->at.y[i] > c->gamma[i] * c->s[i];
+        changes += now != c->part[i];
+        c->part[i] = now;
+    }
+    return changes;
+}
+
+static bool polish(perp_convex_workspace *c, double error)
 {
     enum { PASSES = 5 };
     perp_convex_copy(c, &c->at, &c->kept);
     /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
     const double rho = c->rho, delta = c->delta;
-    if (perp_convex_newton(c, &c->kept, PASSES)) {
+    if (perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-2))) {
         return true;
     }
     c->rho = rho;
@@ -209,14 +240,24 @@ static bool polish(perp_convex_workspace *c)
     return false;
 }
 
-perp_outcome perp_convex_ipm(perp_convex_workspace *c, int max_iterations)
+perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt *attempt)
 {
-    c->rho = RHO;
-    c->delta = DELTA;
-    start(c);
-    refresh_residuals(c);
+    /* Good enough is not yet good: the next iterations cost little and gain digits. */
+    enum { FURTHER = 10 };
+    static const double CLEAN = 1e-13;
     double polish_below = 1e-3;
-    for (int k = 0; k < max_iterations; k++) {
+    int since_good = 0;
+    c->rho = attempt->rho;
+    c->delta = attempt->delta;
+    c->fraction = attempt->fraction;
+    if (attempt->warm && c->m > 0) {
+        start_warm(c);
+    } else {
+        start(c);
+    }
+    refresh_residuals(c);
+    memset(c->part, 2, (size_t)c->m);
+    for (int k = 0; k < attempt->iterations; k++) {
         if (perp_convex_cancelled(c)) {
             return PERP_OUTCOME_CANCELLED;
         }
@@ -226,21 +267,26 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, int max_iterations)
         printf("it %d err %.2e rp %.2e rc %.2e rd %.2e mu %.2e |x| %.2e |y| %.2e mended %d\n",k,error,largest(c->m,c->rp),largest(c->e,c->rc),largest(c->n,c->rd),centre,largest(c->n,c->at.x),largest(c->m,c->at.y),c->kkt.mended);
 #endif
         if (!(error <= DBL_MAX)) {
-            return PERP_OUTCOME_ILL_CONDITIONED;
+            break;
         }
-        if (error < polish_below) {
-            if (polish(c)) {
+        const bool settled = count_changes(c) == 0;
+        if (error < polish_below && (settled || since_good > 0)) {
+            if (polish(c, error)) {
                 return PERP_OUTCOME_SOLVED;
             }
-            polish_below = 0.03 * error;
+            polish_below = 0.1 * error;
         }
-        if (error < c->tolerance && perp_convex_judge(c, &c->at)) {
-            return PERP_OUTCOME_SOLVED;
+        if (error < c->tolerance) {
+            perp_convex_judge(c, &c->at);
+        }
+        since_good += c->best_residual <= c->tolerance;
+        if (since_good > FURTHER || (since_good > 0 && error < CLEAN)) {
+            break;
         }
         c->iterations++;
         if (iterate(c, centre) == 0.0) {
-            return PERP_OUTCOME_ILL_CONDITIONED;
+            break;
         }
     }
-    return PERP_OUTCOME_ITERATION_LIMIT;
+    return c->best_residual <= c->tolerance ? PERP_OUTCOME_SOLVED : PERP_OUTCOME_ITERATION_LIMIT;
 }

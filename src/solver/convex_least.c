@@ -13,6 +13,7 @@
 #include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
 
+#include <stdio.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -173,13 +174,13 @@ static double largest(int n, const double *x)
     return most;
 }
 
-/* A step that lowers the value, halved as often as it takes; false if none does. */
-static bool search(least *l)
+/* A step that lowers the value, halved as often as it takes: its length, 0 if none does. */
+static double search(least *l)
 {
     enum { HALVINGS = 30 };
     perp_convex_workspace *c = l->c;
     const double before = l->value, slope = perp_dense_dot(c->n, l->gradient, c->step);
-    const double noise = 1e-14 * (fabs(before) + perp_dense_dot(c->m, l->y, l->y));
+    const double noise = 1e-12 * (fabs(before) + perp_dense_dot(c->m, l->y, l->y));
     double t = 1.0, taken = 0.0;
     for (int k = 0; k < HALVINGS; k++, t *= 0.5) {
         for (int i = 0; i < c->n; i++) {
@@ -188,44 +189,126 @@ static bool search(least *l)
         taken = t;
         evaluate(l);
         if (l->value <= before + 1e-4 * t * slope + noise) {
-            return true;
+            return t;
         }
     }
-    return false;
+    return 0.0;
 }
 
-/* From the v that is there; leaves y and z. The gradient left, in its largest entry. */
-static double minimise(least *l, double enough)
+/* y += P' A dv, z += C dv with the dv in c->step, y put back into K. */
+static void correct(least *l)
 {
-    enum { PASSES = 60 };
     perp_convex_workspace *c = l->c;
-    double *columns = c->product2;
-    double best = INFINITY;
+    const perp_contact_qp *p = c->problem;
+    double *change = c->dy_affine;
+    perp_convex_a(c, c->step, change);
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            l->y[i] = fmax(l->y[i] + c->weight[i] * change[i], 0.0);
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        least_matrix(c, &c->cones[k], c->block);
+        for (int i = 0; i < size; i++) {
+            l->y[start + i] += perp_dense_dot(size, c->block + (ptrdiff_t)i * size, change + start);
+        }
+        perp_cone_project(size, l->y + start, l->y + start);
+    }
+    for (int i = 0; i < c->e; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            l->z[i] += p->equality_values[k] * c->step[p->equality_dofs[k]];
+        }
+    }
+}
+
+/* dv of Newton's step from the gradient, with the factors as they are. */
+static void solve_step(least *l)
+{
+    perp_convex_workspace *c = l->c;
+    for (int i = 0; i < c->n; i++) {
+        c->step[i] = -l->gradient[i];
+    }
+    memset(c->step + c->n, 0, (size_t)c->e * sizeof *c->step);
+    perp_kkt_solve(&c->kkt, c->step);
+}
+
+/* Keeps y, z and u where the gradient is less than before. */
+static void keep(least *l, double size, double *kept)
+{
+    perp_convex_workspace *c = l->c;
+    if (size < *kept) {
+        *kept = size;
+        memcpy(c->saved.y, l->y, (size_t)c->m * sizeof *l->y);
+        memcpy(c->saved.z, l->z, (size_t)c->e * sizeof *l->z);
+        memcpy(c->ds_affine, l->u, (size_t)c->m * sizeof *l->u);
+    }
+}
+
+/* Refinement of y and z themselves on the pieces of P that were found: A v + c, of a v that may be large along what
+ * nothing holds, has fewer digits than y. */
+static void refine(least *l, const double *columns, double kept)
+{
+    enum { PASSES = 3 };
+    perp_convex_workspace *c = l->c;
+    memcpy(l->u, c->ds_affine, (size_t)c->m * sizeof *l->u);
+    memcpy(l->y, c->saved.y, (size_t)c->m * sizeof *l->y);
+    memcpy(l->z, c->saved.z, (size_t)c->e * sizeof *l->z);
+    factor(l, columns, 1e-9);
+    for (int k = 0; k < PASSES; k++) {
+        differentiate(l);
+        keep(l, largest(c->n, l->gradient), &kept);
+        solve_step(l);
+        correct(l);
+    }
+    differentiate(l);
+    keep(l, largest(c->n, l->gradient), &kept);
+    memcpy(l->y, c->saved.y, (size_t)c->m * sizeof *l->y);
+    memcpy(l->z, c->saved.z, (size_t)c->e * sizeof *l->z);
+}
+
+/* From v = 0, with the derivative there as `guess` (a slack vector, as an argument of P) has it; leaves y and z. Where
+ * the pieces of P change along a step it is damped (Levenberg): a direction that no active piece holds would else go far
+ * beyond the next piece. */
+static void minimise(least *l, const double *guess, double enough)
+{
+    enum { PASSES = 80, STALLS = 4 };
+    static const double LEAST = 1e-11, MOST = 1.0;
+    perp_convex_workspace *c = l->c;
+    double *columns = c->product2, best = INFINITY, kept = INFINITY, before = INFINITY, rho = 1e-9;
     int stalls = 0;
     perp_kkt_set_base(&c->kkt, c->problem, 0.0, 0.0);
     measure_columns(c, columns);
+    memset(l->v, 0, (size_t)c->n * sizeof *l->v);
     evaluate(l);
-    for (int k = 0; k < PASSES && stalls < 4 && !perp_convex_cancelled(c); k++) {
+    if (guess) {
+        memcpy(l->u, guess, (size_t)c->m * sizeof *l->u);
+    }
+    for (int k = 0; k < PASSES && stalls < STALLS && !perp_convex_cancelled(c); k++) {
         differentiate(l);
         const double size = largest(c->n, l->gradient);
+#ifdef TRACE
+        printf("       least %d grad %.2e value %.6e mended %d rho %.1e\n",k,size,l->value,c->kkt.mended,rho);
+#endif
+        keep(l, size, &kept);
         if (!(size > enough)) {
-            best = size;
             break;
         }
-        stalls = size < 0.5 * best ? 0 : stalls + 1;
+        stalls = size < 0.7 * best || l->value < before - 1e-12 * fabs(before) ? 0 : stalls + 1;
         best = fmin(best, size);
-        factor(l, columns, k < PASSES / 2 ? 1e-9 : 1e-12);
-        for (int i = 0; i < c->n; i++) {
-            c->step[i] = -l->gradient[i];
-        }
-        memset(c->step + c->n, 0, (size_t)c->e * sizeof *c->step);
-        perp_kkt_solve(&c->kkt, c->step);
-        if (!search(l)) {
+        before = l->value;
+        factor(l, columns, rho);
+        solve_step(l);
+        const double taken = search(l);
+        if (taken == 0.0 && rho >= MOST) {
             break;
         }
+        rho = taken == 1.0 ? fmax(0.1 * rho, LEAST) : taken < 0.1 ? fmin(100.0 * rho, MOST) : rho;
+    }
+    if (kept > enough && kept < INFINITY) {
+        refine(l, columns, kept);
     }
     perp_kkt_set_base(&c->kkt, c->problem, 1.0, 0.0);
-    return best;
 }
 
 /* ---- least multipliers ------------------------------------------------------------------------------------------ */
@@ -260,12 +343,14 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     }
     least l = {.c = c, .load = c->rd, .ray = c->ds, .v = c->at.x, .u = c->dy, .y = c->at.y, .z = c->at.z};
     l.gradient = c->product3;
-    memset(l.v, 0, (size_t)c->n * sizeof *l.v);
-    minimise(&l, 1e-13 * largest(c->n, c->rd));
+    minimise(&l, c->best.y, 1e-12 * c->g_scale);
     perp_convex_copy(c, &c->at, &c->trial);
     memcpy(c->trial.x, c->best.x, (size_t)c->n * sizeof(double));
     const double before = c->best_residual;
     perp_convex_judge(c, &c->trial);
+#ifdef TRACE
+    printf("     least judged %.2e before %.2e\n",c->judged,before);
+#endif
     const double allowed = fmax(10.0 * before, 1e-2 * c->tolerance);
     if (!(c->judged <= fmin(allowed, c->tolerance))) {
         return false;
@@ -309,8 +394,11 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c)
     l.y = c->at.y;
     l.z = c->at.z;
     l.gradient = c->product3;
-    minimise(&l, 0.0);
+    minimise(&l, NULL, 0.0);
     const double value = farkas_value(c, &c->at);
+#ifdef TRACE
+    printf("farkas value %.3e\n",value);
+#endif
     if (!(value > 0.0)) {
         return INFINITY;
     }
@@ -321,40 +409,36 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c)
         c->at.z[i] /= value;
     }
     const double measure = infeasibility(c, &c->at);
+#ifdef TRACE
+    printf("farkas measure %.3e\n",measure);
+#endif
     if (measure < INFINITY) {
         memcpy(c->at.x, c->best.x, (size_t)c->n * sizeof(double));
     }
     return measure;
 }
 
-/* The projection of -g on the directions along which nothing ends: min 1/2 |x|^2 + g.x over H x = 0, A x in K, C x = 0,
- * which has a solution whatever the problem. H x = 0 is imposed by a weight that leaves |H x| far below what counts. */
-double perp_convex_prove_unbounded(perp_convex_workspace *c)
+/* H of the proof: I + weight H, block by block. */
+static void weigh_hessian(perp_convex_workspace *c, const perp_contact_qp *original, double weight)
 {
-    static const double WEIGHT = 1e11;
-    const perp_contact_qp *original = c->problem;
-    perp_contact_qp recession = *original;
-    double *h = c->proof_hessian, most = 0.0;
-    const int *start = original->block_start;
-    ptrdiff_t length = 0;
+    double *h = c->proof_hessian;
     for (int k = 0; k < original->block_count; k++) {
-        length += (ptrdiff_t)(start[k + 1] - start[k]) * (start[k + 1] - start[k]);
-    }
-    for (ptrdiff_t i = 0; original->hessian && i < length; i++) {
-        most = fmax(most, fabs(original->hessian[i]));
-    }
-    const double scale = most > 0.0 ? WEIGHT / most : 0.0;
-    for (int k = 0; k < original->block_count; k++) {
-        const int size = start[k + 1] - start[k];
+        const int size = original->block_start[k + 1] - original->block_start[k];
         for (int i = 0; i < size * size; i++, h++) {
-            *h = (original->hessian ? scale * original->hessian[h - c->proof_hessian] : 0.0) +
+            *h = (original->hessian ? weight * original->hessian[h - c->proof_hessian] : 0.0) +
                  (i % (size + 1) == 0 ? 1.0 : 0.0);
         }
     }
+}
+
+/* The same constraints with all constants zero. */
+static perp_contact_qp recession_of(perp_convex_workspace *c)
+{
+    perp_contact_qp recession = *c->problem;
     for (int i = 0; i < c->n; i++) {
-        c->proof_lower[i] = original->lower && isfinite(original->lower[i]) ? 0.0 : -INFINITY;
-        c->proof_upper[i] = original->upper && isfinite(original->upper[i]) ? 0.0 : INFINITY;
-        c->proof_g[i] = original->g[i] / c->g_scale;
+        c->proof_lower[i] = c->problem->lower && isfinite(c->problem->lower[i]) ? 0.0 : -INFINITY;
+        c->proof_upper[i] = c->problem->upper && isfinite(c->problem->upper[i]) ? 0.0 : INFINITY;
+        c->proof_g[i] = c->problem->g[i] / c->g_scale;
     }
     memset(c->proof_zero, 0, (size_t)(c->m + c->e) * sizeof(double));
     recession.hessian = c->proof_hessian;
@@ -362,31 +446,77 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c)
     recession.offset = recession.equality_target = c->proof_zero;
     recession.lower = c->proof_lower;
     recession.upper = c->proof_upper;
-    perp_convex_copy(c, &c->best, &c->saved);
+    return recession;
+}
+
+/* One solve of the recession problem. Its last iterate is as good a direction as its best point, and often the better
+ * one: that the multipliers of a degenerate cone still grow is no matter here. */
+static bool project_gradient(perp_convex_workspace *c, const perp_contact_qp *recession)
+{
+    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8};
+    if (perp_convex_setup(c, recession, NULL) != PERP_STATUS_OK) {
+        return false; /* cannot be: the sizes are the same */
+    }
+    c->best_residual = INFINITY;
+    perp_convex_ipm(c, &attempt);
+    return true;
+}
+
+/* Keeps the direction x, scaled to g.x = -1, if it is the best so far. */
+static void offer_direction(perp_convex_workspace *c, const perp_contact_qp *original, const double *x, double *best)
+{
+    const double fall = -perp_dense_dot(c->n, original->g, x);
+    if (!(fall > 0.0)) {
+        return;
+    }
+    for (int i = 0; i < c->n; i++) {
+        c->product3[i] = x[i] / fall;
+    }
+    const double measure = perp_contact_qp_unboundedness(original, c->product3);
+    if (measure < *best) {
+        *best = measure;
+        memcpy(c->proof_direction, c->product3, (size_t)c->n * sizeof(double));
+        memcpy(c->proof_x, x, (size_t)c->n * sizeof(double));
+    }
+}
+
+/* The projection of -g on the directions along which nothing ends: min 1/2 |x|^2 + g.x over H x = 0, A x in K, C x = 0,
+ * which has a solution whatever the problem. H x = 0 by the method of multipliers: each round adds weight H x to g. */
+double perp_convex_prove_unbounded(perp_convex_workspace *c)
+{
+    enum { ROUNDS = 6 };
+    const perp_contact_qp *original = c->problem;
+    const perp_contact_qp recession = recession_of(c);
+    const double most = original->hessian ? largest((int)c->hessian_total, original->hessian) : 0.0;
+    const double weight = most > 0.0 ? 1e10 / most : 0.0;
     const perp_convex_residual parts = c->best_parts;
     const double residual = c->best_residual, tolerance = c->tolerance;
-    if (perp_convex_setup(c, &recession, NULL) != PERP_STATUS_OK) {
-        return INFINITY; /* cannot be: the sizes are the same */
+    double best = INFINITY;
+    memset(c->proof_x, 0, (size_t)c->n * sizeof(double));
+    weigh_hessian(c, original, weight);
+    perp_convex_copy(c, &c->best, &c->saved);
+    c->tolerance = 1e-12;
+    for (int round = 0; round < ROUNDS && best > 1e-12 && project_gradient(c, &recession); round++) {
+        offer_direction(c, original, c->best.x, &best);
+        offer_direction(c, original, c->at.x, &best);
+#ifdef TRACE
+        printf("unbounded %d: %.3e\n",round,best);
+#endif
+        c->problem = original;
+        perp_convex_h(c, c->proof_x, c->product3);
+        double change = 0.0;
+        for (int i = 0; i < c->n; i++) {
+            c->proof_g[i] += weight * c->product3[i];
+            change = fmax(change, fabs(weight * c->product3[i]));
+        }
+        if (change < 1e-14) {
+            break;
+        }
     }
-    enum { ITERATIONS = 100 };
-    c->best_residual = INFINITY;
-    c->tolerance = 1e-11;
-    perp_convex_ipm(c, ITERATIONS);
-    const bool found = c->best_residual < INFINITY;
-    memcpy(c->proof_g, c->best.x, (size_t)c->n * sizeof(double));
-    if (perp_convex_setup(c, original, NULL) != PERP_STATUS_OK) {
-        return INFINITY;
-    }
+    perp_convex_setup(c, original, NULL);
     c->tolerance = tolerance;
     c->best_residual = residual;
     c->best_parts = parts;
     perp_convex_copy(c, &c->saved, &c->best);
-    const double fall = -perp_dense_dot(c->n, original->g, c->proof_g);
-    if (!found || !(fall > 0.0)) {
-        return INFINITY;
-    }
-    for (int i = 0; i < c->n; i++) {
-        c->proof_g[i] /= fall;
-    }
-    return perp_contact_qp_unboundedness(original, c->proof_g);
+    return best;
 }

@@ -184,7 +184,7 @@ static void clean(perp_convex_workspace *c, const perp_convex_iterate *at)
     }
 }
 
-bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes)
+bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes, double give_up)
 {
     double before = INFINITY;
     bool solved = false, fresh = true, same = false;
@@ -203,6 +203,9 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
         /* A pass more after the first good one: it costs a solve and brings the point to rounding. */
         if (solved && (c->judged >= 0.1 * before || c->judged < 1e-14)) {
             return true;
+        }
+        if (c->judged > give_up) {
+            return solved;
         }
         fresh = same && c->judged > 0.1 * before;
         if (fresh) { /* the set is right, the proximal terms hold the point up */

@@ -48,7 +48,8 @@ static void lay_out(perp_convex_workspace *c, size_t block, slice *s)
     c->diagonal = cut(s, n + e, sizeof(double));
     c->step = cut(s, n + e, sizeof(double));
     double **by_unknown[] = {&c->rd,      &c->product, &c->product2,    &c->product3,   &c->y_lower,
-                             &c->y_upper, &c->proof_g, &c->proof_lower, &c->proof_upper};
+                             &c->y_upper, &c->proof_g, &c->proof_lower, &c->proof_upper,
+                             &c->proof_x, &c->proof_direction};
     for (size_t k = 0; k < sizeof by_unknown / sizeof *by_unknown; k++) {
         *by_unknown[k] = cut(s, n, sizeof(double));
     }
@@ -254,6 +255,7 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     }
     slice give = {c->memory.data, 0};
     lay_out(c, block, &give);
+    memset(c->active, 0, (size_t)c->m * sizeof *c->active);
     list_cones(c);
     list_bounds(c);
     measure_stiffness(c);

@@ -130,11 +130,11 @@ static void note(perp_convex_info *info, const char *method)
 /* From the warm start, or from zero where the method was asked for without one. */
 static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    enum { PASSES = 12 };
+    enum { PASSES = 2 };
     static const perp_convex_point nothing = {0};
     perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
     const int passes = settings->max_iterations > 0 ? settings->max_iterations : PASSES;
-    if (perp_convex_newton(c, &c->at, passes)) {
+    if (perp_convex_newton(c, &c->at, passes, INFINITY)) {
         return PERP_OUTCOME_SOLVED;
     }
     return perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : PERP_OUTCOME_ITERATION_LIMIT;
@@ -165,7 +165,7 @@ static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_c
     const double unbounded = perp_convex_prove_unbounded(c);
     if (unbounded <= PROVEN) {
         info->certificate = unbounded;
-        memcpy(c->best.x, c->proof_g, (size_t)c->n * sizeof(double));
+        memcpy(c->best.x, c->proof_direction, (size_t)c->n * sizeof(double));
         settle(c);
         return PERP_OUTCOME_UNBOUNDED;
     }
@@ -181,27 +181,58 @@ static void forget(perp_convex_workspace *c)
     perp_convex_judge(c, &c->trial);
 }
 
+static bool is_open(perp_outcome outcome)
+{
+    return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
+}
+
+/* The interior point: from the last step's solution, from nothing, and where that fails and no proof says why, again
+ * with more care: shorter steps stay nearer to the central path, other proximal terms round otherwise. */
+static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
+{
+    enum { ITERATIONS = 100, WARM_ITERATIONS = 25 };
+    static const perp_convex_attempt careful[] = {{0, false, 0.9, 1e-8, 1e-8},
+                                                  {0, false, 0.9, 1e-10, 1e-10},
+                                                  {0, false, 0.7, 1e-7, 1e-9},
+                                                  {0, false, 0.9, 1e-12, 1e-12}};
+    const int most = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
+    perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
+    if (settings->warm) {
+        perp_convex_import(c, settings->warm, &c->at);
+        outcome = perp_convex_ipm(c, &(perp_convex_attempt){WARM_ITERATIONS, true, 0.99, 1e-8, 1e-8});
+    }
+    if (is_open(outcome)) {
+        outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8});
+    }
+    if (is_open(outcome)) {
+        outcome = prove(c, outcome, info);
+    }
+    for (size_t k = 0; k < sizeof careful / sizeof *careful && is_open(outcome) && settings->max_iterations == 0; k++) {
+        perp_convex_attempt attempt = careful[k];
+        attempt.iterations = 2 * ITERATIONS;
+        outcome = perp_convex_ipm(c, &attempt);
+    }
+    return outcome;
+}
+
 perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
 {
-    enum { ITERATIONS = 100 };
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     c->best_residual = INFINITY;
     c->tolerance = settings->tolerance;
-    forget(c);
     c->cancel = settings->cancel;
     c->iterations = c->factorisations = 0;
+    forget(c);
     if (wants(settings, "newton") && (settings->warm || settings->method)) {
         note(info, "newton");
         outcome = run_newton(c, settings);
     }
-    if (wants(settings, "ipm") && outcome != PERP_OUTCOME_SOLVED && outcome != PERP_OUTCOME_CANCELLED) {
+    if (wants(settings, "ipm") && is_open(outcome)) {
         note(info, "ipm");
-        outcome = perp_convex_ipm(c, settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS);
+        outcome = run_ipm(c, settings, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c);
-    } else if (outcome != PERP_OUTCOME_SOLVED && outcome != PERP_OUTCOME_CANCELLED) {
-        outcome = prove(c, outcome, info);
     }
     info->outcome = outcome;
     info->residual = c->best_parts;

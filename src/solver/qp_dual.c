@@ -151,18 +151,10 @@ static double warm_multiplier(const perp_qp_dual_workspace *c, int k)
     return c->problem->upper && warm->y_upper ? warm->y_upper[bound - c->n] : 0.0;
 }
 
+/* From an empty working set: what must hold, and what the caller believes to hold. */
 static verdict start(perp_qp_dual_workspace *c)
 {
     const int n = c->n;
-    perp_qp_dual_clear(c);
-    for (int i = 0; i < n; i++) {
-        double sum = 0.0;
-        for (int k = i; k < n; k++) {
-            const double entry = perp_row_const(c->jt, n, k)[i];
-            sum += entry * entry;
-        }
-        c->root[i] = sqrt(sum);
-    }
     double pull = 0.0;
     for (int k = 0; k < n; k++) {
         const double entry = perp_dense_dot(k + 1, perp_row_const(c->jt, n, k), c->problem->g);
@@ -237,7 +229,6 @@ static int most_violated(perp_qp_dual_workspace *c)
     const perp_qp *p = c->problem;
     const int first_lower = p->equalities + p->rows, first_upper = first_lower + c->n;
     search s = {-1, 0.0, 0.0};
-    perp_qp_dual_snap(c);
     for (int i = 0; i < c->n; i++) {
         s.largest_x = fmax(s.largest_x, fabs(c->x[i]));
     }
@@ -323,9 +314,9 @@ static bool is_faint(const perp_qp_dual_workspace *c, int k)
     return -perp_qp_dual_slack(c, &row) <= SPOILT * perp_qp_dual_magnitude(c, &row);
 }
 
-/* Whether the constraint of the last direction, which depends on the working set or nearly so, is violated so little
- * that it is better left out. In a second attempt, a nearly dependent one would buy the last digits of its slack with
- * multipliers of the size of 1 / d_tail^2, and these would cost more digits elsewhere. */
+/* Whether the constraint of the last direction depends on the working set, and is violated so little that it is better
+ * left out; in a second attempt also if it depends nearly: it would buy the last digits of its slack with multipliers
+ * of the size of 1 / d_tail^2, and these cost more digits elsewhere. */
 static bool negligible(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row, double violation)
 {
     if (!c->independent && violation <= DEPENDENT_NOISE * perp_qp_dual_magnitude(c, row)) {
@@ -504,10 +495,10 @@ static verdict attempt(perp_qp_dual_workspace *c)
     if (largest <= c->settings->tolerance || (first != DONE && first != BROKEN)) {
         return first;
     }
-    const bool skipped = c->skipped_equality;
     const perp_convex_residual residual = c->residual;
     copy_point(c->problem, &c->point, &c->kept);
     forget(c);
+    perp_qp_dual_clear(c);
     c->limit = c->iterations + limit;
     c->nearly = NEARLY;
     const verdict second = run(c);
@@ -517,8 +508,7 @@ static verdict attempt(perp_qp_dual_workspace *c)
     }
     copy_point(c->problem, &c->kept, &c->point);
     c->residual = residual;
-    c->skipped_equality = skipped;
-    return first;
+    return first; /* not solved: nothing more is asked of the working set, which is the second's */
 }
 
 static void deliver(perp_qp_dual_workspace *c, verdict v, perp_convex_point *solution, perp_convex_info *info)

@@ -75,7 +75,8 @@ double perp_qp_dual_slack(const perp_qp_dual_workspace *c, const perp_qp_dual_ro
 double perp_qp_dual_magnitude(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row);
 double perp_qp_dual_norm(perp_qp_dual_workspace *c, int k);
 
-/* H = L L'; false if H is not positive definite to rounding, with the row where that shows. */
+/* H = L L', an empty working set and `root`; false if H is not positive definite to rounding, with the row where that
+ * shows. */
 bool perp_qp_dual_factor_h(perp_qp_dual_workspace *c, int *failed_row);
 /* An empty working set: J = L^-T. */
 void perp_qp_dual_clear(perp_qp_dual_workspace *c);
@@ -89,10 +90,6 @@ void perp_qp_dual_drop(perp_qp_dual_workspace *c, int position);
  * says whether the corrections died out. */
 void perp_qp_dual_solve_on_set(perp_qp_dual_workspace *c);
 bool perp_qp_dual_refine(perp_qp_dual_workspace *c, int turns);
-
-/* Sets what is at a bound of the working set to that bound, to the last bit: a variable with equal bounds is then not
- * taken for one that violates the other. */
-void perp_qp_dual_snap(perp_qp_dual_workspace *c);
 
 /* Multipliers into `c->point`: one, or the zeros and scale times those of the working set. Where they must not be
  * negative they are not. */

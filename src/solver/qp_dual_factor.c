@@ -83,6 +83,7 @@ bool perp_qp_dual_factor_h(perp_qp_dual_workspace *c, int *failed_row)
     const double *h = c->problem->h;
     *failed_row = 0;
     if (n == 0) {
+        perp_qp_dual_clear(c);
         return true;
     }
     if (!h) {
@@ -93,16 +94,26 @@ bool perp_qp_dual_factor_h(perp_qp_dual_workspace *c, int *failed_row)
     if (perp_cholesky_factor(n, c->l, n, failed_row) != PERP_STATUS_OK) {
         return false;
     }
-    /* A pivot is the diagonal entry less a sum of squares; what that leaves of it by rounding is no proof of a sign. */
-    const double least = 4.0 * n * DBL_EPSILON;
+    perp_qp_dual_clear(c);
+    /* L L' is H but for errors of n eps sqrt(H_ii H_jj). Scaled to a unit diagonal H has its least eigenvalue between
+     * 1 / n and 1 of the least 1 / (H_ii (H^-1)_ii), and a positive sign of that is believed only above these errors;
+     * a positive pivot alone is not believed, since it may follow a small one. */
+    int failed = -1;
+    double largest = 1.0 / (16.0 * n * DBL_EPSILON);
     for (int i = 0; i < n; i++) {
-        const double pivot = perp_row_const(c->l, n, i)[i];
-        if (!(pivot * pivot > least * perp_row_const(h, n, i)[i])) {
-            *failed_row = i;
-            return false;
+        double sum = 0.0;
+        for (int k = i; k < n; k++) {
+            const double entry = perp_row_const(c->jt, n, k)[i];
+            sum += entry * entry;
+        }
+        c->root[i] = sqrt(sum);
+        if (!(perp_row_const(h, n, i)[i] * sum < largest)) {
+            failed = i;
+            largest = perp_row_const(h, n, i)[i] * sum;
         }
     }
-    return true;
+    *failed_row = failed;
+    return failed < 0;
 }
 
 void perp_qp_dual_clear(perp_qp_dual_workspace *c)
@@ -305,7 +316,7 @@ static void accumulate(perp_qp_dual_workspace *c, int k, double s)
         c->wide[row.index] += (long double)row.sign * s;
         return;
     }
-    for (int i = 0; i < c->n; i++) {
+    for (int i = 0; row.entries && i < c->n; i++) {
         c->wide[i] += (long double)row.entries[i] * s;
     }
 }
@@ -335,7 +346,8 @@ static void measure(perp_qp_dual_workspace *c)
     }
 }
 
-void perp_qp_dual_snap(perp_qp_dual_workspace *c)
+/* A variable with equal bounds that is off by a bit would violate the other. */
+static void snap(perp_qp_dual_workspace *c)
 {
     for (int j = 0; j < c->count; j++) {
         const perp_qp_dual_row row = perp_qp_dual_row_of(c, c->active[j]);
@@ -353,7 +365,7 @@ bool perp_qp_dual_refine(perp_qp_dual_workspace *c, int turns)
         measure(c);
         change = correct(c);
     }
-    perp_qp_dual_snap(c);
+    snap(c);
     return change <= 1e-12;
 }
 

@@ -427,7 +427,6 @@ def test_usage(perp, arguments, words):
     ('{"kind": "lcp", "q": [], "M": []}\n', "1:31", "no rows"),
     ("kind: mlcp\nfree: []\nq: []\nM: # below\n  []\n", "5:3", "no rows"),
     ("kind: mcp\nM: {rows: 0, cols: 0, triplets: []}\nq: []\nlower: []\nupper: []\n", "2:11", "no rows"),
-    ("kind: qp\nH: [[1]]\ng: [1]\n", "1:7", "not available yet"),
     ("kind: lcq\nM: [[1]]\nq: [1]\n", "1:7", "one of `lcp`")])
 def test_bad_input(perp, text, place, words):
     perp.write("p.yaml", text)

@@ -1,5 +1,6 @@
 /* libFuzzer target: arbitrary bytes as a problem file. Whatever loads passes its check, and where it is small it is
- * solved: "solved" must have a residual that holds, and no status but the outcomes may come back. */
+ * solved: "solved" must have a residual that holds, and "infeasible" and "unbounded" of a convex problem evidence that
+ * does; no status but the outcomes may come back, and of a convex problem that H is indefinite. */
 #include <perp/problem_yaml.h>
 #include <perp/solver.h>
 
@@ -9,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST = 16 };
+enum { MOST = 16, MOST_ROWS = 48 };
 
 static void require(bool holds)
 {
@@ -42,9 +43,56 @@ static void exercise(const perp_problem *p)
         require(perp_mcp_check(&p->mcp, &error) == PERP_STATUS_OK);
         status = perp_mcp_solve(&p->mcp, NULL, workspace, &solution, &info, &error);
         break;
+    default:
+        abort();
     }
     require(status == PERP_STATUS_OK);
     require(info.outcome != PERP_OUTCOME_SOLVED || perp_problem_residual(p, z) <= 1e-8);
+}
+
+static bool is_small(const perp_problem *p)
+{
+    int rows = p->kind == PERP_PROBLEM_CONE_QP ? p->cone_qp.equalities : 0;
+    for (int k = 0; p->kind == PERP_PROBLEM_CONE_QP && k < p->cone_qp.cones; k++) {
+        rows += p->cone_qp.cone_rows[k];
+    }
+    rows += p->kind == PERP_PROBLEM_QP || p->kind == PERP_PROBLEM_LP ? p->qp.rows + p->qp.equalities : 0;
+    return perp_problem_size(p) <= MOST && rows <= MOST_ROWS;
+}
+
+static void exercise_convex(const perp_problem *p)
+{
+    static perp_convex_workspace *workspace;
+    static double x[MOST], y[MOST_ROWS], y_equality[MOST_ROWS], y_lower[MOST], y_upper[MOST];
+    perp_error error;
+    require(workspace || perp_convex_workspace_create(NULL, &workspace, &error) == PERP_STATUS_OK);
+    perp_convex_point point = {x, y, y_equality, y_lower, y_upper};
+    perp_convex_info info;
+    perp_status status;
+    double infeasibility = 0.0, unboundedness = 0.0;
+    if (p->kind == PERP_PROBLEM_CONE_QP) {
+        require(perp_cone_qp_check(&p->cone_qp, &error) == PERP_STATUS_OK);
+        require(perp_cone_qp_reserve(&p->cone_qp, workspace, &error) == PERP_STATUS_OK);
+        status = perp_cone_qp_solve(&p->cone_qp, NULL, workspace, &point, &info, &error);
+        infeasibility = perp_cone_qp_infeasibility(&p->cone_qp, &point);
+        unboundedness = perp_cone_qp_unboundedness(&p->cone_qp, x);
+    } else {
+        require(perp_qp_check(&p->qp, &error) == PERP_STATUS_OK);
+        require((p->qp.h == NULL) == (p->kind == PERP_PROBLEM_LP));
+        require(perp_qp_reserve(&p->qp, workspace, &error) == PERP_STATUS_OK);
+        status = perp_qp_solve(&p->qp, NULL, workspace, &point, &info, &error);
+        infeasibility = perp_qp_infeasibility(&p->qp, &point);
+        unboundedness = perp_qp_unboundedness(&p->qp, x);
+    }
+    if (status == PERP_STATUS_BAD_INPUT) { /* indefinite beyond what the check sees */
+        require(p->hessian_line > 0);
+        return;
+    }
+    require(status == PERP_STATUS_OK);
+    require(info.outcome != PERP_OUTCOME_SOLVED ||
+            perp_convex_residual_largest(perp_problem_convex_residual(p, &point)) <= 1e-8);
+    require(info.outcome != PERP_OUTCOME_INFEASIBLE || infeasibility <= 1e-8);
+    require(info.outcome != PERP_OUTCOME_UNBOUNDED || unboundedness <= 1e-8);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -57,8 +105,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require((status == PERP_STATUS_OK) == (problem != NULL));
     require((status == PERP_STATUS_OK) == (diagnostics.errors == 0));
     if (problem) {
-        if (perp_problem_size(problem) <= MOST) {
-            exercise(problem);
+        if (is_small(problem)) {
+            (perp_problem_is_convex(problem->kind) ? exercise_convex : exercise)(problem);
         }
         perp_problem_free(problem);
     }

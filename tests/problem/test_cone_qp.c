@@ -42,6 +42,15 @@ static void distance_near_the_boundary(void **state)
     assert_true(fabs(perp_cone_qp_residual(&p, &at).primal - wanted) < 1e-6 * wanted);
     x[1] = 3e8 - 3.0 * u;
     assert_true(perp_cone_qp_residual(&p, &at).primal == 0.0);
+    /* Slacks that no double holds: 5e8 - u / 4 before (3e8, 4e8), and 5e8 before (3e8, 4e8 + u / 4). */
+    double fine[4] = {5e8, 3e8, 4e8, 0.25 * u};
+    const double four_zeros[4] = {0.0};
+    double rows[12] = {1.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0};
+    const perp_cone_qp split = {.n = 4, .g = four_zeros, .cones = 1, .cone_rows = three, .a = rows, .b = zero};
+    const perp_convex_point at_fine = {.x = fine, .y = y};
+    assert_true(fabs(perp_cone_qp_residual(&split, &at_fine).primal - 0.25 * u / sqrt(2.0)) < 1e-6 * u);
+    rows[3] = 0.0, rows[11] = 1.0;
+    assert_true(fabs(perp_cone_qp_residual(&split, &at_fine).primal - 0.2 * u / sqrt(2.0)) < 1e-6 * u);
     /* y likewise, with x = 0; H x + g - A'y = -y is made zero by equations. */
     double on_y[3] = {5e8, 3e8 + 3.0 * u, 4e8}, minus_y[3] = {-5e8, -3e8 - 3.0 * u, -4e8}, origin[3] = {0.0, 0.0, 0.0};
     const perp_cone_qp held = {3, NULL, zero, 1, three, identity, zero, 3, identity, zero};

@@ -147,6 +147,19 @@ static void nothing_and_unconstrained(void **state)
 
 /* ---- random ones ------------------------------------------------------------------------------------------------- */
 
+/* What carries is met: a bound to the last bit, a row to the rounding of its sum (terms below 3, some 100 of them). */
+static void assert_tight(const dual_case *q)
+{
+    for (int k = 0; k < q->rows; k++) {
+        const long double slack = dual_product(q, q->a + (ptrdiff_t)k * q->n) - q->b[k];
+        assert_true(q->point.y[k] == 0.0 || fabsl(slack) <= 1e-13L);
+    }
+    for (int i = 0; q->bounded && i < q->n; i++) {
+        assert_true(q->point.y_lower[i] == 0.0 || q->point.x[i] == q->lower[i]);
+        assert_true(q->point.y_upper[i] == 0.0 || q->point.x[i] == q->upper[i]);
+    }
+}
+
 static void random_problems_are_solved(void **state)
 {
     (void)state;
@@ -158,6 +171,7 @@ static void random_problems_are_solved(void **state)
         for (int k = 0; k < repeats; k++) {
             dual_case q = random_dual_case(&random, sizes[s][0], sizes[s][1], sizes[s][2], k % 2 == 1);
             const perp_convex_info info = assert_dual_solved(&q, NULL, ROUNDING);
+            assert_tight(&q);
             assert_int_equal(info.tried_count, 1);
             assert_string_equal(info.tried[0], info.method);
             free_dual_case(&q);
@@ -410,6 +424,24 @@ static void thin_problems_are_not_called_infeasible(void **state)
     }
 }
 
+/* 1e4 x >= 0 and -1e4 x + 1e-11 y >= 5e-8: met by (0, 5000), but to rounding the rows are parallel, and their
+ * contradiction is measured as 1e-11 / 5e-8, which proves nothing. */
+static void a_weak_proof_is_none(void **state)
+{
+    (void)state;
+    dual_case q = new_dual_case(2, 2, 0);
+    q.a[0] = 1e4;
+    q.a[2] = -1e4;
+    q.a[3] = 1e-11;
+    q.b[1] = 5e-8;
+    perp_convex_info info = solve_dual_case(&q, NULL);
+    assert_true(info.outcome != PERP_OUTCOME_INFEASIBLE);
+    assert_true(info.outcome != PERP_OUTCOME_SOLVED || judge_dual_case(&q) <= 1e-8);
+    q.a[3] = 0.0; /* now it is one */
+    assert_dual_infeasible(&q);
+    free_dual_case(&q);
+}
+
 static void contradicting_equalities_and_bounds(void **state)
 {
     (void)state;
@@ -506,6 +538,16 @@ static void bits_repeat(void **state)
     ASSERT_STATUS(PERP_STATUS_OK, perp_qp_dual(&problem, NULL, workspace, &q.point, &info, NULL));
     assert_memory_equal(x, q.point.x, sizeof x);
     assert_memory_equal(y, q.point.y, sizeof y);
+    dual_case hopeless =
+        new_dual_case(0, 60, 0); /* nothing is left of the others, not even where nothing is factored */
+    for (int k = 0; k < 60; k++) {
+        hopeless.b[k] = 1.0 + k % 7;
+    }
+    const perp_qp hopeless_problem = dual_qp_of(&hopeless);
+    ASSERT_STATUS(PERP_STATUS_OK, perp_qp_dual(&hopeless_problem, NULL, workspace, &hopeless.point, &info, NULL));
+    ASSERT_OUTCOME(PERP_OUTCOME_INFEASIBLE, info);
+    assert_true(hopeless.point.y[0] == 1.0); /* 0 >= 1, the first: the equalities before it were in a working set */
+    free_dual_case(&hopeless);
     solve_dual_case(&q, NULL); /* another workspace */
     assert_memory_equal(x, q.point.x, sizeof x);
     assert_memory_equal(y, q.point.y, sizeof y);
@@ -531,6 +573,7 @@ int main(void)
         cmocka_unit_test(rows_parallel_but_for_the_last_digits),
         cmocka_unit_test(infeasible_problems_are_proven),
         cmocka_unit_test(thin_problems_are_not_called_infeasible),
+        cmocka_unit_test(a_weak_proof_is_none),
         cmocka_unit_test(contradicting_equalities_and_bounds),
         cmocka_unit_test(warm_gives_the_cold_answer_in_fewer_steps),
         cmocka_unit_test(bits_repeat),

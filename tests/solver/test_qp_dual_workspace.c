@@ -139,6 +139,11 @@ static void cancel_and_limit_end_it(void **state)
     perp_convex_info info = solve_dual_case(&q, &settings);
     ASSERT_OUTCOME(PERP_OUTCOME_CANCELLED, info);
     assert_int_equal(info.iterations, 0);
+    dual_case rows_only = random_dual_case(&random, 6, 20, 0, false); /* seen before the first step, too */
+    info = solve_dual_case(&rows_only, &settings);
+    ASSERT_OUTCOME(PERP_OUTCOME_CANCELLED, info);
+    assert_int_equal(info.iterations, 0);
+    free_dual_case(&rows_only);
     cancel = false;
     assert_dual_solved(&q, &settings, ROUNDING);
     for (int limit = 1; limit < steps; limit++) {
@@ -214,6 +219,34 @@ static void what_is_no_problem_is_refused(void **state)
     free_dual_case(&q);
 }
 
+/* H = B'B with fewer rows than columns, in whole numbers, so that its rank is exact: some pivots come out as rounding.
+ */
+static void semidefinite_hessians_are_refused(void **state)
+{
+    (void)state;
+    perp_random random = {18};
+    for (int k = 0; k < 200; k++) {
+        const int n = 3 + k % 20, rank = n - 1 - k % 2;
+        dual_case q = new_dual_case(n, 0, 0);
+        double b[23][23];
+        for (int r = 0; r < rank; r++) {
+            for (int i = 0; i < n; i++) {
+                b[r][i] = floor(perp_random_uniform(&random, -9.0, 10.0));
+            }
+        }
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) {
+                q.h[i * n + j] = 0.0;
+                for (int r = 0; r < rank; r++) {
+                    q.h[i * n + j] += b[r][i] * b[r][j];
+                }
+            }
+        }
+        assert_refused(&q, NULL, "interior point");
+        free_dual_case(&q);
+    }
+}
+
 /* Numbers at the ends of the range: whatever is said, what comes back is finite and is what was said. */
 static void extreme_numbers_stay_finite(void **state)
 {
@@ -258,6 +291,7 @@ int main(void)
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(cancel_and_limit_end_it),
         cmocka_unit_test(what_is_no_problem_is_refused),
+        cmocka_unit_test(semidefinite_hessians_are_refused),
         cmocka_unit_test(extreme_numbers_stay_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

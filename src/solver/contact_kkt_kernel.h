@@ -1,0 +1,588 @@
+/* contact_kkt_kernel.h - assembly, L D L' and solution: contact_kkt_factor.c includes this once for each instruction
+ * set.
+ *
+ * Before it TARGET is the attribute of the functions and NAMED(f) their name. All vectors are of fixed length, and
+ * every operation on them goes by entry but for the last sum of a dot product, whose order is written out. So the bits
+ * do not depend on the set. There is no fma, which would change them.
+ *
+ * One product serves nearly everything: dest += A' U for dest, A and U whose rows are contiguous. In the assembly A is
+ * J and U is Omega J, in the factorisation A is L and U is -D L, in the substitution A is a piece of the solution.
+ */
+
+/* Three rows of dest by the columns of two vectors, V0 at 0 and V1 at `V1_AT`: what stays in registers. */
+#define TILE_OF_THREE(name, V0, V1, V1_AT)                                                                             \
+    static inline TARGET void NAMED(name)(const product *p, const double *a, const double *u, double *dest)            \
+    {                                                                                                                  \
+        V0 s00 = {0.0}, s10 = {0.0}, s20 = {0.0};                                                                      \
+        V1 s01 = {0.0}, s11 = {0.0}, s21 = {0.0};                                                                      \
+        for (int k = 0; k < p->count; k++, a += p->a_stride, u += p->u_stride) {                                       \
+            const V0 u0 = *(const V0 *)u;                                                                              \
+            const V1 u1 = *(const V1 *)(u + (V1_AT));                                                                  \
+            s00 += a[0] * u0;                                                                                          \
+            s01 += a[0] * u1;                                                                                          \
+            s10 += a[1] * u0;                                                                                          \
+            s11 += a[1] * u1;                                                                                          \
+            s20 += a[2] * u0;                                                                                          \
+            s21 += a[2] * u1;                                                                                          \
+        }                                                                                                              \
+        double *d1 = dest + p->stride, *d2 = d1 + p->stride;                                                           \
+        *(V0 *)dest += s00;                                                                                            \
+        *(V1 *)(dest + (V1_AT)) += s01;                                                                                \
+        *(V0 *)d1 += s10;                                                                                              \
+        *(V1 *)(d1 + (V1_AT)) += s11;                                                                                  \
+        *(V0 *)d2 += s20;                                                                                              \
+        *(V1 *)(d2 + (V1_AT)) += s21;                                                                                  \
+    }
+
+/* Three rows by one vector. */
+#define STRIP_OF_THREE(name, V)                                                                                        \
+    static inline TARGET void NAMED(name)(const product *p, const double *a, const double *u, double *dest)            \
+    {                                                                                                                  \
+        V s0 = {0.0}, s1 = {0.0}, s2 = {0.0};                                                                          \
+        for (int k = 0; k < p->count; k++, a += p->a_stride, u += p->u_stride) {                                       \
+            const V u0 = *(const V *)u;                                                                                \
+            s0 += a[0] * u0;                                                                                           \
+            s1 += a[1] * u0;                                                                                           \
+            s2 += a[2] * u0;                                                                                           \
+        }                                                                                                              \
+        double *d1 = dest + p->stride, *d2 = d1 + p->stride;                                                           \
+        *(V *)dest += s0;                                                                                              \
+        *(V *)d1 += s1;                                                                                                \
+        *(V *)d2 += s2;                                                                                                \
+    }
+
+/* One row by two vectors. */
+#define TILE_OF_ONE(name, V0, V1, V1_AT)                                                                               \
+    static inline TARGET void NAMED(name)(const product *p, const double *a, const double *u, double *dest)            \
+    {                                                                                                                  \
+        V0 s0 = {0.0};                                                                                                 \
+        V1 s1 = {0.0};                                                                                                 \
+        for (int k = 0; k < p->count; k++, a += p->a_stride, u += p->u_stride) {                                       \
+            s0 += *a * *(const V0 *)u;                                                                                 \
+            s1 += *a * *(const V1 *)(u + (V1_AT));                                                                     \
+        }                                                                                                              \
+        *(V0 *)dest += s0;                                                                                             \
+        *(V1 *)(dest + (V1_AT)) += s1;                                                                                 \
+    }
+
+TILE_OF_THREE(three_by_eight, perp_wide, perp_wide, 4)
+TILE_OF_THREE(three_by_six, perp_wide, perp_lanes, 4)
+TILE_OF_THREE(three_by_five, perp_wide, double, 4)
+TILE_OF_THREE(three_by_three, perp_lanes, double, 2)
+STRIP_OF_THREE(three_by_four, perp_wide)
+STRIP_OF_THREE(three_by_two, perp_lanes)
+STRIP_OF_THREE(three_by_one, double)
+TILE_OF_ONE(one_by_eight, perp_wide, perp_wide, 4)
+TILE_OF_ONE(one_by_six, perp_wide, perp_lanes, 4)
+TILE_OF_ONE(one_by_three, perp_lanes, double, 2)
+
+#undef TILE_OF_THREE
+#undef STRIP_OF_THREE
+#undef TILE_OF_ONE
+
+static inline TARGET void NAMED(three_rows)(const product *p, int i, int from)
+{
+    const double *a = p->a + i;
+    double *dest = p->dest + (ptrdiff_t)i * p->stride;
+    int j = from, left = p->columns - from;
+    for (; left > 8 || left == 8; left -= 8, j += 8) {
+        NAMED(three_by_eight)(p, a, p->u + j, dest + j);
+    }
+    switch (left) {
+    case 7:
+        NAMED(three_by_four)(p, a, p->u + j, dest + j);
+        NAMED(three_by_three)(p, a, p->u + j + 4, dest + j + 4);
+        return;
+    case 6:
+        NAMED(three_by_six)(p, a, p->u + j, dest + j);
+        return;
+    case 5:
+        NAMED(three_by_five)(p, a, p->u + j, dest + j);
+        return;
+    case 4:
+        NAMED(three_by_four)(p, a, p->u + j, dest + j);
+        return;
+    case 3:
+        NAMED(three_by_three)(p, a, p->u + j, dest + j);
+        return;
+    case 2:
+        NAMED(three_by_two)(p, a, p->u + j, dest + j);
+        return;
+    case 1:
+        NAMED(three_by_one)(p, a, p->u + j, dest + j);
+        return;
+    default:
+        return;
+    }
+}
+
+static inline TARGET void NAMED(one_row)(const product *p, int i, int from)
+{
+    const double *a = p->a + i;
+    double *dest = p->dest + (ptrdiff_t)i * p->stride;
+    int j = from;
+    for (; j + 8 <= p->columns; j += 8) {
+        NAMED(one_by_eight)(p, a, p->u + j, dest + j);
+    }
+    if (j + 6 <= p->columns) {
+        NAMED(one_by_six)(p, a, p->u + j, dest + j);
+        j += 6;
+    }
+    for (; j + 3 <= p->columns; j += 3) {
+        NAMED(one_by_three)(p, a, p->u + j, dest + j);
+    }
+    for (; j < p->columns; j++) {
+        double sum = 0.0;
+        for (int k = 0; k < p->count; k++) {
+            sum += a[(ptrdiff_t)k * p->a_stride] * p->u[(ptrdiff_t)k * p->u_stride + j];
+        }
+        dest[j] += sum;
+    }
+}
+
+/* dest += A' U */
+static TARGET void NAMED(add_product)(const product *p)
+{
+    int i = 0;
+    for (; i + 3 <= p->rows; i += 3) {
+        NAMED(three_rows)(p, i, 0);
+    }
+    for (; i < p->rows; i++) {
+        NAMED(one_row)(p, i, 0);
+    }
+}
+
+/* The same where of a square at its left only the upper triangle is wanted; below it entries may change. Rows begin
+ * where whole vectors remain. */
+static TARGET void NAMED(add_triangle)(const product *p)
+{
+    for (int i = 0; i < p->rows;) {
+        const int whole = p->columns - (p->columns - i + 3) / 4 * 4;
+        if (i + 3 <= p->rows) {
+            NAMED(three_rows)(p, i, whole > 0 ? whole : 0);
+            i += 3;
+        } else {
+            NAMED(one_row)(p, i, i);
+            i++;
+        }
+    }
+}
+
+/* ---- assembly --------------------------------------------------------------------------------------------------- */
+
+/* u = Omega J of three rows. */
+static inline TARGET void NAMED(weigh_three)(const double *w, int columns, const double *jacobian, double *u)
+{
+    const double *j0 = jacobian, *j1 = j0 + columns, *j2 = j1 + columns;
+    double *u1 = u + columns, *u2 = u1 + columns;
+    int c = 0;
+    for (; c + 4 <= columns; c += 4) {
+        const perp_wide x = *(const perp_wide *)(j0 + c), y = *(const perp_wide *)(j1 + c);
+        const perp_wide z = *(const perp_wide *)(j2 + c);
+        *(perp_wide *)(u + c) = (w[0] * x + w[1] * y) + w[2] * z;
+        *(perp_wide *)(u1 + c) = (w[3] * x + w[4] * y) + w[5] * z;
+        *(perp_wide *)(u2 + c) = (w[6] * x + w[7] * y) + w[8] * z;
+    }
+    if (c + 2 <= columns) {
+        const perp_lanes x = *(const perp_lanes *)(j0 + c), y = *(const perp_lanes *)(j1 + c);
+        const perp_lanes z = *(const perp_lanes *)(j2 + c);
+        *(perp_lanes *)(u + c) = (w[0] * x + w[1] * y) + w[2] * z;
+        *(perp_lanes *)(u1 + c) = (w[3] * x + w[4] * y) + w[5] * z;
+        *(perp_lanes *)(u2 + c) = (w[6] * x + w[7] * y) + w[8] * z;
+        c += 2;
+    }
+    if (c < columns) {
+        const double x = j0[c], y = j1[c], z = j2[c];
+        u[c] = (w[0] * x + w[1] * y) + w[2] * z;
+        u1[c] = (w[3] * x + w[4] * y) + w[5] * z;
+        u2[c] = (w[6] * x + w[7] * y) + w[8] * z;
+    }
+}
+
+/* u = the rows `first` .. `first` + count - 1 of Omega J. */
+static TARGET void NAMED(weigh_rows)(const double *omega, int rows, int first, int count, const double *jacobian,
+                                     int columns, double *u)
+{
+    if (rows == 3 && count == 3) {
+        NAMED(weigh_three)(omega, columns, jacobian, u);
+        return;
+    }
+    for (int r = 0; r < count; r++) {
+        const double *w = omega + (ptrdiff_t)(first + r) * rows;
+        double *row = u + (ptrdiff_t)r * columns;
+        for (int c = 0; c < columns; c++) {
+            row[c] = w[0] * jacobian[c];
+        }
+        for (int k = 1; k < rows; k++) {
+            if (w[k] != 0.0) {
+                perp_dense_subtract(columns, -w[k], jacobian + (ptrdiff_t)k * columns, row);
+            }
+        }
+    }
+}
+
+/* The products of `count` rows of a group of contacts; u is in `below`. */
+static inline TARGET void NAMED(add_rows)(perp_kkt *kkt, int group, int count, const double *jacobian, int columns)
+{
+    for (int k = kkt->target_start[group]; k < kkt->target_start[group + 1]; k++) {
+        const perp_kkt_target *t = &kkt->targets[k];
+        const product p = {.rows = t->a_length,
+                           .columns = t->b_length,
+                           .count = count,
+                           .a = jacobian + t->a,
+                           .u = kkt->below + t->b,
+                           .dest = kkt->panels + t->offset,
+                           .a_stride = columns,
+                           .u_stride = columns,
+                           .stride = t->stride};
+        if (t->a == t->b) {
+            NAMED(add_triangle)(&p);
+        } else {
+            NAMED(add_product)(&p);
+        }
+    }
+}
+
+/* The rows of all contacts of a group follow each other in J: so many are taken at once, and meet the panel once. */
+static inline TARGET void NAMED(add_group)(perp_kkt *kkt, const perp_contact_qp *problem, int group,
+                                           const double **omega, const double **jacobian)
+{
+    const int begin = kkt->group_first[group], end = kkt->group_first[group + 1];
+    const int columns = problem->dof_start[begin + 1] - problem->dof_start[begin];
+    const double *start = *jacobian;
+    int held = 0;
+    for (int i = begin; i < end; i++) {
+        const int rows = problem->row_start[i + 1] - problem->row_start[i];
+        for (int first = 0, count = 0; columns > 0 && first < rows; first += count) {
+            count = rows - first < PERP_KKT_ROWS ? rows - first : PERP_KKT_ROWS;
+            if (held + count > PERP_KKT_ROWS) {
+                NAMED(add_rows)(kkt, group, held, start, columns);
+                start += (ptrdiff_t)held * columns;
+                held = 0;
+            }
+            NAMED(weigh_rows)(*omega, rows, first, count, *jacobian, columns, kkt->below + (ptrdiff_t)held * columns);
+            held += count;
+        }
+        *omega += (ptrdiff_t)rows * rows;
+        *jacobian = columns > 0 && rows > 0 ? *jacobian + (ptrdiff_t)rows * columns : *jacobian;
+    }
+    if (held > 0) {
+        NAMED(add_rows)(kkt, group, held, start, columns);
+    }
+}
+
+static TARGET void NAMED(assemble)(perp_kkt *kkt, const perp_contact_qp *problem, const double *omega,
+                                   const double *diagonal)
+{
+    memcpy(kkt->panels, kkt->base, (size_t)kkt->panel_length * sizeof *kkt->panels);
+    const double *jacobian = problem->jacobian;
+    for (int group = 0; group < kkt->group_count; group++) {
+        NAMED(add_group)(kkt, problem, group, &omega, &jacobian);
+    }
+    for (int i = 0; i < kkt->unknowns; i++) {
+        double *entry = kkt->panels + kkt->diagonal[i];
+        *entry += diagonal[i];
+        const double size = fabs(*entry) > DBL_MIN ? fabs(*entry) : DBL_MIN;
+        kkt->floor[kkt->position[i]] = i < kkt->n ? size : -size;
+    }
+}
+
+/* ---- factorisation ---------------------------------------------------------------------------------------------- */
+
+/* A row of the panel: t = D l is turned into l, and its negative is kept. */
+static inline TARGET void NAMED(finish_one)(int n, double inverse, double *row, double *negative)
+{
+    int j = 0;
+    for (; j + 4 <= n; j += 4) {
+        const perp_wide t = *(const perp_wide *)(row + j);
+        *(perp_wide *)(negative + j) = -t;
+        *(perp_wide *)(row + j) = inverse * t;
+    }
+    for (; j < n; j++) {
+        negative[j] = -row[j];
+        row[j] = inverse * row[j];
+    }
+}
+
+/* One vector of three rows at once: l[0] of the second with the first, l[1] and l[2] of the third. */
+#define FINISH_THREE(V)                                                                                                \
+    do {                                                                                                               \
+        const V t0 = *(const V *)(row + j);                                                                            \
+        const V t1 = *(const V *)(row + stride + j) - l[0] * t0;                                                       \
+        const V t2 = (*(const V *)(row + 2 * stride + j) - l[1] * t0) - l[2] * t1;                                     \
+        *(V *)(negative + j) = -t0;                                                                                    \
+        *(V *)(negative + stride + j) = -t1;                                                                           \
+        *(V *)(negative + 2 * stride + j) = -t2;                                                                       \
+        *(V *)(row + j) = inverse[0] * t0;                                                                             \
+        *(V *)(row + stride + j) = inverse[1] * t1;                                                                    \
+        *(V *)(row + 2 * stride + j) = inverse[2] * t2;                                                                \
+    } while (0)
+
+static inline TARGET void NAMED(finish_three)(int n, ptrdiff_t stride, const double *inverse, const double *l,
+                                              double *row, double *negative)
+{
+    int j = 0;
+    for (; j + 4 <= n; j += 4) {
+        FINISH_THREE(perp_wide);
+    }
+    if (j + 2 <= n) {
+        FINISH_THREE(perp_lanes);
+        j += 2;
+    }
+    if (j < n) {
+        FINISH_THREE(double);
+    }
+}
+#undef FINISH_THREE
+
+/* Three rows that the rows above have been taken off from: their own triangle, then what is right of it. `row` and
+ * `negative` begin at the first's diagonal. */
+static inline TARGET void NAMED(factor_three)(perp_kkt *kkt, int place, int n, int stride, double *row,
+                                              double *negative)
+{
+    double *r1 = row + stride, *r2 = r1 + stride, *inverse = kkt->inverse + place, l[3];
+    take_pivot(kkt, place, row);
+    l[0] = inverse[0] * row[1];
+    l[1] = inverse[0] * row[2];
+    r1[1] -= l[0] * row[1];
+    r1[2] -= l[0] * row[2];
+    take_pivot(kkt, place + 1, r1 + 1);
+    l[2] = inverse[1] * r1[2];
+    r2[2] = (r2[2] - l[1] * row[2]) - l[2] * r1[2];
+    take_pivot(kkt, place + 2, r2 + 2);
+    negative[1] = -row[1];
+    negative[2] = -row[2];
+    negative[stride + 2] = -r1[2];
+    row[1] = l[0];
+    row[2] = l[1];
+    r1[2] = l[2];
+    NAMED(finish_three)(n - 3, stride, inverse, l, row + 3, negative + 3);
+}
+
+/* Rows `from` .. `to` - 1 of a panel, at most PERP_KKT_ROWS, against each other. */
+static TARGET void NAMED(factor_rows)(perp_kkt *kkt, double *panel, int rows, int first, int from, int to)
+{
+    for (int k = from, count = 0; k < to; k += count) {
+        count = k + 3 <= to ? 3 : 1;
+        double *row = panel + (ptrdiff_t)k * rows + k, *negative = kkt->below + (ptrdiff_t)(k - from) * rows + k;
+        const product p = {.rows = count,
+                           .columns = rows - k,
+                           .count = k - from,
+                           .a = panel + (ptrdiff_t)from * rows + k,
+                           .u = kkt->below + k,
+                           .dest = row,
+                           .a_stride = rows,
+                           .u_stride = rows,
+                           .stride = rows};
+        if (k > from) {
+            NAMED(add_product)(&p);
+        }
+        if (count == 3) {
+            NAMED(factor_three)(kkt, first + k, rows - k, rows, row, negative);
+        } else {
+            take_pivot(kkt, first + k, row);
+            NAMED(finish_one)(rows - k - 1, kkt->inverse[first + k], row + 1, negative + 1);
+        }
+    }
+}
+
+/* Row of the panel of supernode k that holds the first place of a run; `walk` is a run of k's at or before it. */
+static inline TARGET int NAMED(row_in)(const perp_kkt *kkt, int k, const perp_kkt_run *run, int *walk)
+{
+    if (run->super == k) {
+        return run->place - kkt->super_first[k];
+    }
+    while (kkt->runs[*walk].place + kkt->runs[*walk].length <= run->place) {
+        ++*walk;
+    }
+    return kkt->runs[*walk].row + (run->place - kkt->runs[*walk].place);
+}
+
+/* What rows `from` .. `to` - 1 of supernode `s` take from its ancestors: for each run of columns all runs of rows from
+ * there on, those that are neighbours in both panels together. */
+static TARGET void NAMED(update_ancestors)(perp_kkt *kkt, int s, int from, int to)
+{
+    const int end = kkt->super_runs[s + 1], rows = kkt->panel_rows[s];
+    const double *panel = kkt->panels + kkt->panel_start[s] + (ptrdiff_t)from * rows;
+    for (int q = kkt->super_runs[s]; q < end; q++) {
+        const perp_kkt_run *columns = &kkt->runs[q];
+        const int k = columns->super, k_rows = kkt->panel_rows[k], column = columns->place - kkt->super_first[k];
+        double *target = kkt->panels + kkt->panel_start[k] + (ptrdiff_t)column * k_rows;
+        int walk = kkt->super_runs[k], next = column;
+        for (int p = q; p < end;) {
+            const int row = next, source = kkt->runs[p].row;
+            const bool triangle = p == q;
+            int length = 0;
+            do {
+                length += kkt->runs[p++].length;
+                next = p < end ? NAMED(row_in)(kkt, k, &kkt->runs[p], &walk) : -1;
+            } while (next == row + length);
+            const product taken = {.rows = columns->length,
+                                   .columns = length,
+                                   .count = to - from,
+                                   .a = panel + columns->row,
+                                   .u = kkt->below + source,
+                                   .dest = target + row,
+                                   .a_stride = rows,
+                                   .u_stride = rows,
+                                   .stride = k_rows};
+            if (triangle) {
+                NAMED(add_triangle)(&taken);
+            } else {
+                NAMED(add_product)(&taken);
+            }
+        }
+    }
+}
+
+static TARGET void NAMED(factor)(perp_kkt *kkt)
+{
+    kkt->mended = 0;
+    for (int s = 0; s < kkt->super_count; s++) {
+        const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
+        double *panel = kkt->panels + kkt->panel_start[s];
+        for (int k = 0; k < width; k++) { /* what take_pivot looks at, until it puts the inverse there */
+            kkt->inverse[first + k] = panel[(ptrdiff_t)k * rows + k];
+        }
+        for (int from = 0; from < width; from += PERP_KKT_ROWS) {
+            const int to = from + PERP_KKT_ROWS < width ? from + PERP_KKT_ROWS : width;
+            NAMED(factor_rows)(kkt, panel, rows, first, from, to);
+            if (to < width) {
+                const product rest = {.rows = width - to,
+                                      .columns = rows - to,
+                                      .count = to - from,
+                                      .a = panel + (ptrdiff_t)from * rows + to,
+                                      .u = kkt->below + to,
+                                      .dest = panel + (ptrdiff_t)to * rows + to,
+                                      .a_stride = rows,
+                                      .u_stride = rows,
+                                      .stride = rows};
+                NAMED(add_triangle)(&rest);
+            }
+            if (rows > width) {
+                NAMED(update_ancestors)(kkt, s, from, to);
+            }
+        }
+    }
+}
+
+/* ---- solution --------------------------------------------------------------------------------------------------- */
+
+/* Columns `from` .. `to` - 1 of L, whose unknowns are found, are taken off from those below. */
+static inline TARGET void NAMED(take_off)(const perp_kkt *kkt, int s, int from, int to, double *b)
+{
+    const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
+    const double *panel = kkt->panels + kkt->panel_start[s] + (ptrdiff_t)from * rows;
+    double negative[PERP_KKT_ROWS];
+    for (int k = from; k < to; k++) {
+        negative[k - from] = -b[first + k];
+    }
+    product p = {.rows = 1, .count = to - from, .a = negative, .a_stride = 1, .u_stride = rows, .stride = 0};
+    if (to < width) {
+        p.columns = width - to;
+        p.u = panel + to;
+        p.dest = b + first + to;
+        NAMED(one_row)(&p, 0, 0);
+    }
+    for (int q = kkt->super_runs[s]; q < kkt->super_runs[s + 1]; q++) {
+        const perp_kkt_run *run = &kkt->runs[q];
+        p.columns = run->length;
+        p.u = panel + run->row;
+        p.dest = b + run->place;
+        NAMED(one_row)(&p, 0, 0);
+    }
+}
+
+static TARGET void NAMED(solve_forward)(const perp_kkt *kkt, double *b)
+{
+    for (int s = 0; s < kkt->super_count; s++) {
+        const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
+        const double *panel = kkt->panels + kkt->panel_start[s];
+        double *own = b + first;
+        for (int from = 0; from < width; from += PERP_KKT_ROWS) {
+            const int to = from + PERP_KKT_ROWS < width ? from + PERP_KKT_ROWS : width;
+            for (int k = from; k < to; k++) {
+                perp_dense_subtract(to - k - 1, own[k], panel + (ptrdiff_t)k * rows + k + 1, own + k + 1);
+            }
+            NAMED(take_off)(kkt, s, from, to, b);
+        }
+    }
+}
+
+static inline TARGET void NAMED(add_piece)(three_sums *sums, int n, const double *l0, const double *l1,
+                                           const double *l2, const double *x)
+{
+    perp_wide s0 = sums->four[0], s1 = sums->four[1], s2 = sums->four[2];
+    int j = 0;
+    for (; j + 4 <= n; j += 4) {
+        const perp_wide xx = *(const perp_wide *)(x + j);
+        s0 += *(const perp_wide *)(l0 + j) * xx;
+        s1 += *(const perp_wide *)(l1 + j) * xx;
+        s2 += *(const perp_wide *)(l2 + j) * xx;
+    }
+    sums->four[0] = s0;
+    sums->four[1] = s1;
+    sums->four[2] = s2;
+    if (j + 2 <= n) {
+        const perp_lanes xx = *(const perp_lanes *)(x + j);
+        sums->two[0] += *(const perp_lanes *)(l0 + j) * xx;
+        sums->two[1] += *(const perp_lanes *)(l1 + j) * xx;
+        sums->two[2] += *(const perp_lanes *)(l2 + j) * xx;
+        j += 2;
+    }
+    if (j < n) {
+        sums->one[0] += l0[j] * x[j];
+        sums->one[1] += l1[j] * x[j];
+        sums->one[2] += l2[j] * x[j];
+    }
+}
+
+/* Three unknowns of a supernode, from `k` on, or one: what follows them is found. */
+static inline TARGET void NAMED(find_unknowns)(const perp_kkt *kkt, int s, int k, int count, double *b)
+{
+    const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
+    const double *l0 = kkt->panels + kkt->panel_start[s] + (ptrdiff_t)k * rows;
+    const double *l1 = count == 3 ? l0 + rows : l0, *l2 = count == 3 ? l1 + rows : l0;
+    three_sums sums = {.one = {0.0, 0.0, 0.0}};
+    double *own = b + first;
+    const int next = k + count;
+    NAMED(add_piece)(&sums, width - next, l0 + next, l1 + next, l2 + next, own + next);
+    for (int q = kkt->super_runs[s]; q < kkt->super_runs[s + 1]; q++) {
+        const perp_kkt_run *run = &kkt->runs[q];
+        NAMED(add_piece)(&sums, run->length, l0 + run->row, l1 + run->row, l2 + run->row, b + run->place);
+    }
+    for (int i = count - 1; i >= 0; i--) {
+        const perp_wide f = sums.four[i];
+        const perp_lanes t = sums.two[i];
+        own[k + i] -= ((f[0] + f[2]) + (f[1] + f[3])) + ((t[0] + t[1]) + sums.one[i]);
+    }
+    if (count == 3) {
+        own[k + 1] -= l1[k + 2] * own[k + 2];
+        own[k] = (own[k] - l0[k + 1] * own[k + 1]) - l0[k + 2] * own[k + 2];
+    }
+}
+
+static TARGET void NAMED(solve)(perp_kkt *kkt, double *rhs)
+{
+    double *b = kkt->places;
+    for (int i = 0; i < kkt->unknowns; i++) {
+        b[kkt->position[i]] = rhs[i];
+    }
+    NAMED(solve_forward)(kkt, b);
+    for (int i = 0; i < kkt->unknowns; i++) {
+        b[i] *= kkt->inverse[i];
+    }
+    for (int s = kkt->super_count - 1; s >= 0; s--) {
+        int k = kkt->super_first[s + 1] - kkt->super_first[s];
+        while (k > 0) {
+            const int count = k >= 3 ? 3 : 1;
+            k -= count;
+            NAMED(find_unknowns)(kkt, s, k, count, b);
+        }
+    }
+    for (int i = 0; i < kkt->unknowns; i++) {
+        rhs[i] = b[kkt->position[i]];
+    }
+}
+
+/* ---- products --------------------------------------------------------------------------------------------------- */

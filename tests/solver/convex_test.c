@@ -1,0 +1,860 @@
+#include "convex_test.h"
+
+static void *zeros(size_t count, size_t size)
+{
+    void *memory = calloc(count + 1, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+static long double larger(long double a, long double b)
+{
+    return b == b ? (a > b ? a : b) : (long double)INFINITY;
+}
+
+/* ---- written out ------------------------------------------------------------------------------------------------- */
+
+static int count_slacks(convex_problem p)
+{
+    int rows = 0;
+    if (p.qp) {
+        return p.qp->rows;
+    }
+    if (p.contact) {
+        return p.contact->contact_count > 0 ? p.contact->slack_start[p.contact->contact_count] : 0;
+    }
+    for (int k = 0; k < p.cone->cones; k++) {
+        rows += p.cone->cone_rows[k];
+    }
+    return rows;
+}
+
+static int count_unknowns(convex_problem p)
+{
+    return p.qp ? p.qp->n : (p.cone ? p.cone->n : p.contact->n);
+}
+
+static int count_equalities(convex_problem p)
+{
+    return p.qp ? p.qp->equalities : (p.cone ? p.cone->equalities : p.contact->equality_count);
+}
+
+static void widen(long double *to, const double *from, int rows, int columns, long double factor)
+{
+    for (ptrdiff_t i = 0; from && i < (ptrdiff_t)rows * columns; i++) {
+        to[i] = factor * from[i];
+    }
+}
+
+static void write_contacts(const perp_contact_qp *q, written_out *w)
+{
+    const double *h = q->hessian, *jacobian = q->jacobian, *rays = q->rays;
+    const int n = q->n;
+    widen(w->g, q->g, n, 1, 1.0L);
+    for (int k = 0; h && k < q->block_count; k++) {
+        for (int i = q->block_start[k]; i < q->block_start[k + 1]; i++) {
+            for (int j = q->block_start[k]; j < q->block_start[k + 1]; j++) {
+                w->h[(ptrdiff_t)i * n + j] = *h++;
+            }
+        }
+    }
+    for (int i = 0; i < q->contact_count; i++) {
+        const int first = q->slack_start[i], slacks = q->slack_start[i + 1] - first;
+        const int rows = q->row_start[i + 1] - q->row_start[i], count = q->dof_start[i + 1] - q->dof_start[i];
+        for (int s = 0; s < slacks; s++) {
+            for (int r = 0; r < rows; r++) {
+                const long double ray = rays ? rays[s * rows + r] : (s == r ? 1.0L : 0.0L);
+                for (int k = 0; k < count; k++) {
+                    w->a[(ptrdiff_t)(first + s) * n + q->dofs[q->dof_start[i] + k]] += ray * jacobian[r * count + k];
+                }
+            }
+            w->offset[first + s] = q->offset[first + s];
+        }
+        const bool cone = q->quadratic && q->quadratic[i];
+        for (int k = 0; k < (cone ? 1 : slacks); k++) {
+            w->cone_rows[w->cones++] = cone ? slacks : 1;
+        }
+        jacobian += (ptrdiff_t)rows * count;
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    for (int i = 0; i < q->equality_count; i++) {
+        w->d[i] = q->equality_target[i];
+        for (int k = q->equality_start[i]; k < q->equality_start[i + 1]; k++) {
+            w->c[(ptrdiff_t)i * n + q->equality_dofs[k]] = q->equality_values[k];
+        }
+    }
+    w->lower = q->lower;
+    w->upper = q->upper;
+}
+
+written_out write_out(convex_problem p)
+{
+    const int n = count_unknowns(p), m = count_slacks(p), e = count_equalities(p);
+    const size_t nn = (size_t)n, mm = (size_t)m, ee = (size_t)e;
+    written_out w = {.n = n, .slacks = m, .equalities = e};
+    long double *at = w.memory = zeros(nn * nn + nn + mm * nn + mm + ee * nn + ee, sizeof(long double));
+    long double **arrays[] = {&w.h, &w.g, &w.a, &w.offset, &w.c, &w.d};
+    const size_t lengths[] = {nn * nn, nn, mm * nn, mm, ee * nn, ee};
+    for (size_t k = 0; k < 6; k++) {
+        *arrays[k] = at;
+        at += lengths[k];
+    }
+    w.cone_rows = zeros(mm, sizeof(int));
+    if (p.contact) {
+        write_contacts(p.contact, &w);
+        return w;
+    }
+    const perp_qp *q = p.qp;
+    const perp_cone_qp *k = p.cone;
+    widen(w.h, q ? q->h : k->h, n, n, 1.0L);
+    widen(w.g, q ? q->g : k->g, n, 1, 1.0L);
+    widen(w.a, q ? q->a : k->a, m, n, 1.0L);
+    widen(w.offset, q ? q->b : k->b, m, 1, q ? -1.0L : 1.0L);
+    widen(w.c, q ? q->c : k->c, e, n, 1.0L);
+    widen(w.d, q ? q->d : k->d, e, 1, 1.0L);
+    w.cones = q ? m : k->cones;
+    for (int i = 0; i < w.cones; i++) {
+        w.cone_rows[i] = q ? 1 : k->cone_rows[i];
+    }
+    w.lower = q ? q->lower : NULL;
+    w.upper = q ? q->upper : NULL;
+    return w;
+}
+
+void free_written_out(written_out *w)
+{
+    free(w->memory);
+    free(w->cone_rows);
+}
+
+/* ---- points ------------------------------------------------------------------------------------------------------ */
+
+static void point_arrays(convex_problem p, const perp_convex_point *point, double *arrays[5], int lengths[5])
+{
+    const int n = count_unknowns(p);
+    double *all[5] = {point->x, point->y, point->y_equality, point->y_lower, point->y_upper};
+    const int sizes[5] = {n, count_slacks(p), count_equalities(p), n, n};
+    memcpy(arrays, all, sizeof all);
+    memcpy(lengths, sizes, sizeof sizes);
+}
+
+perp_convex_point new_point(convex_problem p)
+{
+    const int n = count_unknowns(p);
+    return (perp_convex_point){zeros((size_t)n, sizeof(double)), zeros((size_t)count_slacks(p), sizeof(double)),
+                               zeros((size_t)count_equalities(p), sizeof(double)), zeros((size_t)n, sizeof(double)),
+                               zeros((size_t)n, sizeof(double))};
+}
+
+void free_point(perp_convex_point *point)
+{
+    free(point->x);
+    free(point->y);
+    free(point->y_equality);
+    free(point->y_lower);
+    free(point->y_upper);
+}
+
+void copy_point(convex_problem p, const perp_convex_point *from, perp_convex_point *to)
+{
+    double *a[5], *b[5];
+    int lengths[5];
+    point_arrays(p, from, a, lengths);
+    point_arrays(p, to, b, lengths);
+    for (int k = 0; k < 5; k++) {
+        memcpy(b[k], a[k], (size_t)lengths[k] * sizeof(double));
+    }
+}
+
+bool is_finite_point(convex_problem p, const perp_convex_point *point)
+{
+    double *arrays[5];
+    int lengths[5];
+    point_arrays(p, point, arrays, lengths);
+    for (int k = 0; k < 5; k++) {
+        for (int i = 0; i < lengths[k]; i++) {
+            if (!isfinite(arrays[k][i])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+double multiplier_norm(convex_problem p, const perp_convex_point *point)
+{
+    double *arrays[5];
+    int lengths[5];
+    long double sum = 0.0L;
+    point_arrays(p, point, arrays, lengths);
+    for (int k = 1; k < 5; k++) {
+        for (int i = 0; i < lengths[k]; i++) {
+            sum += (long double)arrays[k][i] * arrays[k][i];
+        }
+    }
+    return (double)sqrtl(sum);
+}
+
+static double distance_of(convex_problem p, const perp_convex_point *a, const perp_convex_point *b, int first, int end)
+{
+    double *of_a[5], *of_b[5];
+    int lengths[5];
+    long double worst = 0.0L;
+    point_arrays(p, a, of_a, lengths);
+    point_arrays(p, b, of_b, lengths);
+    for (int k = first; k < end; k++) {
+        for (int i = 0; i < lengths[k]; i++) {
+            worst = larger(worst, fabsl((long double)of_a[k][i] - of_b[k][i]));
+        }
+    }
+    return (double)worst;
+}
+
+double distance_of_x(convex_problem p, const perp_convex_point *a, const perp_convex_point *b)
+{
+    return distance_of(p, a, b, 0, 1);
+}
+
+double distance_of_multipliers(convex_problem p, const perp_convex_point *a, const perp_convex_point *b)
+{
+    return distance_of(p, a, b, 1, 5);
+}
+
+/* ---- the judge --------------------------------------------------------------------------------------------------- */
+
+static long double times(int n, const long double *row, const double *x)
+{
+    long double sum = 0.0L;
+    for (int j = 0; j < n; j++) {
+        sum += row[j] * x[j];
+    }
+    return sum;
+}
+
+/* From the cone {first entry >= norm of the rest}; its polar is minus the cone. */
+static long double distance_to_cone(int rows, const long double *s)
+{
+    long double tail = 0.0L;
+    for (int i = 1; i < rows; i++) {
+        tail = hypotl(tail, s[i]);
+    }
+    if (s[0] >= tail) {
+        return 0.0L;
+    }
+    return -s[0] >= tail ? hypotl(s[0], tail) : (tail - s[0]) / sqrtl(2.0L);
+}
+
+static long double outside_of_cones(const written_out *w, const long double *s)
+{
+    long double worst = 0.0L;
+    for (int k = 0, start = 0; k < w->cones; start += w->cone_rows[k++]) {
+        worst = larger(worst, distance_to_cone(w->cone_rows[k], s + start));
+    }
+    return worst;
+}
+
+/* How far the multipliers are outside of what they may be. */
+static long double outside_of_dual(const written_out *w, const perp_convex_point *point)
+{
+    long double *y = zeros((size_t)w->slacks, sizeof(long double));
+    widen(y, point->y, w->slacks, 1, 1.0L);
+    long double worst = outside_of_cones(w, y);
+    free(y);
+    for (int j = 0; j < w->n; j++) {
+        if (w->lower) {
+            worst = larger(worst, isfinite(w->lower[j]) ? -point->y_lower[j] : fabs(point->y_lower[j]));
+        }
+        if (w->upper) {
+            worst = larger(worst, isfinite(w->upper[j]) ? -point->y_upper[j] : fabs(point->y_upper[j]));
+        }
+    }
+    return worst;
+}
+
+/* Entry j of A'y + C'y_equality + y_lower - y_upper. */
+static long double pull(const written_out *w, const perp_convex_point *point, int j)
+{
+    long double sum = (w->lower ? (long double)point->y_lower[j] : 0.0L) - (w->upper ? point->y_upper[j] : 0.0);
+    for (int i = 0; i < w->slacks; i++) {
+        sum += w->a[(ptrdiff_t)i * w->n + j] * point->y[i];
+    }
+    for (int i = 0; i < w->equalities; i++) {
+        sum += w->c[(ptrdiff_t)i * w->n + j] * point->y_equality[i];
+    }
+    return sum;
+}
+
+static long double largest_of(int n, const long double *values)
+{
+    long double most = 0.0L;
+    for (int i = 0; i < n; i++) {
+        most = larger(most, fabsl(values[i]));
+    }
+    return most;
+}
+
+/* Violation and products of the bounds, and the largest of them. */
+static void judge_bounds(const written_out *w, const perp_convex_point *point, long double worst[3])
+{
+    for (int j = 0; j < 2 * w->n; j++) {
+        const double *bound = j < w->n ? w->lower : w->upper;
+        const int i = j % w->n;
+        if (bound && isfinite(bound[i])) {
+            const long double up = (long double)point->x[i] - bound[i], slack = j < w->n ? up : -up;
+            worst[0] = larger(worst[0], -slack);
+            worst[1] = larger(worst[1], fabsl(slack * (j < w->n ? point->y_lower[i] : point->y_upper[i])));
+            worst[2] = larger(worst[2], fabsl((long double)bound[i]));
+        }
+    }
+}
+
+double judge_convex(convex_problem p, const perp_convex_point *point)
+{
+    if (!is_finite_point(p, point)) {
+        return INFINITY;
+    }
+    written_out w = write_out(p);
+    const int n = w.n;
+    long double *s = zeros((size_t)w.slacks, sizeof(long double)), bounds[3] = {0.0L, 0.0L, 0.0L};
+    long double dual = outside_of_dual(&w, point);
+    for (int i = 0; i < w.slacks; i++) {
+        s[i] = times(n, w.a + (ptrdiff_t)i * n, point->x) + w.offset[i];
+    }
+    judge_bounds(&w, point, bounds);
+    long double primal = larger(bounds[0], outside_of_cones(&w, s)), product = bounds[1];
+    for (int i = 0; i < w.equalities; i++) {
+        primal = larger(primal, fabsl(times(n, w.c + (ptrdiff_t)i * n, point->x) - w.d[i]));
+    }
+    for (int k = 0, start = 0; k < w.cones; start += w.cone_rows[k++]) {
+        long double dot = 0.0L;
+        for (int i = start; i < start + w.cone_rows[k]; i++) {
+            dot += s[i] * point->y[i];
+        }
+        product = larger(product, fabsl(dot));
+    }
+    for (int j = 0; j < n; j++) {
+        dual = larger(dual, fabsl(times(n, w.h + (ptrdiff_t)j * n, point->x) + w.g[j] - pull(&w, point, j)));
+    }
+    const long double b_scale =
+        1.0L + larger(bounds[2], larger(largest_of(w.slacks, w.offset), largest_of(w.equalities, w.d)));
+    const long double g_scale = 1.0L + largest_of(n, w.g);
+    free(s);
+    free_written_out(&w);
+    return (double)larger(primal / b_scale, larger(dual, product) / g_scale);
+}
+
+double judge_objective(convex_problem p, const double *x)
+{
+    written_out w = write_out(p);
+    long double sum = 0.0L;
+    for (int j = 0; j < w.n; j++) {
+        sum += x[j] * (0.5L * times(w.n, w.h + (ptrdiff_t)j * w.n, x) + w.g[j]);
+    }
+    free_written_out(&w);
+    return (double)sum;
+}
+
+double judge_infeasible(convex_problem p, const perp_convex_point *point, double *value)
+{
+    written_out w = write_out(p);
+    long double worst = outside_of_dual(&w, point), sum = 0.0L;
+    for (int i = 0; i < w.slacks; i++) {
+        sum -= w.offset[i] * point->y[i];
+    }
+    for (int i = 0; i < w.equalities; i++) {
+        sum += w.d[i] * point->y_equality[i];
+    }
+    for (int j = 0; j < w.n; j++) {
+        sum += w.lower && isfinite(w.lower[j]) ? (long double)w.lower[j] * point->y_lower[j] : 0.0L;
+        sum -= w.upper && isfinite(w.upper[j]) ? (long double)w.upper[j] * point->y_upper[j] : 0.0L;
+        worst = larger(worst, fabsl(pull(&w, point, j)));
+    }
+    free_written_out(&w);
+    *value = (double)sum;
+    return sum > 0.0L ? (double)(worst / sum) : INFINITY;
+}
+
+double judge_unbounded(convex_problem p, const double *x, double *slope)
+{
+    written_out w = write_out(p);
+    const int n = w.n;
+    long double *s = zeros((size_t)w.slacks, sizeof(long double)), sum = 0.0L, worst;
+    for (int i = 0; i < w.slacks; i++) {
+        s[i] = times(n, w.a + (ptrdiff_t)i * n, x);
+    }
+    worst = outside_of_cones(&w, s);
+    for (int i = 0; i < w.equalities; i++) {
+        worst = larger(worst, fabsl(times(n, w.c + (ptrdiff_t)i * n, x)));
+    }
+    for (int j = 0; j < n; j++) {
+        sum += w.g[j] * x[j];
+        worst = larger(worst, fabsl(times(n, w.h + (ptrdiff_t)j * n, x)));
+        worst = larger(worst, w.lower && isfinite(w.lower[j]) ? -x[j] : 0.0);
+        worst = larger(worst, w.upper && isfinite(w.upper[j]) ? x[j] : 0.0);
+    }
+    free(s);
+    free_written_out(&w);
+    *slope = (double)sum;
+    return sum < 0.0L ? (double)(worst / -sum) : INFINITY;
+}
+
+/* ---- solving ----------------------------------------------------------------------------------------------------- */
+
+perp_convex_settings convex_settings(const char *method)
+{
+    perp_convex_settings settings = perp_convex_settings_default();
+    settings.method = method;
+    return settings;
+}
+
+perp_convex_workspace *new_convex_workspace(const perp_allocator *allocator)
+{
+    perp_convex_workspace *workspace;
+    ASSERT_STATUS(PERP_STATUS_OK, perp_convex_workspace_create(allocator, &workspace, NULL));
+    return workspace;
+}
+
+perp_status reserve_convex(convex_problem p, perp_convex_workspace *workspace, perp_error *error)
+{
+    return p.qp     ? perp_qp_reserve(p.qp, workspace, error)
+           : p.cone ? perp_cone_qp_reserve(p.cone, workspace, error)
+                    : perp_contact_qp_reserve(p.contact, workspace, error);
+}
+
+perp_status try_convex(convex_problem p, const perp_convex_settings *settings, perp_convex_workspace *workspace,
+                       perp_convex_point *point, perp_convex_info *info, perp_error *error)
+{
+    return p.qp     ? perp_qp_solve(p.qp, settings, workspace, point, info, error)
+           : p.cone ? perp_cone_qp_solve(p.cone, settings, workspace, point, info, error)
+                    : perp_contact_qp_solve(p.contact, settings, workspace, point, info, error);
+}
+
+void assert_truthful(convex_problem p, const perp_convex_settings *settings, const perp_convex_point *point,
+                     const perp_convex_info *info)
+{
+    const double tolerance = settings ? settings->tolerance : 1e-8;
+    const double judged = judge_convex(p, point), claimed = perp_convex_residual_largest(info->residual);
+    assert_true((unsigned)info->outcome < PERP_OUTCOME_COUNT && info->method && info->tried_count > 0);
+    assert_true(is_finite_point(p, point) && isfinite(info->objective));
+    assert_true(info->iterations >= 0 && info->factorisations >= 0);
+    /* The library's sums may leave 1e-11 of the scale in (convex_residual.c). */
+    ASSERT_NEAR(claimed, judged, 2e-11 + 1e-9 * judged);
+    const double objective = judge_objective(p, point->x);
+    ASSERT_NEAR(info->objective, objective, 1e-11 * (1.0 + fabs(objective)));
+    double scale = 0.0;
+    if (info->outcome == PERP_OUTCOME_SOLVED) {
+        assert_true(judged <= tolerance + 2e-11 && claimed <= tolerance);
+    } else {
+        assert_false(info->minimum_norm);
+    }
+    if (info->outcome == PERP_OUTCOME_INFEASIBLE) {
+        const double measure = judge_infeasible(p, point, &scale);
+        assert_true(measure <= 1e-8);
+        ASSERT_NEAR(scale, 1.0, 1e-8);
+        ASSERT_NEAR(info->certificate, measure, 1e-11);
+    } else if (info->outcome == PERP_OUTCOME_UNBOUNDED) {
+        const double measure = judge_unbounded(p, point->x, &scale);
+        assert_true(measure <= 1e-8);
+        ASSERT_NEAR(scale, -1.0, 1e-8);
+        ASSERT_NEAR(info->certificate, measure, 1e-11);
+    } else {
+        assert_true(info->certificate == 0.0);
+    }
+}
+
+perp_convex_info solve_convex(convex_problem p, const perp_convex_settings *settings, perp_convex_workspace *workspace,
+                              perp_convex_point *point)
+{
+    perp_convex_workspace *own = workspace ? NULL : new_convex_workspace(NULL);
+    perp_convex_workspace *used = workspace ? workspace : own;
+    perp_convex_info info;
+    ASSERT_STATUS(PERP_STATUS_OK, reserve_convex(p, used, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, try_convex(p, settings, used, point, &info, NULL));
+    assert_truthful(p, settings, point, &info);
+    perp_convex_workspace_free(own);
+    return info;
+}
+
+perp_convex_info assert_convex_solved(convex_problem p, const perp_convex_settings *settings, perp_convex_point *point)
+{
+    const perp_convex_info info = solve_convex(p, settings, NULL, point);
+    const double judged = judge_convex(p, point);
+    if (info.outcome != PERP_OUTCOME_SOLVED || !(judged <= POLISHED)) {
+        print_error("%d unknowns, %d slacks: %s by %s after %d iterations, judged %g\n", count_unknowns(p),
+                    count_slacks(p), perp_outcome_name(info.outcome), info.method, info.iterations, judged);
+        fail();
+    }
+    return info;
+}
+
+/* ---- contact qps, put together ----------------------------------------------------------------------------------- */
+
+enum { MOST_CONTACTS = 2000, MOST_SLACKS = 8 * MOST_CONTACTS, MOST_DOFS = 12 * MOST_CONTACTS };
+
+contact_case new_contact_case(int blocks, int size)
+{
+    const size_t n = (size_t)blocks * (size_t)size;
+    contact_case q = {.n = (int)n, .blocks = blocks};
+    int **ints[] = {&q.row_start, &q.dof_start, &q.slack_start, &q.equality_start};
+    for (size_t k = 0; k < 4; k++) {
+        *ints[k] = zeros(MOST_CONTACTS + 1, sizeof(int));
+    }
+    q.block_start = zeros((size_t)blocks + 1, sizeof(int));
+    q.dofs = zeros(MOST_DOFS, sizeof(int));
+    q.equality_dofs = zeros(MOST_DOFS, sizeof(int));
+    q.hessian = zeros(n * (size_t)size, sizeof(double));
+    q.g = zeros(n, sizeof(double));
+    q.lower = zeros(n, sizeof(double));
+    q.upper = zeros(n, sizeof(double));
+    q.jacobian = zeros((size_t)3 * MOST_DOFS, sizeof(double));
+    q.rays = zeros((size_t)3 * MOST_SLACKS, sizeof(double));
+    q.offset = zeros(MOST_SLACKS, sizeof(double));
+    q.equality_values = zeros(MOST_DOFS, sizeof(double));
+    q.equality_target = zeros(MOST_CONTACTS, sizeof(double));
+    q.quadratic = zeros(MOST_CONTACTS, sizeof(bool));
+    for (int k = 0; k <= blocks; k++) {
+        q.block_start[k] = k * size;
+    }
+    for (size_t i = 0; i < n; i++) {
+        q.lower[i] = -INFINITY;
+        q.upper[i] = INFINITY;
+    }
+    return q;
+}
+
+void free_contact_case(contact_case *q)
+{
+    void *arrays[] = {
+        q->block_start,     q->row_start,       q->dof_start, q->dofs,     q->slack_start, q->equality_start,
+        q->equality_dofs,   q->hessian,         q->g,         q->jacobian, q->rays,        q->offset,
+        q->equality_values, q->equality_target, q->lower,     q->upper,    q->quadratic};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
+        free(arrays[k]);
+    }
+}
+
+double *block_entry(contact_case *q, int block, int i, int j)
+{
+    const int size = q->block_start[1];
+    return q->hessian + (ptrdiff_t)block * size * size + (ptrdiff_t)i * size + j;
+}
+
+void add_contact(contact_case *q, const contact_entry *entry)
+{
+    const int i = q->contacts++;
+    assert_true(q->contacts <= MOST_CONTACTS && q->slacks + entry->slacks <= MOST_SLACKS);
+    assert_true(q->dof_total + entry->count <= MOST_DOFS &&
+                q->ray_total + entry->slacks * entry->rows <= 3 * MOST_SLACKS);
+    assert_true(q->jacobian_total + entry->rows * entry->count <= 3 * MOST_DOFS);
+    for (int k = 0; k < entry->count; k++) {
+        q->dofs[q->dof_total + k] = entry->dofs[k];
+    }
+    for (int k = 0; k < entry->rows * entry->count; k++) {
+        q->jacobian[q->jacobian_total + k] = entry->jacobian[k];
+    }
+    for (int s = 0; s < entry->slacks; s++) {
+        for (int r = 0; r < entry->rows; r++) {
+            const double identity = s == r ? 1.0 : 0.0;
+            q->rays[q->ray_total + s * entry->rows + r] = entry->rays ? entry->rays[s * entry->rows + r] : identity;
+        }
+        q->offset[q->slacks + s] = entry->offset[s];
+    }
+    q->dof_total += entry->count;
+    q->jacobian_total += entry->rows * entry->count;
+    q->ray_total += entry->slacks * entry->rows;
+    q->rows += entry->rows;
+    q->slacks += entry->slacks;
+    q->row_start[i + 1] = q->rows;
+    q->dof_start[i + 1] = q->dof_total;
+    q->slack_start[i + 1] = q->slacks;
+    q->quadratic[i] = entry->quadratic;
+}
+
+void add_equality(contact_case *q, int count, const int *dofs, const double *values, double target)
+{
+    const int i = q->equalities++;
+    assert_true(q->equalities <= MOST_CONTACTS && q->equality_total + count <= MOST_DOFS);
+    for (int k = 0; k < count; k++) {
+        q->equality_dofs[q->equality_total] = dofs[k];
+        q->equality_values[q->equality_total++] = values[k];
+    }
+    q->equality_start[i + 1] = q->equality_total;
+    q->equality_target[i] = target;
+}
+
+perp_contact_qp contact_qp_of(const contact_case *q)
+{
+    return (perp_contact_qp){.n = q->n,
+                             .block_count = q->blocks,
+                             .block_start = q->block_start,
+                             .hessian = q->hessian,
+                             .g = q->g,
+                             .contact_count = q->contacts,
+                             .row_start = q->row_start,
+                             .dof_start = q->dof_start,
+                             .dofs = q->dofs,
+                             .jacobian = q->jacobian,
+                             .slack_start = q->slack_start,
+                             .rays = q->rays,
+                             .offset = q->offset,
+                             .quadratic = q->quadratic,
+                             .equality_count = q->equalities,
+                             .equality_start = q->equality_start,
+                             .equality_dofs = q->equality_dofs,
+                             .equality_values = q->equality_values,
+                             .equality_target = q->equality_target,
+                             .lower = q->bounded ? q->lower : NULL,
+                             .upper = q->bounded ? q->upper : NULL};
+}
+
+contact_case with_contacts(const contact_case *q, int count, const int *order)
+{
+    const int size = q->block_start[1];
+    contact_case other = new_contact_case(q->blocks, size);
+    memcpy(other.hessian, q->hessian, (size_t)(q->n * size) * sizeof(double));
+    memcpy(other.g, q->g, (size_t)q->n * sizeof(double));
+    memcpy(other.lower, q->lower, (size_t)q->n * sizeof(double));
+    memcpy(other.upper, q->upper, (size_t)q->n * sizeof(double));
+    other.bounded = q->bounded;
+    int *jacobian = zeros((size_t)q->contacts, sizeof(int)), *rays = zeros((size_t)q->contacts, sizeof(int));
+    for (int i = 0; i + 1 < q->contacts; i++) {
+        const int rows = q->row_start[i + 1] - q->row_start[i];
+        jacobian[i + 1] = jacobian[i] + rows * (q->dof_start[i + 1] - q->dof_start[i]);
+        rays[i + 1] = rays[i] + rows * (q->slack_start[i + 1] - q->slack_start[i]);
+    }
+    for (int k = 0; k < count; k++) {
+        const int i = order[k];
+        const contact_entry entry = {.count = q->dof_start[i + 1] - q->dof_start[i],
+                                     .rows = q->row_start[i + 1] - q->row_start[i],
+                                     .slacks = q->slack_start[i + 1] - q->slack_start[i],
+                                     .dofs = q->dofs + q->dof_start[i],
+                                     .jacobian = q->jacobian + jacobian[i],
+                                     .rays = q->rays + rays[i],
+                                     .offset = q->offset + q->slack_start[i],
+                                     .quadratic = q->quadratic[i]};
+        add_contact(&other, &entry);
+    }
+    for (int i = 0; i < q->equalities; i++) {
+        const int first = q->equality_start[i];
+        add_equality(&other, q->equality_start[i + 1] - first, q->equality_dofs + first, q->equality_values + first,
+                     q->equality_target[i]);
+    }
+    free(jacobian);
+    free(rays);
+    return other;
+}
+
+void friction_rays(int directions, double mu, double turn, double *rays)
+{
+    const double full = 8.0 * atan(1.0);
+    for (int k = 0; k < directions; k++) {
+        const double angle = full * (k + turn) / directions;
+        rays[3 * k] = 1.0;
+        rays[3 * k + 1] = mu * cos(angle);
+        rays[3 * k + 2] = mu * sin(angle);
+    }
+}
+
+/* ---- random contact qps ------------------------------------------------------------------------------------------ */
+
+enum { BODY = 3, MOST_RAYS = 8 };
+
+/* B B' + 0.1 I, entries of B in [-1, 1]. */
+static void random_block(contact_case *q, int block, perp_random *random)
+{
+    double b[BODY][BODY];
+    for (int i = 0; i < BODY * BODY; i++) {
+        b[i / BODY][i % BODY] = perp_random_uniform(random, -1.0, 1.0);
+    }
+    for (int i = 0; i < BODY; i++) {
+        for (int j = 0; j < BODY; j++) {
+            double sum = i == j ? 0.1 : 0.0;
+            for (int k = 0; k < BODY; k++) {
+                sum += b[i][k] * b[j][k];
+            }
+            *block_entry(q, block, i, j) = sum;
+        }
+    }
+}
+
+static void random_contact(contact_case *q, perp_random *random, contact_kind kind)
+{
+    int dofs[2 * BODY];
+    double jacobian[3 * 2 * BODY], rays[MOST_RAYS * 3] = {0.0};
+    const double offset[MOST_RAYS] = {0.0}, mu = perp_random_uniform(random, 0.0, 2.0);
+    const int one = (int)(perp_random_bits(random) % (uint64_t)q->blocks);
+    const int other = (int)(perp_random_bits(random) % (uint64_t)q->blocks);
+    const int low = one < other ? one : other, high = one < other ? other : one;
+    contact_entry entry = {.rows = kind == CONTACT_ROWS ? 1 : 3, .slacks = kind == CONTACT_ROWS ? 1 : 3};
+    for (int k = 0; k < BODY; k++) {
+        dofs[entry.count++] = low * BODY + k;
+    }
+    for (int k = 0; k < BODY && low < high; k++) {
+        dofs[entry.count++] = high * BODY + k;
+    }
+    for (int k = 0; k < entry.rows * entry.count; k++) {
+        jacobian[k] = perp_random_uniform(random, -1.0, 1.0);
+    }
+    if (kind == CONTACT_RAYS) {
+        entry.slacks = 2 + (int)(perp_random_bits(random) % (MOST_RAYS - 1));
+        friction_rays(entry.slacks, mu, perp_random_uniform(random, 0.0, 1.0), rays);
+    } else if (kind == CONTACT_CONES) {
+        rays[0] = 1.0;
+        rays[4] = rays[8] = mu;
+        entry.quadratic = true;
+    }
+    entry.dofs = dofs;
+    entry.jacobian = jacobian;
+    entry.rays = kind == CONTACT_ROWS ? NULL : rays;
+    entry.offset = offset;
+    add_contact(q, &entry);
+}
+
+/* The second half repeats the first, mixed. */
+static void random_equality(contact_case *q, perp_random *random, int index, int count)
+{
+    int dofs[2 * BODY];
+    double values[2 * BODY];
+    const int first = index % ((count + 1) / 2), length = 2 * BODY < q->n ? 2 * BODY : q->n;
+    for (int k = 0; k < length; k++) {
+        dofs[k] = (first * BODY) % (q->n - length + 1) + k;
+        values[k] = first == index ? perp_random_uniform(random, -1.0, 1.0)
+                                   : -1.5 * q->equality_values[q->equality_start[first] + k];
+    }
+    add_equality(q, length, dofs, values, 0.0);
+}
+
+/* s receives one of the states, and y what of u is complementary to it. */
+static void place_rows(perp_random *random, bool degenerate, int slacks, const long double *u, double *s, double *y)
+{
+    const bool sticks = perp_random_uniform(random, 0.0, 1.0) < 0.4;
+    for (int i = 0; i < slacks; i++) {
+        const double gap = perp_random_uniform(random, 0.1, 1.0);
+        const bool touches = sticks || perp_random_uniform(random, 0.0, 1.0) < 0.3;
+        s[i] = touches && (degenerate || u[i] > 0.0L) ? 0.0 : gap;
+        y[i] = s[i] > 0.0 ? 0.0 : (double)larger(u[i], 0.0L);
+    }
+}
+
+/* The projection of u on the cone into y: true where y is inside. */
+static bool stick(const long double *u, double *y)
+{
+    const long double tail = hypotl(u[1], u[2]);
+    const long double head = u[0] >= tail ? u[0] : (u[0] <= -tail ? 0.0L : (u[0] + tail) / 2.0L);
+    const long double factor = u[0] >= tail ? 1.0L : (head > 0.0L ? head / tail : 0.0L);
+    y[0] = (double)head;
+    y[1] = (double)(factor * u[1]);
+    y[2] = (double)(factor * u[2]);
+    return u[0] > tail;
+}
+
+/* y = the part of u along (1, -cos, -sin): true where there is one. */
+static bool slide(const long double *u, double angle, double *y)
+{
+    const long double d[3] = {1.0L, -cosl((long double)angle), -sinl((long double)angle)};
+    const long double t = larger((d[0] * u[0] + d[1] * u[1] + d[2] * u[2]) / 2.0L, 0.0L);
+    for (int i = 0; i < 3; i++) {
+        y[i] = (double)(t * d[i]);
+    }
+    return t > 0.0L;
+}
+
+static void place_cone(perp_random *random, bool degenerate, const long double *u, double *s, double *y)
+{
+    const double state = perp_random_uniform(random, 0.0, 1.0), size = perp_random_uniform(random, 0.1, 1.0);
+    const double angle = perp_random_uniform(random, 0.0, 6.0);
+    const double tail = size * (state < 0.7 ? 1.0 : 0.5);
+    s[0] = state < 0.4 ? 0.0 : size;
+    s[1] = state < 0.4 ? 0.0 : tail * cos(angle);
+    s[2] = state < 0.4 ? 0.0 : tail * sin(angle);
+    y[0] = y[1] = y[2] = 0.0;
+    const bool strict = state < 0.4 ? stick(u, y) : (state < 0.7 ? slide(u, angle, y) : true);
+    if (!strict && !degenerate) { /* apart instead */
+        s[0] = 1.5 + size;
+        y[0] = y[1] = y[2] = 0.0;
+    }
+}
+
+static void place_contacts(contact_case *q, perp_random *random, bool degenerate, const double *v,
+                           perp_convex_point *known)
+{
+    const perp_contact_qp problem = contact_qp_of(q);
+    written_out w = write_out(OF_CONTACT_QP(&problem));
+    for (int i = 0; i < q->contacts; i++) {
+        const int first = q->slack_start[i], slacks = q->slack_start[i + 1] - first;
+        long double u[MOST_RAYS];
+        double s[MOST_RAYS];
+        for (int k = 0; k < slacks; k++) {
+            u[k] = times(q->n, w.a + (ptrdiff_t)(first + k) * q->n, v);
+        }
+        if (q->quadratic[i]) {
+            place_cone(random, degenerate, u, s, known->y + first);
+        } else {
+            place_rows(random, degenerate, slacks, u, s, known->y + first);
+        }
+        for (int k = 0; k < slacks; k++) {
+            q->offset[first + k] = (double)(s[k] - times(q->n, w.a + (ptrdiff_t)(first + k) * q->n, known->x));
+        }
+    }
+    for (int i = 0; i < q->equalities; i++) {
+        known->y_equality[i] = (double)times(q->n, w.c + (ptrdiff_t)i * q->n, v);
+        q->equality_target[i] = (double)times(q->n, w.c + (ptrdiff_t)i * q->n, known->x);
+    }
+    free_written_out(&w);
+}
+
+/* Some far, some touched, some fixed (which has two active bounds with one force: degenerate). */
+static void place_bounds(contact_case *q, perp_random *random, bool degenerate, const double *v,
+                         perp_convex_point *known)
+{
+    for (int j = 0; j < q->n; j++) {
+        const uint64_t kind = perp_random_bits(random) % 6;
+        const double x = known->x[j];
+        if (kind < 4) {
+            q->lower[j] = kind == 1 && (degenerate || v[j] > 0.0) ? x : x - 0.5;
+            q->upper[j] = kind == 2 && (degenerate || v[j] < 0.0) ? x : (kind == 0 ? INFINITY : x + 0.5);
+        }
+        if (kind == 3 && degenerate) {
+            q->lower[j] = q->upper[j] = x;
+        }
+        known->y_lower[j] = q->lower[j] == x ? fmax(v[j], 0.0) : 0.0;
+        known->y_upper[j] = q->upper[j] == x ? fmax(-v[j], 0.0) : 0.0;
+    }
+}
+
+contact_case random_contact_case(perp_random *random, random_contacts what, perp_convex_point *known)
+{
+    contact_case q = new_contact_case(what.bodies, BODY);
+    q.bounded = what.bounded;
+    for (int k = 0; k < what.bodies; k++) {
+        if (!what.flat || k % 2 == 0) {
+            random_block(&q, k, random);
+        }
+    }
+    for (int i = 0; i < what.contacts; i++) {
+        const contact_kind kind =
+            what.kind == CONTACT_MIXED ? (contact_kind)(perp_random_bits(random) % CONTACT_MIXED) : what.kind;
+        random_contact(&q, random, kind);
+    }
+    for (int i = 0; i < what.equalities; i++) {
+        random_equality(&q, random, i, what.equalities);
+    }
+    const perp_contact_qp problem = contact_qp_of(&q);
+    double *v = zeros((size_t)q.n, sizeof(double));
+    *known = new_point(OF_CONTACT_QP(&problem));
+    for (int j = 0; j < q.n; j++) {
+        known->x[j] = perp_random_uniform(random, -1.0, 1.0);
+        v[j] = perp_random_uniform(random, -1.0, 1.0);
+    }
+    place_contacts(&q, random, what.degenerate, v, known);
+    if (q.bounded) {
+        place_bounds(&q, random, what.degenerate, v, known);
+    }
+    written_out w = write_out(OF_CONTACT_QP(&problem));
+    for (int j = 0; j < q.n; j++) {
+        q.g[j] = (double)(pull(&w, known, j) - times(q.n, w.h + (ptrdiff_t)j * q.n, known->x));
+    }
+    free_written_out(&w);
+    free(v);
+    return q;
+}
