@@ -85,8 +85,8 @@ def main():
                 rows.append(row_of(name, *measure(name, cases)))
                 show(rows[-1])
                 sys.stdout.flush()
-            else:
-                print(f"{name:<16} does not take it" if peers.ALL[name][2] else f"{name:<16} has no cones")
+            elif peers.ALL[name][2]:
+                print(f"{name:<16} does not take this many unknowns without a licence")
         table[title] = rows
     if options.json:
         with open(options.json.removesuffix(".json") + "_peers.json", "w", encoding="utf-8") as file:

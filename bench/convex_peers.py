@@ -87,7 +87,7 @@ def proxqp(problem, tolerance, dense=True):
         solver = kind.QP(problem.n, len(problem.target), len(least))
         settings = solver.settings
         settings.eps_abs, settings.eps_rel = max(tolerance, LOOSE), 0.0  # below that it does not end
-        settings.max_iter, settings.max_iter_in = 300, 300
+        settings.max_iter, settings.max_iter_in = 100, 100
         settings.eps_duality_gap_abs, settings.check_duality_gap = max(tolerance, LOOSE), True
         settings.compute_timings = True
         solver.init(hessian, problem.g, closed, problem.target, rows, least, most)

@@ -3,8 +3,8 @@
     min 1/2 x'H x + g'x,  A x + offset in its cones,  C x = target,  lower <= x <= upper
 
 A file is one problem after another, in the machine's byte order: twelve int32 (the magic "PCQP", index, claim, 1 where
-the solution is unique plus 2 where one is known, n, slacks, equalities, contacts, entries of H, A and C, outcome or -1),
-an int32 a contact (its slacks, negative where they are rays), the entries of H, A and C (int32 row, int32 column,
+the solution is unique plus 2 where one is known, n, slacks, equalities, contacts, entries of H, A and C, outcome or
+-1), an int32 a contact (its slacks, negative where they are rays), the entries of H, A and C (int32 row, int32 column,
 float64), then float64: g, offset, target, (lower, upper) by turns; the x that the problem was made from where it is
 known; and unless the outcome is -1 this library's answer: seconds, x, y, y_equality, y_lower, y_upper.
 """

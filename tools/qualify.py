@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs the large sweeps in full and writes docs/qualification.md.
 
-A sweep is an executable build/tests/bin/sweep_<name> (tests/qualify/sweep.h says what it answers). Its cases run in
-chunks; the result of each chunk is kept in build/qualify/<commit>/<sweep>-<seed>-<first>.json, so that a run that was
-stopped, by whatever, goes on where it was. A chunk that crashes is narrowed down to its first crashing case. What a
-sweep measured (tests/qualify/sweep_measure.h) is put together and stands on the page below the counts.
+A sweep is an executable build/tests/bin/sweep_<name> (tests/qualify/sweep.h says what it answers; some are Python, and
+compare with solvers that tools/deps.sh installs). Its cases run in chunks; the result of each chunk is kept in
+build/qualify/<commit>/<sweep>-<seed>-<first>.json, so that a run that was stopped, by whatever, goes on where it was. A
+chunk that crashes is narrowed down to its first crashing case. What a sweep measured (tests/qualify/sweep_measure.h) is
+put together and stands on the page below the counts.
 
     tools/qualify.py [--seed 1] [--jobs 2] [--only NAME] [--fraction F]
 

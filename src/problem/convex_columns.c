@@ -242,11 +242,12 @@ double perp_convex_largest_column(const perp_convex_view *view, const perp_conve
         sums.first = first;
         sums.last = v->n - first < COLUMNS_AT_ONCE ? v->n : first + COLUMNS_AT_ONCE;
         sum_columns(v, point, gradient, false, &sums);
-        double rounding = 0.0;
+        double rounding = 0.0, size = largest;
         for (int k = 0; k < sums.last - first; k++) {
             rounding = perp_problem_worse(rounding, DBL_EPSILON * sums.other[k]);
+            size = perp_problem_worse(size, fabs(sums.value[k]));
         }
-        const bool plain = rounding <= NEGLIGIBLE * scale;
+        const bool plain = rounding <= NEGLIGIBLE * scale || rounding <= NEGLIGIBLE_PART * size;
         if (!plain) {
             sum_columns(v, point, gradient, true, &sums);
         }

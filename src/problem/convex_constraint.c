@@ -307,7 +307,9 @@ measure perp_constraint_measure(const constraint *c, const double *x, double pri
     const measure m = three ? measure_three_rows(c, x) : measure_plainly(c, x);
     const double terms = (double)c->dofs + (c->rays ? c->rows : 0) + 2.0 + (c->set == SET_CONE ? 2.0 * c->slacks : 0.0);
     const double rounding = terms * DBL_EPSILON * m.size;
-    const bool plain = rounding <= NEGLIGIBLE * primal_scale && rounding * m.weight <= NEGLIGIBLE * dual_scale;
+    const double distance_error = larger(NEGLIGIBLE * primal_scale, NEGLIGIBLE_PART * m.distance);
+    const double product_error = larger(NEGLIGIBLE * dual_scale, NEGLIGIBLE_PART * m.product);
+    const bool plain = rounding <= distance_error && rounding * m.weight <= product_error;
     return plain ? m : measure_twofold(c, x); /* NaN is not plain */
 }
 

@@ -14,6 +14,8 @@
 
 /* A rounding error this small beside the scale is left in: a thousandth of the usual tolerance. */
 static const double NEGLIGIBLE = 1e-11;
+/* So is one this small beside the result: of a point far off only the size matters. */
+static const double NEGLIGIBLE_PART = 1e-6;
 
 enum {
     DOFS_GATHERED = 64, /* unknowns of a constraint whose x is copied, to be contiguous */

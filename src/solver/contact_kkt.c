@@ -9,8 +9,8 @@ void perp_kkt_init(perp_kkt *kkt, const perp_allocator *allocator)
 
 void perp_kkt_free(perp_kkt *kkt)
 {
-    perp_kkt_buffer *buffers[] = {&kkt->pattern, &kkt->scratch, &kkt->structure,
-                                  &kkt->fill,    &kkt->numbers, &kkt->known_memory};
+    perp_kkt_buffer *buffers[] = {&kkt->pattern, &kkt->scratch,  &kkt->structure,   &kkt->fill,
+                                  &kkt->numbers, &kkt->products, &kkt->known_memory};
     for (size_t k = 0; k < sizeof buffers / sizeof *buffers; k++) {
         if (buffers[k]->data) {
             kkt->allocator.release(kkt->allocator.context, buffers[k]->data);
@@ -40,6 +40,72 @@ perp_status perp_kkt_hold(perp_kkt *kkt, perp_kkt_buffer *buffer, size_t bytes)
     return PERP_STATUS_OK;
 }
 
+/* R J of a contact. */
+static void pack_contact(const perp_kkt *kkt, const perp_contact_qp *p, int contact, const double *rays,
+                         const double *jacobian, double *packed)
+{
+    const int rows = p->row_start[contact + 1] - p->row_start[contact];
+    const int slacks = p->slack_start[contact + 1] - p->slack_start[contact];
+    const int columns = p->dof_start[contact + 1] - p->dof_start[contact];
+    if (rays && rows == 3) {
+        kkt->kernel->pack_rays(slacks, rays, columns, jacobian, packed);
+        return;
+    }
+    for (int k = 0; k < slacks; k++, packed += columns) {
+        for (int c = 0; c < columns; c++) {
+            packed[c] = rays ? 0.0 : jacobian[(ptrdiff_t)k * columns + c];
+        }
+        for (int r = 0; rays && r < rows; r++) {
+            for (int c = 0; c < columns; c++) {
+                packed[c] += rays[(ptrdiff_t)k * rows + r] * jacobian[(ptrdiff_t)r * columns + c];
+            }
+        }
+    }
+}
+
+static void transpose(int rows, int columns, const double *from, double *to)
+{
+    int r = 0;
+    for (; r + 4 <= rows; r += 4, from += 4 * (ptrdiff_t)columns) {
+        double *out = to + r;
+        for (int c = 0; c < columns; c++, out += rows) {
+            out[0] = from[c];
+            out[1] = from[columns + c];
+            out[2] = from[2 * columns + c];
+            out[3] = from[3 * columns + c];
+        }
+    }
+    for (; r < rows; r++, from += columns) {
+        for (int c = 0; c < columns; c++) {
+            to[(ptrdiff_t)c * rows + r] = from[c];
+        }
+    }
+}
+
+static void pack_products(perp_kkt *kkt, const perp_contact_qp *p)
+{
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    for (int g = 0; g < kkt->group_count; g++) {
+        const int begin = kkt->group_first[g], end = kkt->group_first[g + 1];
+        const int columns = p->dof_start[begin + 1] - p->dof_start[begin];
+        const int slacks = p->slack_start[end] - p->slack_start[begin];
+        const bool wanted = kkt->packed_start[g] >= 0;
+        double *packed = wanted ? kkt->packed + kkt->packed_start[g] : NULL;
+        for (int i = begin; i < end; i++) {
+            const int rows = p->row_start[i + 1] - p->row_start[i], count = p->slack_start[i + 1] - p->slack_start[i];
+            if (wanted) {
+                pack_contact(kkt, p, i, rays, jacobian,
+                             packed + (ptrdiff_t)(p->slack_start[i] - p->slack_start[begin]) * columns);
+            }
+            jacobian = rows > 0 && columns > 0 ? jacobian + (ptrdiff_t)rows * columns : jacobian;
+            rays = rays ? rays + (ptrdiff_t)count * rows : NULL;
+        }
+        if (wanted) {
+            transpose(slacks, columns, packed, packed + (ptrdiff_t)slacks * columns);
+        }
+    }
+}
+
 void perp_kkt_set_base(perp_kkt *kkt, const perp_contact_qp *problem, double hessian_scale, double identity)
 {
     memset(kkt->base, 0, (size_t)kkt->panel_length * sizeof *kkt->base);
@@ -60,4 +126,5 @@ void perp_kkt_set_base(perp_kkt *kkt, const perp_contact_qp *problem, double hes
             kkt->base[kkt->equality_entry[k]] += problem->equality_values[k];
         }
     }
+    pack_products(kkt, problem);
 }

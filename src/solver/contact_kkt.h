@@ -48,6 +48,19 @@ typedef struct perp_kkt_target {
     int a_length, b_length;
 } perp_kkt_target;
 
+/* Contiguous unknowns among the columns of a contact, whatever their nodes. */
+typedef struct perp_kkt_piece {
+    int dof, length;
+} perp_kkt_piece;
+
+/* dest += A' U for matrices whose rows are contiguous. */
+typedef struct perp_kkt_product {
+    int rows, columns, count; /* of dest, and rows of A and U */
+    const double *a, *u;
+    double *dest;
+    int a_stride, u_stride, stride;
+} perp_kkt_product;
+
 enum { PERP_KKT_ROWS = 24 }; /* rows of contacts, and pivots, that are taken at once */
 
 typedef struct perp_kkt perp_kkt;
@@ -57,6 +70,8 @@ typedef struct perp_kkt_kernel {
     void (*assemble)(perp_kkt *kkt, const perp_contact_qp *problem, const double *omega, const double *diagonal);
     void (*factor)(perp_kkt *kkt);
     void (*solve)(perp_kkt *kkt, double *rhs);
+    void (*add_product)(const perp_kkt_product *product);
+    void (*pack_rays)(int slacks, const double *rays, int columns, const double *jacobian, double *packed);
 } perp_kkt_kernel;
 
 extern const perp_kkt_kernel perp_kkt_plain_kernel;
@@ -87,6 +102,10 @@ struct perp_kkt {
     int *group_first;  /* group_count + 1: contacts */
     int *target_start; /* group_count + 1 */
     perp_kkt_target *targets;
+    int *piece_start; /* group_count + 1 */
+    perp_kkt_piece *pieces;
+    int *packed_start; /* by group, in `packed`; -1: it is not there */
+    double *packed;    /* a group's R J of slacks x columns, and the transposed of this, as set_base found them */
 
     int panel_length, longest_row; /* entries in all; the most rows of a panel, or columns of a contact */
     double *base;                  /* H and C */
@@ -97,7 +116,7 @@ struct perp_kkt {
     double *places;                /* scratch: a vector in order of place */
     int mended;                    /* pivots that were not believed, in the last factorisation */
 
-    perp_kkt_buffer pattern, scratch, structure, fill, numbers; /* memory behind all this */
+    perp_kkt_buffer pattern, scratch, structure, fill, numbers, products; /* memory behind all this */
     /* what the pattern was made from, to be recognised again */
     int known_n, known_blocks, known_contacts, known_equalities;
     int *known;
@@ -112,7 +131,8 @@ void perp_kkt_free(perp_kkt *kkt);
  * OUT_OF_MEMORY, if it may grow) where memory does not suffice. */
 perp_status perp_kkt_analyse(perp_kkt *kkt, const perp_contact_qp *problem, perp_error *error);
 
-/* H (times `hessian_scale`, plus `identity` on the diagonal) and C, for the assemblies that follow. */
+/* H (times `hessian_scale`, plus `identity` on the diagonal) and C, for the assemblies that follow; and R J of small
+ * contacts, for products. */
 void perp_kkt_set_base(perp_kkt *kkt, const perp_contact_qp *problem, double hessian_scale, double identity);
 
 /* The matrix. `omega`: the Omega_i one after another, rows x rows each; `diagonal`: d_x and d_e, by unknown. */

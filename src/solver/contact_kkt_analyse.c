@@ -437,6 +437,26 @@ static void make_groups(perp_kkt *kkt, const perp_contact_qp *p)
     kkt->group_first[kkt->group_count] = p->contact_count;
 }
 
+/* The pieces of all groups; with `pieces` NULL only their number. */
+static int make_pieces(perp_kkt *kkt, const perp_contact_qp *p, perp_kkt_piece *pieces)
+{
+    int count = 0;
+    for (int g = 0; g < kkt->group_count; g++) {
+        const int i = kkt->group_first[g], end = p->dof_start[i + 1];
+        kkt->piece_start[g] = count;
+        for (int k = p->dof_start[i]; k < end; k++) {
+            const bool follows = k > p->dof_start[i] && p->dofs[k] == p->dofs[k - 1] + 1;
+            count += !follows;
+            if (pieces) {
+                perp_kkt_piece *piece = &pieces[count - 1];
+                *piece = follows ? (perp_kkt_piece){piece->dof, piece->length + 1} : (perp_kkt_piece){p->dofs[k], 1};
+            }
+        }
+    }
+    kkt->piece_start[kkt->group_count] = count;
+    return count;
+}
+
 /* The targets of all groups; with `targets` NULL only their number. */
 static int64_t make_targets(analysis *a, perp_kkt_segment *segments, perp_kkt_target *targets)
 {
@@ -499,6 +519,8 @@ static void lay_out_pattern(perp_kkt *kkt, const perp_contact_qp *p, int nodes, 
     kkt->equality_entry = cut(s, p->equality_count > 0 ? (size_t)p->equality_start[p->equality_count] : 0, sizeof(int));
     kkt->group_first = cut(s, (size_t)p->contact_count + 1, sizeof(int));
     kkt->target_start = cut(s, (size_t)p->contact_count + 1, sizeof(int));
+    kkt->piece_start = cut(s, (size_t)p->contact_count + 1, sizeof(int));
+    kkt->packed_start = cut(s, (size_t)p->contact_count + 1, sizeof(int));
 }
 
 static void lay_out_scratch(analysis *a, slice *s)
@@ -604,13 +626,17 @@ static perp_status make_panels(analysis *a)
     if (targets > INT_MAX) {
         return PERP_STATUS_CAPACITY;
     }
-    status = perp_kkt_hold(kkt, &kkt->structure, segment_bytes + run_bytes + (size_t)targets * sizeof(perp_kkt_target));
+    const size_t piece_bytes = padded((size_t)make_pieces(kkt, p, NULL) * sizeof(perp_kkt_piece));
+    status = perp_kkt_hold(kkt, &kkt->structure,
+                           segment_bytes + run_bytes + piece_bytes + (size_t)targets * sizeof(perp_kkt_target));
     if (status != PERP_STATUS_OK) {
         return status;
     }
     unsigned char *memory = kkt->structure.data;
     kkt->runs = (perp_kkt_run *)(void *)(memory + segment_bytes);
-    kkt->targets = (perp_kkt_target *)(void *)(memory + segment_bytes + run_bytes);
+    kkt->pieces = (perp_kkt_piece *)(void *)(memory + segment_bytes + run_bytes);
+    kkt->targets = (perp_kkt_target *)(void *)(memory + segment_bytes + run_bytes + piece_bytes);
+    make_pieces(kkt, p, kkt->pieces);
     make_runs(a, kkt->runs);
     make_entries(a);
     make_targets(a, (perp_kkt_segment *)(void *)memory, kkt->targets);
@@ -702,11 +728,26 @@ static perp_status remember(perp_kkt *kkt, const perp_contact_qp *p)
     return PERP_STATUS_OK;
 }
 
-perp_status perp_kkt_analyse(perp_kkt *kkt, const perp_contact_qp *problem, perp_error *error)
+/* Memory for R J of groups with few columns. The slacks are not part of the pattern. */
+static perp_status hold_products(perp_kkt *kkt, const perp_contact_qp *p)
 {
-    if (is_known(kkt, problem)) {
-        return PERP_STATUS_OK;
+    enum { FEW_COLUMNS = 32 };
+    int64_t total = 0;
+    for (int g = 0; g < kkt->group_count; g++) {
+        const int begin = kkt->group_first[g], end = kkt->group_first[g + 1];
+        const int columns = p->dof_start[begin + 1] - p->dof_start[begin];
+        const int64_t entries = 2 * (int64_t)columns * (p->slack_start[end] - p->slack_start[begin]);
+        const bool packed = columns <= FEW_COLUMNS && total + entries <= INT_MAX;
+        kkt->packed_start[g] = packed ? (int)total : -1;
+        total += packed ? entries : 0;
     }
+    const perp_status status = perp_kkt_hold(kkt, &kkt->products, (size_t)total * sizeof(double));
+    kkt->packed = kkt->products.data;
+    return status;
+}
+
+static perp_status analyse_anew(perp_kkt *kkt, const perp_contact_qp *problem, int nodes)
+{
     kkt->known = NULL;
     kkt->n = problem->n;
     kkt->equalities = problem->equality_count;
@@ -714,15 +755,22 @@ perp_status perp_kkt_analyse(perp_kkt *kkt, const perp_contact_qp *problem, perp
     kkt->contact_count = problem->contact_count;
     kkt->block_count = problem->block_count;
     analysis a = {.kkt = kkt, .problem = problem};
-    a.nodes = kkt->node_count = count_nodes(problem);
-    a.words = (a.nodes + 63) / 64;
-    if (a.nodes > MAX_NODES) {
-        return perp_fail(error, PERP_STATUS_CAPACITY, "a convex problem of %d blocks; at most %d are handled", a.nodes,
+    a.nodes = kkt->node_count = nodes;
+    a.words = (nodes + 63) / 64;
+    const perp_status status = analyse(&a);
+    return status == PERP_STATUS_OK ? remember(kkt, problem) : status;
+}
+
+perp_status perp_kkt_analyse(perp_kkt *kkt, const perp_contact_qp *problem, perp_error *error)
+{
+    const int nodes = count_nodes(problem);
+    if (nodes > MAX_NODES) {
+        return perp_fail(error, PERP_STATUS_CAPACITY, "a convex problem of %d blocks; at most %d are handled", nodes,
                          MAX_NODES);
     }
-    perp_status status = analyse(&a);
+    perp_status status = is_known(kkt, problem) ? PERP_STATUS_OK : analyse_anew(kkt, problem, nodes);
     if (status == PERP_STATUS_OK) {
-        status = remember(kkt, problem);
+        status = hold_products(kkt, problem);
     }
     if (status == PERP_STATUS_OUT_OF_MEMORY) {
         return perp_fail(error, status, "no memory for a convex problem of %d unknowns and %d contacts", problem->n,

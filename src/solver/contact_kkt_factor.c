@@ -23,20 +23,23 @@ static inline void take_pivot(perp_kkt *kkt, int place, const double *entry)
     kkt->inverse[place] = believed || pivot != pivot ? 1.0 / pivot : 0.0; /* NaN goes on to the solution */
 }
 
-/* dest += A' U */
-typedef struct product {
-    int rows, columns, count; /* of dest, and rows of A and U */
-    const double *a, *u;
-    double *dest;
-    int a_stride, u_stride, stride;
-} product;
+typedef perp_kkt_product product;
 
-/* Three dot products with one vector that comes in pieces: by fours, twos and ones. */
-typedef struct three_sums {
-    perp_wide four[3];
-    perp_lanes two[3];
-    double one[3];
-} three_sums;
+/* Whether an Omega of contacts `begin` .. `end` - 1 is not zero: being semidefinite, it has a diagonal then. Of an
+ * active set most are zero. */
+static inline bool has_weight(const perp_contact_qp *problem, int begin, int end, const double *omega)
+{
+    for (int i = begin; i < end; i++) {
+        const int rows = problem->row_start[i + 1] - problem->row_start[i];
+        for (int r = 0; r < rows; r++) {
+            if (omega[(ptrdiff_t)r * (rows + 1)] != 0.0) {
+                return true;
+            }
+        }
+        omega += (ptrdiff_t)rows * rows;
+    }
+    return false;
+}
 
 #define TARGET
 #define NAMED(name) name##_plain
@@ -44,7 +47,8 @@ typedef struct three_sums {
 #undef TARGET
 #undef NAMED
 
-const perp_kkt_kernel perp_kkt_plain_kernel = {assemble_plain, factor_plain, solve_plain};
+const perp_kkt_kernel perp_kkt_plain_kernel = {assemble_plain, factor_plain, solve_plain, add_product_plain,
+                                               pack_rays_plain};
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define TARGET __attribute__((target("avx2")))
@@ -55,7 +59,7 @@ const perp_kkt_kernel perp_kkt_plain_kernel = {assemble_plain, factor_plain, sol
 
 const perp_kkt_kernel *perp_kkt_best_kernel(void)
 {
-    static const perp_kkt_kernel avx2 = {assemble_avx2, factor_avx2, solve_avx2};
+    static const perp_kkt_kernel avx2 = {assemble_avx2, factor_avx2, solve_avx2, add_product_avx2, pack_rays_avx2};
     return __builtin_cpu_supports("avx2") ? &avx2 : &perp_kkt_plain_kernel;
 }
 #else

@@ -51,18 +51,26 @@
         *(V *)d2 += s2;                                                                                                \
     }
 
-/* One row by two vectors. */
+/* One row by two vectors. Rows of U with even and with odd number have sums of their own: one would wait for itself. */
 #define TILE_OF_ONE(name, V0, V1, V1_AT)                                                                               \
     static inline TARGET void NAMED(name)(const product *p, const double *a, const double *u, double *dest)            \
     {                                                                                                                  \
-        V0 s0 = {0.0};                                                                                                 \
-        V1 s1 = {0.0};                                                                                                 \
-        for (int k = 0; k < p->count; k++, a += p->a_stride, u += p->u_stride) {                                       \
-            s0 += *a * *(const V0 *)u;                                                                                 \
-            s1 += *a * *(const V1 *)(u + (V1_AT));                                                                     \
+        const ptrdiff_t a_stride = p->a_stride, u_stride = p->u_stride;                                                \
+        V0 s0 = {0.0}, t0 = {0.0};                                                                                     \
+        V1 s1 = {0.0}, t1 = {0.0};                                                                                     \
+        int k = 0;                                                                                                     \
+        for (; k + 2 <= p->count; k += 2, a += 2 * a_stride, u += 2 * u_stride) {                                      \
+            s0 += a[0] * *(const V0 *)u;                                                                               \
+            s1 += a[0] * *(const V1 *)(u + (V1_AT));                                                                   \
+            t0 += a[a_stride] * *(const V0 *)(u + u_stride);                                                           \
+            t1 += a[a_stride] * *(const V1 *)(u + u_stride + (V1_AT));                                                 \
         }                                                                                                              \
-        *(V0 *)dest += s0;                                                                                             \
-        *(V1 *)(dest + (V1_AT)) += s1;                                                                                 \
+        if (k < p->count) {                                                                                            \
+            s0 += a[0] * *(const V0 *)u;                                                                               \
+            s1 += a[0] * *(const V1 *)(u + (V1_AT));                                                                   \
+        }                                                                                                              \
+        *(V0 *)dest += s0 + t0;                                                                                        \
+        *(V1 *)(dest + (V1_AT)) += s1 + t1;                                                                            \
     }
 
 TILE_OF_THREE(three_by_eight, perp_wide, perp_wide, 4)
@@ -74,6 +82,9 @@ STRIP_OF_THREE(three_by_two, perp_lanes)
 STRIP_OF_THREE(three_by_one, double)
 TILE_OF_ONE(one_by_eight, perp_wide, perp_wide, 4)
 TILE_OF_ONE(one_by_six, perp_wide, perp_lanes, 4)
+TILE_OF_ONE(one_by_four, perp_lanes, perp_lanes, 2)
+TILE_OF_ONE(one_by_five, perp_wide, double, 4)
+TILE_OF_ONE(one_by_two, double, double, 1)
 TILE_OF_ONE(one_by_three, perp_lanes, double, 2)
 
 #undef TILE_OF_THREE
@@ -119,24 +130,39 @@ static inline TARGET void NAMED(three_rows)(const product *p, int i, int from)
 static inline TARGET void NAMED(one_row)(const product *p, int i, int from)
 {
     const double *a = p->a + i;
-    double *dest = p->dest + (ptrdiff_t)i * p->stride;
+    double *dest = p->dest + (ptrdiff_t)i * p->stride, last = 0.0;
     int j = from;
     for (; j + 8 <= p->columns; j += 8) {
         NAMED(one_by_eight)(p, a, p->u + j, dest + j);
     }
-    if (j + 6 <= p->columns) {
+    switch (p->columns - j) {
+    case 7:
+        NAMED(one_by_four)(p, a, p->u + j, dest + j);
+        NAMED(one_by_three)(p, a, p->u + j + 4, dest + j + 4);
+        return;
+    case 6:
         NAMED(one_by_six)(p, a, p->u + j, dest + j);
-        j += 6;
-    }
-    for (; j + 3 <= p->columns; j += 3) {
+        return;
+    case 5:
+        NAMED(one_by_five)(p, a, p->u + j, dest + j);
+        return;
+    case 4:
+        NAMED(one_by_four)(p, a, p->u + j, dest + j);
+        return;
+    case 3:
         NAMED(one_by_three)(p, a, p->u + j, dest + j);
-    }
-    for (; j < p->columns; j++) {
-        double sum = 0.0;
+        return;
+    case 2:
+        NAMED(one_by_two)(p, a, p->u + j, dest + j);
+        return;
+    case 1:
         for (int k = 0; k < p->count; k++) {
-            sum += a[(ptrdiff_t)k * p->a_stride] * p->u[(ptrdiff_t)k * p->u_stride + j];
+            last += a[(ptrdiff_t)k * p->a_stride] * p->u[(ptrdiff_t)k * p->u_stride + j];
         }
-        dest[j] += sum;
+        dest[j] += last;
+        return;
+    default:
+        return;
     }
 }
 
@@ -250,10 +276,11 @@ static inline TARGET void NAMED(add_group)(perp_kkt *kkt, const perp_contact_qp 
     const int begin = kkt->group_first[group], end = kkt->group_first[group + 1];
     const int columns = problem->dof_start[begin + 1] - problem->dof_start[begin];
     const double *start = *jacobian;
+    const bool any = has_weight(problem, begin, end, *omega);
     int held = 0;
     for (int i = begin; i < end; i++) {
         const int rows = problem->row_start[i + 1] - problem->row_start[i];
-        for (int first = 0, count = 0; columns > 0 && first < rows; first += count) {
+        for (int first = 0, count = 0; any && columns > 0 && first < rows; first += count) {
             count = rows - first < PERP_KKT_ROWS ? rows - first : PERP_KKT_ROWS;
             if (held + count > PERP_KKT_ROWS) {
                 NAMED(add_rows)(kkt, group, held, start, columns);
@@ -468,117 +495,139 @@ static TARGET void NAMED(factor)(perp_kkt *kkt)
 
 /* ---- solution --------------------------------------------------------------------------------------------------- */
 
-/* Columns `from` .. `to` - 1 of L, whose unknowns are found, are taken off from those below. */
-static inline TARGET void NAMED(take_off)(const perp_kkt *kkt, int s, int from, int to, double *b)
+/* x -= b[0] l_0 + b[1] l_1 + b[2] l_2 for three rows of L'. */
+static inline TARGET void NAMED(take_off_three)(int n, ptrdiff_t stride, const double *l, const double *b, double *x)
 {
-    const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
-    const double *panel = kkt->panels + kkt->panel_start[s] + (ptrdiff_t)from * rows;
-    double negative[PERP_KKT_ROWS];
-    for (int k = from; k < to; k++) {
-        negative[k - from] = -b[first + k];
-    }
-    product p = {.rows = 1, .count = to - from, .a = negative, .a_stride = 1, .u_stride = rows, .stride = 0};
-    if (to < width) {
-        p.columns = width - to;
-        p.u = panel + to;
-        p.dest = b + first + to;
-        NAMED(one_row)(&p, 0, 0);
-    }
-    for (int q = kkt->super_runs[s]; q < kkt->super_runs[s + 1]; q++) {
-        const perp_kkt_run *run = &kkt->runs[q];
-        p.columns = run->length;
-        p.u = panel + run->row;
-        p.dest = b + run->place;
-        NAMED(one_row)(&p, 0, 0);
-    }
-}
-
-static TARGET void NAMED(solve_forward)(const perp_kkt *kkt, double *b)
-{
-    for (int s = 0; s < kkt->super_count; s++) {
-        const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
-        const double *panel = kkt->panels + kkt->panel_start[s];
-        double *own = b + first;
-        for (int from = 0; from < width; from += PERP_KKT_ROWS) {
-            const int to = from + PERP_KKT_ROWS < width ? from + PERP_KKT_ROWS : width;
-            for (int k = from; k < to; k++) {
-                perp_dense_subtract(to - k - 1, own[k], panel + (ptrdiff_t)k * rows + k + 1, own + k + 1);
-            }
-            NAMED(take_off)(kkt, s, from, to, b);
-        }
-    }
-}
-
-static inline TARGET void NAMED(add_piece)(three_sums *sums, int n, const double *l0, const double *l1,
-                                           const double *l2, const double *x)
-{
-    perp_wide s0 = sums->four[0], s1 = sums->four[1], s2 = sums->four[2];
+    const double *l1 = l + stride, *l2 = l1 + stride;
     int j = 0;
     for (; j + 4 <= n; j += 4) {
-        const perp_wide xx = *(const perp_wide *)(x + j);
-        s0 += *(const perp_wide *)(l0 + j) * xx;
-        s1 += *(const perp_wide *)(l1 + j) * xx;
-        s2 += *(const perp_wide *)(l2 + j) * xx;
+        *(perp_wide *)(x + j) -= (b[0] * *(const perp_wide *)(l + j) + b[1] * *(const perp_wide *)(l1 + j)) +
+                                 b[2] * *(const perp_wide *)(l2 + j);
     }
-    sums->four[0] = s0;
-    sums->four[1] = s1;
-    sums->four[2] = s2;
     if (j + 2 <= n) {
-        const perp_lanes xx = *(const perp_lanes *)(x + j);
-        sums->two[0] += *(const perp_lanes *)(l0 + j) * xx;
-        sums->two[1] += *(const perp_lanes *)(l1 + j) * xx;
-        sums->two[2] += *(const perp_lanes *)(l2 + j) * xx;
+        *(perp_lanes *)(x + j) -= (b[0] * *(const perp_lanes *)(l + j) + b[1] * *(const perp_lanes *)(l1 + j)) +
+                                  b[2] * *(const perp_lanes *)(l2 + j);
         j += 2;
     }
     if (j < n) {
-        sums->one[0] += l0[j] * x[j];
-        sums->one[1] += l1[j] * x[j];
-        sums->one[2] += l2[j] * x[j];
+        x[j] -= (b[0] * l[j] + b[1] * l1[j]) + b[2] * l2[j];
     }
 }
 
-/* Three unknowns of a supernode, from `k` on, or one: what follows them is found. */
-static inline TARGET void NAMED(find_unknowns)(const perp_kkt *kkt, int s, int k, int count, double *b)
+/* L x = x in a supernode's places and those below. */
+static inline TARGET void NAMED(substitute)(int width, int rows, const double *panel, double *x)
 {
-    const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
-    const double *l0 = kkt->panels + kkt->panel_start[s] + (ptrdiff_t)k * rows;
-    const double *l1 = count == 3 ? l0 + rows : l0, *l2 = count == 3 ? l1 + rows : l0;
-    three_sums sums = {.one = {0.0, 0.0, 0.0}};
-    double *own = b + first;
-    const int next = k + count;
-    NAMED(add_piece)(&sums, width - next, l0 + next, l1 + next, l2 + next, own + next);
+    int k = 0;
+    for (; k + 3 <= width; k += 3) {
+        const double *l = panel + (ptrdiff_t)k * rows + k;
+        double b[3] = {x[k], x[k + 1] - l[1] * x[k], 0.0};
+        b[2] = (x[k + 2] - l[2] * x[k]) - l[rows + 2] * b[1];
+        x[k + 1] = b[1];
+        x[k + 2] = b[2];
+        NAMED(take_off_three)(rows - k - 3, rows, l + 3, b, x + k + 3);
+    }
+    for (; k < width; k++) {
+        perp_dense_subtract(rows - k - 1, x[k], panel + (ptrdiff_t)k * rows + k + 1, x + k + 1);
+    }
+}
+
+/* Three unknowns of L' x = x: what follows them, n entries, is found. `l` and `x` are at the first. */
+static inline TARGET void NAMED(find_three)(int n, ptrdiff_t stride, const double *l, double *x)
+{
+    const double *l0 = l + 3, *l1 = l0 + stride, *l2 = l1 + stride, *y = x + 3;
+    perp_wide w0 = {0.0}, w1 = w0, w2 = w0;
+    perp_lanes t0 = {0.0}, t1 = t0, t2 = t0;
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0;
+    int j = 0;
+    for (; j + 4 <= n; j += 4) {
+        const perp_wide yy = *(const perp_wide *)(y + j);
+        w0 += *(const perp_wide *)(l0 + j) * yy;
+        w1 += *(const perp_wide *)(l1 + j) * yy;
+        w2 += *(const perp_wide *)(l2 + j) * yy;
+    }
+    if (j + 2 <= n) {
+        const perp_lanes yy = *(const perp_lanes *)(y + j);
+        t0 = *(const perp_lanes *)(l0 + j) * yy;
+        t1 = *(const perp_lanes *)(l1 + j) * yy;
+        t2 = *(const perp_lanes *)(l2 + j) * yy;
+        j += 2;
+    }
+    if (j < n) {
+        s0 = l0[j] * y[j];
+        s1 = l1[j] * y[j];
+        s2 = l2[j] * y[j];
+    }
+    s0 += ((w0[0] + w0[2]) + t0[0]) + ((w0[1] + w0[3]) + t0[1]);
+    s1 += ((w1[0] + w1[2]) + t1[0]) + ((w1[1] + w1[3]) + t1[1]);
+    s2 += ((w2[0] + w2[2]) + t2[0]) + ((w2[1] + w2[3]) + t2[1]);
+    x[2] -= s2;
+    x[1] = (x[1] - s1) - l[stride + 2] * x[2];
+    x[0] = ((x[0] - s0) - l[2] * x[2]) - l[1] * x[1];
+}
+
+static inline TARGET void NAMED(substitute_back)(int width, int rows, const double *panel, double *x)
+{
+    const int whole = width / 3 * 3;
+    for (int k = width - 1; k >= whole; k--) {
+        x[k] -= perp_dense_dot(rows - k - 1, panel + (ptrdiff_t)k * rows + k + 1, x + k + 1);
+    }
+    for (int k = whole - 3; k >= 0; k -= 3) {
+        NAMED(find_three)(rows - k - 3, rows, panel + (ptrdiff_t)k * rows + k, x + k);
+    }
+}
+
+static inline TARGET void NAMED(copy)(int n, const double *from, double *to)
+{
+    int k = 0;
+    for (; k + 4 <= n; k += 4) {
+        *(perp_wide *)(to + k) = *(const perp_wide *)(from + k);
+    }
+    for (; k < n; k++) {
+        to[k] = from[k];
+    }
+}
+
+/* What is below supernode `s`, to where its panel has it. */
+static inline TARGET void NAMED(gather_below)(const perp_kkt *kkt, int s, const double *b, double *x)
+{
     for (int q = kkt->super_runs[s]; q < kkt->super_runs[s + 1]; q++) {
-        const perp_kkt_run *run = &kkt->runs[q];
-        NAMED(add_piece)(&sums, run->length, l0 + run->row, l1 + run->row, l2 + run->row, b + run->place);
-    }
-    for (int i = count - 1; i >= 0; i--) {
-        const perp_wide f = sums.four[i];
-        const perp_lanes t = sums.two[i];
-        own[k + i] -= ((f[0] + f[2]) + (f[1] + f[3])) + ((t[0] + t[1]) + sums.one[i]);
-    }
-    if (count == 3) {
-        own[k + 1] -= l1[k + 2] * own[k + 2];
-        own[k] = (own[k] - l0[k + 1] * own[k + 1]) - l0[k + 2] * own[k + 2];
+        NAMED(copy)(kkt->runs[q].length, b + kkt->runs[q].place, x + kkt->runs[q].row);
     }
 }
 
 static TARGET void NAMED(solve)(perp_kkt *kkt, double *rhs)
 {
-    double *b = kkt->places;
+    double *b = kkt->places, *x = kkt->below;
     for (int i = 0; i < kkt->unknowns; i++) {
         b[kkt->position[i]] = rhs[i];
     }
-    NAMED(solve_forward)(kkt, b);
+    for (int s = 0; s < kkt->super_count; s++) {
+        const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
+        if (rows == width) {
+            NAMED(substitute)(width, rows, kkt->panels + kkt->panel_start[s], b + first);
+            continue;
+        }
+        NAMED(copy)(width, b + first, x);
+        NAMED(gather_below)(kkt, s, b, x);
+        NAMED(substitute)(width, rows, kkt->panels + kkt->panel_start[s], x);
+        NAMED(copy)(width, x, b + first);
+        for (int q = kkt->super_runs[s]; q < kkt->super_runs[s + 1]; q++) {
+            NAMED(copy)(kkt->runs[q].length, x + kkt->runs[q].row, b + kkt->runs[q].place);
+        }
+    }
     for (int i = 0; i < kkt->unknowns; i++) {
         b[i] *= kkt->inverse[i];
     }
     for (int s = kkt->super_count - 1; s >= 0; s--) {
-        int k = kkt->super_first[s + 1] - kkt->super_first[s];
-        while (k > 0) {
-            const int count = k >= 3 ? 3 : 1;
-            k -= count;
-            NAMED(find_unknowns)(kkt, s, k, count, b);
+        const int first = kkt->super_first[s], width = kkt->super_first[s + 1] - first, rows = kkt->panel_rows[s];
+        if (rows == width) {
+            NAMED(substitute_back)(width, rows, kkt->panels + kkt->panel_start[s], b + first);
+            continue;
         }
+        NAMED(copy)(width, b + first, x);
+        NAMED(gather_below)(kkt, s, b, x);
+        NAMED(substitute_back)(width, rows, kkt->panels + kkt->panel_start[s], x);
+        NAMED(copy)(width, x, b + first);
     }
     for (int i = 0; i < kkt->unknowns; i++) {
         rhs[i] = b[kkt->position[i]];
@@ -586,3 +635,20 @@ static TARGET void NAMED(solve)(perp_kkt *kkt, double *rhs)
 }
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
+
+/* R J of a contact with three rows. */
+static TARGET void NAMED(pack_rays)(int slacks, const double *rays, int columns, const double *jacobian, double *packed)
+{
+    const double *j0 = jacobian, *j1 = j0 + columns, *j2 = j1 + columns;
+    for (int k = 0; k < slacks; k++, rays += 3, packed += columns) {
+        int c = 0;
+        for (; c + 4 <= columns; c += 4) {
+            *(perp_wide *)(packed + c) =
+                (rays[0] * *(const perp_wide *)(j0 + c) + rays[1] * *(const perp_wide *)(j1 + c)) +
+                rays[2] * *(const perp_wide *)(j2 + c);
+        }
+        for (; c < columns; c++) {
+            packed[c] = (rays[0] * j0[c] + rays[1] * j1[c]) + rays[2] * j2[c];
+        }
+    }
+}

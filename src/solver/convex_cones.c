@@ -4,8 +4,8 @@
  *
  *     w = (s^ + J y^) / (2 g),   eta^4 = s_J / y_J,   W^2 = eta^2 (2 w w' - J),   J = diag(1, -1, ..)
  *
- * is the one scaling with W y = W^-1 s = lambda (Nesterov and Todd). `weight` keeps J w, so that W^-2 = (2 (J w)(J w)' -
- * J) / eta^2. For a row it is y / s. */
+ * is the one scaling with W y = W^-1 s = lambda (Nesterov and Todd). `weight` keeps J w, so that W^-2 = (2 (J w)(J w)'
+ * - J) / eta^2. For a row it is y / s. */
 #include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
 
@@ -62,12 +62,23 @@ static void scaling_matrix(const perp_convex_workspace *c, const perp_convex_con
     }
 }
 
+/* out = y / s */
+static void divide(int n, const double *y, const double *s, double *out)
+{
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        *(perp_lanes *)(out + i) = perp_lanes_load(y + i) / perp_lanes_load(s + i);
+    }
+    if (i < n) {
+        out[i] = y[i] / s[i];
+    }
+}
+
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y)
 {
     for (int r = 0; r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            c->weight[i] = y[i] / s[i];
-        }
+        divide(c->ranges[r].end - c->ranges[r].start, y + c->ranges[r].start, s + c->ranges[r].start,
+               c->weight + c->ranges[r].start);
     }
     for (int k = 0; k < c->cone_count; k++) {
         scale_cone(c, &c->cones[k], s + c->cones[k].start, y + c->cones[k].start);
@@ -100,18 +111,22 @@ static void weigh_rays(int slacks, int rows, const double *rays, const double *w
         return;
     }
     if (rows == 3) {
-        double o00 = 0.0, o10 = 0.0, o11 = 0.0, o20 = 0.0, o21 = 0.0, o22 = 0.0;
+        perp_lanes row0 = {0.0, 0.0}, row2 = row0, corner = row0; /* o00 o01, o20 o21, o11 o22 */
         for (int k = 0; k < slacks; k++, rays += 3) {
-            const double a = w[k] * rays[0], b = w[k] * rays[1], d = w[k] * rays[2];
-            o00 += a * rays[0];
-            o10 += a * rays[1];
-            o20 += a * rays[2];
-            o11 += b * rays[1];
-            o21 += b * rays[2];
-            o22 += d * rays[2];
+            const perp_lanes head = perp_lanes_load(rays), end = perp_lanes_load(rays + 1), ww = {w[k], w[k]};
+            const perp_lanes weighed = ww * end;
+            const double first = w[k] * rays[0], last = weighed[1];
+            const perp_lanes both0 = {first, first}, both2 = {last, last};
+            row0 += both0 * head;
+            row2 += both2 * head;
+            corner += weighed * end;
         }
-        const double all[9] = {o00, o10, o20, o10, o11, o21, o20, o21, o22};
-        memcpy(omega, all, sizeof all);
+        *(perp_lanes *)omega = row0;
+        omega[2] = omega[6] = row2[0];
+        omega[3] = row0[1];
+        omega[4] = corner[0];
+        omega[5] = omega[7] = row2[1];
+        omega[8] = corner[1];
         return;
     }
     memset(omega, 0, (size_t)rows * (size_t)rows * sizeof *omega);
@@ -171,7 +186,11 @@ void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matr
 void perp_convex_apply_scaling(const perp_convex_workspace *c, const double *v, double *out)
 {
     for (int r = 0; r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+        int i = c->ranges[r].start;
+        for (; i + 2 <= c->ranges[r].end; i += 2) {
+            *(perp_lanes *)(out + i) = perp_lanes_load(c->weight + i) * perp_lanes_load(v + i);
+        }
+        if (i < c->ranges[r].end) {
             out[i] = c->weight[i] * v[i];
         }
     }
@@ -241,7 +260,14 @@ void perp_convex_corrector(const perp_convex_workspace *c, const double *s, cons
                            const double *ds, const double *dy, double *out)
 {
     for (int r = 0; r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+        const perp_lanes both = {center, center};
+        int i = c->ranges[r].start;
+        for (; i + 2 <= c->ranges[r].end; i += 2) {
+            *(perp_lanes *)(out + i) =
+                (both - perp_lanes_load(ds + i) * perp_lanes_load(dy + i)) / perp_lanes_load(s + i) -
+                perp_lanes_load(y + i);
+        }
+        if (i < c->ranges[r].end) {
             out[i] = (center - ds[i] * dy[i]) / s[i] - y[i];
         }
     }
@@ -281,14 +307,20 @@ static double step_in_cone(int size, const double *v, const double *dv, double m
 
 double perp_convex_step_length(const perp_convex_workspace *c, const double *v, const double *dv)
 {
-    double steepest = 1.0; /* 1 / t */
+    double steepest = 1.0, other = 1.0; /* 1 / t */
     for (int r = 0; r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+        int i = c->ranges[r].start;
+        for (; i + 2 <= c->ranges[r].end; i += 2) {
+            const perp_lanes slope = -perp_lanes_load(dv + i) / perp_lanes_load(v + i);
+            steepest = slope[0] > steepest ? slope[0] : steepest;
+            other = slope[1] > other ? slope[1] : other;
+        }
+        if (i < c->ranges[r].end) {
             const double slope = -dv[i] / v[i];
             steepest = slope > steepest ? slope : steepest;
         }
     }
-    double t = 1.0 / steepest;
+    double t = 1.0 / (other > steepest ? other : steepest);
     for (int k = 0; k < c->cone_count; k++) {
         t = step_in_cone(c->cones[k].size, v + c->cones[k].start, dv + c->cones[k].start, t);
     }
@@ -300,7 +332,8 @@ double perp_convex_shift(const perp_convex_workspace *c, const double *v, const 
     double shift = -DBL_MAX;
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            shift = fmax(shift, -v[i] / unit[i]);
+            const double outside = -v[i] / unit[i];
+            shift = outside > shift ? outside : shift;
         }
     }
     for (int k = 0; k < c->cone_count; k++) {

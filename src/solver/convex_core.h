@@ -174,7 +174,7 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c);
 
 /* Proofs: their measure, +infinity if there is none. The evidence that there is no feasible point is left in at->y and
  * at->z, the direction without end in proof_direction. */
-double perp_convex_prove_infeasible(perp_convex_workspace *c);
+double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough);
 double perp_convex_prove_unbounded(perp_convex_workspace *c);
 
 /* Setup and the check of H, and the cascade: fills the info but for the objective; the answer is in `best`. */

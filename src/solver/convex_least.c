@@ -27,7 +27,9 @@ typedef struct least {
     double *v;                           /* n: at->x */
     double *u;                           /* m: A v + c */
     double *y, *z;                       /* at->y, at->z */
-    double *gradient;                    /* n */
+    double *gradient;                    /* n; of what is minimised */
+    const double *columns;               /* n: size of all that touches an unknown */
+    double pull;                         /* 1/2 pull columns v^2 is added: keeps v finite where the minimum is not attained */
     double value;
 } least;
 
@@ -75,6 +77,9 @@ static void evaluate(least *l)
     }
     l->value = 0.5 * (perp_dense_dot(c->m, l->y, l->y) + perp_dense_dot(c->e, l->z, l->z)) -
                (l->load ? perp_dense_dot(c->n, l->load, l->v) : 0.0);
+    for (int i = 0; l->pull > 0.0 && i < c->n; i++) {
+        l->value += 0.5 * l->pull * l->columns[i] * l->v[i] * l->v[i];
+    }
 }
 
 static void differentiate(least *l)
@@ -85,6 +90,9 @@ static void differentiate(least *l)
     perp_convex_add_ct(c, l->z, l->gradient);
     for (int i = 0; l->load && i < c->n; i++) {
         l->gradient[i] -= l->load[i];
+    }
+    for (int i = 0; l->pull > 0.0 && i < c->n; i++) {
+        l->gradient[i] += l->pull * l->columns[i] * l->v[i];
     }
 }
 
@@ -138,12 +146,19 @@ static void measure_columns(perp_convex_workspace *c, double *columns)
     for (int k = 0; k < c->bounds; k++) {
         columns[c->bound_dof[k]] += 1.0;
     }
+    for (int k = 0; c->e > 0 && k < p->equality_start[c->e]; k++) {
+        columns[p->equality_dofs[k]] += p->equality_values[k] * p->equality_values[k];
+    }
+    double most = 0.0;
     for (int i = 0; i < c->n; i++) {
-        columns[i] = columns[i] > 0.0 ? columns[i] : 1.0;
+        most = fmax(most, columns[i]);
+    }
+    for (int i = 0; i < c->n; i++) { /* entries that are rounding hold nothing */
+        columns[i] = fmax(columns[i], most > 0.0 ? 1e-10 * most : 1.0);
     }
 }
 
-static void factor(least *l, const double *columns, double rho)
+static void factor(least *l, double rho)
 {
     perp_convex_workspace *c = l->c;
     memcpy(c->slack, l->u, (size_t)c->m * sizeof *c->slack);
@@ -154,7 +169,7 @@ static void factor(least *l, const double *columns, double rho)
     }
     perp_convex_make_omega(c, least_matrix);
     for (int i = 0; i < c->n; i++) {
-        c->diagonal[i] = rho * columns[i];
+        c->diagonal[i] = (rho + l->pull) * l->columns[i];
     }
     for (int k = 0; k < c->bounds; k++) {
         c->diagonal[c->bound_dof[k]] += c->weight[c->contact_slacks + k];
@@ -247,14 +262,16 @@ static void keep(least *l, double size, double *kept)
 
 /* Refinement of y and z themselves on the pieces of P that were found: A v + c, of a v that may be large along what
  * nothing holds, has fewer digits than y. */
-static void refine(least *l, const double *columns, double kept)
+static void refine(least *l)
 {
     enum { PASSES = 3 };
     perp_convex_workspace *c = l->c;
     memcpy(l->u, c->ds_affine, (size_t)c->m * sizeof *l->u);
     memcpy(l->y, c->saved.y, (size_t)c->m * sizeof *l->y);
     memcpy(l->z, c->saved.z, (size_t)c->e * sizeof *l->z);
-    factor(l, columns, 1e-9);
+    double kept = INFINITY;
+    l->pull = 0.0;
+    factor(l, 1e-9);
     for (int k = 0; k < PASSES; k++) {
         differentiate(l);
         keep(l, largest(c->n, l->gradient), &kept);
@@ -275,10 +292,11 @@ static void minimise(least *l, const double *guess, double enough)
     enum { PASSES = 80, STALLS = 4 };
     static const double LEAST = 1e-11, MOST = 1.0;
     perp_convex_workspace *c = l->c;
-    double *columns = c->product2, best = INFINITY, kept = INFINITY, before = INFINITY, rho = 1e-9;
+    double best = INFINITY, kept = INFINITY, before = INFINITY, rho = 1e-9;
     int stalls = 0;
     perp_kkt_set_base(&c->kkt, c->problem, 0.0, 0.0);
-    measure_columns(c, columns);
+    measure_columns(c, c->product2);
+    l->columns = c->product2;
     memset(l->v, 0, (size_t)c->n * sizeof *l->v);
     evaluate(l);
     if (guess) {
@@ -297,7 +315,7 @@ static void minimise(least *l, const double *guess, double enough)
         stalls = size < 0.7 * best || l->value < before - 1e-12 * fabs(before) ? 0 : stalls + 1;
         best = fmin(best, size);
         before = l->value;
-        factor(l, columns, rho);
+        factor(l, rho);
         solve_step(l);
         const double taken = search(l);
         if (taken == 0.0 && rho >= MOST) {
@@ -305,8 +323,8 @@ static void minimise(least *l, const double *guess, double enough)
         }
         rho = taken == 1.0 ? fmax(0.1 * rho, LEAST) : taken < 0.1 ? fmin(100.0 * rho, MOST) : rho;
     }
-    if (kept > enough && kept < INFINITY) {
-        refine(l, columns, kept);
+    if ((kept > enough || l->pull > 0.0) && kept < INFINITY) {
+        refine(l);
     }
     perp_kkt_set_base(&c->kkt, c->problem, 1.0, 0.0);
 }
@@ -378,17 +396,10 @@ static double farkas_value(const perp_convex_workspace *c, const perp_convex_ite
     return (c->e > 0 ? perp_dense_dot(c->e, c->problem->equality_target, at->z) : 0.0) - contacts - bounds;
 }
 
-double perp_convex_prove_infeasible(perp_convex_workspace *c)
+/* One attempt at a proof; scaled, in `at`. */
+static double seek_proof(perp_convex_workspace *c, double pull)
 {
-    for (int i = 0; i < c->m; i++) {
-        c->part[i] = PART_ALL;
-    }
-    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
-    perp_convex_slacks(c, c->at.x, c->rp);
-    for (int i = 0; i < c->m; i++) {
-        c->rp[i] = -c->rp[i];
-    }
-    least l = {.c = c, .shift = c->rp, .target = c->problem->equality_target, .ray = c->ds};
+    least l = {.c = c, .shift = c->rp, .target = c->problem->equality_target, .ray = c->ds, .pull = pull};
     l.v = c->at.x;
     l.u = c->dy;
     l.y = c->at.y;
@@ -396,9 +407,6 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c)
     l.gradient = c->product3;
     minimise(&l, NULL, 0.0);
     const double value = farkas_value(c, &c->at);
-#ifdef TRACE
-    printf("farkas value %.3e\n",value);
-#endif
     if (!(value > 0.0)) {
         return INFINITY;
     }
@@ -408,12 +416,25 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c)
     for (int i = 0; i < c->e; i++) {
         c->at.z[i] /= value;
     }
-    const double measure = infeasibility(c, &c->at);
-#ifdef TRACE
-    printf("farkas measure %.3e\n",measure);
-#endif
-    if (measure < INFINITY) {
-        memcpy(c->at.x, c->best.x, (size_t)c->n * sizeof(double));
+    return infeasibility(c, &c->at);
+}
+
+/* Where the numbers as given leave a feasible point as far away as 1 / rounding, only a pull finds the proof for all
+ * nearer ones. */
+double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough)
+{
+    static const double pulls[] = {1e-12, 1e-9, 1e-6};
+    double measure = INFINITY;
+    for (int i = 0; i < c->m; i++) {
+        c->part[i] = PART_ALL;
+    }
+    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
+    perp_convex_slacks(c, c->at.x, c->rp);
+    for (int i = 0; i < c->m; i++) {
+        c->rp[i] = -c->rp[i];
+    }
+    for (size_t k = 0; k < sizeof pulls / sizeof *pulls && !(measure <= enough); k++) {
+        measure = seek_proof(c, pulls[k]);
     }
     return measure;
 }

@@ -79,26 +79,94 @@ static inline void rows_of(int rows, int columns, const double *jacobian, const 
     }
 }
 
+/* The entries of a group's columns, contiguous: a part of x, or gathered. */
+static inline const double *columns_of(const perp_convex_workspace *c, int group, const double *x)
+{
+    const perp_kkt *kkt = &c->kkt;
+    const int begin = kkt->piece_start[group], end = kkt->piece_start[group + 1];
+    if (end - begin == 1) {
+        return x + kkt->pieces[begin].dof;
+    }
+    double *to = c->gather;
+    for (int q = begin; q < end; q++) {
+        const double *from = x + kkt->pieces[q].dof;
+        const int length = kkt->pieces[q].length;
+        int k = 0;
+        for (; k + 2 <= length; k += 2) {
+            *(perp_lanes *)(to + k) = perp_lanes_load(from + k);
+        }
+        if (k < length) {
+            to[k] = from[k];
+        }
+        to += length;
+    }
+    return c->gather;
+}
+
+static inline void add_columns(const perp_convex_workspace *c, int group, const double *sum, double *out)
+{
+    const perp_kkt *kkt = &c->kkt;
+    for (int q = kkt->piece_start[group]; q < kkt->piece_start[group + 1]; q++) {
+        double *to = out + kkt->pieces[q].dof;
+        const int length = kkt->pieces[q].length;
+        int k = 0;
+        for (; k + 2 <= length; k += 2) {
+            *(perp_lanes *)(to + k) += perp_lanes_load(sum + k);
+        }
+        if (k < length) {
+            to[k] += sum[k];
+        }
+        sum += length;
+    }
+}
+
+/* Where a group's contacts stand in the arrays of J and R. */
+typedef struct place {
+    const double *jacobian, *rays;
+} place;
+
+static inline void pass_contact(const perp_contact_qp *p, int i, place *at)
+{
+    const ptrdiff_t rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+    const ptrdiff_t slacks = p->slack_start[i + 1] - p->slack_start[i];
+    at->jacobian = rows * columns > 0 ? at->jacobian + rows * columns : at->jacobian;
+    at->rays = at->rays ? at->rays + slacks * rows : NULL;
+}
+
 void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
 {
     const perp_contact_qp *p = c->problem;
-    const double *jacobian = p->jacobian, *rays = p->rays;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-        const int slacks = p->slack_start[i + 1] - p->slack_start[i];
-        const int *dofs = p->dofs + p->dof_start[i];
-        const double *local = c->gather;
-        if (columns > 0 && dofs[columns - 1] - dofs[0] == columns - 1) {
-            local = x + dofs[0];
-        } else {
-            for (int k = 0; k < columns; k++) {
-                c->gather[k] = x[dofs[k]];
-            }
+    const perp_kkt *kkt = &c->kkt;
+    place at = {p->jacobian, p->rays};
+    for (int g = 0; g < kkt->group_count; g++) {
+        const int begin = kkt->group_first[g], end = kkt->group_first[g + 1];
+        const int columns = p->dof_start[begin + 1] - p->dof_start[begin];
+        const double *local = columns_of(c, g, x);
+        const bool packed = kkt->packed_start[g] >= 0;
+        if (packed) {
+            const int slacks = p->slack_start[end] - p->slack_start[begin];
+            double *dest = s + p->slack_start[begin];
+            memset(dest, 0, (size_t)slacks * sizeof *dest);
+            const perp_kkt_product product = {
+                .rows = 1,
+                .columns = slacks,
+                .count = columns,
+                .a = local,
+                .a_stride = 1,
+                .u = kkt->packed + kkt->packed_start[g] + (ptrdiff_t)slacks * columns,
+                .u_stride = slacks,
+                .dest = dest,
+            };
+            kkt->kernel->add_product(&product);
         }
-        rows_of(rows, columns, jacobian, local, c->row_sum);
-        combine(slacks, rows, rays, c->row_sum, s + p->slack_start[i]);
-        jacobian += (ptrdiff_t)rows * columns;
-        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+        for (int i = begin; i < end; i++) {
+            if (!packed) {
+                const int rows = p->row_start[i + 1] - p->row_start[i];
+                rows_of(rows, columns, at.jacobian, local, c->row_sum);
+                combine(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, c->row_sum, s + p->slack_start[i]);
+            }
+            pass_contact(p, i, &at);
+        }
     }
     double *bounds = s + c->contact_slacks;
     for (int k = 0; k < c->bounds; k++) {
@@ -106,46 +174,52 @@ void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
     }
 }
 
-static inline void scatter(int rows, int columns, const double *jacobian, const double *j, const int *dofs,
-                           double *gather, double *out)
+/* sum += J'j */
+static inline void add_rows(int rows, int columns, const double *jacobian, const double *j, double *sum)
 {
-    const bool contiguous = columns > 0 && dofs[columns - 1] - dofs[0] == columns - 1;
-    double *sum = contiguous ? out + dofs[0] : gather;
-    if (!contiguous) {
-        memset(gather, 0, (size_t)columns * sizeof *gather);
-    }
-    if (rows == 3) {
-        const double *j1 = jacobian + columns, *j2 = j1 + columns;
-        const perp_lanes w0 = {j[0], j[0]}, w1 = {j[1], j[1]}, w2 = {j[2], j[2]};
-        int k = 0;
-        for (; k + 2 <= columns; k += 2) {
-            *(perp_lanes *)(sum + k) += (w0 * perp_lanes_load(jacobian + k) + w1 * perp_lanes_load(j1 + k)) +
-                                        w2 * perp_lanes_load(j2 + k);
-        }
-        for (; k < columns; k++) {
-            sum[k] += (j[0] * jacobian[k] + j[1] * j1[k]) + j[2] * j2[k];
-        }
-    } else {
-        for (int r = 0; r < rows; r++) {
-            perp_dense_subtract(columns, -j[r], jacobian + (ptrdiff_t)r * columns, sum);
-        }
-    }
-    for (int k = 0; !contiguous && k < columns; k++) {
-        out[dofs[k]] += gather[k];
+    for (int r = 0; r < rows; r++) {
+        perp_dense_subtract(columns, -j[r], jacobian + (ptrdiff_t)r * columns, sum);
     }
 }
 
 void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out)
 {
     const perp_contact_qp *p = c->problem;
-    const double *jacobian = p->jacobian, *rays = p->rays;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-        const int slacks = p->slack_start[i + 1] - p->slack_start[i];
-        combine_transposed(slacks, rows, rays, y + p->slack_start[i], c->row_sum);
-        scatter(rows, columns, jacobian, c->row_sum, p->dofs + p->dof_start[i], c->gather, out);
-        jacobian += (ptrdiff_t)rows * columns;
-        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    const perp_kkt *kkt = &c->kkt;
+    place at = {p->jacobian, p->rays};
+    for (int g = 0; g < kkt->group_count; g++) {
+        const int begin = kkt->group_first[g], end = kkt->group_first[g + 1];
+        const int columns = p->dof_start[begin + 1] - p->dof_start[begin];
+        const bool packed = kkt->packed_start[g] >= 0, direct = kkt->piece_start[g + 1] - kkt->piece_start[g] == 1;
+        double *sum = direct ? out + kkt->pieces[kkt->piece_start[g]].dof : c->gather;
+        if (!direct) {
+            memset(sum, 0, (size_t)columns * sizeof *sum);
+        }
+        if (packed) {
+            const perp_kkt_product product = {
+                .rows = 1,
+                .columns = columns,
+                .count = p->slack_start[end] - p->slack_start[begin],
+                .a = y + p->slack_start[begin],
+                .a_stride = 1,
+                .u = kkt->packed + kkt->packed_start[g],
+                .u_stride = columns,
+                .dest = sum,
+            };
+            kkt->kernel->add_product(&product);
+        }
+        for (int i = begin; i < end; i++) {
+            if (!packed) {
+                const int rows = p->row_start[i + 1] - p->row_start[i];
+                combine_transposed(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, y + p->slack_start[i],
+                                   c->row_sum);
+                add_rows(rows, columns, at.jacobian, c->row_sum, sum);
+            }
+            pass_contact(p, i, &at);
+        }
+        if (!direct) {
+            add_columns(c, g, sum, out);
+        }
     }
     const double *bounds = y + c->contact_slacks;
     for (int k = 0; k < c->bounds; k++) {

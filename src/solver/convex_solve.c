@@ -141,7 +141,7 @@ static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_setti
 }
 
 /* A proof is one if no point of a size that numbers can reach is left out by it. */
-static const double PROVEN = 1e-9;
+static const double PROVEN = 1e-8;
 
 /* The evidence took a place in `best`: its residual is that of what stands there now. */
 static void settle(perp_convex_workspace *c)
@@ -152,14 +152,20 @@ static void settle(perp_convex_workspace *c)
     c->best_parts = c->judged_parts;
 }
 
+/* The proof that perp_convex_prove_infeasible left in `at`. */
+static void take_proof(perp_convex_workspace *c, double measure, perp_convex_info *info)
+{
+    info->certificate = measure;
+    memcpy(c->best.y, c->at.y, (size_t)c->m * sizeof(double));
+    memcpy(c->best.z, c->at.z, (size_t)c->e * sizeof(double));
+    settle(c);
+}
+
 static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
 {
-    const double infeasible = perp_convex_prove_infeasible(c);
+    const double infeasible = perp_convex_prove_infeasible(c, PROVEN);
     if (infeasible <= PROVEN) {
-        info->certificate = infeasible;
-        memcpy(c->best.y, c->at.y, (size_t)c->m * sizeof(double));
-        memcpy(c->best.z, c->at.z, (size_t)c->e * sizeof(double));
-        settle(c);
+        take_proof(c, infeasible, info);
         return PERP_OUTCOME_INFEASIBLE;
     }
     const double unbounded = perp_convex_prove_unbounded(c);
@@ -184,6 +190,26 @@ static void forget(perp_convex_workspace *c)
 static bool is_open(perp_outcome outcome)
 {
     return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
+}
+
+/* A point as far away as this is feasible by the last digits of the data alone. If there is a proof for all that is
+ * nearer, the proof is the better answer. */
+static perp_outcome doubt(perp_convex_workspace *c, perp_convex_info *info)
+{
+    static const double FAR = 1e10;
+    double size = 0.0;
+    for (int i = 0; i < c->n; i++) {
+        size += fabs(c->best.x[i]);
+    }
+    if (size <= FAR * c->b_scale) {
+        return PERP_OUTCOME_SOLVED;
+    }
+    const double infeasible = perp_convex_prove_infeasible(c, 1.0 / FAR);
+    if (infeasible > 1.0 / FAR) {
+        return PERP_OUTCOME_SOLVED;
+    }
+    take_proof(c, infeasible, info);
+    return PERP_OUTCOME_INFEASIBLE;
 }
 
 /* The interior point: from the last step's solution, from nothing, and where that fails and no proof says why, again
@@ -230,6 +256,9 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     if (wants(settings, "ipm") && is_open(outcome)) {
         note(info, "ipm");
         outcome = run_ipm(c, settings, info);
+    }
+    if (outcome == PERP_OUTCOME_SOLVED) {
+        outcome = doubt(c, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c);
