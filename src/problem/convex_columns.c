@@ -129,29 +129,37 @@ static void subtract_rows(const constraint *c, const double *rows, const row_pro
     }
 }
 
-/* The same for three rows of one size on unknowns that are all inside, two columns at a time. */
-static inline void subtract_three_rows(const constraint *c, const row_products *weights, column_sums *sums)
+/* The same for three rows of one size on unknowns that are all inside, two columns at a time; where they follow each
+ * other `dof` is NULL and `base` the first. */
+static inline void subtract_three_rows(const constraint *c, const int *dof, int base, const row_products *weights,
+                                       column_sums *sums)
 {
     const double *j0 = c->jacobian, *j1 = j0 + c->dofs, *j2 = j1 + c->dofs;
     const double w0 = weights->value[0], w1 = weights->value[1], w2 = weights->value[2], s = weights->size[0];
     const perp_lanes u0 = {w0, w0}, u1 = {w1, w1}, u2 = {w2, w2}, ss = {s, s};
-    double *value = sums->value, *other = sums->other;
+    double *value = sums->value + base, *other = sums->other + base;
     int d = 0;
     for (; d + 1 < c->dofs; d += 2) {
         const perp_lanes e0 = perp_lanes_load(j0 + d), e1 = perp_lanes_load(j1 + d), e2 = perp_lanes_load(j2 + d);
-        const int a = c->dof[d] - sums->first, b = c->dof[d + 1] - sums->first;
+        const int a = dof ? dof[d] - sums->first : d, b = dof ? dof[d + 1] - sums->first : d + 1;
         const perp_lanes before = {value[a], value[b]}, bound = {other[a], other[b]};
         const perp_lanes after = before - ((e0 * u0 + e1 * u1) + e2 * u2);
         const perp_lanes size = ss * ((absolute_lanes(e0) + absolute_lanes(e1)) + absolute_lanes(e2));
         const perp_lanes total = bound + (size + absolute_lanes(after));
-        value[a] = after[0];
-        value[b] = after[1];
-        other[a] = total[0];
-        other[b] = total[1];
+        if (dof) {
+            value[a] = after[0];
+            value[b] = after[1];
+            other[a] = total[0];
+            other[b] = total[1];
+        } else {
+            *(perp_lanes *)(value + d) = after;
+            *(perp_lanes *)(other + d) = total;
+        }
     }
     if (d < c->dofs) {
         const double sum = (j0[d] * w0 + j1[d] * w1) + j2[d] * w2;
-        subtract_sum(sums, c->dof[d] - sums->first, sum, s * ((fabs(j0[d]) + fabs(j1[d])) + fabs(j2[d])));
+        const int last = c->dof[d] - sums->first;
+        subtract_sum(sums, last, sum, s * ((fabs(j0[d]) + fabs(j1[d])) + fabs(j2[d])));
     }
 }
 
@@ -190,7 +198,11 @@ static inline void subtract_constraint(const constraint *c, bool twofold, column
     if (!twofold && c->rows == 3 && c->rays && c->dof && is_inside(sums, c->dof[0]) &&
         is_inside(sums, c->dof[c->dofs - 1])) {
         weigh_three_rows(c, &weights);
-        subtract_three_rows(c, &weights, sums);
+        if (c->dof[c->dofs - 1] - c->dof[0] == c->dofs - 1) {
+            subtract_three_rows(c, NULL, c->dof[0] - sums->first, &weights, sums);
+        } else {
+            subtract_three_rows(c, c->dof, 0, &weights, sums);
+        }
         return;
     }
     for (int first = 0; first < c->rows; first += ROWS_AT_ONCE) {

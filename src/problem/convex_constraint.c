@@ -192,14 +192,16 @@ static double cone_distance_twofold(perp_twofold first, perp_twofold squares)
     return excess <= 0.0 ? 0.0 : excess / (sqrt(squares.value) + first.value) * HALF_ROOT;
 }
 
-/* J x of the three rows that a contact has, in one loop, and the sum of the absolute values of all terms. */
-static inline void multiply_three_rows(const constraint *c, const double *x, double product[3], double *size)
+/* J x of the three rows that a contact has, in one loop, and the sum of the absolute values of all terms. `x` is that
+ * of the first unknown where the unknowns follow each other, else `dof` says where they are. */
+static inline void multiply_three_rows(const constraint *c, const int *dof, const double *x, double product[3],
+                                       double *size)
 {
     const double *j0 = c->jacobian, *j1 = j0 + c->dofs, *j2 = j1 + c->dofs;
     perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0, absolute = s0;
     int k = 0;
     for (; k + 1 < c->dofs; k += 2) {
-        const perp_lanes xx = {x[c->dof[k]], x[c->dof[k + 1]]};
+        const perp_lanes xx = {x[dof ? dof[k] : k], x[dof ? dof[k + 1] : k + 1]};
         const perp_lanes p0 = perp_lanes_load(j0 + k) * xx, p1 = perp_lanes_load(j1 + k) * xx;
         const perp_lanes p2 = perp_lanes_load(j2 + k) * xx;
         s0 += p0;
@@ -208,7 +210,7 @@ static inline void multiply_three_rows(const constraint *c, const double *x, dou
         absolute += (absolute_lanes(p0) + absolute_lanes(p1)) + absolute_lanes(p2);
     }
     if (k < c->dofs) {
-        const double last = x[c->dof[k]];
+        const double last = x[dof ? dof[k] : k];
         const perp_lanes p0 = {j0[k] * last, 0.0}, p1 = {j1[k] * last, 0.0}, p2 = {j2[k] * last, 0.0};
         s0 += p0;
         s1 += p1;
@@ -221,15 +223,43 @@ static inline void multiply_three_rows(const constraint *c, const double *x, dou
     *size = absolute[0] + absolute[1];
 }
 
-/* What has three rows and rays. The loops of this and of the next function are apart because they are the residual's
- * innermost, and the residual is part of every solve. */
+/* A pair of slacks, from `l` on, of rays that are rows of three; adds to all but `distance`, which is the larger. */
+static inline void measure_two_rays(const constraint *c, int l, const double v[3], double absolute, perp_lanes *size,
+                                    perp_lanes *weight, measure *m)
+{
+    const double *ray = c->rays + 3 * (ptrdiff_t)l, sign = c->offset_sign;
+    const perp_lanes r0 = {ray[0], ray[3]}, r1 = {ray[1], ray[4]}, r2 = {ray[2], ray[5]}, signs = {sign, sign};
+    const perp_lanes v0 = {v[0], v[0]}, v1 = {v[1], v[1]}, v2 = {v[2], v[2]}, most = {absolute, absolute};
+    const perp_lanes offset = signs * perp_lanes_load(c->offset + l), y = perp_lanes_load(c->y + l);
+    const perp_lanes s = offset + ((r0 * v0 + r1 * v1) + r2 * v2), product = absolute_lanes(s * y);
+    *size += absolute_lanes(offset) + most * ((absolute_lanes(r0) + absolute_lanes(r1)) + absolute_lanes(r2));
+    *weight += absolute_lanes(y);
+    m->distance = larger(m->distance, larger(-s[0], -s[1]));
+    m->product = larger(m->product, larger(product[0], product[1]));
+}
+
+/* What has three rows and rays. The loops of these functions are apart because they are the residual's innermost, and
+ * the residual is part of every solve. */
 static measure measure_three_rows(const constraint *c, const double *x)
 {
     measure m = {0.0, 0.0, 0.0, 0.0};
-    double v[3], absolute, first = 0.0, squares = 0.0, dot = 0.0, least = 0.0, most = 0.0;
-    multiply_three_rows(c, x, v, &absolute);
-    const double *ray = c->rays;
-    for (int l = 0; l < c->slacks; l++, ray += 3) {
+    double v[3], absolute, first = 0.0, squares = 0.0, dot = 0.0;
+    if (c->dof[c->dofs - 1] - c->dof[0] == c->dofs - 1) {
+        multiply_three_rows(c, NULL, x + c->dof[0], v, &absolute);
+    } else {
+        multiply_three_rows(c, c->dof, x, v, &absolute);
+    }
+    const bool cone = c->set == SET_CONE;
+    int l = 0;
+    if (!cone && c->offset && c->y) {
+        perp_lanes size = {0.0, 0.0}, weight = {0.0, 0.0};
+        for (; l + 1 < c->slacks; l += 2) {
+            measure_two_rays(c, l, v, absolute, &size, &weight, &m);
+        }
+        m.size = size[0] + size[1];
+        m.weight = weight[0] + weight[1];
+    }
+    for (const double *ray = c->rays + 3 * (ptrdiff_t)l; l < c->slacks; l++, ray += 3) {
         const double offset = c->offset ? c->offset_sign * c->offset[l] : 0.0, y = c->y ? c->y[l] : 0.0;
         const double s = offset + ((ray[0] * v[0] + ray[1] * v[1]) + ray[2] * v[2]), product = s * y;
         m.size += fabs(offset) + absolute * ((fabs(ray[0]) + fabs(ray[1])) + fabs(ray[2]));
@@ -237,12 +267,13 @@ static measure measure_three_rows(const constraint *c, const double *x)
         first = l == 0 ? s : first;
         squares += l == 0 ? 0.0 : s * s;
         dot += product;
-        least = s < least ? s : least;
-        most = larger(most, fabs(product));
+        m.distance = larger(m.distance, -s);
+        m.product = larger(m.product, fabs(product));
     }
-    const bool cone = c->set == SET_CONE;
-    m.distance = cone ? cone_distance(first, squares) : -least;
-    m.product = cone ? fabs(dot) : most;
+    if (cone) {
+        m.distance = cone_distance(first, squares);
+        m.product = fabs(dot);
+    }
     return m;
 }
 

@@ -21,11 +21,18 @@ static bool all_finite(int n, const double *values)
 
 static double largest_entry(int n, const double *values)
 {
-    double largest = 0.0;
-    for (int i = 0; i < n; i++) {
-        largest = larger(largest, fabs(values[i]));
+    double a = 0.0, b = 0.0, c = 0.0, d = 0.0; /* one would wait for itself */
+    int i = 0;
+    for (; i + 3 < n; i += 4) {
+        a = larger(a, fabs(values[i]));
+        b = larger(b, fabs(values[i + 1]));
+        c = larger(c, fabs(values[i + 2]));
+        d = larger(d, fabs(values[i + 3]));
     }
-    return largest;
+    for (; i < n; i++) {
+        a = larger(a, fabs(values[i]));
+    }
+    return larger(larger(a, b), larger(c, d));
 }
 
 /* The largest of the finite ones: of bounds. */

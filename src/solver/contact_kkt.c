@@ -40,44 +40,24 @@ perp_status perp_kkt_hold(perp_kkt *kkt, perp_kkt_buffer *buffer, size_t bytes)
     return PERP_STATUS_OK;
 }
 
-/* R J of a contact. */
+/* R J of a contact, and the transposed of this, whose rows are `stride` apart. */
 static void pack_contact(const perp_kkt *kkt, const perp_contact_qp *p, int contact, const double *rays,
-                         const double *jacobian, double *packed)
+                         const double *jacobian, double *packed, double *transposed, int stride)
 {
     const int rows = p->row_start[contact + 1] - p->row_start[contact];
     const int slacks = p->slack_start[contact + 1] - p->slack_start[contact];
     const int columns = p->dof_start[contact + 1] - p->dof_start[contact];
-    if (rays && rows == 3) {
-        kkt->kernel->pack_rays(slacks, rays, columns, jacobian, packed);
+    if (rays && rows == 3 && slacks == 4) {
+        kkt->kernel->pack_four(rays, columns, jacobian, packed, transposed, stride);
         return;
     }
     for (int k = 0; k < slacks; k++, packed += columns) {
         for (int c = 0; c < columns; c++) {
-            packed[c] = rays ? 0.0 : jacobian[(ptrdiff_t)k * columns + c];
-        }
-        for (int r = 0; rays && r < rows; r++) {
-            for (int c = 0; c < columns; c++) {
-                packed[c] += rays[(ptrdiff_t)k * rows + r] * jacobian[(ptrdiff_t)r * columns + c];
+            double sum = rays ? 0.0 : jacobian[(ptrdiff_t)k * columns + c];
+            for (int r = 0; rays && r < rows; r++) {
+                sum += rays[(ptrdiff_t)k * rows + r] * jacobian[(ptrdiff_t)r * columns + c];
             }
-        }
-    }
-}
-
-static void transpose(int rows, int columns, const double *from, double *to)
-{
-    int r = 0;
-    for (; r + 4 <= rows; r += 4, from += 4 * (ptrdiff_t)columns) {
-        double *out = to + r;
-        for (int c = 0; c < columns; c++, out += rows) {
-            out[0] = from[c];
-            out[1] = from[columns + c];
-            out[2] = from[2 * columns + c];
-            out[3] = from[3 * columns + c];
-        }
-    }
-    for (; r < rows; r++, from += columns) {
-        for (int c = 0; c < columns; c++) {
-            to[(ptrdiff_t)c * rows + r] = from[c];
+            packed[c] = transposed[(ptrdiff_t)c * stride + k] = sum;
         }
     }
 }
@@ -94,14 +74,12 @@ static void pack_products(perp_kkt *kkt, const perp_contact_qp *p)
         for (int i = begin; i < end; i++) {
             const int rows = p->row_start[i + 1] - p->row_start[i], count = p->slack_start[i + 1] - p->slack_start[i];
             if (wanted) {
-                pack_contact(kkt, p, i, rays, jacobian,
-                             packed + (ptrdiff_t)(p->slack_start[i] - p->slack_start[begin]) * columns);
+                const int at = p->slack_start[i] - p->slack_start[begin];
+                pack_contact(kkt, p, i, rays, jacobian, packed + (ptrdiff_t)at * columns,
+                             packed + (ptrdiff_t)slacks * columns + at, slacks);
             }
             jacobian = rows > 0 && columns > 0 ? jacobian + (ptrdiff_t)rows * columns : jacobian;
             rays = rays ? rays + (ptrdiff_t)count * rows : NULL;
-        }
-        if (wanted) {
-            transpose(slacks, columns, packed, packed + (ptrdiff_t)slacks * columns);
         }
     }
 }

@@ -71,7 +71,9 @@ typedef struct perp_kkt_kernel {
     void (*factor)(perp_kkt *kkt);
     void (*solve)(perp_kkt *kkt, double *rhs);
     void (*add_product)(const perp_kkt_product *product);
-    void (*pack_rays)(int slacks, const double *rays, int columns, const double *jacobian, double *packed);
+    /* R J of a contact with three rows and four rays, and the transposed of this, whose rows are `stride` apart */
+    void (*pack_four)(const double *rays, int columns, const double *jacobian, double *packed, double *transposed,
+                      int stride);
 } perp_kkt_kernel;
 
 extern const perp_kkt_kernel perp_kkt_plain_kernel;

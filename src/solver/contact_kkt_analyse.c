@@ -626,7 +626,7 @@ static perp_status make_panels(analysis *a)
     if (targets > INT_MAX) {
         return PERP_STATUS_CAPACITY;
     }
-    const size_t piece_bytes = padded((size_t)make_pieces(kkt, p, NULL) * sizeof(perp_kkt_piece));
+    const size_t piece_bytes = padded(((size_t)make_pieces(kkt, p, NULL) + 1) * sizeof(perp_kkt_piece)); /* not none */
     status = perp_kkt_hold(kkt, &kkt->structure,
                            segment_bytes + run_bytes + piece_bytes + (size_t)targets * sizeof(perp_kkt_target));
     if (status != PERP_STATUS_OK) {

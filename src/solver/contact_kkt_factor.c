@@ -48,7 +48,7 @@ static inline bool has_weight(const perp_contact_qp *problem, int begin, int end
 #undef NAMED
 
 const perp_kkt_kernel perp_kkt_plain_kernel = {assemble_plain, factor_plain, solve_plain, add_product_plain,
-                                               pack_rays_plain};
+                                               pack_four_plain};
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define TARGET __attribute__((target("avx2")))
@@ -59,7 +59,7 @@ const perp_kkt_kernel perp_kkt_plain_kernel = {assemble_plain, factor_plain, sol
 
 const perp_kkt_kernel *perp_kkt_best_kernel(void)
 {
-    static const perp_kkt_kernel avx2 = {assemble_avx2, factor_avx2, solve_avx2, add_product_avx2, pack_rays_avx2};
+    static const perp_kkt_kernel avx2 = {assemble_avx2, factor_avx2, solve_avx2, add_product_avx2, pack_four_avx2};
     return __builtin_cpu_supports("avx2") ? &avx2 : &perp_kkt_plain_kernel;
 }
 #else

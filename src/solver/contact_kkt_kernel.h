@@ -51,26 +51,18 @@
         *(V *)d2 += s2;                                                                                                \
     }
 
-/* One row by two vectors. Rows of U with even and with odd number have sums of their own: one would wait for itself. */
+/* One row by two vectors. */
 #define TILE_OF_ONE(name, V0, V1, V1_AT)                                                                               \
     static inline TARGET void NAMED(name)(const product *p, const double *a, const double *u, double *dest)            \
     {                                                                                                                  \
-        const ptrdiff_t a_stride = p->a_stride, u_stride = p->u_stride;                                                \
-        V0 s0 = {0.0}, t0 = {0.0};                                                                                     \
-        V1 s1 = {0.0}, t1 = {0.0};                                                                                     \
-        int k = 0;                                                                                                     \
-        for (; k + 2 <= p->count; k += 2, a += 2 * a_stride, u += 2 * u_stride) {                                      \
-            s0 += a[0] * *(const V0 *)u;                                                                               \
-            s1 += a[0] * *(const V1 *)(u + (V1_AT));                                                                   \
-            t0 += a[a_stride] * *(const V0 *)(u + u_stride);                                                           \
-            t1 += a[a_stride] * *(const V1 *)(u + u_stride + (V1_AT));                                                 \
+        V0 s0 = {0.0};                                                                                                 \
+        V1 s1 = {0.0};                                                                                                 \
+        for (int k = 0; k < p->count; k++, a += p->a_stride, u += p->u_stride) {                                       \
+            s0 += *a * *(const V0 *)u;                                                                                 \
+            s1 += *a * *(const V1 *)(u + (V1_AT));                                                                     \
         }                                                                                                              \
-        if (k < p->count) {                                                                                            \
-            s0 += a[0] * *(const V0 *)u;                                                                               \
-            s1 += a[0] * *(const V1 *)(u + (V1_AT));                                                                   \
-        }                                                                                                              \
-        *(V0 *)dest += s0 + t0;                                                                                        \
-        *(V1 *)(dest + (V1_AT)) += s1 + t1;                                                                            \
+        *(V0 *)dest += s0;                                                                                             \
+        *(V1 *)(dest + (V1_AT)) += s1;                                                                                 \
     }
 
 TILE_OF_THREE(three_by_eight, perp_wide, perp_wide, 4)
@@ -636,19 +628,31 @@ static TARGET void NAMED(solve)(perp_kkt *kkt, double *rhs)
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
-/* R J of a contact with three rows. */
-static TARGET void NAMED(pack_rays)(int slacks, const double *rays, int columns, const double *jacobian, double *packed)
+/* R J of a contact with three rows and four rays, and the transposed of this, whose rows are `stride` apart. */
+static TARGET void NAMED(pack_four)(const double *rays, int columns, const double *jacobian, double *packed,
+                                    double *transposed, int stride)
 {
     const double *j0 = jacobian, *j1 = j0 + columns, *j2 = j1 + columns;
-    for (int k = 0; k < slacks; k++, rays += 3, packed += columns) {
+    const double *r = rays;
+    for (int k = 0; k < 4; k++, r += 3, packed += columns) {
         int c = 0;
         for (; c + 4 <= columns; c += 4) {
-            *(perp_wide *)(packed + c) =
-                (rays[0] * *(const perp_wide *)(j0 + c) + rays[1] * *(const perp_wide *)(j1 + c)) +
-                rays[2] * *(const perp_wide *)(j2 + c);
+            *(perp_wide *)(packed + c) = (r[0] * *(const perp_wide *)(j0 + c) + r[1] * *(const perp_wide *)(j1 + c)) +
+                                         r[2] * *(const perp_wide *)(j2 + c);
         }
-        for (; c < columns; c++) {
-            packed[c] = (rays[0] * j0[c] + rays[1] * j1[c]) + rays[2] * j2[c];
+        if (c + 2 <= columns) {
+            *(perp_lanes *)(packed + c) =
+                (r[0] * *(const perp_lanes *)(j0 + c) + r[1] * *(const perp_lanes *)(j1 + c)) +
+                r[2] * *(const perp_lanes *)(j2 + c);
+            c += 2;
         }
+        if (c < columns) {
+            packed[c] = (r[0] * j0[c] + r[1] * j1[c]) + r[2] * j2[c];
+        }
+    }
+    r = rays;
+    const perp_wide r0 = {r[0], r[3], r[6], r[9]}, r1 = {r[1], r[4], r[7], r[10]}, r2 = {r[2], r[5], r[8], r[11]};
+    for (int c = 0; c < columns; c++, transposed += stride) {
+        *(perp_wide *)transposed = (j0[c] * r0 + j1[c] * r1) + j2[c] * r2;
     }
 }

@@ -1,9 +1,9 @@
 /* convex_core.h - what the methods for convex problems share: the workspace, products, cones, and the proximal Newton
  * step.
  *
- * All work on a contact qp. Its slacks are, in this order, those of the contacts, x - lower for the finite lower bounds,
- * and upper - x for the finite upper ones: m in all, s = A x + b. Slacks of one contact with `quadratic` form a cone;
- * all others are rows, each a cone of its own. Both kinds are self-dual, and
+ * All work on a contact qp. Its slacks are, in this order, those of the contacts, x - lower for the finite lower
+ * bounds, and upper - x for the finite upper ones: m in all, s = A x + b. Slacks of one contact with `quadratic` form a
+ * cone; all others are rows, each a cone of its own. Both kinds are self-dual, and
  *
  *     H x + g = A'y + C'z,   s = A x + b,   C x = d,   s and y in K,   s . y = 0
  *
@@ -46,7 +46,7 @@ struct perp_convex_workspace {
     bool offsets_off; /* s = A x: recession, for proofs */
 
     int n, e, m, contact_slacks, bounds, row_total, omega_total, longest; /* longest: columns or rows of a contact */
-    size_t hessian_total; /* entries of H's blocks */
+    size_t hessian_total;                                                 /* entries of H's blocks */
     int degree;                                                           /* of the barrier: rows and cones */
     int *bound_dof;
     double *bound_sign, *bound_offset; /* s = sign x + offset */
@@ -67,13 +67,13 @@ struct perp_convex_workspace {
     double *rp, *rd, *rc; /* residuals: A x + b - s (m), H x + g - A'y - C'z (n), C x - d (e) */
     double *step;         /* n + e: dx, then minus dz */
     double *ds, *dy, *ds_affine, *dy_affine, *slack;
-    double *product, *product2, *product3; /* n */
-    unsigned char *part;                   /* by slack: convex_least.c */
+    double *product, *product2, *product3;                                    /* n */
+    unsigned char *part;                                                      /* by slack: convex_least.c */
     double *proof_hessian, *proof_g, *proof_lower, *proof_upper, *proof_zero; /* the problem of a proof */
     double *proof_x, *proof_direction;
     double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
-    bool *active;    /* by slack: the set of the factored matrix */
-    double *block;   /* largest block squared: check of H */
+    bool *active;              /* by slack: the set of the factored matrix */
+    double *block;             /* largest block squared: check of H */
 
     double b_scale, g_scale; /* 1 + the largest entry */
     double best_residual;    /* of `best` */
@@ -100,10 +100,10 @@ perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *err
 
 /* ---- convex_products.c ------------------------------------------------------------------------------------------ */
 
-void perp_convex_a(perp_convex_workspace *c, const double *x, double *s);             /* s = A x */
-void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out);      /* out += A'y */
-void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s);        /* s = A x + b */
-void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out);     /* out = H x */
+void perp_convex_a(perp_convex_workspace *c, const double *x, double *s);                /* s = A x */
+void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out);         /* out += A'y */
+void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s);           /* s = A x + b */
+void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out);        /* out = H x */
 void perp_convex_equations(const perp_convex_workspace *c, const double *x, double *rc); /* rc = C x - d */
 void perp_convex_add_ct(const perp_convex_workspace *c, const double *z, double *out);   /* out += C'z */
 /* rd = H x + g - A'y - C'z */
@@ -143,7 +143,8 @@ void perp_convex_add_shift(const perp_convex_workspace *c, double t, const doubl
 /* The projection of v (size) on the second-order cone; `v` and `out` may be the same. */
 void perp_cone_project(int size, const double *v, double *out);
 
-/* omega_i = R_i' D_i R_i for every contact, D_i = diag(weight) or, for cones, from `cone_matrix` filling size x size. */
+/* omega_i = R_i' D_i R_i for every contact, D_i = diag(weight) or, for cones, from `cone_matrix` filling size x size.
+ */
 typedef void (*perp_cone_matrix)(const perp_convex_workspace *c, const perp_convex_cone *cone, double *matrix);
 void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matrix);
 
@@ -162,7 +163,8 @@ typedef struct perp_convex_attempt {
     double rho, delta; /* proximal terms at the start */
 } perp_convex_attempt;
 
-/* Interior point, from a cold start or from `at`. SOLVED, ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED; `best` has the point. */
+/* Interior point, from a cold start or from `at`. SOLVED, ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED; `best` has the
+ * point. */
 perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt *attempt);
 
 /* Proximal semismooth Newton from `at`, at most `passes`, ended by a residual above `give_up`: true once the judge says

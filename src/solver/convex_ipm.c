@@ -4,8 +4,8 @@
  *
  *     (H + rho + A' W^-2 A) dx - C' dz = -r_d + A'(q - W^-2 r_p),     C dx + delta dz = -r_c
  *
- * with q = -y for the predictor. rho and delta are proximal terms, centred on the iterate: they are not in the right-hand
- * side, so the limit does not depend on them, and H may be zero and C may have dependent rows.
+ * with q = -y for the predictor. rho and delta are proximal terms, centred on the iterate: they are not in the
+ * right-hand side, so the limit does not depend on them, and H may be zero and C may have dependent rows.
  *
  * Residuals need no products: r_p shrinks by 1 - t with a step t, r_d and r_c too but for t rho dx and t delta dz. They
  * are recomputed before each polish, which also ends the method: as soon as the active set has shown itself, a Newton
@@ -15,7 +15,6 @@
 
 #include "linalg/dense_kernel.h"
 
-#include <stdio.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -24,8 +23,9 @@ static const double LEAST = 1e-13; /* of the proximal terms */
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
 
-/* The minimum with every contact a spring of stiffness gamma, and its forces; then slacks and forces are shifted inside,
- * by as much as they are outside and half their size again, in the units sqrt(gamma) in which they are comparable. */
+/* The minimum with every contact a spring of stiffness gamma, and its forces; then slacks and forces are shifted
+ * inside, by as much as they are outside and half their size again, in the units sqrt(gamma) in which they are
+ * comparable. */
 static void start(perp_convex_workspace *c)
 {
     perp_convex_iterate *at = &c->at;
@@ -69,7 +69,7 @@ static void start(perp_convex_workspace *c)
     perp_convex_add_shift(c, fmax(0.5 * dot / fmax(s_sum, DBL_MIN), least), c->dy, at->y);
 }
 
-/* The point in `at`, of a similar problem, moved inside: slacks and forces are at least `theta` of their usual size. */
+/* The point in `at`, of a similar problem, moved inside: slacks and forces are at least 0.3 of their mean. */
 static void start_warm(perp_convex_workspace *c)
 {
     perp_convex_iterate *at = &c->at;
@@ -81,10 +81,9 @@ static void start_warm(perp_convex_workspace *c)
         s_sum += fabs(c->s[i]) * c->dy[i];
         y_sum += fabs(at->y[i]) * c->ds[i];
     }
-    const double usual = sqrt(s_sum / c->m) * sqrt(y_sum / c->m);
-    const double least = fmax(0.3 * usual, 1e-10 * sqrt(c->b_scale * c->g_scale));
-    perp_convex_raise(c, least, c->ds, c->s);
-    perp_convex_raise(c, least, c->dy, at->y);
+    const double tiny = 1e-10 * sqrt(c->b_scale * c->g_scale);
+    perp_convex_raise(c, fmax(0.3 * s_sum / c->m, tiny), c->ds, c->s);
+    perp_convex_raise(c, fmax(0.3 * y_sum / c->m, tiny), c->dy, at->y);
 }
 
 /* ---- one iteration ---------------------------------------------------------------------------------------------- */
@@ -201,9 +200,6 @@ static double iterate(perp_convex_workspace *c, double centre)
     const double t = longest_step(c, c->ds, c->dy);
     const double taken = fmin(1.0, c->fraction * t);
     const double dual = largest(c->n, c->rd), equations = largest(c->e, c->rc);
-#ifdef TRACE
-    printf("   affine %.3e sigma %.1e t %.3e\n",affine,sigma,t);
-#endif
     const bool finite = advance(c, taken);
     relax(&c->rho, taken, dual, largest(c->n, c->rd));
     relax(&c->delta, taken, equations, largest(c->e, c->rc));
@@ -263,9 +259,6 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
         }
         const double centre = c->m > 0 ? perp_dense_dot(c->m, c->s, c->at.y) / c->degree : 0.0;
         const double error = error_of(c, centre);
-#ifdef TRACE
-        printf("it %d err %.2e rp %.2e rc %.2e rd %.2e mu %.2e |x| %.2e |y| %.2e mended %d\n",k,error,largest(c->m,c->rp),largest(c->e,c->rc),largest(c->n,c->rd),centre,largest(c->n,c->at.x),largest(c->m,c->at.y),c->kkt.mended);
-#endif
         if (!(error <= DBL_MAX)) {
             break;
         }

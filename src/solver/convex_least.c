@@ -6,14 +6,13 @@
  *
  *     y = P(A v + c),  z = C v + e:   A'y + C'z = r
  *
- * Two questions have this form. With c = 0, e = 0 and r = H x + g these are, of all multipliers of the solution x, those
- * of least norm (P then projects on the multipliers that are complementary to s). With r = 0, c = -b and e = d they are
- * a proof that there is no feasible x, or zero. Newton's matrix is that of the contacts again, with V = P'(A v + c) for
- * weights. */
+ * Two questions have this form. With c = 0, e = 0 and r = H x + g these are, of all multipliers of the solution x,
+ * those of least norm (P then projects on the multipliers that are complementary to s). With r = 0, c = -b and e = d
+ * they are a proof that there is no feasible x, or zero. Newton's matrix is that of the contacts again, with V = P'(A v
+ * + c) for weights. */
 #include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
 
-#include <stdio.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -29,7 +28,7 @@ typedef struct least {
     double *y, *z;                       /* at->y, at->z */
     double *gradient;                    /* n; of what is minimised */
     const double *columns;               /* n: size of all that touches an unknown */
-    double pull;                         /* 1/2 pull columns v^2 is added: keeps v finite where the minimum is not attained */
+    double pull; /* 1/2 pull columns v^2 is added: keeps v finite where the minimum is not attained */
     double value;
 } least;
 
@@ -285,8 +284,8 @@ static void refine(least *l)
 }
 
 /* From v = 0, with the derivative there as `guess` (a slack vector, as an argument of P) has it; leaves y and z. Where
- * the pieces of P change along a step it is damped (Levenberg): a direction that no active piece holds would else go far
- * beyond the next piece. */
+ * the pieces of P change along a step it is damped (Levenberg): a direction that no active piece holds would else go
+ * far beyond the next piece. */
 static void minimise(least *l, const double *guess, double enough)
 {
     enum { PASSES = 80, STALLS = 4 };
@@ -305,9 +304,6 @@ static void minimise(least *l, const double *guess, double enough)
     for (int k = 0; k < PASSES && stalls < STALLS && !perp_convex_cancelled(c); k++) {
         differentiate(l);
         const double size = largest(c->n, l->gradient);
-#ifdef TRACE
-        printf("       least %d grad %.2e value %.6e mended %d rho %.1e\n",k,size,l->value,c->kkt.mended,rho);
-#endif
         keep(l, size, &kept);
         if (!(size > enough)) {
             break;
@@ -366,9 +362,6 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     memcpy(c->trial.x, c->best.x, (size_t)c->n * sizeof(double));
     const double before = c->best_residual;
     perp_convex_judge(c, &c->trial);
-#ifdef TRACE
-    printf("     least judged %.2e before %.2e\n",c->judged,before);
-#endif
     const double allowed = fmax(10.0 * before, 1e-2 * c->tolerance);
     if (!(c->judged <= fmin(allowed, c->tolerance))) {
         return false;
@@ -520,9 +513,6 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c)
     for (int round = 0; round < ROUNDS && best > 1e-12 && project_gradient(c, &recession); round++) {
         offer_direction(c, original, c->best.x, &best);
         offer_direction(c, original, c->at.x, &best);
-#ifdef TRACE
-        printf("unbounded %d: %.3e\n",round,best);
-#endif
         c->problem = original;
         perp_convex_h(c, c->proof_x, c->product3);
         double change = 0.0;

@@ -7,12 +7,11 @@
  * delta is the proximal term: it bounds the weights gamma V / (I - V + delta V) that contacts put on the unknowns by
  * gamma / delta, which is what keeps redundant contacts (every box on four corners) from making the matrix singular.
  * The fixed points do not depend on it, and each pass shrinks the error by about delta. For rows V is 0 or 1: an active
- * set. A pass whose set is that of the last one reuses the factors, so it costs little and brings the point to rounding:
- * zeros are exact, active rows are tight.
+ * set. A pass whose set is that of the last one reuses the factors, so it costs little and brings the point to
+ * rounding: zeros are exact, active rows are tight.
  */
 #include "solver/convex_core.h"
 
-#include <stdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +39,8 @@ static void newton_matrix(const perp_convex_workspace *c, const perp_convex_cone
         }
         return;
     }
-    const double v = (u[0] + length) / (2.0 * length), along = gamma / delta, across = gamma * v / (1.0 - v + delta * v);
+    const double v = (u[0] + length) / (2.0 * length), along = gamma / delta,
+                 across = gamma * v / (1.0 - v + delta * v);
     matrix[0] = along / 2.0;
     for (int i = 1; i < size; i++) {
         const double ti = u[i] / length;
@@ -78,8 +78,8 @@ static void solve_cone(int size, double delta, const double *u, const double *v,
     out[0] = plus + minus;
 }
 
-/* slack = y - gamma s, ds = P(slack) - y turned into (I - V + delta V)^-1 of it; returns whether the rows' set is that of
- * the factors. */
+/* slack = y - gamma s, ds = P(slack) - y turned into (I - V + delta V)^-1 of it; returns whether the rows' set is that
+ * of the factors. */
 static bool linearise(perp_convex_workspace *c, const double *s, const double *y)
 {
     const double delta = c->soft;
@@ -197,9 +197,6 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
         }
         clean(c, at);
         solved = perp_convex_judge(c, &c->trial) || solved;
-#ifdef TRACE
-        printf("     newton %d: %.2e mended %d fac %d\n",k,c->judged,c->kkt.mended,c->factorisations);
-#endif
         /* A pass more after the first good one: it costs a solve and brings the point to rounding. */
         if (solved && (c->judged >= 0.1 * before || c->judged < 1e-14)) {
             return true;

@@ -120,24 +120,28 @@ static inline void add_columns(const perp_convex_workspace *c, int group, const 
     }
 }
 
-/* Where a group's contacts stand in the arrays of J and R. */
+/* Where a contact stands in the arrays of J and R. */
 typedef struct place {
+    int contact;
     const double *jacobian, *rays;
 } place;
 
-static inline void pass_contact(const perp_contact_qp *p, int i, place *at)
+static void go_to(const perp_contact_qp *p, int contact, place *at)
 {
-    const ptrdiff_t rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-    const ptrdiff_t slacks = p->slack_start[i + 1] - p->slack_start[i];
-    at->jacobian = rows * columns > 0 ? at->jacobian + rows * columns : at->jacobian;
-    at->rays = at->rays ? at->rays + slacks * rows : NULL;
+    for (int i = at->contact; i < contact; i++) {
+        const ptrdiff_t rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const ptrdiff_t slacks = p->slack_start[i + 1] - p->slack_start[i];
+        at->jacobian = rows * columns > 0 ? at->jacobian + rows * columns : at->jacobian;
+        at->rays = at->rays ? at->rays + slacks * rows : NULL;
+    }
+    at->contact = contact;
 }
 
 void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
 {
     const perp_contact_qp *p = c->problem;
     const perp_kkt *kkt = &c->kkt;
-    place at = {p->jacobian, p->rays};
+    place at = {0, p->jacobian, p->rays};
     for (int g = 0; g < kkt->group_count; g++) {
         const int begin = kkt->group_first[g], end = kkt->group_first[g + 1];
         const int columns = p->dof_start[begin + 1] - p->dof_start[begin];
@@ -159,13 +163,11 @@ void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
             };
             kkt->kernel->add_product(&product);
         }
-        for (int i = begin; i < end; i++) {
-            if (!packed) {
-                const int rows = p->row_start[i + 1] - p->row_start[i];
-                rows_of(rows, columns, at.jacobian, local, c->row_sum);
-                combine(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, c->row_sum, s + p->slack_start[i]);
-            }
-            pass_contact(p, i, &at);
+        for (int i = begin; !packed && i < end; i++) {
+            const int rows = p->row_start[i + 1] - p->row_start[i];
+            go_to(p, i, &at);
+            rows_of(rows, columns, at.jacobian, local, c->row_sum);
+            combine(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, c->row_sum, s + p->slack_start[i]);
         }
     }
     double *bounds = s + c->contact_slacks;
@@ -186,7 +188,7 @@ void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out)
 {
     const perp_contact_qp *p = c->problem;
     const perp_kkt *kkt = &c->kkt;
-    place at = {p->jacobian, p->rays};
+    place at = {0, p->jacobian, p->rays};
     for (int g = 0; g < kkt->group_count; g++) {
         const int begin = kkt->group_first[g], end = kkt->group_first[g + 1];
         const int columns = p->dof_start[begin + 1] - p->dof_start[begin];
@@ -208,14 +210,12 @@ void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out)
             };
             kkt->kernel->add_product(&product);
         }
-        for (int i = begin; i < end; i++) {
-            if (!packed) {
-                const int rows = p->row_start[i + 1] - p->row_start[i];
-                combine_transposed(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, y + p->slack_start[i],
-                                   c->row_sum);
-                add_rows(rows, columns, at.jacobian, c->row_sum, sum);
-            }
-            pass_contact(p, i, &at);
+        for (int i = begin; !packed && i < end; i++) {
+            const int rows = p->row_start[i + 1] - p->row_start[i];
+            go_to(p, i, &at);
+            combine_transposed(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, y + p->slack_start[i],
+                               c->row_sum);
+            add_rows(rows, columns, at.jacobian, c->row_sum, sum);
         }
         if (!direct) {
             add_columns(c, g, sum, out);

@@ -47,9 +47,9 @@ static void lay_out(perp_convex_workspace *c, size_t block, slice *s)
     c->stiffness = cut(s, n + e, sizeof(double));
     c->diagonal = cut(s, n + e, sizeof(double));
     c->step = cut(s, n + e, sizeof(double));
-    double **by_unknown[] = {&c->rd,      &c->product, &c->product2,    &c->product3,   &c->y_lower,
-                             &c->y_upper, &c->proof_g, &c->proof_lower, &c->proof_upper,
-                             &c->proof_x, &c->proof_direction};
+    double **by_unknown[] = {&c->rd,          &c->product, &c->product2,       &c->product3,
+                             &c->y_lower,     &c->y_upper, &c->proof_g,        &c->proof_lower,
+                             &c->proof_upper, &c->proof_x, &c->proof_direction};
     for (size_t k = 0; k < sizeof by_unknown / sizeof *by_unknown; k++) {
         *by_unknown[k] = cut(s, n, sizeof(double));
     }
@@ -247,11 +247,12 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     lay_out(c, block, &sizes);
     const perp_status held = perp_kkt_hold(&c->kkt, &c->memory, sizes.bytes);
     if (held != PERP_STATUS_OK) {
-        return perp_fail(error, held,
-                         held == PERP_STATUS_CAPACITY
-                             ? "the workspace is too small for a convex problem of %d unknowns and %d contacts: reserve it"
-                             : "no memory for a convex problem of %d unknowns and %d contacts",
-                         problem->n, problem->contact_count);
+        return perp_fail(
+            error, held,
+            held == PERP_STATUS_CAPACITY
+                ? "the workspace is too small for a convex problem of %d unknowns and %d contacts: reserve it"
+                : "no memory for a convex problem of %d unknowns and %d contacts",
+            problem->n, problem->contact_count);
     }
     slice give = {c->memory.data, 0};
     lay_out(c, block, &give);
@@ -260,7 +261,8 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     list_bounds(c);
     measure_stiffness(c);
     measure_gamma(c);
-    const double b = largest_entry(c->contact_slacks, problem->offset), d = largest_entry(c->e, problem->equality_target);
+    const double b = largest_entry(c->contact_slacks, problem->offset),
+                 d = largest_entry(c->e, problem->equality_target);
     c->b_scale = 1.0 + fmax(fmax(b, d), largest_entry(c->bounds, c->bound_offset));
     c->g_scale = 1.0 + largest_entry(c->n, problem->g);
     perp_kkt_set_base(&c->kkt, problem, 1.0, 0.0);
@@ -307,10 +309,11 @@ perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *err
     for (int k = 0; h && k < p->block_count; k++) {
         const int size = p->block_start[k + 1] - p->block_start[k];
         if (!is_semidefinite(c, size, h)) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT,
-                             "H is indefinite (its block from unknown %d on has a negative eigenvalue): a convex problem "
-                             "needs a positive semidefinite one",
-                             p->block_start[k]);
+            return perp_fail(
+                error, PERP_STATUS_BAD_INPUT,
+                "H is indefinite (its block from unknown %d on has a negative eigenvalue): a convex problem "
+                "needs a positive semidefinite one",
+                p->block_start[k]);
         }
         h += (ptrdiff_t)size * size;
     }

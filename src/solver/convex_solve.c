@@ -134,7 +134,7 @@ static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_setti
     static const perp_convex_point nothing = {0};
     perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
     const int passes = settings->max_iterations > 0 ? settings->max_iterations : PASSES;
-    if (perp_convex_newton(c, &c->at, passes, INFINITY)) {
+    if (perp_convex_newton(c, &c->at, passes, 1e-2)) {
         return PERP_OUTCOME_SOLVED;
     }
     return perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : PERP_OUTCOME_ITERATION_LIMIT;
@@ -212,15 +212,23 @@ static perp_outcome doubt(perp_convex_workspace *c, perp_convex_info *info)
     return PERP_OUTCOME_INFEASIBLE;
 }
 
+/* Where rows are nearly parallel x may be found and y not: least squares in y on the active set, which has half the
+ * condition of the matrix of the iteration. */
+static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outcome)
+{
+    static const double NEAR = 1e-4;
+    const bool near = is_open(outcome) && c->best_parts.primal <= c->tolerance && c->best_residual < NEAR;
+    return near && perp_convex_minimum_norm(c) ? PERP_OUTCOME_SOLVED : outcome;
+}
+
 /* The interior point: from the last step's solution, from nothing, and where that fails and no proof says why, again
  * with more care: shorter steps stay nearer to the central path, other proximal terms round otherwise. */
 static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
 {
     enum { ITERATIONS = 100, WARM_ITERATIONS = 25 };
-    static const perp_convex_attempt careful[] = {{0, false, 0.9, 1e-8, 1e-8},
-                                                  {0, false, 0.9, 1e-10, 1e-10},
-                                                  {0, false, 0.7, 1e-7, 1e-9},
-                                                  {0, false, 0.9, 1e-12, 1e-12}};
+    static const perp_convex_attempt careful[] = {{0, false, 0.9, 1e-8, 1e-8},  {0, false, 0.9, 1e-10, 1e-10},
+                                                  {0, false, 0.7, 1e-7, 1e-9},  {0, false, 0.9, 1e-12, 1e-12},
+                                                  {0, false, 0.95, 1e-6, 1e-6}, {0, false, 0.8, 1e-9, 1e-7}};
     const int most = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     if (settings->warm) {
@@ -230,13 +238,14 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
     if (is_open(outcome)) {
         outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8});
     }
+    outcome = mend_multipliers(c, outcome);
     if (is_open(outcome)) {
         outcome = prove(c, outcome, info);
     }
     for (size_t k = 0; k < sizeof careful / sizeof *careful && is_open(outcome) && settings->max_iterations == 0; k++) {
         perp_convex_attempt attempt = careful[k];
         attempt.iterations = 2 * ITERATIONS;
-        outcome = perp_convex_ipm(c, &attempt);
+        outcome = mend_multipliers(c, perp_convex_ipm(c, &attempt));
     }
     return outcome;
 }

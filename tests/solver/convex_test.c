@@ -495,23 +495,21 @@ contact_case new_contact_case(int blocks, int size)
 {
     const size_t n = (size_t)blocks * (size_t)size;
     contact_case q = {.n = (int)n, .blocks = blocks};
-    int **ints[] = {&q.row_start, &q.dof_start, &q.slack_start, &q.equality_start};
+    int **starts[] = {&q.row_start, &q.dof_start, &q.slack_start, &q.equality_start};
     for (size_t k = 0; k < 4; k++) {
-        *ints[k] = zeros(MOST_CONTACTS + 1, sizeof(int));
+        *starts[k] = zeros(MOST_CONTACTS + 1, sizeof(int));
     }
     q.block_start = zeros((size_t)blocks + 1, sizeof(int));
     q.dofs = zeros(MOST_DOFS, sizeof(int));
     q.equality_dofs = zeros(MOST_DOFS, sizeof(int));
-    q.hessian = zeros(n * (size_t)size, sizeof(double));
-    q.g = zeros(n, sizeof(double));
-    q.lower = zeros(n, sizeof(double));
-    q.upper = zeros(n, sizeof(double));
-    q.jacobian = zeros((size_t)3 * MOST_DOFS, sizeof(double));
-    q.rays = zeros((size_t)3 * MOST_SLACKS, sizeof(double));
-    q.offset = zeros(MOST_SLACKS, sizeof(double));
-    q.equality_values = zeros(MOST_DOFS, sizeof(double));
-    q.equality_target = zeros(MOST_CONTACTS, sizeof(double));
     q.quadratic = zeros(MOST_CONTACTS, sizeof(bool));
+    double **numbers[] = {&q.hessian, &q.g, &q.lower, &q.upper, &q.offset, &q.rays, &q.jacobian, &q.equality_values};
+    const size_t lengths[] = {n * (size_t)size,      n,        n, n, MOST_SLACKS, (size_t)3 * MOST_SLACKS,
+                              (size_t)3 * MOST_DOFS, MOST_DOFS};
+    for (size_t k = 0; k < 8; k++) {
+        *numbers[k] = zeros(lengths[k], sizeof(double));
+    }
+    q.equality_target = zeros(MOST_CONTACTS, sizeof(double));
     for (int k = 0; k <= blocks; k++) {
         q.block_start[k] = k * size;
     }
@@ -524,13 +522,17 @@ contact_case new_contact_case(int blocks, int size)
 
 void free_contact_case(contact_case *q)
 {
-    void *arrays[] = {
-        q->block_start,     q->row_start,       q->dof_start, q->dofs,     q->slack_start, q->equality_start,
-        q->equality_dofs,   q->hessian,         q->g,         q->jacobian, q->rays,        q->offset,
-        q->equality_values, q->equality_target, q->lower,     q->upper,    q->quadratic};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        free(arrays[k]);
+    int *ints[] = {q->block_start, q->row_start,      q->dof_start,    q->dofs,
+                   q->slack_start, q->equality_start, q->equality_dofs};
+    double *numbers[] = {q->hessian, q->g, q->lower, q->upper, q->offset, q->rays, q->jacobian, q->equality_values};
+    for (size_t k = 0; k < sizeof ints / sizeof *ints; k++) {
+        free(ints[k]);
     }
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+        free(numbers[k]);
+    }
+    free(q->equality_target);
+    free(q->quadratic);
 }
 
 double *block_entry(contact_case *q, int block, int i, int j)
@@ -681,7 +683,9 @@ static void random_contact(contact_case *q, perp_random *random, contact_kind ki
 {
     int dofs[2 * BODY];
     double jacobian[3 * 2 * BODY], rays[MOST_RAYS * 3] = {0.0};
-    const double offset[MOST_RAYS] = {0.0}, mu = perp_random_uniform(random, 0.0, 2.0);
+    const double offset[MOST_RAYS] = {0.0}, drawn = perp_random_uniform(random, 0.0, 2.0);
+    const double mu =
+        drawn < 0.2 ? 0.0 : drawn; /* nearly without friction: forces of 1 / mu, and no digits to compare */
     const int one = (int)(perp_random_bits(random) % (uint64_t)q->blocks);
     const int other = (int)(perp_random_bits(random) % (uint64_t)q->blocks);
     const int low = one < other ? one : other, high = one < other ? other : one;

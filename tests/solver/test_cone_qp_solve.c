@@ -160,6 +160,45 @@ static void half_lines_are_rows(void **state)
     free_point(&point);
 }
 
+/* min |x - p|^2 / 2 over the pyramid of k rays, p = (0.5, 3, 0) midway between two of them: they meet in the edge
+ * (c, 1, 0), c = cos(pi / k), on which p has the projection t (c, 1, 0), t = (0.5 c + 3) / (1 + c^2). For many rays c
+ * goes to 1, the cone's. */
+static void many_rays_are_a_cone(void **state)
+{
+    (void)state;
+    const double mu = 1.0, p[3] = {0.5, 3.0, 0.0}, offset[128] = {0.0}, pi = 4.0 * atan(1.0);
+    const int dofs[3] = {0, 1, 2};
+    const double identity[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0};
+    for (int k = 0; k <= 6; k++) { /* 0: the cone itself */
+        const int directions = k == 0 ? 3 : 2 << k;
+        double rays[3 * 128];
+        contact_case q = new_contact_case(1, 3);
+        friction_rays(directions, mu, 0.5, rays);
+        const contact_entry entry = {.count = 3,
+                                     .rows = 3,
+                                     .slacks = directions,
+                                     .dofs = dofs,
+                                     .jacobian = identity,
+                                     .rays = k == 0 ? identity : rays,
+                                     .offset = offset,
+                                     .quadratic = k == 0};
+        for (int i = 0; i < 3; i++) {
+            *block_entry(&q, 0, i, i) = 1.0;
+            q.g[i] = -p[i];
+        }
+        add_contact(&q, &entry);
+        const perp_contact_qp problem = contact_qp_of(&q);
+        perp_convex_point point = new_point(OF_CONTACT_QP(&problem));
+        assert_convex_solved(OF_CONTACT_QP(&problem), NULL, &point);
+        const double c = k == 0 ? 1.0 : cos(pi / directions), t = (0.5 * c + 3.0) / (1.0 + c * c);
+        ASSERT_NEAR(point.x[0], c * t, 1e-9);
+        ASSERT_NEAR(point.x[1], t, 1e-9);
+        ASSERT_NEAR(point.x[2], 0.0, 1e-9);
+        free_point(&point);
+        free_contact_case(&q);
+    }
+}
+
 /* ---- friction at given normal forces: reference friction_qp, seeds 1 and 2 ---------------------- */
 
 /* min f'A f / 2 + d.f over |f_i| <= R_i (mu times the normal force): f is friction, and the gradient A f + d minus the
@@ -397,6 +436,7 @@ int main(void)
         cmocka_unit_test(linear_function_on_a_ball),
         cmocka_unit_test(distance_to_a_line),
         cmocka_unit_test(half_lines_are_rows),
+        cmocka_unit_test(many_rays_are_a_cone),
         cmocka_unit_test(friction_reference_is_reproduced),
         cmocka_unit_test(opposed_cones_are_infeasible),
         cmocka_unit_test(a_cone_may_be_left_without_end),

@@ -21,10 +21,10 @@ static bool is_least(const random_contacts *what, uint64_t seed)
     ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
     const double residual = judge_convex(p, &point), least = multiplier_norm(p, &known);
     const double norm = multiplier_norm(p, &point), y = distance_of_multipliers(p, &point, &known);
-    /* A point at the tolerance leaves H x + g, which the multipliers have to balance, uncertain by FAR at worst; a
-     * polished one has them to rounding times the condition of the active rows, which is below 1e6 here. */
+    /* What x is uncertain by, the multipliers are times the condition of the active rows, 1e6 here at worst. At the
+     * tolerance that leaves their norm a tenth; a polished point has them. */
     const bool polished = residual <= 1e-13;
-    const bool wrong = !info.minimum_norm || !(norm <= (1.0 + FAR) * least) || (polished && !(y <= 1e-6)) ||
+    const bool wrong = !info.minimum_norm || !(norm <= 1.1 * least) || (polished && !(y <= 1e-6)) ||
                        (!what->flat && !(distance_of_x(p, &point, &known) <= FAR));
     if (wrong) {
         print_error(
