@@ -208,8 +208,8 @@ typedef struct perp_convex_info {
 } perp_convex_info;
 
 /* Memory for convex problems. A new one is empty; reserve makes it large enough for a problem and for all that are no
- * larger in any count (for contact qps: and have the same pattern, or no more fill). Reserving for a problem that
- * fits takes no memory. One thread at a time. */
+ * larger in any count and have nonzeros in the same places (or no more fill in the factors). Reserving for a problem
+ * that fits takes no memory. One thread at a time. */
 typedef struct perp_convex_workspace perp_convex_workspace;
 
 PERP_API perp_status perp_convex_workspace_create(const perp_allocator *allocator, perp_convex_workspace **workspace,

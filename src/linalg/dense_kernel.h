@@ -14,8 +14,8 @@
 
 typedef double perp_lanes __attribute__((vector_size(16), aligned(8), may_alias));
 
-/* Four lanes, for sums by entry only: where a machine has but two, the compiler makes two operations of one, and the bits
- * are the same. Not to be passed by value: how depends on the machine. */
+/* Four lanes, for sums by entry only: where a machine has but two, the compiler makes two operations of one, and the
+ * bits are the same. Not to be passed by value: how depends on the machine. */
 typedef double perp_wide __attribute__((vector_size(32), aligned(8), may_alias));
 
 static inline perp_lanes perp_lanes_load(const double *x)

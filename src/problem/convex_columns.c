@@ -142,7 +142,8 @@ static inline void subtract_three_rows(const constraint *c, const int *dof, int 
     for (; d + 1 < c->dofs; d += 2) {
         const perp_lanes e0 = perp_lanes_load(j0 + d), e1 = perp_lanes_load(j1 + d), e2 = perp_lanes_load(j2 + d);
         const int a = dof ? dof[d] - sums->first : d, b = dof ? dof[d + 1] - sums->first : d + 1;
-        const perp_lanes before = {value[a], value[b]}, bound = {other[a], other[b]};
+        const perp_lanes before = dof ? (perp_lanes){value[a], value[b]} : perp_lanes_load(value + d);
+        const perp_lanes bound = dof ? (perp_lanes){other[a], other[b]} : perp_lanes_load(other + d);
         const perp_lanes after = before - ((e0 * u0 + e1 * u1) + e2 * u2);
         const perp_lanes size = ss * ((absolute_lanes(e0) + absolute_lanes(e1)) + absolute_lanes(e2));
         const perp_lanes total = bound + (size + absolute_lanes(after));

@@ -201,7 +201,7 @@ static inline void multiply_three_rows(const constraint *c, const int *dof, cons
     perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0, absolute = s0;
     int k = 0;
     for (; k + 1 < c->dofs; k += 2) {
-        const perp_lanes xx = {x[dof ? dof[k] : k], x[dof ? dof[k + 1] : k + 1]};
+        const perp_lanes xx = dof ? (perp_lanes){x[dof[k]], x[dof[k + 1]]} : perp_lanes_load(x + k);
         const perp_lanes p0 = perp_lanes_load(j0 + k) * xx, p1 = perp_lanes_load(j1 + k) * xx;
         const perp_lanes p2 = perp_lanes_load(j2 + k) * xx;
         s0 += p0;

@@ -21,6 +21,7 @@ void perp_kkt_free(perp_kkt *kkt)
 
 perp_status perp_kkt_hold(perp_kkt *kkt, perp_kkt_buffer *buffer, size_t bytes)
 {
+    bytes = bytes > 64 ? bytes : 64; /* so that an empty array has an address too */
     if (bytes <= buffer->bytes) {
         return PERP_STATUS_OK;
     }

@@ -10,17 +10,25 @@
 #include <math.h>
 #include <string.h>
 
-/* What the inverse holds until now is the entry before this panel's own rows were taken off, `floor` what it was before
- * any were: a pivot that is nothing but their rounding, or has the wrong sign, belongs to a direction that the matrix
- * does not see (rows of C that depend on each other, say). It gets an infinite pivot: nothing moves along it. */
-static inline void take_pivot(perp_kkt *kkt, int place, const double *entry)
+/* Pivot k of a panel. What the inverse holds until now is the entry before this panel's own rows were taken off,
+ * `floor` what it was before any were: a pivot that is nothing but their rounding, or has the wrong sign, belongs to a
+ * direction that the matrix does not see (rows of C that depend on each other, say). It gets an infinite pivot: nothing
+ * moves along it. The entry of an equation begins near 0, so what counts for it is what unknowns in this panel made of
+ * it. */
+static inline void take_pivot(perp_kkt *kkt, int first, const double *panel, int rows, int k)
 {
     static const double BELIEVED = 1e-15;
-    const double floor = kkt->floor[place], before = fabs(kkt->inverse[place]), pivot = *entry;
-    const double least = BELIEVED * (before > fabs(floor) ? before : fabs(floor));
+    const double floor = kkt->floor[first + k], before = fabs(kkt->inverse[first + k]);
+    const double pivot = panel[(ptrdiff_t)k * rows + k];
+    double size = before > fabs(floor) ? before : fabs(floor);
+    for (int m = 0; floor < 0.0 && m < k; m++) {
+        const double l = panel[(ptrdiff_t)m * rows + k];
+        size += l * l * fabs(panel[(ptrdiff_t)m * rows + m]);
+    }
+    const double least = BELIEVED * size;
     const bool believed = floor > 0.0 ? pivot > least : pivot < -least;
     kkt->mended += !believed;
-    kkt->inverse[place] = believed || pivot != pivot ? 1.0 / pivot : 0.0; /* NaN goes on to the solution */
+    kkt->inverse[first + k] = believed || pivot != pivot ? 1.0 / pivot : 0.0; /* NaN goes on to the solution */
 }
 
 typedef perp_kkt_product product;

@@ -189,7 +189,8 @@ static TARGET void NAMED(add_triangle)(const product *p)
 /* ---- assembly --------------------------------------------------------------------------------------------------- */
 
 /* u = Omega J of three rows. */
-static inline TARGET void NAMED(weigh_three)(const double *w, int columns, const double *jacobian, double *u)
+static inline TARGET void NAMED(weigh_three)(const double *restrict w, int columns, const double *restrict jacobian,
+                                             double *restrict u)
 {
     const double *j0 = jacobian, *j1 = j0 + columns, *j2 = j1 + columns;
     double *u1 = u + columns, *u2 = u1 + columns;
@@ -354,28 +355,27 @@ static inline TARGET void NAMED(finish_three)(int n, ptrdiff_t stride, const dou
 }
 #undef FINISH_THREE
 
-/* Three rows that the rows above have been taken off from: their own triangle, then what is right of it. `row` and
- * `negative` begin at the first's diagonal. */
-static inline TARGET void NAMED(factor_three)(perp_kkt *kkt, int place, int n, int stride, double *row,
+/* Rows k .. k + 2, which the rows above have been taken off from: their own triangle, then what is right of it.
+ * `negative` begins at the first's diagonal. */
+static inline TARGET void NAMED(factor_three)(perp_kkt *kkt, int first, double *panel, int rows, int k,
                                               double *negative)
 {
-    double *r1 = row + stride, *r2 = r1 + stride, *inverse = kkt->inverse + place, l[3];
-    take_pivot(kkt, place, row);
-    l[0] = inverse[0] * row[1];
-    l[1] = inverse[0] * row[2];
-    r1[1] -= l[0] * row[1];
-    r1[2] -= l[0] * row[2];
-    take_pivot(kkt, place + 1, r1 + 1);
-    l[2] = inverse[1] * r1[2];
-    r2[2] = (r2[2] - l[1] * row[2]) - l[2] * r1[2];
-    take_pivot(kkt, place + 2, r2 + 2);
-    negative[1] = -row[1];
-    negative[2] = -row[2];
-    negative[stride + 2] = -r1[2];
-    row[1] = l[0];
-    row[2] = l[1];
-    r1[2] = l[2];
-    NAMED(finish_three)(n - 3, stride, inverse, l, row + 3, negative + 3);
+    double *r0 = panel + (ptrdiff_t)k * rows + k, *r1 = r0 + rows, *r2 = r1 + rows, *inverse = kkt->inverse + first + k;
+    const double t01 = r0[1], t02 = r0[2];
+    take_pivot(kkt, first, panel, rows, k);
+    const double l01 = inverse[0] * t01, l02 = inverse[0] * t02, t12 = r1[2] - l01 * t02;
+    r0[1] = l01;
+    r0[2] = l02;
+    r1[1] -= l01 * t01;
+    take_pivot(kkt, first, panel, rows, k + 1);
+    const double l12 = inverse[1] * t12, l[3] = {l01, l02, l12};
+    r1[2] = l12;
+    r2[2] = (r2[2] - l02 * t02) - l12 * t12;
+    take_pivot(kkt, first, panel, rows, k + 2);
+    negative[1] = -t01;
+    negative[2] = -t02;
+    negative[rows + 2] = -t12;
+    NAMED(finish_three)(rows - k - 3, rows, inverse, l, r0 + 3, negative + 3);
 }
 
 /* Rows `from` .. `to` - 1 of a panel, at most PERP_KKT_ROWS, against each other. */
@@ -397,9 +397,9 @@ static TARGET void NAMED(factor_rows)(perp_kkt *kkt, double *panel, int rows, in
             NAMED(add_product)(&p);
         }
         if (count == 3) {
-            NAMED(factor_three)(kkt, first + k, rows - k, rows, row, negative);
+            NAMED(factor_three)(kkt, first, panel, rows, k, negative);
         } else {
-            take_pivot(kkt, first + k, row);
+            take_pivot(kkt, first, panel, rows, k);
             NAMED(finish_one)(rows - k - 1, kkt->inverse[first + k], row + 1, negative + 1);
         }
     }
@@ -629,8 +629,8 @@ static TARGET void NAMED(solve)(perp_kkt *kkt, double *rhs)
 /* ---- products --------------------------------------------------------------------------------------------------- */
 
 /* R J of a contact with three rows and four rays, and the transposed of this, whose rows are `stride` apart. */
-static TARGET void NAMED(pack_four)(const double *rays, int columns, const double *jacobian, double *packed,
-                                    double *transposed, int stride)
+static TARGET void NAMED(pack_four)(const double *restrict rays, int columns, const double *restrict jacobian,
+                                    double *restrict packed, double *restrict transposed, int stride)
 {
     const double *j0 = jacobian, *j1 = j0 + columns, *j2 = j1 + columns;
     const double *r = rays;

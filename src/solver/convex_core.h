@@ -66,7 +66,7 @@ struct perp_convex_workspace {
     double *s;            /* interior point: its slacks */
     double *rp, *rd, *rc; /* residuals: A x + b - s (m), H x + g - A'y - C'z (n), C x - d (e) */
     double *step;         /* n + e: dx, then minus dz */
-    double *ds, *dy, *ds_affine, *dy_affine, *slack;
+    double *ds, *dy, *ds_affine, *dy_affine, *slack, *scaled;
     double *product, *product2, *product3;                                    /* n */
     unsigned char *part;                                                      /* by slack: convex_least.c */
     double *proof_hessian, *proof_g, *proof_lower, *proof_upper, *proof_zero; /* the problem of a proof */

@@ -98,30 +98,21 @@ static void refresh_residuals(perp_convex_workspace *c)
     perp_convex_equations(c, c->at.x, c->rc);
 }
 
-/* dx, dz in `step`, and ds, dy, for the right-hand side q in dy. */
-static void direction(perp_convex_workspace *c, double *ds, double *dy)
+/* dx, dz in `step`, and ds, dy, for the right-hand side q in dy; `scaled` has W^-2 r_p. */
+static void direction(perp_convex_workspace *c, const double *scaled, double *ds, double *dy)
 {
-    perp_convex_apply_scaling(c, c->rp, ds);
-    for (int i = 0; i < c->m; i++) {
-        c->slack[i] = dy[i] - ds[i];
-    }
+    perp_dense_subtract(c->m, 1.0, scaled, dy);
     memset(c->step, 0, (size_t)c->n * sizeof *c->step);
-    perp_convex_add_at(c, c->slack, c->step);
-    for (int i = 0; i < c->n; i++) {
-        c->step[i] -= c->rd[i];
-    }
+    perp_convex_add_at(c, dy, c->step);
+    perp_dense_subtract(c->n, 1.0, c->rd, c->step);
     for (int i = 0; i < c->e; i++) {
         c->step[c->n + i] = -c->rc[i];
     }
     perp_kkt_solve(&c->kkt, c->step);
     perp_convex_a(c, c->step, ds);
-    for (int i = 0; i < c->m; i++) {
-        ds[i] += c->rp[i];
-    }
     perp_convex_apply_scaling(c, ds, c->slack);
-    for (int i = 0; i < c->m; i++) {
-        dy[i] -= c->slack[i];
-    }
+    perp_dense_subtract(c->m, 1.0, c->slack, dy);
+    perp_dense_subtract(c->m, -1.0, c->rp, ds);
 }
 
 static double longest_step(const perp_convex_workspace *c, const double *ds, const double *dy)
@@ -129,12 +120,11 @@ static double longest_step(const perp_convex_workspace *c, const double *ds, con
     return fmin(perp_convex_step_length(c, c->s, ds), perp_convex_step_length(c, c->at.y, dy));
 }
 
-/* (s + t ds) . (y + t dy) / degree */
-static double centre_after(const perp_convex_workspace *c, double t, const double *ds, const double *dy)
+/* (s + t ds) . (y + t dy) / degree, from s . y / degree. */
+static double centre_after(const perp_convex_workspace *c, double centre, double t, const double *ds, const double *dy)
 {
-    const double a = perp_dense_dot(c->m, c->s, c->at.y);
     const double b = perp_dense_dot(c->m, ds, c->at.y) + perp_dense_dot(c->m, c->s, dy);
-    return (a + t * (b + t * perp_dense_dot(c->m, ds, dy))) / c->degree;
+    return centre + t * (b + t * perp_dense_dot(c->m, ds, dy)) / c->degree;
 }
 
 static bool advance(perp_convex_workspace *c, double t)
@@ -142,30 +132,36 @@ static bool advance(perp_convex_workspace *c, double t)
     double sum = 0.0;
     for (int i = 0; i < c->n; i++) {
         sum += 0.0 * c->step[i];
-        c->at.x[i] += t * c->step[i];
         c->rd[i] = (1.0 - t) * c->rd[i] - t * c->rho * c->stiffness[i] * c->step[i];
     }
+    perp_dense_subtract(c->n, -t, c->step, c->at.x);
     for (int i = 0; i < c->e; i++) {
         const double dz = -c->step[c->n + i];
         sum += 0.0 * dz;
         c->at.z[i] += t * dz;
         c->rc[i] = (1.0 - t) * c->rc[i] - t * (c->delta / c->stiffness[c->n + i]) * dz;
     }
-    for (int i = 0; i < c->m; i++) {
-        c->s[i] += t * c->ds[i];
-        c->at.y[i] += t * c->dy[i];
-        c->rp[i] *= 1.0 - t;
-    }
+    perp_dense_subtract(c->m, -t, c->ds, c->s);
+    perp_dense_subtract(c->m, -t, c->dy, c->at.y);
+    perp_dense_subtract(c->m, t, c->rp, c->rp); /* r_p - t r_p */
     return sum == 0.0;
 }
 
+/* Four maxima that do not wait for each other. */
 static double largest(int n, const double *x)
 {
-    double most = 0.0;
-    for (int i = 0; i < n; i++) {
-        most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    double most[4] = {0.0, 0.0, 0.0, 0.0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) {
+            const double size = fabs(x[i + k]);
+            most[k] = size > most[k] ? size : most[k];
+        }
     }
-    return most;
+    for (; i < n; i++) {
+        most[0] = fmax(most[0], fabs(x[i]));
+    }
+    return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
 }
 
 static double error_of(const perp_convex_workspace *c, double centre)
@@ -188,15 +184,15 @@ static double iterate(perp_convex_workspace *c, double centre)
     perp_convex_scale(c, c->s, c->at.y);
     perp_convex_make_diagonal(c, c->rho, c->delta);
     perp_convex_factor(c);
-    for (int i = 0; i < c->m; i++) {
-        c->dy_affine[i] = -c->at.y[i];
-    }
-    direction(c, c->ds_affine, c->dy_affine);
+    perp_convex_apply_scaling(c, c->rp, c->scaled);
+    memset(c->dy_affine, 0, (size_t)c->m * sizeof *c->dy_affine);
+    perp_dense_subtract(c->m, 1.0, c->at.y, c->dy_affine);
+    direction(c, c->scaled, c->ds_affine, c->dy_affine);
     const double affine = longest_step(c, c->ds_affine, c->dy_affine);
-    const double ratio = centre_after(c, affine, c->ds_affine, c->dy_affine) / centre;
+    const double ratio = centre_after(c, centre, affine, c->ds_affine, c->dy_affine) / centre;
     const double sigma = fmin(fmax(ratio * ratio * ratio, 1e-8), 1.0);
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->dy);
-    direction(c, c->ds, c->dy);
+    direction(c, c->scaled, c->ds, c->dy);
     const double t = longest_step(c, c->ds, c->dy);
     const double taken = fmin(1.0, c->fraction * t);
     const double dual = largest(c->n, c->rd), equations = largest(c->e, c->rc);

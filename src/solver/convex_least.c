@@ -327,21 +327,24 @@ static void minimise(least *l, const double *guess, double enough)
 
 /* ---- least multipliers ------------------------------------------------------------------------------------------ */
 
-/* The part of K that is complementary to s. */
+/* The part of K that is complementary to s, as far as s is known: all of it where s = 0, the opposite ray where s is on
+ * the border. */
 static void choose_parts(perp_convex_workspace *c, const double *s, const double *y, double *ray)
 {
+    const double near = c->tolerance * c->b_scale;
     for (int i = 0; i < c->m; i++) {
-        c->part[i] = y[i] > 0.0 || s[i] <= 1e-3 * c->tolerance * c->b_scale ? PART_ALL : PART_NONE;
+        c->part[i] = y[i] > 0.0 || s[i] <= near ? PART_ALL : PART_NONE;
     }
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start, size = c->cones[k].size;
         const double *sk = s + start, *yk = y + start;
         const double s_tail = sqrt(perp_dense_dot(size - 1, sk + 1, sk + 1));
-        const double norm = sqrt(sk[0] * sk[0] + s_tail * s_tail), y_norm = sqrt(perp_dense_dot(size, yk, yk));
-        const bool tip = norm <= 1e-3 * c->tolerance * c->b_scale;
-        c->part[start] = tip ? PART_ALL : y_norm > 0.0 ? PART_RAY : PART_NONE;
-        for (int i = 0; i < size; i++) {
-            ray[start + i] = y_norm > 0.0 ? yk[i] / y_norm : 0.0;
+        const double y_norm = sqrt(perp_dense_dot(size, yk, yk));
+        const bool tip = fmax(sk[0], s_tail) <= near, edge = y_norm > 0.0 || sk[0] - s_tail <= near;
+        c->part[start] = tip ? PART_ALL : edge && s_tail > 0.0 ? PART_RAY : PART_NONE;
+        ray[start] = sqrt(0.5);
+        for (int i = 1; i < size; i++) {
+            ray[start + i] = s_tail > 0.0 ? -sqrt(0.5) * (sk[i] / s_tail) : 0.0;
         }
     }
 }

@@ -178,15 +178,6 @@ static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_c
     return failure;
 }
 
-/* Until something better is judged, zero is the best point. */
-static void forget(perp_convex_workspace *c)
-{
-    memset(c->trial.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    perp_convex_judge(c, &c->trial);
-}
-
 static bool is_open(perp_outcome outcome)
 {
     return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
@@ -233,12 +224,18 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     if (settings->warm) {
         perp_convex_import(c, settings->warm, &c->at);
-        outcome = perp_convex_ipm(c, &(perp_convex_attempt){WARM_ITERATIONS, true, 0.99, 1e-8, 1e-8});
+        const int few = most < WARM_ITERATIONS ? most : WARM_ITERATIONS;
+        outcome = perp_convex_ipm(c, &(perp_convex_attempt){few, true, 0.99, 1e-8, 1e-8});
     }
     if (is_open(outcome)) {
         outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8});
     }
     outcome = mend_multipliers(c, outcome);
+    if (outcome == PERP_OUTCOME_SOLVED && c->best_residual > DIG) {
+        perp_convex_attempt attempt = careful[0];
+        attempt.iterations = ITERATIONS;
+        perp_convex_ipm(c, &attempt);
+    }
     if (is_open(outcome)) {
         outcome = prove(c, outcome, info);
     }
@@ -247,17 +244,20 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         attempt.iterations = 2 * ITERATIONS;
         outcome = mend_multipliers(c, perp_convex_ipm(c, &attempt));
     }
-    return outcome;
+    return is_open(outcome) && perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : outcome;
 }
 
 perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
 {
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     c->best_residual = INFINITY;
+    c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
+    memset(c->best.x, 0, (size_t)c->n * sizeof(double));
+    memset(c->best.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->best.z, 0, (size_t)c->e * sizeof(double));
     c->tolerance = settings->tolerance;
     c->cancel = settings->cancel;
     c->iterations = c->factorisations = 0;
-    forget(c);
     if (wants(settings, "newton") && (settings->warm || settings->method)) {
         note(info, "newton");
         outcome = run_newton(c, settings);
@@ -271,6 +271,9 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     }
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c);
+    }
+    if (!(c->best_residual < INFINITY)) { /* no point was finite: `best` is still zero */
+        settle(c);
     }
     info->outcome = outcome;
     info->residual = c->best_parts;

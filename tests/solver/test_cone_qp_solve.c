@@ -429,6 +429,98 @@ static void no_cones_and_no_unknowns_are_fine(void **state)
     free_point(&point);
 }
 
+/* ---- whatever comes in ---------------------------------------------------------------------------------------------
+ */
+
+static double extreme(perp_random *random)
+{
+    static const double sizes[] = {0.0, 0.0, 1.0, 1.0, 1.0, 3.0, 1e-300, 5e-324, 1e300, 1.7e308, 1e12, 1e-12};
+    const uint64_t bits = perp_random_bits(random);
+    return (bits & 1 ? -1.0 : 1.0) * sizes[(bits >> 8) % 12];
+}
+
+/* The norm of b overflows, so that no point can be judged: nothing is claimed, x is a number all the same, and it does
+ * not depend on what the workspace was used for before. */
+static void a_cone_beyond_all_numbers(void **state)
+{
+    (void)state;
+    cone_case q = new_cone_case(1), other = new_cone_case(1);
+    const double a[3] = {1.0, 0.0, 0.0}, b[3] = {0.0, 1.7e308, 1.7e308}, zero[3] = {0.0, 0.0, 0.0};
+    add_cone(&q, 3, a, b);
+    add_cone(&other, 3, a, zero);
+    other.g[0] = -5.0;
+    const perp_cone_qp problem = cone_qp_of(&q), before = cone_qp_of(&other);
+    const convex_problem p = OF_CONE_QP(&problem);
+    perp_convex_point points[2] = {new_point(p), new_point(p)};
+    for (int k = 0; k < 2; k++) {
+        perp_convex_workspace *workspace = new_convex_workspace(NULL);
+        perp_convex_info info;
+        if (k == 1) {
+            ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve_convex(OF_CONE_QP(&before), NULL, workspace, &points[k]));
+        }
+        ASSERT_STATUS(PERP_STATUS_OK, reserve_convex(p, workspace, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, try_convex(p, NULL, workspace, &points[k], &info, NULL));
+        assert_true(info.outcome != PERP_OUTCOME_SOLVED && is_finite_point(p, &points[k]));
+        perp_convex_workspace_free(workspace);
+    }
+    ASSERT_NEAR(distance_of_x(p, &points[0], &points[1]), 0.0, 0.0);
+    ASSERT_NEAR(distance_of_multipliers(p, &points[0], &points[1]), 0.0, 0.0);
+    free_point(&points[0]);
+    free_point(&points[1]);
+}
+
+/* Solved is true, a proof holds, and no number is left that is not finite. */
+static void extreme_entries_never_lie(void **state)
+{
+    (void)state;
+    int outcomes[PERP_OUTCOME_COUNT] = {0};
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        perp_random random = {seed};
+        cone_case q = new_cone_case(1 + (int)(seed % 4));
+        for (int k = 0; k < 1 + (int)(seed % 3); k++) {
+            double a[4 * 4], b[4];
+            const int rows = 1 + (int)(perp_random_bits(&random) % 4);
+            for (int i = 0; i < rows * q.n; i++) {
+                a[i] = extreme(&random);
+            }
+            for (int i = 0; i < rows; i++) {
+                b[i] = extreme(&random);
+            }
+            add_cone(&q, rows, a, b);
+        }
+        q.equalities = seed % 5 == 0 ? 1 : 0;
+        q.d[0] = extreme(&random);
+        for (int i = 0; i < q.n; i++) {
+            q.h[i * q.n + i] = fabs(extreme(&random));
+            q.g[i] = extreme(&random);
+            q.c[i] = extreme(&random);
+        }
+        const perp_cone_qp problem = cone_qp_of(&q);
+        const convex_problem p = OF_CONE_QP(&problem);
+        perp_convex_workspace *workspace = new_convex_workspace(NULL);
+        perp_convex_point point = new_point(p);
+        perp_convex_info info;
+        double scale;
+        ASSERT_STATUS(PERP_STATUS_OK, reserve_convex(p, workspace, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, try_convex(p, NULL, workspace, &point, &info, NULL));
+        assert_true(is_finite_point(p, &point));
+        outcomes[info.outcome]++;
+        const bool lies =
+            (info.outcome == PERP_OUTCOME_SOLVED && !(judge_convex(p, &point) <= 1.01e-8)) ||
+            (info.outcome == PERP_OUTCOME_INFEASIBLE && !(judge_infeasible(p, &point, &scale) <= 1.01e-8)) ||
+            (info.outcome == PERP_OUTCOME_UNBOUNDED && !(judge_unbounded(p, point.x, &scale) <= 1.01e-8));
+        if (lies) {
+            print_error("seed %d: %s, judged %g\n", (int)seed, perp_outcome_name(info.outcome),
+                        judge_convex(p, &point));
+            fail();
+        }
+        free_point(&point);
+        perp_convex_workspace_free(workspace);
+    }
+    assert_true(outcomes[PERP_OUTCOME_SOLVED] > 100 && outcomes[PERP_OUTCOME_INFEASIBLE] > 50 &&
+                outcomes[PERP_OUTCOME_UNBOUNDED] > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -444,6 +536,8 @@ int main(void)
         cmocka_unit_test(wrong_problems_are_refused),
         cmocka_unit_test(indefinite_by_a_minor_of_three_is_refused),
         cmocka_unit_test(no_cones_and_no_unknowns_are_fine),
+        cmocka_unit_test(a_cone_beyond_all_numbers),
+        cmocka_unit_test(extreme_entries_never_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

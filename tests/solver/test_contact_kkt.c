@@ -144,8 +144,8 @@ static void add_contacts(fixture *f, int a, int b, int copies, bool part)
             dofs[kept] = dofs[d];
             kept += !part || d % 3 != 1;
         }
-        const int rows = k % 4 == 3 ? 1 + choice(f, 4) : 3;
-        add_contact(f, rows, kept, choice(f, 3) == 0 ? 1 + choice(f, 7) : 4);
+        const int rows = k % 4 == 3 ? 1 + choice(f, 4) : 3, slacks = choice(f, 3) == 0 ? 1 + choice(f, 7) : 4;
+        add_contact(f, rows, kept, slacks);
     }
 }
 
@@ -186,7 +186,8 @@ static fixture *bodies(uint64_t seed, int count, int size, int robot, int equali
     for (int k = 0; k < count; k++) {
         add_contacts(f, k, -1, choice(f, 5), false);
         if (k > 0) {
-            add_contacts(f, choice(f, k), k, choice(f, 4), k % 4 == 0);
+            const int other = choice(f, k), copies = choice(f, 4);
+            add_contacts(f, other, k, copies, k % 4 == 0);
         }
         if (robot > 0 && k % 3 == 0) {
             add_contacts(f, k, count, 1 + choice(f, 3), k % 2 == 0);

@@ -245,10 +245,10 @@ static void contradictions_are_proven(void **state)
 /* All contacts get a normal that v opens, H forgets v's body, and the force has a part along v. */
 static void open_along(contact_case *q, perp_random *random, const double *v)
 {
-    ptrdiff_t at = 0, rays = 0;
+    ptrdiff_t at = 0;
     for (int i = 0; i < q->contacts; i++) {
         const int rows = q->row_start[i + 1] - q->row_start[i], count = q->dof_start[i + 1] - q->dof_start[i];
-        const int slacks = q->slack_start[i + 1] - q->slack_start[i], *dofs = q->dofs + q->dof_start[i];
+        const int *dofs = q->dofs + q->dof_start[i];
         double square = 0.0, tail = 0.0, head = 0.0;
         for (int k = 0; k < count; k++) {
             square += v[dofs[k]] * v[dofs[k]];
@@ -267,7 +267,6 @@ static void open_along(contact_case *q, perp_random *random, const double *v)
             q->jacobian[at + k] += (wanted - head) / square * v[dofs[k]];
         }
         at += (ptrdiff_t)rows * count;
-        rays += (ptrdiff_t)slacks * rows;
     }
     for (int j = 0; j < q->n; j++) {
         q->g[j] -= v[j];

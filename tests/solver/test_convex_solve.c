@@ -473,6 +473,36 @@ static void ratios_of_masses(void **state)
     }
 }
 
+/* Arrays that a problem has nothing for may be NULL, of the solution and of a warm start. */
+static void arrays_that_are_not_there(void **state)
+{
+    (void)state;
+    contact_case q = box_on_a_plane(4, 0.5, 1.0);
+    const perp_contact_qp contact = contact_qp_of(&q);
+    const double h[4] = {1.0, 0.0, 0.0, 1.0}, g[2] = {1.0, -1.0}, lower[2] = {-0.5, -0.5};
+    const perp_qp free = {.n = 2, .h = h, .g = g}, bounded = {.n = 2, .h = h, .g = g, .lower = lower};
+    const convex_problem problems[3] = {OF_CONTACT_QP(&contact), OF_QP(&free), OF_QP(&bounded)};
+    for (int k = 0; k < 3; k++) {
+        perp_convex_point whole = new_point(problems[k]), part = new_point(problems[k]);
+        perp_convex_point bare = {part.x, k == 0 ? part.y : NULL, NULL, k == 2 ? part.y_lower : NULL, NULL};
+        perp_convex_workspace *workspace = new_convex_workspace(NULL);
+        perp_convex_settings settings = convex_settings(NULL);
+        perp_convex_info info;
+        assert_convex_solved(problems[k], NULL, &whole);
+        ASSERT_STATUS(PERP_STATUS_OK, reserve_convex(problems[k], workspace, NULL));
+        for (int pass = 0; pass < 2; pass++, settings.warm = &bare) {
+            ASSERT_STATUS(PERP_STATUS_OK, try_convex(problems[k], &settings, workspace, &bare, &info, NULL));
+            ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
+            ASSERT_NEAR(distance_of_x(problems[k], &whole, &part), 0.0, 1e-9);
+            ASSERT_NEAR(distance_of_multipliers(problems[k], &whole, &part), 0.0, 1e-8);
+        }
+        perp_convex_workspace_free(workspace);
+        free_point(&whole);
+        free_point(&part);
+    }
+    free_contact_case(&q);
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 /* Of all kinds: contact qps with and without cones, loops and bounds, one that contradicts itself, one that falls, and
@@ -680,6 +710,24 @@ static void nothing_reserved_is_capacity(void **state)
     free_family(&f);
 }
 
+/* One iteration is not enough for any of those that have a solution, and that is what is said. */
+static void iterations_are_limited(void **state)
+{
+    (void)state;
+    family f;
+    make_family(&f);
+    for (int k = 0; k < FAMILY; k++) {
+        perp_convex_settings settings = convex_settings("ipm");
+        perp_convex_info info = solve_convex(f.problems[k], &settings, NULL, &f.points[k]);
+        if (info.outcome == PERP_OUTCOME_SOLVED) {
+            settings.max_iterations = 1;
+            info = solve_convex(f.problems[k], &settings, NULL, &f.points[k]);
+            ASSERT_OUTCOME(PERP_OUTCOME_ITERATION_LIMIT, info);
+        }
+    }
+    free_family(&f);
+}
+
 /* ---- refusals of contact qps ---------------------------------------------------------------------------------------
  */
 
@@ -819,10 +867,12 @@ int main(void)
         cmocka_unit_test(contacts_without_columns),
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(ratios_of_masses),
+        cmocka_unit_test(arrays_that_are_not_there),
         cmocka_unit_test(workspace_is_reused),
         cmocka_unit_test(every_refusal_of_memory_is_survived),
         cmocka_unit_test(a_failed_reserve_leaves_what_was),
         cmocka_unit_test(nothing_reserved_is_capacity),
+        cmocka_unit_test(iterations_are_limited),
         cmocka_unit_test(wrong_contacts_are_refused),
         cmocka_unit_test(cancel_is_seen_within_an_iteration),
         cmocka_unit_test(cancel_from_outside),
