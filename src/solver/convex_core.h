@@ -68,7 +68,7 @@ struct perp_convex_workspace {
     double *step;         /* n + e: dx, then minus dz */
     double *ds, *dy, *ds_affine, *dy_affine, *slack, *scaled;
     double *product, *product2, *product3;                                    /* n */
-    unsigned char *part;                                                      /* by slack: convex_least.c */
+    unsigned char *part, *sized; /* by slack: parts of K, or active or not */
     double *proof_hessian, *proof_g, *proof_lower, *proof_upper, *proof_zero; /* the problem of a proof */
     double *proof_x, *proof_direction;
     double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
@@ -80,6 +80,8 @@ struct perp_convex_workspace {
     double judged;           /* residual of the last point that was judged */
     perp_convex_residual judged_parts;
     perp_convex_residual best_parts;
+    int size_changes, trend_changes; /* of `sized` and `part` in the last iteration */
+    bool guessed;            /* the first Newton pass takes its active rows from `part` */
     double fraction;         /* of the way to the border that a step may go */
     double rho, delta, soft; /* proximal terms now: on unknowns, equations and (Newton) contacts */
     const volatile bool *cancel;

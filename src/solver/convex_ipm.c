@@ -58,15 +58,15 @@ static void start(perp_convex_workspace *c)
         c->ds[i] = 1.0 / sqrt(c->gamma[i]); /* units of s */
         c->dy[i] = sqrt(c->gamma[i]);       /* units of y */
     }
-    const double s_shift = fmax(1.5 * perp_convex_shift(c, c->s, c->ds), 0.0);
-    const double y_shift = fmax(1.5 * perp_convex_shift(c, at->y, c->dy), 0.0);
+    const double s_shift = fmax(1.1 * perp_convex_shift(c, c->s, c->ds), 0.0);
+    const double y_shift = fmax(1.1 * perp_convex_shift(c, at->y, c->dy), 0.0);
     perp_convex_add_shift(c, s_shift, c->ds, c->s);
     perp_convex_add_shift(c, y_shift, c->dy, at->y);
     const double dot = perp_dense_dot(c->m, c->s, at->y);
     const double s_sum = perp_convex_unit_sum(c, c->s, c->ds), y_sum = perp_convex_unit_sum(c, at->y, c->dy);
     const double least = fmax(1e-8 * sqrt(c->b_scale * c->g_scale), DBL_MIN);
-    perp_convex_add_shift(c, fmax(0.5 * dot / fmax(y_sum, DBL_MIN), least), c->ds, c->s);
-    perp_convex_add_shift(c, fmax(0.5 * dot / fmax(s_sum, DBL_MIN), least), c->dy, at->y);
+    perp_convex_add_shift(c, fmax(0.2 * dot / fmax(y_sum, DBL_MIN), least), c->ds, c->s);
+    perp_convex_add_shift(c, fmax(0.2 * dot / fmax(s_sum, DBL_MIN), least), c->dy, at->y);
 }
 
 /* The point in `at`, of a similar problem, moved inside: slacks and forces are at least 0.3 of their mean. */
@@ -178,6 +178,21 @@ static void relax(double *term, double taken, double before, double after)
     }
 }
 
+/* How many slacks change sides since the last call, by two signs: `size` says active where y > gamma s, `trend` where y
+ * falls less than s does (Tapia), which needs no scale. Either tells early on some problems and late on others. */
+static void watch_set(perp_convex_workspace *c)
+{
+    c->size_changes = c->trend_changes = 0;
+    for (int i = 0; i < c->m; i++) {
+        const unsigned char size = c->at.y[i] > c->gamma[i] * c->s[i];
+        const unsigned char trend = c->dy[i] * c->s[i] > c->ds[i] * c->at.y[i];
+        c->size_changes += size != c->sized[i];
+        c->trend_changes += trend != c->part[i];
+        c->sized[i] = size;
+        c->part[i] = trend;
+    }
+}
+
 /* One predictor-corrector step; returns its length, 0 where numbers failed. */
 static double iterate(perp_convex_workspace *c, double centre)
 {
@@ -196,23 +211,11 @@ static double iterate(perp_convex_workspace *c, double centre)
     const double t = longest_step(c, c->ds, c->dy);
     const double taken = fmin(1.0, c->fraction * t);
     const double dual = largest(c->n, c->rd), equations = largest(c->e, c->rc);
+    watch_set(c);
     const bool finite = advance(c, taken);
     relax(&c->rho, taken, dual, largest(c->n, c->rd));
     relax(&c->delta, taken, equations, largest(c->e, c->rc));
     return finite ? taken : 0.0;
-}
-
-/* Slacks that have crossed between y < gamma s and y > gamma s since the last call: how far the active set is from
- * having settled. */
-static int count_changes(perp_convex_workspace *c)
-{
-    int changes = 0;
-    for (int i = 0; i < c->m; i++) {
-        const unsigned char now = c->at.y[i] > c->gamma[i] * c->s[i];
-        changes += now != c->part[i];
-        c->part[i] = now;
-    }
-    return changes;
 }
 
 static bool polish(perp_convex_workspace *c, double error)
@@ -222,6 +225,7 @@ static bool polish(perp_convex_workspace *c, double error)
     /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
     const double rho = c->rho, delta = c->delta;
+    c->guessed = c->trend_changes <= c->size_changes;
     if (perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-2))) {
         return true;
     }
@@ -249,6 +253,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
     }
     refresh_residuals(c);
     memset(c->part, 2, (size_t)c->m);
+    memset(c->sized, 2, (size_t)c->m);
     for (int k = 0; k < attempt->iterations; k++) {
         if (perp_convex_cancelled(c)) {
             return PERP_OUTCOME_CANCELLED;
@@ -258,7 +263,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
         if (!(error <= DBL_MAX)) {
             break;
         }
-        const bool settled = count_changes(c) == 0;
+        const bool settled = k > 0 && (c->trend_changes == 0 || c->size_changes == 0);
         if (error < polish_below && (settled || since_good > 0)) {
             if (polish(c, error)) {
                 return PERP_OUTCOME_SOLVED;

@@ -89,7 +89,7 @@ static bool linearise(perp_convex_workspace *c, const double *s, const double *y
     }
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            const bool active = c->slack[i] > 0.0;
+            const bool active = c->guessed ? c->part[i] == 1 : c->slack[i] > 0.0;
             same = same && active == c->active[i];
             c->active[i] = active;
             c->weight[i] = active ? c->gamma[i] / delta : 0.0;
@@ -192,7 +192,9 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
     c->rho = RHO;
     c->delta = DELTA;
     for (int k = 0; k < passes && !perp_convex_cancelled(c); k++) {
-        if (!pass(c, at, fresh, &same)) {
+        const bool finite = pass(c, at, fresh, &same);
+        c->guessed = false;
+        if (!finite) {
             return solved;
         }
         clean(c, at);

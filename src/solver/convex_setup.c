@@ -62,6 +62,7 @@ static void lay_out(perp_convex_workspace *c, size_t block, slice *s)
     c->block = cut(s, block, sizeof(double));
     c->active = cut(s, m, sizeof(bool));
     c->part = cut(s, m, sizeof(unsigned char));
+    c->sized = cut(s, m, sizeof(unsigned char));
 }
 
 static int count_bounds(const perp_contact_qp *p)

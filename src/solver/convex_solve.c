@@ -231,11 +231,6 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8});
     }
     outcome = mend_multipliers(c, outcome);
-    if (outcome == PERP_OUTCOME_SOLVED && c->best_residual > DIG) {
-        perp_convex_attempt attempt = careful[0];
-        attempt.iterations = ITERATIONS;
-        perp_convex_ipm(c, &attempt);
-    }
     if (is_open(outcome)) {
         outcome = prove(c, outcome, info);
     }
