@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double SOFT = 1e-7, RHO = 1e-8, DELTA = 1e-8, LEAST = 1e-13;
+static const double SOFT = 1e-7, RHO = 1e-8, DELTA = 1e-8, LEAST = 1e-13, VERY_GOOD = 1e-4;
 
 /* V of a cone, as weight: weight = gamma (V / (I - V + delta V)) = a u u' + b (I - u u' - v v'), where u = (1, t) /
  * sqrt 2 and v = (1, -t) / sqrt 2. Filled as a matrix from the projected argument, which `slack` keeps. */
@@ -175,7 +175,7 @@ static void clean(perp_convex_workspace *c, const perp_convex_iterate *at)
     perp_convex_copy(c, at, &c->trial);
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            c->trial.y[i] = fmax(c->trial.y[i], 0.0);
+            c->trial.y[i] = c->trial.y[i] > 0.0 ? c->trial.y[i] : 0.0;
         }
     }
     for (int k = 0; k < c->cone_count; k++) {
@@ -199,8 +199,9 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
         }
         clean(c, at);
         solved = perp_convex_judge(c, &c->trial) || solved;
-        /* A pass more after the first good one: it costs a solve and brings the point to rounding. */
-        if (solved && (c->judged >= 0.1 * before || c->judged < 1e-14)) {
+        /* A pass more after the first good one, unless it is very good: it costs a solve and brings the point to
+         * rounding. */
+        if (solved && (c->judged >= 0.1 * before || c->judged <= fmax(VERY_GOOD * c->tolerance, 1e-14))) {
             return true;
         }
         if (c->judged > give_up) {

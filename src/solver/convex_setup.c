@@ -191,6 +191,10 @@ static void measure_gamma(perp_convex_workspace *c)
 {
     const perp_contact_qp *p = c->problem;
     const double *jacobian = p->jacobian, *rays = p->rays;
+    double *softness = c->product;
+    for (int i = 0; i < c->n; i++) {
+        softness[i] = 1.0 / c->stiffness[i];
+    }
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
         const int slacks = p->slack_start[i + 1] - p->slack_start[i];
@@ -200,12 +204,12 @@ static void measure_gamma(perp_convex_workspace *c)
             double row = 0.0;
             for (int k = 0; k < columns; k++) {
                 const double a = jacobian[(ptrdiff_t)r * columns + k];
-                row += a * a / c->stiffness[dofs[k]];
+                row += a * a * softness[dofs[k]];
             }
-            sum = fmax(sum, row);
+            sum = row > sum ? row : sum;
         }
         for (int k = 0; rays && k < slacks * rows; k++) {
-            most = fmax(most, fabs(rays[k]));
+            most = fabs(rays[k]) > most ? fabs(rays[k]) : most;
         }
         const double gamma = effective(sum * most * most);
         for (int k = p->slack_start[i]; k < p->slack_start[i + 1]; k++) {
@@ -230,7 +234,7 @@ static double largest_entry(int n, const double *x)
 {
     double largest = 0.0;
     for (int i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(x[i]));
+        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
     }
     return largest;
 }
