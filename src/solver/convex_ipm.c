@@ -226,7 +226,7 @@ static bool polish(perp_convex_workspace *c, double error)
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
     const double rho = c->rho, delta = c->delta;
     c->guessed = c->trend_changes <= c->size_changes;
-    if (perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-2))) {
+    if (perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-3))) {
         return true;
     }
     c->rho = rho;

@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double SOFT = 1e-7, RHO = 1e-8, DELTA = 1e-8, LEAST = 1e-13, VERY_GOOD = 1e-4;
+static const double SOFT = 1e-7, RHO = 1e-8, DELTA = 1e-8, LEAST = 1e-13;
 
 /* V of a cone, as weight: weight = gamma (V / (I - V + delta V)) = a u u' + b (I - u u' - v v'), where u = (1, t) /
  * sqrt 2 and v = (1, -t) / sqrt 2. Filled as a matrix from the projected argument, which `slack` keeps. */
@@ -131,12 +131,31 @@ static void step_multipliers(perp_convex_workspace *c, double *y)
     }
 }
 
-/* One pass from `at`; false where a number is not finite. */
-static bool pass(perp_convex_workspace *c, perp_convex_iterate *at, bool fresh, bool *same)
+/* Slacks and residuals at `at`; returns how far it is from solved, as far as these tell, over the scales. */
+static double look(perp_convex_workspace *c, const perp_convex_iterate *at)
 {
+    double primal = 0.0, dual = 0.0;
     perp_convex_slacks(c, at->x, c->s);
     perp_convex_dual_residual(c, at, c->rd);
     perp_convex_equations(c, at->x, c->rc);
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            primal = -c->s[i] > primal ? -c->s[i] : primal;
+        }
+    }
+    for (int i = 0; i < c->e; i++) {
+        primal = fabs(c->rc[i]) > primal ? fabs(c->rc[i]) : primal;
+    }
+    for (int i = 0; i < c->n; i++) {
+        dual = fabs(c->rd[i]) > dual ? fabs(c->rd[i]) : dual;
+    }
+    return fmax(primal / c->b_scale, dual / c->g_scale);
+}
+
+/* One pass from `at`, which was looked at; `same` tells whether the factors could be kept. False where a number is not
+ * finite. */
+static bool pass(perp_convex_workspace *c, perp_convex_iterate *at, bool fresh, bool *same)
+{
     *same = linearise(c, c->s, at->y) && !fresh;
     if (!*same) {
         perp_convex_make_omega(c, newton_matrix);
@@ -184,6 +203,8 @@ static void clean(perp_convex_workspace *c, const perp_convex_iterate *at)
     }
 }
 
+/* The judge is asked where the set has shown itself (a pass with the factors of the one before brings the point to
+ * rounding), with cones, whose matrix changes to the end, after each pass, and after the last. */
 bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes, double give_up)
 {
     double before = INFINITY;
@@ -192,16 +213,21 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
     c->rho = RHO;
     c->delta = DELTA;
     for (int k = 0; k < passes && !perp_convex_cancelled(c); k++) {
+        const double far = look(c, at);
+        if (k > 0 && !(far <= give_up)) {
+            return solved;
+        }
         const bool finite = pass(c, at, fresh, &same);
-        c->guessed = false;
+        c->guessed = fresh = false;
         if (!finite) {
             return solved;
         }
+        if (!same && c->cone_count == 0 && k + 1 < passes) {
+            continue;
+        }
         clean(c, at);
         solved = perp_convex_judge(c, &c->trial) || solved;
-        /* A pass more after the first good one, unless it is very good: it costs a solve and brings the point to
-         * rounding. */
-        if (solved && (c->judged >= 0.1 * before || c->judged <= fmax(VERY_GOOD * c->tolerance, 1e-14))) {
+        if (solved && (c->judged >= 0.1 * before || c->judged < 1e-14)) {
             return true;
         }
         if (c->judged > give_up) {

@@ -30,7 +30,7 @@ static void cut_iterate(slice *s, const perp_convex_workspace *c, perp_convex_it
 static void lay_out(perp_convex_workspace *c, size_t block, slice *s)
 {
     const size_t n = (size_t)c->n, e = (size_t)c->e, m = (size_t)c->m, contacts = (size_t)c->problem->contact_count;
-    double **by_slack[] = {&c->gamma, &c->weight, &c->s,         &c->rp,       &c->ds,
+    double **by_slack[] = {&c->gamma, &c->weight, &c->s,         &c->rp,        &c->ds,
                            &c->dy,    &c->slack,  &c->ds_affine, &c->dy_affine, &c->scaled};
     perp_convex_iterate *iterates[] = {&c->at, &c->kept, &c->best, &c->trial, &c->saved};
     for (size_t k = 0; k < sizeof by_slack / sizeof *by_slack; k++) {

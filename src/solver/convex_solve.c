@@ -130,11 +130,12 @@ static void note(perp_convex_info *info, const char *method)
 /* From the warm start, or from zero where the method was asked for without one. */
 static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    enum { PASSES = 2 };
+    enum { TRIAL = 2, ALONE = 50 };
     static const perp_convex_point nothing = {0};
     perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
-    const int passes = settings->max_iterations > 0 ? settings->max_iterations : PASSES;
-    if (perp_convex_newton(c, &c->at, passes, 1e-2)) {
+    const int most = settings->method ? ALONE : TRIAL;
+    const int passes = settings->max_iterations > 0 ? settings->max_iterations : most;
+    if (perp_convex_newton(c, &c->at, passes, settings->method ? INFINITY : 1e-2)) {
         return PERP_OUTCOME_SOLVED;
     }
     return perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : PERP_OUTCOME_ITERATION_LIMIT;
@@ -217,6 +218,7 @@ static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outc
 static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
 {
     enum { ITERATIONS = 100, WARM_ITERATIONS = 25 };
+    static const double ROUGH = 1e-2;
     static const perp_convex_attempt careful[] = {{0, false, 0.9, 1e-8, 1e-8},  {0, false, 0.9, 1e-10, 1e-10},
                                                   {0, false, 0.7, 1e-7, 1e-9},  {0, false, 0.9, 1e-12, 1e-12},
                                                   {0, false, 0.95, 1e-6, 1e-6}, {0, false, 0.8, 1e-9, 1e-7}};
@@ -231,6 +233,11 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8});
     }
     outcome = mend_multipliers(c, outcome);
+    if (outcome == PERP_OUTCOME_SOLVED && c->best_residual > ROUGH * c->tolerance && settings->max_iterations == 0) {
+        perp_convex_attempt attempt = careful[0]; /* solved, but without a polish: x may have half the digits */
+        attempt.iterations = ITERATIONS;
+        perp_convex_ipm(c, &attempt);
+    }
     if (is_open(outcome)) {
         outcome = prove(c, outcome, info);
     }
