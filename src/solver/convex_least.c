@@ -17,6 +17,9 @@
 #include <math.h>
 #include <string.h>
 
+/* A proof is worth more time than multipliers, which are a solution already. */
+enum { MULTIPLIER_PASSES = 40, PROOF_PASSES = 600 };
+
 typedef enum part { PART_NONE, PART_ALL, PART_RAY } part; /* of K, by slack; a cone's in its first */
 
 typedef struct least {
@@ -263,7 +266,7 @@ static void keep(least *l, double size, double *kept)
  * nothing holds, has fewer digits than y. */
 static void refine(least *l)
 {
-    enum { PASSES = 3 };
+    enum { PASSES = 5 };
     perp_convex_workspace *c = l->c;
     memcpy(l->u, c->ds_affine, (size_t)c->m * sizeof *l->u);
     memcpy(l->y, c->saved.y, (size_t)c->m * sizeof *l->y);
@@ -286,9 +289,9 @@ static void refine(least *l)
 /* From v = 0, with the derivative there as `guess` (a slack vector, as an argument of P) has it; leaves y and z. Where
  * the pieces of P change along a step it is damped (Levenberg): a direction that no active piece holds would else go
  * far beyond the next piece. */
-static void minimise(least *l, const double *guess, double enough)
+static void minimise(least *l, const double *guess, double enough, int passes)
 {
-    enum { PASSES = 80, STALLS = 4 };
+    enum { STALLS = 4 };
     static const double LEAST = 1e-11, MOST = 1.0;
     perp_convex_workspace *c = l->c;
     double best = INFINITY, kept = INFINITY, before = INFINITY, rho = 1e-9;
@@ -301,7 +304,7 @@ static void minimise(least *l, const double *guess, double enough)
     if (guess) {
         memcpy(l->u, guess, (size_t)c->m * sizeof *l->u);
     }
-    for (int k = 0; k < PASSES && stalls < STALLS && !perp_convex_cancelled(c); k++) {
+    for (int k = 0; k < passes && stalls < STALLS && !perp_convex_cancelled(c); k++) {
         differentiate(l);
         const double size = largest(c->n, l->gradient);
         keep(l, size, &kept);
@@ -360,7 +363,7 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     }
     least l = {.c = c, .load = c->rd, .ray = c->ds, .v = c->at.x, .u = c->dy, .y = c->at.y, .z = c->at.z};
     l.gradient = c->product3;
-    minimise(&l, c->best.y, 1e-12 * c->g_scale);
+    minimise(&l, c->best.y, 1e-12 * c->g_scale, MULTIPLIER_PASSES);
     perp_convex_copy(c, &c->at, &c->trial);
     memcpy(c->trial.x, c->best.x, (size_t)c->n * sizeof(double));
     const double before = c->best_residual;
@@ -401,7 +404,7 @@ static double seek_proof(perp_convex_workspace *c, double pull)
     l.y = c->at.y;
     l.z = c->at.z;
     l.gradient = c->product3;
-    minimise(&l, NULL, 0.0);
+    minimise(&l, NULL, 0.0, PROOF_PASSES);
     const double value = farkas_value(c, &c->at);
     if (!(value > 0.0)) {
         return INFINITY;
