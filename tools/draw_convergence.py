@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Draws docs/images/convex-convergence.svg: residual by iteration, how many iterations, time per contact by size.
 
-usage: tools/draw_convergence.py build/bench/bench_convergence.json build/bench/bench_convex.json \\
-           > docs/images/convex-convergence.svg     (the two files are left by `make bench`)"""
+usage: tools/draw_convergence.py build/bench/bench_convergence.json build/bench/bench_convex.json... \\
+           > docs/images/convex-convergence.svg
+`make bench` leaves the two files. Of several bench_convex.json the least of each time is drawn."""
 import json
 import math
 import sys
@@ -94,7 +95,8 @@ def residuals(traces):
         out += curve(axes, points, colour) + dots(axes, points, colour, 3)
         if trace["final"] >= 0:
             end = (trace["iterations"], max(trace["final"], 1e-16))
-            out += curve(axes, [points[-1], end], colour, 'stroke-dasharray="5 3"') + dots(axes, [end], colour, 4.5, colour)
+            out += curve(axes, [points[-1], end], colour, 'stroke-dasharray="5 3"')
+            out += dots(axes, [end], colour, 4.5, colour)
     return out + legend(2 * WIDTH - 430, TOP + 22, [trace["name"] for trace in traces])
 
 
@@ -121,7 +123,11 @@ def iterations(data):
 
 
 def growth(results):
-    rows = [row for row in results if "cubes" in row]
+    rows = {}
+    for row in (row for row in results if "cubes" in row):
+        key = (row["problem"], row["cubes"])
+        rows[key] = min(row, rows.get(key, row), key=lambda one: one["median_s"])
+    rows = list(rows.values())
     names = list(dict.fromkeys(row["problem"] for row in rows))
     per_contact = {name: [(row["cubes"], 1e6 * row["median_s"] / row["contacts"]) for row in rows
                           if row["problem"] == name and isinstance(row["residual"], float)] for name in names}
@@ -138,18 +144,20 @@ def growth(results):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
     with open(sys.argv[1], encoding="utf-8") as file:
         convergence = json.load(file)
-    with open(sys.argv[2], encoding="utf-8") as file:
-        convex = json.load(file)
+    results = []
+    for path in sys.argv[2:]:
+        with open(path, encoding="utf-8") as file:
+            results += json.load(file)["results"]
     width, height = 2 * WIDTH, 2 * HEIGHT + 40
     print(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
           'font-family="sans-serif">\n<rect width="100%" height="100%" fill="#ffffff"/>')
     print(residuals(convergence["traces"]))
     print(iterations(convergence))
-    print(growth(convex["results"]))
+    print(growth(results))
     print("</svg>")
 
 

@@ -23,11 +23,27 @@ static perp_status check_starts(int count, const int *start, int least, const ch
     return PERP_STATUS_OK;
 }
 
+/* Whether a list ascends within 0 .. n - 1. */
+static inline bool is_ascending(int n, int count, const int *dofs)
+{
+    if (count > 0 && (dofs[0] < 0 || dofs[count - 1] >= n)) {
+        return false;
+    }
+    int wrong = 0; /* no branch for each */
+    for (int k = 1; k < count; k++) {
+        wrong |= dofs[k] <= dofs[k - 1];
+    }
+    return !wrong;
+}
+
 /* Ascending unknowns within each of `count` lists. */
 static perp_status check_dofs(int n, int count, const int *start, const int *dofs, const char *name, perp_error *error)
 {
     const perp_status status = perp_convex_check_present(count > 0 ? start[count] : 0, dofs, name, error);
     for (int i = 0; !status && i < count; i++) {
+        if (start[i] == start[i + 1] || is_ascending(n, start[i + 1] - start[i], dofs + start[i])) {
+            continue;
+        }
         for (int k = start[i]; k < start[i + 1]; k++) {
             if (dofs[k] < 0 || dofs[k] >= n) {
                 return perp_fail(error, PERP_STATUS_BAD_INPUT, "entry %d of %s is %d, of %d unknowns", k, name, dofs[k],

@@ -1,5 +1,7 @@
 #include "problem/convex_check.h"
 
+#include "linalg/dense_kernel.h"
+
 #include <math.h>
 
 perp_status perp_convex_check_count(int count, const char *what, perp_error *error)
@@ -15,18 +17,21 @@ perp_status perp_convex_check_present(ptrdiff_t count, const void *values, const
 
 ptrdiff_t perp_convex_first_not_finite(ptrdiff_t count, const double *values)
 {
-    double a = 0.0, b = 0.0, c = 0.0, d = 0.0; /* 0 x is 0 for every finite x */
+    const perp_lanes zero = {0.0, 0.0};
+    perp_lanes a = zero, b = zero, c = zero, d = zero; /* 0 x is 0 for every finite x */
     ptrdiff_t i = 0;
-    for (; i + 3 < count; i += 4) {
-        a += 0.0 * values[i];
-        b += 0.0 * values[i + 1];
-        c += 0.0 * values[i + 2];
-        d += 0.0 * values[i + 3];
+    for (; i + 8 <= count; i += 8) {
+        a += zero * perp_lanes_load(values + i);
+        b += zero * perp_lanes_load(values + i + 2);
+        c += zero * perp_lanes_load(values + i + 4);
+        d += zero * perp_lanes_load(values + i + 6);
     }
+    a = (a + b) + (c + d);
+    double sum = a[0] + a[1];
     for (; i < count; i++) {
-        a += 0.0 * values[i];
+        sum += 0.0 * values[i];
     }
-    if ((a + b) + (c + d) == 0.0) {
+    if (sum == 0.0) {
         return count;
     }
     for (i = 0; isfinite(values[i]); i++) {
@@ -60,11 +65,16 @@ perp_status perp_convex_check_matrix(int rows, int columns, const double *values
 
 double perp_convex_largest(ptrdiff_t count, const double *values)
 {
-    double largest = 0.0;
-    for (ptrdiff_t i = 0; i < count; i++) {
-        largest = fabs(values[i]) > largest ? fabs(values[i]) : largest;
+    double even = 0.0, odd = 0.0; /* one would wait for itself */
+    ptrdiff_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+        even = fabs(values[i]) > even ? fabs(values[i]) : even;
+        odd = fabs(values[i + 1]) > odd ? fabs(values[i + 1]) : odd;
     }
-    return largest;
+    if (i < count) {
+        even = fabs(values[i]) > even ? fabs(values[i]) : even;
+    }
+    return even > odd ? even : odd;
 }
 
 perp_status perp_convex_check_hessian(int size, int first, const double *h, double largest, perp_error *error)

@@ -257,15 +257,17 @@ double perp_convex_largest_column(const perp_convex_view *view, const perp_conve
         sum_columns(v, point, gradient, false, &sums);
         double rounding = 0.0, size = largest;
         for (int k = 0; k < sums.last - first; k++) {
-            rounding = perp_problem_worse(rounding, DBL_EPSILON * sums.other[k]);
+            rounding = perp_problem_worse(rounding, sums.other[k]);
             size = perp_problem_worse(size, fabs(sums.value[k]));
         }
-        const bool plain = rounding <= NEGLIGIBLE * scale || rounding <= NEGLIGIBLE_PART * size;
-        if (!plain) {
-            sum_columns(v, point, gradient, true, &sums);
+        rounding *= DBL_EPSILON;
+        if (rounding <= NEGLIGIBLE * scale || rounding <= NEGLIGIBLE_PART * size) {
+            largest = size;
+            continue;
         }
+        sum_columns(v, point, gradient, true, &sums);
         for (int k = 0; k < sums.last - first; k++) {
-            largest = perp_problem_worse(largest, fabs(plain ? sums.value[k] : sums.value[k] + sums.other[k]));
+            largest = perp_problem_worse(largest, fabs(sums.value[k] + sums.other[k]));
         }
     }
     return largest;

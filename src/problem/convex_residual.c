@@ -137,7 +137,13 @@ double perp_convex_view_objective(const perp_convex_view *view, const double *x)
         const int start = view->block_start ? view->block_start[k] : 0;
         const int size = view->block_start ? view->block_start[k + 1] - start : view->n;
         for (int j = 0; j < size; j++, row += size) {
-            perp_twofold_add_scaled(&sum, 0.5 * x[start + j], row_product_twofold(size, row, NULL, x + start));
+            perp_twofold product = {0.0, 0.0};
+            for (int i = 0; i < size; i++) {
+                if (row[i] != 0.0) { /* as little is in the block of a body */
+                    perp_twofold_add_product(&product, row[i], x[start + i]);
+                }
+            }
+            perp_twofold_add_scaled(&sum, 0.5 * x[start + j], perp_twofold_settle(product));
         }
     }
     return sum.value + sum.rest;

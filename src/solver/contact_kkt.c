@@ -105,5 +105,8 @@ void perp_kkt_set_base(perp_kkt *kkt, const perp_contact_qp *problem, double hes
             kkt->base[kkt->equality_entry[k]] += problem->equality_values[k];
         }
     }
-    pack_products(kkt, problem);
+    if (!kkt->is_packed) {
+        pack_products(kkt, problem);
+        kkt->is_packed = true;
+    }
 }

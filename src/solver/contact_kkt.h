@@ -71,6 +71,11 @@ typedef struct perp_kkt_kernel {
     void (*factor)(perp_kkt *kkt);
     void (*solve)(perp_kkt *kkt, double *rhs);
     void (*add_product)(const perp_kkt_product *product);
+    /* out = sum_k x[k] rows_k, or out += this, for `count` rows of `columns` entries that follow each other */
+    void (*combine)(int count, int columns, const double *x, const double *rows, bool add, double *out);
+    /* omega = sum_k w[k] r_k r_k' of `contacts` contacts with three rows and four rays r_k, of which `squares` has the
+     * products r_k r_k' */
+    void (*weigh_squares)(int contacts, const double *w, const double *squares, double *omega);
     /* R J of a contact with three rows and four rays, and the transposed of this, whose rows are `stride` apart */
     void (*pack_four)(const double *rays, int columns, const double *jacobian, double *packed, double *transposed,
                       int stride);
@@ -107,7 +112,8 @@ struct perp_kkt {
     int *piece_start; /* group_count + 1 */
     perp_kkt_piece *pieces;
     int *packed_start; /* by group, in `packed`; -1: it is not there */
-    double *packed;    /* a group's R J of slacks x columns, and the transposed of this, as set_base found them */
+    double *packed;    /* a group's R J of slacks x columns, and the transposed of this */
+    bool is_packed;    /* by the first set_base since the last analyse */
 
     int panel_length, longest_row; /* entries in all; the most rows of a panel, or columns of a contact */
     double *base;                  /* H and C */
@@ -134,7 +140,7 @@ void perp_kkt_free(perp_kkt *kkt);
 perp_status perp_kkt_analyse(perp_kkt *kkt, const perp_contact_qp *problem, perp_error *error);
 
 /* H (times `hessian_scale`, plus `identity` on the diagonal) and C, for the assemblies that follow; and R J of small
- * contacts, for products. */
+ * contacts, for products, unless a call since the last analyse has packed it: J and R are the same until then. */
 void perp_kkt_set_base(perp_kkt *kkt, const perp_contact_qp *problem, double hessian_scale, double identity);
 
 /* The matrix. `omega`: the Omega_i one after another, rows x rows each; `diagonal`: d_x and d_e, by unknown. */

@@ -743,6 +743,7 @@ static perp_status hold_products(perp_kkt *kkt, const perp_contact_qp *p)
     }
     const perp_status status = perp_kkt_hold(kkt, &kkt->products, (size_t)total * sizeof(double));
     kkt->packed = kkt->products.data;
+    kkt->is_packed = false;
     return status;
 }
 

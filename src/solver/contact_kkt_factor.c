@@ -49,25 +49,39 @@ static inline bool has_weight(const perp_contact_qp *problem, int begin, int end
     return false;
 }
 
+static inline bool have_three_rows(const perp_contact_qp *problem, int begin, int end)
+{
+    bool other = false;
+    for (int i = begin; i < end; i++) {
+        other |= problem->row_start[i + 1] - problem->row_start[i] != 3;
+    }
+    return !other;
+}
+
 #define TARGET
+#define WIDE_REGISTERS 0
 #define NAMED(name) name##_plain
 #include "solver/contact_kkt_kernel.h"
 #undef TARGET
+#undef WIDE_REGISTERS
 #undef NAMED
 
-const perp_kkt_kernel perp_kkt_plain_kernel = {assemble_plain, factor_plain, solve_plain, add_product_plain,
-                                               pack_four_plain};
+const perp_kkt_kernel perp_kkt_plain_kernel = {assemble_plain, factor_plain,        solve_plain,    add_product_plain,
+                                               combine_plain,  weigh_squares_plain, pack_four_plain};
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define TARGET __attribute__((target("avx2")))
+#define WIDE_REGISTERS 1
 #define NAMED(name) name##_avx2
 #include "solver/contact_kkt_kernel.h"
 #undef TARGET
+#undef WIDE_REGISTERS
 #undef NAMED
 
 const perp_kkt_kernel *perp_kkt_best_kernel(void)
 {
-    static const perp_kkt_kernel avx2 = {assemble_avx2, factor_avx2, solve_avx2, add_product_avx2, pack_four_avx2};
+    static const perp_kkt_kernel avx2 = {assemble_avx2, factor_avx2,        solve_avx2,    add_product_avx2,
+                                         combine_avx2,  weigh_squares_avx2, pack_four_avx2};
     return __builtin_cpu_supports("avx2") ? &avx2 : &perp_kkt_plain_kernel;
 }
 #else

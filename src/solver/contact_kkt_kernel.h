@@ -1,7 +1,8 @@
 /* contact_kkt_kernel.h - assembly, L D L' and solution: contact_kkt_factor.c includes this once for each instruction
  * set.
  *
- * Before it TARGET is the attribute of the functions and NAMED(f) their name. All vectors are of fixed length, and
+ * Before it TARGET is the attribute of the functions, NAMED(f) their name, and WIDE_REGISTERS whether a perp_wide is in
+ * one register. All vectors are of fixed length, and
  * every operation on them goes by entry but for the last sum of a dot product, whose order is written out. So the bits
  * do not depend on the set. There is no fma, which would change them.
  *
@@ -83,6 +84,74 @@ TILE_OF_ONE(one_by_three, perp_lanes, double, 2)
 #undef STRIP_OF_THREE
 #undef TILE_OF_ONE
 
+/* Six rows by six columns, as of two bodies: in registers at once where these are wide. Same sums as by threes. */
+static TARGET void NAMED(six_by_six)(const product *p)
+{
+    const double *a = p->a, *u = p->u;
+    const ptrdiff_t a_stride = p->a_stride, u_stride = p->u_stride, stride = p->stride;
+    perp_wide s00 = {0.0}, s10 = {0.0}, s20 = {0.0}, s30 = {0.0}, s40 = {0.0}, s50 = {0.0};
+    perp_lanes s01 = {0.0}, s11 = {0.0}, s21 = {0.0}, s31 = {0.0}, s41 = {0.0}, s51 = {0.0};
+    for (int k = p->count; k > 0; k--, a += a_stride, u += u_stride) {
+        const perp_wide u0 = *(const perp_wide *)u;
+        const perp_lanes u1 = *(const perp_lanes *)(u + 4);
+        s00 += a[0] * u0;
+        s01 += a[0] * u1;
+        s10 += a[1] * u0;
+        s11 += a[1] * u1;
+        s20 += a[2] * u0;
+        s21 += a[2] * u1;
+        s30 += a[3] * u0;
+        s31 += a[3] * u1;
+        s40 += a[4] * u0;
+        s41 += a[4] * u1;
+        s50 += a[5] * u0;
+        s51 += a[5] * u1;
+    }
+    double *d0 = p->dest, *d1 = d0 + stride, *d2 = d1 + stride, *d3 = d2 + stride, *d4 = d3 + stride, *d5 = d4 + stride;
+    *(perp_wide *)d0 += s00;
+    *(perp_lanes *)(d0 + 4) += s01;
+    *(perp_wide *)d1 += s10;
+    *(perp_lanes *)(d1 + 4) += s11;
+    *(perp_wide *)d2 += s20;
+    *(perp_lanes *)(d2 + 4) += s21;
+    *(perp_wide *)d3 += s30;
+    *(perp_lanes *)(d3 + 4) += s31;
+    *(perp_wide *)d4 += s40;
+    *(perp_lanes *)(d4 + 4) += s41;
+    *(perp_wide *)d5 += s50;
+    *(perp_lanes *)(d5 + 4) += s51;
+}
+
+/* Of the same the upper triangle: two rows whole, of the others the last four columns. */
+static TARGET void NAMED(six_triangle)(const product *p)
+{
+    const double *a = p->a, *u = p->u;
+    const ptrdiff_t a_stride = p->a_stride, u_stride = p->u_stride, stride = p->stride;
+    perp_wide s00 = {0.0}, s10 = {0.0}, s2 = {0.0}, s3 = {0.0}, s4 = {0.0}, s5 = {0.0};
+    perp_lanes s01 = {0.0}, s11 = {0.0};
+    for (int k = p->count; k > 0; k--, a += a_stride, u += u_stride) {
+        const perp_wide u0 = *(const perp_wide *)u, u2 = *(const perp_wide *)(u + 2);
+        const perp_lanes u4 = *(const perp_lanes *)(u + 4);
+        s00 += a[0] * u0;
+        s01 += a[0] * u4;
+        s10 += a[1] * u0;
+        s11 += a[1] * u4;
+        s2 += a[2] * u2;
+        s3 += a[3] * u2;
+        s4 += a[4] * u2;
+        s5 += a[5] * u2;
+    }
+    double *d0 = p->dest, *d1 = d0 + stride, *d2 = d1 + stride, *d3 = d2 + stride, *d4 = d3 + stride, *d5 = d4 + stride;
+    *(perp_wide *)d0 += s00;
+    *(perp_lanes *)(d0 + 4) += s01;
+    *(perp_wide *)d1 += s10;
+    *(perp_lanes *)(d1 + 4) += s11;
+    *(perp_wide *)(d2 + 2) += s2;
+    *(perp_wide *)(d3 + 2) += s3;
+    *(perp_wide *)(d4 + 2) += s4;
+    *(perp_wide *)(d5 + 2) += s5;
+}
+
 static inline TARGET void NAMED(three_rows)(const product *p, int i, int from)
 {
     const double *a = p->a + i;
@@ -162,6 +231,10 @@ static inline TARGET void NAMED(one_row)(const product *p, int i, int from)
 static TARGET void NAMED(add_product)(const product *p)
 {
     int i = 0;
+    if (WIDE_REGISTERS && p->rows == 6 && p->columns == 6) {
+        NAMED(six_by_six)(p);
+        return;
+    }
     for (; i + 3 <= p->rows; i += 3) {
         NAMED(three_rows)(p, i, 0);
     }
@@ -174,6 +247,10 @@ static TARGET void NAMED(add_product)(const product *p)
  * where whole vectors remain. */
 static TARGET void NAMED(add_triangle)(const product *p)
 {
+    if (p->rows == 6 && p->columns == 6) {
+        NAMED(six_triangle)(p);
+        return;
+    }
     for (int i = 0; i < p->rows;) {
         const int whole = p->columns - (p->columns - i + 3) / 4 * 4;
         if (i + 3 <= p->rows) {
@@ -262,6 +339,24 @@ static inline TARGET void NAMED(add_rows)(perp_kkt *kkt, int group, int count, c
     }
 }
 
+/* A group of `count` contacts of three rows each, all taken at once: nearly all groups. */
+static TARGET void NAMED(add_threes)(perp_kkt *kkt, int group, int count, int columns, const double *omega,
+                                     const double *jacobian)
+{
+    const ptrdiff_t length = 3 * (ptrdiff_t)columns;
+    bool any = false; /* as has_weight */
+    for (int i = 0; i < count && !any; i++) {
+        any = omega[9 * i] != 0.0 || omega[9 * i + 4] != 0.0 || omega[9 * i + 8] != 0.0;
+    }
+    if (!any) {
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        NAMED(weigh_three)(omega + (ptrdiff_t)9 * i, columns, jacobian + i * length, kkt->below + i * length);
+    }
+    NAMED(add_rows)(kkt, group, 3 * count, jacobian, columns);
+}
+
 /* The rows of all contacts of a group follow each other in J: so many are taken at once, and meet the panel once. */
 static inline TARGET void NAMED(add_group)(perp_kkt *kkt, const perp_contact_qp *problem, int group,
                                            const double **omega, const double **jacobian)
@@ -269,6 +364,12 @@ static inline TARGET void NAMED(add_group)(perp_kkt *kkt, const perp_contact_qp 
     const int begin = kkt->group_first[group], end = kkt->group_first[group + 1];
     const int columns = problem->dof_start[begin + 1] - problem->dof_start[begin];
     const double *start = *jacobian;
+    if (columns > 0 && 3 * (end - begin) <= PERP_KKT_ROWS && have_three_rows(problem, begin, end)) {
+        NAMED(add_threes)(kkt, group, end - begin, columns, *omega, start);
+        *omega += (ptrdiff_t)9 * (end - begin);
+        *jacobian += (ptrdiff_t)3 * columns * (end - begin);
+        return;
+    }
     const bool any = has_weight(problem, begin, end, *omega);
     int held = 0;
     for (int i = begin; i < end; i++) {
@@ -627,6 +728,132 @@ static TARGET void NAMED(solve)(perp_kkt *kkt, double *rhs)
 }
 
 /* ---- products --------------------------------------------------------------------------------------------------- */
+
+/* out = sum_k x[k] rows_k, or out += this, for a strip of columns: V0 at 0 and V1 at `V1_AT`. Even and odd k are summed
+ * apart, being two chains of sums that do not wait for each other. */
+#define STRIP(name, V0, V1, V1_AT)                                                                                     \
+    static inline TARGET void NAMED(name)(int count, int columns, const double *x, const double *rows, bool add,       \
+                                          double *out)                                                                 \
+    {                                                                                                                  \
+        V0 even0 = {0.0}, odd0 = {0.0};                                                                                \
+        V1 even1 = {0.0}, odd1 = {0.0};                                                                                \
+        int k = 0;                                                                                                     \
+        for (; k + 2 <= count; k += 2, rows += 2 * (ptrdiff_t)columns) {                                               \
+            even0 += x[k] * *(const V0 *)rows;                                                                         \
+            even1 += x[k] * *(const V1 *)(rows + (V1_AT));                                                             \
+            odd0 += x[k + 1] * *(const V0 *)(rows + columns);                                                          \
+            odd1 += x[k + 1] * *(const V1 *)(rows + columns + (V1_AT));                                                \
+        }                                                                                                              \
+        if (k < count) {                                                                                               \
+            even0 += x[k] * *(const V0 *)rows;                                                                         \
+            even1 += x[k] * *(const V1 *)(rows + (V1_AT));                                                             \
+        }                                                                                                              \
+        even0 += odd0;                                                                                                 \
+        even1 += odd1;                                                                                                 \
+        if (add) {                                                                                                     \
+            even0 += *(const V0 *)out;                                                                                 \
+            even1 += *(const V1 *)(out + (V1_AT));                                                                     \
+        }                                                                                                              \
+        *(V0 *)out = even0;                                                                                            \
+        *(V1 *)(out + (V1_AT)) = even1;                                                                                \
+    }
+
+STRIP(eight_columns, perp_wide, perp_wide, 4)
+STRIP(six_columns, perp_wide, perp_lanes, 4)
+STRIP(four_columns, perp_lanes, perp_lanes, 2)
+STRIP(two_columns, double, double, 1)
+#undef STRIP
+
+/* The same for sixteen columns, which are chains enough. */
+static inline TARGET void NAMED(sixteen_columns)(int count, int columns, const double *x, const double *rows, bool add,
+                                                 double *out)
+{
+    perp_wide s0 = {0.0}, s1 = {0.0}, s2 = {0.0}, s3 = {0.0};
+    for (int k = 0; k < count; k++, rows += columns) {
+        s0 += x[k] * *(const perp_wide *)rows;
+        s1 += x[k] * *(const perp_wide *)(rows + 4);
+        s2 += x[k] * *(const perp_wide *)(rows + 8);
+        s3 += x[k] * *(const perp_wide *)(rows + 12);
+    }
+    if (add) {
+        s0 += *(const perp_wide *)out;
+        s1 += *(const perp_wide *)(out + 4);
+        s2 += *(const perp_wide *)(out + 8);
+        s3 += *(const perp_wide *)(out + 12);
+    }
+    *(perp_wide *)out = s0;
+    *(perp_wide *)(out + 4) = s1;
+    *(perp_wide *)(out + 8) = s2;
+    *(perp_wide *)(out + 12) = s3;
+}
+
+/* And for twelve: two bodies. */
+static inline TARGET void NAMED(twelve_columns)(int count, int columns, const double *x, const double *rows, bool add,
+                                                double *out)
+{
+    perp_wide s0 = {0.0}, s1 = {0.0}, s2 = {0.0};
+    for (int k = 0; k < count; k++, rows += columns) {
+        s0 += x[k] * *(const perp_wide *)rows;
+        s1 += x[k] * *(const perp_wide *)(rows + 4);
+        s2 += x[k] * *(const perp_wide *)(rows + 8);
+    }
+    if (add) {
+        s0 += *(const perp_wide *)out;
+        s1 += *(const perp_wide *)(out + 4);
+        s2 += *(const perp_wide *)(out + 8);
+    }
+    *(perp_wide *)out = s0;
+    *(perp_wide *)(out + 4) = s1;
+    *(perp_wide *)(out + 8) = s2;
+}
+
+/* out = sum_k x[k] rows_k, or out += this; the rows follow each other. */
+static TARGET void NAMED(combine)(int count, int columns, const double *x, const double *rows, bool add, double *out)
+{
+    int j = 0;
+    for (; columns - j >= 16; j += 16) {
+        NAMED(sixteen_columns)(count, columns, x, rows + j, add, out + j);
+    }
+    if (columns - j >= 12) {
+        NAMED(twelve_columns)(count, columns, x, rows + j, add, out + j);
+        j += 12;
+    } else if (columns - j >= 8) {
+        NAMED(eight_columns)(count, columns, x, rows + j, add, out + j);
+        j += 8;
+    } else if (columns - j >= 6) {
+        NAMED(six_columns)(count, columns, x, rows + j, add, out + j);
+        j += 6;
+    } else if (columns - j >= 4) {
+        NAMED(four_columns)(count, columns, x, rows + j, add, out + j);
+        j += 4;
+    }
+    if (columns - j >= 2) {
+        NAMED(two_columns)(count, columns, x, rows + j, add, out + j);
+        j += 2;
+    }
+    if (j < columns) {
+        double sum = add ? out[j] : 0.0;
+        for (int k = 0; k < count; k++) {
+            sum += x[k] * rows[(ptrdiff_t)k * columns + j];
+        }
+        out[j] = sum;
+    }
+}
+
+/* omega = sum_k w[k] r_k r_k' of contacts with three rows and four rays; `squares` has the r_k r_k'. */
+static TARGET void NAMED(weigh_squares)(int contacts, const double *restrict w, const double *restrict squares,
+                                        double *restrict omega)
+{
+    for (int i = 0; i < contacts; i++, w += 4, squares += 36, omega += 9) {
+        const double *q1 = squares + 9, *q2 = q1 + 9, *q3 = q2 + 9;
+        const double w0 = w[0], w1 = w[1], w2 = w[2], w3 = w[3];
+        *(perp_wide *)omega = (w0 * *(const perp_wide *)squares + w1 * *(const perp_wide *)q1) +
+                              (w2 * *(const perp_wide *)q2 + w3 * *(const perp_wide *)q3);
+        *(perp_wide *)(omega + 4) = (w0 * *(const perp_wide *)(squares + 4) + w1 * *(const perp_wide *)(q1 + 4)) +
+                                    (w2 * *(const perp_wide *)(q2 + 4) + w3 * *(const perp_wide *)(q3 + 4));
+        omega[8] = (w0 * squares[8] + w1 * q1[8]) + (w2 * q2[8] + w3 * q3[8]);
+    }
+}
 
 /* R J of a contact with three rows and four rays, and the transposed of this, whose rows are `stride` apart. */
 static TARGET void NAMED(pack_four)(const double *restrict rays, int columns, const double *restrict jacobian,

@@ -13,9 +13,6 @@
 #include <math.h>
 #include <string.h>
 
-/* |x| for the tail of a vector of the cone. */
-/* Functions of one cone are inlined where they are called with a size that is known: nearly all cones have three rows,
- * and loops over three entries that the compiler sees through cost a third. */
 /* out = x y, entry by entry. */
 static inline void multiply(int n, const double *x, const double *y, double *out)
 {
@@ -29,8 +26,12 @@ static inline void multiply(int n, const double *x, const double *y, double *out
     }
 }
 
+/* Functions of one cone are inlined where they are called with a size that is known: nearly all cones have three rows,
+ * and loops over three entries that the compiler sees through cost a third. Square roots and quotients are what they
+ * wait for: each is taken once. */
 #define INLINED static inline __attribute__((always_inline))
 
+/* |x| for the tail of a vector of the cone. */
 INLINED double tail(int size, const double *v)
 {
     double sum = 0.0;
@@ -44,7 +45,8 @@ INLINED double tail(int size, const double *v)
 INLINED double hyperbolic(int size, const double *v)
 {
     const double t = tail(size, v);
-    return fmax(v[0] - t, DBL_EPSILON * DBL_EPSILON * v[0]) * (v[0] + t);
+    const double least = DBL_EPSILON * DBL_EPSILON * v[0], inside = v[0] - t;
+    return (inside > least ? inside : least) * (v[0] + t);
 }
 
 INLINED void scale_cone(int size, perp_convex_workspace *c, perp_convex_cone *cone, const double *s, const double *y)
@@ -55,16 +57,16 @@ INLINED void scale_cone(int size, perp_convex_workspace *c, perp_convex_cone *co
     for (int i = 0; i < size; i++) {
         dot += s[i] * y[i];
     }
-    const double g = sqrt((1.0 + dot / (sr * yr)) / 2.0);
+    const double over_s = 1.0 / sr, over_y = 1.0 / yr;
+    const double factor = 0.5 / sqrt((1.0 + dot * over_s * over_y) / 2.0);
     double *w = c->weight + cone->start;
-    w[0] = (s[0] / sr + y[0] / yr) / (2.0 * g);
     double sum = 0.0;
     for (int i = 1; i < size; i++) {
-        w[i] = -(s[i] / sr - y[i] / yr) / (2.0 * g);
+        w[i] = (y[i] * over_y - s[i] * over_s) * factor;
         sum += w[i] * w[i];
     }
     w[0] = sqrt(1.0 + sum); /* w_J = 1 exactly, whatever rounding made of it */
-    cone->scale = yr / sr;
+    cone->scale = yr * over_s;
 }
 
 static void scaling_matrix(const perp_convex_workspace *c, const perp_convex_cone *cone, double *matrix)
@@ -139,25 +141,6 @@ static void weigh_rays(int slacks, int rows, const double *rays, const double *w
         }
         return;
     }
-    if (rows == 3) {
-        perp_lanes row0 = {0.0, 0.0}, row2 = row0, corner = row0; /* o00 o01, o20 o21, o11 o22 */
-        for (int k = 0; k < slacks; k++, rays += 3) {
-            const perp_lanes head = perp_lanes_load(rays), end = perp_lanes_load(rays + 1), ww = {w[k], w[k]};
-            const perp_lanes weighed = ww * end;
-            const double first = w[k] * rays[0], last = weighed[1];
-            const perp_lanes both0 = {first, first}, both2 = {last, last};
-            row0 += both0 * head;
-            row2 += both2 * head;
-            corner += weighed * end;
-        }
-        *(perp_lanes *)omega = row0;
-        omega[2] = omega[6] = row2[0];
-        omega[3] = row0[1];
-        omega[4] = corner[0];
-        omega[5] = omega[7] = row2[1];
-        omega[8] = corner[1];
-        return;
-    }
     memset(omega, 0, (size_t)rows * (size_t)rows * sizeof *omega);
     for (int k = 0; k < slacks; k++, rays += rows) {
         for (int i = 0; i < rows; i++) {
@@ -210,15 +193,36 @@ static void weigh_cone(int slacks, int rows, const double *rays, const double *d
     }
 }
 
+/* How many contacts from `first` on have three rows, four rays and no cone: a pyramid of friction each. */
+static int count_pyramids(const perp_convex_workspace *c, int first, int cone)
+{
+    const perp_contact_qp *p = c->problem;
+    const int next_cone = cone < c->cone_count ? c->cones[cone].start : c->m;
+    int i = first;
+    while (p->rays && i < p->contact_count && p->row_start[i + 1] - p->row_start[i] == 3 &&
+           p->slack_start[i + 1] - p->slack_start[i] == 4 && p->slack_start[i + 1] <= next_cone) {
+        i++;
+    }
+    return i - first;
+}
+
 void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matrix)
 {
     const perp_contact_qp *p = c->problem;
     const double *rays = p->rays;
     double *omega = c->omega;
     int cone = 0;
-    for (int i = 0; i < p->contact_count; i++) {
+    for (int i = 0; i < p->contact_count;) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
-        const int start = p->slack_start[i], slacks = p->slack_start[i + 1] - start;
+        const int start = p->slack_start[i], slacks = p->slack_start[i + 1] - start,
+                  pyramids = count_pyramids(c, i, cone);
+        if (pyramids > 0) {
+            c->kkt.kernel->weigh_squares(pyramids, c->weight + start, c->squares + 9 * (ptrdiff_t)start, omega);
+            omega += 9 * (ptrdiff_t)pyramids;
+            rays += 12 * (ptrdiff_t)pyramids;
+            i += pyramids;
+            continue;
+        }
         if (cone < c->cone_count && c->cones[cone].start == start && slacks > 0) {
             cone_matrix(c, &c->cones[cone++], c->block);
             weigh_cone(slacks, rows, rays, c->block, omega);
@@ -227,6 +231,7 @@ void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matr
         }
         omega += (ptrdiff_t)rows * rows;
         rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+        i++;
     }
 }
 
@@ -260,18 +265,22 @@ void perp_convex_apply_scaling(const perp_convex_workspace *c, const double *v, 
     }
 }
 
+/* What W and W^-1 of a cone have in common. */
+typedef struct cone_root {
+    const double *w;                 /* J w */
+    double eta, over_eta, over_head; /* the last: 1 / (1 + w_0) */
+} cone_root;
+
 /* out = W v for sign +1, W^-1 v for -1: with u = w or J w, out = (u . v, v_1 + (v_0 + u_1 . v_1 / (1 + u_0)) u_1) times
- * eta or 1 / eta. `weight` is J w. */
-INLINED void apply_root(int size, const perp_convex_workspace *c, const perp_convex_cone *cone, double sign,
-                        const double *v, double *out)
+ * eta or 1 / eta. */
+INLINED void apply_root(int size, const cone_root *root, double sign, const double *v, double *out)
 {
-    const double *w = c->weight + cone->start;
-    const double eta = sign > 0.0 ? 1.0 / sqrt(cone->scale) : sqrt(cone->scale);
+    const double *w = root->w, eta = sign > 0.0 ? root->eta : root->over_eta;
     double dot = 0.0;
     for (int i = 1; i < size; i++) {
         dot += -sign * w[i] * v[i];
     }
-    const double factor = v[0] + dot / (1.0 + w[0]), head = w[0] * v[0] + dot;
+    const double factor = v[0] + dot * root->over_head, head = w[0] * v[0] + dot;
     for (int i = 1; i < size; i++) {
         out[i] = eta * (v[i] - sign * factor * w[i]);
     }
@@ -283,10 +292,12 @@ INLINED void correct_cone(int size, const perp_convex_workspace *c, const perp_c
                           double center, const double *ds, const double *dy, double *out)
 {
     const int start = cone->start;
-    double *lambda = c->block, *a = lambda + size, *b = a + size;
-    apply_root(size, c, cone, 1.0, y + start, lambda);
-    apply_root(size, c, cone, -1.0, ds + start, a);
-    apply_root(size, c, cone, 1.0, dy + start, b);
+    const double *w = c->weight + start, over_eta = sqrt(cone->scale);
+    const cone_root root = {w, 1.0 / over_eta, over_eta, 1.0 / (1.0 + w[0])};
+    double few[9], *lambda = size == 3 ? few : c->block, *a = lambda + size, *b = a + size;
+    apply_root(size, &root, 1.0, y + start, lambda);
+    apply_root(size, &root, -1.0, ds + start, a);
+    apply_root(size, &root, 1.0, dy + start, b);
     double head = 0.0, square = 0.0;
     for (int i = 0; i < size; i++) {
         head += a[i] * b[i];
@@ -301,11 +312,12 @@ INLINED void correct_cone(int size, const perp_convex_workspace *c, const perp_c
     for (int i = 1; i < size; i++) {
         cross += lambda[i] * b[i];
     }
+    const double over_lambda = 1.0 / lambda[0];
     a[0] = (lambda[0] * b[0] - cross) / hyperbolic(size, lambda);
     for (int i = 1; i < size; i++) {
-        a[i] = (b[i] - a[0] * lambda[i]) / lambda[0];
+        a[i] = (b[i] - a[0] * lambda[i]) * over_lambda;
     }
-    apply_root(size, c, cone, -1.0, a, out + start);
+    apply_root(size, &root, -1.0, a, out + start);
 }
 
 void perp_convex_corrector(const perp_convex_workspace *c, const double *s, const double *y, double center,
@@ -371,22 +383,40 @@ INLINED double step_in_cone(int size, const double *v, const double *dv, double 
     return t;
 }
 
-double perp_convex_step_length(const perp_convex_workspace *c, const double *v, const double *dv)
+/* The same for rows, a cone each. Eight at a time are tried with the step as it is: few limit it, and only those are
+ * divided. */
+static double step_in_rows(int n, const double *v, const double *dv, double most)
 {
-    double steepest = 1.0, other = 1.0; /* 1 / t */
-    for (int r = 0; r < c->range_count; r++) {
-        int i = c->ranges[r].start;
-        for (; i + 2 <= c->ranges[r].end; i += 2) {
-            const perp_lanes slope = -perp_lanes_load(dv + i) / perp_lanes_load(v + i);
-            steepest = slope[0] > steepest ? slope[0] : steepest;
-            other = slope[1] > other ? slope[1] : other;
+    enum { TRIED = 8 };
+    typedef long long mask __attribute__((vector_size(16)));
+    const mask none = {0, 0};
+    const perp_lanes zero = {0.0, 0.0};
+    for (int i = 0, end = 0; i < n; i = end) {
+        end = n - i < TRIED ? n : i + TRIED;
+        if (end - i == TRIED) {
+            const perp_lanes t = {most, most};
+            mask outside = none;
+            for (int k = i; k < end; k += 2) {
+                outside |= perp_lanes_load(v + k) + t * perp_lanes_load(dv + k) < zero;
+            }
+            if (!(outside[0] | outside[1])) {
+                continue;
+            }
         }
-        if (i < c->ranges[r].end) {
-            const double slope = -dv[i] / v[i];
-            steepest = slope > steepest ? slope : steepest;
+        for (int k = i; k < end; k++) {
+            most = v[k] >= 0.0 && v[k] + most * dv[k] < 0.0 ? -v[k] / dv[k] : most;
         }
     }
-    double t = 1.0 / (other > steepest ? other : steepest);
+    return most;
+}
+
+double perp_convex_step_length(const perp_convex_workspace *c, const double *v, const double *dv)
+{
+    double t = 1.0;
+    for (int r = 0; r < c->range_count; r++) {
+        const int start = c->ranges[r].start;
+        t = step_in_rows(c->ranges[r].end - start, v + start, dv + start, t);
+    }
     for (int k = 0; k < c->cone_count; k++) {
         const double *a = v + c->cones[k].start, *da = dv + c->cones[k].start;
         t = c->cones[k].size == 3 ? step_in_cone(3, a, da, t) : step_in_cone(c->cones[k].size, a, da, t);

@@ -58,6 +58,7 @@ struct perp_convex_workspace {
     double *stiffness; /* by unknown */
     double *diagonal;  /* n + e: of the matrix, added */
     double *omega;
+    double *squares; /* by slack, 9 entries: r r' of its ray, of contacts with three rows and four rays */
     double *weight;  /* by slack: rows y / s, cones J w */
     double *gather;  /* longest, twice */
     double *row_sum; /* longest */
@@ -176,9 +177,9 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
 /* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
 bool perp_convex_minimum_norm(perp_convex_workspace *c);
 
-/* Proofs: their measure, +infinity if there is none. The evidence that there is no feasible point is left in at->y and
+/* Proofs: their measure, +infinity if there is none; `feasible`: a feasible point was found on the way. The evidence that there is no feasible point is left in at->y and
  * at->z, the direction without end in proof_direction. */
-double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough);
+double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, bool *feasible);
 double perp_convex_prove_unbounded(perp_convex_workspace *c);
 
 /* Setup and the check of H, and the cascade: fills the info but for the objective; the answer is in `best`. */

@@ -330,12 +330,16 @@ static void minimise(least *l, const double *guess, double enough, int passes)
 
 /* ---- least multipliers ------------------------------------------------------------------------------------------ */
 
+/* s below this part of the largest force over gamma is no slack. */
+static const double NEAR = 1e-9;
+
 /* The part of K that is complementary to s, as far as s is known: all of it where s = 0, the opposite ray where s is on
  * the border. */
 static void choose_parts(perp_convex_workspace *c, const double *s, const double *y, double *ray)
 {
-    const double near = c->tolerance * c->b_scale;
+    const double most = largest(c->m, y);
     for (int i = 0; i < c->m; i++) {
+        const double near = fmin(c->tolerance * c->b_scale, NEAR * most / c->gamma[i]);
         c->part[i] = y[i] > 0.0 || s[i] <= near ? PART_ALL : PART_NONE;
     }
     for (int k = 0; k < c->cone_count; k++) {
@@ -343,6 +347,7 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
         const double *sk = s + start, *yk = y + start;
         const double s_tail = sqrt(perp_dense_dot(size - 1, sk + 1, sk + 1));
         const double y_norm = sqrt(perp_dense_dot(size, yk, yk));
+        const double near = fmin(c->tolerance * c->b_scale, NEAR * most / c->gamma[start]);
         const bool tip = fmax(sk[0], s_tail) <= near, edge = y_norm > 0.0 || sk[0] - s_tail <= near;
         c->part[start] = tip ? PART_ALL : edge && s_tail > 0.0 ? PART_RAY : PART_NONE;
         ray[start] = sqrt(0.5);
@@ -368,7 +373,7 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     memcpy(c->trial.x, c->best.x, (size_t)c->n * sizeof(double));
     const double before = c->best_residual;
     perp_convex_judge(c, &c->trial);
-    const double allowed = fmax(10.0 * before, 1e-2 * c->tolerance);
+    const double allowed = fmax(10.0 * before, 1e-4 * c->tolerance);
     if (!(c->judged <= fmin(allowed, c->tolerance))) {
         return false;
     }
@@ -418,12 +423,73 @@ static double seek_proof(perp_convex_workspace *c, double pull)
     return infeasibility(c, &c->at);
 }
 
+/* |A|'|y| + |C|'|z| + |bounds'|: what the columns of a proof are the differences of. */
+static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, double *sizes)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int first = p->slack_start[i], slacks = p->slack_start[i + 1] - first;
+        for (int r = 0; r < rows; r++, jacobian += columns) {
+            double weight = rays ? 0.0 : fabs(at->y[first + r]);
+            for (int k = 0; rays && k < slacks; k++) {
+                weight += fabs(rays[(ptrdiff_t)k * rows + r] * at->y[first + k]);
+            }
+            for (int k = 0; k < columns; k++) {
+                sizes[p->dofs[p->dof_start[i] + k]] += fabs(jacobian[k]) * weight;
+            }
+        }
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        sizes[c->bound_dof[k]] += fabs(at->y[c->contact_slacks + k]);
+    }
+    for (int i = 0; i < c->e; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sizes[p->equality_dofs[k]] += fabs(p->equality_values[k] * at->z[i]);
+        }
+    }
+}
+
+/* Whether A'y + C'z is zero because its terms cancel, in every column, and not because a column is small: a row 1e-8 x >=
+ * 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
+static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
+{
+    static const double CANCELLED = 1e-5, ROUNDING = 1e-10;
+    double *sums = c->product3, *sizes = c->product2;
+    memset(sums, 0, (size_t)c->n * sizeof *sums);
+    memset(sizes, 0, (size_t)c->n * sizeof *sizes);
+    perp_convex_add_at(c, at->y, sums);
+    perp_convex_add_ct(c, at->z, sums);
+    add_sizes(c, at, sizes);
+    const double most = largest(c->n, sizes);
+    for (int i = 0; i < c->n; i++) {
+        if (fabs(sums[i]) > CANCELLED * sizes[i] + ROUNDING * most) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The point that the search for a proof ended at, -v: if it is feasible there is none. */
+static bool found_feasible(perp_convex_workspace *c)
+{
+    for (int i = 0; i < c->n; i++) {
+        c->trial.x[i] = -c->at.x[i];
+    }
+    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_judge(c, &c->trial);
+    return c->judged_parts.primal <= c->tolerance;
+}
+
 /* Where the numbers as given leave a feasible point as far away as 1 / rounding, only a pull finds the proof for all
  * nearer ones. */
-double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough)
+double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, bool *feasible)
 {
     static const double pulls[] = {1e-12, 1e-9, 1e-6};
-    double measure = INFINITY;
+    *feasible = false;
     for (int i = 0; i < c->m; i++) {
         c->part[i] = PART_ALL;
     }
@@ -432,10 +498,14 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough)
     for (int i = 0; i < c->m; i++) {
         c->rp[i] = -c->rp[i];
     }
-    for (size_t k = 0; k < sizeof pulls / sizeof *pulls && !(measure <= enough); k++) {
-        measure = seek_proof(c, pulls[k]);
+    for (size_t k = 0; k < sizeof pulls / sizeof *pulls; k++) {
+        const double measure = seek_proof(c, pulls[k]);
+        if (measure <= enough && cancels(c, &c->at)) {
+            return measure;
+        }
+        *feasible = *feasible || found_feasible(c);
     }
-    return measure;
+    return INFINITY;
 }
 
 /* H of the proof: I + weight H, block by block. */

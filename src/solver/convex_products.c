@@ -149,19 +149,9 @@ void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
         const bool packed = kkt->packed_start[g] >= 0;
         if (packed) {
             const int slacks = p->slack_start[end] - p->slack_start[begin];
-            double *dest = s + p->slack_start[begin];
-            memset(dest, 0, (size_t)slacks * sizeof *dest);
-            const perp_kkt_product product = {
-                .rows = 1,
-                .columns = slacks,
-                .count = columns,
-                .a = local,
-                .a_stride = 1,
-                .u = kkt->packed + kkt->packed_start[g] + (ptrdiff_t)slacks * columns,
-                .u_stride = slacks,
-                .dest = dest,
-            };
-            kkt->kernel->add_product(&product);
+            kkt->kernel->combine(columns, slacks, local,
+                                 kkt->packed + kkt->packed_start[g] + (ptrdiff_t)slacks * columns, false,
+                                 s + p->slack_start[begin]);
         }
         for (int i = begin; !packed && i < end; i++) {
             const int rows = p->row_start[i + 1] - p->row_start[i];
@@ -194,21 +184,11 @@ void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out)
         const int columns = p->dof_start[begin + 1] - p->dof_start[begin];
         const bool packed = kkt->packed_start[g] >= 0, direct = kkt->piece_start[g + 1] - kkt->piece_start[g] == 1;
         double *sum = direct ? out + kkt->pieces[kkt->piece_start[g]].dof : c->gather;
-        if (!direct) {
-            memset(sum, 0, (size_t)columns * sizeof *sum);
-        }
         if (packed) {
-            const perp_kkt_product product = {
-                .rows = 1,
-                .columns = columns,
-                .count = p->slack_start[end] - p->slack_start[begin],
-                .a = y + p->slack_start[begin],
-                .a_stride = 1,
-                .u = kkt->packed + kkt->packed_start[g],
-                .u_stride = columns,
-                .dest = sum,
-            };
-            kkt->kernel->add_product(&product);
+            kkt->kernel->combine(p->slack_start[end] - p->slack_start[begin], columns, y + p->slack_start[begin],
+                                 kkt->packed + kkt->packed_start[g], direct, sum);
+        } else if (!direct) {
+            memset(sum, 0, (size_t)columns * sizeof *sum);
         }
         for (int i = begin; !packed && i < end; i++) {
             const int rows = p->row_start[i + 1] - p->row_start[i];

@@ -57,6 +57,7 @@ static void lay_out(perp_convex_workspace *c, size_t block, slice *s)
     c->proof_zero = cut(s, m + e, sizeof(double));
     c->rc = cut(s, e, sizeof(double));
     c->omega = cut(s, (size_t)c->omega_total, sizeof(double));
+    c->squares = cut(s, c->problem->rays ? 9 * (size_t)c->contact_slacks : 0, sizeof(double));
     c->gather = cut(s, (size_t)c->longest, sizeof(double));
     c->row_sum = cut(s, (size_t)c->longest, sizeof(double));
     c->block = cut(s, block, sizeof(double));
@@ -184,7 +185,64 @@ static void measure_stiffness(perp_convex_workspace *c)
 /* 1 / sum of a_k^2 / stiffness_k over a row; 1 where the row has nothing. */
 static double effective(double sum)
 {
-    return sum > 0.0 && isfinite(1.0 / sum) ? 1.0 / sum : 1.0;
+    const double mass = 1.0 / sum;
+    return sum > 0.0 && isfinite(mass) ? mass : 1.0;
+}
+
+/* Four maxima that do not wait for each other. */
+static double largest_entry(int n, const double *x)
+{
+    double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
+    int i = 0;
+    for (; i + 4 <= n; i += 4) {
+        a = fabs(x[i]) > a ? fabs(x[i]) : a;
+        b = fabs(x[i + 1]) > b ? fabs(x[i + 1]) : b;
+        c = fabs(x[i + 2]) > c ? fabs(x[i + 2]) : c;
+        d = fabs(x[i + 3]) > d ? fabs(x[i + 3]) : d;
+    }
+    for (; i < n; i++) {
+        a = fabs(x[i]) > a ? fabs(x[i]) : a;
+    }
+    a = b > a ? b : a;
+    c = d > c ? d : c;
+    return c > a ? c : a;
+}
+
+/* The largest of the sums of a_k^2 softness_k over the rows of a contact. */
+static double largest_softness(int rows, int columns, const double *jacobian, const int *dofs, const double *softness)
+{
+    double most = 0.0;
+    int r = 0;
+    for (; r + 3 <= rows; r += 3) { /* as nearly all have */
+        const double *j0 = jacobian + (ptrdiff_t)r * columns, *j1 = j0 + columns, *j2 = j1 + columns;
+        perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0;
+        int k = 0;
+        for (; k + 2 <= columns; k += 2) {
+            const perp_lanes soft = {softness[dofs[k]], softness[dofs[k + 1]]};
+            s0 += perp_lanes_load(j0 + k) * perp_lanes_load(j0 + k) * soft;
+            s1 += perp_lanes_load(j1 + k) * perp_lanes_load(j1 + k) * soft;
+            s2 += perp_lanes_load(j2 + k) * perp_lanes_load(j2 + k) * soft;
+        }
+        double sums[3] = {s0[0] + s0[1], s1[0] + s1[1], s2[0] + s2[1]};
+        if (k < columns) {
+            const double soft = softness[dofs[k]];
+            sums[0] += j0[k] * j0[k] * soft;
+            sums[1] += j1[k] * j1[k] * soft;
+            sums[2] += j2[k] * j2[k] * soft;
+        }
+        sums[0] = sums[1] > sums[0] ? sums[1] : sums[0];
+        most = sums[0] > most ? sums[0] : most;
+        most = sums[2] > most ? sums[2] : most;
+    }
+    for (; r < rows; r++) {
+        double row = 0.0;
+        for (int k = 0; k < columns; k++) {
+            const double a = jacobian[(ptrdiff_t)r * columns + k];
+            row += a * a * softness[dofs[k]];
+        }
+        most = row > most ? row : most;
+    }
+    return most;
 }
 
 static void measure_gamma(perp_convex_workspace *c)
@@ -199,18 +257,8 @@ static void measure_gamma(perp_convex_workspace *c)
         const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
         const int slacks = p->slack_start[i + 1] - p->slack_start[i];
         const int *dofs = p->dofs + p->dof_start[i];
-        double sum = 0.0, most = rays ? 0.0 : 1.0;
-        for (int r = 0; r < rows; r++) {
-            double row = 0.0;
-            for (int k = 0; k < columns; k++) {
-                const double a = jacobian[(ptrdiff_t)r * columns + k];
-                row += a * a * softness[dofs[k]];
-            }
-            sum = row > sum ? row : sum;
-        }
-        for (int k = 0; rays && k < slacks * rows; k++) {
-            most = fabs(rays[k]) > most ? fabs(rays[k]) : most;
-        }
+        const double sum = largest_softness(rows, columns, jacobian, dofs, softness);
+        const double most = rays ? largest_entry(slacks * rows, rays) : 1.0;
         const double gamma = effective(sum * most * most);
         for (int k = p->slack_start[i]; k < p->slack_start[i + 1]; k++) {
             c->gamma[k] = gamma;
@@ -230,13 +278,26 @@ static void measure_gamma(perp_convex_workspace *c)
     }
 }
 
-static double largest_entry(int n, const double *x)
+/* Of contacts with three rows and four rays, for perp_convex_make_omega. */
+static void square_rays(perp_convex_workspace *c)
 {
-    double largest = 0.0;
-    for (int i = 0; i < n; i++) {
-        largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
+    const perp_contact_qp *p = c->problem;
+    const double *ray = p->rays;
+    for (int i = 0; ray && i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        const int start = p->slack_start[i], slacks = p->slack_start[i + 1] - start;
+        double *square = c->squares + 9 * (ptrdiff_t)start;
+        for (int k = 0; rows == 3 && slacks == 4 && k < 4; k++, square += 9) {
+            const double r0 = ray[3 * k], r1 = ray[3 * k + 1], r2 = ray[3 * k + 2];
+            square[0] = r0 * r0;
+            square[1] = square[3] = r0 * r1;
+            square[2] = square[6] = r0 * r2;
+            square[4] = r1 * r1;
+            square[5] = square[7] = r1 * r2;
+            square[8] = r2 * r2;
+        }
+        ray += (ptrdiff_t)slacks * rows;
     }
-    return largest;
 }
 
 perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error)
@@ -266,6 +327,7 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     list_bounds(c);
     measure_stiffness(c);
     measure_gamma(c);
+    square_rays(c);
     const double b = largest_entry(c->contact_slacks, problem->offset),
                  d = largest_entry(c->e, problem->equality_target);
     c->b_scale = 1.0 + fmax(fmax(b, d), largest_entry(c->bounds, c->bound_offset));

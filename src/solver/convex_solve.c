@@ -162,12 +162,17 @@ static void take_proof(perp_convex_workspace *c, double measure, perp_convex_inf
     settle(c);
 }
 
+/* Infeasible by its proof, unbounded by a direction and a feasible point to go from; else it stays open. */
 static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
 {
-    const double infeasible = perp_convex_prove_infeasible(c, PROVEN);
+    bool feasible = c->best_parts.primal <= c->tolerance, found = false;
+    const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROVEN, &found);
     if (infeasible <= PROVEN) {
         take_proof(c, infeasible, info);
         return PERP_OUTCOME_INFEASIBLE;
+    }
+    if (!feasible && !found) {
+        return failure;
     }
     const double unbounded = perp_convex_prove_unbounded(c);
     if (unbounded <= PROVEN) {
@@ -196,7 +201,8 @@ static perp_outcome doubt(perp_convex_workspace *c, perp_convex_info *info)
     if (size <= FAR * c->b_scale) {
         return PERP_OUTCOME_SOLVED;
     }
-    const double infeasible = perp_convex_prove_infeasible(c, 1.0 / FAR);
+    bool found = false;
+    const double infeasible = perp_convex_prove_infeasible(c, 1.0 / FAR, &found);
     if (infeasible > 1.0 / FAR) {
         return PERP_OUTCOME_SOLVED;
     }
@@ -249,6 +255,18 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
     return is_open(outcome) && perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : outcome;
 }
 
+/* Zero may be the best point where nothing better was found, or nothing finite. */
+static void offer_zero(perp_convex_workspace *c)
+{
+    memset(c->trial.x, 0, (size_t)c->n * sizeof(double));
+    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_judge(c, &c->trial);
+    if (!(c->best_residual < INFINITY)) {
+        perp_convex_copy(c, &c->trial, &c->best);
+    }
+}
+
 perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
 {
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
@@ -274,8 +292,8 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c);
     }
-    if (!(c->best_residual < INFINITY)) { /* no point was finite: `best` is still zero */
-        settle(c);
+    if (is_open(outcome) || !(c->best_residual < INFINITY)) {
+        offer_zero(c);
     }
     info->outcome = outcome;
     info->residual = c->best_parts;
