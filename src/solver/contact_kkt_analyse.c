@@ -1,6 +1,7 @@
 /* Pattern and order of elimination: nodes, their graph, least degree, postorder, supernodes, and the places where the
  * contacts' products go. Sets of nodes are bit sets: with a node per body there are few. */
 #include "solver/contact_kkt.h"
+#include "solver/slice.h"
 
 #include <limits.h>
 #include <string.h>
@@ -26,18 +27,6 @@ typedef struct analysis {
 static size_t padded(size_t bytes)
 {
     return (bytes + 63) / 64 * 64;
-}
-
-typedef struct slice {
-    unsigned char *memory; /* NULL: count only */
-    size_t bytes;
-} slice;
-
-static void *cut(slice *s, size_t count, size_t size)
-{
-    void *start = s->memory ? s->memory + s->bytes : NULL;
-    s->bytes += padded(count * size);
-    return start;
 }
 
 static int node_size(const perp_kkt *kkt, int node)
@@ -505,50 +494,51 @@ static void make_entries(analysis *a)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-static void lay_out_pattern(perp_kkt *kkt, const perp_contact_qp *p, int nodes, slice *s)
+static void lay_out_pattern(perp_kkt *kkt, const perp_contact_qp *p, int nodes, perp_slice *s)
 {
     const size_t unknowns = (size_t)kkt->unknowns, count = (size_t)nodes + 1;
-    kkt->node_start = cut(s, count, sizeof(int));
-    kkt->node_of = cut(s, unknowns, sizeof(int));
-    kkt->position = cut(s, unknowns, sizeof(int));
-    kkt->diagonal = cut(s, unknowns, sizeof(int));
-    kkt->super_first = cut(s, count, sizeof(int));
-    kkt->super_runs = cut(s, count, sizeof(int));
-    kkt->panel_start = cut(s, count, sizeof(int));
-    kkt->panel_rows = cut(s, count, sizeof(int));
-    kkt->equality_entry = cut(s, p->equality_count > 0 ? (size_t)p->equality_start[p->equality_count] : 0, sizeof(int));
-    kkt->group_first = cut(s, (size_t)p->contact_count + 1, sizeof(int));
-    kkt->target_start = cut(s, (size_t)p->contact_count + 1, sizeof(int));
-    kkt->piece_start = cut(s, (size_t)p->contact_count + 1, sizeof(int));
-    kkt->packed_start = cut(s, (size_t)p->contact_count + 1, sizeof(int));
+    kkt->node_start = perp_slice_cut(s, count, sizeof(int));
+    kkt->node_of = perp_slice_cut(s, unknowns, sizeof(int));
+    kkt->position = perp_slice_cut(s, unknowns, sizeof(int));
+    kkt->diagonal = perp_slice_cut(s, unknowns, sizeof(int));
+    kkt->super_first = perp_slice_cut(s, count, sizeof(int));
+    kkt->super_runs = perp_slice_cut(s, count, sizeof(int));
+    kkt->panel_start = perp_slice_cut(s, count, sizeof(int));
+    kkt->panel_rows = perp_slice_cut(s, count, sizeof(int));
+    kkt->equality_entry =
+        perp_slice_cut(s, p->equality_count > 0 ? (size_t)p->equality_start[p->equality_count] : 0, sizeof(int));
+    kkt->group_first = perp_slice_cut(s, (size_t)p->contact_count + 1, sizeof(int));
+    kkt->target_start = perp_slice_cut(s, (size_t)p->contact_count + 1, sizeof(int));
+    kkt->piece_start = perp_slice_cut(s, (size_t)p->contact_count + 1, sizeof(int));
+    kkt->packed_start = perp_slice_cut(s, (size_t)p->contact_count + 1, sizeof(int));
 }
 
-static void lay_out_scratch(analysis *a, slice *s)
+static void lay_out_scratch(analysis *a, perp_slice *s)
 {
     const size_t count = (size_t)a->nodes + 1;
     int **arrays[] = {&a->degree, &a->waits, &a->order, &a->rank,    &a->list_start,
                       &a->parent, &a->work,  &a->work2, &a->super_of};
-    a->adjacent = cut(s, (size_t)a->nodes * (size_t)a->words, sizeof(uint64_t));
+    a->adjacent = perp_slice_cut(s, (size_t)a->nodes * (size_t)a->words, sizeof(uint64_t));
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        *arrays[k] = cut(s, count, sizeof(int));
+        *arrays[k] = perp_slice_cut(s, count, sizeof(int));
     }
 }
 
 static perp_status hold_pattern(analysis *a)
 {
     perp_kkt *kkt = a->kkt;
-    slice count = {NULL, 0};
+    perp_slice count = {NULL, 0};
     lay_out_pattern(kkt, a->problem, a->nodes, &count);
     perp_status status = perp_kkt_hold(kkt, &kkt->pattern, count.bytes);
     if (status == PERP_STATUS_OK) {
-        slice give = {kkt->pattern.data, 0};
+        perp_slice give = {kkt->pattern.data, 0};
         lay_out_pattern(kkt, a->problem, a->nodes, &give);
-        slice count_scratch = {NULL, 0};
+        perp_slice count_scratch = {NULL, 0};
         lay_out_scratch(a, &count_scratch);
         status = perp_kkt_hold(kkt, &kkt->scratch, count_scratch.bytes);
     }
     if (status == PERP_STATUS_OK) {
-        slice give = {kkt->scratch.data, 0};
+        perp_slice give = {kkt->scratch.data, 0};
         lay_out_scratch(a, &give);
     }
     return status;
@@ -577,23 +567,23 @@ static perp_status lay_out_panels(analysis *a)
     return PERP_STATUS_OK;
 }
 
-static void lay_out_numbers(perp_kkt *kkt, slice *s)
+static void lay_out_numbers(perp_kkt *kkt, perp_slice *s)
 {
-    kkt->base = cut(s, (size_t)kkt->panel_length, sizeof(double));
-    kkt->panels = cut(s, (size_t)kkt->panel_length, sizeof(double));
-    kkt->inverse = cut(s, (size_t)kkt->unknowns, sizeof(double));
-    kkt->floor = cut(s, (size_t)kkt->unknowns, sizeof(double));
-    kkt->below = cut(s, (size_t)kkt->longest_row * PERP_KKT_ROWS, sizeof(double));
-    kkt->places = cut(s, (size_t)kkt->unknowns, sizeof(double));
+    kkt->base = perp_slice_cut(s, (size_t)kkt->panel_length, sizeof(double));
+    kkt->panels = perp_slice_cut(s, (size_t)kkt->panel_length, sizeof(double));
+    kkt->inverse = perp_slice_cut(s, (size_t)kkt->unknowns, sizeof(double));
+    kkt->floor = perp_slice_cut(s, (size_t)kkt->unknowns, sizeof(double));
+    kkt->below = perp_slice_cut(s, (size_t)kkt->longest_row * PERP_KKT_ROWS, sizeof(double));
+    kkt->places = perp_slice_cut(s, (size_t)kkt->unknowns, sizeof(double));
 }
 
 static perp_status hold_numbers(perp_kkt *kkt)
 {
-    slice count = {NULL, 0};
+    perp_slice count = {NULL, 0};
     lay_out_numbers(kkt, &count);
     const perp_status status = perp_kkt_hold(kkt, &kkt->numbers, count.bytes);
     if (status == PERP_STATUS_OK) {
-        slice give = {kkt->numbers.data, 0};
+        perp_slice give = {kkt->numbers.data, 0};
         lay_out_numbers(kkt, &give);
     }
     return status;
@@ -673,7 +663,7 @@ enum { PARTS = 5 };
 static void pattern_parts(const perp_contact_qp *p, pattern_part parts[PARTS])
 {
     const size_t contacts = (size_t)p->contact_count, equalities = (size_t)p->equality_count;
-    parts[0] = (pattern_part){p->block_start, (size_t)p->block_count + 1};
+    parts[0] = (pattern_part){p->block_start, p->block_count > 0 ? (size_t)p->block_count + 1 : 0};
     parts[1] = (pattern_part){p->dof_start, contacts > 0 ? contacts + 1 : 0};
     parts[2] = (pattern_part){p->dofs, contacts > 0 ? (size_t)p->dof_start[contacts] : 0};
     parts[3] = (pattern_part){p->equality_start, equalities > 0 ? equalities + 1 : 0};

@@ -61,7 +61,7 @@ static inline bool have_three_rows(const perp_contact_qp *problem, int begin, in
 #define TARGET
 #define WIDE_REGISTERS 0
 #define NAMED(name) name##_plain
-#include "solver/contact_kkt_kernel.h"
+#include "solver/contact_kkt_kernel.inc"
 #undef TARGET
 #undef WIDE_REGISTERS
 #undef NAMED
@@ -73,7 +73,7 @@ const perp_kkt_kernel perp_kkt_plain_kernel = {assemble_plain, factor_plain,    
 #define TARGET __attribute__((target("avx2")))
 #define WIDE_REGISTERS 1
 #define NAMED(name) name##_avx2
-#include "solver/contact_kkt_kernel.h"
+#include "solver/contact_kkt_kernel.inc"
 #undef TARGET
 #undef WIDE_REGISTERS
 #undef NAMED

@@ -43,11 +43,10 @@ struct perp_convex_workspace {
     perp_qp_dual_workspace *dual; /* of dense qps; NULL: too large for it */
     int dual_n, dual_rows, dual_equalities;
     const perp_contact_qp *problem;
-    bool offsets_off; /* s = A x: recession, for proofs */
 
-    int n, e, m, contact_slacks, bounds, row_total, omega_total, longest; /* longest: columns or rows of a contact */
-    size_t hessian_total;                                                 /* entries of H's blocks */
-    int degree;                                                           /* of the barrier: rows and cones */
+    int n, e, m, contact_slacks, bounds, longest; /* longest: columns or rows of a contact */
+    size_t hessian_total, omega_total;            /* entries of H's blocks, of the Omega_i */
+    int degree;                                   /* of the barrier: rows and cones */
     int *bound_dof;
     double *bound_sign, *bound_offset; /* s = sign x + offset */
     int cone_count, range_count;
@@ -68,10 +67,10 @@ struct perp_convex_workspace {
     double *rp, *rd, *rc; /* residuals: A x + b - s (m), H x + g - A'y - C'z (n), C x - d (e) */
     double *step;         /* n + e: dx, then minus dz */
     double *ds, *dy, *ds_affine, *dy_affine, *slack, *scaled;
-    double *product, *product2, *product3;                                    /* n */
-    unsigned char *part, *sized; /* by slack: parts of K, or active or not */
+    double *product, *product2, *product3; /* n */
+    unsigned char *part, *sized;           /* by slack: parts of K, or active or not */
     double *proof_hessian, *proof_g, *proof_lower, *proof_upper, *proof_zero; /* the problem of a proof */
-    double *proof_x, *proof_direction;
+    double *proof_x, *proof_direction, *proof_point;
     double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
     bool *active;              /* by slack: the set of the factored matrix */
     double *block;             /* largest block squared: check of H */
@@ -82,9 +81,9 @@ struct perp_convex_workspace {
     perp_convex_residual judged_parts;
     perp_convex_residual best_parts;
     int size_changes, trend_changes; /* of `sized` and `part` in the last iteration */
-    bool guessed;            /* the first Newton pass takes its active rows from `part` */
-    double fraction;         /* of the way to the border that a step may go */
-    double rho, delta, soft; /* proximal terms now: on unknowns, equations and (Newton) contacts */
+    bool guessed;                    /* the first Newton pass takes its active rows from `part` */
+    double fraction;                 /* of the way to the border that a step may go */
+    double rho, delta, soft;         /* proximal terms now: on unknowns, equations and (Newton) contacts */
     const volatile bool *cancel;
     double tolerance;
     int iterations, factorisations;
@@ -177,14 +176,18 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
 /* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
 bool perp_convex_minimum_norm(perp_convex_workspace *c);
 
-/* Proofs: their measure, +infinity if there is none; `feasible`: a feasible point was found on the way. The evidence that there is no feasible point is left in at->y and
- * at->z, the direction without end in proof_direction. */
+/* Proofs: their measure, +infinity if there is none; `feasible`: a feasible point was found on the way. The evidence
+ * that there is no feasible point is left in at->y and at->z, the direction without end in proof_direction. */
 double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, bool *feasible);
 double perp_convex_prove_unbounded(perp_convex_workspace *c);
+bool perp_convex_feasible_beyond(
+    perp_convex_workspace *c); /* after both: from the nearest point, along the direction */
 
 /* Setup and the check of H, and the cascade: fills the info but for the objective; the answer is in `best`. */
 perp_status perp_convex_prepare(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error);
 perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info);
+/* SOLVED, or INFEASIBLE with its proof where the solution in `best` is too far away to be one. */
+perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info);
 
 static inline bool perp_convex_cancelled(const perp_convex_workspace *c)
 {

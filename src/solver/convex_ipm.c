@@ -9,7 +9,8 @@
  *
  * Residuals need no products: r_p shrinks by 1 - t with a step t, r_d and r_c too but for t rho dx and t delta dz. They
  * are recomputed before each polish, which also ends the method: as soon as the active set has shown itself, a Newton
- * pass on it jumps to the solution. A polish that fails has cost one pass and waits until the error is 30 times less.
+ * pass on it jumps to the solution. A polish that fails has cost a few passes and waits until the error is 10 times
+ * less.
  */
 #include "solver/convex_core.h"
 

@@ -373,7 +373,7 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     memcpy(c->trial.x, c->best.x, (size_t)c->n * sizeof(double));
     const double before = c->best_residual;
     perp_convex_judge(c, &c->trial);
-    const double allowed = fmax(10.0 * before, 1e-4 * c->tolerance);
+    const double allowed = fmax(10.0 * before, 1e-2 * c->tolerance);
     if (!(c->judged <= fmin(allowed, c->tolerance))) {
         return false;
     }
@@ -452,8 +452,8 @@ static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, d
     }
 }
 
-/* Whether A'y + C'z is zero because its terms cancel, in every column, and not because a column is small: a row 1e-8 x >=
- * 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
+/* Whether A'y + C'z is zero because its terms cancel, in every column, and not because a column is small: a row 1e-8 x
+ * >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
 static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
 {
     static const double CANCELLED = 1e-5, ROUNDING = 1e-10;
@@ -480,8 +480,27 @@ static bool found_feasible(perp_convex_workspace *c)
     }
     memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
     memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    memcpy(c->proof_point, c->trial.x, (size_t)c->n * sizeof(double));
     perp_convex_judge(c, &c->trial);
     return c->judged_parts.primal <= c->tolerance;
+}
+
+/* Whether the point that is nearest to feasible becomes so along the direction of an unbounded fall. */
+bool perp_convex_feasible_beyond(perp_convex_workspace *c)
+{
+    static const double FARTHEST = 1e8;
+    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    for (double t = 1.0; t <= FARTHEST; t *= 10.0) {
+        for (int i = 0; i < c->n; i++) {
+            c->trial.x[i] = c->proof_point[i] + t * c->proof_direction[i];
+        }
+        perp_convex_judge(c, &c->trial);
+        if (c->judged_parts.primal <= c->tolerance) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Where the numbers as given leave a feasible point as far away as 1 / rounding, only a pull finds the proof for all

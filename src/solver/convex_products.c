@@ -210,9 +210,6 @@ void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out)
 void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s)
 {
     perp_convex_a(c, x, s);
-    if (c->offsets_off) {
-        return;
-    }
     for (int i = 0; i < c->contact_slacks; i++) {
         s[i] += c->problem->offset[i];
     }
@@ -241,7 +238,7 @@ void perp_convex_equations(const perp_convex_workspace *c, const double *x, doub
 {
     const perp_contact_qp *p = c->problem;
     for (int i = 0; i < c->e; i++) {
-        double sum = c->offsets_off ? 0.0 : -p->equality_target[i];
+        double sum = -p->equality_target[i];
         for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
             sum += p->equality_values[k] * x[p->equality_dofs[k]];
         }

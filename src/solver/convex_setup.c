@@ -1,5 +1,6 @@
 #include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
+#include "solver/slice.h"
 
 #include <float.h>
 #include <math.h>
@@ -7,63 +8,51 @@
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-typedef struct slice {
-    unsigned char *memory; /* NULL: count only */
-    size_t bytes;
-} slice;
-
-static void *cut(slice *s, size_t count, size_t size)
+static void cut_iterate(perp_slice *s, const perp_convex_workspace *c, perp_convex_iterate *at)
 {
-    void *start = s->memory ? s->memory + s->bytes : NULL;
-    s->bytes += (count * size + 63) / 64 * 64;
-    return start;
-}
-
-static void cut_iterate(slice *s, const perp_convex_workspace *c, perp_convex_iterate *at)
-{
-    at->x = cut(s, (size_t)c->n, sizeof(double));
-    at->y = cut(s, (size_t)c->m, sizeof(double));
-    at->z = cut(s, (size_t)c->e, sizeof(double));
+    at->x = perp_slice_cut(s, (size_t)c->n, sizeof(double));
+    at->y = perp_slice_cut(s, (size_t)c->m, sizeof(double));
+    at->z = perp_slice_cut(s, (size_t)c->e, sizeof(double));
 }
 
 /* Asked once for the size and once for the arrays, so that the two cannot disagree. */
-static void lay_out(perp_convex_workspace *c, size_t block, slice *s)
+static void lay_out(perp_convex_workspace *c, size_t block, perp_slice *s)
 {
     const size_t n = (size_t)c->n, e = (size_t)c->e, m = (size_t)c->m, contacts = (size_t)c->problem->contact_count;
     double **by_slack[] = {&c->gamma, &c->weight, &c->s,         &c->rp,        &c->ds,
                            &c->dy,    &c->slack,  &c->ds_affine, &c->dy_affine, &c->scaled};
     perp_convex_iterate *iterates[] = {&c->at, &c->kept, &c->best, &c->trial, &c->saved};
     for (size_t k = 0; k < sizeof by_slack / sizeof *by_slack; k++) {
-        *by_slack[k] = cut(s, m, sizeof(double));
+        *by_slack[k] = perp_slice_cut(s, m, sizeof(double));
     }
     for (size_t k = 0; k < sizeof iterates / sizeof *iterates; k++) {
         cut_iterate(s, c, iterates[k]);
     }
-    c->bound_dof = cut(s, (size_t)c->bounds, sizeof(int));
-    c->bound_sign = cut(s, (size_t)c->bounds, sizeof(double));
-    c->bound_offset = cut(s, (size_t)c->bounds, sizeof(double));
-    c->cones = cut(s, contacts, sizeof *c->cones);
-    c->ranges = cut(s, contacts + 1, sizeof *c->ranges);
-    c->stiffness = cut(s, n + e, sizeof(double));
-    c->diagonal = cut(s, n + e, sizeof(double));
-    c->step = cut(s, n + e, sizeof(double));
-    double **by_unknown[] = {&c->rd,          &c->product, &c->product2,       &c->product3,
-                             &c->y_lower,     &c->y_upper, &c->proof_g,        &c->proof_lower,
-                             &c->proof_upper, &c->proof_x, &c->proof_direction};
+    c->bound_dof = perp_slice_cut(s, (size_t)c->bounds, sizeof(int));
+    c->bound_sign = perp_slice_cut(s, (size_t)c->bounds, sizeof(double));
+    c->bound_offset = perp_slice_cut(s, (size_t)c->bounds, sizeof(double));
+    c->cones = perp_slice_cut(s, contacts, sizeof *c->cones);
+    c->ranges = perp_slice_cut(s, contacts + 1, sizeof *c->ranges);
+    c->stiffness = perp_slice_cut(s, n + e, sizeof(double));
+    c->diagonal = perp_slice_cut(s, n + e, sizeof(double));
+    c->step = perp_slice_cut(s, n + e, sizeof(double));
+    double **by_unknown[] = {&c->rd,          &c->product, &c->product2,        &c->product3,
+                             &c->y_lower,     &c->y_upper, &c->proof_g,         &c->proof_lower,
+                             &c->proof_upper, &c->proof_x, &c->proof_direction, &c->proof_point};
     for (size_t k = 0; k < sizeof by_unknown / sizeof *by_unknown; k++) {
-        *by_unknown[k] = cut(s, n, sizeof(double));
+        *by_unknown[k] = perp_slice_cut(s, n, sizeof(double));
     }
-    c->proof_hessian = cut(s, c->hessian_total, sizeof(double));
-    c->proof_zero = cut(s, m + e, sizeof(double));
-    c->rc = cut(s, e, sizeof(double));
-    c->omega = cut(s, (size_t)c->omega_total, sizeof(double));
-    c->squares = cut(s, c->problem->rays ? 9 * (size_t)c->contact_slacks : 0, sizeof(double));
-    c->gather = cut(s, (size_t)c->longest, sizeof(double));
-    c->row_sum = cut(s, (size_t)c->longest, sizeof(double));
-    c->block = cut(s, block, sizeof(double));
-    c->active = cut(s, m, sizeof(bool));
-    c->part = cut(s, m, sizeof(unsigned char));
-    c->sized = cut(s, m, sizeof(unsigned char));
+    c->proof_hessian = perp_slice_cut(s, c->hessian_total, sizeof(double));
+    c->proof_zero = perp_slice_cut(s, m + e, sizeof(double));
+    c->rc = perp_slice_cut(s, e, sizeof(double));
+    c->omega = perp_slice_cut(s, c->omega_total, sizeof(double));
+    c->squares = perp_slice_cut(s, c->problem->rays ? 9 * (size_t)c->contact_slacks : 0, sizeof(double));
+    c->gather = perp_slice_cut(s, (size_t)c->longest, sizeof(double));
+    c->row_sum = perp_slice_cut(s, (size_t)c->longest, sizeof(double));
+    c->block = perp_slice_cut(s, block, sizeof(double));
+    c->active = perp_slice_cut(s, m, sizeof(bool));
+    c->part = perp_slice_cut(s, m, sizeof(unsigned char));
+    c->sized = perp_slice_cut(s, m, sizeof(unsigned char));
 }
 
 static int count_bounds(const perp_contact_qp *p)
@@ -91,7 +80,7 @@ static size_t count(perp_convex_workspace *c)
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
         const size_t slacks = (size_t)(p->slack_start[i + 1] - p->slack_start[i]);
-        c->omega_total += rows * rows;
+        c->omega_total += (size_t)rows * (size_t)rows;
         c->longest = rows > c->longest ? rows : c->longest;
         c->longest = columns > c->longest ? columns : c->longest;
         const size_t square = slacks * (slacks > 3 ? slacks : 3);
@@ -185,8 +174,8 @@ static void measure_stiffness(perp_convex_workspace *c)
 /* 1 / sum of a_k^2 / stiffness_k over a row; 1 where the row has nothing. */
 static double effective(double sum)
 {
-    const double mass = 1.0 / sum;
-    return sum > 0.0 && isfinite(mass) ? mass : 1.0;
+    const double mass = sum > 0.0 ? 1.0 / sum : INFINITY;
+    return isfinite(mass) ? mass : 1.0;
 }
 
 /* Four maxima that do not wait for each other. */
@@ -302,14 +291,23 @@ static void square_rays(perp_convex_workspace *c)
 
 perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error)
 {
+    enum { MOST_ROWS = 2000 }; /* of a contact, whose Omega is full */
+    for (int i = 0; i < problem->contact_count; i++) {
+        const int rows = problem->row_start[i + 1] - problem->row_start[i];
+        const int slacks = problem->slack_start[i + 1] - problem->slack_start[i];
+        const int most = rows > slacks || !(problem->quadratic && problem->quadratic[i]) ? rows : slacks;
+        if (most > MOST_ROWS) {
+            return perp_fail(error, PERP_STATUS_CAPACITY, "a cone or contact of %d rows; at most %d are handled", most,
+                             (int)MOST_ROWS);
+        }
+    }
     c->problem = problem;
-    c->offsets_off = false;
     const perp_status analysed = perp_kkt_analyse(&c->kkt, problem, error);
     if (analysed != PERP_STATUS_OK) {
         return analysed;
     }
     const size_t block = count(c);
-    slice sizes = {NULL, 0};
+    perp_slice sizes = {NULL, 0};
     lay_out(c, block, &sizes);
     const perp_status held = perp_kkt_hold(&c->kkt, &c->memory, sizes.bytes);
     if (held != PERP_STATUS_OK) {
@@ -320,7 +318,7 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
                 : "no memory for a convex problem of %d unknowns and %d contacts",
             problem->n, problem->contact_count);
     }
-    slice give = {c->memory.data, 0};
+    perp_slice give = {c->memory.data, 0};
     lay_out(c, block, &give);
     memset(c->active, 0, (size_t)c->m * sizeof *c->active);
     list_cones(c);

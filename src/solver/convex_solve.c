@@ -142,7 +142,7 @@ static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_setti
 }
 
 /* A proof is one if no point of a size that numbers can reach is left out by it. */
-static const double PROVEN = 1e-8;
+static const double PROVEN = 1e-8, ROUNDING = 1e-13;
 
 /* The evidence took a place in `best`: its residual is that of what stands there now. */
 static void settle(perp_convex_workspace *c)
@@ -165,17 +165,15 @@ static void take_proof(perp_convex_workspace *c, double measure, perp_convex_inf
 /* Infeasible by its proof, unbounded by a direction and a feasible point to go from; else it stays open. */
 static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
 {
-    bool feasible = c->best_parts.primal <= c->tolerance, found = false;
+    const bool feasible = c->best_parts.primal <= c->tolerance;
+    bool found = false;
     const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROVEN, &found);
     if (infeasible <= PROVEN) {
         take_proof(c, infeasible, info);
         return PERP_OUTCOME_INFEASIBLE;
     }
-    if (!feasible && !found) {
-        return failure;
-    }
     const double unbounded = perp_convex_prove_unbounded(c);
-    if (unbounded <= PROVEN) {
+    if (unbounded <= PROVEN && (feasible || found || perp_convex_feasible_beyond(c))) {
         info->certificate = unbounded;
         memcpy(c->best.x, c->proof_direction, (size_t)c->n * sizeof(double));
         settle(c);
@@ -189,11 +187,11 @@ static bool is_open(perp_outcome outcome)
     return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
 }
 
-/* A point as far away as this is feasible by the last digits of the data alone. If there is a proof for all that is
- * nearer, the proof is the better answer. */
-static perp_outcome doubt(perp_convex_workspace *c, perp_convex_info *info)
+/* A point as far away as this is mostly feasible by the last digits of the data alone. If there is a proof for all that
+ * is nearer, the proof is the better answer. */
+perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
 {
-    static const double FAR = 1e10;
+    static const double FAR = 1e7;
     double size = 0.0;
     for (int i = 0; i < c->n; i++) {
         size += fabs(c->best.x[i]);
@@ -202,8 +200,8 @@ static perp_outcome doubt(perp_convex_workspace *c, perp_convex_info *info)
         return PERP_OUTCOME_SOLVED;
     }
     bool found = false;
-    const double infeasible = perp_convex_prove_infeasible(c, 1.0 / FAR, &found);
-    if (infeasible > 1.0 / FAR) {
+    const double infeasible = perp_convex_prove_infeasible(c, PROVEN, &found);
+    if (!(infeasible * size >= 1.0 && infeasible <= PROVEN) && !(infeasible <= ROUNDING)) {
         return PERP_OUTCOME_SOLVED;
     }
     take_proof(c, infeasible, info);
@@ -249,7 +247,7 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
     }
     for (size_t k = 0; k < sizeof careful / sizeof *careful && is_open(outcome) && settings->max_iterations == 0; k++) {
         perp_convex_attempt attempt = careful[k];
-        attempt.iterations = 2 * ITERATIONS;
+        attempt.iterations = ITERATIONS;
         outcome = mend_multipliers(c, perp_convex_ipm(c, &attempt));
     }
     return is_open(outcome) && perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : outcome;
@@ -269,6 +267,7 @@ static void offer_zero(perp_convex_workspace *c)
 
 perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
 {
+    static const double NEARLY = 1e-3;
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     c->best_residual = INFINITY;
     c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
@@ -287,13 +286,16 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
         outcome = run_ipm(c, settings, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED) {
-        outcome = doubt(c, info);
+        outcome = perp_convex_doubt(c, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c);
     }
     if (is_open(outcome) || !(c->best_residual < INFINITY)) {
         offer_zero(c);
+    }
+    if (outcome == PERP_OUTCOME_ITERATION_LIMIT && settings->max_iterations == 0 && c->best_residual < NEARLY) {
+        outcome = PERP_OUTCOME_ILL_CONDITIONED; /* all attempts came near and none met the tolerance */
     }
     info->outcome = outcome;
     info->residual = c->best_parts;

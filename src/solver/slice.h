@@ -1,0 +1,21 @@
+/* slice.h - arrays cut from one block of memory. A function that cuts is asked once to count and once to give, so that
+ * the two cannot disagree. */
+#ifndef PERP_SRC_SOLVER_SLICE_H
+#define PERP_SRC_SOLVER_SLICE_H
+
+#include <stddef.h>
+
+typedef struct perp_slice {
+    unsigned char *memory; /* NULL: count only */
+    size_t bytes;
+} perp_slice;
+
+/* `count` elements, at the start of a cache line. */
+static inline void *perp_slice_cut(perp_slice *s, size_t count, size_t size)
+{
+    void *start = s->memory ? s->memory + s->bytes : NULL;
+    s->bytes += (count * size + 63) / 64 * 64;
+    return start;
+}
+
+#endif
