@@ -500,22 +500,42 @@ static void wrong_contacts_are_refused(void **state)
     free_contact_case(&q);
 }
 
+/* Nothing at all, with no array, is a problem; a cone beyond the limit is one too many. */
+static void empty_and_oversized(void **state)
+{
+    (void)state;
+    enum { ROWS = 47000 };
+    perp_convex_workspace *workspace = NULL;
+    perp_error error;
+    assert_int_equal(perp_convex_workspace_create(NULL, &workspace, &error), PERP_STATUS_OK);
+    const perp_contact_qp nothing = {0};
+    perp_convex_point point = {0};
+    perp_convex_info info;
+    double spare = 0.0;
+    point.x = &spare;
+    assert_int_equal(perp_contact_qp_reserve(&nothing, workspace, &error), PERP_STATUS_OK);
+    assert_int_equal(perp_contact_qp_solve(&nothing, NULL, workspace, &point, &info, &error), PERP_STATUS_OK);
+    ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
+    double *a = calloc(ROWS, sizeof *a);
+    assert_non_null(a);
+    const double g = 1.0;
+    const int rows = ROWS;
+    const perp_cone_qp large = {.n = 1, .g = &g, .cones = 1, .cone_rows = &rows, .a = a, .b = a};
+    assert_int_equal(perp_cone_qp_reserve(&large, workspace, &error), PERP_STATUS_CAPACITY);
+    free(a);
+    perp_convex_workspace_free(workspace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weight_is_shared_equally),
-        cmocka_unit_test(friction_holds_a_push),
-        cmocka_unit_test(gripper_holds_and_slips),
-        cmocka_unit_test(permuted_and_doubled_contacts),
-        cmocka_unit_test(mirrored_scene),
-        cmocka_unit_test(tight_tolerance),
-        cmocka_unit_test(warm_start_is_shorter),
-        cmocka_unit_test(wrong_warm_starts_do_no_harm),
-        cmocka_unit_test(contacts_without_columns),
-        cmocka_unit_test(nothing_at_all),
-        cmocka_unit_test(ratios_of_masses),
-        cmocka_unit_test(arrays_that_are_not_there),
-        cmocka_unit_test(wrong_contacts_are_refused),
+        cmocka_unit_test(weight_is_shared_equally), cmocka_unit_test(friction_holds_a_push),
+        cmocka_unit_test(gripper_holds_and_slips),  cmocka_unit_test(permuted_and_doubled_contacts),
+        cmocka_unit_test(mirrored_scene),           cmocka_unit_test(tight_tolerance),
+        cmocka_unit_test(warm_start_is_shorter),    cmocka_unit_test(wrong_warm_starts_do_no_harm),
+        cmocka_unit_test(contacts_without_columns), cmocka_unit_test(nothing_at_all),
+        cmocka_unit_test(ratios_of_masses),         cmocka_unit_test(arrays_that_are_not_there),
+        cmocka_unit_test(empty_and_oversized),      cmocka_unit_test(wrong_contacts_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
