@@ -3,6 +3,7 @@
 #include "solver/contact_kkt.h"
 #include "solver/slice.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <string.h>
 
@@ -224,6 +225,7 @@ static perp_status order_nodes(analysis *a, int *length)
     *length = 0;
     for (int rank = 0; rank < a->nodes; rank++) {
         const int node = least(a);
+        assert(node >= 0); /* equations wait for unknowns only, and these for nothing */
         const perp_status status = eliminate(a, node, rank, length);
         if (status != PERP_STATUS_OK) {
             return status;
@@ -419,7 +421,7 @@ static void make_groups(perp_kkt *kkt, const perp_contact_qp *p)
         const int count = p->dof_start[i + 1] - p->dof_start[i],
                   before = i > 0 ? p->dof_start[i] - p->dof_start[i - 1] : -1;
         const int *dofs = p->dofs + p->dof_start[i];
-        if (count != before || (count > 0 && memcmp(dofs, dofs - count, (size_t)count * sizeof *dofs))) {
+        if (count != before || (count > 0 && memcmp(dofs, dofs - count, (size_t)count * sizeof *dofs) != 0)) {
             kkt->group_first[kkt->group_count++] = i;
         }
     }
@@ -681,7 +683,8 @@ static bool is_known(const perp_kkt *kkt, const perp_contact_qp *p)
     const int *known = kkt->known;
     size_t left = kkt->known_length;
     for (int k = 0; k < PARTS; k++) {
-        if (parts[k].count > left || (parts[k].count && memcmp(known, parts[k].data, parts[k].count * sizeof *known))) {
+        if (parts[k].count > left ||
+            (parts[k].count && memcmp(known, parts[k].data, parts[k].count * sizeof *known) != 0)) {
             return false;
         }
         known += parts[k].count;

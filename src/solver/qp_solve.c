@@ -6,6 +6,7 @@
 #include "solver/convex_core.h"
 #include "solver/slice.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -118,6 +119,7 @@ static perp_status hold(perp_convex_workspace *c, const dense_problem *p, dense_
                              : "no memory for a convex problem of %d unknowns and %d rows",
                          p->n, p->rows);
     }
+    assert(c->conversion.data);
     perp_slice give = {c->conversion.data, 0};
     lay_out(d, p, &give);
     return PERP_STATUS_OK;
@@ -199,6 +201,7 @@ static bool find_scales(const perp_contact_qp *q, dense_memory *d)
     double *row = d->point.y, *equation = d->point.y_equality, *column = d->point.x;
     double *arrays[] = {d->row, d->equation, d->column}, *most[] = {row, equation, column};
     const int lengths[] = {rows, e, n};
+    assert(row && equation && column && d->row && d->equation && d->column);
     for (int k = 0; k < 3; k++) {
         for (int i = 0; i < lengths[k]; i++) {
             arrays[k][i] = 1.0;
@@ -338,6 +341,7 @@ static void import_point(const dense_problem *p, const int *permutation, const p
 {
     const double *by_unknown[] = {from->x, from->y_lower, from->y_upper};
     double *target[] = {to->x, to->y_lower, to->y_upper};
+    assert(to->x && to->y_lower && to->y_upper);
     for (int v = 0; v < 3; v++) {
         for (int i = 0; i < p->n; i++) {
             target[v][i] = by_unknown[v] ? by_unknown[v][permutation[i]] : 0.0;
