@@ -217,12 +217,48 @@ static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outc
     return near && perp_convex_minimum_norm(c) ? PERP_OUTCOME_SOLVED : outcome;
 }
 
+/* How far the objective may be from the least: what the complementarity and the dual residual leave open, over 1 +
+ * |objective|. A small residual does not bound it where x is large. */
+static double open_objective(perp_convex_workspace *c)
+{
+    double gap = 0.0, objective = 0.0;
+    perp_convex_slacks(c, c->best.x, c->s);
+    perp_convex_dual_residual(c, &c->best, c->rd);
+    perp_convex_h(c, c->best.x, c->product2);
+    for (int i = 0; i < c->m; i++) {
+        gap += fabs(c->s[i] * c->best.y[i]);
+    }
+    for (int i = 0; i < c->n; i++) {
+        gap += fabs(c->rd[i] * c->best.x[i]);
+        objective += (0.5 * c->product2[i] + c->problem->g[i]) * c->best.x[i];
+    }
+    return gap / (1.0 + fabs(objective));
+}
+
+/* A point that meets the tolerance without a polish may be far from the solution: the careful attempts go on for more
+ * digits, until the objective is certain to the tolerance. The best point stays. */
+static void sharpen(perp_convex_workspace *c, const perp_convex_attempt *attempts)
+{
+    enum { ITERATIONS = 100, COUNT = 3 };
+    static const double CLEAN = 1e-12, LEAST = 1e-13, TIGHTER = 1e-4;
+    const double tolerance = c->tolerance;
+    for (int k = 0; k < COUNT && c->best_residual > CLEAN && !perp_convex_cancelled(c); k++) {
+        if (open_objective(c) <= 0.1 * tolerance) {
+            break;
+        }
+        perp_convex_attempt attempt = attempts[k];
+        attempt.iterations = ITERATIONS;
+        c->tolerance = fmax(TIGHTER * tolerance, LEAST);
+        perp_convex_ipm(c, &attempt);
+        c->tolerance = tolerance;
+    }
+}
+
 /* The interior point: from the last step's solution, from nothing, and where that fails and no proof says why, again
  * with more care: shorter steps stay nearer to the central path, other proximal terms round otherwise. */
 static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
 {
     enum { ITERATIONS = 100, WARM_ITERATIONS = 25 };
-    static const double ROUGH = 1e-2;
     static const perp_convex_attempt careful[] = {{0, false, 0.9, 1e-8, 1e-8},  {0, false, 0.9, 1e-10, 1e-10},
                                                   {0, false, 0.7, 1e-7, 1e-9},  {0, false, 0.9, 1e-12, 1e-12},
                                                   {0, false, 0.95, 1e-6, 1e-6}, {0, false, 0.8, 1e-9, 1e-7}};
@@ -237,10 +273,8 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8});
     }
     outcome = mend_multipliers(c, outcome);
-    if (outcome == PERP_OUTCOME_SOLVED && c->best_residual > ROUGH * c->tolerance && settings->max_iterations == 0) {
-        perp_convex_attempt attempt = careful[0]; /* solved, but without a polish: x may have half the digits */
-        attempt.iterations = ITERATIONS;
-        perp_convex_ipm(c, &attempt);
+    if (outcome == PERP_OUTCOME_SOLVED && settings->max_iterations == 0) {
+        sharpen(c, careful);
     }
     if (is_open(outcome)) {
         outcome = prove(c, outcome, info);
