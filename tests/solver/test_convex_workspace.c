@@ -4,53 +4,12 @@
 #include "convex_test.h"
 
 #include "failing_allocator.h"
+#include "hooked_malloc.h"
 #include "solver/convex_core.h"
 
 #include <signal.h>
 #include <sys/time.h>
 #include <time.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-static long requests; /* to malloc, calloc and realloc */
-
-#if !defined(SANITIZED) && defined(__GLIBC__)
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-
-void *malloc(size_t size)
-{
-    requests++;
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    requests++;
-    return __libc_calloc(count, size);
-}
-
-void *realloc(void *memory, size_t size)
-{
-    requests++;
-    return __libc_realloc(memory, size);
-}
-
-static const bool watching = true;
-
-#else
-
-static const bool watching = false;
-
-#endif
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 

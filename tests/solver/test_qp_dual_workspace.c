@@ -3,48 +3,7 @@
 #include "qp_dual_test.h"
 
 #include "failing_allocator.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-
-static long requests; /* to malloc, calloc and realloc */
-
-#if !defined(SANITIZED) && defined(__GLIBC__)
-
-extern void *__libc_malloc(size_t size);
-extern void *__libc_calloc(size_t count, size_t size);
-extern void *__libc_realloc(void *memory, size_t size);
-
-void *malloc(size_t size)
-{
-    requests++;
-    return __libc_malloc(size);
-}
-
-void *calloc(size_t count, size_t size)
-{
-    requests++;
-    return __libc_calloc(count, size);
-}
-
-void *realloc(void *memory, size_t size)
-{
-    requests++;
-    return __libc_realloc(memory, size);
-}
-
-static const bool watching = true;
-
-#else
-
-static const bool watching = false;
-
-#endif
+#include "hooked_malloc.h"
 
 static void creation_survives_every_refusal(void **state)
 {
