@@ -15,6 +15,12 @@
  *   contact qp  both, with the structure that contacts give: H block-diagonal, every constraint on few unknowns
  *
  * Their residual is the largest of scaled primal, dual and complementarity: perp_convex_residual.
+ *
+ *   nonlinear mcp     lower <= z <= upper _|_ F(z), F by a callback
+ *   friction          u = W r + q: Coulomb's law between u and r at every contact
+ *   contact friction  u = H v + w, A v + f = H'r: the same with the structure that contacts give, A possibly zero
+ *
+ * Their residuals are natural maps: perp_nonlinear_mcp_residual, perp_friction_residual.
  */
 #ifndef PERP_PROBLEM_H
 #define PERP_PROBLEM_H
@@ -176,6 +182,82 @@ PERP_API double perp_contact_qp_infeasibility(const perp_contact_qp *problem, co
 PERP_API double perp_qp_unboundedness(const perp_qp *problem, const double *x);
 PERP_API double perp_cone_qp_unboundedness(const perp_cone_qp *problem, const double *x);
 PERP_API double perp_contact_qp_unboundedness(const perp_contact_qp *problem, const double *x);
+
+/* ---- nonlinear complementarity ---------------------------------------------------------------------------------- */
+
+/* lower <= z <= upper _|_ F(z), as an mcp. F and its Jacobian come from `evaluate`: f has n numbers; `jacobian`, unless
+ * it is NULL, has n x n by rows, or, with a pattern, the values of the columns column_starts, row_indices (rows
+ * strictly increasing in a column, as perp_sparse_matrix has them). It returns false where F is not defined at z, which
+ * must be nowhere between the bounds if a solver is to be sure of its steps; it must not keep or change anything a
+ * second call could see. */
+typedef struct perp_nonlinear_mcp {
+    int n;
+    const double *lower, *upper;            /* n; NULL: 0 and infinity */
+    const int *column_starts, *row_indices; /* n + 1, column_starts[n]; both NULL: dense */
+    bool (*evaluate)(void *context, const double *z, double *f, double *jacobian);
+    void *context;
+    double scale; /* of F, for the residual: as max |q| in a linear problem; 0 is fine */
+} perp_nonlinear_mcp;
+
+PERP_API perp_status perp_nonlinear_mcp_check(const perp_nonlinear_mcp *problem, perp_error *error);
+
+/* max |z - mid(lower, z - F(z), upper)| over 1 + scale, where f is F(z); +infinity where a number is not finite. */
+PERP_API double perp_nonlinear_mcp_residual(const perp_nonlinear_mcp *problem, const double *z, const double *f);
+
+/* ---- Coulomb friction ------------------------------------------------------------------------------------------- */
+
+/* A contact has 1 to 3 rows: the normal, then the tangents. With fn the first entry of its r, ft the rest, un and ut
+ * alike of u, its law is
+ *
+ *     mu fn >= |ft|,   0 <= fn _|_ un >= 0,   ft = -mu fn ut / |ut| where it slips
+ *
+ * which is: r in K = {mu fn >= |ft|}, z = u + mu |ut| e_n in the dual cone K*, r . z = 0 (De Saxce). Without friction
+ * (mu = 0, or one row) 0 <= fn _|_ un >= 0 and ft = 0. */
+typedef struct perp_friction {
+    int contacts;
+    int dim;          /* rows of a contact: 2 or 3 */
+    const double *w;  /* size x size with size = contacts dim; need not be symmetric */
+    const double *q;  /* size */
+    const double *mu; /* contacts, >= 0 */
+} perp_friction;
+
+/* The same with bodies in it, on the structure of a contact qp: its hessian is A, g is f, the Jacobians are H, offset
+ * is w; rays and quadratic are NULL, slack_start is row_start. Contacts have 1 to 3 rows.
+ *
+ *     A v + f = H'r + C'y_equality + y_lower - y_upper,   u = H v + w,   C v = d,   lower <= v <= upper
+ *
+ * with Coulomb's law between u and r, and the bounds and their multipliers complementary. A is symmetric and
+ * semidefinite; without inertia it is zero, or the stiffness of the actuators. A point is a perp_convex_point: x is v,
+ * y is r. */
+typedef struct perp_contact_friction {
+    const perp_contact_qp *system;
+    const double *mu; /* by contact; of one with one row it is not looked at */
+} perp_contact_friction;
+
+/* BAD_INPUT with what is wrong and where. */
+PERP_API perp_status perp_friction_check(const perp_friction *problem, perp_error *error);
+PERP_API perp_status perp_contact_friction_check(const perp_contact_friction *problem, perp_error *error);
+
+/* u = W r + q, and H v + w. */
+PERP_API void perp_friction_velocity(const perp_friction *problem, const double *r, double *u);
+PERP_API void perp_contact_friction_velocity(const perp_contact_friction *problem, const double *v, double *u);
+
+/* The largest |r - P(r - rho z)| / rho of a contact, P the projection on K and z = u + mu |ut| e_n, over 1 + max |q|.
+ * rho = 1 / W_nn (1 where that is not positive). +infinity where r is not finite. */
+PERP_API double perp_friction_residual(const perp_friction *problem, const double *r);
+
+/* Each at least 0, +infinity where a number is not finite.
+ *   balance     the largest entry of A v + f - H'r - C'y_equality - y_lower + y_upper, over 1 + max |f|
+ *   law         as perp_friction_residual, over 1 + max |w|; bounds are contacts without friction. rho = 1 / sum_j
+ *               J_nj^2 / a_j with a_j = A_jj, or where that is 0 the largest of these, or 1 if A is zero
+ *   constraint  the largest entry of C v - d, over 1 + max |d| */
+typedef struct perp_contact_friction_residual {
+    double balance, law, constraint;
+} perp_contact_friction_residual;
+
+PERP_API perp_contact_friction_residual perp_contact_friction_evaluate(const perp_contact_friction *problem,
+                                                                       const perp_convex_point *point);
+PERP_API double perp_contact_friction_residual_largest(perp_contact_friction_residual residual);
 
 /* ---- conversions: one class as another; the caller gives the arrays, nothing allocates -------------------------- */
 

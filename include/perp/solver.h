@@ -251,6 +251,59 @@ PERP_API perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_sett
                                   perp_qp_dual_workspace *workspace, perp_convex_point *solution,
                                   perp_convex_info *info, perp_error *error);
 
+/* ---- Coulomb friction ------------------------------------------------------------------------------------------- */
+
+typedef struct perp_friction_settings {
+    double tolerance;       /* on the residual of the class; default 1e-8, at least 1e-12 */
+    const char *method;     /* of perp_friction_method_name: that one alone; NULL: the cascade */
+    int max_iterations;     /* of one attempt; default 0: each method's own */
+    int max_factorisations; /* of all attempts: the cap on a hard problem's time, the same on every machine and run;
+                               default 0: 3000 */
+    bool minimum_norm;      /* default true: of all forces with these motions and modes those of least norm */
+    const double *warm_r;   /* friction: r of a similar problem; NULL: cold */
+    const perp_convex_point *warm; /* contact friction: likewise */
+    const volatile bool *cancel;   /* honoured within one iteration; NULL: never */
+} perp_friction_settings;
+
+PERP_API perp_friction_settings perp_friction_settings_default(void);
+
+typedef struct perp_friction_info {
+    perp_outcome outcome; /* SOLVED, INFEASIBLE (no forces balance f, or no v opens the contacts: `certificate`),
+                             ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED */
+    const char *method;
+    int tried_count;
+    const char *tried[PERP_SOLVER_TRIED_MAX];
+    double residual;                      /* of the returned point: the largest part */
+    perp_contact_friction_residual parts; /* contact friction */
+    double certificate;                   /* INFEASIBLE: its measure, as perp_contact_qp_infeasibility */
+    int iterations, factorisations;       /* of all attempts */
+    bool minimum_norm;
+} perp_friction_info;
+
+typedef struct perp_friction_workspace perp_friction_workspace;
+
+/* As for convex problems: reserve makes it large enough for problems like this one. */
+PERP_API perp_status perp_friction_workspace_create(const perp_allocator *allocator,
+                                                    perp_friction_workspace **workspace, perp_error *error);
+PERP_API void perp_friction_workspace_free(perp_friction_workspace *workspace); /* NULL allowed */
+PERP_API perp_status perp_friction_reserve(const perp_friction *problem, perp_friction_workspace *workspace,
+                                           perp_error *error);
+PERP_API perp_status perp_contact_friction_reserve(const perp_contact_friction *problem,
+                                                   perp_friction_workspace *workspace, perp_error *error);
+
+/* r and u have contacts * dim. Numbers are finite whatever the outcome. */
+PERP_API perp_status perp_friction_solve(const perp_friction *problem, const perp_friction_settings *settings,
+                                         perp_friction_workspace *workspace, double *r, double *u,
+                                         perp_friction_info *info, perp_error *error);
+PERP_API perp_status perp_contact_friction_solve(const perp_contact_friction *problem,
+                                                 const perp_friction_settings *settings,
+                                                 perp_friction_workspace *workspace, perp_convex_point *solution,
+                                                 perp_friction_info *info, perp_error *error);
+
+PERP_API int perp_friction_method_count(void);
+PERP_API const char *perp_friction_method_name(int index);
+PERP_API const char *perp_friction_method_summary(int index);
+
 #ifdef __cplusplus
 }
 #endif
