@@ -77,6 +77,7 @@ struct perp_convex_workspace {
 
     double b_scale, g_scale; /* 1 + the largest entry */
     double best_residual;    /* of `best` */
+    bool best_is_least;      /* its multipliers are those of least norm */
     double judged;           /* residual of the last point that was judged */
     perp_convex_residual judged_parts;
     perp_convex_residual best_parts;
@@ -172,6 +173,10 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
 /* Proximal semismooth Newton from `at`, at most `passes`, ended by a residual above `give_up`: true once the judge says
  * solved. `at` changes. */
 bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes, double give_up);
+
+/* For problems without cones: from `at`, with the rows in `active` for the first pass; true once the judge says solved.
+ * Without equations the multipliers are those of least norm. `at`, s and scaled change. */
+bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes);
 
 /* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
 bool perp_convex_minimum_norm(perp_convex_workspace *c);

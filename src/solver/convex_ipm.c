@@ -219,15 +219,24 @@ static double iterate(perp_convex_workspace *c, double centre)
     return finite ? taken : 0.0;
 }
 
-static bool polish(perp_convex_workspace *c, double error)
+static bool polish(perp_convex_workspace *c, double error, bool settled)
 {
-    enum { PASSES = 5 };
+    enum { PASSES = 5, AUGMENTED = 6 };
     perp_convex_copy(c, &c->at, &c->kept);
     /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
+    if (c->cone_count == 0) {
+        for (int i = 0; i < c->m; i++) {
+            c->active[i] = c->trend_changes <= c->size_changes ? c->part[i] == 1 : c->sized[i] == 1;
+        }
+        if (perp_convex_augmented(c, &c->kept, AUGMENTED)) {
+            return true;
+        }
+        perp_convex_copy(c, &c->at, &c->kept);
+    }
     const double rho = c->rho, delta = c->delta;
     c->guessed = c->trend_changes <= c->size_changes;
-    if (perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-3))) {
+    if (settled && perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-3))) {
         return true;
     }
     c->rho = rho;
@@ -240,8 +249,8 @@ static bool polish(perp_convex_workspace *c, double error)
 perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt *attempt)
 {
     /* Good enough is not yet good: the next iterations cost little and gain digits. */
-    enum { FURTHER = 10 };
-    static const double CLEAN = 1e-13;
+    enum { FURTHER = 10, FLICKER = 4 };
+    static const double CLEAN = 1e-13, NEARLY = 1e-7;
     double polish_below = 1e-3;
     int since_good = 0;
     c->rho = attempt->rho;
@@ -265,8 +274,9 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
             break;
         }
         const bool settled = k > 0 && (c->trend_changes == 0 || c->size_changes == 0);
-        if (error < polish_below && (settled || since_good > 0)) {
-            if (polish(c, error)) {
+        const bool nearly = c->cone_count == 0 && error < NEARLY && c->trend_changes <= FLICKER;
+        if (error < polish_below && (settled || nearly || since_good > 0)) {
+            if (polish(c, error, settled || since_good > 0)) {
                 return PERP_OUTCOME_SOLVED;
             }
             polish_below = 0.1 * error;

@@ -359,6 +359,9 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
 
 bool perp_convex_minimum_norm(perp_convex_workspace *c)
 {
+    if (c->best_is_least) {
+        return true;
+    }
     perp_convex_copy(c, &c->best, &c->kept);
     perp_convex_slacks(c, c->best.x, c->s);
     choose_parts(c, c->s, c->best.y, c->ds);
@@ -380,6 +383,7 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     perp_convex_copy(c, &c->trial, &c->best);
     c->best_residual = c->judged;
     c->best_parts = c->judged_parts;
+    c->best_is_least = true;
     return true;
 }
 

@@ -338,6 +338,7 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at)
     if (c->judged < c->best_residual) {
         c->best_residual = c->judged;
         c->best_parts = c->judged_parts;
+        c->best_is_least = false;
         perp_convex_copy(c, at, &c->best);
     }
     return c->judged <= c->tolerance;

@@ -130,9 +130,21 @@ static void note(perp_convex_info *info, const char *method)
 /* From the warm start, or from zero where the method was asked for without one. */
 static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    enum { TRIAL = 2, ALONE = 50 };
+    enum { TRIAL = 2, ALONE = 50, AUGMENTED = 8 };
     static const perp_convex_point nothing = {0};
     perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
+    if (settings->warm && c->cone_count == 0) {
+        for (int i = 0; i < c->m; i++) {
+            c->active[i] = c->at.y[i] > 0.0;
+        }
+        if (perp_convex_augmented(c, &c->at, AUGMENTED)) {
+            return PERP_OUTCOME_SOLVED;
+        }
+        perp_convex_import(c, settings->warm, &c->at);
+    }
+    if (c->cone_count == 0 && !settings->method) {
+        return perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : PERP_OUTCOME_ITERATION_LIMIT;
+    }
     const int most = settings->method ? ALONE : TRIAL;
     const int passes = settings->max_iterations > 0 ? settings->max_iterations : most;
     if (perp_convex_newton(c, &c->at, passes, settings->method ? INFINITY : 1e-2)) {
@@ -304,6 +316,7 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     static const double NEARLY = 1e-3;
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     c->best_residual = INFINITY;
+    c->best_is_least = false;
     c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
     memset(c->best.x, 0, (size_t)c->n * sizeof(double));
     memset(c->best.y, 0, (size_t)c->m * sizeof(double));
@@ -325,7 +338,8 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c);
     }
-    if (is_open(outcome) || !(c->best_residual < INFINITY)) {
+    const bool proven = outcome == PERP_OUTCOME_INFEASIBLE || outcome == PERP_OUTCOME_UNBOUNDED;
+    if (is_open(outcome) || (!proven && !(c->best_residual < INFINITY))) {
         offer_zero(c);
     }
     if (outcome == PERP_OUTCOME_ITERATION_LIMIT && settings->max_iterations == 0 && c->best_residual < NEARLY) {

@@ -1,0 +1,182 @@
+/* From a good guess of the active rows to the solution, for problems of rows: a penalty, then an augmented Lagrangian.
+ *
+ *     min over x   1/2 x'H x + g'x + w/2 |(y0 / w - s)_+|^2,   s = A x + b
+ *
+ * is convex and once differentiable. Newton's matrix is that of the contacts with the weight w on the active rows, and
+ * a pass on which these do not change has found the minimum. With y0 = 0 the forces y = (-w s)_+ there are, up to 1 /
+ * w, the multipliers of *least norm*: they have the form A v on the rows that carry force, and v pulls at no other. So
+ * this gives the polish of the interior point, and the warm start, without a search for these afterwards. Then y0 takes
+ * over y, on rows that stay as they are, which brings the point to rounding.
+ *
+ * The first pass takes its rows from the caller: those that carried force in the last step, or those that the interior
+ * point has found. Rows with s < 0 would be a poor guess there: the last step's x says little about this step's gaps. A
+ * later step is cut where the derivative along it vanishes. Where the first pass changes many rows the guess was none,
+ * and the interior point is cheaper. */
+#include "linalg/dense_kernel.h"
+#include "solver/convex_core.h"
+
+#include <math.h>
+#include <string.h>
+
+/* 1 / w and the proximal term, over the mean of gamma; what a row must be violated by to join, over 1 + max |b|; and of
+ * how many rows one may change in the first pass. */
+static const double SOFT = 1e-8, RHO = 1e-7, JOIN = 1e-13;
+enum { FEW = 12 };
+
+typedef struct pass_data {
+    perp_convex_workspace *c;
+    double *y0; /* m */
+    double w;
+} pass_data;
+
+/* y = (y0 - w s)_+ on the active rows, after these are chosen anew (`choose`): how many change. */
+static int settle_rows(const pass_data *d, bool choose, double *y)
+{
+    perp_convex_workspace *c = d->c;
+    const double join = JOIN * c->b_scale;
+    int changes = 0;
+    for (int i = 0; i < c->m; i++) {
+        const double u = d->y0[i] - d->w * c->s[i];
+        const bool on = choose ? u > (c->active[i] ? 0.0 : d->w * join) : c->active[i];
+        changes += on != c->active[i];
+        c->active[i] = on;
+        y[i] = on ? u : 0.0;
+    }
+    return changes;
+}
+
+static void factor(const pass_data *d)
+{
+    perp_convex_workspace *c = d->c;
+    for (int i = 0; i < c->m; i++) {
+        c->weight[i] = c->active[i] ? d->w : 0.0;
+    }
+    perp_convex_make_omega(c, NULL);
+    perp_convex_make_diagonal(c, RHO, RHO);
+    perp_convex_factor(c);
+}
+
+/* The derivative at x + t step of what is minimised, along the step, and the derivative of that: a + b t is the part of
+ * the objective. */
+static double slope_at(const pass_data *d, double a, double b, double t, double *curvature)
+{
+    const perp_convex_workspace *c = d->c;
+    double sum = 0.0, square = 0.0;
+    for (int i = 0; i < c->m; i++) {
+        const double u = d->y0[i] - d->w * (c->s[i] + t * c->ds[i]);
+        const double on = u > 0.0 ? c->ds[i] : 0.0;
+        sum += u * on;
+        square += on * on;
+    }
+    *curvature = b + d->w * square;
+    return a + t * b - sum;
+}
+
+/* Where the derivative along the step vanishes, to a hundredth of what it was; 1 where it is not yet positive there. It
+ * is piecewise linear and rises: Newton between bounds, which ends on the right piece. */
+static double search(const pass_data *d, const double *x)
+{
+    enum { TRIES = 30 };
+    static const double ENOUGH = 1e-2;
+    perp_convex_workspace *c = d->c;
+    perp_convex_h(c, c->step, c->product2);
+    perp_convex_h(c, x, c->product3);
+    const double b = perp_dense_dot(c->n, c->step, c->product2);
+    const double a = perp_dense_dot(c->n, c->step, c->product3) + perp_dense_dot(c->n, c->step, c->problem->g);
+    double curvature, low = 0.0, high = 1.0, t = 1.0;
+    const double small = ENOUGH * fabs(slope_at(d, a, b, 0.0, &curvature));
+    double slope = slope_at(d, a, b, 1.0, &curvature);
+    for (int k = 0; k < TRIES && fabs(slope) > small && (slope > 0.0 || t < 1.0); k++) {
+        *(slope > 0.0 ? &high : &low) = t;
+        t -= slope / curvature;
+        if (!(t > low && t < high)) {
+            t = 0.5 * (low + high);
+        }
+        slope = slope_at(d, a, b, t, &curvature);
+    }
+    return t;
+}
+
+/* One pass from `at`, whose y belongs to x and the active rows: the part of the step that was taken, 0 where a number
+ * is not finite. */
+static double advance(const pass_data *d, perp_convex_iterate *at, bool cut)
+{
+    perp_convex_workspace *c = d->c;
+    perp_convex_dual_residual(c, at, c->rd);
+    perp_convex_equations(c, at->x, c->rc);
+    for (int i = 0; i < c->n; i++) {
+        c->step[i] = -c->rd[i];
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->step[c->n + i] = -c->rc[i];
+    }
+    perp_kkt_solve(&c->kkt, c->step);
+    if (!perp_dense_is_finite(c->n + c->e, c->step)) {
+        return 0.0;
+    }
+    perp_convex_a(c, c->step, c->ds);
+    const double t = cut && c->e == 0 ? search(d, at->x) : 1.0;
+    perp_dense_subtract(c->n, -t, c->step, at->x);
+    perp_dense_subtract(c->e, t, c->step + c->n, at->z);
+    perp_dense_subtract(c->m, -t, c->ds, c->s);
+    return t;
+}
+
+/* The same rows again: y0 takes over the forces, and what is left of the violations shrinks by SOFT each time. */
+static bool refine(const pass_data *d, perp_convex_iterate *at)
+{
+    enum { PASSES = 4 };
+    static const double CLEAN = 1e-13;
+    perp_convex_workspace *c = d->c;
+    double before = INFINITY;
+    bool solved = false;
+    for (int k = 0; k < PASSES; k++) {
+        memcpy(d->y0, at->y, (size_t)c->m * sizeof(double));
+        perp_convex_slacks(c, at->x, c->s);
+        settle_rows(d, false, at->y);
+        if (advance(d, at, false) == 0.0) {
+            break;
+        }
+        settle_rows(d, false, at->y);
+        if (k == 0) { /* one is never enough */
+            continue;
+        }
+        solved = perp_convex_judge(c, at) || solved;
+        if (c->judged > 0.1 * before || c->judged < CLEAN) {
+            break;
+        }
+        before = c->judged;
+    }
+    c->best_is_least = solved && c->e == 0;
+    return solved;
+}
+
+bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes)
+{
+    double mean = 0.0;
+    for (int i = 0; i < c->m; i++) {
+        mean += c->gamma[i] / c->m;
+    }
+    const pass_data d = {c, c->scaled, mean / SOFT};
+    memset(d.y0, 0, (size_t)c->m * sizeof(double));
+    perp_convex_slacks(c, at->x, c->s);
+    settle_rows(&d, false, at->y);
+    int changes = 1;
+    for (int k = 0; k < passes && !perp_convex_cancelled(c); k++) {
+        if (changes > 0) {
+            factor(&d);
+        }
+        const double taken = advance(&d, at, k > 0);
+        if (taken == 0.0) {
+            return false;
+        }
+        changes = settle_rows(&d, true, at->y);
+        if (changes == 0 && taken == 1.0) {
+            return refine(&d, at);
+        }
+        if (k == 0 && changes > c->m / FEW) {
+            return false;
+        }
+    }
+    return false;
+}
