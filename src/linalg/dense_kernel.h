@@ -65,6 +65,18 @@ static inline void perp_dense_subtract(int n, double s, const double *x, double 
     }
 }
 
+/* z = x - y */
+static inline void perp_dense_difference(int n, const double *x, const double *y, double *z)
+{
+    int i = 0;
+    for (; i + 2 <= n; i += 2) {
+        *(perp_lanes *)(z + i) = perp_lanes_load(x + i) - perp_lanes_load(y + i);
+    }
+    if (i < n) {
+        z[i] = x[i] - y[i];
+    }
+}
+
 /* z -= s x + t y */
 static inline void perp_dense_subtract_two(int n, double s, const double *x, double t, const double *y, double *z)
 {

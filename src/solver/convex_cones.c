@@ -13,16 +13,16 @@
 #include <math.h>
 #include <string.h>
 
-/* out = x y, entry by entry. */
-static inline void multiply(int n, const double *x, const double *y, double *out)
+/* out -= x y, entry by entry. */
+static inline void subtract_products(int n, const double *x, const double *y, double *out)
 {
     int i = 0;
     for (; i + 4 <= n; i += 4) {
-        *(perp_lanes *)(out + i) = perp_lanes_load(x + i) * perp_lanes_load(y + i);
-        *(perp_lanes *)(out + i + 2) = perp_lanes_load(x + i + 2) * perp_lanes_load(y + i + 2);
+        *(perp_lanes *)(out + i) -= perp_lanes_load(x + i) * perp_lanes_load(y + i);
+        *(perp_lanes *)(out + i + 2) -= perp_lanes_load(x + i + 2) * perp_lanes_load(y + i + 2);
     }
     for (; i < n; i++) {
-        out[i] = x[i] * y[i];
+        out[i] -= x[i] * y[i];
     }
 }
 
@@ -235,32 +235,32 @@ void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matr
     }
 }
 
-INLINED void apply_to_cone(int size, const perp_convex_cone *cone, const double *w, const double *x, double *y)
+INLINED void subtract_from_cone(int size, const perp_convex_cone *cone, const double *w, const double *x, double *y)
 {
     double dot = 0.0;
     for (int i = 0; i < size; i++) {
         dot += w[i] * x[i];
     }
     const double twice = 2.0 * cone->scale * dot;
-    y[0] = twice * w[0] - cone->scale * x[0];
+    y[0] -= twice * w[0] - cone->scale * x[0];
     for (int i = 1; i < size; i++) {
-        y[i] = twice * w[i] + cone->scale * x[i];
+        y[i] -= twice * w[i] + cone->scale * x[i];
     }
 }
 
-void perp_convex_apply_scaling(const perp_convex_workspace *c, const double *v, double *out)
+void perp_convex_subtract_scaled(const perp_convex_workspace *c, const double *v, double *out)
 {
     for (int r = 0; r < c->range_count; r++) {
-        multiply(c->ranges[r].end - c->ranges[r].start, c->weight + c->ranges[r].start, v + c->ranges[r].start,
-                 out + c->ranges[r].start);
+        subtract_products(c->ranges[r].end - c->ranges[r].start, c->weight + c->ranges[r].start, v + c->ranges[r].start,
+                          out + c->ranges[r].start);
     }
     for (int k = 0; k < c->cone_count; k++) {
         const perp_convex_cone *cone = &c->cones[k];
         const int start = cone->start;
         if (cone->size == 3) {
-            apply_to_cone(3, cone, c->weight + start, v + start, out + start);
+            subtract_from_cone(3, cone, c->weight + start, v + start, out + start);
         } else {
-            apply_to_cone(cone->size, cone, c->weight + start, v + start, out + start);
+            subtract_from_cone(cone->size, cone, c->weight + start, v + start, out + start);
         }
     }
 }

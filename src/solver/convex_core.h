@@ -127,8 +127,8 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at);
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y);
 /* omega for a spring of stiffness gamma at every slack: W^-2 = gamma. Fills `weight` of rows. */
 void perp_convex_start_weights(perp_convex_workspace *c);
-/* out = W^-2 v */
-void perp_convex_apply_scaling(const perp_convex_workspace *c, const double *v, double *out);
+/* out -= W^-2 v */
+void perp_convex_subtract_scaled(const perp_convex_workspace *c, const double *v, double *out);
 /* out = W^-1 (lambda \ (center e - lambda o lambda - (W^-1 ds) o (W dy))) */
 void perp_convex_corrector(const perp_convex_workspace *c, const double *s, const double *y, double center,
                            const double *ds, const double *dy, double *out);

@@ -99,10 +99,9 @@ static void refresh_residuals(perp_convex_workspace *c)
     perp_convex_equations(c, c->at.x, c->rc);
 }
 
-/* dx, dz in `step`, and ds, dy, for the right-hand side q in dy; `scaled` has W^-2 r_p. */
-static void direction(perp_convex_workspace *c, const double *scaled, double *ds, double *dy)
+/* dx, dz in `step`, and ds, dy, for q - W^-2 r_p in dy. */
+static void direction(perp_convex_workspace *c, double *ds, double *dy)
 {
-    perp_dense_subtract(c->m, 1.0, scaled, dy);
     memset(c->step, 0, (size_t)c->n * sizeof *c->step);
     perp_convex_add_at(c, dy, c->step);
     perp_dense_subtract(c->n, 1.0, c->rd, c->step);
@@ -111,8 +110,7 @@ static void direction(perp_convex_workspace *c, const double *scaled, double *ds
     }
     perp_kkt_solve(&c->kkt, c->step);
     perp_convex_a(c, c->step, ds);
-    perp_convex_apply_scaling(c, ds, c->slack);
-    perp_dense_subtract(c->m, 1.0, c->slack, dy);
+    perp_convex_subtract_scaled(c, ds, dy);
     perp_dense_subtract(c->m, -1.0, c->rp, ds);
 }
 
@@ -194,25 +192,28 @@ static void watch_set(perp_convex_workspace *c)
     }
 }
 
-/* One predictor-corrector step; returns its length, 0 where numbers failed. */
-static double iterate(perp_convex_workspace *c, double centre)
+/* One predictor-corrector step; returns its length, 0 where numbers failed. `near`: the active set is of interest. */
+static double iterate(perp_convex_workspace *c, double centre, bool near)
 {
     perp_convex_scale(c, c->s, c->at.y);
     perp_convex_make_diagonal(c, c->rho, c->delta);
     perp_convex_factor(c);
-    perp_convex_apply_scaling(c, c->rp, c->scaled);
-    memset(c->dy_affine, 0, (size_t)c->m * sizeof *c->dy_affine);
-    perp_dense_subtract(c->m, 1.0, c->at.y, c->dy_affine);
-    direction(c, c->scaled, c->ds_affine, c->dy_affine);
+    memset(c->scaled, 0, (size_t)c->m * sizeof *c->scaled);
+    perp_convex_subtract_scaled(c, c->rp, c->scaled);
+    perp_dense_difference(c->m, c->scaled, c->at.y, c->dy_affine);
+    direction(c, c->ds_affine, c->dy_affine);
     const double affine = longest_step(c, c->ds_affine, c->dy_affine);
     const double ratio = centre_after(c, centre, affine, c->ds_affine, c->dy_affine) / centre;
     const double sigma = fmin(fmax(ratio * ratio * ratio, 1e-8), 1.0);
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->dy);
-    direction(c, c->scaled, c->ds, c->dy);
+    perp_dense_subtract(c->m, -1.0, c->scaled, c->dy);
+    direction(c, c->ds, c->dy);
     const double t = longest_step(c, c->ds, c->dy);
     const double taken = fmin(1.0, c->fraction * t);
     const double dual = largest(c->n, c->rd), equations = largest(c->e, c->rc);
-    watch_set(c);
+    if (near) {
+        watch_set(c);
+    }
     const bool finite = advance(c, taken);
     relax(&c->rho, taken, dual, largest(c->n, c->rd));
     relax(&c->delta, taken, equations, largest(c->e, c->rc));
@@ -221,7 +222,7 @@ static double iterate(perp_convex_workspace *c, double centre)
 
 static bool polish(perp_convex_workspace *c, double error, bool settled)
 {
-    enum { PASSES = 5, AUGMENTED = 6 };
+    enum { PASSES = 5, AUGMENTED = 8 };
     perp_convex_copy(c, &c->at, &c->kept);
     /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
@@ -250,7 +251,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
 {
     /* Good enough is not yet good: the next iterations cost little and gain digits. */
     enum { FURTHER = 10, FLICKER = 4 };
-    static const double CLEAN = 1e-13, NEARLY = 1e-7;
+    static const double CLEAN = 1e-13, NEARLY = 1e-8, WATCH = 1e-2;
     double polish_below = 1e-3;
     int since_good = 0;
     c->rho = attempt->rho;
@@ -289,7 +290,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
             break;
         }
         c->iterations++;
-        if (iterate(c, centre) == 0.0) {
+        if (iterate(c, centre, error < WATCH) == 0.0) {
             break;
         }
     }

@@ -7,7 +7,7 @@
  * 0.1 |dx|^2 <= m c, and c <= 1e-8 (1 + max |g|) < 1e-7: for m <= 100 an error of 1e-2. */
 static const double FAR = 1e-2;
 /* Of forces of size 1. */
-static const double ROUNDING = 1e-13;
+static const double NOTHING = 1e-13;
 
 /* Against multipliers that are the least ones by construction (random_contact_case). Says what is wrong. */
 static bool is_least(const random_contacts *what, uint64_t seed, int *unsure)
@@ -26,8 +26,8 @@ static bool is_least(const random_contacts *what, uint64_t seed, int *unsure)
     /* What x is uncertain by, the multipliers are times the condition of the active rows, 1e6 here at worst. At the
      * tolerance that leaves their norm a tenth; a polished point has them. */
     const bool polished = residual <= 1e-13;
-    const bool wrong = (polished && !info.minimum_norm) || !(norm <= 1.1 * least + ROUNDING) || (polished && !(y <= 1e-6)) ||
-                       (!what->flat && !(distance_of_x(p, &point, &known) <= FAR));
+    const bool wrong = (polished && !info.minimum_norm) || !(norm <= 1.1 * least + NOTHING) ||
+                       (polished && !(y <= 1e-6)) || (!what->flat && !(distance_of_x(p, &point, &known) <= FAR));
     *unsure += !info.minimum_norm;
     if (wrong) {
         print_error(
