@@ -18,10 +18,8 @@
 #include <math.h>
 #include <string.h>
 
-/* 1 / w and the proximal term, over the mean of gamma; what a row must be violated by to join, over 1 + max |b|; and of
- * how many rows one may change in the first pass. */
+/* 1 / w and the proximal term, over the mean of gamma; what a row must be violated by to join, over 1 + max |b|. */
 static const double SOFT = 1e-8, RHO = 1e-7, JOIN = 1e-13;
-enum { FEW = 12 };
 
 typedef struct pass_data {
     perp_convex_workspace *c;
@@ -61,10 +59,20 @@ static void factor(const pass_data *d)
 static double slope_at(const pass_data *d, double a, double b, double t, double *curvature)
 {
     const perp_convex_workspace *c = d->c;
-    double sum = 0.0, square = 0.0;
-    for (int i = 0; i < c->m; i++) {
-        const double u = d->y0[i] - d->w * (c->s[i] + t * c->ds[i]);
-        const double on = u > 0.0 ? c->ds[i] : 0.0;
+    typedef long long mask __attribute__((vector_size(16)));
+    const perp_lanes zero = {0.0, 0.0}, ww = {d->w, d->w}, tt = {t, t};
+    perp_lanes sums = zero, squares = zero;
+    int i = 0;
+    for (; i + 2 <= c->m; i += 2) {
+        const perp_lanes ds = perp_lanes_load(c->ds + i);
+        const perp_lanes u = perp_lanes_load(d->y0 + i) - ww * (perp_lanes_load(c->s + i) + tt * ds);
+        const perp_lanes on = (perp_lanes)((mask)ds & (mask)(u > zero));
+        sums += u * on;
+        squares += on * on;
+    }
+    double sum = sums[0] + sums[1], square = squares[0] + squares[1];
+    if (i < c->m) {
+        const double u = d->y0[i] - d->w * (c->s[i] + t * c->ds[i]), on = u > 0.0 ? c->ds[i] : 0.0;
         sum += u * on;
         square += on * on;
     }
@@ -74,15 +82,14 @@ static double slope_at(const pass_data *d, double a, double b, double t, double 
 
 /* Where the derivative along the step vanishes, to a hundredth of what it was; 1 where it is not yet positive there. It
  * is piecewise linear and rises: Newton between bounds, which ends on the right piece. */
-static double search(const pass_data *d, const double *x)
+static double search(const pass_data *d, const double *y)
 {
     enum { TRIES = 30 };
     static const double ENOUGH = 1e-2;
     perp_convex_workspace *c = d->c;
     perp_convex_h(c, c->step, c->product2);
-    perp_convex_h(c, x, c->product3);
     const double b = perp_dense_dot(c->n, c->step, c->product2);
-    const double a = perp_dense_dot(c->n, c->step, c->product3) + perp_dense_dot(c->n, c->step, c->problem->g);
+    const double a = perp_dense_dot(c->n, c->step, c->rd) + perp_dense_dot(c->m, c->ds, y); /* step . (H x + g) */
     double curvature, low = 0.0, high = 1.0, t = 1.0;
     const double small = ENOUGH * fabs(slope_at(d, a, b, 0.0, &curvature));
     double slope = slope_at(d, a, b, 1.0, &curvature);
@@ -115,7 +122,7 @@ static double advance(const pass_data *d, perp_convex_iterate *at, bool cut)
         return 0.0;
     }
     perp_convex_a(c, c->step, c->ds);
-    const double t = cut && c->e == 0 ? search(d, at->x) : 1.0;
+    const double t = cut && c->e == 0 ? search(d, at->y) : 1.0;
     perp_dense_subtract(c->n, -t, c->step, at->x);
     perp_dense_subtract(c->e, t, c->step + c->n, at->z);
     perp_dense_subtract(c->m, -t, c->ds, c->s);
@@ -151,7 +158,7 @@ static bool refine(const pass_data *d, perp_convex_iterate *at)
     return solved;
 }
 
-bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes)
+bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes, int change)
 {
     double mean = 0.0;
     for (int i = 0; i < c->m; i++) {
@@ -174,7 +181,7 @@ bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, in
         if (changes == 0 && taken == 1.0) {
             return refine(&d, at);
         }
-        if (k == 0 && changes > c->m / FEW) {
+        if (k == 0 && changes > change) {
             return false;
         }
     }

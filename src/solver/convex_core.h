@@ -174,9 +174,10 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
  * solved. `at` changes. */
 bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes, double give_up);
 
-/* For problems without cones: from `at`, with the rows in `active` for the first pass; true once the judge says solved.
- * Without equations the multipliers are those of least norm. `at`, s and scaled change. */
-bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes);
+/* For problems without cones: from `at`, with the rows in `active` for the first pass, of which no more than `change`
+ * may be wrong; true once the judge says solved. Without equations the multipliers are those of least norm. `at`, s and
+ * scaled change. */
+bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes, int change);
 
 /* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
 bool perp_convex_minimum_norm(perp_convex_workspace *c);

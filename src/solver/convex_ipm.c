@@ -222,7 +222,7 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
 
 static bool polish(perp_convex_workspace *c, double error, bool settled)
 {
-    enum { PASSES = 5, AUGMENTED = 8 };
+    enum { PASSES = 5, AUGMENTED = 8, FEW = 12 };
     perp_convex_copy(c, &c->at, &c->kept);
     /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
@@ -230,7 +230,7 @@ static bool polish(perp_convex_workspace *c, double error, bool settled)
         for (int i = 0; i < c->m; i++) {
             c->active[i] = c->trend_changes <= c->size_changes ? c->part[i] == 1 : c->sized[i] == 1;
         }
-        if (perp_convex_augmented(c, &c->kept, AUGMENTED)) {
+        if (perp_convex_augmented(c, &c->kept, AUGMENTED, c->m / FEW)) {
             return true;
         }
         perp_convex_copy(c, &c->at, &c->kept);

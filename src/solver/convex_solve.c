@@ -130,14 +130,14 @@ static void note(perp_convex_info *info, const char *method)
 /* From the warm start, or from zero where the method was asked for without one. */
 static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    enum { TRIAL = 2, ALONE = 50, AUGMENTED = 8 };
+    enum { TRIAL = 2, ALONE = 50, AUGMENTED = 10, FEW = 6 };
     static const perp_convex_point nothing = {0};
     perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
     if (settings->warm && c->cone_count == 0) {
         for (int i = 0; i < c->m; i++) {
             c->active[i] = c->at.y[i] > 0.0;
         }
-        if (perp_convex_augmented(c, &c->at, AUGMENTED)) {
+        if (perp_convex_augmented(c, &c->at, AUGMENTED, c->m / FEW)) {
             return PERP_OUTCOME_SOLVED;
         }
         perp_convex_import(c, settings->warm, &c->at);
