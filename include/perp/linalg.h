@@ -160,6 +160,22 @@ PERP_API void perp_qr_solve(const perp_qr *qr, double *b, double *x);
  * `basis_stride` apart. */
 PERP_API void perp_qr_null_space(const perp_qr *qr, double *basis, int basis_stride);
 
+/* ---- a door to sparse factorisations ------------------------------------------------------------------------------ */
+
+/* What a solver needs of a sparse LU, so that the core does not depend on one: perp_sparse_linear_solver (KLU, in
+ * perp/linalg_sparse.h) fills it. A handle is for one pattern by compressed columns, as perp_sparse_matrix has it, with
+ * the whole diagonal in it; `values` stand in the order of the pattern. `factor` with `anew` chooses pivots by these
+ * values alone, so that what came before leaves no trace in the bits; without, it may keep those of the last time.
+ * Neither it nor `solve` reads more than it is given. SINGULAR where there are no factors; solve then must not be
+ * called. */
+typedef struct perp_linear_solver {
+    perp_status (*create)(int n, const int *column_starts, const int *row_indices, const perp_allocator *allocator,
+                          void **handle, perp_error *error);
+    perp_status (*factor)(void *handle, const double *values, bool anew);
+    perp_status (*solve)(void *handle, double *b); /* overwrites b (n) by the solution */
+    void (*destroy)(void *handle);                 /* NULL allowed */
+} perp_linear_solver;
+
 /* ---- LAPACK: off the hot path ----------------------------------------------------------------------------------- */
 
 /* Every function here refuses NaN and Inf with BAD_INPUT before LAPACK sees them, takes its scratch from `allocator`

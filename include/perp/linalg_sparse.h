@@ -9,6 +9,7 @@
 #define PERP_LINALG_SPARSE_H
 
 #include <perp/base.h>
+#include <perp/linalg.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +51,9 @@ PERP_API perp_status perp_sparse_lu_create(const perp_sparse_matrix *a, const pe
  * has no factors until a refactor succeeds. */
 PERP_API perp_status perp_sparse_lu_refactor(perp_sparse_lu *lu, const double *values, perp_error *error);
 
+/* The same, but always with a new choice of pivots: the factors depend on these values alone. */
+PERP_API perp_status perp_sparse_lu_factor(perp_sparse_lu *lu, const double *values, perp_error *error);
+
 /* Overwrites `count` right-hand sides, one after the other and of length n each, by the solutions of A x = b. SINGULAR
  * if the handle has no factors (b is unchanged) or a solution overflows, BAD_INPUT for NaN or Inf in b (unchanged). */
 PERP_API perp_status perp_sparse_lu_solve(perp_sparse_lu *lu, int count, double *b, perp_error *error);
@@ -66,6 +70,10 @@ PERP_API perp_sparse_lu_info perp_sparse_lu_get_info(const perp_sparse_lu *lu);
 
 /* Frees the handle and all that KLU keeps for it; NULL is allowed. */
 PERP_API void perp_sparse_lu_destroy(perp_sparse_lu *lu);
+
+/* KLU for solvers that take a perp_linear_solver; a constant. Its `factor` takes memory from malloc where pivots are
+ * chosen anew and none where they are kept; its `solve` takes none. */
+PERP_API const perp_linear_solver *perp_sparse_linear_solver(void);
 
 /* "KLU" and its version; a string constant. */
 PERP_API const char *perp_sparse_description(void);

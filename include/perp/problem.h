@@ -204,6 +204,14 @@ PERP_API perp_status perp_nonlinear_mcp_check(const perp_nonlinear_mcp *problem,
 /* max |z - mid(lower, z - F(z), upper)| over 1 + scale, where f is F(z); +infinity where a number is not finite. */
 PERP_API double perp_nonlinear_mcp_residual(const perp_nonlinear_mcp *problem, const double *z, const double *f);
 
+/* How far the Jacobian at z (between the bounds) is from differences of F, over the largest entry of the column and 1:
+ * about 1e-9 for a right one, and near 1 for one with a wrong entry or an entry that the pattern lacks, which `row` and
+ * `column` name (-1 where n = 0). For testing one's own F: 2 n + 1 evaluations. +infinity where F is not defined.
+ * `work` has perp_nonlinear_mcp_jacobian_work doubles. */
+PERP_API size_t perp_nonlinear_mcp_jacobian_work(const perp_nonlinear_mcp *problem);
+PERP_API double perp_nonlinear_mcp_jacobian_error(const perp_nonlinear_mcp *problem, const double *z, double *work,
+                                                  int *row, int *column);
+
 /* ---- Coulomb friction ------------------------------------------------------------------------------------------- */
 
 /* A contact has 1 to 3 rows: the normal, then the tangents. With fn the first entry of its r, ft the rest, un and ut

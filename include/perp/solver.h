@@ -10,6 +10,7 @@
 #define PERP_SOLVER_H
 
 #include <perp/base.h>
+#include <perp/linalg.h>
 #include <perp/problem.h>
 
 #ifdef __cplusplus
@@ -250,6 +251,62 @@ PERP_API void perp_qp_dual_workspace_free(perp_qp_dual_workspace *workspace); /*
 PERP_API perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_settings *settings,
                                   perp_qp_dual_workspace *workspace, perp_convex_point *solution,
                                   perp_convex_info *info, perp_error *error);
+
+/* ---- nonlinear mcp ------------------------------------------------------------------------------------------------ */
+
+typedef struct perp_mcp_newton_settings {
+    double tolerance;            /* on perp_nonlinear_mcp_residual; default 1e-8, at least 1e-12 */
+    const char *method;          /* of perp_mcp_newton_method_name: that one alone; NULL: the cascade */
+    int max_iterations;          /* of one attempt; default 0: 200 */
+    int max_factorisations;      /* of all attempts: the cap on a hard problem's time, the same on every machine and run;
+                                    a path search counts as one; default 0: 3000 */
+    const double *start;         /* n, moved between the bounds; NULL: the point there that is nearest to 0 */
+    const volatile bool *cancel; /* honoured within one iteration; NULL: never */
+} perp_mcp_newton_settings;
+
+PERP_API perp_mcp_newton_settings perp_mcp_newton_settings_default(void);
+
+/* The caller's arrays, n each: the point, between its bounds, and F there. */
+typedef struct perp_mcp_newton_solution {
+    double *z, *f;
+} perp_mcp_newton_solution;
+
+typedef struct perp_mcp_newton_info {
+    perp_outcome outcome; /* SOLVED, ITERATION_LIMIT, ILL_CONDITIONED (no step improves the point, or F is not defined
+                             where it was asked), CANCELLED */
+    const char *method;   /* that gave the answer: a string constant */
+    int tried_count;
+    const char *tried[PERP_SOLVER_TRIED_MAX]; /* in order */
+    double residual;                          /* of the returned point; infinite where F is defined at none: f is 0 */
+    int iterations, factorisations;           /* of all attempts */
+    int evaluations;                          /* of F, with or without the Jacobian */
+    int pivots;                               /* of path searches */
+} perp_mcp_newton_info;
+
+typedef struct perp_mcp_newton_workspace perp_mcp_newton_workspace;
+
+/* The largest problem whose workspace has room for path searches, which are dense. */
+enum { PERP_MCP_NEWTON_PATH_MAX_N = 600 };
+
+/* For problems of the size of `problem`, and with its pattern if it has one. `linear_solver` factors matrices with that
+ * pattern (perp_sparse_linear_solver); NULL, or without a pattern: dense LU. Only n and the pattern are read, and
+ * copied. One thread at a time. BAD_INPUT, CAPACITY, OUT_OF_MEMORY. */
+PERP_API perp_status perp_mcp_newton_workspace_create(const perp_nonlinear_mcp *problem,
+                                                      const perp_linear_solver *linear_solver,
+                                                      const perp_allocator *allocator,
+                                                      perp_mcp_newton_workspace **workspace, perp_error *error);
+PERP_API void perp_mcp_newton_workspace_free(perp_mcp_newton_workspace *workspace); /* NULL allowed */
+
+/* Semismooth Newton on the Fischer-Burmeister equations, and what mends its failures (docs/solvers.md). F is evaluated
+ * between the bounds only. Numbers are finite whatever the outcome, but for info->residual. CAPACITY where size or
+ * pattern are not the workspace's. Takes no memory but what `linear_solver` takes. */
+PERP_API perp_status perp_mcp_newton(const perp_nonlinear_mcp *problem, const perp_mcp_newton_settings *settings,
+                                     perp_mcp_newton_workspace *workspace, perp_mcp_newton_solution *solution,
+                                     perp_mcp_newton_info *info, perp_error *error);
+
+PERP_API int perp_mcp_newton_method_count(void);
+PERP_API const char *perp_mcp_newton_method_name(int index);
+PERP_API const char *perp_mcp_newton_method_summary(int index);
 
 /* ---- Coulomb friction ------------------------------------------------------------------------------------------- */
 

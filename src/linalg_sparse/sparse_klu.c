@@ -225,6 +225,17 @@ perp_status perp_sparse_lu_refactor(perp_sparse_lu *lu, const double *values, pe
     return factor_anew(lu, error);
 }
 
+perp_status perp_sparse_lu_factor(perp_sparse_lu *lu, const double *values, perp_error *error)
+{
+    assert(lu && (values || lu->nonzeros == 0));
+    const perp_status status = check_finite(values, (size_t)lu->nonzeros, "sparse matrix", error);
+    if (status != PERP_STATUS_OK || lu->n == 0) {
+        return status;
+    }
+    memcpy(lu->values, values, (size_t)lu->nonzeros * sizeof(double));
+    return factor_anew(lu, error);
+}
+
 static perp_status solve(perp_sparse_lu *lu, bool transposed, int count, double *b, perp_error *error)
 {
     assert(lu && count >= 0);
