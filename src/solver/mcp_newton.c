@@ -38,6 +38,11 @@ static bool is_over(const cascade *s)
     return decided(s) || perp_newton_is_spent(s->c);
 }
 
+static int factorisations_of_all(const perp_newton_core *c)
+{
+    return c->settings->max_factorisations > 0 ? c->settings->max_factorisations : 3000;
+}
+
 static int iterations_of_one(const perp_newton_core *c)
 {
     return c->settings->max_iterations > 0 ? c->settings->max_iterations : 200;
@@ -81,27 +86,27 @@ static void run_path(cascade *s, const double *start)
 }
 
 /* One step of the proximal walk from the centre; the point is now.z. */
-static bool proximal_step(cascade *s, double weight, double tolerance, int *iterations)
+static bool proximal_step(cascade *s, double weight, double tolerance)
 {
-    enum { STEPS = 25 };
+    enum { NEWTON_STEPS = 12, PATH_STEPS = 6 };
     perp_newton_core *c = s->c;
-    const int before = c->iterations;
     c->proximal = weight;
     memcpy(c->now.z, c->centre, (size_t)c->n * sizeof(double));
-    s->end = perp_newton_attempt(c, tolerance, STEPS);
+    s->end = perp_newton_attempt(c, tolerance, NEWTON_STEPS);
     if (s->end != PERP_NEWTON_SOLVED && s->end != PERP_NEWTON_CANCELLED && c->lemke) {
         memcpy(c->now.z, c->centre, (size_t)c->n * sizeof(double));
-        s->end = perp_newton_path_attempt(c, tolerance, STEPS);
+        s->end = perp_newton_path_attempt(c, tolerance, PATH_STEPS);
     }
     c->proximal = 0.0;
-    *iterations = c->iterations - before;
     return s->end == PERP_NEWTON_SOLVED;
 }
 
-/* The weight falls after steps that came easily, and grows after those that failed. */
+/* The weight falls after every step, the faster the more have come easily, and grows after one that failed, as steps of
+ * an integrator do. */
 static void run_proximal(cascade *s, const double *start)
 {
-    enum { STEPS = 120, EASY = 4 };
+    enum { STEPS = 200, EASY = 4 };
+    static const double FASTEST = 0.2;
     perp_newton_core *c = s->c;
     memcpy(c->centre, start, (size_t)c->n * sizeof(double));
     memcpy(c->now.z, start, (size_t)c->n * sizeof(double));
@@ -110,16 +115,18 @@ static void run_proximal(cascade *s, const double *start)
         return;
     }
     const double size = perp_newton_jacobian_size(c), most = 1e8 * size;
-    double weight = 2.0 * size, residual = c->now.residual;
+    double weight = 2.0 * size, residual = c->now.residual, fall = FASTEST;
     for (int k = 0; k < STEPS && !is_over(s) && weight < most; k++) {
-        int iterations;
+        const int before = c->iterations;
         const double tolerance = fmax(c->settings->tolerance * 0.1, fmin(1e-3, 1e-2 * residual));
-        if (proximal_step(s, weight, tolerance, &iterations)) {
+        if (proximal_step(s, weight, tolerance)) {
             memcpy(c->centre, c->now.z, (size_t)c->n * sizeof(double));
             residual = c->now.residual;
-            weight *= iterations <= EASY ? 0.25 : 0.6;
+            weight *= fall;
+            fall = c->iterations - before <= EASY ? fmax(FASTEST, fall * fall) : fall;
         } else {
-            weight *= 5.0;
+            weight *= 4.0;
+            fall = sqrt(fall);
         }
     }
 }
@@ -143,11 +150,14 @@ static void make_start(perp_newton_core *c, int kind, const double *start, doubl
     }
 }
 
+/* Each start has its share of what is left; of every four the first walks too. */
 static void run_restarted(cascade *s, const double *start)
 {
-    enum { STARTS = 16 };
+    enum { STARTS = 40 };
     perp_newton_core *c = s->c;
+    const int all = c->allowance;
     for (int kind = 0; kind < STARTS && !is_over(s) && c->n > 0; kind++) {
+        c->allowance = c->factorisations + 1 + (all - c->factorisations) / (STARTS - kind);
         make_start(c, kind, start, c->kept);
         c->crash = kind % 2 == 0;
         attempt(s, c->kept, false);
@@ -160,19 +170,21 @@ static void run_restarted(cascade *s, const double *start)
             make_start(c, kind, start, c->kept);
             run_proximal(s, c->kept);
         }
+        c->allowance = all;
     }
 }
 
 typedef struct method {
     const char *name, *summary;
     void (*run)(cascade *s, const double *start);
+    double share; /* of all factorisations that may be used up to its end, so that the next ones get their turn */
 } method;
 
 static const method methods[] = {
-    {"newton", "crash phase, then semismooth Newton on the Fischer-Burmeister equations", run_newton},
-    {"path", "Lemke's path to a solution of the linearised problem, and a damped step towards it", run_path},
-    {"proximal", "F(z) + t (z - centre) with a moving centre and t falling to 0", run_proximal},
-    {"restarted", "the three from other points", run_restarted},
+    {"newton", "crash phase, then semismooth Newton on the Fischer-Burmeister equations", run_newton, 0.2},
+    {"path", "Lemke's path to a solution of the linearised problem, and a damped step towards it", run_path, 0.35},
+    {"proximal", "F(z) + t (z - centre) with a moving centre and t falling to 0", run_proximal, 0.6},
+    {"restarted", "the three from other points", run_restarted, 1.0},
 };
 
 enum { METHODS = sizeof methods / sizeof *methods };
@@ -292,7 +304,7 @@ static void deliver(cascade *s, perp_mcp_newton_solution *solution, perp_mcp_new
     info->residual = c->best.residual;
     info->outcome = c->best.residual <= c->settings->tolerance ? PERP_OUTCOME_SOLVED
                     : s->end == PERP_NEWTON_CANCELLED          ? PERP_OUTCOME_CANCELLED
-                    : s->limited || perp_newton_is_spent(c)    ? PERP_OUTCOME_ITERATION_LIMIT
+                    : s->limited    ? PERP_OUTCOME_ITERATION_LIMIT
                                                                : PERP_OUTCOME_ILL_CONDITIONED;
     info->iterations = c->iterations;
     info->factorisations = c->factorisations;
@@ -318,14 +330,16 @@ perp_status perp_mcp_newton(const perp_nonlinear_mcp *problem, const perp_mcp_ne
         return status;
     }
     begin(workspace, problem, own);
+    const int most = factorisations_of_all(workspace);
     cascade s = {workspace, PERP_NEWTON_STALLED, false};
     for (int k = 0; k < METHODS; k++) {
-        if ((only >= 0 && k != only) || (info->tried_count > 0 && is_over(&s))) {
+        if ((only >= 0 && k != only) || (info->tried_count > 0 && (decided(&s) || workspace->factorisations >= most))) {
             continue;
         }
         const double before = workspace->best.residual;
         info->tried[info->tried_count++] = methods[k].name;
-        if (!is_over(&s)) {
+        workspace->allowance = only >= 0 ? most : 1 + (int)(methods[k].share * (double)(most - 1));
+        if (!decided(&s)) {
             methods[k].run(&s, workspace->begin);
         }
         if (!info->method || workspace->best.residual < before) {

@@ -81,6 +81,7 @@ struct perp_mcp_newton_workspace {
     double *step, *gradient, *begin, *kept, *work;
 
     int iterations, factorisations, evaluations, pivot_count;
+    int allowance; /* factorisations at which the present rung has to end */
 };
 
 typedef perp_mcp_newton_workspace perp_newton_core;
@@ -138,7 +139,7 @@ typedef struct perp_newton_aim {
  * reaches the aim, with F and the Jacobian defined there. The point becomes now, the Jacobian is that there; returns
  * the length, 0 if none was found (now and jacobian are as they were). */
 double perp_newton_search(perp_newton_core *c, const double *direction, const perp_newton_aim *aim);
-bool perp_newton_is_spent(const perp_newton_core *c); /* the cap on factorisations */
+bool perp_newton_is_spent(const perp_newton_core *c); /* the allowance */
 /* Crash phase and semismooth Newton steps from now.z, until the natural residual of the perturbed problem is
  * `tolerance`. */
 perp_newton_end perp_newton_attempt(perp_newton_core *c, double tolerance, int max_iterations);

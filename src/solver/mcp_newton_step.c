@@ -148,8 +148,7 @@ static double gradient_step(perp_newton_core *c)
 
 bool perp_newton_is_spent(const perp_newton_core *c)
 {
-    const int most = c->settings->max_factorisations > 0 ? c->settings->max_factorisations : 3000;
-    return c->factorisations >= most;
+    return c->factorisations >= c->allowance;
 }
 
 perp_newton_end perp_newton_attempt(perp_newton_core *c, double tolerance, int max_iterations)
