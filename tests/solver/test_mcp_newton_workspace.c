@@ -1,0 +1,235 @@
+/* The workspace is all the memory there is, answers are the same bits every time, and what is no problem is refused.
+ * malloc is replaced for this program; a sanitizer replaces it too, and then only the perp_allocator is watched. */
+#include "mcp_newton_test.h"
+
+#include "failing_allocator.h"
+#include "hooked_malloc.h"
+
+static perp_status create(const perp_nonlinear_mcp *p, const perp_linear_solver *door, const perp_allocator *allocator,
+                          perp_mcp_newton_workspace **workspace)
+{
+    perp_error error;
+    return perp_mcp_newton_workspace_create(p, door, allocator, workspace, &error);
+}
+
+/* Whatever the request that fails: OUT_OF_MEMORY, no workspace, nothing left behind. */
+static void creation_survives_every_refusal(void **state)
+{
+    (void)state;
+    obstacle o = new_obstacle(5, 1.0);
+    const perp_nonlinear_mcp problems[2] = {kojima_shindo(), obstacle_problem(&o)};
+    for (int k = 0; k < 4; k++) {
+        const perp_linear_solver *door = k % 2 ? perp_sparse_linear_solver() : NULL;
+        for (int grants = 0;; grants++) {
+            failing_allocator f = {.grants = grants, .once = k >= 2};
+            const perp_allocator allocator = allocator_of(&f);
+            perp_mcp_newton_workspace *workspace;
+            const perp_status status = create(&problems[k % 2], door, &allocator, &workspace);
+            if (status == PERP_STATUS_OK) {
+                assert_true(grants > 2 && grants == f.requests);
+                perp_mcp_newton_workspace_free(workspace);
+                assert_int_equal(f.standing, 0);
+                break;
+            }
+            ASSERT_STATUS(PERP_STATUS_OUT_OF_MEMORY, status);
+            assert_null(workspace);
+            assert_int_equal(f.standing, 0);
+        }
+    }
+    perp_mcp_newton_workspace_free(NULL);
+    free_obstacle(&o);
+}
+
+/* Solved at once, and all the way down the cascade. */
+static void solving_takes_no_memory(void **state)
+{
+    (void)state;
+    case_of contact = contact_lcp(17, 96, true); /* Newton fails here, the path does not */
+    obstacle o = new_obstacle(6, 1.0);
+    const perp_nonlinear_mcp problems[] = {kojima_shindo(), billups(), nash_problem(&nash_10), linear_problem(&contact),
+                                           obstacle_problem(&o)};
+    for (size_t k = 0; k < sizeof problems / sizeof *problems; k++) {
+        failing_allocator f = {.grants = INT_MAX};
+        const perp_allocator allocator = allocator_of(&f);
+        perp_mcp_newton_workspace *workspace;
+        double z[128], residual[128];
+        ASSERT_STATUS(PERP_STATUS_OK, create(&problems[k], NULL, &allocator, &workspace));
+        const int before = f.requests;
+        const long asked = requests;
+        perp_mcp_newton_solution solution = {z, residual};
+        perp_mcp_newton_info info;
+        ASSERT_STATUS(PERP_STATUS_OK, perp_mcp_newton(&problems[k], NULL, workspace, &solution, &info, NULL));
+        assert_int_equal(f.requests, before);
+        assert_true(!watching || requests == asked);
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
+        perp_mcp_newton_workspace_free(workspace);
+    }
+    free_obstacle(&o);
+    free_case(&contact);
+}
+
+/* The second solve in one workspace, after another problem went through it, and a solve in a new one. */
+static void same_bits_every_time(void **state)
+{
+    (void)state;
+    obstacle o = new_obstacle(12, 1.0), other = new_obstacle(12, -300.0);
+    for (int sparse = 0; sparse < 2; sparse++) {
+        const perp_nonlinear_mcp first = obstacle_problem(&o), between = obstacle_problem(&other);
+        const perp_linear_solver *door = sparse ? perp_sparse_linear_solver() : NULL;
+        perp_mcp_newton_workspace *workspace, *fresh;
+        double z[3][144], f[3][144], start[144];
+        perp_mcp_newton_info info[3];
+        perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
+        perp_random random = {5};
+        for (int i = 0; i < 144; i++) {
+            start[i] = perp_random_uniform(&random, -1.0, 1.0);
+        }
+        settings.start = start;
+        ASSERT_STATUS(PERP_STATUS_OK, create(&first, door, NULL, &workspace));
+        ASSERT_STATUS(PERP_STATUS_OK, create(&first, door, NULL, &fresh));
+        for (int k = 0; k < 3; k++) {
+            perp_mcp_newton_solution solution = {z[k], f[k]};
+            ASSERT_STATUS(PERP_STATUS_OK,
+                          perp_mcp_newton(&between, NULL, k < 2 ? workspace : fresh, &solution, &info[k], NULL));
+            ASSERT_STATUS(PERP_STATUS_OK,
+                          perp_mcp_newton(&first, &settings, k < 2 ? workspace : fresh, &solution, &info[k], NULL));
+            ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info[k]);
+            assert_memory_equal(z[k], z[0], sizeof z[0]);
+            assert_memory_equal(f[k], f[0], sizeof f[0]);
+            assert_int_equal(info[k].evaluations, info[0].evaluations);
+        }
+        perp_mcp_newton_workspace_free(workspace);
+        perp_mcp_newton_workspace_free(fresh);
+    }
+    free_obstacle(&o);
+    free_obstacle(&other);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    static const int starts[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}, rows[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    obstacle o = new_obstacle(3, 1.0), larger = new_obstacle(4, 1.0);
+    const perp_nonlinear_mcp small = kojima_shindo(), large = nash_problem(&nash_10), sparse = obstacle_problem(&o),
+                             other = obstacle_problem(&larger);
+    perp_mcp_newton_workspace *workspace, *patterned;
+    double z[16], f[16], bad_start[4] = {0.0, NAN, 0.0, 0.0}, lower[4] = {0.0, 0.0, NAN, 0.0};
+    perp_mcp_newton_solution solution = {z, f};
+    perp_mcp_newton_info info;
+    perp_error error;
+    ASSERT_STATUS(PERP_STATUS_OK, create(&small, NULL, NULL, &workspace));
+    ASSERT_STATUS(PERP_STATUS_OK, create(&sparse, perp_sparse_linear_solver(), NULL, &patterned));
+    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_newton(&large, NULL, workspace, &solution, &info, &error));
+    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_newton(&sparse, NULL, workspace, &solution, &info, &error));
+    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_newton(&small, NULL, patterned, &solution, &info, &error));
+    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_newton(&other, NULL, patterned, &solution, &info, &error));
+    perp_nonlinear_mcp diagonal = sparse;
+    diagonal.column_starts = starts;
+    diagonal.row_indices = rows;
+    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_newton(&diagonal, NULL, patterned, &solution, &info, &error));
+    assert_non_null(strstr(error.message, "another pattern"));
+
+    perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
+    settings.start = bad_start;
+    ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_newton(&small, &settings, workspace, &solution, &info, &error));
+    assert_non_null(strstr(error.message, "entry 1 of the start"));
+    settings = perp_mcp_newton_settings_default();
+    settings.tolerance = 1e-13;
+    ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_newton(&small, &settings, workspace, &solution, &info, &error));
+    settings.tolerance = NAN;
+    ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_newton(&small, &settings, workspace, &solution, &info, &error));
+    settings = perp_mcp_newton_settings_default();
+    settings.method = "pth";
+    ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_newton(&small, &settings, workspace, &solution, &info, &error));
+    assert_non_null(strstr(error.message, "did you mean 'path'"));
+    perp_nonlinear_mcp bad = small;
+    bad.lower = lower;
+    ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_newton(&bad, NULL, workspace, &solution, &info, &error));
+    bad = small;
+    bad.n = 30000;
+    perp_mcp_newton_workspace *none;
+    ASSERT_STATUS(PERP_STATUS_CAPACITY, create(&bad, NULL, NULL, &none));
+    bad.n = -1;
+    ASSERT_STATUS(PERP_STATUS_BAD_INPUT, create(&bad, NULL, NULL, &none));
+    assert_null(none);
+    perp_mcp_newton_workspace_free(workspace);
+    perp_mcp_newton_workspace_free(patterned);
+    free_obstacle(&o);
+    free_obstacle(&larger);
+}
+
+/* ---- limits --------------------------------------------------------------------------------------------------------
+ */
+
+/* No solution, and every evaluation counts; the flag is raised at the given one. */
+typedef struct endless {
+    bool cancel;
+    int evaluations, cancel_at;
+} endless;
+
+static bool evaluate_endless(void *context, const double *z, double *f, double *jacobian)
+{
+    endless *e = context;
+    e->cancel = ++e->evaluations >= e->cancel_at;
+    for (int i = 0; i < 3; i++) {
+        f[i] = -1.0 - z[i] * z[i] + sin(z[(i + 1) % 3]);
+        for (int j = 0; jacobian && j < 3; j++) {
+            jacobian[3 * i + j] = (i == j ? -2.0 * z[i] : 0.0) + (j == (i + 1) % 3 ? cos(z[j]) : 0.0);
+        }
+    }
+    return true;
+}
+
+static void cancelled_at_any_time(void **state)
+{
+    (void)state;
+    for (int at = 1; at < 4000; at += at < 40 ? 1 : 97) {
+        endless e = {.cancel_at = at};
+        const perp_nonlinear_mcp p = {.n = 3, .evaluate = evaluate_endless, .context = &e};
+        perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
+        settings.cancel = &e.cancel;
+        perp_mcp_newton_workspace *workspace;
+        double z[3], f[3];
+        perp_mcp_newton_solution solution = {z, f};
+        perp_mcp_newton_info info;
+        ASSERT_STATUS(PERP_STATUS_OK, create(&p, NULL, NULL, &workspace));
+        ASSERT_STATUS(PERP_STATUS_OK, perp_mcp_newton(&p, &settings, workspace, &solution, &info, NULL));
+        perp_mcp_newton_workspace_free(workspace);
+        if (e.evaluations < at) {
+            return; /* it ended before */
+        }
+        ASSERT_OUTCOME(PERP_OUTCOME_CANCELLED, info);
+        assert_true(e.evaluations <= at + 2); /* the Jacobian of the point, and its return */
+        assert_true(isfinite(z[0]) && isfinite(f[0]));
+    }
+}
+
+static void factorisations_are_capped(void **state)
+{
+    (void)state;
+    static const int caps[] = {1, 10, 100, 1000};
+    for (size_t k = 0; k < sizeof caps / sizeof *caps; k++) {
+        endless e = {.cancel_at = INT_MAX};
+        const perp_nonlinear_mcp p = {.n = 3, .evaluate = evaluate_endless, .context = &e};
+        perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
+        settings.max_factorisations = caps[k];
+        double z[3];
+        const perp_mcp_newton_info info = solve_nonlinear_by(&p, &settings, NULL, z);
+        ASSERT_OUTCOME(PERP_OUTCOME_ITERATION_LIMIT, info);
+        /* looked at before every step, which takes up to 5, the crash phase up to 40 */
+        assert_true(info.factorisations <= caps[k] + 45);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(creation_survives_every_refusal),
+        cmocka_unit_test(solving_takes_no_memory),
+        cmocka_unit_test(same_bits_every_time),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(cancelled_at_any_time),
+        cmocka_unit_test(factorisations_are_capped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
