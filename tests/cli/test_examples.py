@@ -129,3 +129,17 @@ def test_inverse_kinematics():
         assert float(low) <= float(value) <= float(high)
     far = example_program("inverse-kinematics", scene("arm-reach"), "3", "0", "0.1")
     assert far.returncode == 2 and far.stdout.startswith("not reached")
+
+
+def test_ncp_callback():
+    """The bead is in equilibrium, by formulas of this file; six printed places of positions, forces up to 30 N/m steep."""
+    done = example_program("ncp-callback")
+    readme = (ROOT / "examples/ncp-callback/README.md").read_text()
+    assert done.returncode == 0 and done.stdout.strip() in readme
+    beads = re.findall(r"bead of +([0-9.]+) N at \((\S+), (\S+)\) m, bowl pushes with p = (\S+) N, gap (\S+) m", done.stdout)
+    assert len(beads) == 3
+    for weight, x, y, p, gap in (map(float, bead) for bead in beads):
+        pull = 20 + 5 * ((x - 1) ** 2 + (y - 1) ** 2)
+        assert pull * (x - 1) + p * x == pytest.approx(0, abs=1e-4)
+        assert pull * (y - 1) + weight - p == pytest.approx(0, abs=1e-4)
+        assert gap == pytest.approx(y - x * x / 2, abs=3e-6) and min(gap, p) == 0
