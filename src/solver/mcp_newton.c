@@ -62,17 +62,7 @@ static void attempt(cascade *s, const double *start, bool path)
 
 static void run_newton(cascade *s, const double *start)
 {
-    static const struct {
-        bool crash;
-        double penalise;
-    } ways[] = {{true, 1.0}, {false, 1.0}, {false, 0.8}};
-    for (size_t k = 0; k < sizeof ways / sizeof *ways && !is_over(s); k++) {
-        s->c->crash = ways[k].crash;
-        s->c->penalise = ways[k].penalise;
-        attempt(s, start, false);
-    }
-    s->c->crash = true;
-    s->c->penalise = 1.0;
+    attempt(s, start, false);
 }
 
 /* From the start, then from the best point that any attempt has seen. */
@@ -150,12 +140,26 @@ static void make_start(perp_newton_core *c, int kind, const double *start, doubl
     }
 }
 
+/* From the first start without crash phase, and with the penalised equations, whose merit has other minima. */
+static void run_otherwise(cascade *s, const double *start)
+{
+    s->c->crash = false;
+    attempt(s, start, false);
+    if (!is_over(s)) {
+        s->c->penalise = 0.8;
+        attempt(s, start, false);
+    }
+    s->c->crash = true;
+    s->c->penalise = 1.0;
+}
+
 /* Each start has its share of what is left; of every four the first walks too. */
 static void run_restarted(cascade *s, const double *start)
 {
     enum { STARTS = 40 };
     perp_newton_core *c = s->c;
     const int all = c->allowance;
+    run_otherwise(s, start);
     for (int kind = 0; kind < STARTS && !is_over(s) && c->n > 0; kind++) {
         c->allowance = c->factorisations + 1 + (all - c->factorisations) / (STARTS - kind);
         make_start(c, kind, start, c->kept);

@@ -153,7 +153,7 @@ bool perp_newton_is_spent(const perp_newton_core *c)
 
 perp_newton_end perp_newton_attempt(perp_newton_core *c, double tolerance, int max_iterations)
 {
-    enum { PATIENCE = 30 }; /* iterations without half the merit: elsewhere is better */
+    enum { PATIENCE = 20 }; /* iterations without half the merit: elsewhere is better */
     if (!perp_newton_evaluate(c, &c->now) || !perp_newton_evaluate_jacobian(c, c->now.z)) {
         return PERP_NEWTON_UNDEFINED;
     }
