@@ -2,101 +2,17 @@
  * fixed, singular, not defined everywhere. */
 #include "mcp_newton_test.h"
 
+#include "mcp_made.h"
+
 /* ---- problems made from a solution ---------------------------------------------------------------------------------
  */
-
-enum { LARGEST = 40 };
-
-typedef enum shape { CUBIC, EXPONENTIAL, SHAPES } shape;
-
-/* F = A z + c_i g(z_i) + offset, the offset such that `solution` solves it. Boxes, half-lines, free and fixed
- * variables; a tenth of the rows are degenerate. */
-typedef struct made {
-    int n;
-    shape shape;
-    double a[LARGEST][LARGEST], c[LARGEST], offset[LARGEST], lower[LARGEST], upper[LARGEST], solution[LARGEST];
-} made;
-
-static bool evaluate_made(void *context, const double *z, double *f, double *jacobian)
-{
-    const made *m = context;
-    for (int i = 0; i < m->n; i++) {
-        const double e = exp(fmin(z[i], 100.0)), value = m->shape == CUBIC ? z[i] * z[i] * z[i] : e;
-        f[i] = m->offset[i] + m->c[i] * value;
-        for (int j = 0; j < m->n; j++) {
-            f[i] += m->a[i][j] * z[j];
-        }
-        for (int j = 0; jacobian && j < m->n; j++) {
-            const double slope = m->shape == CUBIC ? 3.0 * z[i] * z[i] : e;
-            jacobian[i * m->n + j] = m->a[i][j] + (i == j ? m->c[i] * slope : 0.0);
-        }
-    }
-    return true;
-}
-
-/* Monotone: B B' of any rank plus something skew. Else entries of either sign. */
-static void make_matrix(made *m, perp_random *random, bool monotone)
-{
-    double b[LARGEST][LARGEST];
-    const int rank = 1 + (int)perp_random_uniform(random, 0.0, m->n);
-    for (int i = 0; i < m->n; i++) {
-        for (int j = 0; j < m->n; j++) {
-            b[i][j] = perp_random_uniform(random, -1.0, 1.0);
-        }
-    }
-    for (int i = 0; i < m->n; i++) {
-        for (int j = 0; j < m->n; j++) {
-            m->a[i][j] = monotone ? (i < j ? b[i][j] : (i > j ? -b[j][i] : 0.0)) : b[i][j];
-            for (int k = 0; monotone && k < rank; k++) {
-                m->a[i][j] += b[i][k] * b[j][k] / rank;
-            }
-        }
-    }
-}
-
-static void make_bounds(made *m, perp_random *random, int i)
-{
-    const double kind = perp_random_uniform(random, 0.0, 1.0), where = perp_random_uniform(random, 0.0, 1.0);
-    m->lower[i] = kind < 0.6 ? 0.0 : -INFINITY;
-    m->upper[i] = kind < 0.4 || (kind >= 0.53 && kind < 0.8) ? INFINITY : (kind >= 0.5 && kind < 0.53 ? 0.0 : 1.5);
-    double z = perp_random_uniform(random, kind < 0.6 ? 0.0 : -1.0, 1.0);
-    z = where < 0.35 && m->lower[i] > -INFINITY ? m->lower[i] : z;
-    z = where > 0.65 && m->upper[i] < INFINITY ? m->upper[i] : z;
-    m->solution[i] = fmin(fmax(z, m->lower[i]), m->upper[i]);
-}
-
-static made make(uint64_t seed, shape form, bool monotone)
-{
-    perp_random random = {seed * 7 + 3};
-    made m = {.n = 1 + (int)(seed % LARGEST), .shape = form};
-    double f[LARGEST];
-    make_matrix(&m, &random, monotone);
-    for (int i = 0; i < m.n; i++) {
-        m.c[i] = perp_random_uniform(&random, 0.0, 1.0);
-        make_bounds(&m, &random, i);
-    }
-    evaluate_made(&m, m.solution, f, NULL);
-    for (int i = 0; i < m.n; i++) {
-        double slack = perp_random_uniform(&random, 0.0, 1.0);
-        slack = slack < 0.1 ? 0.0 : slack;
-        const bool low = m.solution[i] == m.lower[i], high = m.solution[i] == m.upper[i];
-        m.offset[i] = (low ? slack : (high ? -slack : 0.0)) - f[i];
-    }
-    return m;
-}
-
-static perp_nonlinear_mcp problem_of(made *m)
-{
-    return (perp_nonlinear_mcp){
-        .n = m->n, .lower = m->lower, .upper = m->upper, .evaluate = evaluate_made, .context = m};
-}
 
 static void constructed_solutions_solve(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 80; seed++) { /* to rounding of sums of 40 terms of size 1 */
-        made m = make(seed, (shape)(seed % SHAPES), seed % 3 == 0);
-        const perp_nonlinear_mcp p = problem_of(&m);
+        made m = made_case(seed, (made_shape)(seed % MADE_SHAPES), seed % 3 == 0);
+        const perp_nonlinear_mcp p = made_problem(&m);
         assert_true(judge_nonlinear(&p, m.solution) < 1e-13);
     }
 }
@@ -105,9 +21,9 @@ static void monotone_problems(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        made m = make(seed, (shape)(seed / 2 % SHAPES), true);
-        const perp_nonlinear_mcp p = problem_of(&m);
-        double z[LARGEST];
+        made m = made_case(seed, (made_shape)(seed / 2 % MADE_SHAPES), true);
+        const perp_nonlinear_mcp p = made_problem(&m);
+        double z[MADE_LARGEST];
         const perp_mcp_newton_info info = solve_nonlinear(&p, NULL, z);
         ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
         assert_string_equal(info.method, "newton");
@@ -119,31 +35,31 @@ static void monotone_problems(void **state)
 static void problems_that_are_not_monotone(void **state)
 {
     (void)state;
-    int solved[SHAPES] = {0}, by_others = 0;
+    int solved[MADE_SHAPES] = {0}, by_others = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        const shape s = (shape)(seed / 100 % SHAPES);
-        made m = make(seed, s, false);
-        const perp_nonlinear_mcp p = problem_of(&m);
-        double z[LARGEST];
+        const made_shape s = (made_shape)(seed / 100 % MADE_SHAPES);
+        made m = made_case(seed, s, false);
+        const perp_nonlinear_mcp p = made_problem(&m);
+        double z[MADE_LARGEST];
         const perp_mcp_newton_info info = solve_nonlinear(&p, NULL, z);
         solved[s] += info.outcome == PERP_OUTCOME_SOLVED;
         by_others += info.outcome == PERP_OUTCOME_SOLVED && strcmp(info.method, "newton") != 0;
     }
-    assert_int_equal(solved[CUBIC], 100);
-    assert_in_range(solved[EXPONENTIAL], 93, 100);
+    assert_int_equal(solved[MADE_CUBIC], 100);
+    assert_in_range(solved[MADE_EXPONENTIAL], 93, 100);
     assert_true(by_others >= 20);
 }
 
 static void jacobians_of_this_file_are_right(void **state)
 {
     (void)state;
-    double work[LARGEST * LARGEST + 4 * LARGEST];
+    double work[MADE_LARGEST * MADE_LARGEST + 4 * MADE_LARGEST];
     int row, column;
     for (uint64_t seed = 0; seed < 80; seed++) {
-        made m = make(seed, (shape)(seed % SHAPES), false);
-        perp_nonlinear_mcp p = problem_of(&m);
+        made m = made_case(seed, (made_shape)(seed % MADE_SHAPES), false);
+        perp_nonlinear_mcp p = made_problem(&m);
         p.lower = p.upper = NULL; /* one-sided differences at bounds would be worth less */
-        double z[LARGEST];
+        double z[MADE_LARGEST];
         for (int i = 0; i < m.n; i++) {
             z[i] = fabs(m.solution[i]) + 0.5;
         }
@@ -179,7 +95,7 @@ static void contact_problems_by_callback(void **state)
 static void nothing_at_all(void **state)
 {
     (void)state;
-    const perp_nonlinear_mcp p = {.n = 0, .evaluate = evaluate_made};
+    const perp_nonlinear_mcp p = {.n = 0, .evaluate = made_evaluate};
     double none = 0.0;
     for (int k = -1; k < perp_mcp_newton_method_count(); k++) {
         perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
@@ -195,20 +111,20 @@ static void all_free(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 60; seed++) {
-        made m = make(seed, CUBIC, true);
-        double f[LARGEST] = {0.0}, z[LARGEST];
+        made m = made_case(seed, MADE_CUBIC, true);
+        double f[MADE_LARGEST] = {0.0}, z[MADE_LARGEST];
         for (int i = 0; i < m.n; i++) {
             m.lower[i] = -INFINITY;
             m.upper[i] = INFINITY;
             m.offset[i] = 0.0;
         }
-        evaluate_made(&m, m.solution, f, NULL);
+        made_evaluate(&m, m.solution, f, NULL);
         for (int i = 0; i < m.n; i++) {
             m.offset[i] = -f[i];
         }
-        const perp_nonlinear_mcp p = problem_of(&m);
+        const perp_nonlinear_mcp p = made_problem(&m);
         ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve_nonlinear(&p, NULL, z));
-        evaluate_made(&m, z, f, NULL);
+        made_evaluate(&m, z, f, NULL);
         for (int i = 0; i < m.n; i++) {
             assert_true(fabs(f[i]) <= 1e-8);
         }
@@ -218,12 +134,12 @@ static void all_free(void **state)
 static void all_fixed(void **state)
 {
     (void)state;
-    made m = make(19, EXPONENTIAL, false);
+    made m = made_case(19, MADE_EXPONENTIAL, false);
     for (int i = 0; i < m.n; i++) {
         m.lower[i] = m.upper[i] = 0.25 * i - 1.0;
     }
-    const perp_nonlinear_mcp p = problem_of(&m);
-    double z[LARGEST];
+    const perp_nonlinear_mcp p = made_problem(&m);
+    double z[MADE_LARGEST];
     const perp_mcp_newton_info info = solve_nonlinear(&p, NULL, z);
     ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
     assert_memory_equal(z, m.lower, (size_t)m.n * sizeof(double));
