@@ -308,7 +308,7 @@ static void deliver(cascade *s, perp_mcp_newton_solution *solution, perp_mcp_new
     info->residual = c->best.residual;
     info->outcome = c->best.residual <= c->settings->tolerance ? PERP_OUTCOME_SOLVED
                     : s->end == PERP_NEWTON_CANCELLED          ? PERP_OUTCOME_CANCELLED
-                    : s->limited    ? PERP_OUTCOME_ITERATION_LIMIT
+                    : s->limited                               ? PERP_OUTCOME_ITERATION_LIMIT
                                                                : PERP_OUTCOME_ILL_CONDITIONED;
     info->iterations = c->iterations;
     info->factorisations = c->factorisations;

@@ -87,10 +87,16 @@ static void copy_point(const perp_newton_core *c, const perp_newton_point *from,
 
 bool perp_newton_evaluate(perp_newton_core *c, perp_newton_point *point)
 {
-    c->evaluations++;
-    bool defined = c->problem->evaluate(c->problem->context, point->z, point->f, NULL);
+    bool defined = true;
+    for (int i = 0; i < c->n; i++) {
+        defined = defined && isfinite(point->z[i]);
+    }
+    if (defined) {
+        c->evaluations++;
+        defined = c->problem->evaluate(c->problem->context, point->z, point->f, NULL);
+    }
     for (int i = 0; defined && i < c->n; i++) {
-        defined = isfinite(point->f[i]) && isfinite(point->z[i]);
+        defined = isfinite(point->f[i]);
     }
     if (!defined) {
         return false;

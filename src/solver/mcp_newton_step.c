@@ -53,11 +53,11 @@ double perp_newton_search(perp_newton_core *c, const double *direction, const pe
  * does not exist or does not help. */
 static void crash(perp_newton_core *c, double tolerance)
 {
-    enum { STEPS = 40, HALVINGS = 3, LOOK_BACK = 3 };
-    perp_newton_memory memory = {.count = 0};
+    enum { STEPS = 40, HALVINGS = 3 };
+    double before = 0.0;
     for (int k = 0; k < STEPS && c->now.natural > tolerance && !perp_newton_is_cancelled(c); k++) {
         const double merit = perp_newton_natural_merit(c, &c->now);
-        perp_newton_remember(&memory, merit);
+        const perp_newton_aim aim = {fmax(merit, before), merit, HALVINGS, true};
         perp_newton_natural_slopes(c, c->step);
         if (!perp_newton_factor(c, 0.0)) {
             return;
@@ -65,15 +65,10 @@ static void crash(perp_newton_core *c, double tolerance)
         for (int i = 0; i < c->n; i++) {
             c->step[i] = -c->step[i];
         }
-        if (!perp_newton_solve(c, c->step)) {
+        if (!perp_newton_solve(c, c->step) || perp_newton_search(c, c->step, &aim) == 0.0) {
             return;
         }
-        const double reference =
-            fmax(memory.merits[k % PERP_NEWTON_MEMORY], k > 0 ? memory.merits[(k - 1) % PERP_NEWTON_MEMORY] : 0.0);
-        const perp_newton_aim aim = {reference, merit, HALVINGS, true};
-        if (perp_newton_search(c, c->step, &aim) == 0.0) {
-            return;
-        }
+        before = merit;
         c->iterations++;
     }
 }

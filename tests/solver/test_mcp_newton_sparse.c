@@ -117,15 +117,17 @@ static void obstacle_is_a_convex_qp(void **state)
  *
  *     (x_k - 2 x_k-1 + x_k-2) / h = b+ - b-             0 <= (y_k - hill(x_k)) / h  _|_  p >= 0
  *     (y_k - 2 y_k-1 + y_k-2) / h = p - g h             0 <= s +- (x_k - x_k-1) / h _|_  b+- >= 0
- *                                                       0 <= mu p - b+ - b-         _|_  s >= 0 */
-typedef struct throw
-{
+ *                                                       0 <= mu p - b+ - b-         _|_  s >= 0
+ *
+ * `aimed`: one unknown more, the speed at which it was thrown, and one equation more, x at the end is `target`. */
+typedef struct flight {
     int steps;
     double h, mu, hill, x[2], y[2]; /* x[1], y[1] are of step -1 */
+    bool aimed;
+    double target;
     double *lower, *upper;
     int *starts, *rows;
-}
-throw;
+} flight;
 
 enum { X, Y, P, B_PLUS, B_MINUS, S, BLOCK };
 
@@ -145,7 +147,7 @@ static int places(int variable, place *list)
     return counts[variable];
 }
 
-static double entry(const throw *t, int variable, place at, double x)
+static double entry(const flight *t, int variable, place at, double x)
 {
     const double rate = 1.0 / t->h;
     if (at.row == variable && variable <= Y) {
@@ -169,7 +171,7 @@ static double entry(const throw *t, int variable, place at, double x)
     }
 }
 
-static void fill_jacobian(const throw *t, const double *z, double *jacobian)
+static void fill_jacobian(const flight *t, const double *z, double *jacobian)
 {
     for (int k = 0, at = 0; k < t->steps; k++) {
         for (int v = 0; v < BLOCK; v++) {
@@ -178,16 +180,25 @@ static void fill_jacobian(const throw *t, const double *z, double *jacobian)
             for (int i = 0; i < count && k + list[i].later < t->steps; i++) {
                 jacobian[at++] = entry(t, v, list[i], z[BLOCK * k + X]);
             }
+            if (t->aimed && k == t->steps - 1 && v == X) {
+                jacobian[at++] = 1.0;
+            }
         }
+    }
+    if (t->aimed) {
+        jacobian[t->starts[BLOCK * t->steps]] = -1.0; /* of the first row, (x_0 - x_-1) / h - speed */
     }
 }
 
-static bool evaluate_throw(void *context, const double *z, double *f, double *jacobian)
+static bool evaluate_flight(void *context, const double *z, double *f, double *jacobian)
 {
-    const throw *t = context;
+    const flight *t = context;
+    const int speed = BLOCK * t->steps;
+    const double first = t->aimed ? t->x[1] - t->h * z[speed] : t->x[0];
     for (int k = 0; k < t->steps; k++) {
         const double *now = z + BLOCK * k, x = now[X], y = now[Y];
-        const double x1 = k > 0 ? now[X - BLOCK] : t->x[1], x2 = k > 1 ? now[X - 2 * BLOCK] : t->x[k == 0 ? 0 : 1];
+        const double x1 = k > 0 ? now[X - BLOCK] : t->x[1],
+                     x2 = k > 1 ? now[X - 2 * BLOCK] : (k == 0 ? first : t->x[1]);
         const double y1 = k > 0 ? now[Y - BLOCK] : t->y[1], y2 = k > 1 ? now[Y - 2 * BLOCK] : t->y[k == 0 ? 0 : 1];
         double *r = f + BLOCK * k;
         r[X] = (x - 2.0 * x1 + x2) / t->h - now[B_PLUS] + now[B_MINUS];
@@ -197,40 +208,46 @@ static bool evaluate_throw(void *context, const double *z, double *f, double *ja
         r[B_MINUS] = now[S] - (x - x1) / t->h;
         r[S] = t->mu * now[P] - now[B_PLUS] - now[B_MINUS];
     }
+    if (t->aimed) {
+        f[speed] = z[speed - BLOCK + X] - t->target;
+    }
     if (jacobian) {
         fill_jacobian(t, z, jacobian);
     }
     return true;
 }
 
-static throw new_throw(int steps)
+static flight new_flight(int steps, bool aimed)
 {
-    const size_t n = (size_t)(BLOCK * steps);
-    throw t = {steps,
-               0.02,
-               0.3,
-               0.1,
-               {-0.02, 0.0},
-               {0.3, 0.3},
-               calloc(n, sizeof(double)),
-               calloc(n, sizeof(double)),
-               calloc(n + 1, sizeof(int)),
-               calloc(20 * n, sizeof(int))};
+    const size_t n = (size_t)(BLOCK * steps) + 1;
+    flight t = {.steps = steps, .h = 0.02, .mu = 0.3, .hill = 0.1, .x = {-0.02, 0.0}, .y = {0.3, 0.3}, .aimed = aimed};
+    t.lower = calloc(n, sizeof(double));
+    t.upper = calloc(n, sizeof(double));
+    t.starts = calloc(n + 1, sizeof(int));
+    t.rows = calloc(8 * n, sizeof(int));
     assert_true(t.lower && t.upper && t.starts && t.rows);
-    for (int j = 0, at = 0; j < (int)n; j++) {
+    int at = 0;
+    for (int j = 0; j < BLOCK * steps; j++) {
         place list[8];
         const int count = places(j % BLOCK, list), k = j / BLOCK;
         for (int i = 0; i < count && k + list[i].later < steps; i++) {
             t.rows[at++] = BLOCK * (k + list[i].later) + list[i].row;
         }
+        if (aimed && j == BLOCK * (steps - 1) + X) {
+            t.rows[at++] = BLOCK * steps;
+        }
         t.starts[j + 1] = at;
         t.lower[j] = j % BLOCK <= Y ? -INFINITY : 0.0;
         t.upper[j] = INFINITY;
     }
+    t.rows[at++] = X; /* the column of the speed, where there is one */
+    t.starts[n] = at;
+    t.lower[n - 1] = -INFINITY;
+    t.upper[n - 1] = INFINITY;
     return t;
 }
 
-static void free_throw(throw *t)
+static void free_flight(flight *t)
 {
     free(t->lower);
     free(t->upper);
@@ -238,17 +255,19 @@ static void free_throw(throw *t)
     free(t->rows);
 }
 
-static perp_nonlinear_mcp throw_problem(throw *t)
+static perp_nonlinear_mcp flight_problem(flight *t)
 {
-    return (perp_nonlinear_mcp){BLOCK * t->steps, t->lower, t->upper, t->starts, t->rows, evaluate_throw, t, 0.0};
+    const int n = BLOCK * t->steps + (t->aimed ? 1 : 0);
+    return (perp_nonlinear_mcp){n, t->lower, t->upper, t->starts, t->rows, evaluate_flight, t, 0.0};
 }
 
-/* One step after the other, six unknowns each. */
-static void step_by_step(int steps, double *z)
+/* One step after the other, six unknowns each, thrown at `speed` along x. */
+static void step_by_step(int steps, double speed, double *z)
 {
-    throw one = new_throw(1);
+    flight one = new_flight(1, false);
+    one.x[0] = one.x[1] - one.h * speed;
     for (int k = 0; k < steps; k++) {
-        const perp_nonlinear_mcp p = throw_problem(&one);
+        const perp_nonlinear_mcp p = flight_problem(&one);
         const double start[BLOCK] = {one.x[1], one.y[1]};
         perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
         settings.start = start;
@@ -258,7 +277,7 @@ static void step_by_step(int steps, double *z)
         one.x[1] = z[BLOCK * k + X];
         one.y[1] = z[BLOCK * k + Y];
     }
-    free_throw(&one);
+    free_flight(&one);
 }
 
 enum { STEPS = 400, UNKNOWNS = BLOCK * STEPS };
@@ -275,12 +294,12 @@ static void trajectory_at_once_is_that_of_its_steps(void **state)
 {
     (void)state;
     double *z = calloc(3 * UNKNOWNS, sizeof(double)), *expected = z + UNKNOWNS, *start = z + 2 * UNKNOWNS;
-    throw t = new_throw(STEPS);
-    const perp_nonlinear_mcp p = throw_problem(&t);
+    flight t = new_flight(STEPS, false);
+    const perp_nonlinear_mcp p = flight_problem(&t);
     perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
     perp_random random = {1};
     assert_non_null(z);
-    step_by_step(STEPS, expected);
+    step_by_step(STEPS, 1.0, expected);
 
     /* Near it, as a planner starts: Newton alone. An error of a force at the start is one of h^2 STEPS times itself at
      * the end, 0.16, if nothing stops it: 1e-8 of residual is 1e-8 of position, and 1e-6 leaves room. */
@@ -300,31 +319,58 @@ static void trajectory_at_once_is_that_of_its_steps(void **state)
     info = solve_nonlinear_by(&p, &settings, perp_sparse_linear_solver(), z);
     ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
     assert_same_path(z, expected, 1e-6);
-    free_throw(&t);
+    free_flight(&t);
+    free(z);
+}
+
+/* Which throw ends at the target? A boundary-value problem: the start is the trajectory of a throw that ends elsewhere,
+ * and the answer is known because the target is where another throw ended. x at the end rises by about 0.3 m for 1 m/s,
+ * so that 1e-8 of residual is some 1e-7 of speed; 1e-5 leaves room. */
+static void throws_at_a_target(void **state)
+{
+    (void)state;
+    static const double speeds[] = {1.02, 1.1, 0.9, 1.3};
+    double *z = calloc(3 * (UNKNOWNS + 1), sizeof(double)), *start = z + UNKNOWNS + 1, *other = start + UNKNOWNS + 1;
+    flight t = new_flight(STEPS, true);
+    assert_non_null(z);
+    step_by_step(STEPS, 1.0, start);
+    start[UNKNOWNS] = 1.0;
+    for (size_t k = 0; k < sizeof speeds / sizeof *speeds; k++) {
+        const perp_nonlinear_mcp p = flight_problem(&t);
+        perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
+        settings.start = start;
+        step_by_step(STEPS, speeds[k], other);
+        t.target = other[UNKNOWNS - BLOCK + X];
+        assert_true(fabs(t.target - start[UNKNOWNS - BLOCK + X]) > 1e-3);
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve_nonlinear_by(&p, &settings, perp_sparse_linear_solver(), z));
+        ASSERT_NEAR(z[UNKNOWNS], speeds[k], 1e-5);
+        assert_same_path(z, other, 1e-5);
+    }
+    free_flight(&t);
     free(z);
 }
 
 static void jacobian_of_the_trajectory(void **state)
 {
     (void)state;
-    throw t = new_throw(5);
-    const perp_nonlinear_mcp p = throw_problem(&t);
-    double work[1000], z[5 * BLOCK];
+    flight t = new_flight(5, true);
+    const perp_nonlinear_mcp p = flight_problem(&t);
+    double work[1000], z[5 * BLOCK + 1];
     int row, column;
-    for (int i = 0; i < 5 * BLOCK; i++) {
+    for (int i = 0; i <= 5 * BLOCK; i++) {
         z[i] = 0.3 + 0.1 * (i % 7);
     }
     assert_true(perp_nonlinear_mcp_jacobian_work(&p) <= 1000);
     assert_true(perp_nonlinear_mcp_jacobian_error(&p, z, work, &row, &column) < 1e-8);
-    free_throw(&t);
+    free_flight(&t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(obstacle_of_2500),           cmocka_unit_test(dense_and_sparse_agree),
-        cmocka_unit_test(obstacle_is_a_convex_qp),    cmocka_unit_test(trajectory_at_once_is_that_of_its_steps),
-        cmocka_unit_test(jacobian_of_the_trajectory),
+        cmocka_unit_test(obstacle_of_2500),        cmocka_unit_test(dense_and_sparse_agree),
+        cmocka_unit_test(obstacle_is_a_convex_qp), cmocka_unit_test(trajectory_at_once_is_that_of_its_steps),
+        cmocka_unit_test(throws_at_a_target),      cmocka_unit_test(jacobian_of_the_trajectory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
