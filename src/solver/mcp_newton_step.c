@@ -148,7 +148,7 @@ bool perp_newton_is_spent(const perp_newton_core *c)
 
 perp_newton_end perp_newton_attempt(perp_newton_core *c, double tolerance, int max_iterations)
 {
-    enum { PATIENCE = 20 }; /* iterations without half the merit: elsewhere is better */
+    const int patience = c->lemke ? 10 : 20; /* iterations without half the merit: elsewhere is better */
     if (!perp_newton_evaluate(c, &c->now) || !perp_newton_evaluate_jacobian(c, c->now.z)) {
         return PERP_NEWTON_UNDEFINED;
     }
@@ -179,7 +179,7 @@ perp_newton_end perp_newton_attempt(perp_newton_core *c, double tolerance, int m
             length = gradient_step(c);
             memory.count = 0;
         }
-        if ((length == 0.0 && !perp_newton_is_cancelled(c)) || since > PATIENCE) {
+        if ((length == 0.0 && !perp_newton_is_cancelled(c)) || since > patience) {
             return c->now.natural <= tolerance ? PERP_NEWTON_SOLVED : PERP_NEWTON_STALLED;
         }
         c->iterations++;
