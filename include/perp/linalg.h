@@ -160,7 +160,7 @@ PERP_API void perp_qr_solve(const perp_qr *qr, double *b, double *x);
  * `basis_stride` apart. */
 PERP_API void perp_qr_null_space(const perp_qr *qr, double *basis, int basis_stride);
 
-/* ---- a door to sparse factorisations ------------------------------------------------------------------------------ */
+/* ---- a door to sparse factorisations ----------------------------------------------------------------------------- */
 
 /* What a solver needs of a sparse LU, so that the core does not depend on one: perp_sparse_linear_solver (KLU, in
  * perp/linalg_sparse.h) fills it. A handle is for one pattern by compressed columns, as perp_sparse_matrix has it, with

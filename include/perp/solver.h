@@ -252,15 +252,15 @@ PERP_API perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_sett
                                   perp_qp_dual_workspace *workspace, perp_convex_point *solution,
                                   perp_convex_info *info, perp_error *error);
 
-/* ---- nonlinear mcp ------------------------------------------------------------------------------------------------ */
+/* ---- nonlinear mcp ----------------------------------------------------------------------------------------------- */
 
 typedef struct perp_mcp_newton_settings {
-    double tolerance;            /* on perp_nonlinear_mcp_residual; default 1e-8, at least 1e-12 */
-    const char *method;          /* of perp_mcp_newton_method_name: that one alone; NULL: the cascade */
-    int max_iterations;          /* of one attempt; default 0: 200 */
-    int max_factorisations;      /* of all attempts: the cap on a hard problem's time, the same on every machine and run;
-                                    a path search counts as one; default 0: 3000 */
-    const double *start;         /* n, moved between the bounds; NULL: the point there that is nearest to 0 */
+    double tolerance;       /* on perp_nonlinear_mcp_residual; default 1e-8, at least 1e-12 */
+    const char *method;     /* of perp_mcp_newton_method_name: that one alone; NULL: the cascade */
+    int max_iterations;     /* of one attempt; default 0: 200 */
+    int max_factorisations; /* of all attempts: the cap on a hard problem's time, the same on every machine and run;
+                               a path search counts as one; default 0: 3000 */
+    const double *start;    /* n, moved between the bounds; NULL: the point there that is nearest to 0 */
     const volatile bool *cancel; /* honoured within one iteration; NULL: never */
 } perp_mcp_newton_settings;
 

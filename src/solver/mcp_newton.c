@@ -1,13 +1,13 @@
 /* The cascade for nonlinear mcps. Each rung mends one way in which the one before it fails:
  *
  *   newton      crash phase, then semismooth Newton on the Fischer-Burmeister equations: fast where the Jacobian is
- *               regular enough; again without crash phase and with the penalised equations, whose merit has other
- *               minima.
+ *               regular enough.
  *   path        the linearised problem solved whole by Lemke's path: for Jacobians that are singular or not even P0
  *               (contact, games), where the merit has minima that are no solutions.
  *   proximal    F(z) + t (z - centre) with the centre moving along: implicit Euler steps of z' = -F(z) between the
  *               bounds. It walks over the hills of the merit where F itself points to a solution.
- *   restarted   all three from other points, the same on every run.
+ *   restarted   without crash phase and with the penalised equations, whose merit has other minima; then all three
+ *               from other points, the same on every run.
  *
  * The residual of the point decides whether a rung succeeded. If every rung fails, the point with the least residual
  * is returned. */
@@ -48,8 +48,7 @@ static int iterations_of_one(const perp_newton_core *c)
     return c->settings->max_iterations > 0 ? c->settings->max_iterations : 200;
 }
 
-/* ---- rungs --------------------------------------------------------------------------------------------------------
- */
+/* ---- rungs ------------------------------------------------------------------------------------------------------- */
 
 static void attempt(cascade *s, const double *start, bool path)
 {
@@ -223,8 +222,7 @@ static perp_status find_method(const char *name, int *found, perp_error *error)
                         : perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s'", name);
 }
 
-/* ---- beginning and end --------------------------------------------------------------------------------------------
- */
+/* ---- beginning and end ------------------------------------------------------------------------------------------- */
 
 /* Whether the problem is one, and of the workspace's size and pattern. */
 static perp_status check(const perp_newton_core *c, const perp_nonlinear_mcp *problem,

@@ -86,8 +86,7 @@ struct perp_mcp_newton_workspace {
 
 typedef perp_mcp_newton_workspace perp_newton_core;
 
-/* ---- mcp_newton_merit.c: points -----------------------------------------------------------------------------------
- */
+/* ---- mcp_newton_merit.c: points ---------------------------------------------------------------------------------- */
 
 double perp_newton_clamp(const perp_newton_core *c, int i, double z);
 /* F at point->z, and what follows from it; false where it is not defined or not finite. The best point is kept. */
@@ -109,8 +108,7 @@ static inline bool perp_newton_is_cancelled(const perp_newton_core *c)
     return c->settings->cancel && *c->settings->cancel;
 }
 
-/* ---- mcp_newton_matrix.c ------------------------------------------------------------------------------------------
- */
+/* ---- mcp_newton_matrix.c ----------------------------------------------------------------------------------------- */
 
 /* Factors D_z + D_f (G' + shift I); false if it is singular. */
 bool perp_newton_factor(perp_newton_core *c, double shift);
@@ -122,8 +120,7 @@ double perp_newton_jacobian_size(const perp_newton_core *c); /* the largest entr
 /* linear_m = G' + shift I, linear_q = G - linear_m z at now, dense. */
 void perp_newton_linearise(perp_newton_core *c, double shift);
 
-/* ---- mcp_newton_step.c --------------------------------------------------------------------------------------------
- */
+/* ---- mcp_newton_step.c ------------------------------------------------------------------------------------------- */
 
 void perp_newton_remember(perp_newton_memory *memory, double merit);
 double perp_newton_reference(const perp_newton_memory *memory);
@@ -144,8 +141,7 @@ bool perp_newton_is_spent(const perp_newton_core *c); /* the allowance */
  * `tolerance`. */
 perp_newton_end perp_newton_attempt(perp_newton_core *c, double tolerance, int max_iterations);
 
-/* ---- mcp_newton_path.c --------------------------------------------------------------------------------------------
- */
+/* ---- mcp_newton_path.c ------------------------------------------------------------------------------------------- */
 
 /* Steps towards solutions of the linearised problem, which Lemke's path finds. */
 perp_newton_end perp_newton_path_attempt(perp_newton_core *c, double tolerance, int max_iterations);

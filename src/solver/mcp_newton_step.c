@@ -45,8 +45,7 @@ double perp_newton_search(perp_newton_core *c, const double *direction, const pe
     return 0.0;
 }
 
-/* ---- crash phase --------------------------------------------------------------------------------------------------
- */
+/* ---- crash phase ------------------------------------------------------------------------------------------------- */
 
 /* Projected Newton steps on the set of variables that no bound holds: the others go to their bounds. Many variables
  * change sides in one step, where Fischer-Burmeister steps move them over in several. Ends, without harm, where a step
@@ -73,8 +72,7 @@ static void crash(perp_newton_core *c, double tolerance)
     }
 }
 
-/* ---- Fischer-Burmeister steps -------------------------------------------------------------------------------------
- */
+/* ---- Fischer-Burmeister steps ------------------------------------------------------------------------------------ */
 
 static double dot(int n, const double *a, const double *b)
 {

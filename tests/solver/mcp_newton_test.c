@@ -2,8 +2,7 @@
 
 #include <float.h>
 
-/* ---- judge --------------------------------------------------------------------------------------------------------
- */
+/* ---- judge ------------------------------------------------------------------------------------------------------- */
 
 static double lower_of(const perp_nonlinear_mcp *p, int i)
 {
@@ -69,8 +68,7 @@ perp_mcp_newton_info solve_nonlinear(const perp_nonlinear_mcp *problem, const do
     return solve_nonlinear_by(problem, &settings, NULL, z);
 }
 
-/* ---- quadratics ----------------------------------------------------------------------------------------------------
- */
+/* ---- quadratics -------------------------------------------------------------------------------------------------- */
 
 /* F_i = a11 x1^2 + a12 x1 x2 + a22 x2^2 + b . x + c */
 typedef struct quadratic {
@@ -136,8 +134,7 @@ perp_nonlinear_mcp billups(void)
     return (perp_nonlinear_mcp){.n = 1, .evaluate = evaluate_billups};
 }
 
-/* ---- Nash ----------------------------------------------------------------------------------------------------------
- */
+/* ---- Nash -------------------------------------------------------------------------------------------------------- */
 
 const nash nash_5 = {5, 1.1, {10, 8, 6, 4, 2}, {1.2, 1.1, 1.0, 0.9, 0.8}, {0.2, 0.2, 0.2, 0.2, 0.2}};
 const nash nash_10 = {10,
@@ -177,8 +174,7 @@ perp_nonlinear_mcp nash_problem(const nash *data)
     return (perp_nonlinear_mcp){.n = data->n, .evaluate = evaluate_nash, .context = (void *)(uintptr_t)data};
 }
 
-/* ---- obstacle ------------------------------------------------------------------------------------------------------
- */
+/* ---- obstacle ---------------------------------------------------------------------------------------------------- */
 
 void obstacle_product(const obstacle *o, const double *z, double *product)
 {
@@ -250,8 +246,7 @@ perp_nonlinear_mcp obstacle_problem(obstacle *o)
     return (perp_nonlinear_mcp){o->side * o->side, o->lower, o->upper, o->starts, o->rows, evaluate_obstacle, o, 0.0};
 }
 
-/* ---- linear --------------------------------------------------------------------------------------------------------
- */
+/* ---- linear ------------------------------------------------------------------------------------------------------ */
 
 static bool evaluate_linear(void *context, const double *z, double *f, double *jacobian)
 {

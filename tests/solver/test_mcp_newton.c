@@ -64,8 +64,7 @@ static void billups_from_everywhere(void **state)
     }
 }
 
-/* ---- Nash ---------------------------------------------------------------------------------------------------------
- */
+/* ---- Nash -------------------------------------------------------------------------------------------------------- */
 
 static double profit(const nash *d, const double *q, int i, double own)
 {
@@ -117,8 +116,7 @@ static void nash_equilibria(void **state)
     assert_equilibrium(&nash_10, q);
 }
 
-/* ---- bimatrix games -----------------------------------------------------------------------------------------------
- */
+/* ---- bimatrix games ---------------------------------------------------------------------------------------------- */
 
 /* Costs A, B > 0: x and y solve 0 <= A y - e _|_ x >= 0, 0 <= B'x - e _|_ y >= 0. */
 static case_of random_game(uint64_t seed, int rows, int columns)
@@ -200,8 +198,7 @@ static void all_equilibria_of_small_games(void **state)
     assert_true(several >= 15);
 }
 
-/* ---- one method alone ---------------------------------------------------------------------------------------------
- */
+/* ---- one method alone -------------------------------------------------------------------------------------------- */
 
 static void methods_by_name(void **state)
 {

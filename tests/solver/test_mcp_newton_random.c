@@ -4,8 +4,7 @@
 
 #include "mcp_made.h"
 
-/* ---- problems made from a solution ---------------------------------------------------------------------------------
- */
+/* ---- problems made from a solution ------------------------------------------------------------------------------- */
 
 static void constructed_solutions_solve(void **state)
 {
@@ -68,8 +67,7 @@ static void jacobians_of_this_file_are_right(void **state)
     }
 }
 
-/* ---- contact -------------------------------------------------------------------------------------------------------
- */
+/* ---- contact ----------------------------------------------------------------------------------------------------- */
 
 /* Stewart and Trinkle's lcps, whose cone multipliers make the merit's minima: Newton alone leaves some, and all are
  * solved. */
@@ -89,8 +87,7 @@ static void contact_problems_by_callback(void **state)
     assert_in_range(newton_fails, 5, 60);
 }
 
-/* ---- edges ---------------------------------------------------------------------------------------------------------
- */
+/* ---- edges ------------------------------------------------------------------------------------------------------- */
 
 static void nothing_at_all(void **state)
 {

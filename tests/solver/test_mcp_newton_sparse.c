@@ -1,8 +1,7 @@
 /* Large problems by their pattern: the obstacle problem beside other methods, and a whole trajectory with contact. */
 #include "mcp_newton_test.h"
 
-/* ---- obstacle ------------------------------------------------------------------------------------------------------
- */
+/* ---- obstacle ---------------------------------------------------------------------------------------------------- */
 
 /* Projected successive overrelaxation: nothing in common with Newton's method but the problem. */
 static void relax(const obstacle *o, double *z)
@@ -109,8 +108,7 @@ static void obstacle_is_a_convex_qp(void **state)
     free_obstacle(&o);
 }
 
-/* ---- a trajectory --------------------------------------------------------------------------------------------------
- */
+/* ---- a trajectory ------------------------------------------------------------------------------------------------ */
 
 /* A mass thrown over hills, all steps at once: by step x, y (free), the normal impulse, the friction impulses towards
  * +x and -x, and the slip speed; implicit steps of length h from two given positions.

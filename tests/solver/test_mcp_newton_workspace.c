@@ -188,8 +188,7 @@ static void refusals(void **state)
     free_obstacle(&larger);
 }
 
-/* ---- limits --------------------------------------------------------------------------------------------------------
- */
+/* ---- limits ------------------------------------------------------------------------------------------------------ */
 
 /* No solution, and every evaluation counts; the flag is raised at the given one. */
 typedef struct endless {
