@@ -246,6 +246,22 @@ PERP_API void perp_contact_friction_velocity(const perp_contact_friction *proble
  * rho = 1 / W_nn (1 where that is not positive). +infinity where r is not finite. */
 PERP_API double perp_friction_residual(const perp_friction *problem, const double *r);
 
+/* What a contact does: it bears no force, it bears one and does not move along its tangents, it does. */
+typedef enum perp_friction_mode {
+    PERP_FRICTION_OPEN,
+    PERP_FRICTION_STICK,
+    PERP_FRICTION_SLIDE,
+    PERP_FRICTION_MODE_COUNT
+} perp_friction_mode;
+
+/* "open", "stick", "slide". */
+PERP_API const char *perp_friction_mode_name(perp_friction_mode mode);
+
+/* The mode of each contact at a solution r, u. Open is where un is at least fn / rho: of a solution one of them is 0.
+ * Otherwise it slides if |ut| exceeds `tolerance` (of the residual that r was accepted with) times 1 + max |q|. */
+PERP_API void perp_friction_modes(const perp_friction *problem, const double *r, const double *u, double tolerance,
+                                  perp_friction_mode *modes);
+
 /* Each at least 0, +infinity where a number is not finite.
  *   balance     the largest entry of A v + f - H'r - C'y_equality - y_lower + y_upper, over 1 + max |f|
  *   law         as perp_friction_residual, over 1 + max |w|; bounds are contacts without friction. rho = 1 / sum_j

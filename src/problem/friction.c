@@ -36,6 +36,14 @@ void perp_friction_velocity(const perp_friction *problem, const double *r, doubl
     }
 }
 
+/* 1 / rho */
+static double contact_weight(const perp_friction *p, int contact)
+{
+    const ptrdiff_t size = (ptrdiff_t)p->contacts * p->dim, row = (ptrdiff_t)contact * p->dim;
+    const double normal = p->w[row * size + row];
+    return normal > 0.0 ? normal : 1.0;
+}
+
 double perp_friction_residual(const perp_friction *problem, const double *r)
 {
     const int dim = problem->dim, size = problem->contacts * dim;
@@ -47,9 +55,28 @@ double perp_friction_residual(const perp_friction *problem, const double *r)
         for (int k = 0; k < dim; k++) {
             u[k] = perp_problem_row_for_residual(size, problem->w, problem->q, r, row + k, scale);
         }
-        const double normal = problem->w[(ptrdiff_t)row * size + row];
-        const double weight = normal > 0.0 ? normal : 1.0;
+        const double weight = contact_weight(problem, i);
         largest = perp_problem_worse(largest, perp_friction_law(dim, problem->mu[i], weight, r + row, u));
     }
     return largest / scale;
+}
+
+const char *perp_friction_mode_name(perp_friction_mode mode)
+{
+    static const char *const names[PERP_FRICTION_MODE_COUNT] = {"open", "stick", "slide"};
+    return names[mode];
+}
+
+void perp_friction_modes(const perp_friction *problem, const double *r, const double *u, double tolerance,
+                         perp_friction_mode *modes)
+{
+    const int dim = problem->dim;
+    const double scale = perp_problem_scale(problem->contacts * dim, problem->q);
+    for (int i = 0; i < problem->contacts; i++) {
+        const double *force = r + (ptrdiff_t)i * dim, *velocity = u + (ptrdiff_t)i * dim;
+        const double slip = hypot(velocity[1], dim > 2 ? velocity[2] : 0.0);
+        modes[i] = velocity[0] >= contact_weight(problem, i) * force[0] ? PERP_FRICTION_OPEN
+                   : slip > tolerance * scale                           ? PERP_FRICTION_SLIDE
+                                                                        : PERP_FRICTION_STICK;
+    }
 }

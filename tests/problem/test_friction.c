@@ -174,6 +174,17 @@ static void incline(void **state)
     double u[2];
     perp_friction_velocity(&slips, slip, u);
     assert_true(u[0] == 0.0 && u[1] == 2.0);
+    const struct {
+        const perp_friction *problem;
+        const double *r;
+        const char *mode;
+    } cases[] = {{&sticks, stick, "stick"}, {&slips, slip, "slide"}, {&glides, push, "slide"}, {&opens, open, "open"}};
+    for (int k = 0; k < 4; k++) {
+        perp_friction_mode mode;
+        perp_friction_velocity(cases[k].problem, cases[k].r, u);
+        perp_friction_modes(cases[k].problem, cases[k].r, u, 1e-8, &mode);
+        assert_string_equal(perp_friction_mode_name(mode), cases[k].mode);
+    }
     /* and each is wrong for the others; r = 0 leaves z = (-8 + mu 4, 4), of which P(-z) is to be had */
     assert_true(perp_friction_residual(&sticks, slip) > 0.1 && perp_friction_residual(&slips, stick) > 0.1);
     assert_true(perp_friction_residual(&glides, slip) == 2.0 / 9.0);
