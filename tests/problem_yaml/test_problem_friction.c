@@ -132,8 +132,8 @@ static void empty_matrices(void **state)
     static const char *const texts[] = {
         "2 1 1 2 2 0 1 2 0.5",
         "2 1 2 2 2 1 CSparse x\ntriplet: 2-by-2, nzmax: 1 nnz: 0\n1 2 0.5",
-        "2 1 2 2 2 2 CSparse x\n2-by-2, nzmax: 1 nnz: 0, 1-norm: 0\ncol 0 : locations 0 to -1\n"
-        "col 1 : locations 0 to -1 1 2 0.5",
+        ("2 1 2 2 2 2 CSparse x\n2-by-2, nzmax: 1 nnz: 0, 1-norm: 0\ncol 0 : locations 0 to -1\n"
+         "col 1 : locations 0 to -1 1 2 0.5"),
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         perp_problem *p = load(perp_problem_load_dat, texts[i]);
