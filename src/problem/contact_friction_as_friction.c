@@ -4,6 +4,7 @@
 #include <perp/linalg.h>
 #include <perp/problem.h>
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -123,6 +124,7 @@ static bool next_contact(const perp_contact_qp *s, int dim, contact_place *c)
 /* W's columns of one contact, from X = A^-1 H_c' (n x rows). */
 static void fill_columns(const perp_contact_qp *s, const contact_place *c, int dim, const double *x, double *w)
 {
+    assert(c->rows >= 1 && c->rows <= 3); /* as the check saw to */
     const ptrdiff_t size = (ptrdiff_t)s->contact_count * dim;
     contact_place at = first_contact(s);
     while (next_contact(s, dim, &at)) {

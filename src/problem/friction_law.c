@@ -62,7 +62,7 @@ static double difference(int rows, double weight, const double *r, const double 
  * left in it, so that its rounding is that of z. */
 static double natural_map(int rows, double mu, double weight, const double *r, const double *z)
 {
-    perp_twofold y[3];
+    perp_twofold y[3] = {{0.0, 0.0}};
     const double half = difference(rows, weight, r, z, y);
     if (half == 0.0) {
         return norm3(rows, z); /* P(0) = 0 and p = z */
