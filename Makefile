@@ -61,10 +61,11 @@ lint: ## formatting, shell scripts and static analysis; changes nothing
 fuzz: ## fuzz the readers of scenes, meshes and problems under ASan+UBSan for FUZZ_SECONDS (600); findings go to build/fuzz
 	@tools/deps.sh build test
 	@$(CONFIGURE) --preset asan-ubsan
-	@cmake --build --preset asan-ubsan --target fuzz_scene fuzz_mesh fuzz_problem -- -j$(JOBS)
+	@cmake --build --preset asan-ubsan --target fuzz_scene fuzz_mesh fuzz_problem fuzz_friction -- -j$(JOBS)
 	@tests/fuzz/run.sh scene build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
 	@tests/fuzz/run.sh mesh build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
 	@tests/fuzz/run.sh problem build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
+	@tests/fuzz/run.sh friction build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
 
 format: ## rewrite every C file in the project's format
 	@tools/deps.sh lint

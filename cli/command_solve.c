@@ -405,6 +405,9 @@ static int solve_complementarity(const perp_problem *problem, const solve_option
 
 static int solve_problem(const perp_problem *problem, const solve_options *o, const char *file)
 {
+    if (problem->kind == PERP_PROBLEM_FRICTION) {
+        return cli_fail(EXIT_REFUSED, "friction problems can be read, but not solved yet");
+    }
     const int code = check_options(o, problem->kind);
     if (code != EXIT_DONE) {
         return code;

@@ -254,6 +254,22 @@ PERP_API void perp_contact_friction_velocity(const perp_contact_friction *proble
  * rho = 1 / W_nn (1 where that is not positive). +infinity where r is not finite. */
 PERP_API double perp_friction_residual(const perp_friction *problem, const double *r);
 
+/* What a contact does: it bears no force, it bears one and does not move along its tangents, it does. */
+typedef enum perp_friction_mode {
+    PERP_FRICTION_OPEN,
+    PERP_FRICTION_STICK,
+    PERP_FRICTION_SLIDE,
+    PERP_FRICTION_MODE_COUNT
+} perp_friction_mode;
+
+/* "open", "stick", "slide". */
+PERP_API const char *perp_friction_mode_name(perp_friction_mode mode);
+
+/* The mode of each contact at a solution r, u. Open is where un is at least fn / rho: of a solution one of them is 0.
+ * Otherwise it slides if |ut| exceeds `tolerance` (of the residual that r was accepted with) times 1 + max |q|. */
+PERP_API void perp_friction_modes(const perp_friction *problem, const double *r, const double *u, double tolerance,
+                                  perp_friction_mode *modes);
+
 /* Each at least 0, +infinity where a number is not finite.
  *   balance     the largest entry of A v + f - H'r - C'y_equality - y_lower + y_upper, over 1 + max |f|
  *   law         as perp_friction_residual, over 1 + max |w|; bounds are contacts without friction. rho = 1 / sum_j
@@ -340,6 +356,61 @@ PERP_API void perp_qp_from_contact_qp(const perp_qp *problem, const perp_contact
                                       const perp_convex_point *contact_point, const perp_convex_point *point);
 PERP_API void perp_cone_qp_from_contact_qp(const perp_cone_qp *problem, const perp_contact_qp_arrays *arrays,
                                            const perp_convex_point *contact_point, const perp_convex_point *point);
+
+/* ---- a contact friction problem as a friction problem, and back ---- */
+
+/* A conversion's sizes. Contacts get `dim` rows each: 3 if one has 3, else 2. */
+typedef struct perp_friction_reduction_size {
+    int contacts, dim;
+    ptrdiff_t w;      /* (contacts dim)^2 */
+    ptrdiff_t factor; /* of A, block by block */
+} perp_friction_reduction_size;
+
+/* The caller's arrays. */
+typedef struct perp_friction_reduction {
+    double *w, *q, *mu; /* w, contacts dim, contacts: the friction problem, which borrows them */
+    double *factor;     /* factor: of A, L L' = A by blocks */
+    double *free_v;     /* n: -A^-1 f, the motion without contacts */
+    double *work;       /* 3 n */
+} perp_friction_reduction;
+
+PERP_API perp_friction_reduction_size perp_contact_friction_as_friction_size(const perp_contact_friction *problem);
+
+/* W = H A^-1 H', q = w - H A^-1 f. SINGULAR where A is not positive definite, to rounding; BAD_INPUT where there are
+ * equations or finite bounds, which a friction problem cannot say. The problem must pass its check.
+ *
+ * A contact of fewer rows than dim is padded by tangents that neither move nor are felt, rows and columns of zeros: so
+ * no solution is lost or gained, but that the force along such a tangent is of no consequence. One with one row gets
+ * mu = 0. */
+PERP_API perp_status perp_contact_friction_as_friction(const perp_contact_friction *problem,
+                                                       const perp_friction_reduction *reduction,
+                                                       perp_friction *friction, perp_error *error);
+/* v = A^-1 (H'r - f) and y = r without the padding, from the friction problem's r; y_lower and y_upper, where there
+ * are infinite bounds, are 0. */
+PERP_API void perp_contact_friction_from_friction(const perp_contact_friction *problem,
+                                                  const perp_friction_reduction *reduction, const double *r,
+                                                  const perp_convex_point *point);
+
+/* The caller's arrays for a friction problem as bodies; size = contacts dim. */
+typedef struct perp_friction_lift {
+    double *factor;   /* size * size */
+    int *order;       /* size */
+    int *block_start; /* size + 1 */
+    double *hessian;  /* size */
+    double *g;        /* size */
+    int *row_start;   /* contacts + 1; it is slack_start too */
+    int *dof_start;   /* contacts + 1 */
+    int *dofs;        /* contacts * size */
+    double *jacobian; /* size * size */
+} perp_friction_lift;
+
+/* W = L L' by a Cholesky factorisation that pivots, L having as many columns as W has rank: with H = L, A = 1, f = 0
+ * and w = q a velocity of each column, v = L'r, gives the same u. Exact zeros of L are left out. The system borrows
+ * the arrays and q, the problem the system and mu. r is the same in both. BAD_INPUT where W is not symmetric, or not
+ * positive semidefinite, both to rounding. The problem must pass its check. */
+PERP_API perp_status perp_friction_as_contact_friction(const perp_friction *problem, const perp_friction_lift *lift,
+                                                       perp_contact_qp *system, perp_contact_friction *contact_friction,
+                                                       perp_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* perp/problem_yaml.h - complementarity and convex problems from YAML text (JSON is YAML), strictly.
+/* perp/problem_yaml.h - complementarity, convex and friction problems from YAML text (JSON is YAML), strictly.
  *
  *     kind: lcp                       kind: mlcp                      kind: mcp
  *     M: [[2, 1], [1, 2]]             M: {rows: 2, cols: 2,           M: [[2, 1], [1, 2]]
@@ -13,6 +13,12 @@
  *     A: [[1, -2]]                    cones:                          b: [4, 6]
  *     b: [-2]                           - {A: [[1, 0], [0, 1]],       C: [[1, -1]]
  *     lower: [0, -.inf]                    b: [1, 0]}                 d: [0]
+ *
+ *     kind: friction
+ *     dim: 2                          rows of a contact: 2 (n, t) or 3 (n, t, o)
+ *     W: [[2, 0], [0, 2]]
+ *     q: [-8, 4]
+ *     mu: [0.25]                      one for each contact
  *
  * with the meaning that perp/problem.h gives the keys. Of a convex problem g is needed (it says how many unknowns there
  * are), of a qp H, of a cone-qp `cones`; A comes with b and C with d.
@@ -42,10 +48,11 @@ typedef enum perp_problem_kind {
     PERP_PROBLEM_QP,
     PERP_PROBLEM_CONE_QP,
     PERP_PROBLEM_LP,
+    PERP_PROBLEM_FRICTION,
     PERP_PROBLEM_KIND_COUNT
 } perp_problem_kind;
 
-/* "lcp", "mlcp", "mcp", "qp", "cone-qp", "lp". */
+/* "lcp", "mlcp", "mcp", "qp", "cone-qp", "lp", "friction". */
 PERP_API const char *perp_problem_kind_name(perp_problem_kind kind);
 /* A qp, a cone-qp or an lp. */
 PERP_API bool perp_problem_is_convex(perp_problem_kind kind);
@@ -62,13 +69,15 @@ typedef struct perp_problem {
         perp_mcp mcp;
         perp_qp qp;
         perp_cone_qp cone_qp;
+        perp_friction friction;
     };
     int hessian_line, hessian_column; /* where H stands, for what is found wrong with it later; 0: there is none */
     perp_problem_memory *memory;
 } perp_problem;
 
 PERP_API int perp_problem_size(const perp_problem *problem);
-/* The scaled residual of its class; the first of lcp, mlcp and mcp, the second of the convex ones. */
+/* The scaled residual of its class; the first of lcp, mlcp, mcp (of z) and friction (of r), the second of the convex
+ * ones. */
 PERP_API double perp_problem_residual(const perp_problem *problem, const double *z);
 PERP_API perp_convex_residual perp_problem_convex_residual(const perp_problem *problem, const perp_convex_point *point);
 
@@ -77,6 +86,13 @@ PERP_API perp_convex_residual perp_problem_convex_residual(const perp_problem *p
 PERP_API perp_status perp_problem_load_text(const char *text, size_t length, const char *name,
                                             const perp_allocator *allocator, perp_problem **problem,
                                             perp_diagnostics *diagnostics);
+/* The same for the text files in which Siconos keeps local friction problems, W dense, in blocks or sparse: its q, W,
+ * mu and law are those of perp_friction. Of numbers that cannot be read all are told, but after a wrong count the first
+ * error is the last. */
+PERP_API perp_status perp_problem_load_dat(const char *text, size_t length, const char *name,
+                                           const perp_allocator *allocator, perp_problem **problem,
+                                           perp_diagnostics *diagnostics);
+/* A file whose name ends in .dat is read as by perp_problem_load_dat, any other as YAML. */
 PERP_API perp_status perp_problem_load_file(const char *path, const perp_allocator *allocator, perp_problem **problem,
                                             perp_diagnostics *diagnostics);
 PERP_API void perp_problem_free(perp_problem *problem); /* NULL allowed */

@@ -45,6 +45,18 @@ typedef struct perp_convex_report {
 /* Likewise. Of a problem without a solution x and the multipliers are empty, and the evidence stands in `certificate`:
  * `farkas`, multipliers as perp_*_infeasibility takes them, or `direction`, and its `measure`. */
 PERP_API char *perp_convex_json(const perp_convex_report *report, const perp_error *failure);
+
+/* What became of one friction problem. */
+typedef struct perp_friction_report {
+    const perp_friction *problem;
+    const perp_friction_info *info;
+    const double *r, *u; /* contacts * dim; of an infeasible problem they are not looked at */
+    double time_us;
+    double tolerance; /* that the modes of the contacts are told with: perp_friction_modes */
+} perp_friction_report;
+
+/* Likewise. Of a problem without a solution r, u and `modes` are empty, and `certificate` has the `measure`. */
+PERP_API char *perp_friction_json(const perp_friction_report *report, const perp_error *failure);
 PERP_API void perp_text_free(char *text); /* NULL allowed */
 
 /* The version of jansson that is used; a string constant. */

@@ -161,8 +161,9 @@ perp_status perp_contact_qp_check(const perp_contact_qp *problem, perp_error *er
     return status ? status : perp_convex_check_bounds(p->n, p->lower, p->upper, error);
 }
 
-static perp_convex_view view_of(const perp_contact_qp *p)
+perp_convex_view perp_contact_qp_view(const perp_contact_qp *problem)
 {
+    const perp_contact_qp *p = problem;
     const perp_convex_view view = {.n = p->n,
                                    .block_count = p->block_count,
                                    .block_start = p->block_start,
@@ -190,24 +191,24 @@ static perp_convex_view view_of(const perp_contact_qp *p)
 
 perp_convex_residual perp_contact_qp_residual(const perp_contact_qp *problem, const perp_convex_point *point)
 {
-    const perp_convex_view view = view_of(problem);
+    const perp_convex_view view = perp_contact_qp_view(problem);
     return perp_convex_view_residual(&view, point);
 }
 
 double perp_contact_qp_objective(const perp_contact_qp *problem, const double *x)
 {
-    const perp_convex_view view = view_of(problem);
+    const perp_convex_view view = perp_contact_qp_view(problem);
     return perp_convex_view_objective(&view, x);
 }
 
 double perp_contact_qp_infeasibility(const perp_contact_qp *problem, const perp_convex_point *point)
 {
-    const perp_convex_view view = view_of(problem);
+    const perp_convex_view view = perp_contact_qp_view(problem);
     return perp_convex_view_infeasibility(&view, point);
 }
 
 double perp_contact_qp_unboundedness(const perp_contact_qp *problem, const double *x)
 {
-    const perp_convex_view view = view_of(problem);
+    const perp_convex_view view = perp_contact_qp_view(problem);
     return perp_convex_view_unboundedness(&view, x);
 }

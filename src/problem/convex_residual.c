@@ -92,11 +92,16 @@ static void measure_bounds(const perp_convex_view *v, const perp_convex_point *p
     }
 }
 
+bool perp_convex_point_is_finite(const perp_convex_view *view, const perp_convex_point *point)
+{
+    return all_finite(view->n, point->x) && multipliers_are_finite(view, point);
+}
+
 perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point)
 {
     const perp_convex_view *v = view;
     perp_convex_residual r = {INFINITY, INFINITY, INFINITY};
-    if (!all_finite(v->n, point->x) || !multipliers_are_finite(v, point)) {
+    if (!perp_convex_point_is_finite(v, point)) {
         return r;
     }
     double primal =

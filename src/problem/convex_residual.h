@@ -38,6 +38,11 @@ typedef struct perp_convex_view {
     const double *lower, *upper;
 } perp_convex_view;
 
+perp_convex_view perp_contact_qp_view(const perp_contact_qp *problem);
+
+/* x and all multipliers that the class has. */
+bool perp_convex_point_is_finite(const perp_convex_view *view, const perp_convex_point *point);
+
 perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point);
 double perp_convex_view_objective(const perp_convex_view *view, const double *x);
 double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point);

@@ -2,14 +2,16 @@
  *
  * The size of a complementarity problem is that of M, whatever the order of the keys. So a first pass over the key
  * table only notes where each value stands, and the values are read in the order M, q, then what the kind adds. The
- * convex kinds are read alike (problem_convex.c).
+ * convex kinds (problem_convex.c) and friction problems (problem_friction.c) are read alike.
  *
  * All errors are told in one go: what is wrong with one value does not keep the others from being read. Where M does
  * not say how large the problem is, the others are read without a judgement on their size. */
 #include <perp/problem_yaml.h>
 
 #include "base/plain_locale.h"
+#include "problem_yaml/friction_dat.h"
 #include "problem_yaml/problem_convex.h"
+#include "problem_yaml/problem_friction.h"
 #include "problem_yaml/problem_values.h"
 #include "yaml/yaml_source.h"
 
@@ -53,10 +55,10 @@ static const key_table tables[] = {
     [PERP_PROBLEM_MLCP] = {"mlcp", mlcp_keys, COUNT(mlcp_keys)},
     [PERP_PROBLEM_MCP] = {"mcp", mcp_keys, COUNT(mcp_keys)},
 };
-static const char *const kind_names[] = {
-    [PERP_PROBLEM_LCP] = "lcp",      [PERP_PROBLEM_MLCP] = "mlcp",       [PERP_PROBLEM_MCP] = "mcp",
-    [PERP_PROBLEM_QP] = "qp",        [PERP_PROBLEM_CONE_QP] = "cone-qp", [PERP_PROBLEM_LP] = "lp",
-    [PERP_PROBLEM_KIND_COUNT] = NULL};
+static const char *const kind_names[] = {[PERP_PROBLEM_LCP] = "lcp",           [PERP_PROBLEM_MLCP] = "mlcp",
+                                         [PERP_PROBLEM_MCP] = "mcp",           [PERP_PROBLEM_QP] = "qp",
+                                         [PERP_PROBLEM_CONE_QP] = "cone-qp",   [PERP_PROBLEM_LP] = "lp",
+                                         [PERP_PROBLEM_FRICTION] = "friction", [PERP_PROBLEM_KIND_COUNT] = NULL};
 static const key_table any_table = {"a problem", keys_of_any_kind, COUNT(keys_of_any_kind)};
 
 const char *perp_problem_kind_name(perp_problem_kind kind)
@@ -145,30 +147,20 @@ static bool read_values(decoder *d, const key_table *table, const key_places *at
 
 /* ---- problems ---------------------------------------------------------------------------------------------------- */
 
-enum { KIND_UNKNOWN = -1, KIND_PLANNED = -2 };
-
-/* The kind, or one of the above after an error. */
+/* The kind, or -1 after an error. */
 static int read_kind(decoder *d, const yaml_node *root)
 {
-    static const char *const planned[] = {"friction", NULL};
     const yaml_node *node = perp_yaml_tree_find(root, "kind", 4);
     if (!node) {
         perp_decode_error(d, root,
-                          perp_looks_convex(root)
+                          perp_looks_like_friction(root) ? "`kind` is missing; write `kind: friction`"
+                          : perp_looks_convex(root)
                               ? "`kind` is missing; write `kind: qp` (or cone-qp, lp)"
-                              : "`kind` is missing; write `kind: lcp` (or mlcp, mcp, qp, cone-qp, lp)");
-        return KIND_UNKNOWN;
+                              : "`kind` is missing; write `kind: lcp` (or mlcp, mcp, qp, cone-qp, lp, friction)");
+        return -1;
     }
     d->key = &lcp_keys[0];
-    if (perp_find_word(node, planned) >= 0) {
-        perp_decode_error(
-            d, node,
-            "problems of kind `%s` are not available yet; this version solves lcp, mlcp, mcp, qp, cone-qp and lp",
-            node->text);
-        return KIND_PLANNED;
-    }
-    const int kind = perp_read_word(d, node, kind_names);
-    return kind >= 0 ? kind : KIND_UNKNOWN;
+    return perp_read_word(d, node, kind_names);
 }
 
 /* Which keys must be there, and which must not, is unknown: what is wrong with their values is told all the same. */
@@ -176,6 +168,10 @@ static bool read_without_kind(decoder *d, const yaml_node *root)
 {
     key_places at = {0};
     draft r = {0};
+    if (perp_looks_like_friction(root)) {
+        perp_read_friction_without_kind(d, root);
+        return false;
+    }
     if (perp_looks_convex(root)) {
         perp_read_convex_without_kind(d, root);
         return false;
@@ -200,6 +196,8 @@ int perp_problem_size(const perp_problem *problem)
         return problem->qp.n;
     case PERP_PROBLEM_CONE_QP:
         return problem->cone_qp.n;
+    case PERP_PROBLEM_FRICTION:
+        return problem->friction.contacts * problem->friction.dim;
     default:
         return problem->lcp.n;
     }
@@ -208,9 +206,16 @@ int perp_problem_size(const perp_problem *problem)
 double perp_problem_residual(const perp_problem *problem, const double *z)
 {
     assert(!perp_problem_is_convex(problem->kind));
-    return problem->kind == PERP_PROBLEM_MLCP  ? perp_mlcp_residual(&problem->mlcp, z)
-           : problem->kind == PERP_PROBLEM_MCP ? perp_mcp_residual(&problem->mcp, z)
-                                               : perp_lcp_residual(&problem->lcp, z);
+    switch (problem->kind) {
+    case PERP_PROBLEM_MLCP:
+        return perp_mlcp_residual(&problem->mlcp, z);
+    case PERP_PROBLEM_MCP:
+        return perp_mcp_residual(&problem->mcp, z);
+    case PERP_PROBLEM_FRICTION:
+        return perp_friction_residual(&problem->friction, z);
+    default:
+        return perp_lcp_residual(&problem->lcp, z);
+    }
 }
 
 perp_convex_residual perp_problem_convex_residual(const perp_problem *problem, const perp_convex_point *point)
@@ -239,7 +244,10 @@ static bool fill(decoder *d, const yaml_node *root, perp_problem *problem)
     }
     const int kind = read_kind(d, root);
     if (kind < 0) {
-        return kind == KIND_UNKNOWN && read_without_kind(d, root);
+        return read_without_kind(d, root);
+    }
+    if (kind == PERP_PROBLEM_FRICTION) {
+        return perp_read_friction(d, root, problem);
     }
     if (perp_problem_is_convex((perp_problem_kind)kind)) {
         return perp_read_convex(d, root, (perp_problem_kind)kind, problem);
@@ -262,31 +270,36 @@ static bool fill(decoder *d, const yaml_node *root, perp_problem *problem)
     return check(problem, &error) == PERP_STATUS_OK || perp_decode_error(d, root, "%s", error.message);
 }
 
+/* A text in a plain locale, into the problem; diagnostics say what is wrong. */
+typedef perp_status read_text(const char *text, size_t length, const char *name, perp_problem_memory *memory,
+                              perp_diagnostics *diagnostics);
+
 /* The tree is thrown away afterwards: a node is many times larger than the number it holds. */
-static perp_status load(const char *text, size_t length, const char *name, perp_problem_memory *memory,
-                        perp_diagnostics *diagnostics)
+static perp_status read_yaml(const char *text, size_t length, const char *name, perp_problem_memory *memory,
+                             perp_diagnostics *diagnostics)
 {
-    perp_plain_locale locale = {0};
-    if (!perp_plain_locale_open(&locale)) {
-        perp_plain_locale_close(&locale);
-        return PERP_STATUS_OUT_OF_MEMORY;
-    }
     perp_arena trees;
     perp_arena_init(&trees, &memory->allocator);
     yaml_reader reader = {.arena = &trees, .diagnostics = diagnostics};
     decoder d = {.diagnostics = diagnostics, .arena = &memory->arena};
-    perp_plain_locale_enter(&locale);
     const yaml_node *root = perp_yaml_tree_parse(&reader, text, length, name);
     const bool good = root && fill(&d, root, &memory->problem) && diagnostics->errors == 0;
-    perp_plain_locale_leave(&locale);
-    perp_plain_locale_close(&locale);
     perp_arena_clear(&trees);
     const bool memory_short = reader.out_of_memory || d.out_of_memory;
     return memory_short ? PERP_STATUS_OUT_OF_MEMORY : good ? PERP_STATUS_OK : PERP_STATUS_BAD_INPUT;
 }
 
-perp_status perp_problem_load_text(const char *text, size_t length, const char *name, const perp_allocator *allocator,
-                                   perp_problem **problem, perp_diagnostics *diagnostics)
+static perp_status read_dat(const char *text, size_t length, const char *name, perp_problem_memory *memory,
+                            perp_diagnostics *diagnostics)
+{
+    friction_dat d = {.name = name, .diagnostics = diagnostics, .arena = &memory->arena};
+    memory->problem.kind = PERP_PROBLEM_FRICTION;
+    const bool good = perp_read_friction_dat(&d, text, length, &memory->problem.friction);
+    return d.out_of_memory ? PERP_STATUS_OUT_OF_MEMORY : good ? PERP_STATUS_OK : PERP_STATUS_BAD_INPUT;
+}
+
+static perp_status load(read_text *read, const char *text, size_t length, const char *name,
+                        const perp_allocator *allocator, perp_problem **problem, perp_diagnostics *diagnostics)
 {
     *problem = NULL;
     if (!perp_yaml_fits(name, length, diagnostics)) {
@@ -301,7 +314,14 @@ perp_status perp_problem_load_text(const char *text, size_t length, const char *
     memory->allocator = from;
     memory->problem.memory = memory;
     perp_arena_init(&memory->arena, &from);
-    const perp_status status = load(text, length, name, memory, diagnostics);
+    perp_plain_locale locale = {0};
+    perp_status status = PERP_STATUS_OUT_OF_MEMORY;
+    if (perp_plain_locale_open(&locale)) {
+        perp_plain_locale_enter(&locale);
+        status = read(text, length, name, memory, diagnostics);
+        perp_plain_locale_leave(&locale);
+    }
+    perp_plain_locale_close(&locale);
     perp_yaml_sort_diagnostics(diagnostics);
     if (status == PERP_STATUS_OK) {
         *problem = &memory->problem;
@@ -309,6 +329,18 @@ perp_status perp_problem_load_text(const char *text, size_t length, const char *
     }
     perp_problem_free(&memory->problem);
     return status == PERP_STATUS_OUT_OF_MEMORY ? perp_yaml_out_of_memory(name, diagnostics) : status;
+}
+
+perp_status perp_problem_load_text(const char *text, size_t length, const char *name, const perp_allocator *allocator,
+                                   perp_problem **problem, perp_diagnostics *diagnostics)
+{
+    return load(read_yaml, text, length, name, allocator, problem, diagnostics);
+}
+
+perp_status perp_problem_load_dat(const char *text, size_t length, const char *name, const perp_allocator *allocator,
+                                  perp_problem **problem, perp_diagnostics *diagnostics)
+{
+    return load(read_dat, text, length, name, allocator, problem, diagnostics);
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -321,19 +353,14 @@ perp_status perp_problem_load_file(const char *path, const perp_allocator *alloc
                                    perp_diagnostics *diagnostics)
 {
     *problem = NULL;
-    if (ends_with(path, ".dat")) {
-        perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, path, 1, 1, "",
-                             "files of friction problems (.dat) are not available yet; this version reads YAML: lcp, "
-                             "mlcp, mcp, qp, cone-qp and lp");
-        return PERP_STATUS_BAD_INPUT;
-    }
     perp_arena arena;
     perp_arena_init(&arena, allocator);
     char *text;
     size_t length;
     perp_status status = perp_yaml_read_file(&arena, path, &text, &length, diagnostics);
     if (status == PERP_STATUS_OK) {
-        status = perp_problem_load_text(text, length, path, allocator, problem, diagnostics);
+        status =
+            load(ends_with(path, ".dat") ? read_dat : read_yaml, text, length, path, allocator, problem, diagnostics);
     }
     perp_arena_clear(&arena);
     return status;

@@ -2,6 +2,8 @@
 
 #include "trace/json_maker.h"
 
+#include <stdlib.h>
+
 static json_t *words(const char *const *texts, int count)
 {
     json_t *array = json_array();
@@ -152,6 +154,53 @@ char *perp_convex_json(const perp_convex_report *r, const perp_error *failure)
     if (r) {
         put_convex(&m, r);
     }
+    if (failure) {
+        perp_json_put(&m, "error", perp_json_failure(failure));
+    }
+    return perp_json_dump(&m);
+}
+
+/* ---- friction ---------------------------------------------------------------------------------------------------- */
+
+static void put_friction(json_maker *m, const perp_friction_report *r, const perp_friction_mode *modes)
+{
+    const perp_friction_info *info = r->info;
+    const bool point = info->outcome != PERP_OUTCOME_INFEASIBLE;
+    const int contacts = point ? r->problem->contacts : 0, size = contacts * r->problem->dim;
+    perp_json_put(m, "method", json_string(info->method ? info->method : ""));
+    perp_json_put(m, "tried", words(info->tried, info->tried_count));
+    perp_json_put(m, "residual", point ? perp_json_real(info->residual) : json_null());
+    perp_json_put(m, "iterations", json_integer(info->iterations));
+    perp_json_put(m, "time_us", perp_json_real(r->time_us));
+    perp_json_put(m, "r", perp_json_reals(r->r, size));
+    perp_json_put(m, "u", perp_json_reals(r->u, size));
+    json_t *names = json_array();
+    for (int i = 0; names && i < contacts; i++) {
+        names = perp_json_appended(names, json_string(perp_friction_mode_name(modes[i])));
+    }
+    perp_json_put(m, "modes", names);
+    json_maker certificate = perp_json_object();
+    if (!point) {
+        perp_json_put(&certificate, "measure", perp_json_real(info->certificate));
+    }
+    perp_json_put(m, "certificate", perp_json_finished(&certificate));
+}
+
+char *perp_friction_json(const perp_friction_report *r, const perp_error *failure)
+{
+    perp_friction_mode *modes = r ? malloc(((size_t)r->problem->contacts + 1) * sizeof *modes) : NULL;
+    if (r && !modes) {
+        return NULL;
+    }
+    json_maker m = perp_json_object();
+    perp_json_put(&m, "status", json_string(r ? perp_outcome_name(r->info->outcome) : "invalid"));
+    if (r) {
+        if (r->info->outcome != PERP_OUTCOME_INFEASIBLE) {
+            perp_friction_modes(r->problem, r->r, r->u, r->tolerance, modes);
+        }
+        put_friction(&m, r, modes);
+    }
+    free(modes);
     if (failure) {
         perp_json_put(&m, "error", perp_json_failure(failure));
     }

@@ -492,7 +492,7 @@ def test_interrupted(perp):
 def test_files_that_cannot_be_read(perp):
     assert "none.yaml:1:1: " in perp("solve", "none.yaml", code=3).stderr
     perp.write("box.dat", "3\n")
-    assert "not available yet" in perp("solve", "box.dat", code=3).stderr
+    assert perp("solve", "box.dat", code=3).stderr.startswith("box.dat:2:1: expected the number of contacts")
 
 
 def test_output_that_cannot_be_written(perp):

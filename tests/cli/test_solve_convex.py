@@ -516,8 +516,7 @@ def test_a_tolerance_is_held_to(perp, kind):
     ("kind: lp\ng: [1]\nA: [[1]]\n", "3:4", "`A` needs `b`"),
     ("kind: qp\nH: [[1, 2], [3, 9]]\ng: [1, 1]\n", "2:14", "not symmetric"),
     ("kind: qp\nH: [[1, 2], [2, 1]]\ng: [1, 1]\n", "2:4", "not positive semidefinite"),
-    ("kind: cone-qp\ng: [1]\ncones: [{A: [[1]], b: [.nan]}]\n", "3:24", "NaN"),
-    ("kind: friction\nW: [[1]]\n", "1:7", "not available yet")])
+    ("kind: cone-qp\ng: [1]\ncones: [{A: [[1]], b: [.nan]}]\n", "3:24", "NaN")])
 def test_bad_input(perp, text, place, words):
     perp.write("p.yaml", text)
     done = perp("solve", "p.yaml", code=3)

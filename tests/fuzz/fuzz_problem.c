@@ -4,6 +4,7 @@
 #include <perp/problem_yaml.h>
 #include <perp/solver.h>
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +96,14 @@ static void exercise_convex(const perp_problem *p)
     require(info.outcome != PERP_OUTCOME_UNBOUNDED || unboundedness <= 1e-8);
 }
 
+static void exercise_friction(const perp_problem *p)
+{
+    static const double r[MOST];
+    perp_error error;
+    require(perp_friction_check(&p->friction, &error) == PERP_STATUS_OK);
+    require(!isnan(perp_problem_residual(p, r)));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static perp_diagnostics diagnostics;
@@ -106,7 +115,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require((status == PERP_STATUS_OK) == (diagnostics.errors == 0));
     if (problem) {
         if (is_small(problem)) {
-            (perp_problem_is_convex(problem->kind) ? exercise_convex : exercise)(problem);
+            (problem->kind == PERP_PROBLEM_FRICTION  ? exercise_friction
+             : perp_problem_is_convex(problem->kind) ? exercise_convex
+                                                     : exercise)(problem);
         }
         perp_problem_free(problem);
     }

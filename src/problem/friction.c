@@ -1,0 +1,82 @@
+#include <perp/problem.h>
+
+#include "problem/convex_check.h"
+#include "problem/friction_law.h"
+#include "problem/natural_map.h"
+
+#include <limits.h>
+
+perp_status perp_friction_check(const perp_friction *problem, perp_error *error)
+{
+    const perp_friction *p = problem;
+    if (p->dim != 2 && p->dim != 3) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "dim is %d, not 2 or 3", p->dim);
+    }
+    perp_status status = perp_convex_check_count(p->contacts, "number of contacts", error);
+    if (!status && p->contacts > INT_MAX / p->dim) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "%d contacts of %d rows are too many", p->contacts, p->dim);
+    }
+    const int size = status ? 0 : p->contacts * p->dim;
+    status = status ? status : perp_convex_check_matrix(size, size, p->w, "W", error);
+    status = status ? status : perp_convex_check_vector(size, p->q, "q", error);
+    status = status ? status : perp_convex_check_vector(p->contacts, p->mu, "mu", error);
+    for (int i = 0; !status && i < p->contacts; i++) {
+        if (p->mu[i] < 0.0) {
+            status = perp_fail(error, PERP_STATUS_BAD_INPUT, "entry %d of mu is %g, which is negative", i, p->mu[i]);
+        }
+    }
+    return status;
+}
+
+void perp_friction_velocity(const perp_friction *problem, const double *r, double *u)
+{
+    const int size = problem->contacts * problem->dim;
+    for (int i = 0; i < size; i++) {
+        u[i] = perp_problem_row(size, problem->w, problem->q, r, i);
+    }
+}
+
+/* 1 / rho */
+static double contact_weight(const perp_friction *p, int contact)
+{
+    const ptrdiff_t size = (ptrdiff_t)p->contacts * p->dim, row = (ptrdiff_t)contact * p->dim;
+    const double normal = p->w[row * size + row];
+    return normal > 0.0 ? normal : 1.0;
+}
+
+double perp_friction_residual(const perp_friction *problem, const double *r)
+{
+    const int dim = problem->dim, size = problem->contacts * dim;
+    const double scale = perp_problem_scale(size, problem->q);
+    double largest = 0.0;
+    for (int i = 0; i < problem->contacts; i++) {
+        const int row = i * dim;
+        double u[3];
+        for (int k = 0; k < dim; k++) {
+            u[k] = perp_problem_row_for_residual(size, problem->w, problem->q, r, row + k, scale);
+        }
+        const double weight = contact_weight(problem, i);
+        largest = perp_problem_worse(largest, perp_friction_law(dim, problem->mu[i], weight, r + row, u));
+    }
+    return largest / scale;
+}
+
+const char *perp_friction_mode_name(perp_friction_mode mode)
+{
+    static const char *const names[PERP_FRICTION_MODE_COUNT] = {"open", "stick", "slide"};
+    return names[mode];
+}
+
+void perp_friction_modes(const perp_friction *problem, const double *r, const double *u, double tolerance,
+                         perp_friction_mode *modes)
+{
+    const int dim = problem->dim;
+    const double scale = perp_problem_scale(problem->contacts * dim, problem->q);
+    for (int i = 0; i < problem->contacts; i++) {
+        const double *force = r + (ptrdiff_t)i * dim, *velocity = u + (ptrdiff_t)i * dim;
+        const double slip = hypot(velocity[1], dim > 2 ? velocity[2] : 0.0);
+        modes[i] = velocity[0] >= contact_weight(problem, i) * force[0] ? PERP_FRICTION_OPEN
+                   : slip > tolerance * scale                           ? PERP_FRICTION_SLIDE
+                                                                        : PERP_FRICTION_STICK;
+    }
+}
