@@ -1,0 +1,171 @@
+/* friction_core.h - what the methods for Coulomb friction share: the scaled problem, the Newton step in two forms, and
+ * the judge.
+ *
+ * Scaling makes every cone self-dual. With S = c diag(1 / mu, 1, 1) per contact, r = force S r', u' = S u / velocity,
+ * v = velocity D v', a contact's law is
+ *
+ *     r in L,   z = u + |u_T| e in L,   r . z = 0,     L = {first entry >= norm of the rest},  e = (1, 0, 0)
+ *
+ * (primes dropped from here on). Contacts without friction keep their normal row alone, bounds are rows likewise, and
+ * the equations of balance are those of a cone qp without its optimality: A v + f = H'r + C'y. So the scaled problem is
+ * kept as a contact qp, and cones, products and factorisation are those of the convex engine, whose workspace is
+ * `convex`: its `at.x` is v, `at.y` is r, `s` is z. The function z(u) has the derivative E = I + e t', t = u_T / |u_T|
+ * (0 where u_T is): that makes the matrix of Newton's step unsymmetric.
+ *
+ * Both methods that use derivatives reduce to dr = a - Omega du, with an Omega by contact. In the form with bodies
+ *
+ *     (A + rho + H' Omega H) dv - C'dy = -r_d + H'a,     C dv + delta dy = -r_c
+ *
+ * and in the dense form, u = W r + q, (B + G W) dr = b with B and G by contact.
+ */
+#ifndef PERP_SRC_SOLVER_FRICTION_CORE_H
+#define PERP_SRC_SOLVER_FRICTION_CORE_H
+
+#include <perp/solver.h>
+
+#include "solver/contact_kkt_lu.h"
+#include "solver/convex_core.h"
+#include "solver/friction_islands.h"
+
+enum {
+    PERP_FRICTION_DIRECTIONS = 8,   /* of a circle, for Lemke's method */
+    PERP_FRICTION_LEMKE_SIZE = 200, /* variables of a problem that it is tried on */
+};
+enum { PERP_FRICTION_DENSE_ROWS = 600 }; /* of a problem with bodies whose dense form is kept as well */
+
+struct perp_friction_workspace {
+    perp_allocator allocator;
+    perp_convex_workspace *convex;
+    perp_kkt_lu lu;
+    perp_kkt_buffer memory, dense_memory;
+    const perp_contact_friction *contact; /* the problem as given: one of the two */
+    const perp_friction *local;
+    perp_contact_qp scaled;
+
+    /* scaling: by slack of a contact S and its row in the problem; by unknown D; by equation */
+    double velocity, force;
+    double *row_scale, *dof_scale, *equation_scale;
+    int *row_of;
+    /* arrays of the scaled problem */
+    int *dof_start, *row_start;
+    double *hessian, *g, *jacobian, *offset, *equality_values, *equality_target, *lower, *upper;
+    bool *quadratic;
+    double *free_offset; /* offset, where a method changes that for a while */
+
+    bool dense;     /* the form in use */
+    bool has_dense; /* W, q are there */
+    double *w, *q, *matrix;
+    int *pivots;
+    double *block_b, *block_g; /* by contact rows x rows, as convex->omega; bounds after them, one each */
+
+    double *u, *du, *t, *z;           /* slack vectors */
+    double *natural;                  /* r - P(r - z) */
+    double *argument;                 /* r - z */
+    double *fixed, *change, *weighed; /* slack vectors: a of Newton's step; scratch */
+    double *rd_change;                /* n: change of r_d along the step */
+    double *residual, *correction;    /* n + e */
+    bool symmetric;                   /* the factors are those of L D L' */
+    double rho, delta;                /* proximal terms of the factored matrix */
+
+    /* Proximal terms of the problem itself: A v + tau (v - v_c), u + eps (r - r_c). While they are not zero `inside`
+     * makes the judge look at the scaled error of that problem alone. */
+    double tau, eps;
+    double *centre_x, *centre_y;
+    double *comply; /* (I + eps Omega)^-1, as convex->omega */
+    bool inside;
+    int *lag; /* by cone: iterations for which the interior point leaves the derivative of its shift out */
+    double *ramp_mu;
+    bool ramping;               /* the problem with less friction: no dense form, no Lemke */
+    perp_convex_iterate solved; /* a point kept aside */
+    int *normal_start;          /* the normal rows alone, for a proof */
+    double *normal_jacobian;
+    double error; /* the last that perp_friction_look returned */
+
+    perp_lcp_workspace *lemke; /* for at most lemke_reserved variables */
+    int lemke_reserved;
+    bool has_lemke;
+    perp_kkt_buffer lemke_memory;
+    double *lemke_m, *lemke_q, *lemke_z, *lemke_w, *lemke_angles;
+    bool *lemke_free;
+
+    perp_friction_islands islands;   /* of a problem with bodies */
+    perp_friction_workspace *island; /* for one of several; NULL: there is but one */
+    perp_convex_point joined;        /* their solutions together */
+
+    perp_convex_point point; /* unscaled, for the judge */
+    perp_contact_friction_residual judged_parts, best_parts;
+    double judged, best_residual; /* best: convex->best */
+    double tolerance;
+    int iterations, factorisations, max_factorisations;
+    const volatile bool *cancel;
+};
+
+/* ---- friction_setup.c ------------------------------------------------------------------------------------------- */
+
+/* The scaled problem and all memory. CAPACITY where memory does not suffice and may not grow. */
+perp_status perp_friction_setup_contact(perp_friction_workspace *f, const perp_contact_friction *problem,
+                                        perp_error *error);
+perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_friction *problem, perp_error *error);
+
+/* ---- friction_point.c ------------------------------------------------------------------------------------------- */
+
+void perp_friction_export(perp_friction_workspace *f, const perp_convex_iterate *at); /* to `point` */
+void perp_friction_import(perp_friction_workspace *f, const perp_convex_point *from, perp_convex_iterate *at);
+/* The residual of the class at `at`; keeps the best point. True if it is solved. */
+bool perp_friction_judge(perp_friction_workspace *f, perp_convex_iterate *at);
+/* Cancelled, or no factorisation left. */
+bool perp_friction_must_stop(const perp_friction_workspace *f);
+
+/* u, t, z, r_d and r_c at `at`, then the natural map; returns its largest entry and theirs. */
+double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate *at);
+/* The last part of it: t, z, argument and natural from u. */
+double perp_friction_natural(perp_friction_workspace *f, const double *u, const double *y);
+
+/* ---- friction_step.c -------------------------------------------------------------------------------------------- */
+
+/* W and q of a problem with bodies; false where A is not definite, or there are equations or too many rows. */
+bool perp_friction_make_dense(perp_friction_workspace *f);
+
+/* convex->omega times E (t = 0: as it is). */
+void perp_friction_shift_omega(perp_friction_workspace *f);
+/* Factors the form with bodies with convex->omega and weights; `symmetric` where no contact has a t. */
+void perp_friction_factor(perp_friction_workspace *f);
+/* dv, -dy in convex->step, du, and dr, from a and the residuals; refined against the equations as they are. False where
+ * a number is not finite. */
+bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr);
+/* B + G W, and its solution: dr holds b first. */
+bool perp_friction_factor_dense(perp_friction_workspace *f);
+bool perp_friction_step_dense(perp_friction_workspace *f, double *dr);
+
+/* ---- the methods ------------------------------------------------------------------------------------------------ */
+
+/* Semismooth Newton from `at`, which changes: true once the judge says solved. */
+bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations);
+
+typedef struct perp_friction_attempt {
+    double r, z;        /* start: r e, z e */
+    double most, least; /* of the way to the border that a step may go */
+    int lag;            /* iterations without the derivative of the shift after a short step */
+    bool dense;         /* the form */
+    bool lagged;        /* never with that derivative */
+    int iterations;     /* at most */
+} perp_friction_attempt;
+
+bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt);
+/* With proximal terms that are taken away by and by. */
+bool perp_friction_proximal(perp_friction_workspace *f, double tau, double eps);
+/* Variables of the linear complementarity problem of a small problem with bodies, and its solution and Newton. */
+int perp_friction_lemke_size(const perp_friction_workspace *f);
+bool perp_friction_lemke(perp_friction_workspace *f, int rounds);
+/* Forgets `best`. */
+bool perp_friction_ramp(perp_friction_workspace *f);
+bool perp_friction_restart(perp_friction_workspace *f, int starts);
+bool perp_friction_gauss_seidel(perp_friction_workspace *f, int rounds);
+bool perp_friction_shift(perp_friction_workspace *f, int rounds);
+
+/* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */
+bool perp_friction_minimum_norm(perp_friction_workspace *f);
+/* The measure of a proof that there is no solution, +infinity if there is none. */
+double perp_friction_prove_infeasible(perp_friction_workspace *f);
+
+#endif

@@ -1,0 +1,164 @@
+/* Points of a friction problem: scaled and as given, residuals, and what the judge says. */
+#include "linalg/dense_kernel.h"
+#include "solver/friction_core.h"
+
+#include <math.h>
+#include <string.h>
+
+static int row_total(const perp_friction_workspace *f)
+{
+    if (f->local) {
+        return f->local->contacts * f->local->dim;
+    }
+    const perp_contact_qp *p = f->contact->system;
+    return p->contact_count > 0 ? p->row_start[p->contact_count] : 0;
+}
+
+void perp_friction_export(perp_friction_workspace *f, const perp_convex_iterate *at)
+{
+    const perp_convex_workspace *c = f->convex;
+    memset(f->point.y, 0, (size_t)row_total(f) * sizeof(double));
+    for (int i = 0; i < c->contact_slacks; i++) {
+        f->point.y[f->row_of[i]] = f->force * f->row_scale[i] * at->y[i];
+    }
+    for (int j = 0; j < c->n; j++) {
+        f->point.x[j] = f->velocity * f->dof_scale[j] * at->x[j];
+        f->point.y_lower[j] = f->point.y_upper[j] = 0.0;
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        double *end = c->bound_sign[k] > 0.0 ? f->point.y_lower : f->point.y_upper;
+        const int dof = c->bound_dof[k];
+        end[dof] = f->force * at->y[c->contact_slacks + k] / f->dof_scale[dof];
+    }
+    for (int i = 0; i < c->e; i++) {
+        f->point.y_equality[i] = f->force * f->equation_scale[i] * at->z[i];
+    }
+}
+
+static double finite_or_zero(const double *from, int index)
+{
+    return from && isfinite(from[index]) ? from[index] : 0.0;
+}
+
+void perp_friction_import(perp_friction_workspace *f, const perp_convex_point *from, perp_convex_iterate *at)
+{
+    const perp_convex_workspace *c = f->convex;
+    for (int i = 0; i < c->contact_slacks; i++) {
+        at->y[i] = finite_or_zero(from->y, f->row_of[i]) / (f->force * f->row_scale[i]);
+    }
+    for (int j = 0; j < c->n; j++) {
+        at->x[j] = finite_or_zero(from->x, j) / (f->velocity * f->dof_scale[j]);
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        const int dof = c->bound_dof[k];
+        const double *end = c->bound_sign[k] > 0.0 ? from->y_lower : from->y_upper;
+        at->y[c->contact_slacks + k] = finite_or_zero(end, dof) * f->dof_scale[dof] / f->force;
+    }
+    for (int i = 0; i < c->e; i++) {
+        at->z[i] = finite_or_zero(from->y_equality, i) / (f->force * f->equation_scale[i]);
+    }
+}
+
+/* v of the forces, where the dense form has none: A^-1 (H'r - f). The factors of A are in place while it is in use. */
+static void recover_velocity(perp_friction_workspace *f, perp_convex_iterate *at)
+{
+    perp_convex_workspace *c = f->convex;
+    memset(c->step, 0, (size_t)c->n * sizeof *c->step);
+    perp_convex_add_at(c, at->y, c->step);
+    perp_dense_subtract(c->n, 1.0, f->g, c->step);
+    perp_kkt_solve(&c->kkt, c->step);
+    memcpy(at->x, c->step, (size_t)c->n * sizeof *c->step);
+}
+
+bool perp_friction_judge(perp_friction_workspace *f, perp_convex_iterate *at)
+{
+    static const double ENOUGH = 1e-8;
+    perp_convex_workspace *c = f->convex;
+    if (f->inside) {
+        return f->error <= ENOUGH;
+    }
+    if (f->dense && c->n > 0) {
+        recover_velocity(f, at);
+    }
+    perp_friction_export(f, at);
+    if (f->local) {
+        f->judged = perp_friction_residual(f->local, f->point.y);
+        f->judged_parts = (perp_contact_friction_residual){0.0, f->judged, 0.0};
+    } else {
+        f->judged_parts = perp_contact_friction_evaluate(f->contact, &f->point);
+        f->judged = perp_contact_friction_residual_largest(f->judged_parts);
+    }
+    if (f->judged < f->best_residual) {
+        f->best_residual = f->judged;
+        f->best_parts = f->judged_parts;
+        perp_convex_copy(c, at, &c->best);
+    }
+    return f->judged <= f->tolerance;
+}
+
+bool perp_friction_must_stop(const perp_friction_workspace *f)
+{
+    return (f->cancel && *f->cancel) || f->factorisations >= f->max_factorisations;
+}
+
+double perp_friction_natural(perp_friction_workspace *f, const double *u, const double *y)
+{
+    static const double STICKS = 1e-14; /* slip below this has no direction */
+    const perp_convex_workspace *c = f->convex;
+    double largest = 0.0;
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            f->t[i] = 0.0;
+            f->z[i] = u[i];
+            f->argument[i] = y[i] - u[i];
+            f->natural[i] = f->argument[i] > 0.0 ? u[i] : y[i];
+            largest = fmax(largest, fabs(f->natural[i]));
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        double slip = 0.0, projected[3];
+        for (int i = start + 1; i < start + size; i++) {
+            slip += u[i] * u[i];
+        }
+        slip = sqrt(slip);
+        for (int i = start; i < start + size; i++) {
+            f->t[i] = i > start && slip > STICKS ? u[i] / slip : 0.0;
+            f->z[i] = i == start ? u[i] + slip : u[i];
+            f->argument[i] = y[i] - f->z[i];
+        }
+        perp_cone_project(size, f->argument + start, projected);
+        for (int i = 0; i < size; i++) {
+            f->natural[start + i] = y[start + i] - projected[i];
+            largest = fmax(largest, fabs(f->natural[start + i]));
+        }
+    }
+    return largest;
+}
+
+double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate *at)
+{
+    perp_convex_workspace *c = f->convex;
+    double largest = 0.0;
+    if (f->dense) {
+        for (int i = 0; i < c->m; i++) {
+            f->u[i] = f->q[i] + perp_dense_dot(c->m, f->w + (ptrdiff_t)i * c->m, at->y);
+        }
+    } else {
+        perp_convex_slacks(c, at->x, f->u);
+        perp_convex_dual_residual(c, at, c->rd);
+        perp_convex_equations(c, at->x, c->rc);
+        for (int i = 0; i < c->n; i++) {
+            c->rd[i] += f->tau > 0.0 ? f->tau * (at->x[i] - f->centre_x[i]) : 0.0;
+            largest = fmax(largest, fabs(c->rd[i]));
+        }
+        for (int i = 0; i < c->e; i++) {
+            largest = fmax(largest, fabs(c->rc[i]));
+        }
+    }
+    for (int i = 0; f->eps > 0.0 && i < c->m; i++) {
+        f->u[i] += f->eps * (at->y[i] - f->centre_y[i]);
+    }
+    f->error = fmax(largest, perp_friction_natural(f, f->u, at->y));
+    return f->error;
+}

@@ -1,0 +1,478 @@
+/* The cascade for Coulomb friction.
+ *
+ *   newton        from the previous step's solution, where there is one
+ *   ipm, ipm-w    interior point with the shift in its matrix, ended by Newton, with bodies or in the forces alone
+ *   islands       where that fails and the bodies are not all connected: each island on its own, by all that follows
+ *   proximal      with inertia and compliance that vanish; then the interior point from other starts
+ *   lemke         small problems: circles as polygons
+ *   gauss-seidel  where W is at hand
+ *   restart       Newton from many points
+ *
+ * Only the residual of the problem's class says "solved". */
+#include "solver/friction_core.h"
+
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct method_line {
+    const char *name, *summary;
+} method_line;
+
+static const method_line METHODS[] = {
+    {"newton", "semismooth Newton from the given start: for the next step of a run, or a good guess"},
+    {"ipm", "interior point with the friction shift in its matrix, on the structure of the bodies"},
+    {"islands", "bodies that nothing connects each on their own, by all the other methods"},
+    {"ipm-w", "the same in the forces alone: local problems, and problems with inertia and few contacts"},
+    {"proximal", "the interior point with inertia and compliance added, which are taken away by and by"},
+    {"ramp", "friction ramped up from none, each problem from the solution of the last"},
+    {"lemke", "Lemke's method with polygons for circles, then Newton: a few contacts"},
+    {"restart", "Newton from many points: the last resort"},
+    {"gauss-seidel", "projected Gauss-Seidel contact by contact, then Newton: where W is at hand"},
+};
+
+int perp_friction_method_count(void)
+{
+    return (int)(sizeof METHODS / sizeof *METHODS);
+}
+
+const char *perp_friction_method_name(int index)
+{
+    return index >= 0 && index < perp_friction_method_count() ? METHODS[index].name : NULL;
+}
+
+const char *perp_friction_method_summary(int index)
+{
+    return index >= 0 && index < perp_friction_method_count() ? METHODS[index].summary : NULL;
+}
+
+perp_friction_settings perp_friction_settings_default(void)
+{
+    return (perp_friction_settings){.tolerance = 1e-8, .minimum_norm = true};
+}
+
+static perp_status check_settings(const perp_friction_settings *settings, perp_error *error)
+{
+    if (!(settings->tolerance >= 1e-12) || !(settings->tolerance <= DBL_MAX)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least 1e-12",
+                         settings->tolerance);
+    }
+    if (settings->max_iterations < 0 || settings->max_factorisations < 0) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "at most %d iterations and %d factorisations",
+                         settings->max_iterations, settings->max_factorisations);
+    }
+    bool known = !settings->method;
+    for (int k = 0; !known && k < perp_friction_method_count(); k++) {
+        known = strcmp(METHODS[k].name, settings->method) == 0;
+    }
+    if (!known) {
+        return perp_fail(
+            error, PERP_STATUS_BAD_INPUT,
+            "there is no method `%s` for friction problems: newton, ipm, islands, ipm-w, proximal, ramp, lemke, "
+            "gauss-seidel, restart",
+            settings->method);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* ---- the workspace ---------------------------------------------------------------------------------------------- */
+
+perp_status perp_friction_workspace_create(const perp_allocator *allocator, perp_friction_workspace **workspace,
+                                           perp_error *error)
+{
+    const perp_allocator own = allocator ? *allocator : perp_allocator_default();
+    *workspace = own.allocate(own.context, sizeof **workspace);
+    if (!*workspace) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for a friction workspace");
+    }
+    **workspace = (perp_friction_workspace){.allocator = own};
+    const perp_status status = perp_convex_workspace_create(&own, &(*workspace)->convex, error);
+    if (status != PERP_STATUS_OK) {
+        own.release(own.context, *workspace);
+        *workspace = NULL;
+        return status;
+    }
+    (*workspace)->lu.kkt = &(*workspace)->convex->kkt;
+    return PERP_STATUS_OK;
+}
+
+void perp_friction_workspace_free(perp_friction_workspace *workspace)
+{
+    if (!workspace) {
+        return;
+    }
+    const perp_allocator own = workspace->allocator;
+    void *blocks[] = {workspace->memory.data, workspace->dense_memory.data, workspace->islands.memory.data,
+                      workspace->lemke_memory.data};
+    perp_lcp_workspace_free(workspace->lemke);
+    perp_friction_workspace_free(workspace->island);
+    perp_kkt_lu_free(&workspace->lu);
+    perp_convex_workspace_free(workspace->convex);
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+        if (blocks[k]) {
+            own.release(own.context, blocks[k]);
+        }
+    }
+    own.release(own.context, workspace);
+}
+
+perp_status perp_friction_reserve(const perp_friction *problem, perp_friction_workspace *workspace, perp_error *error)
+{
+    perp_status status = perp_friction_check(problem, error);
+    if (status == PERP_STATUS_OK) {
+        workspace->convex->kkt.may_grow = true;
+        status = perp_friction_setup_local(workspace, problem, error);
+        workspace->convex->kkt.may_grow = false;
+    }
+    return status;
+}
+
+static perp_status set_up(perp_friction_workspace *f, const perp_contact_friction *problem, perp_error *error)
+{
+    const perp_status status = perp_friction_setup_contact(f, problem, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const perp_status found = perp_friction_islands_find(&f->islands, &f->convex->kkt, problem);
+    return found == PERP_STATUS_OK
+               ? found
+               : perp_fail(error, found, "the workspace is too small for the islands of %d bodies: reserve it",
+                           problem->system->block_count);
+}
+
+/* Memory for each of several islands. */
+static perp_status reserve_islands(perp_friction_workspace *f, perp_error *error)
+{
+    perp_status status = PERP_STATUS_OK;
+    if (f->islands.count > 1 && !f->island) {
+        status = perp_friction_workspace_create(&f->allocator, &f->island, error);
+    }
+    for (int k = 0; status == PERP_STATUS_OK && f->islands.count > 1 && k < f->islands.count; k++) {
+        f->island->convex->kkt.may_grow = true;
+        status = perp_friction_setup_contact(f->island, perp_friction_islands_take(&f->islands, k), error);
+        f->island->convex->kkt.may_grow = false;
+    }
+    return status;
+}
+
+perp_status perp_contact_friction_reserve(const perp_contact_friction *problem, perp_friction_workspace *workspace,
+                                          perp_error *error)
+{
+    perp_status status = perp_contact_friction_check(problem, error);
+    if (status == PERP_STATUS_OK) {
+        workspace->convex->kkt.may_grow = true;
+        status = set_up(workspace, problem, error);
+        workspace->convex->kkt.may_grow = false;
+    }
+    return status == PERP_STATUS_OK ? reserve_islands(workspace, error) : status;
+}
+
+/* ---- solving ---------------------------------------------------------------------------------------------------- */
+
+static bool wants(const perp_friction_settings *settings, const char *method)
+{
+    return !settings->method || strcmp(settings->method, method) == 0;
+}
+
+static void note(perp_friction_info *info, const char *method)
+{
+    info->method = method;
+    if (info->tried_count < PERP_SOLVER_TRIED_MAX) {
+        info->tried[info->tried_count++] = method;
+    }
+}
+
+/* From the warm start, or from zero where the method was asked for without one. */
+static bool run_newton(perp_friction_workspace *f, const perp_friction_settings *settings)
+{
+    enum { WARM = 25, ALONE = 200 };
+    perp_convex_workspace *c = f->convex;
+    const perp_convex_point local = {.y = (double *)(uintptr_t)settings->warm_r},
+                            *warm = f->local ? &local : settings->warm;
+    static const perp_convex_point nothing = {0};
+    perp_friction_import(f, warm ? warm : &nothing, &c->at);
+    const int most = settings->method ? ALONE : WARM;
+    return perp_friction_newton(f, &c->at, settings->max_iterations > 0 ? settings->max_iterations : most);
+}
+
+/* One of the interior points; the first is nearly always enough, the others start elsewhere or take more care. */
+static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *settings, bool dense, int attempt)
+{
+    enum { ITERATIONS = 150 };
+    static const perp_friction_attempt attempts[] = {{1.0, 1.0, 0.99, 0.8, 1, false, false, 0},
+                                                     {10.0, 1.0, 0.9, 0.5, 3, false, false, 0},
+                                                     {0.1, 1.0, 0.99, 0.8, 8, false, false, 0},
+                                                     {30.0, 30.0, 0.9, 0.5, 8, false, false, 0},
+                                                     {10.0, 10.0, 0.99, 0.8, 0, false, true, 0}};
+    perp_friction_attempt chosen = attempts[attempt];
+    chosen.iterations = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
+    if (dense && !f->local && !perp_friction_make_dense(f)) {
+        return false;
+    }
+    f->dense = dense;
+    const bool solved = perp_friction_ipm(f, &chosen);
+    f->dense = f->local != NULL;
+    return solved;
+}
+
+static void reset(perp_friction_workspace *f, const perp_friction_settings *settings);
+static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info);
+
+/* Each island by the whole cascade. The cap counts the work of one as its share of the whole. */
+static bool run_islands(perp_friction_workspace *f, const perp_friction_settings *settings)
+{
+    perp_friction_workspace *g = f->island;
+    perp_convex_workspace *c = f->convex;
+    const double rows = f->scaled.row_start[f->scaled.contact_count] + 1.0;
+    double work = 0.0;
+    bool all = true;
+    for (int k = 0; k < f->islands.count && !perp_friction_must_stop(f); k++) {
+        perp_friction_info ignored = {.outcome = PERP_OUTCOME_ITERATION_LIMIT};
+        perp_friction_settings inner = *settings;
+        inner.method = NULL;
+        inner.warm = NULL;
+        inner.tolerance = fmax(0.1 * settings->tolerance, 1e-13);
+        if (perp_friction_setup_contact(g, perp_friction_islands_take(&f->islands, k), NULL) != PERP_STATUS_OK) {
+            return false; /* more fill than was reserved for */
+        }
+        reset(g, &inner);
+        const bool solved = run_cascade(g, &inner, &ignored) || g->best_residual <= settings->tolerance;
+        all = all && solved;
+        perp_friction_export(g, &g->convex->best);
+        const perp_contact_qp *q = &f->islands.system;
+        memcpy(f->islands.point.x, g->point.x, (size_t)q->n * sizeof(double));
+        memcpy(f->islands.point.y_lower, g->point.y_lower, (size_t)q->n * sizeof(double));
+        memcpy(f->islands.point.y_upper, g->point.y_upper, (size_t)q->n * sizeof(double));
+        memcpy(f->islands.point.y, g->point.y, (size_t)q->row_start[q->contact_count] * sizeof(double));
+        memcpy(f->islands.point.y_equality, g->point.y_equality, (size_t)q->equality_count * sizeof(double));
+        perp_friction_islands_give(&f->islands, &f->joined);
+        work += g->factorisations * ((g->scaled.row_start[g->scaled.contact_count] + 1.0) / rows);
+        f->iterations += g->iterations;
+    }
+    f->factorisations += (int)work;
+    perp_friction_import(f, &f->joined, &c->at);
+    if (perp_friction_judge(f, &c->at)) {
+        return true;
+    }
+    return all && perp_friction_newton(f, &c->at, 10); /* the whole is judged in other units than its parts */
+}
+
+static bool run_gauss_seidel(perp_friction_workspace *f)
+{
+    enum { ROUNDS = 4 };
+    if (!f->local && !perp_friction_make_dense(f)) {
+        return false;
+    }
+    f->dense = true;
+    const bool solved = perp_friction_gauss_seidel(f, ROUNDS);
+    f->dense = f->local != NULL;
+    return solved;
+}
+
+/* The methods after the first interior point, in the order of what they cost. */
+typedef enum step_kind { STEP_IPM, STEP_LEMKE, STEP_RAMP, STEP_PROXIMAL, STEP_GAUSS_SEIDEL, STEP_RESTART } step_kind;
+
+typedef struct fallback {
+    const char *name;
+    step_kind kind;
+    int attempt; /* ipm */
+    bool dense;
+    double tau, eps;    /* proximal */
+    int factorisations; /* at most, so that something is left for those that follow */
+} fallback;
+
+static bool applies(const perp_friction_workspace *f, const fallback *step)
+{
+    enum { SWEPT = 300 }; /* rows that Gauss-Seidel has time for */
+    switch (step->kind) {
+    case STEP_IPM:
+        return step->dense ? f->has_dense : !f->local;
+    case STEP_LEMKE:
+        return f->has_lemke;
+    case STEP_RAMP:
+        return !f->local;
+    case STEP_GAUSS_SEIDEL:
+        return f->has_dense && f->convex->m <= SWEPT;
+    default:
+        return true;
+    }
+}
+
+static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
+{
+    enum { LEMKE_ROUNDS = 8, FEW = 6, SOME = 30 };
+    const int contacts = f->scaled.contact_count;
+    switch (step->kind) {
+    case STEP_IPM:
+        return run_ipm(f, settings, step->dense, step->attempt);
+    case STEP_LEMKE:
+        return perp_friction_lemke(f, LEMKE_ROUNDS);
+    case STEP_RAMP:
+        return perp_friction_ramp(f);
+    case STEP_PROXIMAL:
+        return perp_friction_proximal(f, step->tau, step->eps);
+    case STEP_GAUSS_SEIDEL:
+        return run_gauss_seidel(f);
+    default:
+        return perp_friction_restart(f, contacts <= FEW ? 400 : contacts <= SOME ? 50 : 12);
+    }
+}
+
+static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
+{
+    enum { ALL = INT_MAX };
+    static const fallback steps[] = {
+        {"ipm-w", STEP_IPM, 1, true, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 2, false, 0.0, 0.0, 250},
+        {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 300},
+        {"ramp", STEP_RAMP, 0, false, 0.0, 0.0, 400},
+        {"proximal", STEP_PROXIMAL, 0, false, 0.1, 0.1, 400},
+        {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 4, false, 0.0, 0.0, 250},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 0, true, 0.0, 0.0, 100},
+        {"proximal", STEP_PROXIMAL, 0, false, 1.0, 1e-3, 400},
+        {"proximal", STEP_PROXIMAL, 0, false, 0.01, 1.0, 400},
+        {"restart", STEP_RESTART, 0, false, 0.0, 0.0, ALL},
+        {"proximal", STEP_PROXIMAL, 0, false, 1e-3, 1e-3, ALL},
+        {"ipm", STEP_IPM, 1, false, 0.0, 0.0, ALL},
+    };
+    const int cap = f->max_factorisations;
+    bool solved = false;
+    for (size_t k = 0; k < sizeof steps / sizeof *steps && !solved && !perp_friction_must_stop(f); k++) {
+        if (!wants(settings, steps[k].name) || !applies(f, &steps[k])) {
+            continue;
+        }
+        note(info, steps[k].name);
+        const bool limited = !settings->method && steps[k].factorisations < cap - f->factorisations;
+        f->max_factorisations = limited ? f->factorisations + steps[k].factorisations : cap;
+        solved = run_step(f, settings, &steps[k]);
+        f->max_factorisations = cap;
+    }
+    return solved;
+}
+
+static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
+{
+    const bool warm = f->local ? settings->warm_r != NULL : settings->warm != NULL, chosen = settings->method != NULL;
+    const char *first = f->local ? "ipm-w" : "ipm";
+    const bool several = f->contact && f->island && f->islands.count > 1 && f->islands.given == f->contact;
+    bool solved = false;
+    if (wants(settings, "newton") && (warm || chosen)) {
+        note(info, "newton");
+        solved = run_newton(f, settings);
+    }
+    if (!solved && wants(settings, first) && !perp_friction_must_stop(f)) {
+        note(info, first);
+        solved = run_ipm(f, settings, f->local != NULL, 0);
+    }
+    if (!solved && several && wants(settings, "islands") && !perp_friction_must_stop(f)) {
+        note(info, "islands");
+        return run_islands(f, settings);
+    }
+    return solved || run_fallbacks(f, settings, info);
+}
+
+static void reset(perp_friction_workspace *f, const perp_friction_settings *settings)
+{
+    enum { FACTORISATIONS = 3000 };
+    perp_convex_workspace *c = f->convex;
+    f->best_residual = INFINITY;
+    f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
+    memset(c->best.x, 0, (size_t)c->n * sizeof(double));
+    memset(c->best.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->best.z, 0, (size_t)c->e * sizeof(double));
+    f->tolerance = settings->tolerance;
+    f->cancel = settings->cancel;
+    f->max_factorisations = settings->max_factorisations > 0 ? settings->max_factorisations : FACTORISATIONS;
+    f->iterations = f->factorisations = 0;
+    f->tau = f->eps = 0.0;
+    f->inside = false;
+}
+
+/* The answer is left in `point`. */
+static void run(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
+{
+    static const double NEARLY = 1e-3;
+    perp_convex_workspace *c = f->convex;
+    reset(f, settings);
+    if (run_cascade(f, settings, info)) {
+        info->outcome = PERP_OUTCOME_SOLVED;
+        info->minimum_norm = settings->minimum_norm && perp_friction_minimum_norm(f);
+    } else {
+        memset(c->trial.x, 0, (size_t)c->n * sizeof(double)); /* zero may be the best point */
+        memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
+        memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+        perp_friction_judge(f, &c->trial);
+        const bool cancelled = f->cancel && *f->cancel;
+        const double proof = cancelled || settings->method ? INFINITY : perp_friction_prove_infeasible(f);
+        info->certificate = proof < INFINITY ? proof : 0.0;
+        info->outcome = cancelled                   ? PERP_OUTCOME_CANCELLED
+                        : proof < INFINITY          ? PERP_OUTCOME_INFEASIBLE
+                        : f->best_residual < NEARLY ? PERP_OUTCOME_ILL_CONDITIONED
+                                                    : PERP_OUTCOME_ITERATION_LIMIT;
+    }
+    perp_friction_export(f, &c->best);
+    info->residual = f->best_residual;
+    info->parts = f->best_parts;
+    info->iterations = f->iterations;
+    info->factorisations = f->factorisations;
+}
+
+perp_status perp_friction_solve(const perp_friction *problem, const perp_friction_settings *settings,
+                                perp_friction_workspace *workspace, double *r, double *u, perp_friction_info *info,
+                                perp_error *error)
+{
+    const perp_friction_settings chosen = settings ? *settings : perp_friction_settings_default();
+    *info = (perp_friction_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm-w"};
+    perp_status status = check_settings(&chosen, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_friction_check(problem, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_friction_setup_local(workspace, problem, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    run(workspace, &chosen, info);
+    memcpy(r, workspace->point.y, (size_t)(problem->contacts * problem->dim) * sizeof *r);
+    perp_friction_velocity(problem, r, u);
+    return PERP_STATUS_OK;
+}
+
+static void copy_out(const double *from, int count, double *to)
+{
+    if (to) {
+        memcpy(to, from, (size_t)count * sizeof *to);
+    }
+}
+
+perp_status perp_contact_friction_solve(const perp_contact_friction *problem, const perp_friction_settings *settings,
+                                        perp_friction_workspace *workspace, perp_convex_point *solution,
+                                        perp_friction_info *info, perp_error *error)
+{
+    const perp_friction_settings chosen = settings ? *settings : perp_friction_settings_default();
+    *info = (perp_friction_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm"};
+    perp_status status = check_settings(&chosen, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_friction_check(problem, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = set_up(workspace, problem, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_convex_check_definite(workspace->convex, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    run(workspace, &chosen, info);
+    const perp_contact_qp *p = problem->system;
+    copy_out(workspace->point.x, p->n, solution->x);
+    copy_out(workspace->point.y, p->contact_count > 0 ? p->row_start[p->contact_count] : 0, solution->y);
+    copy_out(workspace->point.y_equality, p->equality_count, solution->y_equality);
+    copy_out(workspace->point.y_lower, p->n, solution->y_lower);
+    copy_out(workspace->point.y_upper, p->n, solution->y_upper);
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,296 @@
+/* Newton's step for Coulomb friction in its two forms: with bodies, on the contact-structured factorisation, and dense
+ * in the forces. */
+#include "linalg/dense_kernel.h"
+#include "solver/friction_core.h"
+
+#include <math.h>
+#include <string.h>
+
+bool perp_friction_make_dense(perp_friction_workspace *f)
+{
+    perp_convex_workspace *c = f->convex;
+    const int m = c->m;
+    memset(c->omega, 0, c->omega_total * sizeof *c->omega);
+    memset(c->diagonal, 0, (size_t)(c->n + c->e) * sizeof *c->diagonal);
+    perp_convex_factor(c);
+    f->factorisations++;
+    if (c->kkt.mended > 0) {
+        return false;
+    }
+    for (int j = 0; j < m; j++) { /* column by column: H A^-1 H' e_j; W is symmetric, so columns are rows */
+        memset(f->change, 0, (size_t)m * sizeof *f->change);
+        memset(c->step, 0, (size_t)c->n * sizeof *c->step);
+        f->change[j] = 1.0;
+        perp_convex_add_at(c, f->change, c->step);
+        perp_kkt_solve(&c->kkt, c->step);
+        perp_convex_a(c, c->step, f->w + (ptrdiff_t)j * m);
+    }
+    for (int j = 0; j < c->n; j++) {
+        c->step[j] = -f->g[j];
+    }
+    perp_kkt_solve(&c->kkt, c->step);
+    perp_convex_slacks(c, c->step, f->q);
+    return perp_dense_is_finite(m * m, f->w) && perp_dense_is_finite(m, f->q);
+}
+
+void perp_friction_shift_omega(perp_friction_workspace *f)
+{
+    perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    double *omega = c->omega;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
+        for (int r = 0; r < rows; r++, omega += rows) {
+            for (int k = 1; k < rows; k++) {
+                omega[k] += omega[0] * f->t[start + k];
+            }
+        }
+    }
+}
+
+static bool has_slip(const perp_friction_workspace *f)
+{
+    const perp_convex_workspace *c = f->convex;
+    for (int k = 0; k < c->cone_count; k++) {
+        for (int i = 1; i < c->cones[k].size; i++) {
+            if (f->t[c->cones[k].start + i] != 0.0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* x = (I + eps Omega)^-1 x for `count` columns, by elimination: I + eps Omega is near I for small weights, and for
+ * large ones near eps Omega, which friction keeps regular. */
+static void invert_compliance(int rows, double eps, const double *omega, double *inverse)
+{
+    double a[9], b[9];
+    for (int i = 0; i < rows * rows; i++) {
+        b[i] = i % (rows + 1) == 0 ? 1.0 : 0.0;
+        a[i] = eps * omega[i] + b[i];
+    }
+    for (int k = 0; k < rows; k++) {
+        int best = k;
+        for (int i = k + 1; i < rows; i++) {
+            best = fabs(a[i * rows + k]) > fabs(a[best * rows + k]) ? i : best;
+        }
+        perp_dense_swap(rows, a + k * rows, a + best * rows);
+        perp_dense_swap(rows, b + k * rows, b + best * rows);
+        const double pivot = a[k * rows + k];
+        perp_dense_divide(rows, pivot, a + k * rows);
+        perp_dense_divide(rows, pivot, b + k * rows);
+        for (int i = 0; i < rows; i++) {
+            const double factor = a[i * rows + k];
+            if (i != k) {
+                perp_dense_subtract(rows, factor, a + k * rows, a + i * rows);
+                perp_dense_subtract(rows, factor, b + k * rows, b + i * rows);
+            }
+        }
+    }
+    memcpy(inverse, b, (size_t)(rows * rows) * sizeof *b);
+}
+
+/* dr = a - Omega (du + eps dr): Omega becomes (I + eps Omega)^-1 Omega. */
+static void soften(perp_friction_workspace *f)
+{
+    perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    double *omega = c->omega, *comply = f->comply, before[9];
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        invert_compliance(rows, f->eps, omega, comply);
+        memcpy(before, omega, (size_t)(rows * rows) * sizeof *omega);
+        for (int r = 0; r < rows * rows; r++) {
+            double sum = 0.0;
+            for (int k = 0; k < rows; k++) {
+                sum += comply[r / rows * rows + k] * before[k * rows + r % rows];
+            }
+            omega[r] = sum;
+        }
+        omega += (ptrdiff_t)rows * rows;
+        comply += (ptrdiff_t)rows * rows;
+    }
+    for (int k = c->contact_slacks; k < c->m; k++) {
+        *comply = 1.0 / (1.0 + f->eps * c->weight[k]);
+        c->weight[k] *= *comply++;
+    }
+}
+
+/* out = (I + eps Omega)^-1 a */
+static void apply_compliance(const perp_friction_workspace *f, const double *a, double *out)
+{
+    const perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    const double *comply = f->comply;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
+        for (int r = 0; r < rows; r++, comply += rows) {
+            double sum = 0.0;
+            for (int k = 0; k < rows; k++) {
+                sum += comply[k] * a[start + k];
+            }
+            out[start + r] = sum;
+        }
+    }
+    for (int k = c->contact_slacks; k < c->m; k++) {
+        out[k] = *comply++ * a[k];
+    }
+}
+
+void perp_friction_factor(perp_friction_workspace *f)
+{
+    perp_convex_workspace *c = f->convex;
+    if (f->eps > 0.0) {
+        soften(f);
+    }
+    perp_convex_make_diagonal(c, f->rho, f->delta);
+    for (int i = 0; i < c->n; i++) {
+        c->diagonal[i] += f->tau;
+    }
+    f->symmetric = !has_slip(f);
+    f->factorisations++;
+    if (f->symmetric) {
+        perp_convex_factor(c);
+        return;
+    }
+    perp_kkt_lu_assemble(&f->lu, &f->scaled, c->omega, c->diagonal);
+    perp_kkt_lu_factor(&f->lu);
+}
+
+/* out = Omega v */
+static void apply_omega(const perp_friction_workspace *f, const double *v, double *out)
+{
+    const perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    const double *omega = c->omega;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
+        for (int r = 0; r < rows; r++, omega += rows) {
+            double sum = 0.0;
+            for (int k = 0; k < rows; k++) {
+                sum += omega[k] * v[start + k];
+            }
+            out[start + r] = sum;
+        }
+    }
+    for (int k = c->contact_slacks; k < c->m; k++) {
+        out[k] = c->weight[k] * v[k];
+    }
+}
+
+static void solve(perp_friction_workspace *f, double *rhs)
+{
+    if (f->symmetric) {
+        perp_kkt_solve(&f->convex->kkt, rhs);
+    } else {
+        perp_kkt_lu_solve(&f->lu, rhs);
+    }
+}
+
+/* rd_change = A dv - H'dr - C'dy, and what the step leaves of its equations, into `residual`; returns the largest. */
+static double leave(perp_friction_workspace *f, const double *dr)
+{
+    perp_convex_workspace *c = f->convex;
+    double *forces = c->product, largest = 0.0;
+    const perp_contact_qp *p = &f->scaled;
+    memset(forces, 0, (size_t)c->n * sizeof *forces);
+    perp_convex_add_at(c, dr, forces);
+    for (int i = 0; i < c->e; i++) {
+        double sum = 0.0;
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            forces[p->equality_dofs[k]] -= p->equality_values[k] * c->step[c->n + i];
+            sum += p->equality_values[k] * c->step[p->equality_dofs[k]];
+        }
+        f->residual[c->n + i] = -c->rc[i] - sum - c->diagonal[c->n + i] * c->step[c->n + i];
+        largest = fmax(largest, fabs(f->residual[c->n + i]));
+    }
+    perp_convex_h(c, c->step, f->rd_change);
+    for (int i = 0; i < c->n; i++) {
+        f->rd_change[i] += f->tau * c->step[i] - forces[i];
+        f->residual[i] = -c->rd[i] - f->rd_change[i] - f->rho * c->stiffness[i] * c->step[i];
+        largest = fmax(largest, fabs(f->residual[i]));
+    }
+    return largest;
+}
+
+bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr)
+{
+    enum { PASSES = 3 };
+    static const double ENOUGH = 1e-3;
+    perp_convex_workspace *c = f->convex;
+    double size = 0.0, before = INFINITY;
+    if (f->eps > 0.0) {
+        memcpy(f->change, a, (size_t)c->m * sizeof *a);
+        apply_compliance(f, f->change, a);
+    }
+    memset(c->step, 0, (size_t)(c->n + c->e) * sizeof *c->step);
+    perp_convex_add_at(c, a, c->step);
+    for (int i = 0; i < c->n; i++) {
+        c->step[i] -= c->rd[i];
+        size = fmax(size, fabs(c->rd[i]));
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->step[c->n + i] = -c->rc[i];
+        size = fmax(size, fabs(c->rc[i]));
+    }
+    solve(f, c->step);
+    perp_convex_a(c, c->step, f->du);
+    apply_omega(f, f->du, dr);
+    for (int i = 0; i < c->m; i++) {
+        dr[i] = a[i] - dr[i];
+    }
+    for (int k = 0; k < PASSES; k++) {
+        const double left = leave(f, dr);
+        if (!(left > ENOUGH * fmax(size, 1e-11)) || !(left < 0.5 * before)) {
+            break;
+        }
+        before = left;
+        memcpy(f->correction, f->residual, (size_t)(c->n + c->e) * sizeof *f->correction);
+        solve(f, f->correction);
+        perp_dense_subtract(c->n + c->e, -1.0, f->correction, c->step);
+        perp_convex_a(c, f->correction, f->change);
+        perp_dense_subtract(c->m, -1.0, f->change, f->du);
+        apply_omega(f, f->change, f->weighed);
+        perp_dense_subtract(c->m, 1.0, f->weighed, dr);
+    }
+    perp_dense_subtract(c->m, -f->eps, dr, f->du);
+    return perp_dense_is_finite(c->n + c->e, c->step) && perp_dense_is_finite(c->m, dr);
+}
+
+bool perp_friction_factor_dense(perp_friction_workspace *f)
+{
+    const perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    const double *b = f->block_b, *g = f->block_g;
+    const int m = c->m;
+    f->factorisations++;
+    for (int i = 0; i < p->contact_count + c->bounds; i++) {
+        const bool bound = i >= p->contact_count;
+        const int start = bound ? c->contact_slacks + (i - p->contact_count) : p->row_start[i];
+        const int rows = bound ? 1 : p->row_start[i + 1] - start;
+        for (int r = 0; r < rows; r++, b += rows, g += rows) {
+            double *row = f->matrix + (ptrdiff_t)(start + r) * m;
+            memset(row, 0, (size_t)m * sizeof *row);
+            for (int k = 0; k < rows; k++) {
+                if (g[k] != 0.0) {
+                    perp_dense_subtract(m, -g[k], f->w + (ptrdiff_t)(start + k) * m, row);
+                }
+            }
+            for (int k = 0; k < rows; k++) {
+                row[start + k] += b[k] + f->eps * g[k];
+            }
+        }
+    }
+    return perp_lu_factor(m, f->matrix, m, f->pivots, NULL) == PERP_STATUS_OK;
+}
+
+bool perp_friction_step_dense(perp_friction_workspace *f, double *dr)
+{
+    const int m = f->convex->m;
+    perp_lu_solve(m, f->matrix, m, f->pivots, dr);
+    for (int i = 0; i < m; i++) {
+        f->du[i] = perp_dense_dot(m, f->w + (ptrdiff_t)i * m, dr) + f->eps * dr[i];
+    }
+    return perp_dense_is_finite(m, dr) && perp_dense_is_finite(m, f->du);
+}
