@@ -136,7 +136,7 @@ static void judge_contacts(const perp_contact_friction *problem, const perp_conv
     }
 }
 
-/* Bounds are contacts without friction; an infinite one must have no force. */
+/* Bounds are contacts without friction; all force of an infinite one is an error. */
 static void judge_bounds(const perp_contact_qp *s, const perp_convex_point *point, const real *a, real scale, real *r,
                          friction_verdict *verdict)
 {
@@ -145,12 +145,12 @@ static void judge_bounds(const perp_contact_qp *s, const perp_convex_point *poin
         const real sign = side ? -1.0L : 1.0L;
         for (int j = 0; bound && j < s->n; j++) {
             const real force = y[j], gap = sign * ((real)point->x[j] - bound[j]);
+            r[j] -= sign * force;
             if (isinf(bound[j])) {
-                verdict->law = force == 0.0L ? verdict->law : INFINITY;
+                verdict->law = fmax(verdict->law, (double)(fabsl(force) / a[j] / scale));
                 continue;
             }
             judge_law(0.0L, 1, &force, &gap, a[j], scale, verdict);
-            r[j] -= sign * force;
         }
     }
 }
