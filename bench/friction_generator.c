@@ -31,28 +31,46 @@ static double length(const double *x, int count)
 
 typedef struct manner {
     double load;   /* scale of the forces */
-    double active; /* how many contacts carry */
-    double slide;  /* how many of those that move along slip */
+    double active; /* how many of the contacts that could carry do */
+    bool belts;    /* surfaces move under the contacts, each as it likes */
 } manner;
 
-/* Bodies rest, move as one, or each on its own. */
-static void draw_motion(friction_scene *s, double *v)
+/* A rigid motion about the origin. */
+typedef struct twist {
+    perp_vec3 linear, angular;
+} twist;
+
+/* Along the floor, or anywhere. */
+static twist draw_twist(friction_scene *s)
 {
-    const perp_vec3 linear = friction_random_vector(s);
-    perp_vec3 angular = s->planar ? perp_vec3_make(0, 0, uniform(s, -1, 1)) : friction_random_vector(s);
+    twist t = {friction_random_vector(s), friction_random_vector(s)};
+    if (s->planar) {
+        t.angular = perp_vec3_make(0, 0, uniform(s, -1.0, 1.0));
+    }
+    if (happens(s, 0.5)) {
+        t.linear = perp_vec3_add_scaled(t.linear, -perp_vec3_dot(t.linear, s->floor), s->floor);
+        t.angular = perp_vec3_scale(s->planar ? 0.0 : perp_vec3_dot(t.angular, s->floor), s->floor);
+    }
+    t.angular = happens(s, 0.4) ? perp_vec3_make(0, 0, 0) : t.angular;
+    return t;
+}
+
+/* Bodies rest, move as one, or each on its own; the last is that one motion (zero where all rest). */
+static twist draw_motion(friction_scene *s, double *v)
+{
+    const twist common = draw_twist(s);
     const double resting = happens(s, 0.25) ? 1.0 : happens(s, 0.3) ? 0.0 : uniform(s, 0.0, 0.9);
     const double together = happens(s, 0.4) ? 1.0 : uniform(s, 0.0, 1.0);
-    angular = happens(s, 0.4) ? perp_vec3_make(0, 0, 0) : angular;
     for (int i = 0; i < s->body_count; i++) {
         if (!happens(s, resting)) {
-            const bool one = happens(s, together);
-            const perp_vec3 own = friction_random_vector(s), turn = {0, 0, uniform(s, -1, 1)};
-            friction_scene_set_twist(s, i, one ? linear : own, one ? angular : turn, v);
+            const twist own = happens(s, together) ? common : draw_twist(s);
+            friction_scene_set_twist(s, i, own.linear, own.angular, v);
         }
     }
     for (int j = s->body_count * s->dof; j < s->n; j++) {
         v[j] = happens(s, resting) ? 0.0 : uniform(s, -1.0, 1.0);
     }
+    return resting < 1.0 ? common : (twist){{0, 0, 0}, {0, 0, 0}};
 }
 
 /* A force in the cone: inside of it, on its surface, or zero. */
@@ -68,33 +86,75 @@ static void draw_sticking(friction_scene *s, double load, double mu, int rows, d
     }
 }
 
-/* With the relative motion H v given: w and r so that the law holds. */
+/* What the law asks of a contact that is shut and moves with u along it. */
+static void draw_force(friction_scene *s, double load, double mu, int rows, const double *u, double *r)
+{
+    const double along = length(u + 1, rows - 1);
+    if (rows == 1 || mu == 0.0) {
+        r[0] = happens(s, 0.05) ? 0.0 : load * uniform(s, 0.05, 1.0);
+    } else if (along > 0.0) {
+        r[0] = load * uniform(s, 0.05, 1.0);
+        for (int k = 1; k < rows; k++) {
+            r[k] = -mu * r[0] * u[k] / along;
+        }
+    } else {
+        draw_sticking(s, load, mu, rows, r);
+    }
+}
+
+/* With the bodies' relative motion H v and that of the surface: a contact whose bodies come apart is open. One whose
+ * bodies approach was apart by what they come nearer, so that it shuts, or by more. Thus w is never against the
+ * contacts: gaps, and the motion of what is commanded. Forces follow from whether it slips. */
 static void draw_contact(friction_scene *s, const manner *m, double mu, int rows, const double *moving, double *w,
                          double *r)
 {
-    const double along = length(moving + 1, rows - 1);
-    const bool smooth = rows == 1 || mu == 0.0;
+    double u[3] = {0.0, 0.0, 0.0};
+    for (int k = 0; k < rows; k++) {
+        u[k] = moving[k] + w[k];
+    }
+    if (m->belts && happens(s, 0.5)) { /* whatever the bodies do: it is shut, and may be carried along */
+        const bool carried = happens(s, 0.5);
+        for (int k = 0; k < rows; k++) {
+            w[k] = k == 0 || carried ? -moving[k] : 0.0;
+            u[k] = moving[k] + w[k];
+        }
+    }
+    const double size = length(moving, rows) + length(w, rows);
+    if (length(u + 1, rows - 1) <= 1e-6 * size) { /* nothing but rounding: it sticks */
+        for (int k = 1; k < rows; k++) {
+            w[k] = -moving[k];
+            u[k] = 0.0;
+        }
+    }
+    if (u[0] > 1e-12 * size) {
+        w[0] += happens(s, 0.5) ? 0.0 : uniform(s, 0.0, 0.5);
+        return;
+    }
     w[0] = -moving[0];
     if (!happens(s, m->active)) {
         w[0] += happens(s, 0.1) ? 0.0 : uniform(s, 0.0, 0.5);
         return;
     }
-    if (smooth) {
-        r[0] = happens(s, 0.05) ? 0.0 : m->load * uniform(s, 0.05, 1.0);
-    } else if (along > 1e-6 && happens(s, m->slide)) {
-        r[0] = m->load * uniform(s, 0.05, 1.0);
-        for (int k = 1; k < rows; k++) {
-            r[k] = -mu * r[0] * moving[k] / along;
+    draw_force(s, m->load, mu, rows, u, r);
+}
+
+/* w = -c at the contacts with what is commanded to move by c. */
+static void command(const friction_scene *s, const twist *c, friction_case *f)
+{
+    for (int i = 0; i < s->touch_count; i++) {
+        const friction_touch *k = &s->touches[i];
+        perp_vec3 directions[3] = {k->normal, {-k->normal.y, k->normal.x, 0.0}, {0, 0, 0}};
+        if (!s->planar) {
+            perp_tangents(k->normal, &directions[1], &directions[2]);
         }
-    } else { /* sticking: what it stands on moves along */
-        draw_sticking(s, m->load, mu, rows, r);
-        for (int k = 1; k < rows; k++) {
-            w[k] = -moving[k];
+        const perp_vec3 velocity = perp_vec3_add(c->linear, perp_vec3_cross(c->angular, k->point));
+        for (int row = 0; row < k->rows && k->held; row++) {
+            convex_case_offset(f->base, i)[row] = -perp_vec3_dot(directions[row], velocity);
         }
     }
 }
 
-/* Limits around v, some of which hold it: of most joints and of few other unknowns. */
+/* Limits around 0, some of which hold what moves towards them: of most joints and of few other unknowns. */
 static void draw_limits(friction_scene *s, double load, friction_case *c)
 {
     double *lower, *upper;
@@ -103,35 +163,34 @@ static void draw_limits(friction_scene *s, double load, friction_case *c)
         if (!happens(s, j >= s->body_count * s->dof ? 0.6 : 0.05)) {
             continue;
         }
-        const int which = below(s, 4);
-        const double v = c->solution.x[j], force = load * uniform(s, 0.05, 1.0);
-        lower[j] = which == 0 ? v : v - uniform(s, 0.0, 1.0);
-        upper[j] = which == 1 ? v : which == 2 ? INFINITY : v + uniform(s, 0.0, 1.0);
-        c->solution.y_lower[j] = which == 0 && happens(s, 0.8) ? force : 0.0;
-        c->solution.y_upper[j] = which == 1 && happens(s, 0.8) ? force : 0.0;
+        const double v = c->solution.x[j], force = happens(s, 0.2) ? 0.0 : load * uniform(s, 0.05, 1.0);
+        const int which = below(s, 4); /* both beyond it, one of them open, held by one */
+        const bool below_it = v < 0.0 || (v == 0.0 && happens(s, 0.5));
+        lower[j] = which == 3 && below_it ? v : fmin(v, 0.0) - uniform(s, 0.0, 1.0);
+        upper[j] = which == 3 && !below_it ? v : which == 1 ? INFINITY : fmax(v, 0.0) + uniform(s, 0.0, 1.0);
+        c->solution.y_lower[j] = which == 3 && below_it ? force : 0.0;
+        c->solution.y_upper[j] = which == 3 && !below_it ? force : 0.0;
     }
 }
 
-static void add_loops(friction_scene *s, friction_case *c)
+/* Two joints geared to each other, as they move already: C v = 0. */
+static void add_loops(friction_scene *s, friction_case *c, const double *v)
 {
     const int joints = s->n - s->body_count * s->dof, loops = joints < 3 ? 0 : 1 + below(s, joints / 3);
     for (int e = 0; e < loops; e++) {
         const int first = s->body_count * s->dof + below(s, joints - 1);
         const int dofs[2] = {first, first + 1 + below(s, s->n - first - 1)};
-        const double values[2] = {1.0, uniform(s, -2.0, 2.0)};
-        convex_case_add_equality(c->base, 2, dofs, values, 0.0);
+        const bool moving = fabs(v[dofs[0]]) > 1e-2 && fabs(v[dofs[1]]) > 1e-2;
+        const double values[2] = {1.0, moving ? -v[dofs[0]] / v[dofs[1]] : uniform(s, -2.0, 2.0)};
+        if (moving || (v[dofs[0]] == 0.0 && v[dofs[1]] == 0.0)) {
+            convex_case_add_equality(c->base, 2, dofs, values, 0.0);
+        }
     }
 }
 
-static void close_loops(friction_scene *s, double load, friction_case *c)
+static void load_loops(friction_scene *s, double load, friction_case *c)
 {
-    const perp_contact_qp *q = &c->system;
-    for (int e = 0; e < q->equality_count; e++) {
-        long double sum = 0.0L;
-        for (int k = q->equality_start[e]; k < q->equality_start[e + 1]; k++) {
-            sum += (long double)q->equality_values[k] * c->solution.x[q->equality_dofs[k]];
-        }
-        *convex_case_target(c->base, e) = (double)sum;
+    for (int e = 0; e < c->system.equality_count; e++) {
         c->solution.y_equality[e] = load * uniform(s, -1.0, 1.0);
     }
 }
@@ -156,19 +215,24 @@ static void balance(friction_case *c)
 static void make_known(friction_scene *s, const manner *m, friction_inertia inertia, bool limits, bool loops,
                        friction_case *c)
 {
+    double *v = zeros(s->n);
+    twist hand = draw_motion(s, v);
     if (loops) {
-        add_loops(s, c);
+        add_loops(s, c, v);
     }
     friction_case_finish(c, inertia != FRICTION_NOTHING, limits);
+    memcpy(c->solution.x, v, (size_t)s->n * sizeof *v);
+    free(v);
     double *moving = zeros(c->system.row_start[c->system.contact_count]);
-    draw_motion(s, c->solution.x);
     convex_case_rows(c->base, c->solution.x, moving);
+    hand = happens(s, 0.25) ? draw_twist(s) : hand; /* along with the bodies, or not */
+    command(s, &hand, c);
     for (int i = 0; i < c->system.contact_count; i++) {
         const int first = c->system.row_start[i];
         draw_contact(s, m, c->mu[i], c->system.row_start[i + 1] - first, moving + first, convex_case_offset(c->base, i),
                      c->solution.y + first);
     }
-    close_loops(s, m->load, c);
+    load_loops(s, m->load, c);
     if (limits) {
         draw_limits(s, m->load, c);
     }
@@ -337,9 +401,8 @@ static void start_scene(friction_scene *s, const friction_family *families, int 
 
 static manner draw_manner(friction_scene *s)
 {
-    const double load = pow(10.0, uniform(s, -1.0, 1.5));
-    const double active = happens(s, 0.3) ? 1.0 : uniform(s, 0.2, 1.0);
-    return (manner){load, active, happens(s, 0.3) ? 1.0 : uniform(s, 0.0, 1.0)};
+    const double load = pow(10.0, uniform(s, -1.0, 1.5)), active = happens(s, 0.3) ? 1.0 : uniform(s, 0.2, 1.0);
+    return (manner){load, active, happens(s, 0.03)};
 }
 
 void friction_generator_make(friction_case *c, uint64_t seed, int index)
@@ -356,12 +419,12 @@ void friction_generator_make(friction_case *c, uint64_t seed, int index)
     const bool loops = s.robot_count > 0 && happens(&s, 0.3);
     const perp_random before = s.random;
     friction_scene_assemble(&s, FRICTION_MASSES, c);
-    if (!step || !make_step(&s, c)) {
+    if (m.belts || !step || !make_step(&s, c)) {
         s.random = before;
         friction_scene_assemble(&s, FRICTION_MASSES, c);
         make_known(&s, &m, FRICTION_MASSES, limits, loops, c);
     }
-    c->family = family_names[s.family];
+    c->family = m.belts ? "belts" : family_names[s.family];
 }
 
 void friction_generator_make_quasistatic(friction_case *c, uint64_t seed, int index)
@@ -377,7 +440,7 @@ void friction_generator_make_quasistatic(friction_case *c, uint64_t seed, int in
     const bool limits = happens(&s, s.robot_count > 0 ? 0.4 : 0.05), loops = s.robot_count > 0 && happens(&s, 0.2);
     friction_scene_assemble(&s, inertia, c);
     make_known(&s, &m, inertia, limits, loops, c);
-    c->family = family_names[s.family];
+    c->family = m.belts ? "belts" : family_names[s.family];
 }
 
 /* ---- for measuring ----------------------------------------------------------------------------------------------- */

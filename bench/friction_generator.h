@@ -7,13 +7,19 @@
  * zero; masses are alike or reach over up to six decades; contacts may be copies; some have one row and no friction.
  *
  * Dynamic cases have A positive definite. Where a motion is found that opens every contact strictly, half of them are
- * time steps: f holds gravity, a push or squeeze and the velocity before, w gaps, or the restitution of an impact. That
- * motion, made fast enough, is the proof ("reachable"). All others are made from a solution ("known"): motions are
- * drawn, contacts are open, sliding or sticking by them, forces are drawn in the cones, and w, f follow; joint limits
- * and loops are added to some.
+ * time steps: f holds gravity, a squeeze and the velocity before, w gaps, or the restitution of an impact. That motion,
+ * made fast enough, is the proof ("reachable"). All others are made from a solution ("known"): bodies rest, move as one
+ * along the floor or anywhere, or each on its own; contacts whose bodies come apart are open, others had the gap that
+ * shuts them or more; fingers and pushers that are no bodies move by command; then what slips and what sticks is known,
+ * forces are drawn in the cones, and f follows. Joint limits and loops are added to some.
  *
- * Quasistatic cases have A = 0, or only the stiffness of what is driven, and are made from a solution: bodies are
- * pushed along, held, squeezed or wedged, so that most need their friction for balance.
+ * Quasistatic cases have A = 0, or only the stiffness of what is driven, and are made from a solution in the same way:
+ * bodies are pushed along, held, squeezed or wedged, so that most need their friction for balance.
+ *
+ * In all of these w is that of a mechanism: gaps are not negative but for restitution, and surfaces move rigidly. Three
+ * in a hundred are not, and have a row of their own ("belts"): half of the contacts are shut and slip or stick whatever
+ * their bodies do, as if each had a surface that moves on its own. They have a solution, but often no motion that the
+ * convex part of the law allows (H v + w in K*), which most methods rely on.
  */
 #ifndef PERP_BENCH_FRICTION_GENERATOR_H
 #define PERP_BENCH_FRICTION_GENERATOR_H

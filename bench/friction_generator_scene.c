@@ -44,7 +44,7 @@ static int add_body(friction_scene *s, perp_vec3 position, double size)
 static void add_touch(friction_scene *s, int a, int b, perp_vec3 point, perp_vec3 normal)
 {
     if (s->touch_count < s->touch_room) {
-        s->touches[s->touch_count++] = (friction_touch){a, b, point, normal, 0.0, s->planar ? 2 : 3};
+        s->touches[s->touch_count++] = (friction_touch){a, b, point, normal, 0.0, s->planar ? 2 : 3, false};
     }
 }
 
@@ -265,6 +265,7 @@ static void build_incline(friction_scene *s)
         s->planar ? perp_vec3_make(sin(s->slope), cos(s->slope), 0) : perp_vec3_make(sin(s->slope), 0, cos(s->slope));
     const perp_vec3 back =
         s->planar ? perp_vec3_make(-up.y, up.x, 0) : perp_vec3_make(-cos(s->slope), 0, sin(s->slope));
+    s->floor = up;
     for (int row = 0; !full(s); row++) {
         const double size = 0.1;
         for (int i = 0; i < length && !full(s); i++) {
@@ -360,7 +361,14 @@ void friction_scene_build(friction_scene *s, int contacts)
     s->dof = s->planar ? 3 : 6;
     s->body_count = s->robot_count = s->touch_count = 0;
     s->touch_room = contacts;
+    s->floor = friction_up(s);
     builders[s->family](s);
+    for (int i = 0; i < s->touch_count; i++) {
+        friction_touch *k = &s->touches[i];
+        k->held =
+            k->a == FRICTION_GROUND && (s->family == FRICTION_GRASP ||
+                                        (s->family == FRICTION_PUSH && perp_vec3_dot(k->normal, friction_up(s)) < 0.5));
+    }
     s->n = s->body_count * s->dof;
     for (int k = 0; k < s->robot_count; k++) {
         s->robots[k].first_dof = s->n;

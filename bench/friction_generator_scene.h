@@ -51,7 +51,8 @@ typedef struct friction_touch {
     int a, b;
     perp_vec3 point, normal;
     double mu;
-    int rows; /* 1: no friction; else as many as there are directions */
+    int rows;  /* 1: no friction; else as many as there are directions */
+    bool held; /* the ground's part is a finger or a pusher that moves by command */
 } friction_touch;
 
 typedef struct friction_scene {
@@ -59,6 +60,7 @@ typedef struct friction_scene {
     friction_family family;
     int dof, n; /* of a body; of all */
     double decades, slope;
+    perp_vec3 floor;                                      /* unit: what bodies slide along is across this */
     int body_count, robot_count, touch_count, touch_room; /* no more than `touch_room` are made */
     friction_body bodies[FRICTION_MAX_BODIES];
     friction_robot robots[FRICTION_MAX_ROBOTS];

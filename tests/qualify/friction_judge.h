@@ -25,7 +25,7 @@ bool judge_verdict_coherent(const friction_verdict *verdict);
 /* Of the local form. */
 double judge_friction(const perp_friction *problem, const double *r);
 
-/* Whether the case's evidence that it has a solution holds: a known one to 1e-10, or A is positive definite and all
+/* Whether the case's evidence that it has a solution holds: a known one to 1e-9, or A is positive definite and all
  * contacts open strictly. */
 bool judge_friction_proof(const friction_case *c);
 
