@@ -211,29 +211,29 @@ static void balance(friction_case *c)
     free(av);
 }
 
-/* The scene is assembled; `limits` and `loops` may be added. */
-static void make_known(friction_scene *s, const manner *m, friction_inertia inertia, bool limits, bool loops,
-                       friction_case *c)
+/* What a case that is made from its solution starts from. */
+typedef struct plan {
+    const double *v;
+    twist hand; /* the motion of what is commanded and no body */
+    friction_inertia inertia;
+    bool limits;
+} plan;
+
+/* The scene is assembled, and loops are there. */
+static void make_known(friction_scene *s, const manner *m, const plan *p, friction_case *c)
 {
-    double *v = zeros(s->n);
-    twist hand = draw_motion(s, v);
-    if (loops) {
-        add_loops(s, c, v);
-    }
-    friction_case_finish(c, inertia != FRICTION_NOTHING, limits);
-    memcpy(c->solution.x, v, (size_t)s->n * sizeof *v);
-    free(v);
+    friction_case_finish(c, p->inertia != FRICTION_NOTHING, p->limits);
+    memcpy(c->solution.x, p->v, (size_t)s->n * sizeof *p->v);
     double *moving = zeros(c->system.row_start[c->system.contact_count]);
     convex_case_rows(c->base, c->solution.x, moving);
-    hand = happens(s, 0.25) ? draw_twist(s) : hand; /* along with the bodies, or not */
-    command(s, &hand, c);
+    command(s, &p->hand, c);
     for (int i = 0; i < c->system.contact_count; i++) {
         const int first = c->system.row_start[i];
         draw_contact(s, m, c->mu[i], c->system.row_start[i + 1] - first, moving + first, convex_case_offset(c->base, i),
                      c->solution.y + first);
     }
     load_loops(s, m->load, c);
-    if (limits) {
+    if (p->limits) {
         draw_limits(s, m->load, c);
     }
     balance(c);
@@ -419,12 +419,62 @@ void friction_generator_make(friction_case *c, uint64_t seed, int index)
     const bool loops = s.robot_count > 0 && happens(&s, 0.3);
     const perp_random before = s.random;
     friction_scene_assemble(&s, FRICTION_MASSES, c);
-    if (m.belts || !step || !make_step(&s, c)) {
-        s.random = before;
-        friction_scene_assemble(&s, FRICTION_MASSES, c);
-        make_known(&s, &m, FRICTION_MASSES, limits, loops, c);
+    if (!m.belts && step && make_step(&s, c)) {
+        c->family = family_names[s.family];
+        return;
     }
+    s.random = before;
+    friction_scene_assemble(&s, FRICTION_MASSES, c);
     c->family = m.belts ? "belts" : family_names[s.family];
+    double *v = zeros(s.n);
+    const twist common = draw_motion(&s, v), other = draw_twist(&s);
+    const plan p = {v, happens(&s, 0.25) ? other : common, FRICTION_MASSES, limits};
+    if (loops) {
+        add_loops(&s, c, v);
+    }
+    make_known(&s, &m, &p, c);
+    free(v);
+}
+
+/* ---- without inertia --------------------------------------------------------------------------------------------- */
+
+/* Only what is driven or commanded, and what it takes along, moves: anything else that slips would need a load that is
+ * at its limit to the last bit. Pushers and hands take all bodies along; elsewhere some bodies become driven. */
+static twist draw_command(friction_scene *s, double *v)
+{
+    const twist rest = {{0, 0, 0}, {0, 0, 0}};
+    const bool led = s->family == FRICTION_PUSH || s->family == FRICTION_GRASP;
+    twist hand = draw_twist(s);
+    if (s->family == FRICTION_PUSH) { /* ahead, and along the floor */
+        hand.linear = perp_vec3_make(fabs(hand.linear.x), s->planar ? 0.0 : 0.3 * hand.linear.y, 0.0);
+        hand.angular = happens(s, 0.5) || s->planar ? rest.angular : perp_vec3_make(0, 0, 0.2 * hand.angular.z);
+    }
+    const bool moves = happens(s, 0.65);
+    const double driven = led || !moves ? 0.0 : uniform(s, 0.05, 0.6);
+    for (int i = 0; i < s->body_count; i++) {
+        if (led && moves) {
+            friction_scene_set_twist(s, i, hand.linear, hand.angular, v);
+        } else if (happens(s, driven)) {
+            const twist own = draw_twist(s);
+            s->bodies[i].driven = true;
+            friction_scene_set_twist(s, i, own.linear, own.angular, v);
+        }
+    }
+    for (int j = s->body_count * s->dof; j < s->n; j++) {
+        v[j] = moves ? uniform(s, -1.0, 1.0) : 0.0;
+    }
+    return moves ? hand : rest;
+}
+
+/* Without stiffness what is driven follows its command exactly: v_j = d_j. */
+static void add_position_control(const friction_scene *s, const double *v, friction_case *c)
+{
+    const double one = 1.0;
+    for (int j = 0; j < s->n; j++) {
+        if (j >= s->body_count * s->dof || s->bodies[j / s->dof].driven) {
+            convex_case_add_equality(c->base, 1, &j, &one, v[j]);
+        }
+    }
 }
 
 void friction_generator_make_quasistatic(friction_case *c, uint64_t seed, int index)
@@ -438,9 +488,17 @@ void friction_generator_make_quasistatic(friction_case *c, uint64_t seed, int in
     const manner m = draw_manner(&s);
     const friction_inertia inertia = happens(&s, 0.6) ? FRICTION_DRIVES : FRICTION_NOTHING;
     const bool limits = happens(&s, s.robot_count > 0 ? 0.4 : 0.05), loops = s.robot_count > 0 && happens(&s, 0.2);
+    double *v = zeros(s.n);
+    const plan p = {v, draw_command(&s, v), inertia, limits && inertia == FRICTION_DRIVES};
     friction_scene_assemble(&s, inertia, c);
-    make_known(&s, &m, inertia, limits, loops, c);
     c->family = m.belts ? "belts" : family_names[s.family];
+    if (inertia == FRICTION_NOTHING) {
+        add_position_control(&s, v, c);
+    } else if (loops) {
+        add_loops(&s, c, v);
+    }
+    make_known(&s, &m, &p, c);
+    free(v);
 }
 
 /* ---- for measuring ----------------------------------------------------------------------------------------------- */

@@ -13,8 +13,10 @@
  * shuts them or more; fingers and pushers that are no bodies move by command; then what slips and what sticks is known,
  * forces are drawn in the cones, and f follows. Joint limits and loops are added to some.
  *
- * Quasistatic cases have A = 0, or only the stiffness of what is driven, and are made from a solution in the same way:
- * bodies are pushed along, held, squeezed or wedged, so that most need their friction for balance.
+ * Quasistatic cases are made from a solution too. A is the stiffness of what is driven (fingers, pushers, robots, some
+ * bodies) and else zero; or it is zero altogether, and what is driven follows its command exactly (v_j = d_j). Only
+ * that, and what hands and pushers take along, moves: the others rest, held by friction, or pushed at. Most need it for
+ * balance.
  *
  * In all of these w is that of a mechanism: gaps are not negative but for restitution, and surfaces move rigidly. Three
  * in a hundred are not, and have a row of their own ("belts"): half of the contacts are shut and slip or stick whatever
