@@ -33,6 +33,7 @@ typedef struct manner {
     double load;   /* scale of the forces */
     double active; /* how many of the contacts that could carry do */
     bool belts;    /* surfaces move under the contacts, each as it likes */
+    bool strict;   /* no force of a contact that sticks is zero or at the limit */
 } manner;
 
 /* A rigid motion about the origin. */
@@ -74,12 +75,12 @@ static twist draw_motion(friction_scene *s, double *v)
 }
 
 /* A force in the cone: inside of it, on its surface, or zero. */
-static void draw_sticking(friction_scene *s, double load, double mu, int rows, double *r)
+static void draw_sticking(friction_scene *s, const manner *m, double mu, int rows, double *r)
 {
-    const int where = below(s, 10);
+    const int where = m->strict ? 9 : below(s, 10);
     double tangent[2] = {uniform(s, -1.0, 1.0), uniform(s, -1.0, 1.0)};
     const double norm = length(tangent, rows - 1);
-    r[0] = where == 0 ? 0.0 : load * uniform(s, 0.05, 1.0);
+    r[0] = where == 0 ? 0.0 : m->load * uniform(s, 0.05, 1.0);
     const double part = where == 1 ? 1.0 - 1e-15 : uniform(s, 0.0, 0.98);
     for (int k = 1; k < rows; k++) {
         r[k] = norm > 0.0 ? mu * r[0] * part * tangent[k - 1] / norm : 0.0;
@@ -87,18 +88,18 @@ static void draw_sticking(friction_scene *s, double load, double mu, int rows, d
 }
 
 /* What the law asks of a contact that is shut and moves with u along it. */
-static void draw_force(friction_scene *s, double load, double mu, int rows, const double *u, double *r)
+static void draw_force(friction_scene *s, const manner *m, double mu, int rows, const double *u, double *r)
 {
     const double along = length(u + 1, rows - 1);
     if (rows == 1 || mu == 0.0) {
-        r[0] = happens(s, 0.05) ? 0.0 : load * uniform(s, 0.05, 1.0);
+        r[0] = !m->strict && happens(s, 0.05) ? 0.0 : m->load * uniform(s, 0.05, 1.0);
     } else if (along > 0.0) {
-        r[0] = load * uniform(s, 0.05, 1.0);
+        r[0] = m->load * uniform(s, 0.05, 1.0);
         for (int k = 1; k < rows; k++) {
             r[k] = -mu * r[0] * u[k] / along;
         }
     } else {
-        draw_sticking(s, load, mu, rows, r);
+        draw_sticking(s, m, mu, rows, r);
     }
 }
 
@@ -132,10 +133,10 @@ static void draw_contact(friction_scene *s, const manner *m, double mu, int rows
     }
     w[0] = -moving[0];
     if (!happens(s, m->active)) {
-        w[0] += happens(s, 0.1) ? 0.0 : uniform(s, 0.0, 0.5);
+        w[0] += !m->strict && happens(s, 0.1) ? 0.0 : uniform(s, 0.01, 0.5);
         return;
     }
-    draw_force(s, m->load, mu, rows, u, r);
+    draw_force(s, m, mu, rows, u, r);
 }
 
 /* w = -c at the contacts with what is commanded to move by c. */
@@ -402,7 +403,7 @@ static void start_scene(friction_scene *s, const friction_family *families, int 
 static manner draw_manner(friction_scene *s)
 {
     const double load = pow(10.0, uniform(s, -1.0, 1.5)), active = happens(s, 0.3) ? 1.0 : uniform(s, 0.2, 1.0);
-    return (manner){load, active, happens(s, 0.03)};
+    return (manner){load, active, happens(s, 0.03), false};
 }
 
 void friction_generator_make(friction_case *c, uint64_t seed, int index)
@@ -438,12 +439,34 @@ void friction_generator_make(friction_case *c, uint64_t seed, int index)
 
 /* ---- without inertia --------------------------------------------------------------------------------------------- */
 
+/* What a hand takes along: all that is driven, touches it, or touches what it takes along. */
+static void mark_carried(const friction_scene *s, bool *carried)
+{
+    for (int i = 0; i < s->body_count; i++) {
+        carried[i] = s->bodies[i].driven;
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < s->touch_count; i++) {
+            const friction_touch *k = &s->touches[i];
+            const bool a = k->a >= 0 && k->a < s->body_count, b = k->b >= 0 && k->b < s->body_count;
+            const bool by_a = k->held || (a && carried[k->a]), by_b = b && carried[k->b];
+            if (b && by_a && !carried[k->b]) {
+                more = carried[k->b] = true;
+            } else if (a && by_b && !carried[k->a]) {
+                more = carried[k->a] = true;
+            }
+        }
+    }
+}
+
 /* Only what is driven or commanded, and what it takes along, moves: anything else that slips would need a load that is
  * at its limit to the last bit. Pushers and hands take all bodies along; elsewhere some bodies become driven. */
 static twist draw_command(friction_scene *s, double *v)
 {
     const twist rest = {{0, 0, 0}, {0, 0, 0}};
     const bool led = s->family == FRICTION_PUSH || s->family == FRICTION_GRASP;
+    bool carried[FRICTION_MAX_BODIES];
     twist hand = draw_twist(s);
     if (s->family == FRICTION_PUSH) { /* ahead, and along the floor */
         hand.linear = perp_vec3_make(fabs(hand.linear.x), s->planar ? 0.0 : 0.3 * hand.linear.y, 0.0);
@@ -451,8 +474,9 @@ static twist draw_command(friction_scene *s, double *v)
     }
     const bool moves = happens(s, 0.65);
     const double driven = led || !moves ? 0.0 : uniform(s, 0.05, 0.6);
+    mark_carried(s, carried);
     for (int i = 0; i < s->body_count; i++) {
-        if (led && moves) {
+        if (led && moves && carried[i]) {
             friction_scene_set_twist(s, i, hand.linear, hand.angular, v);
         } else if (happens(s, driven)) {
             const twist own = draw_twist(s);
@@ -485,7 +509,9 @@ void friction_generator_make_quasistatic(friction_case *c, uint64_t seed, int in
     static friction_scene s;
     s.random = seeded(seed, index, 0x57A71C);
     start_scene(&s, families, sizeof families / sizeof *families);
-    const manner m = draw_manner(&s);
+    manner m = draw_manner(&s);
+    m.strict = true; /* a load at the limit of what can be held has no solution once it is rounded */
+    m.active = s.family == FRICTION_PUSH || s.family == FRICTION_GRASP ? 1.0 : m.active; /* nothing is left behind */
     const friction_inertia inertia = happens(&s, 0.6) ? FRICTION_DRIVES : FRICTION_NOTHING;
     const bool limits = happens(&s, s.robot_count > 0 ? 0.4 : 0.05), loops = s.robot_count > 0 && happens(&s, 0.2);
     double *v = zeros(s.n);
