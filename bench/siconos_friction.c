@@ -1,3 +1,5 @@
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+
 #include "siconos_friction.h"
 
 #include <math.h>
@@ -26,6 +28,7 @@ const char *siconos_friction_name(siconos_friction_method method)
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 bool siconos_friction_available(void)
@@ -149,7 +152,7 @@ static void warm_up(const siconos_friction_request *request, shared *scratch)
 static void wait_for(pid_t child, double seconds)
 {
     const double end = timing_now() + seconds;
-    for (useconds_t pause = 50;; pause = pause < 5000 ? 2 * pause : pause) {
+    for (long pause = 50000;; pause = pause < 5000000 ? 2 * pause : pause) { /* ns */
         if (waitpid(child, NULL, WNOHANG) == child) {
             return;
         }
@@ -158,7 +161,7 @@ static void wait_for(pid_t child, double seconds)
             waitpid(child, NULL, 0);
             return;
         }
-        usleep(pause);
+        nanosleep(&(struct timespec){0, pause}, NULL);
     }
 }
 
