@@ -21,7 +21,7 @@
 
 enum { MAX_SAMPLES = 200, REPETITIONS = 3, KINDS = 2, SIZES = 7, STARTS = 2, PEERS = SICONOS_FRICTION_METHODS };
 #define TOLERANCE 1e-8
-#define LIMIT_SECONDS 5.0
+#define LIMIT_SECONDS 3.0
 
 /* Problems of one kind, size and start. */
 typedef struct tally {

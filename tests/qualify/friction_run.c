@@ -155,6 +155,31 @@ static void solve_local(bench *b, const perp_friction *local, sweep_case *result
     measure_row(b->c->family, columns, COLUMNS)[LOCAL]++;
 }
 
+/* The library's residual and the judge's are two programs for one definition: at a point that solves nothing they are
+ * the same but for rounding. */
+static void compare_residuals(bench *b, uint64_t seed, int index, sweep_case *result)
+{
+    perp_random random = {sweep_mix(seed, -1 - index)};
+    const perp_contact_qp *q = &b->c->system;
+    size_point(&b->warm, q);
+    for (size_t i = 0; i < b->warm.count; i++) {
+        b->warm.memory[i] = perp_random_uniform(&random, -1.0, 2.0);
+    }
+    for (int i = 0; i < q->n; i++) { /* a bound that is not there has no force */
+        b->warm.at.y_lower[i] = q->lower && isfinite(q->lower[i]) ? b->warm.at.y_lower[i] : 0.0;
+        b->warm.at.y_upper[i] = q->upper && isfinite(q->upper[i]) ? b->warm.at.y_upper[i] : 0.0;
+    }
+    const friction_verdict judged = judge_contact_friction(&b->c->problem, &b->warm.at);
+    const perp_contact_friction_residual said = perp_contact_friction_evaluate(&b->c->problem, &b->warm.at);
+    const double pairs[3][2] = {
+        {judged.balance, said.balance}, {judged.law, said.law}, {judged.constraint, said.constraint}};
+    for (int k = 0; k < 3; k++) {
+        if (!(fabs(pairs[k][0] - pairs[k][1]) <= 1e-9 * (1.0 + pairs[k][0]))) {
+            sweep_fail(result, "the residual's part %d is %.12g, by the judge %.12g", k, pairs[k][1], pairs[k][0]);
+        }
+    }
+}
+
 static void keep(bench *b, const friction_series *series, uint64_t seed, int index, const char *reason)
 {
     char path[600], comment[SWEEP_REASON + 200];
@@ -186,7 +211,9 @@ void friction_run_case(const friction_series *series, uint64_t seed, int index, 
     result->kind = residual <= JUDGED ? (info.tried_count > 1 ? FRICTION_SOLVED_BY_FALLBACK : FRICTION_SOLVED)
                    : residual <= 1e-6 ? FRICTION_SOLVED_ROUGHLY
                                       : FRICTION_NOT_SOLVED;
-    if (index % 4 == 1 && !result->failed) {
+    if (index % 4 == 0) {
+        compare_residuals(b, seed, index, result);
+    } else if (index % 4 == 1 && !result->failed) {
         solve_warm(b, seed, index, result);
     } else if (index % 4 == 2 && contacts * 3 <= LOCAL_ROWS && friction_case_local(b->c, &local)) {
         solve_local(b, &local, result);

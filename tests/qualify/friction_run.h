@@ -1,5 +1,6 @@
 /* friction_run.h - what the sweeps over friction problems share: a case is solved by its contacts from a cold start,
- * then by turns from a warm start near its solution, or in its forces alone (W, q), and judged by friction_judge.h. */
+ * then by turns from a warm start near its solution, or in its forces alone (W, q), and judged by friction_judge.h; or
+ * the judge itself is compared with the library's residual. */
 #ifndef PERP_TESTS_QUALIFY_FRICTION_RUN_H
 #define PERP_TESTS_QUALIFY_FRICTION_RUN_H
 
