@@ -144,55 +144,88 @@ typedef struct part {
     const double *jacobian;
 } part;
 
-static void list_parts(const perp_contact_qp *q, part *parts)
+/* What forming W needs. */
+typedef struct delassus {
+    const perp_contact_qp *q;
+    const double *inverse; /* the blocks of A^-1 */
+    int dim;
+    part *parts;    /* by contact */
+    int *block_of;  /* by unknown */
+    int *values_of; /* by block: where its values start */
+    bool *wanted;   /* by block: that the contact at hand touches it */
+    double *x;      /* 3 x n: A^-1 J' of the contact at hand, on the blocks that it touches */
+} delassus;
+
+static void start_delassus(delassus *d)
 {
+    const perp_contact_qp *q = d->q;
+    d->parts = grown(NULL, (size_t)q->contact_count * sizeof *d->parts);
+    d->block_of = grown(NULL, (size_t)q->n * sizeof *d->block_of);
+    d->values_of = grown(NULL, (size_t)q->block_count * sizeof *d->values_of);
+    d->wanted = grown(NULL, (size_t)q->block_count * sizeof *d->wanted);
+    d->x = grown(NULL, 3 * (size_t)q->n * sizeof *d->x);
     const double *jacobian = q->jacobian;
     for (int i = 0; i < q->contact_count; i++) {
-        parts[i] = (part){q->row_start[i + 1] - q->row_start[i], q->dof_start[i + 1] - q->dof_start[i],
-                          q->dofs + q->dof_start[i], jacobian};
-        jacobian += parts[i].rows * parts[i].count;
+        part *p = &d->parts[i];
+        *p = (part){q->row_start[i + 1] - q->row_start[i], q->dof_start[i + 1] - q->dof_start[i],
+                    q->dofs + q->dof_start[i], jacobian};
+        jacobian += p->rows * p->count;
+    }
+    for (int b = 0, values = 0; b < q->block_count; b++) {
+        const int size = q->block_start[b + 1] - q->block_start[b];
+        d->values_of[b] = values;
+        values += size * size;
+        for (int i = q->block_start[b]; i < q->block_start[b + 1]; i++) {
+            d->block_of[i] = b;
+        }
     }
 }
 
-/* x (3 x n by rows) = A^-1 J' of one contact, on the blocks that it touches; `blocks` lists these. */
-static int spread(const perp_contact_qp *q, const int *block_of, const int *values_of, const double *inverse,
-                  const part *p, double *x, int *blocks)
+static void end_delassus(delassus *d)
 {
-    int count = 0;
+    free(d->parts);
+    free(d->block_of);
+    free(d->values_of);
+    free(d->wanted);
+    free(d->x);
+}
+
+/* x and the marks of contact i. */
+static void spread(delassus *d, int i)
+{
+    const perp_contact_qp *q = d->q;
+    const part *p = &d->parts[i];
+    memset(d->wanted, 0, (size_t)q->block_count * sizeof *d->wanted);
     for (int j = 0; j < p->count; j++) {
-        if (count == 0 || blocks[count - 1] != block_of[p->dofs[j]]) {
-            blocks[count++] = block_of[p->dofs[j]];
-            for (int row = 0; row < p->rows; row++) {
-                const int first = q->block_start[blocks[count - 1]];
-                memset(x + row * q->n + first, 0, (size_t)(q->block_start[blocks[count - 1] + 1] - first) * sizeof *x);
-            }
-        }
-        const int b = blocks[count - 1], first = q->block_start[b], size = q->block_start[b + 1] - first;
+        const int b = d->block_of[p->dofs[j]], first = q->block_start[b], size = q->block_start[b + 1] - first;
+        const double *inverse = d->inverse + d->values_of[b] + p->dofs[j] - first;
         for (int row = 0; row < p->rows; row++) {
-            const double entry = p->jacobian[row * p->count + j];
-            for (int i = 0; i < size; i++) {
-                x[row * q->n + first + i] += inverse[values_of[b] + i * size + p->dofs[j] - first] * entry;
+            double *x = d->x + row * q->n + first;
+            if (!d->wanted[b]) {
+                memset(x, 0, (size_t)size * sizeof *x);
+            }
+            for (int k = 0; k < size; k++) {
+                x[k] += inverse[k * size] * p->jacobian[row * p->count + j];
             }
         }
+        d->wanted[b] = true;
     }
-    return count;
 }
 
-/* One band of W: contact i against those that share a block with it. `wanted` marks i's blocks. */
-static void fill_band(const perp_contact_qp *q, const part *parts, const int *block_of, const bool *wanted, int i,
-                      int dim, const double *x, double *w)
+/* The rows of W of contact i: with those that share a block with it. */
+static void fill_band(const delassus *d, int i, double *w)
 {
-    const size_t size = (size_t)q->contact_count * (size_t)dim;
-    for (int k = 0; k < q->contact_count; k++) {
-        for (int j = 0; j < parts[k].count; j++) {
-            const int dof = parts[k].dofs[j];
-            if (!wanted[block_of[dof]]) {
+    const size_t size = (size_t)d->q->contact_count * (size_t)d->dim;
+    for (int k = 0; k < d->q->contact_count; k++) {
+        const part *p = &d->parts[k];
+        for (int j = 0; j < p->count; j++) {
+            if (!d->wanted[d->block_of[p->dofs[j]]]) {
                 continue;
             }
-            for (int a = 0; a < parts[i].rows; a++) {
-                for (int b = 0; b < parts[k].rows; b++) {
-                    w[((size_t)(i * dim + a)) * size + (size_t)(k * dim + b)] +=
-                        x[a * q->n + dof] * parts[k].jacobian[b * parts[k].count + j];
+            for (int a = 0; a < d->parts[i].rows; a++) {
+                double *row = w + (size_t)(i * d->dim + a) * size + (size_t)(k * d->dim);
+                for (int b = 0; b < p->rows; b++) {
+                    row[b] += d->x[a * d->q->n + p->dofs[j]] * p->jacobian[b * p->count + j];
                 }
             }
         }
@@ -201,39 +234,13 @@ static void fill_band(const perp_contact_qp *q, const part *parts, const int *bl
 
 static void fill_delassus(const friction_case *c, const double *inverse, int dim, double *w)
 {
-    const perp_contact_qp *q = &c->system;
-    int *block_of = grown(NULL, (size_t)q->n * sizeof *block_of);
-    int *values_of = grown(NULL, (size_t)q->block_count * sizeof *values_of);
-    int *blocks = grown(NULL, (size_t)q->n * sizeof *blocks);
-    bool *wanted = grown(NULL, (size_t)q->block_count * sizeof *wanted);
-    part *parts = grown(NULL, (size_t)q->contact_count * sizeof *parts);
-    double *x = grown(NULL, 3 * (size_t)q->n * sizeof *x);
-    memset(wanted, 0, (size_t)q->block_count * sizeof *wanted);
-    list_parts(q, parts);
-    for (int b = 0, values = 0; b < q->block_count; b++) {
-        const int size = q->block_start[b + 1] - q->block_start[b];
-        values_of[b] = values;
-        values += size * size;
-        for (int i = q->block_start[b]; i < q->block_start[b + 1]; i++) {
-            block_of[i] = b;
-        }
+    delassus d = {.q = &c->system, .inverse = inverse, .dim = dim};
+    start_delassus(&d);
+    for (int i = 0; i < c->system.contact_count; i++) {
+        spread(&d, i);
+        fill_band(&d, i, w);
     }
-    for (int i = 0; i < q->contact_count; i++) {
-        const int count = spread(q, block_of, values_of, inverse, &parts[i], x, blocks);
-        for (int k = 0; k < count; k++) {
-            wanted[blocks[k]] = true;
-        }
-        fill_band(q, parts, block_of, wanted, i, dim, x, w);
-        for (int k = 0; k < count; k++) {
-            wanted[blocks[k]] = false;
-        }
-    }
-    free(block_of);
-    free(values_of);
-    free(blocks);
-    free(wanted);
-    free(parts);
-    free(x);
+    end_delassus(&d);
 }
 
 void friction_case_to_local(const friction_case *c, const double *r, double *r_local)
