@@ -395,6 +395,7 @@ static void start_scene(friction_scene *s, const friction_family *families, int 
     s->even = happens(s, 0.2);
     s->decades = happens(s, 0.35) ? uniform(s, 0.0, 6.0) : 0.5;
     s->slope = uniform(s, 0.02, 1.2);
+    s->width = 0;
     const int most = s->family == FRICTION_DENSE ? 60 : s->family == FRICTION_ROBOT ? 80 : FRICTION_MAX_CONTACTS;
     friction_scene_build(s, draw_contacts(s, most));
     friction_scene_roughen(s);
@@ -537,6 +538,7 @@ static void make_measured(friction_case *c, friction_family family, int contacts
     s.family = family;
     s.planar = s.even = false;
     s.decades = 0.5;
+    s.width = 1 + (int)cbrt(contacts / 4.0); /* about as high as it is wide */
     friction_scene_build(&s, contacts);
     for (int i = 0; i < s.touch_count; i++) {
         s.touches[i].mu = 0.5;

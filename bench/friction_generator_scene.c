@@ -202,16 +202,16 @@ static void build_grasp(friction_scene *s)
 /* Balls on a jittered lattice: those that come near each other touch. Or boxes, which touch in three points. */
 static void build_pile(friction_scene *s)
 {
-    const int side = s->planar ? 1 + below(s, 12) : 1 + below(s, 6);
+    const int drawn = s->planar ? 1 + below(s, 12) : 1 + below(s, 6), side = s->width > 0 ? s->width : drawn;
     const double jitter = s->even ? 0.0 : 0.05;
     const bool boxes = happens(s, 0.4);
-    const double reach = s->even ? 0.31 : 0.35;
+    const double reach = s->even ? 0.205 : 0.25; /* centres of touching balls are 0.2 m apart */
     while (!full(s)) {
         const int i = s->body_count, level = s->planar ? i / side : i / (side * side);
         const int x = i % side, y = s->planar ? level : i / side % side, z = s->planar ? 0 : level;
         const double shift = level % 2 ? 0.1 : 0.0; /* each in a hollow of the layer below */
-        perp_vec3 at = s->planar ? perp_vec3_make(0.2 * x + shift, 0.1 + 0.19 * y, 0)
-                                 : perp_vec3_make(0.2 * x + shift, 0.2 * y + shift, 0.1 + 0.17 * z);
+        perp_vec3 at = s->planar ? perp_vec3_make(0.2 * x + shift, 0.1 + 0.2 * sqrt(0.75) * y, 0)
+                                 : perp_vec3_make(0.2 * x + shift, 0.2 * y + shift, 0.1 + 0.2 * sqrt(0.5) * z);
         at = perp_vec3_add_scaled(at, jitter, friction_random_vector(s));
         const int b = add_body(s, at, 0.1);
         if (level == 0) {
@@ -222,7 +222,7 @@ static void build_pile(friction_scene *s)
         const int layer = s->planar ? side : side * side;
         for (int a = b > 2 * layer ? b - 2 * layer : 0; a < b; a++) {
             const perp_vec3 apart = perp_vec3_sub(at, s->bodies[a].position);
-            if (perp_vec3_norm(apart) > 0.7 * reach) {
+            if (perp_vec3_norm(apart) > reach) {
                 continue;
             }
             const perp_vec3 normal = perp_vec3_normalise(apart);

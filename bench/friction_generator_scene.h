@@ -60,6 +60,7 @@ typedef struct friction_scene {
     friction_family family;
     int dof, n; /* of a body; of all */
     double decades, slope;
+    int width;                                            /* of a pile, in balls; 0: drawn */
     perp_vec3 floor;                                      /* unit: what bodies slide along is across this */
     int body_count, robot_count, touch_count, touch_room; /* no more than `touch_room` are made */
     friction_body bodies[FRICTION_MAX_BODIES];
