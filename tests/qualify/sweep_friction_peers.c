@@ -81,6 +81,7 @@ static double solve_perp(bench *b, double *row, sweep_case *result)
     perp_friction_info info = {.outcome = PERP_OUTCOME_ITERATION_LIMIT};
     perp_error error = {0};
     settings.tolerance = TOLERANCE;
+    settings.minimum_norm = false; /* no peer gives it */
     perp_status status = perp_contact_friction_reserve(&c->problem, b->workspace, &error);
     const double start = timing_now();
     if (status == PERP_STATUS_OK) {
