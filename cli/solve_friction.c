@@ -2,6 +2,7 @@
 
 #include "solve_print.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,28 +56,45 @@ static perp_status solve(const perp_friction_settings *settings, attempt *t, per
 /* ---- output ---------------------------------------------------------------------------------------------------------
  */
 
+static double largest(int count, const double *values)
+{
+    double most = 0.0;
+    for (int i = 0; i < count; i++) {
+        most = fmax(most, fabs(values[i]));
+    }
+    return most;
+}
+
+/* Of a contact; what is rounding beside the largest numbers (`scale`) is shown as 0. */
+static void print_values(const double *values, int count, double scale)
+{
+    for (int k = 0; k < count; k++) {
+        printf("%14.6g", fabs(values[k]) < 1e-9 * scale ? 0.0 : values[k]);
+    }
+}
+
 static void print_contacts(const attempt *t)
 {
     static const char *const columns[2][3] = {{"fn", "ft", "fo"}, {"un", "ut", "uo"}};
     const perp_friction *p = t->problem;
+    const int size = p->contacts * p->dim;
+    const double force_scale = largest(size, t->r), velocity_scale = fmax(largest(size, p->q), largest(size, t->u));
+    int counts[PERP_FRICTION_MODE_COUNT] = {0};
     printf("%-8s %-6s %-9s", "contact", "mode", "mu");
     for (int k = 0; k < 2 * p->dim; k++) {
         printf("%14s", columns[k / p->dim][k % p->dim]);
     }
     printf("\n");
-    for (int i = 0; i < p->contacts && i < SOLVE_LINES_SHOWN; i++) {
-        printf("%-8d %-6s %-9.4g", i, perp_friction_mode_name(t->modes[i]), p->mu[i]);
-        for (int k = 0; k < 2 * p->dim; k++) {
-            const double *values = k < p->dim ? t->r : t->u;
-            printf("%14.6g", values[(ptrdiff_t)i * p->dim + k % p->dim] + 0.0);
+    for (int i = 0; i < p->contacts; i++) {
+        counts[t->modes[i]]++;
+        if (i < SOLVE_LINES_SHOWN) {
+            printf("%-8d %-6s %-9.4g", i, perp_friction_mode_name(t->modes[i]), p->mu[i]);
+            print_values(t->r + (ptrdiff_t)i * p->dim, p->dim, force_scale);
+            print_values(t->u + (ptrdiff_t)i * p->dim, p->dim, velocity_scale);
+            printf("\n");
         }
-        printf("\n");
     }
     if (p->contacts > SOLVE_LINES_SHOWN) {
-        int counts[PERP_FRICTION_MODE_COUNT] = {0};
-        for (int i = 0; i < p->contacts; i++) {
-            counts[t->modes[i]]++;
-        }
         printf(".. %d more contacts; of all, %d open, %d stick, %d slide\n", p->contacts - SOLVE_LINES_SHOWN,
                counts[PERP_FRICTION_OPEN], counts[PERP_FRICTION_STICK], counts[PERP_FRICTION_SLIDE]);
     }
