@@ -1,6 +1,7 @@
 #include "cli.h"
 #include "solve_all.h"
 #include "solve_convex.h"
+#include "solve_friction.h"
 #include "solve_print.h"
 
 #include <stdio.h>
@@ -8,12 +9,12 @@
 #include <string.h>
 
 static const char enumerate_name[] = "enumerate";
-static const double finest_tolerance = 1e-12; /* that perp_lcp_settings and perp_convex_settings may have */
+static const double finest_tolerance = 1e-12; /* that the settings of every solver may have */
 
 /* ---- methods --------------------------------------------------------------------------------------------------------
  */
 
-/* Methods come in two families: those of complementarity problems and those of convex ones. */
+/* Methods come in families: those of complementarity problems, of convex ones and of friction. */
 typedef struct method_family {
     int (*count)(void);
     const char *(*name)(int index);
@@ -27,12 +28,14 @@ static const method_family families[] = {
      "they are tried in this order until the residual holds"},
     {perp_convex_method_count, perp_convex_method_name, perp_convex_method_summary, "qp, cone-qp, lp",
      "ipm is taken, and for a qp that it does not settle dual"},
+    {perp_friction_method_count, perp_friction_method_name, perp_friction_method_summary, "friction",
+     "those that the problem allows are tried until the residual holds"},
 };
 enum { FAMILY_COUNT = sizeof families / sizeof *families };
 
 static const method_family *family_of(perp_problem_kind kind)
 {
-    return &families[perp_problem_is_convex(kind) ? 1 : 0];
+    return &families[kind == PERP_PROBLEM_FRICTION ? 2 : perp_problem_is_convex(kind) ? 1 : 0];
 }
 
 static int list_methods(void)
@@ -119,7 +122,7 @@ static int check_options(const solve_options *o, perp_problem_kind kind)
 {
     const method_family *family = family_of(kind);
     const char *name = perp_problem_kind_name(kind);
-    if (o->all && perp_problem_is_convex(kind)) {
+    if (o->all && family != &families[0]) {
         return cli_fail(EXIT_USAGE, "solve: --all is for the kinds %s, not for %s", families[0].kinds, name);
     }
     if (!o->method || takes(o->method, kind)) {
@@ -405,12 +408,16 @@ static int solve_complementarity(const perp_problem *problem, const solve_option
 
 static int solve_problem(const perp_problem *problem, const solve_options *o, const char *file)
 {
-    if (problem->kind == PERP_PROBLEM_FRICTION) {
-        return cli_fail(EXIT_REFUSED, "friction problems can be read, but not solved yet");
-    }
     const int code = check_options(o, problem->kind);
     if (code != EXIT_DONE) {
         return code;
+    }
+    if (problem->kind == PERP_PROBLEM_FRICTION) {
+        perp_friction_settings friction = perp_friction_settings_default();
+        friction.tolerance = o->tolerance;
+        friction.method = o->method;
+        friction.cancel = cli_interrupt_flag();
+        return solve_friction(&problem->friction, &friction, o->json);
     }
     if (!perp_problem_is_convex(problem->kind)) {
         return solve_complementarity(problem, o);
@@ -464,7 +471,7 @@ const cli_command cli_solve = {
     .name = "solve",
     .operand = "FILE",
     .operand_optional = true,
-    .summary = "solve one problem: lcp, mlcp, mcp, qp, cone-qp or lp",
+    .summary = "solve one problem: lcp, mlcp, mcp, qp, cone-qp, lp or friction",
     .details =
         "examples:\n"
         "  perp solve problem.yaml\n"
@@ -489,6 +496,13 @@ const cli_command cli_solve = {
         "  # kind: cone-qp     has, in place of A, b and bounds,  cones: [{A: [[..], ..], b: [..]}, ..]\n"
         "  #                   A x + b in the second-order cone: first entry >= norm of the others\n"
         "gives x = [1.4, 1.7], objective = -6.45.\n\n"
+        "One of Coulomb friction:\n"
+        "  kind: friction            # u = W r + q, force r and velocity u of every contact: normal, tangents\n"
+        "  dim: 2                    # rows of a contact: 2 or 3\n"
+        "  W: [[2, 0], [0, 2]]\n"
+        "  q: [-8, 4]\n"
+        "  mu: [0.25]                # of every contact\n"
+        "gives r = [4, -1], u = [0, 2]: it slides. A file whose name ends in .dat is read as Siconos writes it.\n\n"
         "Exit code: 0 solved, that is, the residual was evaluated and holds; 1 not solved (no solution, none\n"
         "found, interrupted), explained on stderr; 2 usage; 3 not a problem, each error with file:line:column.\n",
     .options = options,

@@ -1,6 +1,8 @@
 /* libFuzzer target: arbitrary bytes as a file of Siconos' local friction problems. Whatever loads passes its check, has
- * a residual that is a number, and, where W allows, bodies of its own that pass theirs and move as it does. */
+ * a residual that is a number, and, where W allows, bodies of its own that pass theirs and move as it does. Where it is
+ * small it is solved: "solved" must have a residual that holds. */
 #include <perp/problem_yaml.h>
+#include <perp/solver.h>
 
 #include <math.h>
 #include <stdint.h>
@@ -40,6 +42,23 @@ static void exercise(const perp_friction *p)
     require(perp_contact_friction_evaluate(&bodies, &point).balance == 0.0);
 }
 
+static void solve(const perp_friction *p)
+{
+    static perp_friction_workspace *workspace;
+    static double r[MOST], u[MOST];
+    perp_error error;
+    require(workspace || perp_friction_workspace_create(NULL, &workspace, &error) == PERP_STATUS_OK);
+    require(perp_friction_reserve(p, workspace, &error) == PERP_STATUS_OK);
+    perp_friction_settings settings = perp_friction_settings_default();
+    settings.max_factorisations = 100; /* of most, that is all; a stranger's may be hard */
+    perp_friction_info info;
+    require(perp_friction_solve(p, &settings, workspace, r, u, &info, &error) == PERP_STATUS_OK);
+    require(info.outcome != PERP_OUTCOME_SOLVED || perp_friction_residual(p, r) <= 1e-8);
+    for (int i = 0; i < p->contacts * p->dim; i++) {
+        require(isfinite(r[i]) && isfinite(u[i]));
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static perp_diagnostics diagnostics;
@@ -55,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         require(perp_friction_check(&problem->friction, &error) == PERP_STATUS_OK);
         if (perp_problem_size(problem) <= MOST) {
             exercise(&problem->friction);
+            solve(&problem->friction);
         }
         perp_problem_free(problem);
     }

@@ -1,6 +1,7 @@
 /* libFuzzer target: arbitrary bytes as a problem file. Whatever loads passes its check, and where it is small it is
  * solved: "solved" must have a residual that holds, and "infeasible" and "unbounded" of a convex problem evidence that
- * does; no status but the outcomes may come back, and of a convex problem that H is indefinite. */
+ * does; no status but the outcomes may come back, and of a convex problem that H is indefinite. Forces and velocities
+ * of a friction problem are numbers whatever the outcome. */
 #include <perp/problem_yaml.h>
 #include <perp/solver.h>
 
@@ -98,10 +99,20 @@ static void exercise_convex(const perp_problem *p)
 
 static void exercise_friction(const perp_problem *p)
 {
-    static const double r[MOST];
+    static perp_friction_workspace *workspace;
+    static double r[MOST], u[MOST];
     perp_error error;
     require(perp_friction_check(&p->friction, &error) == PERP_STATUS_OK);
-    require(!isnan(perp_problem_residual(p, r)));
+    require(workspace || perp_friction_workspace_create(NULL, &workspace, &error) == PERP_STATUS_OK);
+    require(perp_friction_reserve(&p->friction, workspace, &error) == PERP_STATUS_OK);
+    perp_friction_settings settings = perp_friction_settings_default();
+    settings.max_factorisations = 100; /* of most, that is all; a stranger's may be hard */
+    perp_friction_info info;
+    require(perp_friction_solve(&p->friction, &settings, workspace, r, u, &info, &error) == PERP_STATUS_OK);
+    require(info.outcome != PERP_OUTCOME_SOLVED || perp_problem_residual(p, r) <= 1e-8);
+    for (int i = 0; i < perp_problem_size(p); i++) {
+        require(isfinite(r[i]) && isfinite(u[i]));
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
