@@ -196,15 +196,18 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
     return perp_friction_newton(f, &c->at, settings->max_iterations > 0 ? settings->max_iterations : most);
 }
 
+/* Starts of the interior point: few contacts are solved soonest from near, many from far inside. */
+enum { UNIT = 0, LARGE = 1, SMALL = 2, FEW = 30 };
+
 /* One of the interior points; the first is nearly always enough, the others start elsewhere or take more care. */
 static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *settings, bool dense, int attempt)
 {
     enum { ITERATIONS = 150 };
-    static const perp_friction_attempt attempts[] = {{1.0, 1.0, 0.99, 0.8, 1, false, false, 0},
-                                                     {10.0, 1.0, 0.9, 0.5, 3, false, false, 0},
-                                                     {0.1, 1.0, 0.99, 0.8, 8, false, false, 0},
-                                                     {30.0, 30.0, 0.9, 0.5, 8, false, false, 0},
-                                                     {10.0, 10.0, 0.99, 0.8, 0, false, true, 0}};
+    static const perp_friction_attempt attempts[] = {
+        {1.0, 1.0, 0.99, 0.8, 1, false, false, 0},  {10.0, 10.0, 0.99, 0.8, 1, false, false, 0},
+        {0.1, 0.1, 0.99, 0.8, 1, false, false, 0},  {10.0, 1.0, 0.9, 0.5, 3, false, false, 0},
+        {30.0, 30.0, 0.9, 0.5, 8, false, false, 0}, {0.1, 1.0, 0.99, 0.8, 8, false, false, 0},
+        {10.0, 10.0, 0.99, 0.8, 0, false, true, 0}};
     perp_friction_attempt chosen = attempts[attempt];
     chosen.iterations = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
     if (dense && !f->local && !perp_friction_make_dense(f)) {
@@ -301,7 +304,7 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
 
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
-    enum { LEMKE_ROUNDS = 8, FEW = 6, SOME = 30 };
+    enum { LEMKE_ROUNDS = 8, VERY_FEW = 6, MANY_STARTS = 400, SOME_STARTS = 50, FEW_STARTS = 12 };
     const int contacts = f->scaled.contact_count;
     switch (step->kind) {
     case STEP_IPM:
@@ -315,7 +318,9 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_GAUSS_SEIDEL:
         return run_gauss_seidel(f);
     default:
-        return perp_friction_restart(f, contacts <= FEW ? 400 : contacts <= SOME ? 50 : 12);
+        return perp_friction_restart(f, contacts <= VERY_FEW ? MANY_STARTS
+                                        : contacts <= FEW    ? SOME_STARTS
+                                                             : FEW_STARTS);
     }
 }
 
@@ -323,19 +328,20 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
 {
     enum { ALL = INT_MAX };
     static const fallback steps[] = {
-        {"ipm-w", STEP_IPM, 1, true, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, 2, false, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
+        {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
         {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 300},
         {"ramp", STEP_RAMP, 0, false, 0.0, 0.0, 400},
         {"proximal", STEP_PROXIMAL, 0, false, 0.1, 0.1, 400},
-        {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, 4, false, 0.0, 0.0, 250},
+        {"ipm-w", STEP_IPM, 5, true, 0.0, 0.0, 250},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 0, true, 0.0, 0.0, 100},
         {"proximal", STEP_PROXIMAL, 0, false, 1.0, 1e-3, 400},
         {"proximal", STEP_PROXIMAL, 0, false, 0.01, 1.0, 400},
         {"restart", STEP_RESTART, 0, false, 0.0, 0.0, ALL},
-        {"proximal", STEP_PROXIMAL, 0, false, 1e-3, 1e-3, ALL},
-        {"ipm", STEP_IPM, 1, false, 0.0, 0.0, ALL},
+        {"ipm", STEP_IPM, 6, false, 0.0, 0.0, ALL},
     };
     const int cap = f->max_factorisations;
     bool solved = false;
@@ -364,7 +370,7 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
     }
     if (!solved && wants(settings, first) && !perp_friction_must_stop(f)) {
         note(info, first);
-        solved = run_ipm(f, settings, f->local != NULL, 0);
+        solved = run_ipm(f, settings, f->local != NULL, f->scaled.contact_count > FEW ? LARGE : SMALL);
     }
     if (!solved && several && wants(settings, "islands") && !perp_friction_must_stop(f)) {
         note(info, "islands");
