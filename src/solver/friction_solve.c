@@ -3,6 +3,7 @@
  *   newton        from the previous step's solution, where there is one
  *   ipm, ipm-w    interior point with the shift in its matrix, ended by Newton, with bodies or in the forces alone
  *   islands       where that fails and the bodies are not all connected: each island on its own, by all that follows
+ *   shift, ramp   convex problems for every guess of the shift; friction ramped up from none
  *   proximal      with inertia and compliance that vanish; then the interior point from other starts
  *   lemke         small problems: circles as polygons
  *   gauss-seidel  where W is at hand
@@ -26,6 +27,7 @@ static const method_line METHODS[] = {
     {"islands", "bodies that nothing connects each on their own, by all the other methods"},
     {"ipm-w", "the same in the forces alone: local problems, and problems with inertia and few contacts"},
     {"proximal", "the interior point with inertia and compliance added, which are taken away by and by"},
+    {"shift", "fixed point over convex cone problems, then Newton: problems with bodies"},
     {"ramp", "friction ramped up from none, each problem from the solution of the last"},
     {"lemke", "Lemke's method with polygons for circles, then Newton: a few contacts"},
     {"restart", "Newton from many points: the last resort"},
@@ -69,7 +71,7 @@ static perp_status check_settings(const perp_friction_settings *settings, perp_e
     if (!known) {
         return perp_fail(
             error, PERP_STATUS_BAD_INPUT,
-            "there is no method `%s` for friction problems: newton, ipm, islands, ipm-w, proximal, ramp, lemke, "
+            "there is no method `%s` for friction problems: newton, ipm, islands, ipm-w, proximal, shift, ramp, lemke, "
             "gauss-seidel, restart",
             settings->method);
     }
@@ -274,7 +276,15 @@ static bool run_gauss_seidel(perp_friction_workspace *f)
 }
 
 /* The methods after the first interior point, in the order of what they cost. */
-typedef enum step_kind { STEP_IPM, STEP_LEMKE, STEP_RAMP, STEP_PROXIMAL, STEP_GAUSS_SEIDEL, STEP_RESTART } step_kind;
+typedef enum step_kind {
+    STEP_IPM,
+    STEP_LEMKE,
+    STEP_SHIFT,
+    STEP_RAMP,
+    STEP_PROXIMAL,
+    STEP_GAUSS_SEIDEL,
+    STEP_RESTART
+} step_kind;
 
 typedef struct fallback {
     const char *name;
@@ -293,6 +303,7 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
         return step->dense ? f->has_dense : !f->local;
     case STEP_LEMKE:
         return f->has_lemke;
+    case STEP_SHIFT:
     case STEP_RAMP:
         return !f->local;
     case STEP_GAUSS_SEIDEL:
@@ -304,13 +315,15 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
 
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
-    enum { LEMKE_ROUNDS = 8, VERY_FEW = 6, MANY_STARTS = 400, SOME_STARTS = 50, FEW_STARTS = 12 };
+    enum { LEMKE_ROUNDS = 8, SHIFTS = 40, VERY_FEW = 6, MANY_STARTS = 400, SOME_STARTS = 50, FEW_STARTS = 12 };
     const int contacts = f->scaled.contact_count;
     switch (step->kind) {
     case STEP_IPM:
         return run_ipm(f, settings, step->dense, step->attempt);
     case STEP_LEMKE:
         return perp_friction_lemke(f, LEMKE_ROUNDS);
+    case STEP_SHIFT:
+        return perp_friction_shift(f, SHIFTS);
     case STEP_RAMP:
         return perp_friction_ramp(f);
     case STEP_PROXIMAL:
@@ -333,6 +346,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
         {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 300},
+        {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 600},
         {"ramp", STEP_RAMP, 0, false, 0.0, 0.0, 400},
         {"proximal", STEP_PROXIMAL, 0, false, 0.1, 0.1, 400},
         {"ipm", STEP_IPM, 4, false, 0.0, 0.0, 250},
