@@ -149,6 +149,7 @@ typedef struct perp_friction_attempt {
     bool dense;         /* the form */
     bool lagged;        /* never with that derivative */
     int iterations;     /* at most */
+    double near;        /* > 0: from `best`, moved inside by this, in place of r and z */
 } perp_friction_attempt;
 
 bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt);

@@ -36,6 +36,27 @@ static void start(perp_friction_workspace *f, const perp_friction_attempt *attem
     }
 }
 
+/* The best point so far, moved inside. */
+static void start_near(perp_friction_workspace *f, double inside)
+{
+    perp_convex_workspace *c = f->convex;
+    perp_convex_copy(c, &c->best, &c->at);
+    perp_friction_look(f, &c->at);
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            c->at.y[i] = fmax(c->at.y[i], 0.0) + inside;
+            c->s[i] = fmax(f->z[i], 0.0) + inside;
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        perp_cone_project(size, c->at.y + start, c->at.y + start);
+        perp_cone_project(size, f->z + start, c->s + start);
+        c->at.y[start] += inside;
+        c->s[start] += inside;
+    }
+}
+
 /* r_p, after perp_friction_look. */
 static void compare_slacks(perp_friction_workspace *f)
 {
@@ -280,7 +301,11 @@ bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *
     double polish_below = 0.03, best = INFINITY;
     int since = 0, stuck = 0;
     memset(f->lag, 0, (size_t)f->scaled.contact_count * sizeof *f->lag);
-    start(f, attempt);
+    if (attempt->near > 0.0) {
+        start_near(f, attempt->near);
+    } else {
+        start(f, attempt);
+    }
     if (c->m == 0) {
         return perp_friction_newton(f, &c->at, LAST); /* linear equations */
     }

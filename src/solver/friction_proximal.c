@@ -32,7 +32,7 @@ static bool solve_inside(perp_friction_workspace *f, double tau, double eps, boo
         }
     }
     if (!solved) {
-        solved = perp_friction_ipm(f, &(perp_friction_attempt){10.0, 10.0, 0.99, 0.8, 1, f->dense, false, COLD});
+        solved = perp_friction_ipm(f, &(perp_friction_attempt){10.0, 10.0, 0.99, 0.8, 1, f->dense, false, COLD, 0.0});
     }
     f->inside = false;
     f->tau = f->eps = 0.0;

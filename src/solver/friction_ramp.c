@@ -39,7 +39,7 @@ static bool solve_part(perp_friction_workspace *f, const perp_contact_friction *
         solved = perp_friction_newton(f, &c->at, WARM);
     }
     if (!solved) {
-        solved = perp_friction_ipm(f, &(perp_friction_attempt){1.0, 1.0, 0.99, 0.8, 1, false, false, COLD});
+        solved = perp_friction_ipm(f, &(perp_friction_attempt){1.0, 1.0, 0.99, 0.8, 1, false, false, COLD, 0.0});
     }
     if (solved) {
         perp_friction_export(f, &c->best);

@@ -206,10 +206,11 @@ static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *se
 {
     enum { ITERATIONS = 150 };
     static const perp_friction_attempt attempts[] = {
-        {1.0, 1.0, 0.99, 0.8, 1, false, false, 0},  {10.0, 10.0, 0.99, 0.8, 1, false, false, 0},
-        {0.1, 0.1, 0.99, 0.8, 1, false, false, 0},  {10.0, 1.0, 0.9, 0.5, 3, false, false, 0},
-        {30.0, 30.0, 0.9, 0.5, 8, false, false, 0}, {0.1, 1.0, 0.99, 0.8, 8, false, false, 0},
-        {10.0, 10.0, 0.99, 0.8, 0, false, true, 0}};
+        {1.0, 1.0, 0.99, 0.8, 1, false, false, 0, 0.0},  {10.0, 10.0, 0.99, 0.8, 1, false, false, 0, 0.0},
+        {0.1, 0.1, 0.99, 0.8, 1, false, false, 0, 0.0},  {10.0, 1.0, 0.9, 0.5, 3, false, false, 0, 0.0},
+        {30.0, 30.0, 0.9, 0.5, 8, false, false, 0, 0.0}, {0.1, 1.0, 0.99, 0.8, 8, false, false, 0, 0.0},
+        {10.0, 10.0, 0.99, 0.8, 0, false, true, 0, 0.0}, {0.0, 0.0, 0.99, 0.8, 1, false, false, 0, 0.1},
+        {0.0, 0.0, 0.9, 0.8, 3, false, false, 0, 0.01},  {0.0, 0.0, 0.9, 0.5, 3, false, false, 0, 1.0}};
     perp_friction_attempt chosen = attempts[attempt];
     chosen.iterations = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
     if (dense && !f->local && !perp_friction_make_dense(f)) {
@@ -345,6 +346,8 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 7, false, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 8, false, 0.0, 0.0, 250},
         {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 300},
         {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 600},
         {"ramp", STEP_RAMP, 0, false, 0.0, 0.0, 400},
@@ -354,6 +357,9 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 0, true, 0.0, 0.0, 100},
         {"proximal", STEP_PROXIMAL, 0, false, 1.0, 1e-3, 400},
         {"proximal", STEP_PROXIMAL, 0, false, 0.01, 1.0, 400},
+        {"ipm", STEP_IPM, 9, false, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 7, false, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 8, false, 0.0, 0.0, 250},
         {"restart", STEP_RESTART, 0, false, 0.0, 0.0, ALL},
         {"ipm", STEP_IPM, 6, false, 0.0, 0.0, ALL},
     };

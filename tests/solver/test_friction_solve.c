@@ -433,6 +433,52 @@ static void refusals(void **state)
     perp_friction_workspace_free(w);
 }
 
+/* No contact: A v = -f. No body, no contact: nothing, and solved. */
+static void empty_problems(void **state)
+{
+    (void)state;
+    scene s;
+    start(&s, 3, 1, (const double[]){2.0});
+    s.g[1] = 3.0;
+    solve(&s);
+    near(s.x[1], -1.5);
+    start(&s, 3, 0, NULL);
+    solve(&s);
+    const perp_friction local = {.dim = 3};
+    perp_friction_workspace *w = workspace();
+    perp_friction_info info;
+    double none[1];
+    assert_int_equal(perp_friction_reserve(&local, w, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_friction_solve(&local, NULL, w, none, none, &info, NULL), PERP_STATUS_OK);
+    assert_int_equal(info.outcome, PERP_OUTCOME_SOLVED);
+    perp_friction_workspace_free(w);
+}
+
+/* Two bodies that do not touch: solved together or apart, the same. */
+static void islands_agree_with_the_whole(void **state)
+{
+    (void)state;
+    scene whole, apart;
+    scene *both[] = {&whole, &apart};
+    for (int k = 0; k < 2; k++) {
+        start(both[k], 3, 2, (const double[]){2.0, 5.0});
+        touch(both[k], 0, -1, FLOOR_3D, 0.3);
+        touch(both[k], 1, -1, FLOOR_3D, 0.6);
+        const double g[6] = {-3.0, 1.0, 4.0, 1.0, 2.0, 6.0};
+        memcpy(both[k]->g, g, sizeof g);
+    }
+    perp_friction_settings settings = perp_friction_settings_default();
+    settings.method = "islands";
+    solve(&whole);
+    solve_with(&apart, &settings);
+    assert_int_equal(apart.info.outcome, PERP_OUTCOME_SOLVED);
+    assert_string_equal(apart.info.method, "islands");
+    for (int i = 0; i < 6; i++) {
+        near(whole.x[i], apart.x[i]);
+        near(whole.y[i], apart.y[i]);
+    }
+}
+
 static void cancelling_and_caps(void **state)
 {
     (void)state;
@@ -492,6 +538,8 @@ int main(void)
         cmocka_unit_test(a_warm_start_takes_few_steps),
         cmocka_unit_test(solving_takes_no_memory_and_repeats),
         cmocka_unit_test(refusals),
+        cmocka_unit_test(empty_problems),
+        cmocka_unit_test(islands_agree_with_the_whole),
         cmocka_unit_test(cancelling_and_caps),
         cmocka_unit_test(want_of_memory),
     };
