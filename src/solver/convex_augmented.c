@@ -121,6 +121,7 @@ static double advance(const pass_data *d, perp_convex_iterate *at, bool cut)
         c->step[c->n + i] = -c->rc[i];
     }
     perp_kkt_solve(&c->kkt, c->step);
+    c->passes++;
     if (!perp_dense_is_finite(c->n + c->e, c->step)) {
         return 0.0;
     }

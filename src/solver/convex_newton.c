@@ -10,6 +10,7 @@
  * set. A pass whose set is that of the last one reuses the factors, so it costs little and brings the point to
  * rounding: zeros are exact, active rows are tight.
  */
+#include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
 
 #include <math.h>
@@ -171,11 +172,8 @@ static bool pass(perp_convex_workspace *c, perp_convex_iterate *at, bool fresh, 
         c->step[c->n + i] = -c->rc[i];
     }
     perp_kkt_solve(&c->kkt, c->step);
-    double sum = 0.0;
-    for (int i = 0; i < c->n + c->e; i++) {
-        sum += 0.0 * c->step[i];
-    }
-    if (sum != 0.0) {
+    c->passes++;
+    if (!perp_dense_is_finite(c->n + c->e, c->step)) {
         return false;
     }
     for (int i = 0; i < c->n; i++) {

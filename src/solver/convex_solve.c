@@ -127,30 +127,46 @@ static void note(perp_convex_info *info, const char *method)
     }
 }
 
-/* From the warm start, or from zero where the method was asked for without one. */
+/* Passes of an attempt: the caller's limit counts where it is lower, and always where the method is asked for alone. */
+static int at_most(const perp_convex_settings *settings, int usual)
+{
+    const int limit = settings->max_iterations;
+    return limit > 0 && (limit < usual || settings->method) ? limit : usual;
+}
+
+/* The warm start of problems of rows: first active are those that carried force in the last step. */
+static bool start_from_rows(perp_convex_workspace *c, const perp_convex_settings *settings)
+{
+    enum { PASSES = 10, FEW = 6 }; /* more than m / FEW wrong rows: the interior point is cheaper */
+    perp_convex_import(c, settings->warm, &c->at);
+    for (int i = 0; i < c->m; i++) {
+        c->active[i] = c->at.y[i] > 0.0;
+    }
+    return perp_convex_augmented(c, &c->at, at_most(settings, PASSES), c->m / FEW);
+}
+
+/* The warm start of problems with cones; and from zero, where the method is asked for without a start. */
+static bool start_from_point(perp_convex_workspace *c, const perp_convex_settings *settings)
+{
+    enum { TRIAL = 2, ALONE = 50 };
+    static const double FAR = 1e-2; /* a residual: no trial goes on from there */
+    static const perp_convex_point nothing = {0};
+    const bool alone = settings->method != NULL;
+    perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
+    return perp_convex_newton(c, &c->at, at_most(settings, alone ? ALONE : TRIAL), alone ? INFINITY : FAR);
+}
+
 static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    enum { TRIAL = 2, ALONE = 50, AUGMENTED = 10, FEW = 6 };
-    static const perp_convex_point nothing = {0};
-    perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
-    if (settings->warm && c->cone_count == 0) {
-        for (int i = 0; i < c->m; i++) {
-            c->active[i] = c->at.y[i] > 0.0;
-        }
-        if (perp_convex_augmented(c, &c->at, AUGMENTED, c->m / FEW)) {
-            return PERP_OUTCOME_SOLVED;
-        }
-        perp_convex_import(c, settings->warm, &c->at);
+    const bool rows = c->cone_count == 0;
+    bool solved = rows && settings->warm && start_from_rows(c, settings);
+    if (!solved && (!rows || settings->method)) {
+        solved = start_from_point(c, settings);
     }
-    if (c->cone_count == 0 && !settings->method) {
-        return perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : PERP_OUTCOME_ITERATION_LIMIT;
-    }
-    const int most = settings->method ? ALONE : TRIAL;
-    const int passes = settings->max_iterations > 0 ? settings->max_iterations : most;
-    if (perp_convex_newton(c, &c->at, passes, settings->method ? INFINITY : 1e-2)) {
-        return PERP_OUTCOME_SOLVED;
-    }
-    return perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : PERP_OUTCOME_ITERATION_LIMIT;
+    c->iterations += c->passes;
+    return solved                     ? PERP_OUTCOME_SOLVED
+           : perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED
+                                      : PERP_OUTCOME_ITERATION_LIMIT;
 }
 
 /* A proof is one if no point of a size that numbers can reach is left out by it. */
@@ -323,7 +339,7 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     memset(c->best.z, 0, (size_t)c->e * sizeof(double));
     c->tolerance = settings->tolerance;
     c->cancel = settings->cancel;
-    c->iterations = c->factorisations = 0;
+    c->iterations = c->factorisations = c->passes = 0;
     if (wants(settings, "newton") && (settings->warm || settings->method)) {
         note(info, "newton");
         outcome = run_newton(c, settings);
