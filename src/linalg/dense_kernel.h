@@ -11,6 +11,7 @@
 #include <perp/linalg.h>
 
 #include <assert.h>
+#include <math.h>
 
 typedef double perp_lanes __attribute__((vector_size(16), aligned(8), may_alias));
 
@@ -138,6 +139,24 @@ static inline bool perp_dense_is_finite(int n, const double *x)
     }
     const double tail = i < n ? 0.0 * x[i] : 0.0;
     return s[0] + s[1] + tail == 0.0;
+}
+
+/* The largest |x_i|, 0 of none; NaN does not count. Four maxima that do not wait for each other. */
+static inline double perp_dense_largest(ptrdiff_t n, const double *x)
+{
+    double most[4] = {0.0, 0.0, 0.0, 0.0};
+    ptrdiff_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        for (int k = 0; k < 4; k++) {
+            const double size = fabs(x[i + k]);
+            most[k] = size > most[k] ? size : most[k];
+        }
+    }
+    for (; i < n; i++) {
+        most[0] = fabs(x[i]) > most[0] ? fabs(x[i]) : most[0];
+    }
+    const double low = most[1] > most[0] ? most[1] : most[0], high = most[3] > most[2] ? most[3] : most[2];
+    return high > low ? high : low;
 }
 
 /* The first row of a rows x columns matrix that is not finite, or -1. */

@@ -1,5 +1,6 @@
 #include <perp/problem.h>
 
+#include "linalg/dense_kernel.h"
 #include "problem/convex_check.h"
 #include "problem/convex_residual.h"
 
@@ -34,7 +35,7 @@ perp_status perp_cone_qp_check(const perp_cone_qp *problem, perp_error *error)
     status = status ? status : perp_convex_check_vector(p->n, p->g, "g", error);
     if (!status && p->h) {
         status = perp_convex_check_matrix(p->n, p->n, p->h, "H", error);
-        const double largest = status ? 0.0 : perp_convex_largest((ptrdiff_t)p->n * p->n, p->h);
+        const double largest = status ? 0.0 : perp_dense_largest((ptrdiff_t)p->n * p->n, p->h);
         status = status ? status : perp_convex_check_hessian(p->n, 0, p->h, largest, error);
     }
     status = status ? status : perp_convex_check_matrix(rows, p->n, p->a, "A", error);

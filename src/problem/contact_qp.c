@@ -1,5 +1,6 @@
 #include <perp/problem.h>
 
+#include "linalg/dense_kernel.h"
 #include "problem/convex_check.h"
 #include "problem/convex_residual.h"
 
@@ -74,7 +75,7 @@ static perp_status check_blocks(const perp_contact_qp *p, perp_error *error)
             return perp_fail(error, PERP_STATUS_BAD_INPUT, "entry (%td, %td) of H is %g",
                              p->block_start[k] + bad / size, p->block_start[k] + bad % size, block[bad]);
         }
-        largest = fmax(largest, perp_convex_largest(count, block));
+        largest = fmax(largest, perp_dense_largest(count, block));
         block += count;
     }
     block = p->hessian;

@@ -63,20 +63,6 @@ perp_status perp_convex_check_matrix(int rows, int columns, const double *values
                                   i % columns, name, values[i]);
 }
 
-double perp_convex_largest(ptrdiff_t count, const double *values)
-{
-    double even = 0.0, odd = 0.0; /* one would wait for itself */
-    ptrdiff_t i = 0;
-    for (; i + 2 <= count; i += 2) {
-        even = fabs(values[i]) > even ? fabs(values[i]) : even;
-        odd = fabs(values[i + 1]) > odd ? fabs(values[i + 1]) : odd;
-    }
-    if (i < count) {
-        even = fabs(values[i]) > even ? fabs(values[i]) : even;
-    }
-    return even > odd ? even : odd;
-}
-
 perp_status perp_convex_check_hessian(int size, int first, const double *h, double largest, perp_error *error)
 {
     static const double ROUNDING = 1e-12;

@@ -6,7 +6,8 @@
  * a pass on which these do not change has found the minimum. With y0 = 0 the forces y = (-w s)_+ there are, up to 1 /
  * w, the multipliers of *least norm*: they have the form A v on the rows that carry force, and v pulls at no other. So
  * this gives the polish of the interior point, and the warm start, without a search for these afterwards. Then y0 takes
- * over y, on rows that stay as they are, which brings the point to rounding.
+ * over y, on rows that stay as they are, which brings the point to rounding. Where it does not, rows that are apart by
+ * less than the penalty lets them overlap carry force together: some leave, one at a time.
  *
  * The first pass takes its rows from the caller: those that carried force in the last step, or those that the interior
  * point has found. Rows with s < 0 would be a poor guess there: the last step's x says little about this step's gaps. A
@@ -20,6 +21,8 @@
 
 /* 1 / w and the proximal term, over the mean of gamma; what a row must be violated by to join, over 1 + max |b|. */
 static const double SOFT = 1e-8, RHO = 1e-7, JOIN = 1e-13;
+/* Residuals: rounding, and those that a dropped row may mend. */
+static const double CLEAN = 1e-13, NEARLY = 1e-6;
 
 typedef struct pass_data {
     perp_convex_workspace *c;
@@ -118,6 +121,7 @@ static double advance(const pass_data *d, perp_convex_iterate *at, bool cut)
         c->step[c->n + i] = -c->rc[i];
     }
     perp_kkt_solve(&c->kkt, c->step);
+    c->passes++;
     if (!perp_dense_is_finite(c->n + c->e, c->step)) {
         return 0.0;
     }
@@ -129,14 +133,13 @@ static double advance(const pass_data *d, perp_convex_iterate *at, bool cut)
     return t;
 }
 
-/* The same rows again: y0 takes over the forces, and what is left of the violations shrinks by SOFT each time. */
-static bool refine(const pass_data *d, perp_convex_iterate *at)
+/* The same rows again: y0 takes over the forces, and what is left of the violations shrinks by SOFT each time. The
+ * least residual on the way. */
+static double refine(const pass_data *d, perp_convex_iterate *at)
 {
     enum { PASSES = 4 };
-    static const double CLEAN = 1e-13;
     perp_convex_workspace *c = d->c;
-    double before = INFINITY;
-    bool solved = false;
+    double least = INFINITY;
     for (int k = 0; k < PASSES; k++) {
         memcpy(d->y0, at->y, (size_t)c->m * sizeof(double));
         perp_convex_slacks(c, at->x, c->s);
@@ -148,14 +151,51 @@ static bool refine(const pass_data *d, perp_convex_iterate *at)
         if (k == 0) { /* one is never enough */
             continue;
         }
-        solved = perp_convex_judge(c, at) || solved;
+        const double before = least;
+        perp_convex_judge(c, at);
+        least = fmin(least, c->judged);
         if (c->judged > 0.1 * before || c->judged < CLEAN) {
             break;
         }
-        before = c->judged;
     }
-    c->best_is_least = solved && c->e == 0;
-    return solved;
+    return least;
+}
+
+/* Rows that the penalty let overlap but that cannot all be tight: what refining leaves of s is then a combination of
+ * forces that moves nothing, and the row whose force would vanish first along it leaves. False if none would. */
+static bool drop_row(const pass_data *d, perp_convex_iterate *at)
+{
+    perp_convex_workspace *c = d->c;
+    double part = INFINITY;
+    int first = -1;
+    for (int i = 0; i < c->m; i++) {
+        if (c->active[i] && c->s[i] > 0.0 && at->y[i] < part * c->s[i]) {
+            part = at->y[i] / c->s[i];
+            first = i;
+        }
+    }
+    if (first >= 0) {
+        c->active[first] = false;
+        at->y[first] = 0.0;
+    }
+    return first >= 0;
+}
+
+/* From the minimum of the penalty; true if the judge has said solved. */
+static bool finish(const pass_data *d, perp_convex_iterate *at)
+{
+    enum { DROPS = 4 };
+    perp_convex_workspace *c = d->c;
+    const double others = c->best_residual;
+    double residual = refine(d, at), least = residual;
+    c->best_is_least = residual < others && residual <= c->tolerance && c->e == 0;
+    for (int k = 0; k < DROPS && residual > CLEAN && residual < NEARLY && drop_row(d, at); k++) {
+        c->best_is_least = false;
+        factor(d);
+        residual = refine(d, at);
+        least = fmin(least, residual);
+    }
+    return least <= c->tolerance;
 }
 
 bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes, int change)
@@ -177,9 +217,10 @@ bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, in
         if (taken == 0.0) {
             return false;
         }
+        const bool still = changes == 0; /* twice without a change: a step short of 1 is rounding then */
         changes = settle_rows(&d, true, at->y);
-        if (changes == 0 && taken == 1.0) {
-            return refine(&d, at);
+        if (changes == 0 && (taken == 1.0 || still)) {
+            return finish(&d, at);
         }
         if (k == 0 && changes > change) {
             return false;

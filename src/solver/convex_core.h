@@ -88,6 +88,7 @@ struct perp_convex_workspace {
     const volatile bool *cancel;
     double tolerance;
     int iterations, factorisations;
+    int passes; /* of Newton's methods: a warm start's are iterations, a polish's belong to the one that it ends */
 };
 
 /* Settings that make no sense. */

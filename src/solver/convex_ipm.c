@@ -146,27 +146,10 @@ static bool advance(perp_convex_workspace *c, double t)
     return sum == 0.0;
 }
 
-/* Four maxima that do not wait for each other. */
-static double largest(int n, const double *x)
-{
-    double most[4] = {0.0, 0.0, 0.0, 0.0};
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        for (int k = 0; k < 4; k++) {
-            const double size = fabs(x[i + k]);
-            most[k] = size > most[k] ? size : most[k];
-        }
-    }
-    for (; i < n; i++) {
-        most[0] = fmax(most[0], fabs(x[i]));
-    }
-    return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
-}
-
 static double error_of(const perp_convex_workspace *c, double centre)
 {
-    const double primal = fmax(largest(c->m, c->rp), largest(c->e, c->rc)) / c->b_scale;
-    return fmax(fmax(primal, largest(c->n, c->rd) / c->g_scale), centre / c->g_scale);
+    const double primal = fmax(perp_dense_largest(c->m, c->rp), perp_dense_largest(c->e, c->rc)) / c->b_scale;
+    return fmax(fmax(primal, perp_dense_largest(c->n, c->rd) / c->g_scale), centre / c->g_scale);
 }
 
 /* A residual that shrinks far less than the step promised is held up by the proximal term. */
@@ -210,13 +193,13 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
     direction(c, c->ds, c->dy);
     const double t = longest_step(c, c->ds, c->dy);
     const double taken = fmin(1.0, c->fraction * t);
-    const double dual = largest(c->n, c->rd), equations = largest(c->e, c->rc);
+    const double dual = perp_dense_largest(c->n, c->rd), equations = perp_dense_largest(c->e, c->rc);
     if (near) {
         watch_set(c);
     }
     const bool finite = advance(c, taken);
-    relax(&c->rho, taken, dual, largest(c->n, c->rd));
-    relax(&c->delta, taken, equations, largest(c->e, c->rc));
+    relax(&c->rho, taken, dual, perp_dense_largest(c->n, c->rd));
+    relax(&c->delta, taken, equations, perp_dense_largest(c->e, c->rc));
     return finite ? taken : 0.0;
 }
 

@@ -182,15 +182,6 @@ static void factor(least *l, double rho)
     perp_convex_factor(c);
 }
 
-static double largest(int n, const double *x)
-{
-    double most = 0.0;
-    for (int i = 0; i < n; i++) {
-        most = fabs(x[i]) > most ? fabs(x[i]) : most;
-    }
-    return most;
-}
-
 /* A step that lowers the value, halved as often as it takes: its length, 0 if none does. */
 static double search(least *l)
 {
@@ -276,12 +267,12 @@ static void refine(least *l)
     factor(l, 1e-9);
     for (int k = 0; k < PASSES; k++) {
         differentiate(l);
-        keep(l, largest(c->n, l->gradient), &kept);
+        keep(l, perp_dense_largest(c->n, l->gradient), &kept);
         solve_step(l);
         correct(l);
     }
     differentiate(l);
-    keep(l, largest(c->n, l->gradient), &kept);
+    keep(l, perp_dense_largest(c->n, l->gradient), &kept);
     memcpy(l->y, c->saved.y, (size_t)c->m * sizeof *l->y);
     memcpy(l->z, c->saved.z, (size_t)c->e * sizeof *l->z);
 }
@@ -306,7 +297,7 @@ static void minimise(least *l, const double *guess, double enough, int passes)
     }
     for (int k = 0; k < passes && stalls < STALLS && !perp_convex_cancelled(c); k++) {
         differentiate(l);
-        const double size = largest(c->n, l->gradient);
+        const double size = perp_dense_largest(c->n, l->gradient);
         keep(l, size, &kept);
         if (!(size > enough)) {
             break;
@@ -337,7 +328,7 @@ static const double NEAR = 1e-9;
  * the border. */
 static void choose_parts(perp_convex_workspace *c, const double *s, const double *y, double *ray)
 {
-    const double most = largest(c->m, y);
+    const double most = perp_dense_largest(c->m, y);
     for (int i = 0; i < c->m; i++) {
         const double near = fmin(c->tolerance * c->b_scale, NEAR * most / c->gamma[i]);
         c->part[i] = y[i] > 0.0 || s[i] <= near ? PART_ALL : PART_NONE;
@@ -467,7 +458,7 @@ static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
     perp_convex_add_at(c, at->y, sums);
     perp_convex_add_ct(c, at->z, sums);
     add_sizes(c, at, sizes);
-    const double most = largest(c->n, sizes);
+    const double most = perp_dense_largest(c->n, sizes);
     for (int i = 0; i < c->n; i++) {
         if (fabs(sums[i]) > CANCELLED * sizes[i] + ROUNDING * most) {
             return false;
@@ -600,7 +591,7 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c)
     enum { ROUNDS = 6 };
     const perp_contact_qp *original = c->problem;
     const perp_contact_qp recession = recession_of(c);
-    const double most = original->hessian ? largest((int)c->hessian_total, original->hessian) : 0.0;
+    const double most = original->hessian ? perp_dense_largest((ptrdiff_t)c->hessian_total, original->hessian) : 0.0;
     const double weight = most > 0.0 ? 1e10 / most : 0.0;
     const perp_convex_residual parts = c->best_parts;
     const double residual = c->best_residual, tolerance = c->tolerance;

@@ -10,6 +10,7 @@
  * set. A pass whose set is that of the last one reuses the factors, so it costs little and brings the point to
  * rounding: zeros are exact, active rows are tight.
  */
+#include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
 
 #include <math.h>
@@ -134,7 +135,7 @@ static void step_multipliers(perp_convex_workspace *c, double *y)
 /* Slacks and residuals at `at`; returns how far it is from solved, as far as these tell, over the scales. */
 static double look(perp_convex_workspace *c, const perp_convex_iterate *at)
 {
-    double primal = 0.0, dual = 0.0;
+    double primal = 0.0;
     perp_convex_slacks(c, at->x, c->s);
     perp_convex_dual_residual(c, at, c->rd);
     perp_convex_equations(c, at->x, c->rc);
@@ -143,12 +144,8 @@ static double look(perp_convex_workspace *c, const perp_convex_iterate *at)
             primal = -c->s[i] > primal ? -c->s[i] : primal;
         }
     }
-    for (int i = 0; i < c->e; i++) {
-        primal = fabs(c->rc[i]) > primal ? fabs(c->rc[i]) : primal;
-    }
-    for (int i = 0; i < c->n; i++) {
-        dual = fabs(c->rd[i]) > dual ? fabs(c->rd[i]) : dual;
-    }
+    primal = fmax(primal, perp_dense_largest(c->e, c->rc));
+    const double dual = perp_dense_largest(c->n, c->rd);
     return fmax(primal / c->b_scale, dual / c->g_scale);
 }
 
@@ -171,11 +168,8 @@ static bool pass(perp_convex_workspace *c, perp_convex_iterate *at, bool fresh, 
         c->step[c->n + i] = -c->rc[i];
     }
     perp_kkt_solve(&c->kkt, c->step);
-    double sum = 0.0;
-    for (int i = 0; i < c->n + c->e; i++) {
-        sum += 0.0 * c->step[i];
-    }
-    if (sum != 0.0) {
+    c->passes++;
+    if (!perp_dense_is_finite(c->n + c->e, c->step)) {
         return false;
     }
     for (int i = 0; i < c->n; i++) {

@@ -178,25 +178,6 @@ static double effective(double sum)
     return isfinite(mass) ? mass : 1.0;
 }
 
-/* Four maxima that do not wait for each other. */
-static double largest_entry(int n, const double *x)
-{
-    double a = 0.0, b = 0.0, c = 0.0, d = 0.0;
-    int i = 0;
-    for (; i + 4 <= n; i += 4) {
-        a = fabs(x[i]) > a ? fabs(x[i]) : a;
-        b = fabs(x[i + 1]) > b ? fabs(x[i + 1]) : b;
-        c = fabs(x[i + 2]) > c ? fabs(x[i + 2]) : c;
-        d = fabs(x[i + 3]) > d ? fabs(x[i + 3]) : d;
-    }
-    for (; i < n; i++) {
-        a = fabs(x[i]) > a ? fabs(x[i]) : a;
-    }
-    a = b > a ? b : a;
-    c = d > c ? d : c;
-    return c > a ? c : a;
-}
-
 /* The largest of the sums of a_k^2 softness_k over the rows of a contact. */
 static double largest_softness(int rows, int columns, const double *jacobian, const int *dofs, const double *softness)
 {
@@ -247,7 +228,7 @@ static void measure_gamma(perp_convex_workspace *c)
         const int slacks = p->slack_start[i + 1] - p->slack_start[i];
         const int *dofs = p->dofs + p->dof_start[i];
         const double sum = largest_softness(rows, columns, jacobian, dofs, softness);
-        const double most = rays ? largest_entry(slacks * rows, rays) : 1.0;
+        const double most = rays ? perp_dense_largest(slacks * rows, rays) : 1.0;
         const double gamma = effective(sum * most * most);
         for (int k = p->slack_start[i]; k < p->slack_start[i + 1]; k++) {
             c->gamma[k] = gamma;
@@ -326,10 +307,10 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     measure_stiffness(c);
     measure_gamma(c);
     square_rays(c);
-    const double b = largest_entry(c->contact_slacks, problem->offset),
-                 d = largest_entry(c->e, problem->equality_target);
-    c->b_scale = 1.0 + fmax(fmax(b, d), largest_entry(c->bounds, c->bound_offset));
-    c->g_scale = 1.0 + largest_entry(c->n, problem->g);
+    const double b = perp_dense_largest(c->contact_slacks, problem->offset),
+                 d = perp_dense_largest(c->e, problem->equality_target);
+    c->b_scale = 1.0 + fmax(fmax(b, d), perp_dense_largest(c->bounds, c->bound_offset));
+    c->g_scale = 1.0 + perp_dense_largest(c->n, problem->g);
     perp_kkt_set_base(&c->kkt, problem, 1.0, 0.0);
     return PERP_STATUS_OK;
 }

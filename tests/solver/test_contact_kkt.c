@@ -492,6 +492,76 @@ static void a_product_of_any_shape_is_right(void **state)
     }
 }
 
+/* Every number of columns up to beyond the widest strip and its remainders; nothing is written behind them. Terms are
+ * no larger than 1, and there are up to 24 of them beside an entry of 1. */
+static void combined_rows_are_their_sum(void **state)
+{
+    (void)state;
+    enum { MOST_COLUMNS = 50, MOST_ROWS = 24, GUARD = 2 };
+    double x[MOST_ROWS], rows[MOST_ROWS * MOST_COLUMNS], out[2][MOST_COLUMNS + GUARD];
+    const perp_kkt_kernel *kernels[2] = {&perp_kkt_plain_kernel, perp_kkt_best_kernel()};
+    for (int k = 0; k < MOST_ROWS * MOST_COLUMNS; k++) {
+        rows[k] = sin(1.0 + k);
+        x[k % MOST_ROWS] = cos(2.0 * k);
+    }
+    for (int shape = 0; shape < 2 * (MOST_ROWS + 1) * (MOST_COLUMNS + 1); shape++) {
+        const bool add = shape % 2;
+        const int count = shape / 2 % (MOST_ROWS + 1), columns = shape / 2 / (MOST_ROWS + 1);
+        for (int v = 0; v < 2; v++) {
+            for (int j = 0; j < MOST_COLUMNS + GUARD; j++) {
+                out[v][j] = cos(j);
+            }
+            kernels[v]->combine(count, columns, x, rows, add, out[v]);
+        }
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+        for (int j = 0; j < MOST_COLUMNS + GUARD; j++) {
+            double sum = add || j >= columns ? cos(j) : 0.0;
+            for (int k = 0; k < count && j < columns; k++) {
+                sum += x[k] * rows[k * columns + j];
+            }
+            assert_true(fabs(out[0][j] - sum) <= (j < columns ? MOST_ROWS * MOST_ROWS * DBL_EPSILON : 0.0));
+        }
+    }
+}
+
+/* omega = R' diag(w) R of any number of contacts, from the products of their rays; weights of all sizes, as the
+ * interior point has them. */
+static void weighed_squares_are_r_w_r(void **state)
+{
+    (void)state;
+    enum { MOST = 7, GUARD = 9 };
+    double rays[MOST * 12], squares[MOST * 36], w[MOST * 4], omega[2][MOST * 9 + GUARD];
+    const perp_kkt_kernel *kernels[2] = {&perp_kkt_plain_kernel, perp_kkt_best_kernel()};
+    perp_random random = {9};
+    for (int k = 0; k < MOST * 4; k++) {
+        w[k] = k % 5 == 4 ? 0.0 : pow(10.0, perp_random_uniform(&random, -8.0, 8.0));
+        for (int r = 0; r < 3; r++) {
+            rays[3 * k + r] = perp_random_uniform(&random, -1.0, 1.0);
+        }
+        for (int r = 0; r < 9; r++) {
+            squares[9 * k + r] = rays[3 * k + r / 3] * rays[3 * k + r % 3];
+        }
+    }
+    for (int contacts = 0; contacts <= MOST; contacts++) {
+        for (int v = 0; v < 2; v++) {
+            for (int k = 0; k < MOST * 9 + GUARD; k++) {
+                omega[v][k] = k;
+            }
+            kernels[v]->weigh_squares(contacts, w, squares, omega[v]);
+        }
+        assert_memory_equal(omega[0], omega[1], sizeof omega[0]);
+        for (int k = 0; k < MOST * 9 + GUARD; k++) {
+            double sum = k < 9 * contacts ? 0.0 : k, size = 0.0;
+            for (int ray = 0; ray < 4 && k < 9 * contacts; ray++) {
+                const double *r = rays + 12 * (k / 9) + 3 * ray, weight = w[4 * (k / 9) + ray];
+                sum += weight * r[k % 9 / 3] * r[k % 3];
+                size += weight;
+            }
+            assert_true(fabs(omega[0][k] - sum) <= 4.0 * DBL_EPSILON * size);
+        }
+    }
+}
+
 /* Equations twice over, with a diagonal that rounding swallows: a pivot is mended, and the solution meets both. */
 static void dependent_equations_are_mended(void **state)
 {
@@ -605,6 +675,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense_and_sparse_agree),           cmocka_unit_test(kernels_agree_to_the_bit),
         cmocka_unit_test(packed_products_are_r_times_j),    cmocka_unit_test(a_product_of_any_shape_is_right),
+        cmocka_unit_test(combined_rows_are_their_sum),      cmocka_unit_test(weighed_squares_are_r_w_r),
         cmocka_unit_test(dependent_equations_are_mended),   cmocka_unit_test(a_number_that_is_not_one_shows),
         cmocka_unit_test(a_known_pattern_asks_for_nothing), cmocka_unit_test(analysis_survives_every_refusal),
     };
