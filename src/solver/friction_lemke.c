@@ -133,7 +133,7 @@ static void read_point(perp_friction_workspace *f, const table *t, double *angle
             force[1] += z[at + 1 + k] * d[1];
         }
         c->at.y[start] = z[at];
-        for (int r = 1; r < rows; r++) {
+        for (int r = 1; r < rows && r < 3; r++) {
             c->at.y[start + r] = force[r - 1];
         }
         at += 1 + (directions > 0 ? directions + 1 : 0);

@@ -69,7 +69,7 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
 
 static void lay_out_dense(perp_friction_workspace *f, const sizes *z, perp_slice *s)
 {
-    const size_t m = (size_t)(z->slacks + z->bounds);
+    const size_t m = (size_t)z->slacks + (size_t)z->bounds;
     f->w = perp_slice_cut(s, m * m, sizeof(double));
     f->matrix = perp_slice_cut(s, m * m, sizeof(double));
     f->q = perp_slice_cut(s, m, sizeof(double));

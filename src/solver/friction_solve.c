@@ -190,10 +190,15 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
 {
     enum { WARM = 25, ALONE = 200 };
     perp_convex_workspace *c = f->convex;
-    const perp_convex_point local = {.y = (double *)(uintptr_t)settings->warm_r},
-                            *warm = f->local ? &local : settings->warm;
     static const perp_convex_point nothing = {0};
-    perp_friction_import(f, warm ? warm : &nothing, &c->at);
+    const perp_convex_point *warm = settings->warm ? settings->warm : &nothing;
+    if (f->local) {
+        warm = settings->warm_r ? &f->joined : &nothing;
+    }
+    if (f->local && settings->warm_r) {
+        memcpy(f->joined.y, settings->warm_r, (size_t)f->local->contacts * (size_t)f->local->dim * sizeof(double));
+    }
+    perp_friction_import(f, warm, &c->at);
     const int most = settings->method ? ALONE : WARM;
     return perp_friction_newton(f, &c->at, settings->max_iterations > 0 ? settings->max_iterations : most);
 }

@@ -61,11 +61,10 @@ static bool has_slip(const perp_friction_workspace *f)
     return false;
 }
 
-/* x = (I + eps Omega)^-1 x for `count` columns, by elimination: I + eps Omega is near I for small weights, and for
- * large ones near eps Omega, which friction keeps regular. */
+/* (I + eps Omega)^-1 by elimination. A pivot of zero gives numbers that are not finite, which the step reports. */
 static void invert_compliance(int rows, double eps, const double *omega, double *inverse)
 {
-    double a[9], b[9];
+    double a[9] = {0.0}, b[9] = {0.0};
     for (int i = 0; i < rows * rows; i++) {
         b[i] = i % (rows + 1) == 0 ? 1.0 : 0.0;
         a[i] = eps * omega[i] + b[i];
