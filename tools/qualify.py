@@ -3,7 +3,8 @@
 
 A sweep is an executable build/tests/bin/sweep_<name> (tests/qualify/sweep.h says what it answers; some are Python, and
 compare with solvers that tools/deps.sh installs). Its cases run in chunks; the result of each chunk is kept in
-build/qualify/<commit>/<sweep>-<seed>-<first>.json, so that a run that was stopped, by whatever, goes on where it was. A
+build/qualify/<digest of the program>/<sweep>-<seed>-<first>.json, so that a run that was stopped, by whatever, goes on
+where it was, and sweeps whose program is still the same, bit by bit, are not run again. A
 chunk that crashes is narrowed down to its first crashing case. What a sweep measured (tests/qualify/sweep_measure.h) is
 put together and stands on the page below the counts.
 
@@ -42,6 +43,20 @@ def version_of(programs):
         with open(program, "rb") as file:
             digest.update(file.read())
     return f"{commit}+changes-{digest.hexdigest()[:8]}"
+
+
+def digest_of(program):
+    """Of the program, and of all that it runs where it is a script."""
+    files = [program]
+    with open(program, "rb") as file:
+        if file.read(2) == b"#!":
+            files += sorted(glob.glob(f"{ROOT}/tests/qualify/*.py") + glob.glob(f"{ROOT}/bench/*.py"))
+            files += sorted(glob.glob(f"{os.path.dirname(program)}/*_dump"))
+    digest = hashlib.sha256()
+    for path in files:
+        with open(path, "rb") as file:
+            digest.update(file.read())
+    return digest.hexdigest()[:16]
 
 
 def measured_in(text):
@@ -119,18 +134,19 @@ def keep(path, result):
     os.replace(f"{path}.part", path)
 
 
-def run_sweeps(sweeps, seed, fraction, jobs, folder):
-    os.makedirs(folder, exist_ok=True)
+def run_sweeps(sweeps, seed, fraction, jobs, kept):
     work, results = [], {name: [] for name in sweeps}
     for name, sweep in sweeps.items():
         wanted = max(1, round(fraction * sweep["full"]))
+        sweep["folder"] = f"{kept}/{digest_of(sweep['program'])}"
+        os.makedirs(sweep["folder"], exist_ok=True)
         for first in range(0, wanted, sweep["chunk"]):
             work.append((name, first, min(sweep["chunk"], wanted - first)))
     progress = Progress(sum(count for _, _, count in work))
 
     def one(item):
         name, first, count = item
-        path = f"{folder}/{name}-{seed}-{first}.json"
+        path = f"{sweeps[name]['folder']}/{name}-{seed}-{first}.json"
         result = read_kept(path)
         if not result or result["count"] != count:
             result = run_chunk(sweeps[name]["program"], name, seed, first, count)
@@ -226,8 +242,7 @@ def main():
         described = json.loads(text)
         sweeps[described["sweep"]] = dict(described, program=program)
     version = version_of(programs)
-    folder = f"{options.build}/qualify/{version}"
-    results = run_sweeps(sweeps, options.seed, options.fraction, options.jobs, folder)
+    results = run_sweeps(sweeps, options.seed, options.fraction, options.jobs, f"{options.build}/qualify")
     page, met = render(sweeps, results, options.seed, version)
     with open(f"{options.page}.part", "w", encoding="utf-8") as file:
         file.write(page)

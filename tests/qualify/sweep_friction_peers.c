@@ -158,7 +158,7 @@ const sweep the_sweep = {
     .checks =
         "spatial friction problems with inertia beside Siconos' NSGS, NSN-AC and ADMM: none is falsely solved, and "
         "what any of them solves to 1e-8 perp does",
-    .full = 10000,
+    .full = 400,
     .sample = 20,
     .chunk = 50,
     .kinds = {"solved by all", "by perp and some of Siconos'", "by perp alone", "by Siconos alone", "by none",
