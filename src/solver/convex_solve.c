@@ -146,15 +146,21 @@ static bool start_from_rows(perp_convex_workspace *c, const perp_convex_settings
     return perp_convex_augmented(c, &c->at, at_most(settings, PASSES), c->m / FEW);
 }
 
-/* The warm start of problems with cones; and from zero, where the method is asked for without a start. */
+/* The warm start of problems with cones; and from zero, where the method is asked for without a start. As a trial it
+ * ends where it goes astray, and a point that barely meets the tolerance, which may be far from the solution, is left
+ * to the interior point. */
 static bool start_from_point(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    enum { TRIAL = 2, ALONE = 50 };
-    static const double FAR = 1e-2; /* a residual: no trial goes on from there */
+    enum { TRIAL = 16, ALONE = 50 };
+    static const double ASTRAY = 1.0, SURE = 1e-2; /* a residual; a part of the tolerance */
     static const perp_convex_point nothing = {0};
     const bool alone = settings->method != NULL;
     perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
-    return perp_convex_newton(c, &c->at, at_most(settings, alone ? ALONE : TRIAL), alone ? INFINITY : FAR);
+    if (alone) {
+        return perp_convex_newton(c, &c->at, at_most(settings, ALONE), INFINITY);
+    }
+    return perp_convex_newton(c, &c->at, at_most(settings, TRIAL), ASTRAY) &&
+           c->best_residual <= SURE * settings->tolerance;
 }
 
 static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_settings *settings)
