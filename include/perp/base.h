@@ -60,8 +60,9 @@ PERP_API const char *perp_status_name(perp_status status);
 typedef struct perp_evidence {
     char body[128];
     char contact[384]; /* "a b feature" */
-    bool has_direction;
-    double direction[6]; /* world: linear, then angular, of the body; unit length in its largest part */
+    bool has_direction, planar;
+    double
+        direction[6]; /* world: linear (planar: two of three), then angular, of the body; largest part of unit length */
     bool has_depth;
     double depth; /* m */
     bool has_residual;

@@ -19,6 +19,7 @@ static void lay_out_fixed(convex_step *c, const perp_quasistatic *qs)
     TAKE(b, c->target, 6 * qs->model->scene->loop_count);
     TAKE(b, c->face_hessian, mass);
     TAKE(b, c->face_g, n);
+    TAKE(b, c->face_keep, c->longest);
     perp_convex_point *const points[] = {&c->point, &c->start, &c->face_point};
     for (int k = 0; k < 3; k++) {
         TAKE(b, points[k]->x, n);
@@ -82,9 +83,10 @@ perp_status perp_convex_step_open(perp_quasistatic *qs, bool quadratic, perp_err
     }
     memset(c, 0, sizeof *c);
     qs->own = c;
-    c->quadratic = quadratic;
+    c->kappa = qs->settings->smoothing;
+    c->quadratic = quadratic || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
     c->rays = qs->settings->rays;
-    c->longest = qs->model->planar ? 2 : quadratic || c->rays < 3 ? 3 : c->rays;
+    c->longest = qs->model->planar ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
     lay_out_fixed(c, qs);
     perp_status status = perp_qs_block_hold(&qs->allocator, &c->fixed, error);
     if (status == PERP_STATUS_OK) {
@@ -137,6 +139,12 @@ static int fill_rays(const convex_step *c, int rows, double mu, double *ray, boo
     if (rows == 1 || mu == 0.0) {
         ray[0] = 1.0;
         return 1;
+    }
+    if (rows == 2 && c->kappa > 0.0) { /* the barrier of both rays together */
+        *cone = true;
+        ray[0] = 1.0;
+        ray[3] = mu;
+        return 2;
     }
     if (rows == 2) {
         ray[0] = ray[2] = 1.0;
@@ -330,6 +338,13 @@ static void fill_slack_values(convex_step *c, const double *x)
     }
 }
 
+/* The smoothed law: y = kappa s^-1. */
+static double off_centre(convex_step *c, const perp_quasistatic *qs)
+{
+    const double kappa = c->kappa / (qs->force_unit * qs->length_unit);
+    return perp_convex_residual_largest(perp_contact_qp_barrier_residual(&c->qp, kappa, &c->point));
+}
+
 double perp_convex_step_complementarity(convex_step *c, const double *x)
 {
     const perp_contact_qp *p = &c->qp;
@@ -368,11 +383,12 @@ static void clip(convex_step *c)
             y[k] = fmax(0.0, y[k]);
         }
         if (c->cone[i]) {
-            const double length = hypot(y[1], y[2]), head = fmax(0.0, y[0]);
+            const double length = size > 2 ? hypot(y[1], y[2]) : fabs(y[1]), head = fmax(0.0, y[0]);
             const double factor = length > head ? head / length : 1.0;
             y[0] = head;
-            y[1] *= factor;
-            y[2] *= factor;
+            for (int k = 1; k < size; k++) {
+                y[k] *= factor;
+            }
         }
     }
 }
@@ -460,7 +476,10 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
         settings.warm = &c->start;
     }
     status = perp_contact_qp_reserve(&c->qp, c->solver, error);
-    if (status == PERP_STATUS_OK) {
+    if (status == PERP_STATUS_OK && c->kappa > 0.0) {
+        const double kappa = c->kappa / (qs->force_unit * qs->length_unit);
+        status = perp_contact_qp_barrier(&c->qp, kappa, &settings, c->solver, &c->point, &info, error);
+    } else if (status == PERP_STATUS_OK) {
         status = perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, &info, error);
     }
     if (status != PERP_STATUS_OK) {
@@ -477,6 +496,11 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
             return perp_qs_not_converged(qs, info.method, residual, error);
         }
         qs->info->fallbacks[PERP_FALLBACK_LOOSE]++;
+    }
+    if (c->kappa > 0.0) {
+        qs->info->residuals.complementarity = off_centre(c, qs);
+        hand_over(c, qs);
+        return PERP_STATUS_OK;
     }
     if (is_singular(&c->qp)) {
         status = perp_convex_step_smallest(qs, error);

@@ -19,6 +19,7 @@ typedef struct convex_capacity {
 typedef struct convex_step {
     bool quadratic; /* the cone, where a contact has two friction directions */
     int rays;       /* in space */
+    double kappa;   /* N m: of the barrier in place of the constraints; 0: none */
     int longest;    /* slacks that a contact may have */
     perp_convex_workspace *solver, *face_solver;
     convex_capacity capacity;
@@ -32,7 +33,6 @@ typedef struct convex_step {
     bool *cone;
     perp_convex_point point, start;
     double *slack; /* s at point.x */
-    int *kept_of;  /* scratch of the warm start */
 
     /* the last accepted step's answer, for the next one's start */
     bool has_kept;
@@ -45,7 +45,7 @@ typedef struct convex_step {
     perp_contact_qp face;
     double *face_hessian, *face_g, *face_jacobian, *face_ray, *face_offset, *face_values, *face_target;
     int *face_row_start, *face_dof_start, *face_dofs, *face_slack_start, *face_equality_start, *face_equality_dofs;
-    bool *face_cone;
+    bool *face_cone, *face_keep;
     perp_convex_point face_point;
 } convex_step;
 

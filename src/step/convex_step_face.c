@@ -178,12 +178,11 @@ static void add_cone(face_builder *f, int i, const double *jacobian, const doubl
 
 static void add_rays(face_builder *f, int i, const double *jacobian, const double *ray)
 {
-    enum { MOST = 1024 };
     convex_step *c = f->c;
     const int rows = c->qp.row_start[i + 1] - c->qp.row_start[i], start = c->slack_start[i];
     const int count = c->slack_start[i + 1] - start;
-    bool keep[MOST];
-    for (int k = 0; k < count && k < MOST; k++) {
+    bool *keep = c->face_keep;
+    for (int k = 0; k < count; k++) {
         keep[k] = c->point.y[start + k] <= BEARS;
         if (!keep[k]) {
             add_equation(f, i, jacobian, ray + (ptrdiff_t)k * rows, c->offset[start + k]);

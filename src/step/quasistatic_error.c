@@ -18,7 +18,7 @@ perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direct
     const perp_model *model = qs->model;
     double largest = 0.0;
     int body = 0;
-    perp_evidence evidence = {.has_direction = true};
+    perp_evidence evidence = {.has_direction = true, .planar = model->planar};
     memset(qs->scratch, 0, (size_t)model->nv * sizeof *qs->scratch);
     for (int k = 0; k < qs->free_count; k++) {
         qs->scratch[qs->dof_of_free[k]] = direction[k];

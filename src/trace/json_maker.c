@@ -54,7 +54,8 @@ static void put_evidence(json_maker *m, const perp_evidence *e)
         perp_json_put(m, "body", json_string(e->body));
     }
     if (e->has_direction) {
-        perp_json_put(m, "direction", perp_json_reals(e->direction, 6));
+        perp_json_put(m, "direction", perp_json_reals(e->direction, e->planar ? 2 : 3));
+        perp_json_put(m, "rotation", perp_json_reals(e->direction + (e->planar ? 5 : 3), e->planar ? 1 : 3));
     }
     if (e->contact[0]) {
         perp_json_put(m, "contact", json_string(e->contact));
