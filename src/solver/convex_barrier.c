@@ -96,18 +96,15 @@ static double step(perp_convex_workspace *c, double kappa)
     return t;
 }
 
-/* The answer with slacks and forces that belong to its x, if that is inside; keeps it if it is the best. */
-static bool judge(perp_convex_workspace *c, double kappa, perp_convex_point *trial)
+/* Asks the residual of the class about x and y, y being the iteration's or, `own`, the forces that belong to x: either
+ * may be the sharper one, as s is tiny or y is. Keeps the best. */
+static bool judge(perp_convex_workspace *c, double kappa, bool own, perp_convex_point *trial)
 {
     perp_convex_copy(c, &c->at, &c->trial);
-    perp_convex_slacks(c, c->trial.x, c->slack);
-    for (int i = 0; i < c->m; i++) {
-        c->scaled[i] = 1.0;
+    if (own) {
+        perp_convex_slacks(c, c->trial.x, c->slack);
+        centre(c, kappa, c->slack, c->trial.y);
     }
-    if (c->m > 0 && !(perp_convex_shift(c, c->slack, c->scaled) < 0.0)) {
-        return false;
-    }
-    centre(c, kappa, c->slack, c->trial.y);
     perp_convex_export(c, &c->trial, trial);
     const perp_convex_residual residual = perp_contact_qp_barrier_residual(c->problem, kappa, trial);
     const double size = perp_convex_residual_largest(residual);
@@ -135,7 +132,7 @@ static perp_outcome iterate(perp_convex_workspace *c, double kappa, int most, pe
         if (!(largest(c->n, c->at.x) <= DBL_MAX) || !(largest(c->m, c->at.y) <= DBL_MAX)) {
             return PERP_OUTCOME_ILL_CONDITIONED;
         }
-        const bool better = judge(c, kappa, trial);
+        const bool sharper = judge(c, kappa, false, trial), better = judge(c, kappa, true, trial) || sharper;
         stalled = t == 1.0 && !better ? stalled + 1 : 0;
         c->rho = fmax(0.1 * c->rho, 1e-14);
         c->delta = fmax(0.1 * c->delta, 1e-13);

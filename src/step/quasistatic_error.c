@@ -41,12 +41,14 @@ perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direct
         }
     }
     const double *d = evidence.direction;
+    const bool moves = hypot(hypot(d[0], d[1]), d[2]) > 1e-6; /* else it only turns */
     snprintf(evidence.body, sizeof evidence.body, "%s", model->scene->bodies[body].name);
     perp_fail(
         error, PERP_STATUS_INFEASIBLE,
-        "nothing supports body `%s` at t = %g s: it would move along (%.4g, %.4g, %.4g) without end; a model with "
-        "inertia can carry it (quasidynamic, dyn-lcp)",
-        evidence.body, qs->t, d[0], d[1], d[2]);
+        "nothing supports body `%s` at t = %g s: it would %s (%.4g, %.4g, %.4g) without end; a model with inertia "
+        "can carry it (quasidynamic, dyn-lcp)",
+        evidence.body, qs->t, moves ? "move along" : "turn about", d[moves ? 0 : 3], d[moves ? 1 : 4],
+        d[moves ? 2 : 5]);
     if (error) {
         error->code = "unsupported-body";
         error->evidence = evidence;
