@@ -117,25 +117,33 @@ static bool judge(perp_convex_workspace *c, double kappa, bool own, perp_convex_
     return true;
 }
 
+/* From a kappa at which the problem is easy down to its own: each step aims at a fifth of where the point is, until it
+ * is there. */
 static perp_outcome iterate(perp_convex_workspace *c, double kappa, int most, perp_convex_point *trial)
 {
     enum { FURTHER = 3 };
+    static const double EASY = 1e-2, PART = 0.2;
     int stalled = 0;
-    start(c, kappa);
+    start(c, fmax(kappa, EASY * c->g_scale * c->b_scale));
     for (int k = 0; k < most && stalled < FURTHER; k++) {
         if (perp_convex_cancelled(c)) {
             return PERP_OUTCOME_CANCELLED;
         }
         residuals(c);
-        const double t = step(c, kappa);
+        const double now = c->m > 0 ? perp_dense_dot(c->m, c->s, c->at.y) / c->degree : kappa;
+        const double target = fmax(kappa, PART * now);
+        const double t = step(c, target);
         c->iterations++;
         if (!(largest(c->n, c->at.x) <= DBL_MAX) || !(largest(c->m, c->at.y) <= DBL_MAX)) {
             return PERP_OUTCOME_ILL_CONDITIONED;
         }
-        const bool sharper = judge(c, kappa, false, trial), better = judge(c, kappa, true, trial) || sharper;
-        stalled = t == 1.0 && !better ? stalled + 1 : 0;
         c->rho = fmax(0.1 * c->rho, 1e-14);
         c->delta = fmax(0.1 * c->delta, 1e-13);
+        if (target > kappa) {
+            continue;
+        }
+        const bool sharper = judge(c, kappa, false, trial), better = judge(c, kappa, true, trial) || sharper;
+        stalled = t == 1.0 && !better ? stalled + 1 : 0;
     }
     return c->best_residual <= c->tolerance ? PERP_OUTCOME_SOLVED : PERP_OUTCOME_ITERATION_LIMIT;
 }

@@ -472,43 +472,53 @@ static void copy_point(const convex_step *c, const perp_convex_point *from, perp
     }
 }
 
+/* One more way to solve, from the point at hand. */
+typedef struct way {
+    const char *method; /* NULL: the barrier, at */
+    double kappa;
+    bool minimum_norm;
+} way;
+
+static perp_status go(convex_step *c, const way *w, perp_convex_info *info)
+{
+    perp_convex_settings settings = perp_convex_settings_default();
+    settings.tolerance = 1e-12;
+    settings.method = w->method;
+    settings.minimum_norm = w->minimum_norm;
+    if (!w->method) {
+        return perp_contact_qp_barrier(&c->qp, w->kappa, &settings, c->solver, &c->point, info, NULL);
+    }
+    settings.warm = &c->start;
+    return perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, info, NULL);
+}
+
 /* The law asks for more than the solver's residual: that of every pair y, s one is 0, not that their product is small,
  * which leaves 1e-6 on either side where both are small. Newton's method tells them apart, with the forces of least
- * norm or, where those are what blurs them, without. The best point stays. */
+ * norm or, where those are what blurs them, without; where redundant contacts keep it from doing so, the central path
+ * is followed until the square root of the product is below what the law asks for. The best point stays. */
 static void sharpen(convex_step *c, perp_quasistatic *qs, double *residual)
 {
-    static const struct {
-        const char *method;
-        bool minimum_norm, warm;
-        double tolerance;
-    } ways[] = {{"newton", true, true, 1e-12},
-                {"newton", false, true, 1e-12},
-                {"ipm", false, false, 1e-12},
-                {"newton", false, true, 1e-12}};
-    const double enough = 0.01 * qs->settings->tolerance;
+    static const way ways[] = {{"newton", 0.0, true}, {"newton", 0.0, false}, {NULL, 1e-17, false},
+                               {"newton", 0.0, true}, {"newton", 0.0, false}, {NULL, 1e-19, false}};
+    const double enough = 0.1 * qs->settings->tolerance;
     double best = fmax(perp_convex_step_complementarity(c, c->point.x), *residual);
     for (size_t k = 0; k < sizeof ways / sizeof *ways && best > enough; k++) {
         perp_convex_info info;
-        perp_convex_settings settings = perp_convex_settings_default();
-        settings.method = ways[k].method;
-        settings.minimum_norm = ways[k].minimum_norm;
-        settings.tolerance = ways[k].tolerance;
-        settings.warm = ways[k].warm ? &c->start : NULL;
         copy_point(c, &c->point, &c->start);
-        if (perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, &info, NULL) != PERP_STATUS_OK) {
-            copy_point(c, &c->start, &c->point);
-            continue;
+        const perp_status status = go(c, &ways[k], &info);
+        const bool proof = info.outcome == PERP_OUTCOME_INFEASIBLE || info.outcome == PERP_OUTCOME_UNBOUNDED;
+        if (status == PERP_STATUS_OK && !proof) {
+            clip(c);
+            qs->info->iterations += info.iterations;
+            const double rest = fmax(info.residual.dual, info.residual.primal);
+            const double now = fmax(perp_convex_step_complementarity(c, c->point.x), rest);
+            if (now < best) {
+                best = now;
+                *residual = rest;
+                continue;
+            }
         }
-        clip(c);
-        qs->info->iterations += info.iterations;
-        const double dual = fmax(info.residual.dual, info.residual.primal);
-        const double now = fmax(perp_convex_step_complementarity(c, c->point.x), dual);
-        if (info.outcome != PERP_OUTCOME_INFEASIBLE && info.outcome != PERP_OUTCOME_UNBOUNDED && now < best) {
-            best = now;
-            *residual = dual;
-        } else {
-            copy_point(c, &c->start, &c->point);
-        }
+        copy_point(c, &c->start, &c->point);
     }
 }
 
