@@ -6,7 +6,7 @@
  *
  *     A v + f = H'r + C'y + y_lower - y_upper
  *
- * where passive degrees of freedom have A = 0 (with `inertia` M / h, design 4.3) and f = -(gravity + applied forces at
+ * where passive degrees of freedom have A = 0 (with `inertia` M / h) and f = -(gravity + applied forces at
  * the step's end), and those of impedance joints A = h K + D and f = -(K (command - q) + gravity + applied): the spring
  * force K (command - q - h v) - D v at the step's end. This is Pang and Tedrake's (10) divided by h, with the gravity
  * that its printed objective (10a) has lost.

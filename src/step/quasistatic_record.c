@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* contracts.md, section 2. */
+/* What `mode` means to everyone who reads a result: docs/models.md. */
 static perp_contact_mode mode_of(const perp_contact_record *r, double force_unit)
 {
     const double slip = hypot(r->slip[0], r->slip[1]), limit = r->contact.friction * r->fn;

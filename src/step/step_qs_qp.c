@@ -1,5 +1,5 @@
-/* Rung `qs-qp`: Pang and Tedrake (2021), equation (10) with its objective corrected (design 4.1): no inertia, springs
- * at impedance joints, friction in Anitescu's relaxation over extreme rays.
+/* Rung `qs-qp`: Pang and Tedrake (2021), equation (10) with the gravity that its printed objective has lost: no
+ * inertia, springs at impedance joints, friction in Anitescu's relaxation over extreme rays.
  *
  *     min  1/2 v_a' (h K + D) v_a - (K (command - q_a) + tau_a)' v_a - tau_u' v_u
  *     s.t. (J v)_n + phi / h + mu d_j . (J v)_t >= 0   for every contact and ray j
