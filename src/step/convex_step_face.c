@@ -74,15 +74,11 @@ static void add_equation(face_builder *f, int i, const double *jacobian, const d
         for (int r = 0; r < rows; r++) {
             sum += combination[r] * jacobian[(ptrdiff_t)r * columns + k];
         }
-        if (sum != 0.0) {
-            f->c->face_equality_dofs[f->entries] = p->dofs[start + k];
-            f->c->face_values[f->entries++] = sum;
-        }
+        f->c->face_equality_dofs[f->entries] = p->dofs[start + k]; /* zeros too: equations of a pair look alike then */
+        f->c->face_values[f->entries++] = sum;
     }
-    if (f->entries > f->c->face_equality_start[f->equations]) {
-        f->c->face_target[f->equations++] = -offset;
-        f->c->face_equality_start[f->equations] = (int)f->entries;
-    }
+    f->c->face_target[f->equations++] = -offset;
+    f->c->face_equality_start[f->equations] = (int)f->entries;
 }
 
 /* A v = A v*, and the loops. */
@@ -182,9 +178,20 @@ static void add_rays(face_builder *f, int i, const double *jacobian, const doubl
     const int rows = c->qp.row_start[i + 1] - c->qp.row_start[i], start = c->slack_start[i];
     const int count = c->slack_start[i + 1] - start;
     bool *keep = c->face_keep;
+    int bearing = 0;
     for (int k = 0; k < count; k++) {
         keep[k] = c->point.y[start + k] <= BEARS;
-        if (!keep[k]) {
+        bearing += !keep[k];
+    }
+    const bool sticks = rows > 1 && bearing >= rows; /* so many rays are met by u = 0 alone */
+    for (int r = 0; r < rows && sticks; r++) {
+        const double row[3] = {r == 0, r == 1, r == 2};
+        add_equation(f, i, jacobian, row, f->qs->offset[c->qp.row_start[i] + r] * f->qs->h / f->qs->length_unit);
+    }
+    for (int k = 0; k < count; k++) {
+        if (sticks) {
+            keep[k] = false; /* all rays are 0 with u */
+        } else if (!keep[k]) {
             add_equation(f, i, jacobian, ray + (ptrdiff_t)k * rows, c->offset[start + k]);
         }
     }
