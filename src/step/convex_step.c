@@ -425,6 +425,13 @@ static void hand_over(const convex_step *c, perp_quasistatic *qs)
     qs->info->residuals.cone = cone;
 }
 
+double perp_convex_step_law(perp_quasistatic *qs)
+{
+    convex_step *c = qs->own;
+    hand_over(c, qs);
+    return fmax(perp_convex_step_complementarity(c, c->point.x), perp_qs_balance(qs));
+}
+
 static perp_status explain(convex_step *c, perp_quasistatic *qs, perp_outcome outcome, perp_error *error)
 {
     if (outcome == PERP_OUTCOME_UNBOUNDED) {
@@ -496,13 +503,13 @@ static perp_status go(convex_step *c, const way *w, perp_convex_info *info)
  * which leaves 1e-6 on either side where both are small. Newton's method tells them apart, with the forces of least
  * norm or, where those are what blurs them, without; where redundant contacts keep it from doing so, the central path
  * is followed until the square root of the product is below what the law asks for. The best point stays. */
-static void sharpen(convex_step *c, perp_quasistatic *qs, double *residual)
+static double sharpen(convex_step *c, perp_quasistatic *qs)
 {
     static const way ways[] = {{"newton", 0.0, true}, {"newton", 0.0, false}, {NULL, 1e-17, false},
                                {"newton", 0.0, true}, {"newton", 0.0, false}, {NULL, 1e-19, false}};
     const double enough = 0.1 * qs->settings->tolerance;
-    double best = fmax(perp_convex_step_complementarity(c, c->point.x), *residual);
-    for (size_t k = 0; k < sizeof ways / sizeof *ways && best > enough; k++) {
+    double best = perp_convex_step_law(qs);
+    for (size_t k = 0; k < sizeof ways / sizeof *ways && !(best <= enough); k++) {
         perp_convex_info info;
         copy_point(c, &c->point, &c->start);
         const perp_status status = go(c, &ways[k], &info);
@@ -510,16 +517,15 @@ static void sharpen(convex_step *c, perp_quasistatic *qs, double *residual)
         if (status == PERP_STATUS_OK && !proof) {
             clip(c);
             qs->info->iterations += info.iterations;
-            const double rest = fmax(info.residual.dual, info.residual.primal);
-            const double now = fmax(perp_convex_step_complementarity(c, c->point.x), rest);
+            const double now = perp_convex_step_law(qs);
             if (now < best) {
                 best = now;
-                *residual = rest;
                 continue;
             }
         }
         copy_point(c, &c->start, &c->point);
     }
+    return best;
 }
 
 /* The first way: from the last step's answer. */
@@ -573,15 +579,14 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
         return explain(c, qs, info.outcome, error);
     }
     clip(c);
-    double residual = fmax(info.residual.dual, info.residual.primal);
-    if (c->kappa == 0.0) {
-        sharpen(c, qs, &residual);
-    }
+    const double residual = c->kappa > 0.0 ? off_centre(c, qs) : sharpen(c, qs);
     if (!(residual <= qs->settings->tolerance)) {
         if (largest_entry(qs->free_count, c->point.x) > FAR) {
             return perp_qs_unsupported(qs, c->point.x, error);
         }
-        return perp_qs_not_converged(qs, info.method, residual, error);
+        if (info.outcome != PERP_OUTCOME_SOLVED) {
+            return perp_qs_not_converged(qs, info.method, residual, error);
+        }
     }
     qs->info->fallbacks[PERP_FALLBACK_LOOSE] += info.outcome != PERP_OUTCOME_SOLVED;
     if (c->kappa == 0.0 && is_singular(&c->qp)) {

@@ -58,6 +58,9 @@ void perp_convex_step_accept(perp_quasistatic *qs);
  * and L: the complementarity of the step. Fills `slack`. */
 double perp_convex_step_complementarity(convex_step *c, const double *x);
 
+/* The larger of this and the balance, at `point`, which is handed over to `qs`. */
+double perp_convex_step_law(perp_quasistatic *qs);
+
 /* Of all motions that meet the law with the forces in `point`, the smallest: replaces point.x, or counts the fallback.
  */
 perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error);

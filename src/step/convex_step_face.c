@@ -268,6 +268,13 @@ static double largest_difference(int n, const double *x, const double *y)
     return largest;
 }
 
+static void swap_motions(convex_step *c)
+{
+    double *x = c->point.x;
+    c->point.x = c->face_point.x;
+    c->face_point.x = x;
+}
+
 perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error)
 {
     convex_step *c = qs->own;
@@ -275,7 +282,6 @@ perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error)
     perp_convex_info info;
     perp_convex_settings settings = perp_convex_settings_default();
     const int n = qs->free_count;
-    const double before = perp_convex_step_complementarity(c, c->point.x);
     if (largest_difference(n, c->point.x, NULL) <= AT_REST) {
         return PERP_STATUS_OK; /* nothing is smaller than no motion */
     }
@@ -291,14 +297,15 @@ perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     qs->info->iterations += info.iterations;
-    const double after = perp_convex_step_complementarity(c, c->face_point.x);
     const bool good = info.outcome == PERP_OUTCOME_SOLVED || info.outcome == PERP_OUTCOME_ILL_CONDITIONED ||
                       info.outcome == PERP_OUTCOME_ITERATION_LIMIT;
-    if (!good || !(after <= fmax(10.0 * before, 0.01 * qs->settings->tolerance))) {
+    const double before = perp_convex_step_law(qs);
+    swap_motions(c);
+    if (!good || !(perp_convex_step_law(qs) <= fmax(2.0 * before, 0.1 * qs->settings->tolerance))) {
+        swap_motions(c);
         qs->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
         return PERP_STATUS_OK;
     }
     qs->info->several = qs->info->several || largest_difference(n, c->face_point.x, c->point.x) > CERTAIN;
-    memcpy(c->point.x, c->face_point.x, (size_t)n * sizeof(double));
     return PERP_STATUS_OK;
 }
