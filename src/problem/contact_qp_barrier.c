@@ -56,7 +56,7 @@ static double contacts_off_centre(const perp_contact_qp *p, double kappa, const 
                 unit[k] = 1.0;
             }
             const double value = p->offset[start + k] + slack_of(p, i, jacobian, p->rays ? ray : unit, point->x);
-            ray += p->rays ? rows : 0;
+            ray = p->rays ? ray + rows : NULL;
             if (cone && k < LONGEST) {
                 s[k] = value;
             } else {

@@ -33,7 +33,9 @@ static bool keep(void *context, int step, const perp_state *state, const perp_st
     s->q = copy(state->q, k->run->model->nq);
     s->v = copy(state->v, k->run->model->nv);
     s->contact_count = info->contact_count;
-    memcpy(s->contacts, info->contacts, (size_t)info->contact_count * sizeof *s->contacts);
+    for (int i = 0; i < info->contact_count; i++) {
+        s->contacts[i] = info->contacts[i];
+    }
     s->residuals = info->residuals;
     s->several = info->several;
     s->requests = k->requests ? *k->requests : 0;

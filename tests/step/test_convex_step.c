@@ -363,6 +363,49 @@ static void test_mirror(void **unused)
     scene_run_free(&down);
 }
 
+/* A scene turned by 0.7 about z and shifted: the same motion, turned and shifted. On the cone, which has no preferred
+ * directions; 1e-9 as the scene's numbers are rounded otherwise. */
+static void put_turned(char *text, size_t size, double angle, double x0, double y0)
+{
+    const double c = cos(angle), s = sin(angle);
+    snprintf(
+        text, size,
+        "perp: 1\n"
+        "bodies:\n"
+        "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+        "  finger: {shapes: [{sphere: 0.02}]}\n"
+        "  brick: {mass: 0.5, pose: {position: [%.17g, %.17g, 0.05], rpy: [0, 0, %.17g]},"
+        " shapes: [{box: [0.2, 0.12, 0.1]}]}\n"
+        "joints:\n"
+        "  push: {type: prismatic, parent: world, child: finger, anchor: [%.17g, %.17g, 0.03],"
+        " axis: [%.17g, %.17g, 0], control: impedance, stiffness: 500, command: {times: [0, 1], values: [0, 0.1]}}\n"
+        "contacts: {friction: 0.4}\n"
+        "run: {model: qs-cone, h: 0.02, steps: 40}\n",
+        x0, y0, angle, x0 + c * -0.125 - s * 0.03, y0 + s * -0.125 + c * 0.03, c, s);
+}
+
+static void test_turned_and_shifted(void **unused)
+{
+    (void)unused;
+    const double angle = 0.7, x0 = 0.31, y0 = -0.17;
+    char straight[1200], turned[1200];
+    scene_run a, b;
+    put_turned(straight, sizeof straight, 0.0, 0.0, 0.0);
+    put_turned(turned, sizeof turned, angle, x0, y0);
+    run_well(&a, straight, NULL);
+    run_well(&b, turned, NULL);
+    for (int k = 0; k <= 40; k++) {
+        const double x = run_body(&a, k, "brick", 0), y = run_body(&a, k, "brick", 1);
+        NEAR(run_body(&b, k, "brick", 0), x0 + cos(angle) * x - sin(angle) * y, 1e-9);
+        NEAR(run_body(&b, k, "brick", 1), y0 + sin(angle) * x + cos(angle) * y, 1e-9);
+        NEAR(run_joint(&b, k, "push"), run_joint(&a, k, "push"), 1e-9);
+    }
+    assert_true(run_body(&a, 40, "brick", 0) > 0.03);
+    assert_true(fabs(run_body(&a, 40, "brick", 6)) > 0.01); /* it turned */
+    scene_run_free(&a);
+    scene_run_free(&b);
+}
+
 /* ---- mechanisms -------------------------------------------------------------------------------------------------- */
 
 /* The door's closer against the finger: the hinge's balance is fn and ft at the finger's arm. */
@@ -579,6 +622,7 @@ int main(void)
         cmocka_unit_test(test_quadratic_qp_is_cone),
         cmocka_unit_test(test_lazy),
         cmocka_unit_test(test_mirror),
+        cmocka_unit_test(test_turned_and_shifted),
         cmocka_unit_test(test_door),
         cmocka_unit_test(test_loop),
         cmocka_unit_test(test_cube_stack),
