@@ -31,13 +31,13 @@ static void options_of(const perp_rung *rung, char *text, size_t size)
 static int run(const cli_arguments *arguments)
 {
     (void)arguments;
-    printf("%-18s %-9s %-10s %-10s %-28s %-26s %s\n", "model", "inertia", "contact", "friction", "options", "source",
+    printf("%-18s %-9s %-10s %-10s %-54s %-26s %s\n", "model", "inertia", "contact", "friction", "options", "source",
            "what it does");
     for (int i = 0; i < perp_rung_count(); i++) {
         const perp_rung *rung = perp_rung_at(i);
         char options[160];
         options_of(rung, options, sizeof options);
-        printf("%-18s %-9s %-10s %-10s %-28s %-26s %s\n", rung->name, rung->inertia, rung->contact, rung->friction,
+        printf("%-18s %-9s %-10s %-10s %-54s %-26s %s\n", rung->name, rung->inertia, rung->contact, rung->friction,
                options, rung->source, rung->summary);
     }
     return EXIT_DONE;

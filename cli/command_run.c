@@ -98,9 +98,37 @@ typedef struct deepest_contact {
     double t;
 } deepest_contact;
 
-static void print_summary(const perp_model *model, const perp_state *state, const perp_run_result *result,
-                          const deepest_contact *deepest)
+/* The largest normal force at the end of a step, of equal ones the first. */
+typedef struct largest_force {
+    double fn; /* N; 0: there was none */
+    int a, b;  /* bodies */
+    double t;
+} largest_force;
+
+typedef struct highlights {
+    deepest_contact deepest;
+    largest_force largest;
+} highlights;
+
+/* When contacts were made, slipped, stuck and opened. */
+static void print_events(const perp_model *model, const perp_run_result *result)
 {
+    if (result->event_count > 0) {
+        printf("events\n");
+    }
+    for (int i = 0; i < result->event_count && i < LINES; i++) {
+        const perp_contact_event *e = &result->events[i];
+        printf("  t = %-8g %s -> %-5s  %s %s %s\n", e->t, perp_contact_mode_name(e->from),
+               perp_contact_mode_name(e->to), model->scene->bodies[e->a].name, model->scene->bodies[e->b].name,
+               e->feature);
+    }
+    print_rest(result->event_count);
+}
+
+static void print_summary(const perp_model *model, const perp_state *state, const perp_run_result *result,
+                          const highlights *seen)
+{
+    const deepest_contact *deepest = &seen->deepest;
     const char *name = model->scene->name[0] ? model->scene->name : "scene";
     char hash[17];
     perp_hash_text(result->hash, hash);
@@ -119,7 +147,12 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
     if (model->scene->loop_count > 0) {
         printf("loops open by at most %.3g m\n", result->residuals.loop);
     }
+    print_events(model, result);
     cli_print_contacts(model, result);
+    if (seen->largest.fn > 0.0) {
+        printf("largest normal force at the end of a step: %.6g N, %s and %s at t = %g s\n", seen->largest.fn,
+               model->scene->bodies[seen->largest.a].name, model->scene->bodies[seen->largest.b].name, seen->largest.t);
+    }
     if (result->rung->step && deepest->phi < -1e-12) { /* below a picometre is rounding */
         printf("deepest penetration at the end of a step: %.6g m, %s and %s at t = %g s\n", -deepest->phi,
                model->scene->bodies[deepest->a].name, model->scene->bodies[deepest->b].name, deepest->t);
@@ -135,16 +168,19 @@ typedef struct watcher {
     cli_progress progress;
     int total;
     bool csv_failed;
-    deepest_contact deepest;
+    highlights seen;
 } watcher;
 
 /* As residual.penetration counts it: the initial state does only if no step is taken. */
-static void look_for_deepest(watcher *w, int step, double t, const perp_step_info *info)
+static void look_for_highlights(watcher *w, int step, double t, const perp_step_info *info)
 {
     for (int i = 0; i < info->contact_count && (step > 0 || w->total == 0); i++) {
         const perp_contact *c = &info->contacts[i].contact;
-        if (c->phi < w->deepest.phi) {
-            w->deepest = (deepest_contact){.phi = c->phi, .a = c->a, .b = c->b, .t = t};
+        if (c->phi < w->seen.deepest.phi) {
+            w->seen.deepest = (deepest_contact){.phi = c->phi, .a = c->a, .b = c->b, .t = t};
+        }
+        if (info->contacts[i].fn > w->seen.largest.fn) {
+            w->seen.largest = (largest_force){.fn = info->contacts[i].fn, .a = c->a, .b = c->b, .t = t};
         }
     }
 }
@@ -153,7 +189,7 @@ static bool watch(void *context, int step, const perp_state *state, const perp_s
 {
     watcher *w = context;
     cli_progress_update(&w->progress, step, w->total, state->t);
-    look_for_deepest(w, step, state->t, info);
+    look_for_highlights(w, step, state->t, info);
     if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
         w->csv_failed = true;
         return false;
@@ -196,7 +232,7 @@ static int print_json(const perp_model *model, const perp_state *state, const pe
 
 /* Simulates, and completes or abandons the CSV files. */
 static perp_status simulate(const cli_arguments *a, const perp_model *model, perp_state *state, perp_run_result *result,
-                            deepest_contact *deepest, perp_error *error)
+                            highlights *seen, perp_error *error)
 {
     const perp_run_settings *settings = &model->scene->run;
     watcher w = {.total = perp_run_steps(settings)};
@@ -208,7 +244,7 @@ static perp_status simulate(const cli_arguments *a, const perp_model *model, per
     w.progress = cli_progress_begin();
     status = perp_run(model, settings, NULL, watch, &w, state, result, error);
     cli_progress_end(&w.progress);
-    *deepest = w.deepest;
+    *seen = w.seen;
     if (w.csv && (status == PERP_STATUS_OK || w.csv_failed)) {
         /* Committing after a failed write fails with the system's reason, and removes what was written. */
         return perp_csv_commit(w.csv, error);
@@ -223,7 +259,7 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
     perp_model *model = NULL;
     perp_state state = {0};
     perp_run_result result = {0};
-    deepest_contact deepest = {0};
+    highlights seen = {0};
     perp_error error = {0};
     perp_status status = perp_model_build(scene, NULL, &model, &error);
     if (status == PERP_STATUS_OK) {
@@ -231,7 +267,7 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
     }
     const bool started = status == PERP_STATUS_OK;
     if (started) {
-        status = simulate(a, model, &state, &result, &deepest, &error);
+        status = simulate(a, model, &state, &result, &seen, &error);
     }
     int code = EXIT_DONE;
     if (status != PERP_STATUS_OK) {
@@ -244,7 +280,7 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
                                        status == PERP_STATUS_OK ? NULL : &error);
         code = written == EXIT_DONE ? code : written;
     } else if (status == PERP_STATUS_OK && !cli_value(a, "--quiet")) {
-        print_summary(model, &state, &result, &deepest);
+        print_summary(model, &state, &result, &seen);
     }
     if (started) {
         perp_state_free(&state);

@@ -103,10 +103,70 @@ static void print_line(const perp_model *model, const perp_run_result *result)
     printf("\n");
 }
 
+/* What carries force, in the order of the contacts. */
+static void print_forces(const perp_model *model, const perp_run_result *result)
+{
+    int widths[3] = {1, 1, 7}, count = 0;
+    for (int i = 0; i < result->contact_count; i++) {
+        const perp_contact *c = &result->contacts[i].contact;
+        char feature[64];
+        if (result->contacts[i].mode != PERP_CONTACT_OPEN && ++count <= ROWS) {
+            perp_contact_feature_text(c, feature, sizeof feature);
+            widths[0] = widest(widths[0], model->scene->bodies[c->a].name);
+            widths[1] = widest(widths[1], model->scene->bodies[c->b].name);
+            widths[2] = widest(widths[2], feature);
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    printf("  %-5s  %-*s  %-*s  %-*s  %13s  %13s  %13s  %13s\n", "mode", widths[0], "a", widths[1], "b", widths[2],
+           "feature", "gap (m)", "fn (N)", "|ft| (N)", "slip (m/s)");
+    for (int i = 0, shown_rows = 0; i < result->contact_count && shown_rows < ROWS; i++) {
+        const perp_contact_record *r = &result->contacts[i];
+        char feature[64];
+        if (r->mode == PERP_CONTACT_OPEN) {
+            continue;
+        }
+        shown_rows++;
+        perp_contact_feature_text(&r->contact, feature, sizeof feature);
+        printf("  %-5s  %-*s  %-*s  %-*s  %13.6g  %13.6g  %13.6g  %13.6g\n", perp_contact_mode_name(r->mode), widths[0],
+               model->scene->bodies[r->contact.a].name, widths[1], model->scene->bodies[r->contact.b].name, widths[2],
+               feature, shown(r->contact.phi), r->fn, shown(hypot(r->ft[0], r->ft[1])),
+               shown(hypot(r->slip[0], r->slip[1])));
+    }
+    if (count > ROWS) {
+        printf("  ... and %d more; --json lists all\n", count - ROWS);
+    }
+}
+
+/* How well the rung's own law was met, and what it took. */
+static void print_law(const perp_run_result *result)
+{
+    const perp_residuals *r = &result->residuals;
+    printf("largest residuals: balance %.2g, complementarity %.2g, cone %.2g; with exact geometry: balance %.2g\n",
+           r->balance, r->complementarity, r->cone, r->balance_true);
+    if (shown(r->boundary_layer) > 0.0) {
+        printf("force is carried across a gap of at most %.3g m\n", r->boundary_layer);
+    }
+    if (result->several > 0) {
+        printf("steps with more than one motion: %d; the smallest was taken\n", result->several);
+    }
+    for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
+        if (result->fallbacks[i] > 0) {
+            printf("fallback %s: %d times\n", perp_fallback_name((perp_fallback)i), result->fallbacks[i]);
+        }
+    }
+}
+
 void cli_print_contacts(const perp_model *model, const perp_run_result *result)
 {
     if (result->rung->step) {
         print_line(model, result);
+        if (result->rung->own_cone != PERP_CONE_UNSET) {
+            print_forces(model, result);
+            print_law(result);
+        }
     } else {
         print_table(model, result);
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What `make demo` shows: three scenes checked and moved, a mistake explained, inverse kinematics.
+# What `make demo` shows: three scenes checked and moved, two with contact forces, a mistake explained, inverse kinematics.
 set -eu
 cd "$(dirname "$0")/.."
 perp=${1:-build/bin/perp}
@@ -13,6 +13,10 @@ show() { say "\$ $*"; "$@"; }
 show "$perp" models
 for name in driven-fence screw-press arm-reach; do
     show "$perp" check "examples/$name/scene.yaml"
+    show "$perp" run "examples/$name/scene.yaml"
+done
+
+for name in gripper-2d cube-stack; do
     show "$perp" run "examples/$name/scene.yaml"
 done
 

@@ -56,6 +56,21 @@ typedef enum perp_status {
 /* The status as the lower-case, dashed word that JSON output uses ("bad-input"); a string constant. */
 PERP_API const char *perp_status_name(perp_status status);
 
+/* What a failure rests on, as far as it has such a thing: empty text, NULL and NaN-free zeros where it has not. */
+typedef struct perp_evidence {
+    char body[128];
+    char contact[384]; /* "a b feature" */
+    bool has_direction, planar;
+    double
+        direction[6]; /* world: linear (planar: two of three), then angular, of the body; largest part of unit length */
+    bool has_depth;
+    double depth; /* m */
+    bool has_residual;
+    double residual;
+    const char *residual_name; /* a string constant: which one; NULL: none */
+    const char *method;        /* a string constant; NULL: none */
+} perp_evidence;
+
 /* What went wrong, for a person. `message` is one sentence. `file`, `line`, `column` (from 1) are filled where a file
  * is at fault, else empty and 0. `path` names the place in a scene ("bodies.cup.mass") where there is one. */
 typedef struct perp_error {
@@ -65,6 +80,8 @@ typedef struct perp_error {
     char file[256];
     char path[256];
     char message[512];
+    const char *code; /* a string constant; NULL: perp_status_name(status) says it */
+    perp_evidence evidence;
 } perp_error;
 
 /* Fills `error` (may be NULL) with a printf-formatted message and returns `status`, so that a failing function can

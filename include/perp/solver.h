@@ -236,6 +236,14 @@ PERP_API perp_status perp_contact_qp_solve(const perp_contact_qp *problem, const
                                            perp_convex_workspace *workspace, perp_convex_point *solution,
                                            perp_convex_info *info, perp_error *error);
 
+/* A contact qp with softened constraints (perp_contact_qp_barrier_residual), by Newton's method towards the central
+ * path. `solution` has x, and the barrier's forces as multipliers. Of the settings tolerance, max_iterations (default
+ * 0: 200) and cancel count. SOLVED, ITERATION_LIMIT (also where there is no minimum: nothing inside, or without end),
+ * ILL_CONDITIONED, CANCELLED. */
+PERP_API perp_status perp_contact_qp_barrier(const perp_contact_qp *problem, double kappa,
+                                             const perp_convex_settings *settings, perp_convex_workspace *workspace,
+                                             perp_convex_point *solution, perp_convex_info *info, perp_error *error);
+
 PERP_API int perp_convex_method_count(void);
 PERP_API const char *perp_convex_method_name(int index);
 PERP_API const char *perp_convex_method_summary(int index);

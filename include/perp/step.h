@@ -44,6 +44,10 @@ typedef struct perp_contact_record {
     double ft[2];         /* N, along t and o; planar: ft[1] = 0 */
     perp_vec3 force_on_b; /* N, world: fn n + ft[0] t + ft[1] o, what a exerts on b */
     double slip[2];       /* m/s, b's velocity relative to a along t and o; planar: slip[1] = 0 */
+    double margin;        /* N: mu fn - |ft|, how far the friction force is from its limit; 0 where open */
+    /* m: the gap that a convex rung is expected to keep while it slides, mu h |v_t|, and the gap at which it carries
+     * force; 0 where open, and on other rungs */
+    double layer_predicted, layer_observed;
 } perp_contact_record;
 
 /* Where a contact is shown: half-way between its witnesses, world. */
@@ -60,11 +64,26 @@ typedef struct perp_contact_event {
     perp_contact_mode from, to;
 } perp_contact_event;
 
+/* What a step did beyond its plain way, counted. */
+typedef enum perp_fallback {
+    PERP_FALLBACK_SUBSTEP,    /* the step was split: gaps did not end where the linearisation had them */
+    PERP_FALLBACK_LOOSE,      /* the solver stopped short of its own tolerance, and the step's law held all the same */
+    PERP_FALLBACK_ANY_MOTION, /* the smallest motion was not found: one of several answers was taken */
+    PERP_FALLBACK_SECOND_METHOD, /* the rung's first method failed and another one solved the step */
+    PERP_FALLBACK_COUNT
+} perp_fallback;
+
+/* "substep", ...; a string constant. */
+PERP_API const char *perp_fallback_name(perp_fallback fallback);
+
 typedef struct perp_step_info {
     int iterations;
     double solve_us; /* time in the solver, of the step's total */
     perp_residuals residuals;
-    /* Every contact within the margin, in the order of a contact set. The run's, until its next step. */
+    int fallbacks[PERP_FALLBACK_COUNT];
+    bool several; /* another motion would have met the step's law too; the smallest one was taken */
+    /* Every contact within the margin, in the order of a contact set. The run's, until its next step. A rung that has
+     * forces puts its own records here, of the contacts that its step began with, which the run then completes. */
     int contact_count;
     const perp_contact_record *contacts;
 } perp_step_info;
@@ -75,9 +94,10 @@ typedef struct perp_step_context {
     const perp_model *model;
     const perp_run_settings *settings;
     perp_kinematics *kinematics;
-    const perp_contact_set *contacts;
-    double *next_q; /* nq */
-    double *next_v; /* nv */
+    perp_contact_set *contacts; /* a step that is split builds it again */
+    double *next_q;             /* nq */
+    double *next_v;             /* nv */
+    void *workspace;            /* of the rung's `open`; NULL: it has none */
 } perp_step_context;
 
 enum {
@@ -98,6 +118,12 @@ typedef struct perp_rung {
     const char *inertia, *contact, *friction, *source; /* the columns of `perp models` */
     unsigned takes;                                    /* PERP_TAKES_* */
     perp_cone own_cone;                                /* PERP_CONE_UNSET: no friction */
+    /* Memory of a run, into context->workspace; both NULL: none. `close` is due whatever `open` returned. */
+    perp_status (*open)(perp_step_context *context, const perp_allocator *allocator, perp_error *error);
+    void (*close)(perp_step_context *context);
+    /* After a step, with kinematics and contact set at its end: what exact geometry says of the forces; NULL: nothing.
+     * `match[i]` is the contact of the set that record i is, -1 where its feature has gone. */
+    void (*look_back)(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
     perp_status (*step)(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
                         perp_error *error);
 } perp_rung;
@@ -117,8 +143,10 @@ typedef struct perp_timing {
 typedef struct perp_run_result {
     const perp_rung *rung;
     double h;
-    int steps;                /* taken */
-    perp_residuals residuals; /* largest of the steps; where none was taken, of the initial state */
+    int steps;                          /* taken */
+    perp_residuals residuals;           /* largest of the steps; where none was taken, of the initial state */
+    int fallbacks[PERP_FALLBACK_COUNT]; /* of all steps */
+    int several;                        /* steps that had more than one answer */
     perp_timing timing;
     perp_hash hash; /* of every state from the initial one on: t, q, v */
     /* The result's own memory. */

@@ -64,6 +64,23 @@ static void keep_largest(perp_residuals *run, const perp_residuals *step)
     run->loop = fmax(run->loop, step->loop);
 }
 
+static void count_fallbacks(perp_run_result *result, const perp_step_info *info)
+{
+    for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
+        result->fallbacks[i] += info->fallbacks[i];
+    }
+    result->several += info->several;
+}
+
+const char *perp_fallback_name(perp_fallback fallback)
+{
+    static const char *const names[] = {[PERP_FALLBACK_SUBSTEP] = "substep",
+                                        [PERP_FALLBACK_LOOSE] = "loose",
+                                        [PERP_FALLBACK_ANY_MOTION] = "any-motion",
+                                        [PERP_FALLBACK_SECOND_METHOD] = "second-method"};
+    return names[fallback];
+}
+
 int perp_run_steps(const perp_run_settings *settings)
 {
     if (settings->steps_set) {
@@ -153,6 +170,8 @@ void perp_contact_log_close(contact_log *log)
 {
     release(&log->allocator, log->records);
     release(&log->allocator, log->before);
+    release(&log->allocator, log->merged);
+    release(&log->allocator, log->match);
     release(&log->allocator, log->velocity);
     release(&log->allocator, log->events);
     perp_contact_set_free(log->set);
@@ -183,19 +202,24 @@ static int larger_capacity(int capacity, int needed)
 
 /* Room for the contacts of a state. An array that has grown before another could not is merely larger than `capacity`.
  */
-static bool reserve_records(contact_log *log, int needed)
+bool perp_contact_log_reserve(contact_log *log, int needed)
 {
     if (needed <= log->capacity) {
         return true;
     }
     const int capacity = larger_capacity(log->capacity, needed);
     void *records = log->records, *before = log->before, *velocity = log->velocity;
+    void *merged = log->merged, *match = log->match;
     const size_t velocities = (size_t)log->set->rows * sizeof *log->velocity;
     const bool good = enlarge(&log->allocator, &records, log->count, capacity, sizeof *log->records) &&
                       enlarge(&log->allocator, &before, log->count_before, capacity, sizeof *log->before) &&
+                      enlarge(&log->allocator, &merged, 0, capacity, sizeof *log->merged) &&
+                      enlarge(&log->allocator, &match, 0, capacity, sizeof *log->match) &&
                       enlarge(&log->allocator, &velocity, 0, capacity, velocities);
     log->records = records;
     log->before = before;
+    log->merged = merged;
+    log->match = match;
     log->velocity = velocity;
     log->capacity = good ? capacity : log->capacity;
     return good;
@@ -214,7 +238,7 @@ perp_status perp_contact_log_record(contact_log *log, const perp_kinematics *kin
         return status;
     }
     const perp_contact_set *set = log->set;
-    if (!reserve_records(log, set->count)) {
+    if (!perp_contact_log_reserve(log, set->count)) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d contacts", set->count);
     }
     log->count = set->count;
@@ -230,8 +254,7 @@ perp_status perp_contact_log_record(contact_log *log, const perp_kinematics *kin
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
 
-/* The order of contact sets, up to the points of one manifold. */
-static int compare_pairs(const perp_contact *x, const perp_contact *y)
+int perp_contact_compare_pairs(const perp_contact *x, const perp_contact *y)
 {
     const int keys[6][2] = {
         {x->a, y->a},           {x->b, y->b},          {x->shape_a, y->shape_a}, {x->shape_b, y->shape_b},
@@ -248,7 +271,7 @@ static int compare_pairs(const perp_contact *x, const perp_contact *y)
 static int manifold_end(const perp_contact_record *records, int count, int start)
 {
     int end = start + 1;
-    while (end < count && compare_pairs(&records[start].contact, &records[end].contact) == 0) {
+    while (end < count && perp_contact_compare_pairs(&records[start].contact, &records[end].contact) == 0) {
         end++;
     }
     return end;
@@ -306,14 +329,15 @@ static perp_status compare_manifold(contact_log *log, double t, const int now[2]
     return status;
 }
 
-/* Both lists are in the order of compare_pairs, so one pass over them meets every manifold. */
+/* Both lists are in the order of perp_contact_compare_pairs, so one pass over them meets every manifold. */
 perp_status perp_contact_log_compare(contact_log *log, double t, perp_error *error)
 {
     perp_status status = PERP_STATUS_OK;
     for (int i = 0, k = 0; (i < log->count || k < log->count_before) && status == PERP_STATUS_OK;) {
-        const int order = i == log->count          ? 1
-                          : k == log->count_before ? -1
-                                                   : compare_pairs(&log->records[i].contact, &log->before[k].contact);
+        const int order = i == log->count ? 1
+                          : k == log->count_before
+                              ? -1
+                              : perp_contact_compare_pairs(&log->records[i].contact, &log->before[k].contact);
         const int now[2] = {i, order <= 0 ? manifold_end(log->records, log->count, i) : i};
         const int before[2] = {k, order >= 0 ? manifold_end(log->before, log->count_before, k) : k};
         status = compare_manifold(log, t, now, before, error);
@@ -331,11 +355,12 @@ typedef struct runner {
     contact_log contacts;
     perp_observer *observer; /* may be NULL */
     void *observer_context;
+    double t_start;
 } runner;
 
-/* Adds to `info` what exact geometry says of a state. A body that is at no finite place was led there by its commands,
+/* What exact geometry says of a state. A body that is at no finite place was led there by its commands,
  * not by what the scene says: INFEASIBLE, as a command that is not finite itself. */
-static perp_status look_at_contacts(runner *r, const perp_state *state, perp_step_info *info, perp_error *error)
+static perp_status look_at_contacts(runner *r, const perp_state *state, perp_error *error)
 {
     perp_error inner;
     perp_kinematics_update(r->step.model, state->q, r->step.kinematics);
@@ -344,9 +369,43 @@ static perp_status look_at_contacts(runner *r, const perp_state *state, perp_ste
         return perp_fail(error, status == PERP_STATUS_BAD_INPUT ? PERP_STATUS_INFEASIBLE : status,
                          "contacts at t = %g s: %s", state->t, inner.message);
     }
-    info->contact_count = r->contacts.count;
+    return PERP_STATUS_OK;
+}
+
+/* The largest gap at which a contact carries force. */
+static double widest_layer(perp_contact_record *records, int count)
+{
+    double widest = 0.0;
+    for (int i = 0; i < count; i++) {
+        perp_contact_record *r = &records[i];
+        r->layer_observed = r->mode == PERP_CONTACT_OPEN ? 0.0 : fmax(0.0, r->contact.phi);
+        widest = fmax(widest, r->layer_observed);
+    }
+    return widest;
+}
+
+/* The contacts of a state, with the forces of the step that led to it. */
+static perp_status complete_info(runner *r, const perp_rung *rung, const perp_state *state, perp_step_info *info,
+                                 perp_error *error)
+{
+    perp_status status = look_at_contacts(r, state, error);
+    if (status == PERP_STATUS_OK && info->contact_count > 0) {
+        status = perp_contact_log_merge(&r->contacts, info->contacts, info->contact_count, error);
+    } else if (status == PERP_STATUS_OK) {
+        for (int i = 0; i < r->contacts.count; i++) {
+            r->contacts.match[i] = i;
+        }
+    }
+    info->contact_count = status == PERP_STATUS_OK ? r->contacts.count : 0;
     info->contacts = r->contacts.records;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    info->residuals.boundary_layer = widest_layer(r->contacts.records, r->contacts.count);
     info->residuals.penetration = fmax(0.0, -r->contacts.set->smallest_gap);
+    if (rung->look_back && state->t > r->t_start) {
+        rung->look_back(&r->step, state, r->contacts.match, info);
+    }
     return PERP_STATUS_OK;
 }
 
@@ -360,7 +419,7 @@ static perp_status begin(runner *r, int steps, perp_state *state, perp_run_resul
         perp_prescribed_rate(model, PERP_PRESCRIBE_IMPEDANCE_JOINTS, state->t, state->v);
     }
     perp_state_hash(model, state, &result->hash);
-    const perp_status status = look_at_contacts(r, state, &info, error);
+    const perp_status status = complete_info(r, result->rung, state, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -378,6 +437,7 @@ static perp_status take_steps(runner *r, perp_state *state, perp_run_result *res
 {
     const int steps = result->rung->step ? perp_run_steps(r->step.settings) : 0;
     const double t_start = state->t;
+    r->t_start = t_start;
     perp_status status = begin(r, steps, state, result, error);
     r->watch.stride = 1 + steps / TIMING_SAMPLES;
     for (int k = 1; k <= steps && status == PERP_STATUS_OK; k++) {
@@ -390,9 +450,10 @@ static perp_status take_steps(runner *r, perp_state *state, perp_run_result *res
         }
         perp_state_hash(r->step.model, state, &result->hash);
         result->steps = k;
-        status = look_at_contacts(r, state, &info, error);
+        status = complete_info(r, result->rung, state, &info, error);
         note_time(&r->watch, k, now_us() - started, info.solve_us);
         keep_largest(&result->residuals, &info.residuals);
+        count_fallbacks(result, &info);
         if (status == PERP_STATUS_OK) {
             status = perp_contact_log_compare(&r->contacts, state->t, error);
         }
@@ -455,9 +516,15 @@ perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
         r.step.contacts = r.contacts.set;
         status = perp_kinematics_create(model, allocator, &r.step.kinematics, error);
     }
+    if (status == PERP_STATUS_OK && result->rung->open) {
+        status = result->rung->open(&r.step, allocator, error);
+    }
     if (status == PERP_STATUS_OK) {
         status = take_steps(&r, state, result, error);
         result->timing = summarise(&r.watch, result->steps);
+    }
+    if (result->rung->close) {
+        result->rung->close(&r.step);
     }
     hand_over(&r.contacts, result);
     perp_contact_log_close(&r.contacts);

@@ -3,8 +3,7 @@
 #include <string.h>
 
 static const perp_rung *const ladder[] = {
-    &perp_rung_geometric,
-    &perp_rung_kinematic,
+    &perp_rung_geometric, &perp_rung_kinematic, &perp_rung_qs_qp, &perp_rung_qs_cone, &perp_rung_quasidynamic,
 };
 
 int perp_rung_count(void)

@@ -6,5 +6,8 @@
 
 extern const perp_rung perp_rung_geometric;
 extern const perp_rung perp_rung_kinematic;
+extern const perp_rung perp_rung_qs_qp;
+extern const perp_rung perp_rung_qs_cone;
+extern const perp_rung perp_rung_quasidynamic;
 
 #endif

@@ -48,6 +48,30 @@ json_t *perp_json_reals(const double *values, int count)
     return array;
 }
 
+static void put_evidence(json_maker *m, const perp_evidence *e)
+{
+    if (e->body[0]) {
+        perp_json_put(m, "body", json_string(e->body));
+    }
+    if (e->has_direction) {
+        perp_json_put(m, "direction", perp_json_reals(e->direction, e->planar ? 2 : 3));
+        perp_json_put(m, "rotation", perp_json_reals(e->direction + (e->planar ? 5 : 3), e->planar ? 1 : 3));
+    }
+    if (e->contact[0]) {
+        perp_json_put(m, "contact", json_string(e->contact));
+    }
+    if (e->has_depth) {
+        perp_json_put(m, "depth", perp_json_real(e->depth));
+    }
+    if (e->has_residual) {
+        perp_json_put(m, e->residual_name ? e->residual_name : "residual", perp_json_real(e->residual));
+        perp_json_put(m, "residual", perp_json_real(e->residual));
+    }
+    if (e->method) {
+        perp_json_put(m, "method", json_string(e->method));
+    }
+}
+
 json_t *perp_json_failure(const perp_error *failure)
 {
     json_maker m = perp_json_object(), evidence = perp_json_object();
@@ -59,7 +83,8 @@ json_t *perp_json_failure(const perp_error *failure)
     if (failure->path[0]) {
         perp_json_put(&evidence, "path", json_string(failure->path));
     }
-    perp_json_put(&m, "code", json_string(perp_status_name(failure->status)));
+    put_evidence(&evidence, &failure->evidence);
+    perp_json_put(&m, "code", json_string(failure->code ? failure->code : perp_status_name(failure->status)));
     perp_json_put(&m, "message", json_string(failure->message));
     perp_json_put(&m, "evidence", perp_json_finished(&evidence));
     return perp_json_finished(&m);

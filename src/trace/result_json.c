@@ -76,6 +76,9 @@ static json_t *contact_object(const perp_model *model, const perp_contact_record
     perp_json_put(&m, "ft", perp_json_reals(record->ft, directions));
     perp_json_put(&m, "force_on_b", vector(model, record->force_on_b));
     perp_json_put(&m, "slip", perp_json_reals(slip, directions));
+    perp_json_put(&m, "margin", perp_json_real(record->margin));
+    perp_json_put(&m, "layer_predicted", perp_json_real(record->layer_predicted));
+    perp_json_put(&m, "layer_observed", perp_json_real(record->layer_observed));
     return perp_json_finished(&m);
 }
 
@@ -133,6 +136,17 @@ static json_t *timing(const perp_timing *t)
     return perp_json_finished(&m);
 }
 
+static json_t *fallbacks(const perp_run_result *result)
+{
+    json_maker m = perp_json_object();
+    for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
+        if (result->fallbacks[i] > 0) {
+            perp_json_put(&m, perp_fallback_name((perp_fallback)i), json_integer(result->fallbacks[i]));
+        }
+    }
+    return perp_json_finished(&m);
+}
+
 char *perp_result_json(const perp_model *model, const perp_state *state, const perp_run_result *result,
                        const perp_error *failure)
 {
@@ -148,7 +162,7 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         perp_json_put(&m, "contacts", contacts(model, result));
         perp_json_put(&m, "events", events(model, result));
         perp_json_put(&m, "residual", residuals(&result->residuals));
-        perp_json_put(&m, "fallbacks", json_object());
+        perp_json_put(&m, "fallbacks", fallbacks(result));
         perp_json_put(&m, "timing", timing(&result->timing));
         perp_json_put(&m, "hash", json_string(hash));
     }

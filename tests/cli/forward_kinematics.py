@@ -18,8 +18,9 @@ def product(*matrices):
 
 
 def shift(v):
+    """By a vector of three components, or of two in the plane."""
     m = identity()
-    for i in range(3):
+    for i in range(len(v)):
         m[i][3] = v[i]
     return m
 
@@ -46,7 +47,9 @@ def from_quaternion(w, x, y, z):
 def placement(pose):
     pose = pose or {}
     position = pose.get("position", [0, 0, 0])
-    if "rpy" in pose:
+    if "angle" in pose:
+        rotation = turn((0, 0, 1), pose["angle"])
+    elif "rpy" in pose:
         r, p, y = pose["rpy"]
         rotation = product(turn((0, 0, 1), y), turn((0, 1, 0), p), turn((1, 0, 0), r))
     else:
@@ -55,23 +58,30 @@ def placement(pose):
 
 
 def joint_motion(joint, q):
-    anchor = joint.get("anchor", [0, 0, 0])
+    anchor = (list(joint.get("anchor", [])) + [0, 0, 0])[:3]
     kind = joint["type"]
-    move, rotate = [0, 0, 0], identity()
+    move, rotate = [0] * len(anchor), identity()
     if kind in ("prismatic", "screw"):
         n = math.sqrt(sum(a * a for a in joint["axis"]))
         along = q[0] * joint.get("pitch", 1) if kind == "screw" else q[0]
-        move = [along * a / n for a in joint["axis"]]
+        move = [along * a / n for a in (list(joint["axis"]) + [0])[:3]]
     if kind in ("revolute", "screw"):
-        rotate = turn(joint["axis"], q[0])
+        rotate = turn(joint.get("axis", (0, 0, 1)), q[0])
     if kind == "ball":
         rotate = from_quaternion(*q)
     back = [-a for a in anchor]
     return product(shift([a + m for a, m in zip(anchor, move)]), rotate, shift(back))
 
 
+def matrix(numbers):
+    """Of a pose as JSON has it: x y z qw qx qy qz, planar x y theta."""
+    if len(numbers) == 3:
+        return product(shift(numbers[:2]), turn((0, 0, 1), numbers[2]))
+    return product(shift(numbers[:3]), from_quaternion(*numbers[3:]))
+
+
 def poses(path, q):
-    """World matrices of all bodies of a spatial scene, for the coordinates that `perp run --json` reports."""
+    """World matrices of all bodies of a scene, for the coordinates that `perp run --json` reports."""
     with open(path) as file:
         scene = yaml.safe_load(file)
     bodies, joints = scene["bodies"], scene.get("joints", {})
@@ -86,7 +96,7 @@ def poses(path, q):
             home = placement(body["pose"]) if "pose" in body else shift(joint.get("anchor", [0, 0, 0]))
             return product(pose(joint["parent"]), joint_motion(joint, q.get(moved_by[name], [])), home)
         if name in q:
-            return product(shift(q[name][:3]), from_quaternion(*q[name][3:]))
+            return matrix(q[name])
         return placement(body.get("pose"))
 
     return {name: pose(name) for name in bodies}

@@ -18,7 +18,8 @@ BRICK = """  box:
 BOX = "perp: 1\nbodies:\n" + TABLE + BRICK + "run: {model: geometric}\n"
 BOX_FIRST = "perp: 1\nbodies:\n" + BRICK + TABLE + "run: {model: geometric}\n"
 
-KEYS = ["a", "b", "feature", "mode", "phi", "point", "normal", "tangents", "fn", "ft", "force_on_b", "slip"]
+KEYS = ["a", "b", "feature", "mode", "phi", "point", "normal", "tangents", "fn", "ft", "force_on_b", "slip",
+        "margin", "layer_predicted", "layer_observed"]
 
 near = pytest.approx
 

@@ -29,8 +29,7 @@ def test_poses_match_independent_forward_kinematics(perp, name):
     final = perp.json("run", scene(name))["final"]
     expected = fk.poses(scene(name), final["q"])
     for body, matrix in expected.items():
-        pose = final["poses"][body]
-        found = fk.product(fk.shift(pose[:3]), fk.from_quaternion(*pose[3:]))
+        found = fk.matrix(final["poses"][body])
         for i in range(3):
             for j in range(4):
                 assert found[i][j] == pytest.approx(matrix[i][j], abs=1e-12), (body, i, j)
@@ -143,3 +142,35 @@ def test_ncp_callback():
         assert pull * (x - 1) + p * x == pytest.approx(0, abs=1e-4)
         assert pull * (y - 1) + weight - p == pytest.approx(0, abs=1e-4)
         assert gap == pytest.approx(y - x * x / 2, abs=3e-6) and min(gap, p) == 0
+
+
+def test_gripper(perp):
+    result = perp.json("run", scene("gripper-2d"))
+    assert result["model"] == "qs-qp" and result["steps"] == 25 and result["fallbacks"] == {}
+    fingers = {c["a"]: c for c in result["contacts"]}
+    assert fingers["left_finger"]["fn"] == pytest.approx(10.333331, abs=1e-6)
+    assert fingers["ground"]["force_on_b"] == pytest.approx([0, 20.333331], abs=1e-6)
+    changes = [(e["contact"].split()[0], e["from"], e["to"]) for e in result["events"]]
+    for finger in ("left_finger", "right_finger"):
+        assert [(a, b) for name, a, b in changes if name == finger] == [("open", "stick"), ("stick", "limit"),
+                                                                       ("limit", "slide")]
+    assert result["residual"]["boundary_layer"] == pytest.approx(1e-3, abs=1e-8)
+    assert all(result["residual"][key] <= 1e-8 for key in ("balance", "complementarity", "cone", "penetration"))
+
+
+def test_door(perp):
+    result = perp.json("run", scene("door"))
+    contact = result["contacts"][0]
+    assert result["final"]["q"]["hinge"] == [pytest.approx(0.79102, abs=5e-6)]
+    assert contact["fn"] == pytest.approx(2.9619, abs=5e-5)
+    assert [(e["from"], e["to"], round(e["t"], 9)) for e in result["events"]] == [
+        ("open", "slide", 0.02), ("slide", "stick", 0.55), ("stick", "slide", 0.61)]
+
+
+def test_unsupported_body(perp):
+    result = perp.json("run", scene("gripper-2d"), "--set", "bodies.sphere.pose.position.1=0.5", code=1)
+    assert result["status"] == "error" and result["steps"] == 0
+    error = result["error"]
+    assert error["code"] == "unsupported-body" and error["evidence"]["body"] == "sphere"
+    assert error["evidence"]["direction"] == pytest.approx([0, -1], abs=1e-6)
+    assert "quasidynamic" in error["message"]

@@ -460,6 +460,49 @@ static void test_events_between_states(void **state)
     world_close(&w);
 }
 
+/* Records of a step and the contacts that it ended at: what both have keeps its force and gets the new gap, what
+ * carries force and has gone gets the gap of its shapes, what has gone without force is dropped, what is new is open.
+ */
+static void test_merge(void **state)
+{
+    (void)state;
+    perp_scene *s = new_scene(false, "kinematic");
+    add_table(s);
+    add_shaped(s, free_body("brick", perp_vec3_make(0, 0, 4)), box_of(s, 2, 4, 8));
+    world w;
+    world_open(&w, s);
+    perp_kinematics *kinematics;
+    contact_log log;
+    assert_int_equal(perp_kinematics_create(w.model, NULL, &kinematics, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_contact_log_open(&log, w.model, NULL, NULL), PERP_STATUS_OK);
+    perp_kinematics_update(w.model, w.state.q, kinematics);
+    assert_int_equal(perp_contact_log_record(&log, kinematics, w.state.v, NULL), PERP_STATUS_OK);
+    assert_int_equal(log.count, 4);
+    perp_contact_record step[4];
+    memcpy(step, log.records, sizeof step);
+    const int first = step[0].contact.feature_b;
+    for (int i = 0; i < 4; i++) {
+        step[i].contact.phi = 7.0; /* of the begin: to be replaced */
+        step[i].fn = i + 1.0;
+        step[i].mode = i < 2 ? PERP_CONTACT_STICK : PERP_CONTACT_OPEN;
+    }
+    step[1].contact.feature_b = 77; /* gone, with force */
+    step[2].contact.feature_b = 78; /* gone, without */
+    assert_int_equal(perp_contact_log_merge(&log, step, 4, NULL), PERP_STATUS_OK);
+    assert_int_equal(log.count, 5); /* two that both have, one that has gone, two new ones */
+    assert_true(log.records[0].contact.feature_b == first && log.records[0].fn == 1.0 && log.match[0] == 0);
+    assert_true(log.records[1].contact.feature_b == 77 && log.records[1].fn == 2.0 && log.match[1] == -1);
+    assert_true(log.records[2].fn == 4.0 && log.match[2] == 3);
+    assert_true(log.records[3].fn == 0.0 && log.match[3] == 1);
+    assert_true(log.records[4].fn == 0.0 && log.match[4] == 2);
+    for (int i = 0; i < 5; i++) {
+        assert_true(fabs(log.records[i].contact.phi) < 1e-12); /* the brick stands on the table */
+    }
+    perp_contact_log_close(&log);
+    perp_kinematics_free(kinematics);
+    world_close(&w);
+}
+
 static void test_mode_names(void **state)
 {
     (void)state;
@@ -559,6 +602,7 @@ int main(void)
         cmocka_unit_test(test_no_finite_place),
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_events_between_states),
+        cmocka_unit_test(test_merge),
         cmocka_unit_test(test_mode_names),
         cmocka_unit_test(test_every_allocation_fails),
     };

@@ -376,7 +376,7 @@ static void test_contacts(void **state)
         json_t *o = parse(perp_result_json(w.model, &w.state, &result, NULL));
         json_t *list = at(o, "contacts", NULL), *c = json_array_get(list, 0);
         assert_int_equal(json_array_size(list), 3);
-        KEYS(c, "a b feature mode phi point normal tangents fn ft force_on_b slip");
+        KEYS(c, "a b feature mode phi point normal tangents fn ft force_on_b slip margin layer_predicted layer_observed");
         assert_string_equal(json_string_value(at(c, "a", NULL)), "cart");
         assert_string_equal(json_string_value(at(c, "b", NULL)), "sled");
         assert_string_equal(json_string_value(at(c, "feature", NULL)), "s0.c5-s3.e6");

@@ -1,0 +1,100 @@
+/* The records of a step and the contacts of the state that it led to, as one list.
+ *
+ * Both are in the order of contact sets, so one pass over them meets every manifold: within one, the points that the
+ * step began with come first, in their order, then those that are new. */
+#include "step/run_private.h"
+
+typedef struct span {
+    const perp_contact_record *records;
+    int start, end;
+} span;
+
+static span manifold_from(const perp_contact_record *records, int count, int start, bool wanted)
+{
+    span s = {records, start, start};
+    while (wanted && s.end < count &&
+           perp_contact_compare_pairs(&records[start].contact, &records[s.end].contact) == 0) {
+        s.end++;
+    }
+    return s;
+}
+
+static bool same_features(const perp_contact *x, const perp_contact *y)
+{
+    return x->feature_a == y->feature_a && x->feature_b == y->feature_b;
+}
+
+static int find_in(const span *s, const perp_contact *contact)
+{
+    for (int i = s->start; i < s->end; i++) {
+        if (same_features(&s->records[i].contact, contact)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+static void append(contact_log *log, int *count, const perp_contact_record *record, int match)
+{
+    log->match[*count] = match;
+    log->merged[(*count)++] = *record;
+}
+
+/* The nearest point of a manifold; NULL where it has none. */
+static const perp_contact *nearest_of(const span *s)
+{
+    const perp_contact *nearest = NULL;
+    for (int i = s->start; i < s->end; i++) {
+        if (!nearest || s->records[i].contact.phi < nearest->phi) {
+            nearest = &s->records[i].contact;
+        }
+    }
+    return nearest;
+}
+
+static void merge_manifold(contact_log *log, const span *step, const span *end, double margin, int *count)
+{
+    for (int i = step->start; i < step->end; i++) {
+        perp_contact_record record = step->records[i];
+        const int same = find_in(end, &record.contact);
+        if (same < 0 && record.mode == PERP_CONTACT_OPEN) {
+            continue;
+        }
+        const perp_contact *now = same >= 0 ? &end->records[same].contact : nearest_of(end);
+        record.contact.phi = now ? now->phi : margin;
+        if (now) {
+            record.contact.point_a = now->point_a;
+            record.contact.point_b = now->point_b;
+        }
+        append(log, count, &record, same);
+    }
+    for (int i = end->start; i < end->end; i++) {
+        if (find_in(step, &end->records[i].contact) < 0) {
+            append(log, count, &end->records[i], i);
+        }
+    }
+}
+
+perp_status perp_contact_log_merge(contact_log *log, const perp_contact_record *step, int step_count, perp_error *error)
+{
+    if (!perp_contact_log_reserve(log, log->count + step_count)) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d contacts", log->count + step_count);
+    }
+    const double margin = perp_contact_settings_default(log->model).margin;
+    int count = 0;
+    for (int i = 0, k = 0; i < step_count || k < log->count;) {
+        const int order = i == step_count   ? 1
+                          : k == log->count ? -1
+                                            : perp_contact_compare_pairs(&step[i].contact, &log->records[k].contact);
+        const span begun = manifold_from(step, step_count, i, order <= 0);
+        const span ended = manifold_from(log->records, log->count, k, order >= 0);
+        merge_manifold(log, &begun, &ended, margin, &count);
+        i = begun.end;
+        k = ended.end;
+    }
+    perp_contact_record *spent = log->records;
+    log->records = log->merged;
+    log->merged = spent;
+    log->count = count;
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,71 @@
+/* convex_step.h - the law of the convex rungs (Anitescu's relaxation of Coulomb's), shared by qs-qp, qs-cone and
+ * quasidynamic.
+ *
+ * A step minimises 1/2 v'A v + f'v subject to, at every contact, u_n + mu d_j . u_t >= 0 for each ray d_j, or with the
+ * quadratic cone u_n >= mu |u_t|. So what slides also parts, by mu h |u_t| in a step: the boundary layer.
+ *
+ * The problem is solved in units of its own, forces in F and velocities in L / h, so that the solver's tolerance means
+ * the same on every scale: an x of 1 is a motion by the scene's size. */
+#ifndef PERP_SRC_STEP_CONVEX_STEP_H
+#define PERP_SRC_STEP_CONVEX_STEP_H
+
+#include "step/quasistatic.h"
+
+/* The sizes that arrays are laid out for. */
+typedef struct convex_capacity {
+    int contacts, dofs, slacks;
+} convex_capacity;
+
+typedef struct convex_step {
+    bool quadratic; /* the cone, where a contact has two friction directions */
+    int rays;       /* in space */
+    double kappa;   /* N m: of the barrier in place of the constraints; 0: none */
+    int longest;    /* slacks that a contact may have */
+    perp_convex_workspace *solver, *face_solver;
+    convex_capacity capacity;
+    perp_qs_block fixed, sized, kept;
+
+    /* the problem in its own units */
+    perp_contact_qp qp;
+    double *hessian, *g, *lower, *upper, *target;
+    int *slack_start;
+    double *ray, *offset;
+    bool *cone;
+    perp_convex_point point, start;
+    double *slack; /* s at point.x */
+
+    /* the last accepted step's answer, for the next one's start */
+    bool has_kept;
+    int kept_count, kept_capacity, kept_equalities;
+    perp_contact *kept_contact;
+    double *kept_y; /* longest each */
+    int *kept_slacks;
+
+    /* the smallest motion: convex_step_face.c */
+    perp_contact_qp face;
+    double *face_hessian, *face_g, *face_jacobian, *face_ray, *face_offset, *face_values, *face_target;
+    int *face_row_start, *face_dof_start, *face_dofs, *face_slack_start, *face_equality_start, *face_equality_dofs;
+    bool *face_cone, *face_keep;
+    perp_convex_point face_point;
+} convex_step;
+
+perp_status perp_convex_step_open(perp_quasistatic *qs, bool quadratic, perp_error *error);
+void perp_convex_step_close(perp_quasistatic *qs);
+perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error);
+void perp_convex_step_accept(perp_quasistatic *qs);
+
+/* The largest |min(y, s)| over rays, bounds and, for cones, |y - P(y - s)|, with what equations are off, in units of F
+ * and L: the complementarity of the step. Fills `slack`. */
+double perp_convex_step_complementarity(convex_step *c, const double *x);
+
+/* The larger of this and the balance, at `point`, which is handed over to `qs`. */
+double perp_convex_step_law(perp_quasistatic *qs);
+
+/* Of all motions that meet the law with the forces in `point`, the smallest: replaces point.x, or counts the fallback.
+ */
+perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error);
+
+/* cone: unset gives the rung's own. */
+bool perp_convex_step_is_quadratic(const perp_quasistatic *qs);
+
+#endif

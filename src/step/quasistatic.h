@@ -1,0 +1,148 @@
+/* quasistatic.h - what all quasistatic rungs share: from a state and its contacts to one step problem, and from its
+ * solution to the next state and the step's record.
+ *
+ * The unknown is the velocity v of the *free* degrees of freedom, all but the prescribed ones (and, on rungs that take
+ * impedance as position, but those). With units of N and m/s the step's balance is
+ *
+ *     A v + f = H'r + C'y + y_lower - y_upper
+ *
+ * where passive degrees of freedom have A = 0 (with `inertia` M / h) and f = -(gravity + applied forces at
+ * the step's end), and those of impedance joints A = h K + D and f = -(K (command - q) + gravity + applied): the spring
+ * force K (command - q - h v) - D v at the step's end. This is Pang and Tedrake's (10) divided by h, with the gravity
+ * that its printed objective (10a) has lost.
+ *
+ * The velocity at a contact is u = H v + w, rows n and then its friction directions, with w = phi / h + J_p v_p on the
+ * normal row and J_p v_p on the others: h u_n is the linearised gap at the step's end. C v = d closes loops, and bounds
+ * keep joints within their limits.
+ *
+ * A rung is a *law*: the relation between u and r, and how to solve for it. */
+#ifndef PERP_SRC_STEP_QUASISTATIC_H
+#define PERP_SRC_STEP_QUASISTATIC_H
+
+#include <perp/problem.h>
+#include <perp/solver.h>
+#include <perp/step.h>
+
+typedef struct perp_quasistatic perp_quasistatic;
+
+typedef struct perp_qs_law {
+    perp_prescribe prescribe;
+    bool inertia; /* M / h on passive degrees of freedom */
+    /* The law's own memory, qs->own; `close` is due whatever `open` returned, qs->own being NULL at first. */
+    perp_status (*open)(perp_quasistatic *qs, perp_error *error);
+    void (*close)(perp_quasistatic *qs);
+    /* Solves qs->system: fills qs->x, force, y_equality, y_lower, y_upper, and in qs->info iterations, several,
+     * fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory where the problem is
+     * larger than any before. */
+    perp_status (*solve)(perp_quasistatic *qs, perp_error *error);
+    /* The step was accepted: what the next one starts from; may be NULL. */
+    void (*accept)(perp_quasistatic *qs);
+} perp_qs_law;
+
+/* A block of memory that only grows. */
+typedef struct perp_qs_block {
+    unsigned char *memory;
+    size_t bytes, used;
+} perp_qs_block;
+
+struct perp_quasistatic {
+    perp_allocator allocator;
+    const perp_model *model;
+    const perp_run_settings *settings;
+    const perp_rung *rung;
+    const perp_qs_law *law;
+    void *own; /* of the law */
+
+    int free_count;
+    int *free_of_dof; /* nv: the free index, -1 where prescribed */
+    int *dof_of_free; /* free_count, ascending */
+    bool *turns;      /* free_count: an angle; its entry of a balance is a torque */
+
+    /* ---- the step problem; perp_qs_build ---- */
+    double t, h;
+    double force_unit, length_unit; /* F and L of the residuals: N, m */
+    perp_kinematics *kinematics;    /* the context's */
+    const perp_contact_set *contacts;
+    perp_contact_qp system; /* rays and quadratic NULL; slack_start is row_start */
+    double *mu;             /* by contact of the system */
+    int *set_index;         /* by contact of the system: which of the set's it is; ascending */
+    double *v;              /* nv: the prescribed velocities; after solving, all of them */
+    double *mass;           /* the packed mass matrix at the step's begin */
+
+    /* ---- its solution; law->solve ---- */
+    double *x;     /* free_count, m/s */
+    double *force; /* N, by row of the system: fn, then along the friction directions */
+    double *y_equality, *y_lower, *y_upper;
+    perp_step_info *info;
+
+    perp_contact_record *records; /* of the set's contacts */
+    int record_count;
+
+    /* ---- memory ---- */
+    bool started; /* a step was accepted */
+    int contact_capacity, dof_capacity;
+    perp_qs_block fixed, sized;
+    int *block_start, *row_start, *dof_start, *dofs;
+    double *hessian, *g, *jacobian, *offset;
+    int *equality_start, *equality_dofs;
+    int *equation_of; /* by row of all loops: its equation, -1 where nothing free closes it */
+    double *equality_values, *equality_target;
+    double *lower, *upper;
+    double *v_gap, *tau, *scratch, *command; /* nv each */
+    double *loop_jacobian;                   /* 6 nv */
+    double *velocity;                        /* by row of the contact set: J v */
+    double *q_begin, *v_sum;                 /* nq, nv: of a step that is split */
+    double *gaps;                            /* by contact of the set: linearised at the step's end */
+    perp_contact *begun;                     /* by contact of the set: as at the step's begin */
+};
+
+/* ---- quasistatic_workspace.c ---- */
+
+perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, const perp_qs_law *law,
+                         const perp_allocator *allocator, perp_error *error);
+void perp_qs_close(perp_step_context *context);
+/* Room for the contacts of a set. */
+perp_status perp_qs_reserve(perp_quasistatic *qs, const perp_contact_set *set, perp_error *error);
+
+/* Laying out arrays in a block takes two passes: with `memory` NULL it only counts. */
+void *perp_qs_take(perp_qs_block *block, size_t count, size_t size);
+/* Makes the block hold what was counted in `used`, and rewinds it; its contents are lost if it has to grow. */
+perp_status perp_qs_block_hold(const perp_allocator *allocator, perp_qs_block *block, perp_error *error);
+void perp_qs_block_free(const perp_allocator *allocator, perp_qs_block *block);
+
+/* ---- quasistatic_problem.c ---- */
+
+/* The step problem from t to t_end at configuration q, whose kinematics and contacts the context has. */
+perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, const double *q, double t, double t_end,
+                          perp_error *error);
+/* The largest entry of A v + f - H'r - C'y - y_lower + y_upper, over F, torques over F L. */
+double perp_qs_balance(const perp_quasistatic *qs);
+
+/* ---- quasistatic_step.c ---- */
+
+/* One step of a rung: builds, solves, checks the law against the tolerance, splits where substep_tolerance asks for it,
+ * integrates, records. */
+perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
+                         perp_error *error);
+
+/* ---- quasistatic_record.c ---- */
+
+/* The records of the contacts at the step's begin, from qs->v and qs->force. */
+void perp_qs_record(perp_quasistatic *qs);
+/* `look_back` of a rung: the balance with exact geometry. */
+void perp_qs_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
+
+/* ---- quasistatic_error.c: typed failures; each returns its status ---- */
+
+/* Nothing holds what moves along `direction` (free_count): names the body that moves most. */
+perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error);
+/* The step's constraints cannot all be met: `weight` (by row of the system: how much its normal row counts in the
+ * proof, others 0) and `depth` in m say where and how deep. `penetrating-start` where nothing prescribed moves. */
+perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
+perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error);
+perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error);
+/* A contact that carries `depth` of penetration: `code` is a string constant. */
+perp_status perp_qs_at_contact(const perp_quasistatic *qs, const char *code, const perp_contact *contact, double depth,
+                               const char *advice, perp_error *error);
+
+#endif

@@ -1,0 +1,139 @@
+/* Why a quasistatic step has no answer: a code, a sentence that names who can carry on, and the evidence. */
+#include "step/quasistatic.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void put_contact_name(const perp_quasistatic *qs, const perp_contact *contact, perp_evidence *evidence)
+{
+    char feature[64];
+    const perp_scene *scene = qs->model->scene;
+    perp_contact_feature_text(contact, feature, sizeof feature);
+    snprintf(evidence->contact, sizeof evidence->contact, "%s %s %s", scene->bodies[contact->a].name,
+             scene->bodies[contact->b].name, feature);
+}
+
+perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error)
+{
+    const perp_model *model = qs->model;
+    double largest = 0.0;
+    int body = 0;
+    perp_evidence evidence = {.has_direction = true, .planar = model->planar};
+    memset(qs->scratch, 0, (size_t)model->nv * sizeof *qs->scratch);
+    for (int k = 0; k < qs->free_count; k++) {
+        qs->scratch[qs->dof_of_free[k]] = direction[k];
+    }
+    perp_kinematics_velocity(model, qs->scratch, qs->kinematics);
+    for (int i = 0; i < model->body_count; i++) {
+        const perp_twist *twist = &qs->kinematics->twist[i];
+        const double size = fmax(perp_vec3_norm(twist->linear), qs->length_unit * perp_vec3_norm(twist->angular));
+        if (size > 1.000001 * largest) { /* of those that move alike the first */
+            largest = size;
+            body = i;
+        }
+    }
+    if (largest > 0.0) {
+        const perp_twist *w = &qs->kinematics->twist[body];
+        const double parts[6] = {w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z};
+        const double unit = fmax(perp_vec3_norm(w->linear), perp_vec3_norm(w->angular));
+        for (int i = 0; i < 6; i++) {
+            evidence.direction[i] = fabs(parts[i]) > 1e-9 * unit ? parts[i] / unit : 0.0;
+        }
+    }
+    const double *d = evidence.direction;
+    const bool moves = hypot(hypot(d[0], d[1]), d[2]) > 1e-6; /* else it only turns */
+    snprintf(evidence.body, sizeof evidence.body, "%s", model->scene->bodies[body].name);
+    perp_fail(
+        error, PERP_STATUS_INFEASIBLE,
+        "nothing supports body `%s` at t = %g s: it would %s (%.4g, %.4g, %.4g) without end; a model with inertia "
+        "can carry it (quasidynamic, dyn-lcp)",
+        evidence.body, qs->t, moves ? "move along" : "turn about", d[moves ? 0 : 3], d[moves ? 1 : 4],
+        d[moves ? 2 : 5]);
+    if (error) {
+        error->code = "unsupported-body";
+        error->evidence = evidence;
+    }
+    return PERP_STATUS_INFEASIBLE;
+}
+
+perp_status perp_qs_at_contact(const perp_quasistatic *qs, const char *code, const perp_contact *contact, double depth,
+                               const char *advice, perp_error *error)
+{
+    perp_evidence evidence = {.has_depth = true, .depth = depth};
+    put_contact_name(qs, contact, &evidence);
+    const bool start = strcmp(code, "penetrating-start") == 0;
+    perp_fail(error, PERP_STATUS_INFEASIBLE, "%s at t = %g s: contact `%s`, %.6g m deep; %s",
+              start ? "bodies penetrate each other" : "the commands force bodies into each other", qs->t,
+              evidence.contact, depth, advice);
+    if (error) {
+        error->code = code;
+        error->evidence = evidence;
+    }
+    return PERP_STATUS_INFEASIBLE;
+}
+
+/* Does anything that is prescribed move in this contact? */
+static bool is_driven(const perp_quasistatic *qs, int contact)
+{
+    const perp_contact_set *set = qs->contacts;
+    for (int k = set->dof_start[contact]; k < set->dof_start[contact + 1]; k++) {
+        if (qs->free_of_dof[set->dofs[k]] < 0 && qs->v_gap[set->dofs[k]] != 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error)
+{
+    int heaviest = -1;
+    bool driven = false;
+    for (int pass = 0; pass < 2 && heaviest < 0; pass++) { /* those that a command moves first */
+        double largest = 0.0;
+        for (int i = 0; i < qs->system.contact_count; i++) {
+            const double size = weight[qs->row_start[i]];
+            if (size > 1.000001 * largest && (pass == 1 || is_driven(qs, qs->set_index[i]))) {
+                largest = size;
+                heaviest = i;
+                driven = pass == 0;
+            }
+        }
+    }
+    if (heaviest < 0) {
+        perp_fail(error, PERP_STATUS_INFEASIBLE,
+                  "loops or joint limits cannot be met at t = %g s: they ask for motions that exclude each other",
+                  qs->t);
+        if (error) {
+            error->code = "infeasible-command";
+            error->evidence.has_depth = true;
+            error->evidence.depth = depth;
+        }
+        return PERP_STATUS_INFEASIBLE;
+    }
+    return perp_qs_at_contact(
+        qs, driven ? "infeasible-command" : "penetrating-start", &qs->contacts->contacts[qs->set_index[heaviest]],
+        depth, "springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)", error);
+}
+
+perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error)
+{
+    perp_fail(error, PERP_STATUS_NOT_CONVERGED, "the step at t = %g s was not solved: method %s stopped at %.3g", qs->t,
+              method, residual);
+    if (error) {
+        error->code = "not-converged";
+        error->evidence = (perp_evidence){.has_residual = true, .residual = residual, .method = method};
+    }
+    return PERP_STATUS_NOT_CONVERGED;
+}
+
+perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error)
+{
+    perp_fail(error, PERP_STATUS_NOT_CONVERGED,
+              "the step at t = %g s misses its own law: %s %.3g, tolerance %.3g (run.tolerance)", qs->t, name, residual,
+              qs->settings->tolerance);
+    if (error) {
+        error->code = "tolerance";
+        error->evidence = (perp_evidence){.has_residual = true, .residual = residual, .residual_name = name};
+    }
+    return PERP_STATUS_NOT_CONVERGED;
+}

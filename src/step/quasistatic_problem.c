@@ -1,0 +1,348 @@
+/* The step problem of quasistatic rungs: quasistatic.h says what it is. */
+#include "step/quasistatic.h"
+
+#include <float.h>
+#include <string.h>
+
+/* ---- what is prescribed ------------------------------------------------------------------------------------------ */
+
+/* v: the velocities that slip sees. v_gap: those that lead the gap to where it is at the step's end. They differ with
+ * prediction `taylor` only, where a driven body begins the step not at x(t), which the last step has only predicted,
+ * but at that prediction. */
+static void prescribe(perp_quasistatic *qs, const double *q, double t, double t_end, double *q_end)
+{
+    const perp_model *model = qs->model;
+    const perp_prescribe which = qs->law->prescribe;
+    memset(qs->v, 0, (size_t)model->nv * sizeof *qs->v);
+    perp_prescribed_velocity(model, which, t, t_end, qs->v);
+    memcpy(qs->v_gap, qs->v, (size_t)model->nv * sizeof *qs->v);
+    if (qs->settings->prediction == PERP_PREDICTION_EXACT) {
+        return;
+    }
+    perp_prescribed_rate(model, PERP_PRESCRIBE_DRIVEN, t, qs->v);
+    memcpy(q_end, q, (size_t)model->nq * sizeof *q_end);
+    perp_driven_taylor(model, t, t_end - t, q_end);
+    perp_configuration_difference(model, q, q_end, qs->scratch);
+    for (int i = 0; i < model->nv; i++) {
+        if (model->role[i] == PERP_DOF_PRESCRIBED && model->dof_joint[i] < 0) {
+            qs->v_gap[i] = qs->scratch[i] / (t_end - t);
+        }
+    }
+}
+
+/* ---- forces and stiffness ---------------------------------------------------------------------------------------- */
+
+static double vector_size(perp_vec3 a)
+{
+    return perp_vec3_norm(a);
+}
+
+/* F: the largest of the weights, of the forces that the scene applies and of the springs' forces, a torque counting as
+ * one at the arm of the scene's size. */
+static double largest_force(const perp_quasistatic *qs, const double *q)
+{
+    const perp_model *model = qs->model;
+    const perp_scene *scene = model->scene;
+    const double t_end = qs->t + qs->h, gravity = vector_size(scene->gravity);
+    double largest = 1e-3;
+    for (int i = 0; i < model->body_count; i++) {
+        if (model->links[i].tree >= 0) {
+            largest = fmax(largest, model->links[i].mass * gravity);
+        }
+    }
+    for (int i = 0; i < scene->force_count; i++) {
+        double force[3], torque[3];
+        for (int k = 0; k < 3; k++) {
+            force[k] = perp_drive_value(&scene->forces[i].force[k], t_end);
+            torque[k] = perp_drive_value(&scene->forces[i].torque[k], t_end);
+        }
+        largest = fmax(largest, vector_size(perp_vec3_make(force[0], force[1], force[2])));
+        largest = fmax(largest, vector_size(perp_vec3_make(torque[0], torque[1], torque[2])) / qs->length_unit);
+    }
+    for (int k = 0; k < qs->free_count; k++) {
+        const int i = qs->dof_of_free[k];
+        if (model->role[i] == PERP_DOF_IMPEDANCE) {
+            const double spring = fabs(model->stiffness[i] * (qs->command[i] - q[model->dof_q[i]]));
+            largest = fmax(largest, qs->turns[k] ? spring / qs->length_unit : spring);
+        }
+    }
+    return largest;
+}
+
+/* A, one block per tree with free degrees of freedom. */
+static void fill_hessian(perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
+    double *block = qs->hessian;
+    for (int k = 0; k < model->tree_count; k++) {
+        const perp_tree *tree = &model->trees[k];
+        const double *mass = qs->mass + tree->mass_start;
+        for (int r = 0; r < tree->v_count; r++) {
+            const int i = tree->v_start + r;
+            for (int s = 0; s < tree->v_count && qs->free_of_dof[i] >= 0; s++) {
+                const int j = tree->v_start + s;
+                if (qs->free_of_dof[j] < 0) {
+                    continue;
+                }
+                double entry = 0.0;
+                if (qs->law->inertia && model->role[i] == PERP_DOF_PASSIVE && model->role[j] == PERP_DOF_PASSIVE) {
+                    entry = 0.5 * (mass[r * tree->v_count + s] + mass[s * tree->v_count + r]) / qs->h;
+                }
+                if (i == j && model->role[i] == PERP_DOF_IMPEDANCE) {
+                    entry += qs->h * model->stiffness[i] + model->damping[i];
+                }
+                *block++ = entry;
+            }
+        }
+    }
+}
+
+static void fill_forces(perp_quasistatic *qs, perp_step_context *context, const double *q)
+{
+    const perp_model *model = qs->model;
+    const double t_end = qs->t + qs->h;
+    perp_gravity_force(model, context->kinematics, qs->tau);
+    perp_applied_force(model, context->kinematics, t_end, qs->scratch);
+    for (int i = 0; i < model->nv; i++) {
+        qs->tau[i] += qs->scratch[i];
+    }
+    for (int k = 0; k < qs->free_count; k++) {
+        const int i = qs->dof_of_free[k];
+        double force = qs->tau[i];
+        if (model->role[i] == PERP_DOF_IMPEDANCE) {
+            force += model->stiffness[i] * (qs->command[i] - q[model->dof_q[i]]);
+        }
+        qs->g[k] = -force;
+    }
+}
+
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
+
+/* The rows of contact i of the set in (n, t, o) that make row r of the system: the normal, then the friction
+ * directions. */
+static void row_weights(const perp_contact *c, int r, double weights[3])
+{
+    const perp_vec3 d = r > 0 ? c->directions[r - 1] : c->normal;
+    weights[0] = r == 0 ? 1.0 : 0.0;
+    weights[1] = r == 0 ? 0.0 : perp_vec3_dot(d, c->t);
+    weights[2] = r == 0 ? 0.0 : perp_vec3_dot(d, c->o);
+}
+
+/* Row r of contact i over its free degrees of freedom into `out`; returns what the prescribed ones add at velocities
+ * `given`. */
+static double free_row(const perp_quasistatic *qs, int i, int r, const double *given, double *out)
+{
+    const perp_contact_set *set = qs->contacts;
+    const int start = set->dof_start[i], columns = set->dof_start[i + 1] - start;
+    const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start;
+    double weights[3], prescribed = 0.0;
+    row_weights(&set->contacts[i], r, weights);
+    for (int k = 0, free = 0; k < columns; k++) {
+        double entry = 0.0;
+        for (int row = 0; row < set->rows; row++) {
+            entry += weights[row] * jacobian[(ptrdiff_t)row * columns + k];
+        }
+        const int dof = set->dofs[start + k];
+        if (qs->free_of_dof[dof] >= 0) {
+            out[free++] = entry;
+        } else {
+            prescribed += entry * given[dof];
+        }
+    }
+    return prescribed;
+}
+
+static bool all_zero(const double *x, ptrdiff_t n)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        if (x[i] != 0.0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Contacts that some free degree of freedom moves. */
+static void fill_contacts(perp_quasistatic *qs)
+{
+    const perp_contact_set *set = qs->contacts;
+    int count = 0, rows = 0, dofs = 0;
+    ptrdiff_t entries = 0;
+    qs->row_start[0] = qs->dof_start[0] = 0;
+    for (int i = 0; i < set->count; i++) {
+        const perp_contact *c = &set->contacts[i];
+        const int contact_rows = 1 + c->direction_count;
+        int columns = 0;
+        for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
+            const int free = qs->free_of_dof[set->dofs[k]];
+            if (free >= 0) {
+                qs->dofs[dofs + columns++] = free;
+            }
+        }
+        double *jacobian = qs->jacobian + entries;
+        for (int r = 0; r < contact_rows; r++) {
+            const double moved = free_row(qs, i, r, r == 0 ? qs->v_gap : qs->v, jacobian + (ptrdiff_t)r * columns);
+            qs->offset[rows + r] = moved + (r == 0 ? c->phi / qs->h : 0.0);
+        }
+        if (columns == 0 || all_zero(jacobian, (ptrdiff_t)contact_rows * columns)) {
+            continue;
+        }
+        qs->mu[count] = c->friction;
+        qs->set_index[count++] = i;
+        qs->row_start[count] = rows += contact_rows;
+        qs->dof_start[count] = dofs += columns;
+        entries += (ptrdiff_t)contact_rows * columns;
+    }
+    qs->system.contact_count = count;
+}
+
+/* ---- loops and limits -------------------------------------------------------------------------------------------- */
+
+static void fill_loops(perp_quasistatic *qs, perp_step_context *context)
+{
+    const perp_model *model = qs->model;
+    int rows = 0, entries = 0, all = 0;
+    qs->equality_start[0] = 0;
+    for (int i = 0; i < model->scene->loop_count; i++) {
+        double residual[6];
+        perp_loop_evaluate(model, context->kinematics, i, residual, qs->loop_jacobian);
+        for (int r = 0; r < perp_loop_rows(model, i); r++) {
+            const double *row = qs->loop_jacobian + (ptrdiff_t)r * model->nv;
+            double target = -residual[r] / qs->h;
+            const int before = entries;
+            for (int k = 0; k < model->nv; k++) {
+                if (qs->free_of_dof[k] < 0) {
+                    target -= row[k] * qs->v_gap[k];
+                } else if (row[k] != 0.0) {
+                    qs->equality_dofs[entries] = qs->free_of_dof[k];
+                    qs->equality_values[entries++] = row[k];
+                }
+            }
+            qs->equation_of[all++] = entries > before ? rows : -1;
+            if (entries > before) { /* nothing free closes the others: how far they open is reported */
+                qs->equality_target[rows++] = target;
+                qs->equality_start[rows] = entries;
+            }
+        }
+    }
+    qs->system.equality_count = rows;
+}
+
+static void fill_limits(perp_quasistatic *qs, const double *q)
+{
+    const perp_model *model = qs->model;
+    bool any = false;
+    for (int k = 0; k < qs->free_count; k++) {
+        const int i = qs->dof_of_free[k], at = model->dof_q[i];
+        qs->lower[k] = at >= 0 ? (model->limit_low[i] - q[at]) / qs->h : -INFINITY;
+        qs->upper[k] = at >= 0 ? (model->limit_high[i] - q[at]) / qs->h : INFINITY;
+        any = any || isfinite(qs->lower[k]) || isfinite(qs->upper[k]);
+        qs->y_lower[k] = qs->y_upper[k] = 0.0;
+    }
+    qs->system.lower = any ? qs->lower : NULL;
+    qs->system.upper = any ? qs->upper : NULL;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+static bool finite(const double *x, ptrdiff_t n)
+{
+    double sum = 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        sum += 0.0 * x[i];
+    }
+    return sum == 0.0;
+}
+
+static void join(perp_quasistatic *qs)
+{
+    perp_contact_qp *p = &qs->system;
+    p->block_start = qs->block_start;
+    p->hessian = qs->hessian;
+    p->g = qs->g;
+    p->row_start = p->slack_start = qs->row_start;
+    p->dof_start = qs->dof_start;
+    p->dofs = qs->dofs;
+    p->jacobian = qs->jacobian;
+    p->offset = qs->offset;
+    p->equality_start = qs->equality_start;
+    p->equality_dofs = qs->equality_dofs;
+    p->equality_values = qs->equality_values;
+    p->equality_target = qs->equality_target;
+}
+
+perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, const double *q, double t, double t_end,
+                          perp_error *error)
+{
+    const perp_model *model = qs->model;
+    const perp_status status = perp_qs_reserve(qs, context->contacts, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    qs->t = t;
+    qs->h = t_end - t;
+    qs->kinematics = context->kinematics;
+    qs->contacts = context->contacts;
+    qs->length_unit = context->contacts->scene_size;
+    for (int k = 0; k < qs->free_count; k++) {
+        qs->turns[k] = perp_vec3_norm(context->kinematics->dof_angular[qs->dof_of_free[k]]) > 0.5;
+    }
+    prescribe(qs, q, t, t_end, context->next_q);
+    perp_command(model, t_end, qs->command);
+    perp_mass_matrix(model, context->kinematics, qs->mass);
+    qs->force_unit = largest_force(qs, q);
+    fill_hessian(qs);
+    fill_forces(qs, context, q);
+    fill_contacts(qs);
+    fill_loops(qs, context);
+    fill_limits(qs, q);
+    join(qs);
+    const int rows = qs->row_start[qs->system.contact_count];
+    if (!finite(qs->g, qs->free_count) || !finite(qs->v, model->nv) || !finite(qs->offset, rows) ||
+        !finite(qs->equality_target, qs->system.equality_count) || !isfinite(qs->force_unit)) {
+        return perp_fail(error, PERP_STATUS_INFEASIBLE, "a command, its velocity or a force is not finite at t = %g",
+                         t_end);
+    }
+    return PERP_STATUS_OK;
+}
+
+static void subtract_constraints(const perp_quasistatic *qs, double *balance)
+{
+    const perp_contact_qp *p = &qs->system;
+    const double *jacobian = p->jacobian;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
+        for (int r = p->row_start[i]; r < p->row_start[i + 1]; r++, jacobian += columns) {
+            for (int k = 0; k < columns; k++) {
+                balance[p->dofs[start + k]] -= jacobian[k] * qs->force[r];
+            }
+        }
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            balance[p->equality_dofs[k]] -= p->equality_values[k] * qs->y_equality[i];
+        }
+    }
+}
+
+double perp_qs_balance(const perp_quasistatic *qs)
+{
+    const perp_contact_qp *p = &qs->system;
+    const double *block = p->hessian;
+    double *balance = qs->scratch, largest = 0.0;
+    for (int b = 0; b < p->block_count; b++) {
+        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            double sum = p->g[i] - qs->y_lower[i] + qs->y_upper[i];
+            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
+                sum += *block++ * qs->x[k];
+            }
+            balance[i] = sum;
+        }
+    }
+    subtract_constraints(qs, balance);
+    for (int i = 0; i < p->n; i++) {
+        const double unit = qs->turns[i] ? qs->force_unit * qs->length_unit : qs->force_unit;
+        largest = fmax(largest, fabs(balance[i]) / unit);
+    }
+    return largest;
+}

@@ -1,0 +1,246 @@
+/* One step of a quasistatic rung, whatever its law. */
+#define _POSIX_C_SOURCE 200809L
+#include "step/quasistatic.h"
+
+#include <string.h>
+#include <time.h>
+
+enum { TICKS = 64 }; /* a step is split into at most so many */
+
+static double now_us(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+}
+
+/* ---- solving ----------------------------------------------------------------------------------------------------- */
+
+static void keep_larger(double *kept, double value)
+{
+    *kept = fmax(*kept, value);
+}
+
+/* How well the law is met, evaluated on the answer; a step that does not meet it is none. */
+static perp_status check_law(perp_quasistatic *qs, perp_residuals *total, perp_error *error)
+{
+    perp_residuals *r = &qs->info->residuals;
+    r->balance = perp_qs_balance(qs);
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {{"balance", r->balance}, {"complementarity", r->complementarity}, {"cone", r->cone}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!(parts[i].value <= qs->settings->tolerance)) {
+            return perp_qs_tolerance(qs, parts[i].name, parts[i].value, error);
+        }
+    }
+    keep_larger(&total->balance, r->balance);
+    keep_larger(&total->complementarity, r->complementarity);
+    keep_larger(&total->cone, r->cone);
+    return PERP_STATUS_OK;
+}
+
+static perp_status solve(perp_quasistatic *qs, perp_residuals *total, perp_error *error)
+{
+    const double started = now_us();
+    const perp_status status = qs->law->solve(qs, error);
+    qs->info->solve_us += now_us() - started;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    for (int k = 0; k < qs->free_count; k++) {
+        qs->v[qs->dof_of_free[k]] = qs->x[k];
+    }
+    return check_law(qs, total, error);
+}
+
+/* Where the step leads: prescribed coordinates to their commands exactly. */
+static void integrate(perp_quasistatic *qs, perp_step_context *context)
+{
+    const perp_model *model = qs->model;
+    perp_configuration_integrate(model, qs->q_begin, qs->v, qs->h, context->next_q);
+    perp_prescribed_configuration(model, qs->law->prescribe, qs->t + qs->h, context->next_q);
+    if (qs->settings->prediction == PERP_PREDICTION_TAYLOR) {
+        perp_driven_taylor(model, qs->t, qs->h, context->next_q);
+    }
+}
+
+/* ---- splitting --------------------------------------------------------------------------------------------------- */
+
+/* The gaps at the step's end as the step had them, and which contacts they are of. */
+static void keep_gaps(perp_quasistatic *qs)
+{
+    const perp_contact_qp *p = &qs->system;
+    ptrdiff_t entry = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
+        double speed = p->offset[p->row_start[i]];
+        for (int k = 0; k < columns; k++) {
+            speed += p->jacobian[entry + k] * qs->x[p->dofs[start + k]];
+        }
+        entry += (ptrdiff_t)(p->row_start[i + 1] - p->row_start[i]) * columns;
+        qs->gaps[i] = qs->h * speed;
+        qs->begun[i] = qs->contacts->contacts[qs->set_index[i]];
+    }
+}
+
+static bool same_contact(const perp_contact *x, const perp_contact *y, bool features)
+{
+    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
+           x->part_a == y->part_a && x->part_b == y->part_b &&
+           (!features || (x->feature_a == y->feature_a && x->feature_b == y->feature_b));
+}
+
+/* The gap of a contact in a set: of its features, or where they have gone, the least of its shapes. */
+static double true_gap(const perp_contact_set *set, const perp_contact *contact)
+{
+    double least = INFINITY;
+    for (int i = 0; i < set->count; i++) {
+        if (same_contact(&set->contacts[i], contact, true)) {
+            return set->contacts[i].phi;
+        }
+        if (same_contact(&set->contacts[i], contact, false)) {
+            least = fmin(least, set->contacts[i].phi);
+        }
+    }
+    return least;
+}
+
+/* How far the linearised gaps are off, with the contact set at the step's end: of contacts that carry force, and of
+ * those that penetrate (a new one was not seen coming: its gap was not to fall below 0). Others may be off, they say
+ * nothing. */
+static double gap_error(const perp_quasistatic *qs)
+{
+    const perp_contact_set *set = qs->contacts;
+    double worst = 0.0;
+    for (int i = 0; i < qs->system.contact_count; i++) {
+        const double gap = true_gap(set, &qs->begun[i]);
+        if (isfinite(gap) && (qs->force[qs->row_start[i]] > 1e-9 * qs->force_unit || gap < 0.0)) {
+            worst = fmax(worst, fabs(gap - qs->gaps[i]));
+        }
+    }
+    for (int i = 0; i < set->count; i++) {
+        bool known = false, moved = false;
+        for (int k = 0; k < qs->system.contact_count && !known; k++) {
+            known = same_contact(&set->contacts[i], &qs->begun[k], true);
+        }
+        for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
+            moved = moved || qs->free_of_dof[set->dofs[k]] >= 0;
+        }
+        worst = known || !moved ? worst : fmax(worst, -set->contacts[i].phi);
+    }
+    return worst;
+}
+
+static perp_status look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error)
+{
+    perp_kinematics_update(qs->model, q, context->kinematics);
+    return perp_contact_set_build(context->contacts, context->kinematics, error);
+}
+
+/* ---- the step ---------------------------------------------------------------------------------------------------- */
+
+/* Bodies that overlap at the very start: the first step would throw them apart. */
+static perp_status check_start(const perp_quasistatic *qs, perp_error *error)
+{
+    static const double DEEP = 1e-6; /* of the scene's size */
+    for (int i = 0; i < qs->system.contact_count; i++) {
+        const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
+        if (c->phi < -DEEP * qs->length_unit) {
+            return perp_qs_at_contact(qs, "penetrating-start", c, -c->phi,
+                                      "move them apart, or see `perp run --model geometric`", error);
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
+/* A part of the step, from qs->q_begin to context->next_q. `total` gathers residuals. */
+static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2],
+                           perp_residuals *total, perp_error *error)
+{
+    perp_status status = perp_qs_build(qs, context, qs->q_begin, times[0], times[1], error);
+    if (status == PERP_STATUS_OK && !qs->started) {
+        status = check_start(qs, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = solve(qs, total, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        perp_qs_record(qs);
+        integrate(qs, context);
+    }
+    return status;
+}
+
+static void accept(perp_quasistatic *qs)
+{
+    for (int i = 0; i < qs->model->nv; i++) {
+        qs->v_sum[i] += qs->h * qs->v[i];
+    }
+    qs->started = true;
+    if (qs->law->accept) {
+        qs->law->accept(qs);
+    }
+}
+
+/* The parts of a step: [at, at + size) ticks of it, halved where gaps end elsewhere than the linearisation had them,
+ * and doubled again where they fit. */
+static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *context, double t, double t_end,
+                                    perp_residuals *total, perp_error *error)
+{
+    const double tolerance = qs->settings->substep_tolerance, tick = (t_end - t) / TICKS;
+    perp_status status = PERP_STATUS_OK;
+    for (int at = 0, size = TICKS; at < TICKS && status == PERP_STATUS_OK;) {
+        const double times[2] = {at == 0 ? t : t + at * tick, at + size == TICKS ? t_end : t + (at + size) * tick};
+        status = advance(qs, context, times, total, error);
+        const bool may_split = status == PERP_STATUS_OK && isfinite(tolerance) && size > 1;
+        if (may_split) {
+            keep_gaps(qs);
+            status = look_from(qs, context, context->next_q, error);
+        }
+        if (may_split && status == PERP_STATUS_OK && gap_error(qs) > tolerance) {
+            qs->info->fallbacks[PERP_FALLBACK_SUBSTEP]++;
+            size /= 2;
+            status = look_from(qs, context, qs->q_begin, error);
+            continue;
+        }
+        at += size;
+        if (status == PERP_STATUS_OK) {
+            accept(qs);
+        }
+        if (status == PERP_STATUS_OK && at < TICKS) {
+            memcpy(qs->q_begin, context->next_q, (size_t)qs->model->nq * sizeof *qs->q_begin);
+            status = look_from(qs, context, qs->q_begin, error);
+        }
+        while (at % (2 * size) == 0 && 2 * size <= TICKS - at) {
+            size *= 2;
+        }
+    }
+    return status;
+}
+
+perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
+                         perp_error *error)
+{
+    perp_quasistatic *qs = context->workspace;
+    const perp_model *model = qs->model;
+    const double h = t_end - state->t;
+    perp_residuals total = {0};
+    qs->info = info;
+    memcpy(qs->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
+    memset(qs->v_sum, 0, (size_t)model->nv * sizeof *qs->v_sum);
+    const perp_status status = advance_in_parts(qs, context, state->t, t_end, &total, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    info->residuals = total;
+    info->contact_count = qs->record_count;
+    info->contacts = qs->records;
+    memcpy(state->q, context->next_q, (size_t)model->nq * sizeof *state->q);
+    for (int i = 0; i < model->nv; i++) {
+        state->v[i] = qs->v_sum[i] / h;
+    }
+    state->t = t_end;
+    return PERP_STATUS_OK;
+}

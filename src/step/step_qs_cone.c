@@ -1,0 +1,36 @@
+/* Rung `qs-cone`: `qs-qp` with the quadratic cone, (J v)_n + phi / h >= mu |(J v)_t|, the limit of many rays. */
+#include "step/convex_step.h"
+#include "step/step_rungs.h"
+
+static perp_status open_law(perp_quasistatic *qs, perp_error *error)
+{
+    return perp_convex_step_open(qs, perp_convex_step_is_quadratic(qs), error);
+}
+
+static const perp_qs_law law = {
+    .prescribe = PERP_PRESCRIBE_POSITION,
+    .open = open_law,
+    .close = perp_convex_step_close,
+    .solve = perp_convex_step_solve,
+    .accept = perp_convex_step_accept,
+};
+
+static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
+{
+    return perp_qs_open(context, &perp_rung_qs_cone, &law, allocator, error);
+}
+
+const perp_rung perp_rung_qs_cone = {
+    .name = "qs-cone",
+    .summary = "as qs-qp, with the quadratic friction cone",
+    .inertia = "none",
+    .contact = "rigid",
+    .friction = "Anitescu",
+    .source = "its limit of many rays",
+    .takes = PERP_TAKES_QUADRATIC,
+    .own_cone = PERP_CONE_QUADRATIC,
+    .open = open_rung,
+    .close = perp_qs_close,
+    .look_back = perp_qs_look_back,
+    .step = perp_qs_step,
+};
