@@ -137,7 +137,8 @@ void perp_qs_look_back(perp_step_context *context, const perp_state *state, cons
 /* Nothing holds what moves along `direction` (free_count): names the body that moves most. */
 perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error);
 /* The step's constraints cannot all be met: `weight` (by row of the system: how much its normal row counts in the
- * proof, others 0) and `depth` in m say where and how deep. `penetrating-start` where nothing prescribed moves. */
+ * proof, others 0) and `depth` in m say where and how deep. In the first step, and where nothing prescribed
+ * moves in them, it is `penetrating-start`. */
 perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
 perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error);
 perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error);

@@ -110,9 +110,10 @@ perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight,
         }
         return PERP_STATUS_INFEASIBLE;
     }
-    return perp_qs_at_contact(
-        qs, driven ? "infeasible-command" : "penetrating-start", &qs->contacts->contacts[qs->set_index[heaviest]],
-        depth, "springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)", error);
+    return perp_qs_at_contact(qs, driven || qs->started ? "infeasible-command" : "penetrating-start",
+                              &qs->contacts->contacts[qs->set_index[heaviest]], depth,
+                              "springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)",
+                              error);
 }
 
 perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error)

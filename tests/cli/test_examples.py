@@ -167,6 +167,13 @@ def test_door(perp):
         ("open", "slide", 0.02), ("slide", "stick", 0.55), ("stick", "slide", 0.61)]
 
 
+def test_a_tolerance_that_cannot_be_met(perp):
+    """No rounding is as small as 1e-30: the first step that moves misses its law, and says which part of it."""
+    error = perp.json("run", scene("door"), "--set", "run.tolerance=1e-30", code=1)["error"]
+    assert error["code"] == "tolerance" and error["evidence"]["residual"] > 1e-30
+    assert any(key in error["evidence"] for key in ("balance", "complementarity"))
+
+
 def test_unsupported_body(perp):
     result = perp.json("run", scene("gripper-2d"), "--set", "bodies.sphere.pose.position.1=0.5", code=1)
     assert result["status"] == "error" and result["steps"] == 0
