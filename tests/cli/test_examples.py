@@ -167,6 +167,18 @@ def test_door(perp):
         ("open", "slide", 0.02), ("slide", "stick", 0.55), ("stick", "slide", 0.61)]
 
 
+def test_four_bar(perp):
+    result = perp.json("run", scene("four-bar"))
+    q, contact = result["final"]["q"], result["contacts"][0]
+    crank = q["crank"][0]
+    assert crank == pytest.approx(0.73822, abs=5e-6) and contact["fn"] == pytest.approx(14.892, abs=5e-4)
+    assert q["rocker"][0] == pytest.approx(crank, abs=1e-12) and q["elbow"][0] == pytest.approx(-crank, abs=1e-12)
+    assert result["residual"]["loop"] < 1e-12
+    (x, y), (fx, fy) = contact["point"], contact["force_on_b"]
+    work = (2 * 0.2 * 0.15 + 1 * 0.3) * 9.81 * math.cos(crank)
+    assert -(x * fy - y * fx) == pytest.approx(work, rel=0.01)  # arms are those of the step's begin, 0.009 rad before
+
+
 def test_a_tolerance_that_cannot_be_met(perp):
     """No rounding is as small as 1e-30: the first step that moves misses its law, and says which part of it."""
     error = perp.json("run", scene("door"), "--set", "run.tolerance=1e-30", code=1)["error"]
