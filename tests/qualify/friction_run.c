@@ -80,7 +80,7 @@ static void judge(const friction_case *c, const char *how, const perp_friction_i
         sweep_fail(result, "%s: falsely solved: residual %.3g, said to be %.3g", how, residual, info->residual);
     }
     if (info->outcome != PERP_OUTCOME_SOLVED) {
-        sweep_fail(result, "%s: %s, %s, n = %d, %d contacts%s: %s, residual %.3g, %d factorisations, %d methods", how,
+        sweep_miss(result, "%s: %s, %s, n = %d, %d contacts%s: %s, residual %.3g, %d factorisations, %d methods", how,
                    c->family, c->proof == FRICTION_KNOWN ? "known" : "reachable", c->system.n, c->system.contact_count,
                    c->planar ? " in the plane" : "", perp_outcome_name(info->outcome), residual, info->factorisations,
                    info->tried_count);
