@@ -6,6 +6,11 @@
 
 extern const perp_rung perp_rung_geometric;
 extern const perp_rung perp_rung_kinematic;
+extern const perp_rung perp_rung_qs_lcp;
+extern const perp_rung perp_rung_qs_ncp;
+extern const perp_rung perp_rung_qs_opt;
+extern const perp_rung perp_rung_qs_lp;
+extern const perp_rung perp_rung_qs_impedance_lcp;
 extern const perp_rung perp_rung_qs_qp;
 extern const perp_rung perp_rung_qs_cone;
 extern const perp_rung perp_rung_quasidynamic;

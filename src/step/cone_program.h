@@ -1,0 +1,35 @@
+/* cone_program.h - small dense cone programs, put together row by row: what the rigid rungs ask of the convex solver
+ * (which motion is the smallest, which forces are the least, why there is no answer, the fixed point's inner problem).
+ *
+ *     min 1/2 x'H x + g'x,   every cone A_k x + b_k in its second-order cone,   C x = d
+ *
+ * A cone of one row is an inequality. Memory grows with the largest program that was begun, and is kept. */
+#ifndef PERP_SRC_STEP_CONE_PROGRAM_H
+#define PERP_SRC_STEP_CONE_PROGRAM_H
+
+#include "step/quasistatic.h"
+
+typedef struct cone_program {
+    perp_allocator allocator;
+    perp_convex_workspace *solver;
+    perp_qs_block block;
+    int n, rows, cones, equations; /* of the program */
+    int max_n, max_rows, max_equations;
+    double *h, *g, *a, *b, *c, *d; /* n x n, n, rows x n, rows, equations x n, equations */
+    int *cone_rows;
+    perp_convex_point point; /* the answer: x, y by row, y_equality */
+} cone_program;
+
+perp_status perp_cone_program_open(cone_program *p, const perp_allocator *allocator, perp_error *error);
+void perp_cone_program_close(cone_program *p);
+/* An empty program of n unknowns, H and g zero, with room for so many rows and equations. */
+perp_status perp_cone_program_begin(cone_program *p, int n, int max_rows, int max_equations, perp_error *error);
+/* A cone of so many rows, all zero; returns the first of its rows of A (n each). Its b begins at
+ * p->b[p->rows - rows]. */
+double *perp_cone_program_cone(cone_program *p, int rows);
+/* An equation with zero coefficients; returns them. */
+double *perp_cone_program_equation(cone_program *p, double target);
+perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool minimum_norm, perp_convex_info *info,
+                                    perp_error *error);
+
+#endif

@@ -1,0 +1,403 @@
+#include "step/rigid_step.h"
+
+#include "step/run_private.h"
+
+#include <string.h>
+
+#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+
+/* ---- D ----------------------------------------------------------------------------------------------------------- */
+
+/* A direction at j of n parts of a turn; quarters are exact, so that four rays are +-t, +-o. */
+static void direction_at(int j, int n, double out[2])
+{
+    static const double TURN = 6.283185307179586476925, QUARTER[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    const bool quarter = 4 * j % n == 0;
+    out[0] = quarter ? QUARTER[4 * j / n & 3][0] : cos(TURN * j / n);
+    out[1] = quarter ? QUARTER[4 * j / n & 3][1] : sin(TURN * j / n);
+}
+
+static void fill_polygons(rigid_step *s, int rays)
+{
+    static const double BOX[4][2] = {{1, -1}, {1, 1}, {-1, 1}, {-1, -1}},
+                        SIDE[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    s->line.count = 2;
+    for (int j = 0; j < 2; j++) {
+        s->line.corner[j][0] = s->line.facet[j][0] = j == 0 ? 1.0 : -1.0;
+        s->line.corner[j][1] = s->line.facet[j][1] = 0.0;
+    }
+    s->wide.count = s->cone == PERP_CONE_BOX ? 4 : rays;
+    for (int j = 0; j < s->wide.count; j++) {
+        if (s->cone == PERP_CONE_BOX) {
+            memcpy(s->wide.corner[j], BOX[j], sizeof BOX[j]);
+            memcpy(s->wide.facet[j], SIDE[j], sizeof SIDE[j]);
+        } else {
+            direction_at(j, rays, s->wide.corner[j]);
+        }
+    }
+    for (int j = 0; j < s->wide.count && s->cone != PERP_CONE_BOX; j++) { /* normal to the edge, 1 on it */
+        const double *p = s->wide.corner[j], *q = s->wide.corner[(j + 1) % s->wide.count];
+        const double area = p[0] * q[1] - p[1] * q[0];
+        s->wide.facet[j][0] = (q[1] - p[1]) / area;
+        s->wide.facet[j][1] = (p[0] - q[0]) / area;
+    }
+}
+
+const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows)
+{
+    if (rows < 2 || (rows > 2 && s->cone == PERP_CONE_QUADRATIC)) {
+        return NULL;
+    }
+    return rows == 2 ? &s->line : &s->wide;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
+{
+    const int n = qs->model->nv, loops = 6 * qs->model->scene->loop_count;
+    const int corners = qs->settings->rays > 4 ? qs->settings->rays : 4;
+    perp_qs_block *b = &s->fixed;
+    TAKE(b, s->wide.corner, corners);
+    TAKE(b, s->wide.facet, corners);
+    TAKE(b, s->line.corner, 2);
+    TAKE(b, s->line.facet, 2);
+    TAKE(b, s->hessian, qs->model->mass_size);
+    TAKE(b, s->g, n);
+    TAKE(b, s->balance, n);
+    TAKE(b, s->lower, n);
+    TAKE(b, s->upper, n);
+    TAKE(b, s->target, loops);
+    perp_convex_point *const points[] = {&s->point, &s->better};
+    for (int k = 0; k < 2; k++) {
+        TAKE(b, points[k]->x, n);
+        TAKE(b, points[k]->y_lower, n);
+        TAKE(b, points[k]->y_upper, n);
+        TAKE(b, points[k]->y_equality, loops);
+    }
+}
+
+static void lay_out_sized(rigid_step *s)
+{
+    const int rows = 3 * s->contact_capacity;
+    perp_qs_block *b = &s->sized;
+    TAKE(b, s->offset, rows);
+    TAKE(b, s->u, rows);
+    TAKE(b, s->row_of, rows);
+    TAKE(b, s->held, s->contact_capacity);
+    TAKE(b, s->point.y, rows);
+    TAKE(b, s->better.y, rows);
+}
+
+static void lay_out_kept(rigid_step *s)
+{
+    TAKE(&s->kept, s->kept_contact, s->kept_capacity);
+    TAKE(&s->kept, s->kept_force, s->kept_capacity);
+}
+
+perp_status perp_rigid_open(perp_quasistatic *qs, perp_error *error)
+{
+    rigid_step *s = qs->allocator.allocate(qs->allocator.context, sizeof *s);
+    if (!s) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
+    }
+    memset(s, 0, sizeof *s);
+    qs->own = s;
+    s->cone = qs->settings->cone == PERP_CONE_UNSET ? qs->rung->own_cone : qs->settings->cone;
+    lay_out_fixed(s, qs);
+    perp_status status = perp_qs_block_hold(&qs->allocator, &s->fixed, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out_fixed(s, qs);
+        fill_polygons(s, qs->settings->rays);
+        status = perp_cone_program_open(&s->program, &qs->allocator, error);
+    }
+    return status == PERP_STATUS_OK ? perp_friction_workspace_create(&qs->allocator, &s->friction, error) : status;
+}
+
+void perp_rigid_close(perp_quasistatic *qs)
+{
+    rigid_step *s = qs->own;
+    if (!s) {
+        return;
+    }
+    perp_cone_program_close(&s->program);
+    perp_friction_workspace_free(s->friction);
+    perp_lcp_workspace_free(s->lcp);
+    perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->kept};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        perp_qs_block_free(&qs->allocator, blocks[i]);
+    }
+    qs->allocator.release(qs->allocator.context, s);
+    qs->own = NULL;
+}
+
+static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, perp_error *error)
+{
+    if (s->sized.memory && s->contact_capacity == qs->contact_capacity) {
+        return PERP_STATUS_OK;
+    }
+    s->contact_capacity = qs->contact_capacity;
+    s->sized.used = 0;
+    perp_qs_block_free(&qs->allocator, &s->sized);
+    lay_out_sized(s);
+    const perp_status status = perp_qs_block_hold(&qs->allocator, &s->sized, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out_sized(s);
+    }
+    return status;
+}
+
+/* ---- the problem ------------------------------------------------------------------------------------------------- */
+
+static void fill_system(rigid_step *s, const perp_quasistatic *qs)
+{
+    const perp_contact_qp *p = &qs->system;
+    const double speed = qs->length_unit / qs->h, force = qs->force_unit;
+    ptrdiff_t entries = 0;
+    for (int b = 0; b < p->block_count; b++) {
+        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
+        entries += size * size;
+    }
+    for (ptrdiff_t i = 0; i < entries; i++) {
+        s->hessian[i] = p->hessian[i] * (speed / force);
+    }
+    for (int i = 0; i < p->n; i++) {
+        s->g[i] = p->g[i] / force;
+        s->lower[i] = qs->lower[i] / speed;
+        s->upper[i] = qs->upper[i] / speed;
+        s->point.x[i] = s->point.y_lower[i] = s->point.y_upper[i] = 0.0;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        s->target[i] = p->equality_target[i] / speed;
+        s->point.y_equality[i] = 0.0;
+    }
+    for (int i = 0; i < p->row_start[p->contact_count]; i++) {
+        s->offset[i] = p->offset[i] / speed;
+        s->point.y[i] = 0.0;
+    }
+    s->qp = *p;
+    s->qp.hessian = s->hessian;
+    s->qp.g = s->g;
+    s->qp.offset = s->offset;
+    s->qp.equality_target = s->target;
+    s->qp.lower = p->lower ? s->lower : NULL;
+    s->qp.upper = p->upper ? s->upper : NULL;
+}
+
+/* Contacts that nothing free moves: the commands alone decide. */
+static perp_status check_commands(perp_quasistatic *qs, perp_error *error)
+{
+    static const double DEEP = 1e-6; /* of L: less is the command's own rounding */
+    const perp_contact_set *set = qs->contacts;
+    perp_contact_velocity(set, qs->v_gap, qs->velocity);
+    for (int i = 0, k = 0; i < set->count; i++) {
+        if (k < qs->system.contact_count && qs->set_index[k] == i) {
+            k++;
+            continue;
+        }
+        const double moved = qs->h * qs->velocity[(ptrdiff_t)set->rows * i], end = set->contacts[i].phi + moved;
+        if (moved < 0.0 && end < -DEEP * qs->length_unit) {
+            return perp_qs_at_contact(qs, "infeasible-command", &set->contacts[i], -end,
+                                      "both are commanded: springs give way, control: impedance on a rung that has it "
+                                      "(qs-qp, quasidynamic)",
+                                      error);
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
+perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const perp_status status = reserve(s, qs, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    fill_system(s, qs);
+    return check_commands(qs, error);
+}
+
+/* ---- residuals --------------------------------------------------------------------------------------------------- */
+
+void perp_rigid_add_row(const rigid_step *s, int i, const double *jacobian, int r, double weight, double *out)
+{
+    const perp_contact_qp *p = &s->qp;
+    const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
+    for (int k = 0; k < columns; k++) {
+        out[p->dofs[start + k]] += weight * jacobian[(ptrdiff_t)r * columns + k];
+    }
+}
+
+/* The most work against the slip u that a friction of mu fn = 1 can do, and how much of it `ft` has: of D its support
+ * function and its gauge. */
+static double support(const rigid_polygon *d, const double *u)
+{
+    double most = 0.0;
+    for (int j = 0; d && j < d->count; j++) {
+        most = fmax(most, -(d->corner[j][0] * u[0] + d->corner[j][1] * u[1]));
+    }
+    return d ? most : hypot(u[0], u[1]);
+}
+
+static double gauge(const rigid_polygon *d, const double *ft)
+{
+    double most = 0.0;
+    for (int j = 0; d && j < d->count; j++) {
+        most = fmax(most, d->facet[j][0] * ft[0] + d->facet[j][1] * ft[1]);
+    }
+    return d ? most : hypot(ft[0], ft[1]);
+}
+
+static double contact_cone(const rigid_step *s, int rows, double mu, const double *r, const double *u)
+{
+    const double ft[2] = {rows > 1 ? r[1] : 0.0, rows > 2 ? r[2] : 0.0};
+    const double ut[2] = {rows > 1 ? u[1] : 0.0, rows > 2 ? u[2] : 0.0};
+    const rigid_polygon *d = perp_rigid_polygon(s, rows);
+    if (rows < 2 || mu == 0.0) {
+        return hypot(ft[0], ft[1]);
+    }
+    const double limit = mu * fmax(0.0, r[0]), idle = limit * support(d, ut) + ft[0] * ut[0] + ft[1] * ut[1];
+    return fmax(gauge(d, ft) - limit, idle);
+}
+
+static void fill_balance(rigid_step *s, const perp_convex_point *point, double *balance)
+{
+    const perp_contact_qp *p = &s->qp;
+    const double *block = p->hessian, *jacobian = p->jacobian;
+    for (int b = 0; b < p->block_count; b++) {
+        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            balance[i] = p->g[i] - (p->lower ? point->y_lower[i] - point->y_upper[i] : 0.0);
+            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
+                balance[i] += *block++ * point->x[k];
+            }
+        }
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        for (int r = 0; r < rows; r++) {
+            perp_rigid_add_row(s, i, jacobian, r, -point->y[p->row_start[i] + r], balance);
+        }
+        jacobian += (ptrdiff_t)rows * (p->dof_start[i + 1] - p->dof_start[i]);
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            balance[p->equality_dofs[k]] -= p->equality_values[k] * point->y_equality[i];
+        }
+    }
+}
+
+/* Limits and loops. */
+static double off_constraints(const perp_contact_qp *p, const perp_convex_point *point)
+{
+    double worst = 0.0;
+    for (int i = 0; i < p->n && p->lower; i++) {
+        const double low = point->x[i] - p->lower[i], high = p->upper[i] - point->x[i];
+        worst = isfinite(low) ? fmax(worst, fabs(fmin(point->y_lower[i], low))) : worst;
+        worst = isfinite(high) ? fmax(worst, fabs(fmin(point->y_upper[i], high))) : worst;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        double sum = -p->equality_target[i];
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum += p->equality_values[k] * point->x[p->equality_dofs[k]];
+        }
+        worst = fmax(worst, fabs(sum));
+    }
+    return worst;
+}
+
+rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point)
+{
+    const perp_contact_qp *p = &s->qp;
+    const perp_contact_friction as_friction = {p, mu};
+    rigid_residual worst = {.complementarity = off_constraints(p, point)};
+    perp_contact_friction_velocity(&as_friction, point->x, s->u);
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
+        worst.complementarity = fmax(worst.complementarity, fabs(fmin(point->y[start], s->u[start])));
+        worst.cone = fmax(worst.cone, contact_cone(s, rows, mu[i], point->y + start, s->u + start));
+    }
+    fill_balance(s, point, s->balance);
+    for (int i = 0; i < p->n; i++) {
+        worst.balance = fmax(worst.balance, fabs(s->balance[i]));
+    }
+    return worst;
+}
+
+double perp_rigid_worst(rigid_residual residual)
+{
+    return fmax(residual.balance, fmax(residual.complementarity, residual.cone));
+}
+
+/* ---- the end of a solve ------------------------------------------------------------------------------------------ */
+
+static void hand_over(rigid_step *s, perp_quasistatic *qs)
+{
+    const perp_contact_qp *p = &s->qp;
+    const double speed = qs->length_unit / qs->h, force = qs->force_unit;
+    for (int i = 0; i < p->n; i++) {
+        qs->x[i] = speed * s->point.x[i];
+        qs->y_lower[i] = p->lower ? force * s->point.y_lower[i] : 0.0;
+        qs->y_upper[i] = p->upper ? force * s->point.y_upper[i] : 0.0;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        qs->y_equality[i] = force * s->point.y_equality[i];
+    }
+    for (int i = 0; i < p->row_start[p->contact_count]; i++) {
+        qs->force[i] = force * s->point.y[i];
+    }
+}
+
+perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    perp_status status = perp_rigid_smallest_motion(qs, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_rigid_least_forces(qs, error);
+    }
+    const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
+    qs->info->residuals.complementarity = residual.complementarity;
+    qs->info->residuals.cone = residual.cone;
+    hand_over(s, qs);
+    return status;
+}
+
+/* ---- from step to step ------------------------------------------------------------------------------------------- */
+
+void perp_rigid_accept(perp_quasistatic *qs)
+{
+    rigid_step *s = qs->own;
+    const int count = qs->system.contact_count;
+    if (count > s->kept_capacity) {
+        s->kept_capacity = qs->contact_capacity;
+        s->kept.used = 0;
+        perp_qs_block_free(&qs->allocator, &s->kept);
+        lay_out_kept(s);
+        if (perp_qs_block_hold(&qs->allocator, &s->kept, NULL) != PERP_STATUS_OK) {
+            s->kept_capacity = s->kept_count = 0;
+            return; /* the next step starts from nothing: slower, no more */
+        }
+        lay_out_kept(s);
+    }
+    for (int i = 0; i < count; i++) {
+        s->kept_contact[i] = qs->contacts->contacts[qs->set_index[i]];
+        s->kept_force[i] = qs->force[qs->row_start[i]];
+    }
+    s->kept_count = count;
+}
+
+void perp_rigid_recall(perp_quasistatic *qs)
+{
+    rigid_step *s = qs->own;
+    for (int i = 0; i < qs->system.contact_count; i++) {
+        const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
+        s->held[i] = 0.0;
+        for (int k = 0; k < s->kept_count; k++) {
+            const perp_contact *old = &s->kept_contact[k];
+            if (perp_contact_compare_pairs(old, c) == 0 && old->feature_a == c->feature_a &&
+                old->feature_b == c->feature_b) {
+                s->held[i] = s->kept_force[k] / qs->force_unit;
+                break;
+            }
+        }
+    }
+}

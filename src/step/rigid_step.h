@@ -1,0 +1,116 @@
+/* rigid_step.h - the law of the rigid rungs: at every contact 0 <= fn _|_ u_n >= 0, and Coulomb's friction
+ *
+ *     ft in mu fn D,   -ft . u_t = mu fn max { -d . u_t : d in D }
+ *
+ * where D is the unit disc (`quadratic`), or a polygon: `rays`, whose corners are the unit directions d_j, or `box`,
+ * whose corners are (+-1, +-1) on the contact's own axes. With one friction direction all are the interval [-1, 1].
+ * Only the way to solve differs from rung to rung; what is measured, chosen and explained is shared:
+ *
+ *   rigid_step.c            units, memory, residuals, the end of a solve
+ *   rigid_step_lcp.c        the mixed LCP of polygons (Trinkle, Berard and Pang 2005, 24-26)
+ *   rigid_step_fixed.c      the fixed point on normal forces (29), (36)
+ *   rigid_step_choice.c     of several motions the smallest, of several forces the least
+ *   rigid_step_explain.c    why there is no answer
+ *
+ * The problem is solved in its own units, forces in F and velocities in L / h, as convex_step.h does. */
+#ifndef PERP_SRC_STEP_RIGID_STEP_H
+#define PERP_SRC_STEP_RIGID_STEP_H
+
+#include "step/cone_program.h"
+#include "step/quasistatic.h"
+
+/* D of a contact with two friction directions, counter-clockwise: facet j joins corner j to corner j + 1, and D is
+ * where facet[j] . d <= 1 for all j. */
+typedef struct rigid_polygon {
+    int count;
+    double (*corner)[2], (*facet)[2];
+} rigid_polygon;
+
+typedef struct rigid_step {
+    perp_cone cone;
+    rigid_polygon wide, line; /* for two friction directions and for one; the second entries of a line are 0 */
+    perp_qs_block fixed, sized;
+    int contact_capacity, dof_capacity;
+
+    perp_contact_qp qp; /* the system in the step's own units */
+    double *hessian, *g, *lower, *upper, *target, *offset;
+    double *balance;          /* n: scratch */
+    perp_convex_point point;  /* x is v, y is r by row */
+    perp_convex_point better; /* of choices that have yet to prove themselves */
+    double *u;                /* by row: H v + w */
+    double *held;             /* by contact: normal forces of a fixed point */
+    int *row_of;              /* by row of the system: an unknown of a cone program, -1: none */
+    cone_program program;
+
+    perp_friction_workspace *friction; /* qs-ncp with the quadratic cone */
+    perp_lcp_workspace *lcp;           /* polygons */
+    int lcp_capacity;
+    perp_qs_block lcp_block;
+    double *m, *q, *z, *w, *ray;
+    bool *free;
+
+    int kept_count, kept_capacity; /* the last accepted step's normal forces, N */
+    perp_qs_block kept;
+    perp_contact *kept_contact;
+    double *kept_force;
+} rigid_step;
+
+/* How well a point meets the law, in units of F and L. */
+typedef struct rigid_residual {
+    double balance;         /* of forces */
+    double complementarity; /* gaps, limits, loops */
+    double cone;            /* outside of mu fn D, and friction that does less than the most work against the slip */
+} rigid_residual;
+
+/* ---- rigid_step.c ---- */
+perp_status perp_rigid_open(perp_quasistatic *qs, perp_error *error);
+void perp_rigid_close(perp_quasistatic *qs);
+void perp_rigid_accept(perp_quasistatic *qs);
+/* The system in its own units, and the room for it; s->point is zero afterwards. A contact that only commands move and
+ * that they drive into each other is `infeasible-command`. */
+perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error);
+/* From a point that solves the step to the one that is reported. */
+perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error);
+/* D of a contact with that many rows; NULL where it has no friction, or the cone is quadratic and has two directions.
+ */
+const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows);
+/* Fills s->u. */
+rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point);
+double perp_rigid_worst(rigid_residual residual);
+/* out += weight times row r (0: normal) of contact i over the unknowns; `jacobian` is where the contact's rows begin.
+ */
+void perp_rigid_add_row(const rigid_step *s, int i, const double *jacobian, int r, double weight, double *out);
+
+/* ---- the ways to solve; each fills s->point and says whether it did ---- */
+perp_status perp_rigid_solve_lcp(perp_quasistatic *qs, bool *solved, perp_lcp_info *info, perp_error *error);
+
+typedef struct rigid_fixed_info {
+    int rounds;
+    double change;     /* of the normal forces in the last round, over F */
+    double two_before; /* and over two rounds: small where it goes to and fro */
+    int contact;       /* that changed most */
+    double between[2]; /* N: its normal force in the last two rounds */
+} rigid_fixed_info;
+
+/* From the normal forces in s->held. */
+perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fixed_info *info, perp_error *error);
+/* s->held from the last accepted step. */
+void perp_rigid_recall(perp_quasistatic *qs);
+
+/* `qs-ncp`'s way, quadratic cone. */
+perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
+/* `solve` of the rungs that are an LCP: begin, solve, finish or explain. */
+perp_status perp_rigid_step_lcp(perp_quasistatic *qs, perp_error *error);
+/* A fixed point that has not settled: `not-converged`, with what it goes between. */
+perp_status perp_rigid_cycle(const perp_quasistatic *qs, const rigid_fixed_info *info, perp_error *error);
+
+/* ---- rigid_step_choice.c: replace s->point where the choice meets the law as well ---- */
+perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error);
+perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error);
+
+/* ---- rigid_step_explain.c ---- */
+/* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance, or else
+ * `not-converged`. Returns its status. */
+perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error);
+
+#endif

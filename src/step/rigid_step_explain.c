@@ -1,0 +1,140 @@
+/* Why a rigid step has no answer. Two proofs are tried, each by one convex problem.
+ *
+ * No v meets u_n >= 0, the loops and the limits at once: the commands force bodies into each other. The multipliers of
+ * the infeasible problem are weights y >= 0 with sum y u_n = -1 whatever v is, so that some gap ends below -1 / sum y.
+ *
+ * No r in its cone balances f: then there is a v with A v = 0, C v = 0, H v in the dual cones (u_n >= mu |u_t|) and
+ * f'v < 0, along which Anitescu's convex step is unbounded; with any balance r, f'v = r'H v >= 0. It is the direction
+ * in which nothing holds the bodies. */
+#include "step/rigid_step.h"
+
+#include <string.h>
+
+static void add_limits_and_loops(rigid_step *s)
+{
+    const perp_contact_qp *p = &s->qp;
+    for (int i = 0; i < p->equality_count; i++) {
+        double *row = perp_cone_program_equation(&s->program, p->equality_target[i]);
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            row[p->equality_dofs[k]] = p->equality_values[k];
+        }
+    }
+    for (int k = 0; k < p->n && p->lower; k++) {
+        for (int side = 0; side < 2; side++) {
+            const double bound = side == 0 ? p->lower[k] : p->upper[k], sign = side == 0 ? 1.0 : -1.0;
+            if (isfinite(bound)) {
+                perp_cone_program_cone(&s->program, 1)[k] = sign;
+                s->program.b[s->program.rows - 1] = -sign * bound;
+            }
+        }
+    }
+}
+
+/* u_n >= 0, or with `friction` (u_n, mu u_t) in the cone dual to mu D; contacts come first, in order. */
+static void add_contacts(rigid_step *s, const double *mu, bool friction)
+{
+    const perp_contact_qp *p = &s->qp;
+    const double *jacobian = p->jacobian;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
+        const rigid_polygon *d = friction && mu[i] > 0.0 ? perp_rigid_polygon(s, rows) : NULL;
+        const bool round = friction && mu[i] > 0.0 && rows > 1 && !d;
+        for (int j = 0; j < (d ? d->count : 1); j++) {
+            double *row = perp_cone_program_cone(&s->program, round ? rows : 1);
+            double *b = s->program.b + s->program.rows - (round ? rows : 1);
+            perp_rigid_add_row(s, i, jacobian, 0, 1.0, row);
+            b[0] = s->offset[start];
+            for (int r = 1; d && r < rows; r++) {
+                perp_rigid_add_row(s, i, jacobian, r, mu[i] * d->corner[j][r - 1], row);
+                b[0] += mu[i] * d->corner[j][r - 1] * s->offset[start + r];
+            }
+            for (int r = 1; round && r < rows; r++) {
+                perp_rigid_add_row(s, i, jacobian, r, mu[i], row + (ptrdiff_t)r * s->program.n);
+                b[r] = mu[i] * s->offset[start + r];
+            }
+        }
+        jacobian += (ptrdiff_t)rows * (p->dof_start[i + 1] - p->dof_start[i]);
+    }
+}
+
+static perp_status begin(perp_quasistatic *qs, bool friction, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    int rows = 2 * p->n;
+    for (int i = 0; i < p->contact_count; i++) {
+        const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
+        rows += friction && d ? d->count : 3;
+    }
+    const perp_status status = perp_cone_program_begin(&s->program, p->n, rows, p->equality_count, error);
+    if (status == PERP_STATUS_OK) {
+        add_contacts(s, qs->mu, friction);
+        add_limits_and_loops(s);
+    }
+    return status;
+}
+
+static perp_status prove_infeasible(perp_quasistatic *qs, bool *proven, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    perp_convex_info info;
+    perp_status status = begin(qs, false, error);
+    for (int i = 0; i < p->n && status == PERP_STATUS_OK; i++) {
+        s->program.h[(ptrdiff_t)i * p->n + i] = 1.0;
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_cone_program_solve(&s->program, 1e-9, false, &info, error);
+    }
+    *proven = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_INFEASIBLE;
+    if (!*proven) {
+        return status;
+    }
+    double sum = 0.0;
+    memset(qs->force, 0, (size_t)p->row_start[p->contact_count] * sizeof(double));
+    for (int i = 0; i < p->contact_count; i++) { /* one row each */
+        qs->force[p->row_start[i]] = s->program.point.y[i];
+        sum += s->program.point.y[i];
+    }
+    return perp_qs_infeasible(qs, qs->force, sum > 0.0 ? qs->length_unit / sum : 0.0, error);
+}
+
+static perp_status prove_unsupported(perp_quasistatic *qs, bool *proven, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    const double *block = p->hessian;
+    perp_convex_info info;
+    perp_status status = begin(qs, true, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    memcpy(s->program.g, p->g, (size_t)p->n * sizeof(double));
+    for (int b = 0; b < p->block_count; b++) {
+        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
+                s->program.h[(ptrdiff_t)i * p->n + k] = *block++;
+            }
+        }
+    }
+    /* directions of recession do not depend on the offsets, and these could make the convex step infeasible */
+    memset(s->program.b, 0, (size_t)s->program.rows * sizeof(double));
+    memset(s->program.d, 0, (size_t)s->program.equations * sizeof(double));
+    status = perp_cone_program_solve(&s->program, 1e-9, false, &info, error);
+    *proven = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_UNBOUNDED;
+    return *proven ? perp_qs_unsupported(qs, s->program.point.x, error) : status;
+}
+
+perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error)
+{
+    bool proven = false;
+    perp_status status = prove_infeasible(qs, &proven, error);
+    if (proven || status != PERP_STATUS_OK) {
+        return status;
+    }
+    status = prove_unsupported(qs, &proven, error);
+    if (proven || status != PERP_STATUS_OK) {
+        return status;
+    }
+    return perp_qs_not_converged(qs, method, residual, error);
+}

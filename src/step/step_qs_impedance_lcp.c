@@ -1,0 +1,32 @@
+/* Rung `qs-impedance-lcp`: equation (6) of Pang and Tedrake (2021): `qs-lcp` with springs at impedance joints, whose
+ * force K (command - q - h v) - D v stands in the balance. */
+#include "step/rigid_step.h"
+#include "step/step_rungs.h"
+
+static const perp_qs_law law = {
+    .prescribe = PERP_PRESCRIBE_POSITION,
+    .open = perp_rigid_open,
+    .close = perp_rigid_close,
+    .solve = perp_rigid_step_lcp,
+    .accept = perp_rigid_accept,
+};
+
+static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
+{
+    return perp_qs_open(context, &perp_rung_qs_impedance_lcp, &law, allocator, error);
+}
+
+const perp_rung perp_rung_qs_impedance_lcp = {
+    .name = "qs-impedance-lcp",
+    .summary = "as qs-lcp; impedance joints are springs",
+    .inertia = "none",
+    .contact = "rigid",
+    .friction = "pyramid",
+    .source = "Pang-Tedrake 2021 (6)",
+    .takes = PERP_TAKES_RAYS,
+    .own_cone = PERP_CONE_RAYS,
+    .open = open_rung,
+    .close = perp_qs_close,
+    .look_back = perp_qs_look_back,
+    .step = perp_qs_step,
+};

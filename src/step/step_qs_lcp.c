@@ -1,0 +1,46 @@
+/* Rung `qs-lcp`: Model-DLC of Trinkle, Berard and Pang (2005), equations (24)-(26): no inertia, rigid contact, all
+ * actuators position-controlled (impedance too), a friction pyramid, one mixed LCP per step. */
+#include "step/rigid_step.h"
+#include "step/step_rungs.h"
+
+perp_status perp_rigid_step_lcp(perp_quasistatic *qs, perp_error *error)
+{
+    bool solved = false;
+    perp_lcp_info info;
+    perp_status status = perp_rigid_begin(qs, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_rigid_solve_lcp(qs, &solved, &info, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    return solved ? perp_rigid_finish(qs, error) : perp_rigid_explain(qs, info.method, info.residual, error);
+}
+
+static const perp_qs_law law = {
+    .prescribe = PERP_PRESCRIBE_POSITION_IMPEDANCE,
+    .open = perp_rigid_open,
+    .close = perp_rigid_close,
+    .solve = perp_rigid_step_lcp,
+    .accept = perp_rigid_accept,
+};
+
+static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
+{
+    return perp_qs_open(context, &perp_rung_qs_lcp, &law, allocator, error);
+}
+
+const perp_rung perp_rung_qs_lcp = {
+    .name = "qs-lcp",
+    .summary = "rigid, position-controlled, no inertia; a mixed LCP (Model-DLC)",
+    .inertia = "none",
+    .contact = "rigid",
+    .friction = "pyramid",
+    .source = "Trinkle 2005 (24)-(26)",
+    .takes = PERP_TAKES_RAYS | PERP_TAKES_IMPEDANCE_AS_POSITION,
+    .own_cone = PERP_CONE_RAYS,
+    .open = open_rung,
+    .close = perp_qs_close,
+    .look_back = perp_qs_look_back,
+    .step = perp_qs_step,
+};

@@ -1,0 +1,53 @@
+/* Rung `qs-lp`: the fixed point of `qs-opt` over the linear program (36) of Trinkle, Berard and Pang (2005), which
+ * belongs to the box (33) of friction forces, not to the pyramid of `qs-lcp` (design 4.5). Where it does not settle the
+ * step is solved as the mixed LCP of the box. */
+#include "step/rigid_step.h"
+#include "step/step_rungs.h"
+
+static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
+{
+    bool solved = false;
+    rigid_fixed_info info;
+    perp_lcp_info lcp = {.method = "fixed-point"};
+    perp_status status = perp_rigid_begin(qs, error);
+    if (status == PERP_STATUS_OK) {
+        perp_rigid_recall(qs);
+        status = perp_rigid_solve_fixed(qs, &solved, &info, error);
+    }
+    if (status == PERP_STATUS_OK && !solved) {
+        status = perp_rigid_solve_lcp(qs, &solved, &lcp, error);
+        qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += solved ? 1 : 0;
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    return solved ? perp_rigid_finish(qs, error) : perp_rigid_explain(qs, lcp.method, lcp.residual, error);
+}
+
+static const perp_qs_law law = {
+    .prescribe = PERP_PRESCRIBE_POSITION_IMPEDANCE,
+    .open = perp_rigid_open,
+    .close = perp_rigid_close,
+    .solve = solve_law,
+    .accept = perp_rigid_accept,
+};
+
+static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
+{
+    return perp_qs_open(context, &perp_rung_qs_lp, &law, allocator, error);
+}
+
+const perp_rung perp_rung_qs_lp = {
+    .name = "qs-lp",
+    .summary = "the box cone by a fixed point over linear programs",
+    .inertia = "none",
+    .contact = "rigid",
+    .friction = "box",
+    .source = "Trinkle 2005 (36)",
+    .takes = PERP_TAKES_BOX | PERP_TAKES_IMPEDANCE_AS_POSITION,
+    .own_cone = PERP_CONE_BOX,
+    .open = open_rung,
+    .close = perp_qs_close,
+    .look_back = perp_qs_look_back,
+    .step = perp_qs_step,
+};
