@@ -8,9 +8,10 @@ perp_status perp_rigid_step_lcp(perp_quasistatic *qs, perp_error *error)
     bool solved = false;
     perp_lcp_info info;
     perp_status status = perp_rigid_begin(qs, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_rigid_solve_lcp(qs, &solved, &info, error);
+    if (status != PERP_STATUS_OK || qs->free_count == 0) {
+        return status;
     }
+    status = perp_rigid_solve_lcp(qs, &solved, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }

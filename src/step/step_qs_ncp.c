@@ -35,9 +35,10 @@ static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
         return perp_rigid_step_lcp(qs, error);
     }
     perp_status status = perp_rigid_begin(qs, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_rigid_solve_friction(qs, &solved, &info, error);
+    if (status != PERP_STATUS_OK || qs->free_count == 0) {
+        return status;
     }
+    status = perp_rigid_solve_friction(qs, &solved, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -28,10 +28,11 @@ static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
     rigid_fixed_info info;
     perp_friction_info friction;
     perp_status status = perp_rigid_begin(qs, error);
-    if (status == PERP_STATUS_OK) {
-        perp_rigid_recall(qs);
-        status = perp_rigid_solve_fixed(qs, &solved, &info, error);
+    if (status != PERP_STATUS_OK || qs->free_count == 0) {
+        return status;
     }
+    perp_rigid_recall(qs);
+    status = perp_rigid_solve_fixed(qs, &solved, &info, error);
     if (status == PERP_STATUS_OK && !solved) {
         status = perp_rigid_solve_friction(qs, &other, &friction, error);
     }

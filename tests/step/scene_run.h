@@ -5,7 +5,7 @@
 #include <perp/scene_yaml.h>
 #include <perp/step.h>
 
-enum { RUN_MAX_STEPS = 400, RUN_MAX_CONTACTS = 64 };
+enum { RUN_MAX_STEPS = 640, RUN_MAX_CONTACTS = 64 };
 
 typedef struct run_state {
     double t;
