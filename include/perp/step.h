@@ -109,6 +109,8 @@ enum {
     PERP_TAKES_IMPEDANCE_AS_POSITION = 1 << 5 /* impedance-controlled joints begin at their command and follow it */
 };
 
+struct perp_run_result;
+
 /* One rung of the ladder. `step` moves the state from state->t to t_end; it leaves the state as it was on failure. The
  * run adds to `info` what exact geometry says of the new state: the contacts and their penetration.
  * NULL: the rung answers about the initial state only and takes no steps. */
@@ -126,6 +128,9 @@ typedef struct perp_rung {
     void (*look_back)(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
     perp_status (*step)(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
                         perp_error *error);
+    /* All answers at the initial state, into result->solutions by perp_run_result_add_solution; NULL: none. */
+    perp_status (*answer)(perp_step_context *context, const perp_state *state, struct perp_run_result *result,
+                          perp_error *error);
 } perp_rung;
 
 /* The ladder, from the simplest rung on. */
@@ -139,6 +144,15 @@ PERP_API const perp_rung *perp_rung_find(const char *name);
 typedef struct perp_timing {
     double step_mean_us, step_median_us, step_max_us, solve_mean_us; /* contacts included; excludes reading, writing */
 } perp_timing;
+
+/* One answer of a rung that speaks of an instant: rates, and the forces that go with them. Where forces are not unique
+ * those of least norm are listed, and fn_low <= fn <= fn_high (infinite: unbounded) says how far others go. */
+typedef struct perp_instant_solution {
+    double *rate; /* nv: velocities */
+    int contact_count;
+    perp_contact_record *contacts; /* those of the initial state's contact set */
+    double *fn_low, *fn_high;      /* contact_count, N */
+} perp_instant_solution;
 
 typedef struct perp_run_result {
     const perp_rung *rung;
@@ -154,11 +168,16 @@ typedef struct perp_run_result {
     perp_contact_record *contacts; /* at the last state reached */
     int event_count;
     perp_contact_event *events; /* in the order of time, then of contacts */
+    int solution_count;         /* of rungs that have `answer`; 0: there is no answer, which is one */
+    perp_instant_solution *solutions;
     perp_allocator allocator;
 } perp_run_result;
 
 /* Gives the contacts and events back; due after every perp_run, whatever it returned. A zeroed result is allowed. */
 PERP_API void perp_run_result_free(perp_run_result *result);
+
+/* Room for one more solution, zeroed, with the rest of it in one block; NULL: out of memory. */
+PERP_API perp_instant_solution *perp_run_result_add_solution(perp_run_result *result, int nv, int contact_count);
 
 /* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. */
 typedef bool perp_observer(void *context, int step, const perp_state *state, const perp_step_info *info);

@@ -28,6 +28,9 @@ typedef struct perp_quasistatic perp_quasistatic;
 typedef struct perp_qs_law {
     perp_prescribe prescribe;
     bool inertia; /* M / h on passive degrees of freedom */
+    /* Velocities at t in place of a step from there: drives have their rates at t, only what touches takes part, and h
+     * is 1 s, a unit. */
+    bool instant;
     /* The law's own memory, qs->own; `close` is due whatever `open` returned, qs->own being NULL at first. */
     perp_status (*open)(perp_quasistatic *qs, perp_error *error);
     void (*close)(perp_quasistatic *qs);

@@ -14,6 +14,11 @@ static void prescribe(perp_quasistatic *qs, const double *q, double t, double t_
     const perp_model *model = qs->model;
     const perp_prescribe which = qs->law->prescribe;
     memset(qs->v, 0, (size_t)model->nv * sizeof *qs->v);
+    if (qs->law->instant) {
+        perp_prescribed_rate(model, which, t, qs->v);
+        memcpy(qs->v_gap, qs->v, (size_t)model->nv * sizeof *qs->v);
+        return;
+    }
     perp_prescribed_velocity(model, which, t, t_end, qs->v);
     memcpy(qs->v_gap, qs->v, (size_t)model->nv * sizeof *qs->v);
     if (qs->settings->prediction == PERP_PREDICTION_EXACT) {
@@ -32,6 +37,12 @@ static void prescribe(perp_quasistatic *qs, const double *q, double t, double t_
 
 /* ---- forces and stiffness ---------------------------------------------------------------------------------------- */
 
+/* When commands and forces are taken. */
+static double end_of(const perp_quasistatic *qs)
+{
+    return qs->law->instant ? qs->t : qs->t + qs->h;
+}
+
 static double vector_size(perp_vec3 a)
 {
     return perp_vec3_norm(a);
@@ -43,7 +54,7 @@ static double largest_force(const perp_quasistatic *qs, const double *q)
 {
     const perp_model *model = qs->model;
     const perp_scene *scene = model->scene;
-    const double t_end = qs->t + qs->h, gravity = vector_size(scene->gravity);
+    const double t_end = end_of(qs), gravity = vector_size(scene->gravity);
     double largest = 1e-3;
     for (int i = 0; i < model->body_count; i++) {
         if (model->links[i].tree >= 0) {
@@ -89,7 +100,7 @@ static void fill_hessian(perp_quasistatic *qs)
                     entry = 0.5 * (mass[r * tree->v_count + s] + mass[s * tree->v_count + r]) / qs->h;
                 }
                 if (i == j && model->role[i] == PERP_DOF_IMPEDANCE) {
-                    entry += qs->h * model->stiffness[i] + model->damping[i];
+                    entry += (qs->law->instant ? 0.0 : qs->h * model->stiffness[i]) + model->damping[i];
                 }
                 *block++ = entry;
             }
@@ -100,7 +111,7 @@ static void fill_hessian(perp_quasistatic *qs)
 static void fill_forces(perp_quasistatic *qs, perp_step_context *context, const double *q)
 {
     const perp_model *model = qs->model;
-    const double t_end = qs->t + qs->h;
+    const double t_end = end_of(qs);
     perp_gravity_force(model, context->kinematics, qs->tau);
     perp_applied_force(model, context->kinematics, t_end, qs->scratch);
     for (int i = 0; i < model->nv; i++) {
@@ -162,6 +173,8 @@ static bool all_zero(const double *x, ptrdiff_t n)
     return true;
 }
 
+static const double TOUCHES = 1e-9; /* m: a gap up to here is closed at an instant */
+
 /* Contacts that some free degree of freedom moves. */
 static void fill_contacts(perp_quasistatic *qs)
 {
@@ -182,9 +195,10 @@ static void fill_contacts(perp_quasistatic *qs)
         double *jacobian = qs->jacobian + entries;
         for (int r = 0; r < contact_rows; r++) {
             const double moved = free_row(qs, i, r, r == 0 ? qs->v_gap : qs->v, jacobian + (ptrdiff_t)r * columns);
-            qs->offset[rows + r] = moved + (r == 0 ? c->phi / qs->h : 0.0);
+            qs->offset[rows + r] = moved + (r == 0 && !qs->law->instant ? c->phi / qs->h : 0.0);
         }
-        if (columns == 0 || all_zero(jacobian, (ptrdiff_t)contact_rows * columns)) {
+        if ((qs->law->instant && c->phi > TOUCHES) || columns == 0 ||
+            all_zero(jacobian, (ptrdiff_t)contact_rows * columns)) {
             continue;
         }
         qs->mu[count] = c->friction;
@@ -208,7 +222,7 @@ static void fill_loops(perp_quasistatic *qs, perp_step_context *context)
         perp_loop_evaluate(model, context->kinematics, i, residual, qs->loop_jacobian);
         for (int r = 0; r < perp_loop_rows(model, i); r++) {
             const double *row = qs->loop_jacobian + (ptrdiff_t)r * model->nv;
-            double target = -residual[r] / qs->h;
+            double target = qs->law->instant ? 0.0 : -residual[r] / qs->h;
             const int before = entries;
             for (int k = 0; k < model->nv; k++) {
                 if (qs->free_of_dof[k] < 0) {
@@ -236,6 +250,10 @@ static void fill_limits(perp_quasistatic *qs, const double *q)
         const int i = qs->dof_of_free[k], at = model->dof_q[i];
         qs->lower[k] = at >= 0 ? (model->limit_low[i] - q[at]) / qs->h : -INFINITY;
         qs->upper[k] = at >= 0 ? (model->limit_high[i] - q[at]) / qs->h : INFINITY;
+        if (qs->law->instant) {
+            qs->lower[k] = qs->lower[k] >= -TOUCHES ? 0.0 : -INFINITY;
+            qs->upper[k] = qs->upper[k] <= TOUCHES ? 0.0 : INFINITY;
+        }
         any = any || isfinite(qs->lower[k]) || isfinite(qs->upper[k]);
         qs->y_lower[k] = qs->y_upper[k] = 0.0;
     }
@@ -280,7 +298,7 @@ perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, cons
         return status;
     }
     qs->t = t;
-    qs->h = t_end - t;
+    qs->h = qs->law->instant ? 1.0 : t_end - t;
     qs->kinematics = context->kinematics;
     qs->contacts = context->contacts;
     qs->length_unit = context->contacts->scene_size;
@@ -288,7 +306,7 @@ perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, cons
         qs->turns[k] = perp_vec3_norm(context->kinematics->dof_angular[qs->dof_of_free[k]]) > 0.5;
     }
     prescribe(qs, q, t, t_end, context->next_q);
-    perp_command(model, t_end, qs->command);
+    perp_command(model, end_of(qs), qs->command);
     perp_mass_matrix(model, context->kinematics, qs->mass);
     qs->force_unit = largest_force(qs, q);
     fill_hessian(qs);

@@ -214,7 +214,7 @@ perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     fill_system(s, qs);
-    return check_commands(qs, error);
+    return qs->law->instant ? PERP_STATUS_OK : check_commands(qs, error);
 }
 
 /* ---- residuals --------------------------------------------------------------------------------------------------- */
@@ -330,10 +330,14 @@ double perp_rigid_worst(rigid_residual residual)
 
 /* ---- the end of a solve ------------------------------------------------------------------------------------------ */
 
-static void hand_over(rigid_step *s, perp_quasistatic *qs)
+void perp_rigid_hand_over(perp_quasistatic *qs)
 {
+    rigid_step *s = qs->own;
     const perp_contact_qp *p = &s->qp;
     const double speed = qs->length_unit / qs->h, force = qs->force_unit;
+    const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
+    qs->info->residuals.complementarity = residual.complementarity;
+    qs->info->residuals.cone = residual.cone;
     for (int i = 0; i < p->n; i++) {
         qs->x[i] = speed * s->point.x[i];
         qs->y_lower[i] = p->lower ? force * s->point.y_lower[i] : 0.0;
@@ -349,15 +353,11 @@ static void hand_over(rigid_step *s, perp_quasistatic *qs)
 
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
 {
-    rigid_step *s = qs->own;
     perp_status status = perp_rigid_smallest_motion(qs, error);
     if (status == PERP_STATUS_OK) {
         status = perp_rigid_least_forces(qs, error);
     }
-    const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
-    qs->info->residuals.complementarity = residual.complementarity;
-    qs->info->residuals.cone = residual.cone;
-    hand_over(s, qs);
+    perp_rigid_hand_over(qs);
     return status;
 }
 

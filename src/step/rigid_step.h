@@ -71,6 +71,8 @@ void perp_rigid_accept(perp_quasistatic *qs);
 perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error);
 /* From a point that solves the step to the one that is reported. */
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error);
+/* s->point and its residuals to qs, in m/s and N. */
+void perp_rigid_hand_over(perp_quasistatic *qs);
 /* D of a contact with that many rows; NULL where it has no friction, or the cone is quadratic and has two directions.
  */
 const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows);
@@ -83,6 +85,10 @@ void perp_rigid_add_row(const rigid_step *s, int i, const double *jacobian, int 
 
 /* ---- the ways to solve; each fills s->point and says whether it did ---- */
 perp_status perp_rigid_solve_lcp(perp_quasistatic *qs, bool *solved, perp_lcp_info *info, perp_error *error);
+
+/* The mixed LCP alone, in the step's memory until the next one, and s->point from a z of it. */
+perp_status perp_rigid_build_lcp(perp_quasistatic *qs, perp_mlcp *problem, perp_error *error);
+void perp_rigid_read_lcp(rigid_step *s, const double *mu, const double *z);
 
 typedef struct rigid_fixed_info {
     int rounds;

@@ -134,45 +134,55 @@ static void fill(rigid_step *s, int n, const double *mu)
     }
 }
 
-static void read_point(rigid_step *s, const double *mu)
+void perp_rigid_read_lcp(rigid_step *s, const double *mu, const double *z)
 {
     const perp_contact_qp *p = &s->qp;
     int at = p->n;
-    memcpy(s->point.x, s->z, (size_t)p->n * sizeof(double));
+    memcpy(s->point.x, z, (size_t)p->n * sizeof(double));
     for (int i = 0; i < p->equality_count; i++) {
-        s->point.y_equality[i] = s->z[at++];
+        s->point.y_equality[i] = z[at++];
     }
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         const rigid_polygon *d = perp_rigid_polygon(s, rows);
         double *r = s->point.y + p->row_start[i];
         memset(r, 0, (size_t)rows * sizeof *r);
-        r[0] = s->z[at++];
+        r[0] = z[at++];
         if (d && mu[i] > 0.0) {
             for (int j = 0; j < d->count; j++, at++) {
                 for (int k = 1; k < rows; k++) {
-                    r[k] += d->corner[j][k - 1] * s->z[at];
+                    r[k] += d->corner[j][k - 1] * z[at];
                 }
             }
             at++; /* sigma */
         }
     }
     for (int k = 0; k < p->n && p->lower; k++) {
-        s->point.y_lower[k] = isfinite(p->lower[k]) ? s->z[at++] : 0.0;
-        s->point.y_upper[k] = isfinite(p->upper[k]) ? s->z[at++] : 0.0;
+        s->point.y_lower[k] = isfinite(p->lower[k]) ? z[at++] : 0.0;
+        s->point.y_upper[k] = isfinite(p->upper[k]) ? z[at++] : 0.0;
     }
+}
+
+perp_status perp_rigid_build_lcp(perp_quasistatic *qs, perp_mlcp *problem, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const int n = size_of(s, qs->mu);
+    const perp_status status = reserve(s, qs, n, error);
+    if (status == PERP_STATUS_OK) {
+        fill(s, n, qs->mu);
+        *problem = (perp_mlcp){n, s->m, s->q, s->free};
+    }
+    return status;
 }
 
 perp_status perp_rigid_solve_lcp(perp_quasistatic *qs, bool *solved, perp_lcp_info *info, perp_error *error)
 {
     rigid_step *s = qs->own;
-    const int n = size_of(s, qs->mu);
-    perp_status status = reserve(s, qs, n, error);
+    perp_mlcp problem;
+    perp_status status = perp_rigid_build_lcp(qs, &problem, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    fill(s, n, qs->mu);
-    const perp_mlcp problem = {n, s->m, s->q, s->free};
     perp_lcp_solution solution = {.z = s->z, .w = s->w, .ray = s->ray};
     perp_lcp_settings settings = perp_lcp_settings_default();
     settings.tolerance = fmax(1e-12, 1e-2 * qs->settings->tolerance);
@@ -181,7 +191,7 @@ perp_status perp_rigid_solve_lcp(perp_quasistatic *qs, bool *solved, perp_lcp_in
         return status;
     }
     qs->info->iterations += info->pivots;
-    read_point(s, qs->mu);
+    perp_rigid_read_lcp(s, qs->mu, s->z);
     *solved = info->outcome == PERP_OUTCOME_SOLVED ||
               perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance;
     if (*solved && info->tried_count > 1) {

@@ -439,6 +439,9 @@ static perp_status take_steps(runner *r, perp_state *state, perp_run_result *res
     const double t_start = state->t;
     r->t_start = t_start;
     perp_status status = begin(r, steps, state, result, error);
+    if (status == PERP_STATUS_OK && result->rung->answer) {
+        status = result->rung->answer(&r->step, state, result, error);
+    }
     r->watch.stride = 1 + steps / TIMING_SAMPLES;
     for (int k = 1; k <= steps && status == PERP_STATUS_OK; k++) {
         perp_step_info info;
@@ -477,10 +480,42 @@ static void hand_over(contact_log *log, perp_run_result *result)
     log->events = NULL;
 }
 
+perp_instant_solution *perp_run_result_add_solution(perp_run_result *result, int nv, int contact_count)
+{
+    const perp_allocator *source = &result->allocator;
+    const size_t contacts = (size_t)contact_count, records = contacts * sizeof(perp_contact_record);
+    const size_t numbers = ((size_t)nv + 2 * contacts + 1) * sizeof(double), count = (size_t)result->solution_count;
+    perp_instant_solution *list = source->allocate(source->context, (count + 1) * sizeof *list);
+    unsigned char *block = list ? source->allocate(source->context, numbers + records) : NULL;
+    if (!block) {
+        release(source, list);
+        return NULL;
+    }
+    memset(block, 0, numbers + records);
+    if (count > 0) {
+        memcpy(list, result->solutions, count * sizeof *list);
+    }
+    double *const rate = (double *)(void *)block;
+    list[count] = (perp_instant_solution){.rate = rate,
+                                          .contact_count = contact_count,
+                                          .fn_low = rate + nv,
+                                          .fn_high = rate + nv + contact_count,
+                                          .contacts = (perp_contact_record *)(void *)(block + numbers)};
+    release(source, result->solutions);
+    result->solutions = list;
+    return &list[result->solution_count++];
+}
+
 void perp_run_result_free(perp_run_result *result)
 {
     release(&result->allocator, result->contacts);
     release(&result->allocator, result->events);
+    for (int i = 0; i < result->solution_count; i++) {
+        release(&result->allocator, result->solutions[i].rate); /* the block's begin */
+    }
+    release(&result->allocator, result->solutions);
+    result->solutions = NULL;
+    result->solution_count = 0;
     result->contacts = NULL;
     result->events = NULL;
     result->contact_count = result->event_count = 0;
@@ -492,6 +527,7 @@ perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
 {
     memset(result, 0, sizeof *result);
     result->h = settings->h;
+    result->allocator = allocator ? *allocator : perp_allocator_default();
     result->hash = perp_hash_begin();
     perp_status status = perp_run_check(settings, error);
     if (status != PERP_STATUS_OK) {

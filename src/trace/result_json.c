@@ -3,6 +3,7 @@
 #include "trace/json_maker.h"
 #include "trace/state_view.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +57,7 @@ static json_t *tangents(const perp_model *model, const perp_contact *c)
     return array;
 }
 
-static json_t *contact_object(const perp_model *model, const perp_contact_record *record)
+static json_maker contact_maker(const perp_model *model, const perp_contact_record *record)
 {
     const perp_contact *c = &record->contact;
     const int directions = model->planar ? 1 : 2;
@@ -79,7 +80,44 @@ static json_t *contact_object(const perp_model *model, const perp_contact_record
     perp_json_put(&m, "margin", perp_json_real(record->margin));
     perp_json_put(&m, "layer_predicted", perp_json_real(record->layer_predicted));
     perp_json_put(&m, "layer_observed", perp_json_real(record->layer_observed));
+    return m;
+}
+
+static json_t *contact_object(const perp_model *model, const perp_contact_record *record)
+{
+    json_maker m = contact_maker(model, record);
     return perp_json_finished(&m);
+}
+
+static json_t *solution_object(const perp_model *model, const perp_state *state, const perp_instant_solution *solution)
+{
+    const perp_state moving = {.q = state->q, .v = solution->rate, .t = state->t};
+    json_maker m = perp_json_object(), rates = perp_json_object();
+    json_t *list = json_array();
+    state_entry entry;
+    for (int cursor = 0; perp_state_next(model, &moving, &cursor, &entry);) {
+        perp_json_put(&rates, entry.name, perp_json_reals(entry.v, entry.nv));
+    }
+    for (int i = 0; list && i < solution->contact_count; i++) {
+        json_maker contact = contact_maker(model, &solution->contacts[i]);
+        json_t *range = perp_json_appended(json_array(), perp_json_real(solution->fn_low[i]));
+        const double high = solution->fn_high[i];
+        range = perp_json_appended(range, isfinite(high) ? perp_json_real(high) : json_null());
+        perp_json_put(&contact, "fn_range", range);
+        list = perp_json_appended(list, perp_json_finished(&contact));
+    }
+    perp_json_put(&m, "velocity", perp_json_finished(&rates));
+    perp_json_put(&m, "contacts", list);
+    return perp_json_finished(&m);
+}
+
+static json_t *solutions(const perp_model *model, const perp_state *state, const perp_run_result *result)
+{
+    json_t *array = json_array();
+    for (int i = 0; array && i < result->solution_count; i++) {
+        array = perp_json_appended(array, solution_object(model, state, &result->solutions[i]));
+    }
+    return array;
 }
 
 static json_t *event_object(const perp_model *model, const perp_contact_event *event)
@@ -161,6 +199,10 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         perp_json_put(&m, "final", final_state(model, state));
         perp_json_put(&m, "contacts", contacts(model, result));
         perp_json_put(&m, "events", events(model, result));
+        if (result->rung->answer) {
+            perp_json_put(&m, "solutions", solutions(model, state, result));
+        }
+        perp_json_put(&m, "several", json_integer(result->several));
         perp_json_put(&m, "residual", residuals(&result->residuals));
         perp_json_put(&m, "fallbacks", fallbacks(result));
         perp_json_put(&m, "timing", timing(&result->timing));
