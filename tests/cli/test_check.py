@@ -98,7 +98,8 @@ def test_key_reference_is_current(perp):
 def test_models(perp):
     lines = perp("models").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [
-        "model", "geometric", "kinematic", "qs-qp", "qs-cone", "quasidynamic"]
+        "model", "geometric", "kinematic", "qs-lcp", "qs-ncp", "qs-opt", "qs-lp", "qs-impedance-lcp", "qs-qp", "qs-cone",
+        "quasidynamic", "instant-qs"]
 
 
 def test_doctor(perp):

@@ -197,3 +197,82 @@ def test_unsupported_body(perp):
     assert error["code"] == "unsupported-body" and error["evidence"]["body"] == "sphere"
     assert error["evidence"]["direction"] == pytest.approx([0, -1], abs=1e-6)
     assert "quasidynamic" in error["message"]
+
+
+def check_law(result):
+    assert result["status"] == "ok"
+    assert all(result["residual"][key] <= 1e-8 for key in ("balance", "complementarity", "cone"))
+
+
+def test_fence_particle(perp):
+    """The table of the README; more of it in tests/step/test_rigid_step.c."""
+    for model, y in {"qs-ncp": 0.1499999366, "qs-opt": 0.1499999366, "qs-lcp": 0.2999998732, "qs-lp": 0}.items():
+        result = perp.json("run", scene("fence-particle"), "--model", model)
+        check_law(result)
+        assert result["steps"] == 628 and result["residual"]["penetration"] <= 1e-9
+        assert result["final"]["q"]["particle"][:3] == pytest.approx([0.8999998732, y, 0], abs=1e-9)
+
+
+def test_peg_in_hole(perp):
+    for friction, y, tilt in ((0.1, -0.01575826, 0.0304136), (0.3, -0.00502361, 0.0363491), (1, 0.02485479, 0.0798657)):
+        result = perp.json("run", scene("peg-in-hole-2d"), "--set", f"contacts.friction={friction}")
+        check_law(result)
+        assert result["final"]["q"]["y"] == [pytest.approx(y, abs=1e-8)]
+        assert result["final"]["q"]["tilt"] == [pytest.approx(tilt, abs=1e-7)]
+        assert result["residual"]["penetration"] <= 1e-6
+
+
+def test_pivot(perp):
+    result = perp.json("run", scene("pivot"))
+    check_law(result)
+    x, y, theta = result["final"]["q"]["box"]
+    c, s = math.cos(theta), -math.sin(theta)
+    # sticking holds to first order in a step: the edge creeps by a few 1e-5 m, the angle with it
+    assert 0.17 * c + 0.15 * s == pytest.approx(0.22, abs=5e-5)
+    assert theta == pytest.approx(-0.47898, abs=1e-3)
+    assert [x, y] == pytest.approx([0.1 - 0.1 * c + 0.1 * s, 0.1 * c + 0.1 * s], abs=5e-5)
+    assert result["residual"]["penetration"] <= 1e-6 and result["fallbacks"]["substep"] > 0
+    sliding = perp.json("run", scene("pivot"), "--set", "contacts.friction=0.6")
+    assert sliding["final"]["q"]["box"] == pytest.approx([0.05, 0.1, 0], abs=1e-9)
+
+
+def test_three_finger_grasp(perp):
+    result = perp.json("run", scene("three-finger-grasp"))
+    check_law(result)
+    assert result["final"]["q"]["ball"] == pytest.approx([0, 0, 0.1, 1, 0, 0, 0], abs=1e-9)
+    assert [c["a"] for c in result["contacts"]] == ["finger1", "finger2", "finger3"]
+    for contact in result["contacts"]:
+        assert contact["mode"] == "stick" and contact["fn"] == pytest.approx(4, abs=1e-6)
+        assert contact["force_on_b"][2] == pytest.approx(5 / 3, abs=1e-6)
+    weak = perp.json("run", scene("three-finger-grasp"), "--set", "contacts.friction=0.35", "--steps", 11)
+    assert weak["final"]["q"]["ball"][2] == pytest.approx(0.05, abs=1e-9)
+    assert weak["contacts"][0]["a"] == "table" and weak["contacts"][0]["fn"] == pytest.approx(0.8, abs=1e-6)
+
+
+def test_maximum_work(perp):
+    for angle, ray in ((10, 0), (30, 45)):
+        belt = math.radians(angle)
+        rates = ["--set", f"bodies.belt.driven.x.rate={math.cos(belt)!r}",
+                 "--set", f"bodies.belt.driven.y.rate={math.sin(belt)!r}"]
+        for model, way in (("qs-lcp", math.radians(ray)), ("qs-ncp", belt)):
+            result = perp.json("run", scene("maximum-work"), "--model", model, *rates)
+            check_law(result)
+            assert result["contacts"][0]["ft"] == pytest.approx([5 * math.cos(way), 5 * math.sin(way)], abs=1e-6)
+
+
+def test_graze_then_lift(perp):
+    result = perp.json("run", scene("graze-then-lift"))
+    check_law(result)
+    assert result["final"]["q"]["sphere"] == pytest.approx([0, 0.1, 0], abs=1e-9)
+    assert [c["fn"] for c in result["contacts"]] == pytest.approx([10, 0, 0], abs=1e-6)
+    result = perp.json("run", scene("graze-then-lift"), "--model", "qs-lcp")
+    assert result["final"]["q"]["sphere"] == pytest.approx([0, 0.1, 0], abs=1e-9)
+    assert [c["fn"] for c in result["contacts"]] == pytest.approx([50 / 7, 20 / 7, 20 / 7], abs=1e-6)
+    position = [word for joint in ("lift", "left", "right") for word in ("--set", f"joints.{joint}.control=position")]
+    stays, lifts = perp.json("run", scene("graze-then-lift"), "--model", "instant-qs", *position)["solutions"]
+    assert stays["velocity"]["sphere"] == pytest.approx([0, 0, 0], abs=1e-9)
+    assert lifts["velocity"]["sphere"] == pytest.approx([0, 0.1, 0], abs=1e-9)
+    assert [c["fn_range"] for c in stays["contacts"]] == [pytest.approx([0, 10], abs=1e-6)] * 3
+    assert lifts["contacts"][0]["fn_range"] == pytest.approx([0, 0], abs=1e-6)
+    for contact in lifts["contacts"][1:]:
+        assert contact["fn_range"] == [pytest.approx(10, abs=1e-6), None]
