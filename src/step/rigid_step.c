@@ -51,6 +51,16 @@ const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows)
     return rows == 2 ? &s->line : &s->wide;
 }
 
+bool perp_rigid_is_polygonal(const rigid_step *s)
+{
+    for (int i = 0; i < s->qp.contact_count && s->cone == PERP_CONE_QUADRATIC; i++) {
+        if (s->qp.row_start[i + 1] - s->qp.row_start[i] > 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)

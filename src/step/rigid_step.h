@@ -76,6 +76,8 @@ void perp_rigid_hand_over(perp_quasistatic *qs);
 /* D of a contact with that many rows; NULL where it has no friction, or the cone is quadratic and has two directions.
  */
 const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows);
+/* No contact has a cone that is round: the step is an LCP. */
+bool perp_rigid_is_polygonal(const rigid_step *s);
 /* Fills s->u. */
 rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point);
 double perp_rigid_worst(rigid_residual residual);
@@ -115,8 +117,9 @@ perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error);
 perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error);
 
 /* ---- rigid_step_explain.c ---- */
-/* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance, or else
- * `not-converged`. Returns its status. */
+/* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance; for a small LCP
+ * the search through all its modes, which finds an answer (OK: the step is finished, a fallback is counted) or proves
+ * that there is none; or else `not-converged`. The search takes memory, which is given back. */
 perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error);
 
 #endif

@@ -97,16 +97,6 @@ static perp_status find_one(perp_quasistatic *qs, perp_run_result *result, perp_
 
 /* ---- all solutions ----------------------------------------------------------------------------------------------- */
 
-static bool is_polygonal(const rigid_step *s)
-{
-    for (int i = 0; i < s->qp.contact_count && s->cone == PERP_CONE_QUADRATIC; i++) {
-        if (s->qp.row_start[i + 1] - s->qp.row_start[i] > 2) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The solution that has the velocity of s->point; -1: none yet. */
 static int find_velocity(const perp_quasistatic *qs, const perp_run_result *result)
 {
@@ -216,7 +206,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     if (qs->free_count == 0) {
         return add_solution(qs, result, error);
     }
-    return is_polygonal(qs->own) ? find_all(qs, result, error) : find_one(qs, result, error);
+    return perp_rigid_is_polygonal(qs->own) ? find_all(qs, result, error) : find_one(qs, result, error);
 }
 
 const perp_rung perp_rung_instant_qs = {
