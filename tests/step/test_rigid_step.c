@@ -362,6 +362,36 @@ static void test_commands_collide(void **unused)
     scene_run_free(&run);
 }
 
+/* A finger at height 0.08 against a box of 0.1 with friction 2: the box cannot slide, as that takes a push of 2 m g or
+ * more, which tips it (0.08 > 0.05 / 2), and cannot tip, as the finger's friction holds the face down with 2 fn on an
+ * arm of 0.1 against fn on 0.08. With 0.5 it slides, at a push of m g / 2 times what the finger's friction adds. */
+static void test_jams(void **unused)
+{
+    (void)unused;
+    static const char *const scene =
+        "perp: 1\n"
+        "planar: true\n"
+        "bodies:\n"
+        "  ground: {fixed: true, shapes: [{halfplane: {normal: [0, 1], offset: 0}}]}\n"
+        "  finger: {driven: {x: {offset: -0.1, rate: 0.1}}, pose: {position: [-0.1, 0.08]}, shapes: [{disc: 0.05}]}\n"
+        "  box: {mass: 1, pose: {position: [0, 0.05]}, shapes: [{box: [0.1, 0.1]}]}\n"
+        "contacts: {friction: 2}\n"
+        "run: {h: 0.01, steps: 5}\n";
+    static const char *const models[] = {"run.model=qs-ncp", "run.model=qs-opt", "run.model=qs-lcp", "run.model=qs-lp"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        scene_run run;
+        scene_run_make(&run, scene, SET(models[m]));
+        assert_int_equal(run.status, PERP_STATUS_INFEASIBLE);
+        assert_string_equal(run.error.code, "no-equilibrium");
+        assert_non_null(strstr(run.error.evidence.contact, "finger box"));
+        scene_run_free(&run);
+        run_well(&run, scene, SET(models[m], "contacts.friction=0.5"));
+        NEAR(run_body(&run, 5, "box", 0), 0.005, 1e-9);
+        NEAR(run_body(&run, 5, "box", 2), 0.0, 1e-9);
+        scene_run_free(&run);
+    }
+}
+
 /* ---- repeatability and memory ------------------------------------------------------------------------------------ */
 
 static void test_repeatable_without_memory(void **unused)
@@ -416,17 +446,12 @@ static void test_out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fence_table),
-        cmocka_unit_test(test_fence_closed_form),
-        cmocka_unit_test(test_opt_is_ncp),
-        cmocka_unit_test(test_mirrored_and_turned),
-        cmocka_unit_test(test_gripper),
-        cmocka_unit_test(test_impedance_lcp_is_qp_while_sticking),
-        cmocka_unit_test(test_lazy),
-        cmocka_unit_test(test_infeasible_command),
-        cmocka_unit_test(test_unsupported),
-        cmocka_unit_test(test_commands_collide),
-        cmocka_unit_test(test_repeatable_without_memory),
+        cmocka_unit_test(test_fence_table),   cmocka_unit_test(test_fence_closed_form),
+        cmocka_unit_test(test_opt_is_ncp),    cmocka_unit_test(test_mirrored_and_turned),
+        cmocka_unit_test(test_gripper),       cmocka_unit_test(test_impedance_lcp_is_qp_while_sticking),
+        cmocka_unit_test(test_lazy),          cmocka_unit_test(test_infeasible_command),
+        cmocka_unit_test(test_unsupported),   cmocka_unit_test(test_commands_collide),
+        cmocka_unit_test(test_jams),          cmocka_unit_test(test_repeatable_without_memory),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
