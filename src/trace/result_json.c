@@ -202,9 +202,9 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         if (result->rung->answer) {
             perp_json_put(&m, "solutions", solutions(model, state, result));
         }
-        perp_json_put(&m, "several", json_integer(result->several));
         perp_json_put(&m, "residual", residuals(&result->residuals));
         perp_json_put(&m, "fallbacks", fallbacks(result));
+        perp_json_put(&m, "several", json_integer(result->several));
         perp_json_put(&m, "timing", timing(&result->timing));
         perp_json_put(&m, "hash", json_string(hash));
     }

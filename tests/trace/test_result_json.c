@@ -166,7 +166,7 @@ static void test_keys(void **state)
     w.result.residuals = (perp_residuals){0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
     w.result.timing = (perp_timing){1.5, 2.5, 3.5, 4.5};
     json_t *o = parse(perp_result_json(w.model, &w.state, &w.result, NULL));
-    KEYS(o, "status model h steps final contacts events residual fallbacks timing hash");
+    KEYS(o, "status model h steps final contacts events residual fallbacks several timing hash");
     assert_string_equal(json_string_value(at(o, "status", NULL)), "ok");
     assert_string_equal(json_string_value(at(o, "model", NULL)), "kinematic");
     assert_true(json_real_value(at(o, "h", NULL)) == 0.1);
@@ -376,7 +376,8 @@ static void test_contacts(void **state)
         json_t *o = parse(perp_result_json(w.model, &w.state, &result, NULL));
         json_t *list = at(o, "contacts", NULL), *c = json_array_get(list, 0);
         assert_int_equal(json_array_size(list), 3);
-        KEYS(c, "a b feature mode phi point normal tangents fn ft force_on_b slip margin layer_predicted layer_observed");
+        KEYS(c,
+             "a b feature mode phi point normal tangents fn ft force_on_b slip margin layer_predicted layer_observed");
         assert_string_equal(json_string_value(at(c, "a", NULL)), "cart");
         assert_string_equal(json_string_value(at(c, "b", NULL)), "sled");
         assert_string_equal(json_string_value(at(c, "feature", NULL)), "s0.c5-s3.e6");
@@ -421,7 +422,8 @@ static void test_error_object(void **state)
     perp_error failure;
     perp_fail(&failure, PERP_STATUS_INFEASIBLE, "no \"way\" \xce\xbc \\ %d", 3);
     json_t *o = parse(perp_result_json(w.model, &w.state, &w.result, &failure));
-    KEYS(o, "status model h steps final contacts events residual fallbacks timing hash error"); /* as far as it came */
+    KEYS(o, "status model h steps final contacts events residual fallbacks several timing hash error"); /* as far as it
+                                                                                                           came */
     assert_string_equal(json_string_value(at(o, "status", NULL)), "error");
     KEYS(at(o, "error", NULL), "code message evidence");
     assert_string_equal(json_string_value(at(o, "error", "code")), "infeasible");
