@@ -11,6 +11,7 @@
  *   rigid_step_fixed.c      the fixed point on normal forces (29), (36)
  *   rigid_step_choice.c     of several motions the smallest, of several forces the least
  *   rigid_step_explain.c    why there is no answer
+ *   rigid_step_modes.c      whether there is one: all modes
  *
  * The problem is solved in its own units, forces in F and velocities in L / h, as convex_step.h does. */
 #ifndef PERP_SRC_STEP_RIGID_STEP_H
@@ -121,5 +122,9 @@ perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error);
  * the search through all its modes, which finds an answer (OK: the step is finished, a fallback is counted) or proves
  * that there is none; or else `not-converged`. The search takes memory, which is given back. */
 perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error);
+
+/* ---- rigid_step_modes.c ---- */
+/* All modes of an LCP. `decided`: the step is finished (OK), or there is no answer (`no-equilibrium`). */
+perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_error *error);
 
 #endif

@@ -11,7 +11,6 @@
  * is pushed can neither slide nor tip. */
 #include "step/rigid_step.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static void add_limits_and_loops(rigid_step *s)
@@ -129,65 +128,6 @@ static perp_status prove_unsupported(perp_quasistatic *qs, bool *proven, perp_er
     return *proven ? perp_qs_unsupported(qs, s->program.point.x, error) : status;
 }
 
-/* Names the contact that the commands close most. */
-static perp_status no_equilibrium(const perp_quasistatic *qs, perp_error *error)
-{
-    const perp_contact_qp *p = &qs->system;
-    int closest = 0;
-    for (int i = 1; i < p->contact_count; i++) {
-        closest = p->offset[p->row_start[i]] < p->offset[p->row_start[closest]] ? i : closest;
-    }
-    perp_evidence evidence = {.planar = qs->model->planar};
-    if (p->contact_count > 0) {
-        const perp_contact *c = &qs->contacts->contacts[qs->set_index[closest]];
-        char feature[64];
-        perp_contact_feature_text(c, feature, sizeof feature);
-        snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", qs->model->scene->bodies[c->a].name,
-                 qs->model->scene->bodies[c->b].name, feature);
-    }
-    perp_fail(
-        error, PERP_STATUS_INFEASIBLE,
-        "no motion from t = %g s on is in equilibrium (all modes of the contacts were tried): it jams, at contact "
-        "`%s`; springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)",
-        qs->t, evidence.contact);
-    if (error) {
-        error->code = "no-equilibrium";
-        error->evidence = evidence;
-    }
-    return PERP_STATUS_INFEASIBLE;
-}
-
-/* All modes. `decided`: the step is finished, or there is no answer. */
-static perp_status search_modes(perp_quasistatic *qs, bool *decided, perp_error *error)
-{
-    rigid_step *s = qs->own;
-    perp_mlcp problem;
-    perp_mcp bounded;
-    perp_lcp_solution_set *set = NULL;
-    perp_lcp_enumerate_settings settings = perp_lcp_enumerate_settings_default();
-    settings.max_nodes = 200000; /* about a second */
-    perp_status status = perp_rigid_build_lcp(qs, &problem, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    perp_mlcp_as_mcp(&problem, s->z, s->w, &bounded); /* these serve as bounds: nothing is solved into them */
-    status = perp_mcp_enumerate(&bounded, &settings, &qs->allocator, &set, error);
-    if (status != PERP_STATUS_OK) { /* too large */
-        return status == PERP_STATUS_CAPACITY ? PERP_STATUS_OK : status;
-    }
-    const bool found = set->face_count > 0;
-    *decided = found || set->complete;
-    if (found) {
-        perp_rigid_read_lcp(s, qs->mu, set->faces[0].vertices);
-    }
-    perp_lcp_solution_set_free(set);
-    if (found) {
-        qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
-        return perp_rigid_finish(qs, error);
-    }
-    return *decided ? no_equilibrium(qs, error) : PERP_STATUS_OK;
-}
-
 perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error)
 {
     bool proven = false;
@@ -200,7 +140,7 @@ perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double 
         return status;
     }
     if (perp_rigid_is_polygonal(qs->own)) {
-        status = search_modes(qs, &proven, error);
+        status = perp_rigid_search_modes(qs, &proven, error);
         if (proven || status != PERP_STATUS_OK) {
             return status;
         }
