@@ -27,7 +27,7 @@ quasistatic_finding quasistatic_judge_unsupported(const perp_model *model, const
                                                   const perp_rung *rung, const perp_state *state);
 
 /* `infeasible-command`, `penetrating-start`: no motion meets all constraints of the step, the worst of which stays
- * violated by `depth` (m) or so. */
+ * violated by `depth` (m) or so. Violations below 1e-8 of the scene's size, a rung's own tolerance, prove nothing. */
 quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const perp_run_settings *settings,
                                                  const perp_rung *rung, const perp_state *state, double depth);
 

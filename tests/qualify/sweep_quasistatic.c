@@ -31,21 +31,12 @@ enum {
     CONE,
     COLUMNS
 };
-static const measure_column columns[COLUMNS] = {{"runs", false},
-                                                {"completed", false},
-                                                {"unsupported-body", false},
-                                                {"infeasible", false},
-                                                {"tolerance", false},
-                                                {"not-converged", false},
-                                                {"other stops", false},
-                                                {"claims too close to judge", false},
-                                                {"steps", false},
-                                                {"loose", false},
-                                                {"any motion", false},
-                                                {"second method", false},
-                                                {"balance", true},
-                                                {"complementarity", true},
-                                                {"cone", true}};
+static const measure_column columns[COLUMNS] = {
+    {"runs", false},        {"completed", false},         {"unsupported-body", false},
+    {"infeasible", false},  {"tolerance", false},         {"not-converged", false},
+    {"other stops", false}, {"claims not judged", false}, {"steps", false},
+    {"loose", false},       {"any motion", false},        {"second method", false},
+    {"balance", true},      {"complementarity", true},    {"cone", true}};
 
 /* ---- a completed step -------------------------------------------------------------------------------------------- */
 
@@ -197,9 +188,23 @@ static void judge_stop(const watch *w, const perp_state *state, const perp_error
     } else if (!missed && !open) {
         sweep_fail(w->result, "%s: stopped without a type: %s: %s", w->rung->name, code, error->message);
     }
+    if (finding.verdict == QUASISTATIC_DISPROVED && isfinite(w->settings->substep_tolerance)) {
+        finding.verdict = QUASISTATIC_CLOSE; /* a part of the step has failed, whose begin is not known here */
+    }
     row[CLOSE] += finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
     if (finding.verdict == QUASISTATIC_DISPROVED) {
         sweep_fail(w->result, "%s: not true (%.3g): %s", w->rung->name, finding.distance, error->message);
+    }
+}
+
+/* The judge is judged too: where a step was taken, none of the two claims about its begin can be proved. */
+static void judge_judge(const watch *w, const perp_state *start)
+{
+    const quasistatic_finding load = quasistatic_judge_unsupported(w->model, w->settings, w->rung, start);
+    const quasistatic_finding motion = quasistatic_judge_infeasible(w->model, w->settings, w->rung, start, 1e-3);
+    if (load.verdict == QUASISTATIC_PROVED || motion.verdict == QUASISTATIC_PROVED) {
+        sweep_fail(w->result, "%s: the first step was taken, and is proved impossible (load %.3g, motion %.3g)",
+                   w->rung->name, load.distance, motion.distance);
     }
 }
 
@@ -238,6 +243,13 @@ static void run_rung(const perp_model *model, const perp_rung *rung, int index, 
     measure_most(&row[BALANCE], run.residuals.balance);
     measure_most(&row[COMPLEMENTARITY], run.residuals.complementarity);
     measure_most(&row[CONE], run.residuals.cone);
+    if (run.steps > 0 && !isfinite(settings.substep_tolerance)) {
+        perp_state start = {0};
+        if (perp_state_create(model, NULL, &start, NULL) == PERP_STATUS_OK) {
+            judge_judge(&w, &start);
+        }
+        perp_state_free(&start);
+    }
     if (status == PERP_STATUS_OK) {
         row[COMPLETED]++;
     } else {
