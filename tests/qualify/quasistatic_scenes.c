@@ -9,6 +9,7 @@
 #include <string.h>
 
 static const double G = 9.81;
+enum { SMALL = 60 }; /* so many scenes come first that have few objects: a sample is quick */
 
 typedef struct maker {
     perp_random random;
@@ -16,6 +17,7 @@ typedef struct maker {
     bool planar;
     double h;
     int count; /* of bodies, for their names */
+    int most;  /* objects of one kind */
 } maker;
 
 static void die(const char *what)
@@ -39,6 +41,12 @@ static bool chance(maker *m, double probability)
 static int pick(maker *m, int low, int high)
 {
     return low + (int)(perp_random_bits(&m->random) % (uint64_t)(high - low + 1));
+}
+
+/* A number of objects. */
+static int some(maker *m, int low, int high)
+{
+    return pick(m, low, high < m->most ? high : m->most);
 }
 
 static double spread(maker *m, double low, double high) /* evenly in its logarithm */
@@ -253,7 +261,7 @@ static void make_packing(maker *m, bool groove)
 {
     packing p = {.planar = m->planar};
     p.plane_count = groove ? groove_planes(m, p.planes) : bin_planes(m, p.planes);
-    const int wanted = pick(m, 1, m->planar ? 18 : 10);
+    const int wanted = some(m, 1, m->planar ? 18 : 10);
     const double shrink = chance(m, 0.3) ? 1.0 - between(m, 0.0, 0.01) : 1.0; /* small gaps */
     for (int i = 0; i < wanted; i++) {
         packing_drop(&p, between(m, 0.02, 0.05));
@@ -278,7 +286,7 @@ static void make_packing(maker *m, bool groove)
 
 static void make_stack(maker *m)
 {
-    const int boxes = pick(m, 1, m->planar ? 15 : 8);
+    const int boxes = some(m, 1, m->planar ? 15 : 8);
     const double width = between(m, 0.05, 0.15), gap = chance(m, 0.2) ? between(m, 0.0, 1e-3) : 0.0;
     double up = 0.0, side = 0.0, low_centre = 0.0;
     add_floor(m);
@@ -323,7 +331,7 @@ static void add_on_table(maker *m, double across, double size, double *reach)
 
 static void make_table(maker *m)
 {
-    const int objects = pick(m, 1, 8);
+    const int objects = some(m, 1, 8);
     double across = 0.0;
     add_floor(m);
     for (int i = 0; i < objects; i++) {
@@ -430,7 +438,7 @@ static void make_lid(maker *m)
 /* A chain of doors about upright axes (in the plane: without weight), pushed at the end of the first or the last. */
 static void make_doors(maker *m)
 {
-    const int links = pick(m, 1, 4);
+    const int links = some(m, 1, 4);
     const double length = between(m, 0.08, 0.2);
     m->scene->gravity = m->planar ? perp_vec3_make(0, 0, 0) : m->scene->gravity;
     for (int i = 0; i < links; i++) {
@@ -462,7 +470,7 @@ static void make_doors(maker *m)
 /* Boxes in a row on the floor, each tied to the next by a loop, in the middle of the faces that touch. */
 static void make_train(maker *m)
 {
-    const int boxes = pick(m, 2, 5);
+    const int boxes = some(m, 2, 5);
     const double size = between(m, 0.04, 0.1);
     const perp_shape shape = box_shape(m, size, size, size);
     add_floor(m);
@@ -603,7 +611,7 @@ static bool is_at_rest(const perp_scene *scene)
 perp_scene *quasistatic_scene(uint64_t seed, int index)
 {
     static perp_diagnostics diagnostics;
-    maker m = {.random = {sweep_mix(seed, index)}};
+    maker m = {.random = {sweep_mix(seed, index)}, .most = index < SMALL ? 4 : 20};
     for (int tries = 0; tries < 100; tries++) { /* a pusher may have started inside a neighbour */
         m.count = 0;
         make(&m, quasistatic_family_of(index));

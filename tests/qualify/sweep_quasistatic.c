@@ -154,12 +154,24 @@ static void check_records(const watch *w, const perp_state *state, const perp_st
     }
 }
 
+/* What nothing holds stays where it is: no step leads far out of the scene, which measures about a metre. */
+static void check_reach(const watch *w, const perp_state *state)
+{
+    for (int i = 0; i < w->model->nq; i++) {
+        if (!(fabs(state->q[i] - w->q[i]) <= 100.0)) {
+            sweep_fail(w->result, "%s: at t = %g coordinate %d jumps from %g to %g", w->rung->name, state->t, i,
+                       w->q[i], state->q[i]);
+        }
+    }
+}
+
 static bool observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     watch *w = context;
     if (step > 0) {
         check_records(w, state, info);
         check_forces(w, state, info);
+        check_reach(w, state);
     }
     memcpy(w->q, state->q, (size_t)w->model->nq * sizeof *w->q);
     return true;
