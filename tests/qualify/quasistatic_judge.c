@@ -223,6 +223,15 @@ static void fill_list(constraint_list *c, const double *q)
 
 /* ---- verdicts ---------------------------------------------------------------------------------------------------- */
 
+static double sum_of(int count, const double *y)
+{
+    double sum = 0.0;
+    for (int j = 0; j < count; j++) {
+        sum += y[j];
+    }
+    return sum;
+}
+
 /* Largest force of the load, as the residuals' F without springs. */
 static double force_unit(const perp_model *model)
 {
@@ -279,6 +288,7 @@ quasistatic_finding quasistatic_judge_unsupported(const perp_model *model, const
     double *residual = need(calloc((size_t)c.rows + 1, sizeof *residual));
     const double distance =
         c.rows > 0 ? nonnegative_least_squares(c.rows, c.count, c.g, b, y, residual) / force_unit(model) : 0.0;
+    const double weight = sum_of(c.count, y) / force_unit(model);
     free(b);
     free(y);
     free(residual);
@@ -288,7 +298,7 @@ quasistatic_finding quasistatic_judge_unsupported(const perp_model *model, const
     return (quasistatic_finding){distance > 1e-7            ? QUASISTATIC_PROVED
                                  : distance > 1e-8 || round ? QUASISTATIC_CLOSE
                                                             : QUASISTATIC_DISPROVED,
-                                 distance};
+                                 distance, weight};
 }
 
 quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const perp_run_settings *settings,
@@ -313,10 +323,7 @@ quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const 
     }
     b[c.rows] = -1.0;
     const double distance = nonnegative_least_squares(rows, c.count, columns, b, y, residual);
-    double sum = 0.0; /* the weights: some constraint stays violated by at least unit / sum */
-    for (int j = 0; j < c.count; j++) {
-        sum += y[j];
-    }
+    const double sum = sum_of(c.count, y); /* some constraint stays violated by at least unit / sum */
     free(columns);
     free(b);
     free(residual);
@@ -325,5 +332,5 @@ quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const 
     return (quasistatic_finding){distance < 1e-6 && unit > 1e-8 * sum ? QUASISTATIC_PROVED
                                  : distance < 1e-2                    ? QUASISTATIC_CLOSE
                                                                       : QUASISTATIC_DISPROVED,
-                                 distance};
+                                 distance, sum};
 }

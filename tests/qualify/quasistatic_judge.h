@@ -18,7 +18,8 @@ typedef enum quasistatic_verdict {
 typedef struct quasistatic_finding {
     quasistatic_verdict verdict;
     double
-        distance; /* unsupported: of the load from what contacts can carry, over F; infeasible: of the proof from 0 */
+        distance;  /* unsupported: of the load from what contacts can carry, over F; infeasible: of the proof from 0 */
+    double weight; /* the sum of the forces, over F, or of the proof's multipliers */
 } quasistatic_finding;
 
 /* `unsupported-body`, `no-equilibrium`: no forces in their cones, at any contact within the margin, balance the load on

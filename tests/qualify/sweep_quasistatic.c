@@ -185,7 +185,7 @@ static void judge_stop(const watch *w, const perp_state *state, const perp_error
     const bool unsupported = strcmp(code, "unsupported-body") == 0, no_balance = strcmp(code, "no-equilibrium") == 0;
     const bool infeasible = strcmp(code, "infeasible-command") == 0, start = strcmp(code, "penetrating-start") == 0;
     const bool missed = strcmp(code, "tolerance") == 0, open = strcmp(code, "not-converged") == 0;
-    quasistatic_finding finding = {QUASISTATIC_PROVED, 0.0};
+    quasistatic_finding finding = {.verdict = QUASISTATIC_PROVED};
     row[unsupported  ? UNSUPPORTED
         : infeasible ? INFEASIBLE
         : missed     ? TOLERANCE_MISSED
@@ -205,7 +205,8 @@ static void judge_stop(const watch *w, const perp_state *state, const perp_error
     }
     row[CLOSE] += finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
     if (finding.verdict == QUASISTATIC_DISPROVED) {
-        sweep_fail(w->result, "%s: not true (%.3g): %s", w->rung->name, finding.distance, error->message);
+        sweep_fail(w->result, "%s: not true (to %.3g, with forces of %.3g F): %s", w->rung->name, finding.distance,
+                   finding.weight, error->message);
     }
 }
 
