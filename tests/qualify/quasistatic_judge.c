@@ -277,28 +277,62 @@ static double *load(const constraint_list *c)
     return b;
 }
 
-quasistatic_finding quasistatic_judge_unsupported(const perp_model *model, const perp_run_settings *settings,
-                                                  const perp_rung *rung, const perp_state *state)
+/* How far a residual is from a proof: the largest cosine of a column with it, which is at most 0 at the minimum. */
+static double proof_gap(const constraint_list *c, const double *residual)
 {
-    constraint_list c = {.model = model, .settings = settings, .rung = rung};
-    open_list(&c, state);
-    choose_unheld(&c);
-    fill_list(&c, state->q);
-    double *b = load(&c), *y = need(calloc((size_t)c.count + 1, sizeof *y));
-    double *residual = need(calloc((size_t)c.rows + 1, sizeof *residual));
-    const double distance =
-        c.rows > 0 ? nonnegative_least_squares(c.rows, c.count, c.g, b, y, residual) / force_unit(model) : 0.0;
-    const double weight = sum_of(c.count, y) / force_unit(model);
+    double worst = 0.0, length = 0.0;
+    for (int i = 0; i < c->rows; i++) {
+        length += residual[i] * residual[i];
+    }
+    for (int j = 0; j < c->count; j++) {
+        const double *column = c->g + (ptrdiff_t)j * c->rows;
+        double product = 0.0, size = 0.0;
+        for (int i = 0; i < c->rows; i++) {
+            product += column[i] * residual[i];
+            size += column[i] * column[i];
+        }
+        worst = size > 0.0 && length > 0.0 ? fmax(worst, product / sqrt(size * length)) : worst;
+    }
+    return worst;
+}
+
+/* The load's distance from what the facets can carry; `gap` as above. */
+static quasistatic_finding carry(constraint_list *c, const perp_state *state, double *gap)
+{
+    quasistatic_finding finding = {.verdict = QUASISTATIC_CLOSE};
+    open_list(c, state);
+    choose_unheld(c);
+    fill_list(c, state->q);
+    double *b = load(c), *y = need(calloc((size_t)c->count + 1, sizeof *y));
+    double *residual = need(calloc((size_t)c->rows + 1, sizeof *residual));
+    const double unit = force_unit(c->model);
+    if (c->rows > 0) {
+        finding.distance = nonnegative_least_squares(c->rows, c->count, c->g, b, y, residual) / unit;
+        finding.weight = sum_of(c->count, y) / unit;
+    }
+    *gap = proof_gap(c, residual);
     free(b);
     free(y);
     free(residual);
-    close_list(&c);
-    /* a rung balances each row to 1e-8 F; around a round cone the facets carry what it does not */
-    const bool round = rung->own_cone == PERP_CONE_QUADRATIC;
-    return (quasistatic_finding){distance > 1e-7            ? QUASISTATIC_PROVED
-                                 : distance > 1e-8 || round ? QUASISTATIC_CLOSE
-                                                            : QUASISTATIC_DISPROVED,
-                                 distance, weight};
+    close_list(c);
+    return finding;
+}
+
+/* Proved by facets around round cones, disproved by facets inside. A rung balances each row to 1e-8 F. */
+quasistatic_finding quasistatic_judge_unsupported(const perp_model *model, const perp_run_settings *settings,
+                                                  const perp_rung *rung, const perp_state *state)
+{
+    constraint_list around = {.model = model, .settings = settings, .rung = rung};
+    constraint_list inside = {.model = model, .settings = settings, .rung = rung, .keeps_inside = true};
+    double gap;
+    quasistatic_finding finding = carry(&around, state, &gap);
+    if (finding.distance > 1e-7) {
+        finding.verdict = gap < 1e-7 ? QUASISTATIC_PROVED : QUASISTATIC_CLOSE;
+        return finding;
+    }
+    finding = carry(&inside, state, &gap);
+    finding.verdict = finding.distance > 1e-8 ? QUASISTATIC_CLOSE : QUASISTATIC_DISPROVED;
+    return finding;
 }
 
 quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const perp_run_settings *settings,
