@@ -8,9 +8,9 @@ where it was, and sweeps whose program is still the same, bit by bit, are not ru
 chunk that crashes is narrowed down to its first crashing case. What a sweep measured (tests/qualify/sweep_measure.h) is
 put together and stands on the page below the counts.
 
-    tools/qualify.py [--seed 1] [--jobs 2] [--only NAME] [--fraction F]
+    tools/qualify.py [--seed 1] [--jobs 2] [--only NAME] [--fraction F] [--kept]
 
---fraction runs the first part of every sweep, for trying things out; the page then says that it is incomplete.
+--kept runs nothing and writes the page from what is kept. --fraction runs the first part of every sweep, for trying things out; the page then says that it is incomplete.
 Exit: 0 if everything ran and held, 1 if not.
 """
 
@@ -134,15 +134,16 @@ def keep(path, result):
     os.replace(f"{path}.part", path)
 
 
-def run_sweeps(sweeps, seed, fraction, jobs, kept):
+def run_sweeps(sweeps, seed, fraction, jobs, kept, only_kept=False):
     work, results = [], {name: [] for name in sweeps}
     for name, sweep in sweeps.items():
         wanted = max(1, round(fraction * sweep["full"]))
         sweep["folder"] = f"{kept}/{digest_of(sweep['program'])}"
         os.makedirs(sweep["folder"], exist_ok=True)
         for first in range(0, wanted, sweep["chunk"]):
-            work.append((name, first, min(sweep["chunk"], wanted - first)))
-    progress = Progress(sum(count for _, _, count in work))
+            if not only_kept or os.path.exists(f"{sweep['folder']}/{name}-{seed}-{first}.json"):
+                work.append((name, first, min(sweep["chunk"], wanted - first)))
+    progress = Progress(max(1, sum(count for _, _, count in work)))
 
     def one(item):
         name, first, count = item
@@ -227,6 +228,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", metavar="NAME")
     parser.add_argument("--fraction", type=float, default=1.0)
+    parser.add_argument("--kept", action="store_true")
     parser.add_argument("--build", default=f"{ROOT}/build", help="where the sweeps were built")
     parser.add_argument("--page", default=f"{ROOT}/{PAGE}", help="where the result goes")
     options = parser.parse_args()
@@ -242,7 +244,8 @@ def main():
         described = json.loads(text)
         sweeps[described["sweep"]] = dict(described, program=program)
     version = version_of(programs)
-    results = run_sweeps(sweeps, options.seed, options.fraction, options.jobs, f"{options.build}/qualify")
+    results = run_sweeps(sweeps, options.seed, options.fraction, options.jobs, f"{options.build}/qualify",
+                         options.kept)
     page, met = render(sweeps, results, options.seed, version)
     with open(f"{options.page}.part", "w", encoding="utf-8") as file:
         file.write(page)

@@ -548,19 +548,6 @@ static perp_status solve_once(convex_step *c, perp_quasistatic *qs, perp_convex_
     return perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, info, error);
 }
 
-static double largest_entry(int n, const double *x)
-{
-    double largest = 0.0;
-    for (int i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(x[i]));
-    }
-    return largest;
-}
-
-/* A point that is no solution and has run away by so many sizes of the scene shows a motion without end, though one
- * that is too near to a supported one to be proven. */
-static const double FAR = 10.0;
-
 perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
 {
     convex_step *c = qs->own;
@@ -581,9 +568,6 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
     clip(c);
     const double residual = c->kappa > 0.0 ? off_centre(c, qs) : sharpen(c, qs);
     if (!(residual <= qs->settings->tolerance)) {
-        if (largest_entry(qs->free_count, c->point.x) > FAR) {
-            return perp_qs_unsupported(qs, c->point.x, error);
-        }
         if (info.outcome != PERP_OUTCOME_SOLVED) {
             return perp_qs_not_converged(qs, info.method, residual, error);
         }

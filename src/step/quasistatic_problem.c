@@ -139,8 +139,11 @@ static void row_weights(const perp_contact *c, int r, double weights[3])
     weights[2] = r == 0 ? 0.0 : perp_vec3_dot(d, c->o);
 }
 
+static const double ROUNDING = 1e-13;
+
 /* Row r of contact i over its free degrees of freedom into `out`; returns what the prescribed ones add at velocities
- * `given`. */
+ * `given`. A part of a point's velocity that is rounding beside the whole of it is none: with a normal that is off by
+ * 1e-16 a body would else be pried out of the way along a direction in which it only slides. */
 static double free_row(const perp_quasistatic *qs, int i, int r, const double *given, double *out)
 {
     const perp_contact_set *set = qs->contacts;
@@ -149,10 +152,13 @@ static double free_row(const perp_quasistatic *qs, int i, int r, const double *g
     double weights[3], prescribed = 0.0;
     row_weights(&set->contacts[i], r, weights);
     for (int k = 0, free = 0; k < columns; k++) {
-        double entry = 0.0;
+        double entry = 0.0, square = 0.0;
         for (int row = 0; row < set->rows; row++) {
-            entry += weights[row] * jacobian[(ptrdiff_t)row * columns + k];
+            const double part = jacobian[(ptrdiff_t)row * columns + k];
+            entry += weights[row] * part;
+            square += part * part;
         }
+        entry = fabs(entry) > ROUNDING * sqrt(square) ? entry : 0.0;
         const int dof = set->dofs[start + k];
         if (qs->free_of_dof[dof] >= 0) {
             out[free++] = entry;

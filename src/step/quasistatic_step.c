@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "step/quasistatic.h"
 
+#include <float.h>
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -41,6 +43,19 @@ static perp_status check_law(perp_quasistatic *qs, perp_residuals *total, perp_e
     return PERP_STATUS_OK;
 }
 
+/* A motion of so many sizes of the scene in one step is no answer, whatever it solves. */
+static const double FAR = 1e6;
+
+/* The largest motion in the step, in sizes of the scene (or in radians). */
+static double largest_motion(const perp_quasistatic *qs)
+{
+    double largest = 0.0;
+    for (int k = 0; k < qs->free_count; k++) {
+        largest = fmax(largest, fabs(qs->h * qs->x[k]));
+    }
+    return largest / fmax(qs->length_unit, 1.0);
+}
+
 static perp_status solve(perp_quasistatic *qs, perp_residuals *total, perp_error *error)
 {
     const double started = now_us();
@@ -48,6 +63,10 @@ static perp_status solve(perp_quasistatic *qs, perp_residuals *total, perp_error
     qs->info->solve_us += now_us() - started;
     if (status != PERP_STATUS_OK) {
         return status;
+    }
+    const double motion = largest_motion(qs);
+    if (!(motion <= FAR)) {
+        return perp_qs_not_converged(qs, "ran out of the scene and", fmin(motion, DBL_MAX), error);
     }
     for (int k = 0; k < qs->free_count; k++) {
         qs->v[qs->dof_of_free[k]] = qs->x[k];
