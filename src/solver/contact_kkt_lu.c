@@ -366,6 +366,18 @@ void perp_kkt_lu_factor(perp_kkt_lu *lu)
     }
 }
 
+int perp_kkt_lu_sign(const perp_kkt_lu *lu)
+{
+    const perp_kkt *kkt = lu->kkt;
+    int negative = 0;
+    for (int s = 0; s < kkt->super_count; s++) {
+        for (int place = kkt->super_first[s]; place < kkt->super_first[s + 1]; place++) {
+            negative += (lu->inverse[place] < 0.0) + (lu->pivots[place] != place - kkt->super_first[s]);
+        }
+    }
+    return negative % 2 == 0 ? 1 : -1;
+}
+
 /* ---- solution --------------------------------------------------------------------------------------------------- */
 
 static void gather(const perp_kkt *kkt, int s, const double *b, double *x)

@@ -79,7 +79,8 @@ struct perp_friction_workspace {
     perp_convex_iterate solved; /* a point kept aside */
     int *normal_start;          /* the normal rows alone, for a proof */
     double *normal_jacobian;
-    double error; /* the last that perp_friction_look returned */
+    double error;  /* the last that perp_friction_look returned */
+    double smooth; /* > 0: projections and |u_T| are smoothed by this, see friction_smooth.c */
 
     perp_lcp_workspace *lemke; /* for at most lemke_reserved variables */
     int lemke_reserved;
@@ -137,10 +138,38 @@ bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr);
 bool perp_friction_factor_dense(perp_friction_workspace *f);
 bool perp_friction_step_dense(perp_friction_workspace *f, double *dr);
 
+/* ---- friction_smooth.c: values of the smoothed projection -------------------------------------------------------- */
+
+#define PERP_FRICTION_ROUNDING 0.1 /* of |u_T|, beside the smoothing of projections */
+
+/* (lambda + sqrt(lambda^2 + 4 smooth^2)) / 2, without cancellation. */
+double perp_friction_smooth_value(double lambda, double smooth);
+/* Its derivative and 1 less that, likewise. */
+void perp_friction_smooth_derivative(double lambda, double smooth, double *derivative, double *rest);
+/* The smoothed projection on L. */
+void perp_friction_smooth_project(int size, double smooth, const double *a, double *projected);
+
 /* ---- the methods ------------------------------------------------------------------------------------------------ */
 
 /* Semismooth Newton from `at`, which changes: true once the judge says solved. */
 bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations);
+
+/* What the search of one run of Newton's method compares with: the merit of its last points. */
+enum { PERP_FRICTION_REMEMBERED = 8 };
+typedef struct perp_friction_memory {
+    double merit[PERP_FRICTION_REMEMBERED];
+    int count;
+} perp_friction_memory;
+
+/* One step of it, after perp_friction_look; `reg` regularises the matrix. False where numbers failed. */
+bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *at, double reg,
+                               perp_friction_memory *memory);
+/* Its parts, after perp_friction_look: the matrix, and the direction that removes `natural`, rd and rc, which goes to
+ * convex->dy and step (dv, -dy of the equations). */
+bool perp_friction_newton_factor(perp_friction_workspace *f, double reg);
+bool perp_friction_newton_solve(perp_friction_workspace *f, double reg);
+/* Smoothed projections, followed along the curve of their solutions. */
+bool perp_friction_smooth(perp_friction_workspace *f);
 
 typedef struct perp_friction_attempt {
     double r, z;        /* start: r e, z e */

@@ -12,50 +12,71 @@
 #include <math.h>
 #include <string.h>
 
-/* J of a cone, as its values along, across and opposite: alpha (I) inside and outside of L and its polar. */
+/* J of a cone or of a row by its eigenvalues, along (1, t), (1, -t) and across, and by 1 less each. */
 typedef struct cone_derivative {
-    bool mixed;
-    double all;    /* not mixed: J = all I */
-    double across; /* mixed */
-    double t[2];   /* mixed: direction of the argument's tail */
+    double value[3], rest[3];
+    double t[2]; /* direction of the argument's tail; 0 where the values are alike */
 } cone_derivative;
 
-static cone_derivative differentiate(int size, const double *a)
+static void set_values(cone_derivative *d, double along, double against, double across)
 {
-    cone_derivative d = {false, 0.0, 0.0, {0.0, 0.0}};
+    const double values[3] = {along, against, across};
+    for (int k = 0; k < 3; k++) {
+        d->value[k] = values[k];
+        d->rest[k] = 1.0 - values[k];
+    }
+}
+
+static cone_derivative differentiate_smooth(int size, const double *a, double length, double smooth)
+{
+    cone_derivative d = {{0.0}, {0.0}, {0.0, 0.0}};
+    const double far = a[0] + length, near = a[0] - length;
+    perp_friction_smooth_derivative(far, smooth, &d.value[0], &d.rest[0]);
+    perp_friction_smooth_derivative(near, smooth, &d.value[1], &d.rest[1]);
+    /* (p(far) - p(near)) / (far - near) */
+    const double slope = (far + near) / (hypot(far, 2.0 * smooth) + hypot(near, 2.0 * smooth));
+    d.value[2] = 0.5 * (1.0 + slope);
+    d.rest[2] = 0.5 * (1.0 - slope);
+    for (int i = 1; i < size && length > 0.0; i++) {
+        d.t[i - 1] = a[i] / length;
+    }
+    return d;
+}
+
+/* size 1: a row. */
+static cone_derivative differentiate(int size, const double *a, double smooth)
+{
+    cone_derivative d = {{0.0}, {0.0}, {0.0, 0.0}};
     double length = 0.0;
     for (int i = 1; i < size; i++) {
         length += a[i] * a[i];
     }
     length = sqrt(length);
+    if (smooth > 0.0) {
+        return differentiate_smooth(size, a, length, smooth);
+    }
     if (a[0] <= -length || a[0] >= length) {
-        d.all = a[0] >= length ? 1.0 : 0.0;
+        const double all = a[0] > 0.0 || (size > 1 && a[0] >= length) ? 1.0 : 0.0;
+        set_values(&d, all, all, all);
         return d;
     }
-    d.mixed = true;
-    d.across = (a[0] + length) / (2.0 * length);
+    set_values(&d, 1.0, 0.0, (a[0] + length) / (2.0 * length));
     for (int i = 1; i < size; i++) {
         d.t[i - 1] = a[i] / length;
     }
     return d;
 }
 
-/* The matrix with J's eigenvectors and the values f(1), f(0), f(across). */
-static void compose(int size, const cone_derivative *d, double one, double zero, double across, double *matrix)
+/* The matrix with J's eigenvectors and these values. */
+static void compose(int size, const cone_derivative *d, const double values[3], double *matrix)
 {
-    if (!d->mixed) {
-        for (int i = 0; i < size * size; i++) {
-            matrix[i] = i % (size + 1) == 0 ? (d->all > 0.5 ? one : zero) : 0.0;
-        }
-        return;
-    }
-    const double even = (one + zero) / 2.0, odd = (one - zero) / 2.0;
+    const double even = (values[0] + values[1]) / 2.0, odd = (values[0] - values[1]) / 2.0;
     matrix[0] = even;
     for (int i = 1; i < size; i++) {
         matrix[i] = matrix[i * size] = odd * d->t[i - 1];
         for (int j = 1; j < size; j++) {
             const double tij = d->t[i - 1] * d->t[j - 1];
-            matrix[i * size + j] = even * tij + across * ((i == j ? 1.0 : 0.0) - tij);
+            matrix[i * size + j] = even * tij + values[2] * ((i == j ? 1.0 : 0.0) - tij);
         }
     }
 }
@@ -71,51 +92,69 @@ static void multiply(int size, const double *matrix, const double *x, double fac
     }
 }
 
-/* omega = (I - J + reg J)^-1 J E by contact, fixed = -(I - J + reg J)^-1 F. */
+/* Contact i, or after them the bounds: its first slack; returns its rows. */
+static int rows_of(const perp_friction_workspace *f, int i, int *start)
+{
+    const perp_contact_qp *p = &f->scaled;
+    const bool bound = i >= p->contact_count;
+    *start = bound ? f->convex->contact_slacks + (i - p->contact_count) : p->row_start[i];
+    return bound ? 1 : p->row_start[i + 1] - *start;
+}
+
+/* omega = (I - J + reg J)^-1 J E by contact. */
 static void linearise(perp_friction_workspace *f, double reg)
 {
     perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    double *omega = c->omega, inverse[9];
-    for (int i = 0; i < c->m; i++) { /* rows; cones are overwritten */
-        const bool on = f->argument[i] > 0.0;
-        c->weight[i] = on ? 1.0 / reg : 0.0;
-        f->fixed[i] = on ? -f->natural[i] / reg : -f->natural[i];
-    }
-    for (int i = 0; i < p->contact_count; i++) {
-        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
-        if (rows == 1) {
-            omega[0] = c->weight[start];
-        } else {
-            const cone_derivative d = differentiate(rows, f->argument + start);
-            const double left = 1.0 - d.across + reg * d.across;
-            compose(rows, &d, 1.0 / reg, 0.0, d.across / left, omega);
-            compose(rows, &d, 1.0 / reg, 1.0, 1.0 / left, inverse);
-            multiply(rows, inverse, f->natural + start, -1.0, f->fixed + start);
+    double *omega = c->omega;
+    for (int i = 0; i < f->scaled.contact_count + c->bounds; i++) {
+        int start = 0;
+        const int rows = rows_of(f, i, &start);
+        const cone_derivative d = differentiate(rows, f->argument + start, f->smooth);
+        double weights[3];
+        for (int k = 0; k < 3; k++) {
+            weights[k] = d.value[k] / (d.rest[k] + reg * d.value[k]);
         }
-        omega += (ptrdiff_t)rows * rows;
+        if (rows == 1) {
+            c->weight[start] = weights[0];
+        }
+        if (i < f->scaled.contact_count) {
+            compose(rows, &d, weights, omega);
+            omega += (ptrdiff_t)rows * rows;
+        }
     }
     perp_friction_shift_omega(f);
+}
+
+/* fixed = -(I - J + reg J)^-1 F */
+static void weigh_natural(perp_friction_workspace *f, double reg)
+{
+    for (int i = 0; i < f->scaled.contact_count + f->convex->bounds; i++) {
+        int start = 0;
+        const int rows = rows_of(f, i, &start);
+        const cone_derivative d = differentiate(rows, f->argument + start, f->smooth);
+        double inverses[3], inverse[9];
+        for (int k = 0; k < 3; k++) {
+            inverses[k] = 1.0 / (d.rest[k] + reg * d.value[k]);
+        }
+        compose(rows, &d, inverses, inverse);
+        multiply(rows, inverse, f->natural + start, -1.0, f->fixed + start);
+    }
 }
 
 /* B = I - J + reg J and G = J E. */
 static void linearise_dense(perp_friction_workspace *f, double reg)
 {
-    const perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
     double *b = f->block_b, *g = f->block_g;
-    for (int i = 0; i < p->contact_count + c->bounds; i++) {
-        const bool bound = i >= p->contact_count;
-        const int start = bound ? c->contact_slacks + (i - p->contact_count) : p->row_start[i];
-        const int rows = bound ? 1 : p->row_start[i + 1] - start;
-        if (rows == 1) {
-            *g++ = f->argument[start] > 0.0 ? 1.0 : 0.0;
-            *b++ = f->argument[start] > 0.0 ? reg : 1.0;
-            continue;
+    for (int i = 0; i < f->scaled.contact_count + f->convex->bounds; i++) {
+        int start = 0;
+        const int rows = rows_of(f, i, &start);
+        const cone_derivative d = differentiate(rows, f->argument + start, f->smooth);
+        double left[3];
+        for (int k = 0; k < 3; k++) {
+            left[k] = d.rest[k] + reg * d.value[k];
         }
-        const cone_derivative d = differentiate(rows, f->argument + start);
-        compose(rows, &d, 1.0, 0.0, d.across, g);
-        compose(rows, &d, reg, 1.0, 1.0 - d.across + reg * d.across, b);
+        compose(rows, &d, d.value, g);
+        compose(rows, &d, left, b);
         for (int r = 0; r < rows; r++, g += rows, b += rows) {
             for (int k = 1; k < rows; k++) {
                 g[k] += g[0] * f->t[start + k];
@@ -124,20 +163,28 @@ static void linearise_dense(perp_friction_workspace *f, double reg)
     }
 }
 
-/* dr into convex->dy, dv into convex->step. */
-static bool find_step(perp_friction_workspace *f, double reg)
+bool perp_friction_newton_factor(perp_friction_workspace *f, double reg)
 {
-    perp_convex_workspace *c = f->convex;
     if (f->dense) {
         linearise_dense(f, reg);
-        for (int i = 0; i < c->m; i++) {
-            c->dy[i] = -f->natural[i];
-        }
-        return perp_friction_factor_dense(f) && perp_friction_step_dense(f, c->dy);
+        return perp_friction_factor_dense(f);
     }
     f->rho = f->delta = reg;
     linearise(f, reg);
     perp_friction_factor(f);
+    return true;
+}
+
+bool perp_friction_newton_solve(perp_friction_workspace *f, double reg)
+{
+    perp_convex_workspace *c = f->convex;
+    if (f->dense) {
+        for (int i = 0; i < c->m; i++) {
+            c->dy[i] = -f->natural[i];
+        }
+        return perp_friction_step_dense(f, c->dy);
+    }
+    weigh_natural(f, reg);
     return perp_friction_step(f, f->fixed, c->dy);
 }
 
@@ -185,11 +232,29 @@ static void advance(perp_friction_workspace *f, perp_convex_iterate *at, double 
     }
 }
 
+bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *at, double reg,
+                               perp_friction_memory *memory)
+{
+    double reference = 0.0, reached = 0.0;
+    memset(f->convex->dy, 0, (size_t)f->convex->m * sizeof(double));
+    memset(f->du, 0, (size_t)f->convex->m * sizeof(double));
+    memory->merit[memory->count++ % PERP_FRICTION_REMEMBERED] = merit(f, at, 0.0);
+    for (int i = 0; i < memory->count && i < PERP_FRICTION_REMEMBERED; i++) {
+        reference = fmax(reference, memory->merit[i]);
+    }
+    if (!perp_friction_newton_factor(f, reg) || !perp_friction_newton_solve(f, reg)) {
+        return false;
+    }
+    advance(f, at, search(f, at, reference, &reached));
+    return true;
+}
+
 bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations)
 {
-    enum { REMEMBERED = 8, PATIENCE = 30 };
+    enum { PATIENCE = 30 };
     static const double JUDGED = 1e-4; /* the scaled error that the judge is asked from on */
-    double last[REMEMBERED], best = INFINITY;
+    perp_friction_memory memory = {.count = 0};
+    double best = INFINITY;
     int since = 0;
     for (int k = 0; k <= iterations; k++) {
         const double error = perp_friction_look(f, at);
@@ -205,17 +270,9 @@ bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, i
             return false;
         }
         f->iterations++;
-        double reference = 0.0, reached = 0.0;
-        memset(f->convex->dy, 0, (size_t)f->convex->m * sizeof(double));
-        memset(f->du, 0, (size_t)f->convex->m * sizeof(double));
-        last[k % REMEMBERED] = merit(f, at, 0.0);
-        for (int i = 0; i <= k && i < REMEMBERED; i++) {
-            reference = fmax(reference, last[i]);
-        }
-        if (!find_step(f, fmax(1e-11, fmin(1e-4, 1e-2 * error)))) {
+        if (!perp_friction_newton_step(f, at, fmax(1e-11, fmin(1e-4, 1e-2 * error)), &memory)) {
             return false;
         }
-        advance(f, at, search(f, at, reference, &reached));
     }
     return false;
 }

@@ -112,6 +112,9 @@ double perp_friction_natural(perp_friction_workspace *f, const double *u, const 
             f->z[i] = u[i];
             f->argument[i] = y[i] - u[i];
             f->natural[i] = f->argument[i] > 0.0 ? u[i] : y[i];
+            if (f->smooth > 0.0) { /* less what the smoothed projection is above the other */
+                f->natural[i] -= perp_friction_smooth_value(-fabs(f->argument[i]), f->smooth);
+            }
             largest = fmax(largest, fabs(f->natural[i]));
         }
     }
@@ -121,13 +124,18 @@ double perp_friction_natural(perp_friction_workspace *f, const double *u, const 
         for (int i = start + 1; i < start + size; i++) {
             slip += u[i] * u[i];
         }
-        slip = sqrt(slip);
+        const double round = PERP_FRICTION_ROUNDING * f->smooth;
+        slip = sqrt(slip + round * round);
         for (int i = start; i < start + size; i++) {
             f->t[i] = i > start && slip > STICKS ? u[i] / slip : 0.0;
             f->z[i] = i == start ? u[i] + slip : u[i];
             f->argument[i] = y[i] - f->z[i];
         }
-        perp_cone_project(size, f->argument + start, projected);
+        if (f->smooth > 0.0) {
+            perp_friction_smooth_project(size, f->smooth, f->argument + start, projected);
+        } else {
+            perp_cone_project(size, f->argument + start, projected);
+        }
         for (int i = 0; i < size; i++) {
             f->natural[start + i] = y[start + i] - projected[i];
             largest = fmax(largest, fabs(f->natural[start + i]));

@@ -27,6 +27,7 @@ static const method_line METHODS[] = {
     {"islands", "bodies that nothing connects each on their own, by all the other methods"},
     {"ipm-w", "the same in the forces alone: local problems, and problems with inertia and few contacts"},
     {"proximal", "the interior point with inertia and compliance added, which are taken away by and by"},
+    {"smooth", "smoothed projections, the smoothing followed to nothing around turning points"},
     {"shift", "fixed point over convex cone problems, then Newton: problems with bodies"},
     {"ramp", "friction ramped up from none, each problem from the solution of the last"},
     {"lemke", "Lemke's method with polygons for circles, then Newton: a few contacts"},
@@ -69,11 +70,11 @@ static perp_status check_settings(const perp_friction_settings *settings, perp_e
         known = strcmp(METHODS[k].name, settings->method) == 0;
     }
     if (!known) {
-        return perp_fail(
-            error, PERP_STATUS_BAD_INPUT,
-            "there is no method `%s` for friction problems: newton, ipm, islands, ipm-w, proximal, shift, ramp, lemke, "
-            "gauss-seidel, restart",
-            settings->method);
+        return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                         "there is no method `%s` for friction problems: newton, ipm, islands, ipm-w, proximal, "
+                         "smooth, shift, ramp, lemke, "
+                         "gauss-seidel, restart",
+                         settings->method);
     }
     return PERP_STATUS_OK;
 }
@@ -285,6 +286,7 @@ static bool run_gauss_seidel(perp_friction_workspace *f)
 /* The methods after the first interior point, in the order of what they cost. */
 typedef enum step_kind {
     STEP_IPM,
+    STEP_SMOOTH,
     STEP_LEMKE,
     STEP_SHIFT,
     STEP_RAMP,
@@ -327,6 +329,8 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     switch (step->kind) {
     case STEP_IPM:
         return run_ipm(f, settings, step->dense, step->attempt);
+    case STEP_SMOOTH:
+        return perp_friction_smooth(f);
     case STEP_LEMKE:
         return perp_friction_lemke(f, LEMKE_ROUNDS);
     case STEP_SHIFT:
@@ -351,6 +355,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
+        {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 1000},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, 7, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, 8, false, 0.0, 0.0, 250},
@@ -420,6 +425,7 @@ static void reset(perp_friction_workspace *f, const perp_friction_settings *sett
     f->iterations = f->factorisations = 0;
     f->tau = f->eps = 0.0;
     f->inside = false;
+    f->smooth = 0.0;
 }
 
 /* The answer is left in `point`. */
