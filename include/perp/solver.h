@@ -267,7 +267,7 @@ typedef struct perp_mcp_newton_settings {
     const char *method;     /* of perp_mcp_newton_method_name: that one alone; NULL: the cascade */
     int max_iterations;     /* of one attempt; default 0: 200 */
     int max_factorisations; /* of all attempts: the cap on a hard problem's time, the same on every machine and run;
-                               a path search counts as one; default 0: 3000 */
+                               a path search counts as one; default 0: 5000 */
     const double *start;    /* n, moved between the bounds; NULL: the point there that is nearest to 0 */
     const volatile bool *cancel; /* honoured within one iteration; NULL: never */
 } perp_mcp_newton_settings;
@@ -323,7 +323,7 @@ typedef struct perp_friction_settings {
     const char *method;     /* of perp_friction_method_name: that one alone; NULL: the cascade */
     int max_iterations;     /* of one attempt; default 0: each method's own */
     int max_factorisations; /* of all attempts: the cap on a hard problem's time, the same on every machine and run;
-                               default 0: 3000 */
+                               default 0: 5000 */
     bool minimum_norm;      /* default true: of all forces with these motions and modes those of least norm */
     const double *warm_r;   /* friction: r of a similar problem; NULL: cold */
     const perp_convex_point *warm; /* contact friction: likewise */

@@ -71,6 +71,7 @@ struct perp_friction_workspace {
      * makes the judge look at the scaled error of that problem alone. */
     double tau, eps;
     double *centre_x, *centre_y;
+    double *along;  /* 4 slack vectors of friction_smooth.c */
     double *comply; /* (I + eps Omega)^-1, as convex->omega */
     bool inside;
     int *lag; /* by cone: iterations for which the interior point leaves the derivative of its shift out */
@@ -169,7 +170,7 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
 bool perp_friction_newton_factor(perp_friction_workspace *f, double reg);
 bool perp_friction_newton_solve(perp_friction_workspace *f, double reg);
 /* Smoothed projections, followed along the curve of their solutions. */
-bool perp_friction_smooth(perp_friction_workspace *f);
+bool perp_friction_smooth(perp_friction_workspace *f, double tau, double eps);
 
 typedef struct perp_friction_attempt {
     double r, z;        /* start: r e, z e */

@@ -70,6 +70,15 @@ static void recover_velocity(perp_friction_workspace *f, perp_convex_iterate *at
     memcpy(at->x, c->step, (size_t)c->n * sizeof *c->step);
 }
 
+static bool is_finite(const perp_friction_workspace *f)
+{
+    const perp_convex_workspace *c = f->convex;
+    const perp_convex_point *point = &f->point;
+    return perp_dense_is_finite(row_total(f), point->y) && perp_dense_is_finite(c->n, point->x) &&
+           perp_dense_is_finite(c->n, point->y_lower) && perp_dense_is_finite(c->n, point->y_upper) &&
+           perp_dense_is_finite(c->e, point->y_equality);
+}
+
 bool perp_friction_judge(perp_friction_workspace *f, perp_convex_iterate *at)
 {
     static const double ENOUGH = 1e-8;
@@ -81,7 +90,10 @@ bool perp_friction_judge(perp_friction_workspace *f, perp_convex_iterate *at)
         recover_velocity(f, at);
     }
     perp_friction_export(f, at);
-    if (f->local) {
+    if (!is_finite(f)) {
+        f->judged = INFINITY; /* a scaled point may overflow in the units of the problem */
+        f->judged_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
+    } else if (f->local) {
         f->judged = perp_friction_residual(f->local, f->point.y);
         f->judged_parts = (perp_contact_friction_residual){0.0, f->judged, 0.0};
     } else {

@@ -62,6 +62,7 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
     f->rd_change = perp_slice_cut(s, n, sizeof(double));
     f->centre_x = perp_slice_cut(s, n, sizeof(double));
     f->centre_y = perp_slice_cut(s, m, sizeof(double));
+    f->along = perp_slice_cut(s, 4 * m, sizeof(double));
     f->comply = perp_slice_cut(s, 3 * m, sizeof(double));
     f->residual = perp_slice_cut(s, n + e, sizeof(double));
     f->correction = perp_slice_cut(s, n + e, sizeof(double));

@@ -12,7 +12,10 @@
  * Both come from one factorisation of the derivative J by the other unknowns. Which way is onwards is said by the sign
  * of det J: log s falls where that is as at the start, and grows where it is not. Lengths are measured by the change of
  * the argument r - z of every contact beside its smallest eigenvalue or 2 s, and that of log s. Semismooth Newton is
- * tried from copies on the way. */
+ * tried from copies on the way.
+ *
+ * Without inertia there may be no solution for a large s: A + tau s I and u + eps s r have one, and lose both with s.
+ * With inertia that only adds turns. */
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 
@@ -54,34 +57,56 @@ void perp_friction_smooth_project(int size, double smooth, const double *a, doub
     }
 }
 
-/* d p / d log s of an eigenvalue, less what the rounding of |u_T| takes from it. */
-static double parameter_value(double lambda, double smooth, double shift)
+/* Of an eigenvalue: d p / d log s, less p' times how fast z grows. */
+static double parameter_value(double lambda, double smooth, double growth)
 {
     double derivative = 0.0, rest = 0.0;
     perp_friction_smooth_derivative(lambda, smooth, &derivative, &rest);
-    return 2.0 * smooth * smooth / hypot(lambda, 2.0 * smooth) - derivative * shift;
+    return 2.0 * smooth * smooth / hypot(lambda, 2.0 * smooth) - derivative * growth;
 }
 
-/* dF / d log s in place of F. */
-static void differentiate_parameter(perp_friction_workspace *f)
+/* dF / d log s of a cone, of which z grows by `growth`. */
+static void differentiate_cone(int size, double s, const double *a, const double *growth, double *out)
 {
-    const perp_convex_workspace *c = f->convex;
+    const double length = tail_length(size, a), far = a[0] + length, near = a[0] - length;
+    const double across = 0.5 * (1.0 + (far + near) / (hypot(far, 2.0 * s) + hypot(near, 2.0 * s)));
+    double along = 0.0;
+    for (int i = 1; i < size && length > 0.0; i++) {
+        along += growth[i] * a[i] / length;
+    }
+    const double first = parameter_value(far, s, growth[0] + along);
+    const double second = parameter_value(near, s, growth[0] - along);
+    out[0] = -0.5 * (first + second);
+    for (int i = 1; i < size; i++) {
+        const double t = length > 0.0 ? a[i] / length : 0.0;
+        out[i] = -0.5 * (first - second) * t + across * (growth[i] - along * t);
+    }
+}
+
+/* d / d log s of F and of the balance, in place of them. */
+static void differentiate_parameter(perp_friction_workspace *f, const perp_convex_iterate *at)
+{
+    perp_convex_workspace *c = f->convex;
     const double s = f->smooth;
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            f->natural[i] = -parameter_value(f->argument[i], s, 0.0);
+            f->natural[i] = -parameter_value(f->argument[i], s, f->eps * at->y[i]);
         }
     }
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start, size = c->cones[k].size;
-        const double *a = f->argument + start, length = tail_length(size, a), round = PERP_FRICTION_ROUNDING * s;
-        const double shift = round * round / hypot(tail_length(size, f->u + start), round);
-        const double far = parameter_value(a[0] + length, s, shift), near = parameter_value(a[0] - length, s, shift);
-        f->natural[start] = -0.5 * (far + near);
-        for (int i = 1; i < size; i++) {
-            f->natural[start + i] = length > 0.0 ? -0.5 * (far - near) * a[i] / length : 0.0;
+        const double round = PERP_FRICTION_ROUNDING * s;
+        double growth[3] = {round * round / hypot(tail_length(size, f->u + start), round), 0.0, 0.0};
+        for (int i = 0; i < size; i++) {
+            growth[i] += f->eps * at->y[start + i];
+            growth[0] += f->eps * f->t[start + i] * at->y[start + i];
         }
+        differentiate_cone(size, s, f->argument + start, growth, f->natural + start);
     }
+    for (int j = 0; j < c->n; j++) {
+        c->rd[j] = f->tau * at->x[j];
+    }
+    memset(c->rc, 0, (size_t)c->e * sizeof(double));
 }
 
 /* ---- lengths along the curve ------------------------------------------------------------------------------------ */
@@ -91,9 +116,18 @@ static void differentiate_parameter(perp_friction_workspace *f)
 typedef struct curve {
     double *weight, *tangent, *newton, *parameter; /* slack vectors: of lengths; changes of the argument */
     double log_smooth, tangent_log;
-    double length; /* of the next step */
-    int sign;      /* of det J at the start */
+    double length;   /* of the next step */
+    int sign;        /* of det J at the start */
+    double tau, eps; /* inertia and compliance beside s */
 } curve;
+
+/* s, and inertia and compliance with it. */
+static void set_smooth(perp_friction_workspace *f, const curve *p, double smooth)
+{
+    f->smooth = smooth;
+    f->tau = p->tau * smooth;
+    f->eps = p->eps * smooth;
+}
 
 static void weigh(const perp_friction_workspace *f, double *weight)
 {
@@ -179,18 +213,15 @@ static void move(const perp_friction_workspace *f, const perp_convex_iterate *al
 }
 
 /* Both directions, after perp_friction_look. */
-static bool find_directions(perp_friction_workspace *f, const curve *p)
+static bool find_directions(perp_friction_workspace *f, const curve *p, const perp_convex_iterate *at)
 {
     static const double REG = 1e-11;
-    perp_convex_workspace *c = f->convex;
     if (!perp_friction_newton_factor(f, REG) || !perp_friction_newton_solve(f, REG)) {
         return false;
     }
     keep_direction(f, 1.0, &f->solved);
     change_argument(f, p->newton);
-    differentiate_parameter(f);
-    memset(c->rd, 0, (size_t)c->n * sizeof(double));
-    memset(c->rc, 0, (size_t)c->e * sizeof(double));
+    differentiate_parameter(f, at);
     if (!perp_friction_newton_solve(f, REG)) {
         return false;
     }
@@ -202,10 +233,10 @@ static bool find_directions(perp_friction_workspace *f, const curve *p)
 static bool find_tangent(perp_friction_workspace *f, curve *p)
 {
     perp_convex_workspace *c = f->convex;
-    f->smooth = exp(p->log_smooth);
+    set_smooth(f, p, exp(p->log_smooth));
     perp_friction_look(f, &c->at);
     weigh(f, p->weight);
-    if (!find_directions(f, p)) {
+    if (!find_directions(f, p, &c->at)) {
         return false;
     }
     const int sign = determinant_sign(f);
@@ -229,13 +260,13 @@ static int correct(perp_friction_workspace *f, const curve *p, double *log_smoot
     perp_convex_workspace *c = f->convex;
     double last = INFINITY;
     for (int k = 0;; k++) {
-        f->smooth = exp(*log_smooth);
+        set_smooth(f, p, exp(*log_smooth));
         const double error = perp_friction_look(f, &c->trial);
         if (error < NEAR * f->smooth) {
             return k;
         }
         if (k == CORRECTIONS || (k > 1 && !(error < CONTRACTS * last)) || !(error < INFINITY) ||
-            perp_friction_must_stop(f) || !find_directions(f, p)) {
+            perp_friction_must_stop(f) || !find_directions(f, p, &c->trial)) {
             return -1;
         }
         last = error;
@@ -277,10 +308,11 @@ static bool advance(perp_friction_workspace *f, curve *p)
 }
 
 /* The point of the curve for a large s. */
-static bool start(perp_friction_workspace *f, double smooth)
+static bool start(perp_friction_workspace *f, const curve *p)
 {
     enum { ITERATIONS = 40 };
     static const double REG = 1e-11;
+    const double smooth = exp(p->log_smooth);
     perp_convex_workspace *c = f->convex;
     perp_friction_memory memory = {.count = 0};
     memset(c->at.x, 0, (size_t)c->n * sizeof(double));
@@ -294,7 +326,7 @@ static bool start(perp_friction_workspace *f, double smooth)
     for (int k = 0; k < c->cone_count; k++) {
         c->at.y[c->cones[k].start] = smooth;
     }
-    f->smooth = smooth;
+    set_smooth(f, p, smooth);
     for (int k = 0; k < ITERATIONS && !perp_friction_must_stop(f); k++) {
         if (perp_friction_look(f, &c->at) < NEAR * smooth) {
             return true;
@@ -307,29 +339,33 @@ static bool start(perp_friction_workspace *f, double smooth)
     return false;
 }
 
-bool perp_friction_smooth(perp_friction_workspace *f)
+bool perp_friction_smooth(perp_friction_workspace *f, double tau, double eps)
 {
     enum { POLISH = 10 };
     static const double FIRST = 10.0, LAST = 1e-13, CLOSE = 0.03, LENGTH = 0.3;
     perp_convex_workspace *c = f->convex;
-    curve p = {.weight = f->comply, /* which only proximal terms use */
-               .newton = f->comply + c->m,
-               .parameter = f->comply + (ptrdiff_t)2 * c->m,
-               .tangent = f->centre_y,
+    curve p = {.weight = f->along,
+               .newton = f->along + c->m,
+               .parameter = f->along + (ptrdiff_t)2 * c->m,
+               .tangent = f->along + (ptrdiff_t)3 * c->m,
                .log_smooth = log(FIRST),
-               .length = LENGTH};
+               .length = LENGTH,
+               .tau = tau,
+               .eps = eps};
     double polish_below = CLOSE;
-    bool solved = false, goes_on = start(f, FIRST);
+    memset(f->centre_x, 0, (size_t)c->n * sizeof(double));
+    memset(f->centre_y, 0, (size_t)c->m * sizeof(double));
+    bool solved = false, goes_on = start(f, &p);
     while (!solved && goes_on && !perp_friction_must_stop(f)) {
         goes_on = advance(f, &p) && p.log_smooth < log(FIRST) + 1.0 && p.log_smooth > log(LAST);
         const double smooth = exp(p.log_smooth);
-        f->smooth = 0.0;
+        set_smooth(f, &p, 0.0);
         if (smooth < polish_below) {
             polish_below = 0.2 * smooth;
             perp_convex_copy(c, &c->at, &c->kept);
             solved = perp_friction_newton(f, &c->kept, POLISH);
         }
     }
-    f->smooth = 0.0;
+    set_smooth(f, &p, 0.0);
     return solved;
 }

@@ -10,6 +10,7 @@
  *   restart       Newton from many points
  *
  * Only the residual of the problem's class says "solved". */
+#include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 
 #include <float.h>
@@ -75,6 +76,33 @@ static perp_status check_settings(const perp_friction_settings *settings, perp_e
                          "smooth, shift, ramp, lemke, "
                          "gauss-seidel, restart",
                          settings->method);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* A method that cannot take the problem as it was set up is refused, with one that can. */
+static perp_status check_method(const perp_friction_workspace *f, const char *method, perp_error *error)
+{
+    const bool bodies = !f->local;
+    const struct {
+        const char *name;
+        bool can;
+        const char *needs, *instead;
+    } needs[] = {
+        {"ipm", bodies, "bodies", "ipm-w"},
+        {"islands", bodies && f->island && f->islands.count > 1, "bodies that are not all connected",
+         bodies ? "ipm" : "ipm-w"},
+        {"shift", bodies, "bodies", "ipm-w"},
+        {"ramp", bodies, "bodies", "ipm-w"},
+        {"lemke", f->has_lemke, "bodies with a few contacts", bodies ? "ipm" : "ipm-w"},
+        {"ipm-w", f->has_dense, "inertia, not too many contacts, and no equations", "ipm"},
+        {"gauss-seidel", f->has_dense, "inertia, not too many contacts, and no equations", "ipm"},
+    };
+    for (size_t k = 0; method && k < sizeof needs / sizeof *needs; k++) {
+        if (strcmp(method, needs[k].name) == 0 && !needs[k].can) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the method `%s` is for problems with %s: take %s", method,
+                             needs[k].needs, needs[k].instead);
+        }
     }
     return PERP_STATUS_OK;
 }
@@ -300,7 +328,7 @@ typedef struct fallback {
     step_kind kind;
     int attempt; /* ipm */
     bool dense;
-    double tau, eps;    /* proximal */
+    double tau, eps;    /* proximal, smooth */
     int factorisations; /* at most, so that something is left for those that follow */
 } fallback;
 
@@ -330,7 +358,7 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_IPM:
         return run_ipm(f, settings, step->dense, step->attempt);
     case STEP_SMOOTH:
-        return perp_friction_smooth(f);
+        return perp_friction_smooth(f, step->tau, step->eps);
     case STEP_LEMKE:
         return perp_friction_lemke(f, LEMKE_ROUNDS);
     case STEP_SHIFT:
@@ -355,7 +383,8 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
-        {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 1000},
+        {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 1500},
+        {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, 7, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, 8, false, 0.0, 0.0, 250},
@@ -412,7 +441,7 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
 
 static void reset(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
-    enum { FACTORISATIONS = 3000 };
+    enum { FACTORISATIONS = 5000 };
     perp_convex_workspace *c = f->convex;
     f->best_residual = INFINITY;
     f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
@@ -470,12 +499,24 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
     if (status == PERP_STATUS_OK) {
         status = perp_friction_setup_local(workspace, problem, error);
     }
+    if (status == PERP_STATUS_OK) {
+        status = check_method(workspace, chosen.method, error);
+    }
     if (status != PERP_STATUS_OK) {
         return status;
     }
     run(workspace, &chosen, info);
-    memcpy(r, workspace->point.y, (size_t)(problem->contacts * problem->dim) * sizeof *r);
+    const int size = problem->contacts * problem->dim;
+    memcpy(r, workspace->point.y, (size_t)size * sizeof *r);
     perp_friction_velocity(problem, r, u);
+    if (!perp_dense_is_finite(size, u)) { /* forces that are finite, but overflow times W */
+        memset(r, 0, (size_t)size * sizeof *r);
+        perp_friction_velocity(problem, r, u);
+        info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
+        info->minimum_norm = false;
+        info->residual = perp_friction_residual(problem, r);
+        info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+    }
     return PERP_STATUS_OK;
 }
 
@@ -501,6 +542,9 @@ perp_status perp_contact_friction_solve(const perp_contact_friction *problem, co
     }
     if (status == PERP_STATUS_OK) {
         status = perp_convex_check_definite(workspace->convex, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = check_method(workspace, chosen.method, error);
     }
     if (status != PERP_STATUS_OK) {
         return status;
