@@ -3,6 +3,7 @@
  *   newton        from the previous step's solution, where there is one
  *   ipm, ipm-w    interior point with the shift in its matrix, ended by Newton, with bodies or in the forces alone
  *   islands       where that fails and the bodies are not all connected: each island on its own, by all that follows
+ *   smooth        continuation in a smoothing, around turning points
  *   shift, ramp   convex problems for every guess of the shift; friction ramped up from none
  *   proximal      with inertia and compliance that vanish; then the interior point from other starts
  *   lemke         small problems: circles as polygons
