@@ -211,7 +211,7 @@ static void measure_columns(const perp_contact_qp *p, double *sums)
  * have some do on the average. Returns whether A is zero: then |H_j|^2 is all there is. */
 static bool measure_inertia(const perp_contact_qp *p, const double *columns, double *diagonal)
 {
-    static const double NOTHING = 1e-14;
+    static const double NOTHING = 1e-14, LITTLE = 1e-20; /* 1e-10 of an entry: rounding, which holds nothing */
     const double *h = p->hessian;
     double most = 0.0, logs = 0.0, widest = 0.0;
     int some = 0;
@@ -235,7 +235,7 @@ static bool measure_inertia(const perp_contact_qp *p, const double *columns, dou
     }
     const double mean = some > 0 ? ldexp(1.0, (int)(logs / some)) : most > 0.0 ? most / fmax(widest, DBL_MIN) : 1.0;
     for (int j = 0; j < p->n; j++) {
-        const double held = columns[j] > 0.0 ? columns[j] : widest > 0.0 ? widest : 1.0;
+        const double held = columns[j] > LITTLE * widest ? columns[j] : widest > 0.0 ? widest : 1.0;
         diagonal[j] = diagonal[j] > NOTHING * most ? diagonal[j] : mean * held;
     }
     return most == 0.0;
