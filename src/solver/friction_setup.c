@@ -208,9 +208,10 @@ static void measure_columns(const perp_contact_qp *p, double *sums)
 }
 
 /* A_jj into `diagonal`; unknowns without inertia or stiffness all count as the one that contacts hold most, max
- * |H_j|^2, in proportion to those that have some. Each by its own |H_j|^2 would take an unknown that rounding alone
- * holds for the unit of force, and was measured to leave twice as many quasistatic problems unsolved. Returns whether A
- * is zero. */
+ * |H_j|^2, in proportion to those that have some. Each by its own |H_j|^2 takes an unknown that rounding alone holds
+ * for the unit of force; with a floor against that it solves as many (1,771 of 1,800 quasistatic problems of the
+ * sweep's seeds 1, 77 and 78, this 1,775, of which the 5 more are of seed 77, which it was chosen on). Returns whether
+ * A is zero. */
 static bool measure_inertia(const perp_contact_qp *p, const double *columns, double *diagonal)
 {
     static const double NOTHING = 1e-14;
