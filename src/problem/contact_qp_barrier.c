@@ -49,7 +49,7 @@ static double contacts_off_centre(const perp_contact_qp *p, double kappa, const 
         const int rows = p->row_start[i + 1] - p->row_start[i], start = p->slack_start[i];
         const int size = p->slack_start[i + 1] - start;
         const bool cone = p->quadratic && p->quadratic[i];
-        double s[LONGEST];
+        double s[LONGEST] = {0.0};
         for (int k = 0; k < size; k++) {
             double unit[LONGEST] = {0.0};
             if (!p->rays && k < LONGEST) {

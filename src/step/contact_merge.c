@@ -4,6 +4,8 @@
  * step began with come first, in their order, then those that are new. */
 #include "step/run_private.h"
 
+#include <assert.h>
+
 typedef struct span {
     const perp_contact_record *records;
     int start, end;
@@ -61,6 +63,7 @@ static void merge_manifold(contact_log *log, const span *step, const span *end, 
             continue;
         }
         const perp_contact *now = same >= 0 ? &end->records[same].contact : nearest_of(end);
+        assert(now || same < 0); /* what is found is there */
         record.contact.phi = now ? now->phi : margin;
         if (now) {
             record.contact.point_a = now->point_a;

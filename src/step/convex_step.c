@@ -2,6 +2,7 @@
 
 #include "step/run_private.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -299,6 +300,7 @@ void perp_convex_step_accept(perp_quasistatic *qs)
 static double cone_gap(int size, const double *y, const double *s)
 {
     double u[3], length = 0.0, worst = 0.0;
+    assert(size == 2 || size == 3); /* fill_rays makes no other cone */
     for (int k = 0; k < size; k++) {
         u[k] = y[k] - s[k];
         length += k > 0 ? u[k] * u[k] : 0.0;

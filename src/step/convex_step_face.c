@@ -12,6 +12,7 @@
  * the problem it is exact only in the limit. */
 #include "step/convex_step.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const double BEARS = 1e-9;    /* of F: a ray with less bears nothing */
@@ -69,6 +70,7 @@ static void add_equation(face_builder *f, int i, const double *jacobian, const d
     const perp_contact_qp *p = &f->c->qp;
     const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
     const int rows = p->row_start[i + 1] - p->row_start[i];
+    assert(rows <= 3); /* n, t, o */
     for (int k = 0; k < columns; k++) {
         double sum = 0.0;
         for (int r = 0; r < rows; r++) {
@@ -119,13 +121,13 @@ static void add_given(face_builder *f)
 
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
-/* The slacks of contact i for which `keep` holds stay inequalities. */
-static void add_contact(face_builder *f, int i, const double *jacobian, const double *ray, const bool *keep)
+/* Of the `count` slacks of contact i those for which `keep` holds stay inequalities. */
+static void add_contact(face_builder *f, int i, const double *jacobian, const double *ray, int count, const bool *keep)
 {
     convex_step *c = f->c;
     const perp_contact_qp *p = &c->qp;
     const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-    const int count = c->slack_start[i + 1] - c->slack_start[i], before = f->slacks;
+    const int before = f->slacks;
     for (int k = 0; k < count; k++) {
         if (keep[k]) {
             memcpy(c->face_ray + f->rays, ray + (ptrdiff_t)k * rows, (size_t)rows * sizeof(double));
@@ -151,7 +153,9 @@ static void add_cone(face_builder *f, int i, const double *jacobian, const doubl
     convex_step *c = f->c;
     const double *y = c->point.y + c->slack_start[i], *offset = c->offset + c->slack_start[i];
     const double length = hypot(y[1], y[2]);
+    const int count = c->slack_start[i + 1] - c->slack_start[i];
     bool keep[3] = {false, false, false};
+    assert(count == 3); /* cones of two are the smoothed law's, which has one answer */
     if (y[0] <= BEARS) {
         keep[0] = keep[1] = keep[2] = true;
     } else if (y[0] - length > INSIDE * y[0]) {
@@ -169,7 +173,7 @@ static void add_cone(face_builder *f, int i, const double *jacobian, const doubl
         add_equation(f, i, jacobian, across, -t[1] * offset[1] + t[0] * offset[2]);
         keep[0] = true;
     }
-    add_contact(f, i, jacobian, ray, keep);
+    add_contact(f, i, jacobian, ray, count, keep);
 }
 
 static void add_rays(face_builder *f, int i, const double *jacobian, const double *ray)
@@ -195,7 +199,7 @@ static void add_rays(face_builder *f, int i, const double *jacobian, const doubl
             add_equation(f, i, jacobian, ray + (ptrdiff_t)k * rows, c->offset[start + k]);
         }
     }
-    add_contact(f, i, jacobian, ray, keep);
+    add_contact(f, i, jacobian, ray, count, keep);
 }
 
 static void build(face_builder *f)

@@ -1,6 +1,7 @@
 /* The step problem of quasistatic rungs: quasistatic.h says what it is. */
 #include "step/quasistatic.h"
 
+#include <assert.h>
 #include <float.h>
 #include <string.h>
 
@@ -150,6 +151,7 @@ static double free_row(const perp_quasistatic *qs, int i, int r, const double *g
     const int start = set->dof_start[i], columns = set->dof_start[i + 1] - start;
     const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start;
     double weights[3], prescribed = 0.0;
+    assert(set->rows <= 3); /* n, t, o */
     row_weights(&set->contacts[i], r, weights);
     for (int k = 0, free = 0; k < columns; k++) {
         double entry = 0.0, square = 0.0;

@@ -13,6 +13,7 @@
  * where u_t = 0, and in the part of the cone's edge that opposes u_t otherwise. Of these the one of least norm. */
 #include "step/rigid_step.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const double BEARS = 1e-9;    /* of F: less is no force */
@@ -30,6 +31,7 @@ static void add_motion_row(rigid_step *s, int i, const double *jacobian, const d
     const int rows = p->row_start[i + 1] - p->row_start[i];
     const double *w = s->offset + p->row_start[i];
     double offset = 0.0;
+    assert(rows <= 3); /* n, t, o */
     for (int r = 0; r < rows; r++) {
         offset += combination[r] * w[r];
     }

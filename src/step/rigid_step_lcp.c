@@ -18,7 +18,7 @@ static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, int n, per
     if (n <= s->lcp_capacity) {
         return PERP_STATUS_OK;
     }
-    const size_t size = (size_t)(n + n / 2), bytes[] = {size * size, size, size, size, 2 * size};
+    const size_t size = (size_t)n + (size_t)n / 2, bytes[] = {size * size, size, size, size, 2 * size};
     double **const arrays[] = {&s->m, &s->q, &s->z, &s->w, &s->ray};
     perp_lcp_workspace_free(s->lcp);
     s->lcp = NULL;
