@@ -162,9 +162,10 @@ PERP_API perp_convex_residual perp_cone_qp_residual(const perp_cone_qp *problem,
 PERP_API perp_convex_residual perp_contact_qp_residual(const perp_contact_qp *problem, const perp_convex_point *point);
 
 /* Of a contact qp whose constraints are softened, kappa > 0: the minimum of 1/2 x'H x + g'x - kappa log s_k over all
- * rows and finite bounds - kappa/2 log(s_0^2 - |s_1|^2) over the cones (of at most 8 slacks), on C x = d. Primal and
- * dual as above, with y = kappa s^-1 as multipliers; complementarity is the largest entry of s o y - kappa e (for a row
- * s y - kappa, for a cone s . y - kappa and s_0 y_1 + y_0 s_1), over 1 + max |g|; +infinity where s is not inside. */
+ * rows and finite bounds - kappa/2 log(s_0^2 - |s_1|^2) over the cones, on C x = d. Cones, and contacts
+ * without rays, have at most 8 slacks (else +infinity). Primal and dual as above, with y = kappa s^-1 as multipliers;
+ * complementarity is the largest entry of s o y - kappa e (for a row s y - kappa, for a cone s . y - kappa and s_0 y_1
+ * + y_0 s_1), over 1 + max |g|; +infinity where s is not inside. */
 PERP_API perp_convex_residual perp_contact_qp_barrier_residual(const perp_contact_qp *problem, double kappa,
                                                                const perp_convex_point *point);
 

@@ -49,6 +49,9 @@ static double contacts_off_centre(const perp_contact_qp *p, double kappa, const 
         const int rows = p->row_start[i + 1] - p->row_start[i], start = p->slack_start[i];
         const int size = p->slack_start[i + 1] - start;
         const bool cone = p->quadratic && p->quadratic[i];
+        if ((cone && size > LONGEST) || (!p->rays && rows > LONGEST)) {
+            return INFINITY; /* no residual is small that was not computed */
+        }
         double s[LONGEST] = {0.0};
         for (int k = 0; k < size; k++) {
             double unit[LONGEST] = {0.0};
