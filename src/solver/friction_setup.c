@@ -475,6 +475,8 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
     f->scaled = (perp_contact_qp){.contact_count = problem->contacts,
                                   .row_start = f->row_start,
                                   .dof_start = f->dof_start,
+                                  .dofs = f->dof_start, /* none of these and of the next: there are no bodies */
+                                  .jacobian = f->offset,
                                   .slack_start = f->row_start,
                                   .offset = f->offset,
                                   .quadratic = f->quadratic};
