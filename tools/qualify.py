@@ -26,6 +26,7 @@ import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGE = "docs/qualification.md"
+TARGETS = "docs/unmet.md"
 
 
 def git(*arguments):
@@ -190,6 +191,12 @@ def render_table(name, table):
             "|---|" + "---:|" * len(columns), *(line(row, rows[row]) for row in sorted(rows)), line("all", total)]
 
 
+def unmet_targets():
+    """Targets that no sweep counts and that stand unmet, as list items."""
+    with open(f"{ROOT}/{TARGETS}", encoding="utf-8") as file:
+        return [line.rstrip() for line in file if line.startswith(("- ", "  "))]
+
+
 def render(sweeps, results, seed, version):
     lines = [
         "# Qualification", "",
@@ -214,6 +221,7 @@ def render(sweeps, results, seed, version):
         unmet += [f"- `{name}` case {f['index']}: {f['reason'].replace('|', '/')}" for f in failures[:20]]
         if failed > 20:
             unmet.append(f"- `{name}`: and {failed - 20:,} more")
+    unmet += unmet_targets()
     lines += ["", "## Unmet", "", *(unmet or ["Nothing: every case of every sweep held."])]
     for name in sweeps:
         table = merged_table(results[name])
