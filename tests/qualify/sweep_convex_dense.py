@@ -51,7 +51,7 @@ class ConvexDense:
     name = "convex_dense"
     checks = ("dense qps with the traits of Maros and Meszaros' (H of any rank, dependent equations, scales over ten "
               "decades): solved to 1e-6, none falsely; beside PIQP and ProxQP at 1e-6 and 1e-9 below")
-    full, sample, chunk = 1000, 60, 50
+    full, sample, chunk = 1000, 40, 50
     kinds = ["solved to 1e-9", "to 1e-6 only", "not solved"]
 
     @staticmethod

@@ -326,7 +326,7 @@ const sweep the_sweep = {
         "forces balance, every stop has a type, and unsupported bodies and infeasible commands are proved again by "
         "Farkas' lemma",
     .full = 1000,
-    .sample = 30,
+    .sample = 12,
     .chunk = 20,
     .kinds = {"groove", "bin", "stack", "table", "gripper", "articulated"},
     .run = run,
