@@ -230,7 +230,14 @@ static int print_json(const perp_model *model, const perp_state *state, const pe
     return code;
 }
 
-/* Simulates, and completes or abandons the CSV files. */
+/* A run that its physics or its solver ended: what it did up to there is what one wants to look at. */
+static bool stopped_on_the_way(perp_status status, const perp_run_result *result)
+{
+    return status != PERP_STATUS_OK && status != PERP_STATUS_BAD_INPUT && status != PERP_STATUS_CANCELLED &&
+           status != PERP_STATUS_OUT_OF_MEMORY && result->rung != NULL;
+}
+
+/* Simulates, and completes the CSV files, also of a run that stopped on the way; one that was interrupted leaves none. */
 static perp_status simulate(const cli_arguments *a, const perp_model *model, perp_state *state, perp_run_result *result,
                             highlights *seen, perp_error *error)
 {
@@ -248,6 +255,13 @@ static perp_status simulate(const cli_arguments *a, const perp_model *model, per
     if (w.csv && (status == PERP_STATUS_OK || w.csv_failed)) {
         /* Committing after a failed write fails with the system's reason, and removes what was written. */
         return perp_csv_commit(w.csv, error);
+    }
+    if (w.csv && stopped_on_the_way(status, result)) {
+        perp_error unwritten = {0};
+        if (perp_csv_commit(w.csv, &unwritten) != PERP_STATUS_OK) {
+            cli_fail(EXIT_REFUSED, "%s", unwritten.message);
+        }
+        return status;
     }
     perp_csv_abandon(w.csv);
     return status;
@@ -270,7 +284,12 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
         status = simulate(a, model, &state, &result, &seen, &error);
     }
     int code = EXIT_DONE;
+    const bool ran = started && (status == PERP_STATUS_OK || stopped_on_the_way(status, &result));
+    if (!json && ran && !cli_value(a, "--quiet")) {
+        print_summary(model, &state, &result, &seen);
+    }
     if (status != PERP_STATUS_OK) {
+        fflush(stdout); /* the reason comes last, also where both go to one file */
         locate_failure(scene, &error);
         print_failure(&error);
         code = exit_code(&error);
@@ -279,8 +298,6 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
         const int written = print_json(started ? model : NULL, started ? &state : NULL, started ? &result : NULL,
                                        status == PERP_STATUS_OK ? NULL : &error);
         code = written == EXIT_DONE ? code : written;
-    } else if (status == PERP_STATUS_OK && !cli_value(a, "--quiet")) {
-        print_summary(model, &state, &result, &seen);
     }
     if (started) {
         perp_state_free(&state);

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import PERP
+from conftest import ROOT, PERP
 
 MIXED = """
 perp: 1
@@ -231,6 +231,17 @@ def test_full_disk_on_standard_output(perp):
         for extra in ([], ["--json"]):
             done = perp("run", scene, *extra, code=1, stdout=full)
             assert "cannot write to standard output: No space left on device" in done.stderr
+
+
+def test_a_run_that_stops_keeps_what_it_did(perp, tmp_path):
+    """The fingers' positions are forced into the sphere: a stop with a reason, behind steps that are worth seeing."""
+    scene = str(ROOT / "examples/gripper-2d/scene.yaml")
+    perp("run", scene, "--csv", "out")
+    done = perp("run", scene, "--model", "qs-lcp", "--csv", "out", code=1)
+    steps = perp.json("run", scene, "--model", "qs-lcp", code=1)["steps"]
+    rows = list(csv.DictReader(open(tmp_path / "out/state.csv")))
+    assert steps > 0 and [int(row["step"]) for row in rows] == list(range(steps + 1))
+    assert "force bodies into each other" in done.stderr and "state hash" in done.stdout
 
 
 def limit_file_size():
