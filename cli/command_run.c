@@ -237,7 +237,8 @@ static bool stopped_on_the_way(perp_status status, const perp_run_result *result
            status != PERP_STATUS_OUT_OF_MEMORY && result->rung != NULL;
 }
 
-/* Simulates, and completes the CSV files, also of a run that stopped on the way; one that was interrupted leaves none. */
+/* Simulates, and completes the CSV files, also of a run that stopped on the way; one that was interrupted leaves none.
+ */
 static perp_status simulate(const cli_arguments *a, const perp_model *model, perp_state *state, perp_run_result *result,
                             highlights *seen, perp_error *error)
 {
