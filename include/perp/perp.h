@@ -17,5 +17,6 @@
 #include <perp/solver.h>
 #include <perp/step.h>
 #include <perp/trace.h>
+#include <perp/log.h>
 
 #endif

@@ -76,6 +76,9 @@ typedef enum perp_fallback {
 /* "substep", ...; a string constant. */
 PERP_API const char *perp_fallback_name(perp_fallback fallback);
 
+/* What a run remembers from step to step beside the state, such as the forces that the next step starts from. */
+typedef struct perp_run_memory perp_run_memory;
+
 typedef struct perp_step_info {
     int iterations;
     double solve_us; /* time in the solver, of the step's total */
@@ -86,6 +89,10 @@ typedef struct perp_step_info {
      * forces puts its own records here, of the contacts that its step began with, which the run then completes. */
     int contact_count;
     const perp_contact_record *contacts;
+    /* Contacts that changed their mode in this step; the run's, likewise. */
+    int event_count;
+    const perp_contact_event *events;
+    const perp_run_memory *memory; /* the run's; NULL where there is none, as in a log */
 } perp_step_info;
 
 /* What a step works with. `q`, `v`, `t` are in `state`; `next` is scratch for the new configuration. Kinematics and
@@ -131,6 +138,11 @@ typedef struct perp_rung {
     /* All answers at the initial state, into result->solutions by perp_run_result_add_solution; NULL: none. */
     perp_status (*answer)(perp_step_context *context, const perp_state *state, struct perp_run_result *result,
                           perp_error *error);
+    /* What the workspace remembers of the last step that a further one depends on, as numbers: `save` writes at most
+     * `capacity` of them and returns how many there are; `restore` takes them back into a workspace just opened. Both
+     * NULL: nothing is remembered. */
+    size_t (*save)(const perp_step_context *context, double *numbers, size_t capacity);
+    perp_status (*restore)(perp_step_context *context, const double *numbers, size_t count, perp_error *error);
 } perp_rung;
 
 /* The ladder, from the simplest rung on. */
@@ -195,6 +207,39 @@ PERP_API int perp_run_steps(const perp_run_settings *settings);
 PERP_API perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
                               const perp_allocator *allocator, perp_observer *observer, void *observer_context,
                               perp_state *state, perp_run_result *result, perp_error *error);
+
+/* ---- going on with a run ---------------------------------------------------------------------------------------- */
+
+/* Within an observer: writes at most `capacity` numbers and returns how many there are. They are what a further step
+ * depends on beside the state. */
+PERP_API size_t perp_run_memory_save(const perp_run_memory *memory, double *numbers, size_t capacity);
+
+/* A run as it stood after some step, and what it goes on with. */
+typedef struct perp_run_start {
+    int step;       /* that was taken last */
+    double t_start; /* of the run: step k ends at t_start + k h */
+    perp_hash hash; /* of every state up to this one */
+    perp_residuals residuals;
+    int fallbacks[PERP_FALLBACK_COUNT];
+    int several;
+    int contact_count;
+    const perp_contact_record *contacts; /* at this state */
+    int event_count;
+    const perp_contact_event *events; /* so far */
+    size_t memory_count;
+    const double *memory; /* of perp_run_memory_save */
+    /* as the arguments of perp_run */
+    const perp_allocator *allocator;
+    perp_observer *observer; /* called for further steps only */
+    void *observer_context;
+} perp_run_start;
+
+/* As perp_run, from `state` at the end of step start->step on: the further states and the result have the bits that an
+ * undisturbed run would have given (timing is that of the further steps). BAD_INPUT where the memory is not one of this
+ * rung and model. */
+PERP_API perp_status perp_run_continue(const perp_model *model, const perp_run_settings *settings,
+                                       const perp_run_start *start, perp_state *state, perp_run_result *result,
+                                       perp_error *error);
 
 #ifdef __cplusplus
 }

@@ -457,6 +457,7 @@ static void reset(perp_friction_workspace *f, const perp_friction_settings *sett
     f->tau = f->eps = 0.0;
     f->inside = false;
     f->smooth = 0.0;
+    c->guessed = c->best_is_least = false; /* of the convex solver: what the last problem left does not count */
 }
 
 /* The answer is left in `point`. */

@@ -261,6 +261,23 @@ static void make_start(convex_step *c, const perp_quasistatic *qs)
     }
 }
 
+/* Room for so many kept contacts; false, and nothing is kept, where there is none. */
+static bool hold_kept(convex_step *c, const perp_quasistatic *qs, int count, int capacity)
+{
+    if (count > c->kept_capacity || !c->kept.memory) {
+        c->kept_capacity = capacity;
+        perp_qs_block_free(&qs->allocator, &c->kept);
+        lay_out_kept(c);
+        c->has_kept = perp_qs_block_hold(&qs->allocator, &c->kept, NULL) == PERP_STATUS_OK;
+        if (!c->has_kept) {
+            c->kept_capacity = c->kept_count = 0;
+            return false;
+        }
+        lay_out_kept(c);
+    }
+    return true;
+}
+
 void perp_convex_step_accept(perp_quasistatic *qs)
 {
     convex_step *c = qs->own;
@@ -268,16 +285,8 @@ void perp_convex_step_accept(perp_quasistatic *qs)
     if (n == 0) {
         return;
     }
-    if (count > c->kept_capacity || !c->kept.memory) {
-        c->kept_capacity = qs->contact_capacity;
-        perp_qs_block_free(&qs->allocator, &c->kept);
-        lay_out_kept(c);
-        c->has_kept = perp_qs_block_hold(&qs->allocator, &c->kept, NULL) == PERP_STATUS_OK;
-        if (!c->has_kept) {
-            c->kept_capacity = c->kept_count = 0;
-            return; /* a cold start is slower, no more */
-        }
-        lay_out_kept(c);
+    if (!hold_kept(c, qs, count, qs->contact_capacity)) {
+        return; /* a cold start is slower, no more */
     }
     for (int i = 0; i < count; i++) {
         const int slacks = c->slack_start[i + 1] - c->slack_start[i];
@@ -292,6 +301,54 @@ void perp_convex_step_accept(perp_quasistatic *qs)
     memcpy(c->start.y_lower, c->point.y_lower, (size_t)n * sizeof(double));
     memcpy(c->start.y_upper, c->point.y_upper, (size_t)n * sizeof(double));
     c->has_kept = true;
+}
+
+void perp_convex_step_put(const perp_quasistatic *qs, memory_writer *w)
+{
+    const convex_step *c = qs->own;
+    perp_memory_put(w, c->has_kept);
+    if (!c->has_kept) {
+        return;
+    }
+    perp_memory_put(w, c->kept_count);
+    perp_memory_put(w, c->kept_equalities);
+    for (int i = 0; i < c->kept_count; i++) {
+        perp_memory_put_contact(w, &c->kept_contact[i]);
+        perp_memory_put(w, c->kept_slacks[i]);
+        perp_memory_put_reals(w, c->kept_y + (ptrdiff_t)i * c->longest, c->kept_slacks[i]);
+    }
+    perp_memory_put_reals(w, c->start.x, qs->free_count);
+    perp_memory_put_reals(w, c->start.y_equality, c->kept_equalities);
+    perp_memory_put_reals(w, c->start.y_lower, qs->free_count);
+    perp_memory_put_reals(w, c->start.y_upper, qs->free_count);
+}
+
+bool perp_convex_step_take(perp_quasistatic *qs, memory_reader *r)
+{
+    convex_step *c = qs->own;
+    const bool kept = perp_memory_take_int(r, 0, 1) == 1;
+    if (!kept) {
+        return true;
+    }
+    /* a contact takes more than one number, so that a count that the file cannot hold takes no memory either */
+    const int count = perp_memory_take_int(r, 0, (int)fmin(1e9, (double)r->count));
+    c->kept_equalities = perp_memory_take_int(r, 0, 6 * qs->model->scene->loop_count);
+    r->out_of_memory = r->good && !hold_kept(c, qs, count, count);
+    if (!r->good || r->out_of_memory) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        c->kept_contact[i] = perp_memory_take_contact(r);
+        c->kept_slacks[i] = perp_memory_take_int(r, 0, c->longest);
+        perp_memory_take_reals(r, c->kept_y + (ptrdiff_t)i * c->longest, c->kept_slacks[i]);
+    }
+    c->kept_count = count;
+    perp_memory_take_reals(r, c->start.x, qs->free_count);
+    perp_memory_take_reals(r, c->start.y_equality, c->kept_equalities);
+    perp_memory_take_reals(r, c->start.y_lower, qs->free_count);
+    perp_memory_take_reals(r, c->start.y_upper, qs->free_count);
+    c->has_kept = true;
+    return true;
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */

@@ -53,6 +53,9 @@ perp_status perp_convex_step_open(perp_quasistatic *qs, bool quadratic, perp_err
 void perp_convex_step_close(perp_quasistatic *qs);
 perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error);
 void perp_convex_step_accept(perp_quasistatic *qs);
+/* What perp_convex_step_accept has kept. */
+void perp_convex_step_put(const perp_quasistatic *qs, memory_writer *w);
+bool perp_convex_step_take(perp_quasistatic *qs, memory_reader *r);
 
 /* The largest |min(y, s)| over rays, bounds and, for cones, |y - P(y - s)|, with what equations are off, in units of F
  * and L: the complementarity of the step. Fills `slack`. */

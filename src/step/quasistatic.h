@@ -23,6 +23,8 @@
 #include <perp/solver.h>
 #include <perp/step.h>
 
+#include "step/step_memory.h"
+
 typedef struct perp_quasistatic perp_quasistatic;
 
 typedef struct perp_qs_law {
@@ -40,6 +42,9 @@ typedef struct perp_qs_law {
     perp_status (*solve)(perp_quasistatic *qs, perp_error *error);
     /* The step was accepted: what the next one starts from; may be NULL. */
     void (*accept)(perp_quasistatic *qs);
+    /* That, into a log and back; `take` returns false where the numbers are not of this law. NULL: nothing. */
+    void (*put)(const perp_quasistatic *qs, memory_writer *w);
+    bool (*take)(perp_quasistatic *qs, memory_reader *r);
 } perp_qs_law;
 
 /* A block of memory that only grows. */
@@ -104,6 +109,9 @@ struct perp_quasistatic {
 perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, const perp_qs_law *law,
                          const perp_allocator *allocator, perp_error *error);
 void perp_qs_close(perp_step_context *context);
+/* `save` and `restore` of a rung. */
+size_t perp_qs_save(const perp_step_context *context, double *numbers, size_t capacity);
+perp_status perp_qs_restore(perp_step_context *context, const double *numbers, size_t count, perp_error *error);
 /* Room for the contacts of a set. */
 perp_status perp_qs_reserve(perp_quasistatic *qs, const perp_contact_set *set, perp_error *error);
 

@@ -166,6 +166,33 @@ void perp_qs_close(perp_step_context *context)
     context->workspace = NULL;
 }
 
+size_t perp_qs_save(const perp_step_context *context, double *numbers, size_t capacity)
+{
+    const perp_quasistatic *qs = context->workspace;
+    memory_writer w = {.numbers = numbers, .capacity = capacity};
+    perp_memory_put(&w, qs->started);
+    if (qs->law->put) {
+        qs->law->put(qs, &w);
+    }
+    return w.count;
+}
+
+perp_status perp_qs_restore(perp_step_context *context, const double *numbers, size_t count, perp_error *error)
+{
+    perp_quasistatic *qs = context->workspace;
+    memory_reader r = {.numbers = numbers, .count = count, .good = true};
+    qs->started = perp_memory_take_int(&r, 0, 1) == 1;
+    const bool taken = !qs->law->take || qs->law->take(qs, &r);
+    if (r.out_of_memory) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while going on with a run");
+    }
+    if (!taken || !r.good || r.at != count) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "what the run remembers is not that of model `%s`",
+                         qs->rung->name);
+    }
+    return PERP_STATUS_OK;
+}
+
 perp_status perp_qs_reserve(perp_quasistatic *qs, const perp_contact_set *set, perp_error *error)
 {
     const int contacts = set->count, dofs = set->dof_start[set->count];

@@ -373,26 +373,61 @@ perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
 
 /* ---- from step to step ------------------------------------------------------------------------------------------- */
 
-void perp_rigid_accept(perp_quasistatic *qs)
+/* Room for so many kept contacts; false, and nothing is kept, where there is none. */
+static bool hold_kept(rigid_step *s, const perp_quasistatic *qs, int count, int capacity)
 {
-    rigid_step *s = qs->own;
-    const int count = qs->system.contact_count;
     if (count > s->kept_capacity) {
-        s->kept_capacity = qs->contact_capacity;
+        s->kept_capacity = capacity;
         s->kept.used = 0;
         perp_qs_block_free(&qs->allocator, &s->kept);
         lay_out_kept(s);
         if (perp_qs_block_hold(&qs->allocator, &s->kept, NULL) != PERP_STATUS_OK) {
             s->kept_capacity = s->kept_count = 0;
-            return; /* the next step starts from nothing: slower, no more */
+            return false;
         }
         lay_out_kept(s);
+    }
+    return true;
+}
+
+void perp_rigid_accept(perp_quasistatic *qs)
+{
+    rigid_step *s = qs->own;
+    const int count = qs->system.contact_count;
+    if (!hold_kept(s, qs, count, qs->contact_capacity)) {
+        return; /* the next step starts from nothing: slower, no more */
     }
     for (int i = 0; i < count; i++) {
         s->kept_contact[i] = qs->contacts->contacts[qs->set_index[i]];
         s->kept_force[i] = qs->force[qs->row_start[i]];
     }
     s->kept_count = count;
+}
+
+void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
+{
+    const rigid_step *s = qs->own;
+    perp_memory_put(w, s->kept_count);
+    for (int i = 0; i < s->kept_count; i++) {
+        perp_memory_put_contact(w, &s->kept_contact[i]);
+        perp_memory_put(w, s->kept_force[i]);
+    }
+}
+
+bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
+{
+    rigid_step *s = qs->own;
+    const int count = perp_memory_take_int(r, 0, (int)fmin(1e9, (double)r->count));
+    r->out_of_memory = r->good && !hold_kept(s, qs, count, count);
+    if (!r->good || r->out_of_memory) {
+        return false;
+    }
+    for (int i = 0; i < count; i++) {
+        s->kept_contact[i] = perp_memory_take_contact(r);
+        s->kept_force[i] = perp_memory_take(r);
+    }
+    s->kept_count = count;
+    return true;
 }
 
 void perp_rigid_recall(perp_quasistatic *qs)

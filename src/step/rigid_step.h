@@ -67,6 +67,9 @@ typedef struct rigid_residual {
 perp_status perp_rigid_open(perp_quasistatic *qs, perp_error *error);
 void perp_rigid_close(perp_quasistatic *qs);
 void perp_rigid_accept(perp_quasistatic *qs);
+/* What perp_rigid_accept has kept. */
+void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w);
+bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r);
 /* The system in its own units, and the room for it; s->point is zero afterwards. A contact that only commands move and
  * that they drive into each other is `infeasible-command`. */
 perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error);

@@ -349,8 +349,19 @@ perp_status perp_contact_log_compare(contact_log *log, double t, perp_error *err
 
 /* ---- the run ----------------------------------------------------------------------------------------------------- */
 
+struct perp_run_memory {
+    const perp_rung *rung;
+    const perp_step_context *step;
+};
+
+size_t perp_run_memory_save(const perp_run_memory *memory, double *numbers, size_t capacity)
+{
+    return memory && memory->rung->save ? memory->rung->save(memory->step, numbers, capacity) : 0;
+}
+
 typedef struct runner {
     perp_step_context step;
+    perp_run_memory memory;
     stopwatch watch;
     contact_log contacts;
     perp_observer *observer; /* may be NULL */
@@ -414,6 +425,7 @@ static perp_status begin(runner *r, int steps, perp_state *state, perp_run_resul
     const perp_model *model = r->step.model;
     perp_step_info info;
     memset(&info, 0, sizeof info);
+    info.memory = &r->memory;
     if (result->rung->takes & PERP_TAKES_IMPEDANCE_AS_POSITION) {
         perp_prescribed_configuration(model, PERP_PRESCRIBE_IMPEDANCE_JOINTS, state->t, state->q);
         perp_prescribed_rate(model, PERP_PRESCRIBE_IMPEDANCE_JOINTS, state->t, state->v);
@@ -432,38 +444,98 @@ static perp_status begin(runner *r, int steps, perp_state *state, perp_run_resul
     return PERP_STATUS_OK;
 }
 
+/* One step, its contacts, and what changed; the observer is told. */
+static perp_status take_step(runner *r, int k, perp_state *state, perp_run_result *result, perp_error *error)
+{
+    const int events = r->contacts.event_count;
+    perp_step_info info;
+    memset(&info, 0, sizeof info);
+    const double started = now_us();
+    perp_status status = result->rung->step(&r->step, r->t_start + k * result->h, state, &info, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    perp_state_hash(r->step.model, state, &result->hash);
+    result->steps = k;
+    status = complete_info(r, result->rung, state, &info, error);
+    note_time(&r->watch, k, now_us() - started, info.solve_us);
+    keep_largest(&result->residuals, &info.residuals);
+    count_fallbacks(result, &info);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_log_compare(&r->contacts, state->t, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    info.memory = &r->memory;
+    info.event_count = r->contacts.event_count - events;
+    info.events = info.event_count > 0 ? r->contacts.events + events : NULL;
+    if (r->observer && !r->observer(r->observer_context, k, state, &info)) {
+        return perp_fail(error, PERP_STATUS_CANCELLED, "stopped at t = %g s, after step %d of %d", state->t, k,
+                         perp_run_steps(r->step.settings));
+    }
+    return PERP_STATUS_OK;
+}
+
+/* The run as it stood at `state`: contacts with their modes, events, sums, and what the rung remembers. */
+static perp_status begin_again(runner *r, const perp_run_start *start, const perp_state *state, perp_run_result *result,
+                               perp_error *error)
+{
+    contact_log *log = &r->contacts;
+    perp_status status = look_at_contacts(r, state, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    void *events = NULL;
+    if (!perp_contact_log_reserve(log, start->contact_count) ||
+        (start->event_count > 0 && !enlarge(&log->allocator, &events, 0, start->event_count, sizeof *log->events))) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while going on with a run");
+    }
+    log->count = start->contact_count;
+    if (log->count > 0) {
+        memcpy(log->records, start->contacts, (size_t)log->count * sizeof *log->records);
+    }
+    log->events = events;
+    log->event_count = log->event_capacity = start->event_count;
+    if (start->event_count > 0) {
+        memcpy(log->events, start->events, (size_t)start->event_count * sizeof *log->events);
+    }
+    result->steps = start->step;
+    result->hash = start->hash;
+    result->residuals = start->residuals;
+    memcpy(result->fallbacks, start->fallbacks, sizeof result->fallbacks);
+    result->several = start->several;
+    if (result->rung->restore) {
+        return result->rung->restore(&r->step, start->memory, start->memory_count, error);
+    }
+    if (start->memory_count > 0) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "model `%s` remembers nothing", result->rung->name);
+    }
+    return PERP_STATUS_OK;
+}
+
 /* The loop over steps. Step k ends at t0 + k h, not at a running sum, so that times carry no accumulated rounding. */
-static perp_status take_steps(runner *r, perp_state *state, perp_run_result *result, perp_error *error)
+static perp_status take_steps(runner *r, const perp_run_start *start, perp_state *state, perp_run_result *result,
+                              perp_error *error)
 {
     const int steps = result->rung->step ? perp_run_steps(r->step.settings) : 0;
-    const double t_start = state->t;
-    r->t_start = t_start;
-    perp_status status = begin(r, steps, state, result, error);
+    const int taken = start ? start->step : 0;
+    r->t_start = start ? start->t_start : state->t;
+    perp_status status = PERP_STATUS_OK;
+    if (taken > 0) {
+        status = begin_again(r, start, state, result, error);
+    } else { /* who goes on from the initial state has seen it */
+        perp_observer *const observer = r->observer;
+        r->observer = start ? NULL : observer;
+        status = begin(r, steps, state, result, error);
+        r->observer = observer;
+    }
     if (status == PERP_STATUS_OK && result->rung->answer) {
         status = result->rung->answer(&r->step, state, result, error);
     }
     r->watch.stride = 1 + steps / TIMING_SAMPLES;
-    for (int k = 1; k <= steps && status == PERP_STATUS_OK; k++) {
-        perp_step_info info;
-        memset(&info, 0, sizeof info);
-        const double started = now_us();
-        status = result->rung->step(&r->step, t_start + k * result->h, state, &info, error);
-        if (status != PERP_STATUS_OK) {
-            break;
-        }
-        perp_state_hash(r->step.model, state, &result->hash);
-        result->steps = k;
-        status = complete_info(r, result->rung, state, &info, error);
-        note_time(&r->watch, k, now_us() - started, info.solve_us);
-        keep_largest(&result->residuals, &info.residuals);
-        count_fallbacks(result, &info);
-        if (status == PERP_STATUS_OK) {
-            status = perp_contact_log_compare(&r->contacts, state->t, error);
-        }
-        if (status == PERP_STATUS_OK && r->observer && !r->observer(r->observer_context, k, state, &info)) {
-            status =
-                perp_fail(error, PERP_STATUS_CANCELLED, "stopped at t = %g s, after step %d of %d", state->t, k, steps);
-        }
+    for (int k = taken + 1; k <= steps && status == PERP_STATUS_OK; k++) {
+        status = take_step(r, k, state, result, error);
     }
     return status;
 }
@@ -521,13 +593,14 @@ void perp_run_result_free(perp_run_result *result)
     result->contact_count = result->event_count = 0;
 }
 
-perp_status perp_run(const perp_model *model, const perp_run_settings *settings, const perp_allocator *allocator,
-                     perp_observer *observer, void *observer_context, perp_state *state, perp_run_result *result,
-                     perp_error *error)
+/* A run from `start` on; NULL: from the beginning. `with` has the allocator and the observer. */
+static perp_status run_from(const perp_model *model, const perp_run_settings *settings, const perp_run_start *start,
+                            const perp_run_start *with, perp_state *state, perp_run_result *result, perp_error *error)
 {
+    const perp_allocator *const allocator = with->allocator;
     memset(result, 0, sizeof *result);
     result->h = settings->h;
-    result->allocator = allocator ? *allocator : perp_allocator_default();
+    result->allocator = with->allocator ? *with->allocator : perp_allocator_default();
     result->hash = perp_hash_begin();
     perp_status status = perp_run_check(settings, error);
     if (status != PERP_STATUS_OK) {
@@ -541,8 +614,9 @@ perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
                          .next_q = PERP_ARENA_NEW(&arena, double, (size_t)model->nq),
                          .next_v = PERP_ARENA_NEW(&arena, double, (size_t)model->nv)},
                 .watch = {.samples = PERP_ARENA_NEW(&arena, double, TIMING_SAMPLES)},
-                .observer = observer,
-                .observer_context = observer_context};
+                .observer = with->observer,
+                .observer_context = with->observer_context};
+    r.memory = (perp_run_memory){.rung = result->rung, .step = &r.step};
     if (!r.watch.samples || !r.step.next_q || !r.step.next_v) {
         perp_arena_clear(&arena);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
@@ -556,8 +630,8 @@ perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
         status = result->rung->open(&r.step, allocator, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = take_steps(&r, state, result, error);
-        result->timing = summarise(&r.watch, result->steps);
+        status = take_steps(&r, start, state, result, error);
+        result->timing = summarise(&r.watch, result->steps - (start ? start->step : 0));
     }
     if (result->rung->close) {
         result->rung->close(&r.step);
@@ -567,4 +641,18 @@ perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
     perp_kinematics_free(r.step.kinematics);
     perp_arena_clear(&arena);
     return status;
+}
+
+perp_status perp_run(const perp_model *model, const perp_run_settings *settings, const perp_allocator *allocator,
+                     perp_observer *observer, void *observer_context, perp_state *state, perp_run_result *result,
+                     perp_error *error)
+{
+    const perp_run_start with = {.allocator = allocator, .observer = observer, .observer_context = observer_context};
+    return run_from(model, settings, NULL, &with, state, result, error);
+}
+
+perp_status perp_run_continue(const perp_model *model, const perp_run_settings *settings, const perp_run_start *start,
+                              perp_state *state, perp_run_result *result, perp_error *error)
+{
+    return run_from(model, settings, start, start, state, result, error);
 }

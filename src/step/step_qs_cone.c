@@ -13,6 +13,8 @@ static const perp_qs_law law = {
     .close = perp_convex_step_close,
     .solve = perp_convex_step_solve,
     .accept = perp_convex_step_accept,
+    .put = perp_convex_step_put,
+    .take = perp_convex_step_take,
 };
 
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
@@ -33,4 +35,6 @@ const perp_rung perp_rung_qs_cone = {
     .close = perp_qs_close,
     .look_back = perp_qs_look_back,
     .step = perp_qs_step,
+    .save = perp_qs_save,
+    .restore = perp_qs_restore,
 };

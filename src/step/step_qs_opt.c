@@ -59,6 +59,8 @@ static const perp_qs_law law = {
     .close = perp_rigid_close,
     .solve = solve_law,
     .accept = perp_rigid_accept,
+    .put = perp_rigid_put,
+    .take = perp_rigid_take,
 };
 
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
@@ -79,4 +81,6 @@ const perp_rung perp_rung_qs_opt = {
     .close = perp_qs_close,
     .look_back = perp_qs_look_back,
     .step = perp_qs_step,
+    .save = perp_qs_save,
+    .restore = perp_qs_restore,
 };
