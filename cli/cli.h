@@ -68,6 +68,8 @@ int cli_finish(int code);
 /* The contacts of a result. Of a rung that does not move they are the answer: a table, smallest gap first, cut to a
  * screen. Otherwise a line. */
 void cli_print_contacts(const perp_model *model, const perp_run_result *result);
+/* What carries force, in the order of the contacts; nothing where nothing does. */
+void cli_print_forces(const perp_model *model, const perp_contact_record *records, int record_count);
 
 /* The name nearest to `word`, or NULL if none is near. */
 const char *cli_nearest(const char *word, const char *const *names, int count);

@@ -28,17 +28,42 @@ static void options_of(const perp_rung *rung, char *text, size_t size)
     }
 }
 
+enum { COLUMNS = 7 };
+
+/* The columns of a rung; -1: their titles. `options` is where one of them is put together. */
+static void columns_of(int rung, char *options, size_t size, const char *columns[COLUMNS])
+{
+    static const char *const titles[COLUMNS] = {"model",   "inertia", "contact",     "friction",
+                                                "options", "source",  "what it does"};
+    if (rung < 0) {
+        memcpy(columns, titles, sizeof titles);
+        return;
+    }
+    const perp_rung *r = perp_rung_at(rung);
+    options_of(r, options, size);
+    const char *const texts[COLUMNS] = {r->name, r->inertia, r->contact, r->friction, options, r->source, r->summary};
+    memcpy(columns, texts, sizeof texts);
+}
+
 static int run(const cli_arguments *arguments)
 {
     (void)arguments;
-    printf("%-18s %-9s %-10s %-10s %-54s %-26s %s\n", "model", "inertia", "contact", "friction", "options", "source",
-           "what it does");
-    for (int i = 0; i < perp_rung_count(); i++) {
-        const perp_rung *rung = perp_rung_at(i);
-        char options[160];
-        options_of(rung, options, sizeof options);
-        printf("%-18s %-9s %-10s %-10s %-54s %-26s %s\n", rung->name, rung->inertia, rung->contact, rung->friction,
-               options, rung->source, rung->summary);
+    char options[160];
+    const char *columns[COLUMNS];
+    int widths[COLUMNS] = {0};
+    for (int i = -1; i < perp_rung_count(); i++) {
+        columns_of(i, options, sizeof options, columns);
+        for (int k = 0; k < COLUMNS; k++) {
+            const int length = (int)strlen(columns[k]);
+            widths[k] = length > widths[k] ? length : widths[k];
+        }
+    }
+    for (int i = -1; i < perp_rung_count(); i++) {
+        columns_of(i, options, sizeof options, columns);
+        for (int k = 0; k < COLUMNS - 1; k++) {
+            printf("%-*s  ", widths[k], columns[k]);
+        }
+        printf("%s\n", columns[COLUMNS - 1]);
     }
     return EXIT_DONE;
 }

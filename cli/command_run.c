@@ -110,19 +110,96 @@ typedef struct highlights {
     largest_force largest;
 } highlights;
 
+static bool same_event(const perp_contact_event *x, const perp_contact_event *y)
+{
+    return x->t == y->t && x->a == y->a && x->b == y->b && x->from == y->from && x->to == y->to;
+}
+
+/* The first of its kind: the points of two bodies that change alike in one step are one line. */
+static bool is_first(const perp_run_result *result, int i)
+{
+    for (int k = i - 1; k >= 0 && result->events[k].t == result->events[i].t; k--) {
+        if (same_event(&result->events[k], &result->events[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int count_alike(const perp_run_result *result, int first)
+{
+    int count = 0;
+    for (int k = first; k < result->event_count && result->events[k].t == result->events[first].t; k++) {
+        count += same_event(&result->events[k], &result->events[first]);
+    }
+    return count;
+}
+
 /* When contacts were made, slipped, stuck and opened. */
 static void print_events(const perp_model *model, const perp_run_result *result)
 {
-    if (result->event_count > 0) {
-        printf("events\n");
-    }
-    for (int i = 0; i < result->event_count && i < LINES; i++) {
+    const perp_body *bodies = model->scene->bodies;
+    int lines = 0;
+    for (int i = 0; i < result->event_count; i++) {
         const perp_contact_event *e = &result->events[i];
-        printf("  t = %-8g %s -> %-5s  %s %s %s\n", e->t, perp_contact_mode_name(e->from),
-               perp_contact_mode_name(e->to), model->scene->bodies[e->a].name, model->scene->bodies[e->b].name,
-               e->feature);
+        if (!is_first(result, i) || ++lines > LINES) {
+            continue;
+        }
+        if (lines == 1) {
+            printf("events\n");
+        }
+        const int alike = count_alike(result, i);
+        printf("  t = %-8g %s -> %-5s  %s %s ", e->t, perp_contact_mode_name(e->from), perp_contact_mode_name(e->to),
+               bodies[e->a].name, bodies[e->b].name);
+        if (alike > 1) {
+            printf("at %d points\n", alike);
+        } else {
+            printf("%s\n", e->feature);
+        }
     }
-    print_rest(result->event_count);
+    print_rest(lines);
+}
+
+/* The velocities of bodies that can move. */
+static void print_rates(const perp_model *model, const perp_state *state, const double *rate)
+{
+    perp_kinematics *kinematics;
+    int count = 0;
+    if (perp_kinematics_create(model, NULL, &kinematics, NULL) != PERP_STATUS_OK) {
+        return;
+    }
+    perp_kinematics_update(model, state->q, kinematics);
+    perp_kinematics_velocity(model, rate, kinematics);
+    for (int i = 0; i < model->body_count; i++) {
+        const perp_twist *w = &kinematics->twist[i];
+        if (model->links[i].tree < 0 || ++count > LINES) {
+            continue;
+        }
+        if (model->planar) {
+            printf("  %-16s velocity [%.9g, %.9g]  turning %.9g\n", model->scene->bodies[i].name, w->linear.x,
+                   w->linear.y, w->angular.z);
+        } else {
+            printf("  %-16s velocity [%.9g, %.9g, %.9g]  turning [%.9g, %.9g, %.9g]\n", model->scene->bodies[i].name,
+                   w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z);
+        }
+    }
+    print_rest(count);
+    perp_kinematics_free(kinematics);
+}
+
+/* What a rung says of the initial state: every motion that its law allows. */
+static void print_solutions(const perp_model *model, const perp_state *state, const perp_run_result *result)
+{
+    if (result->solution_count == 0) {
+        printf("no motion meets the law: these commands and forces have no quasistatic answer at this instant\n");
+    }
+    for (int i = 0; i < result->solution_count && i < LINES; i++) {
+        const perp_instant_solution *s = &result->solutions[i];
+        printf("solution %d of %d: velocities\n", i + 1, result->solution_count);
+        print_rates(model, state, s->rate);
+        cli_print_forces(model, s->contacts, s->contact_count);
+    }
+    print_rest(result->solution_count);
 }
 
 static void print_summary(const perp_model *model, const perp_state *state, const perp_run_result *result,
@@ -148,6 +225,9 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
         printf("loops open by at most %.3g m\n", result->residuals.loop);
     }
     print_events(model, result);
+    if (result->rung->answer) {
+        print_solutions(model, state, result);
+    }
     cli_print_contacts(model, result);
     if (seen->largest.fn > 0.0) {
         printf("largest normal force at the end of a step: %.6g N, %s and %s at t = %g s\n", seen->largest.fn,
@@ -362,6 +442,8 @@ const cli_command cli_run = {
                "  perp run scene.yaml --model geometric                 gaps and contacts at the start\n"
                "  perp run scene.yaml --model kinematic                 move what is commanded\n"
                "  perp run scene.yaml --model kinematic --until 2 --csv out\n"
+               "  perp run examples/gripper-2d/scene.yaml               forces, modes and events of a grasp\n"
+               "  perp run scene.yaml --model qs-ncp --json             another rung: exact friction, one JSON object\n"
                "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
                "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"
                "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n\n"

@@ -103,14 +103,13 @@ static void print_line(const perp_model *model, const perp_run_result *result)
     printf("\n");
 }
 
-/* What carries force, in the order of the contacts. */
-static void print_forces(const perp_model *model, const perp_run_result *result)
+void cli_print_forces(const perp_model *model, const perp_contact_record *records, int record_count)
 {
     int widths[3] = {1, 1, 7}, count = 0;
-    for (int i = 0; i < result->contact_count; i++) {
-        const perp_contact *c = &result->contacts[i].contact;
+    for (int i = 0; i < record_count; i++) {
+        const perp_contact *c = &records[i].contact;
         char feature[64];
-        if (result->contacts[i].mode != PERP_CONTACT_OPEN && ++count <= ROWS) {
+        if (records[i].mode != PERP_CONTACT_OPEN && ++count <= ROWS) {
             perp_contact_feature_text(c, feature, sizeof feature);
             widths[0] = widest(widths[0], model->scene->bodies[c->a].name);
             widths[1] = widest(widths[1], model->scene->bodies[c->b].name);
@@ -122,8 +121,8 @@ static void print_forces(const perp_model *model, const perp_run_result *result)
     }
     printf("  %-5s  %-*s  %-*s  %-*s  %13s  %13s  %13s  %13s\n", "mode", widths[0], "a", widths[1], "b", widths[2],
            "feature", "gap (m)", "fn (N)", "|ft| (N)", "slip (m/s)");
-    for (int i = 0, shown_rows = 0; i < result->contact_count && shown_rows < ROWS; i++) {
-        const perp_contact_record *r = &result->contacts[i];
+    for (int i = 0, shown_rows = 0; i < record_count && shown_rows < ROWS; i++) {
+        const perp_contact_record *r = &records[i];
         char feature[64];
         if (r->mode == PERP_CONTACT_OPEN) {
             continue;
@@ -164,7 +163,7 @@ void cli_print_contacts(const perp_model *model, const perp_run_result *result)
     if (result->rung->step) {
         print_line(model, result);
         if (result->rung->own_cone != PERP_CONE_UNSET) {
-            print_forces(model, result);
+            cli_print_forces(model, result->contacts, result->contact_count);
             print_law(result);
         }
     } else {

@@ -101,6 +101,14 @@ PERP_API void perp_contact_set_free(perp_contact_set *set); /* NULL allowed */
 PERP_API perp_status perp_contact_set_build(perp_contact_set *set, const perp_kinematics *kinematics,
                                             perp_error *error);
 
+/* How far builds look, m: the settings' margin until another is set. */
+PERP_API double perp_contact_set_margin(const perp_contact_set *set);
+/* From the next build on. */
+PERP_API void perp_contact_set_look(perp_contact_set *set, double margin);
+/* No two shapes move against each other faster than this, in m/s: the sum of the two largest speeds of bodies that are
+ * not welded together. With the twists that perp_kinematics_velocity left, at the poses of the last build. */
+PERP_API double perp_contact_relative_speed(const perp_contact_set *set, const perp_kinematics *kinematics);
+
 /* out (rows * count): J v, the velocity of b relative to a along n, t, o of each contact: of the two material points
  * that are at the witnesses now. Row 0, the rate at which these part along n, is d phi / dt at the nearest points of
  * two shapes. At the other points of a manifold (a corner under a tilted face, borders of faces that cross) the place

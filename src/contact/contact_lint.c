@@ -62,34 +62,6 @@ static void lint_penetration(const lint *l)
 
 /* ---- margin ------------------------------------------------------------------------------------------------------ */
 
-/* Largest speed of the part's box, of which a convex function takes its largest value at a corner. What is unbounded
- * counts by how fast its surface comes. */
-static double part_speed(const lint *l, int i)
-{
-    const struct perp_contact_set_memory *m = l->set->memory;
-    const contact_part *part = &l->contact_model->parts[i];
-    const perp_twist twist = l->kinematics->twist[part->body];
-    if (!part->bounded) {
-        const bool halfplane = l->scene->planar && m->planar[i].kind == PERP_PLANAR_HALFPLANE;
-        const bool halfspace = !l->scene->planar && m->spatial[i].kind == PERP_SPATIAL_HALFSPACE;
-        const double *r = halfspace ? m->spatial[i].rotation.m : NULL;
-        const perp_vec3 normal = halfplane ? m->planar[i].normal : r ? perp_vec3_make(r[2], r[5], r[8]) : twist.linear;
-        return halfplane || halfspace ? fabs(perp_vec3_dot(normal, twist.linear)) : perp_vec3_norm(twist.linear);
-    }
-    const perp_broad_phase_box *box = &m->boxes[i];
-    const double half = 0.5 * m->settings.margin;
-    double fastest = 0.0;
-    for (int corner = 0; corner < 8; corner++) {
-        const perp_vec3 x = {corner & 1 ? box->high.x - half : box->low.x + half,
-                             corner & 2 ? box->high.y - half : box->low.y + half,
-                             corner & 4 ? box->high.z - half : box->low.z + half};
-        const perp_vec3 arm = perp_vec3_sub(x, l->kinematics->pose[part->body].position);
-        const perp_vec3 speed = perp_vec3_add(twist.linear, perp_vec3_cross(twist.angular, arm));
-        fastest = fmax(fastest, perp_vec3_norm(speed));
-    }
-    return fastest;
-}
-
 /* A number of two digits that is not below x. */
 static double round_up(double x)
 {
@@ -97,30 +69,8 @@ static double round_up(double x)
     return unit * ceil(x / unit * (1.0 - 1e-12));
 }
 
-/* The fastest bodies of one moment or, of several, those whose speeds add up to most; -1: none. */
-typedef struct pace {
-    int first, second; /* bodies of different clusters */
-    double first_speed, second_speed;
-} pace;
-
-static void add_speed(const lint *l, int body, double speed, pace *p)
-{
-    const int *cluster = l->contact_model->cluster;
-    if (speed > p->first_speed) {
-        if (p->first >= 0 && cluster[p->first] != cluster[body]) {
-            p->second = p->first;
-            p->second_speed = p->first_speed;
-        }
-        p->first = body;
-        p->first_speed = speed;
-    } else if (speed > p->second_speed && cluster[p->first] != cluster[body]) {
-        p->second = body;
-        p->second_speed = speed;
-    }
-}
-
 /* The pace that commands have at time t; false if they lead to no finite place. */
-static bool pace_at(const lint *l, double t, pace *p)
+static bool pace_at(const lint *l, double t, contact_pace *p)
 {
     const perp_model *model = l->contact_model->model;
     perp_prescribed_configuration(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t, l->state.q);
@@ -130,19 +80,14 @@ static bool pace_at(const lint *l, double t, pace *p)
     perp_prescribed_velocity(model, PERP_PRESCRIBE_POSITION_IMPEDANCE, t, t + l->scene->run.h, l->v);
     perp_kinematics_update(model, l->state.q, l->kinematics);
     perp_kinematics_velocity(model, l->v, l->kinematics);
-    *p = (pace){.first = -1, .second = -1};
     if (perp_contact_place(l->set, l->kinematics, NULL) != PERP_STATUS_OK) {
         return false;
     }
-    for (int i = 0; i < l->contact_model->part_count; i++) {
-        if (!l->contact_model->parts[i].fixed) {
-            add_speed(l, l->contact_model->parts[i].body, part_speed(l, i), p);
-        }
-    }
+    *p = perp_contact_pace(l->set, l->kinematics, false);
     return true;
 }
 
-static void report_margin(const lint *l, const pace *p, double reach)
+static void report_margin(const lint *l, const contact_pace *p, double reach)
 {
     const double h = l->scene->run.h, margin = l->scene->margin;
     const char *first = l->scene->bodies[p->first].name;
@@ -168,7 +113,7 @@ static void lint_margin(const lint *l)
     }
     const double steps = run->steps_set ? run->steps : floor(run->until / run->h + 0.5);
     const double samples = fmin(steps, fmax(20.0, fmin(1000.0, 1e6 / (l->contact_model->model->body_count + 1))));
-    pace most = {.first = -1, .second = -1}, now;
+    contact_pace most = {.first = -1, .second = -1}, now;
     for (int s = 0; s < samples && pace_at(l, floor(s * (steps / samples)) * run->h, &now); s++) {
         if (now.first_speed + now.second_speed > most.first_speed + most.second_speed) {
             most = now;

@@ -150,4 +150,16 @@ perp_status perp_contact_room(contact_build *build);
 /* Makes *array (`count` elements used) hold `capacity` elements. False: no memory, and all is as it was. */
 bool perp_contact_grow(const perp_allocator *allocator, void **array, size_t count, size_t capacity, size_t size);
 
+/* ---- contact_reach.c ---- */
+
+/* The two fastest bodies of different clusters, and the largest speeds of their shapes in m/s; -1: none. */
+typedef struct contact_pace {
+    int first, second;
+    double first_speed, second_speed;
+} contact_pace;
+
+/* With the twists that perp_kinematics_velocity left, at the poses of the last build. What is unbounded counts by how
+ * fast its surface comes, with `slip` by how fast it moves in any direction. */
+contact_pace perp_contact_pace(const perp_contact_set *set, const perp_kinematics *kinematics, bool slip);
+
 #endif

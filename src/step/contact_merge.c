@@ -83,7 +83,7 @@ perp_status perp_contact_log_merge(contact_log *log, const perp_contact_record *
     if (!perp_contact_log_reserve(log, log->count + step_count)) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d contacts", log->count + step_count);
     }
-    const double margin = perp_contact_settings_default(log->model).margin;
+    const double margin = perp_contact_set_margin(log->set);
     int count = 0;
     for (int i = 0, k = 0; i < step_count || k < log->count;) {
         const int order = i == step_count   ? 1

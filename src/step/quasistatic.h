@@ -87,7 +87,9 @@ struct perp_quasistatic {
     int record_count;
 
     /* ---- memory ---- */
-    bool started; /* a step was accepted */
+    bool started;      /* a step was accepted */
+    double largest_mu; /* of any two shapes of the scene */
+    double look;       /* m: up to here the last step may have left a gap that carries force */
     int contact_capacity, dof_capacity;
     perp_qs_block fixed, sized;
     int *block_start, *row_start, *dof_start, *dofs;

@@ -13,32 +13,132 @@ static void put_contact_name(const perp_quasistatic *qs, const perp_contact *con
              scene->bodies[contact->b].name, feature);
 }
 
+/* ---- which way a body goes that nothing holds ----------------------------------------------------------------------
+ */
+
+static const double TOUCHING = 1e-6; /* of the scene's size */
+
+/* d += (what a multiplier of the row may add so that row . d >= 0, or = 0 where it is an `equation`). */
+static double push(const perp_quasistatic *qs, const int *dofs, const double *row, int count, bool equation,
+                   double *multiplier, double *d)
+{
+    const double rotation = 1.0 / (qs->length_unit * qs->length_unit);
+    double speed = 0.0, size = 0.0;
+    for (int k = 0; k < count; k++) {
+        speed += row[k] * d[dofs[k]];
+        size += row[k] * row[k] * (qs->turns[dofs[k]] ? rotation : 1.0);
+    }
+    if (!(size > 0.0)) {
+        return 0.0;
+    }
+    const double wanted = *multiplier - speed / size, kept = equation ? wanted : fmax(0.0, wanted);
+    const double change = kept - *multiplier;
+    *multiplier = kept;
+    for (int k = 0; k < count; k++) {
+        d[dofs[k]] += change * row[k] * (qs->turns[dofs[k]] ? rotation : 1.0);
+    }
+    return fabs(change) * sqrt(size);
+}
+
+/* One pass over contacts that touch, loops and limits that are reached; returns the largest change. */
+static double push_all(const perp_quasistatic *qs, double *d)
+{
+    const perp_contact_qp *p = &qs->system;
+    const double *jacobian = p->jacobian;
+    double largest = 0.0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->dof_start[i], count = p->dof_start[i + 1] - start;
+        if (qs->contacts->contacts[qs->set_index[i]].phi <= TOUCHING * qs->length_unit) {
+            largest = fmax(largest, push(qs, p->dofs + start, jacobian, count, false, &qs->gaps[i], d));
+        }
+        jacobian += (ptrdiff_t)(p->row_start[i + 1] - p->row_start[i]) * count;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        const int start = p->equality_start[i], count = p->equality_start[i + 1] - start;
+        largest = fmax(largest, push(qs, p->equality_dofs + start, p->equality_values + start, count, true,
+                                     &qs->y_equality[i], d));
+    }
+    for (int k = 0; k < p->n && p->lower; k++) {
+        const double up = 1.0, down = -1.0;
+        if (qs->h * p->lower[k] >= -TOUCHING) {
+            largest = fmax(largest, push(qs, &k, &up, 1, false, &qs->y_lower[k], d));
+        }
+        if (qs->h * p->upper[k] <= TOUCHING) {
+            largest = fmax(largest, push(qs, &k, &down, 1, false, &qs->y_upper[k], d));
+        }
+    }
+    return largest;
+}
+
+/* The way that the forces drive the bodies over what they touch: the projection of the force (torques at the arm of
+ * the scene's size) onto the motions that penetrate nothing, by Hildreth's passes over the constraints. Friction, which
+ * does not suffice, changes how hard but hardly where. Into qs->x. */
+static void find_way(const perp_quasistatic *qs)
+{
+    enum { PASSES = 2000 };
+    const perp_contact_qp *p = &qs->system;
+    const double rotation = 1.0 / (qs->length_unit * qs->length_unit);
+    for (int k = 0; k < p->n; k++) {
+        qs->x[k] = -p->g[k] * (qs->turns[k] ? rotation : 1.0);
+        qs->y_lower[k] = qs->y_upper[k] = 0.0;
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        qs->gaps[i] = 0.0;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        qs->y_equality[i] = 0.0;
+    }
+    for (int i = 0; i < PASSES && push_all(qs, qs->x) > 1e-12 * qs->force_unit; i++) {
+    }
+}
+
+/* The twists of bodies as the free degrees of freedom move with x. */
+static void move_bodies(const perp_quasistatic *qs, const double *x)
+{
+    memset(qs->scratch, 0, (size_t)qs->model->nv * sizeof *qs->scratch);
+    for (int k = 0; k < qs->free_count; k++) {
+        qs->scratch[qs->dof_of_free[k]] = x[k];
+    }
+    perp_kinematics_velocity(qs->model, qs->scratch, qs->kinematics);
+}
+
+static double motion_of(const perp_quasistatic *qs, int body)
+{
+    const perp_twist *twist = &qs->kinematics->twist[body];
+    return fmax(perp_vec3_norm(twist->linear), qs->length_unit * perp_vec3_norm(twist->angular));
+}
+
+/* Linear and angular part, of unit length what of them counts; 0 where it is rounding. */
+static void put_direction(const perp_quasistatic *qs, int body, double direction[6])
+{
+    const perp_twist *w = &qs->kinematics->twist[body];
+    const double parts[6] = {w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z};
+    const double moves = perp_vec3_norm(w->linear), turns = perp_vec3_norm(w->angular);
+    const double unit = moves > 1e-6 * qs->length_unit * turns ? moves : turns;
+    for (int i = 0; i < 6 && unit > 0.0; i++) {
+        direction[i] = fabs(parts[i]) > 1e-9 * fmax(moves, turns) ? parts[i] / unit : 0.0;
+    }
+}
+
 perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error)
 {
     const perp_model *model = qs->model;
     double largest = 0.0;
     int body = 0;
     perp_evidence evidence = {.has_direction = true, .planar = model->planar};
-    memset(qs->scratch, 0, (size_t)model->nv * sizeof *qs->scratch);
-    for (int k = 0; k < qs->free_count; k++) {
-        qs->scratch[qs->dof_of_free[k]] = direction[k];
-    }
-    perp_kinematics_velocity(model, qs->scratch, qs->kinematics);
+    move_bodies(qs, direction);
     for (int i = 0; i < model->body_count; i++) {
-        const perp_twist *twist = &qs->kinematics->twist[i];
-        const double size = fmax(perp_vec3_norm(twist->linear), qs->length_unit * perp_vec3_norm(twist->angular));
+        const double size = motion_of(qs, i);
         if (size > 1.000001 * largest) { /* of those that move alike the first */
             largest = size;
             body = i;
         }
     }
-    if (largest > 0.0) {
-        const perp_twist *w = &qs->kinematics->twist[body];
-        const double parts[6] = {w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z};
-        const double unit = fmax(perp_vec3_norm(w->linear), perp_vec3_norm(w->angular));
-        for (int i = 0; i < 6; i++) {
-            evidence.direction[i] = fabs(parts[i]) > 1e-9 * unit ? parts[i] / unit : 0.0;
-        }
+    put_direction(qs, body, evidence.direction); /* the proof's, which no friction holds, until there is a better one */
+    find_way(qs);
+    move_bodies(qs, qs->x);
+    if (motion_of(qs, body) > 1e-9 * qs->force_unit) {
+        put_direction(qs, body, evidence.direction);
     }
     const double *d = evidence.direction;
     const bool moves = hypot(hypot(d[0], d[1]), d[2]) > 1e-6; /* else it only turns */
@@ -46,7 +146,7 @@ perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direct
     perp_fail(
         error, PERP_STATUS_INFEASIBLE,
         "nothing supports body `%s` at t = %g s: it would %s (%.4g, %.4g, %.4g) without end; a model with inertia "
-        "can carry it (quasidynamic, dyn-lcp)",
+        "can carry it (quasidynamic)",
         evidence.body, qs->t, moves ? "move along" : "turn about", d[moves ? 0 : 3], d[moves ? 1 : 4],
         d[moves ? 2 : 5]);
     if (error) {

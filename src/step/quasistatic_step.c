@@ -174,16 +174,82 @@ static perp_status check_start(const perp_quasistatic *qs, perp_error *error)
     return PERP_STATUS_OK;
 }
 
+/* ---- how far to look --------------------------------------------------------------------------------------------- */
+
+/* A step sees every contact that its motion could meet. Shapes move against each other by at most h times
+ * their relative speed, and the convex laws keep a gap of mu h |v_t| besides: a contact farther away than (1 + mu)
+ * times that takes no part in the step, listed or not. The scene's margin, which says what is listed for people, is
+ * only where looking begins, so the motion does not depend on it. Kinematics and contacts are those of the step's
+ * begin. */
+static double reach(const perp_quasistatic *qs, const perp_step_context *context)
+{
+    perp_kinematics_velocity(qs->model, qs->v, context->kinematics);
+    return (1.0 + qs->largest_mu) * qs->h * perp_contact_relative_speed(context->contacts, context->kinematics);
+}
+
+/* Every bounded shape sees every other from here on, and unbounded ones are seen from afar. */
+static double farthest(const perp_quasistatic *qs)
+{
+    return fmax(2.0 * qs->length_unit, 1e3 * qs->model->scene->margin);
+}
+
+/* The step problem with contacts listed up to `margin`. */
+static perp_status build_with(perp_quasistatic *qs, perp_step_context *context, const double times[2], double margin,
+                              perp_error *error)
+{
+    if (margin != perp_contact_set_margin(context->contacts)) {
+        perp_contact_set_look(context->contacts, margin);
+        const perp_status status = look_from(qs, context, qs->q_begin, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+    }
+    return perp_qs_build(qs, context, qs->q_begin, times[0], times[1], error);
+}
+
+/* Builds with what the prescribed motion could meet, and what the last step has left at a gap. */
+static perp_status build(perp_quasistatic *qs, perp_step_context *context, const double times[2], perp_error *error)
+{
+    const double listed = qs->model->scene->margin;
+    perp_status status = build_with(qs, context, times, listed, error);
+    if (status == PERP_STATUS_OK) {
+        const double wanted = fmin(fmax(qs->look, reach(qs, context)), farthest(qs));
+        status = wanted > listed ? build_with(qs, context, times, wanted, error) : status;
+    }
+    return status;
+}
+
+/* Solves, and again with a longer look where the motion comes out larger than the look was long. A body that nothing
+ * holds is not looked farther for: whatever may lie below does not support it. */
+static perp_status solve_seeing_all(perp_quasistatic *qs, perp_step_context *context, const double times[2],
+                                    perp_residuals *total, perp_error *error)
+{
+    enum { LOOKS = 6 };
+    for (int look = 0; look < LOOKS; look++) {
+        perp_status status = solve(qs, total, error);
+        const double wanted = status == PERP_STATUS_OK ? fmin(reach(qs, context), farthest(qs)) : 0.0;
+        if (wanted <= perp_contact_set_margin(context->contacts)) {
+            return status;
+        }
+        status = build_with(qs, context, times, fmin(1.5 * wanted, farthest(qs)), error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+    }
+    return perp_qs_not_converged(qs, "looking for all that the motion could meet",
+                                 perp_contact_set_margin(qs->contacts), error);
+}
+
 /* A part of the step, from qs->q_begin to context->next_q. `total` gathers residuals. */
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2],
                            perp_residuals *total, perp_error *error)
 {
-    perp_status status = perp_qs_build(qs, context, qs->q_begin, times[0], times[1], error);
+    perp_status status = build(qs, context, times, error);
     if (status == PERP_STATUS_OK && !qs->started) {
         status = check_start(qs, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = solve(qs, total, error);
+        status = solve_seeing_all(qs, context, times, total, error);
     }
     if (status == PERP_STATUS_OK) {
         perp_qs_record(qs);
@@ -249,6 +315,9 @@ perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *s
     qs->info = info;
     memcpy(qs->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
     memset(qs->v_sum, 0, (size_t)model->nv * sizeof *qs->v_sum);
+    memcpy(qs->v, state->v, (size_t)model->nv * sizeof *qs->v);
+    qs->h = h;
+    qs->look = reach(qs, context);
     const perp_status status = advance_in_parts(qs, context, state->t, t_end, &total, error);
     if (status != PERP_STATUS_OK) {
         return status;

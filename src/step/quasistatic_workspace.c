@@ -127,6 +127,22 @@ static void find_free(perp_quasistatic *qs)
     qs->system.block_count = blocks;
 }
 
+/* Of shapes and pairs alike: a pair's own value replaces the mean of two shapes', which is not above the larger. */
+static double largest_friction(const perp_scene *scene)
+{
+    double largest = scene->friction;
+    for (int b = 0; b < scene->body_count; b++) {
+        for (int i = 0; i < scene->bodies[b].shape_count; i++) {
+            const perp_optional *friction = &scene->bodies[b].shapes[i].friction;
+            largest = fmax(largest, friction->set ? friction->value : 0.0);
+        }
+    }
+    for (int i = 0; i < scene->pair_count; i++) {
+        largest = fmax(largest, scene->pairs[i].friction.set ? scene->pairs[i].friction.value : 0.0);
+    }
+    return largest;
+}
+
 perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, const perp_qs_law *law,
                          const perp_allocator *allocator, perp_error *error)
 {
@@ -149,6 +165,7 @@ perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, cons
     }
     lay_out_fixed(qs);
     find_free(qs);
+    qs->largest_mu = largest_friction(qs->model->scene);
     return law->open(qs, error);
 }
 

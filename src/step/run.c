@@ -395,6 +395,19 @@ static double widest_layer(perp_contact_record *records, int count)
     return widest;
 }
 
+/* A step may have looked farther than the scene lists contacts: what is open out there is nobody's news. */
+static void leave_out_far_ones(contact_log *log, double margin)
+{
+    int count = 0;
+    for (int i = 0; i < log->count; i++) {
+        if (log->records[i].mode != PERP_CONTACT_OPEN || log->records[i].contact.phi <= margin) {
+            log->records[count] = log->records[i];
+            log->match[count++] = log->match[i];
+        }
+    }
+    log->count = count;
+}
+
 /* The contacts of a state, with the forces of the step that led to it. */
 static perp_status complete_info(runner *r, const perp_rung *rung, const perp_state *state, perp_step_info *info,
                                  perp_error *error)
@@ -406,6 +419,9 @@ static perp_status complete_info(runner *r, const perp_rung *rung, const perp_st
         for (int i = 0; i < r->contacts.count; i++) {
             r->contacts.match[i] = i;
         }
+    }
+    if (status == PERP_STATUS_OK) {
+        leave_out_far_ones(&r->contacts, r->step.model->scene->margin);
     }
     info->contact_count = status == PERP_STATUS_OK ? r->contacts.count : 0;
     info->contacts = r->contacts.records;
