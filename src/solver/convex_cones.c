@@ -88,23 +88,11 @@ static void scaling_matrix(const perp_convex_workspace *c, const perp_convex_con
     }
 }
 
-/* out = y / s */
-static void divide(int n, const double *y, const double *s, double *out)
-{
-    int i = 0;
-    for (; i + 2 <= n; i += 2) {
-        *(perp_lanes *)(out + i) = perp_lanes_load(y + i) / perp_lanes_load(s + i);
-    }
-    if (i < n) {
-        out[i] = y[i] / s[i];
-    }
-}
-
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y)
 {
     for (int r = 0; r < c->range_count; r++) {
-        divide(c->ranges[r].end - c->ranges[r].start, y + c->ranges[r].start, s + c->ranges[r].start,
-               c->weight + c->ranges[r].start);
+        c->kernel->divide(c->ranges[r].end - c->ranges[r].start, y + c->ranges[r].start, s + c->ranges[r].start,
+                          c->weight + c->ranges[r].start);
     }
     for (int k = 0; k < c->cone_count; k++) {
         perp_convex_cone *cone = &c->cones[k];
@@ -265,6 +253,49 @@ void perp_convex_subtract_scaled(const perp_convex_workspace *c, const double *v
     }
 }
 
+void perp_convex_predict(perp_convex_workspace *c, const double *y, double *dy)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        const int start = c->ranges[r].start;
+        c->kernel->predict(c->ranges[r].end - start, c->weight + start, c->rp + start, y + start, c->scaled + start,
+                           dy + start);
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        double *scaled = c->scaled + start;
+        for (int i = 0; i < size; i++) {
+            scaled[i] = 0.0;
+        }
+        if (size == 3) {
+            subtract_from_cone(3, &c->cones[k], c->weight + start, c->rp + start, scaled);
+        } else {
+            subtract_from_cone(size, &c->cones[k], c->weight + start, c->rp + start, scaled);
+        }
+        for (int i = 0; i < size; i++) {
+            dy[start + i] = scaled[i] - y[start + i];
+        }
+    }
+}
+
+void perp_convex_follow(const perp_convex_workspace *c, double *ds, double *dy)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        const int start = c->ranges[r].start;
+        c->kernel->follow(c->ranges[r].end - start, c->weight + start, c->rp + start, ds + start, dy + start);
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        if (size == 3) {
+            subtract_from_cone(3, &c->cones[k], c->weight + start, ds + start, dy + start);
+        } else {
+            subtract_from_cone(size, &c->cones[k], c->weight + start, ds + start, dy + start);
+        }
+        for (int i = 0; i < size; i++) {
+            ds[start + i] += c->rp[start + i];
+        }
+    }
+}
+
 /* What W and W^-1 of a cone have in common. */
 typedef struct cone_root {
     const double *w;                 /* J w */
@@ -324,16 +355,9 @@ void perp_convex_corrector(const perp_convex_workspace *c, const double *s, cons
                            const double *ds, const double *dy, double *out)
 {
     for (int r = 0; r < c->range_count; r++) {
-        const perp_lanes both = {center, center};
-        int i = c->ranges[r].start;
-        for (; i + 2 <= c->ranges[r].end; i += 2) {
-            *(perp_lanes *)(out + i) =
-                (both - perp_lanes_load(ds + i) * perp_lanes_load(dy + i)) / perp_lanes_load(s + i) -
-                perp_lanes_load(y + i);
-        }
-        if (i < c->ranges[r].end) {
-            out[i] = (center - ds[i] * dy[i]) / s[i] - y[i];
-        }
+        const int start = c->ranges[r].start;
+        const double *const vectors[4] = {s + start, y + start, ds + start, dy + start};
+        c->kernel->correct(c->ranges[r].end - start, center, vectors, out + start);
     }
     for (int k = 0; k < c->cone_count; k++) {
         if (c->cones[k].size == 3) {
@@ -383,39 +407,12 @@ INLINED double step_in_cone(int size, const double *v, const double *dv, double 
     return t;
 }
 
-/* The same for rows, a cone each. Eight at a time are tried with the step as it is: few limit it, and only those are
- * divided. */
-static double step_in_rows(int n, const double *v, const double *dv, double most)
-{
-    enum { TRIED = 8 };
-    typedef long long mask __attribute__((vector_size(16)));
-    const mask none = {0, 0};
-    const perp_lanes zero = {0.0, 0.0};
-    for (int i = 0, end = 0; i < n; i = end) {
-        end = n - i < TRIED ? n : i + TRIED;
-        if (end - i == TRIED) {
-            const perp_lanes t = {most, most};
-            mask outside = none;
-            for (int k = i; k < end; k += 2) {
-                outside |= perp_lanes_load(v + k) + t * perp_lanes_load(dv + k) < zero;
-            }
-            if (!(outside[0] | outside[1])) {
-                continue;
-            }
-        }
-        for (int k = i; k < end; k++) {
-            most = v[k] >= 0.0 && v[k] + most * dv[k] < 0.0 ? -v[k] / dv[k] : most;
-        }
-    }
-    return most;
-}
-
 double perp_convex_step_length(const perp_convex_workspace *c, const double *v, const double *dv)
 {
     double t = 1.0;
     for (int r = 0; r < c->range_count; r++) {
         const int start = c->ranges[r].start;
-        t = step_in_rows(c->ranges[r].end - start, v + start, dv + start, t);
+        t = c->kernel->step(c->ranges[r].end - start, v + start, dv + start, t);
     }
     for (int k = 0; k < c->cone_count; k++) {
         const double *a = v + c->cones[k].start, *da = dv + c->cones[k].start;

@@ -19,6 +19,7 @@
 #include <perp/solver.h>
 
 #include "solver/contact_kkt.h"
+#include "solver/slack_kernel.h"
 
 typedef struct perp_convex_cone {
     int start, size; /* of its slacks */
@@ -38,6 +39,7 @@ typedef struct perp_convex_iterate {
 struct perp_convex_workspace {
     perp_allocator allocator;
     perp_kkt kkt;
+    const perp_slack_kernel *kernel;
     perp_kkt_buffer memory;
     perp_kkt_buffer conversion;   /* of dense problems: qp_solve.c */
     perp_qp_dual_workspace *dual; /* of dense qps; NULL: too large for it */
@@ -128,6 +130,10 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at);
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y);
 /* omega for a spring of stiffness gamma at every slack: W^-2 = gamma. Fills `weight` of rows. */
 void perp_convex_start_weights(perp_convex_workspace *c);
+/* scaled = -W^-2 r_p, dy = scaled - y */
+void perp_convex_predict(perp_convex_workspace *c, const double *y, double *dy);
+/* dy -= W^-2 ds, then ds += r_p */
+void perp_convex_follow(const perp_convex_workspace *c, double *ds, double *dy);
 /* out -= W^-2 v */
 void perp_convex_subtract_scaled(const perp_convex_workspace *c, const double *v, double *out);
 /* out = W^-1 (lambda \ (center e - lambda o lambda - (W^-1 ds) o (W dy))) */
