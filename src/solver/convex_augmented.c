@@ -64,7 +64,7 @@ static double search(const pass_data *d, const double *y)
     perp_convex_workspace *c = d->c;
     perp_convex_h(c, c->step, c->product2);
     const double b = perp_dense_dot(c->n, c->step, c->product2);
-    const double a = perp_dense_dot(c->n, c->step, c->rd) + perp_dense_dot(c->m, c->ds, y); /* step . (H x + g) */
+    const double a = perp_dense_dot(c->n, c->step, c->rd) + c->kernel->dot(c->m, c->ds, y); /* step . (H x + g) */
     double curvature, low = 0.0, high = 1.0, t = 1.0;
     const double small = ENOUGH * fabs(slope_at(d, a, b, 0.0, &curvature));
     double slope = slope_at(d, a, b, 1.0, &curvature);

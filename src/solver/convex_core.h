@@ -31,6 +31,9 @@ typedef struct perp_convex_range {
     int start, end;
 } perp_convex_range;
 
+/* What a block of H has: in quasistatic problems most have nothing, and those of bodies often a diagonal. */
+typedef enum perp_convex_block { PERP_BLOCK_ZERO, PERP_BLOCK_DIAGONAL, PERP_BLOCK_FULL } perp_convex_block;
+
 /* x, y, z: a point. */
 typedef struct perp_convex_iterate {
     double *x, *y, *z;
@@ -76,6 +79,7 @@ struct perp_convex_workspace {
     double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
     bool *active;              /* by slack: the set of the factored matrix */
     double *block;             /* largest block squared: check of H */
+    unsigned char *block_kind; /* by block of H: a perp_convex_block */
 
     double b_scale, g_scale; /* 1 + the largest entry */
     double best_residual;    /* of `best` */

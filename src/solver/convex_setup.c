@@ -50,6 +50,7 @@ static void lay_out(perp_convex_workspace *c, size_t block, perp_slice *s)
     c->gather = perp_slice_cut(s, (size_t)c->longest, sizeof(double));
     c->row_sum = perp_slice_cut(s, (size_t)c->longest, sizeof(double));
     c->block = perp_slice_cut(s, block, sizeof(double));
+    c->block_kind = perp_slice_cut(s, (size_t)c->problem->block_count, sizeof(unsigned char));
     c->active = perp_slice_cut(s, m, sizeof(bool));
     c->part = perp_slice_cut(s, m, sizeof(unsigned char));
     c->sized = perp_slice_cut(s, m, sizeof(unsigned char));
@@ -138,6 +139,31 @@ static void list_bounds(perp_convex_workspace *c)
                 c->bound_offset[k++] = -sign * bound[i];
             }
         }
+    }
+}
+
+static perp_convex_block kind_of(int size, const double *h)
+{
+    perp_convex_block kind = PERP_BLOCK_ZERO;
+    for (int i = 0; i < size; i++, h += size) {
+        for (int j = 0; j < size; j++) {
+            if (h[j] != 0.0 && i != j) {
+                return PERP_BLOCK_FULL;
+            }
+        }
+        kind = h[i] != 0.0 ? PERP_BLOCK_DIAGONAL : kind;
+    }
+    return kind;
+}
+
+static void list_blocks(perp_convex_workspace *c)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *h = p->hessian;
+    for (int k = 0; k < p->block_count; k++) {
+        const int size = p->block_start[k + 1] - p->block_start[k];
+        c->block_kind[k] = h ? (unsigned char)kind_of(size, h) : PERP_BLOCK_ZERO;
+        h = h ? h + (ptrdiff_t)size * size : NULL;
     }
 }
 
@@ -304,6 +330,7 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     memset(c->active, 0, (size_t)c->m * sizeof *c->active);
     list_cones(c);
     list_bounds(c);
+    list_blocks(c);
     measure_stiffness(c);
     measure_gamma(c);
     square_rays(c);
@@ -317,26 +344,11 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
 
 /* ---- definiteness ----------------------------------------------------------------------------------------------- */
 
-static bool is_diagonal(int size, const double *h)
-{
-    for (int i = 1; i < size; i++) {
-        for (int j = 0; j < i; j++) {
-            if (h[(ptrdiff_t)i * size + j] != 0.0) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* With a unit diagonal, plus a little, a semidefinite block has a Cholesky factor. */
 static bool is_semidefinite(perp_convex_workspace *c, int size, const double *h)
 {
     static const double LITTLE = 1e-10;
     double *a = c->block;
-    if (is_diagonal(size, h)) {
-        return true; /* its diagonal was checked */
-    }
     for (int i = 0; i < size; i++) {
         const double hi = h[(ptrdiff_t)i * size + i];
         for (int j = 0; j <= i; j++) {
@@ -354,7 +366,8 @@ perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *err
     const double *h = p->hessian;
     for (int k = 0; h && k < p->block_count; k++) {
         const int size = p->block_start[k + 1] - p->block_start[k];
-        if (!is_semidefinite(c, size, h)) {
+        /* the diagonal was checked */
+        if (c->block_kind[k] == PERP_BLOCK_FULL && !is_semidefinite(c, size, h)) {
             return perp_fail(
                 error, PERP_STATUS_BAD_INPUT,
                 "H is indefinite (its block from unknown %d on has a negative eigenvalue): a convex problem "
