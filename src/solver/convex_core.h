@@ -23,7 +23,8 @@
 
 typedef struct perp_convex_cone {
     int start, size; /* of its slacks */
-    double scale;    /* interior point: 1 / eta^2 */
+    int fours;       /* times four cones of three rows, from this one on, that follow each other */
+    bool friction;   /* R is diagonal, of three rows: diag(1, mu, mu) */
 } perp_convex_cone;
 
 /* Slacks [start, end) that are rows. */
@@ -56,6 +57,7 @@ struct perp_convex_workspace {
     double *bound_sign, *bound_offset; /* s = sign x + offset */
     int cone_count, range_count;
     perp_convex_cone *cones;
+    double *cone_scale; /* by cone, interior point: 1 / eta^2 */
     perp_convex_range *ranges;
 
     double *gamma;     /* by slack */
@@ -130,7 +132,7 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at);
 
 /* ---- convex_cones.c -------------------------------------------------------------------------------------------- */
 
-/* Nesterov-Todd scaling of (s, y), both inside: weight, cones[].scale, and omega = R' W^-2 R by contact. */
+/* Nesterov-Todd scaling of (s, y), both inside: weight, cone_scale, and omega = R' W^-2 R by contact. */
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y);
 /* omega for a spring of stiffness gamma at every slack: W^-2 = gamma. Fills `weight` of rows. */
 void perp_convex_start_weights(perp_convex_workspace *c);

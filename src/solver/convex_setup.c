@@ -32,6 +32,7 @@ static void lay_out(perp_convex_workspace *c, size_t block, perp_slice *s)
     c->bound_sign = perp_slice_cut(s, (size_t)c->bounds, sizeof(double));
     c->bound_offset = perp_slice_cut(s, (size_t)c->bounds, sizeof(double));
     c->cones = perp_slice_cut(s, contacts, sizeof *c->cones);
+    c->cone_scale = perp_slice_cut(s, contacts, sizeof(double));
     c->ranges = perp_slice_cut(s, contacts + 1, sizeof *c->ranges);
     c->stiffness = perp_slice_cut(s, n + e, sizeof(double));
     c->diagonal = perp_slice_cut(s, n + e, sizeof(double));
@@ -110,20 +111,45 @@ static void add_range(perp_convex_workspace *c, int start, int end)
     }
 }
 
+/* Whether R, of three rows, is diagonal. */
+static bool is_friction(const double *r)
+{
+    return !r || (r[1] == 0.0 && r[2] == 0.0 && r[3] == 0.0 && r[5] == 0.0 && r[6] == 0.0 && r[7] == 0.0);
+}
+
+/* From the last cone to the first. */
+static void count_fours(perp_convex_workspace *c)
+{
+    for (int k = c->cone_count - 1; k >= 0; k--) {
+        perp_convex_cone *cone = &c->cones[k];
+        bool four = k + 4 <= c->cone_count;
+        for (int i = 0; four && i < 4; i++) {
+            four = cone[i].size == 3 && cone[i].start == cone->start + 3 * i;
+        }
+        const bool more = four && k + 4 < c->cone_count && cone[4].start == cone->start + 12;
+        cone->fours = four ? 1 + (more ? cone[4].fours : 0) : 0;
+    }
+}
+
 static void list_cones(perp_convex_workspace *c)
 {
     const perp_contact_qp *p = c->problem;
+    const double *rays = p->rays;
     c->cone_count = c->range_count = c->degree = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->slack_start[i], end = p->slack_start[i + 1];
+        const int rows = p->row_start[i + 1] - p->row_start[i];
         if (p->quadratic && p->quadratic[i] && end - start > 1) {
-            c->cones[c->cone_count++] = (perp_convex_cone){start, end - start, 0.0};
+            const bool friction = rows == 3 && end - start == 3 && is_friction(rays);
+            c->cones[c->cone_count++] = (perp_convex_cone){start, end - start, 0, friction};
             c->degree++;
         } else {
             add_range(c, start, end);
         }
+        rays = rays ? rays + (ptrdiff_t)(end - start) * rows : NULL;
     }
     add_range(c, c->contact_slacks, c->m);
+    count_fours(c);
 }
 
 static void list_bounds(perp_convex_workspace *c)

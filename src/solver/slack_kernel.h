@@ -35,6 +35,16 @@ typedef struct perp_slack_kernel {
     /* s += t ds, y += t dy, r -= t r */
     void (*advance)(int n, double t, const double *const ds_dy[2], double *s, double *y, double *r);
 
+    /* Cones of three rows that follow each other, four at a time; what is computed says convex_cones.c. `scale` has one
+     * number per cone, all else three. */
+    void (*scale_cones)(int fours, const double *s, const double *y, double *w, double *scale);
+    /* out -= W^-2 v */
+    void (*subtract_cones)(int fours, const double *w, const double *scale, const double *v, double *out);
+    void (*correct_cones)(int fours, double center, const double *w, const double *scale,
+                          const double *const y_ds_dy[3], double *out);
+    /* How many fours, from the first on, have all their v + t dv inside. */
+    int (*inside_cones)(int fours, const double *v, const double *dv, double t);
+
     /* y = (y0 - w s)_+ and, where rows are chosen anew, weight = w on those that have it and 0 on others: how many
      * weights change. Else y = y0 - w s on rows with a weight. */
     int (*settle)(const perp_penalty_rows *rows, bool choose, double *weight, double *y);
