@@ -81,7 +81,7 @@ struct perp_convex_workspace {
     double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
     bool *active;              /* by slack: the set of the factored matrix */
     double *block;             /* largest block squared: check of H */
-    unsigned char *block_kind; /* by block of H: a perp_convex_block */
+    unsigned char *block_kind; /* by block of H: a perp_convex_block; of the problem that was set up */
 
     double b_scale, g_scale; /* 1 + the largest entry */
     double best_residual;    /* of `best` */
@@ -112,10 +112,11 @@ perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *err
 
 /* ---- convex_products.c ------------------------------------------------------------------------------------------ */
 
-void perp_convex_a(perp_convex_workspace *c, const double *x, double *s);                /* s = A x */
-void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out);         /* out += A'y */
-void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s);           /* s = A x + b */
-void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out);        /* out = H x */
+void perp_convex_a(perp_convex_workspace *c, const double *x, double *s);        /* s = A x */
+void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out); /* out += A'y */
+void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s);   /* s = A x + b */
+/* out = H x; H has nothing where that of the problem that was set up has nothing */
+void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out);
 void perp_convex_equations(const perp_convex_workspace *c, const double *x, double *rc); /* rc = C x - d */
 void perp_convex_add_ct(const perp_convex_workspace *c, const double *z, double *out);   /* out += C'z */
 /* rd = H x + g - A'y - C'z */

@@ -222,6 +222,10 @@ void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out)
 {
     const perp_contact_qp *p = c->problem;
     const double *h = p->hessian;
+    if (!h) {
+        memset(out, 0, (size_t)c->n * sizeof *out);
+        return;
+    }
     for (int k = 0; k < p->block_count; k++) {
         const int first = p->block_start[k], size = p->block_start[k + 1] - first;
         const double *from = x + first;
@@ -241,7 +245,7 @@ void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out)
             }
             break;
         }
-        h = h ? h + (ptrdiff_t)size * size : NULL;
+        h += (ptrdiff_t)size * size;
     }
 }
 

@@ -163,10 +163,84 @@ static void test_penalty(void **state)
     }
 }
 
+enum { FOURS = 5, CONES = 4 * FOURS, ROWS = 3 * CONES };
+
+/* Vectors of cones, inside by a twentieth of their first entry at least. */
+static void random_cones(perp_random *random, double *v)
+{
+    for (int k = 0; k < CONES; k++, v += 3) {
+        v[0] = perp_random_uniform(random, 0.5, 2.0);
+        const double angle = perp_random_uniform(random, 0.0, 6.28), size = perp_random_uniform(random, 0.0, 0.95);
+        v[1] = size * v[0] * cos(angle);
+        v[2] = size * v[0] * sin(angle);
+    }
+}
+
+/* W^-2 s = y is what the scaling is for. With ds = s / 2 and dy = y / 3 the corrector is center s^-1 - (1 + 1/6) y,
+ * where s^-1 = (s_0, -s_1) / (s_0^2 - |s_1|^2). Numbers are below 50 and lose a factor of 20 at the border. */
+static void test_cones(void **state)
+{
+    (void)state;
+    static const double TOLERANCE = 1e4 * DBL_EPSILON;
+    perp_random random = {5};
+    for (int trial = 0; trial < 50; trial++) {
+        double s[ROWS], y[ROWS], ds[ROWS], dy[ROWS];
+        double w[KERNELS][ROWS], scale[KERNELS][CONES], rest[KERNELS][ROWS], corrected[KERNELS][ROWS];
+        random_cones(&random, s);
+        random_cones(&random, y);
+        for (int i = 0; i < ROWS; i++) {
+            ds[i] = s[i] / 2.0;
+            dy[i] = y[i] / 3.0;
+        }
+        const double *const vectors[3] = {y, ds, dy};
+        for (int k = 0; k < KERNELS; k++) {
+            memcpy(rest[k], y, sizeof y);
+            kernel_at(k)->scale_cones(FOURS, s, y, w[k], scale[k]);
+            kernel_at(k)->subtract_cones(FOURS, w[k], scale[k], s, rest[k]);
+            kernel_at(k)->correct_cones(FOURS, 0.3, w[k], scale[k], vectors, corrected[k]);
+        }
+        assert_memory_equal(w[0], w[1], sizeof w[0]);
+        assert_memory_equal(scale[0], scale[1], sizeof scale[0]);
+        assert_memory_equal(rest[0], rest[1], sizeof rest[0]);
+        assert_memory_equal(corrected[0], corrected[1], sizeof corrected[0]);
+        for (int i = 0; i < ROWS; i++) {
+            const double *v = s + i - i % 3, form = v[0] * v[0] - v[1] * v[1] - v[2] * v[2];
+            const double inverse = (i % 3 == 0 ? s[i] : -s[i]) / form;
+            assert_true(fabs(rest[0][i]) <= TOLERANCE);
+            assert_true(fabs(corrected[0][i] - (0.3 * inverse - 7.0 / 6.0 * y[i])) <= TOLERANCE);
+        }
+    }
+}
+
+static void test_inside_cones(void **state)
+{
+    (void)state;
+    perp_random random = {6};
+    for (int trial = 0; trial < 200; trial++) {
+        double s[ROWS], ds[ROWS];
+        random_cones(&random, s);
+        for (int i = 0; i < ROWS; i++) {
+            ds[i] = perp_random_uniform(&random, -0.3, 0.3);
+        }
+        int inside = 0;
+        for (int k = 0; k < CONES; k++, inside++) {
+            const double a = s[3 * k] + ds[3 * k], b = s[3 * k + 1] + ds[3 * k + 1], c = s[3 * k + 2] + ds[3 * k + 2];
+            if (!(a > 0.0 && b * b + c * c < a * a)) {
+                break;
+            }
+        }
+        for (int k = 0; k < KERNELS; k++) {
+            assert_int_equal(kernel_at(k)->inside_cones(FOURS, s, ds, 1.0), inside / 4);
+        }
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_sums), cmocka_unit_test(test_largest_passes_over_nan),
-                                       cmocka_unit_test(test_directions), cmocka_unit_test(test_step),
-                                       cmocka_unit_test(test_penalty)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sums),        cmocka_unit_test(test_largest_passes_over_nan),
+        cmocka_unit_test(test_directions),  cmocka_unit_test(test_step),
+        cmocka_unit_test(test_penalty),     cmocka_unit_test(test_cones),
+        cmocka_unit_test(test_inside_cones)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
