@@ -27,31 +27,19 @@ static const double CLEAN = 1e-13, POOR = 1e-10, NEARLY = 1e-6;
 typedef struct pass_data {
     perp_convex_workspace *c;
     double *y0; /* m */
-    double w;
+    double w;   /* `weight` is w on the active rows and 0 on the others, at all times */
+    perp_penalty_rows rows;
 } pass_data;
 
 /* y = (y0 - w s)_+ on the active rows, after these are chosen anew (`choose`): how many change. */
 static int settle_rows(const pass_data *d, bool choose, double *y)
 {
-    perp_convex_workspace *c = d->c;
-    const double join = JOIN * c->b_scale;
-    int changes = 0;
-    for (int i = 0; i < c->m; i++) {
-        const double u = d->y0[i] - d->w * c->s[i];
-        const bool on = choose ? u > (c->active[i] ? 0.0 : d->w * join) : c->active[i];
-        changes += on != c->active[i];
-        c->active[i] = on;
-        y[i] = on ? u : 0.0;
-    }
-    return changes;
+    return d->c->kernel->settle(&d->rows, choose, d->c->weight, y);
 }
 
 static void factor(const pass_data *d)
 {
     perp_convex_workspace *c = d->c;
-    for (int i = 0; i < c->m; i++) {
-        c->weight[i] = c->active[i] ? d->w : 0.0;
-    }
     perp_convex_make_omega(c, NULL);
     perp_convex_make_diagonal(c, RHO, RHO);
     perp_convex_factor(c);
@@ -61,26 +49,10 @@ static void factor(const pass_data *d)
  * the objective. */
 static double slope_at(const pass_data *d, double a, double b, double t, double *curvature)
 {
-    const perp_convex_workspace *c = d->c;
-    typedef long long mask __attribute__((vector_size(16)));
-    const perp_lanes zero = {0.0, 0.0}, ww = {d->w, d->w}, tt = {t, t};
-    perp_lanes sums = zero, squares = zero;
-    int i = 0;
-    for (; i + 2 <= c->m; i += 2) {
-        const perp_lanes ds = perp_lanes_load(c->ds + i);
-        const perp_lanes u = perp_lanes_load(d->y0 + i) - ww * (perp_lanes_load(c->s + i) + tt * ds);
-        const perp_lanes on = (perp_lanes)((mask)ds & (mask)(u > zero));
-        sums += u * on;
-        squares += on * on;
-    }
-    double sum = sums[0] + sums[1], square = squares[0] + squares[1];
-    if (i < c->m) {
-        const double u = d->y0[i] - d->w * (c->s[i] + t * c->ds[i]), on = u > 0.0 ? c->ds[i] : 0.0;
-        sum += u * on;
-        square += on * on;
-    }
-    *curvature = b + d->w * square;
-    return a + t * b - sum;
+    double sums[2];
+    d->c->kernel->slope(&d->rows, t, d->c->ds, sums);
+    *curvature = b + d->w * sums[1];
+    return a + t * b - sums[0];
 }
 
 /* Where the derivative along the step vanishes, to a hundredth of what it was; 1 where it is not yet positive there. It
@@ -92,7 +64,7 @@ static double search(const pass_data *d, const double *y)
     perp_convex_workspace *c = d->c;
     perp_convex_h(c, c->step, c->product2);
     const double b = perp_dense_dot(c->n, c->step, c->product2);
-    const double a = perp_dense_dot(c->n, c->step, c->rd) + perp_dense_dot(c->m, c->ds, y); /* step . (H x + g) */
+    const double a = perp_dense_dot(c->n, c->step, c->rd) + c->kernel->dot(c->m, c->ds, y); /* step . (H x + g) */
     double curvature, low = 0.0, high = 1.0, t = 1.0;
     const double small = ENOUGH * fabs(slope_at(d, a, b, 0.0, &curvature));
     double slope = slope_at(d, a, b, 1.0, &curvature);
@@ -169,13 +141,13 @@ static bool drop_row(const pass_data *d, perp_convex_iterate *at)
     double part = INFINITY;
     int first = -1;
     for (int i = 0; i < c->m; i++) {
-        if (c->active[i] && c->s[i] > 0.0 && at->y[i] < part * c->s[i]) {
+        if (c->weight[i] > 0.0 && c->s[i] > 0.0 && at->y[i] < part * c->s[i]) {
             part = at->y[i] / c->s[i];
             first = i;
         }
     }
     if (first >= 0) {
-        c->active[first] = false;
+        c->weight[first] = 0.0;
         at->y[first] = 0.0;
     }
     return first >= 0;
@@ -207,8 +179,12 @@ bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, in
     for (int i = 0; i < c->m; i++) {
         mean += c->gamma[i] / c->m;
     }
-    const pass_data d = {c, c->scaled, mean / SOFT};
+    const double w = mean / SOFT;
+    const pass_data d = {c, c->scaled, w, {c->m, w, w * JOIN * c->b_scale, c->scaled, c->s}};
     memset(d.y0, 0, (size_t)c->m * sizeof(double));
+    for (int i = 0; i < c->m; i++) {
+        c->weight[i] = c->active[i] ? w : 0.0;
+    }
     perp_convex_slacks(c, at->x, c->s);
     settle_rows(&d, false, at->y);
     int changes = 1;

@@ -49,7 +49,7 @@ INLINED double hyperbolic(int size, const double *v)
     return (inside > least ? inside : least) * (v[0] + t);
 }
 
-INLINED void scale_cone(int size, perp_convex_workspace *c, perp_convex_cone *cone, const double *s, const double *y)
+INLINED void scale_cone(int size, perp_convex_workspace *c, int k, const double *s, const double *y)
 {
     const double sj = hyperbolic(size, s), yj = hyperbolic(size, y);
     const double sr = sqrt(sj), yr = sqrt(yj);
@@ -59,59 +59,50 @@ INLINED void scale_cone(int size, perp_convex_workspace *c, perp_convex_cone *co
     }
     const double over_s = 1.0 / sr, over_y = 1.0 / yr;
     const double factor = 0.5 / sqrt((1.0 + dot * over_s * over_y) / 2.0);
-    double *w = c->weight + cone->start;
+    double *w = c->weight + c->cones[k].start;
     double sum = 0.0;
     for (int i = 1; i < size; i++) {
         w[i] = (y[i] * over_y - s[i] * over_s) * factor;
         sum += w[i] * w[i];
     }
     w[0] = sqrt(1.0 + sum); /* w_J = 1 exactly, whatever rounding made of it */
-    cone->scale = yr * over_s;
+    c->cone_scale[k] = yr * over_s;
 }
 
 static void scaling_matrix(const perp_convex_workspace *c, const perp_convex_cone *cone, double *matrix)
 {
     if (cone->size == 3) {
-        const double *v = c->weight + cone->start, f = cone->scale, g = 2.0 * f;
+        const double *v = c->weight + cone->start, f = c->cone_scale[cone - c->cones], g = 2.0 * f;
         const double m10 = g * v[1] * v[0], m20 = g * v[2] * v[0], m21 = g * v[2] * v[1];
         const double all[9] = {g * v[0] * v[0] - f, m10, m20, m10, g * v[1] * v[1] + f, m21, m20, m21,
                                g * v[2] * v[2] + f};
         memcpy(matrix, all, sizeof all);
         return;
     }
-    const double *w = c->weight + cone->start;
+    const double *w = c->weight + cone->start, scale = c->cone_scale[cone - c->cones];
     for (int i = 0; i < cone->size; i++) {
         for (int j = 0; j < cone->size; j++) {
             const double unit = i != j ? 0.0 : i == 0 ? 1.0 : -1.0;
-            matrix[i * cone->size + j] = cone->scale * (2.0 * w[i] * w[j] - unit);
+            matrix[i * cone->size + j] = scale * (2.0 * w[i] * w[j] - unit);
         }
-    }
-}
-
-/* out = y / s */
-static void divide(int n, const double *y, const double *s, double *out)
-{
-    int i = 0;
-    for (; i + 2 <= n; i += 2) {
-        *(perp_lanes *)(out + i) = perp_lanes_load(y + i) / perp_lanes_load(s + i);
-    }
-    if (i < n) {
-        out[i] = y[i] / s[i];
     }
 }
 
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y)
 {
     for (int r = 0; r < c->range_count; r++) {
-        divide(c->ranges[r].end - c->ranges[r].start, y + c->ranges[r].start, s + c->ranges[r].start,
-               c->weight + c->ranges[r].start);
+        c->kernel->divide(c->ranges[r].end - c->ranges[r].start, y + c->ranges[r].start, s + c->ranges[r].start,
+                          c->weight + c->ranges[r].start);
     }
     for (int k = 0; k < c->cone_count; k++) {
-        perp_convex_cone *cone = &c->cones[k];
-        if (cone->size == 3) {
-            scale_cone(3, c, cone, s + cone->start, y + cone->start);
+        const int start = c->cones[k].start, fours = c->cones[k].fours;
+        if (fours > 0) {
+            c->kernel->scale_cones(fours, s + start, y + start, c->weight + start, c->cone_scale + k);
+            k += 4 * fours - 1;
+        } else if (c->cones[k].size == 3) {
+            scale_cone(3, c, k, s + start, y + start);
         } else {
-            scale_cone(cone->size, c, cone, s + cone->start, y + cone->start);
+            scale_cone(c->cones[k].size, c, k, s + start, y + start);
         }
     }
     perp_convex_make_omega(c, scaling_matrix);
@@ -151,19 +142,15 @@ static void weigh_rays(int slacks, int rows, const double *rays, const double *w
     }
 }
 
-/* R' D R for a diagonal R of three rows, diag(1, mu, mu) as friction has it; false where R is another. */
-static inline bool weigh_friction(const double *rays, const double *d, double *omega)
+/* R' D R for a diagonal R of three rows. */
+static inline void weigh_friction(const double *rays, const double *d, double *omega)
 {
-    if (rays[1] != 0.0 || rays[2] != 0.0 || rays[3] != 0.0 || rays[5] != 0.0 || rays[6] != 0.0 || rays[7] != 0.0) {
-        return false;
-    }
     const double r[3] = {rays[0], rays[4], rays[8]};
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             omega[3 * i + j] = r[i] * d[3 * i + j] * r[j];
         }
     }
-    return true;
 }
 
 /* omega = R' D R with a full D. */
@@ -171,9 +158,6 @@ static void weigh_cone(int slacks, int rows, const double *rays, const double *d
 {
     if (!rays) {
         memcpy(omega, d, (size_t)rows * (size_t)rows * sizeof *omega);
-        return;
-    }
-    if (rows == 3 && slacks == 3 && weigh_friction(rays, d, omega)) {
         return;
     }
     for (int i = 0; i < rows; i++) {
@@ -224,8 +208,12 @@ void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matr
             continue;
         }
         if (cone < c->cone_count && c->cones[cone].start == start && slacks > 0) {
-            cone_matrix(c, &c->cones[cone++], c->block);
-            weigh_cone(slacks, rows, rays, c->block, omega);
+            cone_matrix(c, &c->cones[cone], c->block);
+            if (c->cones[cone++].friction && rays) {
+                weigh_friction(rays, c->block, omega);
+            } else {
+                weigh_cone(slacks, rows, rays, c->block, omega);
+            }
         } else {
             weigh_rays(slacks, rows, rays, c->weight + start, omega);
         }
@@ -235,16 +223,32 @@ void perp_convex_make_omega(perp_convex_workspace *c, perp_cone_matrix cone_matr
     }
 }
 
-INLINED void subtract_from_cone(int size, const perp_convex_cone *cone, const double *w, const double *x, double *y)
+INLINED void subtract_from_cone(int size, double scale, const double *w, const double *x, double *y)
 {
     double dot = 0.0;
     for (int i = 0; i < size; i++) {
         dot += w[i] * x[i];
     }
-    const double twice = 2.0 * cone->scale * dot;
-    y[0] -= twice * w[0] - cone->scale * x[0];
+    const double twice = 2.0 * scale * dot;
+    y[0] -= twice * w[0] - scale * x[0];
     for (int i = 1; i < size; i++) {
-        y[i] -= twice * w[i] + cone->scale * x[i];
+        y[i] -= twice * w[i] + scale * x[i];
+    }
+}
+
+static void subtract_from_cones(const perp_convex_workspace *c, const double *v, double *out)
+{
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size, fours = c->cones[k].fours;
+        const double *w = c->weight + start;
+        if (fours > 0) {
+            c->kernel->subtract_cones(fours, w, c->cone_scale + k, v + start, out + start);
+            k += 4 * fours - 1;
+        } else if (size == 3) {
+            subtract_from_cone(3, c->cone_scale[k], w, v + start, out + start);
+        } else {
+            subtract_from_cone(size, c->cone_scale[k], w, v + start, out + start);
+        }
     }
 }
 
@@ -254,13 +258,39 @@ void perp_convex_subtract_scaled(const perp_convex_workspace *c, const double *v
         subtract_products(c->ranges[r].end - c->ranges[r].start, c->weight + c->ranges[r].start, v + c->ranges[r].start,
                           out + c->ranges[r].start);
     }
+    subtract_from_cones(c, v, out);
+}
+
+void perp_convex_predict(perp_convex_workspace *c, const double *y, double *dy)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        const int start = c->ranges[r].start;
+        c->kernel->predict(c->ranges[r].end - start, c->weight + start, c->rp + start, y + start, c->scaled + start,
+                           dy + start);
+    }
     for (int k = 0; k < c->cone_count; k++) {
-        const perp_convex_cone *cone = &c->cones[k];
-        const int start = cone->start;
-        if (cone->size == 3) {
-            subtract_from_cone(3, cone, c->weight + start, v + start, out + start);
-        } else {
-            subtract_from_cone(cone->size, cone, c->weight + start, v + start, out + start);
+        memset(c->scaled + c->cones[k].start, 0, (size_t)c->cones[k].size * sizeof *c->scaled);
+    }
+    subtract_from_cones(c, c->rp, c->scaled);
+    for (int k = 0; k < c->cone_count; k++) {
+        const int end = c->cones[k].start + c->cones[k].size;
+        for (int i = c->cones[k].start; i < end; i++) {
+            dy[i] = c->scaled[i] - y[i];
+        }
+    }
+}
+
+void perp_convex_follow(const perp_convex_workspace *c, double *ds, double *dy)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        const int start = c->ranges[r].start;
+        c->kernel->follow(c->ranges[r].end - start, c->weight + start, c->rp + start, ds + start, dy + start);
+    }
+    subtract_from_cones(c, ds, dy);
+    for (int k = 0; k < c->cone_count; k++) {
+        const int end = c->cones[k].start + c->cones[k].size;
+        for (int i = c->cones[k].start; i < end; i++) {
+            ds[i] += c->rp[i];
         }
     }
 }
@@ -288,11 +318,11 @@ INLINED void apply_root(int size, const cone_root *root, double sign, const doub
 }
 
 /* One cone of perp_convex_corrector. Scratch of three times its size. */
-INLINED void correct_cone(int size, const perp_convex_workspace *c, const perp_convex_cone *cone, const double *y,
-                          double center, const double *ds, const double *dy, double *out)
+INLINED void correct_cone(int size, const perp_convex_workspace *c, int k, const double *y, double center,
+                          const double *ds, const double *dy, double *out)
 {
-    const int start = cone->start;
-    const double *w = c->weight + start, over_eta = sqrt(cone->scale);
+    const int start = c->cones[k].start;
+    const double *w = c->weight + start, over_eta = sqrt(c->cone_scale[k]);
     const cone_root root = {w, 1.0 / over_eta, over_eta, 1.0 / (1.0 + w[0])};
     double few[9], *lambda = size == 3 ? few : c->block, *a = lambda + size, *b = a + size;
     apply_root(size, &root, 1.0, y + start, lambda);
@@ -324,22 +354,20 @@ void perp_convex_corrector(const perp_convex_workspace *c, const double *s, cons
                            const double *ds, const double *dy, double *out)
 {
     for (int r = 0; r < c->range_count; r++) {
-        const perp_lanes both = {center, center};
-        int i = c->ranges[r].start;
-        for (; i + 2 <= c->ranges[r].end; i += 2) {
-            *(perp_lanes *)(out + i) =
-                (both - perp_lanes_load(ds + i) * perp_lanes_load(dy + i)) / perp_lanes_load(s + i) -
-                perp_lanes_load(y + i);
-        }
-        if (i < c->ranges[r].end) {
-            out[i] = (center - ds[i] * dy[i]) / s[i] - y[i];
-        }
+        const int start = c->ranges[r].start;
+        const double *const vectors[4] = {s + start, y + start, ds + start, dy + start};
+        c->kernel->correct(c->ranges[r].end - start, center, vectors, out + start);
     }
     for (int k = 0; k < c->cone_count; k++) {
-        if (c->cones[k].size == 3) {
-            correct_cone(3, c, &c->cones[k], y, center, ds, dy, out);
+        const int start = c->cones[k].start, fours = c->cones[k].fours;
+        if (fours > 0) {
+            const double *const vectors[3] = {y + start, ds + start, dy + start};
+            c->kernel->correct_cones(fours, center, c->weight + start, c->cone_scale + k, vectors, out + start);
+            k += 4 * fours - 1;
+        } else if (c->cones[k].size == 3) {
+            correct_cone(3, c, k, y, center, ds, dy, out);
         } else {
-            correct_cone(c->cones[k].size, c, &c->cones[k], y, center, ds, dy, out);
+            correct_cone(c->cones[k].size, c, k, y, center, ds, dy, out);
         }
     }
 }
@@ -383,42 +411,23 @@ INLINED double step_in_cone(int size, const double *v, const double *dv, double 
     return t;
 }
 
-/* The same for rows, a cone each. Eight at a time are tried with the step as it is: few limit it, and only those are
- * divided. */
-static double step_in_rows(int n, const double *v, const double *dv, double most)
-{
-    enum { TRIED = 8 };
-    typedef long long mask __attribute__((vector_size(16)));
-    const mask none = {0, 0};
-    const perp_lanes zero = {0.0, 0.0};
-    for (int i = 0, end = 0; i < n; i = end) {
-        end = n - i < TRIED ? n : i + TRIED;
-        if (end - i == TRIED) {
-            const perp_lanes t = {most, most};
-            mask outside = none;
-            for (int k = i; k < end; k += 2) {
-                outside |= perp_lanes_load(v + k) + t * perp_lanes_load(dv + k) < zero;
-            }
-            if (!(outside[0] | outside[1])) {
-                continue;
-            }
-        }
-        for (int k = i; k < end; k++) {
-            most = v[k] >= 0.0 && v[k] + most * dv[k] < 0.0 ? -v[k] / dv[k] : most;
-        }
-    }
-    return most;
-}
-
 double perp_convex_step_length(const perp_convex_workspace *c, const double *v, const double *dv)
 {
     double t = 1.0;
     for (int r = 0; r < c->range_count; r++) {
         const int start = c->ranges[r].start;
-        t = step_in_rows(c->ranges[r].end - start, v + start, dv + start, t);
+        t = c->kernel->step(c->ranges[r].end - start, v + start, dv + start, t);
     }
-    for (int k = 0; k < c->cone_count; k++) {
+    for (int k = 0, tried = 0; k < c->cone_count; k++) {
         const double *a = v + c->cones[k].start, *da = dv + c->cones[k].start;
+        if (c->cones[k].fours > 0 && k >= tried) { /* most cones do not limit the step */
+            const int inside = 4 * c->kernel->inside_cones(c->cones[k].fours, a, da, t);
+            tried = k + inside + 4; /* of these four one does */
+            if (inside > 0) {
+                k += inside - 1;
+                continue;
+            }
+        }
         t = c->cones[k].size == 3 ? step_in_cone(3, a, da, t) : step_in_cone(c->cones[k].size, a, da, t);
     }
     return t;

@@ -19,16 +19,21 @@
 #include <perp/solver.h>
 
 #include "solver/contact_kkt.h"
+#include "solver/slack_kernel.h"
 
 typedef struct perp_convex_cone {
     int start, size; /* of its slacks */
-    double scale;    /* interior point: 1 / eta^2 */
+    int fours;       /* times four cones of three rows, from this one on, that follow each other */
+    bool friction;   /* R is diagonal, of three rows: diag(1, mu, mu) */
 } perp_convex_cone;
 
 /* Slacks [start, end) that are rows. */
 typedef struct perp_convex_range {
     int start, end;
 } perp_convex_range;
+
+/* What a block of H has: in quasistatic problems most have nothing, and those of bodies often a diagonal. */
+typedef enum perp_convex_block { PERP_BLOCK_ZERO, PERP_BLOCK_DIAGONAL, PERP_BLOCK_FULL } perp_convex_block;
 
 /* x, y, z: a point. */
 typedef struct perp_convex_iterate {
@@ -38,6 +43,7 @@ typedef struct perp_convex_iterate {
 struct perp_convex_workspace {
     perp_allocator allocator;
     perp_kkt kkt;
+    const perp_slack_kernel *kernel;
     perp_kkt_buffer memory;
     perp_kkt_buffer conversion;   /* of dense problems: qp_solve.c */
     perp_qp_dual_workspace *dual; /* of dense qps; NULL: too large for it */
@@ -51,6 +57,7 @@ struct perp_convex_workspace {
     double *bound_sign, *bound_offset; /* s = sign x + offset */
     int cone_count, range_count;
     perp_convex_cone *cones;
+    double *cone_scale; /* by cone, interior point: 1 / eta^2 */
     perp_convex_range *ranges;
 
     double *gamma;     /* by slack */
@@ -74,6 +81,7 @@ struct perp_convex_workspace {
     double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
     bool *active;              /* by slack: the set of the factored matrix */
     double *block;             /* largest block squared: check of H */
+    unsigned char *block_kind; /* by block of H: a perp_convex_block; of the problem that was set up */
 
     double b_scale, g_scale; /* 1 + the largest entry */
     double best_residual;    /* of `best` */
@@ -104,10 +112,11 @@ perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *err
 
 /* ---- convex_products.c ------------------------------------------------------------------------------------------ */
 
-void perp_convex_a(perp_convex_workspace *c, const double *x, double *s);                /* s = A x */
-void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out);         /* out += A'y */
-void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s);           /* s = A x + b */
-void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out);        /* out = H x */
+void perp_convex_a(perp_convex_workspace *c, const double *x, double *s);        /* s = A x */
+void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out); /* out += A'y */
+void perp_convex_slacks(perp_convex_workspace *c, const double *x, double *s);   /* s = A x + b */
+/* out = H x; H has nothing where that of the problem that was set up has nothing */
+void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out);
 void perp_convex_equations(const perp_convex_workspace *c, const double *x, double *rc); /* rc = C x - d */
 void perp_convex_add_ct(const perp_convex_workspace *c, const double *z, double *out);   /* out += C'z */
 /* rd = H x + g - A'y - C'z */
@@ -124,10 +133,14 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at);
 
 /* ---- convex_cones.c -------------------------------------------------------------------------------------------- */
 
-/* Nesterov-Todd scaling of (s, y), both inside: weight, cones[].scale, and omega = R' W^-2 R by contact. */
+/* Nesterov-Todd scaling of (s, y), both inside: weight, cone_scale, and omega = R' W^-2 R by contact. */
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y);
 /* omega for a spring of stiffness gamma at every slack: W^-2 = gamma. Fills `weight` of rows. */
 void perp_convex_start_weights(perp_convex_workspace *c);
+/* scaled = -W^-2 r_p, dy = scaled - y */
+void perp_convex_predict(perp_convex_workspace *c, const double *y, double *dy);
+/* dy -= W^-2 ds, then ds += r_p */
+void perp_convex_follow(const perp_convex_workspace *c, double *ds, double *dy);
 /* out -= W^-2 v */
 void perp_convex_subtract_scaled(const perp_convex_workspace *c, const double *v, double *out);
 /* out = W^-1 (lambda \ (center e - lambda o lambda - (W^-1 ds) o (W dy))) */

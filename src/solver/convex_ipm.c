@@ -110,8 +110,7 @@ static void direction(perp_convex_workspace *c, double *ds, double *dy)
     }
     perp_kkt_solve(&c->kkt, c->step);
     perp_convex_a(c, c->step, ds);
-    perp_convex_subtract_scaled(c, ds, dy);
-    perp_dense_subtract(c->m, -1.0, c->rp, ds);
+    perp_convex_follow(c, ds, dy);
 }
 
 static double longest_step(const perp_convex_workspace *c, const double *ds, const double *dy)
@@ -122,8 +121,10 @@ static double longest_step(const perp_convex_workspace *c, const double *ds, con
 /* (s + t ds) . (y + t dy) / degree, from s . y / degree. */
 static double centre_after(const perp_convex_workspace *c, double centre, double t, const double *ds, const double *dy)
 {
-    const double b = perp_dense_dot(c->m, ds, c->at.y) + perp_dense_dot(c->m, c->s, dy);
-    return centre + t * (b + t * perp_dense_dot(c->m, ds, dy)) / c->degree;
+    const double *const vectors[4] = {c->s, c->at.y, ds, dy};
+    double sums[3];
+    c->kernel->mix(c->m, vectors, sums);
+    return centre + t * ((sums[0] + sums[1]) + t * sums[2]) / c->degree;
 }
 
 static bool advance(perp_convex_workspace *c, double t)
@@ -140,15 +141,13 @@ static bool advance(perp_convex_workspace *c, double t)
         c->at.z[i] += t * dz;
         c->rc[i] = (1.0 - t) * c->rc[i] - t * (c->delta / c->stiffness[c->n + i]) * dz;
     }
-    perp_dense_subtract(c->m, -t, c->ds, c->s);
-    perp_dense_subtract(c->m, -t, c->dy, c->at.y);
-    perp_dense_subtract(c->m, t, c->rp, c->rp); /* r_p - t r_p */
+    c->kernel->advance(c->m, t, (const double *const[2]){c->ds, c->dy}, c->s, c->at.y, c->rp);
     return sum == 0.0;
 }
 
 static double error_of(const perp_convex_workspace *c, double centre)
 {
-    const double primal = fmax(perp_dense_largest(c->m, c->rp), perp_dense_largest(c->e, c->rc)) / c->b_scale;
+    const double primal = fmax(c->kernel->largest(c->m, c->rp), perp_dense_largest(c->e, c->rc)) / c->b_scale;
     return fmax(fmax(primal, perp_dense_largest(c->n, c->rd) / c->g_scale), centre / c->g_scale);
 }
 
@@ -164,15 +163,18 @@ static void relax(double *term, double taken, double before, double after)
  * falls less than s does (Tapia), which needs no scale. Either tells early on some problems and late on others. */
 static void watch_set(perp_convex_workspace *c)
 {
-    c->size_changes = c->trend_changes = 0;
+    const double *s = c->s, *y = c->at.y, *ds = c->ds, *dy = c->dy, *gamma = c->gamma;
+    unsigned char *restrict sized = c->sized, *restrict part = c->part;
+    int size_changes = 0, trend_changes = 0;
     for (int i = 0; i < c->m; i++) {
-        const unsigned char size = c->at.y[i] > c->gamma[i] * c->s[i];
-        const unsigned char trend = c->dy[i] * c->s[i] > c->ds[i] * c->at.y[i];
-        c->size_changes += size != c->sized[i];
-        c->trend_changes += trend != c->part[i];
-        c->sized[i] = size;
-        c->part[i] = trend;
+        const unsigned char size = y[i] > gamma[i] * s[i], trend = dy[i] * s[i] > ds[i] * y[i];
+        size_changes += size != sized[i];
+        trend_changes += trend != part[i];
+        sized[i] = size;
+        part[i] = trend;
     }
+    c->size_changes = size_changes;
+    c->trend_changes = trend_changes;
 }
 
 /* One predictor-corrector step; returns its length, 0 where numbers failed. `near`: the active set is of interest. */
@@ -181,15 +183,13 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
     perp_convex_scale(c, c->s, c->at.y);
     perp_convex_make_diagonal(c, c->rho, c->delta);
     perp_convex_factor(c);
-    memset(c->scaled, 0, (size_t)c->m * sizeof *c->scaled);
-    perp_convex_subtract_scaled(c, c->rp, c->scaled);
-    perp_dense_difference(c->m, c->scaled, c->at.y, c->dy_affine);
+    perp_convex_predict(c, c->at.y, c->dy_affine);
     direction(c, c->ds_affine, c->dy_affine);
     const double affine = longest_step(c, c->ds_affine, c->dy_affine);
     const double ratio = centre_after(c, centre, affine, c->ds_affine, c->dy_affine) / centre;
     const double sigma = fmin(fmax(ratio * ratio * ratio, 1e-8), 1.0);
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->dy);
-    perp_dense_subtract(c->m, -1.0, c->scaled, c->dy);
+    c->kernel->add(c->m, c->scaled, c->dy);
     direction(c, c->ds, c->dy);
     const double t = longest_step(c, c->ds, c->dy);
     const double taken = fmin(1.0, c->fraction * t);
@@ -252,7 +252,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
         if (perp_convex_cancelled(c)) {
             return PERP_OUTCOME_CANCELLED;
         }
-        const double centre = c->m > 0 ? perp_dense_dot(c->m, c->s, c->at.y) / c->degree : 0.0;
+        const double centre = c->m > 0 ? c->kernel->dot(c->m, c->s, c->at.y) / c->degree : 0.0;
         const double error = error_of(c, centre);
         if (!(error <= DBL_MAX)) {
             break;

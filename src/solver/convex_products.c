@@ -228,9 +228,24 @@ void perp_convex_h(const perp_convex_workspace *c, const double *x, double *out)
     }
     for (int k = 0; k < p->block_count; k++) {
         const int first = p->block_start[k], size = p->block_start[k + 1] - first;
-        for (int i = 0; i < size; i++, h += size) {
-            out[first + i] = perp_dense_dot(size, h, x + first);
+        const double *from = x + first;
+        double *to = out + first;
+        switch ((perp_convex_block)c->block_kind[k]) {
+        case PERP_BLOCK_ZERO:
+            memset(to, 0, (size_t)size * sizeof *to);
+            break;
+        case PERP_BLOCK_DIAGONAL:
+            for (int i = 0; i < size; i++) {
+                to[i] = h[(ptrdiff_t)i * (size + 1)] * from[i];
+            }
+            break;
+        case PERP_BLOCK_FULL:
+            for (int i = 0; i < size; i++) {
+                to[i] = perp_dense_dot(size, h + (ptrdiff_t)i * size, from);
+            }
+            break;
         }
+        h += (ptrdiff_t)size * size;
     }
 }
 

@@ -32,6 +32,7 @@ static void lay_out(perp_convex_workspace *c, size_t block, perp_slice *s)
     c->bound_sign = perp_slice_cut(s, (size_t)c->bounds, sizeof(double));
     c->bound_offset = perp_slice_cut(s, (size_t)c->bounds, sizeof(double));
     c->cones = perp_slice_cut(s, contacts, sizeof *c->cones);
+    c->cone_scale = perp_slice_cut(s, contacts, sizeof(double));
     c->ranges = perp_slice_cut(s, contacts + 1, sizeof *c->ranges);
     c->stiffness = perp_slice_cut(s, n + e, sizeof(double));
     c->diagonal = perp_slice_cut(s, n + e, sizeof(double));
@@ -50,6 +51,7 @@ static void lay_out(perp_convex_workspace *c, size_t block, perp_slice *s)
     c->gather = perp_slice_cut(s, (size_t)c->longest, sizeof(double));
     c->row_sum = perp_slice_cut(s, (size_t)c->longest, sizeof(double));
     c->block = perp_slice_cut(s, block, sizeof(double));
+    c->block_kind = perp_slice_cut(s, (size_t)c->problem->block_count, sizeof(unsigned char));
     c->active = perp_slice_cut(s, m, sizeof(bool));
     c->part = perp_slice_cut(s, m, sizeof(unsigned char));
     c->sized = perp_slice_cut(s, m, sizeof(unsigned char));
@@ -109,20 +111,45 @@ static void add_range(perp_convex_workspace *c, int start, int end)
     }
 }
 
+/* Whether R, of three rows, is diagonal. */
+static bool is_friction(const double *r)
+{
+    return !r || (r[1] == 0.0 && r[2] == 0.0 && r[3] == 0.0 && r[5] == 0.0 && r[6] == 0.0 && r[7] == 0.0);
+}
+
+/* From the last cone to the first. */
+static void count_fours(perp_convex_workspace *c)
+{
+    for (int k = c->cone_count - 1; k >= 0; k--) {
+        perp_convex_cone *cone = &c->cones[k];
+        bool four = k + 4 <= c->cone_count;
+        for (int i = 0; four && i < 4; i++) {
+            four = cone[i].size == 3 && cone[i].start == cone->start + 3 * i;
+        }
+        const bool more = four && k + 4 < c->cone_count && cone[4].start == cone->start + 12;
+        cone->fours = four ? 1 + (more ? cone[4].fours : 0) : 0;
+    }
+}
+
 static void list_cones(perp_convex_workspace *c)
 {
     const perp_contact_qp *p = c->problem;
+    const double *rays = p->rays;
     c->cone_count = c->range_count = c->degree = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->slack_start[i], end = p->slack_start[i + 1];
+        const int rows = p->row_start[i + 1] - p->row_start[i];
         if (p->quadratic && p->quadratic[i] && end - start > 1) {
-            c->cones[c->cone_count++] = (perp_convex_cone){start, end - start, 0.0};
+            const bool friction = rows == 3 && end - start == 3 && is_friction(rays);
+            c->cones[c->cone_count++] = (perp_convex_cone){start, end - start, 0, friction};
             c->degree++;
         } else {
             add_range(c, start, end);
         }
+        rays = rays ? rays + (ptrdiff_t)(end - start) * rows : NULL;
     }
     add_range(c, c->contact_slacks, c->m);
+    count_fours(c);
 }
 
 static void list_bounds(perp_convex_workspace *c)
@@ -138,6 +165,31 @@ static void list_bounds(perp_convex_workspace *c)
                 c->bound_offset[k++] = -sign * bound[i];
             }
         }
+    }
+}
+
+static perp_convex_block kind_of(int size, const double *h)
+{
+    perp_convex_block kind = PERP_BLOCK_ZERO;
+    for (int i = 0; i < size; i++, h += size) {
+        for (int j = 0; j < size; j++) {
+            if (h[j] != 0.0 && i != j) {
+                return PERP_BLOCK_FULL;
+            }
+        }
+        kind = h[i] != 0.0 ? PERP_BLOCK_DIAGONAL : kind;
+    }
+    return kind;
+}
+
+static void list_blocks(perp_convex_workspace *c)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *h = p->hessian;
+    for (int k = 0; k < p->block_count; k++) {
+        const int size = p->block_start[k + 1] - p->block_start[k];
+        c->block_kind[k] = h ? (unsigned char)kind_of(size, h) : PERP_BLOCK_ZERO;
+        h = h ? h + (ptrdiff_t)size * size : NULL;
     }
 }
 
@@ -304,6 +356,7 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     memset(c->active, 0, (size_t)c->m * sizeof *c->active);
     list_cones(c);
     list_bounds(c);
+    list_blocks(c);
     measure_stiffness(c);
     measure_gamma(c);
     square_rays(c);
@@ -317,26 +370,11 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
 
 /* ---- definiteness ----------------------------------------------------------------------------------------------- */
 
-static bool is_diagonal(int size, const double *h)
-{
-    for (int i = 1; i < size; i++) {
-        for (int j = 0; j < i; j++) {
-            if (h[(ptrdiff_t)i * size + j] != 0.0) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* With a unit diagonal, plus a little, a semidefinite block has a Cholesky factor. */
 static bool is_semidefinite(perp_convex_workspace *c, int size, const double *h)
 {
     static const double LITTLE = 1e-10;
     double *a = c->block;
-    if (is_diagonal(size, h)) {
-        return true; /* its diagonal was checked */
-    }
     for (int i = 0; i < size; i++) {
         const double hi = h[(ptrdiff_t)i * size + i];
         for (int j = 0; j <= i; j++) {
@@ -354,7 +392,8 @@ perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *err
     const double *h = p->hessian;
     for (int k = 0; h && k < p->block_count; k++) {
         const int size = p->block_start[k + 1] - p->block_start[k];
-        if (!is_semidefinite(c, size, h)) {
+        /* the diagonal was checked */
+        if (c->block_kind[k] == PERP_BLOCK_FULL && !is_semidefinite(c, size, h)) {
             return perp_fail(
                 error, PERP_STATUS_BAD_INPUT,
                 "H is indefinite (its block from unknown %d on has a negative eigenvalue): a convex problem "

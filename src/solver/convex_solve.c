@@ -79,7 +79,7 @@ perp_status perp_convex_workspace_create(const perp_allocator *allocator, perp_c
     if (!*workspace) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for a convex workspace");
     }
-    **workspace = (perp_convex_workspace){.allocator = own};
+    **workspace = (perp_convex_workspace){.allocator = own, .kernel = perp_slack_best_kernel()};
     perp_kkt_init(&(*workspace)->kkt, &own);
     return PERP_STATUS_OK;
 }

@@ -83,7 +83,7 @@ static void weigh_dense(perp_friction_workspace *f)
         if (rows == 1) {
             b[0] = 1.0 / c->weight[start];
         } else {
-            const double *w = c->weight + start, factor = 1.0 / c->cones[cone++].scale; /* w is J w */
+            const double *w = c->weight + start, factor = 1.0 / c->cone_scale[cone++]; /* w is J w */
             for (int r = 0; r < rows; r++) {
                 for (int k = 0; k < rows; k++) {
                     const double sign = (r == 0) == (k == 0) ? 1.0 : -1.0;
