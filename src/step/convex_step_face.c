@@ -31,11 +31,11 @@ typedef struct face_builder {
 
 /* The mass matrix over the largest mass. Links of a mechanism may be massless, and its matrix singular: those get a
  * thousandth of their diagonal more, or where that is 0, one of a unit mass at the scene's size. */
-static void fill_metric(face_builder *f)
+void perp_convex_step_metric(const perp_quasistatic *qs)
 {
-    const perp_quasistatic *qs = f->qs;
+    const convex_step *c = qs->own;
     const perp_model *model = qs->model;
-    double *block = f->c->face_hessian, mass = 0.0;
+    double *block = c->face_hessian, mass = 0.0;
     for (int i = 0; i < model->body_count; i++) {
         mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
     }
@@ -59,7 +59,6 @@ static void fill_metric(face_builder *f)
             }
         }
     }
-    memset(f->c->face_g, 0, (size_t)qs->free_count * sizeof(double));
 }
 
 /* ---- equations --------------------------------------------------------------------------------------------------- */
@@ -208,7 +207,8 @@ static void build(face_builder *f)
     const perp_contact_qp *p = &c->qp;
     const double *jacobian = p->jacobian, *ray = c->ray;
     c->face_row_start[0] = c->face_dof_start[0] = c->face_slack_start[0] = c->face_equality_start[0] = 0;
-    fill_metric(f);
+    perp_convex_step_metric(f->qs);
+    memset(c->face_g, 0, (size_t)p->n * sizeof(double));
     add_given(f);
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
