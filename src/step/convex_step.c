@@ -193,7 +193,7 @@ static void fill_slacks(convex_step *c, const perp_quasistatic *qs, double speed
     }
 }
 
-static void fill_problem(convex_step *c, const perp_quasistatic *qs)
+void perp_convex_step_fill(convex_step *c, const perp_quasistatic *qs)
 {
     const perp_contact_qp *p = &qs->system;
     const double speed = qs->length_unit / qs->h, force = qs->force_unit;
@@ -432,8 +432,7 @@ double perp_convex_step_complementarity(convex_step *c, const double *x)
     return worst;
 }
 
-/* Forces are in their cones exactly: what the solver left outside, by rounding, goes to the balance. */
-static void clip(convex_step *c)
+void perp_convex_step_clip(convex_step *c)
 {
     for (int i = 0; i < c->qp.contact_count; i++) {
         double *y = c->point.y + c->slack_start[i];
@@ -526,67 +525,6 @@ static bool is_singular(const perp_contact_qp *p)
     return false;
 }
 
-static void copy_point(const convex_step *c, const perp_convex_point *from, perp_convex_point *to)
-{
-    const size_t n = (size_t)c->qp.n * sizeof(double);
-    memcpy(to->x, from->x, n);
-    memcpy(to->y, from->y, (size_t)c->slack_start[c->qp.contact_count] * sizeof(double));
-    memcpy(to->y_equality, from->y_equality, (size_t)c->qp.equality_count * sizeof(double));
-    if (c->qp.lower) {
-        memcpy(to->y_lower, from->y_lower, n);
-        memcpy(to->y_upper, from->y_upper, n);
-    }
-}
-
-/* One more way to solve, from the point at hand. */
-typedef struct way {
-    const char *method; /* NULL: the barrier, at */
-    double kappa;
-    bool minimum_norm;
-} way;
-
-static perp_status go(convex_step *c, const way *w, perp_convex_info *info)
-{
-    perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = 1e-12;
-    settings.method = w->method;
-    settings.minimum_norm = w->minimum_norm;
-    if (!w->method) {
-        return perp_contact_qp_barrier(&c->qp, w->kappa, &settings, c->solver, &c->point, info, NULL);
-    }
-    settings.warm = &c->start;
-    return perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, info, NULL);
-}
-
-/* The law asks for more than the solver's residual: that of every pair y, s one is 0, not that their product is small,
- * which leaves 1e-6 on either side where both are small. Newton's method tells them apart, with the forces of least
- * norm or, where those are what blurs them, without; where redundant contacts keep it from doing so, the central path
- * is followed until the square root of the product is below what the law asks for. The best point stays. */
-static double sharpen(convex_step *c, perp_quasistatic *qs)
-{
-    static const way ways[] = {{"newton", 0.0, true}, {"newton", 0.0, false}, {NULL, 1e-17, false},
-                               {"newton", 0.0, true}, {"newton", 0.0, false}, {NULL, 1e-19, false}};
-    const double enough = 0.1 * qs->settings->tolerance;
-    double best = perp_convex_step_law(qs);
-    for (size_t k = 0; k < sizeof ways / sizeof *ways && !(best <= enough); k++) {
-        perp_convex_info info;
-        copy_point(c, &c->point, &c->start);
-        const perp_status status = go(c, &ways[k], &info);
-        const bool proof = info.outcome == PERP_OUTCOME_INFEASIBLE || info.outcome == PERP_OUTCOME_UNBOUNDED;
-        if (status == PERP_STATUS_OK && !proof) {
-            clip(c);
-            qs->info->iterations += info.iterations;
-            const double now = perp_convex_step_law(qs);
-            if (now < best) {
-                best = now;
-                continue;
-            }
-        }
-        copy_point(c, &c->start, &c->point);
-    }
-    return best;
-}
-
 /* The first way: from the last step's answer. */
 static perp_status solve_once(convex_step *c, perp_quasistatic *qs, perp_convex_info *info, perp_error *error)
 {
@@ -615,7 +553,7 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
     if (status != PERP_STATUS_OK || qs->free_count == 0) {
         return status;
     }
-    fill_problem(c, qs);
+    perp_convex_step_fill(c, qs);
     status = solve_once(c, qs, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
@@ -624,10 +562,14 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
     if (info.outcome == PERP_OUTCOME_INFEASIBLE || info.outcome == PERP_OUTCOME_UNBOUNDED) {
         return explain(c, qs, info.outcome, error);
     }
-    clip(c);
-    const double residual = c->kappa > 0.0 ? off_centre(c, qs) : sharpen(c, qs);
-    if (!(residual <= qs->settings->tolerance)) {
-        if (info.outcome != PERP_OUTCOME_SOLVED) {
+    perp_convex_step_clip(c);
+    const double residual = c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_sharpen(qs);
+    if (!(residual <= qs->settings->tolerance) && info.outcome != PERP_OUTCOME_SOLVED) {
+        const perp_outcome near = c->kappa > 0.0 ? PERP_OUTCOME_ITERATION_LIMIT : perp_convex_step_confine(qs);
+        if (near == PERP_OUTCOME_INFEASIBLE || near == PERP_OUTCOME_UNBOUNDED) {
+            return explain(c, qs, near, error);
+        }
+        if (near != PERP_OUTCOME_SOLVED) {
             return perp_qs_not_converged(qs, info.method, residual, error);
         }
     }

@@ -64,6 +64,20 @@ double perp_convex_step_complementarity(convex_step *c, const double *x);
 /* The larger of this and the balance, at `point`, which is handed over to `qs`. */
 double perp_convex_step_law(perp_quasistatic *qs);
 
+/* The problem of the step in its own units, from qs->system. */
+void perp_convex_step_fill(convex_step *c, const perp_quasistatic *qs);
+/* Forces are in their cones exactly: what the solver left outside, by rounding, goes to the balance. */
+void perp_convex_step_clip(convex_step *c);
+/* Improves `point` until it meets the law well, by all means there are; returns what the law says of it. */
+double perp_convex_step_sharpen(perp_quasistatic *qs);
+/* For what was not solved: looks for an answer within a reach of the scene, which is a bounded problem and as well
+ * conditioned as its contacts. `solved`: `point` meets the law. `unbounded`: every answer moves farther than a thousand
+ * sizes of the scene in the step, so nothing holds the bodies; point.x leads there. `infeasible`: no motion within
+ * thirty sizes meets the constraints; point.y weighs them. Else it stays open. */
+perp_outcome perp_convex_step_confine(perp_quasistatic *qs);
+/* The metric of motions, in face_hessian: the mass matrix over the largest mass. */
+void perp_convex_step_metric(const perp_quasistatic *qs);
+
 /* Of all motions that meet the law with the forces in `point`, the smallest: replaces point.x, or counts the fallback.
  */
 perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error);

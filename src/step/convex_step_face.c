@@ -23,6 +23,7 @@ static const double AT_REST = 1e-14; /* of L */
 typedef struct face_builder {
     const perp_quasistatic *qs;
     convex_step *c;
+    bool as_is; /* what is to be 0 stays what it is at point.x, which so meets all */
     int contacts, rows, dofs, slacks, equations;
     ptrdiff_t jacobian, rays, entries;
 } face_builder;
@@ -31,11 +32,11 @@ typedef struct face_builder {
 
 /* The mass matrix over the largest mass. Links of a mechanism may be massless, and its matrix singular: those get a
  * thousandth of their diagonal more, or where that is 0, one of a unit mass at the scene's size. */
-static void fill_metric(face_builder *f)
+void perp_convex_step_metric(const perp_quasistatic *qs)
 {
-    const perp_quasistatic *qs = f->qs;
+    const convex_step *c = qs->own;
     const perp_model *model = qs->model;
-    double *block = f->c->face_hessian, mass = 0.0;
+    double *block = c->face_hessian, mass = 0.0;
     for (int i = 0; i < model->body_count; i++) {
         mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
     }
@@ -59,10 +60,21 @@ static void fill_metric(face_builder *f)
             }
         }
     }
-    memset(f->c->face_g, 0, (size_t)qs->free_count * sizeof(double));
 }
 
 /* ---- equations --------------------------------------------------------------------------------------------------- */
+
+/* Ends the equation whose entries stand at the end of the list: their sum with x is `target`. */
+static void end_equation(face_builder *f, double target)
+{
+    convex_step *c = f->c;
+    double now = 0.0;
+    for (ptrdiff_t k = c->face_equality_start[f->equations]; k < f->entries; k++) {
+        now += c->face_values[k] * c->point.x[c->face_equality_dofs[k]];
+    }
+    c->face_target[f->equations++] = f->as_is ? now : target;
+    c->face_equality_start[f->equations] = (int)f->entries;
+}
 
 /* combination (rows) of the rows of contact i of the step's problem, plus offset, is 0. */
 static void add_equation(face_builder *f, int i, const double *jacobian, const double *combination, double offset)
@@ -79,8 +91,7 @@ static void add_equation(face_builder *f, int i, const double *jacobian, const d
         f->c->face_equality_dofs[f->entries] = p->dofs[start + k]; /* zeros too: equations of a pair look alike then */
         f->c->face_values[f->entries++] = sum;
     }
-    f->c->face_target[f->equations++] = -offset;
-    f->c->face_equality_start[f->equations] = (int)f->entries;
+    end_equation(f, -offset);
 }
 
 /* A v = A v*, and the loops. */
@@ -104,8 +115,7 @@ static void add_given(face_builder *f)
                 for (ptrdiff_t k = c->face_equality_start[f->equations]; k < f->entries; k++) {
                     c->face_values[k] /= size;
                 }
-                c->face_target[f->equations++] = sum / size;
-                c->face_equality_start[f->equations] = (int)f->entries;
+                end_equation(f, sum / size);
             }
         }
     }
@@ -114,8 +124,7 @@ static void add_given(face_builder *f)
             c->face_equality_dofs[f->entries] = p->equality_dofs[k];
             c->face_values[f->entries++] = p->equality_values[k];
         }
-        c->face_target[f->equations++] = c->target[i];
-        c->face_equality_start[f->equations] = (int)f->entries;
+        end_equation(f, c->target[i]);
     }
 }
 
@@ -131,7 +140,9 @@ static void add_contact(face_builder *f, int i, const double *jacobian, const do
     for (int k = 0; k < count; k++) {
         if (keep[k]) {
             memcpy(c->face_ray + f->rays, ray + (ptrdiff_t)k * rows, (size_t)rows * sizeof(double));
-            c->face_offset[f->slacks++] = c->offset[c->slack_start[i] + k];
+            const int slack = c->slack_start[i] + k;
+            const double over = f->as_is && !c->cone[i] ? fmax(0.0, -c->slack[slack]) : 0.0;
+            c->face_offset[f->slacks++] = c->offset[slack] + over;
             f->rays += rows;
         }
     }
@@ -208,7 +219,8 @@ static void build(face_builder *f)
     const perp_contact_qp *p = &c->qp;
     const double *jacobian = p->jacobian, *ray = c->ray;
     c->face_row_start[0] = c->face_dof_start[0] = c->face_slack_start[0] = c->face_equality_start[0] = 0;
-    fill_metric(f);
+    perp_convex_step_metric(f->qs);
+    memset(c->face_g, 0, (size_t)p->n * sizeof(double));
     add_given(f);
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
@@ -254,8 +266,7 @@ static void add_limits(face_builder *f)
         if (low || high) {
             c->face_equality_dofs[f->entries] = i;
             c->face_values[f->entries++] = 1.0;
-            c->face_target[f->equations++] = low ? p->lower[i] : p->upper[i];
-            c->face_equality_start[f->equations] = (int)f->entries;
+            end_equation(f, low ? p->lower[i] : p->upper[i]);
         }
     }
     c->face.equality_count = f->equations;
@@ -279,16 +290,14 @@ static void swap_motions(convex_step *c)
     c->face_point.x = x;
 }
 
-perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error)
+/* The smallest motion on the face into face_point.x, and then point.x if it meets the law as well. */
+static perp_status search(perp_quasistatic *qs, bool as_is, bool *found, perp_error *error)
 {
     convex_step *c = qs->own;
-    face_builder f = {.qs = qs, .c = c};
+    face_builder f = {.qs = qs, .c = c, .as_is = as_is};
     perp_convex_info info;
     perp_convex_settings settings = perp_convex_settings_default();
-    const int n = qs->free_count;
-    if (largest_difference(n, c->point.x, NULL) <= AT_REST) {
-        return PERP_STATUS_OK; /* nothing is smaller than no motion */
-    }
+    const double before = perp_convex_step_law(qs); /* fills `slack`, too */
     build(&f);
     add_limits(&f);
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
@@ -301,15 +310,33 @@ perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     qs->info->iterations += info.iterations;
-    const bool good = info.outcome == PERP_OUTCOME_SOLVED || info.outcome == PERP_OUTCOME_ILL_CONDITIONED ||
-                      info.outcome == PERP_OUTCOME_ITERATION_LIMIT;
-    const double before = perp_convex_step_law(qs);
+    *found = info.outcome == PERP_OUTCOME_SOLVED || info.outcome == PERP_OUTCOME_ILL_CONDITIONED ||
+             info.outcome == PERP_OUTCOME_ITERATION_LIMIT;
     swap_motions(c);
-    if (!good || !(perp_convex_step_law(qs) <= fmax(2.0 * before, 0.1 * qs->settings->tolerance))) {
+    *found = *found && perp_convex_step_law(qs) <= fmax(2.0 * before, 0.1 * qs->settings->tolerance);
+    if (!*found) {
         swap_motions(c);
-        qs->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
-        return PERP_STATUS_OK;
     }
-    qs->info->several = qs->info->several || largest_difference(n, c->face_point.x, c->point.x) > CERTAIN;
     return PERP_STATUS_OK;
+}
+
+perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error)
+{
+    convex_step *c = qs->own;
+    const int n = qs->free_count;
+    bool found = false;
+    if (largest_difference(n, c->point.x, NULL) <= AT_REST) {
+        return PERP_STATUS_OK; /* nothing is smaller than no motion */
+    }
+    /* Forces that are not quite 0, where slacks are not quite, ask for more zeros than there can be: then these slacks
+     * stay as they are. */
+    perp_status status = search(qs, false, &found, error);
+    if (status == PERP_STATUS_OK && !found) {
+        status = search(qs, true, &found, error);
+    }
+    if (status == PERP_STATUS_OK && !found) {
+        qs->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
+    }
+    qs->info->several = qs->info->several || (found && largest_difference(n, c->face_point.x, c->point.x) > CERTAIN);
+    return status;
 }
