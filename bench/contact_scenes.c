@@ -58,7 +58,7 @@ static perp_scene *finish(perp_scene *scene)
 {
     static perp_diagnostics diagnostics;
     char line[1200] = "the scene was refused";
-    if (perp_scene_build_hulls(scene, NULL, &diagnostics) != PERP_STATUS_OK ||
+    if (perp_scene_build_hulls(scene, NULL, NULL, &diagnostics) != PERP_STATUS_OK ||
         perp_scene_validate(scene, &diagnostics) != PERP_STATUS_OK) {
         if (diagnostics.count > 0) {
             perp_diagnostic_format(&diagnostics.items[0], line, sizeof line);

@@ -25,13 +25,16 @@ typedef struct cli_command {
     const cli_option *options;
     int option_count;
     bool operand_optional;
+    int operand_most; /* 0: one */
     int (*run)(const cli_arguments *arguments);
 } cli_command;
 
 struct cli_arguments {
     const cli_command *command;
-    const char *operand; /* NULL if none was given */
-    int count;           /* options given, in order */
+    const char *operand; /* the first; NULL if none was given */
+    int operand_count;
+    const char **operands;
+    int count; /* options given, in order */
     const cli_option **options;
     const char **values;
 };
@@ -90,6 +93,19 @@ bool cli_interrupted(void);
 const volatile bool *cli_interrupt_flag(void);
 void cli_catch_interrupts(void);
 
+/* The files of a scene as they were read, for its log; zeroed at first. `files.keep` of the loader. */
+typedef struct cli_files {
+    perp_log_file *files;
+    int count;
+} cli_files;
+
+bool cli_files_keep(void *files, const char *name, const char *bytes, size_t size);
+void cli_files_free(cli_files *files);
+
+/* Opens a log and says on stderr what is missing of it. EXIT_DONE, or the code of the failure that was printed. */
+int cli_open_log(const char *path, perp_log_reader **reader);
+
+extern const cli_command cli_export, cli_diff;
 extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
 
 #endif

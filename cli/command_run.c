@@ -14,6 +14,22 @@ static bool is_amount(const char *text, bool whole)
            (!whole || (value == floor(value) && value <= 2e9));
 }
 
+/* A run goes on as it was; only its end may be moved. */
+static int check_resume(const cli_arguments *a)
+{
+    static const char *const fixed[] = {"--model", "--h", "--set", "--csv", "--log", "--foxglove"};
+    if (a->operand) {
+        return cli_fail(EXIT_USAGE, "run: --resume takes the scene from the log; leave `%s` out", a->operand);
+    }
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
+        if (cli_value(a, fixed[i])) {
+            return cli_fail(EXIT_USAGE, "run: --resume goes on with the run as it was; leave %s out%s", fixed[i],
+                            strcmp(fixed[i], "--csv") == 0 ? " (perp export writes CSV from the log)" : "");
+        }
+    }
+    return EXIT_DONE;
+}
+
 static int check_usage(const cli_arguments *a)
 {
     static const char *const numeric[] = {"--h", "--until", "--steps"};
@@ -27,6 +43,15 @@ static int check_usage(const cli_arguments *a)
     }
     if (cli_value(a, "--until") && cli_value(a, "--steps")) {
         return cli_fail(EXIT_USAGE, "run: give --until or --steps, not both");
+    }
+    if (cli_value(a, "--resume")) {
+        return check_resume(a);
+    }
+    if (!a->operand) {
+        return cli_fail(EXIT_USAGE, "run: SCENE is missing (perp run --help)");
+    }
+    if (cli_value(a, "--foxglove") && !cli_value(a, "--log")) {
+        return cli_fail(EXIT_USAGE, "run: --foxglove is about a log: give --log FILE too");
     }
     const char *model = cli_value(a, "--model");
     if (model && !perp_rung_find(model)) {
@@ -243,11 +268,21 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
 /* ---- the run
  * --------------------------------------------------------------------------------------------------------- */
 
+/* A run as the options ask for it. */
+typedef struct request {
+    const cli_arguments *arguments;
+    const perp_scene *scene;
+    const cli_files *files;       /* of the scene; NULL: it is in the log that the run goes on with */
+    const cli_settings *settings; /* likewise */
+    perp_log_reader *reader;      /* of that log; NULL: the run is new */
+} request;
+
 typedef struct watcher {
     perp_csv *csv; /* NULL: none */
+    perp_log *log; /* NULL: none */
     cli_progress progress;
     int total;
-    bool csv_failed;
+    bool csv_failed, log_failed;
     highlights seen;
 } watcher;
 
@@ -272,6 +307,10 @@ static bool watch(void *context, int step, const perp_state *state, const perp_s
     look_for_highlights(w, step, state->t, info);
     if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
         w->csv_failed = true;
+        return false;
+    }
+    if (w->log && !perp_log_observe(w->log, step, state, info)) {
+        w->log_failed = true;
         return false;
     }
     return !cli_interrupted();
@@ -317,22 +356,75 @@ static bool stopped_on_the_way(perp_status status, const perp_run_result *result
            status != PERP_STATUS_OUT_OF_MEMORY && result->rung != NULL;
 }
 
-/* Simulates, and completes the CSV files, also of a run that stopped on the way; one that was interrupted leaves none.
- */
-static perp_status simulate(const cli_arguments *a, const perp_model *model, perp_state *state, perp_run_result *result,
+/* The log that the options ask for, or the one that the run goes on with, if a step is left to be taken. */
+static perp_status open_log(const request *r, const perp_model *model, int taken, perp_log **log, perp_error *error)
+{
+    perp_log_about about = {.model = model};
+    perp_log_options options = perp_log_options_default();
+    const char *path = cli_value(r->arguments, "--log");
+    *log = NULL;
+    if (r->reader) {
+        const perp_rung *rung = perp_rung_find(model->scene->run.model);
+        const int steps = rung && rung->step ? perp_run_steps(&model->scene->run) : 0;
+        return taken < steps
+                   ? perp_log_continue(cli_value(r->arguments, "--resume"), r->reader, &about, &options, log, error)
+                   : PERP_STATUS_OK;
+    }
+    if (!path) {
+        return PERP_STATUS_OK;
+    }
+    options.foxglove = cli_value(r->arguments, "--foxglove") != NULL;
+    about.files = r->files->files;
+    about.file_count = r->files->count;
+    about.changes = (const char *const *)r->settings->texts;
+    about.change_count = r->settings->count;
+    return perp_log_create(path, &about, &options, log, error);
+}
+
+/* Completes the log with what became of the run. A log that could not be written is the failure that counts: the run
+ * was stopped because of it. */
+static perp_status close_log(watcher *w, perp_status status, const perp_run_result *result, perp_error *error)
+{
+    perp_error inner;
+    const perp_status closed = perp_log_close(w->log, result, status == PERP_STATUS_OK ? NULL : error, &inner);
+    if (closed == PERP_STATUS_OK || (status != PERP_STATUS_OK && !w->log_failed)) {
+        return status;
+    }
+    *error = inner;
+    return closed;
+}
+
+/* Simulates, and completes the CSV files and the log, also of a run that stopped on the way; one that was interrupted
+ * leaves no CSV files. */
+static perp_status simulate(const request *r, const perp_model *model, perp_state *state, perp_run_result *result,
                             highlights *seen, perp_error *error)
 {
     const perp_run_settings *settings = &model->scene->run;
     watcher w = {.total = perp_run_steps(settings)};
-    const char *folder = cli_value(a, "--csv");
-    perp_status status = folder ? perp_csv_open(model, folder, &w.csv, error) : PERP_STATUS_OK;
+    const char *folder = cli_value(r->arguments, "--csv");
+    perp_run_start start = {0};
+    perp_status status = r->reader ? perp_log_resume(r->reader, model, state, &start, error) : PERP_STATUS_OK;
+    if (status == PERP_STATUS_OK && folder) {
+        status = perp_csv_open(model, folder, &w.csv, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = open_log(r, model, start.step, &w.log, error);
+    }
     if (status != PERP_STATUS_OK) {
+        perp_csv_abandon(w.csv);
         return status;
     }
     w.progress = cli_progress_begin();
-    status = perp_run(model, settings, NULL, watch, &w, state, result, error);
+    if (r->reader) {
+        start.observer = watch;
+        start.observer_context = &w;
+        status = perp_run_continue(model, settings, &start, state, result, error);
+    } else {
+        status = perp_run(model, settings, NULL, watch, &w, state, result, error);
+    }
     cli_progress_end(&w.progress);
     *seen = w.seen;
+    status = close_log(&w, status, result, error);
     if (w.csv && (status == PERP_STATUS_OK || w.csv_failed)) {
         /* Committing after a failed write fails with the system's reason, and removes what was written. */
         return perp_csv_commit(w.csv, error);
@@ -348,8 +440,10 @@ static perp_status simulate(const cli_arguments *a, const perp_model *model, per
     return status;
 }
 
-static int run_model(const cli_arguments *a, const perp_scene *scene)
+static int run_model(const request *r)
 {
+    const cli_arguments *a = r->arguments;
+    const perp_scene *scene = r->scene;
     const bool json = cli_value(a, "--json") != NULL;
     perp_model *model = NULL;
     perp_state state = {0};
@@ -362,7 +456,7 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
     }
     const bool started = status == PERP_STATUS_OK;
     if (started) {
-        status = simulate(a, model, &state, &result, &seen, &error);
+        status = simulate(r, model, &state, &result, &seen, &error);
     }
     int code = EXIT_DONE;
     const bool ran = started && (status == PERP_STATUS_OK || stopped_on_the_way(status, &result));
@@ -388,39 +482,89 @@ static int run_model(const cli_arguments *a, const perp_scene *scene)
     return code;
 }
 
-static int run(const cli_arguments *a)
+/* The scene could not be had: its diagnostics are printed, and its JSON if that was asked for. */
+static int refuse_scene(const cli_arguments *a, perp_status status, const perp_diagnostics *diagnostics)
+{
+    perp_error error = {0};
+    perp_diagnostics_first_error(diagnostics, status, &error);
+    const int code = exit_code(&error);
+    const int written = cli_value(a, "--json") ? print_json(NULL, NULL, NULL, &error) : EXIT_DONE;
+    return written == EXIT_DONE ? code : written;
+}
+
+static int run_scene(const cli_arguments *a)
 {
     static perp_diagnostics diagnostics;
-    const int usage = check_usage(a);
-    if (usage != EXIT_DONE) {
-        return usage;
-    }
     cli_settings settings;
+    cli_files files = {0};
     perp_scene *scene = NULL;
     int code;
     if (!cli_settings_collect(a, &settings)) {
         code = cli_fail(EXIT_REFUSED, "out of memory");
     } else {
+        const perp_scene_files source = {.context = &files, .keep = cli_value(a, "--log") ? cli_files_keep : NULL};
         const perp_scene_load_options options = {.settings = (const char *const *)settings.texts,
                                                  .setting_count = settings.count,
+                                                 .files = &source,
                                                  .models = cli_model_names()};
         const perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
         cli_print_diagnostics(&diagnostics);
-        if (scene) {
-            code = run_model(a, scene);
-        } else {
-            perp_error error = {0};
-            perp_diagnostics_first_error(&diagnostics, status, &error);
-            code = exit_code(&error);
-            if (cli_value(a, "--json")) {
-                const int written = print_json(NULL, NULL, NULL, &error);
-                code = written == EXIT_DONE ? code : written;
-            }
-        }
+        const request r = {.arguments = a, .scene = scene, .files = &files, .settings = &settings};
+        code = scene ? run_model(&r) : refuse_scene(a, status, &diagnostics);
     }
     perp_scene_free(scene);
+    cli_files_free(&files);
     cli_settings_free(&settings);
     return code;
+}
+
+/* Bits are promised for one build only. */
+static void compare_builds(const perp_log_head *head)
+{
+    if (strcmp(head->version, perp_version()) != 0 || strcmp(head->build, perp_build_flags()) != 0) {
+        fprintf(stderr,
+                "perp: the log was written by another build (perp %s): further steps may differ from those that "
+                "it would have taken\n",
+                head->version);
+    }
+}
+
+static int resume(const cli_arguments *a)
+{
+    static perp_diagnostics diagnostics;
+    perp_log_reader *reader = NULL;
+    perp_scene *scene = NULL;
+    int code = cli_open_log(cli_value(a, "--resume"), &reader);
+    if (code != EXIT_DONE) {
+        return code;
+    }
+    compare_builds(perp_log_reader_head(reader));
+    const perp_status status = perp_log_load_scene(reader, &scene, &diagnostics);
+    cli_print_diagnostics(&diagnostics);
+    if (scene) {
+        const char *steps = cli_value(a, "--steps"), *until = cli_value(a, "--until");
+        if (steps || until) {
+            scene->run.steps_set = steps != NULL;
+            scene->run.steps = steps ? (int)strtod(steps, NULL) : 0;
+            scene->run.until = until ? strtod(until, NULL) : 0.0;
+        }
+        const request r = {.arguments = a, .scene = scene, .reader = reader};
+        code = run_model(&r);
+    } else {
+        code = refuse_scene(a, status, &diagnostics);
+    }
+    perp_scene_free(scene);
+    perp_log_reader_free(reader);
+    return code;
+}
+
+static int run(const cli_arguments *a)
+{
+    const int usage = check_usage(a);
+    if (usage != EXIT_DONE) {
+        return usage;
+    }
+    return cli_value(a, "--resume") ? resume(a) : run_scene(a);
 }
 
 static const cli_option options[] = {
@@ -431,12 +575,16 @@ static const cli_option options[] = {
     {"--set", "PATH=VALUE", "change any value of the scene; may be repeated"},
     {"--json", NULL, "print the result as one JSON object"},
     {"--csv", "DIR", "write DIR/state.csv and DIR/contacts.csv"},
+    {"--log", "FILE", "keep everything in a run log (MCAP), readable whatever happens"},
+    {"--foxglove", NULL, "with --log: also what Foxglove draws"},
+    {"--resume", "FILE", "go on with the run of a log, in the same file; SCENE is in it"},
     {"--quiet", NULL, "print no summary"},
 };
 
 const cli_command cli_run = {
     .name = "run",
     .operand = "SCENE",
+    .operand_optional = true,
     .summary = "simulate a scene on one rung",
     .details = "examples:\n"
                "  perp run scene.yaml --model geometric                 gaps and contacts at the start\n"
@@ -446,7 +594,10 @@ const cli_command cli_run = {
                "  perp run scene.yaml --model qs-ncp --json             another rung: exact friction, one JSON object\n"
                "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
                "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"
-               "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n\n"
+               "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n"
+               "  perp run scene.yaml --log run.mcap                    and, had it been stopped half-way,\n"
+               "  perp run --resume run.mcap                            ends with the same bits\n"
+               "  perp run --resume run.mcap --until 5                  takes a finished run further\n\n"
                "`geometric` lists the gaps up to contacts.margin (0.02 m unless the scene says otherwise); to see\n"
                "farther: --set contacts.margin=0.5\n\n"
                "PATH is keys joined by dots; list elements by number (bodies.cup.shapes.0.sphere).\n"

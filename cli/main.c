@@ -134,11 +134,13 @@ static int parse(cli_arguments *a, int argc, char **argv)
             if (code != EXIT_DONE) {
                 return code;
             }
-        } else if (!a->command->operand || a->operand) {
+        } else if (!a->command->operand ||
+                   a->operand_count >= (a->command->operand_most > 1 ? a->command->operand_most : 1)) {
             return cli_fail(EXIT_USAGE, "%s: unexpected `%s` (perp %s --help)", a->command->name, argv[i],
                             a->command->name);
         } else {
-            a->operand = argv[i];
+            a->operands[a->operand_count++] = argv[i];
+            a->operand = a->operands[0];
         }
     }
     if (a->command->operand && !a->operand && !a->command->operand_optional) {
@@ -163,8 +165,9 @@ static int run_command(const cli_command *command, int argc, char **argv)
     cli_arguments a = {.command = command};
     a.options = calloc((size_t)argc + 1, sizeof *a.options);
     a.values = calloc((size_t)argc + 1, sizeof *a.values);
+    a.operands = calloc((size_t)argc + 1, sizeof *a.operands);
     int code = EXIT_REFUSED;
-    if (!a.options || !a.values) {
+    if (!a.options || !a.values || !a.operands) {
         cli_fail(EXIT_REFUSED, "out of memory");
     } else {
         code = parse(&a, argc, argv);
@@ -172,6 +175,7 @@ static int run_command(const cli_command *command, int argc, char **argv)
     }
     free(a.options);
     free(a.values);
+    free(a.operands);
     return cli_finish(code);
 }
 

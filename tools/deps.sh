@@ -12,7 +12,7 @@ set -eu
 
 # a|b: either will do; the first is what gets installed.
 BUILD='gcc libc6-dev cmake ninja-build pkg-config|pkgconf libyaml-dev libjansson-dev liblapacke-dev libopenblas-dev
-libsuitesparse-dev libqhull-dev'
+libsuitesparse-dev libqhull-dev libzstd-dev'
 TEST="g++ clang libclang-rt-dev|libclang-rt-14-dev binutils libcmocka-dev libmujoco-dev libode-dev libfcl-dev
 libsiconos-numerics-dev python3 python3-pytest python3-venv python3-yaml"
 BENCH="libmujoco-dev libode-dev libsiconos-numerics-dev python3 python3-venv"
@@ -20,7 +20,7 @@ LINT="clang-format clang-tidy shellcheck"
 CMAKE_OLDEST=3.25
 
 # The same for systems without apt: commands, pkg-config modules, headers, Python modules.
-BUILD_TOOLS="cmd:gcc cmd:cmake cmd:ninja cmd:pkg-config pc:yaml-0.1 pc:jansson pc:lapacke pc:openblas pc:qhull_r
+BUILD_TOOLS="cmd:gcc cmd:cmake cmd:ninja cmd:pkg-config pc:yaml-0.1 pc:jansson pc:libzstd pc:lapacke pc:openblas pc:qhull_r
 header:suitesparse/klu.h|klu.h"
 TEST_TOOLS="cmd:g++ cmd:clang cmd:nm cmd:python3 py:pytest py:venv py:yaml pc:cmocka pc:ode pc:fcl
 header:mujoco/mujoco.h header:siconos/numerics/lcp_cst.h"

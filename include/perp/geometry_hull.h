@@ -45,10 +45,12 @@ PERP_API perp_status perp_mesh_parse(perp_mesh_format format, const void *bytes,
                                      const perp_allocator *allocator, perp_vec3 **points, int *count,
                                      perp_error *error);
 
-/* Reads the files of all mesh shapes of a scene (relative to `folder`, not outside it; NULL: files are refused), scales
+/* Reads the files of all mesh shapes of a scene (relative to `folder`, not outside it; NULL: files are refused; or from
+ * where `files` finds them, which may be NULL), scales
  * points and files' vertices, and gives every mesh shape its hull. To be called before perp_scene_validate; the YAML
  * loader does so. What is wrong goes to `diagnostics`; OUT_OF_MEMORY is returned, otherwise OK. */
-PERP_API perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, perp_diagnostics *diagnostics);
+PERP_API perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, const perp_scene_files *files,
+                                            perp_diagnostics *diagnostics);
 
 /* The version of qhull that is used; a string constant. */
 PERP_API const char *perp_hull_version(void);

@@ -177,7 +177,7 @@ PERP_API perp_status perp_log_state(const perp_log_reader *reader, const perp_lo
 /* ---- going on ---------------------------------------------------------------------------------------------------- */
 
 /* Where a run can go on: after the last step before which nothing is missing and whose memory is in the file. Fills
- * `state` (made for `model`) and `start`, whose arrays are the reader's until its next read. BAD_INPUT: another model,
+ * `state` (made for `model`) and `start`, whose arrays are the reader's until it is freed. BAD_INPUT: another model,
  * or nothing to go on from. */
 PERP_API perp_status perp_log_resume(perp_log_reader *reader, const perp_model *model, perp_state *state,
                                      perp_run_start *start, perp_error *error);

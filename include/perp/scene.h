@@ -303,6 +303,17 @@ typedef struct perp_run_settings {
     int threads;
 } perp_run_settings;
 
+/* Where the files of a scene come from, and who wants to know of them; either function may be NULL. Names are relative
+ * to the scene's folder. */
+typedef struct perp_scene_files {
+    void *context;
+    /* The bytes of an included file or a mesh, which last as long as the loading; false: there is no such file. NULL:
+     * files are read from the folder. */
+    bool (*find)(void *context, const char *name, const char **bytes, size_t *size);
+    /* Told of every file that was read, the scene's own first; false is lack of memory. */
+    bool (*keep)(void *context, const char *name, const char *bytes, size_t size);
+} perp_scene_files;
+
 /* ---- the scene ------------------------------------------------------------------------------------------------ */
 
 /* Finds the file, line and column of a path ("bodies.cup.mass"), or of the deepest part of it that was written. */

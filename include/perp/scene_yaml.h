@@ -21,6 +21,7 @@ typedef struct perp_scene_load_options {
     const perp_allocator *allocator; /* NULL: malloc */
     const char *const *settings;     /* "PATH=VALUE", applied in order before the scene is checked */
     int setting_count;
+    const perp_scene_files *files; /* NULL: those of the folder */
     const char *const *models; /* names that run.model may have, NULL-terminated; NULL: any, to be judged by perp_run */
 } perp_scene_load_options;
 
@@ -30,7 +31,8 @@ typedef struct perp_scene_load_options {
 PERP_API perp_status perp_scene_load_file(const char *path, const perp_scene_load_options *options, perp_scene **scene,
                                           perp_diagnostics *diagnostics);
 /* The same from memory. `name` stands for the file in messages. Includes and mesh files are looked for in `folder`;
- * NULL: there is no folder, and they are refused. */
+ * NULL: there is no folder, and they are refused unless
+ * options->files finds them. */
 PERP_API perp_status perp_scene_load_text(const char *text, size_t length, const char *name, const char *folder,
                                           const perp_scene_load_options *options, perp_scene **scene,
                                           perp_diagnostics *diagnostics);

@@ -12,6 +12,7 @@
 typedef struct mesh_source {
     perp_scene *scene;
     const char *folder;
+    const perp_scene_files *files_from; /* may be NULL */
     perp_diagnostics *diagnostics;
     char path[256];        /* of the mesh in the scene */
     long long points;      /* read so far */
@@ -47,21 +48,40 @@ static bool has_ending(const char *name, const char *ending)
     return true;
 }
 
+/* The bytes of a mesh file, which is inside the folder or was given. */
+static perp_status fetch(const mesh_source *m, const char *name, perp_arena *arena, const char **text, size_t *length,
+                         char why[200])
+{
+    const perp_scene_files *files = m->files_from;
+    char *own = NULL;
+    if (files && files->find) {
+        snprintf(why, 200, "it is not among the files given");
+        return files->find(files->context, name, text, length) ? PERP_STATUS_OK : PERP_STATUS_IO;
+    }
+    const char *path = perp_file_join(arena, m->folder, name);
+    const perp_status status =
+        path ? perp_file_read(arena, path, true, PERP_MESH_MAX_BYTES, &own, length, why) : PERP_STATUS_OUT_OF_MEMORY;
+    *text = own;
+    if (status == PERP_STATUS_OK && files && files->keep && !files->keep(files->context, name, own, *length)) {
+        return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    return status;
+}
+
 /* The file's vertices, in the arena. */
 static perp_status read_file(mesh_source *m, const perp_shape *shape, perp_arena *arena, perp_vec3 **points, int *count)
 {
-    char why[200], *text;
-    size_t length;
-    const char *name = shape->file;
+    char why[200] = "";
+    const char *text = NULL, *name = shape->file;
+    size_t length = 0;
     const bool stl = has_ending(name, ".stl");
-    perp_status status = perp_file_check_inside(m->folder, name, why);
+    const bool given = m->files_from && m->files_from->find;
+    perp_status status = given ? PERP_STATUS_OK : perp_file_check_inside(m->folder, name, why);
     if (status == PERP_STATUS_OK && !stl && !has_ending(name, ".obj")) {
         return complain(m, ".file", "is not a kind that is read; use .obj or .stl", name, PERP_STATUS_BAD_INPUT);
     }
     if (status == PERP_STATUS_OK) {
-        const char *path = perp_file_join(arena, m->folder, name);
-        status = path ? perp_file_read(arena, path, true, PERP_MESH_MAX_BYTES, &text, &length, why)
-                      : PERP_STATUS_OUT_OF_MEMORY;
+        status = fetch(m, name, arena, &text, &length, why);
     }
     if (status != PERP_STATUS_OK) {
         return complain(m, ".file", why, name, status);
@@ -229,9 +249,10 @@ static perp_status build_all(mesh_source *m)
     return PERP_STATUS_OK;
 }
 
-perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, perp_diagnostics *diagnostics)
+perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, const perp_scene_files *files,
+                                   perp_diagnostics *diagnostics)
 {
-    mesh_source m = {.scene = scene, .folder = folder, .diagnostics = diagnostics};
+    mesh_source m = {.scene = scene, .folder = folder, .files_from = files, .diagnostics = diagnostics};
     perp_arena table;
     perp_arena_init(&table, &scene->memory->arena.allocator);
     const size_t meshes = (size_t)count_meshes(scene);

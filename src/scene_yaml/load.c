@@ -14,7 +14,8 @@
 
 typedef struct loader {
     yaml_reader reader;
-    const char *folder; /* the scene's; NULL: none */
+    const char *folder;             /* the scene's; NULL: none */
+    const perp_scene_files *source; /* may be NULL */
     int files;
     const char *open[PERP_YAML_MAX_FILES]; /* the chain of includes being read, to find rings */
     int open_count;
@@ -31,11 +32,35 @@ static bool refuse_include(loader *l, const yaml_node *node, const char *why)
     return false;
 }
 
+/* The bytes of an included file; `path` begins with the scene's folder. */
+static bool fetch_include(loader *l, const yaml_node *node, const char *path, const char **text, size_t *length)
+{
+    const perp_scene_files *source = l->source;
+    const size_t root = strcmp(l->folder, ".") == 0 ? 0 : strlen(l->folder) + 1;
+    char why[200], *own = NULL;
+    if (source && source->find) {
+        return source->find(source->context, path + root, text, length) ||
+               refuse_include(l, node, "it is not among the files given");
+    }
+    /* Named relative to the file that includes it, but never outside the scene's own folder. */
+    perp_status status = perp_file_check_inside(l->folder, path + root, why);
+    if (status == PERP_STATUS_OK) {
+        status = perp_file_read(l->reader.arena, path, true, PERP_YAML_MAX_BYTES, &own, length, why);
+    }
+    *text = own;
+    if (status != PERP_STATUS_OK) {
+        l->reader.out_of_memory = l->reader.out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
+        return refuse_include(l, node, why);
+    }
+    const bool kept = !source || !source->keep || source->keep(source->context, path + root, own, *length);
+    l->reader.out_of_memory = l->reader.out_of_memory || !kept;
+    return kept;
+}
+
 /* Reads one included file and merges it. `folder` is that of the file that includes it. */
 static bool load_include(loader *l, const yaml_node *node, const char *folder, yaml_node *into)
 {
     perp_arena *arena = l->reader.arena;
-    char why[200];
     if (node->kind != YAML_SCALAR || perp_yaml_tree_is_null(node)) {
         return refuse_include(l, node, "a file name is needed");
     }
@@ -51,13 +76,6 @@ static bool load_include(loader *l, const yaml_node *node, const char *folder, y
         l->reader.out_of_memory = true;
         return false;
     }
-    /* Named relative to the file that includes it, but never outside the scene's own folder. */
-    const size_t root = strcmp(l->folder, ".") == 0 ? 0 : strlen(l->folder) + 1;
-    perp_status status = perp_file_check_inside(l->folder, path + root, why);
-    if (status != PERP_STATUS_OK) {
-        l->reader.out_of_memory = l->reader.out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
-        return refuse_include(l, node, why);
-    }
     for (int i = 0; i < l->open_count; i++) {
         if (strcmp(l->open[i], path) == 0) {
             return refuse_include(l, node, "the file includes itself");
@@ -66,14 +84,9 @@ static bool load_include(loader *l, const yaml_node *node, const char *folder, y
     if (l->files >= PERP_YAML_MAX_FILES) {
         return refuse_include(l, node, "too many files");
     }
-    char *text;
+    const char *text;
     size_t length;
-    status = perp_file_read(arena, path, true, PERP_YAML_MAX_BYTES, &text, &length, why);
-    if (status != PERP_STATUS_OK) {
-        l->reader.out_of_memory = l->reader.out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
-        return refuse_include(l, node, why);
-    }
-    return load_tree(l, text, length, path, own_folder, into);
+    return fetch_include(l, node, path, &text, &length) && load_tree(l, text, length, path, own_folder, into);
 }
 
 static bool load_includes(loader *l, yaml_node *root, const char *folder, yaml_node *into)
@@ -147,7 +160,8 @@ static perp_status decode_scene(loader *l, const yaml_node *root, bool complete,
     scene->locate = perp_yaml_tree_locate;
     scene->locate_context = root;
     perp_read_scene(&d, root);
-    if (d.out_of_memory || perp_scene_build_hulls(scene, l->folder, l->reader.diagnostics) != PERP_STATUS_OK) {
+    if (d.out_of_memory ||
+        perp_scene_build_hulls(scene, l->folder, l->source, l->reader.diagnostics) != PERP_STATUS_OK) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
     if (l->reader.diagnostics->errors >= PERP_DIAGNOSTICS_PER_SEVERITY) {
@@ -161,6 +175,10 @@ static perp_status load(loader *l, const char *text, size_t length, const char *
 {
     yaml_node *root = perp_yaml_tree_new_map(&l->reader, name, 1, 1);
     if (!root) {
+        return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    const char *slash = strrchr(name, '/');
+    if (l->source && l->source->keep && !l->source->keep(l->source->context, slash ? slash + 1 : name, text, length)) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
     bool good = load_tree(l, text, length, name, l->folder, root);
@@ -198,7 +216,10 @@ perp_status perp_scene_load_text(const char *text, size_t length, const char *na
         } else if (!perp_yaml_fits(name, length, diagnostics)) {
             status = PERP_STATUS_BAD_INPUT;
         } else {
-            loader l = {.reader = {.arena = arena, .diagnostics = diagnostics}, .folder = folder};
+            const perp_scene_files *source = options ? options->files : NULL;
+            loader l = {.reader = {.arena = arena, .diagnostics = diagnostics},
+                        .folder = source && source->find ? "." : folder,
+                        .source = source};
             perp_plain_locale_enter(&locale);
             status = load(&l, text, length, kept_name, options, made);
             perp_plain_locale_leave(&locale);

@@ -21,7 +21,7 @@ import tempfile
 # on: geometry_hull makes the hulls of a scene's meshes, which the loader then checks.
 PIPELINE = [
     "base", "linalg", "linalg_sparse", "yaml", "scene", "geometry_hull", "scene_yaml", "scene_import", "model",
-    "geometry", "contact", "problem", "problem_yaml", "solver", "step", "trace", "analysis", "plan", "report",
+    "geometry", "contact", "problem", "problem_yaml", "solver", "step", "trace", "log", "analysis", "plan", "report",
 ]
 
 C17 = {
@@ -40,7 +40,8 @@ OUTSIDE = {
     "scene_yaml": POSIX,
     "scene_import": {"mujoco/mujoco.h"} | POSIX,
     "geometry_hull": {"libqhull_r/qhull_ra.h"},
-    "trace": {"jansson.h", "zstd.h"} | POSIX,
+    "trace": {"jansson.h"} | POSIX,
+    "log": {"jansson.h", "zstd.h"} | POSIX,
     "report": {"jansson.h"} | POSIX,
 }
 

@@ -1,0 +1,292 @@
+#include "log/bytes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing ---------------------------------------------------------------------------------------------------- */
+
+void perp_bytes_free(byte_row *row)
+{
+    if (row->bytes) {
+        row->allocator->release(row->allocator->context, row->bytes);
+    }
+    *row = (byte_row){.allocator = row->allocator};
+}
+
+bool perp_bytes_reserve(byte_row *row, size_t more)
+{
+    if (row->failed || more > SIZE_MAX / 4 - row->size) {
+        row->failed = true;
+        return false;
+    }
+    const size_t needed = row->size + more;
+    if (needed <= row->capacity) {
+        return true;
+    }
+    const size_t twice = 2 * row->capacity, capacity = needed < twice ? twice : needed + 256;
+    unsigned char *larger = row->allocator->allocate(row->allocator->context, capacity);
+    if (!larger) {
+        row->failed = true;
+        return false;
+    }
+    if (row->bytes) {
+        memcpy(larger, row->bytes, row->size);
+        row->allocator->release(row->allocator->context, row->bytes);
+    }
+    row->bytes = larger;
+    row->capacity = capacity;
+    return true;
+}
+
+void perp_bytes_put(byte_row *row, const void *bytes, size_t size)
+{
+    if (size > 0 && perp_bytes_reserve(row, size)) {
+        memcpy(row->bytes + row->size, bytes, size);
+        row->size += size;
+    }
+}
+
+static void little_endian(unsigned char *out, uint64_t value, int size)
+{
+    for (int i = 0; i < size; i++) {
+        out[i] = (unsigned char)(value >> (8 * i));
+    }
+}
+
+void perp_bytes_u8(byte_row *row, unsigned value)
+{
+    const unsigned char byte = (unsigned char)value;
+    perp_bytes_put(row, &byte, 1);
+}
+
+void perp_bytes_u16(byte_row *row, unsigned value)
+{
+    unsigned char bytes[2];
+    little_endian(bytes, value, 2);
+    perp_bytes_put(row, bytes, sizeof bytes);
+}
+
+void perp_bytes_u32(byte_row *row, uint32_t value)
+{
+    unsigned char bytes[4];
+    little_endian(bytes, value, 4);
+    perp_bytes_put(row, bytes, sizeof bytes);
+}
+
+void perp_bytes_u64(byte_row *row, uint64_t value)
+{
+    unsigned char bytes[8];
+    little_endian(bytes, value, 8);
+    perp_bytes_put(row, bytes, sizeof bytes);
+}
+
+void perp_bytes_string(byte_row *row, const char *text)
+{
+    const size_t length = strlen(text);
+    perp_bytes_u32(row, (uint32_t)length);
+    perp_bytes_put(row, text, length);
+}
+
+void perp_bytes_patch_u32(byte_row *row, size_t at, uint32_t value)
+{
+    if (!row->failed) {
+        little_endian(row->bytes + at, value, 4);
+    }
+}
+
+void perp_bytes_patch_u64(byte_row *row, size_t at, uint64_t value)
+{
+    if (!row->failed) {
+        little_endian(row->bytes + at, value, 8);
+    }
+}
+
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+void perp_bytes_text(byte_row *row, const char *text)
+{
+    perp_bytes_put(row, text, strlen(text));
+}
+
+void perp_bytes_quoted(byte_row *row, const char *text)
+{
+    perp_bytes_u8(row, '"');
+    for (const char *plain = text;; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (c != '"' && c != '\\' && c >= 0x20 && c != 0x7f) {
+            continue;
+        }
+        perp_bytes_put(row, plain, (size_t)(text - plain));
+        if (c == '\0') {
+            break;
+        }
+        char escape[8];
+        if (c == '"' || c == '\\') {
+            snprintf(escape, sizeof escape, "\\%c", c);
+        } else {
+            snprintf(escape, sizeof escape, "\\u%04x", c);
+        }
+        perp_bytes_text(row, escape);
+        plain = text + 1;
+    }
+    perp_bytes_u8(row, '"');
+}
+
+static int whole_text(double value, char text[PERP_REAL_TEXT])
+{
+    char digits[24];
+    int count = 0, length = 0;
+    const long long number = (long long)value;
+    unsigned long long rest = (unsigned long long)(number < 0 ? -number : number);
+    do {
+        digits[count++] = (char)('0' + rest % 10);
+        rest /= 10;
+    } while (rest > 0);
+    if (number < 0) {
+        text[length++] = '-';
+    }
+    while (count > 0) {
+        text[length++] = digits[--count];
+    }
+    text[length] = '\0';
+    return length;
+}
+
+/* 17 digits always come back as the same double. Where the last two of them are next to 00 there may be a number of 15
+ * that does too, such as what a person wrote; others are not worth the search. */
+int perp_real_text(double value, char text[PERP_REAL_TEXT])
+{
+    if (value == 0.0) {
+        return snprintf(text, PERP_REAL_TEXT, signbit(value) ? "-0.0" : "0");
+    }
+    if (fabs(value) < 1e9 && value == floor(value)) {
+        return whole_text(value, text);
+    }
+    const int length = snprintf(text, PERP_REAL_TEXT, "%.17g", value);
+    char digits[PERP_REAL_TEXT];
+    int count = 0;
+    for (const char *c = text; *c && *c != 'e'; c++) {
+        if (*c >= '0' && *c <= '9' && (count > 0 || *c != '0')) {
+            digits[count++] = *c;
+        }
+    }
+    const int end = count >= 17 ? 10 * (digits[15] - '0') + (digits[16] - '0') : 0;
+    if (end > 15 && end < 85) {
+        return length;
+    }
+    char shorter[PERP_REAL_TEXT];
+    const int short_length = snprintf(shorter, sizeof shorter, "%.15g", value);
+    if (strtod(shorter, NULL) == value) {
+        memcpy(text, shorter, (size_t)short_length + 1);
+        return short_length;
+    }
+    return length;
+}
+
+void perp_bytes_real(byte_row *row, double value)
+{
+    char text[PERP_REAL_TEXT];
+    if (isfinite(value)) {
+        perp_bytes_put(row, text, (size_t)perp_real_text(value, text));
+    } else {
+        perp_bytes_text(row, "null");
+    }
+}
+
+void perp_bytes_integer(byte_row *row, long long value)
+{
+    char text[PERP_REAL_TEXT];
+    perp_bytes_put(row, text, (size_t)snprintf(text, sizeof text, "%lld", value));
+}
+
+void perp_bytes_reals(byte_row *row, const double *values, int count)
+{
+    perp_bytes_u8(row, '[');
+    for (int i = 0; i < count; i++) {
+        if (i > 0) {
+            perp_bytes_u8(row, ',');
+        }
+        perp_bytes_real(row, values[i]);
+    }
+    perp_bytes_u8(row, ']');
+}
+
+/* ---- checksums ----------------------------------------------------------------------------------------------------
+ */
+
+/* Four bytes at a time. The tables (the remainders of x^(8k) n modulo the reversed polynomial 0xedb88320) are made anew
+ * in each call: that takes as long as a few kilobytes, and chunks are about a megabyte. */
+uint32_t perp_crc32(uint32_t crc, const void *bytes, size_t size)
+{
+    uint32_t table[4][256];
+    for (uint32_t n = 0; n < 256; n++) {
+        uint32_t r = n;
+        for (int k = 0; k < 8; k++) {
+            r = r & 1u ? (r >> 1) ^ 0xedb88320u : r >> 1;
+        }
+        table[0][n] = r;
+    }
+    for (int k = 1; k < 4; k++) {
+        for (uint32_t n = 0; n < 256; n++) {
+            table[k][n] = (table[k - 1][n] >> 8) ^ table[0][table[k - 1][n] & 255u];
+        }
+    }
+    const unsigned char *p = bytes;
+    crc = ~crc;
+    for (; size >= 4; size -= 4, p += 4) {
+        crc ^= (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+        crc = table[3][crc & 255u] ^ table[2][(crc >> 8) & 255u] ^ table[1][(crc >> 16) & 255u] ^ table[0][crc >> 24];
+    }
+    for (; size > 0; size--, p++) {
+        crc = (crc >> 8) ^ table[0][(crc ^ *p) & 255u];
+    }
+    return ~crc;
+}
+
+/* ---- reading -------------------------------------------------------------------------------------------------- */
+
+const unsigned char *perp_view_take(byte_view *view, size_t size)
+{
+    if (!view->good || size > view->left) {
+        view->good = false;
+        return NULL;
+    }
+    const unsigned char *place = view->bytes;
+    view->bytes += size;
+    view->left -= size;
+    return place;
+}
+
+static uint64_t take_number(byte_view *view, size_t size)
+{
+    const unsigned char *bytes = perp_view_take(view, size);
+    uint64_t value = 0;
+    for (size_t i = 0; bytes && i < size; i++) {
+        value |= (uint64_t)bytes[i] << (8 * i);
+    }
+    return value;
+}
+
+unsigned perp_view_u16(byte_view *view)
+{
+    return (unsigned)take_number(view, 2);
+}
+
+uint32_t perp_view_u32(byte_view *view)
+{
+    return (uint32_t)take_number(view, 4);
+}
+
+uint64_t perp_view_u64(byte_view *view)
+{
+    return take_number(view, 8);
+}
+
+const char *perp_view_string(byte_view *view, size_t *length)
+{
+    *length = perp_view_u32(view);
+    const char *text = (const char *)perp_view_take(view, *length);
+    *length = text ? *length : 0;
+    return text;
+}

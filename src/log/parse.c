@@ -1,0 +1,485 @@
+/* Messages back into a step. A file may say anything: whatever is missing, of another kind or out of range makes the
+ * step unreadable, and says so. */
+#include "log/read.h"
+
+#include <jansson.h>
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What is being parsed: `good` turns false at the first thing that is not as it should be, `memory` where there is none
+ * left; `what` names the place. */
+typedef struct parser {
+    perp_log_reader *r;
+    perp_arena *arena;
+    bool good, memory;
+    const char *what;
+} parser;
+
+static void *take(parser *p, size_t count, size_t size)
+{
+    void *place = perp_arena_push(p->arena, count, size);
+    p->memory = p->memory && place;
+    return place;
+}
+#define TAKE(p, type, count) ((type *)take((p), (size_t)(count), sizeof(type)))
+
+static bool working(const parser *p)
+{
+    return p->good && p->memory;
+}
+
+static void expect(parser *p, bool holds, const char *what)
+{
+    if (p->good && !holds) {
+        p->good = false;
+        p->what = what;
+    }
+}
+
+static perp_status verdict(const parser *p, const char *where, perp_error *error)
+{
+    if (!p->memory) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while reading a log");
+    }
+    if (!p->good) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "%s of the log: `%s` is not as a log has it", where, p->what);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* ---- values --------------------------------------------------------------------------------------------------------
+ */
+
+static const char *text_at(parser *p, const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+    expect(p, text != NULL, key);
+    return text ? text : "";
+}
+
+static const char *copy_text(parser *p, const char *text)
+{
+    char *own = perp_arena_text(p->arena, text, strlen(text));
+    p->memory = p->memory && own;
+    return own;
+}
+
+static double real_at(parser *p, const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    expect(p, json_is_number(value), key);
+    return json_number_value(value);
+}
+
+/* null stands for what was not finite when it was written: such a residual is 0 here, NaN never leaves the API. */
+static double real_or_null_at(parser *p, const json_t *object, const char *key)
+{
+    return json_is_null(json_object_get(object, key)) ? 0.0 : real_at(p, object, key);
+}
+
+static int whole_at(parser *p, const json_t *object, const char *key, int low)
+{
+    const json_t *value = json_object_get(object, key);
+    const json_int_t number = json_integer_value(value);
+    expect(p, json_is_integer(value) && number >= low && number <= INT_MAX, key);
+    return p->good ? (int)number : low;
+}
+
+static void reals_in(parser *p, const json_t *array, double *numbers, int count, const char *what)
+{
+    expect(p, json_is_array(array) && json_array_size(array) == (size_t)count, what);
+    for (int i = 0; i < count && p->good; i++) {
+        const json_t *value = json_array_get(array, (size_t)i);
+        expect(p, json_is_number(value), what);
+        numbers[i] = json_number_value(value);
+    }
+}
+
+static perp_vec3 vector_in(parser *p, const json_t *array, const char *what)
+{
+    double numbers[3] = {0.0, 0.0, 0.0};
+    reals_in(p, array, numbers, p->r->head.planar ? 2 : 3, what);
+    return perp_vec3_make(numbers[0], numbers[1], numbers[2]);
+}
+
+static perp_vec3 vector_at(parser *p, const json_t *object, const char *key)
+{
+    return vector_in(p, json_object_get(object, key), key);
+}
+
+/* The message as a JSON object, to be given back. jansson has its own memory; where that ends it says so. */
+static json_t *load(parser *p, const log_message *message, const char *what)
+{
+    json_error_t error;
+    json_t *object =
+        json_loadb((const char *)p->r->plain.bytes + message->offset, message->size, JSON_REJECT_DUPLICATES, &error);
+    if (!object && json_error_code(&error) == json_error_out_of_memory) {
+        p->memory = false;
+    }
+    expect(p, json_is_object(object) || !p->memory, what);
+    return object;
+}
+
+static int body_at(parser *p, const json_t *object, const char *key)
+{
+    const int body = perp_name_table_find(&p->r->bodies, text_at(p, object, key));
+    expect(p, body >= 0, key);
+    return body;
+}
+
+static perp_contact_mode mode_at(parser *p, const json_t *object, const char *key)
+{
+    const char *name = text_at(p, object, key);
+    for (int i = PERP_CONTACT_OPEN; i <= PERP_CONTACT_SLIDE; i++) {
+        if (strcmp(name, perp_contact_mode_name((perp_contact_mode)i)) == 0) {
+            return (perp_contact_mode)i;
+        }
+    }
+    expect(p, false, key);
+    return PERP_CONTACT_OPEN;
+}
+
+/* ---- the step ------------------------------------------------------------------------------------------------------
+ */
+
+static void parse_state(parser *p, const log_message *message, perp_log_step *step)
+{
+    const perp_log_head *head = &p->r->head;
+    double *q = TAKE(p, double, head->nq), *v = TAKE(p, double, head->nv);
+    double *poses = TAKE(p, double, (size_t)head->body_count *(size_t)head->pose_size);
+    json_t *object = load(p, message, "state");
+    if (!working(p)) {
+        json_decref(object);
+        return;
+    }
+    const json_t *by_q = json_object_get(object, "q"), *by_v = json_object_get(object, "v");
+    const json_t *by_pose = json_object_get(object, "poses");
+    expect(p, whole_at(p, object, "step", 0) == step->step, "step");
+    step->t = real_at(p, object, "t");
+    for (int i = 0; i < head->entry_count && p->good; i++) {
+        const perp_log_entry *e = &head->entries[i];
+        reals_in(p, json_object_get(by_q, e->name), q + e->q_start, e->nq, "q");
+        reals_in(p, json_object_get(by_v, e->name), v + e->v_start, e->nv, "v");
+    }
+    for (int i = 0; i < head->body_count && p->good; i++) {
+        reals_in(p, json_object_get(by_pose, head->bodies[i]), poses + (ptrdiff_t)i * head->pose_size, head->pose_size,
+                 "poses");
+    }
+    step->q = q;
+    step->v = v;
+    step->poses = poses;
+    json_decref(object);
+}
+
+static void parse_rarities(parser *p, const json_t *object, perp_contact *c)
+{
+    const json_t *directions = json_object_get(object, "directions"), *pair = json_object_get(object, "pair");
+    const int full = p->r->head.planar ? 1 : 2;
+    c->direction_count = full;
+    c->directions[0] = c->t;
+    c->directions[1] = full == 2 ? c->o : perp_vec3_make(0.0, 0.0, 0.0);
+    if (directions) {
+        const size_t count = json_array_size(directions);
+        expect(p, json_is_array(directions) && count <= 2, "directions");
+        c->direction_count = p->good ? (int)count : 0;
+        memset(c->directions, 0, sizeof c->directions);
+        for (int i = 0; i < c->direction_count; i++) {
+            c->directions[i] = vector_in(p, json_array_get(directions, (size_t)i), "directions");
+        }
+    }
+    c->restitution = json_object_get(object, "restitution") ? real_at(p, object, "restitution") : 0.0;
+    c->pair = pair ? whole_at(p, object, "pair", 0) : -1;
+    c->tie = json_is_true(json_object_get(object, "tie"));
+}
+
+static void parse_identity(parser *p, const json_t *object, perp_contact *c)
+{
+    const json_t *id = json_object_get(object, "id");
+    int *const parts[6] = {&c->shape_a, &c->part_a, &c->feature_a, &c->shape_b, &c->part_b, &c->feature_b};
+    c->a = body_at(p, object, "a");
+    c->b = body_at(p, object, "b");
+    expect(p, json_is_array(id) && json_array_size(id) == 6, "id");
+    for (size_t i = 0; i < 6 && p->good; i++) {
+        const json_t *value = json_array_get(id, i);
+        const json_int_t number = json_integer_value(value);
+        expect(p, json_is_integer(value) && number >= 0 && number <= INT_MAX, "id");
+        *parts[i] = p->good ? (int)number : 0;
+    }
+}
+
+static void parse_contact(parser *p, const json_t *object, perp_contact_record *record)
+{
+    const json_t *tangents = json_object_get(object, "tangents");
+    const int directions = p->r->head.planar ? 1 : 2;
+    perp_contact *c = &record->contact;
+    parse_identity(p, object, c);
+    record->mode = mode_at(p, object, "mode");
+    c->phi = real_at(p, object, "phi");
+    c->point_a = vector_at(p, object, "point_a");
+    c->point_b = vector_at(p, object, "point_b");
+    c->normal = vector_at(p, object, "normal");
+    expect(p, json_array_size(tangents) == (size_t)directions, "tangents");
+    c->t = vector_in(p, json_array_get(tangents, 0), "tangents");
+    c->o = directions == 2 ? vector_in(p, json_array_get(tangents, 1), "tangents") : c->o;
+    c->friction = real_at(p, object, "mu");
+    record->fn = real_at(p, object, "fn");
+    reals_in(p, json_object_get(object, "ft"), record->ft, directions, "ft");
+    record->force_on_b = vector_at(p, object, "force_on_b");
+    reals_in(p, json_object_get(object, "slip"), record->slip, directions, "slip");
+    record->margin = real_at(p, object, "margin");
+    record->layer_predicted = real_at(p, object, "layer_predicted");
+    record->layer_observed = real_at(p, object, "layer_observed");
+    parse_rarities(p, object, c);
+}
+
+static void parse_contacts(parser *p, const log_message *message, perp_log_step *step)
+{
+    json_t *object = load(p, message, "contacts");
+    const json_t *list = json_object_get(object, "contacts");
+    expect(p, json_is_array(list) && json_array_size(list) < INT_MAX, "contacts");
+    expect(p, !p->good || whole_at(p, object, "step", 0) == step->step, "step");
+    const size_t count = working(p) ? json_array_size(list) : 0;
+    perp_contact_record *records = TAKE(p, perp_contact_record, count);
+    const char **why = TAKE(p, const char *, count);
+    for (size_t i = 0; i < count && working(p); i++) {
+        const json_t *contact = json_array_get(list, i), *reason = json_object_get(contact, "why");
+        parse_contact(p, contact, &records[i]);
+        why[i] = json_is_string(reason) ? copy_text(p, json_string_value(reason)) : NULL;
+    }
+    step->info.contact_count = (int)count;
+    step->info.contacts = records;
+    step->why = why;
+    json_decref(object);
+}
+
+static void parse_events(parser *p, const json_t *list, perp_step_info *info)
+{
+    expect(p, json_is_array(list) && json_array_size(list) < INT_MAX, "events");
+    const size_t count = working(p) ? json_array_size(list) : 0;
+    perp_contact_event *events = TAKE(p, perp_contact_event, count);
+    for (size_t i = 0; i < count && working(p); i++) {
+        const json_t *object = json_array_get(list, i);
+        const char *feature = text_at(p, object, "feature");
+        events[i].t = real_at(p, object, "t");
+        events[i].a = body_at(p, object, "a");
+        events[i].b = body_at(p, object, "b");
+        events[i].from = mode_at(p, object, "from");
+        events[i].to = mode_at(p, object, "to");
+        expect(p, strlen(feature) < sizeof events[i].feature, "feature");
+        snprintf(events[i].feature, sizeof events[i].feature, "%s", feature);
+    }
+    info->event_count = (int)count;
+    info->events = count > 0 ? events : NULL;
+}
+
+static void parse_info(parser *p, const log_message *message, perp_log_step *step)
+{
+    json_t *object = load(p, message, "info");
+    perp_step_info *info = &step->info;
+    const json_t *residual = json_object_get(object, "residual"), *fallbacks = json_object_get(object, "fallbacks");
+    perp_residuals *r = &info->residuals;
+    const struct {
+        const char *key;
+        double *value;
+    } parts[] = {{"balance", &r->balance},
+                 {"complementarity", &r->complementarity},
+                 {"cone", &r->cone},
+                 {"penetration", &r->penetration},
+                 {"balance_true", &r->balance_true},
+                 {"boundary_layer", &r->boundary_layer},
+                 {"loop", &r->loop}};
+    if (working(p)) {
+        expect(p, whole_at(p, object, "step", 0) == step->step, "step");
+        info->iterations = whole_at(p, object, "iterations", 0);
+        info->solve_us = json_object_get(object, "solve_us") ? real_or_null_at(p, object, "solve_us") : 0.0;
+        info->several = json_is_true(json_object_get(object, "several"));
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            *parts[i].value = real_or_null_at(p, residual, parts[i].key);
+        }
+        for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
+            const char *name = perp_fallback_name((perp_fallback)i);
+            info->fallbacks[i] = json_object_get(fallbacks, name) ? whole_at(p, fallbacks, name, 0) : 0;
+        }
+        parse_events(p, json_object_get(object, "events"), info);
+    }
+    json_decref(object);
+}
+
+perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_step *step, perp_error *error)
+{
+    parser p = {.r = r, .arena = &r->step_arena, .good = true, .memory = true};
+    char where[40];
+    perp_arena_clear(&r->step_arena);
+    memset(step, 0, sizeof *step);
+    step->step = place->step;
+    parse_state(&p, &place->messages[LOG_STATE], step);
+    if (working(&p)) {
+        parse_contacts(&p, &place->messages[LOG_CONTACTS], step);
+    }
+    if (working(&p)) {
+        parse_info(&p, &place->messages[LOG_INFO], step);
+    }
+    snprintf(where, sizeof where, "step %d", place->step);
+    const perp_status status = verdict(&p, where, error);
+    if (status != PERP_STATUS_OK) {
+        memset(step, 0, sizeof *step);
+    }
+    return status;
+}
+
+perp_status perp_log_parse_memory(perp_log_reader *r, const log_message *message, const double **numbers, size_t *count,
+                                  perp_error *error)
+{
+    parser p = {.r = r, .arena = &r->start_arena, .good = true, .memory = true};
+    json_t *object = load(&p, message, "memory");
+    const json_t *list = json_object_get(object, "numbers");
+    expect(&p, json_is_array(list) && json_array_size(list) < INT_MAX, "numbers");
+    *count = working(&p) ? json_array_size(list) : 0;
+    double *own = TAKE(&p, double, *count);
+    if (working(&p)) {
+        reals_in(&p, list, own, (int)*count, "numbers");
+    }
+    *numbers = own;
+    json_decref(object);
+    return verdict(&p, "the memory", error);
+}
+
+/* ---- head and end --------------------------------------------------------------------------------------------------
+ */
+
+/* The value of a key in pairs of strings, terminated and in the arena. */
+static const char *find_value(parser *p, byte_view map, const char *key)
+{
+    const size_t wanted = strlen(key);
+    while (map.left > 0 && map.good) {
+        size_t key_length, length;
+        const char *name = perp_view_string(&map, &key_length), *value = perp_view_string(&map, &length);
+        if (map.good && key_length == wanted && memcmp(name, key, wanted) == 0) {
+            char *own = perp_arena_text(p->arena, value, length);
+            p->memory = p->memory && own;
+            return own ? own : "";
+        }
+    }
+    expect(p, false, key);
+    return "";
+}
+
+static int find_whole(parser *p, byte_view map, const char *key, long high)
+{
+    char *end;
+    const char *text = find_value(p, map, key);
+    const long value = strtol(text, &end, 10);
+    expect(p, end != text && *end == '\0' && value >= 0 && value <= high, key);
+    return p->good ? (int)value : 0;
+}
+
+static void parse_bodies(parser *p, const json_t *layout)
+{
+    perp_log_head *head = &p->r->head;
+    const json_t *list = json_object_get(layout, "bodies");
+    expect(p, json_is_array(list) && json_array_size(list) <= PERP_SCENE_MAX_BODIES, "bodies");
+    head->body_count = p->good ? (int)json_array_size(list) : 0;
+    const char **names = TAKE(p, const char *, head->body_count);
+    p->memory = perp_name_table_init(&p->r->bodies, p->arena, (size_t)head->body_count) && p->memory;
+    for (int i = 0; i < head->body_count && working(p); i++) {
+        const json_t *name = json_array_get(list, (size_t)i);
+        expect(p, json_is_string(name), "bodies");
+        names[i] = p->good ? copy_text(p, json_string_value(name)) : "";
+        expect(p, !p->memory || perp_name_table_add(&p->r->bodies, names[i], i) == i, "bodies");
+    }
+    head->bodies = names;
+}
+
+static void parse_entries(parser *p, const json_t *layout)
+{
+    enum { MOST = 7 }; /* numbers of one entry */
+    perp_log_head *head = &p->r->head;
+    const json_t *list = json_object_get(layout, "entries");
+    expect(p, json_is_array(list) && json_array_size(list) <= 2 * PERP_SCENE_MAX_BODIES, "entries");
+    head->entry_count = p->good ? (int)json_array_size(list) : 0;
+    perp_log_entry *entries = TAKE(p, perp_log_entry, head->entry_count);
+    for (int i = 0; i < head->entry_count && working(p); i++) {
+        const json_t *object = json_array_get(list, (size_t)i);
+        perp_log_entry *e = &entries[i];
+        e->name = copy_text(p, text_at(p, object, "name"));
+        e->is_body = strcmp(text_at(p, object, "kind"), "body") == 0;
+        e->nq = whole_at(p, object, "nq", 0);
+        e->nv = whole_at(p, object, "nv", 0);
+        expect(p, e->nq <= MOST && e->nv <= MOST, "entries");
+        e->q_start = head->nq;
+        e->v_start = head->nv;
+        head->nq += e->nq;
+        head->nv += e->nv;
+    }
+    head->entries = entries;
+}
+
+static void parse_layout(parser *p, const char *text)
+{
+    json_error_t error;
+    json_t *layout = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (!layout && json_error_code(&error) == json_error_out_of_memory) {
+        p->memory = false;
+    }
+    expect(p, json_is_object(layout) || !p->memory, "layout");
+    if (working(p)) {
+        p->r->head.planar = json_is_true(json_object_get(layout, "planar"));
+        p->r->head.pose_size = p->r->head.planar ? 3 : 7;
+        parse_bodies(p, layout);
+        parse_entries(p, layout);
+    }
+    json_decref(layout);
+}
+
+perp_status perp_log_parse_head(perp_log_reader *r, byte_view map, perp_error *error)
+{
+    parser p = {.r = r, .arena = &r->arena, .good = true, .memory = true};
+    perp_log_head *head = &r->head;
+    char *end;
+    expect(&p, strcmp(find_value(&p, map, "format"), "1") == 0, "format");
+    const char *version = find_value(&p, map, "version");
+    head->build = find_value(&p, map, "build");
+    head->scene = find_value(&p, map, "scene");
+    head->scene_hash = find_value(&p, map, "scene_hash");
+    head->model = find_value(&p, map, "model");
+    const char *h = find_value(&p, map, "h");
+    head->h = strtod(h, &end);
+    expect(&p, end != h && *end == '\0' && isfinite(head->h), "h");
+    head->steps_asked = find_whole(&p, map, "steps", INT_MAX);
+    head->change_count = find_whole(&p, map, "changes", (long)(map.left / 8));
+    const char **changes = TAKE(&p, const char *, head->change_count);
+    for (int i = 0; i < head->change_count && working(&p); i++) {
+        char key[32];
+        snprintf(key, sizeof key, "change.%d", i);
+        changes[i] = find_value(&p, map, key);
+    }
+    head->changes = changes;
+    if (working(&p)) {
+        parse_layout(&p, find_value(&p, map, "layout"));
+    }
+    const perp_status status = verdict(&p, "the head", error);
+    head->version = status == PERP_STATUS_OK ? version : NULL;
+    return status;
+}
+
+perp_status perp_log_parse_end(perp_log_reader *r, byte_view map, perp_error *error)
+{
+    parser p = {.r = r, .arena = &r->arena, .good = true, .memory = true};
+    perp_log_end end = {.known = true};
+    const char *hash = find_value(&p, map, "hash");
+    end.failed = strcmp(find_value(&p, map, "status"), "ok") != 0;
+    end.steps = find_whole(&p, map, "steps", INT_MAX);
+    expect(&p, strlen(hash) == 16, "hash");
+    snprintf(end.hash, sizeof end.hash, "%s", hash);
+    end.code = find_value(&p, map, "code");
+    end.message = find_value(&p, map, "message");
+    end.result = find_value(&p, map, "result");
+    const perp_status status = verdict(&p, "the end", error);
+    if (status == PERP_STATUS_OK) {
+        r->end = end;
+    }
+    return status;
+}
