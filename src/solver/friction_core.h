@@ -25,12 +25,14 @@
 
 #include "solver/contact_kkt_lu.h"
 #include "solver/convex_core.h"
+#include "solver/friction_few.h"
 #include "solver/friction_islands.h"
 
 enum {
     PERP_FRICTION_DIRECTIONS = 8,   /* of a circle, for Lemke's method */
     PERP_FRICTION_LEMKE_SIZE = 200, /* variables of a problem that it is tried on */
 };
+#define PERP_FRICTION_FRICTIONLESS 1e-8  /* mu below this: the normal row alone */
 enum { PERP_FRICTION_DENSE_ROWS = 600 }; /* of a problem with bodies whose dense form is kept as well */
 
 struct perp_friction_workspace {
@@ -94,6 +96,10 @@ struct perp_friction_workspace {
     perp_friction_workspace *island; /* for one of several; NULL: there is but one */
     perp_convex_point joined;        /* their solutions together */
 
+    perp_friction_few few;
+    bool has_few;                   /* it holds the problem */
+    int few_contacts, few_unknowns; /* of the problems that memory was reserved for: what `few` may take */
+
     perp_convex_point point; /* unscaled, for the judge */
     perp_contact_friction_residual judged_parts, best_parts;
     double judged, best_residual; /* best: convex->best */
@@ -150,6 +156,12 @@ void perp_friction_smooth_derivative(double lambda, double smooth, double *deriv
 /* The smoothed projection on L. */
 void perp_friction_smooth_project(int size, double smooth, const double *a, double *projected);
 
+/* ---- friction_one.c --------------------------------------------------------------------------------------------- */
+
+/* r of one contact alone, cones scaled: u = W r + q with the rows x rows block `w` and q without its own force. False,
+ * and r unchanged, where there is none or numbers fail. */
+bool perp_friction_one_contact(int rows, const double *w, int stride, const double *q, double *r);
+
 /* ---- the methods ------------------------------------------------------------------------------------------------ */
 
 /* Semismooth Newton from `at`, which changes: true once the judge says solved. */
@@ -169,6 +181,10 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
  * convex->dy and step (dv, -dy of the equations). */
 bool perp_friction_newton_factor(perp_friction_workspace *f, double reg);
 bool perp_friction_newton_solve(perp_friction_workspace *f, double reg);
+/* B = I - J + reg J and G = J E of one contact or row: J the derivative of the projection (smoothed where smooth > 0)
+ * at `argument`, E = I + e t'. */
+void perp_friction_newton_blocks(int rows, const double *argument, const double *t, double reg, double smooth,
+                                 double *b, double *g);
 /* Smoothed projections, followed along the curve of their solutions. */
 bool perp_friction_smooth(perp_friction_workspace *f, double tau, double eps);
 

@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double FRICTIONLESS = 1e-8; /* mu below this: the normal row alone */
-
 /* Lengths of the arrays: of the scaled problem, and of the point as given. */
 typedef struct sizes {
     int n, contacts, rows, slacks, equations, bounds;
@@ -121,7 +119,7 @@ static sizes measure(const perp_contact_friction *problem)
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         z.jacobian += rows * (p->dof_start[i + 1] - p->dof_start[i]);
-        z.slacks += rows > 1 && problem->mu[i] >= FRICTIONLESS ? rows : 1;
+        z.slacks += rows > 1 && problem->mu[i] >= PERP_FRICTION_FRICTIONLESS ? rows : 1;
     }
     for (int j = 0; j < p->n; j++) {
         z.bounds += (p->lower && p->lower[j] > -INFINITY) + (p->upper && p->upper[j] < INFINITY);
@@ -326,7 +324,7 @@ static void choose_rows(perp_friction_workspace *f, int contacts, const int *giv
     f->row_start[0] = 0;
     for (int i = 0; i < contacts; i++) {
         const int start = f->row_start[i], given = given_start[i + 1] - given_start[i];
-        const int rows = given > 1 && mu[i] >= FRICTIONLESS ? given : 1;
+        const int rows = given > 1 && mu[i] >= PERP_FRICTION_FRICTIONLESS ? given : 1;
         for (int r = 0; r < rows; r++) {
             f->row_of[start + r] = given_start[i] + r;
         }
@@ -453,7 +451,7 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
 {
     sizes z = {.contacts = problem->contacts, .rows = problem->contacts * problem->dim};
     for (int i = 0; i < problem->contacts; i++) {
-        z.slacks += problem->mu[i] >= FRICTIONLESS ? problem->dim : 1;
+        z.slacks += problem->mu[i] >= PERP_FRICTION_FRICTIONLESS ? problem->dim : 1;
     }
     perp_status status = hold(f, lay_out_problem, &f->memory, &z, error);
     if (status == PERP_STATUS_OK) {
