@@ -27,6 +27,7 @@
 #include "solver/convex_core.h"
 #include "solver/friction_few.h"
 #include "solver/friction_islands.h"
+#include "solver/friction_sparse.h"
 
 enum {
     PERP_FRICTION_DIRECTIONS = 8,   /* of a circle, for Lemke's method */
@@ -57,6 +58,8 @@ struct perp_friction_workspace {
     bool dense;     /* the form in use */
     bool has_dense; /* W, q are there */
     double *w, *q, *matrix;
+    perp_friction_sparse sparse; /* for B + G W of a local problem */
+    bool has_sparse, in_full;    /* it is in use; it did not serve, and `matrix` has the factors */
     int *pivots;
     double *block_b, *block_g; /* by contact rows x rows, as convex->omega; bounds after them, one each */
 
@@ -144,6 +147,7 @@ bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr);
 /* B + G W, and its solution: dr holds b first. */
 bool perp_friction_factor_dense(perp_friction_workspace *f);
 bool perp_friction_step_dense(perp_friction_workspace *f, double *dr);
+void perp_friction_multiply_dense(const perp_friction_workspace *f, const double *r, double *u); /* u = W r */
 
 /* ---- friction_smooth.c: values of the smoothed projection -------------------------------------------------------- */
 

@@ -393,7 +393,7 @@ perp_status perp_friction_setup_contact(perp_friction_workspace *f, const perp_c
     }
     f->contact = problem;
     f->local = NULL;
-    f->dense = false;
+    f->dense = f->has_sparse = false;
     f->has_dense = dense;
     choose_rows(f, p->contact_count, p->row_start, problem->mu);
     choose_scales(f);
@@ -478,5 +478,9 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
                                   .slack_start = f->row_start,
                                   .offset = f->offset,
                                   .quadratic = f->quadratic};
-    return set_up_convex(f, &z, error);
+    status = set_up_convex(f, &z, error);
+    f->has_sparse = status == PERP_STATUS_OK && perp_friction_sparse_suits(problem->contacts, f->row_start, f->w);
+    f->sparse.kkt.may_grow = f->convex->kkt.may_grow;
+    return f->has_sparse ? perp_friction_sparse_setup(&f->sparse, problem->contacts, f->row_start, f->w, error)
+                         : status;
 }

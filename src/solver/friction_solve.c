@@ -129,6 +129,7 @@ perp_status perp_friction_workspace_create(const perp_allocator *allocator, perp
         return status;
     }
     (*workspace)->lu.kkt = &(*workspace)->convex->kkt;
+    perp_friction_sparse_init(&(*workspace)->sparse, &own);
     return PERP_STATUS_OK;
 }
 
@@ -143,6 +144,7 @@ void perp_friction_workspace_free(perp_friction_workspace *workspace)
     perp_lcp_workspace_free(workspace->lemke);
     perp_friction_workspace_free(workspace->island);
     perp_kkt_lu_free(&workspace->lu);
+    perp_friction_sparse_free(&workspace->sparse);
     perp_convex_workspace_free(workspace->convex);
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
         if (blocks[k]) {
