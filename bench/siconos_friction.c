@@ -187,7 +187,8 @@ siconos_friction_answer siconos_friction_solve(const perp_friction *problem, con
         _exit(0);
     }
     if (child > 0) {
-        wait_for(child, 2.0 * request->limit_seconds + 2.0); /* the rest for W and the repetitions */
+        const bool once = request->repetitions == 1;
+        wait_for(child, once ? 1.25 * request->limit_seconds + 0.5 : 2.0 * request->limit_seconds + 2.0); /* and W */
     }
     if (common->answer.ended) {
         none = common->answer;

@@ -14,6 +14,7 @@ typedef struct attempt {
     perp_friction_mode *modes;
     perp_friction_info info;
     double time_us;
+    bool accepted; /* the problem was: what is refused after that are the settings */
 } attempt;
 
 static perp_status attempt_create(const perp_friction *problem, double tolerance, attempt *t, perp_error *error)
@@ -44,7 +45,8 @@ static perp_status solve(const perp_friction_settings *settings, attempt *t, per
     if (status == PERP_STATUS_OK) {
         status = perp_friction_reserve(t->problem, workspace, error);
     }
-    if (status == PERP_STATUS_OK) {
+    t->accepted = status == PERP_STATUS_OK;
+    if (t->accepted) {
         const double start = solve_microseconds();
         status = perp_friction_solve(t->problem, settings, workspace, t->r, t->u, &t->info, error);
         t->time_us = solve_microseconds() - start;
@@ -152,13 +154,14 @@ int solve_friction(const perp_friction *problem, const perp_friction_settings *s
     if (answered) {
         perp_friction_modes(problem, t.r, t.u, t.tolerance, t.modes);
     }
+    const bool usage = status == PERP_STATUS_BAD_INPUT && t.accepted;
     int written = EXIT_DONE;
-    if (json) {
+    if (json && !usage) {
         written = print_json(&t, answered ? NULL : &error);
     } else if (answered) {
         print_report(&t);
     }
-    const int refused = status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
+    const int refused = usage ? EXIT_USAGE : status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
     const int code = answered ? explain(&t) : cli_fail(refused, "%s", error.message);
     attempt_free(&t);
     return written == EXIT_DONE ? code : written;

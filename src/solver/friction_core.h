@@ -25,12 +25,15 @@
 
 #include "solver/contact_kkt_lu.h"
 #include "solver/convex_core.h"
+#include "solver/friction_few.h"
 #include "solver/friction_islands.h"
+#include "solver/friction_sparse.h"
 
 enum {
     PERP_FRICTION_DIRECTIONS = 8,   /* of a circle, for Lemke's method */
     PERP_FRICTION_LEMKE_SIZE = 200, /* variables of a problem that it is tried on */
 };
+#define PERP_FRICTION_FRICTIONLESS 1e-8  /* mu below this: the normal row alone */
 enum { PERP_FRICTION_DENSE_ROWS = 600 }; /* of a problem with bodies whose dense form is kept as well */
 
 struct perp_friction_workspace {
@@ -55,6 +58,8 @@ struct perp_friction_workspace {
     bool dense;     /* the form in use */
     bool has_dense; /* W, q are there */
     double *w, *q, *matrix;
+    perp_friction_sparse sparse; /* for B + G W of a local problem */
+    bool has_sparse, in_full;    /* it is in use; it did not serve, and `matrix` has the factors */
     int *pivots;
     double *block_b, *block_g; /* by contact rows x rows, as convex->omega; bounds after them, one each */
 
@@ -93,6 +98,10 @@ struct perp_friction_workspace {
     perp_friction_islands islands;   /* of a problem with bodies */
     perp_friction_workspace *island; /* for one of several; NULL: there is but one */
     perp_convex_point joined;        /* their solutions together */
+
+    perp_friction_few few;
+    bool has_few;                   /* it holds the problem */
+    int few_contacts, few_unknowns; /* of the problems that memory was reserved for: what `few` may take */
 
     perp_convex_point point; /* unscaled, for the judge */
     perp_contact_friction_residual judged_parts, best_parts;
@@ -138,6 +147,7 @@ bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr);
 /* B + G W, and its solution: dr holds b first. */
 bool perp_friction_factor_dense(perp_friction_workspace *f);
 bool perp_friction_step_dense(perp_friction_workspace *f, double *dr);
+void perp_friction_multiply_dense(const perp_friction_workspace *f, const double *r, double *u); /* u = W r */
 
 /* ---- friction_smooth.c: values of the smoothed projection -------------------------------------------------------- */
 
@@ -149,6 +159,12 @@ double perp_friction_smooth_value(double lambda, double smooth);
 void perp_friction_smooth_derivative(double lambda, double smooth, double *derivative, double *rest);
 /* The smoothed projection on L. */
 void perp_friction_smooth_project(int size, double smooth, const double *a, double *projected);
+
+/* ---- friction_one.c --------------------------------------------------------------------------------------------- */
+
+/* r of one contact alone, cones scaled: u = W r + q with the rows x rows block `w` and q without its own force. False,
+ * and r unchanged, where there is none or numbers fail. */
+bool perp_friction_one_contact(int rows, const double *w, int stride, const double *q, double *r);
 
 /* ---- the methods ------------------------------------------------------------------------------------------------ */
 
@@ -169,6 +185,10 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
  * convex->dy and step (dv, -dy of the equations). */
 bool perp_friction_newton_factor(perp_friction_workspace *f, double reg);
 bool perp_friction_newton_solve(perp_friction_workspace *f, double reg);
+/* B = I - J + reg J and G = J E of one contact or row: J the derivative of the projection (smoothed where smooth > 0)
+ * at `argument`, E = I + e t'. */
+void perp_friction_newton_blocks(int rows, const double *argument, const double *t, double reg, double smooth,
+                                 double *b, double *g);
 /* Smoothed projections, followed along the curve of their solutions. */
 bool perp_friction_smooth(perp_friction_workspace *f, double tau, double eps);
 

@@ -141,25 +141,32 @@ static void weigh_natural(perp_friction_workspace *f, double reg)
     }
 }
 
-/* B = I - J + reg J and G = J E. */
+void perp_friction_newton_blocks(int rows, const double *argument, const double *t, double reg, double smooth,
+                                 double *b, double *g)
+{
+    const cone_derivative d = differentiate(rows, argument, smooth);
+    double left[3];
+    for (int k = 0; k < 3; k++) {
+        left[k] = d.rest[k] + reg * d.value[k];
+    }
+    compose(rows, &d, d.value, g);
+    compose(rows, &d, left, b);
+    for (int r = 0; r < rows; r++) {
+        for (int k = 1; k < rows; k++) {
+            g[r * rows + k] += g[r * rows] * t[k];
+        }
+    }
+}
+
 static void linearise_dense(perp_friction_workspace *f, double reg)
 {
     double *b = f->block_b, *g = f->block_g;
     for (int i = 0; i < f->scaled.contact_count + f->convex->bounds; i++) {
         int start = 0;
         const int rows = rows_of(f, i, &start);
-        const cone_derivative d = differentiate(rows, f->argument + start, f->smooth);
-        double left[3];
-        for (int k = 0; k < 3; k++) {
-            left[k] = d.rest[k] + reg * d.value[k];
-        }
-        compose(rows, &d, d.value, g);
-        compose(rows, &d, left, b);
-        for (int r = 0; r < rows; r++, g += rows, b += rows) {
-            for (int k = 1; k < rows; k++) {
-                g[k] += g[0] * f->t[start + k];
-            }
-        }
+        perp_friction_newton_blocks(rows, f->argument + start, f->t + start, reg, f->smooth, b, g);
+        b += (ptrdiff_t)rows * rows;
+        g += (ptrdiff_t)rows * rows;
     }
 }
 

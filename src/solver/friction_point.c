@@ -161,9 +161,8 @@ double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate 
     perp_convex_workspace *c = f->convex;
     double largest = 0.0;
     if (f->dense) {
-        for (int i = 0; i < c->m; i++) {
-            f->u[i] = f->q[i] + perp_dense_dot(c->m, f->w + (ptrdiff_t)i * c->m, at->y);
-        }
+        perp_friction_multiply_dense(f, at->y, f->u);
+        perp_dense_subtract(c->m, -1.0, f->q, f->u);
     } else {
         perp_convex_slacks(c, at->x, f->u);
         perp_convex_dual_residual(c, at, c->rd);

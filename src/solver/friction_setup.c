@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-static const double FRICTIONLESS = 1e-8; /* mu below this: the normal row alone */
-
 /* Lengths of the arrays: of the scaled problem, and of the point as given. */
 typedef struct sizes {
     int n, contacts, rows, slacks, equations, bounds;
@@ -121,7 +119,7 @@ static sizes measure(const perp_contact_friction *problem)
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         z.jacobian += rows * (p->dof_start[i + 1] - p->dof_start[i]);
-        z.slacks += rows > 1 && problem->mu[i] >= FRICTIONLESS ? rows : 1;
+        z.slacks += rows > 1 && problem->mu[i] >= PERP_FRICTION_FRICTIONLESS ? rows : 1;
     }
     for (int j = 0; j < p->n; j++) {
         z.bounds += (p->lower && p->lower[j] > -INFINITY) + (p->upper && p->upper[j] < INFINITY);
@@ -326,7 +324,7 @@ static void choose_rows(perp_friction_workspace *f, int contacts, const int *giv
     f->row_start[0] = 0;
     for (int i = 0; i < contacts; i++) {
         const int start = f->row_start[i], given = given_start[i + 1] - given_start[i];
-        const int rows = given > 1 && mu[i] >= FRICTIONLESS ? given : 1;
+        const int rows = given > 1 && mu[i] >= PERP_FRICTION_FRICTIONLESS ? given : 1;
         for (int r = 0; r < rows; r++) {
             f->row_of[start + r] = given_start[i] + r;
         }
@@ -395,7 +393,7 @@ perp_status perp_friction_setup_contact(perp_friction_workspace *f, const perp_c
     }
     f->contact = problem;
     f->local = NULL;
-    f->dense = false;
+    f->dense = f->has_sparse = false;
     f->has_dense = dense;
     choose_rows(f, p->contact_count, p->row_start, problem->mu);
     choose_scales(f);
@@ -453,7 +451,7 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
 {
     sizes z = {.contacts = problem->contacts, .rows = problem->contacts * problem->dim};
     for (int i = 0; i < problem->contacts; i++) {
-        z.slacks += problem->mu[i] >= FRICTIONLESS ? problem->dim : 1;
+        z.slacks += problem->mu[i] >= PERP_FRICTION_FRICTIONLESS ? problem->dim : 1;
     }
     perp_status status = hold(f, lay_out_problem, &f->memory, &z, error);
     if (status == PERP_STATUS_OK) {
@@ -480,5 +478,9 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
                                   .slack_start = f->row_start,
                                   .offset = f->offset,
                                   .quadratic = f->quadratic};
-    return set_up_convex(f, &z, error);
+    status = set_up_convex(f, &z, error);
+    f->has_sparse = status == PERP_STATUS_OK && perp_friction_sparse_suits(problem->contacts, f->row_start, f->w);
+    f->sparse.kkt.may_grow = f->convex->kkt.may_grow;
+    return f->has_sparse ? perp_friction_sparse_setup(&f->sparse, problem->contacts, f->row_start, f->w, error)
+                         : status;
 }

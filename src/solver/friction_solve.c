@@ -1,5 +1,6 @@
 /* The cascade for Coulomb friction.
  *
+ *   few           a few contacts of bodies with inertia: each exactly in turn, then Newton
  *   newton        from the previous step's solution, where there is one
  *   ipm, ipm-w    interior point with the shift in its matrix, ended by Newton, with bodies or in the forces alone
  *   islands       where that fails and the bodies are not all connected: each island on its own, by all that follows
@@ -24,6 +25,7 @@ typedef struct method_line {
 } method_line;
 
 static const method_line METHODS[] = {
+    {"few", "a few contacts, bodies with inertia: each solved exactly in turn, then Newton"},
     {"newton", "semismooth Newton from the given start: for the next step of a run, or a good guess"},
     {"ipm", "interior point with the friction shift in its matrix, on the structure of the bodies"},
     {"islands", "bodies that nothing connects each on their own, by all the other methods"},
@@ -73,7 +75,7 @@ static perp_status check_settings(const perp_friction_settings *settings, perp_e
     }
     if (!known) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT,
-                         "there is no method `%s` for friction problems: newton, ipm, islands, ipm-w, proximal, "
+                         "there is no method `%s` for friction problems: few, newton, ipm, islands, ipm-w, proximal, "
                          "smooth, shift, ramp, lemke, "
                          "gauss-seidel, restart",
                          settings->method);
@@ -90,6 +92,7 @@ static perp_status check_method(const perp_friction_workspace *f, const char *me
         bool can;
         const char *needs, *instead;
     } needs[] = {
+        {"few", f->has_few, "a few contacts, inertia, and neither bounds nor equations", bodies ? "ipm" : "ipm-w"},
         {"ipm", bodies, "bodies", "ipm-w"},
         {"islands", bodies && f->island && f->islands.count > 1, "bodies that are not all connected",
          bodies ? "ipm" : "ipm-w"},
@@ -126,6 +129,7 @@ perp_status perp_friction_workspace_create(const perp_allocator *allocator, perp
         return status;
     }
     (*workspace)->lu.kkt = &(*workspace)->convex->kkt;
+    perp_friction_sparse_init(&(*workspace)->sparse, &own);
     return PERP_STATUS_OK;
 }
 
@@ -140,6 +144,7 @@ void perp_friction_workspace_free(perp_friction_workspace *workspace)
     perp_lcp_workspace_free(workspace->lemke);
     perp_friction_workspace_free(workspace->island);
     perp_kkt_lu_free(&workspace->lu);
+    perp_friction_sparse_free(&workspace->sparse);
     perp_convex_workspace_free(workspace->convex);
     for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
         if (blocks[k]) {
@@ -149,6 +154,13 @@ void perp_friction_workspace_free(perp_friction_workspace *workspace)
     own.release(own.context, workspace);
 }
 
+/* `few` needs no memory of its own, but what it gives up needs that of the others. */
+static void admit_few(perp_friction_workspace *f, int contacts, int unknowns)
+{
+    f->few_contacts = contacts > f->few_contacts ? contacts : f->few_contacts;
+    f->few_unknowns = unknowns > f->few_unknowns ? unknowns : f->few_unknowns;
+}
+
 perp_status perp_friction_reserve(const perp_friction *problem, perp_friction_workspace *workspace, perp_error *error)
 {
     perp_status status = perp_friction_check(problem, error);
@@ -156,6 +168,9 @@ perp_status perp_friction_reserve(const perp_friction *problem, perp_friction_wo
         workspace->convex->kkt.may_grow = true;
         status = perp_friction_setup_local(workspace, problem, error);
         workspace->convex->kkt.may_grow = false;
+    }
+    if (status == PERP_STATUS_OK) {
+        admit_few(workspace, problem->contacts, 0);
     }
     return status;
 }
@@ -196,6 +211,9 @@ perp_status perp_contact_friction_reserve(const perp_contact_friction *problem, 
         workspace->convex->kkt.may_grow = true;
         status = set_up(workspace, problem, error);
         workspace->convex->kkt.may_grow = false;
+    }
+    if (status == PERP_STATUS_OK) {
+        admit_few(workspace, problem->system->contact_count, problem->system->n);
     }
     return status == PERP_STATUS_OK ? reserve_islands(workspace, error) : status;
 }
@@ -460,13 +478,18 @@ static void reset(perp_friction_workspace *f, const perp_friction_settings *sett
     c->guessed = c->best_is_least = false; /* of the convex solver: what the last problem left does not count */
 }
 
-/* The answer is left in `point`. */
-static void run(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
+/* The answer is left in `point`. `known` solves the problem, and only forces of least norm are asked for; NULL: it is
+ * to be solved. */
+static void run(perp_friction_workspace *f, const perp_friction_settings *settings, const perp_convex_point *known,
+                perp_friction_info *info)
 {
     static const double NEARLY = 1e-3;
     perp_convex_workspace *c = f->convex;
     reset(f, settings);
-    if (run_cascade(f, settings, info)) {
+    if (known) {
+        perp_friction_import(f, known, &c->at);
+    }
+    if ((known && perp_friction_judge(f, &c->at)) || run_cascade(f, settings, info)) {
         info->outcome = PERP_OUTCOME_SOLVED;
         info->minimum_norm = settings->minimum_norm && perp_friction_minimum_norm(f);
     } else {
@@ -485,8 +508,27 @@ static void run(perp_friction_workspace *f, const perp_friction_settings *settin
     perp_friction_export(f, &c->best);
     info->residual = f->best_residual;
     info->parts = f->best_parts;
-    info->iterations = f->iterations;
-    info->factorisations = f->factorisations;
+    info->iterations += f->iterations;
+    info->factorisations += f->factorisations;
+}
+
+/* The method `few`, before any set-up; what it needs is in `few`. */
+static bool run_few(perp_friction_workspace *f, const perp_friction_settings *settings, const double *start,
+                    perp_friction_info *info)
+{
+    perp_friction_few *few = &f->few;
+    if (!f->has_few) {
+        return false;
+    }
+    note(info, "few");
+    const bool solved = perp_friction_few_solve(few, settings, start);
+    info->outcome = solved ? PERP_OUTCOME_SOLVED : PERP_OUTCOME_ITERATION_LIMIT;
+    info->residual = few->residual;
+    info->parts = few->parts;
+    info->iterations = few->iterations;
+    info->factorisations = few->factorisations;
+    info->minimum_norm = solved && settings->minimum_norm && perp_friction_few_is_unique(few);
+    return solved;
 }
 
 perp_status perp_friction_solve(const perp_friction *problem, const perp_friction_settings *settings,
@@ -499,18 +541,23 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
     if (status == PERP_STATUS_OK) {
         status = perp_friction_check(problem, error);
     }
-    if (status == PERP_STATUS_OK) {
-        status = perp_friction_setup_local(workspace, problem, error);
-    }
-    if (status == PERP_STATUS_OK) {
-        status = check_method(workspace, chosen.method, error);
-    }
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    run(workspace, &chosen, info);
     const int size = problem->contacts * problem->dim;
-    memcpy(r, workspace->point.y, (size_t)size * sizeof *r);
+    workspace->has_few = problem->contacts <= workspace->few_contacts && wants(&chosen, "few") &&
+                         perp_friction_few_take_local(&workspace->few, problem);
+    if (run_few(workspace, &chosen, chosen.warm_r, info)) {
+        memcpy(r, workspace->few.force, (size_t)size * sizeof *r);
+    } else {
+        status = perp_friction_setup_local(workspace, problem, error);
+        status = status == PERP_STATUS_OK ? check_method(workspace, chosen.method, error) : status;
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        run(workspace, &chosen, NULL, info);
+        memcpy(r, workspace->point.y, (size_t)size * sizeof *r);
+    }
     perp_friction_velocity(problem, r, u);
     if (!perp_dense_is_finite(size, u)) { /* forces that are finite, but overflow times W */
         memset(r, 0, (size_t)size * sizeof *r);
@@ -540,20 +587,29 @@ perp_status perp_contact_friction_solve(const perp_contact_friction *problem, co
     if (status == PERP_STATUS_OK) {
         status = perp_contact_friction_check(problem, error);
     }
-    if (status == PERP_STATUS_OK) {
-        status = set_up(workspace, problem, error);
-    }
-    if (status == PERP_STATUS_OK) {
-        status = perp_convex_check_definite(workspace->convex, error);
-    }
-    if (status == PERP_STATUS_OK) {
-        status = check_method(workspace, chosen.method, error);
-    }
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    run(workspace, &chosen, info);
     const perp_contact_qp *p = problem->system;
+    perp_friction_few *few = &workspace->few;
+    const perp_convex_point known = {.x = few->v, .y = few->force};
+    workspace->has_few = p->contact_count <= workspace->few_contacts && p->n <= workspace->few_unknowns &&
+                         wants(&chosen, "few") && perp_friction_few_take_contact(few, problem);
+    const bool solved = run_few(workspace, &chosen, chosen.warm ? chosen.warm->y : NULL, info);
+    if (solved && (info->minimum_norm || !chosen.minimum_norm)) {
+        copy_out(few->v, p->n, solution->x);
+        copy_out(few->force, p->row_start[p->contact_count], solution->y);
+        copy_out(few->none, p->n, solution->y_lower);
+        copy_out(few->none, p->n, solution->y_upper);
+        return PERP_STATUS_OK;
+    }
+    status = set_up(workspace, problem, error);
+    status = status == PERP_STATUS_OK ? perp_convex_check_definite(workspace->convex, error) : status;
+    status = status == PERP_STATUS_OK ? check_method(workspace, chosen.method, error) : status;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    run(workspace, &chosen, solved ? &known : NULL, info);
     copy_out(workspace->point.x, p->n, solution->x);
     copy_out(workspace->point.y, p->contact_count > 0 ? p->row_start[p->contact_count] : 0, solution->y);
     copy_out(workspace->point.y_equality, p->equality_count, solution->y_equality);

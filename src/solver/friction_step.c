@@ -257,13 +257,12 @@ bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr)
     return perp_dense_is_finite(c->n + c->e, c->step) && perp_dense_is_finite(c->m, dr);
 }
 
-bool perp_friction_factor_dense(perp_friction_workspace *f)
+static bool factor_in_full(perp_friction_workspace *f)
 {
     const perp_convex_workspace *c = f->convex;
     const perp_contact_qp *p = &f->scaled;
     const double *b = f->block_b, *g = f->block_g;
     const int m = c->m;
-    f->factorisations++;
     for (int i = 0; i < p->contact_count + c->bounds; i++) {
         const bool bound = i >= p->contact_count;
         const int start = bound ? c->contact_slacks + (i - p->contact_count) : p->row_start[i];
@@ -284,12 +283,42 @@ bool perp_friction_factor_dense(perp_friction_workspace *f)
     return perp_lu_factor(m, f->matrix, m, f->pivots, NULL) == PERP_STATUS_OK;
 }
 
+bool perp_friction_factor_dense(perp_friction_workspace *f)
+{
+    f->factorisations++;
+    f->in_full = !f->has_sparse;
+    if (f->in_full) {
+        return factor_in_full(f);
+    }
+    perp_friction_sparse_factor(&f->sparse, f->block_b, f->block_g, f->eps);
+    return true;
+}
+
+void perp_friction_multiply_dense(const perp_friction_workspace *f, const double *r, double *u)
+{
+    const int m = f->convex->m;
+    if (f->has_sparse) {
+        perp_friction_sparse_multiply(&f->sparse, r, u);
+        return;
+    }
+    for (int i = 0; i < m; i++) {
+        u[i] = perp_dense_dot(m, f->w + (ptrdiff_t)i * m, r);
+    }
+}
+
 bool perp_friction_step_dense(perp_friction_workspace *f, double *dr)
 {
     const int m = f->convex->m;
-    perp_lu_solve(m, f->matrix, m, f->pivots, dr);
-    for (int i = 0; i < m; i++) {
-        f->du[i] = perp_dense_dot(m, f->w + (ptrdiff_t)i * m, dr) + f->eps * dr[i];
+    if (!f->in_full && !perp_friction_sparse_solve(&f->sparse, f->block_b, f->block_g, f->eps, dr)) {
+        f->in_full = true;
+        if (!factor_in_full(f)) {
+            return false;
+        }
     }
+    if (f->in_full) {
+        perp_lu_solve(m, f->matrix, m, f->pivots, dr);
+    }
+    perp_friction_multiply_dense(f, dr, f->du);
+    perp_dense_subtract(m, -f->eps, dr, f->du);
     return perp_dense_is_finite(m, dr) && perp_dense_is_finite(m, f->du);
 }

@@ -1,0 +1,278 @@
+#include "solver/friction_sparse.h"
+
+#include "linalg/dense_kernel.h"
+#include "solver/slice.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+void perp_friction_sparse_init(perp_friction_sparse *s, const perp_allocator *allocator)
+{
+    *s = (perp_friction_sparse){0};
+    perp_kkt_init(&s->kkt, allocator);
+    s->lu.kkt = &s->kkt;
+}
+
+void perp_friction_sparse_free(perp_friction_sparse *s)
+{
+    if (s->memory.data) {
+        s->kkt.allocator.release(s->kkt.allocator.context, s->memory.data);
+    }
+    perp_kkt_lu_free(&s->lu);
+    perp_kkt_free(&s->kkt);
+}
+
+/* ---- the pattern ------------------------------------------------------------------------------------------------ */
+
+static bool is_zero(const int *row_start, const double *w, int m, int i, int j)
+{
+    for (int r = row_start[i]; r < row_start[i + 1]; r++) {
+        for (int c = row_start[j]; c < row_start[j + 1]; c++) {
+            if (w[(ptrdiff_t)r * m + c] != 0.0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_coupled(const int *row_start, const double *w, int m, int i, int j)
+{
+    return i == j || !is_zero(row_start, w, m, i, j) || !is_zero(row_start, w, m, j, i);
+}
+
+bool perp_friction_sparse_suits(int contacts, const int *row_start, const double *w)
+{
+    enum { FEW = 20, SHARE = 4 }; /* of all blocks */
+    ptrdiff_t count = 0;
+    for (int i = 0; i < contacts && contacts >= FEW; i++) {
+        for (int j = 0; j < i; j++) {
+            count += is_coupled(row_start, w, row_start[contacts], i, j);
+        }
+    }
+    return contacts >= FEW && 2 * count <= (ptrdiff_t)contacts * contacts / SHARE;
+}
+
+static void lay_out(perp_friction_sparse *s, perp_slice *slice)
+{
+    const size_t contacts = (size_t)s->contacts, blocks = (size_t)s->block_count, pairs = (blocks - contacts) / 2;
+    s->block_start = perp_slice_cut(slice, contacts + 1, sizeof(int));
+    s->blocks = perp_slice_cut(slice, blocks, sizeof *s->blocks);
+    s->dof_start = perp_slice_cut(slice, pairs + 1, sizeof(int));
+    s->pair_start = perp_slice_cut(slice, pairs + 1, sizeof(int));
+    s->dofs = perp_slice_cut(slice, 6 * pairs, sizeof(int));
+    s->residual = perp_slice_cut(slice, (size_t)s->m, sizeof(double));
+    s->right = perp_slice_cut(slice, (size_t)s->m, sizeof(double));
+}
+
+/* Blocks by rows, and the pairs that the pattern is made of. */
+static void list_blocks(perp_friction_sparse *s)
+{
+    int count = 0, pairs = 0;
+    s->dof_start[0] = s->pair_start[0] = 0;
+    for (int i = 0; i < s->contacts; i++) {
+        s->block_start[i] = count;
+        for (int j = 0; j < s->contacts; j++) {
+            if (!is_coupled(s->row_start, s->w, s->m, i, j)) {
+                continue;
+            }
+            s->blocks[count++] = (perp_friction_block){.i = i, .j = j};
+            if (j >= i) {
+                continue;
+            }
+            int dofs = s->dof_start[pairs];
+            for (int k = s->row_start[j]; k < s->row_start[j + 1]; k++) {
+                s->dofs[dofs++] = k;
+            }
+            for (int k = s->row_start[i]; k < s->row_start[i + 1]; k++) {
+                s->dofs[dofs++] = k;
+            }
+            s->dof_start[++pairs] = dofs;
+            s->pair_start[pairs] = pairs;
+        }
+    }
+    s->block_start[s->contacts] = count;
+}
+
+static int super_of(const perp_kkt *kkt, int place)
+{
+    int low = 0, high = kkt->super_count - 1;
+    while (low < high) {
+        const int middle = (low + high + 1) / 2;
+        if (kkt->super_first[middle] <= place) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+/* Place of a column in the panel of supernode s, at or right of its square. */
+static int column_of(const perp_kkt *kkt, int s, int place)
+{
+    if (place < kkt->super_first[s + 1]) {
+        return place - kkt->super_first[s];
+    }
+    int q = kkt->super_runs[s];
+    while (kkt->runs[q].place + kkt->runs[q].length <= place) {
+        q++;
+    }
+    return kkt->runs[q].row + (place - kkt->runs[q].place);
+}
+
+/* Upper panels hold rows by rows, lower ones columns by columns: each starts at its earlier supernode. */
+static void locate(perp_friction_sparse *s)
+{
+    const perp_kkt *kkt = &s->kkt;
+    for (int k = 0; k < s->block_count; k++) {
+        perp_friction_block *block = &s->blocks[k];
+        const int row = kkt->position[s->row_start[block->i]], column = kkt->position[s->row_start[block->j]];
+        const int of_row = super_of(kkt, row), of_column = super_of(kkt, column);
+        block->lower = of_column < of_row;
+        const int super = block->lower ? of_column : of_row;
+        const int along = (block->lower ? column : row) - kkt->super_first[super];
+        block->stride = kkt->panel_rows[super];
+        block->offset =
+            kkt->panel_start[super] + along * block->stride + column_of(kkt, super, block->lower ? row : column);
+    }
+}
+
+perp_status perp_friction_sparse_setup(perp_friction_sparse *s, int contacts, const int *row_start, const double *w,
+                                       perp_error *error)
+{
+    s->contacts = contacts;
+    s->m = row_start[contacts];
+    s->row_start = row_start;
+    s->w = w;
+    s->block_count = contacts;
+    for (int i = 0; i < contacts; i++) {
+        for (int j = 0; j < i; j++) {
+            s->block_count += 2 * is_coupled(row_start, w, s->m, i, j);
+        }
+    }
+    perp_slice sizes = {NULL, 0};
+    lay_out(s, &sizes);
+    perp_status status = perp_kkt_hold(&s->kkt, &s->memory, sizes.bytes);
+    if (status == PERP_STATUS_OK) {
+        perp_slice give = {s->memory.data, 0};
+        lay_out(s, &give);
+        list_blocks(s);
+        const perp_contact_qp pattern = {.n = s->m,
+                                         .block_count = contacts,
+                                         .block_start = row_start,
+                                         .contact_count = (s->block_count - contacts) / 2,
+                                         .row_start = s->pair_start,
+                                         .slack_start = s->pair_start,
+                                         .dof_start = s->dof_start,
+                                         .dofs = s->dofs};
+        status = perp_kkt_analyse(&s->kkt, &pattern, NULL);
+    }
+    if (status == PERP_STATUS_OK) {
+        memset(s->kkt.base, 0, (size_t)s->kkt.panel_length * sizeof(double));
+        status = perp_kkt_lu_setup(&s->lu, &s->kkt);
+    }
+    if (status != PERP_STATUS_OK) {
+        return perp_fail(error, status, "no room for the factors of a friction problem of %d contacts: reserve it",
+                         contacts);
+    }
+    locate(s);
+    return PERP_STATUS_OK;
+}
+
+/* ---- numbers ---------------------------------------------------------------------------------------------------- */
+
+void perp_friction_sparse_multiply(const perp_friction_sparse *s, const double *r, double *u)
+{
+    memset(u, 0, (size_t)s->m * sizeof *u);
+    for (int k = 0; k < s->block_count; k++) {
+        const perp_friction_block *block = &s->blocks[k];
+        const int first = s->row_start[block->j], columns = s->row_start[block->j + 1] - first;
+        for (int row = s->row_start[block->i]; row < s->row_start[block->i + 1]; row++) {
+            for (int c = first; c < first + columns; c++) {
+                u[row] += s->w[(ptrdiff_t)row * s->m + c] * r[c];
+            }
+        }
+    }
+}
+
+/* Entry by entry: G_i W_ij, and of the diagonal B_i + eps G_i. `at` is of contact i's B and G. */
+static void assemble_block(perp_friction_sparse *s, const perp_friction_block *block, const double *b, const double *g,
+                           double eps)
+{
+    const int row = s->row_start[block->i], rows = s->row_start[block->i + 1] - row;
+    const int column = s->row_start[block->j], columns = s->row_start[block->j + 1] - column;
+    double *to = (block->lower ? s->lu.lower : s->kkt.panels) + block->offset;
+    for (int r = 0; r < rows; r++) {
+        for (int c = 0; c < columns; c++) {
+            double sum = block->i == block->j ? b[r * rows + c] + eps * g[r * rows + c] : 0.0;
+            for (int k = 0; k < rows; k++) {
+                sum += g[r * rows + k] * s->w[(ptrdiff_t)(row + k) * s->m + column + c];
+            }
+            to[block->lower ? (ptrdiff_t)c * block->stride + r : (ptrdiff_t)r * block->stride + c] = sum;
+        }
+    }
+}
+
+void perp_friction_sparse_factor(perp_friction_sparse *s, const double *b, const double *g, double eps)
+{
+    perp_kkt *kkt = &s->kkt;
+    memset(kkt->panels, 0, (size_t)kkt->panel_length * sizeof(double));
+    memset(s->lu.lower, 0, (size_t)kkt->panel_length * sizeof(double));
+    for (int i = 0; i < s->contacts; i++) {
+        const ptrdiff_t rows = s->row_start[i + 1] - s->row_start[i];
+        for (int k = s->block_start[i]; k < s->block_start[i + 1]; k++) {
+            assemble_block(s, &s->blocks[k], b, g, eps);
+        }
+        b += rows * rows;
+        g += rows * rows;
+    }
+    for (int k = 0; k < s->m; k++) {
+        const double entry = fabs(kkt->panels[kkt->diagonal[k]]);
+        kkt->floor[kkt->position[k]] = entry > DBL_MIN ? entry : DBL_MIN;
+    }
+    perp_kkt_lu_factor(&s->lu);
+}
+
+/* residual = right - (B + G (W + eps)) x; returns its largest entry. */
+static double look(perp_friction_sparse *s, const double *b, const double *g, double eps, const double *x)
+{
+    double largest = 0.0, u[3];
+    perp_friction_sparse_multiply(s, x, s->residual);
+    for (int i = 0; i < s->contacts; i++) {
+        const int first = s->row_start[i], rows = s->row_start[i + 1] - first;
+        for (int k = 0; k < rows; k++) {
+            u[k] = s->residual[first + k] + eps * x[first + k];
+        }
+        for (int r = 0; r < rows; r++, b += rows, g += rows) {
+            double sum = s->right[first + r];
+            for (int k = 0; k < rows; k++) {
+                sum -= b[k] * x[first + k] + g[k] * u[k];
+            }
+            s->residual[first + r] = sum;
+            largest = fabs(sum) <= largest ? largest : fabs(sum); /* NaN too */
+        }
+    }
+    return largest;
+}
+
+bool perp_friction_sparse_solve(perp_friction_sparse *s, const double *b, const double *g, double eps, double *x)
+{
+    enum { REFINEMENTS = 3 };
+    static const double ENOUGH = 1e-12, BELIEVED = 1e-6;
+    const double size = perp_dense_largest(s->m, x);
+    memcpy(s->right, x, (size_t)s->m * sizeof *x);
+    perp_kkt_lu_solve(&s->lu, x);
+    double left = look(s, b, g, eps, x);
+    for (int k = 0; k < REFINEMENTS && left > ENOUGH * size; k++) {
+        perp_kkt_lu_solve(&s->lu, s->residual);
+        perp_dense_subtract(s->m, -1.0, s->residual, x);
+        left = look(s, b, g, eps, x);
+    }
+    if (left <= BELIEVED * size) {
+        return true;
+    }
+    memcpy(x, s->right, (size_t)s->m * sizeof *x);
+    return false;
+}
