@@ -63,6 +63,7 @@ struct perp_convex_workspace {
     double *row_sum; /* longest */
 
     perp_convex_iterate at, kept, best, trial, saved;
+    perp_convex_iterate evidence; /* y, z: the best sign so far that nothing is feasible */
     double *s;            /* interior point: its slacks */
     double *rp, *rd, *rc; /* residuals: A x + b - s (m), H x + g - A'y - C'z (n), C x - d (e) */
     double *step;         /* n + e: dx, then minus dz */
@@ -76,6 +77,7 @@ struct perp_convex_workspace {
     double *block;             /* largest block squared: check of H */
 
     double b_scale, g_scale; /* 1 + the largest entry */
+    double evidence_measure; /* of `evidence`, as of a proof; +infinity: none */
     double best_residual;    /* of `best` */
     bool best_is_least;      /* its multipliers are those of least norm */
     double judged;           /* residual of the last point that was judged */
@@ -182,6 +184,10 @@ bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, in
 
 /* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
 bool perp_convex_minimum_norm(perp_convex_workspace *c);
+
+/* Keeps the multipliers in `at` as `evidence` where they are a better sign than any before that nothing is feasible:
+ * true if they come near to a proof. y_lower, y_upper change. */
+bool perp_convex_note_evidence(perp_convex_workspace *c);
 
 /* Proofs: their measure, +infinity if there is none; `feasible`: a feasible point was found on the way. The evidence
  * that there is no feasible point is left in at->y and at->z, the direction without end in proof_direction. */

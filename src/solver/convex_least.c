@@ -395,29 +395,6 @@ static double farkas_value(const perp_convex_workspace *c, const perp_convex_ite
     return (c->e > 0 ? perp_dense_dot(c->e, c->problem->equality_target, at->z) : 0.0) - contacts - bounds;
 }
 
-/* One attempt at a proof; scaled, in `at`. */
-static double seek_proof(perp_convex_workspace *c, double pull)
-{
-    least l = {.c = c, .shift = c->rp, .target = c->problem->equality_target, .ray = c->ds, .pull = pull};
-    l.v = c->at.x;
-    l.u = c->dy;
-    l.y = c->at.y;
-    l.z = c->at.z;
-    l.gradient = c->product3;
-    minimise(&l, NULL, 0.0, PROOF_PASSES);
-    const double value = farkas_value(c, &c->at);
-    if (!(value > 0.0)) {
-        return INFINITY;
-    }
-    for (int i = 0; i < c->m; i++) {
-        c->at.y[i] /= value;
-    }
-    for (int i = 0; i < c->e; i++) {
-        c->at.z[i] /= value;
-    }
-    return infeasibility(c, &c->at);
-}
-
 /* |A|'|y| + |C|'|z| + |bounds'|: what the columns of a proof are the differences of. */
 static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, double *sizes)
 {
@@ -467,6 +444,178 @@ static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
     return true;
 }
 
+/* The y and z in `at` scaled to a proof's: their measure, +infinity where they prove nothing. */
+static double scale_proof(perp_convex_workspace *c)
+{
+    const double value = farkas_value(c, &c->at);
+    if (!(value > 0.0)) {
+        return INFINITY;
+    }
+    for (int i = 0; i < c->m; i++) {
+        c->at.y[i] /= value;
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->at.z[i] /= value;
+    }
+    return infeasibility(c, &c->at);
+}
+
+/* Takes the rows and cones whose y is at most `share` of the largest out of the problem. */
+static void prune(least *l, double share)
+{
+    perp_convex_workspace *c = l->c;
+    double *y = c->saved.y;
+    const double small = share * perp_dense_largest(c->m, y);
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            c->part[i] = y[i] > small ? PART_ALL : PART_NONE;
+            y[i] = y[i] > small ? y[i] : 0.0;
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        if (perp_dense_largest(size, y + start) <= small) {
+            c->part[start] = PART_NONE;
+            memset(y + start, 0, (size_t)size * sizeof *y);
+        }
+    }
+}
+
+static bool is_proof(perp_convex_workspace *c, double measure, double enough)
+{
+    return measure <= enough && cancels(c, &c->at);
+}
+
+/* Multipliers and columns for a search for a proof. */
+static least proof_of(perp_convex_workspace *c, double pull)
+{
+    least l = {.c = c, .shift = c->rp, .target = c->problem->equality_target, .ray = c->ds, .pull = pull};
+    l.v = c->at.x;
+    l.u = c->dy;
+    l.y = c->at.y;
+    l.z = c->at.z;
+    l.gradient = c->product3;
+    for (int i = 0; i < c->m; i++) {
+        c->part[i] = PART_ALL;
+    }
+    return l;
+}
+
+/* The y and z in `saved`, with the u in `ds_affine`, refined on what is left of the problem, and scaled, in `at`. */
+static double refine_scaled(least *l)
+{
+    perp_convex_workspace *c = l->c;
+    measure_columns(c, c->product2); /* of which the check of a proof makes other use */
+    l->columns = c->product2;
+    perp_kkt_set_base(&c->kkt, c->problem, 0.0, 0.0);
+    refine(l);
+    perp_kkt_set_base(&c->kkt, c->problem, 1.0, 0.0);
+    return scale_proof(c);
+}
+
+static void copy_multipliers(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)
+{
+    memcpy(to->y, from->y, (size_t)c->m * sizeof(double));
+    memcpy(to->z, from->z, (size_t)c->e * sizeof(double));
+}
+
+/* Contacts that are nearly the same share a force that only one of them may need: each is left out that the proof, of
+ * the measure `best` at first, is the better without, until it is one. */
+static double thin(least *l, double best, double enough)
+{
+    perp_convex_workspace *c = l->c;
+    const perp_contact_qp *p = c->problem;
+    for (int i = 0; i < p->contact_count && !perp_convex_cancelled(c); i++) {
+        const int start = p->slack_start[i], size = p->slack_start[i + 1] - start;
+        if (perp_dense_largest(size, c->saved.y + start) == 0.0) {
+            continue;
+        }
+        copy_multipliers(c, &c->saved, &c->kept);
+        memcpy(c->sized + start, c->part + start, (size_t)size);
+        memset(c->part + start, PART_NONE, (size_t)size);
+        memset(c->saved.y + start, 0, (size_t)size * sizeof(double));
+        const double measure = refine_scaled(l);
+        if (is_proof(c, measure, enough)) {
+            return measure;
+        }
+        if (measure < best) {
+            best = measure;
+        } else {
+            copy_multipliers(c, &c->kept, &c->saved);
+            memcpy(c->part + start, c->sized + start, (size_t)size);
+        }
+    }
+    return INFINITY;
+}
+
+/* From the y and z in `saved` and the u in `ds_affine`, as `keep` leaves them. Small forces at contacts that have no
+ * part in the contradiction, for all that v or an iterate is off by, are taken out and the others refined. */
+static double refine_proof(least *l, double enough)
+{
+    static const double shares[] = {1e-9, 1e-7, 1e-5, 1e-3}, CLEAN = 1e-12;
+    perp_convex_workspace *c = l->c;
+    double best = INFINITY, measure = INFINITY;
+    for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CLEAN; k++) {
+        prune(l, shares[k]);
+        measure = refine_scaled(l);
+        if (measure < best && is_proof(c, measure, enough)) {
+            best = measure;
+            copy_multipliers(c, &c->at, &c->kept);
+        }
+    }
+    if (!(best <= enough)) {
+        return thin(l, measure, enough);
+    }
+    copy_multipliers(c, &c->kept, &c->at);
+    return best;
+}
+
+/* One attempt at a proof; scaled, in `at`. */
+static double seek_proof(perp_convex_workspace *c, double enough, double pull)
+{
+    least l = proof_of(c, pull);
+    minimise(&l, NULL, 0.0, PROOF_PASSES);
+    const double measure = scale_proof(c);
+    if (is_proof(c, measure, enough)) {
+        return measure;
+    }
+    return measure < INFINITY ? refine_proof(&l, enough) : INFINITY;
+}
+
+bool perp_convex_note_evidence(perp_convex_workspace *c)
+{
+    static const double GOOD = 1e-8, CLEAN = 1e-12, BETTER = 0.5; /* measures; less of one is worth an iteration */
+    const double value = farkas_value(c, &c->at);
+    if (!(value > 0.0 && value <= DBL_MAX)) {
+        return false;
+    }
+    const double measure = infeasibility(c, &c->at), before = c->evidence_measure;
+    if (!(measure < before)) {
+        return before <= GOOD && cancels(c, &c->evidence);
+    }
+    c->evidence_measure = measure;
+    for (int i = 0; i < c->m; i++) {
+        c->evidence.y[i] = c->at.y[i] / value;
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->evidence.z[i] = c->at.z[i] / value;
+    }
+    return (measure <= CLEAN || (measure <= GOOD && measure > BETTER * before)) && cancels(c, &c->evidence);
+}
+
+/* A proof from what the interior point has left as evidence. */
+static double prove_by_evidence(perp_convex_workspace *c, double enough)
+{
+    static const double HOPELESS = 1e-3;
+    if (!(c->evidence_measure <= HOPELESS)) {
+        return INFINITY;
+    }
+    least l = proof_of(c, 0.0);
+    copy_multipliers(c, &c->evidence, &c->saved);
+    memcpy(c->ds_affine, c->evidence.y, (size_t)c->m * sizeof(double));
+    return refine_proof(&l, enough);
+}
+
 /* The point that the search for a proof ended at, -v: if it is feasible there is none. */
 static bool found_feasible(perp_convex_workspace *c)
 {
@@ -504,8 +653,9 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, boo
 {
     static const double pulls[] = {1e-12, 1e-9, 1e-6};
     *feasible = false;
-    for (int i = 0; i < c->m; i++) {
-        c->part[i] = PART_ALL;
+    const double evident = prove_by_evidence(c, enough);
+    if (evident <= enough) {
+        return evident;
     }
     memset(c->at.x, 0, (size_t)c->n * sizeof(double));
     perp_convex_slacks(c, c->at.x, c->rp);
@@ -513,8 +663,8 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, boo
         c->rp[i] = -c->rp[i];
     }
     for (size_t k = 0; k < sizeof pulls / sizeof *pulls; k++) {
-        const double measure = seek_proof(c, pulls[k]);
-        if (measure <= enough && cancels(c, &c->at)) {
+        const double measure = seek_proof(c, enough, pulls[k]);
+        if (measure <= enough) {
             return measure;
         }
         *feasible = *feasible || found_feasible(c);
