@@ -311,7 +311,7 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
                  d = perp_dense_largest(c->e, problem->equality_target);
     c->b_scale = 1.0 + fmax(fmax(b, d), perp_dense_largest(c->bounds, c->bound_offset));
     c->g_scale = 1.0 + perp_dense_largest(c->n, problem->g);
-    c->evidence_measure = INFINITY;
+    c->evidence_measure = c->direction_measure = INFINITY;
     perp_kkt_set_base(&c->kkt, problem, 1.0, 0.0);
     return PERP_STATUS_OK;
 }
