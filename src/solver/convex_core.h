@@ -70,9 +70,10 @@ struct perp_convex_workspace {
     double *row_sum; /* longest */
 
     perp_convex_iterate at, kept, best, trial, saved;
-    double *s;            /* interior point: its slacks */
-    double *rp, *rd, *rc; /* residuals: A x + b - s (m), H x + g - A'y - C'z (n), C x - d (e) */
-    double *step;         /* n + e: dx, then minus dz */
+    perp_convex_iterate evidence; /* the best signs so far that nothing is feasible (y, z), or nothing ends (x) */
+    double *s;                    /* interior point: its slacks */
+    double *rp, *rd, *rc;         /* residuals: A x + b - s (m), H x + g - A'y - C'z (n), C x - d (e) */
+    double *step;                 /* n + e: dx, then minus dz */
     double *ds, *dy, *ds_affine, *dy_affine, *slack, *scaled;
     double *product, *product2, *product3; /* n */
     unsigned char *part, *sized;           /* by slack: parts of K, or active or not */
@@ -83,10 +84,11 @@ struct perp_convex_workspace {
     double *block;             /* largest block squared: check of H */
     unsigned char *block_kind; /* by block of H: a perp_convex_block; of the problem that was set up */
 
-    double b_scale, g_scale; /* 1 + the largest entry */
-    double best_residual;    /* of `best` */
-    bool best_is_least;      /* its multipliers are those of least norm */
-    double judged;           /* residual of the last point that was judged */
+    double b_scale, g_scale;                    /* 1 + the largest entry */
+    double evidence_measure, direction_measure; /* of `evidence`, as of proofs; +infinity: none */
+    double best_residual;                       /* of `best` */
+    bool best_is_least;                         /* its multipliers are those of least norm */
+    double judged;                              /* residual of the last point that was judged */
     perp_convex_residual judged_parts;
     perp_convex_residual best_parts;
     int size_changes, trend_changes; /* of `sized` and `part` in the last iteration */
@@ -195,6 +197,14 @@ bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, in
 
 /* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
 bool perp_convex_minimum_norm(perp_convex_workspace *c);
+
+/* Keeps the multipliers in `at` as `evidence` where they are a better sign than any before that nothing is feasible,
+ * and x where it is one that nothing ends: true if that will do for a proof. trial, y_lower, y_upper, product2 and
+ * product3 change. */
+bool perp_convex_note_evidence(perp_convex_workspace *c);
+
+/* Whether a feasible point is found, which is left in proof_point; where not, the search may leave evidence. */
+bool perp_convex_seek_feasible(perp_convex_workspace *c);
 
 /* Proofs: their measure, +infinity if there is none; `feasible`: a feasible point was found on the way. The evidence
  * that there is no feasible point is left in at->y and at->z, the direction without end in proof_direction. */

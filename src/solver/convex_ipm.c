@@ -11,6 +11,8 @@
  * are recomputed before each polish, which also ends the method: as soon as the active set has shown itself, a Newton
  * pass on it jumps to the solution. A polish that fails has cost a few passes and waits until the error is 10 times
  * less.
+ *
+ * Where nothing is feasible y grows without end, along a proof of it: an iteration without progress looks for that.
  */
 #include "solver/convex_core.h"
 
@@ -234,8 +236,8 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
 {
     /* Good enough is not yet good: the next iterations cost little and gain digits. */
     enum { FURTHER = 10, FLICKER = 4 };
-    static const double CLEAN = 1e-13, NEARLY = 1e-8, WATCH = 1e-2;
-    double polish_below = 1e-3;
+    static const double CLEAN = 1e-13, NEARLY = 1e-8, WATCH = 1e-2, PROGRESS = 0.5;
+    double polish_below = 1e-3, before = INFINITY;
     int since_good = 0;
     c->rho = attempt->rho;
     c->delta = attempt->delta;
@@ -272,6 +274,10 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
         if (since_good > FURTHER || (since_good > 0 && error < CLEAN)) {
             break;
         }
+        if (error > PROGRESS * before && since_good == 0 && perp_convex_note_evidence(c)) {
+            break;
+        }
+        before = error;
         c->iterations++;
         if (iterate(c, centre, error < WATCH) == 0.0) {
             break;

@@ -11,47 +11,29 @@
  * they are a proof that there is no feasible x, or zero. Newton's matrix is that of the contacts again, with V = P'(A v
  * + c) for weights. */
 #include "linalg/dense_kernel.h"
-#include "solver/convex_core.h"
+#include "solver/convex_least.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-/* A proof is worth more time than multipliers, which are a solution already. */
-enum { MULTIPLIER_PASSES = 40, PROOF_PASSES = 600 };
-
-typedef enum part { PART_NONE, PART_ALL, PART_RAY } part; /* of K, by slack; a cone's in its first */
-
-typedef struct least {
-    perp_convex_workspace *c;
-    const double *shift, *target, *load; /* c, e, r; NULL: zero */
-    const double *ray;                   /* slack vector: unit directions of PART_RAY */
-    double *v;                           /* n: at->x */
-    double *u;                           /* m: A v + c */
-    double *y, *z;                       /* at->y, at->z */
-    double *gradient;                    /* n; of what is minimised */
-    const double *columns;               /* n: size of all that touches an unknown */
-    double pull; /* 1/2 pull columns v^2 is added: keeps v finite where the minimum is not attained */
-    double value;
-} least;
-
-static void project(const least *l, const double *u, double *y)
+static void project(const perp_least *l, const double *u, double *y)
 {
     perp_convex_workspace *c = l->c;
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            y[i] = c->part[i] == PART_ALL && u[i] > 0.0 ? u[i] : 0.0;
+            y[i] = c->part[i] == PERP_PART_ALL && u[i] > 0.0 ? u[i] : 0.0;
         }
     }
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start, size = c->cones[k].size;
-        if (c->part[start] == PART_ALL) {
+        if (c->part[start] == PERP_PART_ALL) {
             perp_cone_project(size, u + start, y + start);
             continue;
         }
         const double *d = l->ray + start;
         double along = 0.0;
-        for (int i = 0; c->part[start] == PART_RAY && i < size; i++) {
+        for (int i = 0; c->part[start] == PERP_PART_RAY && i < size; i++) {
             along += d[i] * u[start + i];
         }
         for (int i = 0; i < size; i++) {
@@ -61,7 +43,7 @@ static void project(const least *l, const double *u, double *y)
 }
 
 /* u, y, z and the value at v. */
-static void evaluate(least *l)
+static void evaluate(perp_least *l)
 {
     perp_convex_workspace *c = l->c;
     const perp_contact_qp *p = c->problem;
@@ -84,7 +66,7 @@ static void evaluate(least *l)
     }
 }
 
-static void differentiate(least *l)
+static void differentiate(perp_least *l)
 {
     perp_convex_workspace *c = l->c;
     memset(l->gradient, 0, (size_t)c->n * sizeof *l->gradient);
@@ -104,8 +86,8 @@ static void least_matrix(const perp_convex_workspace *c, const perp_convex_cone 
     const int size = cone->size;
     const double *u = c->slack + cone->start, *d = c->ds + cone->start;
     memset(matrix, 0, (size_t)size * (size_t)size * sizeof *matrix);
-    if (c->part[cone->start] != PART_ALL) {
-        const bool on = c->part[cone->start] == PART_RAY && perp_dense_dot(size, d, u) > 0.0;
+    if (c->part[cone->start] != PERP_PART_ALL) {
+        const bool on = c->part[cone->start] == PERP_PART_RAY && perp_dense_dot(size, d, u) > 0.0;
         for (int i = 0; on && i < size; i++) {
             for (int j = 0; j < size; j++) {
                 matrix[i * size + j] = d[i] * d[j];
@@ -132,7 +114,7 @@ static void least_matrix(const perp_convex_workspace *c, const perp_convex_cone 
 }
 
 /* The proximal term, one per unknown, relative to all that touches it. */
-static void measure_columns(perp_convex_workspace *c, double *columns)
+void perp_least_columns(perp_convex_workspace *c, double *columns)
 {
     const perp_contact_qp *p = c->problem;
     const double *jacobian = p->jacobian;
@@ -160,13 +142,13 @@ static void measure_columns(perp_convex_workspace *c, double *columns)
     }
 }
 
-static void factor(least *l, double rho)
+static void factor(perp_least *l, double rho)
 {
     perp_convex_workspace *c = l->c;
     memcpy(c->slack, l->u, (size_t)c->m * sizeof *c->slack);
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            c->weight[i] = c->part[i] == PART_ALL && l->u[i] > 0.0 ? 1.0 : 0.0;
+            c->weight[i] = c->part[i] == PERP_PART_ALL && l->u[i] > 0.0 ? 1.0 : 0.0;
         }
     }
     perp_convex_make_omega(c, least_matrix);
@@ -183,7 +165,7 @@ static void factor(least *l, double rho)
 }
 
 /* A step that lowers the value, halved as often as it takes: its length, 0 if none does. */
-static double search(least *l)
+static double search(perp_least *l)
 {
     enum { HALVINGS = 30 };
     perp_convex_workspace *c = l->c;
@@ -204,7 +186,7 @@ static double search(least *l)
 }
 
 /* y += P' A dv, z += C dv with the dv in c->step, y put back into K. */
-static void correct(least *l)
+static void correct(perp_least *l)
 {
     perp_convex_workspace *c = l->c;
     const perp_contact_qp *p = c->problem;
@@ -231,7 +213,7 @@ static void correct(least *l)
 }
 
 /* dv of Newton's step from the gradient, with the factors as they are. */
-static void solve_step(least *l)
+static void solve_step(perp_least *l)
 {
     perp_convex_workspace *c = l->c;
     for (int i = 0; i < c->n; i++) {
@@ -242,7 +224,7 @@ static void solve_step(least *l)
 }
 
 /* Keeps y, z and u where the gradient is less than before. */
-static void keep(least *l, double size, double *kept)
+static void keep(perp_least *l, double size, double *kept)
 {
     perp_convex_workspace *c = l->c;
     if (size < *kept) {
@@ -255,7 +237,7 @@ static void keep(least *l, double size, double *kept)
 
 /* Refinement of y and z themselves on the pieces of P that were found: A v + c, of a v that may be large along what
  * nothing holds, has fewer digits than y. */
-static void refine(least *l)
+void perp_least_refine(perp_least *l)
 {
     enum { PASSES = 5 };
     perp_convex_workspace *c = l->c;
@@ -280,7 +262,7 @@ static void refine(least *l)
 /* From v = 0, with the derivative there as `guess` (a slack vector, as an argument of P) has it; leaves y and z. Where
  * the pieces of P change along a step it is damped (Levenberg): a direction that no active piece holds would else go
  * far beyond the next piece. */
-static void minimise(least *l, const double *guess, double enough, int passes)
+void perp_least_minimise(perp_least *l, const double *guess, double enough, int passes)
 {
     enum { STALLS = 4 };
     static const double LEAST = 1e-11, MOST = 1.0;
@@ -288,7 +270,7 @@ static void minimise(least *l, const double *guess, double enough, int passes)
     double best = INFINITY, kept = INFINITY, before = INFINITY, rho = 1e-9;
     int stalls = 0;
     perp_kkt_set_base(&c->kkt, c->problem, 0.0, 0.0);
-    measure_columns(c, c->product2);
+    perp_least_columns(c, c->product2);
     l->columns = c->product2;
     memset(l->v, 0, (size_t)c->n * sizeof *l->v);
     evaluate(l);
@@ -314,7 +296,7 @@ static void minimise(least *l, const double *guess, double enough, int passes)
         rho = taken == 1.0 ? fmax(0.1 * rho, LEAST) : taken < 0.1 ? fmin(100.0 * rho, MOST) : rho;
     }
     if ((kept > enough || l->pull > 0.0) && kept < INFINITY) {
-        refine(l);
+        perp_least_refine(l);
     }
     perp_kkt_set_base(&c->kkt, c->problem, 1.0, 0.0);
 }
@@ -331,7 +313,7 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
     const double most = perp_dense_largest(c->m, y);
     for (int i = 0; i < c->m; i++) {
         const double near = fmin(c->tolerance * c->b_scale, NEAR * most / c->gamma[i]);
-        c->part[i] = y[i] > 0.0 || s[i] <= near ? PART_ALL : PART_NONE;
+        c->part[i] = y[i] > 0.0 || s[i] <= near ? PERP_PART_ALL : PERP_PART_NONE;
     }
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start, size = c->cones[k].size;
@@ -340,7 +322,7 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
         const double y_norm = sqrt(perp_dense_dot(size, yk, yk));
         const double near = fmin(c->tolerance * c->b_scale, NEAR * most / c->gamma[start]);
         const bool tip = fmax(sk[0], s_tail) <= near, edge = y_norm > 0.0 || sk[0] - s_tail <= near;
-        c->part[start] = tip ? PART_ALL : edge && s_tail > 0.0 ? PART_RAY : PART_NONE;
+        c->part[start] = tip ? PERP_PART_ALL : edge && s_tail > 0.0 ? PERP_PART_RAY : PERP_PART_NONE;
         ray[start] = sqrt(0.5);
         for (int i = 1; i < size; i++) {
             ray[start + i] = s_tail > 0.0 ? -sqrt(0.5) * (sk[i] / s_tail) : 0.0;
@@ -350,6 +332,7 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
 
 bool perp_convex_minimum_norm(perp_convex_workspace *c)
 {
+    enum { PASSES = 40 };
     if (c->best_is_least) {
         return true;
     }
@@ -360,9 +343,9 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     for (int i = 0; i < c->n; i++) {
         c->rd[i] += c->problem->g[i];
     }
-    least l = {.c = c, .load = c->rd, .ray = c->ds, .v = c->at.x, .u = c->dy, .y = c->at.y, .z = c->at.z};
+    perp_least l = {.c = c, .load = c->rd, .ray = c->ds, .v = c->at.x, .u = c->dy, .y = c->at.y, .z = c->at.z};
     l.gradient = c->product3;
-    minimise(&l, c->best.y, 1e-12 * c->g_scale, MULTIPLIER_PASSES);
+    perp_least_minimise(&l, c->best.y, 1e-12 * c->g_scale, PASSES);
     perp_convex_copy(c, &c->at, &c->trial);
     memcpy(c->trial.x, c->best.x, (size_t)c->n * sizeof(double));
     const double before = c->best_residual;
@@ -376,248 +359,4 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     c->best_parts = c->judged_parts;
     c->best_is_least = true;
     return true;
-}
-
-/* ---- proofs ----------------------------------------------------------------------------------------------------- */
-
-static double infeasibility(perp_convex_workspace *c, perp_convex_iterate *at)
-{
-    perp_convex_bound_multipliers(c, at);
-    const perp_convex_point point = {at->x, at->y, at->z, c->y_lower, c->y_upper};
-    return perp_contact_qp_infeasibility(c->problem, &point);
-}
-
-/* -offset.y + target.z + lower.y_lower - upper.y_upper */
-static double farkas_value(const perp_convex_workspace *c, const perp_convex_iterate *at)
-{
-    const double contacts = c->contact_slacks > 0 ? perp_dense_dot(c->contact_slacks, c->problem->offset, at->y) : 0.0;
-    const double bounds = perp_dense_dot(c->bounds, c->bound_offset, at->y + c->contact_slacks);
-    return (c->e > 0 ? perp_dense_dot(c->e, c->problem->equality_target, at->z) : 0.0) - contacts - bounds;
-}
-
-/* One attempt at a proof; scaled, in `at`. */
-static double seek_proof(perp_convex_workspace *c, double pull)
-{
-    least l = {.c = c, .shift = c->rp, .target = c->problem->equality_target, .ray = c->ds, .pull = pull};
-    l.v = c->at.x;
-    l.u = c->dy;
-    l.y = c->at.y;
-    l.z = c->at.z;
-    l.gradient = c->product3;
-    minimise(&l, NULL, 0.0, PROOF_PASSES);
-    const double value = farkas_value(c, &c->at);
-    if (!(value > 0.0)) {
-        return INFINITY;
-    }
-    for (int i = 0; i < c->m; i++) {
-        c->at.y[i] /= value;
-    }
-    for (int i = 0; i < c->e; i++) {
-        c->at.z[i] /= value;
-    }
-    return infeasibility(c, &c->at);
-}
-
-/* |A|'|y| + |C|'|z| + |bounds'|: what the columns of a proof are the differences of. */
-static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, double *sizes)
-{
-    const perp_contact_qp *p = c->problem;
-    const double *jacobian = p->jacobian, *rays = p->rays;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-        const int first = p->slack_start[i], slacks = p->slack_start[i + 1] - first;
-        for (int r = 0; r < rows; r++, jacobian += columns) {
-            double weight = rays ? 0.0 : fabs(at->y[first + r]);
-            for (int k = 0; rays && k < slacks; k++) {
-                weight += fabs(rays[(ptrdiff_t)k * rows + r] * at->y[first + k]);
-            }
-            for (int k = 0; k < columns; k++) {
-                sizes[p->dofs[p->dof_start[i] + k]] += fabs(jacobian[k]) * weight;
-            }
-        }
-        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
-    }
-    for (int k = 0; k < c->bounds; k++) {
-        sizes[c->bound_dof[k]] += fabs(at->y[c->contact_slacks + k]);
-    }
-    for (int i = 0; i < c->e; i++) {
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            sizes[p->equality_dofs[k]] += fabs(p->equality_values[k] * at->z[i]);
-        }
-    }
-}
-
-/* Whether A'y + C'z is zero because its terms cancel, in every column, and not because a column is small: a row 1e-8 x
- * >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
-static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
-{
-    static const double CANCELLED = 1e-5, ROUNDING = 1e-10;
-    double *sums = c->product3, *sizes = c->product2;
-    memset(sums, 0, (size_t)c->n * sizeof *sums);
-    memset(sizes, 0, (size_t)c->n * sizeof *sizes);
-    perp_convex_add_at(c, at->y, sums);
-    perp_convex_add_ct(c, at->z, sums);
-    add_sizes(c, at, sizes);
-    const double most = perp_dense_largest(c->n, sizes);
-    for (int i = 0; i < c->n; i++) {
-        if (fabs(sums[i]) > CANCELLED * sizes[i] + ROUNDING * most) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The point that the search for a proof ended at, -v: if it is feasible there is none. */
-static bool found_feasible(perp_convex_workspace *c)
-{
-    for (int i = 0; i < c->n; i++) {
-        c->trial.x[i] = -c->at.x[i];
-    }
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    memcpy(c->proof_point, c->trial.x, (size_t)c->n * sizeof(double));
-    perp_convex_judge(c, &c->trial);
-    return c->judged_parts.primal <= c->tolerance;
-}
-
-/* Whether the point that is nearest to feasible becomes so along the direction of an unbounded fall. */
-bool perp_convex_feasible_beyond(perp_convex_workspace *c)
-{
-    static const double FARTHEST = 1e8;
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    for (double t = 1.0; t <= FARTHEST; t *= 10.0) {
-        for (int i = 0; i < c->n; i++) {
-            c->trial.x[i] = c->proof_point[i] + t * c->proof_direction[i];
-        }
-        perp_convex_judge(c, &c->trial);
-        if (c->judged_parts.primal <= c->tolerance) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Where the numbers as given leave a feasible point as far away as 1 / rounding, only a pull finds the proof for all
- * nearer ones. */
-double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, bool *feasible)
-{
-    static const double pulls[] = {1e-12, 1e-9, 1e-6};
-    *feasible = false;
-    for (int i = 0; i < c->m; i++) {
-        c->part[i] = PART_ALL;
-    }
-    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
-    perp_convex_slacks(c, c->at.x, c->rp);
-    for (int i = 0; i < c->m; i++) {
-        c->rp[i] = -c->rp[i];
-    }
-    for (size_t k = 0; k < sizeof pulls / sizeof *pulls; k++) {
-        const double measure = seek_proof(c, pulls[k]);
-        if (measure <= enough && cancels(c, &c->at)) {
-            return measure;
-        }
-        *feasible = *feasible || found_feasible(c);
-    }
-    return INFINITY;
-}
-
-/* H of the proof: I + weight H, block by block. */
-static void weigh_hessian(perp_convex_workspace *c, const perp_contact_qp *original, double weight)
-{
-    double *h = c->proof_hessian;
-    for (int k = 0; k < original->block_count; k++) {
-        const int size = original->block_start[k + 1] - original->block_start[k];
-        for (int i = 0; i < size * size; i++, h++) {
-            *h = (original->hessian ? weight * original->hessian[h - c->proof_hessian] : 0.0) +
-                 (i % (size + 1) == 0 ? 1.0 : 0.0);
-        }
-    }
-}
-
-/* The same constraints with all constants zero. */
-static perp_contact_qp recession_of(perp_convex_workspace *c)
-{
-    perp_contact_qp recession = *c->problem;
-    for (int i = 0; i < c->n; i++) {
-        c->proof_lower[i] = c->problem->lower && isfinite(c->problem->lower[i]) ? 0.0 : -INFINITY;
-        c->proof_upper[i] = c->problem->upper && isfinite(c->problem->upper[i]) ? 0.0 : INFINITY;
-        c->proof_g[i] = c->problem->g[i] / c->g_scale;
-    }
-    memset(c->proof_zero, 0, (size_t)(c->m + c->e) * sizeof(double));
-    recession.hessian = c->proof_hessian;
-    recession.g = c->proof_g;
-    recession.offset = recession.equality_target = c->proof_zero;
-    recession.lower = c->proof_lower;
-    recession.upper = c->proof_upper;
-    return recession;
-}
-
-/* One solve of the recession problem. Its last iterate is as good a direction as its best point, and often the better
- * one: that the multipliers of a degenerate cone still grow is no matter here. */
-static bool project_gradient(perp_convex_workspace *c, const perp_contact_qp *recession)
-{
-    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8};
-    if (perp_convex_setup(c, recession, NULL) != PERP_STATUS_OK) {
-        return false; /* cannot be: the sizes are the same */
-    }
-    c->best_residual = INFINITY;
-    perp_convex_ipm(c, &attempt);
-    return true;
-}
-
-/* Keeps the direction x, scaled to g.x = -1, if it is the best so far. */
-static void offer_direction(perp_convex_workspace *c, const perp_contact_qp *original, const double *x, double *best)
-{
-    const double fall = -perp_dense_dot(c->n, original->g, x);
-    if (!(fall > 0.0)) {
-        return;
-    }
-    for (int i = 0; i < c->n; i++) {
-        c->product3[i] = x[i] / fall;
-    }
-    const double measure = perp_contact_qp_unboundedness(original, c->product3);
-    if (measure < *best) {
-        *best = measure;
-        memcpy(c->proof_direction, c->product3, (size_t)c->n * sizeof(double));
-        memcpy(c->proof_x, x, (size_t)c->n * sizeof(double));
-    }
-}
-
-/* The projection of -g on the directions along which nothing ends: min 1/2 |x|^2 + g.x over H x = 0, A x in K, C x = 0,
- * which has a solution whatever the problem. H x = 0 by the method of multipliers: each round adds weight H x to g. */
-double perp_convex_prove_unbounded(perp_convex_workspace *c)
-{
-    enum { ROUNDS = 6 };
-    const perp_contact_qp *original = c->problem;
-    const perp_contact_qp recession = recession_of(c);
-    const double most = original->hessian ? perp_dense_largest((ptrdiff_t)c->hessian_total, original->hessian) : 0.0;
-    const double weight = most > 0.0 ? 1e10 / most : 0.0;
-    const perp_convex_residual parts = c->best_parts;
-    const double residual = c->best_residual, tolerance = c->tolerance;
-    double best = INFINITY;
-    memset(c->proof_x, 0, (size_t)c->n * sizeof(double));
-    weigh_hessian(c, original, weight);
-    perp_convex_copy(c, &c->best, &c->saved);
-    c->tolerance = 1e-12;
-    for (int round = 0; round < ROUNDS && best > 1e-12 && project_gradient(c, &recession); round++) {
-        offer_direction(c, original, c->best.x, &best);
-        offer_direction(c, original, c->at.x, &best);
-        c->problem = original;
-        perp_convex_h(c, c->proof_x, c->product3);
-        double change = 0.0;
-        for (int i = 0; i < c->n; i++) {
-            c->proof_g[i] += weight * c->product3[i];
-            change = fmax(change, fabs(weight * c->product3[i]));
-        }
-        if (change < 1e-14) {
-            break;
-        }
-    }
-    perp_convex_setup(c, original, NULL);
-    c->tolerance = tolerance;
-    c->best_residual = residual;
-    c->best_parts = parts;
-    perp_convex_copy(c, &c->saved, &c->best);
-    return best;
 }

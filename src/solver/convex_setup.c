@@ -21,7 +21,7 @@ static void lay_out(perp_convex_workspace *c, size_t block, perp_slice *s)
     const size_t n = (size_t)c->n, e = (size_t)c->e, m = (size_t)c->m, contacts = (size_t)c->problem->contact_count;
     double **by_slack[] = {&c->gamma, &c->weight, &c->s,         &c->rp,        &c->ds,
                            &c->dy,    &c->slack,  &c->ds_affine, &c->dy_affine, &c->scaled};
-    perp_convex_iterate *iterates[] = {&c->at, &c->kept, &c->best, &c->trial, &c->saved};
+    perp_convex_iterate *iterates[] = {&c->at, &c->kept, &c->best, &c->trial, &c->saved, &c->evidence};
     for (size_t k = 0; k < sizeof by_slack / sizeof *by_slack; k++) {
         *by_slack[k] = perp_slice_cut(s, m, sizeof(double));
     }
@@ -364,6 +364,7 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
                  d = perp_dense_largest(c->e, problem->equality_target);
     c->b_scale = 1.0 + fmax(fmax(b, d), perp_dense_largest(c->bounds, c->bound_offset));
     c->g_scale = 1.0 + perp_dense_largest(c->n, problem->g);
+    c->evidence_measure = c->direction_measure = INFINITY;
     perp_kkt_set_base(&c->kkt, problem, 1.0, 0.0);
     return PERP_STATUS_OK;
 }

@@ -200,7 +200,8 @@ static void take_proof(perp_convex_workspace *c, double measure, perp_convex_inf
 /* Infeasible by its proof, unbounded by a direction and a feasible point to go from; else it stays open. */
 static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
 {
-    const bool feasible = c->best_parts.primal <= c->tolerance;
+    const bool feasible =
+        c->best_parts.primal <= c->tolerance || (c->evidence_measure > PROVEN && perp_convex_seek_feasible(c));
     bool found = false;
     const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROVEN, &found);
     if (infeasible <= PROVEN) {

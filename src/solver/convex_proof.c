@@ -1,0 +1,498 @@
+/* Proofs that a problem has no feasible point, or no end.
+ *
+ * Multipliers that prove the first come from the interior point itself, whose y grows along them where nothing is
+ * feasible; or from the least distance of the constraints from being met (convex_least.h), whose y is zero or such a
+ * vector. A direction without end comes from its x, or is the projection of -g on the directions that no constraint and
+ * no H stops, which always exists. Neither is claimed but by the class's own function. */
+#include "linalg/dense_kernel.h"
+#include "solver/convex_least.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+static double infeasibility(perp_convex_workspace *c, perp_convex_iterate *at)
+{
+    perp_convex_bound_multipliers(c, at);
+    const perp_convex_point point = {at->x, at->y, at->z, c->y_lower, c->y_upper};
+    return perp_contact_qp_infeasibility(c->problem, &point);
+}
+
+/* -offset.y + target.z + lower.y_lower - upper.y_upper */
+static double farkas_value(const perp_convex_workspace *c, const perp_convex_iterate *at)
+{
+    const double contacts = c->contact_slacks > 0 ? perp_dense_dot(c->contact_slacks, c->problem->offset, at->y) : 0.0;
+    const double bounds = perp_dense_dot(c->bounds, c->bound_offset, at->y + c->contact_slacks);
+    return (c->e > 0 ? perp_dense_dot(c->e, c->problem->equality_target, at->z) : 0.0) - contacts - bounds;
+}
+
+/* |A|'|y| + |C|'|z| + |bounds'|: what the columns of a proof are the differences of. */
+static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, double *sizes)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int first = p->slack_start[i], slacks = p->slack_start[i + 1] - first;
+        for (int r = 0; r < rows; r++, jacobian += columns) {
+            double weight = rays ? 0.0 : fabs(at->y[first + r]);
+            for (int k = 0; rays && k < slacks; k++) {
+                weight += fabs(rays[(ptrdiff_t)k * rows + r] * at->y[first + k]);
+            }
+            for (int k = 0; k < columns; k++) {
+                sizes[p->dofs[p->dof_start[i] + k]] += fabs(jacobian[k]) * weight;
+            }
+        }
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        sizes[c->bound_dof[k]] += fabs(at->y[c->contact_slacks + k]);
+    }
+    for (int i = 0; i < c->e; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sizes[p->equality_dofs[k]] += fabs(p->equality_values[k] * at->z[i]);
+        }
+    }
+}
+
+/* Whether A'y + C'z is zero because its terms cancel, in every column, and not because a column is small: a row 1e-8 x
+ * >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
+static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
+{
+    static const double CANCELLED = 1e-5, ROUNDING = 1e-10;
+    double *sums = c->product3, *sizes = c->product2;
+    memset(sums, 0, (size_t)c->n * sizeof *sums);
+    memset(sizes, 0, (size_t)c->n * sizeof *sizes);
+    perp_convex_add_at(c, at->y, sums);
+    perp_convex_add_ct(c, at->z, sums);
+    add_sizes(c, at, sizes);
+    const double most = perp_dense_largest(c->n, sizes);
+    for (int i = 0; i < c->n; i++) {
+        if (fabs(sums[i]) > CANCELLED * sizes[i] + ROUNDING * most) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The y and z in `at` scaled to a proof's: their measure, +infinity where they prove nothing. */
+static double scale_proof(perp_convex_workspace *c)
+{
+    const double value = farkas_value(c, &c->at);
+    if (!(value > 0.0)) {
+        return INFINITY;
+    }
+    for (int i = 0; i < c->m; i++) {
+        c->at.y[i] /= value;
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->at.z[i] /= value;
+    }
+    return infeasibility(c, &c->at);
+}
+
+/* Takes the rows and cones whose y is at most `share` of the largest out of the problem. */
+static void prune(perp_least *l, double share)
+{
+    perp_convex_workspace *c = l->c;
+    double *y = c->saved.y;
+    const double small = share * perp_dense_largest(c->m, y);
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            c->part[i] = y[i] > small ? PERP_PART_ALL : PERP_PART_NONE;
+            y[i] = y[i] > small ? y[i] : 0.0;
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        if (perp_dense_largest(size, y + start) <= small) {
+            c->part[start] = PERP_PART_NONE;
+            memset(y + start, 0, (size_t)size * sizeof *y);
+        }
+    }
+}
+
+/* Whether the value of a proof, scaled to 1, is more than the rounding of its terms. */
+static bool is_significant(const perp_convex_workspace *c, const perp_convex_iterate *at)
+{
+    static const double MOST = 1e8;
+    double sum = 0.0;
+    for (int i = 0; i < c->contact_slacks; i++) {
+        sum += fabs(c->problem->offset[i] * at->y[i]);
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        sum += fabs(c->bound_offset[k] * at->y[c->contact_slacks + k]);
+    }
+    for (int i = 0; i < c->e; i++) {
+        sum += fabs(c->problem->equality_target[i] * at->z[i]);
+    }
+    return sum <= MOST;
+}
+
+static bool is_proof(perp_convex_workspace *c, double measure, double enough)
+{
+    return measure <= enough && cancels(c, &c->at) && is_significant(c, &c->at);
+}
+
+/* All of K; the y and z of a search for a proof are those of `at`. */
+static perp_least proof_of(perp_convex_workspace *c, double pull)
+{
+    perp_least l = {.c = c, .shift = c->rp, .target = c->problem->equality_target, .ray = c->ds, .pull = pull};
+    l.v = c->at.x;
+    l.u = c->dy;
+    l.y = c->at.y;
+    l.z = c->at.z;
+    l.gradient = c->product3;
+    for (int i = 0; i < c->m; i++) {
+        c->part[i] = PERP_PART_ALL;
+    }
+    return l;
+}
+
+/* The y and z in `saved`, with the u in `ds_affine`, refined on what is left of the problem, and scaled, in `at`. */
+static double refine_scaled(perp_least *l)
+{
+    perp_convex_workspace *c = l->c;
+    perp_least_columns(c, c->product2); /* of which the check of a proof makes other use */
+    l->columns = c->product2;
+    perp_kkt_set_base(&c->kkt, c->problem, 0.0, 0.0);
+    perp_least_refine(l);
+    perp_kkt_set_base(&c->kkt, c->problem, 1.0, 0.0);
+    return scale_proof(c);
+}
+
+static void copy_multipliers(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)
+{
+    memcpy(to->y, from->y, (size_t)c->m * sizeof(double));
+    memcpy(to->z, from->z, (size_t)c->e * sizeof(double));
+}
+
+/* Contacts that are nearly the same share a force that only one of them may need: each is left out that the proof, of
+ * the measure `best` at first, is the better without, until it is one. */
+static double thin(perp_least *l, double best, double enough)
+{
+    perp_convex_workspace *c = l->c;
+    const perp_contact_qp *p = c->problem;
+    for (int i = 0; i < p->contact_count && !perp_convex_cancelled(c); i++) {
+        const int start = p->slack_start[i], size = p->slack_start[i + 1] - start;
+        if (perp_dense_largest(size, c->saved.y + start) == 0.0) {
+            continue;
+        }
+        copy_multipliers(c, &c->saved, &c->kept);
+        memcpy(c->sized + start, c->part + start, (size_t)size);
+        memset(c->part + start, PERP_PART_NONE, (size_t)size);
+        memset(c->saved.y + start, 0, (size_t)size * sizeof(double));
+        const double measure = refine_scaled(l);
+        if (is_proof(c, measure, enough)) {
+            return measure;
+        }
+        if (measure < best) {
+            best = measure;
+        } else {
+            copy_multipliers(c, &c->kept, &c->saved);
+            memcpy(c->part + start, c->sized + start, (size_t)size);
+        }
+    }
+    return INFINITY;
+}
+
+/* From the y and z in `saved` and the u in `ds_affine`, as `keep` leaves them. Small forces at contacts that have no
+ * part in the contradiction, for all that v or an iterate is off by, are taken out and the others refined. */
+static double refine_proof(perp_least *l, double enough)
+{
+    static const double shares[] = {1e-9, 1e-7, 1e-5, 1e-3}, CLEAN = 1e-12;
+    perp_convex_workspace *c = l->c;
+    double best = INFINITY, measure = INFINITY;
+    for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CLEAN; k++) {
+        prune(l, shares[k]);
+        measure = refine_scaled(l);
+        if (measure < best && is_proof(c, measure, enough)) {
+            best = measure;
+            copy_multipliers(c, &c->at, &c->kept);
+        }
+    }
+    if (!(best <= enough)) {
+        return thin(l, measure, enough);
+    }
+    copy_multipliers(c, &c->kept, &c->at);
+    return best;
+}
+
+/* One attempt at a proof; scaled, in `at`. */
+static double seek_proof(perp_convex_workspace *c, double enough, double pull)
+{
+    enum { PASSES = 600 };
+    perp_least l = proof_of(c, pull);
+    perp_least_minimise(&l, NULL, 0.0, PASSES);
+    const double measure = scale_proof(c);
+    if (is_proof(c, measure, enough)) {
+        return measure;
+    }
+    return measure < INFINITY ? refine_proof(&l, enough) : INFINITY;
+}
+
+/* Both bounds of an unknown, x >= l and x <= u, contradict each other nowhere: what their multipliers have in common is
+ * taken out, which leaves A'y as it is and only raises the proof's value. */
+static void cancel_bounds(perp_convex_workspace *c, perp_convex_iterate *at)
+{
+    perp_convex_bound_multipliers(c, at);
+    for (int k = 0; k < c->bounds; k++) {
+        const int dof = c->bound_dof[k];
+        at->y[c->contact_slacks + k] -= fmin(c->y_lower[dof], c->y_upper[dof]);
+    }
+}
+
+static bool note_multipliers(perp_convex_workspace *c)
+{
+    static const double GOOD = 1e-8, CLEAN = 1e-12, BETTER = 0.5; /* measures; less of one is worth an iteration */
+    copy_multipliers(c, &c->at, &c->trial);
+    cancel_bounds(c, &c->trial);
+    const double value = farkas_value(c, &c->trial), before = c->evidence_measure;
+    if (!(value > 0.0 && value <= DBL_MAX)) {
+        return false;
+    }
+    const double measure = infeasibility(c, &c->trial);
+    if (!(measure < before)) {
+        return before <= GOOD && cancels(c, &c->evidence);
+    }
+    c->evidence_measure = measure;
+    for (int i = 0; i < c->m; i++) {
+        c->evidence.y[i] = c->trial.y[i] / value;
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->evidence.z[i] = c->trial.z[i] / value;
+    }
+    return (measure <= CLEAN || (measure <= GOOD && measure > BETTER * before)) && cancels(c, &c->evidence);
+}
+
+static bool note_direction(perp_convex_workspace *c)
+{
+    static const double CLEAN = 1e-12;
+    const double fall = -perp_dense_dot(c->n, c->problem->g, c->at.x);
+    if (!(fall > 0.0 && fall <= DBL_MAX)) {
+        return false;
+    }
+    const double measure = perp_contact_qp_unboundedness(c->problem, c->at.x);
+    if (measure < c->direction_measure) {
+        c->direction_measure = measure;
+        for (int i = 0; i < c->n; i++) {
+            c->evidence.x[i] = c->at.x[i] / fall;
+        }
+    }
+    return c->direction_measure <= CLEAN;
+}
+
+bool perp_convex_note_evidence(perp_convex_workspace *c)
+{
+    const bool direction = note_direction(c);
+    return note_multipliers(c) || direction;
+}
+
+/* A proof from what the interior point has left as evidence. */
+static double prove_by_evidence(perp_convex_workspace *c, double enough)
+{
+    static const double HOPELESS = 1e-3;
+    if (!(c->evidence_measure <= HOPELESS)) {
+        return INFINITY;
+    }
+    perp_least l = proof_of(c, 0.0);
+    copy_multipliers(c, &c->evidence, &c->saved);
+    memcpy(c->ds_affine, c->evidence.y, (size_t)c->m * sizeof(double));
+    return refine_proof(&l, enough);
+}
+
+/* The point that the search for a proof ended at, -v: if it is feasible there is none. */
+static bool found_feasible(perp_convex_workspace *c)
+{
+    for (int i = 0; i < c->n; i++) {
+        c->trial.x[i] = -c->at.x[i];
+    }
+    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    memcpy(c->proof_point, c->trial.x, (size_t)c->n * sizeof(double));
+    perp_convex_judge(c, &c->trial);
+    return c->judged_parts.primal <= c->tolerance;
+}
+
+/* Whether the point that is nearest to feasible becomes so along the direction of an unbounded fall. */
+bool perp_convex_feasible_beyond(perp_convex_workspace *c)
+{
+    static const double FARTHEST = 1e8;
+    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    for (double t = 1.0; t <= FARTHEST; t *= 10.0) {
+        for (int i = 0; i < c->n; i++) {
+            c->trial.x[i] = c->proof_point[i] + t * c->proof_direction[i];
+        }
+        perp_convex_judge(c, &c->trial);
+        if (c->judged_parts.primal <= c->tolerance) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Where the numbers as given leave a feasible point as far away as 1 / rounding, only a pull finds the proof for all
+ * nearer ones. */
+double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, bool *feasible)
+{
+    static const double pulls[] = {1e-12, 1e-9, 1e-6};
+    *feasible = false;
+    const double evident = prove_by_evidence(c, enough);
+    if (evident <= enough) {
+        return evident;
+    }
+    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
+    perp_convex_slacks(c, c->at.x, c->rp);
+    for (int i = 0; i < c->m; i++) {
+        c->rp[i] = -c->rp[i];
+    }
+    for (size_t k = 0; k < sizeof pulls / sizeof *pulls; k++) {
+        const double measure = seek_proof(c, enough, pulls[k]);
+        if (measure <= enough) {
+            return measure;
+        }
+        *feasible = *feasible || found_feasible(c);
+    }
+    return INFINITY;
+}
+
+/* H of the proof: I + weight H, block by block. */
+static void weigh_hessian(perp_convex_workspace *c, const perp_contact_qp *original, double weight)
+{
+    double *h = c->proof_hessian;
+    for (int k = 0; k < original->block_count; k++) {
+        const int size = original->block_start[k + 1] - original->block_start[k];
+        for (int i = 0; i < size * size; i++, h++) {
+            *h = (original->hessian ? weight * original->hessian[h - c->proof_hessian] : 0.0) +
+                 (i % (size + 1) == 0 ? 1.0 : 0.0);
+        }
+    }
+}
+
+/* The nearest feasible point to zero: min 1/2 |x|^2 over the same constraints, in proof_point. Where there is none its
+ * multipliers are evidence of that as well. */
+bool perp_convex_seek_feasible(perp_convex_workspace *c)
+{
+    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8};
+    const perp_contact_qp *original = c->problem;
+    const perp_convex_residual parts = c->best_parts;
+    const double residual = c->best_residual, direction = c->direction_measure;
+    perp_contact_qp nearest = *original;
+    weigh_hessian(c, original, 0.0);
+    memset(c->proof_g, 0, (size_t)c->n * sizeof(double));
+    nearest.hessian = c->proof_hessian;
+    nearest.g = c->proof_g;
+    perp_convex_copy(c, &c->best, &c->saved);
+    double evidence = c->evidence_measure;
+    if (perp_convex_setup(c, &nearest, NULL) == PERP_STATUS_OK) { /* the sizes are the same */
+        c->evidence_measure = evidence;
+        c->best_residual = INFINITY;
+        perp_convex_ipm(c, &attempt);
+        evidence = c->evidence_measure;
+        memcpy(c->proof_point, c->best_residual < INFINITY ? c->best.x : c->at.x, (size_t)c->n * sizeof(double));
+    }
+    perp_convex_setup(c, original, NULL);
+    c->evidence_measure = evidence;
+    c->direction_measure = direction;
+    c->best_residual = residual;
+    c->best_parts = parts;
+    perp_convex_copy(c, &c->saved, &c->best);
+    memcpy(c->trial.x, c->proof_point, (size_t)c->n * sizeof(double));
+    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_judge(c, &c->trial);
+    return c->judged_parts.primal <= c->tolerance;
+}
+
+/* The same constraints with all constants zero. */
+static perp_contact_qp recession_of(perp_convex_workspace *c)
+{
+    perp_contact_qp recession = *c->problem;
+    for (int i = 0; i < c->n; i++) {
+        c->proof_lower[i] = c->problem->lower && isfinite(c->problem->lower[i]) ? 0.0 : -INFINITY;
+        c->proof_upper[i] = c->problem->upper && isfinite(c->problem->upper[i]) ? 0.0 : INFINITY;
+        c->proof_g[i] = c->problem->g[i] / c->g_scale;
+    }
+    memset(c->proof_zero, 0, (size_t)(c->m + c->e) * sizeof(double));
+    recession.hessian = c->proof_hessian;
+    recession.g = c->proof_g;
+    recession.offset = recession.equality_target = c->proof_zero;
+    recession.lower = c->proof_lower;
+    recession.upper = c->proof_upper;
+    return recession;
+}
+
+/* One solve of the recession problem. Its last iterate is as good a direction as its best point, and often the better
+ * one: that the multipliers of a degenerate cone still grow is no matter here. */
+static bool project_gradient(perp_convex_workspace *c, const perp_contact_qp *recession)
+{
+    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8};
+    if (perp_convex_setup(c, recession, NULL) != PERP_STATUS_OK) {
+        return false; /* cannot be: the sizes are the same */
+    }
+    c->best_residual = INFINITY;
+    perp_convex_ipm(c, &attempt);
+    return true;
+}
+
+/* Keeps the direction x, scaled to g.x = -1, if it is the best so far. */
+static void offer_direction(perp_convex_workspace *c, const perp_contact_qp *original, const double *x, double *best)
+{
+    const double fall = -perp_dense_dot(c->n, original->g, x);
+    if (!(fall > 0.0)) {
+        return;
+    }
+    for (int i = 0; i < c->n; i++) {
+        c->product3[i] = x[i] / fall;
+    }
+    const double measure = perp_contact_qp_unboundedness(original, c->product3);
+    if (measure < *best) {
+        *best = measure;
+        memcpy(c->proof_direction, c->product3, (size_t)c->n * sizeof(double));
+        memcpy(c->proof_x, x, (size_t)c->n * sizeof(double));
+    }
+}
+
+/* The projection of -g on the directions along which nothing ends: min 1/2 |x|^2 + g.x over H x = 0, A x in K, C x = 0,
+ * which has a solution whatever the problem. H x = 0 by the method of multipliers: each round adds weight H x to g. */
+double perp_convex_prove_unbounded(perp_convex_workspace *c)
+{
+    enum { ROUNDS = 6 };
+    const perp_contact_qp *original = c->problem;
+    const perp_contact_qp recession = recession_of(c);
+    const double most = original->hessian ? perp_dense_largest((ptrdiff_t)c->hessian_total, original->hessian) : 0.0;
+    const double weight = most > 0.0 ? 1e10 / most : 0.0;
+    const perp_convex_residual parts = c->best_parts;
+    const double residual = c->best_residual, tolerance = c->tolerance;
+    const double noted = c->direction_measure;
+    double best = INFINITY;
+    memset(c->proof_x, 0, (size_t)c->n * sizeof(double));
+    weigh_hessian(c, original, weight);
+    perp_convex_copy(c, &c->best, &c->saved);
+    c->tolerance = 1e-12;
+    for (int round = 0; round < ROUNDS && fmin(best, noted) > 1e-12 && project_gradient(c, &recession); round++) {
+        offer_direction(c, original, c->best.x, &best);
+        offer_direction(c, original, c->at.x, &best);
+        c->problem = original;
+        perp_convex_h(c, c->proof_x, c->product3);
+        double change = 0.0;
+        for (int i = 0; i < c->n; i++) {
+            c->proof_g[i] += weight * c->product3[i];
+            change = fmax(change, fabs(weight * c->product3[i]));
+        }
+        if (change < 1e-14) {
+            break;
+        }
+    }
+    perp_convex_setup(c, original, NULL);
+    c->tolerance = tolerance;
+    c->best_residual = residual;
+    c->best_parts = parts;
+    perp_convex_copy(c, &c->saved, &c->best);
+    if (noted < best) {
+        best = noted;
+        memcpy(c->proof_direction, c->evidence.x, (size_t)c->n * sizeof(double));
+    }
+    return best;
+}
