@@ -31,9 +31,11 @@ C17 = {
     "wchar.h", "wctype.h", "pthread.h",
 }
 POSIX = {"unistd.h", "fcntl.h", "sys/stat.h", "sys/types.h", "sys/mman.h", "dirent.h"}
+INTRINSICS = {"immintrin.h"}  # the compiler's own, on x86 only, beside a plain twin with the same bits
 # Beyond C17 (and threads): which layer may include what. Of the core, base reads files and linalg has LAPACK.
 OUTSIDE = {
     "base": POSIX,
+    "solver": INTRINSICS,
     "linalg": {"lapacke.h", "cblas.h"},
     "linalg_sparse": {"klu.h"},
     "yaml": {"yaml.h"},
