@@ -333,7 +333,8 @@ typedef struct perp_friction_settings {
 PERP_API perp_friction_settings perp_friction_settings_default(void);
 
 typedef struct perp_friction_info {
-    perp_outcome outcome; /* SOLVED, INFEASIBLE (no forces balance f, or no v opens the contacts: `certificate`),
+    perp_outcome outcome; /* SOLVED, INFEASIBLE (no forces balance f, or no v opens the contacts; of a local problem, no
+                             forces do; `certificate`),
                              ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED */
     const char *method;
     int tried_count;

@@ -36,6 +36,15 @@ enum {
 #define PERP_FRICTION_FRICTIONLESS 1e-8  /* mu below this: the normal row alone */
 enum { PERP_FRICTION_DENSE_ROWS = 600 }; /* of a problem with bodies whose dense form is kept as well */
 
+/* The cone problem whose want of a feasible point is a local problem's want of a solution. */
+typedef struct perp_friction_proof {
+    perp_kkt_buffer memory;
+    perp_contact_qp problem;
+    int *row_start, *dof_start, *dofs;
+    bool *quadratic;
+    double *jacobian, *offset, *g;
+} perp_friction_proof;
+
 struct perp_friction_workspace {
     perp_allocator allocator;
     perp_convex_workspace *convex;
@@ -99,6 +108,7 @@ struct perp_friction_workspace {
     perp_friction_workspace *island; /* for one of several; NULL: there is but one */
     perp_convex_point joined;        /* their solutions together */
 
+    perp_friction_proof proof;
     perp_friction_few few;
     bool has_few;                   /* it holds the problem */
     int few_contacts, few_unknowns; /* of the problems that memory was reserved for: what `few` may take */
@@ -216,6 +226,10 @@ bool perp_friction_shift(perp_friction_workspace *f, int rounds);
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */
 bool perp_friction_minimum_norm(perp_friction_workspace *f);
+/* Of a local problem, if it is not too large for it; reserve after the problem is set up. */
+bool perp_friction_local_proof_suits(const perp_friction_workspace *f);
+perp_status perp_friction_local_proof_reserve(perp_friction_workspace *f);
+double perp_friction_local_prove(perp_friction_workspace *f, double enough);
 /* The measure of a proof that there is no solution, +infinity if there is none. */
 double perp_friction_prove_infeasible(perp_friction_workspace *f);
 

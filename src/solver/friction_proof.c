@@ -90,7 +90,7 @@ double perp_friction_prove_infeasible(perp_friction_workspace *f)
     static const double PROVEN = 1e-8;
     perp_convex_workspace *c = f->convex;
     if (f->local) {
-        return INFINITY;
+        return perp_friction_local_prove(f, PROVEN);
     }
     c->tolerance = f->tolerance;
     c->cancel = f->cancel;

@@ -140,7 +140,7 @@ void perp_friction_workspace_free(perp_friction_workspace *workspace)
     }
     const perp_allocator own = workspace->allocator;
     void *blocks[] = {workspace->memory.data, workspace->dense_memory.data, workspace->islands.memory.data,
-                      workspace->lemke_memory.data};
+                      workspace->lemke_memory.data, workspace->proof.memory.data};
     perp_lcp_workspace_free(workspace->lemke);
     perp_friction_workspace_free(workspace->island);
     perp_kkt_lu_free(&workspace->lu);
@@ -167,6 +167,11 @@ perp_status perp_friction_reserve(const perp_friction *problem, perp_friction_wo
     if (status == PERP_STATUS_OK) {
         workspace->convex->kkt.may_grow = true;
         status = perp_friction_setup_local(workspace, problem, error);
+        if (status == PERP_STATUS_OK) {
+            status = perp_friction_local_proof_reserve(workspace);
+            status = status == PERP_STATUS_OK ? status
+                                              : perp_fail(error, status, "no memory for a friction problem's proof");
+        }
         workspace->convex->kkt.may_grow = false;
     }
     if (status == PERP_STATUS_OK) {
