@@ -93,3 +93,31 @@ perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool mini
     return status == PERP_STATUS_OK ? perp_cone_qp_solve(&problem, &settings, p->solver, &p->point, info, error)
                                     : status;
 }
+
+perp_status perp_cone_program_solve_dual(cone_program *p, double tolerance, perp_convex_info *info, perp_error *error)
+{
+    const perp_qp problem = {.n = p->n,
+                             .h = p->h,
+                             .g = p->g,
+                             .rows = p->rows,
+                             .a = p->a,
+                             .b = p->b,
+                             .equalities = p->equations,
+                             .c = p->c,
+                             .d = p->d};
+    perp_convex_settings settings = perp_convex_settings_default();
+    settings.tolerance = fmax(1e-12, tolerance);
+    settings.minimum_norm = false;
+    settings.method = "dual";
+    for (int i = 0; i < p->rows; i++) {
+        p->b[i] = -p->b[i]; /* A x >= b there */
+    }
+    perp_status status = perp_qp_reserve(&problem, p->solver, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_qp_solve(&problem, &settings, p->solver, &p->point, info, error);
+    }
+    for (int i = 0; i < p->rows; i++) {
+        p->b[i] = -p->b[i];
+    }
+    return status;
+}

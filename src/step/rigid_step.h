@@ -7,11 +7,13 @@
  * Only the way to solve differs from rung to rung; what is measured, chosen and explained is shared:
  *
  *   rigid_step.c            units, memory, residuals, the end of a solve
+ *   rigid_step_solve.c      the step from begin to end
  *   rigid_step_lcp.c        the mixed LCP of polygons (Trinkle, Berard and Pang 2005, 24-26)
  *   rigid_step_fixed.c      the fixed point on normal forces (29), (36)
  *   rigid_step_choice.c     of several motions the smallest, of several forces the least
  *   rigid_step_explain.c    why there is no answer
- *   rigid_step_modes.c      whether there is one: all modes
+ *   rigid_step_modes.c      whether there is one: all modes, by branch and bound over
+ *   rigid_step_relax.c      what is left of the step when some are decided
  *
  * The problem is solved in its own units, forces in F and velocities in L / h, as convex_step.h does. */
 #ifndef PERP_SRC_STEP_RIGID_STEP_H
@@ -109,25 +111,31 @@ perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fix
 /* s->held from the last accepted step. */
 void perp_rigid_recall(perp_quasistatic *qs);
 
-/* `qs-ncp`'s way, quadratic cone. */
+/* Coulomb's problem on the system of the step, quadratic cone. */
 perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
-/* `solve` of the rungs that are an LCP: begin, solve, finish or explain. */
-perp_status perp_rigid_step_lcp(perp_quasistatic *qs, perp_error *error);
-/* A fixed point that has not settled: `not-converged`, with what it goes between. */
-perp_status perp_rigid_cycle(const perp_quasistatic *qs, const rigid_fixed_info *info, perp_error *error);
+/* ---- rigid_step_solve.c ---- */
+typedef enum rigid_method {
+    RIGID_LCP,        /* polygons */
+    RIGID_FRICTION,   /* the quadratic cone */
+    RIGID_FIXED_POINT /* from the last step's normal forces */
+} rigid_method;
+
+/* `solve` of a rung: begin, its own method, another one (a fallback is counted), finish or explain. */
+perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error);
 
 /* ---- rigid_step_choice.c: replace s->point where the choice meets the law as well ---- */
 perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error);
 perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error);
+void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from);
 
 /* ---- rigid_step_explain.c ---- */
-/* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance; for a small LCP
- * the search through all its modes, which finds an answer (OK: the step is finished, a fallback is counted) or proves
- * that there is none; or else `not-converged`. The search takes memory, which is given back. */
+/* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance; the search through
+ * all modes, which finds an answer (OK: the step is finished, a fallback is counted) or proves that there is none; or
+ * else `not-converged`. The search takes memory, which is given back. */
 perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error);
 
 /* ---- rigid_step_modes.c ---- */
-/* All modes of an LCP. `decided`: the step is finished (OK), or there is no answer (`no-equilibrium`). */
+/* All modes. `decided`: the step is finished (OK), or there is no answer (`no-equilibrium`). */
 perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_error *error);
 
 #endif

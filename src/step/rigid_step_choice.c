@@ -211,7 +211,7 @@ static bool holds(perp_quasistatic *qs, double before)
     return after <= fmax(10.0 * before, 0.01 * qs->settings->tolerance);
 }
 
-static void copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from)
+void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from)
 {
     const perp_contact_qp *p = &s->qp;
     memcpy(to->x, from->x, (size_t)p->n * sizeof(double));
@@ -249,7 +249,7 @@ perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     qs->info->iterations += info.iterations;
-    copy_point(s, &s->better, &s->point);
+    perp_rigid_copy_point(s, &s->better, &s->point);
     memcpy(s->better.x, s->program.point.x, (size_t)p->n * sizeof(double));
     if (!usable(info.outcome) || !holds(qs, before)) {
         qs->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
@@ -451,10 +451,10 @@ perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     qs->info->iterations += info.iterations;
-    copy_point(s, &s->better, &s->point);
+    perp_rigid_copy_point(s, &s->better, &s->point);
     read_forces(s, forces);
     if (usable(info.outcome) && holds(qs, before)) {
-        copy_point(s, &s->point, &s->better);
+        perp_rigid_copy_point(s, &s->point, &s->better);
     }
     return PERP_STATUS_OK;
 }

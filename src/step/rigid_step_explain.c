@@ -7,8 +7,8 @@
  * f'v < 0, along which Anitescu's convex step is unbounded; with any balance r, f'v = r'H v >= 0. It is the direction
  * in which nothing holds the bodies.
  *
- * Where both fail, a small LCP is searched through: rigid contact with friction need not have an answer, as when what
- * is pushed can neither slide nor tip. */
+ * Where both fail, the modes are searched through: rigid contact with friction need not have an answer, as when what is
+ * pushed can neither slide nor tip. */
 #include "step/rigid_step.h"
 
 #include <string.h>
@@ -139,11 +139,9 @@ perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double 
     if (proven || status != PERP_STATUS_OK) {
         return status;
     }
-    if (perp_rigid_is_polygonal(qs->own)) {
-        status = perp_rigid_search_modes(qs, &proven, error);
-        if (proven || status != PERP_STATUS_OK) {
-            return status;
-        }
+    status = perp_rigid_search_modes(qs, &proven, error);
+    if (proven || status != PERP_STATUS_OK) {
+        return status;
     }
     return perp_qs_not_converged(qs, method, residual, error);
 }

@@ -11,9 +11,10 @@
 
 #include <string.h>
 
-enum { MAX_ROUNDS = 200 };
-static const double SETTLED = 1e-11; /* of F */
-static const double LOOSE = 1e-9;    /* of F: good enough where rounding keeps it from settling */
+enum { MAX_ROUNDS = 100, PATIENCE = 25 }; /* rounds in which the change has to halve */
+static const double SETTLED = 1e-11;      /* of F */
+static const double LOOSE = 1e-9;         /* of F: good enough where rounding keeps it from settling */
+static const double RUNAWAY = 1e6;        /* of F: a jam, where every round asks for larger forces */
 
 static bool rubs(const rigid_step *s, const double *mu, int i)
 {
@@ -160,7 +161,8 @@ perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fix
     perp_status status = build(s, qs->mu, error);
     *solved = false;
     *info = (rigid_fixed_info){.change = INFINITY};
-    while (status == PERP_STATUS_OK && info->rounds < MAX_ROUNDS && !*solved) {
+    double mark = INFINITY; /* half the change at round `marked` */
+    for (int marked = 0; status == PERP_STATUS_OK && info->rounds < MAX_ROUNDS && !*solved;) {
         for (int i = 0, at = p->n; i < p->contact_count; i++) {
             if (rubs(s, qs->mu, i)) {
                 s->program.g[at++] = qs->mu[i] * s->held[i];
@@ -177,6 +179,12 @@ perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fix
         const double before = info->change;
         relax(s, qs->mu, info, qs->force_unit);
         *solved = info->change <= SETTLED || (info->change <= LOOSE && info->change >= 0.5 * before);
+        if (info->change <= mark) {
+            mark = 0.5 * info->change;
+            marked = info->rounds;
+        } else if (!*solved && (info->rounds - marked > PATIENCE || info->change > RUNAWAY)) {
+            break;
+        }
     }
     return status;
 }

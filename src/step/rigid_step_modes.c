@@ -1,41 +1,113 @@
-/* The last resort for a step that is an LCP: all modes of its contacts. Rigid contact with friction need not have an
- * answer, as when what is pushed can neither slide nor tip, and Lemke's method may miss one that there is; a search
- * through all complementary bases decides. It is exponential, so the LCP is taken apart first: unknowns that no row
- * connects are problems of their own, and contacts far wider open than the commands overlap are taken to stay open (an
- * answer is checked with them, but that there is none is then not proven).
+/* The last resort for a step: its modes. Rigid contact with friction need not have an answer, as when what is pushed
+ * can neither slide nor tip, and the other methods may miss one that there is. Branch and bound decides: a node has
+ * some items decided, its relaxation either has no point, so that no answer is below it, or a point at which one item
+ * violates its law most, which is decided next. Depth first, what the point suggests first.
+ *
+ * Parts of the step that no contact and no loop connects are searched one by one.
  *
  * This is no part of a step in steady state: it takes memory and gives it back. */
-#include "step/rigid_step.h"
+#include "step/rigid_step_modes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const double FAR = 3.0; /* of the largest overlap */
+enum { MAX_NODES = 1000, STACK = 4096, MAX_LEVEL = 6 };
+static const double EXACT = 1e-9; /* of F and L: an item that violates its law by less meets it */
 
 typedef struct mode_search {
-    int n;         /* of the whole LCP */
-    int *part;     /* n: which part an unknown is of; -1: left out */
-    int *member;   /* n: the unknowns of one part */
-    double *m, *q; /* its problem */
-    double *low, *high;
-    double *z; /* n: the answer */
-    bool left_out;
+    mode_part part;
+    int *part_of; /* by dof of the step */
+    item_mode *stack, *node;
+    int stacked, nodes;
+    bool unsure; /* something was left out: that there is no answer is not proven */
     perp_qs_block block;
 } mode_search;
 
-static perp_status open_search(mode_search *a, int n, const perp_allocator *allocator, perp_error *error)
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
+
+static void join(int *part_of, int n, int a, int b)
 {
-    const size_t size = (size_t)n;
+    const int from = part_of[a] > part_of[b] ? part_of[a] : part_of[b];
+    const int to = part_of[a] > part_of[b] ? part_of[b] : part_of[a];
+    for (int i = 0; i < n && from != to; i++) {
+        part_of[i] = part_of[i] == from ? to : part_of[i];
+    }
+}
+
+static void find_parts(int *part_of, const perp_contact_qp *p)
+{
+    for (int i = 0; i < p->n; i++) {
+        part_of[i] = i;
+    }
+    for (int b = 0; b < p->block_count; b++) {
+        for (int i = p->block_start[b] + 1; i < p->block_start[b + 1]; i++) {
+            join(part_of, p->n, i, i - 1);
+        }
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        for (int k = p->dof_start[i] + 1; k < p->dof_start[i + 1]; k++) {
+            join(part_of, p->n, p->dofs[k], p->dofs[k - 1]);
+        }
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        for (int k = p->equality_start[i] + 1; k < p->equality_start[i + 1]; k++) {
+            join(part_of, p->n, p->equality_dofs[k], p->equality_dofs[k - 1]);
+        }
+    }
+}
+
+static void add_limits(mode_part *part, const perp_contact_qp *p)
+{
+    for (int k = 0; k < p->n && p->lower; k++) {
+        for (int side = 0; side < 2 && part->local[k] >= 0; side++) {
+            if (isfinite(side == 0 ? p->lower[k] : p->upper[k])) {
+                part->item[part->items++] =
+                    (mode_item){.contact = -1, .dof = k, .side = side == 0 ? 1.0 : -1.0, .unknown = part->unknowns++};
+            }
+        }
+    }
+}
+
+static void fill_part(mode_search *a, const perp_contact_qp *p, int index)
+{
+    mode_part *part = &a->part;
+    int jacobian = 0;
+    part->dofs = part->items = part->equations = 0;
+    for (int k = 0; k < p->n; k++) {
+        part->local[k] = a->part_of[k] == index ? part->dofs++ : -1;
+    }
+    part->unknowns = part->dofs;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        if (part->local[p->dofs[p->dof_start[i]]] >= 0) {
+            part->item[part->items++] = (mode_item){.contact = i, .unknown = part->unknowns, .jacobian = jacobian};
+            part->unknowns += rows;
+        }
+        jacobian += rows * columns;
+    }
+    add_limits(part, p);
+    for (int i = 0; i < p->equality_count; i++) {
+        if (part->local[p->equality_dofs[p->equality_start[i]]] >= 0) {
+            part->equation[part->equations++] = i;
+            part->unknowns++;
+        }
+    }
+}
+
+static perp_status open_search(mode_search *a, const perp_contact_qp *p, const perp_allocator *allocator,
+                               perp_error *error)
+{
+    const size_t n = (size_t)p->n, items = (size_t)p->contact_count + 2 * n;
+    const size_t unknowns = n + items + (size_t)p->row_start[p->contact_count] + (size_t)p->equality_count;
     perp_status status = PERP_STATUS_OK;
-    *a = (mode_search){.n = n};
     for (int pass = 0; pass < 2 && status == PERP_STATUS_OK; pass++) {
-        a->part = perp_qs_take(&a->block, size, sizeof *a->part);
-        a->member = perp_qs_take(&a->block, size, sizeof *a->member);
-        a->m = perp_qs_take(&a->block, size * size, sizeof *a->m);
-        a->q = perp_qs_take(&a->block, size, sizeof *a->q);
-        a->low = perp_qs_take(&a->block, size, sizeof *a->low);
-        a->high = perp_qs_take(&a->block, size, sizeof *a->high);
-        a->z = perp_qs_take(&a->block, size, sizeof *a->z);
+        a->part_of = perp_qs_take(&a->block, n, sizeof *a->part_of);
+        a->part.local = perp_qs_take(&a->block, n, sizeof *a->part.local);
+        a->part.item = perp_qs_take(&a->block, items, sizeof *a->part.item);
+        a->part.equation = perp_qs_take(&a->block, (size_t)p->equality_count, sizeof *a->part.equation);
+        a->part.program_row = perp_qs_take(&a->block, n + unknowns, sizeof *a->part.program_row);
+        a->node = perp_qs_take(&a->block, items, sizeof *a->node);
+        a->stack = perp_qs_take(&a->block, items * STACK, sizeof *a->stack);
         if (pass == 0) {
             status = perp_qs_block_hold(allocator, &a->block, error);
         }
@@ -43,88 +115,172 @@ static perp_status open_search(mode_search *a, int n, const perp_allocator *allo
     return status;
 }
 
-/* Which unknowns stay: part n, not yet known. */
-static void leave_out(mode_search *a, const rigid_step *s, const double *mu)
+/* ---- a node ------------------------------------------------------------------------------------------------------ */
+
+typedef struct item_violation {
+    double apart; /* min(fn, u_n) */
+    double idle;  /* work that friction fails to do */
+    double ut[2];
+    double fn, un;
+} item_violation;
+
+static double support(item_friction f, const double *ut)
+{
+    double most = f.polygon ? 0.0 : hypot(ut[0], ut[1]);
+    for (int j = 0; f.polygon && j < f.polygon->count; j++) {
+        most = fmax(most, -(f.polygon->corner[j][0] * ut[0] + f.polygon->corner[j][1] * ut[1]));
+    }
+    return most;
+}
+
+/* At s->better, whose velocities at contacts s->u has. */
+static item_violation violation_of(const rigid_step *s, const mode_item *item, item_friction f)
 {
     const perp_contact_qp *p = &s->qp;
-    double overlap = 0.0;
-    for (int i = 0; i < a->n; i++) {
-        a->part[i] = a->n;
-    }
-    for (int i = 0; i < p->contact_count; i++) {
-        overlap = fmax(overlap, -s->offset[p->row_start[i]]);
-    }
-    for (int i = 0, at = p->n + p->equality_count; i < p->contact_count; i++) {
-        const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
-        const int size = 1 + (d && mu[i] > 0.0 ? d->count + 1 : 0);
-        const bool far = overlap > 0.0 && s->offset[p->row_start[i]] > FAR * overlap;
-        a->left_out = a->left_out || far;
-        for (int k = 0; k < size; k++, at++) {
-            a->part[at] = far ? -1 : a->n;
+    item_violation v = {0};
+    if (item->contact < 0) {
+        const bool low = item->side > 0.0;
+        v.fn = (low ? s->better.y_lower : s->better.y_upper)[item->dof];
+        v.un = item->side * (s->better.x[item->dof] - (low ? p->lower : p->upper)[item->dof]);
+    } else {
+        const double *r = s->better.y + p->row_start[item->contact], *u = s->u + p->row_start[item->contact];
+        double work = 0.0;
+        v.fn = r[0];
+        v.un = u[0];
+        for (int k = 1; k < f.rows && f.friction; k++) {
+            v.ut[k - 1] = u[k];
+            work += r[k] * u[k];
         }
+        v.idle = f.friction ? f.mu * v.fn * support(f, v.ut) + work : 0.0;
+    }
+    v.apart = fmin(v.fn, v.un);
+    return v;
+}
+
+static void push(mode_search *a, int item, item_mode mode)
+{
+    const size_t size = (size_t)a->part.items;
+    if (a->stacked == STACK) {
+        a->unsure = true;
+        return;
+    }
+    item_mode *node = a->stack + size * (size_t)a->stacked++;
+    memcpy(node, a->node, size * sizeof *node);
+    node[item] = mode;
+}
+
+/* Friction's modes; those that the slip at the point suggests are pushed last, and so looked at first. */
+static void push_friction(mode_search *a, int item, item_friction f, const double *ut)
+{
+    const rigid_polygon *d = f.polygon;
+    int best = 0;
+    for (int j = 1; d && j < d->count; j++) {
+        const double more =
+            (d->corner[best][0] - d->corner[j][0]) * ut[0] + (d->corner[best][1] - d->corner[j][1]) * ut[1];
+        best = more > 0.0 ? j : best;
+    }
+    for (int j = 0; d && f.rows > 2 && j < d->count; j++) {
+        push(a, item, (item_mode){.kind = MODE_EDGE, .index = (unsigned short)j});
+    }
+    for (int j = 1; d && j < d->count; j++) {
+        push(a, item, (item_mode){.kind = MODE_CORNER, .index = (unsigned short)((best + j) % d->count)});
+    }
+    const double turn = atan2(-ut[1], -ut[0]) / 1.570796326794896619231;
+    const int quarter = ((int)floor(turn) + 4) % 4;
+    for (int j = 1; !d && j < 4; j++) {
+        push(a, item, (item_mode){.kind = MODE_SECTOR, .index = (unsigned short)((quarter + j) % 4)});
+    }
+    push(a, item, (item_mode){.kind = MODE_STICK});
+    push(a, item,
+         d ? (item_mode){.kind = MODE_CORNER, .index = (unsigned short)best}
+           : (item_mode){.kind = MODE_SECTOR, .index = (unsigned short)quarter});
+}
+
+static bool is_decided(item_mode mode, item_friction f)
+{
+    return mode.kind == MODE_OPEN || (mode.kind == MODE_CLOSED && !f.friction) || mode.kind == MODE_STICK ||
+           mode.kind == MODE_CORNER || mode.kind == MODE_EDGE;
+}
+
+static void branch(mode_search *a, int item, item_friction f, const item_violation *v)
+{
+    const item_mode mode = a->node[item], open = {.kind = MODE_OPEN}, closed = {.kind = MODE_CLOSED};
+    if (mode.kind == MODE_UNDECIDED && v->apart >= v->idle) {
+        push(a, item, v->fn > v->un ? open : closed);
+        push(a, item, v->fn > v->un ? closed : open);
+    } else if (mode.kind == MODE_UNDECIDED || (mode.kind == MODE_CLOSED && f.friction)) {
+        if (mode.kind == MODE_UNDECIDED) {
+            push(a, item, open);
+        }
+        push_friction(a, item, f, v->ut);
+    } else if (mode.kind == MODE_SECTOR && mode.level < MAX_LEVEL) {
+        for (int half = 0; half < 2; half++) {
+            push(a, item,
+                 (item_mode){.kind = MODE_SECTOR,
+                             .level = (unsigned char)(mode.level + 1),
+                             .index = (unsigned short)(2 * mode.index + half)});
+        }
+    } else {
+        a->unsure = true; /* a sector so narrow that it may hold an answer */
     }
 }
 
-/* The unknowns that rows connect with unknown `first`, as part `index`; returns how many, in `member`, ascending. */
-static int gather(mode_search *a, const double *m, int first, int index)
+/* Of the items that are not decided the one that violates its law most; -1: none does. */
+static int worst_item(perp_quasistatic *qs, const mode_part *part, const item_mode *mode, item_violation *worst)
 {
-    const int n = a->n;
-    int count = 0;
-    a->part[first] = index;
-    for (bool grew = true; grew;) {
-        grew = false;
-        for (int r = first; r < n; r++) {
-            for (int c = first; c < n && a->part[r] == index; c++) {
-                if (a->part[c] == n && (m[(ptrdiff_t)r * n + c] != 0.0 || m[(ptrdiff_t)c * n + r] != 0.0)) {
-                    a->part[c] = index;
-                    grew = true;
-                }
-            }
+    rigid_step *s = qs->own;
+    int found = -1;
+    double most = EXACT;
+    perp_rigid_evaluate(s, qs->mu, &s->better);
+    for (int i = 0; i < part->items; i++) {
+        const item_friction f = perp_rigid_item_friction(qs, &part->item[i]);
+        const item_violation v = violation_of(s, &part->item[i], f);
+        const double size = fmax(v.apart, v.idle);
+        if (size > most && !is_decided(mode[i], f)) {
+            most = size;
+            found = i;
+            *worst = v;
         }
     }
-    for (int i = first; i < n; i++) {
-        if (a->part[i] == index) {
-            a->member[count++] = i;
-        }
-    }
-    return count;
+    return found;
 }
 
 typedef enum { PART_FOUND, PART_NONE, PART_UNKNOWN } part_verdict;
 
-/* All solutions of one part; its first one into z. */
-static perp_status search_part(mode_search *a, const perp_mlcp *whole, int count, const perp_allocator *allocator,
-                               part_verdict *verdict, perp_error *error)
+/* One answer of the part, into s->better. */
+static perp_status search_part(perp_quasistatic *qs, mode_search *a, part_verdict *verdict, perp_error *error)
 {
-    perp_lcp_enumerate_settings settings = perp_lcp_enumerate_settings_default();
-    perp_lcp_solution_set *set = NULL;
-    settings.max_nodes = 200000; /* about a second */
-    for (int i = 0; i < count; i++) {
-        const int row = a->member[i];
-        for (int k = 0; k < count; k++) {
-            a->m[(ptrdiff_t)i * count + k] = whole->m[(ptrdiff_t)row * whole->n + a->member[k]];
+    rigid_step *s = qs->own;
+    const mode_part *part = &a->part;
+    const size_t size = (size_t)part->items;
+    a->stacked = 1;
+    memset(a->stack, 0, size * sizeof *a->stack);
+    while (a->stacked > 0 && a->nodes < MAX_NODES) {
+        relaxed_verdict relaxed;
+        item_violation worst = {0};
+        memcpy(a->node, a->stack + size * (size_t)--a->stacked, size * sizeof *a->node);
+        a->nodes++;
+        const perp_status status = perp_rigid_relax(qs, part, a->node, &relaxed, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
         }
-        a->q[i] = whole->q[row];
-        a->low[i] = whole->free[row] ? -INFINITY : 0.0;
-        a->high[i] = INFINITY;
-    }
-    const perp_mcp problem = {count, a->m, a->q, a->low, a->high};
-    const perp_status status = perp_mcp_enumerate(&problem, &settings, allocator, &set, error);
-    *verdict = PART_UNKNOWN;
-    if (status != PERP_STATUS_OK) { /* it may be too large */
-        return status == PERP_STATUS_CAPACITY ? PERP_STATUS_OK : status;
-    }
-    if (set->face_count > 0) {
-        *verdict = PART_FOUND;
-        for (int i = 0; i < count; i++) {
-            a->z[a->member[i]] = set->faces[0].vertices[i];
+        a->unsure = a->unsure || relaxed == RELAXED_UNSURE;
+        if (relaxed != RELAXED_POINT) {
+            continue;
         }
-    } else if (set->complete) {
-        *verdict = PART_NONE;
+        perp_rigid_read_relaxed(s, part, &s->better);
+        const int item = worst_item(qs, part, a->node, &worst);
+        if (item < 0) {
+            *verdict = PART_FOUND;
+            return PERP_STATUS_OK;
+        }
+        branch(a, item, perp_rigid_item_friction(qs, &part->item[item]), &worst);
     }
-    perp_lcp_solution_set_free(set);
+    *verdict = a->stacked > 0 || a->unsure ? PART_UNKNOWN : PART_NONE;
     return PERP_STATUS_OK;
 }
+
+/* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
 /* Names the contact that the commands close most. */
 static perp_status no_equilibrium(const perp_quasistatic *qs, perp_error *error)
@@ -154,17 +310,29 @@ static perp_status no_equilibrium(const perp_quasistatic *qs, perp_error *error)
     return PERP_STATUS_INFEASIBLE;
 }
 
-static perp_status search(perp_quasistatic *qs, mode_search *a, const perp_mlcp *whole, part_verdict *verdict,
-                          perp_error *error)
+static void clear(const perp_contact_qp *p, perp_convex_point *point)
 {
+    memset(point->x, 0, (size_t)p->n * sizeof(double));
+    memset(point->y_lower, 0, (size_t)p->n * sizeof(double));
+    memset(point->y_upper, 0, (size_t)p->n * sizeof(double));
+    memset(point->y, 0, (size_t)p->row_start[p->contact_count] * sizeof(double));
+    memset(point->y_equality, 0, (size_t)p->equality_count * sizeof(double));
+}
+
+static perp_status search(perp_quasistatic *qs, mode_search *a, part_verdict *verdict, perp_error *error)
+{
+    const perp_contact_qp *p = &((rigid_step *)qs->own)->qp;
     perp_status status = PERP_STATUS_OK;
-    int parts = 0;
+    find_parts(a->part_of, p);
     *verdict = PART_FOUND;
-    leave_out(a, qs->own, qs->mu);
-    for (int i = 0; i < a->n && status == PERP_STATUS_OK && *verdict == PART_FOUND; i++) {
-        if (a->part[i] == a->n) {
-            const int count = gather(a, whole->m, i, parts++);
-            status = search_part(a, whole, count, &qs->allocator, verdict, error);
+    for (int k = 0; k < p->n && status == PERP_STATUS_OK && *verdict != PART_NONE; k++) {
+        if (a->part_of[k] == k) {
+            part_verdict own = PART_UNKNOWN;
+            fill_part(a, p, k);
+            a->unsure = false;
+            a->nodes = 0;
+            status = search_part(qs, a, &own, error);
+            *verdict = own == PART_FOUND ? *verdict : own;
         }
     }
     return status;
@@ -173,30 +341,24 @@ static perp_status search(perp_quasistatic *qs, mode_search *a, const perp_mlcp 
 perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_error *error)
 {
     rigid_step *s = qs->own;
-    perp_mlcp whole;
     mode_search a = {0};
     part_verdict verdict = PART_UNKNOWN;
-    perp_status status = perp_rigid_build_lcp(qs, &whole, error);
+    perp_status status = open_search(&a, &s->qp, &qs->allocator, error);
     if (status == PERP_STATUS_OK) {
-        status = open_search(&a, whole.n, &qs->allocator, error);
+        clear(&s->qp, &s->better);
+        status = search(qs, &a, &verdict, error);
     }
-    if (status == PERP_STATUS_OK) {
-        status = search(qs, &a, &whole, &verdict, error);
-    }
-    if (status == PERP_STATUS_OK && verdict == PART_FOUND) {
-        perp_rigid_read_lcp(s, qs->mu, a.z);
-    }
-    const bool left_out = a.left_out;
     perp_qs_block_free(&qs->allocator, &a.block);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    const double worst = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
-    if (verdict == PART_FOUND && worst <= qs->settings->tolerance) {
+    if (status != PERP_STATUS_OK || verdict == PART_NONE) {
         *decided = true;
-        qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
-        return perp_rigid_finish(qs, error);
+        return status != PERP_STATUS_OK ? status : no_equilibrium(qs, error);
     }
-    *decided = verdict == PART_NONE && !left_out;
-    return *decided ? no_equilibrium(qs, error) : PERP_STATUS_OK;
+    const double worst = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->better));
+    if (verdict != PART_FOUND || !(worst <= qs->settings->tolerance)) {
+        return PERP_STATUS_OK;
+    }
+    *decided = true;
+    perp_rigid_copy_point(s, &s->point, &s->better);
+    qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
+    return perp_rigid_finish(qs, error);
 }

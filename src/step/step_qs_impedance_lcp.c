@@ -3,11 +3,16 @@
 #include "step/rigid_step.h"
 #include "step/step_rungs.h"
 
+static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
+{
+    return perp_rigid_step(qs, RIGID_LCP, RIGID_FIXED_POINT, error);
+}
+
 static const perp_qs_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
     .open = perp_rigid_open,
     .close = perp_rigid_close,
-    .solve = perp_rigid_step_lcp,
+    .solve = solve_law,
     .accept = perp_rigid_accept,
     .put = perp_rigid_put,
     .take = perp_rigid_take,

@@ -3,26 +3,16 @@
 #include "step/rigid_step.h"
 #include "step/step_rungs.h"
 
-perp_status perp_rigid_step_lcp(perp_quasistatic *qs, perp_error *error)
+static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
-    bool solved = false;
-    perp_lcp_info info;
-    perp_status status = perp_rigid_begin(qs, error);
-    if (status != PERP_STATUS_OK || qs->free_count == 0) {
-        return status;
-    }
-    status = perp_rigid_solve_lcp(qs, &solved, &info, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    return solved ? perp_rigid_finish(qs, error) : perp_rigid_explain(qs, info.method, info.residual, error);
+    return perp_rigid_step(qs, RIGID_LCP, RIGID_FIXED_POINT, error);
 }
 
 static const perp_qs_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION_IMPEDANCE,
     .open = perp_rigid_open,
     .close = perp_rigid_close,
-    .solve = perp_rigid_step_lcp,
+    .solve = solve_law,
     .accept = perp_rigid_accept,
     .put = perp_rigid_put,
     .take = perp_rigid_take,

@@ -6,23 +6,7 @@
 
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
-    bool solved = false;
-    rigid_fixed_info info;
-    perp_lcp_info lcp = {.method = "fixed-point"};
-    perp_status status = perp_rigid_begin(qs, error);
-    if (status != PERP_STATUS_OK || qs->free_count == 0) {
-        return status;
-    }
-    perp_rigid_recall(qs);
-    status = perp_rigid_solve_fixed(qs, &solved, &info, error);
-    if (status == PERP_STATUS_OK && !solved) {
-        status = perp_rigid_solve_lcp(qs, &solved, &lcp, error);
-        qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += solved ? 1 : 0;
-    }
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    return solved ? perp_rigid_finish(qs, error) : perp_rigid_explain(qs, lcp.method, lcp.residual, error);
+    return perp_rigid_step(qs, RIGID_FIXED_POINT, RIGID_LCP, error);
 }
 
 static const perp_qs_law law = {

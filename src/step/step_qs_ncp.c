@@ -4,45 +4,10 @@
 #include "step/rigid_step.h"
 #include "step/step_rungs.h"
 
-perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error)
-{
-    rigid_step *s = qs->own;
-    const perp_contact_friction problem = {&s->qp, qs->mu};
-    perp_friction_settings settings = perp_friction_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
-    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, info, error);
-    }
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    qs->info->iterations += info->iterations;
-    *solved = info->outcome == PERP_OUTCOME_SOLVED;
-    if (!*solved && info->outcome != PERP_OUTCOME_INFEASIBLE) {
-        *solved = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= 0.1 * qs->settings->tolerance;
-        qs->info->fallbacks[PERP_FALLBACK_LOOSE] += *solved ? 1 : 0;
-    }
-    return status;
-}
-
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
-    rigid_step *s = qs->own;
-    bool solved = false;
-    perp_friction_info info;
-    if (s->cone != PERP_CONE_QUADRATIC) {
-        return perp_rigid_step_lcp(qs, error);
-    }
-    perp_status status = perp_rigid_begin(qs, error);
-    if (status != PERP_STATUS_OK || qs->free_count == 0) {
-        return status;
-    }
-    status = perp_rigid_solve_friction(qs, &solved, &info, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    return solved ? perp_rigid_finish(qs, error) : perp_rigid_explain(qs, info.method, info.residual, error);
+    const rigid_step *s = qs->own;
+    return perp_rigid_step(qs, s->cone == PERP_CONE_QUADRATIC ? RIGID_FRICTION : RIGID_LCP, RIGID_FIXED_POINT, error);
 }
 
 static const perp_qs_law law = {

@@ -1,0 +1,105 @@
+/* A rigid step from begin to end: the rung's own method, another one where that fails, then either the choice among
+ * answers or the explanation. */
+#include "step/rigid_step.h"
+
+/* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
+
+perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const perp_contact_friction problem = {&s->qp, qs->mu};
+    perp_friction_settings settings = perp_friction_settings_default();
+    settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
+    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, info, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    qs->info->iterations += info->iterations;
+    *solved = info->outcome == PERP_OUTCOME_SOLVED;
+    if (!*solved && info->outcome != PERP_OUTCOME_INFEASIBLE) {
+        *solved = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= 0.1 * qs->settings->tolerance;
+        qs->info->fallbacks[PERP_FALLBACK_LOOSE] += *solved ? 1 : 0;
+    }
+    return status;
+}
+
+/* ---- the step ---------------------------------------------------------------------------------------------------- */
+
+/* A fixed point that has not settled: what it goes between. */
+static void tell_cycle(const perp_quasistatic *qs, const rigid_fixed_info *info, perp_error *error)
+{
+    if (!error || qs->system.contact_count == 0 || info->rounds == 0) {
+        return;
+    }
+    const perp_contact *c = &qs->contacts->contacts[qs->set_index[info->contact]];
+    const perp_evidence evidence = error->evidence;
+    perp_fail(error, error->status,
+              "the fixed point on normal forces did not settle at t = %g s in %d rounds: between `%s` and `%s` it %s "
+              "%.9g N and %.9g N; and no other method solved the step",
+              qs->t, info->rounds, qs->model->scene->bodies[c->a].name, qs->model->scene->bodies[c->b].name,
+              info->two_before <= 0.1 * info->change ? "goes to and fro between" : "was last at", info->between[0],
+              info->between[1]);
+    error->code = "not-converged";
+    error->evidence = evidence;
+}
+
+typedef struct attempt {
+    bool solved;
+    const char *method;
+    double residual;
+} attempt;
+
+static perp_status try_method(perp_quasistatic *qs, rigid_method method, attempt *a, rigid_fixed_info *cycle,
+                              perp_error *error)
+{
+    perp_status status;
+    if (method == RIGID_LCP) {
+        perp_lcp_info info;
+        status = perp_rigid_solve_lcp(qs, &a->solved, &info, error);
+        a->method = info.method;
+        a->residual = info.residual;
+    } else if (method == RIGID_FRICTION) {
+        perp_friction_info info;
+        status = perp_rigid_solve_friction(qs, &a->solved, &info, error);
+        a->method = info.method;
+        a->residual = info.residual;
+    } else {
+        perp_rigid_recall(qs);
+        status = perp_rigid_solve_fixed(qs, &a->solved, cycle, error);
+        a->method = "fixed-point";
+        a->residual = cycle->change;
+    }
+    return status;
+}
+
+perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const rigid_method methods[2] = {first, second};
+    attempt best = {.residual = INFINITY};
+    rigid_fixed_info cycle = {0};
+    perp_status status = perp_rigid_begin(qs, error);
+    if (status != PERP_STATUS_OK || qs->free_count == 0) {
+        return status;
+    }
+    for (int i = 0; i < 2; i++) {
+        attempt own = {0};
+        status = try_method(qs, methods[i], &own, &cycle, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        if (own.solved && perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance) {
+            qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += i > 0 ? 1 : 0;
+            return perp_rigid_finish(qs, error);
+        }
+        best = i == 0 || own.residual < best.residual ? own : best;
+    }
+    status = perp_rigid_explain(qs, best.method, fmin(best.residual, 1e300), error);
+    if (status == PERP_STATUS_NOT_CONVERGED && first == RIGID_FIXED_POINT) {
+        tell_cycle(qs, &cycle, error);
+    }
+    return status;
+}
