@@ -159,3 +159,24 @@ perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
     }
     return outcome;
 }
+
+bool perp_convex_step_gaps_can_be_met(perp_quasistatic *qs)
+{
+    convex_step *c = qs->own;
+    perp_convex_info info;
+    perp_convex_settings settings = perp_convex_settings_default();
+    settings.tolerance = qs->settings->tolerance;
+    settings.minimum_norm = false;
+    c->frictionless = true;
+    perp_convex_step_fill(c, qs);
+    perp_convex_step_metric(qs);
+    memset(c->g, 0, (size_t)c->qp.n * sizeof *c->g);
+    c->qp.hessian = c->face_hessian; /* the smallest motion of all */
+    perp_status status = perp_contact_qp_reserve(&c->qp, c->solver, NULL);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->start, &info, NULL);
+    }
+    c->frictionless = false;
+    perp_convex_step_fill(c, qs);
+    return status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED;
+}
