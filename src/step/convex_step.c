@@ -576,7 +576,7 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
         if (near == PERP_OUTCOME_INFEASIBLE || near == PERP_OUTCOME_UNBOUNDED) {
             return explain(c, qs, near, error);
         }
-        if (near != PERP_OUTCOME_SOLVED) {
+        if (near != PERP_OUTCOME_SOLVED && (info.outcome != PERP_OUTCOME_SOLVED || !isfinite(residual))) {
             return perp_qs_not_converged(qs, info.method, residual, error);
         }
     }
