@@ -137,7 +137,7 @@ static int fill_rays(const convex_step *c, int rows, double mu, double *ray, boo
     static const double TURN = 6.283185307179586476925;
     *cone = false;
     memset(ray, 0, (size_t)(c->longest * rows) * sizeof *ray);
-    if (rows == 1 || mu == 0.0) {
+    if (rows == 1 || mu == 0.0 || c->frictionless) {
         ray[0] = 1.0;
         return 1;
     }
@@ -485,9 +485,14 @@ static void hand_over(const convex_step *c, perp_quasistatic *qs)
 
 double perp_convex_step_law(perp_quasistatic *qs)
 {
+    static const double STRONG = 1e8; /* F: sums of larger forces are rounding at 1e-8 F, the law cannot be judged */
     convex_step *c = qs->own;
+    double largest = 0.0;
     hand_over(c, qs);
-    return fmax(perp_convex_step_complementarity(c, c->point.x), perp_qs_balance(qs));
+    for (int k = 0; k < c->slack_start[c->qp.contact_count]; k++) {
+        largest = fmax(largest, c->point.y[k]);
+    }
+    return largest <= STRONG ? fmax(perp_convex_step_complementarity(c, c->point.x), perp_qs_balance(qs)) : INFINITY;
 }
 
 static perp_status explain(convex_step *c, perp_quasistatic *qs, perp_outcome outcome, perp_error *error)
@@ -506,7 +511,9 @@ static perp_status explain(convex_step *c, perp_quasistatic *qs, perp_outcome ou
         qs->force[qs->row_start[i]] = own;
         sum += own;
     }
-    return perp_qs_infeasible(qs, qs->force, sum > 0.0 ? qs->length_unit / sum : 0.0, error);
+    const double depth = sum > 0.0 ? qs->length_unit / sum : 0.0;
+    return sum > 0.0 && perp_convex_step_gaps_can_be_met(qs) ? perp_qs_no_room(qs, qs->force, depth, error)
+                                                             : perp_qs_infeasible(qs, qs->force, depth, error);
 }
 
 /* Where A has a passive degree of freedom without inertia the motion may not be unique. */
@@ -564,12 +571,12 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
     }
     perp_convex_step_clip(c);
     const double residual = c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_sharpen(qs);
-    if (!(residual <= qs->settings->tolerance) && info.outcome != PERP_OUTCOME_SOLVED) {
+    if (!(residual <= qs->settings->tolerance)) {
         const perp_outcome near = c->kappa > 0.0 ? PERP_OUTCOME_ITERATION_LIMIT : perp_convex_step_confine(qs);
         if (near == PERP_OUTCOME_INFEASIBLE || near == PERP_OUTCOME_UNBOUNDED) {
             return explain(c, qs, near, error);
         }
-        if (near != PERP_OUTCOME_SOLVED) {
+        if (near != PERP_OUTCOME_SOLVED && (info.outcome != PERP_OUTCOME_SOLVED || !isfinite(residual))) {
             return perp_qs_not_converged(qs, info.method, residual, error);
         }
     }

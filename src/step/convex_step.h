@@ -17,10 +17,11 @@ typedef struct convex_capacity {
 } convex_capacity;
 
 typedef struct convex_step {
-    bool quadratic; /* the cone, where a contact has two friction directions */
-    int rays;       /* in space */
-    double kappa;   /* N m: of the barrier in place of the constraints; 0: none */
-    int longest;    /* slacks that a contact may have */
+    bool frictionless; /* for a question: the gaps alone */
+    bool quadratic;    /* the cone, where a contact has two friction directions */
+    int rays;          /* in space */
+    double kappa;      /* N m: of the barrier in place of the constraints; 0: none */
+    int longest;       /* slacks that a contact may have */
     perp_convex_workspace *solver, *face_solver;
     convex_capacity capacity;
     perp_qs_block fixed, sized, kept;
@@ -75,6 +76,8 @@ double perp_convex_step_sharpen(perp_quasistatic *qs);
  * sizes of the scene in the step, so nothing holds the bodies; point.x leads there. `infeasible`: no motion within
  * thirty sizes meets the constraints; point.y weighs them. Else it stays open. */
 perp_outcome perp_convex_step_confine(perp_quasistatic *qs);
+/* Is there a motion that meets all but what friction asks for? Leaves `point` alone. */
+bool perp_convex_step_gaps_can_be_met(perp_quasistatic *qs);
 /* The metric of motions, in face_hessian: the mass matrix over the largest mass. */
 void perp_convex_step_metric(const perp_quasistatic *qs);
 

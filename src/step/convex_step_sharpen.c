@@ -134,7 +134,7 @@ static void release(convex_step *c, const perp_quasistatic *qs, double reach)
 
 perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
 {
-    static const double REACH[] = {1.0, 30.0, 1e3};
+    static const double REACH[] = {1.0, 30.0, 1e3}, CARRIES = 1e-10; /* F: less is rounding */
     enum { COUNT = sizeof REACH / sizeof *REACH };
     convex_step *c = qs->own;
     perp_convex_settings settings = perp_convex_settings_default();
@@ -150,12 +150,34 @@ perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
         release(c, qs, REACH[k]);
         if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED) {
             perp_convex_step_clip(c);
-            outcome = perp_convex_step_law(qs) <= qs->settings->tolerance               ? PERP_OUTCOME_SOLVED
-                      : k + 1 == COUNT && perp_qs_balance(qs) > qs->settings->tolerance ? PERP_OUTCOME_UNBOUNDED
-                                                                                        : PERP_OUTCOME_ITERATION_LIMIT;
+            outcome = perp_convex_step_law(qs) <= qs->settings->tolerance ? PERP_OUTCOME_SOLVED
+                      : k + 1 == COUNT && perp_qs_balance(qs) > fmax(CARRIES, qs->settings->tolerance)
+                          ? PERP_OUTCOME_UNBOUNDED
+                          : PERP_OUTCOME_ITERATION_LIMIT;
         } else if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_INFEASIBLE && k > 0) {
             outcome = PERP_OUTCOME_INFEASIBLE;
         }
     }
     return outcome;
+}
+
+bool perp_convex_step_gaps_can_be_met(perp_quasistatic *qs)
+{
+    convex_step *c = qs->own;
+    perp_convex_info info;
+    perp_convex_settings settings = perp_convex_settings_default();
+    settings.tolerance = qs->settings->tolerance;
+    settings.minimum_norm = false;
+    c->frictionless = true;
+    perp_convex_step_fill(c, qs);
+    perp_convex_step_metric(qs);
+    memset(c->g, 0, (size_t)c->qp.n * sizeof *c->g);
+    c->qp.hessian = c->face_hessian; /* the smallest motion of all */
+    perp_status status = perp_contact_qp_reserve(&c->qp, c->solver, NULL);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->start, &info, NULL);
+    }
+    c->frictionless = false;
+    perp_convex_step_fill(c, qs);
+    return status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED;
 }

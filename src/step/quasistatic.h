@@ -153,6 +153,8 @@ perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direct
  * proof, others 0) and `depth` in m say where and how deep. In the first step, and where nothing prescribed
  * moves in them, it is `penetrating-start`. */
 perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
+/* The same where the gaps alone could be met, and only what convex friction adds to them cannot. */
+perp_status perp_qs_no_room(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
 perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error);
 perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error);
 /* A contact that carries `depth` of penetration: `code` is a string constant. */

@@ -184,21 +184,30 @@ static bool is_driven(const perp_quasistatic *qs, int contact)
     return false;
 }
 
-perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error)
+/* The contact that counts most in a proof, of those that a command moves if there is one (`driven`); -1: none counts.
+ */
+static int heaviest_contact(const perp_quasistatic *qs, const double *weight, bool *driven)
 {
     int heaviest = -1;
-    bool driven = false;
-    for (int pass = 0; pass < 2 && heaviest < 0; pass++) { /* those that a command moves first */
+    *driven = false;
+    for (int pass = 0; pass < 2 && heaviest < 0; pass++) {
         double largest = 0.0;
         for (int i = 0; i < qs->system.contact_count; i++) {
             const double size = weight[qs->row_start[i]];
             if (size > 1.000001 * largest && (pass == 1 || is_driven(qs, qs->set_index[i]))) {
                 largest = size;
                 heaviest = i;
-                driven = pass == 0;
+                *driven = pass == 0;
             }
         }
     }
+    return heaviest;
+}
+
+perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error)
+{
+    bool driven;
+    const int heaviest = heaviest_contact(qs, weight, &driven);
     if (heaviest < 0) {
         perp_fail(error, PERP_STATUS_INFEASIBLE,
                   "loops or joint limits cannot be met at t = %g s: they ask for motions that exclude each other",
@@ -212,8 +221,28 @@ perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight,
     }
     return perp_qs_at_contact(qs, driven || qs->started ? "infeasible-command" : "penetrating-start",
                               &qs->contacts->contacts[qs->set_index[heaviest]], depth,
-                              "springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)",
+                              "springs give way: move it by a joint with control: impedance, on a rung that has it "
+                              "(qs-qp, qs-cone, quasidynamic, qs-impedance-lcp)",
                               error);
+}
+
+perp_status perp_qs_no_room(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error)
+{
+    bool driven;
+    const int heaviest = heaviest_contact(qs, weight, &driven);
+    perp_evidence evidence = {.has_depth = true, .depth = depth};
+    put_contact_name(qs, &qs->contacts->contacts[qs->set_index[heaviest < 0 ? 0 : heaviest]], &evidence);
+    perp_fail(
+        error, PERP_STATUS_INFEASIBLE,
+        "convex friction leaves no motion at t = %g s: what slides must part by mu h times its slip, and at contact "
+        "`%s` that is %.6g m more than there is room for; without friction the commands can be met: take Coulomb's "
+        "own law (qs-lcp, qs-ncp), or a smaller h or mu",
+        qs->t, evidence.contact, depth);
+    if (error) {
+        error->code = "infeasible-command";
+        error->evidence = evidence;
+    }
+    return PERP_STATUS_INFEASIBLE;
 }
 
 perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error)

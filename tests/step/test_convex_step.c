@@ -558,12 +558,44 @@ static void test_infeasible_command(void **unused)
     scene_run run;
     scene_run_make(&run, scene, NULL);
     assert_string_equal(run.error.code, "infeasible-command");
+    assert_non_null(strstr(run.error.message, "the commands force bodies into each other"));
     assert_non_null(strstr(run.error.evidence.contact, "ram ball"));
     assert_true(run.error.evidence.has_depth && run.error.evidence.depth > 0.0);
     /* at t = 0.3 the ram is at 0.8 and the ball is full between it and the wall: 0.1 too much, shared by two contacts
      */
     assert_int_equal(run.result.steps, 3);
     NEAR(run.error.evidence.depth, 0.05, 1e-6);
+    scene_run_free(&run);
+}
+
+/* A driven disc pushes a block over open ground. With mu_pusher mu_ground > 1 convex friction has no motion for it:
+ * what slides up along the pusher goes ahead by mu of that, what goes ahead over the ground rises by mu of that. It is
+ * not the commands, and the message does not say so; Coulomb's law has an answer. */
+static void test_no_room_for_layers(void **unused)
+{
+    (void)unused;
+    static const char scene[] =
+        "perp: 1\nplanar: true\n"
+        "bodies:\n"
+        "  ground: {fixed: true, shapes: [{halfplane: {normal: [0, 1]}}]}\n"
+        "  pusher: {driven: {x: {offset: -0.16, rate: 0.1}}, pose: {position: [0, 0.02]}, shapes: [{disc: 0.05}]}\n"
+        "  block: {mass: 1, free: [x, y], pose: {position: [0, 0.1]}, shapes: [{box: [0.2, 0.2]}]}\n"
+        "contacts: {friction: 1.2}\n"
+        "run: {model: qs-qp, h: 0.01, steps: 40}\n";
+    static const char *const convex[] = {"run.model=qs-qp", "run.model=qs-cone", "run.model=quasidynamic"};
+    scene_run run;
+    for (int k = 0; k < 3; k++) {
+        scene_run_make(&run, scene, SET(convex[k]));
+        assert_int_equal(run.status, PERP_STATUS_INFEASIBLE);
+        assert_string_equal(run.error.code, "infeasible-command");
+        assert_non_null(strstr(run.error.message, "convex friction leaves no motion"));
+        assert_non_null(strstr(run.error.evidence.contact, "block"));
+        scene_run_free(&run);
+        run_well(&run, scene, SET(convex[k], "contacts.friction=0.9")); /* 0.81: there is room */
+        scene_run_free(&run);
+    }
+    run_well(&run, scene, SET("run.model=qs-lcp"));
+    NEAR(run_body(&run, 40, "block", 0), 0.03, 1e-9); /* pushed by 0.04 - 0.01 */
     scene_run_free(&run);
 }
 
@@ -658,6 +690,7 @@ int main(void)
         cmocka_unit_test(test_cube_stack),
         cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_infeasible_command),
+        cmocka_unit_test(test_no_room_for_layers),
         cmocka_unit_test(test_penetrating_start),
         cmocka_unit_test(test_repeatable),
         cmocka_unit_test(test_steady_state_takes_no_memory),
