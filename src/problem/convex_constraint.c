@@ -344,9 +344,9 @@ measure perp_constraint_measure(const constraint *c, const double *x, double pri
     if (plain) { /* NaN is not */
         return m;
     }
-    measure twofold = measure_twofold(c, x); /* what that may round by counts */
-    twofold.distance += DBL_EPSILON * rounding;
-    twofold.product += DBL_EPSILON * (rounding * m.weight);
+    measure twofold = measure_twofold(c, x);
+    twofold.distance += beyond(DBL_EPSILON * rounding, NEGLIGIBLE * primal_scale);
+    twofold.product += beyond(DBL_EPSILON * (rounding * m.weight), NEGLIGIBLE * dual_scale);
     return twofold;
 }
 
