@@ -321,7 +321,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
 {
     /* Good enough is not yet good: the next iterations cost little and gain digits. */
     enum { FURTHER = 10, FLICKER = 4 };
-    static const double CLEAN = 1e-13, NEARLY = 1e-8, WATCH = 1e-2, PROGRESS = 0.5;
+    static const double CLEAN = 1e-15, NEARLY = 1e-8, WATCH = 1e-2, PROGRESS = 0.5;
     double polish_below = 1e-3, before = INFINITY;
     int since_good = 0;
     c->rho = attempt->rho;

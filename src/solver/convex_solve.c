@@ -282,6 +282,7 @@ static const perp_convex_attempt CAREFUL[] = {
     {ITERATIONS, false, 0.7, 1e-7, 1e-9, false, 1, 1e-9},  /* shorter still, unknowns held more than equations (4, 9) */
     {ITERATIONS, false, 0.9, 1e-12, 1e-12, false, 1, 0.0}, /* hardly any proximal terms (1, 3) */
     {ITERATIONS, false, 0.95, 1e-6, 1e-6, false, 1, 1e-8}, /* strong ones: the matrix is far from singular (0, 8) */
+    {ITERATIONS, false, 0.9, 1e-8, 1e-8, true, 1, 0.0},    /* from x = 0 */
 };
 enum { CAREFUL_COUNT = sizeof CAREFUL / sizeof *CAREFUL };
 
