@@ -265,9 +265,10 @@ double perp_convex_largest_column(const perp_convex_view *view, const perp_conve
             largest = size;
             continue;
         }
+        const double left = beyond(DBL_EPSILON * rounding, NEGLIGIBLE * scale);
         sum_columns(v, point, gradient, true, &sums);
         for (int k = 0; k < sums.last - first; k++) {
-            largest = perp_problem_worse(largest, fabs(sums.value[k] + sums.other[k]));
+            largest = perp_problem_worse(largest, fabs(sums.value[k] + sums.other[k]) + left);
         }
     }
     return largest;

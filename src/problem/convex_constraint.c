@@ -341,7 +341,13 @@ measure perp_constraint_measure(const constraint *c, const double *x, double pri
     const double distance_error = larger(NEGLIGIBLE * primal_scale, NEGLIGIBLE_PART * m.distance);
     const double product_error = larger(NEGLIGIBLE * dual_scale, NEGLIGIBLE_PART * m.product);
     const bool plain = rounding <= distance_error && rounding * m.weight <= product_error;
-    return plain ? m : measure_twofold(c, x); /* NaN is not plain */
+    if (plain) { /* NaN is not */
+        return m;
+    }
+    measure twofold = measure_twofold(c, x);
+    twofold.distance += beyond(DBL_EPSILON * rounding, NEGLIGIBLE * primal_scale);
+    twofold.product += beyond(DBL_EPSILON * (rounding * m.weight), NEGLIGIBLE * dual_scale);
+    return twofold;
 }
 
 double perp_constraint_multiplier_distance(const constraint *c, double scale)

@@ -86,6 +86,12 @@ static inline double row_product(int count, const double *values, const double *
     return sum[0] + sum[1] + last;
 }
 
+/* What sums in twice the precision may round by, where that is not negligible: it counts as residual. */
+static inline double beyond(double rounding, double negligible)
+{
+    return rounding <= negligible ? 0.0 : rounding;
+}
+
 static inline perp_twofold row_product_twofold(int count, const double *values, const int *dof, const double *x)
 {
     perp_twofold sum = {0.0, 0.0};

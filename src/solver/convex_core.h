@@ -86,6 +86,7 @@ struct perp_convex_workspace {
 
     double b_scale, g_scale;                    /* 1 + the largest entry */
     double evidence_measure, direction_measure; /* of `evidence`, as of proofs; +infinity: none */
+    bool noting;                                /* of evidence: not while another problem is solved on the way */
     double best_residual;                       /* of `best` */
     bool best_is_least;                         /* its multipliers are those of least norm */
     double judged;                              /* residual of the last point that was judged */
@@ -94,6 +95,8 @@ struct perp_convex_workspace {
     int size_changes, trend_changes; /* of `sized` and `part` in the last iteration */
     bool guessed;                    /* the first Newton pass takes its active rows from `part` */
     double fraction;                 /* of the way to the border that a step may go */
+    int refinements;                 /* of a direction */
+    double row_soft;                 /* the proximal term of rows, over gamma */
     double rho, delta, soft;         /* proximal terms now: on unknowns, equations and (Newton) contacts */
     const volatile bool *cancel;
     double tolerance;
@@ -133,10 +136,16 @@ void perp_convex_bound_multipliers(perp_convex_workspace *c, const perp_convex_i
 /* The residual of the problem at `at`, by the class's own function; keeps the best point. True if it is solved. */
 bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at);
 
+/* By how much the objective at `best` may be above the least, as far as its residuals tell: what s and y are off being
+ * complementary, and `by_size`, what the dual residual is worth along x. Leaves c->s and c->rd. */
+double perp_convex_gap(perp_convex_workspace *c, double *by_size);
+
 /* ---- convex_cones.c -------------------------------------------------------------------------------------------- */
 
 /* Nesterov-Todd scaling of (s, y), both inside: weight, cone_scale, and omega = R' W^-2 R by contact. */
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y);
+/* After it: rows' weights W^-2 become (W^2 + soft / gamma)^-1. */
+void perp_convex_soften(perp_convex_workspace *c, double soft);
 /* omega for a spring of stiffness gamma at every slack: W^-2 = gamma. Fills `weight` of rows. */
 void perp_convex_start_weights(perp_convex_workspace *c);
 /* scaled = -W^-2 r_p, dy = scaled - y */
@@ -180,6 +189,9 @@ typedef struct perp_convex_attempt {
     bool warm;         /* from `at` */
     double fraction;   /* of the way to the border that a step may go */
     double rho, delta; /* proximal terms at the start */
+    bool from_zero;    /* a cold start with x = 0: stays near it where the problem leaves x free */
+    int refinements;   /* of every direction: for what weights of many powers of ten leave of its digits */
+    double row_soft;   /* with these: the proximal term of rows, over gamma */
 } perp_convex_attempt;
 
 /* Interior point, from a cold start or from `at`. SOLVED, ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED; `best` has the
@@ -195,7 +207,8 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
  * scaled change. */
 bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes, int change);
 
-/* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees. */
+/* Gives `best`, which is a solution, the multipliers of least norm: true if they were found and the judge agrees.
+ * best_is_least is set if it is certain besides which slacks are zero. */
 bool perp_convex_minimum_norm(perp_convex_workspace *c);
 
 /* Keeps the multipliers in `at` as `evidence` where they are a better sign than any before that nothing is feasible,
@@ -216,7 +229,9 @@ bool perp_convex_feasible_beyond(
 /* Setup and the check of H, and the cascade: fills the info but for the objective; the answer is in `best`. */
 perp_status perp_convex_prepare(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error);
 perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info);
-/* SOLVED, or INFEASIBLE with its proof where the solution in `best` is too far away to be one. */
+/* By how much the primal residual at x may change with the last digit of A and C. */
+double perp_convex_rounding(const perp_convex_workspace *c, const double *x);
+/* SOLVED; where the solution in `best` is too far away to be one, INFEASIBLE with its proof, or ILL_CONDITIONED. */
 perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info);
 
 static inline bool perp_convex_cancelled(const perp_convex_workspace *c)

@@ -12,6 +12,11 @@
  * pass on it jumps to the solution. A polish that fails has cost a few passes and waits until the error is 10 times
  * less.
  *
+ * Weights of many powers of ten leave a direction few digits. Where the judge does not find what the residuals without
+ * products say, on problems of rows, these are computed anew in every iteration, directions are refined, and rows have
+ * a proximal term as well: A dx + r_p = ds - soft dy, which bounds their weights by 1 / soft. (With cones this has
+ * gained nothing.)
+ *
  * Where nothing is feasible y grows without end, along a proof of it: an iteration without progress looks for that.
  */
 #include "solver/convex_core.h"
@@ -29,7 +34,7 @@ static const double LEAST = 1e-13; /* of the proximal terms */
 /* The minimum with every contact a spring of stiffness gamma, and its forces; then slacks and forces are shifted
  * inside, by as much as they are outside and half their size again, in the units sqrt(gamma) in which they are
  * comparable. */
-static void start(perp_convex_workspace *c)
+static void start(perp_convex_workspace *c, bool from_zero)
 {
     perp_convex_iterate *at = &c->at;
     perp_convex_start_weights(c);
@@ -58,6 +63,12 @@ static void start(perp_convex_workspace *c)
     perp_convex_slacks(c, at->x, c->s);
     for (int i = 0; i < c->m; i++) {
         at->y[i] = -c->gamma[i] * c->s[i];
+    }
+    if (from_zero) {
+        memset(at->x, 0, (size_t)c->n * sizeof(double));
+        perp_convex_slacks(c, at->x, c->s);
+    }
+    for (int i = 0; i < c->m; i++) {
         c->ds[i] = 1.0 / sqrt(c->gamma[i]); /* units of s */
         c->dy[i] = sqrt(c->gamma[i]);       /* units of y */
     }
@@ -101,8 +112,8 @@ static void refresh_residuals(perp_convex_workspace *c)
     perp_convex_equations(c, c->at.x, c->rc);
 }
 
-/* dx, dz in `step`, and ds, dy, for q - W^-2 r_p in dy. */
-static void direction(perp_convex_workspace *c, double *ds, double *dy)
+/* dx, dz in `step`, and A dx + r_p in ds, dy, for q - W^-2 r_p in dy. */
+static void solve_direction(perp_convex_workspace *c, double *ds, double *dy)
 {
     memset(c->step, 0, (size_t)c->n * sizeof *c->step);
     perp_convex_add_at(c, dy, c->step);
@@ -113,6 +124,62 @@ static void direction(perp_convex_workspace *c, double *ds, double *dy)
     perp_kkt_solve(&c->kkt, c->step);
     perp_convex_a(c, c->step, ds);
     perp_convex_follow(c, ds, dy);
+}
+
+/* What a direction leaves of H dx + rho dx - A'dy - C'dz = -r_d and C dx + delta dz = -r_c, solved for with the same
+ * factors. Weights of 1e12 and more leave the products with W^-2 few digits, and these equations not. */
+static void refine_direction(perp_convex_workspace *c, double *ds, double *dy)
+{
+    const perp_contact_qp *p = c->problem;
+    double *left = c->diagonal; /* n + e: made anew for the next factors */
+    perp_convex_h(c, c->step, c->product2);
+    for (int i = 0; i < c->n; i++) {
+        left[i] = -c->rd[i] - c->product2[i] - c->rho * c->stiffness[i] * c->step[i];
+    }
+    perp_convex_add_at(c, dy, left);
+    for (int i = 0; i < c->e; i++) {
+        const double dz = -c->step[c->n + i];
+        double sum = -c->rc[i] - c->delta / c->stiffness[c->n + i] * dz;
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum -= p->equality_values[k] * c->step[p->equality_dofs[k]];
+            left[p->equality_dofs[k]] += p->equality_values[k] * dz;
+        }
+        left[c->n + i] = sum;
+    }
+    perp_kkt_solve(&c->kkt, left);
+    perp_dense_subtract(c->n + c->e, -1.0, left, c->step);
+    perp_convex_a(c, left, c->slack);
+    perp_convex_subtract_scaled(c, c->slack, dy);
+    perp_dense_subtract(c->m, -1.0, c->slack, ds);
+}
+
+static bool is_soft(const perp_convex_workspace *c)
+{
+    return c->refinements > 0 && c->row_soft > 0.0;
+}
+
+/* v = v / (1 + soft w), w = y / s, on rows. */
+static void soften(const perp_convex_workspace *c, double *v)
+{
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            v[i] /= 1.0 + c->row_soft / c->gamma[i] * (c->at.y[i] / c->s[i]);
+        }
+    }
+}
+
+/* Both directions of a step: dx, dz in `step`, and ds, dy, for q - W^-2 r_p in dy. */
+static void direction(perp_convex_workspace *c, double *ds, double *dy)
+{
+    solve_direction(c, ds, dy);
+    for (int k = 0; k < c->refinements; k++) {
+        refine_direction(c, ds, dy);
+    }
+    for (int r = 0; is_soft(c) && r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            ds[i] += c->row_soft / c->gamma[i] * dy[i];
+        }
+    }
 }
 
 static double longest_step(const perp_convex_workspace *c, const double *ds, const double *dy)
@@ -183,14 +250,25 @@ static void watch_set(perp_convex_workspace *c)
 static double iterate(perp_convex_workspace *c, double centre, bool near)
 {
     perp_convex_scale(c, c->s, c->at.y);
+    if (is_soft(c)) {
+        perp_convex_soften(c, c->row_soft);
+    }
     perp_convex_make_diagonal(c, c->rho, c->delta);
     perp_convex_factor(c);
     perp_convex_predict(c, c->at.y, c->dy_affine);
+    if (is_soft(c)) {
+        memcpy(c->dy_affine, c->at.y, (size_t)c->m * sizeof(double));
+        soften(c, c->dy_affine);
+        perp_dense_difference(c->m, c->scaled, c->dy_affine, c->dy_affine);
+    }
     direction(c, c->ds_affine, c->dy_affine);
     const double affine = longest_step(c, c->ds_affine, c->dy_affine);
     const double ratio = centre_after(c, centre, affine, c->ds_affine, c->dy_affine) / centre;
     const double sigma = fmin(fmax(ratio * ratio * ratio, 1e-8), 1.0);
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->dy);
+    if (is_soft(c)) {
+        soften(c, c->dy);
+    }
     c->kernel->add(c->m, c->scaled, c->dy);
     direction(c, c->ds, c->dy);
     const double t = longest_step(c, c->ds, c->dy);
@@ -200,6 +278,9 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
         watch_set(c);
     }
     const bool finite = advance(c, taken);
+    if (c->refinements > 0) {
+        refresh_residuals(c); /* without what rounding has added up */
+    }
     relax(&c->rho, taken, dual, perp_dense_largest(c->n, c->rd));
     relax(&c->delta, taken, equations, perp_dense_largest(c->e, c->rc));
     return finite ? taken : 0.0;
@@ -208,6 +289,8 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
 static bool polish(perp_convex_workspace *c, double error, bool settled)
 {
     enum { PASSES = 5, AUGMENTED = 8, FEW = 12 };
+    /* A part of the tolerance: with more the rows may be wrong ones, that all but touch; and rounding. */
+    static const double SURE = 1e-4, CLEAN = 1e-13;
     perp_convex_copy(c, &c->at, &c->kept);
     /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
@@ -215,14 +298,16 @@ static bool polish(perp_convex_workspace *c, double error, bool settled)
         for (int i = 0; i < c->m; i++) {
             c->active[i] = c->trend_changes <= c->size_changes ? c->part[i] == 1 : c->sized[i] == 1;
         }
-        if (perp_convex_augmented(c, &c->kept, AUGMENTED, c->m / FEW)) {
+        if (perp_convex_augmented(c, &c->kept, AUGMENTED, c->m / FEW) &&
+            c->best_residual <= fmax(SURE * c->tolerance, CLEAN)) {
             return true;
         }
         perp_convex_copy(c, &c->at, &c->kept);
     }
     const double rho = c->rho, delta = c->delta;
     c->guessed = c->trend_changes <= c->size_changes;
-    if (settled && perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-3))) {
+    if (settled && perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-3)) &&
+        (c->cone_count > 0 || c->best_residual <= fmax(SURE * c->tolerance, CLEAN))) {
         return true;
     }
     c->rho = rho;
@@ -236,16 +321,18 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
 {
     /* Good enough is not yet good: the next iterations cost little and gain digits. */
     enum { FURTHER = 10, FLICKER = 4 };
-    static const double CLEAN = 1e-13, NEARLY = 1e-8, WATCH = 1e-2, PROGRESS = 0.5;
+    static const double CLEAN = 1e-15, NEARLY = 1e-8, WATCH = 1e-2, PROGRESS = 0.5;
     double polish_below = 1e-3, before = INFINITY;
     int since_good = 0;
     c->rho = attempt->rho;
     c->delta = attempt->delta;
     c->fraction = attempt->fraction;
+    c->refinements = c->cone_count == 0 ? attempt->refinements : 0;
+    c->row_soft = attempt->row_soft;
     if (attempt->warm && c->m > 0) {
         start_warm(c);
     } else {
-        start(c);
+        start(c, attempt->from_zero);
     }
     refresh_residuals(c);
     memset(c->part, 2, (size_t)c->m);
@@ -267,11 +354,13 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
             }
             polish_below = 0.1 * error;
         }
-        if (error < c->tolerance) {
-            perp_convex_judge(c, &c->at);
+        if (error < c->tolerance && !perp_convex_judge(c, &c->at) && c->cone_count == 0) {
+            c->refinements = 1; /* the judge does not find what the recursion says */
+            refresh_residuals(c);
         }
         since_good += c->best_residual <= c->tolerance;
         if (since_good > FURTHER || (since_good > 0 && error < CLEAN)) {
+            polish(c, error, true); /* the rows show better now than they did before */
             break;
         }
         if (error > PROGRESS * before && since_good == 0 && perp_convex_note_evidence(c)) {

@@ -330,15 +330,44 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
     }
 }
 
+/* Whether slacks that count as apart may be zero for all that is known: with the objective above the least by `gap`, a
+ * slack is off by sqrt(2 gap / gamma). The least multipliers would then be others. */
+static bool is_ambiguous(const perp_convex_workspace *c, const double *s, double gap)
+{
+    const double root = sqrt(2.0 * gap);
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            if (c->part[i] == PERP_PART_NONE && s[i] * sqrt(c->gamma[i]) < root) {
+                return true;
+            }
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        const double tail = sqrt(perp_dense_dot(size - 1, s + start + 1, s + start + 1));
+        const double off = c->part[start] == PERP_PART_NONE  ? s[start] - tail
+                           : c->part[start] == PERP_PART_RAY ? s[start]
+                                                             : INFINITY;
+        if (off * sqrt(c->gamma[start]) < root) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool perp_convex_minimum_norm(perp_convex_workspace *c)
 {
     enum { PASSES = 40 };
+    static const double POLISHED = 1e-12; /* found on its active set: the slacks are right to rounding */
     if (c->best_is_least) {
         return true;
     }
     perp_convex_copy(c, &c->best, &c->kept);
     perp_convex_slacks(c, c->best.x, c->s);
     choose_parts(c, c->s, c->best.y, c->ds);
+    double by_size;
+    const double gap = perp_convex_gap(c, &by_size);
+    const bool ambiguous = c->best_residual > POLISHED && is_ambiguous(c, c->s, gap + by_size);
     perp_convex_h(c, c->best.x, c->rd);
     for (int i = 0; i < c->n; i++) {
         c->rd[i] += c->problem->g[i];
@@ -357,6 +386,6 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     perp_convex_copy(c, &c->trial, &c->best);
     c->best_residual = c->judged;
     c->best_parts = c->judged_parts;
-    c->best_is_least = true;
+    c->best_is_least = !ambiguous;
     return true;
 }

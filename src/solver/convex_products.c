@@ -358,3 +358,24 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at)
     }
     return c->judged <= c->tolerance;
 }
+
+double perp_convex_gap(perp_convex_workspace *c, double *by_size)
+{
+    double gap = 0.0;
+    perp_convex_slacks(c, c->best.x, c->s);
+    perp_convex_dual_residual(c, &c->best, c->rd);
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            gap += fabs(c->s[i] * c->best.y[i]);
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start;
+        gap += fabs(perp_dense_dot(c->cones[k].size, c->s + start, c->best.y + start));
+    }
+    *by_size = 0.0;
+    for (int i = 0; i < c->n; i++) {
+        *by_size += fabs(c->rd[i] * c->best.x[i]);
+    }
+    return gap;
+}

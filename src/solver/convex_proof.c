@@ -284,6 +284,9 @@ static bool note_direction(perp_convex_workspace *c)
 
 bool perp_convex_note_evidence(perp_convex_workspace *c)
 {
+    if (!c->noting) {
+        return false;
+    }
     const bool direction = note_direction(c);
     return note_multipliers(c) || direction;
 }
@@ -299,6 +302,34 @@ static double prove_by_evidence(perp_convex_workspace *c, double enough)
     copy_multipliers(c, &c->evidence, &c->saved);
     memcpy(c->ds_affine, c->evidence.y, (size_t)c->m * sizeof(double));
     return refine_proof(&l, enough);
+}
+
+double perp_convex_rounding(const perp_convex_workspace *c, const double *x)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    double most = 0.0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int slacks = p->slack_start[i + 1] - p->slack_start[i];
+        const double size = rays ? perp_dense_largest(slacks * rows, rays) : 1.0;
+        for (int r = 0; r < rows; r++, jacobian += columns) {
+            double sum = 0.0;
+            for (int k = 0; k < columns; k++) {
+                sum += fabs(jacobian[k] * x[p->dofs[p->dof_start[i] + k]]);
+            }
+            most = fmax(most, size * sum);
+        }
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    for (int i = 0; i < c->e; i++) {
+        double sum = 0.0;
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum += fabs(p->equality_values[k] * x[p->equality_dofs[k]]);
+        }
+        most = fmax(most, sum);
+    }
+    return 0.5 * DBL_EPSILON * most / c->b_scale;
 }
 
 /* The point that the search for a proof ended at, -v: if it is feasible there is none. */
@@ -374,7 +405,7 @@ static void weigh_hessian(perp_convex_workspace *c, const perp_contact_qp *origi
  * multipliers are evidence of that as well. */
 bool perp_convex_seek_feasible(perp_convex_workspace *c)
 {
-    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8};
+    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8, false, 0, 0.0};
     const perp_contact_qp *original = c->problem;
     const perp_convex_residual parts = c->best_parts;
     const double residual = c->best_residual, direction = c->direction_measure;
@@ -427,11 +458,12 @@ static perp_contact_qp recession_of(perp_convex_workspace *c)
  * one: that the multipliers of a degenerate cone still grow is no matter here. */
 static bool project_gradient(perp_convex_workspace *c, const perp_contact_qp *recession)
 {
-    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8};
+    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8, false, 0, 0.0};
     if (perp_convex_setup(c, recession, NULL) != PERP_STATUS_OK) {
         return false; /* cannot be: the sizes are the same */
     }
     c->best_residual = INFINITY;
+    c->noting = false; /* the evidence is of the problem */
     perp_convex_ipm(c, &attempt);
     return true;
 }
@@ -494,5 +526,5 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c)
         best = noted;
         memcpy(c->proof_direction, c->evidence.x, (size_t)c->n * sizeof(double));
     }
-    return best;
+    return best < INFINITY ? perp_contact_qp_unboundedness(original, c->proof_direction) : INFINITY;
 }

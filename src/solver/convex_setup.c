@@ -365,6 +365,7 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     c->b_scale = 1.0 + fmax(fmax(b, d), perp_dense_largest(c->bounds, c->bound_offset));
     c->g_scale = 1.0 + perp_dense_largest(c->n, problem->g);
     c->evidence_measure = c->direction_measure = INFINITY;
+    c->noting = true;
     perp_kkt_set_base(&c->kkt, problem, 1.0, 0.0);
     return PERP_STATUS_OK;
 }

@@ -138,12 +138,14 @@ static int at_most(const perp_convex_settings *settings, int usual)
 /* The warm start of problems of rows: first active are those that carried force in the last step. */
 static bool start_from_rows(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    enum { PASSES = 10, FEW = 6 }; /* more than m / FEW wrong rows: the interior point is cheaper */
+    enum { PASSES = 10, FEW = 6 };                  /* more than m / FEW wrong rows: the interior point is cheaper */
+    static const double SURE = 1e-4, CLEAN = 1e-13; /* a part of the tolerance; rounding */
     perp_convex_import(c, settings->warm, &c->at);
     for (int i = 0; i < c->m; i++) {
         c->active[i] = c->at.y[i] > 0.0;
     }
-    return perp_convex_augmented(c, &c->at, at_most(settings, PASSES), c->m / FEW);
+    return perp_convex_augmented(c, &c->at, at_most(settings, PASSES), c->m / FEW) &&
+           c->best_residual <= fmax(SURE * settings->tolerance, CLEAN);
 }
 
 /* The warm start of problems with cones; and from zero, where the method is asked for without a start. As a trial it
@@ -224,7 +226,8 @@ static bool is_open(perp_outcome outcome)
 }
 
 /* A point as far away as this is mostly feasible by the last digits of the data alone. If there is a proof for all that
- * is nearer, the proof is the better answer. */
+ * is nearer, the proof is the better answer; without one, a point that other last digits would make infeasible is none.
+ */
 perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
 {
     static const double FAR = 1e7;
@@ -238,7 +241,7 @@ perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
     bool found = false;
     const double infeasible = perp_convex_prove_infeasible(c, PROVEN, &found);
     if (!(infeasible * size >= 1.0 && infeasible <= PROVEN) && !(infeasible <= ROUNDING)) {
-        return PERP_OUTCOME_SOLVED;
+        return perp_convex_rounding(c, c->best.x) <= c->tolerance ? PERP_OUTCOME_SOLVED : PERP_OUTCOME_ILL_CONDITIONED;
     }
     take_proof(c, infeasible, info);
     return PERP_OUTCOME_INFEASIBLE;
@@ -255,20 +258,16 @@ static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outc
 
 /* How far the objective may be from the least: what the complementarity and the dual residual leave open, over 1 +
  * |objective|. A small residual does not bound it where x is large. */
-static double open_objective(perp_convex_workspace *c)
+static double open_objective(perp_convex_workspace *c, double *by_size)
 {
-    double gap = 0.0, objective = 0.0;
-    perp_convex_slacks(c, c->best.x, c->s);
-    perp_convex_dual_residual(c, &c->best, c->rd);
+    const double gap = perp_convex_gap(c, by_size);
+    double objective = 0.0;
     perp_convex_h(c, c->best.x, c->product2);
-    for (int i = 0; i < c->m; i++) {
-        gap += fabs(c->s[i] * c->best.y[i]);
-    }
     for (int i = 0; i < c->n; i++) {
-        gap += fabs(c->rd[i] * c->best.x[i]);
         objective += (0.5 * c->product2[i] + c->problem->g[i]) * c->best.x[i];
     }
-    return gap / (1.0 + fabs(objective));
+    *by_size /= 1.0 + fabs(objective);
+    return gap / (1.0 + fabs(objective)) + *by_size;
 }
 
 enum { ITERATIONS = 100 }; /* of an attempt */
@@ -277,13 +276,41 @@ enum { ITERATIONS = 100 }; /* of an attempt */
  * had not: of 14,000 generated contact problems (sweep_convex, seeds 1 to 4), and of 1,000 dense ones asked for 1e-6
  * and for 1e-9 (sweep_convex_dense). */
 static const perp_convex_attempt CAREFUL[] = {
-    {ITERATIONS, false, 0.9, 1e-8, 1e-8},   /* shorter steps stay nearer to the central path (17, 18) */
-    {ITERATIONS, false, 0.9, 1e-10, 1e-10}, /* weaker proximal terms hold the last digits up less (2, 15) */
-    {ITERATIONS, false, 0.7, 1e-7, 1e-9},   /* shorter still, unknowns held more than equations (4, 9) */
-    {ITERATIONS, false, 0.9, 1e-12, 1e-12}, /* hardly any proximal terms (1, 3) */
-    {ITERATIONS, false, 0.95, 1e-6, 1e-6},  /* strong ones: the matrix is far from singular (0, 8) */
+    {ITERATIONS, false, 0.9, 1e-8, 1e-8, false, 1, 0.0}, /* shorter steps stay nearer to the central path (17, 18) */
+    {ITERATIONS, false, 0.9, 1e-10, 1e-10, false, 1,
+     1e-8}, /* weaker proximal terms hold the last digits up less (2, 15) */
+    {ITERATIONS, false, 0.7, 1e-7, 1e-9, false, 1, 1e-9},  /* shorter still, unknowns held more than equations (4, 9) */
+    {ITERATIONS, false, 0.9, 1e-12, 1e-12, false, 1, 0.0}, /* hardly any proximal terms (1, 3) */
+    {ITERATIONS, false, 0.95, 1e-6, 1e-6, false, 1, 1e-8}, /* strong ones: the matrix is far from singular (0, 8) */
+    {ITERATIONS, false, 0.9, 1e-8, 1e-8, true, 1, 0.0},    /* from x = 0 */
 };
 enum { CAREFUL_COUNT = sizeof CAREFUL / sizeof *CAREFUL };
+
+/* Where the problem leaves x free a far one is a solution as good as a near one by its residual, and a worse one by its
+ * objective, off by the dual residual times x. A start at x = 0 mostly ends near it: taken where the objective is the
+ * more certain for it. */
+static void settle_near_zero(perp_convex_workspace *c)
+{
+    static const perp_convex_attempt attempt = {ITERATIONS, false, 0.9, 1e-8, 1e-8, true, 1, 0.0};
+    double by_size;
+    const double open = open_objective(c, &by_size);
+    if (by_size <= 0.1 * c->tolerance || perp_convex_cancelled(c)) {
+        return;
+    }
+    const perp_convex_residual parts = c->best_parts;
+    const double residual = c->best_residual;
+    const bool least = c->best_is_least;
+    perp_convex_copy(c, &c->best, &c->saved);
+    c->best_residual = INFINITY;
+    perp_convex_ipm(c, &attempt);
+    if (c->best_residual <= c->tolerance && open_objective(c, &by_size) < open) {
+        return;
+    }
+    c->best_residual = residual;
+    c->best_parts = parts;
+    c->best_is_least = least;
+    perp_convex_copy(c, &c->saved, &c->best);
+}
 
 /* A point that meets the tolerance without a polish may be far from the solution: the first of the careful attempts go
  * on for more digits, until the objective is certain to the tolerance. The best point stays. Of 1,225 points in the
@@ -293,13 +320,17 @@ static void sharpen(perp_convex_workspace *c)
     enum { COUNT = 3 };
     static const double CLEAN = 1e-12, LEAST = 1e-13, TIGHTER = 1e-4;
     const double tolerance = c->tolerance;
+    double by_size;
     for (int k = 0; k < COUNT && c->best_residual > CLEAN && !perp_convex_cancelled(c); k++) {
-        if (open_objective(c) <= 0.1 * tolerance) {
+        if (open_objective(c, &by_size) <= 0.1 * tolerance) {
             break;
         }
         c->tolerance = fmax(TIGHTER * tolerance, LEAST);
         perp_convex_ipm(c, &CAREFUL[k]);
         c->tolerance = tolerance;
+    }
+    if (c->best_residual > CLEAN) {
+        settle_near_zero(c);
     }
 }
 
@@ -314,10 +345,10 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
     if (settings->warm) {
         perp_convex_import(c, settings->warm, &c->at);
         const int few = most < WARM_ITERATIONS ? most : WARM_ITERATIONS;
-        outcome = perp_convex_ipm(c, &(perp_convex_attempt){few, true, 0.99, 1e-8, 1e-8});
+        outcome = perp_convex_ipm(c, &(perp_convex_attempt){few, true, 0.99, 1e-8, 1e-8, false, 0, 1e-8});
     }
     if (is_open(outcome)) {
-        outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8});
+        outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8, false, 0, 1e-8});
     }
     outcome = mend_multipliers(c, outcome);
     if (outcome == PERP_OUTCOME_SOLVED && !limited) {
@@ -369,7 +400,7 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
         outcome = perp_convex_doubt(c, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
-        info->minimum_norm = perp_convex_minimum_norm(c);
+        info->minimum_norm = perp_convex_minimum_norm(c) && c->best_is_least;
     }
     const bool proven = outcome == PERP_OUTCOME_INFEASIBLE || outcome == PERP_OUTCOME_UNBOUNDED;
     if (is_open(outcome) || (!proven && !(c->best_residual < INFINITY))) {

@@ -17,7 +17,8 @@ static bool solve_convex(perp_friction_workspace *f)
     c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
     c->tolerance = ENOUGH;
     c->cancel = f->cancel;
-    const perp_outcome outcome = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8});
+    const perp_outcome outcome =
+        perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 0.0});
     f->factorisations += c->factorisations - factorisations;
     f->iterations += c->factorisations - factorisations;
     perp_convex_copy(c, &c->best, &c->at);
