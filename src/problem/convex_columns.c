@@ -3,7 +3,9 @@
 #include "problem/convex_constraint.h"
 #include "problem/natural_map.h"
 
-enum { COLUMNS_AT_ONCE = 128 };
+/* Every block of columns walks over all constraints: with 128 columns at once that was a quarter of the time of 1,000
+ * cubes. */
+enum { COLUMNS_AT_ONCE = 1024 };
 
 /* Row by row of H, in a block of columns `first` .. `last` - 1. */
 typedef struct column_sums {
@@ -249,7 +251,7 @@ double perp_convex_largest_column(const perp_convex_view *view, const perp_conve
                                   double scale)
 {
     const perp_convex_view *v = view;
-    column_sums sums = {0};
+    column_sums sums; /* filled as far as there are columns */
     double largest = 0.0;
     for (int first = 0; first < v->n; first = sums.last) {
         sums.first = first;

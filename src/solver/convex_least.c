@@ -265,9 +265,11 @@ void perp_least_refine(perp_least *l)
 void perp_least_minimise(perp_least *l, const double *guess, double enough, int passes)
 {
     enum { STALLS = 4 };
-    static const double LEAST = 1e-11, MOST = 1.0;
+    static const double LEAST = 1e-11, MOST = 1.0, NEAR_END = 1e-6, ROUNDING = 1e-10; /* gradients, over the load's */
     perp_convex_workspace *c = l->c;
+    const double load = l->load ? 1.0 + perp_dense_largest(c->n, l->load) : 0.0;
     double best = INFINITY, kept = INFINITY, before = INFINITY, rho = 1e-9;
+    bool again = false; /* the factors of the last pass serve once more */
     int stalls = 0;
     perp_kkt_set_base(&c->kkt, c->problem, 0.0, 0.0);
     perp_least_columns(c, c->product2);
@@ -284,10 +286,16 @@ void perp_least_minimise(perp_least *l, const double *guess, double enough, int 
         if (!(size > enough)) {
             break;
         }
+        if (size > 0.5 * best && size < ROUNDING * load) {
+            break; /* v has no more digits: refining y has */
+        }
         stalls = size < 0.7 * best || l->value < before - 1e-12 * fabs(before) ? 0 : stalls + 1;
+        again = k > 0 && size < NEAR_END * load && size < 0.1 * best;
         best = fmin(best, size);
         before = l->value;
-        factor(l, rho);
+        if (!again) {
+            factor(l, rho);
+        }
         solve_step(l);
         const double taken = search(l);
         if (taken == 0.0 && rho >= MOST) {
