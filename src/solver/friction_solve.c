@@ -538,6 +538,26 @@ static bool run_few(perp_friction_workspace *f, const perp_friction_settings *se
     return solved;
 }
 
+/* No contact closes without forces: none act, which is where Newton would start. */
+static bool run_open(const perp_friction *problem, const perp_friction_settings *settings, double *r,
+                     perp_friction_info *info)
+{
+    bool open = wants(settings, "newton");
+    for (int i = 0; open && i < problem->contacts; i++) {
+        open = problem->q[(ptrdiff_t)i * problem->dim] >= 0.0;
+    }
+    if (!open) {
+        return false;
+    }
+    note(info, "newton");
+    memset(r, 0, (size_t)(problem->contacts * problem->dim) * sizeof *r);
+    info->residual = perp_friction_residual(problem, r);
+    info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+    info->outcome = info->residual <= settings->tolerance ? PERP_OUTCOME_SOLVED : info->outcome;
+    info->minimum_norm = settings->minimum_norm;
+    return info->outcome == PERP_OUTCOME_SOLVED;
+}
+
 perp_status perp_friction_solve(const perp_friction *problem, const perp_friction_settings *settings,
                                 perp_friction_workspace *workspace, double *r, double *u, perp_friction_info *info,
                                 perp_error *error)
@@ -552,11 +572,13 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
         return status;
     }
     const int size = problem->contacts * problem->dim;
-    workspace->has_few = problem->contacts <= workspace->few_contacts && wants(&chosen, "few") &&
-                         perp_friction_few_take_local(&workspace->few, problem);
-    if (run_few(workspace, &chosen, chosen.warm_r, info)) {
+    const bool reserved = problem->contacts <= workspace->few_contacts,
+               open = reserved && run_open(problem, &chosen, r, info);
+    workspace->has_few =
+        reserved && !open && wants(&chosen, "few") && perp_friction_few_take_local(&workspace->few, problem);
+    if (!open && run_few(workspace, &chosen, chosen.warm_r, info)) {
         memcpy(r, workspace->few.force, (size_t)size * sizeof *r);
-    } else {
+    } else if (!open) {
         status = perp_friction_setup_local(workspace, problem, error);
         status = status == PERP_STATUS_OK ? check_method(workspace, chosen.method, error) : status;
         if (status != PERP_STATUS_OK) {
