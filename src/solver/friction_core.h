@@ -45,6 +45,16 @@ typedef struct perp_friction_proof {
     double *jacobian, *offset, *g;
 } perp_friction_proof;
 
+/* A local problem as one of bodies. */
+typedef struct perp_friction_lifted {
+    perp_kkt_buffer memory;
+    perp_friction_lift lift;
+    perp_contact_qp system;
+    perp_contact_friction problem;
+    double *v;
+    perp_friction_workspace *solver; /* NULL: none was reserved */
+} perp_friction_lifted;
+
 struct perp_friction_workspace {
     perp_allocator allocator;
     perp_convex_workspace *convex;
@@ -109,6 +119,7 @@ struct perp_friction_workspace {
     perp_convex_point joined;        /* their solutions together */
 
     perp_friction_proof proof;
+    perp_friction_lifted lifted;
     perp_friction_few few;
     bool has_few;                   /* it holds the problem */
     int few_contacts, few_unknowns; /* of the problems that memory was reserved for: what `few` may take */
@@ -226,6 +237,13 @@ bool perp_friction_shift(perp_friction_workspace *f, int rounds);
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */
 bool perp_friction_minimum_norm(perp_friction_workspace *f);
+/* The same for r, which solves a local problem; false, and r as it was, also where W is not symmetric and semidefinite,
+ * or too large for it. */
+perp_status perp_friction_local_least_reserve(perp_friction_workspace *f, const perp_friction *problem);
+bool perp_friction_local_least(perp_friction_workspace *f, const perp_friction *problem,
+                               const perp_friction_settings *settings, double *r);
+/* Before any method: no point is known, and no work was done. */
+void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings);
 /* Of a local problem, if it is not too large for it; reserve after the problem is set up. */
 bool perp_friction_local_proof_suits(const perp_friction_workspace *f);
 perp_status perp_friction_local_proof_reserve(perp_friction_workspace *f);

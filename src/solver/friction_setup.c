@@ -479,8 +479,13 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
                                   .offset = f->offset,
                                   .quadratic = f->quadratic};
     status = set_up_convex(f, &z, error);
-    f->has_sparse = status == PERP_STATUS_OK && perp_friction_sparse_suits(problem->contacts, f->row_start, f->w);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
     f->sparse.kkt.may_grow = f->convex->kkt.may_grow;
-    return f->has_sparse ? perp_friction_sparse_setup(&f->sparse, problem->contacts, f->row_start, f->w, error)
-                         : status;
+    status = perp_friction_sparse_look(&f->sparse, problem->contacts, f->row_start, f->w, &f->has_sparse);
+    if (status != PERP_STATUS_OK) {
+        return refuse(status, &z, error);
+    }
+    return f->has_sparse ? perp_friction_sparse_setup(&f->sparse, error) : PERP_STATUS_OK;
 }

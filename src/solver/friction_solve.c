@@ -139,10 +139,11 @@ void perp_friction_workspace_free(perp_friction_workspace *workspace)
         return;
     }
     const perp_allocator own = workspace->allocator;
-    void *blocks[] = {workspace->memory.data, workspace->dense_memory.data, workspace->islands.memory.data,
-                      workspace->lemke_memory.data, workspace->proof.memory.data};
+    void *blocks[] = {workspace->memory.data,       workspace->dense_memory.data, workspace->islands.memory.data,
+                      workspace->lemke_memory.data, workspace->proof.memory.data, workspace->lifted.memory.data};
     perp_lcp_workspace_free(workspace->lemke);
     perp_friction_workspace_free(workspace->island);
+    perp_friction_workspace_free(workspace->lifted.solver);
     perp_kkt_lu_free(&workspace->lu);
     perp_friction_sparse_free(&workspace->sparse);
     perp_convex_workspace_free(workspace->convex);
@@ -169,8 +170,10 @@ perp_status perp_friction_reserve(const perp_friction *problem, perp_friction_wo
         status = perp_friction_setup_local(workspace, problem, error);
         if (status == PERP_STATUS_OK) {
             status = perp_friction_local_proof_reserve(workspace);
-            status = status == PERP_STATUS_OK ? status
-                                              : perp_fail(error, status, "no memory for a friction problem's proof");
+            status = status == PERP_STATUS_OK ? perp_friction_local_least_reserve(workspace, problem) : status;
+            status = status == PERP_STATUS_OK
+                         ? status
+                         : perp_fail(error, status, "no memory for what follows a friction problem's solution");
         }
         workspace->convex->kkt.may_grow = false;
     }
@@ -280,7 +283,6 @@ static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *se
     return solved;
 }
 
-static void reset(perp_friction_workspace *f, const perp_friction_settings *settings);
 static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info);
 
 /* Each island by the whole cascade. The cap counts the work of one as its share of the whole. */
@@ -301,7 +303,7 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
         if (perp_friction_setup_contact(g, perp_friction_islands_take(&f->islands, k), NULL) != PERP_STATUS_OK) {
             return false; /* more fill than was reserved for */
         }
-        reset(g, &inner);
+        perp_friction_reset(g, &inner);
         const bool solved = run_cascade(g, &inner, &ignored) || g->best_residual <= settings->tolerance;
         all = all && solved;
         perp_friction_export(g, &g->convex->best);
@@ -464,7 +466,7 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
     return solved || run_fallbacks(f, settings, info);
 }
 
-static void reset(perp_friction_workspace *f, const perp_friction_settings *settings)
+void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
     enum { FACTORISATIONS = 5000 };
     perp_convex_workspace *c = f->convex;
@@ -490,7 +492,7 @@ static void run(perp_friction_workspace *f, const perp_friction_settings *settin
 {
     static const double NEARLY = 1e-3;
     perp_convex_workspace *c = f->convex;
-    reset(f, settings);
+    perp_friction_reset(f, settings);
     if (known) {
         perp_friction_import(f, known, &c->at);
     }
@@ -536,6 +538,26 @@ static bool run_few(perp_friction_workspace *f, const perp_friction_settings *se
     return solved;
 }
 
+/* No contact closes without forces: none act, which is where Newton would start. */
+static bool run_open(const perp_friction *problem, const perp_friction_settings *settings, double *r,
+                     perp_friction_info *info)
+{
+    bool open = wants(settings, "newton");
+    for (int i = 0; open && i < problem->contacts; i++) {
+        open = problem->q[(ptrdiff_t)i * problem->dim] >= 0.0;
+    }
+    if (!open) {
+        return false;
+    }
+    note(info, "newton");
+    memset(r, 0, (size_t)(problem->contacts * problem->dim) * sizeof *r);
+    info->residual = perp_friction_residual(problem, r);
+    info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+    info->outcome = info->residual <= settings->tolerance ? PERP_OUTCOME_SOLVED : info->outcome;
+    info->minimum_norm = settings->minimum_norm;
+    return info->outcome == PERP_OUTCOME_SOLVED;
+}
+
 perp_status perp_friction_solve(const perp_friction *problem, const perp_friction_settings *settings,
                                 perp_friction_workspace *workspace, double *r, double *u, perp_friction_info *info,
                                 perp_error *error)
@@ -550,11 +572,13 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
         return status;
     }
     const int size = problem->contacts * problem->dim;
-    workspace->has_few = problem->contacts <= workspace->few_contacts && wants(&chosen, "few") &&
-                         perp_friction_few_take_local(&workspace->few, problem);
-    if (run_few(workspace, &chosen, chosen.warm_r, info)) {
+    const bool reserved = problem->contacts <= workspace->few_contacts,
+               open = reserved && run_open(problem, &chosen, r, info);
+    workspace->has_few =
+        reserved && !open && wants(&chosen, "few") && perp_friction_few_take_local(&workspace->few, problem);
+    if (!open && run_few(workspace, &chosen, chosen.warm_r, info)) {
         memcpy(r, workspace->few.force, (size_t)size * sizeof *r);
-    } else {
+    } else if (!open) {
         status = perp_friction_setup_local(workspace, problem, error);
         status = status == PERP_STATUS_OK ? check_method(workspace, chosen.method, error) : status;
         if (status != PERP_STATUS_OK) {
@@ -562,6 +586,11 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
         }
         run(workspace, &chosen, NULL, info);
         memcpy(r, workspace->point.y, (size_t)size * sizeof *r);
+    }
+    if (info->outcome == PERP_OUTCOME_SOLVED && chosen.minimum_norm && !info->minimum_norm) {
+        info->minimum_norm = perp_friction_local_least(workspace, problem, &chosen, r);
+        info->residual = perp_friction_residual(problem, r);
+        info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
     }
     perp_friction_velocity(problem, r, u);
     if (!perp_dense_is_finite(size, u)) { /* forces that are finite, but overflow times W */

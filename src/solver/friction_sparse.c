@@ -16,8 +16,11 @@ void perp_friction_sparse_init(perp_friction_sparse *s, const perp_allocator *al
 
 void perp_friction_sparse_free(perp_friction_sparse *s)
 {
-    if (s->memory.data) {
-        s->kkt.allocator.release(s->kkt.allocator.context, s->memory.data);
+    void *blocks[] = {s->memory.data, s->map_memory.data};
+    for (size_t k = 0; k < sizeof blocks / sizeof *blocks; k++) {
+        if (blocks[k]) {
+            s->kkt.allocator.release(s->kkt.allocator.context, blocks[k]);
+        }
     }
     perp_kkt_lu_free(&s->lu);
     perp_kkt_free(&s->kkt);
@@ -25,33 +28,58 @@ void perp_friction_sparse_free(perp_friction_sparse *s)
 
 /* ---- the pattern ------------------------------------------------------------------------------------------------ */
 
-static bool is_zero(const int *row_start, const double *w, int m, int i, int j)
+/* By rows of W, as it is stored: which blocks are not zero. */
+static void mark(perp_friction_sparse *s)
 {
-    for (int r = row_start[i]; r < row_start[i + 1]; r++) {
-        for (int c = row_start[j]; c < row_start[j + 1]; c++) {
-            if (w[(ptrdiff_t)r * m + c] != 0.0) {
-                return false;
+    const ptrdiff_t contacts = s->contacts;
+    memset(s->coupled, 0, (size_t)(contacts * contacts) * sizeof *s->coupled);
+    for (int i = 0; i < s->contacts; i++) {
+        s->coupled[i * contacts + i] = true;
+        for (int r = s->row_start[i]; r < s->row_start[i + 1]; r++) {
+            const double *row = s->w + (ptrdiff_t)r * s->m;
+            for (int j = 0; j < s->contacts; j++) {
+                bool any = false;
+                for (int c = s->row_start[j]; c < s->row_start[j + 1]; c++) {
+                    any = any || row[c] != 0.0;
+                }
+                s->coupled[i * contacts + j] = s->coupled[i * contacts + j] || any;
             }
         }
     }
-    return true;
 }
 
-static bool is_coupled(const int *row_start, const double *w, int m, int i, int j)
+static bool is_coupled(const perp_friction_sparse *s, int i, int j)
 {
-    return i == j || !is_zero(row_start, w, m, i, j) || !is_zero(row_start, w, m, j, i);
+    return s->coupled[(ptrdiff_t)i * s->contacts + j] || s->coupled[(ptrdiff_t)j * s->contacts + i];
 }
 
-bool perp_friction_sparse_suits(int contacts, const int *row_start, const double *w)
+perp_status perp_friction_sparse_look(perp_friction_sparse *s, int contacts, const int *row_start, const double *w,
+                                      bool *suits)
 {
     enum { FEW = 20, SHARE = 4 }; /* of all blocks */
-    ptrdiff_t count = 0;
-    for (int i = 0; i < contacts && contacts >= FEW; i++) {
+    *suits = false;
+    if (contacts < FEW) {
+        return PERP_STATUS_OK;
+    }
+    s->contacts = contacts;
+    s->m = row_start[contacts];
+    s->row_start = row_start;
+    s->w = w;
+    const perp_status status =
+        perp_kkt_hold(&s->kkt, &s->map_memory, (size_t)contacts * (size_t)contacts * sizeof *s->coupled);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    s->coupled = s->map_memory.data;
+    mark(s);
+    s->block_count = contacts;
+    for (int i = 0; i < contacts; i++) {
         for (int j = 0; j < i; j++) {
-            count += is_coupled(row_start, w, row_start[contacts], i, j);
+            s->block_count += 2 * is_coupled(s, i, j);
         }
     }
-    return contacts >= FEW && 2 * count <= (ptrdiff_t)contacts * contacts / SHARE;
+    *suits = (ptrdiff_t)s->block_count <= (ptrdiff_t)contacts * contacts / SHARE;
+    return PERP_STATUS_OK;
 }
 
 static void lay_out(perp_friction_sparse *s, perp_slice *slice)
@@ -62,6 +90,7 @@ static void lay_out(perp_friction_sparse *s, perp_slice *slice)
     s->dof_start = perp_slice_cut(slice, pairs + 1, sizeof(int));
     s->pair_start = perp_slice_cut(slice, pairs + 1, sizeof(int));
     s->dofs = perp_slice_cut(slice, 6 * pairs, sizeof(int));
+    s->values = perp_slice_cut(slice, 9 * blocks, sizeof(double));
     s->residual = perp_slice_cut(slice, (size_t)s->m, sizeof(double));
     s->right = perp_slice_cut(slice, (size_t)s->m, sizeof(double));
 }
@@ -74,7 +103,7 @@ static void list_blocks(perp_friction_sparse *s)
     for (int i = 0; i < s->contacts; i++) {
         s->block_start[i] = count;
         for (int j = 0; j < s->contacts; j++) {
-            if (!is_coupled(s->row_start, s->w, s->m, i, j)) {
+            if (!is_coupled(s, i, j)) {
                 continue;
             }
             s->blocks[count++] = (perp_friction_block){.i = i, .j = j};
@@ -139,19 +168,23 @@ static void locate(perp_friction_sparse *s)
     }
 }
 
-perp_status perp_friction_sparse_setup(perp_friction_sparse *s, int contacts, const int *row_start, const double *w,
-                                       perp_error *error)
+/* W block by block, rows x columns each, nine entries apart. */
+static void pack(perp_friction_sparse *s)
 {
-    s->contacts = contacts;
-    s->m = row_start[contacts];
-    s->row_start = row_start;
-    s->w = w;
-    s->block_count = contacts;
-    for (int i = 0; i < contacts; i++) {
-        for (int j = 0; j < i; j++) {
-            s->block_count += 2 * is_coupled(row_start, w, s->m, i, j);
+    for (int k = 0; k < s->block_count; k++) {
+        const perp_friction_block *block = &s->blocks[k];
+        double *to = s->values + 9 * (ptrdiff_t)k;
+        for (int row = s->row_start[block->i]; row < s->row_start[block->i + 1]; row++) {
+            for (int c = s->row_start[block->j]; c < s->row_start[block->j + 1]; c++) {
+                *to++ = s->w[(ptrdiff_t)row * s->m + c];
+            }
         }
     }
+}
+
+perp_status perp_friction_sparse_setup(perp_friction_sparse *s, perp_error *error)
+{
+    const int contacts = s->contacts;
     perp_slice sizes = {NULL, 0};
     lay_out(s, &sizes);
     perp_status status = perp_kkt_hold(&s->kkt, &s->memory, sizes.bytes);
@@ -161,7 +194,7 @@ perp_status perp_friction_sparse_setup(perp_friction_sparse *s, int contacts, co
         list_blocks(s);
         const perp_contact_qp pattern = {.n = s->m,
                                          .block_count = contacts,
-                                         .block_start = row_start,
+                                         .block_start = s->row_start,
                                          .contact_count = (s->block_count - contacts) / 2,
                                          .row_start = s->pair_start,
                                          .slack_start = s->pair_start,
@@ -178,6 +211,7 @@ perp_status perp_friction_sparse_setup(perp_friction_sparse *s, int contacts, co
                          contacts);
     }
     locate(s);
+    pack(s);
     return PERP_STATUS_OK;
 }
 
@@ -188,27 +222,31 @@ void perp_friction_sparse_multiply(const perp_friction_sparse *s, const double *
     memset(u, 0, (size_t)s->m * sizeof *u);
     for (int k = 0; k < s->block_count; k++) {
         const perp_friction_block *block = &s->blocks[k];
-        const int first = s->row_start[block->j], columns = s->row_start[block->j + 1] - first;
+        const double *entry = s->values + 9 * (ptrdiff_t)k;
+        const int first = s->row_start[block->j], end = s->row_start[block->j + 1];
         for (int row = s->row_start[block->i]; row < s->row_start[block->i + 1]; row++) {
-            for (int c = first; c < first + columns; c++) {
-                u[row] += s->w[(ptrdiff_t)row * s->m + c] * r[c];
+            double sum = 0.0;
+            for (int c = first; c < end; c++) {
+                sum += *entry++ * r[c];
             }
+            u[row] += sum;
         }
     }
 }
 
-/* Entry by entry: G_i W_ij, and of the diagonal B_i + eps G_i. `at` is of contact i's B and G. */
-static void assemble_block(perp_friction_sparse *s, const perp_friction_block *block, const double *b, const double *g,
-                           double eps)
+/* Entry by entry: G_i W_ij, and of the diagonal B_i + eps G_i; b and g are of contact i. */
+static void assemble_block(perp_friction_sparse *s, int index, const double *b, const double *g, double eps)
 {
-    const int row = s->row_start[block->i], rows = s->row_start[block->i + 1] - row;
-    const int column = s->row_start[block->j], columns = s->row_start[block->j + 1] - column;
+    const perp_friction_block *block = &s->blocks[index];
+    const double *w = s->values + 9 * (ptrdiff_t)index;
+    const int rows = s->row_start[block->i + 1] - s->row_start[block->i];
+    const int columns = s->row_start[block->j + 1] - s->row_start[block->j];
     double *to = (block->lower ? s->lu.lower : s->kkt.panels) + block->offset;
     for (int r = 0; r < rows; r++) {
         for (int c = 0; c < columns; c++) {
             double sum = block->i == block->j ? b[r * rows + c] + eps * g[r * rows + c] : 0.0;
             for (int k = 0; k < rows; k++) {
-                sum += g[r * rows + k] * s->w[(ptrdiff_t)(row + k) * s->m + column + c];
+                sum += g[r * rows + k] * w[k * columns + c];
             }
             to[block->lower ? (ptrdiff_t)c * block->stride + r : (ptrdiff_t)r * block->stride + c] = sum;
         }
@@ -223,7 +261,7 @@ void perp_friction_sparse_factor(perp_friction_sparse *s, const double *b, const
     for (int i = 0; i < s->contacts; i++) {
         const ptrdiff_t rows = s->row_start[i + 1] - s->row_start[i];
         for (int k = s->block_start[i]; k < s->block_start[i + 1]; k++) {
-            assemble_block(s, &s->blocks[k], b, g, eps);
+            assemble_block(s, k, b, g, eps);
         }
         b += rows * rows;
         g += rows * rows;

@@ -20,24 +20,26 @@ typedef struct perp_friction_block {
 typedef struct perp_friction_sparse {
     perp_kkt kkt;
     perp_kkt_lu lu;
-    perp_kkt_buffer memory;
+    perp_kkt_buffer memory, map_memory;
+    bool *coupled; /* contacts x contacts: blocks of W that are not zero */
     int contacts, m, block_count;
     const int *row_start; /* borrowed: of the scaled problem, as w */
     const double *w;      /* m x m */
     int *block_start;     /* contacts + 1 */
     perp_friction_block *blocks;
     int *dof_start, *dofs, *pair_start; /* of the pattern: pairs */
+    double *values;                     /* blocks of W, nine entries apart */
     double *residual, *right;           /* m */
 } perp_friction_sparse;
 
 void perp_friction_sparse_init(perp_friction_sparse *sparse, const perp_allocator *allocator);
 void perp_friction_sparse_free(perp_friction_sparse *sparse);
 
-/* Whether it pays. */
-bool perp_friction_sparse_suits(int contacts, const int *row_start, const double *w);
-/* Borrows both arrays. CAPACITY or OUT_OF_MEMORY as perp_kkt_hold. */
-perp_status perp_friction_sparse_setup(perp_friction_sparse *sparse, int contacts, const int *row_start,
-                                       const double *w, perp_error *error);
+/* Whether it pays; borrows both arrays. CAPACITY or OUT_OF_MEMORY as perp_kkt_hold. Then, where it does, the pattern.
+ */
+perp_status perp_friction_sparse_look(perp_friction_sparse *sparse, int contacts, const int *row_start, const double *w,
+                                      bool *suits);
+perp_status perp_friction_sparse_setup(perp_friction_sparse *sparse, perp_error *error);
 
 /* u = W r. */
 void perp_friction_sparse_multiply(const perp_friction_sparse *sparse, const double *r, double *u);
