@@ -205,8 +205,9 @@ bool perp_friction_lemke(perp_friction_workspace *f, int rounds);
 /* Forgets `best`. */
 bool perp_friction_ramp(perp_friction_workspace *f);
 bool perp_friction_restart(perp_friction_workspace *f, int starts);
-/* rho: proximal term in place of inertia that is not there. False at once where A + rho I is not definite. */
-bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, int rounds);
+/* rho: 0 for problems with inertia, else a proximal term in its place; squeeze: the forces at the start. False at once
+ * where the problem is of the other kind. */
+bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, double squeeze, int rounds);
 bool perp_friction_shift(perp_friction_workspace *f, int rounds);
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */

@@ -343,7 +343,9 @@ static void hold_commanded(perp_friction_workspace *f)
     }
 }
 
-static bool start(perp_friction_workspace *f, double rho)
+/* Contacts begin with the normal force `squeeze`: without inertia a body that friction holds between others falls away
+ * from forces of zero, and nothing brings them about. False where the method is for other problems. */
+static bool start(perp_friction_workspace *f, double rho, double squeeze)
 {
     perp_convex_workspace *c = f->convex;
     const perp_contact_qp *p = &f->scaled;
@@ -352,10 +354,13 @@ static bool start(perp_friction_workspace *f, double rho)
     memset(c->at.z, 0, (size_t)c->e * sizeof(double));
     if (f->dense) {
         measure_dense(f);
-        return true;
+        return rho == 0.0;
     }
-    if (!invert(f, rho)) {
+    if ((rho > 0.0 && invert(f, 0.0)) || !invert(f, rho)) {
         return false;
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        c->at.y[c->cones[k].start] = squeeze;
     }
     measure_bodies(f);
     for (int i = 0; i < p->equality_count; i++) {
@@ -381,16 +386,33 @@ static void sweep(perp_friction_workspace *f, double rho, double part)
     memcpy(f->centre_x, f->convex->at.x, (size_t)f->convex->n * sizeof(double));
 }
 
-bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, int rounds)
+static bool end(perp_friction_workspace *f)
 {
-    enum { FIRST = 20, MOST = 640, WORTH = 4 }; /* WORTH sweeps take the time of a factorisation */
-    static const perp_friction_damping dampings[] = {{1e-2, 0.3, 400, 100}, {1e-2, 3.0, 400, 100}};
+    static const perp_friction_damping dampings[] = {
+        {1e-4, 1e-2, 40, 20}, {1e-2, 0.3, 400, 100}, {1e-2, 3.0, 400, 100}};
     perp_convex_workspace *c = f->convex;
-    const double part = rho > 0.0 ? 1.0 : 0.5; /* half of the way: walls and wedges swing else */
-    if (!start(f, rho)) {
+    bool solved = false;
+    if (!f->dense) {
+        hold_commanded(f);
+    }
+    for (size_t d = 0; d < sizeof dampings / sizeof *dampings && !solved; d++) {
+        perp_convex_copy(c, &c->at, &c->kept);
+        solved = perp_friction_newton_damped(f, &c->kept, &dampings[d]);
+    }
+    return solved;
+}
+
+bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, double squeeze, int rounds)
+{
+    enum { FIRST = 20, SOON = 5, MOST = 640, WORTH = 4 }; /* WORTH sweeps take the time of a factorisation */
+    const double part = rho > 0.0 ? 1.0 : 0.5;            /* half of the way: walls and wedges swing else */
+    if (!start(f, rho, squeeze)) {
         return false;
     }
-    for (int k = 0, sweeps = FIRST; k < rounds && !perp_friction_must_stop(f); k++) {
+    if (squeeze > 0.0 && end(f)) {
+        return true;
+    }
+    for (int k = 0, sweeps = squeeze > 0.0 ? SOON : FIRST; k < rounds && !perp_friction_must_stop(f); k++) {
         if (!f->dense) {
             refresh_velocity(f, rho);
         }
@@ -400,14 +422,8 @@ bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, int roun
         f->iterations += sweeps;
         f->factorisations += sweeps / WORTH;
         sweeps = k > 0 && 2 * sweeps <= MOST ? 2 * sweeps : sweeps;
-        if (!f->dense) {
-            hold_commanded(f);
-        }
-        for (size_t d = 0; d < sizeof dampings / sizeof *dampings; d++) {
-            perp_convex_copy(c, &c->at, &c->kept);
-            if (perp_friction_newton_damped(f, &c->kept, &dampings[d])) {
-                return true;
-            }
+        if (end(f)) {
+            return true;
         }
     }
     return false;

@@ -316,7 +316,7 @@ typedef struct fallback {
     step_kind kind;
     int attempt; /* ipm; gauss-seidel: rounds */
     bool dense;
-    double tau, eps;    /* proximal, smooth; tau: gauss-seidel */
+    double tau, eps;    /* proximal, smooth; gauss-seidel: rho and squeeze */
     int factorisations; /* at most, so that something is left for those that follow */
 } fallback;
 
@@ -356,7 +356,7 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_PROXIMAL:
         return perp_friction_proximal(f, step->tau, step->eps);
     case STEP_GAUSS_SEIDEL:
-        return perp_friction_gauss_seidel(f, step->tau, step->attempt);
+        return perp_friction_gauss_seidel(f, step->tau, step->eps, step->attempt);
     default:
         return perp_friction_restart(f, contacts <= VERY_FEW ? MANY_STARTS
                                         : contacts <= FEW    ? SOME_STARTS
@@ -372,8 +372,9 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 10.0, 0.3, 1000},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 10.0, 0.0, 700},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 1.0, 0.0, 700},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 1.0, 0.0, 500},
         {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
         {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
@@ -432,7 +433,7 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
 
 static void reset(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
-    enum { FACTORISATIONS = 5000 };
+    enum { FACTORISATIONS = 8000 };
     perp_convex_workspace *c = f->convex;
     f->best_residual = INFINITY;
     f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
