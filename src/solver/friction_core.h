@@ -98,6 +98,11 @@ struct perp_friction_workspace {
     double *along;  /* 4 slack vectors of friction_smooth.c */
     double *comply; /* (I + eps Omega)^-1, as convex->omega */
     bool inside;
+    /* friction_gauss_seidel.c: P = (A + rho I)^-1 by block, its row of an unknown and the block of that; J P J' of
+     * contacts and bounds, of equations; unknowns that an equation commands */
+    double *inverse, **response_of, *own_w, *loop_w;
+    int *block_of;
+    bool *fixed_dof;
     int *lag; /* by cone: iterations for which the interior point leaves the derivative of its shift out */
     double *ramp_mu;
     bool ramping;               /* the problem with less friction: no dense form, no Lemke */
@@ -192,6 +197,15 @@ bool perp_friction_one_contact(int rows, const double *w, int stride, const doub
 /* Semismooth Newton from `at`, which changes: true once the judge says solved. */
 bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations);
 
+/* How Newton's matrix is regularised, by min(most, part error), and when it gives up. */
+typedef struct perp_friction_damping {
+    double most, part;
+    int iterations, patience; /* in all; without the error's having halved */
+} perp_friction_damping;
+/* The same from far off: where forces are far from unique, more damping keeps a step from leaving along them. */
+bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,
+                                 const perp_friction_damping *damping);
+
 /* What the search of one run of Newton's method compares with: the merit of its last points. */
 enum { PERP_FRICTION_REMEMBERED = 8 };
 typedef struct perp_friction_memory {
@@ -232,7 +246,9 @@ bool perp_friction_lemke(perp_friction_workspace *f, int rounds);
 /* Forgets `best`. */
 bool perp_friction_ramp(perp_friction_workspace *f);
 bool perp_friction_restart(perp_friction_workspace *f, int starts);
-bool perp_friction_gauss_seidel(perp_friction_workspace *f, int rounds);
+/* rho: 0 for problems with inertia, else a proximal term in its place; squeeze: the forces at the start. False at once
+ * where the problem is of the other kind. */
+bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, double squeeze, int rounds);
 bool perp_friction_shift(perp_friction_workspace *f, int rounds);
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */

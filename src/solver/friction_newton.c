@@ -256,30 +256,37 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
     return true;
 }
 
-bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations)
+bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,
+                                 const perp_friction_damping *damping)
 {
-    enum { PATIENCE = 30 };
     static const double JUDGED = 1e-4; /* the scaled error that the judge is asked from on */
+    static const double LEAST = 1e-11;
     perp_friction_memory memory = {.count = 0};
     double best = INFINITY;
     int since = 0;
-    for (int k = 0; k <= iterations; k++) {
+    for (int k = 0; k <= damping->iterations; k++) {
         const double error = perp_friction_look(f, at);
         if (!(error < INFINITY)) {
             return false;
         }
-        if ((error < JUDGED || k == iterations) && perp_friction_judge(f, at)) {
+        if ((error < JUDGED || k == damping->iterations) && perp_friction_judge(f, at)) {
             return true;
         }
         since = error < 0.5 * best ? 0 : since + 1;
         best = error < best ? error : best;
-        if (k == iterations || since > PATIENCE || perp_friction_must_stop(f)) {
+        if (k == damping->iterations || since > damping->patience || perp_friction_must_stop(f)) {
             return false;
         }
         f->iterations++;
-        if (!perp_friction_newton_step(f, at, fmax(1e-11, fmin(1e-4, 1e-2 * error)), &memory)) {
+        const double reg = fmax(LEAST, fmin(damping->most, damping->part * error));
+        if (!perp_friction_newton_step(f, at, reg, &memory)) {
             return false;
         }
     }
     return false;
+}
+
+bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations)
+{
+    return perp_friction_newton_damped(f, at, &(perp_friction_damping){1e-4, 1e-2, iterations, 30});
 }

@@ -10,7 +10,7 @@
 /* Lengths of the arrays: of the scaled problem, and of the point as given. */
 typedef struct sizes {
     int n, contacts, rows, slacks, equations, bounds;
-    int hessian, dofs, jacobian, equality_entries, blocks;
+    int hessian, inverse, dofs, jacobian, equality_entries, blocks;
     bool bodies;
 } sizes;
 
@@ -53,6 +53,12 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
     f->solved.x = perp_slice_cut(s, n, sizeof(double));
     f->solved.y = perp_slice_cut(s, m, sizeof(double));
     f->solved.z = perp_slice_cut(s, e, sizeof(double));
+    f->inverse = perp_slice_cut(s, (size_t)z->inverse, sizeof(double));
+    f->response_of = perp_slice_cut(s, n, sizeof(double *));
+    f->block_of = perp_slice_cut(s, n, sizeof(int));
+    f->fixed_dof = perp_slice_cut(s, n, sizeof(bool));
+    f->own_w = perp_slice_cut(s, 3 * m, sizeof(double));
+    f->loop_w = perp_slice_cut(s, e, sizeof(double));
     f->lag = perp_slice_cut(s, contacts, sizeof(int));
     f->ramp_mu = perp_slice_cut(s, contacts, sizeof(double));
     f->normal_start = perp_slice_cut(s, contacts + 1, sizeof(int));
@@ -112,9 +118,10 @@ static sizes measure(const perp_contact_friction *problem)
     z.rows = p->contact_count > 0 ? p->row_start[p->contact_count] : 0;
     z.dofs = p->contact_count > 0 ? p->dof_start[p->contact_count] : 0;
     z.equality_entries = p->equality_count > 0 ? p->equality_start[p->equality_count] : 0;
-    for (int k = 0; p->hessian && k < p->block_count; k++) {
+    for (int k = 0; k < p->block_count; k++) {
         const int size = p->block_start[k + 1] - p->block_start[k];
-        z.hessian += size * size;
+        z.hessian += p->hessian ? size * size : 0;
+        z.inverse += size * size;
     }
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];

@@ -4,11 +4,11 @@
  *   newton        from the previous step's solution, where there is one
  *   ipm, ipm-w    interior point with the shift in its matrix, ended by Newton, with bodies or in the forces alone
  *   islands       where that fails and the bodies are not all connected: each island on its own, by all that follows
+ *   gauss-seidel  contact by contact, then Newton with much damping
  *   smooth        continuation in a smoothing, around turning points
  *   shift, ramp   convex problems for every guess of the shift; friction ramped up from none
  *   proximal      with inertia and compliance that vanish; then the interior point from other starts
  *   lemke         small problems: circles as polygons
- *   gauss-seidel  where W is at hand
  *   restart       Newton from many points
  *
  * Only the residual of the problem's class says "solved". */
@@ -36,7 +36,7 @@ static const method_line METHODS[] = {
     {"ramp", "friction ramped up from none, each problem from the solution of the last"},
     {"lemke", "Lemke's method with polygons for circles, then Newton: a few contacts"},
     {"restart", "Newton from many points: the last resort"},
-    {"gauss-seidel", "projected Gauss-Seidel contact by contact, then Newton: where W is at hand"},
+    {"gauss-seidel", "contact by contact, then Newton with much damping"},
 };
 
 int perp_friction_method_count(void)
@@ -100,7 +100,6 @@ static perp_status check_method(const perp_friction_workspace *f, const char *me
         {"ramp", bodies, "bodies", "ipm-w"},
         {"lemke", f->has_lemke, "bodies with a few contacts", bodies ? "ipm" : "ipm-w"},
         {"ipm-w", f->has_dense, "inertia, not too many contacts, and no equations", "ipm"},
-        {"gauss-seidel", f->has_dense, "inertia, not too many contacts, and no equations", "ipm"},
     };
     for (size_t k = 0; method && k < sizeof needs / sizeof *needs; k++) {
         if (strcmp(method, needs[k].name) == 0 && !needs[k].can) {
@@ -325,18 +324,6 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
     return all && perp_friction_newton(f, &c->at, 10); /* the whole is judged in other units than its parts */
 }
 
-static bool run_gauss_seidel(perp_friction_workspace *f)
-{
-    enum { ROUNDS = 4 };
-    if (!f->local && !perp_friction_make_dense(f)) {
-        return false;
-    }
-    f->dense = true;
-    const bool solved = perp_friction_gauss_seidel(f, ROUNDS);
-    f->dense = f->local != NULL;
-    return solved;
-}
-
 /* The methods after the first interior point, in the order of what they cost. */
 typedef enum step_kind {
     STEP_IPM,
@@ -352,15 +339,15 @@ typedef enum step_kind {
 typedef struct fallback {
     const char *name;
     step_kind kind;
-    int attempt; /* ipm */
+    int attempt; /* ipm; gauss-seidel: rounds */
     bool dense;
-    double tau, eps;    /* proximal, smooth */
+    double tau, eps;    /* proximal, smooth; gauss-seidel: rho and squeeze */
     int factorisations; /* at most, so that something is left for those that follow */
 } fallback;
 
 static bool applies(const perp_friction_workspace *f, const fallback *step)
 {
-    enum { SWEPT = 300 }; /* rows that Gauss-Seidel has time for */
+    enum { SWEPT = 300 }; /* rows of a dense problem that Gauss-Seidel has time for */
     switch (step->kind) {
     case STEP_IPM:
         return step->dense ? f->has_dense : !f->local;
@@ -370,7 +357,7 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
     case STEP_RAMP:
         return !f->local;
     case STEP_GAUSS_SEIDEL:
-        return f->has_dense && f->convex->m <= SWEPT;
+        return !f->local || f->convex->m <= SWEPT;
     default:
         return true;
     }
@@ -394,7 +381,7 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_PROXIMAL:
         return perp_friction_proximal(f, step->tau, step->eps);
     case STEP_GAUSS_SEIDEL:
-        return run_gauss_seidel(f);
+        return perp_friction_gauss_seidel(f, step->tau, step->eps, step->attempt);
     default:
         return perp_friction_restart(f, contacts <= VERY_FEW ? MANY_STARTS
                                         : contacts <= FEW    ? SOME_STARTS
@@ -409,6 +396,10 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 10.0, 0.3, 1000},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 10.0, 0.0, 700},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 1.0, 0.0, 500},
         {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
         {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
@@ -421,7 +412,6 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"proximal", STEP_PROXIMAL, 0, false, 0.1, 0.1, 400},
         {"ipm", STEP_IPM, 4, false, 0.0, 0.0, 250},
         {"ipm-w", STEP_IPM, 5, true, 0.0, 0.0, 250},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 0, true, 0.0, 0.0, 100},
         {"proximal", STEP_PROXIMAL, 0, false, 1.0, 1e-3, 400},
         {"proximal", STEP_PROXIMAL, 0, false, 0.01, 1.0, 400},
         {"ipm", STEP_IPM, 9, false, 0.0, 0.0, 250},
@@ -468,7 +458,7 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
 
 void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
-    enum { FACTORISATIONS = 5000 };
+    enum { FACTORISATIONS = 8000 };
     perp_convex_workspace *c = f->convex;
     f->best_residual = INFINITY;
     f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
