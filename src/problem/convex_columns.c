@@ -3,7 +3,7 @@
 #include "problem/convex_constraint.h"
 #include "problem/natural_map.h"
 
-enum { COLUMNS_AT_ONCE = 128 };
+enum { COLUMNS_AT_ONCE = 2048 }; /* 32 kB. Each block goes through all rows: with 128, 6,000 columns did so 47 times */
 
 /* Row by row of H, in a block of columns `first` .. `last` - 1. */
 typedef struct column_sums {
