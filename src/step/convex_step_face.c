@@ -290,6 +290,18 @@ static void swap_motions(convex_step *c)
     c->face_point.x = x;
 }
 
+/* To start from: the motion at hand, and no force at what is not an equation, since most of it stays out of reach. */
+static void make_start(face_builder *f)
+{
+    convex_step *c = f->c;
+    const size_t n = (size_t)c->face.n;
+    memcpy(c->face_point.x, c->point.x, n * sizeof(double));
+    memset(c->face_point.y, 0, (size_t)f->slacks * sizeof(double));
+    memset(c->face_point.y_equality, 0, (size_t)f->equations * sizeof(double));
+    memset(c->face_point.y_lower, 0, n * sizeof(double));
+    memset(c->face_point.y_upper, 0, n * sizeof(double));
+}
+
 /* The smallest motion on the face into face_point.x, and then point.x if it meets the law as well. */
 static perp_status search(perp_quasistatic *qs, bool as_is, bool *found, perp_error *error)
 {
@@ -300,6 +312,8 @@ static perp_status search(perp_quasistatic *qs, bool as_is, bool *found, perp_er
     const double before = perp_convex_step_law(qs); /* fills `slack`, too */
     build(&f);
     add_limits(&f);
+    make_start(&f);
+    settings.warm = &c->face_point; /* read before it is written */
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
     settings.minimum_norm = false;
     perp_status status = perp_contact_qp_reserve(&c->face, c->face_solver, error);
