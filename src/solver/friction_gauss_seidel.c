@@ -295,8 +295,12 @@ static void sweep_dense(perp_friction_workspace *f, double part)
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
         double u[3], change[3];
+        if (f->has_sparse) {
+            perp_friction_sparse_multiply_contact(&f->sparse, i, c->at.y, u);
+        }
         for (int r = 0; r < rows; r++) {
-            u[r] = f->q[start + r] + perp_dense_dot(m, f->w + (ptrdiff_t)(start + r) * m, c->at.y);
+            u[r] = f->q[start + r] +
+                   (f->has_sparse ? u[r] : perp_dense_dot(m, f->w + (ptrdiff_t)(start + r) * m, c->at.y));
         }
         relax(rows, w, u, part, c->at.y + start, change);
         w += (ptrdiff_t)rows * rows;

@@ -347,7 +347,7 @@ typedef struct fallback {
 
 static bool applies(const perp_friction_workspace *f, const fallback *step)
 {
-    enum { SWEPT = 300 }; /* rows of a dense problem that Gauss-Seidel has time for */
+    enum { SWEPT = 300 }; /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
     switch (step->kind) {
     case STEP_IPM:
         return step->dense ? f->has_dense : !f->local;
@@ -357,7 +357,7 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
     case STEP_RAMP:
         return !f->local;
     case STEP_GAUSS_SEIDEL:
-        return !f->local || f->convex->m <= SWEPT;
+        return !f->local || f->has_sparse || f->convex->m <= SWEPT;
     default:
         return true;
     }
@@ -423,7 +423,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
     const int cap = f->max_factorisations;
     bool solved = false;
     for (size_t k = 0; k < sizeof steps / sizeof *steps && !solved && !perp_friction_must_stop(f); k++) {
-        if (!wants(settings, steps[k].name) || !applies(f, &steps[k])) {
+        if (!wants(settings, steps[k].name) || !(settings->method || applies(f, &steps[k]))) {
             continue;
         }
         note(info, steps[k].name);
