@@ -132,7 +132,7 @@ static void solve(const perp_friction *p, const siconos_friction_request *reques
         const double seconds = i > 0 ? fmin(out->answer.seconds, answer.seconds) : answer.seconds;
         out->answer = answer;
         out->answer.seconds = seconds;
-        if (answer.seconds > 0.5) { /* repeating is against what disturbs short times */
+        if (answer.seconds > 0.05 * request->limit_seconds) { /* repeating is against what disturbs short times */
             break;
         }
     }
@@ -187,8 +187,7 @@ siconos_friction_answer siconos_friction_solve(const perp_friction *problem, con
         _exit(0);
     }
     if (child > 0) {
-        const bool once = request->repetitions == 1;
-        wait_for(child, once ? 1.25 * request->limit_seconds + 0.5 : 2.0 * request->limit_seconds + 2.0); /* and W */
+        wait_for(child, 1.25 * request->limit_seconds + 0.5); /* the rest for W and the repetitions */
     }
     if (common->answer.ended) {
         none = common->answer;

@@ -31,9 +31,8 @@ bool siconos_friction_available(void);
 typedef struct siconos_friction_request {
     siconos_friction_method method;
     double target;        /* of the residual */
-    double limit_seconds; /* of each repetition; after twice this, or a quarter more if it is the only one, it is
-                             stopped */
-    int repetitions;      /* of which the fastest counts */
+    double limit_seconds; /* of all repetitions; after a quarter more it is stopped */
+    int repetitions;      /* of which the fastest counts; one where it takes long */
     double (*residual)(const perp_friction *problem, const double *r);
 } siconos_friction_request;
 
