@@ -21,8 +21,9 @@
 
 /* 1 / w and the proximal term, over the mean of gamma; what a row must be violated by to join, over 1 + max |b|. */
 static const double SOFT = 1e-8, RHO = 1e-7, JOIN = 1e-13;
-/* Residuals: rounding, and between which a dropped row may mend more than it costs. */
-static const double CLEAN = 1e-13, POOR = 1e-10, NEARLY = 1e-6;
+/* Residuals: rounding; with which the rows are the right ones; and between which a dropped row may mend more than it
+ * costs. */
+static const double CLEAN = 1e-13, SURE = 1e-12, POOR = 1e-10, NEARLY = 1e-6;
 
 typedef struct pass_data {
     perp_convex_workspace *c;
@@ -160,7 +161,7 @@ static bool finish(const pass_data *d, perp_convex_iterate *at)
     perp_convex_workspace *c = d->c;
     const double others = c->best_residual;
     double residual = refine(d, at), least = residual;
-    c->best_is_least = residual < others && residual <= c->tolerance && c->e == 0;
+    c->best_is_least = residual < others && residual <= fmin(SURE, c->tolerance) && c->e == 0;
     for (int k = 0; k < DROPS && residual > POOR && residual < NEARLY && drop_row(d, at); k++) {
         factor(d);
         const double before = residual;

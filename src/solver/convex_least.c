@@ -338,11 +338,13 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
     }
 }
 
-/* Whether slacks that count as apart may be zero for all that is known: with the objective above the least by `gap`, a
- * slack is off by sqrt(2 gap / gamma). The least multipliers would then be others. */
-static bool is_ambiguous(const perp_convex_workspace *c, const double *s, double gap)
+/* Whether slacks that count as apart may be zero for all that is known: with the objective above the least by the gap,
+ * a slack is off by sqrt(2 gap / gamma). The least multipliers would then be others. */
+static bool is_ambiguous(perp_convex_workspace *c)
 {
-    const double root = sqrt(2.0 * gap);
+    double by_size;
+    const double gap = perp_convex_gap(c, &by_size), root = sqrt(2.0 * (gap + by_size));
+    const double *s = c->s;
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
             if (c->part[i] == PERP_PART_NONE && s[i] * sqrt(c->gamma[i]) < root) {
@@ -373,9 +375,7 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c)
     perp_convex_copy(c, &c->best, &c->kept);
     perp_convex_slacks(c, c->best.x, c->s);
     choose_parts(c, c->s, c->best.y, c->ds);
-    double by_size;
-    const double gap = perp_convex_gap(c, &by_size);
-    const bool ambiguous = c->best_residual > POLISHED && is_ambiguous(c, c->s, gap + by_size);
+    const bool ambiguous = c->best_residual > POLISHED && is_ambiguous(c);
     perp_convex_h(c, c->best.x, c->rd);
     for (int i = 0; i < c->n; i++) {
         c->rd[i] += c->problem->g[i];

@@ -117,6 +117,20 @@ static void cancellation_is_seen(void **state)
     assert_true(fabs(product - 1e12 * (double)slack) <= 1e-12 * product);
 }
 
+/* Twice the precision gives 0 for each of these, as 0.1 x 1e60 is no number and its error is far above 1; the truth is
+ * 0.05. What is not known is not claimed: the residual is no less than that. */
+static void cancellation_beyond_twice_the_precision_counts(void **state)
+{
+    (void)state;
+    const double large[3] = {1e60, -0.5, -1e60}, zero[3] = {0.0, 0.0, 0.0};
+    double tenths[3] = {0.1, 0.1, 0.1}, none[3] = {0.0, 0.0, 0.0};
+    const perp_qp row = {.n = 3, .g = zero, .rows = 1, .a = large, .b = zero};
+    const perp_qp column = {.n = 1, .g = zero, .rows = 3, .a = large, .b = zero};
+    const perp_convex_point at_row = {tenths, none, NULL, NULL, NULL}, at_column = {none, tenths, NULL, NULL, NULL};
+    assert_true(perp_qp_residual(&row, &at_row).primal >= 0.05);
+    assert_true(perp_qp_residual(&column, &at_column).dual >= 0.05);
+}
+
 static void certificates(void **state)
 {
     (void)state;
@@ -251,10 +265,15 @@ static void rounding_is_not_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_form),       cmocka_unit_test(not_finite_is_infinite),
-        cmocka_unit_test(nothing_is_solved), cmocka_unit_test(cancellation_is_seen),
-        cmocka_unit_test(certificates),      cmocka_unit_test(random_problems),
-        cmocka_unit_test(refusals),          cmocka_unit_test(rounding_is_not_refused),
+        cmocka_unit_test(closed_form),
+        cmocka_unit_test(not_finite_is_infinite),
+        cmocka_unit_test(nothing_is_solved),
+        cmocka_unit_test(cancellation_is_seen),
+        cmocka_unit_test(cancellation_beyond_twice_the_precision_counts),
+        cmocka_unit_test(certificates),
+        cmocka_unit_test(random_problems),
+        cmocka_unit_test(refusals),
+        cmocka_unit_test(rounding_is_not_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
