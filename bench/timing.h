@@ -6,6 +6,7 @@
 
 /* Seconds of a monotonic clock. */
 double timing_now(void);
+double timing_processor(void); /* s that this process has run: what others do to the machine is not in it */
 
 /* Of per-evaluation times. Sorts the samples. */
 typedef struct timing_stats {

@@ -246,6 +246,15 @@ static void watch_set(perp_convex_workspace *c)
     c->trend_changes = trend_changes;
 }
 
+/* One of the signs stays, and the other nearly: by itself a sign may stay for having seen nothing yet, as the sizes of
+ * a pile in its first iterations. */
+static bool is_settled(const perp_convex_workspace *c)
+{
+    enum { MOSTLY = 8, FEW = 16 };
+    const bool one = c->trend_changes == 0 || c->size_changes == 0;
+    return one && c->trend_changes + c->size_changes <= FEW + c->m / MOSTLY;
+}
+
 /* One predictor-corrector step; returns its length, 0 where numbers failed. `near`: the active set is of interest. */
 static double iterate(perp_convex_workspace *c, double centre, bool near)
 {
@@ -337,6 +346,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
     refresh_residuals(c);
     memset(c->part, 2, (size_t)c->m);
     memset(c->sized, 2, (size_t)c->m);
+    c->size_changes = c->trend_changes = c->m; /* not watched yet */
     for (int k = 0; k < attempt->iterations; k++) {
         if (perp_convex_cancelled(c)) {
             return PERP_OUTCOME_CANCELLED;
@@ -346,7 +356,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
         if (!(error <= DBL_MAX)) {
             break;
         }
-        const bool settled = k > 0 && (c->trend_changes == 0 || c->size_changes == 0);
+        const bool settled = k > 0 && is_settled(c);
         const bool nearly = c->cone_count == 0 && error < NEARLY && c->trend_changes <= FLICKER;
         if (error < polish_below && (settled || nearly || since_good > 0)) {
             if (polish(c, error, settled || since_good > 0)) {
