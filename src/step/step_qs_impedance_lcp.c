@@ -5,7 +5,7 @@
 
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
-    return perp_rigid_step(qs, RIGID_LCP, RIGID_FIXED_POINT, error);
+    return perp_rigid_step(qs, RIGID_FIXED_POINT, RIGID_LCP, error);
 }
 
 static const perp_qs_law law = {
