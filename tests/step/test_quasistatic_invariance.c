@@ -335,9 +335,9 @@ typedef struct subject {
     int steps;
     bool with_inertia_only; /* without it nothing holds the objects, or nothing says where they stay */
     bool rigid;             /* on the rigid rungs too: not where motions without cost are open */
-    bool no_springs; /* but not on qs-impedance-lcp: where sticking turns to sliding on springs, the turned scene has
-                        been seen 4e-9 m off, the root of what the convex solver leaves of a product */
-    bool one_way;    /* a body is free along one axis alone: turns by quarters about z only */
+    bool
+        no_springs; /* but not on qs-impedance-lcp, which solves its LCP by pivots: the mirrored stack ends elsewhere */
+    bool one_way;   /* a body is free along one axis alone: turns by quarters about z only */
 } subject;
 
 static const subject subjects[] = {
