@@ -4,6 +4,8 @@
 
 #define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
 
+enum { DUAL_UNKNOWNS = 300, DUAL_ROWS = 6000 }; /* the dual active set is for small programs */
+
 static void lay_out(cone_program *p)
 {
     const size_t n = (size_t)p->max_n, rows = (size_t)p->max_rows, equations = (size_t)p->max_equations;
@@ -96,6 +98,9 @@ perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool mini
 
 perp_status perp_cone_program_solve_dual(cone_program *p, double tolerance, perp_convex_info *info, perp_error *error)
 {
+    if (p->n > DUAL_UNKNOWNS || p->rows > DUAL_ROWS) {
+        return perp_cone_program_solve(p, tolerance, false, info, error);
+    }
     const perp_qp problem = {.n = p->n,
                              .h = p->h,
                              .g = p->g,

@@ -32,7 +32,7 @@ double *perp_cone_program_equation(cone_program *p, double target);
 perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool minimum_norm, perp_convex_info *info,
                                     perp_error *error);
 /* The same by the dual active set, for many small programs most of which have no point: H is positive definite, and
- * every cone has one row. */
+ * every cone has one row. Large ones by the interior point all the same. */
 perp_status perp_cone_program_solve_dual(cone_program *p, double tolerance, perp_convex_info *info, perp_error *error);
 
 #endif

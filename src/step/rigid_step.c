@@ -133,7 +133,7 @@ void perp_rigid_close(perp_quasistatic *qs)
     perp_cone_program_close(&s->program);
     perp_friction_workspace_free(s->friction);
     perp_lcp_workspace_free(s->lcp);
-    perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->kept};
+    perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->kept, &s->modes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         perp_qs_block_free(&qs->allocator, blocks[i]);
     }
@@ -366,6 +366,9 @@ perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
     perp_status status = perp_rigid_smallest_motion(qs, error);
     if (status == PERP_STATUS_OK) {
         status = perp_rigid_least_forces(qs, error);
+    }
+    if (status == PERP_STATUS_OK && !qs->info->several && !qs->law->instant) {
+        status = perp_rigid_glance(qs, error);
     }
     perp_rigid_hand_over(qs);
     return status;

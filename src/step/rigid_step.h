@@ -52,6 +52,8 @@ typedef struct rigid_step {
     double *m, *q, *z, *w, *ray;
     bool *free;
 
+    perp_qs_block modes; /* of the search through modes */
+
     int kept_count, kept_capacity; /* the last accepted step's normal forces, N */
     perp_qs_block kept;
     perp_contact *kept_contact;
@@ -131,11 +133,14 @@ void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const per
 /* ---- rigid_step_explain.c ---- */
 /* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance; the search through
  * all modes, which finds an answer (OK: the step is finished, a fallback is counted) or proves that there is none; or
- * else `not-converged`. The search takes memory, which is given back. */
+ * else `not-converged`. */
 perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error);
 
 /* ---- rigid_step_modes.c ---- */
 /* All modes. `decided`: the step is finished (OK), or there is no answer (`no-equilibrium`). */
 perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_error *error);
+/* Is there an answer in which all that slides at s->point sticks instead? Then info->several is set. Few contacts, few
+ * nodes: it may not find one that there is. */
+perp_status perp_rigid_glance(perp_quasistatic *qs, perp_error *error);
 
 #endif

@@ -9,6 +9,9 @@
  * of its cone asks for u_t = 0, one on the edge for u_t along the inward normal, one in a corner for u_t in a wedge. Of
  * these v the one of least kinetic energy is taken, the paper's "lazy" system.
  *
+ * That there are others is told (`several`), and so is an answer in which what slides at hand would stick instead, as
+ * where fingers graze an object and go on: at other forces, found by the search through modes.
+ *
  * The least forces: all r that meet the law together with this v balance it, vanish where u_n > 0, lie in their cone
  * where u_t = 0, and in the part of the cone's edge that opposes u_t otherwise. Of these the one of least norm. */
 #include "step/rigid_step.h"
@@ -227,24 +230,44 @@ static bool usable(perp_outcome outcome)
            outcome == PERP_OUTCOME_ITERATION_LIMIT;
 }
 
-perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
+/* Is the smallest motion the only one that these forces allow? If not, then of two points off in opposite directions
+ * the nearest motion is another one, unless the directions happen to be normal to all of them: they are put together
+ * from unlike numbers. The program is that of the smallest motion, and s->point has it. */
+static perp_status probe_motions(perp_quasistatic *qs, perp_error *error)
+{
+    static const double FAR = 0.1, GOLDEN = 0.6180339887498949; /* of L */
+    rigid_step *s = qs->own;
+    const int n = s->qp.n;
+    perp_convex_info info;
+    for (int side = 0; side < 2 && !qs->info->several; side++) {
+        for (int i = 0; i < n; i++) {
+            const double part = GOLDEN * (i + 1) - floor(GOLDEN * (i + 1)) - 0.5;
+            s->balance[i] = s->point.x[i] + (side == 0 ? FAR : -FAR) * (part + (part < 0.0 ? -0.5 : 0.5));
+        }
+        for (int i = 0; i < n; i++) {
+            s->program.g[i] = 0.0;
+            for (int k = 0; k < n; k++) {
+                s->program.g[i] -= s->program.h[(ptrdiff_t)i * n + k] * s->balance[k];
+            }
+        }
+        const perp_status status = perp_cone_program_solve_dual(&s->program, 1e-9, &info, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        qs->info->iterations += info.iterations;
+        qs->info->several = info.outcome == PERP_OUTCOME_SOLVED && largest(n, s->program.point.x, s->point.x) > CERTAIN;
+    }
+    return PERP_STATUS_OK;
+}
+
+/* Of the motions in the program the smallest, if it meets the law. */
+static perp_status take_smallest(perp_quasistatic *qs, double before, perp_error *error)
 {
     rigid_step *s = qs->own;
     const perp_contact_qp *p = &s->qp;
-    const int room = 3 * p->contact_count + 2 * p->n;
     perp_convex_info info;
-    if (largest(p->n, s->point.x, NULL) <= AT_REST) {
-        return PERP_STATUS_OK; /* nothing is smaller than no motion */
-    }
-    perp_status status = perp_cone_program_begin(&s->program, p->n, room, room + p->n + p->equality_count, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    const double before = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
-    fill_metric(s, qs);
-    add_motion_contacts(s, qs->mu);
-    add_motion_rest(s);
-    status = perp_cone_program_solve(&s->program, 1e-3 * qs->settings->tolerance, false, &info, error);
+    const perp_status status =
+        perp_cone_program_solve(&s->program, 1e-3 * qs->settings->tolerance, false, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -258,6 +281,25 @@ perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
     qs->info->several = qs->info->several || largest(p->n, s->better.x, s->point.x) > CERTAIN;
     memcpy(s->point.x, s->better.x, (size_t)p->n * sizeof(double));
     return PERP_STATUS_OK;
+}
+
+perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    const int room = 3 * p->contact_count + 2 * p->n;
+    perp_status status = perp_cone_program_begin(&s->program, p->n, room, room + p->n + p->equality_count, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const double before = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
+    fill_metric(s, qs);
+    add_motion_contacts(s, qs->mu);
+    add_motion_rest(s);
+    if (largest(p->n, s->point.x, NULL) > AT_REST) { /* nothing is smaller than no motion */
+        status = take_smallest(qs, before, error);
+    }
+    return status == PERP_STATUS_OK ? probe_motions(qs, error) : status;
 }
 
 /* ---- the least forces -------------------------------------------------------------------------------------------- */

@@ -14,6 +14,8 @@
 enum { MAX_ROUNDS = 100, PATIENCE = 25 }; /* rounds in which the change has to halve */
 static const double SETTLED = 1e-11;      /* of F */
 static const double LOOSE = 1e-9;         /* of F: good enough where rounding keeps it from settling */
+static const double STEADY = 1e-12;       /* of L: a motion that changes by less has settled */
+static const double SETTLED_LAW = 1e-12;  /* of F and L */
 static const double RUNAWAY = 1e6;        /* of F: a jam, where every round asks for larger forces */
 
 static bool rubs(const rigid_step *s, const double *mu, int i)
@@ -153,38 +155,91 @@ static void relax(rigid_step *s, const double *mu, rigid_fixed_info *info, doubl
     }
 }
 
+/* Where normal forces are not unique, as under a box with four corners, the rounds go on though the motion has settled,
+ * since each takes the least of the forces that go with the last ones. All forces that go with this motion, friction
+ * and normal together, are a convex set: is there one? Then the step is solved. */
+static perp_status settle_forces(perp_quasistatic *qs, bool *solved, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    perp_status status = perp_rigid_least_forces(qs, error);
+    if (status == PERP_STATUS_OK) {
+        *solved = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= SETTLED_LAW;
+        status = *solved ? status : build(s, qs->mu, error); /* it took the place of the convex problem */
+    }
+    return status;
+}
+
+/* Springs make the motion as inexact as the forces: with them only a fixed point that has settled will do. */
+static bool has_springs(const perp_contact_qp *p)
+{
+    const double *block = p->hessian;
+    for (int b = 0; b < p->block_count; b++) {
+        const int size = p->block_start[b + 1] - p->block_start[b];
+        for (int i = 0; i < size * size; i++) {
+            if (*block++ != 0.0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static perp_status solve_round(perp_quasistatic *qs, bool *ended, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    perp_convex_info convex;
+    for (int i = 0, at = s->qp.n; i < s->qp.contact_count; i++) {
+        if (rubs(s, qs->mu, i)) {
+            s->program.g[at++] = qs->mu[i] * s->held[i];
+        }
+    }
+    const perp_status status = perp_cone_program_solve(&s->program, 1e-12, true, &convex, error);
+    *ended = status != PERP_STATUS_OK || convex.outcome == PERP_OUTCOME_INFEASIBLE ||
+             convex.outcome == PERP_OUTCOME_UNBOUNDED;
+    qs->info->iterations += status == PERP_STATUS_OK ? convex.iterations : 0;
+    return status;
+}
+
+/* How far the motion is from the last round's, which better.x keeps. */
+static double follow_motion(rigid_step *s)
+{
+    double most = 0.0;
+    for (int i = 0; i < s->qp.n; i++) {
+        most = fmax(most, fabs(s->point.x[i] - s->better.x[i]));
+        s->better.x[i] = s->point.x[i];
+    }
+    return most;
+}
+
 perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fixed_info *info, perp_error *error)
 {
     rigid_step *s = qs->own;
-    const perp_contact_qp *p = &s->qp;
-    perp_convex_info convex;
     perp_status status = build(s, qs->mu, error);
+    double mark = INFINITY; /* half the change at round `marked` */
+    const bool springs = has_springs(&s->qp);
+    bool ended = false;
     *solved = false;
     *info = (rigid_fixed_info){.change = INFINITY};
-    double mark = INFINITY; /* half the change at round `marked` */
-    for (int marked = 0; status == PERP_STATUS_OK && info->rounds < MAX_ROUNDS && !*solved;) {
-        for (int i = 0, at = p->n; i < p->contact_count; i++) {
-            if (rubs(s, qs->mu, i)) {
-                s->program.g[at++] = qs->mu[i] * s->held[i];
-            }
-        }
-        status = perp_cone_program_solve(&s->program, 1e-12, true, &convex, error);
-        if (status != PERP_STATUS_OK || convex.outcome == PERP_OUTCOME_INFEASIBLE ||
-            convex.outcome == PERP_OUTCOME_UNBOUNDED) {
+    for (int marked = 0, next = 2; status == PERP_STATUS_OK && info->rounds < MAX_ROUNDS && !*solved && !ended;) {
+        const double before = info->change;
+        status = solve_round(qs, &ended, error);
+        if (ended) {
             return status;
         }
-        qs->info->iterations += convex.iterations;
         info->rounds++;
         read_point(s, qs->mu);
-        const double before = info->change;
         relax(s, qs->mu, info, qs->force_unit);
+        const double moved = follow_motion(s);
         *solved = info->change <= SETTLED || (info->change <= LOOSE && info->change >= 0.5 * before);
+        if (!*solved && !springs && info->rounds >= next && moved <= STEADY) {
+            next = 2 * info->rounds;
+            status = settle_forces(qs, solved, error);
+        }
         if (info->change <= mark) {
             mark = 0.5 * info->change;
             marked = info->rounds;
-        } else if (!*solved && (info->rounds - marked > PATIENCE || info->change > RUNAWAY)) {
-            break;
         }
+        ended = info->rounds - marked > PATIENCE || info->change > RUNAWAY;
     }
     return status;
 }

@@ -5,22 +5,24 @@
  *
  * Parts of the step that no contact and no loop connects are searched one by one.
  *
- * This is no part of a step in steady state: it takes memory and gives it back. */
+ * The same search, from a node in which what slides sticks and with few nodes, finds the other answer where there are
+ * two, as when fingers graze an object. */
 #include "step/rigid_step_modes.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NODES = 1000, STACK = 4096, MAX_LEVEL = 6 };
-static const double EXACT = 1e-9; /* of F and L: an item that violates its law by less meets it */
+enum { MAX_NODES = 1000, GLANCE = 20, STACK = 512, MAX_LEVEL = 6 };
+static const double MOST_WORK = 2e8;  /* about a second */
+static const double DIFFERENT = 1e-7; /* of L: what moves by more slides */
+static const double EXACT = 1e-9;     /* of F and L: an item that violates its law by less meets it */
 
 typedef struct mode_search {
     mode_part part;
     int *part_of; /* by dof of the step */
     item_mode *stack, *node;
-    int stacked, nodes;
+    int stacked, nodes, max_nodes;
     bool unsure; /* something was left out: that there is no answer is not proven */
-    perp_qs_block block;
 } mode_search;
 
 /* ---- parts ------------------------------------------------------------------------------------------------------- */
@@ -94,22 +96,28 @@ static void fill_part(mode_search *a, const perp_contact_qp *p, int index)
     }
 }
 
-static perp_status open_search(mode_search *a, const perp_contact_qp *p, const perp_allocator *allocator,
-                               perp_error *error)
+/* The memory is the step's, and kept. */
+static perp_status open_search(mode_search *a, const perp_quasistatic *qs, int max_nodes, perp_error *error)
 {
-    const size_t n = (size_t)p->n, items = (size_t)p->contact_count + 2 * n;
+    rigid_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    const size_t n = (size_t)p->n, items = (size_t)p->contact_count + (p->lower ? 2 * n : 0);
     const size_t unknowns = n + items + (size_t)p->row_start[p->contact_count] + (size_t)p->equality_count;
+    perp_qs_block *block = &s->modes, count = {0};
     perp_status status = PERP_STATUS_OK;
+    *a = (mode_search){.max_nodes = max_nodes};
     for (int pass = 0; pass < 2 && status == PERP_STATUS_OK; pass++) {
-        a->part_of = perp_qs_take(&a->block, n, sizeof *a->part_of);
-        a->part.local = perp_qs_take(&a->block, n, sizeof *a->part.local);
-        a->part.item = perp_qs_take(&a->block, items, sizeof *a->part.item);
-        a->part.equation = perp_qs_take(&a->block, (size_t)p->equality_count, sizeof *a->part.equation);
-        a->part.program_row = perp_qs_take(&a->block, n + unknowns, sizeof *a->part.program_row);
-        a->node = perp_qs_take(&a->block, items, sizeof *a->node);
-        a->stack = perp_qs_take(&a->block, items * STACK, sizeof *a->stack);
+        perp_qs_block *from = pass == 0 ? &count : block;
+        a->part_of = perp_qs_take(from, n, sizeof *a->part_of);
+        a->part.local = perp_qs_take(from, n, sizeof *a->part.local);
+        a->part.item = perp_qs_take(from, items, sizeof *a->part.item);
+        a->part.equation = perp_qs_take(from, (size_t)p->equality_count, sizeof *a->part.equation);
+        a->part.program_row = perp_qs_take(from, n + unknowns, sizeof *a->part.program_row);
+        a->node = perp_qs_take(from, items, sizeof *a->node);
+        a->stack = perp_qs_take(from, items * STACK, sizeof *a->stack);
         if (pass == 0) {
-            status = perp_qs_block_hold(allocator, &a->block, error);
+            block->used = count.used;
+            status = perp_qs_block_hold(&qs->allocator, block, error);
         }
     }
     return status;
@@ -247,15 +255,18 @@ static int worst_item(perp_quasistatic *qs, const mode_part *part, const item_mo
 
 typedef enum { PART_FOUND, PART_NONE, PART_UNKNOWN } part_verdict;
 
-/* One answer of the part, into s->better. */
+/* One answer of the part, into s->better, from the one node that is on the stack. */
 static perp_status search_part(perp_quasistatic *qs, mode_search *a, part_verdict *verdict, perp_error *error)
 {
     rigid_step *s = qs->own;
     const mode_part *part = &a->part;
     const size_t size = (size_t)part->items;
+    const double work = (double)part->unknowns * part->unknowns * part->unknowns; /* of a node, about */
+    const int most = (int)fmin(a->max_nodes, 3.0 + MOST_WORK / (work + 1.0));
+    a->nodes = 0;
     a->stacked = 1;
-    memset(a->stack, 0, size * sizeof *a->stack);
-    while (a->stacked > 0 && a->nodes < MAX_NODES) {
+    a->unsure = false;
+    while (a->stacked > 0 && a->nodes < most) {
         relaxed_verdict relaxed;
         item_violation worst = {0};
         memcpy(a->node, a->stack + size * (size_t)--a->stacked, size * sizeof *a->node);
@@ -329,8 +340,7 @@ static perp_status search(perp_quasistatic *qs, mode_search *a, part_verdict *ve
         if (a->part_of[k] == k) {
             part_verdict own = PART_UNKNOWN;
             fill_part(a, p, k);
-            a->unsure = false;
-            a->nodes = 0;
+            memset(a->stack, 0, (size_t)a->part.items * sizeof *a->stack);
             status = search_part(qs, a, &own, error);
             *verdict = own == PART_FOUND ? *verdict : own;
         }
@@ -341,14 +351,13 @@ static perp_status search(perp_quasistatic *qs, mode_search *a, part_verdict *ve
 perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_error *error)
 {
     rigid_step *s = qs->own;
-    mode_search a = {0};
+    mode_search a;
     part_verdict verdict = PART_UNKNOWN;
-    perp_status status = open_search(&a, &s->qp, &qs->allocator, error);
+    perp_status status = open_search(&a, qs, MAX_NODES, error);
     if (status == PERP_STATUS_OK) {
         clear(&s->qp, &s->better);
         status = search(qs, &a, &verdict, error);
     }
-    perp_qs_block_free(&qs->allocator, &a.block);
     if (status != PERP_STATUS_OK || verdict == PART_NONE) {
         *decided = true;
         return status != PERP_STATUS_OK ? status : no_equilibrium(qs, error);
@@ -361,4 +370,53 @@ perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_er
     perp_rigid_copy_point(s, &s->point, &s->better);
     qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
     return perp_rigid_finish(qs, error);
+}
+
+/* ---- another answer ---------------------------------------------------------------------------------------------- */
+
+/* The node in which all that slides in s->point sticks; false: nothing slides. */
+static bool stick_instead(perp_quasistatic *qs, mode_search *a)
+{
+    rigid_step *s = qs->own;
+    bool any = false;
+    memset(a->stack, 0, (size_t)a->part.items * sizeof *a->stack);
+    perp_rigid_evaluate(s, qs->mu, &s->point);
+    for (int i = 0; i < a->part.items; i++) {
+        const mode_item *item = &a->part.item[i];
+        if (perp_rigid_item_friction(qs, item).friction) {
+            const double *u = s->u + s->qp.row_start[item->contact];
+            const int rows = s->qp.row_start[item->contact + 1] - s->qp.row_start[item->contact];
+            const bool slides = u[0] <= EXACT && hypot(u[1], rows > 2 ? u[2] : 0.0) > DIFFERENT;
+            a->stack[i].kind = slides ? MODE_STICK : MODE_UNDECIDED;
+            any = any || slides;
+        }
+    }
+    return any;
+}
+
+perp_status perp_rigid_glance(perp_quasistatic *qs, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    mode_search a;
+    perp_status status = open_search(&a, qs, GLANCE, error);
+    if (status == PERP_STATUS_OK) {
+        find_parts(a.part_of, p);
+    }
+    for (int k = 0; k < p->n && status == PERP_STATUS_OK && !qs->info->several; k++) {
+        part_verdict verdict = PART_UNKNOWN;
+        if (a.part_of[k] != k) {
+            continue;
+        }
+        fill_part(&a, p, k);
+        if (a.part.items <= GLANCE && stick_instead(qs, &a)) {
+            perp_rigid_copy_point(s, &s->better, &s->point);
+            status = search_part(qs, &a, &verdict, error);
+        }
+        if (verdict == PART_FOUND && status == PERP_STATUS_OK) {
+            const double worst = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->better));
+            qs->info->several = worst <= qs->settings->tolerance; /* its motion is another: that slid */
+        }
+    }
+    return status;
 }

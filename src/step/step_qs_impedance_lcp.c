@@ -1,5 +1,6 @@
 /* Rung `qs-impedance-lcp`: equation (6) of Pang and Tedrake (2021): `qs-lcp` with springs at impedance joints, whose
- * force K (command - q - h v) - D v stands in the balance. */
+ * force K (command - q - h v) - D v stands in the balance. Other than there the LCP comes first: on springs the fixed
+ * point may slide where there is an answer that sticks. */
 #include "step/rigid_step.h"
 #include "step/step_rungs.h"
 

@@ -1,11 +1,13 @@
 /* Rung `qs-lcp`: Model-DLC of Trinkle, Berard and Pang (2005), equations (24)-(26): no inertia, rigid contact, all
- * actuators position-controlled (impedance too), a friction pyramid, one mixed LCP per step. */
+ * actuators position-controlled (impedance too), a friction pyramid: a mixed LCP per step. Its answers are many where
+ * corners share a load, and Lemke's pivots would choose by the order of contacts; so the fixed point on normal forces
+ * comes first, which treats all alike, and the LCP where that does not settle. */
 #include "step/rigid_step.h"
 #include "step/step_rungs.h"
 
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
-    return perp_rigid_step(qs, RIGID_LCP, RIGID_FIXED_POINT, error);
+    return perp_rigid_step(qs, RIGID_FIXED_POINT, RIGID_LCP, error);
 }
 
 static const perp_qs_law law = {

@@ -334,19 +334,19 @@ typedef struct subject {
     const char *name;
     int steps;
     bool with_inertia_only; /* without it nothing holds the objects, or nothing says where they stay */
+    bool rigid;             /* on the rigid rungs too: not where motions without cost are open */
     bool
-        rigid; /* there is one answer on rungs without convexity too: not where four corners share the friction, so that
-                  which way a cube turns is open, nor where springs, taken as positions, would have to penetrate */
-    bool one_way; /* a body is free along one axis alone: turns by quarters about z only */
+        no_springs; /* but not on qs-impedance-lcp, which solves its LCP by pivots: the mirrored stack ends elsewhere */
+    bool one_way;   /* a body is free along one axis alone: turns by quarters about z only */
 } subject;
 
 static const subject subjects[] = {
     {.name = "gripper-2d", .steps = 25, .rigid = true},
     {.name = "door", .steps = 40, .rigid = true},
-    {.name = "grazing", .steps = 10, .one_way = true},
+    {.name = "grazing", .steps = 10, .rigid = true, .one_way = true},
     {.name = "pusher-1d", .steps = 1, .with_inertia_only = true, .one_way = true},
     {.name = "pusher-2d", .steps = 1, .with_inertia_only = true},
-    {.name = "cube-stack", .steps = 20},
+    {.name = "cube-stack", .steps = 20, .rigid = true, .no_springs = true},
     {.name = "fence-particle", .steps = 40, .rigid = true},
     {.name = "four-bar", .steps = 45, .rigid = true},
     {.name = "graze-then-lift", .steps = 10, .rigid = true},
@@ -428,7 +428,9 @@ static void check_all(const view *planar, const view *quarter, const view *spati
         for (int i = 0; i < perp_rung_count(); i++) {
             const perp_rung *rung = perp_rung_at(i);
             const bool inertia = strcmp(rung->name, "quasidynamic") == 0;
-            if (is_quasistatic(rung) && (is_convex(rung) ? inertia || !s->with_inertia_only : s->rigid)) {
+            const bool springs = strcmp(rung->name, "qs-impedance-lcp") == 0;
+            if (is_quasistatic(rung) &&
+                (is_convex(rung) ? inertia || !s->with_inertia_only : s->rigid && !(springs && s->no_springs))) {
                 agree = check_view(s, scene, rung, w) && agree;
             }
         }

@@ -293,6 +293,31 @@ static void test_lazy(void **unused)
     }
 }
 
+/* `several` is true of the steps that have more than one answer, and of no others: fingers that graze a disc may lift
+ * it or not under position control, and do not on springs; a particle on a frictionless plane may go anywhere; with
+ * friction the fence leads it one way. */
+static void test_several(void **unused)
+{
+    (void)unused;
+    static const char *const models[] = {"run.model=qs-ncp", "run.model=qs-opt", "run.model=qs-lcp", "run.model=qs-lp",
+                                         "run.model=qs-impedance-lcp"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        scene_run graze, slippery, rough;
+        const bool springs = strstr(models[m], "impedance") != NULL;
+        run_well(&graze, "graze-then-lift", SET(models[m], "run.cone=~"));
+        run_well(&slippery, "fence-particle",
+                 SET(models[m], "contacts.pairs.fence particle.friction=0", "contacts.pairs.plane particle.friction=0",
+                     "run.h=0.1", "run.steps=10"));
+        run_well(&rough, "fence-particle", SET(models[m], "run.h=0.1", "run.steps=10"));
+        assert_int_equal(graze.result.several, springs ? 0 : graze.result.steps);
+        assert_int_equal(slippery.result.several, slippery.result.steps);
+        assert_int_equal(rough.result.several, 0);
+        scene_run_free(&graze);
+        scene_run_free(&slippery);
+        scene_run_free(&rough);
+    }
+}
+
 /* ---- no answer --------------------------------------------------------------------------------------------------- */
 
 /* The fingers' commands enter the disc by 2 mm each in the step from 0.03 s on. */
@@ -446,12 +471,19 @@ static void test_out_of_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fence_table),   cmocka_unit_test(test_fence_closed_form),
-        cmocka_unit_test(test_opt_is_ncp),    cmocka_unit_test(test_mirrored_and_turned),
-        cmocka_unit_test(test_gripper),       cmocka_unit_test(test_impedance_lcp_is_qp_while_sticking),
-        cmocka_unit_test(test_lazy),          cmocka_unit_test(test_infeasible_command),
-        cmocka_unit_test(test_unsupported),   cmocka_unit_test(test_commands_collide),
-        cmocka_unit_test(test_jams),          cmocka_unit_test(test_repeatable_without_memory),
+        cmocka_unit_test(test_fence_table),
+        cmocka_unit_test(test_fence_closed_form),
+        cmocka_unit_test(test_opt_is_ncp),
+        cmocka_unit_test(test_mirrored_and_turned),
+        cmocka_unit_test(test_gripper),
+        cmocka_unit_test(test_impedance_lcp_is_qp_while_sticking),
+        cmocka_unit_test(test_lazy),
+        cmocka_unit_test(test_several),
+        cmocka_unit_test(test_infeasible_command),
+        cmocka_unit_test(test_unsupported),
+        cmocka_unit_test(test_commands_collide),
+        cmocka_unit_test(test_jams),
+        cmocka_unit_test(test_repeatable_without_memory),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
