@@ -16,9 +16,10 @@ for name in driven-fence screw-press arm-reach; do
     show "$perp" run "examples/$name/scene.yaml"
 done
 
-for name in gripper-2d cube-stack; do
-    show "$perp" run "examples/$name/scene.yaml"
-done
+say "Contact forces: fingers on springs close on a disc and slide down along it (events: when it touches, sticks, slips)"
+show "$perp" run examples/gripper-2d/scene.yaml
+say "Ten cubes in space, the lowest pushed from the side: the stack sticks together and slides as one"
+show "$perp" run examples/cube-stack/scene.yaml
 
 say "A mistake in a scene gets its place and a remedy:"
 sed 's/density/densty/; s/axis: \[0, 0, 1\]/axis: [0, 0, 0]/' > "$folder/door.yaml" <<'SCENE'

@@ -31,13 +31,15 @@ static void lay_out_fixed(convex_step *c, const perp_quasistatic *qs)
     TAKE(b, c->start.y_equality, 6 * qs->model->scene->loop_count);
 }
 
-/* The face problem makes an equation of every slack at most, one of every row of A, and has the loops'. */
+/* The face problem makes an equation of every slack at most, one of every row of A and of every limit, and has the
+ * loops'. */
 static void lay_out_sized(convex_step *c, const perp_quasistatic *qs)
 {
     const int contacts = c->capacity.contacts, dofs = c->capacity.dofs, slacks = c->capacity.slacks;
     const int loops = 6 * qs->model->scene->loop_count, n = qs->model->nv;
-    const size_t equations = (size_t)slacks + (size_t)n + (size_t)loops;
-    const size_t entries = (size_t)c->longest * (size_t)dofs + (size_t)qs->model->mass_size + (size_t)loops * (size_t)n;
+    const size_t equations = (size_t)slacks + 2 * (size_t)n + (size_t)loops;
+    const size_t entries =
+        (size_t)c->longest * (size_t)dofs + (size_t)qs->model->mass_size + (size_t)loops * (size_t)n + (size_t)n;
     perp_qs_block *b = &c->sized;
     TAKE(b, c->slack_start, contacts + 1);
     TAKE(b, c->ray, 3 * slacks);
