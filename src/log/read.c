@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,9 +92,8 @@ perp_status perp_log_open(const char *path, const perp_allocator *allocator, per
     (*reader)->size = (uint64_t)about.st_size;
     status = scan(reader, error);
     if (status == PERP_STATUS_BAD_INPUT && error) { /* the file is at fault, as a whole */
-        char message[sizeof error->message];
-        memcpy(message, error->message, sizeof message);
-        perp_fail(error, status, "`%.200s`: %.250s", path, message);
+        snprintf(error->file, sizeof error->file, "%s", path);
+        error->line = error->column = 1;
     }
     return status;
 }
