@@ -175,9 +175,11 @@ perp_status perp_log_load_scene(const perp_log_reader *r, perp_scene **scene, pe
 {
     const perp_log_head *head = &r->head;
     *scene = NULL;
-    if (head->file_count == 0) {
+    if (r->files_written == 0 || head->file_count != r->files_written) {
         perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, "", 0, 0, "",
-                             "the log has no scene: its run was made by a program, not from a file");
+                             r->files_written == 0
+                                 ? "the log has no scene: its run was made by a program, not from a file"
+                                 : "the log has no scene any more: it was cut, or is damaged there");
         return PERP_STATUS_BAD_INPUT;
     }
     const perp_scene_files files = {.context = (void *)head, .find = find_file};

@@ -342,13 +342,16 @@ static perp_status note_statistics(perp_log_reader *r, uint64_t at, uint64_t siz
     return status;
 }
 
-/* Chunks have steps, and the last is the one that the run's own end speaks of. */
+/* Chunks have steps, and the last is the one that the run's own end speaks of; a run that failed may have counted one
+ * more, whose contacts could not be listed. */
 static bool has_all_steps(const perp_log_reader *r)
 {
     int count, units;
     const log_step_place *steps = perp_log_steps(r, &count);
     perp_log_units(r, &units);
-    return count == 0 ? units == 0 : !r->end.known || steps[count - 1].step == r->end.steps;
+    return count == 0 ? units == 0
+                      : !r->end.known || steps[count - 1].step == r->end.steps ||
+                            (r->end.failed && steps[count - 1].step == r->end.steps - 1);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------------
