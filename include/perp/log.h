@@ -210,7 +210,8 @@ typedef struct perp_log_difference {
     char largest_of[400];
 } perp_log_difference;
 
-/* BAD_INPUT: the logs are not of one scene (other bodies, joints), so that there is nothing to compare. */
+/* Two readers, also where both are of one file. BAD_INPUT: the logs are not of one scene (other bodies, joints), so
+ * that there is nothing to compare. */
 PERP_API perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, perp_log_difference *difference,
                                       perp_error *error);
 
