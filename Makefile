@@ -58,14 +58,15 @@ lint: ## formatting, shell scripts and static analysis; changes nothing
 	@find src cli -name '*.c' | sort | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet --warnings-as-errors='*' 2>/dev/null
 	@echo 'lint: clean'
 
-fuzz: ## fuzz the readers of scenes, meshes and problems under ASan+UBSan for FUZZ_SECONDS (600); findings go to build/fuzz
+fuzz: ## fuzz the readers of scenes, meshes, problems and logs under ASan+UBSan for FUZZ_SECONDS (600); findings go to build/fuzz
 	@tools/deps.sh build test
 	@$(CONFIGURE) --preset asan-ubsan
-	@cmake --build --preset asan-ubsan --target fuzz_scene fuzz_mesh fuzz_problem fuzz_friction -- -j$(JOBS)
+	@cmake --build --preset asan-ubsan --target fuzz_scene fuzz_mesh fuzz_problem fuzz_friction fuzz_log -- -j$(JOBS)
 	@tests/fuzz/run.sh scene build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
 	@tests/fuzz/run.sh mesh build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
 	@tests/fuzz/run.sh problem build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
 	@tests/fuzz/run.sh friction build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
+	@tests/fuzz/run.sh log build/asan-ubsan/tests/bin build/fuzz $(FUZZ_SECONDS)
 
 format: ## rewrite every C file in the project's format
 	@tools/deps.sh lint

@@ -44,8 +44,8 @@ int cli_open_log(const char *path, perp_log_reader **reader)
 {
     perp_error error = {0};
     if (perp_log_open(path, NULL, reader, &error) != PERP_STATUS_OK) {
-        if (error.status == PERP_STATUS_BAD_INPUT) {
-            fprintf(stderr, "%s:1:1: %s\n", path, error.message);
+        if (error.file[0]) {
+            fprintf(stderr, "%s:%d:%d: %s\n", error.file, error.line, error.column, error.message);
             return EXIT_BAD_INPUT;
         }
         return cli_fail(error.status == PERP_STATUS_IO ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error.message);

@@ -197,19 +197,21 @@ PERP_API perp_status perp_log_export_npz(perp_log_reader *reader, const char *pa
 PERP_API perp_status perp_log_export_json(perp_log_reader *reader, perp_text_sink *sink, void *context,
                                           perp_error *error);
 
-/* Where two logs differ, bit by bit. Timing is not compared, nor is where the logs come from. */
+/* Where two logs differ: in any bit, but for the sign of a zero. Timing is not compared, nor are residuals and
+ * iterations, nor is where the logs come from. */
 typedef struct perp_log_difference {
     bool equal;         /* the same steps with the same bits */
     int first_step;     /* the first that differs; -1: none */
     char first[400];    /* what differs there: "q ball.x: 1 against 2" */
     int steps_compared; /* that both have */
     int steps_only[2];  /* that only one has */
-    double largest; /* |difference| of any number of q, v or a contact's phi, fn, ft, slip; infinite: not comparable */
+    double largest;     /* |difference| of any number of q, v or a contact's phi, fn, ft, slip; 0: none */
     int largest_step;
     char largest_of[400];
 } perp_log_difference;
 
-/* BAD_INPUT: the logs are not of one scene (other bodies, joints), so that there is nothing to compare. */
+/* Two readers, also where both are of one file. BAD_INPUT: the logs are not of one scene (other bodies, joints), so
+ * that there is nothing to compare. */
 PERP_API perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, perp_log_difference *difference,
                                       perp_error *error);
 

@@ -1,10 +1,362 @@
+/* A step as foxglove.SceneUpdate (docs.foxglove.dev, message schemas): one entity per body with its shapes, one for the
+ * contacts with their forces. Everything is in every message, in the frame "world", so that any time can be shown. */
 #include "log/format.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct color {
+    double r, g, b, a;
+} color;
+
+/* Okabe and Ito's colours, which most people can tell apart. */
+static const color palette[] = {{0.34, 0.71, 0.91, 0.8}, {0.90, 0.62, 0.00, 0.8}, {0.00, 0.62, 0.45, 0.8},
+                                {0.94, 0.89, 0.26, 0.8}, {0.00, 0.45, 0.70, 0.8}, {0.84, 0.37, 0.00, 0.8},
+                                {0.80, 0.47, 0.65, 0.8}};
+static const color grey = {0.6, 0.6, 0.6, 0.6};
+static const color mode_colors[] = {[PERP_CONTACT_OPEN] = {0.6, 0.6, 0.6, 1.0},
+                                    [PERP_CONTACT_STICK] = {0.00, 0.62, 0.45, 1.0},
+                                    [PERP_CONTACT_LIMIT] = {0.94, 0.89, 0.26, 1.0},
+                                    [PERP_CONTACT_SLIDE] = {0.84, 0.37, 0.00, 1.0}};
+
+/* What an entity is put together of, and how large things are. */
+typedef struct painter {
+    byte_row *row;
+    const perp_model *model;
+    const perp_kinematics *kinematics;
+    double size;  /* m: of the scene */
+    double thick; /* m: what planar shapes are drawn with */
+    const char *separator;
+} painter;
+
+static void text(painter *p, const char *constant)
+{
+    perp_bytes_text(p->row, constant);
+}
+
+static void numbers(painter *p, const char *const *keys, const double *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        text(p, i == 0 ? "{\"" : ",\"");
+        text(p, keys[i]);
+        text(p, "\":");
+        perp_bytes_real(p->row, values[i]);
+    }
+    text(p, "}");
+}
+
+static void vector(painter *p, perp_vec3 a)
+{
+    static const char *const keys[] = {"x", "y", "z"};
+    const double values[] = {a.x, a.y, a.z};
+    numbers(p, keys, values, 3);
+}
+
+static void pose(painter *p, perp_pose at)
+{
+    static const char *const keys[] = {"x", "y", "z", "w"};
+    const double rotation[] = {at.rotation.x, at.rotation.y, at.rotation.z, at.rotation.w};
+    text(p, "{\"position\":");
+    vector(p, at.position);
+    text(p, ",\"orientation\":");
+    numbers(p, keys, rotation, 4);
+    text(p, "}");
+}
+
+static void paint(painter *p, color c)
+{
+    static const char *const keys[] = {"r", "g", "b", "a"};
+    const double values[] = {c.r, c.g, c.b, c.a};
+    text(p, ",\"color\":");
+    numbers(p, keys, values, 4);
+}
+
+/* A cube, sphere or cylinder by its bounding box. */
+static void solid(painter *p, perp_pose at, perp_vec3 size, color c, bool cylinder)
+{
+    text(p, p->separator);
+    text(p, "{\"pose\":");
+    pose(p, at);
+    text(p, ",\"size\":");
+    vector(p, size);
+    text(p, cylinder ? ",\"bottom_scale\":1,\"top_scale\":1" : "");
+    paint(p, c);
+    text(p, "}");
+    p->separator = ",";
+}
+
+static perp_pose shifted(perp_pose at, perp_vec3 by)
+{
+    const perp_pose inner = {perp_quat_identity(), by};
+    return perp_pose_mul(at, inner);
+}
+
+/* The rotation that takes `from` to `to`, both unit. */
+static perp_quat turn(perp_vec3 from, perp_vec3 to)
+{
+    const perp_vec3 axis = perp_vec3_cross(from, to);
+    const double sine = perp_vec3_norm(axis), cosine = perp_vec3_dot(from, to);
+    if (sine < 1e-12) {
+        perp_vec3 t, o;
+        perp_tangents(from, &t, &o);
+        return cosine > 0.0 ? perp_quat_identity() : perp_quat_from_axis_angle(t, 3.14159265358979323846);
+    }
+    return perp_quat_from_axis_angle(perp_vec3_scale(1.0 / sine, axis), atan2(sine, cosine));
+}
+
+/* ---- shapes, kind by kind: Foxglove wants them sorted
+ * ------------------------------------------------------------------ */
+
+static void cubes_of(painter *p, const perp_shape *s, perp_pose at, color c)
+{
+    const bool planar = p->model->planar;
+    if (s->kind == PERP_SHAPE_BOX) {
+        solid(p, at, perp_vec3_make(s->size.x, s->size.y, planar ? p->thick : s->size.z), c, false);
+    } else if (s->kind == PERP_SHAPE_CAPSULE && planar) {
+        solid(p, at, perp_vec3_make(s->length, 2.0 * s->radius, p->thick), c, false);
+    } else if (s->kind == PERP_SHAPE_PLANE || s->kind == PERP_SHAPE_HALFPLANE) { /* a slab below its surface */
+        const double slab = 0.02 * p->size;
+        perp_pose inner = {turn(perp_vec3_make(0, 0, 1), s->normal),
+                           perp_vec3_scale(s->offset - 0.5 * slab, s->normal)};
+        perp_vec3 size = perp_vec3_make(2.0 * p->size, 2.0 * p->size, slab);
+        if (planar) {
+            inner.rotation = turn(perp_vec3_make(0, 1, 0), s->normal);
+            size = perp_vec3_make(2.0 * p->size, slab, p->thick);
+        }
+        solid(p, perp_pose_mul(at, inner), size, c, false);
+    }
+}
+
+static void spheres_of(painter *p, const perp_shape *s, perp_pose at, color c)
+{
+    const double d = 2.0 * s->radius, dot = 0.02 * p->size;
+    if (s->kind == PERP_SHAPE_SPHERE) {
+        solid(p, at, perp_vec3_make(d, d, d), c, false);
+    } else if (s->kind == PERP_SHAPE_POINT) {
+        solid(p, at, perp_vec3_make(dot, dot, dot), c, false);
+    } else if (s->kind == PERP_SHAPE_ELLIPSOID) {
+        solid(p, at, perp_vec3_scale(2.0, s->size), c, false);
+    } else if (s->kind == PERP_SHAPE_CAPSULE && !p->model->planar) {
+        for (int side = -1; side <= 1; side += 2) {
+            solid(p, shifted(at, perp_vec3_make(0, 0, 0.5 * side * s->length)), perp_vec3_make(d, d, d), c, false);
+        }
+    }
+}
+
+static void cylinders_of(painter *p, const perp_shape *s, perp_pose at, color c)
+{
+    const double d = 2.0 * s->radius;
+    if (s->kind == PERP_SHAPE_CYLINDER || (s->kind == PERP_SHAPE_CAPSULE && !p->model->planar)) {
+        solid(p, at, perp_vec3_make(d, d, s->length), c, true);
+    } else if (s->kind == PERP_SHAPE_DISC) {
+        solid(p, at, perp_vec3_make(d, d, p->thick), c, true);
+    } else if (s->kind == PERP_SHAPE_CAPSULE) {
+        for (int side = -1; side <= 1; side += 2) {
+            solid(p, shifted(at, perp_vec3_make(0.5 * side * s->length, 0, 0)), perp_vec3_make(d, d, p->thick), c,
+                  true);
+        }
+    }
+}
+
+static void begin_lines(painter *p, perp_pose at)
+{
+    text(p, p->separator);
+    text(p, "{\"type\":1,\"pose\":"); /* a closed line */
+    pose(p, at);
+    text(p, ",\"thickness\":2,\"scale_invariant\":true,\"points\":[");
+}
+
+static void end_lines(painter *p, color c)
+{
+    text(p, "]");
+    paint(p, c);
+    text(p, ",\"colors\":[],\"indices\":[]}");
+    p->separator = ",";
+}
+
+static void lines_of(painter *p, const perp_shape *s, perp_pose at, color c)
+{
+    enum { SEGMENTS = 32 };
+    if (s->kind == PERP_SHAPE_POLYGON) {
+        begin_lines(p, at);
+        for (int i = 0; i < s->point_count; i++) {
+            text(p, i > 0 ? "," : "");
+            vector(p, s->points[i]);
+        }
+        end_lines(p, c);
+    }
+    for (int rim = 0; s->kind == PERP_SHAPE_HOLE && rim < (p->model->planar ? 1 : 2); rim++) {
+        begin_lines(p, at);
+        for (int i = 0; i < SEGMENTS; i++) {
+            const double angle = 2.0 * 3.14159265358979323846 * i / SEGMENTS;
+            text(p, i > 0 ? "," : "");
+            vector(p, perp_vec3_make(s->radius * cos(angle), s->radius * sin(angle),
+                                     p->model->planar ? 0.0 : (rim - 0.5) * s->length));
+        }
+        end_lines(p, c);
+    }
+}
+
+static void triangles_of(painter *p, const perp_shape *s, perp_pose at, color c)
+{
+    if (s->kind != PERP_SHAPE_MESH) {
+        return;
+    }
+    text(p, p->separator);
+    text(p, "{\"pose\":");
+    pose(p, at);
+    text(p, ",\"points\":[");
+    for (int i = 0; i < s->hull_point_count; i++) {
+        text(p, i > 0 ? "," : "");
+        vector(p, s->hull_points[i]);
+    }
+    text(p, "]");
+    paint(p, c);
+    text(p, ",\"colors\":[],\"indices\":[");
+    for (int i = 0; i < 3 * s->hull_triangle_count; i++) {
+        text(p, i > 0 ? "," : "");
+        perp_bytes_integer(p->row, s->hull_triangles[i]);
+    }
+    text(p, "]}");
+    p->separator = ",";
+}
+
+/* ---- entities
+ * --------------------------------------------------------------------------------------------------------- */
+
+static void begin_entity(painter *p, double t, const char *kind, const char *name)
+{
+    const uint64_t time = perp_log_time(t);
+    text(p, "{\"timestamp\":{\"sec\":");
+    perp_bytes_integer(p->row, (long long)(time / 1000000000u));
+    text(p, ",\"nsec\":");
+    perp_bytes_integer(p->row, (long long)(time % 1000000000u));
+    text(p, "},\"frame_id\":\"world\",\"id\":");
+    char id[PERP_SCENE_MAX_NAME + 16];
+    snprintf(id, sizeof id, "%s%.*s", kind, PERP_SCENE_MAX_NAME, name);
+    perp_bytes_quoted(p->row, id);
+    text(p, ",\"lifetime\":{\"sec\":0,\"nsec\":0},\"frame_locked\":false");
+}
+
+static void body_entity(painter *p, double t, int body)
+{
+    static const struct {
+        const char *key;
+        void (*of)(painter *p, const perp_shape *s, perp_pose at, color c);
+    } kinds[] = {{",\"cubes\":[", cubes_of},
+                 {"],\"spheres\":[", spheres_of},
+                 {"],\"cylinders\":[", cylinders_of},
+                 {"],\"lines\":[", lines_of},
+                 {"],\"triangles\":[", triangles_of}};
+    const perp_body *b = &p->model->scene->bodies[body];
+    const color c = p->model->links[body].tree < 0 ? grey : palette[(size_t)body % (sizeof palette / sizeof *palette)];
+    begin_entity(p, t, "body ", b->name);
+    text(p, ",\"metadata\":[],\"arrows\":[]");
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        text(p, kinds[k].key);
+        p->separator = "";
+        for (int i = 0; i < b->shape_count; i++) {
+            kinds[k].of(p, &b->shapes[i], perp_pose_mul(p->kinematics->pose[body], b->shapes[i].pose.pose), c);
+        }
+    }
+    text(p, "],\"texts\":[],\"models\":[]}");
+}
+
+/* Metres of arrow per newton: the weight of all that moves, or 1 N where there is less, is a third of the scene. */
+static double arrow_scale(const painter *p)
+{
+    double mass = 0.0;
+    for (int i = 0; i < p->model->body_count; i++) {
+        mass += p->model->links[i].tree >= 0 ? p->model->links[i].mass : 0.0;
+    }
+    const double weight = mass * perp_vec3_norm(p->model->scene->gravity);
+    return p->size / 3.0 / fmax(weight, 1.0);
+}
+
+static void arrow(painter *p, const perp_contact_record *record, double length)
+{
+    const perp_vec3 direction = perp_vec3_normalise(record->force_on_b);
+    const double head = 0.02 * p->size, shaft = 0.4 * head;
+    const perp_pose at = {turn(perp_vec3_make(1, 0, 0), direction), perp_contact_midpoint(&record->contact)};
+    static const char *const keys[] = {
+        "\"shaft_length\":", "\"shaft_diameter\":", "\"head_length\":", "\"head_diameter\":"};
+    const double values[] = {fmax(length - head, 0.0), shaft, fmin(head, length), head};
+    text(p, p->separator);
+    text(p, "{\"pose\":");
+    pose(p, at);
+    for (int i = 0; i < 4; i++) {
+        text(p, ",");
+        text(p, keys[i]);
+        perp_bytes_real(p->row, values[i]);
+    }
+    paint(p, mode_colors[record->mode]);
+    text(p, "}");
+    p->separator = ",";
+}
+
+static void contacts_entity(painter *p, double t, const perp_step_info *info)
+{
+    const double scale = arrow_scale(p), dot = 0.012 * p->size;
+    char value[64];
+    snprintf(value, sizeof value, "%.6g m per N", scale);
+    begin_entity(p, t, "contacts", "");
+    text(p, ",\"metadata\":[{\"key\":\"arrows\",\"value\":");
+    perp_bytes_quoted(p->row, value);
+    text(p, "}],\"arrows\":[");
+    p->separator = "";
+    for (int i = 0; i < info->contact_count; i++) {
+        const double length = scale * perp_vec3_norm(info->contacts[i].force_on_b);
+        if (length > 1e-6 * p->size) {
+            arrow(p, &info->contacts[i], length);
+        }
+    }
+    text(p, "],\"cubes\":[],\"spheres\":[");
+    p->separator = "";
+    for (int i = 0; i < info->contact_count; i++) {
+        const perp_pose at = {perp_quat_identity(), perp_contact_midpoint(&info->contacts[i].contact)};
+        solid(p, at, perp_vec3_make(dot, dot, dot), mode_colors[info->contacts[i].mode], false);
+    }
+    text(p, "],\"cylinders\":[],\"lines\":[],\"triangles\":[],\"texts\":[],\"models\":[]}");
+}
+
+/* How far shapes reach from their body's origin; planes and holes have no end of their own. */
+static double reach_of(const perp_shape *s)
+{
+    double reach = 0.0;
+    const bool endless = s->kind == PERP_SHAPE_PLANE || s->kind == PERP_SHAPE_HALFPLANE;
+    const perp_vec3 *points = s->kind == PERP_SHAPE_MESH ? s->hull_points : s->points;
+    const int count = s->kind == PERP_SHAPE_MESH ? s->hull_point_count : s->point_count;
+    for (int i = 0; i < count; i++) {
+        reach = fmax(reach, perp_vec3_norm(points[i]));
+    }
+    return endless ? 0.0
+                   : perp_vec3_norm(s->pose.pose.position) +
+                         fmax(reach, fmax(s->radius + 0.5 * s->length, perp_vec3_norm(s->size)));
+}
+
+/* A length for what has none: the scene as it is written, so that it is the same in every step. */
+static double scene_size(const perp_model *model)
+{
+    double size = 0.0;
+    for (int i = 0; i < model->body_count; i++) {
+        const perp_body *b = &model->scene->bodies[i];
+        for (int k = 0; k < b->shape_count; k++) {
+            size = fmax(size, perp_vec3_norm(b->pose.pose.position) + reach_of(&b->shapes[k]));
+        }
+    }
+    return size > 0.0 && isfinite(size) ? size : 1.0;
+}
+
 void perp_log_put_scene(byte_row *row, const perp_model *model, const perp_kinematics *kinematics, double t,
                         const perp_step_info *info)
 {
-    (void)row;
-    (void)model;
-    (void)kinematics;
-    (void)t;
-    (void)info;
+    painter p = {.row = row, .model = model, .kinematics = kinematics, .size = scene_size(model)};
+    p.thick = 0.05 * p.size;
+    text(&p, "{\"deletions\":[],\"entities\":[");
+    for (int i = 0; i < model->body_count; i++) {
+        body_entity(&p, t, i);
+        text(&p, ",");
+    }
+    contacts_entity(&p, t, info);
+    text(&p, "]}");
 }

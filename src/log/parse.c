@@ -449,6 +449,7 @@ perp_status perp_log_parse_head(perp_log_reader *r, byte_view map, perp_error *e
     head->h = strtod(h, &end);
     expect(&p, end != h && *end == '\0' && isfinite(head->h), "h");
     head->steps_asked = find_whole(&p, map, "steps", INT_MAX);
+    r->files_written = find_whole(&p, map, "files", INT_MAX);
     head->change_count = find_whole(&p, map, "changes", (long)(map.left / 8));
     const char **changes = TAKE(&p, const char *, head->change_count);
     for (int i = 0; i < head->change_count && working(&p); i++) {

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -91,9 +92,8 @@ perp_status perp_log_open(const char *path, const perp_allocator *allocator, per
     (*reader)->size = (uint64_t)about.st_size;
     status = scan(reader, error);
     if (status == PERP_STATUS_BAD_INPUT && error) { /* the file is at fault, as a whole */
-        char message[sizeof error->message];
-        memcpy(message, error->message, sizeof message);
-        perp_fail(error, status, "`%.200s`: %.250s", path, message);
+        snprintf(error->file, sizeof error->file, "%s", path);
+        error->line = error->column = 1;
     }
     return status;
 }
@@ -175,9 +175,11 @@ perp_status perp_log_load_scene(const perp_log_reader *r, perp_scene **scene, pe
 {
     const perp_log_head *head = &r->head;
     *scene = NULL;
-    if (head->file_count == 0) {
+    if (r->files_written == 0 || head->file_count != r->files_written) {
         perp_diagnostics_add(diagnostics, PERP_SEVERITY_ERROR, "", 0, 0, "",
-                             "the log has no scene: its run was made by a program, not from a file");
+                             r->files_written == 0
+                                 ? "the log has no scene: its run was made by a program, not from a file"
+                                 : "the log has no scene any more: it was cut, or is damaged there");
         return PERP_STATUS_BAD_INPUT;
     }
     const perp_scene_files files = {.context = (void *)head, .find = find_file};

@@ -56,6 +56,7 @@ struct perp_log_reader {
     perp_log_head head;
     perp_log_extent extent;
     perp_log_end end;
+    int files_written; /* that the head speaks of */
     perp_name_table bodies, entries;
     byte_row places; /* log_record_place */
     byte_row topics; /* channel ids as they are in this file: pairs of int: id, log_channel */

@@ -326,6 +326,34 @@ static perp_status note_metadata(perp_log_reader *r, uint64_t at, perp_error *er
     return PERP_STATUS_OK;
 }
 
+/* How many chunks there should be: one whose opcode is damaged looks like a record of somebody else's. */
+static perp_status note_statistics(perp_log_reader *r, uint64_t at, uint64_t size, perp_error *error)
+{
+    unsigned char content[26] = {0}; /* messages, schemas, channels, attachments, metadata, chunks */
+    int units;
+    perp_log_units(r, &units);
+    if (size < sizeof content) {
+        r->gap = true;
+        return PERP_STATUS_OK;
+    }
+    const perp_status status = read_at(r, at + MCAP_RECORD_HEAD, content, sizeof content, error);
+    byte_view chunks = {.bytes = content + 22, .left = 4, .good = true};
+    r->gap = r->gap || perp_view_u32(&chunks) != (uint32_t)units;
+    return status;
+}
+
+/* Chunks have steps, and the last is the one that the run's own end speaks of; a run that failed may have counted one
+ * more, whose contacts could not be listed. */
+static bool has_all_steps(const perp_log_reader *r)
+{
+    int count, units;
+    const log_step_place *steps = perp_log_steps(r, &count);
+    perp_log_units(r, &units);
+    return count == 0 ? units == 0
+                      : !r->end.known || steps[count - 1].step == r->end.steps ||
+                            (r->end.failed && steps[count - 1].step == r->end.steps - 1);
+}
+
 /* ---- the file ------------------------------------------------------------------------------------------------------
  */
 
@@ -334,6 +362,9 @@ static perp_status note_record(perp_log_reader *r, unsigned opcode, uint64_t at,
 {
     const bool wanted = opcode == MCAP_CHANNEL || opcode == MCAP_CHUNK || opcode == MCAP_MESSAGE_INDEX ||
                         opcode == MCAP_ATTACHMENT || opcode == MCAP_METADATA;
+    if (r->ended && opcode == MCAP_STATISTICS) {
+        return note_statistics(r, at, size, error);
+    }
     if (!wanted || r->ended) {
         r->ended = r->ended || opcode == MCAP_DATA_END;
         return PERP_STATUS_OK;
@@ -415,7 +446,7 @@ perp_status perp_log_scan(perp_log_reader *r, perp_error *error)
     }
     r->extent.size = r->size;
     r->extent.tail = closed ? 0 : rest;
-    r->extent.complete = closed && r->ended && r->extent.damaged == 0 && !r->gap;
     perp_log_steps(r, &r->extent.step_count);
+    r->extent.complete = closed && r->ended && r->extent.damaged == 0 && !r->gap && has_all_steps(r);
     return status;
 }

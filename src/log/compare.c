@@ -1,0 +1,170 @@
+/* Where two logs differ. Bits count for "equal"; the largest difference is in the numbers' own units. */
+#include "log/read.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct comparison {
+    const perp_log_head *head;
+    perp_log_difference *d;
+    int step;
+} comparison;
+
+/* Bits, but for the sign of a zero, which is no difference that can be seen. */
+static bool same(double x, double y)
+{
+    return x == y;
+}
+
+static void note_first(comparison *c, const char *what)
+{
+    if (c->d->equal) {
+        c->d->equal = false;
+        c->d->first_step = c->step;
+        snprintf(c->d->first, sizeof c->d->first, "%s", what);
+    }
+}
+
+static void note_numbers(comparison *c, const char *what, double x, double y)
+{
+    char text[400];
+    if (same(x, y)) {
+        return;
+    }
+    snprintf(text, sizeof text, "%.300s: %.17g against %.17g", what, x, y);
+    note_first(c, text);
+    if (fabs(x - y) > c->d->largest) {
+        c->d->largest = fabs(x - y);
+        c->d->largest_step = c->step;
+        memcpy(c->d->largest_of, text, sizeof c->d->largest_of);
+    }
+}
+
+static void compare_entries(comparison *c, const perp_log_step *a, const perp_log_step *b)
+{
+    for (int i = 0; i < c->head->entry_count; i++) {
+        const perp_log_entry *e = &c->head->entries[i];
+        char what[200];
+        for (int k = 0; k < e->nq; k++) {
+            snprintf(what, sizeof what, "q %.150s[%d]", e->name, k);
+            note_numbers(c, what, a->q[e->q_start + k], b->q[e->q_start + k]);
+        }
+        for (int k = 0; k < e->nv; k++) {
+            snprintf(what, sizeof what, "v %.150s[%d]", e->name, k);
+            note_numbers(c, what, a->v[e->v_start + k], b->v[e->v_start + k]);
+        }
+    }
+}
+
+static bool same_identity(const perp_contact *x, const perp_contact *y)
+{
+    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
+           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
+           x->feature_b == y->feature_b;
+}
+
+static void contact_name(const comparison *c, const perp_contact *contact, char *text, size_t size)
+{
+    char feature[64];
+    perp_contact_feature_text(contact, feature, sizeof feature);
+    snprintf(text, size, "%.100s %.100s %s", c->head->bodies[contact->a], c->head->bodies[contact->b], feature);
+}
+
+static void compare_contact(comparison *c, const perp_contact_record *x, const perp_contact_record *y)
+{
+    const struct {
+        const char *name;
+        double x, y;
+    } parts[] = {{"phi", x->contact.phi, y->contact.phi}, {"fn", x->fn, y->fn},
+                 {"ft[0]", x->ft[0], y->ft[0]},           {"ft[1]", x->ft[1], y->ft[1]},
+                 {"slip[0]", x->slip[0], y->slip[0]},     {"slip[1]", x->slip[1], y->slip[1]}};
+    char name[280], what[300];
+    contact_name(c, &x->contact, name, sizeof name);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        snprintf(what, sizeof what, "%s of %s", parts[i].name, name);
+        note_numbers(c, what, parts[i].x, parts[i].y);
+    }
+    if (x->mode != y->mode) {
+        char text[400];
+        snprintf(text, sizeof text, "mode of %s: %s against %s", name, perp_contact_mode_name(x->mode),
+                 perp_contact_mode_name(y->mode));
+        note_first(c, text);
+    }
+}
+
+static void compare_contacts(comparison *c, const perp_step_info *a, const perp_step_info *b)
+{
+    const int fewer = a->contact_count < b->contact_count ? a->contact_count : b->contact_count;
+    for (int i = 0; i < fewer; i++) {
+        const perp_contact *x = &a->contacts[i].contact, *y = &b->contacts[i].contact;
+        if (!same_identity(x, y)) {
+            char names[2][280], text[400];
+            contact_name(c, x, names[0], sizeof names[0]);
+            contact_name(c, y, names[1], sizeof names[1]);
+            snprintf(text, sizeof text, "contact %d: %.180s against %.180s", i, names[0], names[1]);
+            note_first(c, text);
+            return; /* what follows are other contacts */
+        }
+        compare_contact(c, &a->contacts[i], &b->contacts[i]);
+    }
+    if (a->contact_count != b->contact_count) {
+        char text[80];
+        snprintf(text, sizeof text, "%d contacts against %d", a->contact_count, b->contact_count);
+        note_first(c, text);
+    }
+}
+
+static bool comparable(const perp_log_head *a, const perp_log_head *b)
+{
+    bool good = a->body_count == b->body_count && a->entry_count == b->entry_count && a->planar == b->planar;
+    for (int i = 0; good && i < a->body_count; i++) {
+        good = strcmp(a->bodies[i], b->bodies[i]) == 0;
+    }
+    for (int i = 0; good && i < a->entry_count; i++) {
+        good = strcmp(a->entries[i].name, b->entries[i].name) == 0 && a->entries[i].nq == b->entries[i].nq &&
+               a->entries[i].nv == b->entries[i].nv;
+    }
+    return good;
+}
+
+static perp_status compare_step(comparison *c, perp_log_reader *a, int i, perp_log_reader *b, int k, perp_error *error)
+{
+    perp_log_step x, y;
+    perp_status status = perp_log_read(a, i, &x, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_log_read(b, k, &y, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        c->step = x.step;
+        c->d->steps_compared++;
+        note_numbers(c, "t", x.t, y.t);
+        compare_entries(c, &x, &y);
+        compare_contacts(c, &x.info, &y.info);
+    }
+    return status;
+}
+
+perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, perp_log_difference *difference, perp_error *error)
+{
+    int count_a, count_b;
+    const log_step_place *steps_a = perp_log_steps(a, &count_a), *steps_b = perp_log_steps(b, &count_b);
+    comparison c = {.head = &a->head, .d = difference};
+    *difference = (perp_log_difference){.equal = true, .first_step = -1, .largest_step = -1};
+    if (!comparable(&a->head, &b->head)) {
+        return perp_fail(
+            error, PERP_STATUS_BAD_INPUT,
+            "the logs are not of one scene: their bodies or joints differ, so there is nothing to compare");
+    }
+    perp_status status = PERP_STATUS_OK;
+    for (int i = 0, k = 0; (i < count_a || k < count_b) && status == PERP_STATUS_OK;) {
+        if (i < count_a && k < count_b && steps_a[i].step == steps_b[k].step) {
+            status = compare_step(&c, a, i++, b, k++, error);
+        } else {
+            const bool only_b = i == count_a || (k < count_b && steps_b[k].step < steps_a[i].step);
+            c.step = only_b ? steps_b[k++].step : steps_a[i++].step;
+            difference->steps_only[only_b]++;
+            note_first(&c, only_b ? "a step that only the second log has" : "a step that only the first log has");
+        }
+    }
+    return status;
+}

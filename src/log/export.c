@@ -1,0 +1,172 @@
+/* A log as CSV and as JSON. */
+#include "log/read.h"
+
+#include <perp/trace.h>
+
+#include <string.h>
+
+/* ---- CSV: what `perp run --csv` would have written, by the same code ---- */
+
+static perp_status write_csv(perp_log_reader *r, const perp_model *model, const char *folder, perp_error *error)
+{
+    perp_csv *csv = NULL;
+    perp_state state;
+    perp_status status = perp_state_create(model, &r->allocator, &state, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    status = perp_csv_open(model, folder, &csv, error);
+    bool writing = true;
+    for (int i = 0; i < r->extent.step_count && status == PERP_STATUS_OK && writing; i++) {
+        perp_log_step step;
+        status = perp_log_read(r, i, &step, error);
+        if (status == PERP_STATUS_OK) {
+            status = perp_log_state(r, &step, model, &state, error);
+        }
+        writing = status == PERP_STATUS_OK && perp_csv_observe(csv, step.step, &state, &step.info);
+    }
+    perp_state_free(&state);
+    if (status != PERP_STATUS_OK) {
+        perp_csv_abandon(csv);
+        return status;
+    }
+    return perp_csv_commit(csv, error); /* fails with the system's reason where a write did */
+}
+
+perp_status perp_log_export_csv(perp_log_reader *r, const char *folder, perp_error *error)
+{
+    perp_diagnostics *diagnostics = r->allocator.allocate(r->allocator.context, sizeof *diagnostics);
+    perp_scene *scene = NULL;
+    perp_model *model = NULL;
+    if (!diagnostics) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while exporting a log");
+    }
+    memset(diagnostics, 0, sizeof *diagnostics);
+    perp_status status = perp_log_load_scene(r, &scene, diagnostics);
+    if (status != PERP_STATUS_OK) {
+        perp_diagnostics_first_error(diagnostics, status, error);
+    } else {
+        status = perp_model_build(scene, &r->allocator, &model, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = write_csv(r, model, folder, error);
+    }
+    perp_model_free(model);
+    perp_scene_free(scene);
+    r->allocator.release(r->allocator.context, diagnostics);
+    return status;
+}
+
+/* ---- JSON
+ * ------------------------------------------------------------------------------------------------------------ */
+
+static void put_head(byte_row *row, const perp_log_head *head, const perp_log_extent *extent)
+{
+    const struct {
+        const char *key, *text;
+    } words[] = {{"{\"version\":", head->version},
+                 {",\"build\":", head->build},
+                 {",\"scene\":", head->scene},
+                 {",\"scene_hash\":", head->scene_hash},
+                 {",\"model\":", head->model}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        perp_bytes_text(row, words[i].key);
+        perp_bytes_quoted(row, words[i].text);
+    }
+    perp_bytes_text(row, ",\"h\":");
+    perp_bytes_real(row, head->h);
+    perp_bytes_text(row, ",\"steps_asked\":");
+    perp_bytes_integer(row, head->steps_asked);
+    perp_bytes_text(row, head->planar ? ",\"planar\":true" : ",\"planar\":false");
+    perp_bytes_text(row, extent->complete ? ",\"complete\":true" : ",\"complete\":false");
+    perp_bytes_text(row, ",\"tail\":");
+    perp_bytes_integer(row, (long long)extent->tail);
+    perp_bytes_text(row, ",\"damaged\":");
+    perp_bytes_integer(row, extent->damaged);
+    perp_bytes_text(row, ",\"changes\":[");
+    for (int i = 0; i < head->change_count; i++) {
+        perp_bytes_text(row, i > 0 ? "," : "");
+        perp_bytes_quoted(row, head->changes[i]);
+    }
+    perp_bytes_text(row, "],\"bodies\":[");
+    for (int i = 0; i < head->body_count; i++) {
+        perp_bytes_text(row, i > 0 ? "," : "");
+        perp_bytes_quoted(row, head->bodies[i]);
+    }
+    perp_bytes_text(row, "],\"steps\":[");
+}
+
+/* The messages of a step as they stand in the file, after they were read and found to be what they should be. */
+static perp_status put_step(perp_log_reader *r, int index, byte_row *row, perp_error *error)
+{
+    static const struct {
+        log_channel channel;
+        const char *key;
+    } parts[] = {{LOG_STATE, "{\"state\":"}, {LOG_CONTACTS, ",\"contacts\":"}, {LOG_INFO, ",\"info\":"}};
+    int count;
+    perp_log_step step;
+    const perp_status status = perp_log_read(r, index, &step, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const log_step_place *place = &perp_log_steps(r, &count)[index];
+    perp_bytes_text(row, index > 0 ? ",\n" : "\n");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const log_message *message = &place->messages[parts[i].channel];
+        perp_bytes_text(row, parts[i].key);
+        perp_bytes_put(row, r->plain.bytes + message->offset, message->size);
+    }
+    perp_bytes_text(row, "}");
+    return PERP_STATUS_OK;
+}
+
+static void put_end(byte_row *row, const perp_log_end *end)
+{
+    perp_bytes_text(row, "\n],\"status\":");
+    perp_bytes_quoted(row, !end->known ? "unknown" : end->failed ? "error" : "ok");
+    if (end->known) {
+        perp_bytes_text(row, ",\"hash\":");
+        perp_bytes_quoted(row, end->hash);
+    }
+    if (end->failed) {
+        perp_bytes_text(row, ",\"error\":{\"code\":");
+        perp_bytes_quoted(row, end->code);
+        perp_bytes_text(row, ",\"message\":");
+        perp_bytes_quoted(row, end->message);
+        perp_bytes_text(row, "}");
+    }
+    perp_bytes_text(row, "}");
+}
+
+/* Hands the row over and empties it. */
+static perp_status hand_on(byte_row *row, perp_text_sink *sink, void *context, perp_error *error)
+{
+    perp_bytes_u8(row, 0);
+    if (row->failed) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while exporting a log");
+    }
+    sink(context, (const char *)row->bytes);
+    perp_bytes_clear(row);
+    return PERP_STATUS_OK;
+}
+
+perp_status perp_log_export_json(perp_log_reader *r, perp_text_sink *sink, void *context, perp_error *error)
+{
+    byte_row row = {.allocator = &r->allocator};
+    perp_plain_locale_enter(&r->locale);
+    put_head(&row, &r->head, &r->extent);
+    perp_plain_locale_leave(&r->locale);
+    perp_status status = hand_on(&row, sink, context, error);
+    for (int i = 0; i < r->extent.step_count && status == PERP_STATUS_OK; i++) {
+        status = put_step(r, i, &row, error);
+        if (status == PERP_STATUS_OK) {
+            status = hand_on(&row, sink, context, error);
+        }
+    }
+    if (status == PERP_STATUS_OK) {
+        put_end(&row, &r->end);
+        status = hand_on(&row, sink, context, error);
+    }
+    perp_bytes_free(&row);
+    return status;
+}

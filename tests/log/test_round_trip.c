@@ -1,0 +1,230 @@
+/* What is written comes back with the same bits, and in the same bytes each time. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "log/bytes.h"
+#include "log_run.h"
+
+/* ---- numbers
+ * --------------------------------------------------------------------------------------------------------- */
+
+static void comes_back(double value)
+{
+    char text[PERP_REAL_TEXT];
+    const int length = perp_real_text(value, text);
+    assert_int_equal(length, strlen(text));
+    const double back = strtod(text, NULL);
+    if (memcmp(&back, &value, sizeof value) != 0) {
+        fail_msg("%a is written as %s and read as %a", value, text, back);
+    }
+}
+
+static void numbers_come_back(void **unused)
+{
+    (void)unused;
+    static const double special[] = {0.0,
+                                     -0.0,
+                                     1.0,
+                                     -1.0,
+                                     0.1,
+                                     1.0 / 3.0,
+                                     1e-5,
+                                     5e-324,
+                                     2.2250738585072014e-308,
+                                     1.7976931348623157e308,
+                                     1e15,
+                                     1e16,
+                                     123456789.0,
+                                     999999999.0,
+                                     1e9,
+                                     1e9 + 1.0,
+                                     -0.3,
+                                     1e22,
+                                     9007199254740993.0};
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) {
+        comes_back(special[i]);
+        comes_back(nextafter(special[i], INFINITY) < INFINITY ? nextafter(special[i], INFINITY) : 1.0);
+        comes_back(-special[i]);
+    }
+    perp_random random = {1};
+    for (int i = 0; i < 300000; i++) {
+        double value;
+        const uint64_t bits = perp_random_bits(&random);
+        memcpy(&value, &bits, sizeof value);
+        if (isfinite(value)) {
+            comes_back(value);
+        }
+        comes_back(perp_random_uniform(&random, -1.0, 1.0));
+        comes_back(nearbyint(perp_random_uniform(&random, -1e6, 1e6)) / 1000.0);
+    }
+}
+
+/* What a person wrote is written as it was: such texts are what logs are full of. */
+static void numbers_are_short(void **unused)
+{
+    (void)unused;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0.1, "0.1"}, {0.01, "0.01"}, {-9.81, "-9.81"}, {250.0, "250"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[PERP_REAL_TEXT];
+        perp_real_text(cases[i].value, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+/* The check value of CRC-32 (IEEE 802.3), whatever the pieces. */
+static void checksums(void **unused)
+{
+    (void)unused;
+    static const char digits[] = "123456789";
+    for (size_t cut = 0; cut <= 9; cut++) {
+        assert_true(perp_crc32(perp_crc32(0, digits, cut), digits + cut, 9 - cut) == 0xcbf43926u);
+    }
+}
+
+/* ---- whole runs
+ * ------------------------------------------------------------------------------------------------------ */
+
+static void reads_back(const char *example, const char *setting)
+{
+    const char *const settings[] = {setting, NULL};
+    log_run run;
+    memory_sink sink;
+    const perp_log_sink into = memory_sink_make(&sink);
+    log_run_load(&run, example, settings);
+    log_run_go(&run, &into, NULL);
+    assert_int_equal(run.log_status, PERP_STATUS_OK);
+    assert_int_equal(sink.syncs, 1);
+    perp_log_reader *reader;
+    assert_int_equal(perp_log_open_memory(sink.bytes, sink.size, NULL, &reader, NULL), PERP_STATUS_OK);
+    const perp_log_head *head = perp_log_reader_head(reader);
+    const perp_log_extent extent = perp_log_reader_extent(reader);
+    const perp_log_end *end = perp_log_reader_end(reader);
+    char hash[17];
+    perp_hash_text(run.result.hash, hash);
+    assert_true(extent.complete && extent.tail == 0 && extent.damaged == 0 && extent.size == sink.size);
+    assert_int_equal(extent.step_count, run.count);
+    assert_string_equal(head->version, perp_version());
+    assert_string_equal(head->model, run.scene->run.model);
+    assert_string_equal(head->files[0].bytes, run.text);
+    assert_int_equal(head->body_count, run.model->body_count);
+    assert_true(head->h == run.scene->run.h);
+    assert_true(end->known && end->failed == (run.status != PERP_STATUS_OK));
+    assert_int_equal(end->steps, run.result.steps);
+    assert_string_equal(end->hash, hash);
+    for (int i = extent.step_count - 1; i >= 0; i--) { /* backwards: random access */
+        perp_log_step step;
+        assert_int_equal(perp_log_read(reader, i, &step, NULL), PERP_STATUS_OK);
+        assert_int_equal(step.step, i);
+        assert_int_equal(perp_log_find(reader, i), i);
+        log_run_same_step(&run, reader, &step);
+    }
+    assert_int_equal(perp_log_find(reader, extent.step_count), -1);
+    perp_log_reader_free(reader);
+    memory_sink_free(&sink);
+    log_run_free(&run);
+}
+
+static void runs_come_back(void **unused)
+{
+    (void)unused;
+    reads_back("gripper-2d", "run.steps=25");
+    reads_back("fence-particle", "run.steps=30"); /* restricted friction directions */
+    reads_back("cube-stack", "run.steps=10");
+    reads_back("three-finger-grasp", "run.steps=20");
+    reads_back("arm-reach", "run.steps=20");
+    reads_back("four-bar", "run.steps=20"); /* loops */
+    reads_back("fixture-gaps", "run.model=geometric");
+    reads_back("gripper-2d", "run.model=qs-ncp"); /* ends in a failure, which is in the log */
+}
+
+/* Without timing and clock the bytes are a function of the run. */
+static void same_run_same_bytes(void **unused)
+{
+    (void)unused;
+    log_run runs[2];
+    memory_sink sinks[2];
+    for (int i = 0; i < 2; i++) {
+        perp_log_options options = log_run_options();
+        options.foxglove = true;
+        const perp_log_sink into = memory_sink_make(&sinks[i]);
+        log_run_load(&runs[i], "pivot", NULL);
+        /* the result at the end has timing: it is left out, as a killed run leaves it out */
+        perp_log_file file;
+        const perp_log_about about = log_run_about(&runs[i], &file);
+        assert_int_equal(perp_log_create_sink(&into, &about, &options, &runs[i].log, NULL), PERP_STATUS_OK);
+        assert_int_equal(perp_run(runs[i].model, &runs[i].scene->run, NULL, perp_log_observe, runs[i].log,
+                                  &runs[i].state, &runs[i].result, NULL),
+                         PERP_STATUS_OK);
+        assert_int_equal(perp_log_close(runs[i].log, NULL, NULL, NULL), PERP_STATUS_OK);
+    }
+    assert_int_equal(sinks[0].size, sinks[1].size);
+    assert_memory_equal(sinks[0].bytes, sinks[1].bytes, sinks[0].size);
+    for (int i = 0; i < 2; i++) {
+        memory_sink_free(&sinks[i]);
+        log_run_free(&runs[i]);
+    }
+}
+
+/* ---- explanations
+ * ----------------------------------------------------------------------------------------------------- */
+
+static bool explain(void *context, int step, const perp_state *state, const perp_step_info *info, int contact,
+                    char *text, size_t size)
+{
+    assert_ptr_equal(context, explain);
+    assert_true(contact < info->contact_count && state->t >= 0.0);
+    snprintf(text, size, "\"step\" %d <&\\> \xc2\xb5\t%d", step, contact);
+    return contact != 1;
+}
+
+static void explanations_come_back(void **unused)
+{
+    (void)unused;
+    log_run run;
+    memory_sink sink;
+    const perp_log_sink into = memory_sink_make(&sink);
+    perp_log_options options = log_run_options();
+    options.why = explain;
+    options.why_context = (void *)(intptr_t)explain;
+    log_run_load(&run, "gripper-2d", NULL);
+    log_run_go(&run, &into, &options);
+    perp_log_reader *reader;
+    assert_int_equal(perp_log_open_memory(sink.bytes, sink.size, NULL, &reader, NULL), PERP_STATUS_OK);
+    for (int i = 0; i < run.count; i++) {
+        perp_log_step step;
+        assert_int_equal(perp_log_read(reader, i, &step, NULL), PERP_STATUS_OK);
+        for (int k = 0; k < step.info.contact_count; k++) {
+            char expected[80];
+            snprintf(expected, sizeof expected, "\"step\" %d <&\\> \xc2\xb5\t%d", i, k);
+            if (k == 1) {
+                assert_null(step.why[k]);
+            } else {
+                assert_string_equal(step.why[k], expected);
+            }
+        }
+    }
+    perp_log_reader_free(reader);
+    memory_sink_free(&sink);
+    log_run_free(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_come_back),   cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(checksums),           cmocka_unit_test(runs_come_back),
+        cmocka_unit_test(same_run_same_bytes), cmocka_unit_test(explanations_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
