@@ -398,6 +398,8 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 10.0, 0.3, 1000},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 10.0, 0.1, 700},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 10.0, 1.0, 700},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 10.0, 0.0, 700},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 1.0, 0.0, 500},
         {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
@@ -458,7 +460,7 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
 
 void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
-    enum { FACTORISATIONS = 8000 };
+    enum { FACTORISATIONS = 9000 };
     perp_convex_workspace *c = f->convex;
     f->best_residual = INFINITY;
     f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
