@@ -110,6 +110,8 @@ typedef struct rigid_fixed_info {
 
 /* From the normal forces in s->held. */
 perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fixed_info *info, perp_error *error);
+/* Loops and limits of the step as rows of s->program over v, its first unknowns. */
+void perp_rigid_add_constraints(rigid_step *s);
 /* s->held from the last accepted step. */
 void perp_rigid_recall(perp_quasistatic *qs);
 

@@ -13,26 +13,6 @@
 
 #include <string.h>
 
-static void add_limits_and_loops(rigid_step *s)
-{
-    const perp_contact_qp *p = &s->qp;
-    for (int i = 0; i < p->equality_count; i++) {
-        double *row = perp_cone_program_equation(&s->program, p->equality_target[i]);
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            row[p->equality_dofs[k]] = p->equality_values[k];
-        }
-    }
-    for (int k = 0; k < p->n && p->lower; k++) {
-        for (int side = 0; side < 2; side++) {
-            const double bound = side == 0 ? p->lower[k] : p->upper[k], sign = side == 0 ? 1.0 : -1.0;
-            if (isfinite(bound)) {
-                perp_cone_program_cone(&s->program, 1)[k] = sign;
-                s->program.b[s->program.rows - 1] = -sign * bound;
-            }
-        }
-    }
-}
-
 /* u_n >= 0, or with `friction` (u_n, mu u_t) in the cone dual to mu D; contacts come first, in order. */
 static void add_contacts(rigid_step *s, const double *mu, bool friction)
 {
@@ -72,7 +52,7 @@ static perp_status begin(perp_quasistatic *qs, bool friction, perp_error *error)
     const perp_status status = perp_cone_program_begin(&s->program, p->n, rows, p->equality_count, error);
     if (status == PERP_STATUS_OK) {
         add_contacts(s, qs->mu, friction);
-        add_limits_and_loops(s);
+        perp_rigid_add_constraints(s);
     }
     return status;
 }

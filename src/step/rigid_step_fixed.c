@@ -46,7 +46,7 @@ static void add_potential(rigid_step *s, int i, const double *jacobian, int at)
     }
 }
 
-static void add_constraints(rigid_step *s)
+void perp_rigid_add_constraints(rigid_step *s)
 {
     const perp_contact_qp *p = &s->qp;
     for (int i = 0; i < p->equality_count; i++) {
@@ -97,7 +97,7 @@ static perp_status build(rigid_step *s, const double *mu, perp_error *error)
         }
         jacobian += (ptrdiff_t)(p->row_start[i + 1] - p->row_start[i]) * (p->dof_start[i + 1] - p->dof_start[i]);
     }
-    add_constraints(s);
+    perp_rigid_add_constraints(s);
     return PERP_STATUS_OK;
 }
 

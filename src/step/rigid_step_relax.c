@@ -10,7 +10,7 @@ static const double TURN = 6.283185307179586476925;
 /* A proof that rests on rounding is none: the weights of its rows must not exceed this, so that some row is missed by
  * at least 1 over it, in units of F and L. */
 static const double STEEPEST_PROOF = 1e7;
-static const double FINE = 1e-10, COARSE = 1e-8; /* residuals of a point: wanted, and good enough to go on from */
+static const double FINE = 1e-10, COARSE = 1e-6; /* residuals of a point: wanted, and good enough to go on from */
 
 item_friction perp_rigid_item_friction(const perp_quasistatic *qs, const mode_item *item)
 {
