@@ -1,10 +1,11 @@
 # The front door. CMakePresets.json says how each configuration is built; this file only strings the steps together.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test qualify bench deps lint fuzz format install clean
+.PHONY: help build demo test qualify kills bench deps lint fuzz format install clean
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
 QUALIFY_SEED ?= 1
+KILLS ?= 1000
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
@@ -42,6 +43,9 @@ qualify: ## the large sweeps in full, resumable (QUALIFY_SEED=1); writes docs/qu
 	@$(CONFIGURE) --preset release -DPERP_TESTS=ON
 	@cmake --build --preset release -- -j$(JOBS)
 	@python3 tools/qualify.py --seed $(QUALIFY_SEED) --jobs $(JOBS)
+
+kills: build ## kill logged runs (SIGKILL) 1,000 times (KILLS=1000) and resume them; takes most of an hour
+	@python3 tests/log/kill_and_resume.py --perp build/bin/perp --count $(KILLS)
 
 bench: ## measure speed, next to MuJoCo on the same scenes
 	@tools/deps.sh build bench

@@ -52,7 +52,8 @@ typedef struct perp_log_options {
     void *why_context;
 } perp_log_options;
 
-/* malloc, 1 MB, 0.4 s (so that what is half a second old is in the file), timing, no picture, no explanations. */
+/* malloc, 1 MB, 0.25 s (so that what is half a second old is in the file, on a busy machine too), timing, no picture,
+ * no explanations. */
 PERP_API perp_log_options perp_log_options_default(void);
 
 /* Where the bytes go. `write` is as write(2): it takes some of the bytes and returns their number, or -1 with errno

@@ -1,7 +1,6 @@
 #include "log/bytes.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
@@ -131,57 +130,6 @@ void perp_bytes_quoted(byte_row *row, const char *text)
         plain = text + 1;
     }
     perp_bytes_u8(row, '"');
-}
-
-static int whole_text(double value, char text[PERP_REAL_TEXT])
-{
-    char digits[24];
-    int count = 0, length = 0;
-    const long long number = (long long)value;
-    unsigned long long rest = (unsigned long long)(number < 0 ? -number : number);
-    do {
-        digits[count++] = (char)('0' + rest % 10);
-        rest /= 10;
-    } while (rest > 0);
-    if (number < 0) {
-        text[length++] = '-';
-    }
-    while (count > 0) {
-        text[length++] = digits[--count];
-    }
-    text[length] = '\0';
-    return length;
-}
-
-/* 17 digits always come back as the same double. Where the last two of them are next to 00 there may be a number of 15
- * that does too, such as what a person wrote; others are not worth the search. */
-int perp_real_text(double value, char text[PERP_REAL_TEXT])
-{
-    if (value == 0.0) {
-        return snprintf(text, PERP_REAL_TEXT, signbit(value) ? "-0.0" : "0");
-    }
-    if (fabs(value) < 1e9 && value == floor(value)) {
-        return whole_text(value, text);
-    }
-    const int length = snprintf(text, PERP_REAL_TEXT, "%.17g", value);
-    char digits[PERP_REAL_TEXT];
-    int count = 0;
-    for (const char *c = text; *c && *c != 'e'; c++) {
-        if (*c >= '0' && *c <= '9' && (count > 0 || *c != '0')) {
-            digits[count++] = *c;
-        }
-    }
-    const int end = count >= 17 ? 10 * (digits[15] - '0') + (digits[16] - '0') : 0;
-    if (end > 15 && end < 85) {
-        return length;
-    }
-    char shorter[PERP_REAL_TEXT];
-    const int short_length = snprintf(shorter, sizeof shorter, "%.15g", value);
-    if (strtod(shorter, NULL) == value) {
-        memcpy(text, shorter, (size_t)short_length + 1);
-        return short_length;
-    }
-    return length;
 }
 
 void perp_bytes_real(byte_row *row, double value)

@@ -20,7 +20,7 @@ static perp_status out_of_memory(perp_error *error)
 static perp_status read_at(perp_log_reader *r, uint64_t offset, void *out, size_t size, perp_error *error)
 {
     unsigned char *to = out;
-    if (r->memory) {
+    if (r->memory && size > 0) {
         memcpy(to, r->memory + offset, size);
         return PERP_STATUS_OK;
     }

@@ -10,7 +10,7 @@
 
 perp_log_options perp_log_options_default(void)
 {
-    return (perp_log_options){.chunk_bytes = 1 << 20, .chunk_seconds = 0.4, .timing = true};
+    return (perp_log_options){.chunk_bytes = 1 << 20, .chunk_seconds = 0.25, .timing = true};
 }
 
 static double now(void)
@@ -358,6 +358,9 @@ static perp_status make_parts(perp_log *log, perp_error *error)
         status = perp_kinematics_create(log->model, &log->allocator, &log->kinematics, error);
     }
     log->compressor = ZSTD_createCCtx();
+    if (log->compressor) { /* text of numbers: higher levels are slower and no smaller */
+        ZSTD_CCtx_setParameter(log->compressor, ZSTD_c_compressionLevel, 1);
+    }
     log->has_lock = make_lock(log);
     if (status == PERP_STATUS_OK && (!log->compressor || !log->has_lock || !perp_plain_locale_open(&log->locale))) {
         status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a log");

@@ -4,11 +4,10 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 
 import pytest
 
-from conftest import PERP, ROOT
+from conftest import ROOT
 
 EXAMPLES = ROOT / "examples"
 GRIPPER = EXAMPLES / "gripper-2d" / "scene.yaml"
@@ -272,11 +271,3 @@ with numpy.load(sys.argv[1]) as z:
         assert arrays["contact_slip"][i] == [float(cells[key]) for key in ("slip1", "slip2")]
     assert list(result["final"]["poses"]) == arrays["bodies"]
 
-
-# ---- kill -9 -------------------------------------------------------------------------------------------------------------
-
-@pytest.mark.skipif("address" in os.environ.get("PERP_SANITIZE", ""), reason="starting up takes too long to kill it often")
-def test_kill_and_resume(perp):
-    done = subprocess.run([sys.executable, ROOT / "tests" / "log" / "kill_and_resume.py", "--perp", PERP, "--count", "12",
-                           "--folder", perp.folder], text=True, capture_output=True, timeout=110, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -6,14 +6,16 @@ than once, resumed runs included.
 
     python3 tests/log/kill_and_resume.py --perp build/bin/perp --count 1000 [--seed 1] [--folder DIR]
 
-How old a step is comes from the run itself: the scene is slow enough (see --steps) that steps are written over some
-seconds, and the time between the start of a run and its kill is compared with the time that an undisturbed run takes to
-each step. A quarter of a second is allowed for starting up beside the half second that is promised.
+How old a step is comes from the run itself: its progress bar, on a pseudo-terminal, says which step was taken when.
 """
 import argparse
 import json
+import os
 import pathlib
+import pty
 import random
+import re
+import select
 import signal
 import subprocess
 import sys
@@ -21,7 +23,7 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCENE = ROOT / "examples" / "cube-stack" / "scene.yaml"
+SCENE = ROOT / "examples" / "fence-particle" / "scene.yaml"
 PROMISED = 0.5  # s
 
 
@@ -32,30 +34,49 @@ def run(perp, *arguments):
     return done
 
 
-def steps_of(perp, log):
-    """Steps that can be read, and whether the log says that it is incomplete; None where its head was not written."""
-    done = subprocess.run([perp, "export", log, "--json"], capture_output=True, text=True, timeout=120, check=False)
+def steps_of(perp, whole, log):
+    """Steps that can be read, each of them as in the undisturbed log; None where the head was not written."""
+    done = subprocess.run([perp, "diff", whole, log], capture_output=True, text=True, timeout=120, check=False)
     if done.returncode == 3:
         return None
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    steps = [step["state"]["step"] for step in said["steps"]]
-    assert steps == list(range(len(steps))), "a step is missing in the middle"
-    assert said["complete"] == ("is incomplete" not in done.stderr)
-    return len(steps)
+    if done.returncode == 0:  # killed behind its last write
+        return int(re.search(r"^equal: (\d+) steps", done.stdout).group(1))
+    assert "is incomplete" in done.stderr, "nothing is said of what is missing"
+    assert done.returncode == 1, done.stderr
+    assert ": a step that only the first log has" in done.stdout, done.stdout
+    return int(re.search(r"^(\d+) steps compared", done.stdout, re.MULTILINE).group(1))
 
 
 def killed_after(perp, arguments, seconds):
-    """True if the run was killed, false if it had ended by itself."""
-    process = subprocess.Popen([perp, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-    process.communicate()
+    """Runs until the time is up, then kills. Returns the last step that was taken half a second before the kill (-1: none
+    is known), or None if the run had ended by itself."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen([perp, *map(str, arguments)], stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    started = time.monotonic()
+    shown, text = [], b""
+    while process.poll() is None and time.monotonic() < started + seconds:
+        ready, _, _ = select.select([ours], [], [], max(0.0, min(0.02, started + seconds - time.monotonic())))
+        if not ready:
+            continue
+        try:
+            text = text[-200:] + os.read(ours, 4096)
+        except OSError:  # the run has closed its end
+            break
+        numbers = re.findall(rb"step (\d+) of", text)
+        if numbers:
+            shown.append((time.monotonic(), int(numbers[-1])))
+    if process.poll() is None and time.monotonic() < started + seconds:
+        time.sleep(max(0.0, started + seconds - time.monotonic()))
+    now = time.monotonic()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    os.close(ours)
     if process.returncode not in (0, -signal.SIGKILL):
         sys.exit(f"{arguments}: {process.returncode}")
-    return process.returncode != 0
+    if process.returncode == 0:
+        return None
+    return max((step for when, step in shown if when <= now - PROMISED), default=-1)
 
 
 def main():
@@ -63,33 +84,33 @@ def main():
     parser.add_argument("--perp", default=str(ROOT / "build" / "bin" / "perp"))
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--steps", type=int, default=12000)
     parser.add_argument("--folder")
     options = parser.parse_args()
     folder = pathlib.Path(options.folder or tempfile.mkdtemp())
     rng = random.Random(options.seed)
-    command = ["run", SCENE, "--model", "qs-qp", "--steps", options.steps, "--quiet"]
+    command = ["run", SCENE, "--steps", options.steps, "--quiet"]
 
     whole = folder / "whole.mcap"
     started = time.monotonic()
     expected = json.loads(run(options.perp, *command, "--log", whole, "--json").stdout)["hash"]
     duration = time.monotonic() - started
-    kills = resumed = early = late = 0
+    kills = resumed = early = late = aged = 0
     while kills < options.count:
         log = folder / "run.mcap"
         log.unlink(missing_ok=True)
         arguments = [*command, "--log", log]
         known = 0
         for _ in range(rng.choice((1, 1, 2, 3))):
-            seconds = rng.uniform(0.0, 1.1 * duration)
-            if not killed_after(options.perp, arguments, seconds):
+            old = killed_after(options.perp, arguments, rng.uniform(0.0, 1.2 * duration))
+            if old is None:
                 late += 1
                 break
             kills += 1
-            there = steps_of(options.perp, log) if log.exists() else None
-            if there is None or there == 0:
-                # nothing to go on from: only where the run had no time for the first chunk
-                assert seconds < PROMISED + 0.25 + 0.1 * duration, f"nothing after {seconds:.2f} s"
+            there = steps_of(options.perp, whole, log) if log.exists() else None
+            assert (there or 0) > old, f"step {old} was half a second old; the log has {there} steps"
+            aged += old > 0
+            if not there:
                 early += 1
                 break
             assert there >= known, "a resumed run has lost steps"
@@ -100,8 +121,8 @@ def main():
             assert done["hash"] == expected, "the resumed run is another"
             run(options.perp, "diff", whole, log)
             resumed += 1
-    print(f"{kills} kills of runs of {duration:.1f} s: {resumed} runs resumed to the same hash, {early} had nothing "
-          f"to resume, {late} had ended before they were killed")
+    print(f"{kills} kills of runs of {duration:.1f} s ({aged} with steps known to be half a second old, all of them in the "
+          f"log): {resumed} runs resumed to the same hash, {early} had nothing to resume, {late} had ended before")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "log/format.h"
 #include "log_run.h"
 
 static char path[64];
@@ -154,6 +155,23 @@ static void every_rung(void **unused)
     }
 }
 
+/* A byte in the middle of the chunk of that number. */
+static size_t inside_chunk(const memory_sink *sink, int number)
+{
+    for (size_t at = 8; at + 9 <= sink->size;) {
+        uint64_t length = 0;
+        for (int i = 0; i < 8; i++) {
+            length |= (uint64_t)sink->bytes[at + 1 + (size_t)i] << (8 * i);
+        }
+        if (sink->bytes[at] == MCAP_CHUNK && --number == 0) {
+            return at + 9 + (size_t)length / 2;
+        }
+        at += 9 + (size_t)length;
+    }
+    fail_msg("the log has too few chunks");
+    return 0;
+}
+
 /* A chunk in the middle is damaged: what stands behind it is done again. */
 static void behind_damage(void **unused)
 {
@@ -167,7 +185,7 @@ static void behind_damage(void **unused)
     unsigned char *copy = malloc(sink.size);
     assert_non_null(copy);
     memcpy(copy, sink.bytes, sink.size);
-    copy[2 * sink.size / 3] ^= 1;
+    copy[inside_chunk(&sink, 2)] ^= 1;
     log_run_write_file(path, copy, sink.size);
     free(copy);
     perp_log_reader *reader;

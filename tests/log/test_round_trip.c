@@ -30,6 +30,7 @@ static void comes_back(double value)
 static void numbers_come_back(void **unused)
 {
     (void)unused;
+    char text[24];
     static const double special[] = {0.0,
                                      -0.0,
                                      1.0,
@@ -54,6 +55,17 @@ static void numbers_come_back(void **unused)
         comes_back(nextafter(special[i], INFINITY) < INFINITY ? nextafter(special[i], INFINITY) : 1.0);
         comes_back(-special[i]);
     }
+    for (int i = -340; i < 340; i++) { /* next to powers of two and ten, where the distance of doubles changes */
+        const double powers[] = {ldexp(1.0, 3 * i), ldexp(1.0, i), ldexp(1.0, i / 2),
+                                 strtod((snprintf(text, sizeof text, "1e%d", i), text), NULL)};
+        for (size_t k = 0; k < sizeof powers / sizeof *powers; k++) {
+            if (powers[k] > 0.0 && isfinite(nextafter(powers[k], INFINITY))) {
+                comes_back(powers[k]);
+                comes_back(nextafter(powers[k], 0.0));
+                comes_back(nextafter(powers[k], INFINITY));
+            }
+        }
+    }
     perp_random random = {1};
     for (int i = 0; i < 300000; i++) {
         double value;
@@ -63,6 +75,7 @@ static void numbers_come_back(void **unused)
             comes_back(value);
         }
         comes_back(perp_random_uniform(&random, -1.0, 1.0));
+        comes_back(ldexp(perp_random_uniform(&random, 0.5, 1.0), i % 260 - 105)); /* 1e-32 to 1e46 */
         comes_back(nearbyint(perp_random_uniform(&random, -1e6, 1e6)) / 1000.0);
     }
 }
@@ -74,7 +87,8 @@ static void numbers_are_short(void **unused)
     static const struct {
         double value;
         const char *text;
-    } cases[] = {{0.1, "0.1"}, {0.01, "0.01"}, {-9.81, "-9.81"}, {250.0, "250"}};
+    } cases[] = {{0.1, "0.1"},   {0.01, "0.01"},      {-9.81, "-9.81"},     {250.0, "250"},
+                 {1e-9, "1e-9"}, {-2e-5, "-0.00002"}, {6.02e23, "6.02e23"}, {1e16, "10000000000000000"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[PERP_REAL_TEXT];
         perp_real_text(cases[i].value, text);
