@@ -378,8 +378,7 @@ static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_s
         perp_convex_export(c, &c->best, &d->point);
     }
     if (info->outcome == PERP_OUTCOME_SOLVED) {
-        info->minimum_norm =
-            solved && settings->minimum_norm && perp_convex_minimum_norm(c) && c->best_is_least;
+        info->minimum_norm = solved && settings->minimum_norm && perp_convex_minimum_norm(c) && c->best_is_least;
     } else if (info->outcome == PERP_OUTCOME_INFEASIBLE) {
         info->certificate = perp_contact_qp_infeasibility(c->problem, &d->point);
     } else if (info->outcome == PERP_OUTCOME_UNBOUNDED) {
