@@ -370,7 +370,7 @@ static perp_status open_log(const request *r, const perp_model *model, int taken
                    ? perp_log_continue(cli_value(r->arguments, "--resume"), r->reader, &about, &options, log, error)
                    : PERP_STATUS_OK;
     }
-    if (!path) {
+    if (!path || !r->files || !r->settings) {
         return PERP_STATUS_OK;
     }
     options.foxglove = cli_value(r->arguments, "--foxglove") != NULL;

@@ -73,12 +73,12 @@ static perp_status scan(perp_log_reader **reader, perp_error *error)
 perp_status perp_log_open(const char *path, const perp_allocator *allocator, perp_log_reader **reader,
                           perp_error *error)
 {
-    struct stat about;
+    struct stat about = {0};
     perp_status status = make(allocator, reader, error);
-    if (status != PERP_STATUS_OK) {
+    if (!*reader) {
         return status;
     }
-    (*reader)->file = open(path, O_RDONLY | O_CLOEXEC);
+    (*reader)->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
     if ((*reader)->file < 0 || fstat((*reader)->file, &about) != 0) {
         status = perp_fail(error, PERP_STATUS_IO, "cannot read `%s`: %s", path, strerror(errno));
     } else if (!S_ISREG(about.st_mode)) {
@@ -102,7 +102,7 @@ perp_status perp_log_open_memory(const void *bytes, size_t size, const perp_allo
                                  perp_log_reader **reader, perp_error *error)
 {
     const perp_status status = make(allocator, reader, error);
-    if (status != PERP_STATUS_OK) {
+    if (!*reader) {
         return status;
     }
     (*reader)->memory = bytes;

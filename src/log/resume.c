@@ -93,7 +93,7 @@ static void add_step(const perp_log_step *step, perp_run_start *start, byte_row 
 static perp_status replay(perp_log_reader *r, int steps, const perp_model *model, perp_state *state,
                           perp_run_start *start, byte_row *events, perp_error *error)
 {
-    perp_log_step step;
+    perp_log_step step = {0};
     perp_status status = PERP_STATUS_OK;
     start->hash = perp_hash_begin();
     for (int i = 0; i < steps && status == PERP_STATUS_OK; i++) {
@@ -113,7 +113,9 @@ static perp_status replay(perp_log_reader *r, int steps, const perp_model *model
         if (!own) {
             return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while going on with a run");
         }
-        memcpy(own, step.info.contacts, contacts * sizeof *own);
+        if (contacts > 0) {
+            memcpy(own, step.info.contacts, contacts * sizeof *own);
+        }
         start->step = step.step;
         start->contact_count = step.info.contact_count;
         start->contacts = own;
@@ -205,7 +207,7 @@ perp_status perp_log_continue(const char *path, perp_log_reader *r, const perp_l
         return perp_fail(error, PERP_STATUS_IO, "cannot write `%s`: %s", path, strerror(errno));
     }
     perp_status status = perp_log_make(NULL, file, about, &chosen, log, error);
-    if (status != PERP_STATUS_OK) {
+    if (!*log) {
         close(file);
         return status;
     }

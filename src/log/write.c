@@ -446,7 +446,7 @@ perp_status perp_log_create_sink(const perp_log_sink *sink, const perp_log_about
                                  const perp_log_options *options, perp_log **log, perp_error *error)
 {
     perp_status status = perp_log_make(sink, -1, about, options, log, error);
-    if (status == PERP_STATUS_OK) {
+    if (*log) {
         status = begin(*log, about, error);
         if (status != PERP_STATUS_OK) {
             perp_log_discard(*log);
@@ -465,7 +465,7 @@ perp_status perp_log_create(const char *path, const perp_log_about *about, const
         return perp_fail(error, PERP_STATUS_IO, "cannot write `%s`: %s", path, strerror(errno));
     }
     perp_status status = perp_log_make(NULL, file, about, options, log, error);
-    if (status != PERP_STATUS_OK) {
+    if (!*log) {
         close(file);
         return status;
     }
