@@ -1,0 +1,70 @@
+import * as THREE from "three";
+import type { Bodies, Extent } from "./bodies";
+import type { Run } from "./run";
+
+const MOST = 60;
+
+// Names beside the bodies, as text of the page. One that would cover another moves up or down, or waits.
+export class Labels {
+  private readonly items: { body: number; element: HTMLElement; width: number }[] = [];
+
+  constructor(box: HTMLElement, run: Run) {
+    run.header.bodies.forEach((body, index) => {
+      if (this.items.length < MOST && body.shapes.length > 0) {
+        const element = document.createElement("div");
+        element.className = "label";
+        element.textContent = body.name;
+        box.append(element);
+        this.items.push({ body: index, element, width: 0 });
+      }
+    });
+  }
+
+  place(bodies: Bodies, camera: THREE.Camera, part: { x: number; width: number }, height: number, visible: boolean,
+    extent: Extent) {
+    const taken: { x: number; y: number; w: number }[] = [];
+    const at = new THREE.Vector3();
+    for (const item of this.items) {
+      const node = bodies.nodes[item.body];
+      let below = 0;
+      let shown = visible && node !== undefined && node.children.length > 0;
+      if (shown) {
+        below = this.anchor(node, at, camera, extent, height);
+        shown = Math.abs(at.x) < 1 && Math.abs(at.y) < 1 && at.z < 1;
+      }
+      if (shown) {
+        item.width ||= item.element.offsetWidth || 7 * item.element.textContent!.length + 10;
+        const x = Math.max(part.x + 4, Math.min(part.x + part.width - item.width - 4,
+          part.x + (0.5 + 0.5 * at.x) * part.width - 0.5 * item.width));
+        const y = [0, -18, 18, -36, 36].map((d) => (0.5 - 0.5 * at.y) * height - 9 + below + d)
+          .find((c) => c > 2 && c < height - 20 &&
+            taken.every((q) => Math.abs(q.y - c) >= 18 || x + item.width < q.x || x > q.x + q.w));
+        shown = y !== undefined;
+        if (shown) {
+          taken.push({ x, y: y!, w: item.width });
+          item.element.style.transform = `translate(${x.toFixed(1)}px, ${y!.toFixed(1)}px)`;
+        }
+      }
+      item.element.style.visibility = shown ? "visible" : "hidden";
+    }
+  }
+
+  // Small bodies have their name below them, large ones inside, above the middle where the arrows are; an endless one at
+  // a place within the picture. Leaves the anchor in `at`, in the picture's coordinates, and returns the pixels below it.
+  private anchor(node: THREE.Group, at: THREE.Vector3, camera: THREE.Camera, extent: Extent, height: number): number {
+    const mesh = node.children[0] as THREE.Mesh;
+    mesh.geometry.boundingSphere ?? mesh.geometry.computeBoundingSphere();
+    const sphere = mesh.geometry.boundingSphere!;
+    at.copy(sphere.center);
+    if (sphere.radius > extent.size) {
+      at.x += 0.36 * extent.size;
+      at.applyMatrix4(mesh.matrixWorld).project(camera);
+      return 0;
+    }
+    at.applyMatrix4(mesh.matrixWorld);
+    const side = new THREE.Vector3(0, sphere.radius, 0).applyQuaternion(camera.quaternion).add(at).project(camera);
+    at.project(camera);
+    const pixels = 0.5 * height * Math.abs(side.y - at.y);
+    return pixels < 62 ? Math.max(14, pixels + 6) : -0.45 * pixels;
+  }
+}
