@@ -6,12 +6,18 @@ import { BODY_COLOURS, FIXED_COLOUR, type Theme } from "./palette";
 export interface Extent {
   centre: THREE.Vector3;
   size: number; // diagonal of the box around all that is bounded, over the whole run
+  arrow: number; // length of the arrow of the largest force, to suit the bodies
 }
 
-// Around every bounded shape (and every origin of a body that has none) over the run; looks at some thirty frames.
+const MOST_OUTLINED = 100; // shapes; of more, edges are not drawn: they double the work
+const GROUND = 6; // times larger than most shapes: a table, which does not say how large the scene is
+
+// Around every bounded shape over the run; looks at some thirty frames.
 export function extentOf(runs: Run[]): Extent {
   const box = new THREE.Box3();
   const pose: number[] = [];
+  const reaches = runs[0].header.bodies.flatMap((b) => b.shapes.map(reachOf)).filter((r) => r > 0).sort((a, b) => a - b);
+  const usual = reaches[reaches.length >> 1] ?? 0;
   for (const run of runs) {
     const stride = Math.max(1, Math.floor(run.frames / 30));
     run.header.bodies.forEach((body, b) => {
@@ -19,7 +25,7 @@ export function extentOf(runs: Run[]): Extent {
         run.pose(b, f, pose);
         const at = new THREE.Vector3(pose[0], pose[1], run.header.planar ? 0 : pose[2]);
         const turn = quaternionOf(pose, run.header.planar);
-        for (const shape of body.shapes.filter((s) => !isEndless(s))) {
+        for (const shape of body.shapes.filter((s) => !isEndless(s) && reachOf(s) <= GROUND * usual)) {
           const centre = new THREE.Vector3(...(shape.position as [number, number, number])).applyQuaternion(turn).add(at);
           const r = Math.max(1e-9, reachOf(shape) * 0.8);
           const z = run.header.planar ? 0 : r;
@@ -32,7 +38,8 @@ export function extentOf(runs: Run[]): Extent {
   if (box.isEmpty()) {
     box.set(new THREE.Vector3(-0.5, -0.5, 0), new THREE.Vector3(0.5, 0.5, 0));
   }
-  return { centre: box.getCenter(new THREE.Vector3()), size: Math.max(1e-6, box.getSize(new THREE.Vector3()).length()) };
+  const size = Math.max(1e-6, box.getSize(new THREE.Vector3()).length());
+  return { centre: box.getCenter(new THREE.Vector3()), size, arrow: Math.min(0.22 * size, usual > 0 ? 3 * usual : size) };
 }
 
 export function quaternionOf(pose: number[], planar: boolean): THREE.Quaternion {
@@ -47,10 +54,12 @@ export class Bodies {
   readonly nodes: THREE.Group[] = [];
   private readonly edges: THREE.LineBasicMaterial;
   private readonly grids: THREE.LineBasicMaterial;
+  private readonly outlined: boolean;
 
   constructor(readonly run: Run, extent: Extent, private readonly ghost: boolean) {
     this.edges = new THREE.LineBasicMaterial({ transparent: true, opacity: ghost ? 0.9 : 0.55 });
     this.grids = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.55 });
+    this.outlined = run.header.bodies.reduce((sum, body) => sum + body.shapes.length, 0) <= MOST_OUTLINED;
     let moving = 0;
     let ground = false;
     run.header.bodies.forEach((body) => {
@@ -77,12 +86,15 @@ export class Bodies {
     if (!geometry) {
       return;
     }
-    const material = new THREE.MeshLambertMaterial({
+    const options = {
       color: colour, side: THREE.DoubleSide, transparent: this.ghost || endless,
       opacity: this.ghost ? 0.22 : endless ? (this.run.header.planar ? 0.5 : 0.28) : 1, depthWrite: !this.ghost && !endless,
-      polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1, flatShading: shape.kind === "mesh",
-    });
-    const mesh = new THREE.Mesh(geometry, material);
+      polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1,
+    };
+    // What fills the picture behind everything is not shaded: that is calmer, and half the work in software.
+    const ground = endless || reachOf(shape) > extent.size;
+    const mesh = new THREE.Mesh(geometry, ground ? new THREE.MeshBasicMaterial({ ...options, color: FIXED_COLOUR })
+      : new THREE.MeshLambertMaterial({ ...options, flatShading: shape.kind === "mesh" }));
     mesh.position.set(shape.position[0], shape.position[1], shape.position[2]);
     mesh.quaternion.set(shape.quat[1], shape.quat[2], shape.quat[3], shape.quat[0]);
     if (shape.kind === "plane") {
@@ -91,7 +103,7 @@ export class Bodies {
       grid.quaternion.setFromUnitVectors(new THREE.Vector3(0, 0, 1), normal);
       grid.position.copy(normal.multiplyScalar(shape.offset! + 1e-4 * extent.size));
       mesh.add(grid);
-    } else {
+    } else if (this.outlined) {
       mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), this.edges));
     }
     node.add(mesh);

@@ -1,5 +1,5 @@
 import { MODE_COLOURS, type Theme } from "./palette";
-import { OPEN, type Run } from "./run";
+import { OPEN, type Run, type Sample } from "./run";
 import { number } from "./words";
 
 // The force of one contact inside its cone. In space: friction along t and o, as a share of what the cone allows, in a
@@ -21,37 +21,50 @@ export function drawCone(canvas: HTMLCanvasElement, run: Run, contact: number, f
 
 type Place = (normal: number, t: number, o: number, mu: number) => [number, number];
 
-function drawPath(pen: CanvasRenderingContext2D, run: Run, contact: number, frame: number, theme: Theme, place: Place) {
-  const mu = run.header.contacts[contact].mu;
-  let last: [number, number] | null = null, here: [number, number] | null = null, hereMode = OPEN;
-  const rows = run.series(contact, (row) => row);
-  rows.forEach((row, f) => {
-    const s = row === null ? null : run.sample(contact, row);
-    if (!s || s.mode === OPEN) {
-      last = null;
-      return;
+const TRAIL = 400; // frames behind the present one that are drawn strongly
+
+// What is drawn of a contact at every frame; kept for the contact that was asked for last.
+let kept: { run: Run; contact: number; samples: (Sample | null)[] } | null = null;
+
+function samplesOf(run: Run, contact: number): (Sample | null)[] {
+  if (!kept || kept.run !== run || kept.contact !== contact) {
+    const rows = run.series(contact, (row) => row);
+    kept = { run, contact, samples: rows.map((row) => (row === null ? null : run.sample(contact, row))) };
+  }
+  return kept.samples;
+}
+
+// The part of the path between two frames, one stroke per mode.
+function stroke(pen: CanvasRenderingContext2D, samples: (Sample | null)[], mu: number, from: number, to: number, place: Place) {
+  const paths = MODE_COLOURS.map(() => new Path2D());
+  for (let f = Math.max(1, from); f <= to; f++) {
+    const a = samples[f - 1], b = samples[f];
+    if (a && b && a.mode !== OPEN && b.mode !== OPEN) {
+      paths[b.mode].moveTo(...place(a.fn, a.ft[0], a.ft[1], mu));
+      paths[b.mode].lineTo(...place(b.fn, b.ft[0], b.ft[1], mu));
     }
-    const at = place(s.fn, s.ft[0], s.ft[1], mu);
-    if (last) {
-      pen.beginPath();
-      pen.moveTo(...last);
-      pen.lineTo(...at);
-      pen.strokeStyle = MODE_COLOURS[s.mode];
-      pen.globalAlpha = f <= frame ? 0.95 : 0.25;
-      pen.lineWidth = f <= frame ? 1.8 : 1.2;
-      pen.stroke();
-    }
-    if (f === frame) {
-      here = at;
-      hereMode = s.mode;
-    }
-    last = at;
+  }
+  paths.forEach((path, mode) => {
+    pen.strokeStyle = MODE_COLOURS[mode];
+    pen.stroke(path);
   });
+}
+
+function drawPath(pen: CanvasRenderingContext2D, run: Run, contact: number, frame: number, theme: Theme, place: Place) {
+  const mu = run.header.contacts[contact].mu, samples = samplesOf(run, contact), here = samples[frame];
+  pen.globalAlpha = 0.3;
+  pen.lineWidth = 1.2;
+  const stride = Math.max(1, Math.floor(samples.length / 1000));
+  stroke(pen, stride > 1 ? samples.filter((_, f) => f % stride === 0) : samples, mu, 0, Math.floor((samples.length - 1) / stride), place);
+  pen.globalAlpha = 0.95;
+  pen.lineWidth = 1.8;
+  stroke(pen, samples, mu, frame - TRAIL, frame, place);
   pen.globalAlpha = 1;
-  if (here) {
+  if (here && here.mode !== OPEN) {
+    const at = place(here.fn, here.ft[0], here.ft[1], mu);
     pen.beginPath();
-    pen.arc(here[0], here[1], 5, 0, 2 * Math.PI);
-    pen.fillStyle = MODE_COLOURS[hereMode];
+    pen.arc(at[0], at[1], 5, 0, 2 * Math.PI);
+    pen.fillStyle = MODE_COLOURS[here.mode];
     pen.fill();
     pen.lineWidth = 1.5;
     pen.strokeStyle = theme.text;
@@ -105,11 +118,10 @@ function outline(pen: CanvasRenderingContext2D, run: Run, x: number, y: number, 
   }
 }
 
-function drawWedge(pen: CanvasRenderingContext2D, run: Run, contact: number, _frame: number, theme: Theme, width: number,
+function drawWedge(pen: CanvasRenderingContext2D, run: Run, contact: number, frame: number, theme: Theme, width: number,
   height: number) {
   const mu = run.header.contacts[contact].mu;
-  const values = (run.series(contact, (row) => run.rows("fn")[row]).filter((v) => v !== null) as number[]);
-  const most = Math.max(1e-12, ...values), top = 22, bottom = height - 26, middle = width / 2;
+  const most = samplesOf(run, contact).reduce((largest, s) => Math.max(largest, s?.fn ?? 0), 1e-12), top = 22, bottom = height - 26, middle = width / 2;
   const perNewton = Math.min((bottom - top) / most, (width / 2 - 30) / Math.max(1e-12, mu * most));
   const place: Place = (normal, t) => [middle + t * perNewton, bottom - normal * perNewton];
   const left = place(most, -mu * most, 0, mu), right = place(most, mu * most, 0, mu);
@@ -142,5 +154,5 @@ function drawWedge(pen: CanvasRenderingContext2D, run: Run, contact: number, _fr
   pen.textAlign = "center";
   pen.fillText(`normal force, up to ${number(most)} N`, middle, 13);
   pen.fillText(`friction, edges at ±${number(mu)} fn`, middle, height - 9);
-  drawPath(pen, run, contact, _frame, theme, place);
+  drawPath(pen, run, contact, frame, theme, place);
 }

@@ -2,7 +2,7 @@ import * as THREE from "three";
 import type { Bodies, Extent } from "./bodies";
 import type { Run } from "./run";
 
-const MOST = 60;
+const CROWD = 30; // bodies from which on only those that matter now are named
 
 // Names beside the bodies, as text of the page. One that would cover another moves up or down, or waits.
 export class Labels {
@@ -10,7 +10,7 @@ export class Labels {
 
   constructor(box: HTMLElement, run: Run) {
     run.header.bodies.forEach((body, index) => {
-      if (this.items.length < MOST && body.shapes.length > 0) {
+      if (body.shapes.length > 0) {
         const element = document.createElement("div");
         element.className = "label";
         element.textContent = body.name;
@@ -20,14 +20,18 @@ export class Labels {
     });
   }
 
-  place(bodies: Bodies, camera: THREE.Camera, part: { x: number; width: number }, height: number, visible: boolean,
-    extent: Extent) {
+  hide() {
+    this.items.forEach((item) => (item.element.style.visibility = "hidden"));
+  }
+
+  // `named`: the bodies that are named in a crowd.
+  place(bodies: Bodies, camera: THREE.Camera, part: { x: number; width: number }, height: number, named: number[], extent: Extent) {
     const taken: { x: number; y: number; w: number }[] = [];
     const at = new THREE.Vector3();
     for (const item of this.items) {
       const node = bodies.nodes[item.body];
       let below = 0;
-      let shown = visible && node !== undefined && node.children.length > 0;
+      let shown = (this.items.length <= CROWD || named.includes(item.body)) && node !== undefined && node.children.length > 0;
       if (shown) {
         below = this.anchor(node, at, camera, extent, height);
         shown = Math.abs(at.x) < 1 && Math.abs(at.y) < 1 && at.z < 1;

@@ -126,6 +126,15 @@ export class Run {
     return this.t[this.frames - 1] - this.t[0];
   }
 
+  // The most contacts that a frame lists.
+  get mostContacts(): number {
+    let most = 0;
+    for (let f = 0; f < this.frames; f++) {
+      most = Math.max(most, this.frameStart[f + 1] - this.frameStart[f]);
+    }
+    return most;
+  }
+
   get envelopes(): boolean {
     return this.header.stride > 1;
   }

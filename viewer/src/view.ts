@@ -1,7 +1,7 @@
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { Bodies, extentOf, type Extent } from "./bodies";
-import { Forces, type Layers } from "./forces";
+import { Forces, MANY, type Layers } from "./forces";
 import { Labels } from "./labels";
 import { RUN_COLOURS, type Theme } from "./palette";
 import type { Run } from "./run";
@@ -17,6 +17,11 @@ export interface ViewState {
   selected: number; // contact of the primary run
   arrowScale: number;
   follow: number; // body, -1: none
+}
+
+// The most contacts that any frame has.
+function mostContacts(runs: Run[]): number {
+  return Math.max(0, ...runs.map((run) => run.mostContacts));
 }
 
 // The picture. One renderer; runs side by side are parts of its canvas.
@@ -39,7 +44,7 @@ export class View {
 
   constructor(private readonly box: HTMLElement, private readonly runs: Run[], private readonly redraw: () => void) {
     this.planar = runs[0].header.planar;
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, powerPreference: "low-power", preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ antialias: mostContacts(runs) <= MANY, powerPreference: "low-power", preserveDrawingBuffer: true });
     this.renderer.setPixelRatio(Math.min(window.devicePixelRatio, 2));
     this.renderer.autoClear = false;
     const canvas = this.renderer.domElement;
@@ -49,12 +54,12 @@ export class View {
     this.extent = extentOf(runs);
     this.solid = runs.map((run) => new Bodies(run, this.extent, false));
     this.ghosts = runs.map((run) => new Bodies(run, this.extent, true));
-    this.forces = runs.map((run) => new Forces(run, this.extent.size));
+    this.forces = runs.map((run) => new Forces(run, this.extent.arrow / 0.22));
     for (const part of [...this.solid, ...this.ghosts, ...this.forces]) {
       this.scene.add(part.group);
     }
     const largest = Math.max(...this.forces.map((f) => f.largest));
-    this.metresPerNewton = largest > 0 ? (0.22 * this.extent.size) / largest : 0;
+    this.metresPerNewton = largest > 0 ? this.extent.arrow / largest : 0;
     const key = new THREE.DirectionalLight(0xffffff, 1.7);
     key.position.set(0.5, -0.8, 1.4);
     this.scene.add(new THREE.HemisphereLight(0xffffff, 0x8c96a3, 1.9), key);
@@ -139,7 +144,13 @@ export class View {
     }
     const first = this.parts(state).find((p) => p.run === state.primary)!;
     this.shape(first.width / Math.max(1, height));
-    this.labels.place(this.solid[state.primary], this.camera, first, height, state.layers.labels, this.extent);
+    const contact = this.runs[state.primary].header.contacts[state.selected];
+    const named = [state.follow, ...(contact ? [contact.a, contact.b] : [])];
+    if (state.layers.labels) {
+      this.labels.place(this.solid[state.primary], this.camera, first, height, named, this.extent);
+    } else {
+      this.labels.hide();
+    }
   }
 
   private shape(aspect: number) {
