@@ -55,6 +55,7 @@ export class Bodies {
   private readonly edges: THREE.LineBasicMaterial;
   private readonly grids: THREE.LineBasicMaterial;
   private readonly outlined: boolean;
+  private readonly grounds: THREE.MeshBasicMaterial[] = [];
 
   constructor(readonly run: Run, extent: Extent, private readonly ghost: boolean) {
     this.edges = new THREE.LineBasicMaterial({ transparent: true, opacity: ghost ? 0.9 : 0.55 });
@@ -93,8 +94,11 @@ export class Bodies {
     };
     // What fills the picture behind everything is not shaded: that is calmer, and half the work in software.
     const ground = endless || reachOf(shape) > extent.size;
-    const mesh = new THREE.Mesh(geometry, ground ? new THREE.MeshBasicMaterial({ ...options, color: FIXED_COLOUR })
+    const mesh = new THREE.Mesh(geometry, ground ? new THREE.MeshBasicMaterial(options)
       : new THREE.MeshLambertMaterial({ ...options, flatShading: shape.kind === "mesh" }));
+    if (ground) {
+      this.grounds.push(mesh.material as THREE.MeshBasicMaterial);
+    }
     mesh.position.set(shape.position[0], shape.position[1], shape.position[2]);
     mesh.quaternion.set(shape.quat[1], shape.quat[2], shape.quat[3], shape.quat[0]);
     if (shape.kind === "plane") {
@@ -128,6 +132,7 @@ export class Bodies {
   paint(theme: Theme, ghostColour: string) {
     this.edges.color.set(this.ghost ? ghostColour : theme.edge);
     this.grids.color.set(theme.grid);
+    this.grounds.forEach((material) => material.color.set(theme.ground));
   }
 
   show(frame: number) {

@@ -21,7 +21,7 @@ export function drawCone(canvas: HTMLCanvasElement, run: Run, contact: number, f
 
 type Place = (normal: number, t: number, o: number, mu: number) => [number, number];
 
-const TRAIL = 400; // frames behind the present one that are drawn strongly
+const TRAIL = 60; // frames behind the present one that are drawn strongly
 
 // What is drawn of a contact at every frame; kept for the contact that was asked for last.
 let kept: { run: Run; contact: number; samples: (Sample | null)[] } | null = null;
@@ -52,7 +52,7 @@ function stroke(pen: CanvasRenderingContext2D, samples: (Sample | null)[], mu: n
 
 function drawPath(pen: CanvasRenderingContext2D, run: Run, contact: number, frame: number, theme: Theme, place: Place) {
   const mu = run.header.contacts[contact].mu, samples = samplesOf(run, contact), here = samples[frame];
-  pen.globalAlpha = 0.3;
+  pen.globalAlpha = samples.length > 300 ? 0.14 : 0.3;
   pen.lineWidth = 1.2;
   const stride = Math.max(1, Math.floor(samples.length / 1000));
   stroke(pen, stride > 1 ? samples.filter((_, f) => f % stride === 0) : samples, mu, 0, Math.floor((samples.length - 1) / stride), place);

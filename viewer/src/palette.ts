@@ -21,15 +21,16 @@ export interface Theme {
   line: string;
   edge: string;
   grid: string;
+  ground: string;
 }
 
 const LIGHT: Theme = {
   dark: false, background: "#f4f6f8", text: "#1d2733", faint: "#5c6875", line: "#d5dbe1", edge: "#3c4957",
-  grid: "#aab4be",
+  grid: "#aab4be", ground: "#b9c1c9",
 };
 const DARK: Theme = {
   dark: true, background: "#12161b", text: "#e6ebf0", faint: "#9aa6b2", line: "#303a45", edge: "#0b0e12",
-  grid: "#46525f",
+  grid: "#46525f", ground: "#3a444f",
 };
 
 export function themeOf(dark: boolean): Theme {

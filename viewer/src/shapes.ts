@@ -95,8 +95,8 @@ function halfplane(outline: THREE.Shape, shape: Shape, reach: number): THREE.Sha
     shape.offset! * nx + along * ny - deep * nx, shape.offset! * ny - along * nx - deep * ny,
   ];
   outline.moveTo(...at(-reach, 0));
-  outline.lineTo(...at(-reach, 0.12 * reach));
-  outline.lineTo(...at(reach, 0.12 * reach));
+  outline.lineTo(...at(-reach, 0.6 * reach));
+  outline.lineTo(...at(reach, 0.6 * reach));
   outline.lineTo(...at(reach, 0));
   outline.closePath();
   return outline;

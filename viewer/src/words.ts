@@ -12,7 +12,11 @@ export function number(value: number): string {
   return String(Number(value.toPrecision(5)));
 }
 
+// Below a piconewton is rounding.
 export function newtons(value: number): string {
+  if (Math.abs(value) < 1e-12) {
+    return "0 N";
+  }
   return `${number(value)} N`;
 }
 
