@@ -101,6 +101,9 @@ export class Bodies {
     }
     mesh.position.set(shape.position[0], shape.position[1], shape.position[2]);
     mesh.quaternion.set(shape.quat[1], shape.quat[2], shape.quat[3], shape.quat[0]);
+    if (endless) {
+      mesh.userData.anchor = this.groundAnchor(shape, extent);
+    }
     if (shape.kind === "plane") {
       const grid = this.grid(2 * extent.size);
       const normal = new THREE.Vector3(...(shape.normal as [number, number, number]));
@@ -111,6 +114,15 @@ export class Bodies {
       mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), this.edges));
     }
     node.add(mesh);
+  }
+
+  // A place on an endless shape beside the middle of the scene, for its name; in the plane a little below the surface.
+  private groundAnchor(shape: Run["header"]["bodies"][0]["shapes"][0], extent: Extent): THREE.Vector3 {
+    const normal = new THREE.Vector3(...(shape.normal as [number, number, number]));
+    const aside = this.run.header.planar ? new THREE.Vector3(normal.y, -normal.x, 0)
+      : Math.abs(normal.x) > 0.9 ? new THREE.Vector3(0, 1, 0) : new THREE.Vector3(1, 0, 0);
+    const depth = normal.dot(extent.centre) - shape.offset! + (this.run.header.planar ? 0.06 * extent.size : 0);
+    return extent.centre.clone().addScaledVector(normal, -depth).addScaledVector(aside, 0.4 * extent.size);
   }
 
   // Lines at a round distance from each other, in the plane z = 0.

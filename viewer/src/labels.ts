@@ -1,5 +1,5 @@
 import * as THREE from "three";
-import type { Bodies, Extent } from "./bodies";
+import type { Bodies } from "./bodies";
 import type { Run } from "./run";
 
 const CROWD = 30; // bodies from which on only those that matter now are named
@@ -18,6 +18,9 @@ export class Labels {
         this.items.push({ body: index, element, width: 0 });
       }
     });
+    // What moves is named first; the ground finds another place.
+    const last = (item: { body: number }) => Number(run.header.bodies[item.body].kind === "fixed");
+    this.items.sort((a, b) => last(a) - last(b) || a.body - b.body);
   }
 
   hide() {
@@ -25,7 +28,7 @@ export class Labels {
   }
 
   // `named`: the bodies that are named in a crowd.
-  place(bodies: Bodies, camera: THREE.Camera, part: { x: number; width: number }, height: number, named: number[], extent: Extent) {
+  place(bodies: Bodies, camera: THREE.Camera, part: { x: number; width: number }, height: number, named: number[]) {
     const taken: { x: number; y: number; w: number }[] = [];
     const at = new THREE.Vector3();
     for (const item of this.items) {
@@ -33,7 +36,7 @@ export class Labels {
       let below = 0;
       let shown = (this.items.length <= CROWD || named.includes(item.body)) && node !== undefined && node.children.length > 0;
       if (shown) {
-        below = this.anchor(node, at, camera, extent, height);
+        below = this.anchor(node, at, camera, height);
         shown = Math.abs(at.x) < 1 && Math.abs(at.y) < 1 && at.z < 1;
       }
       if (shown) {
@@ -55,16 +58,15 @@ export class Labels {
 
   // Small bodies have their name below them, large ones inside, above the middle where the arrows are; an endless one at
   // a place within the picture. Leaves the anchor in `at`, in the picture's coordinates, and returns the pixels below it.
-  private anchor(node: THREE.Group, at: THREE.Vector3, camera: THREE.Camera, extent: Extent, height: number): number {
+  private anchor(node: THREE.Group, at: THREE.Vector3, camera: THREE.Camera, height: number): number {
     const mesh = node.children[0] as THREE.Mesh;
     mesh.geometry.boundingSphere ?? mesh.geometry.computeBoundingSphere();
     const sphere = mesh.geometry.boundingSphere!;
-    at.copy(sphere.center);
-    if (sphere.radius > extent.size) {
-      at.x += 0.36 * extent.size;
-      at.applyMatrix4(mesh.matrixWorld).project(camera);
+    if (mesh.userData.anchor) {
+      at.copy(mesh.userData.anchor as THREE.Vector3).applyMatrix4(mesh.matrixWorld).project(camera);
       return 0;
     }
+    at.copy(sphere.center);
     at.applyMatrix4(mesh.matrixWorld);
     const side = new THREE.Vector3(0, sphere.radius, 0).applyQuaternion(camera.quaternion).add(at).project(camera);
     at.project(camera);

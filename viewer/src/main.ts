@@ -1,7 +1,7 @@
 import { drawCone } from "./cone";
 import { MODE_COLOURS, NORMAL_COLOUR, RUN_COLOURS, themeOf, TOTAL_COLOUR, type Theme } from "./palette";
 import { Plots } from "./plots";
-import { Ribbon } from "./ribbon";
+import { NAMED, Ribbon } from "./ribbon";
 import { MODE_NAMES, OPEN, readRuns, type Run } from "./run";
 import { View, type Arrangement, type ViewState } from "./view";
 import { metres, metresPerSecond, modeName, newtons, number, plainWords } from "./words";
@@ -111,7 +111,7 @@ class Replay {
 
   private layout() {
     const rows = Math.max(1, this.run.contactCount);
-    by("ribbon").style.height = `${Math.min(Math.max(16 * rows, 16), rows > 8 ? Math.max(120, 4 * rows) : 16 * rows)}px`;
+    by("ribbon").style.height = `${rows <= NAMED ? 16 * rows : 4 * rows}px`; // at most; the style sheet bounds it
     this.view?.resize();
     this.ribbon.draw(this.theme);
     this.drawPlots();

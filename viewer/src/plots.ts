@@ -129,7 +129,7 @@ const roomy: uPlot.Range.Function = (_, low, high) => {
   if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) {
     return [0, 1];
   }
-  const room = high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high)) ? 0.07 * (high - low) : Math.abs(high) * 0.1 || 1;
+  const room = high - low > 1e-9 && high - low > 1e-9 * Math.max(Math.abs(low), Math.abs(high)) ? 0.07 * (high - low) : Math.abs(high) * 0.1 || 1;
   return [low - room, high + room];
 };
 

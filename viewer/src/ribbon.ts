@@ -3,6 +3,8 @@ import { OPEN, type Run } from "./run";
 
 export const INSET = 7; // half the thumb of the time slider, which the time axis lines up with
 
+export const NAMED = 40; // rows that have names, if need be by scrolling; more are made to fit
+
 // One row per contact along the time line, coloured by mode. Rows are in the order of the contacts' first touch; what
 // never touches comes last.
 export class Ribbon {
@@ -12,6 +14,7 @@ export class Ribbon {
   private readonly mark = document.createElement("div");
   private rows: number[] = [];
   private rowHeight = 12;
+  private shown = -1; // contact that was last brought into view
   private run!: Run;
   private time: [number, number] = [0, 1];
 
@@ -52,7 +55,7 @@ export class Ribbon {
   draw(theme: Theme) {
     const space = this.box.clientHeight, width = Math.max(1, this.canvas.parentElement!.clientWidth);
     const count = Math.max(1, this.rows.length);
-    this.rowHeight = Math.max(3, Math.min(16, Math.floor(space / count)));
+    this.rowHeight = Math.max(count <= NAMED ? 12 : 2, Math.min(16, Math.floor(space / count)));
     const height = this.rowHeight * count, scale = Math.min(2, window.devicePixelRatio);
     this.canvas.width = Math.round(width * scale);
     this.canvas.height = Math.min(30000, Math.round(height * scale));
@@ -120,5 +123,10 @@ export class Ribbon {
     this.mark.style.visibility = row >= 0 ? "visible" : "hidden";
     this.mark.style.transform = `translateY(${row * this.rowHeight - 1}px)`;
     this.mark.style.height = `${this.rowHeight}px`;
+    if (selected !== this.shown) {
+      this.shown = selected;
+      const top = row * this.rowHeight, low = this.box.scrollTop, high = low + this.box.clientHeight;
+      this.box.scrollTop = top < low ? top : top + this.rowHeight > high ? top + this.rowHeight - this.box.clientHeight : low;
+    }
   }
 }

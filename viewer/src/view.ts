@@ -147,7 +147,7 @@ export class View {
     const contact = this.runs[state.primary].header.contacts[state.selected];
     const named = [state.follow, ...(contact ? [contact.a, contact.b] : [])];
     if (state.layers.labels) {
-      this.labels.place(this.solid[state.primary], this.camera, first, height, named, this.extent);
+      this.labels.place(this.solid[state.primary], this.camera, first, height, named);
     } else {
       this.labels.hide();
     }
