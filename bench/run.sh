@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 build=build/bench
 
 if ! log=$(cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_COMPILER=gcc \
-    -DCMAKE_C_FLAGS_RELEASE='-O2 -g1' -DPERP_BENCH=ON -DPERP_PEERS=ON -DPERP_TESTS=OFF 2>&1 &&
+    -DCMAKE_C_FLAGS_RELEASE='-O2 -g1' -DPERP_BENCH=ON -DPERP_PEERS=ON -DPERP_TESTS=OFF -DPERP_VIEWER=OFF 2>&1 &&
     cmake --build "$build" --target benchmarks 2>&1); then
     printf '%s\n' "$log" >&2
     exit 1

@@ -105,7 +105,26 @@ void cli_files_free(cli_files *files);
 /* Opens a log and says on stderr what is missing of it. EXIT_DONE, or the code of the failure that was printed. */
 int cli_open_log(const char *path, perp_log_reader **reader);
 
-extern const cli_command cli_export, cli_diff;
+/* A log in memory; zeroed at first. */
+typedef struct cli_memory_log {
+    perp_log_sink sink;
+    unsigned char *bytes;
+    size_t size, capacity;
+} cli_memory_log;
+
+/* The sink that fills it, which stays where it is. */
+perp_log_sink *cli_memory_log_sink(cli_memory_log *log);
+void cli_memory_log_free(cli_memory_log *log);
+/* Writes the replay of a run to `path`: from the log file where there is one, else from memory. EXIT_DONE, or the code
+ * of the failure that was printed. */
+int cli_run_page(const cli_memory_log *log, const char *log_path, const char *path);
+
+/* Whether this build has the page of replays; where not, says so and how to get it. */
+bool cli_can_view(void);
+/* Writes the replay of logs to `path`; EXIT_DONE, or the code of the failure that was printed. */
+int cli_write_page(perp_log_reader *const *readers, int count, const char *path);
+
+extern const cli_command cli_export, cli_diff, cli_view;
 extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
 
 #endif

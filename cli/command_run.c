@@ -44,6 +44,9 @@ static int check_usage(const cli_arguments *a)
     if (cli_value(a, "--until") && cli_value(a, "--steps")) {
         return cli_fail(EXIT_USAGE, "run: give --until or --steps, not both");
     }
+    if (cli_value(a, "--html") && !cli_can_view()) { /* said now, not after a long run */
+        return EXIT_REFUSED;
+    }
     if (cli_value(a, "--resume")) {
         return check_resume(a);
     }
@@ -275,6 +278,7 @@ typedef struct request {
     const cli_files *files;       /* of the scene; NULL: it is in the log that the run goes on with */
     const cli_settings *settings; /* likewise */
     perp_log_reader *reader;      /* of that log; NULL: the run is new */
+    cli_memory_log *memory;       /* takes the log where only its replay is asked for */
 } request;
 
 typedef struct watcher {
@@ -370,7 +374,7 @@ static perp_status open_log(const request *r, const perp_model *model, int taken
                    ? perp_log_continue(cli_value(r->arguments, "--resume"), r->reader, &about, &options, log, error)
                    : PERP_STATUS_OK;
     }
-    if (!path || !r->files || !r->settings) {
+    if ((!path && !cli_value(r->arguments, "--html")) || !r->files || !r->settings) {
         return PERP_STATUS_OK;
     }
     options.foxglove = cli_value(r->arguments, "--foxglove") != NULL;
@@ -378,7 +382,8 @@ static perp_status open_log(const request *r, const perp_model *model, int taken
     about.file_count = r->files->count;
     about.changes = (const char *const *)r->settings->texts;
     about.change_count = r->settings->count;
-    return perp_log_create(path, &about, &options, log, error);
+    return path ? perp_log_create(path, &about, &options, log, error)
+                : perp_log_create_sink(cli_memory_log_sink(r->memory), &about, &options, log, error);
 }
 
 /* Completes the log with what became of the run. A log that could not be written is the failure that counts: the run
@@ -463,6 +468,10 @@ static int run_model(const request *r)
     if (!json && ran && !cli_value(a, "--quiet")) {
         print_summary(model, &state, &result, &seen);
     }
+    if (ran && cli_value(a, "--html")) {
+        const char *log = cli_value(a, "--resume") ? cli_value(a, "--resume") : cli_value(a, "--log");
+        code = cli_run_page(r->memory, log, cli_value(a, "--html"));
+    }
     if (status != PERP_STATUS_OK) {
         fflush(stdout); /* the reason comes last, also where both go to one file */
         locate_failure(scene, &error);
@@ -497,22 +506,25 @@ static int run_scene(const cli_arguments *a)
     static perp_diagnostics diagnostics;
     cli_settings settings;
     cli_files files = {0};
+    cli_memory_log memory = {0};
     perp_scene *scene = NULL;
     int code;
     if (!cli_settings_collect(a, &settings)) {
         code = cli_fail(EXIT_REFUSED, "out of memory");
     } else {
-        const perp_scene_files source = {.context = &files, .keep = cli_value(a, "--log") ? cli_files_keep : NULL};
+        const bool logged = cli_value(a, "--log") || cli_value(a, "--html");
+        const perp_scene_files source = {.context = &files, .keep = logged ? cli_files_keep : NULL};
         const perp_scene_load_options options = {.settings = (const char *const *)settings.texts,
                                                  .setting_count = settings.count,
                                                  .files = &source,
                                                  .models = cli_model_names()};
         const perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
         cli_print_diagnostics(&diagnostics);
-        const request r = {.arguments = a, .scene = scene, .files = &files, .settings = &settings};
+        const request r = {.arguments = a, .scene = scene, .files = &files, .settings = &settings, .memory = &memory};
         code = scene ? run_model(&r) : refuse_scene(a, status, &diagnostics);
     }
     perp_scene_free(scene);
+    cli_memory_log_free(&memory);
     cli_files_free(&files);
     cli_settings_free(&settings);
     return code;
@@ -578,6 +590,7 @@ static const cli_option options[] = {
     {"--log", "FILE", "keep everything in a run log (MCAP), readable whatever happens"},
     {"--foxglove", NULL, "with --log: also what Foxglove draws"},
     {"--resume", "FILE", "go on with the run of a log, in the same file; SCENE is in it"},
+    {"--html", "FILE", "write a replay that opens in a browser (perp view)"},
     {"--quiet", NULL, "print no summary"},
 };
 

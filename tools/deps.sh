@@ -10,19 +10,19 @@
 # go on, except under CI=true, where a missing tool is a failure.
 set -eu
 
-# a|b: either will do; the first is what gets installed.
+# a|b: either will do; the first is what gets installed. cmd:c is a command that may come from elsewhere.
 BUILD='gcc libc6-dev cmake ninja-build pkg-config|pkgconf libyaml-dev libjansson-dev liblapacke-dev libopenblas-dev
-libsuitesparse-dev libqhull-dev libzstd-dev'
+libsuitesparse-dev libqhull-dev libzstd-dev nodejs|cmd:node npm|cmd:npm'
 TEST="g++ clang libclang-rt-dev|libclang-rt-14-dev binutils libcmocka-dev libmujoco-dev libode-dev libfcl-dev
-libsiconos-numerics-dev python3 python3-pytest python3-venv python3-yaml"
+libsiconos-numerics-dev python3 python3-pytest python3-venv python3-yaml chromium|cmd:chromium"
 BENCH="libmujoco-dev libode-dev libsiconos-numerics-dev python3 python3-venv"
 LINT="clang-format clang-tidy shellcheck"
 CMAKE_OLDEST=3.25
 
 # The same for systems without apt: commands, pkg-config modules, headers, Python modules.
 BUILD_TOOLS="cmd:gcc cmd:cmake cmd:ninja cmd:pkg-config pc:yaml-0.1 pc:jansson pc:libzstd pc:lapacke pc:openblas pc:qhull_r
-header:suitesparse/klu.h|klu.h"
-TEST_TOOLS="cmd:g++ cmd:clang cmd:nm cmd:python3 py:pytest py:venv py:yaml pc:cmocka pc:ode pc:fcl
+cmd:node cmd:npm header:suitesparse/klu.h|klu.h"
+TEST_TOOLS="cmd:chromium cmd:g++ cmd:clang cmd:nm cmd:python3 py:pytest py:venv py:yaml pc:cmocka pc:ode pc:fcl
 header:mujoco/mujoco.h header:siconos/numerics/lcp_cst.h"
 BENCH_TOOLS="header:mujoco/mujoco.h pc:ode header:siconos/numerics/lcp_cst.h cmd:python3 py:venv"
 LINT_TOOLS="cmd:clang-format cmd:clang-tidy cmd:shellcheck"
@@ -42,7 +42,10 @@ installed() {
 
 any_installed() {
     for choice in $(printf '%s' "$1" | tr '|' ' '); do
-        installed "$choice" && return 0
+        case $choice in
+        cmd:*) command -v "${choice#cmd:}" >/dev/null && return 0 ;;
+        *) installed "$choice" && return 0 ;;
+        esac
     done
     return 1
 }

@@ -18,5 +18,6 @@
 #include <perp/step.h>
 #include <perp/trace.h>
 #include <perp/log.h>
+#include <perp/report.h>
 
 #endif

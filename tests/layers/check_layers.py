@@ -44,7 +44,7 @@ OUTSIDE = {
     "geometry_hull": {"libqhull_r/qhull_ra.h"},
     "trace": {"jansson.h"} | POSIX,
     "log": {"jansson.h", "zstd.h"} | POSIX,
-    "report": {"jansson.h"} | POSIX,
+    "report": {"jansson.h", "zstd.h"} | POSIX,
 }
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -19,7 +19,7 @@ BUILDS = [("gcc", "-O0"), ("clang", "-O0"), ("clang", "-O2")]  # beside the rele
 def build(source, folder, compiler, level, jobs):
     configure = [
         "cmake", "-G", "Ninja", "-S", source, "-B", folder, f"-DCMAKE_C_COMPILER={compiler}",
-        "-DCMAKE_BUILD_TYPE=Hash", f"-DCMAKE_C_FLAGS_HASH={level}", "-DPERP_TESTS=OFF", "-DPERP_BENCH=OFF",
+        "-DCMAKE_BUILD_TYPE=Hash", f"-DCMAKE_C_FLAGS_HASH={level}", "-DPERP_TESTS=OFF", "-DPERP_BENCH=OFF", "-DPERP_VIEWER=OFF",
     ]
     for command in (configure, ["cmake", "--build", folder, "--target", "perp_cli", "--", f"-j{jobs}"]):
         done = subprocess.run(command, capture_output=True, text=True, check=False)

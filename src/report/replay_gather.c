@@ -1,0 +1,375 @@
+#include "report/replay_gather.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_EVENTS = 20000, MOST_WHYS = 20000, PROBES = 16 };
+
+/* What was seen of a contact since the last frame. */
+typedef struct sighting {
+    int span; /* number of the frame that the extremes lead to; another: there are none yet */
+    int gravest;
+    double phi_low, phi_high, fn_low, fn_high, ft_high;
+} sighting;
+
+typedef struct gatherer {
+    replay_run *run;
+    perp_arena *arena;
+    int *table; /* open addressing: contact + 1 by hash of its name; 0: free */
+    int table_size;
+    sighting *seen; /* by contact */
+    int seen_capacity;
+    int *spanned; /* contacts seen since the last frame */
+    int spanned_count, spanned_capacity;
+    replay_frame since; /* since the last frame */
+} gatherer;
+
+static perp_status no_memory(perp_error *error)
+{
+    return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while reading the log for its replay");
+}
+
+/* ---- contacts by name ---------------------------------------------------------------------------------------------
+ */
+
+static unsigned slot_of(const gatherer *g, int a, int b, const char *feature)
+{
+    perp_hash hash = perp_hash_begin();
+    perp_hash_bytes(&hash, &a, sizeof a);
+    perp_hash_bytes(&hash, &b, sizeof b);
+    perp_hash_bytes(&hash, feature, strlen(feature));
+    return (unsigned)(hash.value ^ (hash.value >> 32)) & (unsigned)(g->table_size - 1);
+}
+
+static unsigned find_slot(const gatherer *g, int a, int b, const char *feature)
+{
+    unsigned slot = slot_of(g, a, b, feature);
+    for (; g->table[slot]; slot = (slot + 1) & (unsigned)(g->table_size - 1)) {
+        const replay_contact *c = &g->run->contacts[g->table[slot] - 1];
+        if (c->a == a && c->b == b && strcmp(c->feature, feature) == 0) {
+            break;
+        }
+    }
+    return slot;
+}
+
+static bool grow_table(gatherer *g)
+{
+    const int size = g->table_size > 0 ? 2 * g->table_size : 256;
+    int *table = PERP_ARENA_NEW(g->arena, int, (size_t)size);
+    if (!table) {
+        return false;
+    }
+    g->table = table;
+    g->table_size = size;
+    for (int i = 0; i < g->run->contact_count; i++) {
+        const replay_contact *c = &g->run->contacts[i];
+        g->table[find_slot(g, c->a, c->b, c->feature)] = i + 1;
+    }
+    return true;
+}
+
+/* The number of a contact, which is a new one where its name is new; -1: out of memory. */
+static int number_of(gatherer *g, int a, int b, const char *feature, double friction)
+{
+    replay_run *run = g->run;
+    if (2 * run->contact_count >= g->table_size && !grow_table(g)) {
+        return -1;
+    }
+    const unsigned slot = find_slot(g, a, b, feature);
+    if (g->table[slot]) {
+        return g->table[slot] - 1;
+    }
+    replay_contact *contacts =
+        perp_arena_grow(g->arena, run->contacts, run->contact_count, &run->contact_capacity, sizeof *contacts);
+    sighting *seen = perp_arena_grow(g->arena, g->seen, run->contact_count, &g->seen_capacity, sizeof *seen);
+    run->contacts = contacts ? contacts : run->contacts;
+    g->seen = seen ? seen : g->seen;
+    if (!contacts || !seen) {
+        return -1;
+    }
+    replay_contact *c = &contacts[run->contact_count];
+    *c = (replay_contact){.a = a, .b = b, .friction = friction};
+    snprintf(c->feature, sizeof c->feature, "%s", feature);
+    seen[run->contact_count].span = -1;
+    g->table[slot] = ++run->contact_count;
+    return run->contact_count - 1;
+}
+
+/* ---- one step ------------------------------------------------------------------------------------------------------
+ */
+
+static replay_row *new_row(gatherer *g, int contact)
+{
+    replay_run *run = g->run;
+    replay_row *rows = perp_arena_grow(g->arena, run->rows, run->row_count, &run->row_capacity, sizeof *rows);
+    if (!rows) {
+        return NULL;
+    }
+    run->rows = rows;
+    run->contacts[contact].row_count++;
+    const sighting *s = &g->seen[contact];
+    rows[run->row_count] = (replay_row){.contact = contact,
+                                        .frame = run->frame_count,
+                                        .mode = REPLAY_APART,
+                                        .mode_gravest = s->gravest,
+                                        .phi_low = s->phi_low,
+                                        .phi_high = s->phi_high,
+                                        .fn_low = s->fn_low,
+                                        .fn_high = s->fn_high,
+                                        .ft_high = s->ft_high};
+    return &rows[run->row_count++];
+}
+
+/* Widens the extremes of a contact by one sighting. */
+static bool see(gatherer *g, int contact, const perp_contact_record *r)
+{
+    sighting *s = &g->seen[contact];
+    const double phi = r->contact.phi, ft = hypot(r->ft[0], r->ft[1]);
+    if (s->span != g->run->frame_count) {
+        int *spanned = perp_arena_grow(g->arena, g->spanned, g->spanned_count, &g->spanned_capacity, sizeof *spanned);
+        if (!spanned) {
+            return false;
+        }
+        g->spanned = spanned;
+        spanned[g->spanned_count++] = contact;
+        *s = (sighting){g->run->frame_count, (int)r->mode, phi, phi, r->fn, r->fn, ft};
+        return true;
+    }
+    s->gravest = (int)r->mode > s->gravest ? (int)r->mode : s->gravest;
+    s->phi_low = fmin(s->phi_low, phi);
+    s->phi_high = fmax(s->phi_high, phi);
+    s->fn_low = fmin(s->fn_low, r->fn);
+    s->fn_high = fmax(s->fn_high, r->fn);
+    s->ft_high = fmax(s->ft_high, ft);
+    return true;
+}
+
+static bool add_why(gatherer *g, int step, int contact, const char *text)
+{
+    replay_run *run = g->run;
+    if (run->why_count >= MOST_WHYS) {
+        return true;
+    }
+    replay_why *whys = perp_arena_grow(g->arena, run->whys, run->why_count, &run->why_capacity, sizeof *whys);
+    const char *copy = perp_arena_text(g->arena, text, strlen(text));
+    if (!whys || !copy) {
+        return false;
+    }
+    run->whys = whys;
+    whys[run->why_count++] = (replay_why){step, contact, copy};
+    return true;
+}
+
+/* The contacts of a step: their extremes, and where the step is a frame their rows. */
+static bool take_contacts(gatherer *g, const perp_log_step *step, bool frame)
+{
+    for (int i = 0; i < step->info.contact_count; i++) {
+        const perp_contact_record *r = &step->info.contacts[i];
+        char feature[64];
+        perp_contact_feature_text(&r->contact, feature, sizeof feature);
+        const int contact = number_of(g, r->contact.a, r->contact.b, feature, r->contact.friction);
+        if (contact < 0 || !see(g, contact, r) ||
+            (step->why && step->why[i] && !add_why(g, step->step, contact, step->why[i]))) {
+            return false;
+        }
+        replay_row *row = frame ? new_row(g, contact) : NULL;
+        if (frame && !row) {
+            return false;
+        }
+        if (row) {
+            row->mode = (int)r->mode;
+            row->phi = r->contact.phi;
+            row->fn = r->fn;
+            memcpy(row->ft, r->ft, sizeof row->ft);
+            memcpy(row->slip, r->slip, sizeof row->slip);
+            row->point = perp_contact_midpoint(&r->contact);
+            row->normal = r->contact.normal;
+            g->seen[contact].span = -1; /* done with: what is left in `spanned` was only seen in between */
+        }
+    }
+    return true;
+}
+
+static bool take_events(gatherer *g, const perp_log_step *step)
+{
+    replay_run *run = g->run;
+    for (int i = 0; i < step->info.event_count; i++) {
+        const perp_contact_event *e = &step->info.events[i];
+        if (run->event_count >= MOST_EVENTS) {
+            run->events_left_out++;
+            continue;
+        }
+        const int contact = number_of(g, e->a, e->b, e->feature, 0.0);
+        replay_event *events =
+            perp_arena_grow(g->arena, run->events, run->event_count, &run->event_capacity, sizeof *events);
+        if (contact < 0 || !events) {
+            return false;
+        }
+        run->events = events;
+        events[run->event_count++] = (replay_event){e->t, contact, (int)e->from, (int)e->to};
+    }
+    return true;
+}
+
+static void widen(replay_frame *since, const perp_step_info *info)
+{
+    perp_residuals *most = &since->residuals;
+    const perp_residuals *now = &info->residuals;
+    since->iterations = info->iterations > since->iterations ? info->iterations : since->iterations;
+    most->balance = fmax(most->balance, now->balance);
+    most->complementarity = fmax(most->complementarity, now->complementarity);
+    most->cone = fmax(most->cone, now->cone);
+    most->penetration = fmax(most->penetration, now->penetration);
+    most->balance_true = fmax(most->balance_true, now->balance_true);
+    most->boundary_layer = fmax(most->boundary_layer, now->boundary_layer);
+    most->loop = fmax(most->loop, now->loop);
+    for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
+        since->fallbacks[i] += info->fallbacks[i];
+    }
+    since->several += info->several ? 1 : 0;
+}
+
+/* What the frame shows beside its contacts. */
+static void take_frame(gatherer *g, const perp_log_step *step)
+{
+    replay_run *run = g->run;
+    const size_t poses = (size_t)run->head->body_count * (size_t)run->head->pose_size;
+    const size_t frame = (size_t)run->frame_count, joints = (size_t)run->joint_count;
+    memcpy(run->poses + frame * poses, step->poses, poses * sizeof *step->poses);
+    for (size_t j = 0; j < joints; j++) {
+        const double position = step->q[run->joint_entries[j]->q_start];
+        const perp_joint *joint = run->joint_scene[j];
+        run->joints[frame * joints + j] = position;
+        run->commands[frame * joints + j] =
+            joint && joint->control != PERP_CONTROL_NONE ? perp_drive_value(&joint->command, step->t) : position;
+    }
+    g->since.step = step->step;
+    run->frames[frame] = g->since;
+}
+
+static bool take_step(gatherer *g, const perp_log_step *step, bool frame)
+{
+    widen(&g->since, &step->info);
+    if (!take_contacts(g, step, frame) || !take_events(g, step)) {
+        return false;
+    }
+    if (!frame) {
+        return true;
+    }
+    for (int i = 0; i < g->spanned_count; i++) {
+        if (g->seen[g->spanned[i]].span == g->run->frame_count && !new_row(g, g->spanned[i])) {
+            return false;
+        }
+    }
+    take_frame(g, step);
+    g->spanned_count = 0;
+    g->since = (replay_frame){0};
+    g->run->frame_count++;
+    return true;
+}
+
+/* ---- the whole log -------------------------------------------------------------------------------------------------
+ */
+
+/* One step of every few, so that the frames and the contacts in all of them stay within what is shown. A few steps here
+ * and there say how many contacts a step has: reading all of them twice would take twice as long. */
+static perp_status choose_stride(perp_log_reader *reader, const perp_replay_options *options, replay_run *run,
+                                 perp_error *error)
+{
+    const int steps = run->extent.step_count;
+    double most = 0.0;
+    for (int i = 0; i < PROBES && steps > options->most_frames / PROBES; i++) {
+        perp_log_step step;
+        const int at = (int)((double)(steps - 1) * i / (PROBES - 1));
+        const perp_status status = perp_log_read(reader, at, &step, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        most = fmax(most, (double)step.info.contact_count);
+    }
+    const double by_frames = ceil((double)steps / options->most_frames);
+    const double by_rows = ceil((double)steps * most / options->most_rows);
+    run->stride = (int)fmax(1.0, fmax(by_frames, by_rows));
+    return PERP_STATUS_OK;
+}
+
+static bool find_joints(perp_arena *arena, replay_run *run)
+{
+    const perp_log_head *head = run->head;
+    run->joint_entries = PERP_ARENA_NEW(arena, const perp_log_entry *, (size_t)head->entry_count);
+    run->joint_scene = PERP_ARENA_NEW(arena, const perp_joint *, (size_t)head->entry_count);
+    if (!run->joint_entries || !run->joint_scene) {
+        return false;
+    }
+    for (int i = 0; i < head->entry_count; i++) {
+        if (!head->entries[i].is_body && head->entries[i].nq == 1) {
+            const int joint = run->scene ? perp_scene_find_joint(run->scene, head->entries[i].name) : -1;
+            run->joint_entries[run->joint_count] = &head->entries[i];
+            run->joint_scene[run->joint_count++] = joint >= 0 ? &run->scene->joints[joint] : NULL;
+        }
+    }
+    return true;
+}
+
+static bool make_room(perp_arena *arena, replay_run *run)
+{
+    const int steps = run->extent.step_count;
+    const size_t frames = (size_t)(steps / run->stride) + 2;
+    const size_t poses = (size_t)run->head->body_count * (size_t)run->head->pose_size;
+    run->frames = PERP_ARENA_NEW(arena, replay_frame, frames);
+    run->poses = PERP_ARENA_NEW(arena, double, frames *poses);
+    run->joints = PERP_ARENA_NEW(arena, double, frames *(size_t)run->joint_count);
+    run->commands = PERP_ARENA_NEW(arena, double, frames *(size_t)run->joint_count);
+    return run->frames && run->poses && run->joints && run->commands;
+}
+
+/* Rows came frame by frame; here they come contact by contact. Within a contact the frames stay in order. */
+static bool sort_rows(perp_arena *arena, replay_run *run)
+{
+    replay_row *sorted = PERP_ARENA_NEW(arena, replay_row, (size_t)run->row_count);
+    int *next = PERP_ARENA_NEW(arena, int, (size_t)run->contact_count + 1);
+    if (!sorted || !next) {
+        return false;
+    }
+    for (int i = 0; i < run->contact_count; i++) {
+        next[i + 1] = next[i] + run->contacts[i].row_count;
+    }
+    for (int i = 0; i < run->row_count; i++) {
+        sorted[next[run->rows[i].contact]++] = run->rows[i];
+    }
+    run->rows = sorted;
+    return true;
+}
+
+perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
+                               replay_run *run, perp_error *error)
+{
+    gatherer g = {.run = run, .arena = arena};
+    run->extent = perp_log_reader_extent(reader);
+    const int steps = run->extent.step_count;
+    if (steps == 0) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the log of `%s` has no step to show", run->head->scene);
+    }
+    perp_status status = choose_stride(reader, options, run, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    if (!find_joints(arena, run) || !make_room(arena, run)) {
+        return no_memory(error);
+    }
+    for (int i = 0; i < steps; i++) {
+        perp_log_step step;
+        status = perp_log_read(reader, i, &step, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        if (i == 0) {
+            run->t0 = step.t - step.step * run->head->h;
+        }
+        if (!take_step(&g, &step, i % run->stride == 0 || i == steps - 1)) {
+            return no_memory(error);
+        }
+    }
+    return sort_rows(arena, run) ? PERP_STATUS_OK : no_memory(error);
+}

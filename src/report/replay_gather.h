@@ -1,0 +1,76 @@
+/* replay_gather.h - a log read once, from beginning to end, into what its replay shows.
+ *
+ * A frame is a step that is shown: the last of every `stride` steps, and the first and the last of all. A row is one
+ * contact at one frame. Where stride > 1 a row also has the extremes of its contact over the steps since the frame
+ * before; a contact that was listed only in between has a row whose mode is REPLAY_APART. */
+#ifndef PERP_SRC_REPORT_REPLAY_GATHER_H
+#define PERP_SRC_REPORT_REPLAY_GATHER_H
+
+#include "base/arena.h"
+
+#include <perp/log.h>
+#include <perp/report.h>
+
+enum { REPLAY_APART = 4 }; /* beside perp_contact_mode */
+
+typedef struct replay_contact {
+    int a, b;
+    char feature[64];
+    double friction;
+    int row_count;
+} replay_contact;
+
+typedef struct replay_row {
+    int contact, frame;
+    int mode, mode_gravest;
+    double phi, fn, ft[2], slip[2];
+    perp_vec3 point, normal;
+    double phi_low, phi_high, fn_low, fn_high, ft_high;
+} replay_row;
+
+typedef struct replay_frame {
+    int step;
+    int iterations; /* largest since the frame before, as are the residuals */
+    perp_residuals residuals;
+    int fallbacks[PERP_FALLBACK_COUNT]; /* sums since the frame before */
+    int several;
+} replay_frame;
+
+typedef struct replay_event {
+    double t;
+    int contact, from, to;
+} replay_event;
+
+typedef struct replay_why {
+    int step, contact;
+    const char *text;
+} replay_why;
+
+typedef struct replay_run {
+    const perp_log_head *head;
+    const perp_log_end *end;
+    perp_log_extent extent;
+    const perp_scene *scene; /* NULL: the log has none */
+    double t0;               /* step k ends at t0 + k h */
+    int stride;
+    int frame_count, row_count, contact_count, event_count, why_count;
+    int events_left_out;
+    int frame_capacity, row_capacity, contact_capacity, event_capacity, why_capacity;
+    replay_frame *frames;
+    double *poses;    /* frame by frame: head->pose_size of every body */
+    double *joints;   /* frame by frame: position of every scalar joint */
+    double *commands; /* likewise; what is not commanded has its position */
+    replay_row *rows; /* sorted by contact, then by frame */
+    replay_contact *contacts;
+    replay_event *events;
+    replay_why *whys;
+    int joint_count;
+    const perp_log_entry **joint_entries; /* the scalar joints */
+    const perp_joint **joint_scene;       /* of the scene; NULL: not known */
+} replay_run;
+
+/* Fills `run`, whose head, end and scene are set, from the reader; everything is the arena's. */
+perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
+                               replay_run *run, perp_error *error);
+
+#endif

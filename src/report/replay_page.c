@@ -1,0 +1,183 @@
+#include "report/replay_header.h"
+#include "report/replay_template.h"
+#include "trace/json_maker.h"
+#include "trace/output_file.h"
+
+#include <perp/report.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+perp_replay_options perp_replay_options_default(void)
+{
+    return (perp_replay_options){.most_frames = 4000, .most_rows = 300000};
+}
+
+bool perp_replay_available(void)
+{
+    return perp_replay_head_size > 0;
+}
+
+static perp_status no_memory(perp_error *error)
+{
+    return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while making the replay");
+}
+
+/* ---- text -------------------------------------------------------------------------------------------------------- */
+
+/* JSON inside a script element: the characters that could end it, or begin a comment in it, stand only inside strings
+ * there, where they can be written as escapes. The text itself is ASCII. */
+static void put_script_text(replay_bytes *out, const char *text)
+{
+    for (size_t from = 0, to; text[from]; from = to) {
+        to = from + strcspn(text + from, "<>&");
+        perp_replay_put(out, text + from, to - from);
+        if (text[to]) {
+            char escape[8];
+            snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)text[to]);
+            perp_replay_put(out, escape, 6);
+            to++;
+        }
+    }
+}
+
+static void put_base64(replay_bytes *out, const unsigned char *bytes, size_t size)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char *at = perp_replay_room(out, (size + 2) / 3 * 4);
+    for (size_t i = 0; at && i < size; i += 3, at += 4) {
+        const unsigned second = i + 1 < size ? bytes[i + 1] : 0, third = i + 2 < size ? bytes[i + 2] : 0;
+        const unsigned three = ((unsigned)bytes[i] << 16) | (second << 8) | third;
+        at[0] = (unsigned char)digits[three >> 18];
+        at[1] = (unsigned char)digits[(three >> 12) & 63];
+        at[2] = (unsigned char)(i + 1 < size ? digits[(three >> 6) & 63] : '=');
+        at[3] = (unsigned char)(i + 2 < size ? digits[three & 63] : '=');
+    }
+}
+
+/* ---- the page ------------------------------------------------------------------------------------------------------
+ */
+
+static perp_status compress(const replay_bytes *columns, replay_bytes *packed, perp_error *error)
+{
+    const size_t bound = ZSTD_compressBound(columns->size);
+    unsigned char *room = perp_replay_room(packed, bound);
+    if (!room) {
+        return no_memory(error);
+    }
+    /* Level 19 takes seconds on the largest pages and saves a tenth over 12. */
+    const size_t size = ZSTD_compress(room, bound, columns->bytes, columns->size, columns->size < 4000000 ? 19 : 12);
+    if (ZSTD_isError(size)) {
+        return no_memory(error); /* the bound is met and the level is valid: nothing else is left to fail */
+    }
+    packed->size = size;
+    return PERP_STATUS_OK;
+}
+
+static perp_status add_run(perp_log_reader *reader, const perp_replay_options *options, replay_bytes *columns,
+                           json_t **headers, perp_error *error)
+{
+    perp_arena arena;
+    perp_arena_init(&arena, options->allocator);
+    perp_scene *scene = NULL;
+    perp_diagnostics *diagnostics = calloc(1, sizeof *diagnostics);
+    perp_status status = diagnostics ? PERP_STATUS_OK : no_memory(error);
+    replay_run run = {.head = perp_log_reader_head(reader), .end = perp_log_reader_end(reader)};
+    if (status == PERP_STATUS_OK && run.head->file_count > 0) {
+        status = perp_log_load_scene(reader, &scene, diagnostics);
+        if (status != PERP_STATUS_OK) {
+            perp_diagnostics_first_error(diagnostics, status, error);
+        }
+    }
+    free(diagnostics);
+    run.scene = scene;
+    if (status == PERP_STATUS_OK) {
+        status = perp_replay_gather(reader, options, &arena, &run, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        *headers = perp_json_appended(*headers, perp_replay_header(&run, &arena, columns));
+        status = *headers ? PERP_STATUS_OK : no_memory(error);
+    }
+    perp_scene_free(scene);
+    perp_arena_clear(&arena);
+    return status;
+}
+
+static perp_status make_page(const json_t *headers, const replay_bytes *columns, replay_bytes *page, perp_error *error)
+{
+    replay_bytes packed = {.good = true};
+    const perp_status status = compress(columns, &packed, error);
+    char *text = json_dumps(headers, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
+    if (status == PERP_STATUS_OK && text) {
+        perp_replay_put(page, perp_replay_head, perp_replay_head_size);
+        put_script_text(page, text);
+        perp_replay_put(page, perp_replay_middle, perp_replay_middle_size);
+        put_base64(page, packed.bytes, packed.size);
+        perp_replay_put(page, perp_replay_tail, perp_replay_tail_size);
+    }
+    const bool good = text && page->good;
+    free(text);
+    perp_replay_bytes_free(&packed);
+    return status != PERP_STATUS_OK ? status : good ? PERP_STATUS_OK : no_memory(error);
+}
+
+static perp_status write_page(const replay_bytes *page, const char *path, perp_error *error)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const size_t length = slash == path ? 1 : slash ? (size_t)(slash - path) : 1;
+    char *folder = malloc(length + 1);
+    if (!folder) {
+        return no_memory(error);
+    }
+    memcpy(folder, slash ? path : ".", length);
+    folder[length] = '\0';
+    output_file file = {0};
+    perp_status status = perp_output_open(&file, folder, name, error);
+    if (status == PERP_STATUS_OK) {
+        fwrite(page->bytes, 1, page->size, file.stream); /* a failure is kept by the stream and said by the next call */
+        status = perp_output_finish(&file, error);
+    }
+    status = status == PERP_STATUS_OK ? perp_output_publish(&file, error) : status;
+    perp_output_discard(&file);
+    free(folder);
+    return status;
+}
+
+perp_status perp_replay_write(perp_log_reader *const *readers, int count, const perp_replay_options *options,
+                              const char *path, perp_error *error)
+{
+    const perp_replay_options standard = perp_replay_options_default();
+    options = options ? options : &standard;
+    if (!perp_replay_available()) {
+        return perp_fail(error, PERP_STATUS_UNAVAILABLE,
+                         "this build of perp has no replay page; build it with nodejs and npm installed and "
+                         "-DPERP_VIEWER=ON");
+    }
+    for (int i = 1; i < count; i++) {
+        if (perp_log_reader_head(readers[i])->planar != perp_log_reader_head(readers[0])->planar) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                             "planar and spatial logs cannot be shown in one page; make one of each");
+        }
+    }
+    replay_bytes columns = {.good = true}, page = {.good = true};
+    json_t *headers = json_array();
+    perp_status status = headers && count > 0 && count <= PERP_REPLAY_MOST_LOGS
+                             ? PERP_STATUS_OK
+                             : perp_fail(error, PERP_STATUS_BAD_INPUT, "a replay shows 1 to %d logs, not %d",
+                                         (int)PERP_REPLAY_MOST_LOGS, count);
+    for (int i = 0; i < count && status == PERP_STATUS_OK; i++) {
+        status = add_run(readers[i], options, &columns, &headers, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = make_page(headers, &columns, &page, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = write_page(&page, path, error);
+    }
+    json_decref(headers);
+    perp_replay_bytes_free(&columns);
+    perp_replay_bytes_free(&page);
+    return status;
+}

@@ -1,0 +1,83 @@
+// What the file holds: one JSON header per run and one block of packed columns. src/report/replay_*.c writes it; the two
+// change together (FORMAT).
+export const FORMAT = 1;
+
+export interface Shape {
+  kind: string;
+  name?: string;
+  position: number[]; // of the shape in its body
+  quat: number[]; // wxyz; planar shapes turn about z too
+  radius?: number;
+  length?: number;
+  size?: number[];
+  normal?: number[];
+  offset?: number;
+  points?: number[][];
+  triangles?: number[]; // of a mesh's hull, triples of points
+}
+
+export interface Body {
+  name: string;
+  kind: "free" | "fixed" | "driven" | "jointed";
+  shapes: Shape[];
+}
+
+export interface ContactHeader {
+  a: number;
+  b: number;
+  feature: string;
+  mu: number;
+  tangent: number[] | null; // of the pair, where it sets one
+  runs: number[]; // pairs (first frame, frames): where the contact is listed
+}
+
+export interface JointHeader {
+  name: string;
+  unit: string;
+  commanded: boolean;
+}
+
+export interface Why {
+  step: number;
+  contact: number;
+  text: number; // in `texts`
+}
+
+export interface Column {
+  name: string;
+  coding: "float" | "fixed" | "byte";
+  quantum: number; // of `fixed`
+  series: number; // how many series, one behind the other
+  length: number; // numbers in all
+}
+
+export interface Header {
+  format: number;
+  version: string;
+  scene: string;
+  model: string;
+  cone: "quadratic" | "rays" | "box" | "none";
+  rays: number;
+  h: number; // s; step k ends at t0 + k h
+  t0: number;
+  planar: boolean;
+  gravity: number[];
+  stepsAsked: number;
+  steps: number; // in the log, the initial state counted
+  frames: number; // shown
+  stride: number; // steps per frame; 1: every step is here
+  complete: boolean;
+  lostBytes: number;
+  damaged: number;
+  end: { known: boolean; failed: boolean; code: string; message: string; hash: string };
+  bodies: Body[];
+  contacts: ContactHeader[];
+  joints: JointHeader[];
+  events: { t: number; contact: number; from: number; to: number }[];
+  eventsLeftOut: number;
+  fallbacks: string[];
+  texts: string[];
+  whys: Why[];
+  columns: Column[];
+  bytes: number; // of this run's columns, before compression
+}

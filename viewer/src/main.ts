@@ -1,0 +1,506 @@
+import { drawCone } from "./cone";
+import { MODE_COLOURS, NORMAL_COLOUR, RUN_COLOURS, themeOf, TOTAL_COLOUR, type Theme } from "./palette";
+import { Plots } from "./plots";
+import { NAMED, Ribbon } from "./ribbon";
+import { MODE_NAMES, OPEN, readRuns, type Run } from "./run";
+import { View, type Arrangement, type ViewState } from "./view";
+import { metres, metresPerSecond, modeName, newtons, number, plainWords } from "./words";
+
+const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+
+const LAYERS = [
+  ["points", "contacts", "k"], ["normals", "normal", "n"], ["totals", "total", "m"], ["cones", "cones", "c"], ["labels", "names", "l"],
+] as const;
+
+const KEYS: [string, string][] = [
+  ["space", "play or pause"], ["← →", "a step back or on; with shift ten"], ["Home End", "first and last step"],
+  [", .", "the change of mode before or after"], ["[ ]", "the contact before or after"], ["f", "flat or 3-D (planar scenes)"],
+  ["r", "the whole scene"], ["+ −", "longer or shorter arrows"], ["k n m c l", "contacts, normal forces, total forces, cones, names"],
+  ["d", "light or dark"], ["1 … 9", "the run of that number"], ["drag, wheel", "turn and zoom; with the right button move"], ["?", "this list"],
+];
+
+class Replay {
+  private readonly state: ViewState;
+  private readonly time: [number, number];
+  private readonly view: View | null;
+  private readonly ribbon: Ribbon;
+  private readonly plots: Plots;
+  private theme: Theme;
+  private t: number;
+  private joint = -1;
+  private playing = false;
+  private lastTick = 0;
+  private pending = false;
+  private readonly firstTouch: number[][];
+
+  constructor(private readonly runs: Run[]) {
+    this.time = [Math.min(...runs.map((r) => r.t[0])), Math.max(...runs.map((r) => r.t[r.frames - 1]))];
+    this.t = this.time[0];
+    this.firstTouch = runs.map(firstTouches);
+    this.state = {
+      frames: runs.map(() => 0), primary: 0, arrangement: runs.length > 1 ? "overlay" : "one", flat: runs[0].header.planar,
+      layers: { points: true, normals: true, totals: true, cones: true, labels: true }, selected: -1, arrowScale: 1, follow: -1,
+    };
+    this.state.selected = busiest(runs[0]);
+    this.joint = runs[0].header.joints.findIndex((j) => j.commanded);
+    const saved = window.matchMedia("(prefers-color-scheme: dark)");
+    this.theme = themeOf(saved.matches);
+    saved.addEventListener("change", (event) => this.setTheme(event.matches));
+    this.view = this.makeView();
+    this.ribbon = new Ribbon(by("ribbon"), (contact, t) => this.choose(contact, t));
+    this.plots = new Plots(by("plots"), (t) => this.seek(t));
+    this.wire();
+    this.fillHeader();
+    this.setPrimary(0);
+    this.setTheme(this.theme.dark);
+    new ResizeObserver(() => this.layout()).observe(by("view"));
+    new ResizeObserver(() => this.layout()).observe(by("ribbon"));
+    this.layout();
+  }
+
+  private makeView(): View | null {
+    try {
+      return new View(by("view"), this.runs, () => this.later());
+    } catch {
+      by("message").hidden = false;
+      by("message").textContent = "This browser has no WebGL, so there is no picture; the plots and numbers are complete.";
+      return null;
+    }
+  }
+
+  private get run(): Run {
+    return this.runs[this.state.primary];
+  }
+
+  private get frame(): number {
+    return this.state.frames[this.state.primary];
+  }
+
+  // ---- what is shown ------------------------------------------------------------------------------------------------
+
+  private setTheme(dark: boolean) {
+    this.theme = themeOf(dark);
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    this.view?.paint(this.theme);
+    this.ribbon.draw(this.theme);
+    this.drawPlots();
+    this.later();
+  }
+
+  private setPrimary(index: number) {
+    const before = this.state.selected >= 0 ? this.runs[index].findContact(this.run, this.state.selected) : -1;
+    this.state.primary = index;
+    this.state.selected = before >= 0 ? before : busiest(this.run);
+    by<HTMLSelectElement>("run").value = String(index);
+    this.ribbon.setRun(this.run, this.time, this.firstTouch[index]);
+    this.fillContacts();
+    const slider = by<HTMLInputElement>("time");
+    slider.max = String(this.run.frames - 1);
+    by("timeline-name").textContent = `${number(this.time[0])} to ${number(Number(this.time[1].toFixed(9)))} s`;
+    this.fillStatus();
+    this.seek(this.t);
+    this.ribbon.draw(this.theme);
+    this.drawPlots();
+  }
+
+  private drawPlots() {
+    this.plots.draw(this.state.arrangement === "one" ? [this.run] : this.runs,
+      this.state.arrangement === "one" ? 0 : this.state.primary, this.state.selected, this.joint, this.theme);
+    this.plots.show(this.t);
+  }
+
+  private layout() {
+    const rows = Math.max(1, this.run.contactCount);
+    by("ribbon").style.height = `${rows <= NAMED ? 16 * rows : 4 * rows}px`; // at most; the style sheet bounds it
+    this.view?.resize();
+    this.ribbon.draw(this.theme);
+    this.drawPlots();
+    this.later();
+  }
+
+  seek(t: number) {
+    this.t = Math.min(this.time[1], Math.max(this.time[0], t));
+    this.state.frames = this.runs.map((run) => run.frameAt(this.t));
+    this.later();
+  }
+
+  showFrame(frame: number) {
+    const f = Math.min(this.run.frames - 1, Math.max(0, frame));
+    this.seek(this.run.t[f]);
+  }
+
+  private choose(contact: number, t: number) {
+    const other = contact !== this.state.selected;
+    this.state.selected = contact;
+    by<HTMLSelectElement>("contact").value = String(contact);
+    if (!Number.isNaN(t)) {
+      this.pause();
+      this.seek(t);
+    }
+    if (other) {
+      this.drawPlots();
+    }
+    this.later();
+  }
+
+  private later() {
+    if (!this.pending) {
+      this.pending = true;
+      requestAnimationFrame((now) => {
+        this.pending = false;
+        this.tick(now);
+        this.draw();
+      });
+    }
+  }
+
+  private tick(now: number) {
+    if (!this.playing) {
+      return;
+    }
+    const seconds = Math.min(0.25, (now - this.lastTick) / 1000);
+    this.lastTick = now;
+    this.seek(this.t + seconds * Number(by<HTMLSelectElement>("speed").value));
+    if (this.t >= this.time[1]) {
+      this.pause();
+    } else {
+      this.later();
+    }
+  }
+
+  draw() {
+    this.view?.draw(this.state);
+    this.ribbon.show(this.t, this.state.selected);
+    this.plots.show(this.t);
+    drawCone(by<HTMLCanvasElement>("cone"), this.run, this.state.selected, this.frame, this.theme);
+    by<HTMLInputElement>("time").value = String(this.frame);
+    by("clock").textContent = `${this.run.t[this.frame].toFixed(decimals(this.run.header.h))} s · step ${this.run.step[this.frame]} of ${this.run.step[this.run.frames - 1]}`;
+    this.showSolver();
+    this.showWhy();
+    this.showLegend();
+  }
+
+  finish() {
+    this.view?.finish();
+  }
+
+  // ---- panels -------------------------------------------------------------------------------------------------------
+
+  private fillHeader() {
+    const h = this.runs[0].header;
+    document.title = `${this.runs[0].name} - perp`;
+    by("title").textContent = this.runs[0].name;
+    by("about").textContent = this.runs.length > 1 ? `${this.runs.length} logs` : `${h.model}, steps of ${number(h.h)} s`;
+    const choice = by<HTMLSelectElement>("run");
+    this.runs.forEach((run, i) => choice.add(new Option(`${i + 1}: ${run.header.model}${sameModels(this.runs) ? `, ${run.name}` : ""}`, String(i))));
+    by("runs-choice").hidden = by("arrangement-choice").hidden = this.runs.length < 2;
+    by("flat").hidden = !h.planar;
+    const follow = by<HTMLSelectElement>("follow");
+    follow.add(new Option("nothing", "-1"));
+    h.bodies.forEach((body, i) => body.kind !== "fixed" && body.shapes.length > 0 && follow.add(new Option(body.name, String(i))));
+    const joint = by<HTMLSelectElement>("joint");
+    h.joints.forEach((j, i) => joint.add(new Option(j.name, String(i))));
+    joint.value = String(this.joint = this.joint < 0 && h.joints.length > 0 ? 0 : this.joint);
+    by("joint-choice").hidden = h.joints.length === 0;
+    MODE_NAMES.forEach((name, mode) => {
+      const key = document.createElement("span"), swatch = document.createElement("i");
+      swatch.style.background = MODE_COLOURS[mode];
+      key.append(swatch, document.createTextNode(["open", "stick", "limit: at the edge of its cone", "slide"][mode] ?? name));
+      by("modes").append(key);
+    });
+  }
+
+  private fillStatus() {
+    const h = this.run.header, status = by("status");
+    const lost = h.lostBytes > 0 || h.damaged > 0;
+    const [kind, text] = h.end.failed ? ["bad", `stopped: ${h.end.message || h.end.code}`]
+      : !h.complete || lost ? ["warn", `log cut short after step ${this.run.step[this.run.frames - 1]}`] : ["good", "solved"];
+    const shown = h.stride > 1 ? `; one of ${h.stride} steps shown, bands and ribbon keep the extremes` : "";
+    status.className = kind;
+    status.textContent = text + shown;
+    status.title = status.textContent;
+  }
+
+  private fillContacts() {
+    const list = by<HTMLSelectElement>("contact");
+    list.replaceChildren();
+    this.run.header.contacts.forEach((c, i) => list.add(new Option(`${this.run.contactName(i)}  ${c.feature}`, String(i))));
+    list.value = String(this.state.selected);
+    list.disabled = this.run.contactCount === 0;
+  }
+
+  private showSolver() {
+    const at = (name: string) => this.run.column(name, 0)[this.frame];
+    const parts = this.frame === 0 && this.run.step[0] === 0 ? ["initial state"] : [
+      `${number(at("iterations"))} iterations`, `balance ${number(at("balance"))}`, `penetration ${metres(at("penetration"))}`,
+    ];
+    this.run.header.fallbacks.forEach((name, i) => {
+      const count = this.run.column("fallbacks", i)[this.frame];
+      if (count > 0) {
+        parts.push(`${name} ${number(count)}`);
+      }
+    });
+    if (this.frame > 0 && at("several") > 0) {
+      parts.push("several answers");
+    }
+    by("solver").textContent = parts.join(" · ");
+  }
+
+  private showWhy() {
+    const contact = this.state.selected, mode = by("why-mode"), text = by("why-text");
+    const row = contact < 0 ? -1 : this.run.rowAt(contact, this.frame);
+    const sample = row < 0 ? null : this.run.sample(contact, row);
+    const dot = document.createElement("i");
+    dot.style.background = MODE_COLOURS[sample?.mode ?? OPEN];
+    mode.replaceChildren(dot, document.createTextNode(contact < 0 ? "no contacts" : sample ? modeName(sample.mode) : "apart"));
+    const said = contact < 0 ? null : this.run.why(contact, this.run.step[this.frame]);
+    const now = said !== null && said.step === this.run.step[this.frame];
+    const sentences = now ? [said.text] : sample ? plainWords(this.run, sample)
+      : contact < 0 ? ["Nothing comes near anything else in this run."] : ["Farther apart than the margin, so it is not listed."];
+    if (said && !now && sample && sample.mode !== OPEN) {
+      sentences.push(`At step ${said.step}: ${said.text}`);
+    }
+    text.replaceChildren(...sentences.map((sentence) => {
+      const p = document.createElement("p");
+      p.textContent = sentence;
+      return p;
+    }));
+    const facts: [string, string][] = !sample ? [] : [
+      ["normal", newtons(sample.fn)], ["gap", metres(sample.phi)], ["friction", newtons(Math.hypot(...sample.ft))],
+      ["slip", metresPerSecond(Math.hypot(...sample.slip))], ["µ", number(this.run.header.contacts[contact].mu)],
+      ["µ fn", newtons(this.run.header.contacts[contact].mu * sample.fn)],
+    ];
+    by("facts").replaceChildren(...facts.flatMap(([name, value]) => {
+      const dt = document.createElement("dt"), dd = document.createElement("dd");
+      dt.textContent = name;
+      dd.textContent = value;
+      return [dt, dd];
+    }));
+  }
+
+  // An arrow of a round number of newtons, as long as it is in the picture.
+  private showLegend() {
+    const legend = by("legend");
+    legend.replaceChildren();
+    if (!this.view || this.view.metresPerNewton === 0) {
+      return;
+    }
+    const perNewton = this.view.pixelsPerMetre() * this.view.metresPerNewton * this.state.arrowScale;
+    const raw = 70 / perNewton, power = 10 ** Math.floor(Math.log10(raw));
+    const round = [5, 2, 1].map((k) => k * power).find((v) => v <= raw)!;
+    for (const [name, colour, on] of [["normal force", NORMAL_COLOUR, this.state.layers.normals],
+      ["total force", TOTAL_COLOUR, this.state.layers.totals]] as const) {
+      if (on) {
+        const line = document.createElement("div"), arrow = document.createElement("span");
+        arrow.className = "arrow";
+        arrow.style.width = `${(round * perNewton - 5).toFixed(1)}px`;
+        arrow.style.marginRight = "5px";
+        arrow.style.color = colour;
+        line.append(arrow, document.createTextNode(`${number(round)} N ${name}`));
+        legend.append(line);
+      }
+    }
+    if (this.runs.length > 1 && this.state.arrangement === "overlay") {
+      this.runs.forEach((run, i) => {
+        const line = document.createElement("div");
+        line.textContent = i === this.state.primary ? `solid: ${i + 1}, ${run.header.model}` : `outlined: ${i + 1}, ${run.header.model}`;
+        line.style.color = i === this.state.primary ? "" : RUN_COLOURS[i % RUN_COLOURS.length];
+        legend.append(line);
+      });
+    } else if (this.state.arrangement === "split") {
+      const line = document.createElement("div");
+      line.textContent = this.runs.map((run, i) => `${i + 1}: ${run.header.model}`).join(" · ");
+      legend.append(line);
+    }
+  }
+
+  // ---- input --------------------------------------------------------------------------------------------------------
+
+  private play() {
+    if (this.t >= this.time[1]) {
+      this.seek(this.time[0]);
+    }
+    this.playing = true;
+    this.lastTick = performance.now();
+    by("play").textContent = "⏸";
+    by("play").setAttribute("aria-label", "pause");
+    this.later();
+  }
+
+  private pause() {
+    this.playing = false;
+    by("play").textContent = "▶";
+    by("play").setAttribute("aria-label", "play");
+  }
+
+  private step(by_: number) {
+    this.pause();
+    this.showFrame(this.frame + by_);
+  }
+
+  private event(direction: number) {
+    const times = this.run.header.events.map((e) => e.t).filter((t) => direction * (t - this.t) > 1e-9);
+    if (times.length > 0) {
+      this.pause();
+      this.seek((direction > 0 ? Math.min(...times) : Math.max(...times)) + 1e-9);
+    }
+  }
+
+  private nextContact(direction: number) {
+    const n = this.run.contactCount;
+    if (n > 0) {
+      this.choose((this.state.selected + direction + n) % n, NaN);
+    }
+  }
+
+  private toggleLayer(name: (typeof LAYERS)[number][0]) {
+    this.state.layers[name] = !this.state.layers[name];
+    by(`layer-${name}`).setAttribute("aria-pressed", String(this.state.layers[name]));
+    this.later();
+  }
+
+  private toggleFlat() {
+    if (this.run.header.planar) {
+      this.state.flat = !this.state.flat;
+      by("flat").setAttribute("aria-pressed", String(this.state.flat));
+      this.later();
+    }
+  }
+
+  private home() {
+    this.state.follow = -1;
+    by<HTMLSelectElement>("follow").value = "-1";
+    this.view?.home();
+    this.later();
+  }
+
+  private grow(factor: number) {
+    this.state.arrowScale *= factor;
+    this.later();
+  }
+
+  private wire() {
+    const click = (id: string, act: () => void) => by(id).addEventListener("click", act);
+    click("play", () => (this.playing ? this.pause() : this.play()));
+    click("first", () => this.step(-1e9));
+    click("back", () => this.step(-1));
+    click("forward", () => this.step(1));
+    click("home", () => this.home());
+    click("flat", () => this.toggleFlat());
+    click("theme", () => this.setTheme(!this.theme.dark));
+    click("help", () => this.help());
+    by("flat").setAttribute("aria-pressed", String(this.state.flat));
+    const change = (id: string, act: (value: string) => void) =>
+      by(id).addEventListener("change", (event) => act((event.target as HTMLSelectElement).value));
+    change("contact", (value) => this.choose(Number(value), NaN));
+    change("run", (value) => this.setPrimary(Number(value)));
+    change("joint", (value) => { this.joint = Number(value); this.drawPlots(); });
+    change("follow", (value) => { this.state.follow = Number(value); this.later(); });
+    change("arrangement", (value) => { this.state.arrangement = value as Arrangement; this.drawPlots(); this.later(); });
+    by("time").addEventListener("input", (event) => { this.pause(); this.showFrame(Number((event.target as HTMLInputElement).value)); });
+    for (const [name, label, key] of LAYERS) {
+      const button = document.createElement("button");
+      button.id = `layer-${name}`;
+      button.textContent = label;
+      button.title = `${label} (${key})`;
+      button.setAttribute("aria-pressed", "true");
+      button.addEventListener("click", () => this.toggleLayer(name));
+      by("layers").append(button);
+    }
+    this.wirePicking();
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  // A click that does not drag chooses the contact under it.
+  private wirePicking() {
+    const canvas = this.view?.canvas;
+    let down = [0, 0];
+    canvas?.addEventListener("pointerdown", (event) => { down = [event.clientX, event.clientY]; });
+    canvas?.addEventListener("pointerup", (event) => {
+      const box = canvas.getBoundingClientRect();
+      if (Math.hypot(event.clientX - down[0], event.clientY - down[1]) < 4) {
+        const contact = this.view!.pick(this.state, event.clientX - box.left, event.clientY - box.top);
+        if (contact >= 0) {
+          this.choose(contact, NaN);
+        }
+      }
+    });
+  }
+
+  private key(event: KeyboardEvent) {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.tagName === "SELECT") {
+      return;
+    }
+    const acts: Record<string, () => void> = {
+      " ": () => (this.playing ? this.pause() : this.play()),
+      ArrowLeft: () => this.step(event.shiftKey ? -10 : -1), ArrowRight: () => this.step(event.shiftKey ? 10 : 1),
+      Home: () => this.step(-1e9), End: () => this.step(1e9), ",": () => this.event(-1), ".": () => this.event(1),
+      "[": () => this.nextContact(-1), "]": () => this.nextContact(1), f: () => this.toggleFlat(), r: () => this.home(),
+      "+": () => this.grow(1.25), "=": () => this.grow(1.25), "-": () => this.grow(0.8),
+      d: () => this.setTheme(!this.theme.dark), "?": () => this.help(),
+    };
+    for (const [name, , key] of LAYERS) {
+      acts[key] = () => this.toggleLayer(name);
+    }
+    this.runs.slice(0, 9).forEach((_, i) => (acts[String(i + 1)] = () => this.setPrimary(i)));
+    if (acts[event.key] && !(event.key === " " && target.tagName === "BUTTON")) {
+      event.preventDefault();
+      acts[event.key]();
+    }
+  }
+
+  private help() {
+    const dialog = by<HTMLDialogElement>("keys");
+    const table = document.createElement("table");
+    for (const [keys, meaning] of KEYS) {
+      const row = table.insertRow(), key = document.createElement("kbd");
+      key.textContent = keys;
+      row.insertCell().append(key);
+      row.insertCell().textContent = meaning;
+    }
+    dialog.replaceChildren(table);
+    dialog.onclick = () => dialog.close();
+    if (!dialog.open) {
+      dialog.showModal();
+    }
+  }
+}
+
+const sameModels = (runs: Run[]) => runs.every((r) => r.header.model === runs[0].header.model);
+
+// Decimals that tell one step from the next.
+function decimals(h: number): number {
+  return h > 0 ? Math.min(9, Math.max(2, Math.ceil(-Math.log10(h)) + 1)) : 3;
+}
+
+// The first frame at which each contact carries force; behind all others where it never does.
+function firstTouches(run: Run): number[] {
+  return run.header.contacts.map((_, i) => {
+    const first = run.series(i, (row) => run.ribbonMode(row), true).findIndex((mode) => mode !== null && mode !== OPEN);
+    return first < 0 ? Number.MAX_SAFE_INTEGER : first;
+  });
+}
+
+// The contact that carries the most over the run: what one most likely wants to look at.
+function busiest(run: Run): number {
+  let best = run.contactCount > 0 ? 0 : -1, most = 0;
+  for (let i = 0; i < run.contactCount; i++) {
+    let sum = 0;
+    run.series(i, (row) => (sum += run.rows("fn")[row]));
+    if (sum > most) {
+      most = sum;
+      best = i;
+    }
+  }
+  return best;
+}
+
+declare global {
+  interface Window {
+    perpReplay?: Replay; // for programs that drive the page: showFrame(n), draw(), finish()
+  }
+}
+
+window.perpReplay = new Replay(readRuns(document));
+document.documentElement.dataset.ready = "true";

@@ -1,0 +1,132 @@
+import { MODE_COLOURS, type Theme } from "./palette";
+import { OPEN, type Run } from "./run";
+
+export const INSET = 7; // half the thumb of the time slider, which the time axis lines up with
+
+export const NAMED = 40; // rows that have names, if need be by scrolling; more are made to fit
+
+// One row per contact along the time line, coloured by mode. Rows are in the order of the contacts' first touch; what
+// never touches comes last.
+export class Ribbon {
+  private readonly canvas = document.createElement("canvas");
+  private readonly names = document.createElement("div");
+  private readonly cursor = document.createElement("div");
+  private readonly mark = document.createElement("div");
+  private rows: number[] = [];
+  private rowHeight = 12;
+  private shown = -1; // contact that was last brought into view
+  private run!: Run;
+  private time: [number, number] = [0, 1];
+
+  constructor(private readonly box: HTMLElement, choose: (contact: number, t: number) => void) {
+    this.names.className = "ribbon-names";
+    this.cursor.className = "ribbon-cursor";
+    this.mark.className = "ribbon-mark";
+    const field = document.createElement("div");
+    field.className = "ribbon-field";
+    field.append(this.canvas, this.cursor);
+    box.append(this.mark, this.names, field);
+    const pick = (event: PointerEvent) => {
+      const at = this.canvas.getBoundingClientRect();
+      const row = Math.min(this.rows.length - 1, Math.max(0, Math.floor((event.clientY - at.top) / this.rowHeight)));
+      const part = (event.clientX - at.left - INSET) / Math.max(1, at.width - 2 * INSET);
+      const t = this.time[0] + Math.min(1, Math.max(0, part)) * (this.time[1] - this.time[0]);
+      if (this.rows.length > 0) {
+        choose(this.rows[row], t);
+      }
+    };
+    this.canvas.addEventListener("pointerdown", pick);
+    this.canvas.addEventListener("pointermove", (event) => event.buttons & 1 && pick(event));
+    this.names.addEventListener("pointerdown", (event) => {
+      const row = Math.floor((event.clientY - this.names.getBoundingClientRect().top) / this.rowHeight);
+      if (row >= 0 && row < this.rows.length) {
+        choose(this.rows[row], NaN);
+      }
+    });
+  }
+
+  setRun(run: Run, time: [number, number], firstTouch: number[]) {
+    this.run = run;
+    this.time = time;
+    this.rows = run.header.contacts.map((_, i) => i).sort((i, j) => firstTouch[i] - firstTouch[j] || i - j);
+  }
+
+  // Draws all rows; the cursor alone moves afterwards.
+  draw(theme: Theme) {
+    const space = this.box.clientHeight, width = Math.max(1, this.canvas.parentElement!.clientWidth);
+    const count = Math.max(1, this.rows.length);
+    this.rowHeight = Math.max(count <= NAMED ? 12 : 2, Math.min(16, Math.floor(space / count)));
+    const height = this.rowHeight * count, scale = Math.min(2, window.devicePixelRatio);
+    this.canvas.width = Math.round(width * scale);
+    this.canvas.height = Math.min(30000, Math.round(height * scale));
+    this.canvas.style.height = `${height}px`;
+    const pen = this.canvas.getContext("2d")!;
+    pen.scale(scale, scale);
+    pen.clearRect(0, 0, width, height);
+    this.rows.forEach((contact, row) => this.drawRow(pen, contact, row * this.rowHeight, width, theme));
+    this.writeNames(height);
+  }
+
+  private drawRow(pen: CanvasRenderingContext2D, contact: number, y: number, width: number, theme: Theme) {
+    const tall = this.rowHeight > 5 ? this.rowHeight - 2 : this.rowHeight > 3 ? this.rowHeight - 1 : this.rowHeight;
+    const modes = this.run.series(contact, (row) => this.run.ribbonMode(row), true);
+    pen.globalAlpha = 1;
+    pen.fillStyle = theme.line;
+    pen.fillRect(INSET, y + tall / 2 - 0.25, width - 2 * INSET, 0.5);
+    let from = 0;
+    for (let f = 1; f <= modes.length; f++) {
+      if (f < modes.length && modes[f] === modes[from]) {
+        continue;
+      }
+      const mode = modes[from];
+      if (mode !== null) {
+        // A step's mode is that of the time it took: from the frame before to its own.
+        const x0 = this.x(this.run.t[Math.max(0, from - 1)], width), x1 = this.x(this.run.t[f - 1], width);
+        pen.globalAlpha = mode === OPEN ? 0.45 : 1;
+        pen.fillStyle = MODE_COLOURS[mode];
+        const thin = mode === OPEN ? 0.3 : 1;
+        pen.fillRect(x0, y + (tall * (1 - thin)) / 2, Math.max(1, x1 - x0), tall * thin);
+      }
+      from = f;
+    }
+  }
+
+  private writeNames(height: number) {
+    this.names.replaceChildren();
+    this.names.style.height = `${height}px`;
+    if (this.rowHeight < 10) {
+      const note = document.createElement("span");
+      note.className = "ribbon-note";
+      note.textContent = `${this.rows.length} contacts`;
+      this.names.append(note);
+      return;
+    }
+    for (const contact of this.rows) {
+      const name = document.createElement("span");
+      name.textContent = this.run.contactName(contact);
+      name.title = `${this.run.contactName(contact)}  ${this.run.header.contacts[contact].feature}`;
+      name.style.height = name.style.lineHeight = `${this.rowHeight}px`;
+      name.style.fontSize = `${Math.min(11, this.rowHeight - 2)}px`;
+      this.names.append(name);
+    }
+  }
+
+  private x(t: number, width: number): number {
+    const span = this.time[1] - this.time[0];
+    return INSET + (span > 0 ? (t - this.time[0]) / span : 0) * (width - 2 * INSET);
+  }
+
+  show(t: number, selected: number) {
+    const width = this.canvas.parentElement!.clientWidth;
+    this.cursor.style.transform = `translateX(${this.x(t, width).toFixed(1)}px)`;
+    const row = this.rows.indexOf(selected);
+    this.mark.style.visibility = row >= 0 ? "visible" : "hidden";
+    this.mark.style.transform = `translateY(${row * this.rowHeight - 1}px)`;
+    this.mark.style.height = `${this.rowHeight}px`;
+    if (selected !== this.shown) {
+      this.shown = selected;
+      const top = row * this.rowHeight, low = this.box.scrollTop, high = low + this.box.clientHeight;
+      this.box.scrollTop = top < low ? top : top + this.rowHeight > high ? top + this.rowHeight - this.box.clientHeight : low;
+    }
+  }
+}

@@ -1,0 +1,296 @@
+import { decompress } from "fzstd";
+import { columnBytes, decodeColumn, fromBase64 } from "./decode";
+import { FORMAT, type Column, type ContactHeader, type Header } from "./format";
+
+export const OPEN = 0, STICK = 1, LIMIT = 2, SLIDE = 3;
+const APART = 4; // listed since the frame before, not at this one
+export const MODE_NAMES = ["open", "stick", "limit", "slide"];
+
+// One contact at one frame, as the log has it. Forces in N, lengths in m.
+export interface Sample {
+  contact: number;
+  row: number;
+  mode: number;
+  phi: number;
+  fn: number;
+  ft: [number, number];
+  slip: [number, number];
+  point: [number, number, number];
+  normal: [number, number, number];
+  tangents: [number, number, number][];
+}
+
+type V3 = [number, number, number];
+const dot = (a: V3, b: V3) => a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+const cross = (a: V3, b: V3): V3 => [
+  a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0],
+];
+
+// The frame that the contracts define: t along x as far as the normal lets it, or along what the pair says.
+export function tangentsOf(n: V3, planar: boolean, tangent: number[] | null): V3[] {
+  if (planar) {
+    return [[n[1], -n[0], 0]];
+  }
+  const along = (e: V3): V3 => {
+    const d = dot(e, n);
+    return [e[0] - d * n[0], e[1] - d * n[1], e[2] - d * n[2]];
+  };
+  let t = tangent ? along(tangent as V3) : [0, 0, 0] as V3;
+  if (Math.hypot(...t) < 1e-6) {
+    t = along(Math.abs(n[0]) > 0.9 ? [0, 1, 0] : [1, 0, 0]);
+  }
+  const size = Math.hypot(...t);
+  t = [t[0] / size, t[1] / size, t[2] / size];
+  return [t, cross(n, t)];
+}
+
+// A series of one contact over all frames, with null where the contact is not listed.
+export type Series = (number | null)[];
+
+export class Run {
+  readonly frames: number;
+  readonly t: Float64Array; // s, at each frame
+  readonly step: Int32Array; // number in the log
+  readonly contactCount: number;
+  private readonly columns = new Map<string, Float32Array | Uint8Array>();
+  private readonly firstRow: Int32Array; // of each contact
+  private readonly frameStart: Int32Array; // into frameContacts
+  private readonly frameContacts: Int32Array;
+  private readonly frameRows: Int32Array;
+  private readonly rowCount: number;
+  private readonly whyByContact = new Map<number, { step: number; text: string }[]>();
+
+  constructor(readonly header: Header, bytes: Uint8Array, readonly index: number) {
+    if (header.format !== FORMAT) {
+      throw new Error(`this page reads format ${FORMAT}, and the data are of format ${header.format}`);
+    }
+    this.frames = header.frames;
+    let at = 0;
+    for (const column of header.columns) {
+      const size = columnBytes(column);
+      this.columns.set(column.name, decodeColumn(column, bytes.subarray(at, at + size)));
+      at += size;
+    }
+    this.step = Int32Array.from(this.float("step"));
+    this.t = Float64Array.from(this.step, (k) => header.t0 + k * header.h);
+    this.contactCount = header.contacts.length;
+    this.firstRow = new Int32Array(this.contactCount + 1);
+    const perFrame = new Int32Array(this.frames + 1);
+    header.contacts.forEach((c, i) => {
+      let rows = 0;
+      for (let r = 0; r < c.runs.length; r += 2) {
+        rows += c.runs[r + 1];
+        for (let f = c.runs[r]; f < c.runs[r] + c.runs[r + 1]; f++) {
+          perFrame[f + 1]++;
+        }
+      }
+      this.firstRow[i + 1] = this.firstRow[i] + rows;
+    });
+    for (let f = 0; f < this.frames; f++) {
+      perFrame[f + 1] += perFrame[f];
+    }
+    this.frameStart = perFrame;
+    this.rowCount = this.firstRow[this.contactCount];
+    this.frameContacts = new Int32Array(this.rowCount);
+    this.frameRows = new Int32Array(this.rowCount);
+    this.listFrames();
+    for (const w of header.whys) {
+      const list = this.whyByContact.get(w.contact) ?? [];
+      list.push({ step: w.step, text: header.texts[w.text] });
+      this.whyByContact.set(w.contact, list);
+    }
+  }
+
+  private listFrames() {
+    const next = this.frameStart.slice();
+    this.header.contacts.forEach((c, i) => {
+      let row = this.firstRow[i];
+      for (let r = 0; r < c.runs.length; r += 2) {
+        for (let f = c.runs[r]; f < c.runs[r] + c.runs[r + 1]; f++) {
+          this.frameContacts[next[f]] = i;
+          this.frameRows[next[f]++] = row++;
+        }
+      }
+    });
+  }
+
+  private float(name: string): Float32Array {
+    return this.columns.get(name) as Float32Array;
+  }
+
+  get name(): string {
+    return this.header.scene || "scene";
+  }
+
+  get duration(): number {
+    return this.t[this.frames - 1] - this.t[0];
+  }
+
+  // The most contacts that a frame lists.
+  get mostContacts(): number {
+    let most = 0;
+    for (let f = 0; f < this.frames; f++) {
+      most = Math.max(most, this.frameStart[f + 1] - this.frameStart[f]);
+    }
+    return most;
+  }
+
+  get envelopes(): boolean {
+    return this.header.stride > 1;
+  }
+
+  // The frame in force at time t: the last one that is not later.
+  frameAt(t: number): number {
+    let low = 0, high = this.frames - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.t[middle] <= t + 1e-12) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+
+  pose(body: number, frame: number, out: number[]) {
+    const poses = this.float("poses");
+    const size = this.header.planar ? 3 : 7;
+    for (let k = 0; k < size; k++) {
+      out[k] = poses[(body * size + k) * this.frames + frame];
+    }
+  }
+
+  contactName(contact: number): string {
+    const c = this.header.contacts[contact];
+    return `${this.header.bodies[c.a].name} – ${this.header.bodies[c.b].name}`;
+  }
+
+  // The same contact in another run of the same bodies; -1: there is none.
+  findContact(other: Run, contact: number): number {
+    const c = other.header.contacts[contact];
+    const a = other.header.bodies[c.a].name, b = other.header.bodies[c.b].name;
+    return this.header.contacts.findIndex((d) => d.feature === c.feature && this.header.bodies[d.a].name === a &&
+      this.header.bodies[d.b].name === b);
+  }
+
+  contactsAt(frame: number): { contact: number; row: number }[] {
+    const out = [];
+    for (let i = this.frameStart[frame]; i < this.frameStart[frame + 1]; i++) {
+      if (this.mode(this.frameRows[i]) !== APART) {
+        out.push({ contact: this.frameContacts[i], row: this.frameRows[i] });
+      }
+    }
+    return out;
+  }
+
+  private mode(row: number): number {
+    return (this.columns.get("mode") as Uint8Array)[row];
+  }
+
+  // -1: the contact is not listed at this frame.
+  rowAt(contact: number, frame: number): number {
+    const runs = this.header.contacts[contact].runs;
+    let row = this.firstRow[contact];
+    for (let r = 0; r < runs.length; r += 2) {
+      if (frame < runs[r]) {
+        return -1;
+      }
+      if (frame < runs[r] + runs[r + 1]) {
+        const found = row + frame - runs[r];
+        return this.mode(found) === APART ? -1 : found;
+      }
+      row += runs[r + 1];
+    }
+    return -1;
+  }
+
+  sample(contact: number, row: number): Sample {
+    const c = this.header.contacts[contact];
+    const three = (name: string): V3 => {
+      const values = this.float(name);
+      return [values[row], values[this.rowCount + row], values[2 * this.rowCount + row]];
+    };
+    const pair = (name: string): [number, number] => {
+      const values = this.float(name);
+      return [values[row], values.length > this.rowCount ? values[this.rowCount + row] : 0];
+    };
+    const normal = three("normal");
+    const size = Math.hypot(...normal) || 1;
+    normal.forEach((_, k) => (normal[k] /= size));
+    return {
+      contact, row, normal,
+      mode: this.mode(row),
+      phi: this.float("phi")[row],
+      fn: this.float("fn")[row],
+      ft: pair("ft"),
+      slip: pair("slip"),
+      point: three("point"),
+      tangents: tangentsOf(normal, this.header.planar, c.tangent),
+    };
+  }
+
+  // The gravest mode between this frame and the one before: of a decimated run no slip is lost.
+  ribbonMode(row: number): number {
+    return (this.columns.get(this.envelopes ? "mode_gravest" : "mode") as Uint8Array)[row];
+  }
+
+  // `spans`: the value is one of the time since the frame before, so that it counts where the contact is apart by now.
+  series(contact: number, value: (row: number) => number, spans = false): Series {
+    const out: Series = new Array(this.frames).fill(null);
+    const runs = this.header.contacts[contact].runs;
+    let row = this.firstRow[contact];
+    for (let r = 0; r < runs.length; r += 2) {
+      for (let f = runs[r]; f < runs[r] + runs[r + 1]; f++) {
+        out[f] = spans || this.mode(row) !== APART ? value(row) : null;
+        row++;
+      }
+    }
+    return out;
+  }
+
+  rows(name: string): Float32Array {
+    return this.float(name);
+  }
+
+  friction(row: number): number {
+    const ft = this.float("ft");
+    return ft.length > this.rowCount ? Math.hypot(ft[row], ft[this.rowCount + row]) : Math.abs(ft[row]);
+  }
+
+  has(name: string): boolean {
+    return this.columns.has(name);
+  }
+
+  // A column that has one series per joint, residual or the like.
+  column(name: string, series: number): Float32Array {
+    return this.float(name).subarray(series * this.frames, (series + 1) * this.frames);
+  }
+
+  // What the log says of this contact at this step, else what it said last, with its step; null: nothing yet.
+  why(contact: number, step: number): { step: number; text: string } | null {
+    let found = null;
+    for (const w of this.whyByContact.get(contact) ?? []) {
+      if (w.step <= step) {
+        found = w;
+      }
+    }
+    return found;
+  }
+}
+
+export function readRuns(document: Document): Run[] {
+  const text = (id: string) => document.getElementById(id)?.textContent ?? "";
+  const headers = JSON.parse(text("perp-headers")) as Header[];
+  const packed = fromBase64(text("perp-data"));
+  const total = headers.reduce((sum, h) => sum + h.bytes, 0);
+  const bytes = packed.length > 0 ? decompress(packed, new Uint8Array(total)) : new Uint8Array(0);
+  let at = 0;
+  return headers.map((header, index) => {
+    const run = new Run(header, bytes.subarray(at, at + header.bytes), index);
+    at += header.bytes;
+    return run;
+  });
+}
+
+export type { Column, ContactHeader };

@@ -1,0 +1,76 @@
+import { LIMIT, MODE_NAMES, OPEN, SLIDE, type Run, type Sample } from "./run";
+
+// Numbers as a person reads them: five figures, no noise behind them.
+export function number(value: number): string {
+  if (value === 0 || !Number.isFinite(value)) {
+    return Object.is(value, -0) ? "0" : String(value);
+  }
+  const size = Math.abs(value);
+  if (size >= 1e5 || size < 1e-3) {
+    return value.toExponential(3).replace(/\.?0+e/, "e").replace("e+", "e");
+  }
+  return String(Number(value.toPrecision(5)));
+}
+
+// Below a piconewton is rounding.
+export function newtons(value: number): string {
+  if (Math.abs(value) < 1e-12) {
+    return "0 N";
+  }
+  return `${number(value)} N`;
+}
+
+// Below a picometre, and a picometre a second, is rounding.
+export function metres(value: number): string {
+  const size = Math.abs(value);
+  if (size < 1e-12) {
+    return "0 mm";
+  }
+  if (size < 1e-4) {
+    return `${number(value * 1e6)} µm`;
+  }
+  return size < 0.1 ? `${number(value * 1e3)} mm` : `${number(value)} m`;
+}
+
+export function metresPerSecond(value: number): string {
+  if (Math.abs(value) < 1e-12) {
+    return "0 mm/s";
+  }
+  return Math.abs(value) < 0.1 ? `${number(value * 1e3)} mm/s` : `${number(value)} m/s`;
+}
+
+export function modeName(mode: number): string {
+  return MODE_NAMES[mode] ?? "apart";
+}
+
+// What the numbers of one contact say, in a sentence or two.
+export function plainWords(run: Run, s: Sample): string[] {
+  const mu = run.header.contacts[s.contact].mu;
+  const friction = Math.hypot(s.ft[0], s.ft[1]), most = mu * s.fn, slip = Math.hypot(s.slip[0], s.slip[1]);
+  if (s.mode === OPEN) {
+    return [s.phi > 0 ? `Open: ${metres(s.phi)} apart, no force.` : "Open: touching, and no force is needed."];
+  }
+  if (mu === 0) {
+    return [`${s.mode === SLIDE ? `Sliding at ${metresPerSecond(slip)}` : "Resting"}: frictionless, pressed with ${newtons(s.fn)}.`];
+  }
+  if (s.mode === SLIDE) {
+    return [
+      `Sliding at ${metresPerSecond(slip)}: ${newtons(friction)} of ${newtons(most)} used.`,
+      `Friction pulls against the slip with all it has, ${number(mu)} times the ${newtons(s.fn)} that press.`,
+    ];
+  }
+  if (s.mode === LIMIT) {
+    return [
+      `About to slip: ${newtons(friction)} of ${newtons(most)} used, nothing in reserve.`,
+      `It holds as long as nothing pulls harder, or the ${newtons(s.fn)} that press do not get less.`,
+    ];
+  }
+  if (friction < 1e-9 * most) {
+    return [`Sticking: no friction is asked of it; it has ${newtons(most)}.`];
+  }
+  return [
+    `Sticking: ${newtons(friction)} of ${newtons(most)} used (${Math.round((100 * friction) / most)} %).`,
+    `At these forces it would slip if ${newtons(most - friction)} more were asked of it, or pressed with less than ${newtons(friction / mu)}, ` +
+      `or with friction below ${number(friction / s.fn)}.`,
+  ];
+}
