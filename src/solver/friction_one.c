@@ -12,6 +12,7 @@
  * <= s |b| + |a| gives a parabola above h whose root is right of one of h: a bracket. */
 #include "solver/friction_core.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -115,6 +116,7 @@ bool perp_friction_one_contact(int rows, const double *w, int stride, const doub
 {
     double found[3] = {0.0, 0.0, 0.0};
     bool known = q[0] >= 0.0;
+    assert(rows >= 1 && rows <= 3);
     if (!known && w[0] > 0.0) {
         found[0] = -q[0] / w[0];
         known = rows == 1 || (rows == 2 ? solve_plane(w, stride, q, found) : solve_space(w, stride, q, found));

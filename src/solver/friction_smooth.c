@@ -19,6 +19,7 @@
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ static void differentiate_parameter(perp_friction_workspace *f, const perp_conve
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start, size = c->cones[k].size;
         const double round = PERP_FRICTION_ROUNDING * s;
+        assert(size <= 3);
         double growth[3] = {round * round / hypot(tail_length(size, f->u + start), round), 0.0, 0.0};
         for (int i = 0; i < size; i++) {
             growth[i] += f->eps * at->y[start + i];

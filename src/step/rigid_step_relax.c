@@ -2,6 +2,7 @@
  * points the one of least |v|^2 + |r|^2 is taken (in the step's units), so that open contacts carry nothing. */
 #include "step/rigid_step_modes.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { TANGENTS = 16 };
@@ -84,6 +85,7 @@ static void add_item_motion(rigid_step *s, const mode_part *part, const mode_ite
                             item_mode mode)
 {
     static const double UNIT[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    assert(f.polygon || (mode.kind != MODE_CORNER && mode.kind != MODE_EDGE)); /* round cones have sectors */
     add_motion(s, part, item, UNIT[0], mode.kind != MODE_UNDECIDED && mode.kind != MODE_OPEN);
     for (int r = 1; r < f.rows && mode.kind == MODE_STICK; r++) {
         add_motion(s, part, item, UNIT[r], true);

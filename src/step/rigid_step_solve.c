@@ -57,12 +57,12 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, attempt
 {
     perp_status status;
     if (method == RIGID_LCP) {
-        perp_lcp_info info;
+        perp_lcp_info info = {0};
         status = perp_rigid_solve_lcp(qs, &a->solved, &info, error);
         a->method = info.method;
         a->residual = info.residual;
     } else if (method == RIGID_FRICTION) {
-        perp_friction_info info;
+        perp_friction_info info = {0};
         status = perp_rigid_solve_friction(qs, &a->solved, &info, error);
         a->method = info.method;
         a->residual = info.residual;

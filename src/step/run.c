@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -465,6 +466,7 @@ static perp_status take_step(runner *r, int k, perp_state *state, perp_run_resul
 {
     const int events = r->contacts.event_count;
     perp_step_info info;
+    assert(result->rung->step); /* rungs without it have no steps to take */
     memset(&info, 0, sizeof info);
     const double started = now_us();
     perp_status status = result->rung->step(&r->step, r->t_start + k * result->h, state, &info, error);
