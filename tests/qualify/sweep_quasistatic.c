@@ -8,6 +8,7 @@
 
 #include "quasistatic_judge.h"
 #include "quasistatic_law.h"
+#include "quasistatic_modes.h"
 #include "quasistatic_scenes.h"
 #include "sweep_measure.h"
 
@@ -237,7 +238,23 @@ static bool observe(void *context, int step, const perp_state *state, const perp
 
 /* ---- a stop ------------------------------------------------------------------------------------------------------ */
 
-static void judge_stop(const watch *w, const perp_state *state, const perp_error *error, double *row)
+/* `no-equilibrium`: no forces balance at all, or none that a motion goes with. */
+static quasistatic_finding judge_jam(watch *w, const perp_state *state)
+{
+    const perp_model *model = w->model;
+    double speed = 0.0;
+    quasistatic_finding finding = quasistatic_judge_unsupported(model, w->settings, w->rung, state);
+    if (finding.verdict == QUASISTATIC_PROVED) {
+        return finding;
+    }
+    for (int i = 0; i < model->nv; i++) { /* the view is at the step's begin, and looks as far as commands go */
+        speed = fmax(speed, fabs(w->view.given[i]));
+    }
+    quasistatic_view_at(&w->view, w->q, w->t, model->scene->margin + 4.0 * w->settings->h * speed);
+    return quasistatic_judge_modes(&w->view);
+}
+
+static void judge_stop(watch *w, const perp_state *state, const perp_error *error, double *row)
 {
     const char *code = error->code ? error->code : "none";
     const bool unsupported = strcmp(code, "unsupported-body") == 0, no_balance = strcmp(code, "no-equilibrium") == 0;
@@ -250,7 +267,9 @@ static void judge_stop(const watch *w, const perp_state *state, const perp_error
         : open       ? NOT_CONVERGED
         : no_balance ? NO_EQUILIBRIUM
                      : OTHER]++;
-    if (unsupported || no_balance) {
+    if (no_balance) {
+        finding = judge_jam(w, state);
+    } else if (unsupported) {
         finding = quasistatic_judge_unsupported(w->model, w->settings, w->rung, state);
     } else if (infeasible || start) {
         finding = quasistatic_judge_infeasible(w->model, w->settings, w->rung, state, error->evidence.depth);
@@ -262,9 +281,8 @@ static void judge_stop(const watch *w, const perp_state *state, const perp_error
     } else {
         sweep_fail(w->result, "%s: stopped without a type: %s: %s", w->rung->name, code, error->message);
     }
-    /* A part of a step has failed, whose begin is not known here. Or forces could balance, but the rung says that no
-     * motion goes with them, which only a search through all modes of all contacts could show again. */
-    if (finding.verdict == QUASISTATIC_DISPROVED && (no_balance || isfinite(w->settings->substep_tolerance))) {
+    /* Of a part of a step the begin is not known here. */
+    if (finding.verdict == QUASISTATIC_DISPROVED && isfinite(w->settings->substep_tolerance)) {
         finding.verdict = QUASISTATIC_CLOSE;
     }
     row[CLOSE] += finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
@@ -274,14 +292,18 @@ static void judge_stop(const watch *w, const perp_state *state, const perp_error
     }
 }
 
-/* The judge is judged too: where a step was taken, none of the two claims about its begin can be proved. */
-static void judge_judge(const watch *w, const perp_state *start)
+/* The judge is judged too: where a step was taken, none of the claims about its begin can be proved. */
+static void judge_judge(watch *w, const perp_state *start)
 {
     const quasistatic_finding load = quasistatic_judge_unsupported(w->model, w->settings, w->rung, start);
     const quasistatic_finding motion = quasistatic_judge_infeasible(w->model, w->settings, w->rung, start, 1e-3);
     if (load.verdict == QUASISTATIC_PROVED || motion.verdict == QUASISTATIC_PROVED) {
         sweep_fail(w->result, "%s: the first step was taken, and is proved impossible (load %.3g, motion %.3g)",
                    w->rung->name, load.distance, motion.distance);
+    }
+    quasistatic_view_at(&w->view, start->q, start->t, w->model->scene->margin);
+    if (!quasistatic_is_convex(w->rung) && quasistatic_judge_modes(&w->view).verdict == QUASISTATIC_PROVED) {
+        sweep_fail(w->result, "%s: the first step was taken, and no mode of the contacts allows it", w->rung->name);
     }
 }
 
@@ -343,6 +365,63 @@ static void run_rung(const perp_model *model, const perp_rung *rung, int index, 
     free(w.force);
 }
 
+/* ---- an instant -------------------------------------------------------------------------------------------------- */
+
+static void judge_solutions(watch *w, const perp_state *state, const perp_run_result *run)
+{
+    quasistatic_view_at(&w->view, state->q, state->t, w->model->scene->margin);
+    for (int i = 0; i < run->solution_count; i++) {
+        const perp_instant_solution *one = &run->solutions[i];
+        const quasistatic_law law = quasistatic_measure(&w->view, one->rate, one->contacts, one->contact_count);
+        const double worst = fmax(fmax(law.balance, law.gap), law.cone);
+        if (!(worst <= 1.001 * TOLERANCE && law.friction <= 4.0 * TOLERANCE) || law.unmatched > 0) {
+            sweep_fail(w->result, "instant-qs: solution %d is off: balance %.3g gap %.3g cone %.3g friction %.3g", i,
+                       law.balance, law.gap, law.cone, law.friction);
+        }
+        measure_most(&w->row[LAW], fmax(worst, law.friction));
+    }
+    const quasistatic_finding finding = quasistatic_judge_modes(&w->view);
+    w->row[run->solution_count > 0 ? COMPLETED : NO_EQUILIBRIUM]++;
+    w->row[CLOSE] += run->solution_count == 0 && finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
+    if (finding.verdict == (run->solution_count > 0 ? QUASISTATIC_PROVED : QUASISTATIC_DISPROVED)) {
+        sweep_fail(w->result, "instant-qs: %d solutions, and the judge says otherwise (to %.3g)", run->solution_count,
+                   finding.distance);
+    }
+}
+
+/* All solutions meet the law, and where there is none the judge finds none. */
+static void run_instant(const perp_model *model, perp_cone cone, int index, sweep_case *result)
+{
+    const perp_rung *rung = perp_rung_find("instant-qs");
+    perp_run_settings settings = settings_of(model->scene, rung, index);
+    perp_state state = {0};
+    perp_run_result run = {0};
+    perp_error error = {0};
+    const char *name = cone == PERP_CONE_RAYS ? "instant-qs, rays" : rung->name;
+    watch w = {.model = model, .rung = rung, .settings = &settings, .result = result};
+    w.row = measure_row(name, columns, COLUMNS);
+    settings.cone = cone;
+    if (perp_state_create(model, NULL, &state, &error) != PERP_STATUS_OK) {
+        fprintf(stderr, "sweep_quasistatic: out of memory\n");
+        exit(2);
+    }
+    quasistatic_view_open(model, &settings, rung, &w.view);
+    w.row[RUNS]++;
+    if (perp_run(model, &settings, NULL, NULL, NULL, &state, &run, &error) == PERP_STATUS_OK) {
+        judge_solutions(&w, &state, &run);
+    } else if (error.code && strcmp(error.code, "not-converged") == 0) {
+        w.row[NOT_CONVERGED]++;
+        measure_list(name, index);
+        sweep_miss(result, "%s: `not-converged`, residual %.3g", name, error.evidence.residual);
+    } else {
+        w.row[OTHER]++;
+        sweep_fail(result, "%s: stopped: %s", name, error.message);
+    }
+    quasistatic_view_close(&w.view);
+    perp_run_result_free(&run);
+    perp_state_free(&state);
+}
+
 static void run(uint64_t seed, int index, sweep_case *result)
 {
     perp_scene *scene = quasistatic_scene(seed, index);
@@ -356,6 +435,12 @@ static void run(uint64_t seed, int index, sweep_case *result)
         if (quasistatic_is_rung(perp_rung_at(i))) {
             run_rung(model, perp_rung_at(i), index, result);
         }
+    }
+    if (model) {
+        run_instant(model, PERP_CONE_QUADRATIC, index, result);
+    }
+    if (model && !model->planar) { /* in the plane it is the same */
+        run_instant(model, PERP_CONE_RAYS, index, result);
     }
     perp_model_free(model);
     perp_scene_free(scene);
@@ -374,7 +459,9 @@ const sweep the_sweep = {
         "2 .. 20 bodies at rest in grooves, bins, stacks, on tables, in grippers, hinged and tied in loops; mu 0 .. 2, "
         "h 0.001 .. 0.4, 100 steps on every quasistatic rung: no NaN, every step meets the rung's law to 1e-8 (judged "
         "anew: forces and torques, gaps, cones, friction, penetration), every stop explains itself, and unsupported "
-        "bodies and infeasible commands are proved again by Farkas' lemma",
+        "bodies, infeasible commands and, in the plane with up to 16 contacts and limits, the lack of an equilibrium "
+        "are "
+        "proved again by Farkas' lemma; instant-qs alike",
     .full = 1000,
     .sample = 12,
     .chunk = 20,
