@@ -2,6 +2,8 @@
  * answers or the explanation. */
 #include "step/rigid_step.h"
 
+#include <stdio.h>
+
 /* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
 
 perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error)
@@ -35,11 +37,19 @@ static void tell_cycle(const perp_quasistatic *qs, const rigid_fixed_info *info,
         return;
     }
     const perp_contact *c = &qs->contacts->contacts[qs->set_index[info->contact]];
-    const perp_evidence evidence = error->evidence;
+    const perp_scene *scene = qs->model->scene;
+    perp_evidence evidence = error->evidence;
+    char feature[64];
+    perp_contact_feature_text(c, feature, sizeof feature);
+    snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", scene->bodies[c->a].name, scene->bodies[c->b].name,
+             feature);
+    evidence.has_forces = true;
+    evidence.forces[0] = info->between[0];
+    evidence.forces[1] = info->between[1];
     perp_fail(error, error->status,
               "the fixed point on normal forces did not settle at t = %g s in %d rounds: between `%s` and `%s` it %s "
               "%.9g N and %.9g N; and no other method solved the step",
-              qs->t, info->rounds, qs->model->scene->bodies[c->a].name, qs->model->scene->bodies[c->b].name,
+              qs->t, info->rounds, scene->bodies[c->a].name, scene->bodies[c->b].name,
               info->two_before <= 0.1 * info->change ? "goes to and fro between" : "was last at", info->between[0],
               info->between[1]);
     error->code = "not-converged";

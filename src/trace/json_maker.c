@@ -63,6 +63,9 @@ static void put_evidence(json_maker *m, const perp_evidence *e)
     if (e->has_depth) {
         perp_json_put(m, "depth", perp_json_real(e->depth));
     }
+    if (e->has_forces) {
+        perp_json_put(m, "forces", perp_json_reals(e->forces, 2));
+    }
     if (e->has_residual) {
         perp_json_put(m, e->residual_name ? e->residual_name : "residual", perp_json_real(e->residual));
         perp_json_put(m, "residual", perp_json_real(e->residual));
