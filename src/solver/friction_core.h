@@ -245,10 +245,19 @@ int perp_friction_lemke_size(const perp_friction_workspace *f);
 bool perp_friction_lemke(perp_friction_workspace *f, int rounds);
 /* Forgets `best`. */
 bool perp_friction_ramp(perp_friction_workspace *f);
+/* Between -1 and 1, the same numbers on every run. */
+double perp_friction_draw(uint64_t *state);
 bool perp_friction_restart(perp_friction_workspace *f, int starts);
-/* rho: 0 for problems with inertia, else a proximal term in its place; squeeze: the forces at the start. False at once
- * where the problem is of the other kind. */
-bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, double squeeze, int rounds);
+/* Gauss-Seidel. rho: 0 for problems with inertia, else a proximal term in its place; squeeze: the forces at the start;
+ * part: of the way to a contact's own solution that it goes. */
+typedef struct perp_friction_sweeping {
+    double rho, squeeze, part;
+    int rounds;
+} perp_friction_sweeping;
+/* False at once where the problem is of the other kind. */
+bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how);
+/* From normal forces drawn at random, without inertia. */
+bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws);
 bool perp_friction_shift(perp_friction_workspace *f, int rounds);
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */

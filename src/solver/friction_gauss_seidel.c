@@ -406,22 +406,22 @@ static bool end(perp_friction_workspace *f)
     return solved;
 }
 
-bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, double squeeze, int rounds)
+bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how)
 {
     enum { FIRST = 20, SOON = 5, MOST = 640, WORTH = 4 }; /* WORTH sweeps take the time of a factorisation */
-    const double part = rho > 0.0 ? 1.0 : 0.5;            /* half of the way: walls and wedges swing else */
-    if (!start(f, rho, squeeze)) {
+    const double squeeze = how->squeeze;
+    if (!start(f, how->rho, squeeze)) {
         return false;
     }
     if (squeeze > 0.0 && end(f)) {
         return true;
     }
-    for (int k = 0, sweeps = squeeze > 0.0 ? SOON : FIRST; k < rounds && !perp_friction_must_stop(f); k++) {
+    for (int k = 0, sweeps = squeeze > 0.0 ? SOON : FIRST; k < how->rounds && !perp_friction_must_stop(f); k++) {
         if (!f->dense) {
-            refresh_velocity(f, rho);
+            refresh_velocity(f, how->rho);
         }
         for (int s = 0; s < sweeps && !(f->cancel && *f->cancel); s++) {
-            sweep(f, rho, part);
+            sweep(f, how->rho, how->part);
         }
         f->iterations += sweeps;
         f->factorisations += sweeps / WORTH;
@@ -429,6 +429,37 @@ bool perp_friction_gauss_seidel(perp_friction_workspace *f, double rho, double s
         if (end(f)) {
             return true;
         }
+    }
+    return false;
+}
+
+/* Newton at once and again after a few sweeps: longer ones forget the forces that were drawn. */
+bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws)
+{
+    enum { SWEEPS = 5, ROUNDS = 2 };
+    static const perp_friction_damping damping = {1e-2, 0.3, 200, 60};
+    static const double RHO = 1.0, SQUEEZE = 0.3; /* forces from a tenth to ten times that */
+    perp_convex_workspace *c = f->convex;
+    uint64_t state = 12345;
+    for (int k = 0; k < draws && !perp_friction_must_stop(f); k++) {
+        if (!start(f, RHO, 0.0)) {
+            return false;
+        }
+        for (int i = 0; i < c->cone_count; i++) {
+            c->at.y[c->cones[i].start] = SQUEEZE * pow(10.0, perp_friction_draw(&state));
+        }
+        for (int r = 0; r < ROUNDS; r++) {
+            refresh_velocity(f, RHO);
+            for (int s = 0; r > 0 && s < SWEEPS; s++) {
+                sweep(f, RHO, 1.0);
+            }
+            hold_commanded(f);
+            perp_convex_copy(c, &c->at, &c->kept);
+            if (perp_friction_newton_damped(f, &c->kept, &damping)) {
+                return true;
+            }
+        }
+        f->iterations += SWEEPS;
     }
     return false;
 }

@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Between -1 and 1. */
-static double draw(uint64_t *state)
+double perp_friction_draw(uint64_t *state)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (double)(int64_t)(*state >> 11) / 4503599627370496.0 - 1.0;
@@ -16,22 +15,23 @@ static double draw(uint64_t *state)
 static void scatter(perp_friction_workspace *f, uint64_t *state)
 {
     perp_convex_workspace *c = f->convex;
-    const double speed = pow(10.0, draw(state)), size = pow(10.0, draw(state));
+    const double speed = pow(10.0, perp_friction_draw(state)), size = pow(10.0, perp_friction_draw(state));
     for (int j = 0; j < c->n; j++) {
-        c->at.x[j] = speed * draw(state);
+        c->at.x[j] = speed * perp_friction_draw(state);
     }
     for (int i = 0; i < c->e; i++) {
-        c->at.z[i] = size * draw(state);
+        c->at.z[i] = size * perp_friction_draw(state);
     }
     for (int i = 0; i < c->m; i++) {
-        c->at.y[i] = size * fmax(draw(state), 0.0);
+        c->at.y[i] = size * fmax(perp_friction_draw(state), 0.0);
     }
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start;
-        const double mode = draw(state);
-        c->at.y[start] = mode > 0.33 ? 0.0 : size * (1.0 + draw(state));
+        const double mode = perp_friction_draw(state);
+        c->at.y[start] = mode > 0.33 ? 0.0 : size * (1.0 + perp_friction_draw(state));
         for (int i = 1; i < c->cones[k].size; i++) {
-            c->at.y[start + i] = mode > -0.33 ? size * draw(state) : 0.2 * size * draw(state);
+            c->at.y[start + i] =
+                mode > -0.33 ? size * perp_friction_draw(state) : 0.2 * size * perp_friction_draw(state);
         }
         perp_cone_project(c->cones[k].size, c->at.y + start, c->at.y + start);
     }

@@ -333,21 +333,23 @@ typedef enum step_kind {
     STEP_RAMP,
     STEP_PROXIMAL,
     STEP_GAUSS_SEIDEL,
+    STEP_SCATTER,
     STEP_RESTART
 } step_kind;
 
 typedef struct fallback {
     const char *name;
     step_kind kind;
-    int attempt; /* ipm; gauss-seidel: rounds */
+    int attempt; /* ipm, gauss-seidel: which */
     bool dense;
-    double tau, eps;    /* proximal, smooth; gauss-seidel: rho and squeeze */
+    double tau, eps;    /* proximal, smooth */
     int factorisations; /* at most, so that something is left for those that follow */
 } fallback;
 
 static bool applies(const perp_friction_workspace *f, const fallback *step)
 {
-    enum { SWEPT = 300 }; /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
+    enum { SWEPT = 300 };    /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
+    enum { SCATTERED = 60 }; /* contacts: of 20 starts with more none was ever near a solution */
     switch (step->kind) {
     case STEP_IPM:
         return step->dense ? f->has_dense : !f->local;
@@ -358,14 +360,34 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
         return !f->local;
     case STEP_GAUSS_SEIDEL:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
+    case STEP_SCATTER:
+        return !f->local && f->scaled.contact_count <= SCATTERED;
     default:
         return true;
     }
 }
 
+/* With inertia half of the way: walls and wedges swing else; a fifth where they still do. */
+static bool run_gauss_seidel(perp_friction_workspace *f, int attempt)
+{
+    static const perp_friction_sweeping sweepings[] = {
+        {0.0, 0.0, 0.5, 6},  {10.0, 0.3, 1.0, 3}, {10.0, 0.1, 1.0, 2}, {10.0, 1.0, 1.0, 2},
+        {10.0, 0.0, 1.0, 3}, {1.0, 0.0, 1.0, 2},  {0.0, 0.0, 0.2, 4},
+    };
+    return perp_friction_gauss_seidel(f, &sweepings[attempt]);
+}
+
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
-    enum { LEMKE_ROUNDS = 8, SHIFTS = 40, VERY_FEW = 6, MANY_STARTS = 400, SOME_STARTS = 50, FEW_STARTS = 12 };
+    enum {
+        LEMKE_ROUNDS = 8,
+        SHIFTS = 40,
+        VERY_FEW = 6,
+        MANY_STARTS = 400,
+        SOME_STARTS = 50,
+        FEW_STARTS = 12,
+        SCATTERS = 60
+    };
     const int contacts = f->scaled.contact_count;
     switch (step->kind) {
     case STEP_IPM:
@@ -381,7 +403,9 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_PROXIMAL:
         return perp_friction_proximal(f, step->tau, step->eps);
     case STEP_GAUSS_SEIDEL:
-        return perp_friction_gauss_seidel(f, step->tau, step->eps, step->attempt);
+        return run_gauss_seidel(f, step->attempt);
+    case STEP_SCATTER:
+        return perp_friction_gauss_seidel_scattered(f, SCATTERS);
     default:
         return perp_friction_restart(f, contacts <= VERY_FEW ? MANY_STARTS
                                         : contacts <= FEW    ? SOME_STARTS
@@ -396,12 +420,12 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 10.0, 0.3, 1000},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 10.0, 0.1, 700},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 10.0, 1.0, 700},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 10.0, 0.0, 700},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 1.0, 0.0, 500},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 0, false, 0.0, 0.0, 1500},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 1, false, 0.0, 0.0, 1000},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 0.0, 0.0, 700},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 0.0, 0.0, 700},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 4, false, 0.0, 0.0, 700},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 5, false, 0.0, 0.0, 500},
         {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
         {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
@@ -421,6 +445,8 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, 8, false, 0.0, 0.0, 250},
         {"restart", STEP_RESTART, 0, false, 0.0, 0.0, ALL},
         {"ipm", STEP_IPM, 6, false, 0.0, 0.0, ALL},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
+        {"gauss-seidel", STEP_SCATTER, 0, false, 0.0, 0.0, 4000},
     };
     const int cap = f->max_factorisations;
     bool solved = false;
@@ -460,7 +486,7 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
 
 void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
-    enum { FACTORISATIONS = 9000 };
+    enum { FACTORISATIONS = 14500 };
     perp_convex_workspace *c = f->convex;
     f->best_residual = INFINITY;
     f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
