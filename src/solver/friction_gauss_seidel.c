@@ -11,6 +11,7 @@
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -227,6 +228,7 @@ static void measure_dense(perp_friction_workspace *f)
 static void relax(int rows, const double *w, const double *u, double part, double *y, double *change)
 {
     double b[3], r[3];
+    assert(rows >= 1 && rows <= 3);
     for (int i = 0; i < rows; i++) {
         b[i] = u[i];
         for (int k = 0; k < rows; k++) {
