@@ -26,6 +26,9 @@ typedef struct perp_residuals {
     double loop;            /* m (rad for welds): how far the loops are open at the step's end */
 } perp_residuals;
 
+/* Each of `most` becomes the larger of the two. */
+PERP_API void perp_residuals_keep_largest(perp_residuals *most, const perp_residuals *other);
+
 typedef enum perp_contact_mode {
     PERP_CONTACT_OPEN,  /* carries no force */
     PERP_CONTACT_STICK, /* does not slip, inside the cone */

@@ -65,23 +65,12 @@ static int last_whole_unit(const perp_log_reader *r)
 /* ---- the run so far -------------------------------------------------------------------------------------------------
  */
 
-static void keep_largest(perp_residuals *run, const perp_residuals *step)
-{
-    run->balance = fmax(run->balance, step->balance);
-    run->complementarity = fmax(run->complementarity, step->complementarity);
-    run->cone = fmax(run->cone, step->cone);
-    run->penetration = fmax(run->penetration, step->penetration);
-    run->balance_true = fmax(run->balance_true, step->balance_true);
-    run->boundary_layer = fmax(run->boundary_layer, step->boundary_layer);
-    run->loop = fmax(run->loop, step->loop);
-}
-
 /* Adds a step to the sums. Events are collected in `events`. */
 static void add_step(const perp_log_step *step, perp_run_start *start, byte_row *events)
 {
     const perp_step_info *info = &step->info;
     if (step->step > 0) {
-        keep_largest(&start->residuals, &info->residuals);
+        perp_residuals_keep_largest(&start->residuals, &info->residuals);
     }
     for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
         start->fallbacks[i] += info->fallbacks[i];

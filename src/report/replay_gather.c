@@ -214,16 +214,8 @@ static bool take_events(gatherer *g, const perp_log_step *step)
 
 static void widen(replay_frame *since, const perp_step_info *info)
 {
-    perp_residuals *most = &since->residuals;
-    const perp_residuals *now = &info->residuals;
     since->iterations = info->iterations > since->iterations ? info->iterations : since->iterations;
-    most->balance = fmax(most->balance, now->balance);
-    most->complementarity = fmax(most->complementarity, now->complementarity);
-    most->cone = fmax(most->cone, now->cone);
-    most->penetration = fmax(most->penetration, now->penetration);
-    most->balance_true = fmax(most->balance_true, now->balance_true);
-    most->boundary_layer = fmax(most->boundary_layer, now->boundary_layer);
-    most->loop = fmax(most->loop, now->loop);
+    perp_residuals_keep_largest(&since->residuals, &info->residuals);
     for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
         since->fallbacks[i] += info->fallbacks[i];
     }

@@ -54,15 +54,15 @@ static perp_timing summarise(stopwatch *w, int steps)
     return timing;
 }
 
-static void keep_largest(perp_residuals *run, const perp_residuals *step)
+void perp_residuals_keep_largest(perp_residuals *most, const perp_residuals *other)
 {
-    run->balance = fmax(run->balance, step->balance);
-    run->complementarity = fmax(run->complementarity, step->complementarity);
-    run->cone = fmax(run->cone, step->cone);
-    run->penetration = fmax(run->penetration, step->penetration);
-    run->balance_true = fmax(run->balance_true, step->balance_true);
-    run->boundary_layer = fmax(run->boundary_layer, step->boundary_layer);
-    run->loop = fmax(run->loop, step->loop);
+    most->balance = fmax(most->balance, other->balance);
+    most->complementarity = fmax(most->complementarity, other->complementarity);
+    most->cone = fmax(most->cone, other->cone);
+    most->penetration = fmax(most->penetration, other->penetration);
+    most->balance_true = fmax(most->balance_true, other->balance_true);
+    most->boundary_layer = fmax(most->boundary_layer, other->boundary_layer);
+    most->loop = fmax(most->loop, other->loop);
 }
 
 static void count_fallbacks(perp_run_result *result, const perp_step_info *info)
@@ -453,7 +453,7 @@ static perp_status begin(runner *r, int steps, perp_state *state, perp_run_resul
         return status;
     }
     if (steps == 0) {
-        keep_largest(&result->residuals, &info.residuals);
+        perp_residuals_keep_largest(&result->residuals, &info.residuals);
     }
     if (r->observer && !r->observer(r->observer_context, 0, state, &info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped before the first step");
@@ -477,7 +477,7 @@ static perp_status take_step(runner *r, int k, perp_state *state, perp_run_resul
     result->steps = k;
     status = complete_info(r, result->rung, state, &info, error);
     note_time(&r->watch, k, now_us() - started, info.solve_us);
-    keep_largest(&result->residuals, &info.residuals);
+    perp_residuals_keep_largest(&result->residuals, &info.residuals);
     count_fallbacks(result, &info);
     if (status == PERP_STATUS_OK) {
         status = perp_contact_log_compare(&r->contacts, state->t, error);
