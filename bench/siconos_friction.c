@@ -27,7 +27,6 @@ const char *siconos_friction_name(siconos_friction_method method)
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -149,23 +148,27 @@ static void warm_up(const siconos_friction_request *request, shared *scratch)
     solve(&small, &once, scratch);
 }
 
-/* Ends this process after so many seconds of its own work: a busy machine takes nothing from a solver. */
-static void stop_after(double seconds)
+/* Seconds that another process has worked; what is left of one that has ended counts as none. */
+static double processor_of(pid_t process)
 {
-    const long micro = (long)(1e6 * seconds);
-    const struct itimerval limit = {.it_value = {micro / 1000000, micro % 1000000}};
-    setitimer(ITIMER_PROF, &limit, NULL); /* SIGPROF ends it */
+    clockid_t clock;
+    struct timespec t = {0};
+    if (clock_getcpuclockid(process, &clock) == 0) {
+        clock_gettime(clock, &t);
+    }
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Waits for the child, at most so long: it may also hang without working. */
+/* Waits until the child ends; one that has worked for so many seconds, or that hangs, is ended. A timer in the child
+ * would coarsen its clock to ticks. */
 static void wait_for(pid_t child, double seconds)
 {
-    const double end = timing_now() + seconds;
+    const double hangs = timing_now() + 60.0 * (seconds + 0.5);
     for (long pause = 50000;; pause = pause < 5000000 ? 2 * pause : pause) { /* ns */
         if (waitpid(child, NULL, WNOHANG) == child) {
             return;
         }
-        if (timing_now() > end) {
+        if (processor_of(child) > seconds || timing_now() > hangs) {
             kill(child, SIGKILL);
             waitpid(child, NULL, 0);
             return;
@@ -192,12 +195,11 @@ siconos_friction_answer siconos_friction_solve(const perp_friction *problem, con
         warm_up(request, common);
         common->answer.ended = false;
         memcpy(common->r, r, count * sizeof *r);
-        stop_after(1.25 * request->limit_seconds + 0.1); /* the rest for W and the repetitions */
         solve(problem, request, common);
         _exit(0);
     }
     if (child > 0) {
-        wait_for(child, 60.0 * (request->limit_seconds + 0.5));
+        wait_for(child, 1.25 * request->limit_seconds + 0.1); /* the rest for W and the repetitions */
     }
     if (common->answer.ended) {
         none = common->answer;
