@@ -77,7 +77,8 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r);
 /* The system in its own units, and the room for it; s->point is zero afterwards. A contact that only commands move and
  * that they drive into each other is `infeasible-command`. */
 perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error);
-/* From a point that solves the step to the one that is reported. */
+/* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
+ * one, and it is not looked for others. */
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error);
 /* s->point and its residuals to qs, in m/s and N. */
 void perp_rigid_hand_over(perp_quasistatic *qs);
@@ -124,7 +125,17 @@ typedef enum rigid_method {
     RIGID_FIXED_POINT /* from the last step's normal forces */
 } rigid_method;
 
-/* `solve` of a rung: begin, its own method, another one (a fallback is counted), finish or explain. */
+/* What came of trying: the method that solved the step, or the one that came nearest. */
+typedef struct rigid_attempt {
+    bool solved;
+    const char *method;
+    double residual;
+    rigid_fixed_info cycle; /* of the fixed point, where it was tried */
+} rigid_attempt;
+
+/* Begins, then one method, and where that fails the other one (a fallback is counted). */
+perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], rigid_attempt *best, perp_error *error);
+/* `solve` of a rung: tries, and finishes or explains. */
 perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error);
 
 /* ---- rigid_step_choice.c: replace s->point where the choice meets the law as well ---- */
