@@ -6,8 +6,9 @@
  *
  *     eps^2 M (v+ - v~) = h (gravity + applied + K (command - q - h v+) - D v+) + impulses,    q+ = q (+) h v+
  *
- * divided by h: impulses are reported as forces. In the notation of quasistatic.h A = eps^2 M / h + h K + D and
- * f = -(eps^2 M v~ / h + forces). K, D and armature are implicit. D is that of the scene's own time, which is the
+ * divided by h: impulses are reported as forces. The unknown x of quasistatic.h is v+ - v~, so that no momentum is lost
+ * to rounding where M v / h is large beside the forces: A = eps^2 M / h + h K + D, f = (h K + D) v~ - forces, and rows,
+ * limits and loops begin at v~. K, D and armature are implicit. D is that of the scene's own time, which is the
  * scaled one: as eps goes to 0 what is left is the quasistatic step.
  *
  * v~ is the velocity v of the last step, carried from where that step began to where it ended (*drift*) without forces:
@@ -38,8 +39,8 @@ typedef enum perp_dynamic_drift_kind {
 
 /* eps^2 */
 double perp_dynamic_mass_scale(const perp_quasistatic *qs);
-/* f -= eps^2 M v~ / h, and what prescribed motions accelerate. */
-void perp_dynamic_add_momentum(perp_quasistatic *qs);
+/* From the step problem in v+ to that in v+ - v~. */
+void perp_dynamic_start_from_drifted(perp_quasistatic *qs);
 /* m/s: what the normal row of contact i of the set has beside its velocity. qs->velocity has those of v_last. */
 double perp_dynamic_shift(const perp_quasistatic *qs, int i);
 /* Anitescu and Potra's form in place of Stewart and Trinkle's; false where they are the same. */

@@ -10,23 +10,53 @@ double perp_dynamic_mass_scale(const perp_quasistatic *qs)
     return qs->settings->time_scale * qs->settings->time_scale;
 }
 
-void perp_dynamic_add_momentum(perp_quasistatic *qs)
+/* The force that brings prescribed degrees of freedom to their new velocities, as a free one i of a tree feels it, and
+ * what springs and dampers say to its velocity v~. */
+static double force_at_drifted(const perp_quasistatic *qs, const perp_tree *tree, int i)
 {
     const perp_model *model = qs->model;
-    const double scale = perp_dynamic_mass_scale(qs) / qs->h;
+    const double *row = qs->mass + tree->mass_start + (ptrdiff_t)(i - tree->v_start) * tree->v_count;
+    double momentum = 0.0;
+    for (int s = 0; s < tree->v_count; s++) {
+        const int j = tree->v_start + s;
+        momentum += qs->free_of_dof[j] < 0 ? row[s] * (qs->v[j] - qs->v_drifted[j]) : 0.0;
+    }
+    return perp_dynamic_mass_scale(qs) * momentum / qs->h +
+           (qs->h * model->stiffness[i] + model->damping[i]) * qs->v_drifted[i];
+}
+
+static void start_contacts(perp_quasistatic *qs)
+{
+    const perp_contact_qp *p = &qs->system;
+    const double *jacobian = qs->jacobian;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = qs->dof_start[i], columns = qs->dof_start[i + 1] - start;
+        for (int r = qs->row_start[i]; r < qs->row_start[i + 1]; r++, jacobian += columns) {
+            for (int k = 0; k < columns; k++) {
+                qs->offset[r] += jacobian[k] * qs->v_drifted[qs->dof_of_free[qs->dofs[start + k]]];
+            }
+        }
+    }
+}
+
+void perp_dynamic_start_from_drifted(perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
-        const double *row = qs->mass + tree->mass_start;
-        for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++, row += tree->v_count) {
-            double momentum = 0.0;
-            for (int s = 0; s < tree->v_count && qs->free_of_dof[i] >= 0; s++) {
-                const int j = tree->v_start + s;
-                const double end = qs->free_of_dof[j] < 0 ? qs->v[j] : 0.0; /* A has what is free */
-                momentum += row[s] * (end - qs->v_drifted[j]);
+        for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
+            const int free = qs->free_of_dof[i];
+            if (free >= 0) {
+                qs->g[free] += force_at_drifted(qs, tree, i);
+                qs->lower[free] -= qs->v_drifted[i];
+                qs->upper[free] -= qs->v_drifted[i];
             }
-            if (qs->free_of_dof[i] >= 0) {
-                qs->g[qs->free_of_dof[i]] += scale * momentum;
-            }
+        }
+    }
+    start_contacts(qs);
+    for (int i = 0; i < qs->system.equality_count; i++) {
+        for (int k = qs->equality_start[i]; k < qs->equality_start[i + 1]; k++) {
+            qs->equality_target[i] -= qs->equality_values[k] * qs->v_drifted[qs->dof_of_free[qs->equality_dofs[k]]];
         }
     }
 }
@@ -53,9 +83,10 @@ bool perp_dynamic_unstabilise(perp_quasistatic *qs)
         }
     }
     for (int k = 0; k < qs->free_count && qs->system.lower; k++) {
-        changed = changed || qs->lower[k] > 0.0 || qs->upper[k] < 0.0;
-        qs->lower[k] = fmin(qs->lower[k], 0.0);
-        qs->upper[k] = fmax(qs->upper[k], 0.0);
+        const double rest = -qs->v_drifted[qs->dof_of_free[k]];
+        changed = changed || qs->lower[k] > rest || qs->upper[k] < rest;
+        qs->lower[k] = fmin(qs->lower[k], rest);
+        qs->upper[k] = fmax(qs->upper[k], rest);
     }
     return changed;
 }

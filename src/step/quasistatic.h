@@ -85,7 +85,7 @@ struct perp_quasistatic {
     double *shift;          /* by contact of the system, m/s: what its normal row has beside velocities */
 
     /* ---- its solution; law->solve ---- */
-    double *x;     /* free_count, m/s */
+    double *x;     /* free_count, m/s; with full inertia less v_drifted */
     double *force; /* N, by row of the system: fn, then along the friction directions */
     double *y_equality, *y_lower, *y_upper;
     perp_step_info *info;

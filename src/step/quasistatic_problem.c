@@ -136,9 +136,6 @@ static void fill_forces(perp_quasistatic *qs, perp_step_context *context, const 
         }
         qs->g[k] = -force;
     }
-    if (qs->law->inertia == PERP_QS_FULL) {
-        perp_dynamic_add_momentum(qs);
-    }
 }
 
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
@@ -351,6 +348,9 @@ perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, cons
     fill_loops(qs, context);
     fill_limits(qs, q);
     join(qs);
+    if (qs->law->inertia == PERP_QS_FULL) {
+        perp_dynamic_start_from_drifted(qs);
+    }
     if (qs->law->inertia == PERP_QS_FULL && !qs->started) {
         const perp_status massive = perp_dynamic_check_inertia(qs, qs->mass_scratch, error);
         if (massive != PERP_STATUS_OK) {

@@ -69,7 +69,8 @@ static perp_status solve(perp_quasistatic *qs, perp_residuals *total, perp_error
         return perp_qs_not_converged(qs, "ran out of the scene and", fmin(motion, DBL_MAX), error);
     }
     for (int k = 0; k < qs->free_count; k++) {
-        qs->v[qs->dof_of_free[k]] = qs->x[k];
+        const int i = qs->dof_of_free[k];
+        qs->v[i] = qs->x[k] + (qs->law->inertia == PERP_QS_FULL ? qs->v_drifted[i] : 0.0);
     }
     return check_law(qs, total, error);
 }
