@@ -363,9 +363,10 @@ void perp_rigid_hand_over(perp_quasistatic *qs)
 
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
 {
+    const rigid_step *s = qs->own;
     const bool one_motion = qs->law->inertia == PERP_QS_FULL;
     perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(qs, error);
-    if (status == PERP_STATUS_OK) {
+    if (status == PERP_STATUS_OK && !(one_motion && s->least)) {
         status = perp_rigid_least_forces(qs, error);
     }
     if (status == PERP_STATUS_OK && !qs->info->several && !qs->law->instant && !one_motion) {

@@ -59,7 +59,9 @@ static void tell_cycle(const perp_quasistatic *qs, const rigid_fixed_info *info,
 static perp_status try_method(perp_quasistatic *qs, rigid_method method, rigid_attempt *a, rigid_fixed_info *cycle,
                               perp_error *error)
 {
+    rigid_step *s = qs->own;
     perp_status status;
+    s->least = false;
     if (method == RIGID_LCP) {
         perp_lcp_info info = {0};
         status = perp_rigid_solve_lcp(qs, &a->solved, &info, error);
@@ -70,6 +72,7 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, rigid_a
         status = perp_rigid_solve_friction(qs, &a->solved, &info, error);
         a->method = info.method;
         a->residual = info.residual;
+        s->least = info.minimum_norm;
     } else {
         perp_rigid_recall(qs);
         status = perp_rigid_solve_fixed(qs, &a->solved, cycle, error);
