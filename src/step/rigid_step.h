@@ -15,7 +15,9 @@
  *   rigid_step_modes.c      whether there is one: all modes, by branch and bound over
  *   rigid_step_relax.c      what is left of the step when some are decided
  *
- * The problem is solved in its own units, forces in F and velocities in L / h, as convex_step.h does. */
+ * The problem is solved in its own units, forces in F and velocities in L / h, as convex_step.h does. With full inertia
+ * a velocity of L / h, the scene's size in one step, is far from what forces of F do to the bodies: the unit there is
+ * F h over the largest mass, and A about 1. */
 #ifndef PERP_SRC_STEP_RIGID_STEP_H
 #define PERP_SRC_STEP_RIGID_STEP_H
 
@@ -34,6 +36,9 @@ typedef struct rigid_step {
     rigid_polygon wide, line; /* for two friction directions and for one; the second entries of a line are 0 */
     perp_qs_block fixed, sized;
     int contact_capacity, dof_capacity;
+
+    double speed; /* m/s: the unit of velocities */
+    double gap;   /* what it makes of L in a step: 1 without inertia */
 
     perp_contact_qp qp; /* the system in the step's own units */
     double *hessian, *g, *lower, *upper, *target, *offset;
