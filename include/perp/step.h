@@ -73,6 +73,7 @@ typedef enum perp_fallback {
     PERP_FALLBACK_LOOSE,      /* the solver stopped short of its own tolerance, and the step's law held all the same */
     PERP_FALLBACK_ANY_MOTION, /* the smallest motion was not found: one of several answers was taken */
     PERP_FALLBACK_SECOND_METHOD, /* the rung's first method failed and another one solved the step */
+    PERP_FALLBACK_UNSTABILISED, /* what overlaps could not be parted in this step: it was only kept from going deeper */
     PERP_FALLBACK_COUNT
 } perp_fallback;
 

@@ -1,12 +1,12 @@
-/* quasistatic.h - what all quasistatic rungs share: from a state and its contacts to one step problem, and from its
- * solution to the next state and the step's record.
+/* quasistatic.h - what all rungs with contact forces share: from a state and its contacts to one step problem, and from
+ * its solution to the next state and the step's record. The dynamic rungs differ by inertia alone: dynamic.h.
  *
  * The unknown is the velocity v of the *free* degrees of freedom, all but the prescribed ones (and, on rungs that take
  * impedance as position, but those). With units of N and m/s the step's balance is
  *
  *     A v + f = H'r + C'y + y_lower - y_upper
  *
- * where passive degrees of freedom have A = 0 (with `inertia` M / h) and f = -(gravity + applied forces at
+ * where passive degrees of freedom have A = 0 (with inertia M / h) and f = -(gravity + applied forces at
  * the step's end), and those of impedance joints A = h K + D and f = -(K (command - q) + gravity + applied): the spring
  * force K (command - q - h v) - D v at the step's end. This is Pang and Tedrake's (10) divided by h, with the gravity
  * that its printed objective (10a) has lost.
@@ -27,9 +27,15 @@
 
 typedef struct perp_quasistatic perp_quasistatic;
 
+typedef enum perp_qs_inertia {
+    PERP_QS_NO_INERTIA,
+    PERP_QS_WITHIN_STEP, /* M / h on passive degrees of freedom; a step begins at rest */
+    PERP_QS_FULL         /* eps^2 M / h on all; a step begins with the velocity of the last one: dynamic.h */
+} perp_qs_inertia;
+
 typedef struct perp_qs_law {
     perp_prescribe prescribe;
-    bool inertia; /* M / h on passive degrees of freedom */
+    perp_qs_inertia inertia;
     /* Velocities at t in place of a step from there: drives have their rates at t, only what touches takes part, and h
      * is 1 s, a unit. */
     bool instant;
@@ -76,9 +82,10 @@ struct perp_quasistatic {
     int *set_index;         /* by contact of the system: which of the set's it is; ascending */
     double *v;              /* nv: the prescribed velocities; after solving, all of them */
     double *mass;           /* the packed mass matrix at the step's begin */
+    double *shift;          /* by contact of the system, m/s: what its normal row has beside velocities */
 
     /* ---- its solution; law->solve ---- */
-    double *x;     /* free_count, m/s */
+    double *x;     /* free_count, m/s; with full inertia less v_drifted */
     double *force; /* N, by row of the system: fn, then along the friction directions */
     double *y_equality, *y_lower, *y_upper;
     perp_step_info *info;
@@ -88,6 +95,11 @@ struct perp_quasistatic {
 
     /* ---- memory ---- */
     bool started;      /* a step was accepted */
+    double *v_last;    /* nv: the velocity that the step begins with, of the state or of the part before */
+    double h_last;     /* s: how long the last part was; 0: there was none */
+    double *v_drifted; /* nv: v_last as it is at the step's begin; perp_dynamic_drift */
+    int *drift;        /* by tree: perp_dynamic_drift_kind */
+    double *mass_scratch;
     double largest_mu; /* of any two shapes of the scene */
     double look;       /* m: up to here the last step may have left a gap that carries force */
     int contact_capacity, dof_capacity;

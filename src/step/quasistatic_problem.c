@@ -1,5 +1,5 @@
-/* The step problem of quasistatic rungs: quasistatic.h says what it is. */
-#include "step/quasistatic.h"
+/* The step problem of rungs with contact forces: quasistatic.h says what it is. */
+#include "step/dynamic.h"
 
 #include <assert.h>
 #include <float.h>
@@ -81,7 +81,19 @@ static double largest_force(const perp_quasistatic *qs, const double *q)
     return largest;
 }
 
-/* A, one block per tree with free degrees of freedom. */
+/* What multiplies M / h between degrees of freedom i and j in A. */
+static double inertia_scale(const perp_quasistatic *qs, int i, int j)
+{
+    const perp_dof_role *role = qs->model->role;
+    if (qs->law->inertia == PERP_QS_FULL) {
+        return perp_dynamic_mass_scale(qs);
+    }
+    const bool passive = role[i] == PERP_DOF_PASSIVE && role[j] == PERP_DOF_PASSIVE;
+    return qs->law->inertia == PERP_QS_WITHIN_STEP && passive ? 1.0 : 0.0;
+}
+
+/* A, one block per tree with free degrees of freedom. Damping of passive joints counts where there is inertia: without
+ * it a joint that nothing else holds would have no answer but for its damper's. */
 static void fill_hessian(perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;
@@ -96,11 +108,9 @@ static void fill_hessian(perp_quasistatic *qs)
                 if (qs->free_of_dof[j] < 0) {
                     continue;
                 }
-                double entry = 0.0;
-                if (qs->law->inertia && model->role[i] == PERP_DOF_PASSIVE && model->role[j] == PERP_DOF_PASSIVE) {
-                    entry = 0.5 * (mass[r * tree->v_count + s] + mass[s * tree->v_count + r]) / qs->h;
-                }
-                if (i == j && model->role[i] == PERP_DOF_IMPEDANCE) {
+                const double mean = 0.5 * (mass[r * tree->v_count + s] + mass[s * tree->v_count + r]);
+                double entry = inertia_scale(qs, i, j) * mean / qs->h;
+                if (i == j && (model->role[i] == PERP_DOF_IMPEDANCE || qs->law->inertia == PERP_QS_FULL)) {
                     entry += (qs->law->instant ? 0.0 : qs->h * model->stiffness[i]) + model->damping[i];
                 }
                 *block++ = entry;
@@ -183,12 +193,25 @@ static bool all_zero(const double *x, ptrdiff_t n)
 
 static const double TOUCHES = 1e-9; /* m: a gap up to here is closed at an instant */
 
+/* What the normal row of a contact has beside velocities. */
+static double shift_of(const perp_quasistatic *qs, int i)
+{
+    const perp_contact *c = &qs->contacts->contacts[i];
+    if (qs->law->instant) {
+        return 0.0;
+    }
+    return qs->law->inertia == PERP_QS_FULL ? perp_dynamic_shift(qs, i) : c->phi / qs->h;
+}
+
 /* Contacts that some free degree of freedom moves. */
 static void fill_contacts(perp_quasistatic *qs)
 {
     const perp_contact_set *set = qs->contacts;
     int count = 0, rows = 0, dofs = 0;
     ptrdiff_t entries = 0;
+    if (qs->law->inertia == PERP_QS_FULL) {
+        perp_contact_velocity(set, qs->v_last, qs->velocity);
+    }
     qs->row_start[0] = qs->dof_start[0] = 0;
     for (int i = 0; i < set->count; i++) {
         const perp_contact *c = &set->contacts[i];
@@ -201,15 +224,17 @@ static void fill_contacts(perp_quasistatic *qs)
             }
         }
         double *jacobian = qs->jacobian + entries;
+        const double shift = shift_of(qs, i);
         for (int r = 0; r < contact_rows; r++) {
             const double moved = free_row(qs, i, r, r == 0 ? qs->v_gap : qs->v, jacobian + (ptrdiff_t)r * columns);
-            qs->offset[rows + r] = moved + (r == 0 && !qs->law->instant ? c->phi / qs->h : 0.0);
+            qs->offset[rows + r] = moved + (r == 0 ? shift : 0.0);
         }
         if ((qs->law->instant && c->phi > TOUCHES) || columns == 0 ||
             all_zero(jacobian, (ptrdiff_t)contact_rows * columns)) {
             continue;
         }
         qs->mu[count] = c->friction;
+        qs->shift[count] = shift;
         qs->set_index[count++] = i;
         qs->row_start[count] = rows += contact_rows;
         qs->dof_start[count] = dofs += columns;
@@ -323,6 +348,15 @@ perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, cons
     fill_loops(qs, context);
     fill_limits(qs, q);
     join(qs);
+    if (qs->law->inertia == PERP_QS_FULL) {
+        perp_dynamic_start_from_drifted(qs);
+    }
+    if (qs->law->inertia == PERP_QS_FULL && !qs->started) {
+        const perp_status massive = perp_dynamic_check_inertia(qs, qs->mass_scratch, error);
+        if (massive != PERP_STATUS_OK) {
+            return massive;
+        }
+    }
     const int rows = qs->row_start[qs->system.contact_count];
     if (!finite(qs->g, qs->free_count) || !finite(qs->v, model->nv) || !finite(qs->offset, rows) ||
         !finite(qs->equality_target, qs->system.equality_count) || !isfinite(qs->force_unit)) {

@@ -1,6 +1,6 @@
-/* One step of a quasistatic rung, whatever its law. */
+/* One step of a rung with contact forces, whatever its law. */
 #define _POSIX_C_SOURCE 200809L
-#include "step/quasistatic.h"
+#include "step/dynamic.h"
 
 #include <float.h>
 #include <math.h>
@@ -69,7 +69,8 @@ static perp_status solve(perp_quasistatic *qs, perp_residuals *total, perp_error
         return perp_qs_not_converged(qs, "ran out of the scene and", fmin(motion, DBL_MAX), error);
     }
     for (int k = 0; k < qs->free_count; k++) {
-        qs->v[qs->dof_of_free[k]] = qs->x[k];
+        const int i = qs->dof_of_free[k];
+        qs->v[i] = qs->x[k] + (qs->law->inertia == PERP_QS_FULL ? qs->v_drifted[i] : 0.0);
     }
     return check_law(qs, total, error);
 }
@@ -94,13 +95,14 @@ static void keep_gaps(perp_quasistatic *qs)
     ptrdiff_t entry = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
-        double speed = p->offset[p->row_start[i]];
+        const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
+        double speed = p->offset[p->row_start[i]] - qs->shift[i] + c->phi / qs->h;
         for (int k = 0; k < columns; k++) {
             speed += p->jacobian[entry + k] * qs->x[p->dofs[start + k]];
         }
         entry += (ptrdiff_t)(p->row_start[i + 1] - p->row_start[i]) * columns;
         qs->gaps[i] = qs->h * speed;
-        qs->begun[i] = qs->contacts->contacts[qs->set_index[i]];
+        qs->begun[i] = *c;
     }
 }
 
@@ -244,6 +246,9 @@ static perp_status solve_seeing_all(perp_quasistatic *qs, perp_step_context *con
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2],
                            perp_residuals *total, perp_error *error)
 {
+    if (qs->law->inertia == PERP_QS_FULL) {
+        perp_dynamic_drift(qs, context);
+    }
     perp_status status = build(qs, context, times, error);
     if (status == PERP_STATUS_OK && !qs->started) {
         status = check_start(qs, error);
@@ -263,6 +268,8 @@ static void accept(perp_quasistatic *qs)
     for (int i = 0; i < qs->model->nv; i++) {
         qs->v_sum[i] += qs->h * qs->v[i];
     }
+    memcpy(qs->v_last, qs->v, (size_t)qs->model->nv * sizeof *qs->v_last);
+    qs->h_last = qs->h;
     qs->started = true;
     if (qs->law->accept) {
         qs->law->accept(qs);
@@ -316,6 +323,7 @@ perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *s
     memcpy(qs->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
     memset(qs->v_sum, 0, (size_t)model->nv * sizeof *qs->v_sum);
     memcpy(qs->v, state->v, (size_t)model->nv * sizeof *qs->v);
+    memcpy(qs->v_last, state->v, (size_t)model->nv * sizeof *qs->v_last);
     qs->h = h;
     qs->look = reach(qs, context);
     const perp_status status = advance_in_parts(qs, context, state->t, t_end, &total, error);
@@ -326,8 +334,8 @@ perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *s
     info->contact_count = qs->record_count;
     info->contacts = qs->records;
     memcpy(state->q, context->next_q, (size_t)model->nq * sizeof *state->q);
-    for (int i = 0; i < model->nv; i++) {
-        state->v[i] = qs->v_sum[i] / h;
+    for (int i = 0; i < model->nv; i++) { /* with inertia a velocity goes on, without it is what the step did */
+        state->v[i] = qs->law->inertia == PERP_QS_FULL ? qs->v_last[i] : qs->v_sum[i] / h;
     }
     state->t = t_end;
     return PERP_STATUS_OK;

@@ -1,6 +1,6 @@
 /* The memory of a quasistatic run. What depends on the model alone is taken once; what depends on the number of
  * contacts is one block that grows when a state has more of them than any before, so that steady state takes none. */
-#include "step/quasistatic.h"
+#include "step/dynamic.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -61,6 +61,7 @@ static void lay_out_fixed(perp_quasistatic *qs)
     TAKE(b, qs->block_start, model->tree_count + 1);
     TAKE(b, qs->hessian, model->mass_size);
     TAKE(b, qs->mass, model->mass_size);
+    TAKE(b, qs->mass_scratch, model->mass_size);
     TAKE(b, qs->g, nv);
     TAKE(b, qs->lower, nv);
     TAKE(b, qs->upper, nv);
@@ -73,6 +74,9 @@ static void lay_out_fixed(perp_quasistatic *qs)
     TAKE(b, qs->y_lower, nv);
     TAKE(b, qs->y_upper, nv);
     TAKE(b, qs->v_sum, nv);
+    TAKE(b, qs->v_last, nv);
+    TAKE(b, qs->v_drifted, nv);
+    TAKE(b, qs->drift, model->tree_count);
     TAKE(b, qs->q_begin, model->nq);
     TAKE(b, qs->loop_jacobian, 6 * nv);
     TAKE(b, qs->equation_of, equations);
@@ -95,6 +99,7 @@ static void lay_out_sized(perp_quasistatic *qs, int rows)
     TAKE(b, qs->force, rows * contacts);
     TAKE(b, qs->velocity, rows * contacts);
     TAKE(b, qs->mu, contacts);
+    TAKE(b, qs->shift, contacts);
     TAKE(b, qs->set_index, contacts);
     TAKE(b, qs->gaps, contacts);
     TAKE(b, qs->begun, contacts);
@@ -166,6 +171,7 @@ perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, cons
     lay_out_fixed(qs);
     find_free(qs);
     qs->largest_mu = largest_friction(qs->model->scene);
+    perp_dynamic_classify(qs);
     return law->open(qs, error);
 }
 
@@ -188,6 +194,9 @@ size_t perp_qs_save(const perp_step_context *context, double *numbers, size_t ca
     const perp_quasistatic *qs = context->workspace;
     memory_writer w = {.numbers = numbers, .capacity = capacity};
     perp_memory_put(&w, qs->started);
+    if (qs->law->inertia == PERP_QS_FULL) {
+        perp_memory_put(&w, qs->h_last);
+    }
     if (qs->law->put) {
         qs->law->put(qs, &w);
     }
@@ -199,6 +208,7 @@ perp_status perp_qs_restore(perp_step_context *context, const double *numbers, s
     perp_quasistatic *qs = context->workspace;
     memory_reader r = {.numbers = numbers, .count = count, .good = true};
     qs->started = perp_memory_take_int(&r, 0, 1) == 1;
+    qs->h_last = qs->law->inertia == PERP_QS_FULL ? perp_memory_take(&r) : 0.0;
     const bool taken = !qs->law->take || qs->law->take(qs, &r);
     if (r.out_of_memory) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while going on with a run");

@@ -1,4 +1,4 @@
-#include "step/rigid_step.h"
+#include "step/dynamic.h"
 
 #include "step/run_private.h"
 
@@ -159,10 +159,25 @@ static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, perp_error
 
 /* ---- the problem ------------------------------------------------------------------------------------------------- */
 
+/* The unit of velocities. */
+static double speed_unit(const perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
+    const double across = qs->length_unit / qs->h;
+    double mass = 0.0;
+    for (int i = 0; i < model->body_count && qs->law->inertia == PERP_QS_FULL; i++) {
+        mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
+    }
+    const double gain = qs->force_unit * qs->h / (perp_dynamic_mass_scale(qs) * mass);
+    return mass > 0.0 ? fmin(gain, across) : across;
+}
+
 static void fill_system(rigid_step *s, const perp_quasistatic *qs)
 {
     const perp_contact_qp *p = &qs->system;
-    const double speed = qs->length_unit / qs->h, force = qs->force_unit;
+    const double speed = speed_unit(qs), force = qs->force_unit;
+    s->speed = speed;
+    s->gap = speed * qs->h / qs->length_unit;
     ptrdiff_t entries = 0;
     for (int b = 0; b < p->block_count; b++) {
         const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
@@ -258,6 +273,7 @@ static double gauge(const rigid_polygon *d, const double *ft)
     return d ? most : hypot(ft[0], ft[1]);
 }
 
+/* s->gap brings velocities to L in a step. */
 static double contact_cone(const rigid_step *s, int rows, double mu, const double *r, const double *u)
 {
     const double ft[2] = {rows > 1 ? r[1] : 0.0, rows > 2 ? r[2] : 0.0};
@@ -267,7 +283,7 @@ static double contact_cone(const rigid_step *s, int rows, double mu, const doubl
         return hypot(ft[0], ft[1]);
     }
     const double limit = mu * fmax(0.0, r[0]), idle = limit * support(d, ut) + ft[0] * ut[0] + ft[1] * ut[1];
-    return fmax(gauge(d, ft) - limit, idle);
+    return fmax(gauge(d, ft) - limit, s->gap * idle);
 }
 
 static void fill_balance(rigid_step *s, const perp_convex_point *point, double *balance)
@@ -297,11 +313,12 @@ static void fill_balance(rigid_step *s, const perp_convex_point *point, double *
 }
 
 /* Limits and loops. */
-static double off_constraints(const perp_contact_qp *p, const perp_convex_point *point)
+static double off_constraints(const rigid_step *s, const perp_convex_point *point)
 {
+    const perp_contact_qp *p = &s->qp;
     double worst = 0.0;
     for (int i = 0; i < p->n && p->lower; i++) {
-        const double low = point->x[i] - p->lower[i], high = p->upper[i] - point->x[i];
+        const double low = s->gap * (point->x[i] - p->lower[i]), high = s->gap * (p->upper[i] - point->x[i]);
         worst = isfinite(low) ? fmax(worst, fabs(fmin(point->y_lower[i], low))) : worst;
         worst = isfinite(high) ? fmax(worst, fabs(fmin(point->y_upper[i], high))) : worst;
     }
@@ -310,7 +327,7 @@ static double off_constraints(const perp_contact_qp *p, const perp_convex_point 
         for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
             sum += p->equality_values[k] * point->x[p->equality_dofs[k]];
         }
-        worst = fmax(worst, fabs(sum));
+        worst = fmax(worst, s->gap * fabs(sum));
     }
     return worst;
 }
@@ -319,11 +336,11 @@ rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_c
 {
     const perp_contact_qp *p = &s->qp;
     const perp_contact_friction as_friction = {p, mu};
-    rigid_residual worst = {.complementarity = off_constraints(p, point)};
+    rigid_residual worst = {.complementarity = off_constraints(s, point)};
     perp_contact_friction_velocity(&as_friction, point->x, s->u);
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
-        worst.complementarity = fmax(worst.complementarity, fabs(fmin(point->y[start], s->u[start])));
+        worst.complementarity = fmax(worst.complementarity, fabs(fmin(point->y[start], s->gap * s->u[start])));
         worst.cone = fmax(worst.cone, contact_cone(s, rows, mu[i], point->y + start, s->u + start));
     }
     fill_balance(s, point, s->balance);
@@ -344,7 +361,7 @@ void perp_rigid_hand_over(perp_quasistatic *qs)
 {
     rigid_step *s = qs->own;
     const perp_contact_qp *p = &s->qp;
-    const double speed = qs->length_unit / qs->h, force = qs->force_unit;
+    const double speed = s->speed, force = qs->force_unit;
     const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
     qs->info->residuals.complementarity = residual.complementarity;
     qs->info->residuals.cone = residual.cone;
@@ -363,11 +380,13 @@ void perp_rigid_hand_over(perp_quasistatic *qs)
 
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
 {
-    perp_status status = perp_rigid_smallest_motion(qs, error);
-    if (status == PERP_STATUS_OK) {
+    const rigid_step *s = qs->own;
+    const bool one_motion = qs->law->inertia == PERP_QS_FULL;
+    perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(qs, error);
+    if (status == PERP_STATUS_OK && !(one_motion && s->least)) {
         status = perp_rigid_least_forces(qs, error);
     }
-    if (status == PERP_STATUS_OK && !qs->info->several && !qs->law->instant) {
+    if (status == PERP_STATUS_OK && !qs->info->several && !qs->law->instant && !one_motion) {
         status = perp_rigid_glance(qs, error);
     }
     perp_rigid_hand_over(qs);

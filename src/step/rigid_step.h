@@ -15,7 +15,9 @@
  *   rigid_step_modes.c      whether there is one: all modes, by branch and bound over
  *   rigid_step_relax.c      what is left of the step when some are decided
  *
- * The problem is solved in its own units, forces in F and velocities in L / h, as convex_step.h does. */
+ * The problem is solved in its own units, forces in F and velocities in L / h, as convex_step.h does. With full inertia
+ * a velocity of L / h, the scene's size in one step, is far from what forces of F do to the bodies: the unit there is
+ * F h over the largest mass, and A about 1. */
 #ifndef PERP_SRC_STEP_RIGID_STEP_H
 #define PERP_SRC_STEP_RIGID_STEP_H
 
@@ -35,11 +37,15 @@ typedef struct rigid_step {
     perp_qs_block fixed, sized;
     int contact_capacity, dof_capacity;
 
+    double speed; /* m/s: the unit of velocities */
+    double gap;   /* what it makes of L in a step: 1 without inertia */
+
     perp_contact_qp qp; /* the system in the step's own units */
     double *hessian, *g, *lower, *upper, *target, *offset;
     double *balance;          /* n: scratch */
     perp_convex_point point;  /* x is v, y is r by row */
     perp_convex_point better; /* of choices that have yet to prove themselves */
+    bool least;               /* the forces of `point` are the least of those that go with its motion */
     double *u;                /* by row: H v + w */
     double *held;             /* by contact: normal forces of a fixed point */
     int *row_of;              /* by row of the system: an unknown of a cone program, -1: none */
@@ -77,7 +83,8 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r);
 /* The system in its own units, and the room for it; s->point is zero afterwards. A contact that only commands move and
  * that they drive into each other is `infeasible-command`. */
 perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error);
-/* From a point that solves the step to the one that is reported. */
+/* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
+ * one, and it is not looked for others. */
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error);
 /* s->point and its residuals to qs, in m/s and N. */
 void perp_rigid_hand_over(perp_quasistatic *qs);
@@ -124,7 +131,17 @@ typedef enum rigid_method {
     RIGID_FIXED_POINT /* from the last step's normal forces */
 } rigid_method;
 
-/* `solve` of a rung: begin, its own method, another one (a fallback is counted), finish or explain. */
+/* What came of trying: the method that solved the step, or the one that came nearest. */
+typedef struct rigid_attempt {
+    bool solved;
+    const char *method;
+    double residual;
+    rigid_fixed_info cycle; /* of the fixed point, where it was tried */
+} rigid_attempt;
+
+/* Begins, then one method, and where that fails the other one (a fallback is counted). */
+perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], rigid_attempt *best, perp_error *error);
+/* `solve` of a rung: tries, and finishes or explains. */
 perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error);
 
 /* ---- rigid_step_choice.c: replace s->point where the choice meets the law as well ---- */

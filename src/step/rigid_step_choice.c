@@ -369,7 +369,7 @@ static int number_forces(rigid_step *s, const double *mu, int *rows_needed)
     *rows_needed = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
-        const bool bears = s->u[start] <= MOVES || s->point.y[start] > BEARS;
+        const bool bears = s->gap * s->u[start] <= MOVES || s->point.y[start] > BEARS;
         const rigid_polygon *d = perp_rigid_polygon(s, rows);
         for (int r = 0; r < rows; r++) {
             s->row_of[start + r] = bears && (r == 0 || mu[i] > 0.0) ? count++ : -1;
@@ -399,7 +399,7 @@ static void add_force_contacts(rigid_step *s, const double *mu)
         if (at >= 0) {
             perp_cone_program_cone(&s->program, 1)[at] = 1.0;
         }
-        if (rubs && hypot(ut[0], ut[1]) > MOVES) {
+        if (rubs && s->gap * hypot(ut[0], ut[1]) > MOVES) {
             add_sliding(s, at, rows, mu[i], ut);
         } else if (rubs) {
             add_sticking(s, at, rows, mu[i]);
@@ -436,7 +436,7 @@ static void add_force_rest(rigid_step *s, int at)
     for (int k = 0; k < p->n && p->lower; k++) {
         for (int side = 0; side < 2; side++, at++) {
             const double way = side == 0 ? s->point.x[k] - p->lower[k] : p->upper[k] - s->point.x[k];
-            if (way <= MOVES) {
+            if (s->gap * way <= MOVES) {
                 s->program.c[(ptrdiff_t)k * n + at] = side == 0 ? 1.0 : -1.0;
                 perp_cone_program_cone(&s->program, 1)[at] = 1.0;
             } else {

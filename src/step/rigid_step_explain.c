@@ -79,7 +79,7 @@ static perp_status prove_infeasible(perp_quasistatic *qs, bool *proven, perp_err
         qs->force[p->row_start[i]] = s->program.point.y[i];
         sum += s->program.point.y[i];
     }
-    return perp_qs_infeasible(qs, qs->force, sum > 0.0 ? qs->length_unit / sum : 0.0, error);
+    return perp_qs_infeasible(qs, qs->force, sum > 0.0 ? s->speed * qs->h / sum : 0.0, error);
 }
 
 static perp_status prove_unsupported(perp_quasistatic *qs, bool *proven, perp_error *error)

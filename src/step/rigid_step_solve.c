@@ -56,16 +56,12 @@ static void tell_cycle(const perp_quasistatic *qs, const rigid_fixed_info *info,
     error->evidence = evidence;
 }
 
-typedef struct attempt {
-    bool solved;
-    const char *method;
-    double residual;
-} attempt;
-
-static perp_status try_method(perp_quasistatic *qs, rigid_method method, attempt *a, rigid_fixed_info *cycle,
+static perp_status try_method(perp_quasistatic *qs, rigid_method method, rigid_attempt *a, rigid_fixed_info *cycle,
                               perp_error *error)
 {
+    rigid_step *s = qs->own;
     perp_status status;
+    s->least = false;
     if (method == RIGID_LCP) {
         perp_lcp_info info = {0};
         status = perp_rigid_solve_lcp(qs, &a->solved, &info, error);
@@ -76,6 +72,7 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, attempt
         status = perp_rigid_solve_friction(qs, &a->solved, &info, error);
         a->method = info.method;
         a->residual = info.residual;
+        s->least = info.minimum_norm;
     } else {
         perp_rigid_recall(qs);
         status = perp_rigid_solve_fixed(qs, &a->solved, cycle, error);
@@ -85,31 +82,38 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, attempt
     return status;
 }
 
-perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error)
+perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], rigid_attempt *best, perp_error *error)
 {
     rigid_step *s = qs->own;
-    const rigid_method methods[2] = {first, second};
-    attempt best = {.residual = INFINITY};
-    rigid_fixed_info cycle = {0};
     perp_status status = perp_rigid_begin(qs, error);
-    if (status != PERP_STATUS_OK || qs->free_count == 0) {
-        return status;
+    *best = (rigid_attempt){.residual = INFINITY};
+    for (int i = 0; i < 2 && status == PERP_STATUS_OK && !best->solved; i++) {
+        rigid_attempt own = {.cycle = best->cycle};
+        status = try_method(qs, methods[i], &own, &own.cycle, error);
+        own.solved = own.solved && status == PERP_STATUS_OK &&
+                     perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance;
+        qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += own.solved && i > 0 ? 1 : 0;
+        if (i == 0 || own.solved || own.residual < best->residual) {
+            *best = own;
+        }
+        best->cycle = own.cycle;
     }
-    for (int i = 0; i < 2; i++) {
-        attempt own = {0};
-        status = try_method(qs, methods[i], &own, &cycle, error);
-        if (status != PERP_STATUS_OK) {
-            return status;
-        }
-        if (own.solved && perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance) {
-            qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += i > 0 ? 1 : 0;
-            return perp_rigid_finish(qs, error);
-        }
-        best = i == 0 || own.residual < best.residual ? own : best;
+    return status;
+}
+
+perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error)
+{
+    rigid_attempt best;
+    if (qs->free_count == 0) {
+        return perp_rigid_begin(qs, error);
+    }
+    perp_status status = perp_rigid_try(qs, (const rigid_method[2]){first, second}, &best, error);
+    if (status != PERP_STATUS_OK || best.solved) {
+        return status == PERP_STATUS_OK ? perp_rigid_finish(qs, error) : status;
     }
     status = perp_rigid_explain(qs, best.method, fmin(best.residual, 1e300), error);
     if (status == PERP_STATUS_NOT_CONVERGED && first == RIGID_FIXED_POINT) {
-        tell_cycle(qs, &cycle, error);
+        tell_cycle(qs, &best.cycle, error);
     }
     return status;
 }

@@ -78,7 +78,8 @@ const char *perp_fallback_name(perp_fallback fallback)
     static const char *const names[] = {[PERP_FALLBACK_SUBSTEP] = "substep",
                                         [PERP_FALLBACK_LOOSE] = "loose",
                                         [PERP_FALLBACK_ANY_MOTION] = "any-motion",
-                                        [PERP_FALLBACK_SECOND_METHOD] = "second-method"};
+                                        [PERP_FALLBACK_SECOND_METHOD] = "second-method",
+                                        [PERP_FALLBACK_UNSTABILISED] = "unstabilised"};
     return names[fallback];
 }
 

@@ -14,7 +14,7 @@ static perp_status open_law(perp_quasistatic *qs, perp_error *error)
 
 static const perp_qs_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
-    .inertia = true,
+    .inertia = PERP_QS_WITHIN_STEP,
     .open = open_law,
     .close = perp_convex_step_close,
     .solve = perp_convex_step_solve,

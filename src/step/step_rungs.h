@@ -14,6 +14,9 @@ extern const perp_rung perp_rung_qs_impedance_lcp;
 extern const perp_rung perp_rung_qs_qp;
 extern const perp_rung perp_rung_qs_cone;
 extern const perp_rung perp_rung_quasidynamic;
+extern const perp_rung perp_rung_dyn_lcp;
+extern const perp_rung perp_rung_dyn_ncp;
+extern const perp_rung perp_rung_dyn_qp;
 extern const perp_rung perp_rung_instant_qs;
 
 #endif

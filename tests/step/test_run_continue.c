@@ -161,6 +161,13 @@ static const struct {
     {"grazing", "quasidynamic", "run.steps=10", 4},
     {"cube-stack", "quasidynamic", "run.steps=20", 19},
     {"gripper-2d", "quasidynamic", "run.steps=20", 0},
+    {"cube-stack", "dyn-lcp", "run.steps=20", 11},
+    {"four-bar", "dyn-lcp", "run.steps=100", 33},
+    {"fence-particle", "dyn-ncp", "run.steps=120", 60},
+    {"cube-stack", "dyn-ncp", "run.steps=20", 11},
+    {"gripper-2d", "dyn-ncp", "run.steps=25", 9},
+    {"cube-stack", "dyn-qp", "run.steps=20", 19},
+    {"four-bar", "dyn-qp", "run.steps=100", 33},
 };
 
 static void every_rung_goes_on(void **unused)

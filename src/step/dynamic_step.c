@@ -1,0 +1,22 @@
+/* A dynamic step with rigid contact: Stewart and Trinkle's form, and where that has no answer, because bodies overlap
+ * that the step cannot part, Anitescu and Potra's, which always has one (slide 36). */
+#include "step/dynamic.h"
+
+perp_status perp_dynamic_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error)
+{
+    const rigid_method methods[2] = {first, second};
+    rigid_attempt best;
+    if (qs->free_count == 0) {
+        return perp_rigid_begin(qs, error);
+    }
+    perp_status status = perp_rigid_try(qs, methods, &best, error);
+    if (status == PERP_STATUS_OK && !best.solved && perp_dynamic_unstabilise(qs)) {
+        status = perp_rigid_try(qs, methods, &best, error);
+        qs->info->fallbacks[PERP_FALLBACK_UNSTABILISED] += status == PERP_STATUS_OK && best.solved ? 1 : 0;
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    return best.solved ? perp_rigid_finish(qs, error)
+                       : perp_rigid_explain(qs, best.method, fmin(best.residual, 1e300), error);
+}

@@ -1,0 +1,42 @@
+/* Rung `dyn-qp`: Anitescu (2006): the step of dynamic.h with friction in his convex relaxation, over extreme rays or on
+ * the quadratic cone. Strictly convex, so that every step has one motion; what slides also parts, by mu h |u_t|. */
+#include "step/convex_step.h"
+#include "step/step_rungs.h"
+
+static perp_status open_law(perp_quasistatic *qs, perp_error *error)
+{
+    return perp_convex_step_open(qs, perp_convex_step_is_quadratic(qs), error);
+}
+
+static const perp_qs_law law = {
+    .prescribe = PERP_PRESCRIBE_POSITION,
+    .inertia = PERP_QS_FULL,
+    .open = open_law,
+    .close = perp_convex_step_close,
+    .solve = perp_convex_step_solve,
+    .accept = perp_convex_step_accept,
+    .put = perp_convex_step_put,
+    .take = perp_convex_step_take,
+};
+
+static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
+{
+    return perp_qs_open(context, &perp_rung_dyn_qp, &law, allocator, error);
+}
+
+const perp_rung perp_rung_dyn_qp = {
+    .name = "dyn-qp",
+    .summary = "dynamics with convex contact: every step has one motion",
+    .inertia = "full",
+    .contact = "rigid",
+    .friction = "Anitescu",
+    .source = "Anitescu 2006",
+    .takes = PERP_TAKES_RAYS | PERP_TAKES_QUADRATIC | PERP_TAKES_TIME_SCALE,
+    .own_cone = PERP_CONE_RAYS,
+    .open = open_rung,
+    .close = perp_qs_close,
+    .look_back = perp_qs_look_back,
+    .step = perp_qs_step,
+    .save = perp_qs_save,
+    .restore = perp_qs_restore,
+};
