@@ -139,8 +139,8 @@ bool cli_why_observe(cli_why *why, int step, int last, const perp_state *state, 
 /* After the run: its result gets the notes of its last step, which `why` keeps. False: out of memory. */
 bool cli_why_finish(cli_why *why, perp_run_result *result, int last);
 /* The perp_log_why of a log, whose context is the cli_why. */
-bool cli_why_text(void *why, int step, const perp_state *state, const perp_step_info *info, int contact, char *text,
-                  size_t size);
+const perp_contact_note *cli_why_note(void *why, int step, const perp_state *state, const perp_step_info *info,
+                                      int contact);
 /* The sentences of a result's notes. */
 void cli_print_why(const perp_model *model, const perp_run_result *result);
 

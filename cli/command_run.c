@@ -373,7 +373,7 @@ static perp_status open_log(const request *r, const perp_model *model, int taken
     perp_log_about about = {.model = model};
     perp_log_options options = perp_log_options_default();
     const char *path = cli_value(r->arguments, "--log");
-    options.why = cli_why_text;
+    options.why = cli_why_note;
     options.why_context = r->why;
     *log = NULL;
     if (r->reader) {

@@ -8,7 +8,7 @@
 
 /* Units of perp_explainer_allow, for the changes of mode together and for the last step again: well below a second
  * unless more is asked for. */
-static const double WORK = 1e3, WORK_ASKED = 2e4;
+static const double WORK = 2e3, WORK_ASKED = 2e4;
 
 enum { TEXT = 512, LINES = 20 };
 
@@ -47,9 +47,13 @@ static bool reserve(cli_why *why, int count)
     return true;
 }
 
+/* A contact that was made in this step, or began to slide or to stick. */
 static bool changed(const perp_contact_record *r, const perp_step_info *info)
 {
     char feature[64];
+    if (r->mode == PERP_CONTACT_OPEN) {
+        return false;
+    }
     perp_contact_feature_text(&r->contact, feature, sizeof feature);
     for (int i = 0; i < info->event_count; i++) {
         const perp_contact_event *e = &info->events[i];
@@ -60,7 +64,18 @@ static bool changed(const perp_contact_record *r, const perp_step_info *info)
     return false;
 }
 
-/* Explains the contacts of the last step, those that have changed if `info` is given, and notes it. */
+static bool says_more(const perp_explanation *x)
+{
+    for (int i = 0; i < PERP_FLIP_KINDS; i++) {
+        if (x->flips[i].search != PERP_FLIP_UNKNOWN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Explains the contacts of the last step. If `info` is given only those that have changed, and only as far as there is
+ * more to say than the forces do: a long run has many changes. */
 static bool explain(cli_why *why, const perp_contact_record *records, int count, const perp_step_info *info)
 {
     if (!reserve(why, count)) {
@@ -79,7 +94,7 @@ static bool explain(cli_why *why, const perp_contact_record *records, int count,
         if (status == PERP_STATUS_OUT_OF_MEMORY) {
             return false;
         }
-        if (status == PERP_STATUS_OK) { /* else there is nothing to say */
+        if (status == PERP_STATUS_OK && (!info || says_more(&x))) {
             perp_explanation_text(why->model, &x, text, TEXT);
             why->notes[i] = perp_explanation_note(&x, why->model->planar, text);
         }
@@ -126,17 +141,13 @@ bool cli_why_finish(cli_why *why, perp_run_result *result, int last)
     return true;
 }
 
-bool cli_why_text(void *context, int step, const perp_state *state, const perp_step_info *info, int contact, char *text,
-                  size_t size)
+const perp_contact_note *cli_why_note(void *context, int step, const perp_state *state, const perp_step_info *info,
+                                      int contact)
 {
     const cli_why *why = context;
     (void)state;
     (void)info;
-    if (step != why->step || contact >= why->count || !why->notes[contact].why) {
-        return false;
-    }
-    snprintf(text, size, "%s", why->notes[contact].why);
-    return true;
+    return step == why->step && contact < why->count ? &why->notes[contact] : NULL;
 }
 
 void cli_print_why(const perp_model *model, const perp_run_result *result)

@@ -14,13 +14,13 @@
  *
  * Both forces of a pair are what `forces` of a scene says, with a drive that is 0 up to the step's begin. So a flip is
  * true by construction in the sense that editing the scene by that amount and running it to this step flips the mode,
- * where the edit leaves the state at the step's begin as it was: always for the pairs of forces; for friction where the
- * contact has not slid before, else in a run that starts from there.
+ * where the edit leaves the state at the step's begin as it was: always for the pairs of forces; for friction where no
+ * step before flips too, else in a run that starts from there.
  *
  * What is not promised: that there is no flip at a smaller amount (modes need not be monotone in it; amounts are tried
  * in growing order and then halved), nor that a motion is unique (the answer is that of the rung, as in the run).
  *
- * Cost: a flip takes about 5 to 10 steps, at most `solves_per_flip`; memory is taken and given back by every one. No
+ * Cost: a flip takes about 10 to 15 steps, at most `solves_per_flip`; memory is taken and given back by every one. No
  * clock is asked: equal runs give equal words. */
 #ifndef PERP_ANALYSIS_H
 #define PERP_ANALYSIS_H
@@ -51,7 +51,9 @@ typedef enum perp_contact_fate {
 } perp_contact_fate;
 
 typedef enum perp_flip_search {
-    PERP_FLIP_NOT_SOUGHT, /* the mode has no such flip, the budget was used up, or the solver failed around the flip */
+    /* The mode has no such flip, the budget was used up, the solver failed around the flip, or there is no clear one: a
+     * step with several answers may pick now this, now that from one amount to the next. */
+    PERP_FLIP_UNKNOWN,
     PERP_FLIP_FOUND,
     PERP_FLIP_NONE /* not up to `after`, which was tried */
 } perp_flip_search;
@@ -59,7 +61,8 @@ typedef enum perp_flip_search {
 typedef struct perp_flip {
     perp_flip_search search;
     /* FOUND: the step was solved at both amounts; at `before` the contact does what it did in the run, at `after` it
-     * meets `fate`. They differ by at most 1e-7 of the change, plus 1e-9 of mu (or fn). */
+     * meets `fate`. They differ by at most 1e-7 of the change, plus 1e-9 of mu (or fn), and 1e-6 and 3e-5 of these
+     * farther out on either side the step was solved too, and did as it does there. */
     double before, after;
     perp_contact_fate fate;
 } perp_flip;

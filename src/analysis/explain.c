@@ -379,7 +379,7 @@ static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind 
     if (kind == PERP_FLIP_FRICTION) {
         task.first = holds ? x->mu : fmax(0.5 * x->mu, 0.1);
         task.most = holds ? x->mu : fmax(MOST_FRICTION, 2.0 * x->mu) - x->mu;
-        task.floor = 1e-9 * x->mu;
+        task.floor = 1e-9 * x->mu + (x->mu > 0.0 ? 0.0 : 1e-9);
     } else {
         const double unit = fmax(x->fn, x->limit);
         task.first = kind == PERP_FLIP_SIDEWAYS ? fmax(1.25 * (x->limit - x->used), 0.01 * x->limit) : x->fn;
@@ -388,7 +388,7 @@ static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind 
     }
     perp_flip *flip = &x->flips[kind];
     *flip = perp_flip_seek(&task);
-    if (kind == PERP_FLIP_FRICTION && flip->search != PERP_FLIP_NOT_SOUGHT) {
+    if (kind == PERP_FLIP_FRICTION && flip->search != PERP_FLIP_UNKNOWN) {
         flip->before = fmax(0.0, x->mu + t.sign * flip->before);
         flip->after = fmax(0.0, x->mu + t.sign * flip->after);
     }

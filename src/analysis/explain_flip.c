@@ -95,7 +95,7 @@ static bool find_interval(const flip_task *task, int *solves, interval *i, perp_
             take_in(i, change, &sample, flipped(task, &sample));
         }
         if (isinf(i->high) && change >= task->most) {
-            found->search = sample.fate != PERP_FATE_UNSOLVED ? PERP_FLIP_NONE : PERP_FLIP_NOT_SOUGHT;
+            found->search = sample.fate != PERP_FATE_UNSOLVED ? PERP_FLIP_NONE : PERP_FLIP_UNKNOWN;
             found->before = found->after = change;
             found->fate = sample.fate;
             return false;
@@ -104,9 +104,29 @@ static bool find_interval(const flip_task *task, int *solves, interval *i, perp_
     return true;
 }
 
+/* Farther out on either side all is as it is at the ends: where a step has several answers there need be no flip at
+ * all, and what looks like one is the solver's choice. */
+static bool is_clear(const flip_task *task, int *solves, const interval *i)
+{
+    const double hair = 10.0 * resolution_at(task, i->high), outward[2] = {hair, 30.0 * hair};
+    for (int k = 0; k < 4; k++) {
+        const bool beyond = k % 2 == 1;
+        const double change = beyond ? i->high + outward[k / 2] : i->low - outward[k / 2];
+        flip_sample sample;
+        if (change <= 0.0 || change > task->most) {
+            continue; /* the step as it was, or what cannot be */
+        }
+        if (!try_change(task, solves, change, &sample) || sample.fate == PERP_FATE_UNSOLVED ||
+            flipped(task, &sample) != beyond) {
+            return false;
+        }
+    }
+    return true;
+}
+
 perp_flip perp_flip_seek(const flip_task *task)
 {
-    perp_flip found = {.search = PERP_FLIP_NOT_SOUGHT};
+    perp_flip found = {.search = PERP_FLIP_UNKNOWN};
     interval i = {.high = INFINITY};
     int solves = 0, misses = 0;
     note(&i.sides[0], 0.0, task->distance);
@@ -130,5 +150,8 @@ perp_flip perp_flip_seek(const flip_task *task)
         width = i.high - i.low;
         take_in(&i, change, &sample, flipped(task, &sample));
     }
-    return (perp_flip){.search = PERP_FLIP_FOUND, .before = i.low, .after = i.high, .fate = i.fate};
+    if (is_clear(task, &solves, &i)) {
+        found = (perp_flip){.search = PERP_FLIP_FOUND, .before = i.low, .after = i.high, .fate = i.fate};
+    }
+    return found;
 }

@@ -135,9 +135,9 @@ static void put(perp_contact_note *note, const char *name, int count, perp_vec3 
 {
     note->numbers[note->number_count].name = name;
     note->numbers[note->number_count].count = count;
-    note->numbers[note->number_count].values[0] = values.x;
-    note->numbers[note->number_count].values[1] = values.y;
-    note->numbers[note->number_count++].values[2] = values.z;
+    note->numbers[note->number_count].values[0] = values.x + 0.0; /* takes the sign from a zero */
+    note->numbers[note->number_count].values[1] = values.y + 0.0;
+    note->numbers[note->number_count++].values[2] = values.z + 0.0;
 }
 
 perp_contact_note perp_explanation_note(const perp_explanation *explanation, bool planar, const char *text)
