@@ -119,6 +119,31 @@ void cli_memory_log_free(cli_memory_log *log);
  * of the failure that was printed. */
 int cli_run_page(const cli_memory_log *log, const char *log_path, const char *path);
 
+/* Explanations of a run; zeroed at first, and then does nothing until it is opened. */
+typedef struct cli_why {
+    const perp_model *model;
+    perp_explainer *explainer;
+    double work;
+    int step, count, capacity; /* the step that `notes` speak of */
+    perp_contact_note *notes;  /* by contact of that step */
+    char *texts;
+} cli_why;
+
+/* `asked`: by --why, and more work is spent on it. Closing is due whatever it returned. */
+perp_status cli_why_open(cli_why *why, const perp_model *model, bool asked, perp_error *error);
+void cli_why_close(cli_why *why);
+/* Before the first further step of a run that goes on, and after every step; `last` is the last step of the run. False:
+ * out of memory. */
+bool cli_why_resume(cli_why *why, const perp_run_start *start, const perp_state *state);
+bool cli_why_observe(cli_why *why, int step, int last, const perp_state *state, const perp_step_info *info);
+/* After the run: its result gets the notes of its last step, which `why` keeps. False: out of memory. */
+bool cli_why_finish(cli_why *why, perp_run_result *result, int last);
+/* The perp_log_why of a log, whose context is the cli_why. */
+const perp_contact_note *cli_why_note(void *why, int step, const perp_state *state, const perp_step_info *info,
+                                      int contact);
+/* The sentences of a result's notes. */
+void cli_print_why(const perp_model *model, const perp_run_result *result);
+
 /* Whether this build has the page of replays; where not, says so and how to get it. */
 bool cli_can_view(void);
 /* Writes the replay of logs to `path`; EXIT_DONE, or the code of the failure that was printed. */

@@ -257,6 +257,7 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
         print_solutions(model, state, result);
     }
     cli_print_contacts(model, result);
+    cli_print_why(model, result);
     if (seen->largest.fn > 0.0) {
         printf("largest normal force at the end of a step: %.6g N, %s and %s at t = %g s\n", seen->largest.fn,
                model->scene->bodies[seen->largest.a].name, model->scene->bodies[seen->largest.b].name, seen->largest.t);
@@ -279,14 +280,16 @@ typedef struct request {
     const cli_settings *settings; /* likewise */
     perp_log_reader *reader;      /* of that log; NULL: the run is new */
     cli_memory_log *memory;       /* takes the log where only its replay is asked for */
+    cli_why *why;
 } request;
 
 typedef struct watcher {
     perp_csv *csv; /* NULL: none */
     perp_log *log; /* NULL: none */
+    cli_why *why;
     cli_progress progress;
     int total;
-    bool csv_failed, log_failed;
+    bool csv_failed, log_failed, why_failed;
     highlights seen;
 } watcher;
 
@@ -309,6 +312,10 @@ static bool watch(void *context, int step, const perp_state *state, const perp_s
     watcher *w = context;
     cli_progress_update(&w->progress, step, w->total, state->t);
     look_for_highlights(w, step, state->t, info);
+    if (!cli_why_observe(w->why, step, w->total, state, info)) {
+        w->why_failed = true;
+        return false;
+    }
     if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
         w->csv_failed = true;
         return false;
@@ -366,6 +373,8 @@ static perp_status open_log(const request *r, const perp_model *model, int taken
     perp_log_about about = {.model = model};
     perp_log_options options = perp_log_options_default();
     const char *path = cli_value(r->arguments, "--log");
+    options.why = cli_why_note;
+    options.why_context = r->why;
     *log = NULL;
     if (r->reader) {
         const perp_rung *rung = perp_rung_find(model->scene->run.model);
@@ -399,16 +408,39 @@ static perp_status close_log(watcher *w, perp_status status, const perp_run_resu
     return closed;
 }
 
+/* Words are wanted where something shows them, of a rung that has steps to explain. */
+static perp_status open_why(const request *r, const perp_model *model, const perp_run_start *start,
+                            const perp_state *state, perp_error *error)
+{
+    static const char *const shows[] = {"--why", "--json", "--log", "--html", "--resume"};
+    const perp_rung *rung = perp_rung_find(model->scene->run.model);
+    bool wanted = false;
+    for (size_t i = 0; i < sizeof shows / sizeof *shows; i++) {
+        wanted = wanted || cli_value(r->arguments, shows[i]) != NULL;
+    }
+    if (!wanted || !rung || !rung->step || perp_run_check(&model->scene->run, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_OK; /* what is wrong with the settings is the run's to say */
+    }
+    const perp_status status = cli_why_open(r->why, model, cli_value(r->arguments, "--why") != NULL, error);
+    if (status == PERP_STATUS_OK && r->reader && !cli_why_resume(r->why, start, state)) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for explanations");
+    }
+    return status;
+}
+
 /* Simulates, and completes the CSV files and the log, also of a run that stopped on the way; one that was interrupted
  * leaves no CSV files. */
 static perp_status simulate(const request *r, const perp_model *model, perp_state *state, perp_run_result *result,
                             highlights *seen, perp_error *error)
 {
     const perp_run_settings *settings = &model->scene->run;
-    watcher w = {.total = perp_run_steps(settings)};
+    watcher w = {.total = perp_run_steps(settings), .why = r->why};
     const char *folder = cli_value(r->arguments, "--csv");
     perp_run_start start = {0};
     perp_status status = r->reader ? perp_log_resume(r->reader, model, state, &start, error) : PERP_STATUS_OK;
+    if (status == PERP_STATUS_OK) {
+        status = open_why(r, model, &start, state, error);
+    }
     if (status == PERP_STATUS_OK && folder) {
         status = perp_csv_open(model, folder, &w.csv, error);
     }
@@ -429,6 +461,9 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
     }
     cli_progress_end(&w.progress);
     *seen = w.seen;
+    if (w.why_failed || (status != PERP_STATUS_CANCELLED && !cli_why_finish(r->why, result, w.total))) {
+        status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for explanations");
+    }
     status = close_log(&w, status, result, error);
     if (w.csv && (status == PERP_STATUS_OK || w.csv_failed)) {
         /* Committing after a failed write fails with the system's reason, and removes what was written. */
@@ -487,6 +522,7 @@ static int run_model(const request *r)
         perp_state_free(&state);
     }
     perp_run_result_free(&result);
+    cli_why_close(r->why);
     perp_model_free(model);
     return code;
 }
@@ -507,6 +543,7 @@ static int run_scene(const cli_arguments *a)
     cli_settings settings;
     cli_files files = {0};
     cli_memory_log memory = {0};
+    cli_why why = {0};
     perp_scene *scene = NULL;
     int code;
     if (!cli_settings_collect(a, &settings)) {
@@ -520,7 +557,8 @@ static int run_scene(const cli_arguments *a)
                                                  .models = cli_model_names()};
         const perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
         cli_print_diagnostics(&diagnostics);
-        const request r = {.arguments = a, .scene = scene, .files = &files, .settings = &settings, .memory = &memory};
+        const request r = {
+            .arguments = a, .scene = scene, .files = &files, .settings = &settings, .memory = &memory, .why = &why};
         code = scene ? run_model(&r) : refuse_scene(a, status, &diagnostics);
     }
     perp_scene_free(scene);
@@ -560,7 +598,8 @@ static int resume(const cli_arguments *a)
             scene->run.steps = steps ? (int)strtod(steps, NULL) : 0;
             scene->run.until = until ? strtod(until, NULL) : 0.0;
         }
-        const request r = {.arguments = a, .scene = scene, .reader = reader};
+        cli_why why = {0};
+        const request r = {.arguments = a, .scene = scene, .reader = reader, .why = &why};
         code = run_model(&r);
     } else {
         code = refuse_scene(a, status, &diagnostics);
@@ -591,6 +630,7 @@ static const cli_option options[] = {
     {"--foxglove", NULL, "with --log: also what Foxglove draws"},
     {"--resume", "FILE", "go on with the run of a log, in the same file; SCENE is in it"},
     {"--html", "FILE", "write a replay that opens in a browser (perp view)"},
+    {"--why", NULL, "also say why each contact holds, slips or is open, and what would change that"},
     {"--quiet", NULL, "print no summary"},
 };
 
@@ -604,6 +644,7 @@ const cli_command cli_run = {
                "  perp run scene.yaml --model kinematic                 move what is commanded\n"
                "  perp run scene.yaml --model kinematic --until 2 --csv out\n"
                "  perp run examples/gripper-2d/scene.yaml               forces, modes and events of a grasp\n"
+               "  perp run examples/gripper-2d/scene.yaml --why         what would make the fingers hold\n"
                "  perp run scene.yaml --model qs-ncp --json             another rung: exact friction, one JSON object\n"
                "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
                "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"

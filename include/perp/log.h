@@ -37,10 +37,10 @@ typedef struct perp_log_about {
     const char *const *changes; /* "PATH=VALUE", as applied to the scene when it was loaded */
 } perp_log_about;
 
-/* The sentence that explains contact i of a step, for a person: written into `text` (zero-terminated, cut to `size`).
- * Returning false: there is nothing to say. */
-typedef bool perp_log_why(void *context, int step, const perp_state *state, const perp_step_info *info, int contact,
-                          char *text, size_t size);
+/* What explains contact i of a step, for a person, and the numbers behind it; its texts last until the next call. NULL:
+ * there is nothing to say. */
+typedef const perp_contact_note *perp_log_why(void *context, int step, const perp_state *state,
+                                              const perp_step_info *info, int contact);
 
 typedef struct perp_log_options {
     const perp_allocator *allocator; /* NULL: malloc */

@@ -18,6 +18,7 @@
 #include <perp/step.h>
 #include <perp/trace.h>
 #include <perp/log.h>
+#include <perp/analysis.h>
 #include <perp/report.h>
 
 #endif

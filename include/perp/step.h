@@ -161,6 +161,17 @@ typedef struct perp_timing {
     double step_mean_us, step_median_us, step_max_us, solve_mean_us; /* contacts included; excludes reading, writing */
 } perp_timing;
 
+/* What more there is to say of a contact: a sentence, and named numbers behind it. */
+typedef struct perp_contact_note {
+    const char *why; /* NULL: nothing */
+    int number_count;
+    struct {
+        const char *name;
+        int count;
+        double values[3];
+    } numbers[6];
+} perp_contact_note;
+
 /* One answer of a rung that speaks of an instant: rates, and the forces that go with them. Where forces are not unique
  * those of least norm are listed, and fn_low <= fn <= fn_high (infinite: unbounded) says how far others go. */
 typedef struct perp_instant_solution {
@@ -181,7 +192,8 @@ typedef struct perp_run_result {
     perp_hash hash; /* of every state from the initial one on: t, q, v */
     /* The result's own memory. */
     int contact_count;
-    perp_contact_record *contacts; /* at the last state reached */
+    perp_contact_record *contacts;  /* at the last state reached */
+    const perp_contact_note *notes; /* by contact; the caller's, who sets it after the run; NULL: none */
     int event_count;
     perp_contact_event *events; /* in the order of time, then of contacts */
     int solution_count;         /* of rungs that have `answer`; 0: there is no answer, which is one */

@@ -139,6 +139,21 @@ static void put_contact(byte_row *row, const perp_model *model, const perp_conta
     put_rarities(row, c, planar);
 }
 
+static void put_note(byte_row *row, const perp_contact_note *note)
+{
+    if (note && note->why) {
+        key(row, ",\"why\":");
+        perp_bytes_quoted(row, note->why);
+    }
+    for (int i = 0; note && i < note->number_count; i++) {
+        key(row, i == 0 ? ",\"flip\":{" : ",");
+        perp_bytes_quoted(row, note->numbers[i].name);
+        key(row, ":");
+        perp_bytes_reals(row, note->numbers[i].values, note->numbers[i].count);
+        key(row, i == note->number_count - 1 ? "}" : "");
+    }
+}
+
 void perp_log_put_contacts(byte_row *row, const log_contacts_of *of)
 {
     key(row, "{\"step\":");
@@ -147,12 +162,10 @@ void perp_log_put_contacts(byte_row *row, const log_contacts_of *of)
     perp_bytes_real(row, of->state->t);
     key(row, ",\"contacts\":[");
     for (int i = 0; i < of->info->contact_count; i++) {
-        char why[1024];
         key(row, i > 0 ? "," : "");
         put_contact(row, of->model, &of->info->contacts[i]);
-        if (of->why && of->why(of->why_context, of->step, of->state, of->info, i, why, sizeof why)) {
-            key(row, ",\"why\":");
-            perp_bytes_quoted(row, why);
+        if (of->why) {
+            put_note(row, of->why(of->why_context, of->step, of->state, of->info, i));
         }
         key(row, "}");
     }

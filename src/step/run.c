@@ -13,8 +13,8 @@
 enum { TIMING_SAMPLES = 1 << 16 }; /* kept for the median; longer runs keep every k-th */
 
 typedef struct stopwatch {
-    double *samples;
-    int count, stride;
+    double *samples; /* capacity */
+    int count, capacity, stride;
     double total, largest, solve_total;
 } stopwatch;
 
@@ -30,7 +30,7 @@ static void note_time(stopwatch *w, int step, double step_us, double solve_us)
     w->total += step_us;
     w->solve_total += solve_us;
     w->largest = fmax(w->largest, step_us);
-    if ((step - 1) % w->stride == 0 && w->count < TIMING_SAMPLES) {
+    if ((step - 1) % w->stride == 0 && w->count < w->capacity) {
         w->samples[w->count++] = step_us;
     }
 }
@@ -626,13 +626,15 @@ static perp_status run_from(const perp_model *model, const perp_run_settings *se
         return status;
     }
     result->rung = perp_rung_find(settings->model);
+    const int left = result->rung->step ? perp_run_steps(settings) - (start ? start->step : 0) : 0;
+    const int samples = left < 0 ? 0 : left > TIMING_SAMPLES ? TIMING_SAMPLES : left;
     perp_arena arena;
     perp_arena_init(&arena, allocator);
     runner r = {.step = {.model = model,
                          .settings = settings,
                          .next_q = PERP_ARENA_NEW(&arena, double, (size_t)model->nq),
                          .next_v = PERP_ARENA_NEW(&arena, double, (size_t)model->nv)},
-                .watch = {.samples = PERP_ARENA_NEW(&arena, double, TIMING_SAMPLES)},
+                .watch = {.samples = PERP_ARENA_NEW(&arena, double, (size_t)samples), .capacity = samples},
                 .observer = with->observer,
                 .observer_context = with->observer_context};
     r.memory = (perp_run_memory){.rung = result->rung, .step = &r.step};

@@ -83,9 +83,20 @@ static json_maker contact_maker(const perp_model *model, const perp_contact_reco
     return m;
 }
 
-static json_t *contact_object(const perp_model *model, const perp_contact_record *record)
+static json_t *contact_object(const perp_model *model, const perp_contact_record *record, const perp_contact_note *note)
 {
     json_maker m = contact_maker(model, record);
+    if (note && note->why) {
+        perp_json_put(&m, "why", json_string(note->why));
+    }
+    if (note && note->number_count > 0) {
+        json_maker numbers = perp_json_object();
+        for (int i = 0; i < note->number_count; i++) {
+            perp_json_put(&numbers, note->numbers[i].name,
+                          perp_json_reals(note->numbers[i].values, note->numbers[i].count));
+        }
+        perp_json_put(&m, "flip", perp_json_finished(&numbers));
+    }
     return perp_json_finished(&m);
 }
 
@@ -137,7 +148,8 @@ static json_t *contacts(const perp_model *model, const perp_run_result *result)
 {
     json_t *array = json_array();
     for (int i = 0; array && i < result->contact_count; i++) {
-        array = perp_json_appended(array, contact_object(model, &result->contacts[i]));
+        array = perp_json_appended(
+            array, contact_object(model, &result->contacts[i], result->notes ? &result->notes[i] : NULL));
     }
     return array;
 }

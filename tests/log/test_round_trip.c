@@ -193,13 +193,20 @@ static void same_run_same_bytes(void **unused)
 /* ---- explanations
  * ----------------------------------------------------------------------------------------------------- */
 
-static bool explain(void *context, int step, const perp_state *state, const perp_step_info *info, int contact,
-                    char *text, size_t size)
+static const perp_contact_note *explain(void *context, int step, const perp_state *state, const perp_step_info *info,
+                                        int contact)
 {
+    static char text[80];
+    static perp_contact_note note;
     assert_ptr_equal(context, explain);
     assert_true(contact < info->contact_count && state->t >= 0.0);
-    snprintf(text, size, "\"step\" %d <&\\> \xc2\xb5\t%d", step, contact);
-    return contact != 1;
+    snprintf(text, sizeof text, "\"step\" %d <&\\> \xc2\xb5\t%d", step, contact);
+    note = (perp_contact_note){.why = text, .number_count = 2};
+    note.numbers[0].name = "one";
+    note.numbers[0].count = 1;
+    note.numbers[0].values[0] = 0.1 * step;
+    note.numbers[1].name = "none";
+    return contact != 1 ? &note : NULL;
 }
 
 static void explanations_come_back(void **unused)

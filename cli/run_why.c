@@ -1,0 +1,172 @@
+/* Explanations of a run: of the contacts that change their mode, in the step in which they do, and of all contacts of
+ * the last step. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Units of perp_explainer_allow, for the changes of mode together and for the last step again: well below a second
+ * unless more is asked for. */
+static const double WORK = 2e3, WORK_ASKED = 2e4;
+
+enum { TEXT = 512, LINES = 20 };
+
+perp_status cli_why_open(cli_why *why, const perp_model *model, bool asked, perp_error *error)
+{
+    perp_explain_options options = perp_explain_options_default();
+    why->model = model;
+    why->work = options.work = asked ? WORK_ASKED : WORK;
+    why->step = -1;
+    return perp_explainer_create(model, &model->scene->run, &options, &why->explainer, error);
+}
+
+void cli_why_close(cli_why *why)
+{
+    perp_explainer_free(why->explainer);
+    free(why->notes);
+    free(why->texts);
+    memset(why, 0, sizeof *why);
+}
+
+static bool reserve(cli_why *why, int count)
+{
+    if (count <= why->capacity) {
+        return true;
+    }
+    const size_t capacity = 2 * (size_t)count;
+    free(why->notes);
+    free(why->texts);
+    why->capacity = 0;
+    why->notes = malloc(capacity * sizeof *why->notes);
+    why->texts = malloc(capacity * TEXT);
+    if (!why->notes || !why->texts) {
+        return false;
+    }
+    why->capacity = 2 * count;
+    return true;
+}
+
+/* A contact that was made in this step, or began to slide or to stick. */
+static bool changed(const perp_contact_record *r, const perp_step_info *info)
+{
+    char feature[64];
+    if (r->mode == PERP_CONTACT_OPEN) {
+        return false;
+    }
+    perp_contact_feature_text(&r->contact, feature, sizeof feature);
+    for (int i = 0; i < info->event_count; i++) {
+        const perp_contact_event *e = &info->events[i];
+        if (e->a == r->contact.a && e->b == r->contact.b && strcmp(e->feature, feature) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool says_more(const perp_explanation *x)
+{
+    for (int i = 0; i < PERP_FLIP_KINDS; i++) {
+        if (x->flips[i].search != PERP_FLIP_UNKNOWN) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Explains the contacts of the last step. If `info` is given only those that have changed, and only as far as there is
+ * more to say than the forces do: a long run has many changes. */
+static bool explain(cli_why *why, const perp_contact_record *records, int count, const perp_step_info *info)
+{
+    if (!reserve(why, count)) {
+        return false;
+    }
+    why->count = count;
+    for (int i = 0; i < count; i++) {
+        char *text = why->texts + (size_t)i * TEXT;
+        perp_explanation x;
+        perp_error error;
+        why->notes[i] = (perp_contact_note){0};
+        if (info && !changed(&records[i], info)) {
+            continue;
+        }
+        const perp_status status = perp_explain(why->explainer, &records[i], &x, &error);
+        if (status == PERP_STATUS_OUT_OF_MEMORY) {
+            return false;
+        }
+        if (status == PERP_STATUS_OK && (!info || says_more(&x))) {
+            perp_explanation_text(why->model, &x, text, TEXT);
+            why->notes[i] = perp_explanation_note(&x, why->model->planar, text);
+        }
+    }
+    return true;
+}
+
+bool cli_why_resume(cli_why *why, const perp_run_start *start, const perp_state *state)
+{
+    return !why->explainer || perp_explainer_resume(why->explainer, start, state);
+}
+
+bool cli_why_observe(cli_why *why, int step, int last, const perp_state *state, const perp_step_info *info)
+{
+    if (!why->explainer) {
+        return true;
+    }
+    if (!perp_explainer_observe(why->explainer, step, state, info)) {
+        return false;
+    }
+    if (step == 0 || (step < last && info->event_count == 0)) {
+        return true;
+    }
+    why->step = step;
+    if (step == last) {
+        perp_explainer_allow(why->explainer, why->work);
+    }
+    return explain(why, info->contacts, info->contact_count, step == last ? NULL : info);
+}
+
+bool cli_why_finish(cli_why *why, perp_run_result *result, int last)
+{
+    if (!why->explainer || result->steps == 0) {
+        return true;
+    }
+    if (result->steps < last) { /* it stopped on the way */
+        perp_explainer_allow(why->explainer, why->work);
+        why->step = result->steps;
+        if (!explain(why, result->contacts, result->contact_count, NULL)) {
+            return false;
+        }
+    }
+    result->notes = why->step == result->steps && why->count == result->contact_count ? why->notes : NULL;
+    return true;
+}
+
+const perp_contact_note *cli_why_note(void *context, int step, const perp_state *state, const perp_step_info *info,
+                                      int contact)
+{
+    const cli_why *why = context;
+    (void)state;
+    (void)info;
+    return step == why->step && contact < why->count ? &why->notes[contact] : NULL;
+}
+
+void cli_print_why(const perp_model *model, const perp_run_result *result)
+{
+    int lines = 0;
+    for (int i = 0; result->notes && i < result->contact_count; i++) {
+        const perp_contact *c = &result->contacts[i].contact;
+        char feature[64];
+        if (!result->notes[i].why || ++lines > LINES) {
+            continue;
+        }
+        if (lines == 1) {
+            printf("why, in the last step\n");
+        }
+        perp_contact_feature_text(c, feature, sizeof feature);
+        printf("  %s %s %s\n    %s\n", model->scene->bodies[c->a].name, model->scene->bodies[c->b].name, feature,
+               result->notes[i].why);
+    }
+    if (lines > LINES) {
+        printf("  ... and %d more; --json lists all\n", lines - LINES);
+    }
+}

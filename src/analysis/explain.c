@@ -1,0 +1,497 @@
+/* Explanations: the run's last step, solved again with one thing changed. The changed scene shares all but its pairs
+ * and forces with the run's, and perp_run_continue takes the one step, so that an answer is exactly what a run of an
+ * edited scene would have given. */
+#include "analysis/explain_flip.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* A state of the run and what going on from it takes. */
+typedef struct moment {
+    int step; /* -1: none yet */
+    perp_state state;
+    double *memory;
+    size_t memory_count, memory_capacity;
+} moment;
+
+struct perp_explainer {
+    perp_allocator allocator;
+    perp_explain_options options;
+    const perp_model *model;
+    perp_run_settings settings;
+    const perp_rung *rung;
+    double t_start;
+    double work; /* left */
+    moment moments[2];
+    int newest; /* of the moments; the other is the one before */
+    perp_kinematics *kinematics;
+    perp_contact_model *contact_model;
+    perp_contact_set *set;
+    double *velocity; /* of `set`: J v */
+    int velocity_capacity;
+    /* the changed scene: `pairs` has room for one more, `forces` for two */
+    perp_scene scene;
+    perp_model changed;
+    perp_pair *pairs;
+    perp_force *forces;
+    perp_state trial;
+};
+
+perp_explain_options perp_explain_options_default(void)
+{
+    return (perp_explain_options){.solves_per_flip = 60, .work = INFINITY};
+}
+
+const char *perp_flip_kind_name(perp_flip_kind kind)
+{
+    static const char *const names[] = {
+        [PERP_FLIP_FRICTION] = "friction", [PERP_FLIP_SQUEEZE] = "squeeze", [PERP_FLIP_SIDEWAYS] = "sideways"};
+    return names[kind];
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static void *take(perp_explainer *e, size_t bytes)
+{
+    return e->allocator.allocate(e->allocator.context, bytes);
+}
+
+static void release(perp_explainer *e, void *memory)
+{
+    if (memory) {
+        e->allocator.release(e->allocator.context, memory);
+    }
+}
+
+static perp_status out_of_memory(perp_error *error)
+{
+    return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an explanation");
+}
+
+/* The scene to be changed: the run's, with arrays of its own for what changes. */
+static perp_status copy_scene(perp_explainer *e, perp_error *error)
+{
+    const perp_scene *scene = e->model->scene;
+    const size_t pairs = (size_t)scene->pair_count, forces = (size_t)scene->force_count;
+    e->pairs = take(e, (pairs + 1) * sizeof *e->pairs);
+    e->forces = take(e, (forces + 2) * sizeof *e->forces);
+    if (!e->pairs || !e->forces) {
+        return out_of_memory(error);
+    }
+    if (forces > 0) {
+        memcpy(e->forces, scene->forces, forces * sizeof *e->forces);
+    }
+    e->scene = *scene;
+    e->scene.pairs = e->pairs;
+    e->scene.forces = e->forces;
+    e->changed = *e->model;
+    e->changed.scene = &e->scene;
+    return PERP_STATUS_OK;
+}
+
+static perp_status make_parts(perp_explainer *e, perp_error *error)
+{
+    const perp_allocator *const allocator = &e->allocator;
+    perp_status status = copy_scene(e, error);
+    for (int i = 0; i < 2 && status == PERP_STATUS_OK; i++) {
+        e->moments[i].step = -1;
+        status = perp_state_create(e->model, allocator, &e->moments[i].state, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_state_create(e->model, allocator, &e->trial, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_kinematics_create(e->model, allocator, &e->kinematics, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_model_build(e->model, allocator, &e->contact_model, error);
+    }
+    return status == PERP_STATUS_OK ? perp_contact_set_create(e->contact_model, NULL, allocator, &e->set, error)
+                                    : status;
+}
+
+perp_status perp_explainer_create(const perp_model *model, const perp_run_settings *settings,
+                                  const perp_explain_options *options, perp_explainer **explainer, perp_error *error)
+{
+    const perp_explain_options chosen = options ? *options : perp_explain_options_default();
+    const perp_allocator allocator = chosen.allocator ? *chosen.allocator : perp_allocator_default();
+    *explainer = NULL;
+    perp_status status = perp_run_check(settings, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    perp_explainer *e = allocator.allocate(allocator.context, sizeof *e);
+    if (!e) {
+        return out_of_memory(error);
+    }
+    memset(e, 0, sizeof *e);
+    e->allocator = allocator;
+    e->options = chosen;
+    e->work = chosen.work;
+    e->model = model;
+    e->settings = *settings;
+    e->settings.steps_set = true;
+    e->rung = perp_rung_find(settings->model);
+    status = make_parts(e, error);
+    if (status != PERP_STATUS_OK) {
+        perp_explainer_free(e);
+        return status;
+    }
+    *explainer = e;
+    return PERP_STATUS_OK;
+}
+
+void perp_explainer_free(perp_explainer *e)
+{
+    if (!e) {
+        return;
+    }
+    perp_state *const states[] = {&e->moments[0].state, &e->moments[1].state, &e->trial};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        if (states[i]->q) {
+            perp_state_free(states[i]);
+        }
+    }
+    release(e, e->moments[0].memory);
+    release(e, e->moments[1].memory);
+    perp_contact_set_free(e->set);
+    perp_contact_model_free(e->contact_model);
+    perp_kinematics_free(e->kinematics);
+    release(e, e->velocity);
+    release(e, e->pairs);
+    release(e, e->forces);
+    release(e, e);
+}
+
+/* ---- following the run ------------------------------------------------------------------------------------------- */
+
+static bool hold_memory(perp_explainer *e, moment *m, size_t count)
+{
+    if (count > m->memory_capacity) {
+        double *larger = take(e, 2 * count * sizeof *larger);
+        if (!larger) {
+            return false;
+        }
+        release(e, m->memory);
+        m->memory = larger;
+        m->memory_capacity = 2 * count;
+    }
+    m->memory_count = count;
+    return true;
+}
+
+/* The moment that the next state goes to, the older of the two. */
+static moment *next_moment(perp_explainer *e, int step, const perp_state *state)
+{
+    e->newest = 1 - e->newest;
+    moment *m = &e->moments[e->newest];
+    m->step = step;
+    perp_state_copy(e->model, &m->state, state);
+    return m;
+}
+
+bool perp_explainer_observe(void *explainer, int step, const perp_state *state, const perp_step_info *info)
+{
+    perp_explainer *e = explainer;
+    moment *m = next_moment(e, step, state);
+    e->t_start = step == 0 ? state->t : e->t_start;
+    if (!hold_memory(e, m, perp_run_memory_save(info->memory, NULL, 0))) {
+        m->step = -1;
+        return false;
+    }
+    perp_run_memory_save(info->memory, m->memory, m->memory_count);
+    return true;
+}
+
+bool perp_explainer_resume(perp_explainer *e, const perp_run_start *start, const perp_state *state)
+{
+    moment *m = next_moment(e, start->step, state);
+    e->t_start = start->t_start;
+    if (!hold_memory(e, m, start->memory_count)) {
+        m->step = -1;
+        return false;
+    }
+    if (start->memory_count > 0) {
+        memcpy(m->memory, start->memory, start->memory_count * sizeof *m->memory);
+    }
+    return true;
+}
+
+/* ---- how much friction is used ----------------------------------------------------------------------------------- */
+
+/* ft in the measure whose unit ball, times mu fn, is the section of the rung's cone: |ft| of a disc, the largest
+ * component of a box, and of n rays the largest component along the normals of the polygon's sides, over their distance
+ * cos(pi / n) from its middle. Where friction has one direction all of them are |ft|. */
+static double friction_used(const perp_explainer *e, const perp_contact_record *r)
+{
+    static const double TURN = 6.283185307179586;
+    const perp_cone cone = e->settings.cone != PERP_CONE_UNSET ? e->settings.cone : e->rung->own_cone;
+    const double x = r->ft[0], y = r->ft[1];
+    if (r->contact.direction_count < 2 || cone == PERP_CONE_QUADRATIC || cone == PERP_CONE_UNSET) {
+        return hypot(x, y);
+    }
+    if (cone == PERP_CONE_BOX) {
+        return fmax(fabs(x), fabs(y));
+    }
+    double most = 0.0;
+    for (int j = 0; j < e->settings.rays; j++) {
+        const double angle = TURN * (j + 0.5) / e->settings.rays;
+        most = fmax(most, x * cos(angle) + y * sin(angle));
+    }
+    return most / cos(0.5 * TURN / e->settings.rays);
+}
+
+/* ---- solving the step again -------------------------------------------------------------------------------------- */
+
+static bool same_contact(const perp_contact *x, const perp_contact *y)
+{
+    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
+           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
+           x->feature_b == y->feature_b;
+}
+
+static void change_friction(perp_explainer *e, const perp_contact *c, double mu)
+{
+    const perp_scene *scene = e->model->scene;
+    const int pair = c->pair >= 0 ? c->pair : scene->pair_count;
+    e->scene.pair_count = c->pair >= 0 ? scene->pair_count : scene->pair_count + 1;
+    if (c->pair < 0) {
+        e->pairs[pair] =
+            (perp_pair){.a = scene->bodies[c->a].name, .b = scene->bodies[c->b].name, .body_a = c->a, .body_b = c->b};
+    }
+    e->pairs[pair].friction = perp_set(mu);
+}
+
+static perp_force constant_force(const perp_model *model, int body, perp_vec3 point, perp_vec3 force)
+{
+    return (perp_force){.body = model->scene->bodies[body].name,
+                        .point = point,
+                        .force = {{.offset = force.x}, {.offset = force.y}, {.offset = force.z}},
+                        .body_index = body};
+}
+
+static void change_forces(perp_explainer *e, const perp_explanation *x, perp_vec3 on_b)
+{
+    perp_force *more = e->forces + e->model->scene->force_count;
+    e->scene.force_count = e->model->scene->force_count + 2;
+    more[0] = constant_force(e->model, x->a, x->at_a, perp_vec3_scale(-1.0, on_b));
+    more[1] = constant_force(e->model, x->b, x->at_b, on_b);
+}
+
+static void unchange(perp_explainer *e)
+{
+    const perp_scene *scene = e->model->scene;
+    e->scene.pair_count = scene->pair_count;
+    e->scene.force_count = scene->force_count;
+    if (scene->pair_count > 0) {
+        memcpy(e->pairs, scene->pairs, (size_t)scene->pair_count * sizeof *e->pairs);
+    }
+}
+
+/* What became of a contact, from the records of a step. */
+static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact, const perp_run_result *result)
+{
+    for (int i = 0; i < result->contact_count; i++) {
+        const perp_contact_record *r = &result->contacts[i];
+        if (!same_contact(&r->contact, contact) || r->mode == PERP_CONTACT_OPEN) {
+            continue;
+        }
+        return r->mode == PERP_CONTACT_SLIDE
+                   ? (flip_sample){PERP_FATE_SLIDES, hypot(r->slip[0], r->slip[1])}
+                   : (flip_sample){PERP_FATE_HOLDS, r->contact.friction * r->fn - friction_used(e, r)};
+    }
+    return (flip_sample){PERP_FATE_OPENS, NAN};
+}
+
+/* `contacts` are those of the step's begin, which place_forces has listed. */
+static double work_of(int contacts, bool answered)
+{
+    const double n = 1.0 + contacts;
+    return (answered ? 1.0 : 10.0) * n * (1.0 + n / 50.0);
+}
+
+void perp_explainer_allow(perp_explainer *e, double work)
+{
+    e->work = work;
+}
+
+/* The step once more, in the changed scene. False: out of memory. */
+static bool solve_again(perp_explainer *e, const perp_contact *contact, flip_sample *sample)
+{
+    const moment *from = &e->moments[1 - e->newest];
+    const perp_run_start start = {.step = from->step,
+                                  .t_start = e->t_start,
+                                  .hash = perp_hash_begin(),
+                                  .memory_count = from->memory_count,
+                                  .memory = from->memory,
+                                  .allocator = &e->allocator};
+    perp_run_result result = {0};
+    perp_error error;
+    perp_state_copy(e->model, &e->trial, &from->state);
+    e->settings.steps = e->moments[e->newest].step;
+    const perp_status status = perp_run_continue(&e->changed, &e->settings, &start, &e->trial, &result, &error);
+    *sample = status == PERP_STATUS_OK           ? fate_of(e, contact, &result)
+              : status == PERP_STATUS_INFEASIBLE ? (flip_sample){PERP_FATE_NO_ANSWER, NAN}
+                                                 : (flip_sample){PERP_FATE_UNSOLVED, NAN};
+    e->work -= work_of(e->set->count, status == PERP_STATUS_OK);
+    perp_run_result_free(&result);
+    return status != PERP_STATUS_OUT_OF_MEMORY;
+}
+
+typedef struct trial {
+    perp_explainer *e;
+    const perp_explanation *x;
+    const perp_contact *contact;
+    perp_flip_kind kind;
+    double sign; /* of the change of friction */
+    bool out_of_memory;
+} trial;
+
+static bool try_change(void *context, double change, flip_sample *sample)
+{
+    trial *t = context;
+    if (!(t->e->work > 0.0)) {
+        return false;
+    }
+    unchange(t->e);
+    if (t->kind == PERP_FLIP_FRICTION) {
+        change_friction(t->e, t->contact, fmax(0.0, t->x->mu + t->sign * change));
+    } else {
+        const perp_vec3 on_b = t->kind == PERP_FLIP_SQUEEZE ? perp_vec3_scale(-change, t->contact->normal)
+                                                            : perp_vec3_scale(change, t->x->along);
+        change_forces(t->e, t->x, on_b);
+    }
+    t->out_of_memory = !solve_again(t->e, t->contact, sample);
+    return !t->out_of_memory;
+}
+
+static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind kind, perp_explanation *x)
+{
+    static const double MOST_FRICTION = 10.0, MOST_FORCE = 1024.0; /* of mu fn or fn, whichever is larger */
+    const bool holds = x->mode != PERP_CONTACT_SLIDE;
+    trial t = {.e = e, .x = x, .contact = contact, .kind = kind, .sign = holds ? -1.0 : 1.0};
+    flip_task task = {.holds = holds,
+                      .distance = holds ? x->limit - x->used : x->slip,
+                      .solves = e->options.solves_per_flip,
+                      .context = &t,
+                      .try = try_change};
+    if (kind == PERP_FLIP_FRICTION) {
+        task.first = holds ? x->mu : fmax(0.5 * x->mu, 0.1);
+        task.most = holds ? x->mu : fmax(MOST_FRICTION, 2.0 * x->mu) - x->mu;
+        task.floor = 1e-9 * x->mu + (x->mu > 0.0 ? 0.0 : 1e-9);
+    } else {
+        const double unit = fmax(x->fn, x->limit);
+        task.first = kind == PERP_FLIP_SIDEWAYS ? fmax(1.25 * (x->limit - x->used), 0.01 * x->limit) : x->fn;
+        task.most = MOST_FORCE * unit;
+        task.floor = 1e-9 * x->fn;
+    }
+    perp_flip *flip = &x->flips[kind];
+    *flip = perp_flip_seek(&task);
+    if (kind == PERP_FLIP_FRICTION && flip->search != PERP_FLIP_UNKNOWN) {
+        flip->before = fmax(0.0, x->mu + t.sign * flip->before);
+        flip->after = fmax(0.0, x->mu + t.sign * flip->after);
+    }
+    return !t.out_of_memory;
+}
+
+/* ---- where the contact is ---------------------------------------------------------------------------------------- */
+
+/* Index of a contact in the set at a state, -1 where it is not listed there. */
+static perp_status find_at(perp_explainer *e, const perp_state *state, const perp_contact *contact, int *index,
+                           perp_error *error)
+{
+    *index = -1;
+    perp_kinematics_update(e->model, state->q, e->kinematics);
+    const perp_status status = perp_contact_set_build(e->set, e->kinematics, error);
+    for (int i = 0; status == PERP_STATUS_OK && i < e->set->count && *index < 0; i++) {
+        *index = same_contact(&e->set->contacts[i], contact) ? i : -1;
+    }
+    return status;
+}
+
+static perp_vec3 in_body(const perp_explainer *e, int body, perp_vec3 point)
+{
+    const perp_vec3 arm = perp_vec3_sub(point, e->kinematics->pose[body].position);
+    return perp_mat3_tmul_vec(&e->kinematics->rotation[body], arm);
+}
+
+/* The witnesses at the step's begin; of a contact that was not listed there, those at its end. */
+static perp_status place_forces(perp_explainer *e, const perp_contact_record *r, perp_explanation *x, perp_error *error)
+{
+    int index;
+    const perp_status status = find_at(e, &e->moments[1 - e->newest].state, &r->contact, &index, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const perp_contact *c = index >= 0 ? &e->set->contacts[index] : &r->contact;
+    if (index < 0) {
+        perp_kinematics_update(e->model, e->moments[e->newest].state.q, e->kinematics);
+    }
+    x->at_a = in_body(e, c->a, c->point_a);
+    x->at_b = in_body(e, c->b, c->point_b);
+    const perp_vec3 load = perp_vec3_add_scaled(r->force_on_b, -r->fn, r->contact.normal);
+    const double size = perp_vec3_norm(load);
+    x->along = size > 1e-9 * r->fn               ? perp_vec3_scale(-1.0 / size, load)
+               : r->contact.direction_count == 1 ? r->contact.directions[0]
+                                                 : r->contact.t;
+    return PERP_STATUS_OK;
+}
+
+static perp_status find_closing(perp_explainer *e, const perp_contact *contact, perp_explanation *x, perp_error *error)
+{
+    const perp_state *state = &e->moments[e->newest].state;
+    int index;
+    const perp_status status = find_at(e, state, contact, &index, error);
+    if (status != PERP_STATUS_OK || index < 0) {
+        return status;
+    }
+    const int needed = e->set->rows * e->set->count;
+    if (needed > e->velocity_capacity) {
+        double *larger = take(e, 2 * (size_t)needed * sizeof *larger);
+        if (!larger) {
+            return out_of_memory(error);
+        }
+        release(e, e->velocity);
+        e->velocity = larger;
+        e->velocity_capacity = 2 * needed;
+    }
+    perp_contact_velocity(e->set, state->v, e->velocity);
+    x->closing = -e->velocity[e->set->rows * index];
+    return PERP_STATUS_OK;
+}
+
+/* ---- the explanation --------------------------------------------------------------------------------------------- */
+
+perp_status perp_explain(perp_explainer *e, const perp_contact_record *r, perp_explanation *x, perp_error *error)
+{
+    assert(e && r && x);
+    *x = (perp_explanation){.mode = r->mode,
+                            .a = r->contact.a,
+                            .b = r->contact.b,
+                            .mu = r->contact.friction,
+                            .fn = r->fn,
+                            .used = friction_used(e, r),
+                            .limit = r->contact.friction * r->fn,
+                            .slip = hypot(r->slip[0], r->slip[1]),
+                            .gap = r->contact.phi};
+    const moment *now = &e->moments[e->newest], *before = &e->moments[1 - e->newest];
+    if (now->step < 1 || before->step != now->step - 1) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "no step has been observed that could be explained");
+    }
+    if (r->mode == PERP_CONTACT_OPEN) {
+        return find_closing(e, &r->contact, x, error);
+    }
+    const perp_status status = place_forces(e, r, x, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    /* Without friction a contact that stays put is held by nothing here, and nothing that presses makes it hold. */
+    const bool holds = r->mode != PERP_CONTACT_SLIDE, rough = x->mu > 0.0;
+    const perp_flip_kind force = holds ? PERP_FLIP_SIDEWAYS : PERP_FLIP_SQUEEZE;
+    if ((rough && !seek(e, &r->contact, force, x)) ||
+        ((rough || !holds) && !seek(e, &r->contact, PERP_FLIP_FRICTION, x))) {
+        return out_of_memory(error);
+    }
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,157 @@
+/* The flip lies between the largest change that left the contact as it was and the smallest one that flipped it. On
+ * either side the distance to the flip is nearly linear in the change (a slip, a margin), so that the line through two
+ * changes of one side points at it; where that does not halve the interval the middle does. The two ends are tried
+ * amounts, whatever pointed at them. */
+#include "analysis/explain_flip.h"
+
+#include <math.h>
+
+enum { MOST_MISSES = 5 }; /* changes in a row that were not solved */
+
+/* The last two changes on one side, the newest first. */
+typedef struct side {
+    int count;
+    double change[2], distance[2];
+} side;
+
+static void note(side *s, double change, double distance)
+{
+    s->change[1] = s->change[0];
+    s->distance[1] = s->distance[0];
+    s->change[0] = change;
+    s->distance[0] = distance;
+    s->count = isfinite(distance) ? (s->count < 2 ? s->count + 1 : 2) : 0;
+}
+
+/* Where the line through a side's changes meets 0; NaN: nowhere. */
+static double pointed_at(const side *s)
+{
+    if (s->count < 2) {
+        return NAN;
+    }
+    const double fall = s->distance[1] - s->distance[0];
+    return fall != 0.0 ? s->change[0] + s->distance[0] * (s->change[0] - s->change[1]) / fall : NAN;
+}
+
+typedef struct interval {
+    double low, high; /* not flipped, flipped */
+    perp_contact_fate fate;
+    side sides[2];
+} interval;
+
+static bool flipped(const flip_task *task, const flip_sample *sample)
+{
+    return (sample->fate == PERP_FATE_HOLDS) != task->holds;
+}
+
+static void take_in(interval *i, double change, const flip_sample *sample, bool beyond)
+{
+    note(&i->sides[beyond], change, sample->distance);
+    if (beyond) {
+        i->high = change;
+        i->fate = sample->fate;
+    } else {
+        i->low = change;
+    }
+}
+
+/* A guess that is right comes out beside the flip: the next one, just inside, closes the interval. Around a change that
+ * was not solved others are tried, `misses` of them so far. */
+static double next_change(const interval *i, double resolution, bool halve, int misses)
+{
+    static const double places[MOST_MISSES] = {0.5, 0.25, 0.75, 0.4, 0.6};
+    const double guesses[2] = {pointed_at(&i->sides[0]), pointed_at(&i->sides[1])};
+    double change = i->low + places[misses] * (i->high - i->low);
+    for (int k = 0; k < 2 && !halve && misses == 0; k++) {
+        if (guesses[k] >= i->low && guesses[k] <= i->high) {
+            change = guesses[k];
+            break;
+        }
+    }
+    return fmin(fmax(change, i->low + 0.45 * resolution), i->high - 0.45 * resolution);
+}
+
+static double resolution_at(const flip_task *task, double change)
+{
+    return 1e-7 * change + task->floor;
+}
+
+/* Solves with a change, if it may. */
+static bool try_change(const flip_task *task, int *solves, double change, flip_sample *sample)
+{
+    return ++*solves <= task->solves && task->try(task->context, change, sample);
+}
+
+/* Grows the change until it flips the mode; false: it does not, or the search is over, as `search` says. */
+static bool find_interval(const flip_task *task, int *solves, interval *i, perp_flip *found)
+{
+    static const double GROWTH = 4.0;
+    for (double change = fmin(task->first, task->most); isinf(i->high); change = fmin(GROWTH * change, task->most)) {
+        flip_sample sample;
+        if (!try_change(task, solves, change, &sample)) {
+            return false;
+        }
+        if (sample.fate != PERP_FATE_UNSOLVED) {
+            take_in(i, change, &sample, flipped(task, &sample));
+        }
+        if (isinf(i->high) && change >= task->most) {
+            found->search = sample.fate != PERP_FATE_UNSOLVED ? PERP_FLIP_NONE : PERP_FLIP_UNKNOWN;
+            found->before = found->after = change;
+            found->fate = sample.fate;
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Farther out on either side all is as it is at the ends: where a step has several answers there need be no flip at
+ * all, and what looks like one is the solver's choice. */
+static bool is_clear(const flip_task *task, int *solves, const interval *i)
+{
+    const double hair = 10.0 * resolution_at(task, i->high), outward[2] = {hair, 30.0 * hair};
+    for (int k = 0; k < 4; k++) {
+        const bool beyond = k % 2 == 1;
+        const double change = beyond ? i->high + outward[k / 2] : i->low - outward[k / 2];
+        flip_sample sample;
+        if (change <= 0.0 || change > task->most) {
+            continue; /* the step as it was, or what cannot be */
+        }
+        if (!try_change(task, solves, change, &sample) || sample.fate == PERP_FATE_UNSOLVED ||
+            flipped(task, &sample) != beyond) {
+            return false;
+        }
+    }
+    return true;
+}
+
+perp_flip perp_flip_seek(const flip_task *task)
+{
+    perp_flip found = {.search = PERP_FLIP_UNKNOWN};
+    interval i = {.high = INFINITY};
+    int solves = 0, misses = 0;
+    note(&i.sides[0], 0.0, task->distance);
+    if (!find_interval(task, &solves, &i, &found)) {
+        return found;
+    }
+    for (double width = INFINITY; i.high - i.low > resolution_at(task, i.high);) {
+        flip_sample sample;
+        const bool halve = i.high - i.low > 0.5 * width;
+        const double change = next_change(&i, resolution_at(task, i.high), halve, misses);
+        if (!try_change(task, &solves, change, &sample)) {
+            return found;
+        }
+        if (sample.fate == PERP_FATE_UNSOLVED) {
+            if (++misses == MOST_MISSES) {
+                return found;
+            }
+            continue;
+        }
+        misses = 0;
+        width = i.high - i.low;
+        take_in(&i, change, &sample, flipped(task, &sample));
+    }
+    if (is_clear(task, &solves, &i)) {
+        found = (perp_flip){.search = PERP_FLIP_FOUND, .before = i.low, .after = i.high, .fate = i.fate};
+    }
+    return found;
+}

@@ -1,0 +1,31 @@
+/* explain_flip.h - closing in on the amount of a change that flips a contact's mode. */
+#ifndef PERP_SRC_ANALYSIS_EXPLAIN_FLIP_H
+#define PERP_SRC_ANALYSIS_EXPLAIN_FLIP_H
+
+#include <perp/analysis.h>
+
+/* What a change led to. */
+typedef struct flip_sample {
+    perp_contact_fate fate;
+    /* How far from flipping, > 0, and 0 at the flip: N of friction left where it holds, m/s of slip where it slides;
+     * NaN where there is no such measure. It only chooses where to look next. */
+    double distance;
+} flip_sample;
+
+/* Changes are counted from 0, the step as it was. */
+typedef struct flip_task {
+    bool holds;         /* in the step as it was; the flip is away from that */
+    double distance;    /* of the step as it was */
+    double first, most; /* the change tried first, and the largest */
+    double floor;       /* the flip is known when it is closed in to 1e-7 of the change and this */
+    int solves;         /* at most */
+    void *context;
+    /* False: stop, there is no more to be had (memory, or the budget). */
+    bool (*try)(void *context, double change, flip_sample *sample);
+} flip_task;
+
+/* `before` and `after` are changes. NOT_SOUGHT where it was stopped, where `solves` were not enough, or where changes
+ * around the flip are unsolved. */
+perp_flip perp_flip_seek(const flip_task *task);
+
+#endif

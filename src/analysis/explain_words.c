@@ -1,0 +1,163 @@
+/* Explanations in words: short, in the present tense, and nothing that was not found. */
+#include <perp/analysis.h>
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+typedef struct writer {
+    char *text;
+    size_t size, used;
+} writer;
+
+static void say(writer *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void say(writer *w, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const size_t left = w->used < w->size ? w->size - w->used : 0;
+    const int written = vsnprintf(left > 0 ? w->text + w->used : NULL, left, format, arguments);
+    va_end(arguments);
+    w->used += written > 0 ? (size_t)written : 0;
+}
+
+/* What is so small beside what it is compared with is the solver's tolerance. */
+static const double TINY = 1e-6;
+
+/* Friction used, for people. */
+static double used(const perp_explanation *x)
+{
+    return x->used < TINY * x->limit ? 0.0 : x->used;
+}
+
+static double amount(const perp_flip *flip)
+{
+    return 0.5 * (flip->before + flip->after);
+}
+
+static void say_open(writer *w, const perp_explanation *x)
+{
+    static const double TOUCHING = 1e-9, STILL = 1e-9; /* m, m/s */
+    if (x->gap <= TOUCHING) {
+        say(w, "open: touching, and no force is needed");
+        return;
+    }
+    say(w, "open: %.4g m apart", x->gap);
+    if (x->closing > STILL) {
+        say(w, ", closing at %.4g m/s: would touch in %.4g s at this rate", x->closing, x->gap / x->closing);
+    } else if (x->closing < -STILL) {
+        say(w, ", parting at %.4g m/s", -x->closing);
+    } else {
+        say(w, ", and neither closing nor parting");
+    }
+}
+
+static void say_slide(writer *w, const perp_model *model, const perp_explanation *x)
+{
+    const char *const a = model->scene->bodies[x->a].name, *const b = model->scene->bodies[x->b].name;
+    const perp_flip *squeeze = &x->flips[PERP_FLIP_SQUEEZE], *friction = &x->flips[PERP_FLIP_FRICTION];
+    say(w, "sliding at %.4g m/s: ", x->slip);
+    if (x->mu > 0.0) {
+        say(w, "%.4g N of %.4g N used", used(x), x->limit);
+    } else {
+        say(w, "without friction, pressed with %.4g N", x->fn);
+    }
+    const bool squeezed = squeeze->search == PERP_FLIP_FOUND, roughened = friction->search == PERP_FLIP_FOUND;
+    if (squeezed) {
+        say(w, "; would hold if squeezed %.4g N more", amount(squeeze));
+    }
+    if (roughened) {
+        say(w, "%s with friction of at least %.4g between %s and %s", squeezed ? ", or" : "; would hold",
+            amount(friction), a, b);
+    }
+    if (squeeze->search == PERP_FLIP_NONE) {
+        say(w, "; squeezing with up to %.4g N more would not hold it", squeeze->after);
+    }
+    if (friction->search == PERP_FLIP_NONE) {
+        say(w, "; friction of up to %.4g would not hold it", friction->after);
+    }
+}
+
+static const char *fate_words(perp_contact_fate fate)
+{
+    static const char *const words[] = {[PERP_FATE_HOLDS] = "would hold",
+                                        [PERP_FATE_SLIDES] = "would slip",
+                                        [PERP_FATE_OPENS] = "would come off",
+                                        [PERP_FATE_NO_ANSWER] = "nothing would balance the forces",
+                                        [PERP_FATE_UNSOLVED] = "is not known"};
+    return words[fate];
+}
+
+static void say_hold(writer *w, const perp_model *model, const perp_explanation *x)
+{
+    const char *const a = model->scene->bodies[x->a].name, *const b = model->scene->bodies[x->b].name;
+    const perp_flip *sideways = &x->flips[PERP_FLIP_SIDEWAYS], *friction = &x->flips[PERP_FLIP_FRICTION];
+    if (!(x->mu > 0.0)) {
+        say(w, "does not slip, without friction, pressed with %.4g N", x->fn);
+        return;
+    }
+    say(w, "%s: %.4g N of %.4g N used", x->mode == PERP_CONTACT_LIMIT ? "at its limit" : "sticking", used(x), x->limit);
+    const bool pushed = sideways->search == PERP_FLIP_FOUND, found = friction->search == PERP_FLIP_FOUND;
+    const bool smoothed = found && amount(friction) > TINY * x->mu;
+    if (smoothed) {
+        say(w, "; %s below friction %.4g between %s and %s", fate_words(friction->fate), amount(friction), a, b);
+    }
+    if (pushed) {
+        const bool alike = smoothed && sideways->fate == friction->fate;
+        say(w, "%s%s under %.4g N more sideways", alike ? ", or" : "; ", alike ? "" : fate_words(sideways->fate),
+            amount(sideways));
+    }
+    if (friction->search == PERP_FLIP_NONE || (found && !smoothed)) {
+        say(w, "; would hold with %s friction", found ? "next to no" : "no");
+    }
+    if (sideways->search == PERP_FLIP_NONE) {
+        say(w, "; holds against up to %.4g N more sideways", sideways->after);
+    }
+}
+
+void perp_explanation_text(const perp_model *model, const perp_explanation *explanation, char *text, size_t size)
+{
+    writer w = {.text = text, .size = size};
+    if (size > 0) {
+        text[0] = '\0';
+    }
+    if (explanation->mode == PERP_CONTACT_OPEN) {
+        say_open(&w, explanation);
+    } else if (explanation->mode == PERP_CONTACT_SLIDE) {
+        say_slide(&w, model, explanation);
+    } else {
+        say_hold(&w, model, explanation);
+    }
+}
+
+static void put(perp_contact_note *note, const char *name, int count, perp_vec3 values)
+{
+    note->numbers[note->number_count].name = name;
+    note->numbers[note->number_count].count = count;
+    note->numbers[note->number_count].values[0] = values.x + 0.0; /* takes the sign from a zero */
+    note->numbers[note->number_count].values[1] = values.y + 0.0;
+    note->numbers[note->number_count++].values[2] = values.z + 0.0;
+}
+
+perp_contact_note perp_explanation_note(const perp_explanation *explanation, bool planar, const char *text)
+{
+    perp_contact_note note = {.why = text};
+    const int size = planar ? 2 : 3;
+    bool forces = false;
+    for (int i = 0; i < PERP_FLIP_KINDS; i++) {
+        const perp_flip *flip = &explanation->flips[i];
+        if (flip->search == PERP_FLIP_FOUND) {
+            put(&note, perp_flip_kind_name((perp_flip_kind)i), 2, perp_vec3_make(flip->before, flip->after, 0.0));
+            forces = forces || i != PERP_FLIP_FRICTION;
+        }
+    }
+    if (forces) {
+        put(&note, "at_a", size, explanation->at_a);
+        put(&note, "at_b", size, explanation->at_b);
+    }
+    if (explanation->flips[PERP_FLIP_SIDEWAYS].search == PERP_FLIP_FOUND) {
+        put(&note, "along", size, explanation->along);
+    }
+    return note;
+}

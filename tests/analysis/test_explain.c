@@ -1,0 +1,195 @@
+/* Explanations against closed forms: a particle of weight m g on a plane, pushed sideways with F. It holds while
+ * F <= mu m g in the measure of the rung's cone, so that
+ *   friction   flips at mu* = F / (m g)
+ *   sideways   flips at mu m g - F           (it holds: how much more it would take)
+ *   squeeze    flips at F / mu - m g         (it slides: how much is missing)
+ * and against what a run of the edited scene does. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <perp/perp.h>
+
+#include "failing_allocator.h"
+
+static void near(double value, double expected, double tolerance, int line)
+{
+    if (!(fabs(value - expected) <= tolerance)) {
+        fail_msg("line %d: %.15g is not %.15g to %g", line, value, expected, tolerance);
+    }
+}
+#define assert_near(value, expected, tolerance) near((value), (expected), (tolerance), __LINE__)
+
+typedef struct explained {
+    perp_scene *scene;
+    perp_model *model;
+    perp_state state;
+    perp_run_result result;
+    perp_status status;
+    perp_error error;
+    perp_explainer *explainer;
+} explained;
+
+/* Runs a scene of the text with an explainer that follows; asserts nothing of the run. */
+static void run_text(const char *text, explained *r)
+{
+    static perp_diagnostics diagnostics;
+    memset(r, 0, sizeof *r);
+    memset(&diagnostics, 0, sizeof diagnostics);
+    if (perp_scene_load_text(text, strlen(text), "test", NULL, NULL, &r->scene, &diagnostics) != PERP_STATUS_OK) {
+        fail_msg("%s\n%s", diagnostics.items[0].message, text);
+    }
+    assert_int_equal(perp_model_build(r->scene, NULL, &r->model, &r->error), PERP_STATUS_OK);
+    assert_int_equal(perp_state_create(r->model, NULL, &r->state, &r->error), PERP_STATUS_OK);
+    assert_int_equal(perp_explainer_create(r->model, &r->scene->run, NULL, &r->explainer, &r->error), PERP_STATUS_OK);
+    r->status = perp_run(r->model, &r->scene->run, NULL, perp_explainer_observe, r->explainer, &r->state, &r->result,
+                         &r->error);
+}
+
+static void free_run(explained *r)
+{
+    perp_explainer_free(r->explainer);
+    perp_run_result_free(&r->result);
+    perp_state_free(&r->state);
+    perp_model_free(r->model);
+    perp_scene_free(r->scene);
+}
+
+/* A particle of 10 N on a plane, with a push of (fx, fy) N. */
+static const char *pushed(const char *run, double mu, double fx, double fy)
+{
+    static char text[1024];
+    snprintf(text, sizeof text,
+             "perp: 1\ngravity: [0, 0, -10]\nbodies:\n"
+             "  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}\n"
+             "  block: {mass: 1, free: [x, y, z], shapes: [{point: {}}]}\n"
+             "forces: [{body: block, point: [0, 0, 0], force: [%.17g, %.17g, 0]}]\n"
+             "contacts: {friction: %.17g}\nrun: {h: 0.01, steps: 1, %s}\n",
+             fx, fy, mu, run);
+    return text;
+}
+
+static perp_explanation explain_only_contact(explained *r)
+{
+    perp_explanation x;
+    assert_int_equal(r->status, PERP_STATUS_OK);
+    assert_int_equal(r->result.contact_count, 1);
+    assert_int_equal(perp_explain(r->explainer, &r->result.contacts[0], &x, &r->error), PERP_STATUS_OK);
+    return x;
+}
+
+/* A step counts as answered when it balances to 1e-8 of F, here at most 30 N, and as a slide from 1e-8 m/s on, which
+ * takes m v / h = 1e-6 N more than friction holds; with that the two ends of a flip lie within 1e-7 of the change.
+ * `unit` is the newtons that one of the amount is worth. */
+static void assert_flip(const perp_flip *flip, double expected, double unit)
+{
+    const double tolerance = (1e-6 + 1e-8 * 30.0) / unit + 2e-7 * expected;
+    assert_int_equal(flip->search, PERP_FLIP_FOUND);
+    assert_near(flip->before, expected, tolerance);
+    assert_near(flip->after, expected, tolerance);
+    assert_true(flip->before != flip->after);
+}
+
+/* What a cone makes of a push along (c, s): its measure over its length. */
+static double disc(double c, double s)
+{
+    return hypot(c, s);
+}
+
+static double diamond(double c, double s)
+{
+    return fabs(c) + fabs(s);
+}
+
+static double box(double c, double s)
+{
+    return fmax(fabs(c), fabs(s));
+}
+
+/* Six rays: the sides' normals are at 30, 90, 150 degrees, cos 30 from the middle. */
+static double hexagon(double c, double s)
+{
+    const double r = sqrt(3.0) / 2.0;
+    return fmax(fabs(s), fmax(fabs(r * c + 0.5 * s), fabs(r * c - 0.5 * s))) / r;
+}
+
+typedef struct rung_case {
+    const char *run;
+    double (*measure)(double c, double s);
+} rung_case;
+
+static const rung_case still[] = {
+    {"model: qs-lcp", diamond},
+    {"model: qs-lcp, rays: 6", hexagon},
+    {"model: qs-ncp", disc},
+    {"model: qs-ncp, cone: box", box},
+    {"model: qs-opt", disc},
+    {"model: qs-lp", box},
+    {"model: qs-impedance-lcp", diamond},
+    {"model: qs-qp", diamond},
+    {"model: qs-qp, cone: quadratic", disc},
+    {"model: qs-cone", disc},
+    {"model: quasidynamic", disc},
+    {"model: quasidynamic, cone: rays", diamond},
+};
+
+static const double pushes[][3] = {{3.0, 0.0, 0.5}, {2.0, 1.5, 0.8}, {-1.0, 2.0, 0.9}}; /* x, y, mu */
+
+static void test_holds(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < sizeof still / sizeof *still; i++) {
+        for (size_t k = 0; k < sizeof pushes / sizeof *pushes; k++) {
+            const double fx = pushes[k][0], fy = pushes[k][1], mu = pushes[k][2], size = hypot(fx, fy);
+            const double measure = still[i].measure(fx / size, fy / size);
+            explained r;
+            run_text(pushed(still[i].run, mu, fx, fy), &r);
+            const perp_explanation x = explain_only_contact(&r);
+            assert_int_equal(x.mode, PERP_CONTACT_STICK);
+            assert_near(x.used, size * measure, 1e-6);
+            assert_near(x.limit, 10.0 * mu, 1e-6);
+            assert_flip(&x.flips[PERP_FLIP_FRICTION], size * measure / 10.0, 10.0);
+            assert_flip(&x.flips[PERP_FLIP_SIDEWAYS], 10.0 * mu / measure - size, 1.0);
+            assert_int_equal(x.flips[PERP_FLIP_SQUEEZE].search, PERP_FLIP_UNKNOWN);
+            /* what is pushed harder than friction holds has no quasistatic answer; inertia lets it slide */
+            const bool inert = strstr(still[i].run, "quasidynamic") != NULL;
+            assert_int_equal(x.flips[PERP_FLIP_FRICTION].fate, inert ? PERP_FATE_SLIDES : PERP_FATE_NO_ANSWER);
+            assert_near(perp_vec3_dot(x.along, perp_vec3_make(fx / size, fy / size, 0.0)), 1.0, 1e-6);
+            free_run(&r);
+        }
+    }
+}
+
+static void test_slides(void **unused)
+{
+    (void)unused;
+    const rung_case sliding[] = {{"model: quasidynamic", disc}, {"model: quasidynamic, cone: rays", diamond}};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < sizeof pushes / sizeof *pushes; k++) {
+            const double fx = pushes[k][0], fy = pushes[k][1], size = hypot(fx, fy);
+            const double used = size * sliding[i].measure(fx / size, fy / size), mu = 0.4 * used / 10.0;
+            explained r;
+            run_text(pushed(sliding[i].run, mu, fx, fy), &r);
+            const perp_explanation x = explain_only_contact(&r);
+            assert_int_equal(x.mode, PERP_CONTACT_SLIDE);
+            assert_flip(&x.flips[PERP_FLIP_FRICTION], used / 10.0, 10.0);
+            assert_flip(&x.flips[PERP_FLIP_SQUEEZE], used / mu - 10.0, mu);
+            assert_int_equal(x.flips[PERP_FLIP_SIDEWAYS].search, PERP_FLIP_UNKNOWN);
+            assert_int_equal(x.flips[PERP_FLIP_SQUEEZE].fate, PERP_FATE_HOLDS);
+            free_run(&r);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_holds), cmocka_unit_test(test_slides)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

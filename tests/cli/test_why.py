@@ -1,0 +1,160 @@
+"""What `why` says is true: a scene that is edited by a hair less than the amount does as before in that step, and one
+that is edited by a hair more flips. The edits are those that a person would make: the friction of a pair, or two forces
+that press the bodies together (squeeze) or shear them (sideways) from the step's begin on."""
+import copy
+import json
+
+import pytest
+import yaml
+
+from conftest import ROOT
+
+HAIR = 1e-6  # of the amount; the two ends of a flip are within 1e-7 of it
+HOLDS = ("stick", "limit")
+
+
+def load(name, **edits):
+    """An example's scene, with values set by path."""
+    scene = yaml.safe_load((ROOT / "examples" / name / "scene.yaml").read_text())
+    for path, value in edits.items():
+        *keys, last = path.split("__")
+        place = scene
+        for key in keys:
+            place = place.setdefault(key, {})
+        place[last] = value
+    return scene
+
+
+def mode_after(perp, scene, steps, like):
+    """The mode of a contact in the last step; "none" where the step has no answer."""
+    done = perp("run", perp.write("edited.yaml", yaml.dump(scene, sort_keys=False)), "--steps", steps, "--json",
+                code=None)
+    result = json.loads(done.stdout)
+    if done.returncode == 1 and result["steps"] == steps - 1:
+        return "none"
+    assert done.returncode == 0, done.stderr
+    found = [c for c in result["contacts"] if all(c[k] == like[k] for k in ("a", "b", "feature"))]
+    return found[0]["mode"] if found else "open"
+
+
+def edit(scene, contact, kind, amount, start):
+    scene = copy.deepcopy(scene)
+    a, b = contact["a"], contact["b"]
+    if kind == "friction":
+        pairs = scene["contacts"].setdefault("pairs", {})
+        key = f"{b} {a}" if f"{b} {a}" in pairs else f"{a} {b}"
+        pairs.setdefault(key, {})["friction"] = amount
+        return scene
+    on_b = [-x for x in contact["normal"]] if kind == "squeeze" else contact["flip"]["along"]
+    for body, point, sign in ((a, contact["flip"]["at_a"], -1), (b, contact["flip"]["at_b"], 1)):
+        drive = [{"times": [start, start + 1e-9], "values": [0, sign * amount * x]} for x in on_b]
+        scene.setdefault("forces", []).append({"body": body, "point": point, "force": drive})
+    return scene
+
+
+def check(perp, scene, steps, kinds):
+    """Every flip of the last step's contacts, of the kinds given, holds on both sides. Returns how many there were."""
+    path = perp.write("scene.yaml", yaml.dump(scene, sort_keys=False))
+    result = perp.json("run", path, "--steps", steps, "--why")
+    start = result["final"]["t"] - result["h"] + 1e-9  # rounding must not put it into the step before
+    seen = {}
+    for contact in result["contacts"]:
+        for kind in kinds:
+            if kind not in contact.get("flip", {}):
+                continue
+            before, after = contact["flip"][kind]
+            hair = HAIR * max(abs(after), abs(before)) * (1 if after > before else -1)
+            as_before = mode_after(perp, edit(scene, contact, kind, before - hair, start), steps, contact)
+            flipped = mode_after(perp, edit(scene, contact, kind, after + hair, start), steps, contact)
+            what = f"{contact['a']} {contact['b']} {kind} {before} {after}: {contact['why']}"
+            assert (as_before in HOLDS) == (contact["mode"] in HOLDS), what
+            assert as_before != "none", what
+            assert (flipped in HOLDS) != (contact["mode"] in HOLDS), what
+            assert abs(before - after) <= 1.1e-7 * max(before, after) + 1e-8, what
+            seen.setdefault((contact["mode"], kind), []).append(0.5 * (before + after))
+    return seen
+
+
+ALL = ("friction", "squeeze", "sideways")
+
+
+@pytest.mark.parametrize("model, stiffness, friction, mass", [
+    ("qs-qp", 1000, 0.5, 1), ("qs-qp", 700, 0.35, 2.5), ("quasidynamic", 800, 0.4, 1), ("qs-cone", 1200, 0.6, 0.5)])
+def test_gripper(perp, model, stiffness, friction, mass):
+    """Led down, the fingers first stick and then slide; their springs press with 10 mm times the stiffness. With the lift
+    spring led down by d it pulls with K d, which two fingers share: they hold while K d <= 2 mu fn. One finger alone that
+    is to hold both: mu* fn = K d - mu fn, and squeezed by X: mu (fn + X) = K d - mu fn."""
+    scene = load("gripper-2d", run__model=model, contacts__friction=friction, bodies__sphere__mass=mass)
+    for joint in ("lift", "left", "right"):
+        scene["joints"][joint]["stiffness"] = stiffness
+    press, pull = 0.01 * stiffness, lambda step: stiffness * 0.002 * (step - 8)
+    first = next(step for step in range(9, 30) if pull(step) > 2 * friction * press * (1 + 1e-9))
+    seen = check(perp, scene, first, ALL)
+    assert seen["slide", "friction"] == pytest.approx(2 * [pull(first) / press - friction], rel=1e-5)
+    assert seen["slide", "squeeze"] == pytest.approx(2 * [(pull(first) - 2 * friction * press) / friction], rel=1e-5)
+    held = check(perp, scene, first - 2, ALL)
+    assert {("stick", "friction"), ("stick", "sideways")} <= set(held)
+    later = check(perp, scene, first + 3, ("squeeze", "sideways"))
+    assert len(later["slide", "squeeze"]) == 2
+
+
+@pytest.mark.parametrize("model, height, mass, split", [("qs-ncp", 0.15, 1, 1e-6), ("qs-lcp", 0.12, 3, float("inf"))])
+def test_pivot(perp, model, height, mass, split):
+    """A push at height y tips the box of half-width 0.1 m over its edge with m g 0.1 / y, which friction has to hold:
+    the edge slips below mu* = 0.1 / y, and holds again from there on."""
+    scene = load("pivot", run__model=model, contacts__friction=0.1 / height + 0.1, bodies__box__mass=mass,
+                 run__substep_tolerance=split)
+    scene["bodies"]["finger"]["pose"]["position"][1] = height
+    seen = check(perp, scene, 1, ALL)
+    assert seen["stick", "friction"] == pytest.approx([0.1 / height], rel=2e-2)  # the box has turned in the step
+    assert ("stick", "sideways") in seen
+    assert check(perp, scene, 6, ("squeeze", "sideways"))
+    scene["contacts"]["friction"] = 0.1 / height - 0.05
+    slid = check(perp, scene, 1, ALL)
+    assert slid["slide", "friction"] == pytest.approx([0.1 / height], rel=2e-2)
+    assert ("slide", "squeeze") in slid
+
+
+@pytest.mark.parametrize("friction", [0.1, 0.3, 1])
+def test_peg(perp, friction):
+    """Made, a contact slides at once: nothing has slid before, so that friction may be edited too; afterwards the forces
+    are. At 1 the peg jams."""
+    scene = load("peg-in-hole-2d", contacts__friction=friction)
+    events = perp.json("run", perp.write("scene.yaml", yaml.dump(scene, sort_keys=False)))["events"]
+    made = round(min(e["t"] for e in events) / 0.01)
+    assert check(perp, scene, made, ALL)
+    assert len(check(perp, scene, 90, ("squeeze", "sideways"))) >= 1
+    assert len(check(perp, scene, 150, ("squeeze", "sideways"))) >= 1
+
+
+def test_words(perp):
+    """What the text prints, JSON and log have, at the step that it speaks of."""
+    gripper = ROOT / "examples/gripper-2d/scene.yaml"
+    out = perp("run", gripper, "--steps", "14", "--why").stdout
+    assert "would hold if squeezed 4 N more, or with friction of at least 0.7 between left_finger and sphere" in out
+    assert "why" not in perp("run", gripper, "--steps", "14").stdout
+    result = perp.json("run", gripper, "--log", "run.mcap")
+    steps = json.loads(perp("export", "run.mcap", "--json").stdout)["steps"]
+    slipped = {e["t"]: e["contact"] for e in result["events"] if e["to"] == "slide"}
+    told = [(s["state"]["t"], f"{c['a']} {c['b']} {c['feature']}") for s in steps[:-1]
+            for c in s["contacts"]["contacts"] if c.get("why", "").startswith("sliding")]
+    assert told and set(slipped.items()) <= set(told)
+    for logged, said in zip(steps[-1]["contacts"]["contacts"], result["contacts"], strict=True):
+        assert logged["why"] == said["why"]
+    assert not any("why" in c for c in steps[0]["contacts"]["contacts"])
+
+
+def test_open_contact(perp):
+    """A finger 6 mm away that comes at 0.2 m/s touches in 0.03 s."""
+    result = perp.json("run", ROOT / "examples/gripper-2d/scene.yaml", "--steps", "1")
+    why = {c["a"]: c["why"] for c in result["contacts"]}
+    assert why["left_finger"] == "open: 0.004 m apart, closing at 0.2 m/s: would touch in 0.02 s at this rate"
+    kinematic = perp.json("run", ROOT / "examples/gripper-2d/scene.yaml", "--model", "kinematic", "--steps", "1")
+    assert all(c["why"].startswith("open: ") for c in kinematic["contacts"])
+
+
+def test_resumed_run_says_the_same(perp):
+    gripper = ROOT / "examples/gripper-2d/scene.yaml"
+    whole = perp.json("run", gripper, "--steps", "14")
+    perp("run", gripper, "--steps", "13", "--log", "run.mcap", "--quiet")
+    assert perp.json("run", "--resume", "run.mcap", "--steps", "14")["contacts"] == whole["contacts"]
