@@ -156,7 +156,7 @@ def draw(found, top, both):
     for i, name in enumerate(names):
         out.append(text(left.x(0.038), left.y(1.1e-4) + 15 * i, name, "end", 11, COLOURS[i]))
     right = Axes((WIDTH, 0), (WIDTH, HEIGHT), (0, 10), (-0.2, 0.2))
-    out.append(right.frame("energy over 10 s at h = 0.01 (dyn-ncp), less what it was, over that", "t (s)", "",
+    out.append(right.frame("energy at h = 0.01 (dyn-ncp): change, relative", "t (s)", "",
                            [(t, str(t)) for t in range(0, 11, 2)],
                            [(e / 100, f"{e / 100:g}") for e in range(-20, 21, 10)]))
     for row, name, colour in ((both, "double pendulum", COLOURS[2]), (top, "free top: flat to 1e-13", COLOURS[0])):
