@@ -15,9 +15,10 @@
  *
  *   a free body    angular velocity by the implicit midpoint rule on Euler's equations in the body's frame, which keeps
  *                  kinetic energy and the size of the angular momentum; the velocity of the centre of mass is kept
- *   a mechanism    M (v~ - v) + h c(q, (v + v~) / 2) = 0, then scaled so that the kinetic energy is what it was
+ *   a mechanism    M (v~ - v) + h c(q, (v + v~) / 2) = 0, then scaled so that the kinetic energy is what it was, and what
+ *                  gravity owes it for the curved way that a straight step misses
  *
- * so inertia alone never adds energy. The alternative, Coriolis and gyroscopic forces at v, adds energy in every step
+ * so inertia alone never adds energy, and under gravity it does not creep. The alternative, Coriolis and gyroscopic forces at v, adds energy in every step
  * (a spinning box doubles it within 100 turns of h = 0.01); an implicit Euler rule takes energy instead.
  *
  * The normal row has phi / h beside the velocity, Stewart and Trinkle's stabilisation: h u_n is the linearised gap at

@@ -252,6 +252,18 @@ static void remember_energy(perp_quasistatic *qs, perp_step_context *context, do
     perp_mass_matrix(model, context->kinematics, qs->mass);
 }
 
+/* The work of gravity (in qs->tau) along the way that the last step, straight in its coordinates, has missed: without
+ * forces velocities bend by v~ - v within h, so that the curved way ends (v~ - v) h / 2 beside the straight one. Left
+ * out, it adds up: the energy of a double pendulum creeps by 0.5 % a second at h = 0.01. */
+static double missed_work(const perp_quasistatic *qs, const perp_tree *tree)
+{
+    double work = 0.0;
+    for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
+        work += 0.5 * qs->h_last * qs->tau[i] * (qs->v_last[i] - qs->v_drifted[i]);
+    }
+    return work;
+}
+
 /* A fixed point that does not settle (turns of a radian and more in a step) is left where it is: the energy is right
  * all the same. A tree that commands move has no energy of its own to keep. */
 static void scale(perp_quasistatic *qs, const perp_tree *tree, double energy)
@@ -282,9 +294,11 @@ static void drift_mechanisms(perp_quasistatic *qs, perp_step_context *context)
     remember_energy(qs, context, energy);
     for (int i = 0; i < ROUNDS && bend(qs, context->kinematics) > 1e-15; i++) {
     }
+    perp_gravity_force(qs->model, context->kinematics, qs->tau);
     for (int k = 0; k < qs->model->tree_count; k++) {
         if (qs->drift[k] == PERP_DRIFT_MECHANISM) {
-            scale(qs, &qs->model->trees[k], energy[k]);
+            const double missed = missed_work(qs, &qs->model->trees[k]), part = 0.5 * energy[k];
+            scale(qs, &qs->model->trees[k], energy[k] + fmin(fmax(missed, -part), part)); /* more: h is too long */
         }
     }
 }

@@ -146,7 +146,7 @@ perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direct
     perp_fail(
         error, PERP_STATUS_INFEASIBLE,
         "nothing supports body `%s` at t = %g s: it would %s (%.4g, %.4g, %.4g) without end; a model with inertia "
-        "can carry it (quasidynamic)",
+        "can carry it (quasidynamic, dyn-ncp)",
         evidence.body, qs->t, moves ? "move along" : "turn about", d[moves ? 0 : 3], d[moves ? 1 : 4],
         d[moves ? 2 : 5]);
     if (error) {
@@ -222,7 +222,7 @@ perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight,
     return perp_qs_at_contact(qs, driven || qs->started ? "infeasible-command" : "penetrating-start",
                               &qs->contacts->contacts[qs->set_index[heaviest]], depth,
                               "springs give way: move it by a joint with control: impedance, on a rung that has it "
-                              "(qs-qp, qs-cone, quasidynamic, qs-impedance-lcp)",
+                              "(qs-qp, qs-cone, quasidynamic, qs-impedance-lcp, dyn-ncp)",
                               error);
 }
 

@@ -78,8 +78,8 @@ static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
     TAKE(b, s->lower, n);
     TAKE(b, s->upper, n);
     TAKE(b, s->target, loops);
-    perp_convex_point *const points[] = {&s->point, &s->better};
-    for (int k = 0; k < 2; k++) {
+    perp_convex_point *const points[] = {&s->point, &s->better, &s->kept_point};
+    for (int k = 0; k < 3; k++) {
         TAKE(b, points[k]->x, n);
         TAKE(b, points[k]->y_lower, n);
         TAKE(b, points[k]->y_upper, n);
@@ -421,24 +421,47 @@ void perp_rigid_accept(perp_quasistatic *qs)
     }
     for (int i = 0; i < count; i++) {
         s->kept_contact[i] = qs->contacts->contacts[qs->set_index[i]];
-        s->kept_force[i] = qs->force[qs->row_start[i]];
+        for (int r = 0; r < 3; r++) {
+            const int row = qs->row_start[i] + r;
+            s->kept_force[i][r] = row < qs->row_start[i + 1] ? qs->force[row] : 0.0;
+        }
     }
     s->kept_count = count;
+    if (qs->law->inertia == PERP_QS_FULL) {
+        const size_t bytes = (size_t)qs->free_count * sizeof(double);
+        memcpy(s->kept_point.x, qs->x, bytes);
+        memcpy(s->kept_point.y_lower, qs->y_lower, bytes);
+        memcpy(s->kept_point.y_upper, qs->y_upper, bytes);
+        s->kept_equalities = qs->system.equality_count;
+        memcpy(s->kept_point.y_equality, qs->y_equality, (size_t)s->kept_equalities * sizeof(double));
+        s->has_kept = true;
+    }
 }
 
 void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
 {
     const rigid_step *s = qs->own;
+    if (qs->law->inertia == PERP_QS_FULL) {
+        perp_memory_put(w, s->has_kept);
+    }
     perp_memory_put(w, s->kept_count);
     for (int i = 0; i < s->kept_count; i++) {
         perp_memory_put_contact(w, &s->kept_contact[i]);
-        perp_memory_put(w, s->kept_force[i]);
+        perp_memory_put_reals(w, s->kept_force[i], s->has_kept ? 3 : 1);
+    }
+    if (s->has_kept) {
+        perp_memory_put(w, s->kept_equalities);
+        perp_memory_put_reals(w, s->kept_point.x, qs->free_count);
+        perp_memory_put_reals(w, s->kept_point.y_lower, qs->free_count);
+        perp_memory_put_reals(w, s->kept_point.y_upper, qs->free_count);
+        perp_memory_put_reals(w, s->kept_point.y_equality, s->kept_equalities);
     }
 }
 
 bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
 {
     rigid_step *s = qs->own;
+    const bool full = qs->law->inertia == PERP_QS_FULL && perp_memory_take_int(r, 0, 1) == 1;
     const int count = perp_memory_take_int(r, 0, (int)fmin(1e9, (double)r->count));
     r->out_of_memory = r->good && !hold_kept(s, qs, count, count);
     if (!r->good || r->out_of_memory) {
@@ -446,25 +469,68 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
     }
     for (int i = 0; i < count; i++) {
         s->kept_contact[i] = perp_memory_take_contact(r);
-        s->kept_force[i] = perp_memory_take(r);
+        s->kept_force[i][1] = s->kept_force[i][2] = 0.0;
+        perp_memory_take_reals(r, s->kept_force[i], full ? 3 : 1);
     }
     s->kept_count = count;
-    return true;
+    if (full) {
+        s->kept_equalities = perp_memory_take_int(r, 0, 6 * qs->model->scene->loop_count);
+        perp_memory_take_reals(r, s->kept_point.x, qs->free_count);
+        perp_memory_take_reals(r, s->kept_point.y_lower, qs->free_count);
+        perp_memory_take_reals(r, s->kept_point.y_upper, qs->free_count);
+        perp_memory_take_reals(r, s->kept_point.y_equality, s->kept_equalities);
+        s->has_kept = r->good;
+    }
+    return r->good;
+}
+
+/* The kept contact that has the features of contact i of the system; -1: none. `hint`, 0 at first, goes on to its
+ * manifold: both lists are in the order of contact sets. */
+static int find_kept(const rigid_step *s, const perp_quasistatic *qs, int i, int *hint)
+{
+    const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
+    while (*hint < s->kept_count && perp_contact_compare_pairs(&s->kept_contact[*hint], c) < 0) {
+        ++*hint;
+    }
+    for (int k = *hint; k < s->kept_count && perp_contact_compare_pairs(&s->kept_contact[k], c) == 0; k++) {
+        const perp_contact *old = &s->kept_contact[k];
+        if (old->feature_a == c->feature_a && old->feature_b == c->feature_b) {
+            return k;
+        }
+    }
+    return -1;
 }
 
 void perp_rigid_recall(perp_quasistatic *qs)
 {
     rigid_step *s = qs->own;
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
-        s->held[i] = 0.0;
-        for (int k = 0; k < s->kept_count; k++) {
-            const perp_contact *old = &s->kept_contact[k];
-            if (perp_contact_compare_pairs(old, c) == 0 && old->feature_a == c->feature_a &&
-                old->feature_b == c->feature_b) {
-                s->held[i] = s->kept_force[k] / qs->force_unit;
-                break;
-            }
+    for (int i = 0, hint = 0; i < qs->system.contact_count; i++) {
+        const int k = find_kept(s, qs, i, &hint);
+        s->held[i] = k >= 0 ? s->kept_force[k][0] / qs->force_unit : 0.0;
+    }
+}
+
+bool perp_rigid_recall_point(perp_quasistatic *qs)
+{
+    rigid_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    if (!s->has_kept) {
+        return false;
+    }
+    for (int i = 0, hint = 0; i < p->contact_count; i++) {
+        const int k = find_kept(s, qs, i, &hint);
+        for (int r = p->row_start[i]; r < p->row_start[i + 1]; r++) {
+            s->better.y[r] = k >= 0 ? s->kept_force[k][r - p->row_start[i]] / qs->force_unit : 0.0;
         }
     }
+    for (int i = 0; i < p->n; i++) {
+        s->better.x[i] = s->kept_point.x[i] / s->speed;
+        s->better.y_lower[i] = s->kept_point.y_lower[i] / qs->force_unit;
+        s->better.y_upper[i] = s->kept_point.y_upper[i] / qs->force_unit;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        const bool same = s->kept_equalities == p->equality_count;
+        s->better.y_equality[i] = same ? s->kept_point.y_equality[i] / qs->force_unit : 0.0;
+    }
+    return true;
 }

@@ -60,10 +60,13 @@ typedef struct rigid_step {
 
     perp_qs_block modes; /* of the search through modes */
 
-    int kept_count, kept_capacity; /* the last accepted step's normal forces, N */
+    int kept_count, kept_capacity; /* the last accepted step's forces, N: normal, then along the friction directions */
     perp_qs_block kept;
     perp_contact *kept_contact;
-    double *kept_force;
+    double (*kept_force)[3];
+    bool has_kept; /* with full inertia also the rest of its answer, in SI units: y of it is kept_force */
+    perp_convex_point kept_point;
+    int kept_equalities;
 } rigid_step;
 
 /* How well a point meets the law, in units of F and L. */
@@ -121,6 +124,8 @@ perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fix
 void perp_rigid_add_constraints(rigid_step *s);
 /* s->held from the last accepted step. */
 void perp_rigid_recall(perp_quasistatic *qs);
+/* The last accepted step's answer as a first guess for this one, in s->better; false where there is none. */
+bool perp_rigid_recall_point(perp_quasistatic *qs);
 
 /* Coulomb's problem on the system of the step, quadratic cone. */
 perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);

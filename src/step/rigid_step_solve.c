@@ -12,6 +12,7 @@ perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_f
     const perp_contact_friction problem = {&s->qp, qs->mu};
     perp_friction_settings settings = perp_friction_settings_default();
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
+    settings.warm = perp_rigid_recall_point(qs) ? &s->better : NULL;
     perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
     if (status == PERP_STATUS_OK) {
         status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, info, error);

@@ -266,7 +266,7 @@ const sweep the_sweep = {
         "random impacts of 1 .. 5 bodies and mechanisms on the dynamic rungs: the kinetic energy after the step is at "
         "most that of the step without contacts, to 1e-9 of it",
     .full = 100000,
-    .sample = 500,
+    .sample = 200,
     .chunk = 2500,
     .kinds = {"dyn-lcp", "dyn-ncp", "dyn-ncp box", "dyn-qp rays", "dyn-qp quadratic"},
     .run = run,
