@@ -146,8 +146,8 @@ static int run(const cli_arguments *arguments)
     (void)arguments;
     printf("perp %s\n", perp_version());
     printf("  built with  %s\n", perp_build_flags());
-    printf("  libraries   libyaml %s, jansson %s, %s, %s\n", perp_yaml_version(), perp_json_version(),
-           perp_sparse_description(), perp_lapack_description());
+    printf("  libraries   libyaml %s, jansson %s, zstd %s, %s, %s\n", perp_yaml_version(), perp_json_version(),
+           perp_zstd_version(), perp_sparse_description(), perp_lapack_description());
     print_processor();
     printf("  models      %d\n", perp_rung_count());
     const finding findings[] = {{"rotations: log(exp(w)) = w", test_rotation(), 1e-14},

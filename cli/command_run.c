@@ -593,6 +593,11 @@ static int resume(const cli_arguments *a)
     cli_print_diagnostics(&diagnostics);
     if (scene) {
         const char *steps = cli_value(a, "--steps"), *until = cli_value(a, "--until");
+        const int asked = perp_log_reader_head(reader)->steps_asked; /* other than the scene's where it was resumed */
+        if (asked != perp_run_steps(&scene->run)) {
+            scene->run.steps_set = true;
+            scene->run.steps = asked;
+        }
         if (steps || until) {
             scene->run.steps_set = steps != NULL;
             scene->run.steps = steps ? (int)strtod(steps, NULL) : 0;

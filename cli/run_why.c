@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units of perp_explainer_allow, for the changes of mode together and for the last step again: well below a second
- * unless more is asked for. */
-static const double WORK = 2e3, WORK_ASKED = 2e4;
+/* Units of perp_explainer_allow, for the changes of mode together and for the last step: mostly well below a second,
+ * and a few where it was asked for. */
+static const double WORK_AT_EVENTS = 1e3, WORK_AT_END = 4e3, ASKED = 50.0;
 
 enum { TEXT = 512, LINES = 20 };
 
@@ -16,7 +16,8 @@ perp_status cli_why_open(cli_why *why, const perp_model *model, bool asked, perp
 {
     perp_explain_options options = perp_explain_options_default();
     why->model = model;
-    why->work = options.work = asked ? WORK_ASKED : WORK;
+    options.work = asked ? ASKED * WORK_AT_EVENTS : WORK_AT_EVENTS;
+    why->work = asked ? ASKED * WORK_AT_END : WORK_AT_END;
     why->step = -1;
     return perp_explainer_create(model, &model->scene->run, &options, &why->explainer, error);
 }

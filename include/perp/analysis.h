@@ -99,7 +99,7 @@ PERP_API perp_status perp_explainer_create(const perp_model *model, const perp_r
 PERP_API void perp_explainer_free(perp_explainer *explainer); /* NULL allowed */
 /* From now on flips are sought until so much work is used up; what is begun then is dropped. A solve with n contacts is
  * n (1 + n / 50) of it, about as its time grows, and one without an answer, which takes every method that the rung has,
- * 10 times that. */
+ * 30 times that. */
 PERP_API void perp_explainer_allow(perp_explainer *explainer, double work);
 /* A perp_observer, whose context is the explainer. In steady state takes no memory; false where it found none. */
 PERP_API bool perp_explainer_observe(void *explainer, int step, const perp_state *state, const perp_step_info *info);

@@ -100,7 +100,7 @@ typedef struct perp_log_head {
     const char *scene;           /* name of the scene */
     const char *model;           /* name of the rung */
     double h;
-    int steps_asked;        /* as perp_run_steps said */
+    int steps_asked;        /* as perp_run_steps said, when the run was started or last resumed */
     const char *scene_hash; /* 16 hexadecimal digits over the files and changes */
     bool planar;
     int file_count;
@@ -184,9 +184,12 @@ PERP_API perp_status perp_log_resume(perp_log_reader *reader, const perp_model *
                                      perp_run_start *start, perp_error *error);
 /* Opens the log for writing again, behind the step that perp_log_resume has found; what stands behind it, which is
  * incomplete or the end of the run, is cut off. `about` and `options` as for perp_log_create, to which the head that is
- * already written is not changed. The reader may be freed afterwards. */
+ * already written is not changed; how many steps are asked for now is added. The reader may be freed afterwards. */
 PERP_API perp_status perp_log_continue(const char *path, perp_log_reader *reader, const perp_log_about *about,
                                        const perp_log_options *options, perp_log **log, perp_error *error);
+
+/* The version of zstd that is used; a string constant. */
+PERP_API const char *perp_zstd_version(void);
 
 /* ---- exporting and comparing ------------------------------------------------------------------------------------- */
 

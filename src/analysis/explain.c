@@ -289,6 +289,8 @@ static void unchange(perp_explainer *e)
     }
 }
 
+static const double SLIDES_FROM = 1e-8; /* m/s: as the rungs tell the modes */
+
 /* What became of a contact, from the records of a step. */
 static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact, const perp_run_result *result)
 {
@@ -298,7 +300,7 @@ static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact,
             continue;
         }
         return r->mode == PERP_CONTACT_SLIDE
-                   ? (flip_sample){PERP_FATE_SLIDES, hypot(r->slip[0], r->slip[1])}
+                   ? (flip_sample){PERP_FATE_SLIDES, hypot(r->slip[0], r->slip[1]) - SLIDES_FROM}
                    : (flip_sample){PERP_FATE_HOLDS, r->contact.friction * r->fn - friction_used(e, r)};
     }
     return (flip_sample){PERP_FATE_OPENS, NAN};
@@ -308,7 +310,7 @@ static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact,
 static double work_of(int contacts, bool answered)
 {
     const double n = 1.0 + contacts;
-    return (answered ? 1.0 : 10.0) * n * (1.0 + n / 50.0);
+    return (answered ? 1.0 : 30.0) * n * (1.0 + n / 50.0);
 }
 
 void perp_explainer_allow(perp_explainer *e, double work)
@@ -372,7 +374,7 @@ static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind 
     const bool holds = x->mode != PERP_CONTACT_SLIDE;
     trial t = {.e = e, .x = x, .contact = contact, .kind = kind, .sign = holds ? -1.0 : 1.0};
     flip_task task = {.holds = holds,
-                      .distance = holds ? x->limit - x->used : x->slip,
+                      .distance = holds ? x->limit - x->used : x->slip - SLIDES_FROM,
                       .solves = e->options.solves_per_flip,
                       .context = &t,
                       .try = try_change};

@@ -1,12 +1,10 @@
 /* The flip lies between the largest change that left the contact as it was and the smallest one that flipped it. On
  * either side the distance to the flip is nearly linear in the change (a slip, a margin), so that the line through two
- * changes of one side points at it; where that does not halve the interval the middle does. The two ends are tried
+ * changes of one side points at it, and the middle is tried where that does not lead on. The two ends are tried
  * amounts, whatever pointed at them. */
 #include "analysis/explain_flip.h"
 
 #include <math.h>
-
-enum { MOST_MISSES = 5 }; /* changes in a row that were not solved */
 
 /* The last two changes on one side, the newest first. */
 typedef struct side {
@@ -36,6 +34,7 @@ static double pointed_at(const side *s)
 typedef struct interval {
     double low, high; /* not flipped, flipped */
     perp_contact_fate fate;
+    bool last_beyond; /* the last change flipped */
     side sides[2];
 } interval;
 
@@ -47,6 +46,7 @@ static bool flipped(const flip_task *task, const flip_sample *sample)
 static void take_in(interval *i, double change, const flip_sample *sample, bool beyond)
 {
     note(&i->sides[beyond], change, sample->distance);
+    i->last_beyond = beyond;
     if (beyond) {
         i->high = change;
         i->fate = sample->fate;
@@ -55,20 +55,47 @@ static void take_in(interval *i, double change, const flip_sample *sample, bool 
     }
 }
 
-/* A guess that is right comes out beside the flip: the next one, just inside, closes the interval. Around a change that
- * was not solved others are tried, `misses` of them so far. */
-static double next_change(const interval *i, double resolution, bool halve, int misses)
+/* How the search goes on. A guess that is nearly right comes out beside the flip, with all of the interval on the other
+ * side: from there the change leaps in growing bounds to meet the flip close by. Where LEAPS of them do not, guesses
+ * were not to be trusted, and the next HALVINGS changes are the middle. Around a change that was not solved others are
+ * tried. */
+typedef struct course {
+    int stalls;   /* changes in a row that have not halved the interval */
+    int halvings; /* still to do */
+    int misses;   /* changes in a row that were not solved */
+} course;
+
+enum { LEAPS = 4, HALVINGS = 6, MOST_MISSES = 5 };
+
+static double next_change(const interval *i, double resolution, const course *c)
 {
-    static const double places[MOST_MISSES] = {0.5, 0.25, 0.75, 0.4, 0.6};
-    const double guesses[2] = {pointed_at(&i->sides[0]), pointed_at(&i->sides[1])};
-    double change = i->low + places[misses] * (i->high - i->low);
-    for (int k = 0; k < 2 && !halve && misses == 0; k++) {
-        if (guesses[k] >= i->low && guesses[k] <= i->high) {
-            change = guesses[k];
+    static const double places[MOST_MISSES] = {0.5, 0.25, 0.75, 0.4, 0.6}, GROWTH = 8.0;
+    const double near = 0.45 * resolution, middle = 0.5 * (i->low + i->high);
+    double change = i->low + places[c->misses] * (i->high - i->low);
+    if (c->misses == 0 && c->halvings == 0 && c->stalls > 0) {
+        const double bound = near * pow(GROWTH, c->stalls - 1);
+        change = i->last_beyond ? fmax(i->high - bound, middle) : fmin(i->low + bound, middle);
+    }
+    for (int k = 0; k < 2 && c->misses == 0 && c->halvings == 0 && c->stalls == 0; k++) {
+        const double guess = pointed_at(&i->sides[k]);
+        if (guess >= i->low && guess <= i->high) {
+            change = guess;
             break;
         }
     }
-    return fmin(fmax(change, i->low + 0.45 * resolution), i->high - 0.45 * resolution);
+    return fmin(fmax(change, i->low + near), i->high - near);
+}
+
+/* After a change that has left `share` of the interval. */
+static void go_on(course *c, double share)
+{
+    c->misses = 0;
+    c->halvings -= c->halvings > 0;
+    c->stalls = share > 0.51 ? c->stalls + 1 : 0;
+    if (c->stalls > LEAPS) {
+        c->stalls = 0;
+        c->halvings = HALVINGS;
+    }
 }
 
 static double resolution_at(const flip_task *task, double change)
@@ -105,8 +132,10 @@ static bool find_interval(const flip_task *task, int *solves, interval *i, perp_
 }
 
 /* Farther out on either side all is as it is at the ends: where a step has several answers there need be no flip at
- * all, and what looks like one is the solver's choice. */
-static bool is_clear(const flip_task *task, int *solves, const interval *i)
+ * all, and what looks like one is the solver's choice. A step that is not solved there does not hold the contact, and
+ * that is all that is asked. The fate is that of farther out: right at the flip, within the tolerance, a step may still
+ * have an answer that it has not beyond. */
+static bool is_clear(const flip_task *task, int *solves, interval *i)
 {
     const double hair = 10.0 * resolution_at(task, i->high), outward[2] = {hair, 30.0 * hair};
     for (int k = 0; k < 4; k++) {
@@ -116,10 +145,10 @@ static bool is_clear(const flip_task *task, int *solves, const interval *i)
         if (change <= 0.0 || change > task->most) {
             continue; /* the step as it was, or what cannot be */
         }
-        if (!try_change(task, solves, change, &sample) || sample.fate == PERP_FATE_UNSOLVED ||
-            flipped(task, &sample) != beyond) {
+        if (!try_change(task, solves, change, &sample) || flipped(task, &sample) != beyond) {
             return false;
         }
+        i->fate = beyond && sample.fate != PERP_FATE_UNSOLVED ? sample.fate : i->fate;
     }
     return true;
 }
@@ -128,27 +157,27 @@ perp_flip perp_flip_seek(const flip_task *task)
 {
     perp_flip found = {.search = PERP_FLIP_UNKNOWN};
     interval i = {.high = INFINITY};
-    int solves = 0, misses = 0;
+    course c = {0};
+    int solves = 0;
     note(&i.sides[0], 0.0, task->distance);
     if (!find_interval(task, &solves, &i, &found)) {
         return found;
     }
-    for (double width = INFINITY; i.high - i.low > resolution_at(task, i.high);) {
+    while (i.high - i.low > resolution_at(task, i.high)) {
+        const double width = i.high - i.low;
+        const double change = next_change(&i, resolution_at(task, i.high), &c);
         flip_sample sample;
-        const bool halve = i.high - i.low > 0.5 * width;
-        const double change = next_change(&i, resolution_at(task, i.high), halve, misses);
         if (!try_change(task, &solves, change, &sample)) {
             return found;
         }
         if (sample.fate == PERP_FATE_UNSOLVED) {
-            if (++misses == MOST_MISSES) {
+            if (++c.misses == MOST_MISSES) {
                 return found;
             }
             continue;
         }
-        misses = 0;
-        width = i.high - i.low;
         take_in(&i, change, &sample, flipped(task, &sample));
+        go_on(&c, (i.high - i.low) / width);
     }
     if (is_clear(task, &solves, &i)) {
         found = (perp_flip){.search = PERP_FLIP_FOUND, .before = i.low, .after = i.high, .fate = i.fate};

@@ -105,8 +105,12 @@ static void say_hold(writer *w, const perp_model *model, const perp_explanation 
     }
     if (pushed) {
         const bool alike = smoothed && sideways->fate == friction->fate;
-        say(w, "%s%s under %.4g N more sideways", alike ? ", or" : "; ", alike ? "" : fate_words(sideways->fate),
-            amount(sideways));
+        say(w, "%s%s under ", alike ? ", or" : "; ", alike ? "" : fate_words(sideways->fate));
+        if (amount(sideways) > TINY * x->limit) {
+            say(w, "%.4g N more sideways", amount(sideways));
+        } else {
+            say(w, "the least more sideways");
+        }
     }
     if (friction->search == PERP_FLIP_NONE || (found && !smoothed)) {
         say(w, "; would hold with %s friction", found ? "next to no" : "no");

@@ -150,6 +150,15 @@ void perp_log_put_head(perp_log *log, const perp_log_about *about)
     perp_log_put_channels(row, log->options.foxglove);
 }
 
+void perp_log_put_resume(perp_log *log, const perp_log_about *about, int step)
+{
+    const perp_run_settings *settings = about->settings ? about->settings : &about->model->scene->run;
+    map_row m = begin_metadata(&log->unit, "perp.resume");
+    put_whole(&m, "step", step);
+    put_whole(&m, "steps", perp_run_steps(settings));
+    end_metadata(log, &m);
+}
+
 /* ---- the end -------------------------------------------------------------------------------------------------------
  */
 

@@ -466,6 +466,15 @@ perp_status perp_log_parse_head(perp_log_reader *r, byte_view map, perp_error *e
     return status;
 }
 
+perp_status perp_log_parse_resume(perp_log_reader *r, byte_view map, perp_error *error)
+{
+    parser p = {.r = r, .arena = &r->arena, .good = true, .memory = true};
+    const int steps = find_whole(&p, map, "steps", INT_MAX);
+    const perp_status status = verdict(&p, "where the run went on", error);
+    r->head.steps_asked = status == PERP_STATUS_OK ? steps : r->head.steps_asked;
+    return status;
+}
+
 perp_status perp_log_parse_end(perp_log_reader *r, byte_view map, perp_error *error)
 {
     parser p = {.r = r, .arena = &r->arena, .good = true, .memory = true};

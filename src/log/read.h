@@ -94,7 +94,8 @@ perp_status perp_log_load_unit(perp_log_reader *r, int unit, perp_error *error);
 
 /* ---- parse.c ---- */
 
-/* Metadata "perp" and "perp.result": pairs of strings. BAD_INPUT where something is missing. */
+/* Metadata "perp", "perp.resume" and "perp.result": pairs of strings. BAD_INPUT where something is missing. */
+perp_status perp_log_parse_resume(perp_log_reader *r, byte_view map, perp_error *error);
 perp_status perp_log_parse_head(perp_log_reader *r, byte_view map, perp_error *error);
 perp_status perp_log_parse_end(perp_log_reader *r, byte_view map, perp_error *error);
 /* The three messages of a step, whose unit is loaded. */

@@ -162,6 +162,9 @@ static bool take_over(perp_log *log, const perp_log_reader *r, int unit)
     }
     for (size_t i = 0; i < r->places.size / sizeof *places; i++) {
         const log_record_place *p = &places[i];
+        if (p->offset >= units[unit].end) {
+            continue; /* cut off */
+        }
         perp_log_note_place(
             log,
             (log_place){
@@ -179,6 +182,19 @@ static perp_status last_state(perp_log *log, perp_log_reader *r, int unit, perp_
     perp_log_step step;
     const perp_status status = perp_log_read(r, perp_log_units(r, &count)[unit].step_end - 1, &step, error);
     return status == PERP_STATUS_OK ? perp_log_state(r, &step, log->model, &log->last, error) : status;
+}
+
+/* A run that is to take other steps than it said so far says so. */
+static perp_status note_steps(perp_log *log, const perp_log_reader *r, const perp_log_about *about, int unit,
+                              perp_error *error)
+{
+    int count;
+    const perp_run_settings *settings = about->settings ? about->settings : &about->model->scene->run;
+    if (perp_run_steps(settings) != r->head.steps_asked) {
+        perp_log_put_resume(log, about, perp_log_units(r, &count)[unit].memory_step);
+        perp_log_write_unit(log);
+    }
+    return perp_log_status(log, error);
 }
 
 perp_status perp_log_continue(const char *path, perp_log_reader *r, const perp_log_about *about,
@@ -210,7 +226,8 @@ perp_status perp_log_continue(const char *path, perp_log_reader *r, const perp_l
     } else if (ftruncate(file, (off_t)(*log)->written) != 0) {
         status = perp_fail(error, PERP_STATUS_IO, "cannot cut `%s`: %s", path, strerror(errno));
     } else {
-        status = perp_log_start(*log, error);
+        status = note_steps(*log, r, about, unit, error);
+        status = status == PERP_STATUS_OK ? perp_log_start(*log, error) : status;
     }
     if (status != PERP_STATUS_OK) {
         perp_log_discard(*log);

@@ -316,8 +316,13 @@ static perp_status note_metadata(perp_log_reader *r, uint64_t at, perp_error *er
         perp_bytes_put(&r->places, &place, sizeof place);
         return perp_log_parse_head(r, map, error);
     }
-    if (length == 11 && memcmp(name, "perp.result", 11) == 0 && !r->end.known) {
-        const perp_status status = perp_log_parse_end(r, map, error);
+    const bool resumed = length == 11 && memcmp(name, "perp.resume", 11) == 0 && r->head.version;
+    if (resumed) {
+        const log_record_place place = {false, at, r->packed.size + MCAP_RECORD_HEAD, 0, "perp.resume"};
+        perp_bytes_put(&r->places, &place, sizeof place);
+    }
+    if (resumed || (length == 11 && memcmp(name, "perp.result", 11) == 0 && !r->end.known)) {
+        const perp_status status = resumed ? perp_log_parse_resume(r, map, error) : perp_log_parse_end(r, map, error);
         if (status != PERP_STATUS_BAD_INPUT) {
             return status;
         }

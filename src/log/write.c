@@ -505,3 +505,8 @@ perp_status perp_log_close(perp_log *log, const perp_run_result *result, const p
     perp_log_discard(log);
     return status;
 }
+
+const char *perp_zstd_version(void)
+{
+    return ZSTD_versionString();
+}

@@ -69,6 +69,8 @@ void perp_log_close_chunk(perp_log *log);
 
 /* The head of the file into log->unit: magic, header, provenance, files, channels. */
 void perp_log_put_head(perp_log *log, const perp_log_about *about);
+/* That the run went on behind `step`, and how many steps are asked for now, into log->unit. */
+void perp_log_put_resume(perp_log *log, const perp_log_about *about, int step);
 /* The end of the file into log->unit. `result` NULL: no word on how the run ended. */
 void perp_log_put_end(perp_log *log, const perp_run_result *result, const perp_error *failure);
 

@@ -188,8 +188,182 @@ static void test_slides(void **unused)
     }
 }
 
+/* ---- what else a caller relies on
+ * --------------------------------------------------------------------------------------- */
+
+static void test_words(void **unused)
+{
+    (void)unused;
+    const struct {
+        const char *run;
+        double mu, push;
+        const char *words;
+    } cases[] = {
+        {"model: quasidynamic", 0.5, 3.0,
+         "sticking: 3 N of 5 N used; would slip below friction 0.3 between table and block, or under 2 N more "
+         "sideways"},
+        {"model: qs-qp", 0.5, 3.0,
+         "sticking: 3 N of 5 N used; nothing would balance the forces below friction 0.3 between table and block, or "
+         "under 2 N more sideways"},
+        {"model: quasidynamic", 0.5, 0.0,
+         "sticking: 0 N of 5 N used; would slip under 5 N more sideways; would hold with no friction"},
+        {"model: quasidynamic", 0.5, 8.0,
+         "sliding at 0.024 m/s: 5.6 N of 5.6 N used; would hold if squeezed 6 N more, or with friction of at least 0.8 "
+         "between table and block"}, /* convex friction: v (1 + mu^2) = h (F - mu m g) / m, fn = m g + m mu v / h */
+        {"model: quasidynamic", 0.0, 8.0,
+         "sliding at 0.08 m/s: without friction, pressed with 10 N; would hold with friction of at least 0.8 between "
+         "table and block"},
+        {"model: quasidynamic", 0.0, 0.0, "does not slip, without friction, pressed with 10 N"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        explained r;
+        char text[400], cut[20], none[1] = {'x'};
+        run_text(pushed(cases[i].run, cases[i].mu, cases[i].push, 0.0), &r);
+        const perp_explanation x = explain_only_contact(&r);
+        perp_explanation_text(r.model, &x, text, sizeof text);
+        assert_string_equal(text, cases[i].words);
+        perp_explanation_text(r.model, &x, cut, sizeof cut);
+        assert_true(strlen(cut) == sizeof cut - 1 && strncmp(cut, text, sizeof cut - 1) == 0);
+        perp_explanation_text(r.model, &x, none, 0);
+        assert_int_equal(none[0], 'x');
+        free_run(&r);
+    }
+}
+
+/* A block in the air falls at 0.1 m/s after a step (quasidynamic knows no velocity before), and is 9 mm up: 0.09 s. */
+static void test_open(void **unused)
+{
+    (void)unused;
+    static const char text[] =
+        "perp: 1\ngravity: [0, 0, -10]\nbodies:\n"
+        "  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}\n"
+        "  block: {mass: 1, pose: {position: [0, 0, 0.01]}, free: [x, y, z], shapes: [{point: {}}]}\n"
+        "contacts: {friction: 0.5}\nrun: {model: quasidynamic, h: 0.01, steps: 1}\n";
+    explained r;
+    char words[200];
+    run_text(text, &r);
+    const perp_explanation x = explain_only_contact(&r);
+    assert_int_equal(x.mode, PERP_CONTACT_OPEN);
+    assert_near(x.gap, 0.009, 1e-9);
+    assert_near(x.closing, 0.1, 1e-9);
+    perp_explanation_text(r.model, &x, words, sizeof words);
+    assert_string_equal(words, "open: 0.009 m apart, closing at 0.1 m/s: would touch in 0.09 s at this rate");
+    free_run(&r);
+}
+
+/* A frictional finger led along a block that walls hold slides whatever presses it: what no amount does is said. */
+static void test_no_flip(void **unused)
+{
+    (void)unused;
+    static const char text[] =
+        "perp: 1\nplanar: true\ngravity: [0, -10]\nbodies:\n"
+        "  floor: {fixed: true, shapes: [{halfplane: {normal: [0, 1], offset: 0}}]}\n"
+        "  wall: {fixed: true, shapes: [{box: [0.1, 1], pose: {position: [0.15, 0.5]}}]}\n"
+        "  block: {mass: 1, free: [x, y], pose: {position: [0, 0.1]}, shapes: [{box: [0.2, 0.2]}]}\n"
+        "  sled: {driven: {x: {rate: 0.1}}, pose: {position: [-0.05, 0.21]}, shapes: [{disc: 0.01}]}\n"
+        "contacts: {friction: 0, pairs: {block sled: {friction: 0.5}}}\n"
+        "forces: [{body: block, point: [0, 0], force: [0, 12]}]\n"
+        "run: {model: qs-ncp, h: 0.01, steps: 1}\n";
+    explained r;
+    perp_explanation x;
+    run_text(text, &r);
+    assert_int_equal(r.status, PERP_STATUS_OK);
+    int seen = 0;
+    for (int i = 0; i < r.result.contact_count; i++) {
+        const perp_contact_record *record = &r.result.contacts[i];
+        if (record->contact.a == 2 && record->contact.b == 3) {
+            assert_int_equal(record->mode, PERP_CONTACT_SLIDE);
+            assert_int_equal(perp_explain(r.explainer, record, &x, &r.error), PERP_STATUS_OK);
+            assert_int_equal(x.flips[PERP_FLIP_SQUEEZE].search, PERP_FLIP_NONE);
+            assert_int_equal(x.flips[PERP_FLIP_FRICTION].search, PERP_FLIP_NONE);
+            assert_near(x.flips[PERP_FLIP_FRICTION].after, 10.0, 0.0);
+            seen++;
+        }
+    }
+    assert_int_equal(seen, 1);
+    free_run(&r);
+}
+
+static void test_budget(void **unused)
+{
+    (void)unused;
+    explained r;
+    run_text(pushed("model: quasidynamic", 0.5, 3.0, 0.0), &r);
+    const perp_explanation all = explain_only_contact(&r), again = explain_only_contact(&r);
+    assert_memory_equal(all.flips, again.flips, sizeof all.flips);
+    perp_explainer_allow(r.explainer, 0.0);
+    const perp_explanation none = explain_only_contact(&r);
+    perp_explainer_allow(r.explainer, 30.0); /* a solve is 2 (1 + 2 / 50): one flip, not two */
+    const perp_explanation one = explain_only_contact(&r);
+    assert_int_equal(none.flips[PERP_FLIP_FRICTION].search, PERP_FLIP_UNKNOWN);
+    assert_int_equal(none.flips[PERP_FLIP_SIDEWAYS].search, PERP_FLIP_UNKNOWN);
+    assert_int_equal(one.flips[PERP_FLIP_SIDEWAYS].search, PERP_FLIP_FOUND);
+    assert_int_equal(one.flips[PERP_FLIP_FRICTION].search, PERP_FLIP_UNKNOWN);
+    assert_near(none.used, 3.0, 1e-6);
+    free_run(&r);
+}
+
+static void test_nothing_observed(void **unused)
+{
+    (void)unused;
+    explained r;
+    perp_explanation x;
+    perp_explainer *fresh;
+    run_text(pushed("model: quasidynamic", 0.5, 3.0, 0.0), &r);
+    assert_int_equal(perp_explainer_create(r.model, &r.scene->run, NULL, &fresh, &r.error), PERP_STATUS_OK);
+    assert_int_equal(perp_explain(fresh, &r.result.contacts[0], &x, &r.error), PERP_STATUS_BAD_INPUT);
+    perp_explainer_free(fresh);
+    perp_run_settings wrong = r.scene->run;
+    wrong.model = "nonsense";
+    assert_int_equal(perp_explainer_create(r.model, &wrong, NULL, &fresh, &r.error), PERP_STATUS_BAD_INPUT);
+    assert_null(fresh);
+    perp_explainer_free(NULL);
+    free_run(&r);
+}
+
+/* Every request for memory refused in turn: the status says so and nothing is left standing. */
+static void test_out_of_memory(void **unused)
+{
+    (void)unused;
+    explained r;
+    run_text(pushed("model: quasidynamic", 0.5, 3.0, 0.0), &r);
+    const perp_state begin = {.t = 0.0, .q = r.state.q, .v = r.state.v}; /* it has not moved */
+    const perp_run_start start = {.step = 0};
+    const perp_step_info info = {0};
+    bool done = false;
+    for (int grants = 0; !done; grants += 1 + grants / 8) {
+        failing_allocator f = {.grants = grants};
+        const perp_allocator allocator = allocator_of(&f);
+        perp_explain_options options = perp_explain_options_default();
+        perp_explainer *e = NULL;
+        perp_explanation x;
+        options.allocator = &allocator;
+        perp_status status = perp_explainer_create(r.model, &r.scene->run, &options, &e, &r.error);
+        if (status == PERP_STATUS_OK) {
+            assert_true(perp_explainer_resume(e, &start, &begin));
+            assert_true(perp_explainer_observe(e, 1, &r.state, &info));
+            status = perp_explain(e, &r.result.contacts[0], &x, &r.error);
+        }
+        done = status == PERP_STATUS_OK;
+        assert_true(done || status == PERP_STATUS_OUT_OF_MEMORY);
+        assert_true(!done || x.flips[PERP_FLIP_FRICTION].search == PERP_FLIP_FOUND);
+        perp_explainer_free(e);
+        assert_int_equal(f.standing, 0);
+    }
+    free_run(&r);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_holds), cmocka_unit_test(test_slides)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_holds),
+        cmocka_unit_test(test_slides),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_open),
+        cmocka_unit_test(test_no_flip),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_nothing_observed),
+        cmocka_unit_test(test_out_of_memory),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -105,7 +105,7 @@ def test_models(perp):
 def test_doctor(perp):
     text = perp("doctor").stdout
     assert "self-test" in text and "FAIL" not in text and text.count("  ok ") >= 4
-    assert "-ffp-contract=off" in text and "libyaml" in text
+    assert "-ffp-contract=off" in text and "libyaml" in text and "zstd 1." in text
 
 
 def test_help_teaches_by_example(perp):

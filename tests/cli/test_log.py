@@ -50,6 +50,24 @@ def test_csv_is_that_of_the_run(perp):
         assert (perp.folder / "exported" / name).read_bytes() == (perp.folder / "direct" / name).read_bytes()
 
 
+def test_head_says_how_many_steps_are_asked_for_now(perp):
+    """A run that is taken further says so in the log, also to the next who resumes it, and however often."""
+    def asked():
+        return export(perp, "run.mcap")["steps_asked"]
+
+    perp("run", GRIPPER, "--log", "run.mcap", "--steps", "5", "--quiet")
+    assert asked() == 5
+    perp("run", "--resume", "run.mcap", "--until", "0.14", "--quiet")
+    assert asked() == 14
+    whole = (perp.folder / "run.mcap").read_bytes()
+    (perp.folder / "run.mcap").write_bytes(whole[:-100])  # how it ended is lost
+    perp("run", "--resume", "run.mcap", "--steps", "25", "--quiet")
+    assert asked() == 25
+    assert perp.json("run", "--resume", "run.mcap")["steps"] == 25
+    perp("run", GRIPPER, "--log", "direct.mcap", "--quiet")
+    assert perp("diff", "direct.mcap", "run.mcap").stdout.startswith("equal: 26 steps")
+
+
 def test_resume_after_a_cut(perp):
     whole = perp.json("run", GRIPPER, "--log", "whole.mcap")
     data = (perp.folder / "whole.mcap").read_bytes()

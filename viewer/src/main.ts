@@ -258,7 +258,7 @@ class Replay {
     const sentences = now ? [said.text] : sample ? plainWords(this.run, sample)
       : contact < 0 ? ["Nothing comes near anything else in this run."] : ["Farther apart than the margin, so it is not listed."];
     if (said && !now && sample && sample.mode !== OPEN) {
-      sentences.push(`At step ${said.step}: ${said.text}`);
+      sentences.push(`The log explains step ${said.step}: ${said.text}`);
     }
     text.replaceChildren(...sentences.map((sentence) => {
       const p = document.createElement("p");

@@ -267,11 +267,12 @@ export class Run {
     return this.float(name).subarray(series * this.frames, (series + 1) * this.frames);
   }
 
-  // What the log says of this contact at this step, else what it said last, with its step; null: nothing yet.
+  // What the log says of this contact at this step, else at the nearest step that it explains, of two the earlier; null:
+  // nothing at all.
   why(contact: number, step: number): { step: number; text: string } | null {
-    let found = null;
+    let found: { step: number; text: string } | null = null;
     for (const w of this.whyByContact.get(contact) ?? []) {
-      if (w.step <= step) {
+      if (found === null || Math.abs(w.step - step) < Math.abs(found.step - step)) {
         found = w;
       }
     }
