@@ -136,6 +136,9 @@ static const struct {
     {"grazing", "quasidynamic", "run.steps=10"},
     {"cube-stack", "quasidynamic", "run.steps=15"},
     {"four-bar", "qs-qp", "run.steps=30"},
+    {"fence-particle", "dyn-lcp", "run.steps=80"},
+    {"fence-particle", "dyn-ncp", "run.steps=80"},
+    {"cube-stack", "dyn-qp", "run.steps=15"},
 };
 
 static void every_rung(void **unused)
