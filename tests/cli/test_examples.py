@@ -119,6 +119,16 @@ def test_scene_in_c():
     assert done.returncode == 0 and done.stdout.strip() in readme and "2.008000000" in done.stdout
 
 
+def test_why_in_c():
+    """The amounts are F / 100 N, 50 N - F and 2 F - 100 N."""
+    done = example_program("why-in-c")
+    assert done.returncode == 0 and done.stdout.strip() in (ROOT / "examples/why-in-c/README.md").read_text()
+    for push, words in re.findall(r"pushed with (\S+) N: (.*)", done.stdout):
+        push = float(push)
+        assert f"friction {'' if push < 50 else 'of at least '}{push / 100:g} between" in words
+        assert (f"under {50 - push:g} N more" if push < 50 else f"squeezed {2 * push - 100:g} N more") in words
+
+
 def test_inverse_kinematics():
     done = example_program("inverse-kinematics", scene("arm-reach"), "0.5", "0", "0.1084")
     assert done.returncode == 0 and done.stdout.startswith("reached")

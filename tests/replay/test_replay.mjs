@@ -97,18 +97,45 @@ test("choose a contact, and read why it slides", async () => {
   const names = page.locator(".ribbon-names span");
   await names.filter({ hasText: "left_finger – sphere" }).click();
   await page.waitForTimeout(100);
-  const contact = content.steps[24].contacts.contacts.find((c) => c.a === "left_finger");
-  const text = await page.locator("#why-text").textContent();
-  if (!contact.why) {
-    assert.match(text, /^Sliding at .*: (.*) N of (.*) N used\./);
-    close(Number(/: (\S+) N of/.exec(text)[1]), Math.hypot(...contact.ft), "friction in words");
-  } else {
-    assert.ok(text.startsWith(contact.why));
-  }
+  const told = (step) => content.steps[step].contacts.contacts.find((c) => c.a === "left_finger");
+  const text = await page.locator("#why-text").textContent(); // of a step without words of its own: the nearest that has
+  assert.equal(told(24).why, undefined);
+  assert.match(text, /^Sliding at .*: (.*) N of (.*) N used\./);
+  close(Number(/: (\S+) N of/.exec(text)[1]), Math.hypot(...told(24).ft), "friction in words");
+  assert.ok(text.endsWith(`The log explains step 25: ${told(25).why}`));
   assert.equal(await page.locator("#why-mode").textContent(), "slide");
+  await show(page, 14); // where it began to slide
+  assert.match(told(14).why, /^sliding .* would hold if squeezed 4 N more, or with friction of at least 0.7/);
+  assert.equal(await page.locator("#why-text").textContent(), told(14).why);
+  assert.deepEqual(told(14).flip.squeeze.map((x) => x.toFixed(5)), ["4.00000", "4.00000"]);
   await page.keyboard.press("]");
   await page.waitForTimeout(100);
   assert.notEqual(await page.locator("#contact").inputValue(), "");
+  assert.deepEqual(wrong, []);
+  await end();
+});
+
+test("rows of the ribbon have names, all of them or the one under the pointer", async () => {
+  const few = await open(browser, pageOf("stack", logOf("stack", example("cube-stack"), "--steps", "3")));
+  const rows = await few.page.locator("#contact option").count(), names = few.page.locator(".ribbon-names span");
+  assert.ok(rows > 40);
+  assert.equal(await names.count(), rows);
+  await names.nth(rows - 1).scrollIntoViewIfNeeded();
+  await names.nth(rows - 1).click();
+  assert.deepEqual(few.wrong, []);
+  await few.close();
+  const { page, wrong, close: end } = await open(browser, pageOf("rows", many()));
+  const box = await page.locator("#ribbon").boundingBox(), label = page.locator(".ribbon-label");
+  const seen = [];
+  for (const part of [0.2, 0.5, 0.8]) {
+    await page.mouse.move(box.x + 0.6 * box.width, box.y + part * box.height);
+    seen.push(await label.textContent());
+    const at = await label.boundingBox();
+    assert.ok(at.y >= box.y - 1 && at.y + at.height <= box.y + box.height + 1, "the name is in sight");
+    assert.ok(Math.abs(at.y + at.height / 2 - (box.y + part * box.height)) < 8, "beside its row");
+  }
+  assert.equal(new Set(seen).size, 3);
+  assert.ok(seen.every((name) => /^table – box\d+ {2}s0/.test(name)), seen.join(", "));
   assert.deepEqual(wrong, []);
   await end();
 });

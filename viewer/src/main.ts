@@ -257,7 +257,8 @@ class Replay {
     const now = said !== null && said.step === this.run.step[this.frame];
     const sentences = now ? [said.text] : sample ? plainWords(this.run, sample)
       : contact < 0 ? ["Nothing comes near anything else in this run."] : ["Farther apart than the margin, so it is not listed."];
-    if (said && !now && sample && sample.mode !== OPEN) {
+    // of another step only what would change its mode: the forces of this one stand above
+    if (said && !now && sample && sample.mode !== OPEN && said.text.includes("; ")) {
       sentences.push(`The log explains step ${said.step}: ${said.text}`);
     }
     text.replaceChildren(...sentences.map((sentence) => {

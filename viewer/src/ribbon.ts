@@ -3,7 +3,9 @@ import { OPEN, type Run } from "./run";
 
 export const INSET = 7; // half the thumb of the time slider, which the time axis lines up with
 
-export const NAMED = 40; // rows that have names, if need be by scrolling; more are made to fit
+// Rows that have names, if need be by scrolling. Of more than that as many as may be are in sight, and only the row under
+// the pointer, else the chosen one, is named.
+export const NAMED = 120;
 
 // One row per contact along the time line, coloured by mode. Rows are in the order of the contacts' first touch; what
 // never touches comes last.
@@ -12,6 +14,8 @@ export class Ribbon {
   private readonly names = document.createElement("div");
   private readonly cursor = document.createElement("div");
   private readonly mark = document.createElement("div");
+  private readonly label = document.createElement("div"); // the name of one row, where rows are too low for theirs
+  private selected = -1;
   private rows: number[] = [];
   private rowHeight = 12;
   private shown = -1; // contact that was last brought into view
@@ -22,13 +26,15 @@ export class Ribbon {
     this.names.className = "ribbon-names";
     this.cursor.className = "ribbon-cursor";
     this.mark.className = "ribbon-mark";
+    this.label.className = "ribbon-label";
     const field = document.createElement("div");
     field.className = "ribbon-field";
     field.append(this.canvas, this.cursor);
     box.append(this.mark, this.names, field);
+    const rowAt = (event: PointerEvent) => Math.min(this.rows.length - 1,
+      Math.max(0, Math.floor((event.clientY - this.canvas.getBoundingClientRect().top) / this.rowHeight)));
     const pick = (event: PointerEvent) => {
-      const at = this.canvas.getBoundingClientRect();
-      const row = Math.min(this.rows.length - 1, Math.max(0, Math.floor((event.clientY - at.top) / this.rowHeight)));
+      const at = this.canvas.getBoundingClientRect(), row = rowAt(event);
       const part = (event.clientX - at.left - INSET) / Math.max(1, at.width - 2 * INSET);
       const t = this.time[0] + Math.min(1, Math.max(0, part)) * (this.time[1] - this.time[0]);
       if (this.rows.length > 0) {
@@ -37,6 +43,10 @@ export class Ribbon {
     };
     this.canvas.addEventListener("pointerdown", pick);
     this.canvas.addEventListener("pointermove", (event) => event.buttons & 1 && pick(event));
+    for (const part of [this.canvas, this.names]) {
+      part.addEventListener("pointermove", (event) => this.nameRow(rowAt(event)));
+      part.addEventListener("pointerleave", () => this.nameRow(this.rows.indexOf(this.selected)));
+    }
     this.names.addEventListener("pointerdown", (event) => {
       const row = Math.floor((event.clientY - this.names.getBoundingClientRect().top) / this.rowHeight);
       if (row >= 0 && row < this.rows.length) {
@@ -98,7 +108,8 @@ export class Ribbon {
       const note = document.createElement("span");
       note.className = "ribbon-note";
       note.textContent = `${this.rows.length} contacts`;
-      this.names.append(note);
+      this.names.append(note, this.label);
+      this.nameRow(this.rows.indexOf(this.selected));
       return;
     }
     for (const contact of this.rows) {
@@ -109,6 +120,17 @@ export class Ribbon {
       name.style.fontSize = `${Math.min(11, this.rowHeight - 2)}px`;
       this.names.append(name);
     }
+  }
+
+  // Writes the name of a row beside it, and where it is on the canvas as its tip; -1: of none.
+  private nameRow(row: number) {
+    const contact = this.rows[row];
+    const name = contact === undefined ? "" : `${this.run.contactName(contact)}  ${this.run.header.contacts[contact].feature}`;
+    this.canvas.title = name;
+    this.label.textContent = name;
+    this.label.style.visibility = name === "" ? "hidden" : "visible";
+    const low = this.box.scrollTop + 7, high = this.box.scrollTop + this.box.clientHeight - 7; // half its height inside
+    this.label.style.top = `${Math.max(low, Math.min(high, (row + 0.5) * this.rowHeight))}px`;
   }
 
   private x(t: number, width: number): number {
@@ -123,10 +145,12 @@ export class Ribbon {
     this.mark.style.visibility = row >= 0 ? "visible" : "hidden";
     this.mark.style.transform = `translateY(${row * this.rowHeight - 1}px)`;
     this.mark.style.height = `${this.rowHeight}px`;
+    this.selected = selected;
     if (selected !== this.shown) {
       this.shown = selected;
       const top = row * this.rowHeight, low = this.box.scrollTop, high = low + this.box.clientHeight;
       this.box.scrollTop = top < low ? top : top + this.rowHeight > high ? top + this.rowHeight - this.box.clientHeight : low;
+      this.nameRow(row);
     }
   }
 }
