@@ -101,6 +101,7 @@ struct perp_quasistatic {
     int *drift;        /* by tree: perp_dynamic_drift_kind */
     double *mass_scratch;
     double largest_mu; /* of any two shapes of the scene */
+    bool bounces;      /* some pair has restitution */
     double look;       /* m: up to here the last step may have left a gap that carries force */
     int contact_capacity, dof_capacity;
     perp_qs_block fixed, sized;

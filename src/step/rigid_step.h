@@ -39,7 +39,7 @@ typedef struct rigid_step {
 
     bool in_sizes; /* velocities in L / h whatever the inertia: proofs are measured in F and L */
     double speed;  /* m/s: the unit of velocities */
-    double gap;   /* what it makes of L in a step: 1 without inertia */
+    double gap;    /* what it makes of L in a step: 1 without inertia */
 
     perp_contact_qp qp; /* the system in the step's own units */
     double *hessian, *g, *lower, *upper, *target, *offset;
