@@ -15,11 +15,12 @@
  *
  *   a free body    angular velocity by the implicit midpoint rule on Euler's equations in the body's frame, which keeps
  *                  kinetic energy and the size of the angular momentum; the velocity of the centre of mass is kept
- *   a mechanism    M (v~ - v) + h c(q, (v + v~) / 2) = 0, then scaled so that the kinetic energy is what it was, and what
- *                  gravity owes it for the curved way that a straight step misses
+ *   a mechanism    M (v~ - v) + h c(q, (v + v~) / 2) = 0, then scaled so that the kinetic energy is what it was, and
+ * what gravity owes it for the curved way that a straight step misses
  *
- * so inertia alone never adds energy, and under gravity it does not creep. The alternative, Coriolis and gyroscopic forces at v, adds energy in every step
- * (a spinning box doubles it within 100 turns of h = 0.01); an implicit Euler rule takes energy instead.
+ * so inertia alone never adds energy, and under gravity it does not creep. The alternative, Coriolis and gyroscopic
+ * forces at v, adds energy in every step (a spinning box doubles it within 100 turns of h = 0.01); an implicit Euler
+ * rule takes energy instead.
  *
  * The normal row has phi / h beside the velocity, Stewart and Trinkle's stabilisation: h u_n is the linearised gap at
  * the step's end. With restitution e (Newton) a contact that approaches at u_n- < 0 and would close within the step has
@@ -42,7 +43,8 @@ typedef enum perp_dynamic_drift_kind {
 double perp_dynamic_mass_scale(const perp_quasistatic *qs);
 /* From the step problem in v+ to that in v+ - v~. */
 void perp_dynamic_start_from_drifted(perp_quasistatic *qs);
-/* m/s: what the normal row of contact i of the set has beside its velocity. qs->velocity has those of v_last. */
+/* m/s: what the normal row of contact i of the set has beside its velocity. Where something bounces, qs->velocity has
+ * the velocities of v_last at all contacts. */
 double perp_dynamic_shift(const perp_quasistatic *qs, int i);
 /* Anitescu and Potra's form in place of Stewart and Trinkle's; false where they are the same. */
 bool perp_dynamic_unstabilise(perp_quasistatic *qs);

@@ -38,7 +38,7 @@ void perp_dynamic_classify(perp_quasistatic *qs)
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
-        qs->drift[k] = kind_of(qs, k, qs->drift[k]);
+        qs->drift[k] = (int)kind_of(qs, k, qs->drift[k]);
     }
 }
 

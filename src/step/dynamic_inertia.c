@@ -64,11 +64,13 @@ void perp_dynamic_start_from_drifted(perp_quasistatic *qs)
 double perp_dynamic_shift(const perp_quasistatic *qs, int i)
 {
     const perp_contact *c = &qs->contacts->contacts[i];
-    const double approach = qs->velocity[(ptrdiff_t)qs->contacts->rows * i], stabilised = c->phi / qs->h;
-    if (c->restitution > 0.0 && approach < 0.0 && c->phi + qs->h * approach <= 0.0) {
-        return fmin(c->restitution * approach, stabilised);
+    const double stabilised = c->phi / qs->h;
+    if (!(c->restitution > 0.0)) {
+        return stabilised;
     }
-    return stabilised;
+    const double approach = qs->velocity[(ptrdiff_t)qs->contacts->rows * i];
+    const bool closes = approach < 0.0 && c->phi + qs->h * approach <= 0.0;
+    return closes ? fmin(c->restitution * approach, stabilised) : stabilised;
 }
 
 bool perp_dynamic_unstabilise(perp_quasistatic *qs)

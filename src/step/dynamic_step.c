@@ -14,9 +14,15 @@ perp_status perp_dynamic_rigid_step(perp_quasistatic *qs, rigid_method first, ri
         status = perp_rigid_try(qs, methods, &best, error);
         qs->info->fallbacks[PERP_FALLBACK_UNSTABILISED] += status == PERP_STATUS_OK && best.solved ? 1 : 0;
     }
-    if (status != PERP_STATUS_OK) {
-        return status;
+    if (status != PERP_STATUS_OK || best.solved) {
+        return status == PERP_STATUS_OK ? perp_rigid_finish(qs, error) : status;
     }
-    return best.solved ? perp_rigid_finish(qs, error)
-                       : perp_rigid_explain(qs, best.method, fmin(best.residual, 1e300), error);
+    rigid_step *s = qs->own;
+    s->in_sizes = true;
+    status = perp_rigid_begin(qs, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_rigid_explain(qs, best.method, fmin(best.residual, 1e300), error);
+    }
+    s->in_sizes = false;
+    return status;
 }

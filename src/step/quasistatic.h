@@ -101,6 +101,7 @@ struct perp_quasistatic {
     int *drift;        /* by tree: perp_dynamic_drift_kind */
     double *mass_scratch;
     double largest_mu; /* of any two shapes of the scene */
+    bool bounces;      /* some pair has restitution */
     double look;       /* m: up to here the last step may have left a gap that carries force */
     int contact_capacity, dof_capacity;
     perp_qs_block fixed, sized;
@@ -169,6 +170,9 @@ perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight,
 perp_status perp_qs_no_room(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
 perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error);
 perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error);
+/* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
+ * each other; OK where not. */
+perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error);
 /* A contact that carries `depth` of penetration: `code` is a string constant. */
 perp_status perp_qs_at_contact(const perp_quasistatic *qs, const char *code, const perp_contact *contact, double depth,
                                const char *advice, perp_error *error);

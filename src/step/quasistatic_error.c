@@ -267,3 +267,24 @@ perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, doub
     }
     return PERP_STATUS_NOT_CONVERGED;
 }
+
+perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error)
+{
+    static const double DEEP = 1e-6; /* of L: less is the command's own rounding */
+    const perp_contact_set *set = qs->contacts;
+    perp_contact_velocity(set, qs->v_gap, qs->velocity);
+    for (int i = 0, k = 0; i < set->count; i++) {
+        if (k < qs->system.contact_count && qs->set_index[k] == i) {
+            k++;
+            continue;
+        }
+        const double moved = qs->h * qs->velocity[(ptrdiff_t)set->rows * i], end = set->contacts[i].phi + moved;
+        if (moved < 0.0 && end < -DEEP * qs->length_unit) {
+            return perp_qs_at_contact(qs, "infeasible-command", &set->contacts[i], -end,
+                                      "both are commanded: springs give way, control: impedance on a rung that has it "
+                                      "(qs-qp, quasidynamic, dyn-ncp)",
+                                      error);
+        }
+    }
+    return PERP_STATUS_OK;
+}

@@ -209,7 +209,7 @@ static void fill_contacts(perp_quasistatic *qs)
     const perp_contact_set *set = qs->contacts;
     int count = 0, rows = 0, dofs = 0;
     ptrdiff_t entries = 0;
-    if (qs->law->inertia == PERP_QS_FULL) {
+    if (qs->law->inertia == PERP_QS_FULL && qs->bounces) {
         perp_contact_velocity(set, qs->v_last, qs->velocity);
     }
     qs->row_start[0] = qs->dof_start[0] = 0;

@@ -326,6 +326,9 @@ perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *s
     memcpy(qs->v_last, state->v, (size_t)model->nv * sizeof *qs->v_last);
     qs->h = h;
     qs->look = reach(qs, context);
+    if (qs->law->inertia == PERP_QS_FULL) { /* what falls gains this against what rises, and need not look again */
+        qs->look += (1.0 + qs->largest_mu) * 2.0 * h * h * perp_vec3_norm(model->scene->gravity);
+    }
     const perp_status status = advance_in_parts(qs, context, state->t, t_end, &total, error);
     if (status != PERP_STATUS_OK) {
         return status;

@@ -148,6 +148,16 @@ static double largest_friction(const perp_scene *scene)
     return largest;
 }
 
+static bool has_restitution(const perp_scene *scene)
+{
+    for (int i = 0; i < scene->pair_count; i++) {
+        if (scene->pairs[i].restitution > 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, const perp_qs_law *law,
                          const perp_allocator *allocator, perp_error *error)
 {
@@ -171,6 +181,7 @@ perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, cons
     lay_out_fixed(qs);
     find_free(qs);
     qs->largest_mu = largest_friction(qs->model->scene);
+    qs->bounces = has_restitution(qs->model->scene);
     perp_dynamic_classify(qs);
     return law->open(qs, error);
 }

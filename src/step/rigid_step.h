@@ -37,8 +37,9 @@ typedef struct rigid_step {
     perp_qs_block fixed, sized;
     int contact_capacity, dof_capacity;
 
-    double speed; /* m/s: the unit of velocities */
-    double gap;   /* what it makes of L in a step: 1 without inertia */
+    bool in_sizes; /* velocities in L / h whatever the inertia: proofs are measured in F and L */
+    double speed;  /* m/s: the unit of velocities */
+    double gap;    /* what it makes of L in a step: 1 without inertia */
 
     perp_contact_qp qp; /* the system in the step's own units */
     double *hessian, *g, *lower, *upper, *target, *offset;

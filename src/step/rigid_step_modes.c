@@ -312,7 +312,7 @@ static perp_status no_equilibrium(const perp_quasistatic *qs, perp_error *error)
     perp_fail(
         error, PERP_STATUS_INFEASIBLE,
         "no motion from t = %g s on is in equilibrium (all modes of the contacts were tried): it jams, at contact "
-        "`%s`; springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)",
+        "`%s`; springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic, dyn-ncp)",
         qs->t, evidence.contact);
     if (error) {
         error->code = "no-equilibrium";

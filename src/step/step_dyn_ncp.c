@@ -1,14 +1,16 @@
 /* Rung `dyn-ncp`: Song, Kumar and Pang's (10) with rigid contact: the step of dynamic.h with the quadratic friction
  * cone, solved as Coulomb's problem on the system of the step. With `cone: box` the cone is a polygon, and the problem
- * an LCP. */
+ * an LCP; so it is in the plane, where Lemke's method is the second one. */
 #include "step/dynamic.h"
 #include "step/step_rungs.h"
 
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
     const rigid_step *s = qs->own;
-    const rigid_method first = s->cone == PERP_CONE_QUADRATIC ? RIGID_FRICTION : RIGID_LCP;
-    return perp_dynamic_rigid_step(qs, first, RIGID_FIXED_POINT, error);
+    if (s->cone == PERP_CONE_BOX) {
+        return perp_dynamic_rigid_step(qs, RIGID_LCP, RIGID_FIXED_POINT, error);
+    }
+    return perp_dynamic_rigid_step(qs, RIGID_FRICTION, qs->model->planar ? RIGID_LCP : RIGID_FIXED_POINT, error);
 }
 
 static const perp_qs_law law = {

@@ -8,12 +8,18 @@ static perp_status open_law(perp_quasistatic *qs, perp_error *error)
     return perp_convex_step_open(qs, perp_convex_step_is_quadratic(qs), error);
 }
 
+static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
+{
+    const perp_status status = perp_qs_check_commands(qs, error);
+    return status == PERP_STATUS_OK ? perp_convex_step_solve(qs, error) : status;
+}
+
 static const perp_qs_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
     .inertia = PERP_QS_FULL,
     .open = open_law,
     .close = perp_convex_step_close,
-    .solve = perp_convex_step_solve,
+    .solve = solve_law,
     .accept = perp_convex_step_accept,
     .put = perp_convex_step_put,
     .take = perp_convex_step_take,
