@@ -10,7 +10,8 @@
  * to 1e-14; all of its time counts.
  *
  * It runs in a process of its own: some of its errors end the program, and nothing else bounds its time. There it first
- * solves a small problem, so that loading it does not count. */
+ * solves a small problem, so that loading it does not count. Times are processor times, the limit too: a
+ * busy machine takes nothing from it. */
 #ifndef PERP_BENCH_SICONOS_FRICTION_H
 #define PERP_BENCH_SICONOS_FRICTION_H
 
@@ -31,7 +32,7 @@ bool siconos_friction_available(void);
 typedef struct siconos_friction_request {
     siconos_friction_method method;
     double target;        /* of the residual */
-    double limit_seconds; /* of all repetitions; after a quarter more it is stopped */
+    double limit_seconds; /* of all repetitions; after a quarter and a tenth of a second more it is stopped */
     int repetitions;      /* of which the fastest counts; one where it takes long */
     double (*residual)(const perp_friction *problem, const double *r);
 } siconos_friction_request;
