@@ -131,7 +131,7 @@ static const cli_option options[] = {
     {"--joint", "NAME", "only this joint; again for more"},
     {"--most", "N", "show at most N contacts or joints: the largest forces, the farthest travel"},
     {"--step", "N", "the step that a scene shows; default: the last"},
-    {"--size", "WxH", "in pixels, 200 to 20000; W alone keeps the height that suits"},
+    {"--size", "WxH", "in pixels, at least 300x240; W alone: the height that suits"},
 };
 
 const cli_command cli_plot = {

@@ -6,8 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A few frames per pixel of a wide plot; extremes stand for the steps between. */
-enum { MOST_FRAMES = 1500, LEAST_SIZE = 200, MOST_SIZE = 20000, MARGIN = 14, WIDTH = 640, SHEET_WIDTH = 1000 };
+/* About a frame per pixel; extremes stand for the steps between. */
+enum {
+    MOST_FRAMES = 800,
+    LEAST_WIDTH = 300,
+    LEAST_HEIGHT = 240,
+    MOST_SIZE = 20000,
+    MARGIN = 14,
+    WIDTH = 640,
+    SHEET_WIDTH = 1000
+};
 
 static const struct {
     const char *name;
@@ -73,11 +81,11 @@ static perp_status read_step(plot *p, perp_log_reader *reader, perp_error *error
 
 static perp_status check_options(const perp_plot_options *options, perp_error *error)
 {
-    const int sizes[2] = {options->width, options->height};
+    const int sizes[2] = {options->width, options->height}, least[2] = {LEAST_WIDTH, LEAST_HEIGHT};
     for (int i = 0; i < 2; i++) {
-        if (sizes[i] != 0 && (sizes[i] < LEAST_SIZE || sizes[i] > MOST_SIZE)) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT, "a plot is %d to %d pixels wide and high, not %d",
-                             (int)LEAST_SIZE, (int)MOST_SIZE, sizes[i]);
+        if (sizes[i] != 0 && (sizes[i] < least[i] || sizes[i] > MOST_SIZE)) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "a plot is %d to %d pixels %s, not %d", least[i],
+                             (int)MOST_SIZE, i ? "high" : "wide", sizes[i]);
         }
     }
     return options->most < 0 || options->most > 500
@@ -88,12 +96,16 @@ static perp_status check_options(const perp_plot_options *options, perp_error *e
 
 static perp_status nothing_to_show(const plot *p, perp_error *error)
 {
-    return p->options->kind == PERP_PLOT_JOINTS
-               ? perp_fail(error, PERP_STATUS_BAD_INPUT, "the scene `%s` has no joint with one coordinate to plot",
-                           p->run->head->scene)
-               : perp_fail(error, PERP_STATUS_BAD_INPUT,
-                           "the run of `%s` lists no contact: nothing came within contacts.margin",
-                           p->run->head->scene);
+    const char *scene = p->run->head->scene;
+    if (p->options->kind == PERP_PLOT_JOINTS) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the scene `%s` has no joint with one coordinate to plot",
+                         scene);
+    }
+    if (p->run->row_count > 0) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "no contact of the run of `%s` carries force", scene);
+    }
+    return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                     "the run of `%s` lists no contact: nothing came within contacts.margin", scene);
 }
 
 static perp_status draw(plot *p, perp_error *error)

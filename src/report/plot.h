@@ -44,11 +44,16 @@ typedef struct plot_choice {
     char note[160]; /* what was left out; empty: nothing */
 } plot_choice;
 
-/* Of the contacts that the options name, or of all, those with the largest normal forces; `most` unless the options say
- * how many. */
-plot_choice perp_plot_choose_contacts(plot *p, int most);
+/* How many are chosen: `usual` unless the options say how many, and not more than there is room for. */
+typedef struct plot_count {
+    int usual, room;
+} plot_count;
+
+/* Of the contacts that the options name, or of all, those with the largest normal forces, and of equal ones those with
+ * the smallest gaps. `pressed`: one that never carries force counts only where it is named. */
+plot_choice perp_plot_choose_contacts(plot *p, plot_count count, bool pressed);
 /* Of the scalar joints likewise, those that travel farthest. */
-plot_choice perp_plot_choose_joints(plot *p, int most);
+plot_choice perp_plot_choose_joints(plot *p, plot_count count);
 /* "a b feature", as events have it. */
 void perp_plot_contact_name(const plot *p, int contact, char *text, size_t size);
 /* BAD_INPUT where the options name a contact or joint that the log does not have. */
@@ -92,6 +97,8 @@ typedef struct plot_stack {
     int first_mode; /* of the legend */
 } plot_stack;
 
+/* How many rows of a stack the box has room for, 1 at least; without a height any number. */
+int perp_plot_stack_room(plot *p, const plot_stack *stack, svg_box box);
 /* As a plot_part. */
 double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw);
 /* Swatches and names, wrapped at the width; returns their height. `first_mode`: the bands of this mode and those behind

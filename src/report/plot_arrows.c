@@ -4,11 +4,14 @@
 
 double perp_plot_force_scale(const plot *p, const plot_view *view)
 {
-    double most = 0.0;
+    double most = 0.0, count = 0.0;
     for (int i = 0; i < p->step.info.contact_count; i++) {
-        most = fmax(most, perp_vec3_norm(p->step.info.contacts[i].force_on_b));
+        const double force = perp_vec3_norm(p->step.info.contacts[i].force_on_b);
+        most = fmax(most, force);
+        count += force > 0.0 ? 1.0 : 0.0;
     }
-    return most > 0.0 && isfinite(most) ? 0.25 * fmin(view->area.width, view->area.height) / most : 0.0;
+    const double share = 0.25 * fmax(0.3, fmin(1.0, 6.0 / sqrt(count + 1.0))); /* many would hide what they stand on */
+    return most > 0.0 && isfinite(most) ? share * fmin(view->area.width, view->area.height) / most : 0.0;
 }
 
 /* A shaft and a head, on a white edge so that it is seen on any body. */
@@ -53,7 +56,7 @@ void perp_plot_arrows(plot *p, const plot_view *view)
 void perp_plot_scales(plot *p, const plot_view *view, double y)
 {
     const svg_font small = {.size = PLOT_SMALL, .fill = SVG_FAINT};
-    const double most = fmin(90.0, 0.22 * view->area.width), length = perp_plot_round_down(most / view->scale);
+    const double most = fmin(90.0, 0.15 * view->area.width), length = perp_plot_round_down(most / view->scale);
     const double newtons = perp_plot_force_scale(p, view);
     double x = view->area.x + 2.0, width = length * view->scale;
     char text[32], words[64];
@@ -70,7 +73,8 @@ void perp_plot_scales(plot *p, const plot_view *view, double y)
         arrow(p, x, y - 3.5, width, 0.0, SVG_INK);
         perp_plot_quantity(force, "N", text);
         snprintf(words, sizeof words, "%s, force on the second body", text);
-        if (x + width + 6.0 + perp_svg_width(words, PLOT_SMALL, false) > view->area.x + view->area.width) {
+        if (x + width + 6.0 + perp_svg_width(words, PLOT_SMALL, false) >
+            view->area.x + view->area.width - PLOT_CORNER) {
             snprintf(words, sizeof words, "%s", text);
         }
         perp_svg_text(&p->pen, x + width + 6.0, y, small, words);

@@ -83,15 +83,16 @@ static void take(plot_choice *choice, const candidate *kept, int count)
     }
 }
 
-static int how_many(const plot *p, int most)
+static int how_many(const plot *p, plot_count wanted)
 {
-    return p->options->most > 0 ? p->options->most : most;
+    const int most = p->options->most > 0 ? p->options->most : wanted.usual;
+    return most < wanted.room ? most : wanted.room;
 }
 
-plot_choice perp_plot_choose_contacts(plot *p, int most)
+plot_choice perp_plot_choose_contacts(plot *p, plot_count wanted, bool pressed)
 {
     plot_choice choice = {0};
-    most = how_many(p, most);
+    const int most = how_many(p, wanted);
     candidate *kept = PERP_ARENA_NEW(p->arena, candidate, (size_t)most + 1);
     choice.items = PERP_ARENA_NEW(p->arena, int, (size_t)most + 1);
     if (!kept || !choice.items) {
@@ -109,14 +110,16 @@ plot_choice perp_plot_choose_contacts(plot *p, int most)
             c.score = fmax(c.score, rows[k].fn_high);
             c.second = fmax(c.second, -rows[k].phi_low);
         }
+        if (pressed && c.score <= 0.0 && p->options->contact_count == 0) {
+            continue;
+        }
         eligible++;
         count = keep(kept, count, most, c);
     }
     take(&choice, kept, count);
     if (eligible > count) {
-        snprintf(choice.note, sizeof choice.note,
-                 "%d of %d contacts, those with the largest normal forces; %d left out", count, eligible,
-                 eligible - count);
+        snprintf(choice.note, sizeof choice.note, "%d of %d contacts, those with the %s; %d left out", count, eligible,
+                 p->largest > 0.0 ? "largest normal forces" : "smallest gaps", eligible - count);
     }
     return choice;
 }
@@ -131,10 +134,10 @@ static bool joint_is_named(const plot *p, int joint)
     return p->options->joint_count == 0;
 }
 
-plot_choice perp_plot_choose_joints(plot *p, int most)
+plot_choice perp_plot_choose_joints(plot *p, plot_count wanted)
 {
     plot_choice choice = {0};
-    most = how_many(p, most);
+    const int most = how_many(p, wanted);
     candidate *kept = PERP_ARENA_NEW(p->arena, candidate, (size_t)most + 1);
     choice.items = PERP_ARENA_NEW(p->arena, int, (size_t)most + 1);
     if (!kept || !choice.items) {

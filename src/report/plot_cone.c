@@ -2,9 +2,10 @@
  * newtons. In space: friction along t and o as a share of the most there is, inside the cone's cross-section. */
 #include "report/plot.h"
 
+#include <limits.h>
 #include <stdio.h>
 
-enum { CELL = 214, CELL_HEIGHT = 202, CELL_TITLE = 16, CELL_BOTTOM = 32, CELL_GAP = 12 };
+enum { CELL = 214, CELL_HEIGHT = 206, CELL_TITLE = 20, CELL_LEAST = 160, CELL_BOTTOM = 34, CELL_GAP = 12 };
 
 typedef struct cone_cell {
     svg_box area;
@@ -109,7 +110,7 @@ static void draw_axes(plot *p, const cone_cell *cell)
         const double x = perp_plot_place(&cell->x, cell->x.ticks[i]);
         perp_plot_label(&cell->x, cell->x.ticks[i], text);
         perp_svg_line(&p->pen, x, a.y, x, a.y + a.height, "stroke=\"" SVG_GRID "\"");
-        perp_svg_text(&p->pen, x, a.y + a.height + 13.0, small, text);
+        perp_svg_text(&p->pen, x, a.y + a.height + 15.0, small, text);
     }
     for (int i = 0; i < cell->y.tick_count; i++) {
         const double y = perp_plot_place(&cell->y, cell->y.ticks[i]);
@@ -118,12 +119,14 @@ static void draw_axes(plot *p, const cone_cell *cell)
         perp_svg_text(&p->pen, a.x - 5.0, y + 3.5, (svg_font){.size = PLOT_SMALL, .anchor = SVG_END, .fill = SVG_FAINT},
                       text);
     }
-    snprintf(text, sizeof text, cell->planar ? "friction force (%s)" : "along t, of \xc2\xb5 fn (1)", cell->x.unit);
-    perp_svg_text(&p->pen, a.x + 0.5 * a.width, a.y + a.height + 27.0,
+    snprintf(text, sizeof text, cell->planar ? "friction force (%s)" : "along t (\xc2\xb5 fn)", cell->x.unit);
+    perp_svg_text(&p->pen, a.x + 0.5 * a.width, a.y + a.height + 28.0,
                   (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE}, text);
-    snprintf(text, sizeof text, cell->planar ? "normal force (%s)" : "along o, of \xc2\xb5 fn (1)", cell->y.unit);
+    snprintf(text, sizeof text, cell->planar ? "normal force (%s)" : "along o (\xc2\xb5 fn)", cell->y.unit);
+    char fitted[64];
+    perp_svg_fit(text, PLOT_SMALL, a.height + 8.0, fitted, sizeof fitted);
     perp_svg_text(&p->pen, a.x - 9.0 - perp_plot_label_width(&cell->y, PLOT_SMALL), a.y + 0.5 * a.height,
-                  (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE, .upwards = true}, text);
+                  (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE, .upwards = true}, fitted);
 }
 
 static void set_axes(const plot *p, cone_cell *cell, int contact, svg_box box)
@@ -176,26 +179,31 @@ static void draw_cell(plot *p, int contact, svg_box box)
 double perp_plot_cone(plot *p, svg_box box, bool draw)
 {
     const plot_curve edge = {.name = "edge of the friction cone", .dash = "4 3", .colour = {.text = SVG_FAINT}};
-    const plot_choice choice = perp_plot_choose_contacts(p, p->in_sheet ? 4 : 6);
-    if (choice.count == 0 || (p->largest <= 0.0 && p->in_sheet)) {
+    const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
+    const double top = PLOT_HEAD + perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, false) + 2.0;
+    const double around = top + PLOT_NOTE;
+    const int fit = (int)fmax(1.0, floor((box.width + CELL_GAP) / (CELL + CELL_GAP)));
+    const int room = fit * (int)fmax(1.0, floor((box.height - around) / (CELL_LEAST + CELL_GAP)));
+    const plot_count wanted = {p->in_sheet ? 4 : 6, draw ? room : INT_MAX};
+    const plot_choice choice = perp_plot_choose_contacts(p, wanted, true);
+    if (choice.count == 0) {
         return 0.0;
     }
-    const int fit = (int)fmax(1.0, floor((box.width + CELL_GAP) / (CELL + CELL_GAP)));
     const int columns = fit < choice.count ? fit : choice.count, lines = (choice.count + columns - 1) / columns;
-    const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
-    const double top = PLOT_HEAD + perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, draw) + 2.0;
-    const double around = top + (choice.note[0] ? PLOT_NOTE : 0);
     if (!draw) {
         return around + lines * (CELL_HEIGHT + CELL_GAP);
     }
     const double height = (box.height - around) / lines - CELL_GAP;
     const double width = fmin(box.width / columns - CELL_GAP, fmax(CELL, height));
-    perp_plot_heading(p, box, "Forces in their friction cones; the dot is the end of the run");
+    perp_plot_heading(p, box, "Forces in their friction cones");
+    perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, true);
     for (int i = 0; i < choice.count; i++) {
         draw_cell(p, choice.items[i],
                   (svg_box){box.x + (i % columns) * (width + CELL_GAP),
                             box.y + top + (i / columns) * (height + CELL_GAP), width, height});
     }
-    perp_plot_note(p, box, box.y + box.height - 4.0, choice.note);
+    char note[240];
+    snprintf(note, sizeof note, "a large dot is the end of the run%s%s", choice.note[0] ? "; " : "", choice.note);
+    perp_plot_note(p, box, box.y + box.height - 4.0, note);
     return box.height;
 }

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FOOT = 48, MOST_LABELS = 14, LABEL_ROOM = 320, LINES = 10 };
+enum { MOST_LABELS = 14, LABEL_ROOM = 320, LINES = 10 };
 
 typedef struct scene_link {
     perp_vec3 from, to; /* world */
@@ -418,23 +418,29 @@ static void draw_names(plot *p, const scene_picture *picture)
     }
 }
 
+/* The modes below the scales, where the axes are beside them. */
+static double draw_modes(plot *p, svg_box box, double y, bool draw)
+{
+    return perp_plot_legend(p, (svg_box){box.x, y, box.width - PLOT_CORNER, 0.0}, NULL, 0, PERP_CONTACT_OPEN, draw);
+}
+
 double perp_plot_scene(plot *p, svg_box box, bool draw)
 {
+    const double foot = fmax(48.0, 23.0 + draw_modes(p, box, 0.0, false));
     if (!draw) {
-        return PLOT_HEAD + FOOT + ceil((p->in_sheet ? 0.66 : 0.75) * box.width);
+        return PLOT_HEAD + foot + ceil((p->in_sheet ? 0.66 : 0.75) * box.width);
     }
     const replay_run *run = p->run;
     scene_picture picture = {.view = directions(run->head->planar)};
-    char words[400], name[400];
-    picture.view.area = (svg_box){box.x, box.y + PLOT_HEAD, box.width, fmax(60.0, box.height - PLOT_HEAD - FOOT)};
+    char words[400];
+    picture.view.area = (svg_box){box.x, box.y + PLOT_HEAD, box.width, fmax(60.0, box.height - PLOT_HEAD - foot)};
     if (!build_links(p, &picture) || (!run->head->planar && !build_solids(p, &picture))) {
         return 0.0;
     }
     aim(p, &picture);
     snprintf(words, sizeof words, "%s%sat t = %.6g s (step %d)", p->in_sheet ? "" : run->head->scene,
              p->in_sheet ? "The scene " : ", ", p->step.t, p->step.step);
-    perp_svg_fit(words, 1.12 * PLOT_TITLE, box.width, name, sizeof name);
-    perp_plot_heading(p, box, name);
+    perp_plot_heading(p, box, words);
     if (run->head->planar) {
         perp_flat_draw(p, &picture.view);
     } else {
@@ -447,7 +453,7 @@ double perp_plot_scene(plot *p, svg_box box, bool draw)
     }
     const double bottom = picture.view.area.y + picture.view.area.height;
     perp_plot_scales(p, &picture.view, bottom + 18.0);
-    perp_plot_legend(p, (svg_box){box.x, bottom + 23.0, box.width - 80.0, 0.0}, NULL, 0, PERP_CONTACT_OPEN, true);
+    draw_modes(p, box, bottom + 23.0, true);
     draw_axes(p, &picture.view);
     return box.height;
 }

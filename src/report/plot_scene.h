@@ -33,6 +33,8 @@ typedef struct solid {
     double low[2], high[2]; /* px: the box around what is seen of it */
 } solid;
 
+enum { PLOT_CORNER = 76 }; /* px below the picture, at its right: where the axes of the world are drawn */
+
 typedef struct plot_view {
     perp_vec3 right, up, toward; /* of the page; `toward` the one who looks */
     double scale;                /* px per m */
@@ -66,7 +68,8 @@ void perp_flat_middle(const plot *p, const plot_view *view, int body, plot_range
 void perp_flat_draw(plot *p, const plot_view *view);
 
 /* Arrows of the forces on the second body of each contact, and below the picture the scales of metres and newtons. */
-/* px per N: the largest force of the step is a quarter of the picture long; 0: there is none. */
+/* px per N: the largest force of the step is a quarter of the picture long, less where there are many; 0: there is
+ * none. */
 double perp_plot_force_scale(const plot *p, const plot_view *view);
 void perp_plot_arrows(plot *p, const plot_view *view);
 void perp_plot_scales(plot *p, const plot_view *view, double y);

@@ -51,13 +51,6 @@ static double highest_tangential(const replay_row *row, double friction)
     (void)friction;
     return row->ft_high;
 }
-static double zero(const replay_row *row, double friction)
-{
-    (void)row;
-    (void)friction;
-    return 0.0;
-}
-
 /* Which rows count: those of a frame itself, those of a step (the initial state has gaps and no forces yet), or also
  * those that are there for their extremes alone. */
 typedef enum row_choice { AT_FRAMES, AT_STEPS, WITH_EXTREMES } row_choice;
@@ -89,14 +82,16 @@ static const char *contact_title(plot *p, int contact)
     char text[400], friction[40];
     perp_plot_contact_name(p, contact, text, sizeof text - sizeof friction);
     const size_t length = strlen(text);
-    snprintf(text + length, sizeof text - length, "  (\xc2\xb5 = %g)", p->run->contacts[contact].friction);
+    snprintf(text + length, sizeof text - length, " (\xc2\xb5 = %g)", p->run->contacts[contact].friction);
     return perp_arena_text(p->arena, text, strlen(text));
 }
 
-static double draw_contacts(plot *p, plot_stack *stack, void (*fill)(plot *p, int contact, plot_row *row), svg_box box,
-                            bool draw)
+static double draw_contacts(plot *p, plot_stack stack, void (*fill)(plot *p, int contact, plot_row *row), bool pressed,
+                            svg_box box, bool draw)
 {
-    const plot_choice choice = perp_plot_choose_contacts(p, p->in_sheet ? 3 : 6);
+    stack.first_mode = PERP_CONTACT_STICK;
+    const plot_count wanted = {p->in_sheet ? 3 : 6, perp_plot_stack_room(p, &stack, box)};
+    const plot_choice choice = perp_plot_choose_contacts(p, wanted, pressed);
     plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
     if (!rows) {
         p->out_of_memory = true;
@@ -108,11 +103,10 @@ static double draw_contacts(plot *p, plot_stack *stack, void (*fill)(plot *p, in
         rows[i] = (plot_row){.contact = choice.items[i], .title = contact_title(p, choice.items[i]), .with_zero = true};
         fill(p, choice.items[i], &rows[i]);
     }
-    stack->row_count = choice.count;
-    stack->rows = rows;
-    stack->note = choice.note;
-    stack->first_mode = PERP_CONTACT_STICK;
-    return p->out_of_memory ? 0.0 : perp_plot_stack(p, stack, box, draw);
+    stack.row_count = choice.count;
+    stack.rows = rows;
+    stack.note = choice.note;
+    return p->out_of_memory ? 0.0 : perp_plot_stack(p, &stack, box, draw);
 }
 
 /* ---- gaps and forces -----------------------------------------------------------------------------------------------
@@ -131,8 +125,8 @@ static void fill_gap(plot *p, int contact, plot_row *row)
 double perp_plot_gaps(plot *p, svg_box box, bool draw)
 {
     const plot_curve legend[] = {{.name = "gap", .colour = perp_palette_series(0)}};
-    plot_stack stack = {.title = "Gaps", .legend = legend, .legend_count = 1};
-    return draw_contacts(p, &stack, fill_gap, box, draw);
+    const plot_stack stack = {.title = "Gaps", .legend = legend, .legend_count = 1};
+    return draw_contacts(p, stack, fill_gap, false, box, draw);
 }
 
 static void fill_force(plot *p, int contact, plot_row *row)
@@ -147,7 +141,7 @@ static void fill_force(plot *p, int contact, plot_row *row)
     row->curves[2] =
         (plot_curve){.colour = perp_palette_series(1), .y = numbers_of(p, contact, tangential_of, AT_STEPS)};
     add_extremes(p, &row->curves[0], contact, lowest_normal, highest_normal);
-    add_extremes(p, &row->curves[2], contact, zero, highest_tangential);
+    add_extremes(p, &row->curves[2], contact, tangential_of, highest_tangential);
 }
 
 double perp_plot_forces(plot *p, svg_box box, bool draw)
@@ -156,8 +150,8 @@ double perp_plot_forces(plot *p, svg_box box, bool draw)
         {.name = "normal force", .colour = perp_palette_series(0)},
         {.name = "friction force", .colour = perp_palette_series(1)},
         {.name = "most friction, \xc2\xb5 times normal", .colour = perp_palette_series(3), .dash = "4 3"}};
-    plot_stack stack = {.title = "Contact forces", .legend = legend, .legend_count = 3};
-    return p->largest > 0.0 || !p->in_sheet ? draw_contacts(p, &stack, fill_force, box, draw) : 0.0;
+    const plot_stack stack = {.title = "Contact forces", .legend = legend, .legend_count = 3};
+    return draw_contacts(p, stack, fill_force, true, box, draw);
 }
 
 /* ---- joints --------------------------------------------------------------------------------------------------------
@@ -191,7 +185,9 @@ double perp_plot_joints(plot *p, svg_box box, bool draw)
 {
     const plot_curve legend[] = {{.name = "actual", .colour = perp_palette_series(0)},
                                  {.name = "command", .colour = perp_palette_series(1), .dash = "4 3"}};
-    const plot_choice choice = perp_plot_choose_joints(p, p->in_sheet ? 4 : 8);
+    plot_stack stack = {.title = "Joints", .legend = legend, .legend_count = 2, .first_mode = PLOT_NO_MODES};
+    const plot_count wanted = {p->in_sheet ? 4 : 8, perp_plot_stack_room(p, &stack, box)};
+    const plot_choice choice = perp_plot_choose_joints(p, wanted);
     plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
     if (!rows) {
         p->out_of_memory = true;
@@ -202,13 +198,9 @@ double perp_plot_joints(plot *p, svg_box box, bool draw)
     for (int i = 0; i < choice.count && draw; i++) {
         fill_joint(p, choice.items[i], &rows[i]);
     }
-    const plot_stack stack = {.title = "Joints",
-                              .note = choice.note,
-                              .row_count = choice.count,
-                              .rows = rows,
-                              .legend = legend,
-                              .legend_count = 2,
-                              .first_mode = PLOT_NO_MODES};
+    stack.note = choice.note;
+    stack.row_count = choice.count;
+    stack.rows = rows;
     return p->out_of_memory ? 0.0 : perp_plot_stack(p, &stack, box, draw);
 }
 

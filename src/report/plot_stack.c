@@ -1,9 +1,10 @@
 #include "report/plot.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ROW_TITLE = 14, ROW_HEIGHT = 92, ROW_GAP = 10, LEGEND_LINE = 16 };
+enum { ROW_TITLE = 14, ROW_HEIGHT = 92, ROW_LEAST = 48, ROW_GAP = 10, LEGEND_LINE = 16 };
 
 /* ---- legend --------------------------------------------------------------------------------------------------------
  */
@@ -64,7 +65,9 @@ void perp_plot_note(plot *p, svg_box box, double y, const char *note)
 
 void perp_plot_heading(plot *p, svg_box box, const char *title)
 {
-    perp_svg_text(&p->pen, box.x, box.y + 13.0, (svg_font){.size = PLOT_TITLE, .bold = true}, title);
+    char fitted[400];
+    perp_svg_fit(title, 1.12 * PLOT_TITLE, box.width, fitted, sizeof fitted); /* bold is that much wider */
+    perp_svg_text(&p->pen, box.x, box.y + 13.0, (svg_font){.size = PLOT_TITLE, .bold = true}, fitted);
 }
 
 /* ---- time -----------------------------------------------------------------------------------------------------------
@@ -262,18 +265,39 @@ static void draw_row(plot *p, const plot_row *row, const plot_axis *time, const 
     if (row->title) {
         char fitted[256];
         perp_svg_fit(row->title, PLOT_SMALL, area.width, fitted, sizeof fitted);
-        perp_svg_text(&p->pen, area.x, area.y - 4.0, (svg_font){.size = PLOT_SMALL}, fitted);
+        perp_svg_text(&p->pen, area.x, area.y - 5.0, (svg_font){.size = PLOT_SMALL}, fitted);
     }
 }
 
 /* ---- the stack ------------------------------------------------------------------------------------------------------
  */
 
+/* The note, and what is drawn of a long run. */
+static void describe_decimation(const plot *p, const char *note, char *text, size_t size)
+{
+    if (p->run->stride > 1) {
+        snprintf(text, size, "%s%sone step of %d is drawn, extremes of the others are shaded", note,
+                 note[0] ? "; " : "", p->run->stride);
+    } else {
+        snprintf(text, size, "%s", note);
+    }
+}
+
+int perp_plot_stack_room(plot *p, const plot_stack *stack, svg_box box)
+{
+    const double legend = perp_plot_legend(p, (svg_box){.width = box.width}, stack->legend, stack->legend_count,
+                                           stack->first_mode, false);
+    const double room = box.height - PLOT_HEAD - legend - PLOT_TIME_AXIS - PLOT_NOTE;
+    return box.height > 0.0 ? (int)fmax(1.0, floor((room + ROW_GAP) / (ROW_TITLE + ROW_LEAST + ROW_GAP))) : INT_MAX;
+}
+
 double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw)
 {
     const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
+    char note[256];
+    describe_decimation(p, stack->note, note, sizeof note);
     const double legend = perp_plot_legend(p, words, stack->legend, stack->legend_count, stack->first_mode, draw);
-    const double around = PLOT_HEAD + legend + PLOT_TIME_AXIS + (stack->note[0] ? PLOT_NOTE : 0);
+    const double around = PLOT_HEAD + legend + PLOT_TIME_AXIS + (note[0] ? PLOT_NOTE : 0);
     if (!draw) {
         return around + stack->row_count * (ROW_TITLE + ROW_HEIGHT) + (stack->row_count - 1) * ROW_GAP;
     }
@@ -300,6 +324,6 @@ double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw)
     }
     const double bottom = axes[stack->row_count - 1].from;
     perp_plot_time_axis(p, &time, bottom);
-    perp_plot_note(p, box, bottom + PLOT_TIME_AXIS + 10.0, stack->note);
+    perp_plot_note(p, box, bottom + PLOT_TIME_AXIS + 10.0, note);
     return box.height;
 }
