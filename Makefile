@@ -1,6 +1,6 @@
 # The front door. CMakePresets.json says how each configuration is built; this file only strings the steps together.
 .DEFAULT_GOAL := help
-.PHONY: help build demo test qualify kills bench deps lint fuzz format install clean
+.PHONY: help build demo gallery pictures test qualify kills bench deps lint fuzz format install clean
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
@@ -29,8 +29,18 @@ build: ## the command build/bin/perp, the library build/lib/libperp.{a,so}, the 
 	@cmake --build --preset release --target perp_cli perp_static perp_shared examples/all -- -j$(JOBS)
 	@echo 'build/bin/perp is ready: try  build/bin/perp --help'
 
-demo: build ## build, then run the examples and say what they show
+demo: build ## build, then run the examples and say what they show; ends with a page to open
+	@tools/deps.sh gallery
 	@tools/demo.sh
+	@$(MAKE) gallery
+
+gallery: build ## run every example: out/gallery/index.html has pictures, numbers, replays and plots
+	@tools/deps.sh gallery
+	@python3 tools/gallery.py --jobs $(JOBS)
+
+pictures: build ## make the pictures of README.md and docs anew, from the examples
+	@tools/deps.sh gallery
+	@tools/pictures.sh build/bin/perp
 
 test: ## everything that must hold: unit tests, peers, sanitizers, 60 s of fuzzing, install, repeatability
 	@tools/deps.sh build test

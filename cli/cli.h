@@ -149,7 +149,7 @@ bool cli_can_view(void);
 /* Writes the replay of logs to `path`; EXIT_DONE, or the code of the failure that was printed. */
 int cli_write_page(perp_log_reader *const *readers, int count, const char *path);
 
-extern const cli_command cli_export, cli_diff, cli_view;
+extern const cli_command cli_export, cli_diff, cli_view, cli_plot;
 extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
 
 #endif

@@ -35,8 +35,13 @@ static int run(const cli_arguments *arguments)
         printf(" %s", perp_convex_method_name(i));
     }
     printf("\" -- \"$current\"); return ;;\n"
+           "    --what) mapfile -t COMPREPLY < <(compgen -W \"");
+    for (int i = 0; i < PERP_PLOT_COUNT; i++) {
+        printf("%s%s", i ? " " : "", perp_plot_kind_name((perp_plot_kind)i));
+    }
+    printf("\" -- \"$current\"); return ;;\n"
            "    --csv) mapfile -t COMPREPLY < <(compgen -d -- \"$current\"); return ;;\n"
-           "    --set|--h|--until|--steps|--tol) return ;;\n"
+           "    --set|--h|--until|--steps|--tol|--contact|--joint|--most|--step|--size) return ;;\n"
            "    esac\n"
            "    case ${COMP_WORDS[1]} in\n"
            "    completion) mapfile -t COMPREPLY < <(compgen -W \"bash --help\" -- \"$current\"); return ;;\n");

@@ -33,4 +33,4 @@ SCENE
 
 say "Joint angles that put the hand straight above the cube:"
 show "${perp%/*}/examples/inverse-kinematics" examples/arm-reach/scene.yaml 0.5 0 0.1084
-say "Next: $perp run --help, docs/scene-keys.md, examples/"
+say "Next: $perp run --help, docs/scene-keys.md, examples/; all examples as pictures:"

@@ -2,7 +2,7 @@
 # Installs what is missing, and only that, from Debian's own packages. The solvers that tests and benchmarks compare
 # with are Python packages (tests/peers/requirements.txt), which go into build/python and nowhere else.
 #
-#   tools/deps.sh GROUP...          groups: build test bench lint
+#   tools/deps.sh GROUP...          groups: build gallery test bench lint
 #   tools/deps.sh --list GROUP...   prints the packages of the groups, installs nothing
 #
 # When everything is there it makes no call to apt or pip and no use of the network. Without root and without sudo it
@@ -142,6 +142,7 @@ packages="" tools="" python=false
 for group in "$@"; do
     case $group in
     build) packages="$packages $BUILD" tools="$tools $BUILD_TOOLS" ;;
+    gallery) packages="$packages python3" tools="$tools cmd:python3" ;;
     test) packages="$packages $TEST" tools="$tools $TEST_TOOLS" python=true ;;
     bench) packages="$packages $BENCH" tools="$tools $BENCH_TOOLS" python=true ;;
     lint) packages="$packages $LINT" tools="$tools $LINT_TOOLS" ;;

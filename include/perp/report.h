@@ -1,7 +1,8 @@
-/* perp/report.h - what people look at, made from run logs: the replay.
+/* perp/report.h - what people look at, made from run logs: the replay, and plots.
  *
  * A replay is one HTML file that opens from disk, with no server and no request to anywhere: the motion, the forces in
  * their friction cones, the modes of the contacts along time, plots, and why a contact holds or slips. docs/replay.md.
+ * A plot is one SVG picture, for a paper or a page. docs/plots.md.
  */
 #ifndef PERP_REPORT_H
 #define PERP_REPORT_H
@@ -34,6 +35,47 @@ enum { PERP_REPLAY_MOST_LOGS = 9 };
  * planar and spatial logs together), IO, OUT_OF_MEMORY, UNAVAILABLE. */
 PERP_API perp_status perp_replay_write(perp_log_reader *const *readers, int count, const perp_replay_options *options,
                                        const char *path, perp_error *error);
+
+/* ---- plots ------------------------------------------------------------------------------------------------------ */
+
+typedef enum perp_plot_kind {
+    PERP_PLOT_SHEET,     /* all of the others that the run has something for */
+    PERP_PLOT_GAPS,      /* m over time, the contact's modes behind it */
+    PERP_PLOT_FORCES,    /* N over time: normal, friction, and the most friction there is */
+    PERP_PLOT_CONE,      /* the path of a contact's force inside its friction cone */
+    PERP_PLOT_MODES,     /* one row per contact along time, coloured by mode */
+    PERP_PLOT_JOINTS,    /* m or rad over time: actual and command */
+    PERP_PLOT_RESIDUALS, /* over time, with the tolerance; a log axis */
+    PERP_PLOT_SCENE,     /* the bodies and forces at one step: flat, or seen from above at an angle */
+    PERP_PLOT_COUNT
+} perp_plot_kind;
+
+/* "sheet", "gaps", ...; a string constant. */
+PERP_API const char *perp_plot_kind_name(perp_plot_kind kind);
+
+typedef struct perp_plot_options {
+    const perp_allocator *allocator; /* NULL: malloc */
+    perp_plot_kind kind;
+    int width, height; /* px; 0: what suits the content. The height of a sheet always follows from its content. */
+    int most;          /* contacts or joints that are shown, those with the largest forces or travel; 0: a few */
+    int contact_count; /* 0: all may be shown; else only these: "a b feature", or bodies "a b", or one body "a" */
+    const char *const *contacts;
+    int joint_count; /* likewise by name */
+    const char *const *joints;
+    int step; /* that PERP_PLOT_SCENE shows; -1: the last */
+} perp_plot_options;
+
+/* A sheet, in the size that suits it. */
+PERP_API perp_plot_options perp_plot_options_default(void);
+
+/* The picture as text, zero-terminated, the caller's (perp_text_free). The same log and options give the same bytes. Of
+ * long runs the extremes are kept, as in a replay. `options` NULL: the default ones. BAD_INPUT: what a reader says, a
+ * contact, joint or step that the log does not have, a size that nothing fits in, nothing to show; OUT_OF_MEMORY. */
+PERP_API perp_status perp_plot_text(perp_log_reader *reader, const perp_plot_options *options, char **text,
+                                    perp_error *error);
+/* The same into a file, which appears under its name when it is whole. Also IO. */
+PERP_API perp_status perp_plot_write(perp_log_reader *reader, const perp_plot_options *options, const char *path,
+                                     perp_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* A step as foxglove.SceneUpdate (docs.foxglove.dev, message schemas): one entity per body with its shapes, one for the
  * contacts with their forces. Everything is in every message, in the frame "world", so that any time can be shown. */
 #include "log/format.h"
+#include "trace/palette.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,10 +15,12 @@ static const color palette[] = {{0.34, 0.71, 0.91, 0.8}, {0.90, 0.62, 0.00, 0.8}
                                 {0.94, 0.89, 0.26, 0.8}, {0.00, 0.45, 0.70, 0.8}, {0.84, 0.37, 0.00, 0.8},
                                 {0.80, 0.47, 0.65, 0.8}};
 static const color grey = {0.6, 0.6, 0.6, 0.6};
-static const color mode_colors[] = {[PERP_CONTACT_OPEN] = {0.6, 0.6, 0.6, 1.0},
-                                    [PERP_CONTACT_STICK] = {0.00, 0.62, 0.45, 1.0},
-                                    [PERP_CONTACT_LIMIT] = {0.94, 0.89, 0.26, 1.0},
-                                    [PERP_CONTACT_SLIDE] = {0.84, 0.37, 0.00, 1.0}};
+
+static color mode_color(perp_contact_mode mode)
+{
+    const palette_colour c = perp_palette_mode(mode);
+    return (color){c.rgb[0], c.rgb[1], c.rgb[2], 1.0};
+}
 
 /* What an entity is put together of, and how large things are. */
 typedef struct painter {
@@ -289,7 +292,7 @@ static void arrow(painter *p, const perp_contact_record *record, double length)
         text(p, keys[i]);
         perp_bytes_real(p->row, values[i]);
     }
-    paint(p, mode_colors[record->mode]);
+    paint(p, mode_color(record->mode));
     text(p, "}");
     p->separator = ",";
 }
@@ -314,7 +317,7 @@ static void contacts_entity(painter *p, double t, const perp_step_info *info)
     p->separator = "";
     for (int i = 0; i < info->contact_count; i++) {
         const perp_pose at = {perp_quat_identity(), perp_contact_midpoint(&info->contacts[i].contact)};
-        solid(p, at, perp_vec3_make(dot, dot, dot), mode_colors[info->contacts[i].mode], false);
+        solid(p, at, perp_vec3_make(dot, dot, dot), mode_color(info->contacts[i].mode), false);
     }
     text(p, "],\"cylinders\":[],\"lines\":[],\"triangles\":[],\"texts\":[],\"models\":[]}");
 }

@@ -365,3 +365,34 @@ perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_option
     }
     return sort_rows(arena, run) ? PERP_STATUS_OK : no_memory(error);
 }
+
+perp_status perp_replay_load(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
+                             replay_run *run, perp_error *error)
+{
+    *run = (replay_run){.head = perp_log_reader_head(reader), .end = perp_log_reader_end(reader)};
+    if (run->head->file_count > 0) {
+        perp_diagnostics *diagnostics = PERP_ARENA_NEW(arena, perp_diagnostics, 1);
+        if (!diagnostics) {
+            return no_memory(error);
+        }
+        const perp_status status = perp_log_load_scene(reader, &run->scene, diagnostics);
+        if (status != PERP_STATUS_OK) {
+            perp_diagnostics_first_error(diagnostics, status, error);
+            return status;
+        }
+    }
+    return perp_replay_gather(reader, options, arena, run, error);
+}
+
+void perp_replay_unload(replay_run *run)
+{
+    perp_scene_free(run->scene);
+    run->scene = NULL;
+}
+
+perp_cone perp_replay_cone(const replay_run *run)
+{
+    const perp_rung *rung = perp_rung_find(run->head->model);
+    const perp_cone cone = run->scene ? run->scene->run.cone : PERP_CONE_UNSET;
+    return cone == PERP_CONE_UNSET && rung ? rung->own_cone : cone;
+}

@@ -50,8 +50,8 @@ typedef struct replay_run {
     const perp_log_head *head;
     const perp_log_end *end;
     perp_log_extent extent;
-    const perp_scene *scene; /* NULL: the log has none */
-    double t0;               /* step k ends at t0 + k h */
+    perp_scene *scene; /* NULL: the log has none */
+    double t0;         /* step k ends at t0 + k h */
     int stride;
     int frame_count, row_count, contact_count, event_count, why_count;
     int events_left_out;
@@ -69,6 +69,12 @@ typedef struct replay_run {
     const perp_joint **joint_scene;       /* of the scene; NULL: not known */
 } replay_run;
 
+/* Loads the scene of a log and gathers its run; everything but the scene is the arena's. To be unloaded either way. */
+perp_status perp_replay_load(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
+                             replay_run *run, perp_error *error);
+void perp_replay_unload(replay_run *run);
+/* The friction cone that the run was made with; UNSET: it has none. */
+perp_cone perp_replay_cone(const replay_run *run);
 /* Fills `run`, whose head, end and scene are set, from the reader; everything is the arena's. */
 perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
                                replay_run *run, perp_error *error);

@@ -263,11 +263,8 @@ static void put_model(json_maker *m, const replay_run *run)
                                         [PERP_CONE_QUADRATIC] = "quadratic",
                                         [PERP_CONE_RAYS] = "rays",
                                         [PERP_CONE_BOX] = "box"};
-    const perp_rung *rung = perp_rung_find(run->head->model);
-    perp_cone cone = run->scene ? run->scene->run.cone : PERP_CONE_UNSET;
-    cone = cone == PERP_CONE_UNSET && rung ? rung->own_cone : cone;
     perp_json_put(m, "model", json_string(run->head->model));
-    perp_json_put(m, "cone", json_string(cones[cone]));
+    perp_json_put(m, "cone", json_string(cones[perp_replay_cone(run)]));
     perp_json_put(m, "rays", json_integer(run->scene ? run->scene->run.rays : 4));
     perp_json_put(m, "h", perp_json_real(run->head->h));
     perp_json_put(m, "t0", perp_json_real(run->t0));

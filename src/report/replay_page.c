@@ -1,10 +1,11 @@
 #include "report/replay_header.h"
 #include "report/replay_template.h"
+#include "report/save.h"
 #include "trace/json_maker.h"
-#include "trace/output_file.h"
 
 #include <perp/report.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -80,26 +81,13 @@ static perp_status add_run(perp_log_reader *reader, const perp_replay_options *o
 {
     perp_arena arena;
     perp_arena_init(&arena, options->allocator);
-    perp_scene *scene = NULL;
-    perp_diagnostics *diagnostics = calloc(1, sizeof *diagnostics);
-    perp_status status = diagnostics ? PERP_STATUS_OK : no_memory(error);
-    replay_run run = {.head = perp_log_reader_head(reader), .end = perp_log_reader_end(reader)};
-    if (status == PERP_STATUS_OK && run.head->file_count > 0) {
-        status = perp_log_load_scene(reader, &scene, diagnostics);
-        if (status != PERP_STATUS_OK) {
-            perp_diagnostics_first_error(diagnostics, status, error);
-        }
-    }
-    free(diagnostics);
-    run.scene = scene;
-    if (status == PERP_STATUS_OK) {
-        status = perp_replay_gather(reader, options, &arena, &run, error);
-    }
+    replay_run run = {0};
+    perp_status status = perp_replay_load(reader, options, &arena, &run, error);
     if (status == PERP_STATUS_OK) {
         *headers = perp_json_appended(*headers, perp_replay_header(&run, &arena, columns));
         status = *headers ? PERP_STATUS_OK : no_memory(error);
     }
-    perp_scene_free(scene);
+    perp_replay_unload(&run);
     perp_arena_clear(&arena);
     return status;
 }
@@ -120,29 +108,6 @@ static perp_status make_page(const json_t *headers, const replay_bytes *columns,
     free(text);
     perp_replay_bytes_free(&packed);
     return status != PERP_STATUS_OK ? status : good ? PERP_STATUS_OK : no_memory(error);
-}
-
-static perp_status write_page(const replay_bytes *page, const char *path, perp_error *error)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    const size_t length = slash == path ? 1 : slash ? (size_t)(slash - path) : 1;
-    char *folder = malloc(length + 1);
-    if (!folder) {
-        return no_memory(error);
-    }
-    memcpy(folder, slash ? path : ".", length);
-    folder[length] = '\0';
-    output_file file = {0};
-    perp_status status = perp_output_open(&file, folder, name, error);
-    if (status == PERP_STATUS_OK) {
-        fwrite(page->bytes, 1, page->size, file.stream); /* a failure is kept by the stream and said by the next call */
-        status = perp_output_finish(&file, error);
-    }
-    status = status == PERP_STATUS_OK ? perp_output_publish(&file, error) : status;
-    perp_output_discard(&file);
-    free(folder);
-    return status;
 }
 
 perp_status perp_replay_write(perp_log_reader *const *readers, int count, const perp_replay_options *options,
@@ -174,7 +139,7 @@ perp_status perp_replay_write(perp_log_reader *const *readers, int count, const 
         status = make_page(headers, &columns, &page, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = write_page(&page, path, error);
+        status = perp_report_save(&page, path, error);
     }
     json_decref(headers);
     perp_replay_bytes_free(&columns);

@@ -2,11 +2,15 @@
 import math
 import re
 import subprocess
+import sys
 
 import pytest
 
 import forward_kinematics as fk
 from conftest import PERP, ROOT
+
+sys.path.append(str(ROOT / "tools"))
+import example_numbers  # noqa: E402  (the gallery reads the same tables)
 
 EXAMPLES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/scene.yaml"))
 
@@ -23,10 +27,46 @@ def test_example_is_sound_and_documented(perp, name):
     assert "Expected" in readme or "expect" in readme
 
 
+@pytest.fixture(scope="module")
+def results():
+    return {}
+
+
+def run_once(results, perp, name):
+    if name not in results:
+        results[name] = perp.json("run", scene(name))
+    return results[name]
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_poses_match_independent_forward_kinematics(perp, name):
+def test_numbers_of_the_readme(perp, results, name):
+    """Tolerances stand in the table: half of the last figure that is given, or what the README says it is exact to."""
+    numbers = example_numbers.numbers((ROOT / "examples" / name / "README.md").read_text())
+    assert len(numbers) >= 3
+    result = run_once(results, perp, name)
+    wrong = {n.path: (n.measured(result), n.expected, n.within) for n in numbers if not n.holds(result)}
+    assert not wrong
+
+
+def test_a_wrong_number_is_seen():
+    """Of two contacts of a pair forces add up and the smaller gap counts; what is not there is not passed over."""
+    contact = {"a": "table", "b": "cube", "fn": 1.5, "phi": 0.25, "ft": [0.5, 0]}
+    result = {"final": {"q": {"cube": [1, 2]}}, "contacts": [contact, {**contact, "fn": 2, "phi": 0.125}]}
+    table = (f"text\n\n{example_numbers.HEADER}\n|---|---|---|---|\n| a | `final.q.cube.1` | 2.01 | 1e-3 |\n"
+             "| b | `contacts.table cube.fn` | 3.5 | 0 |\n| c | `contacts.table cube.phi` | 125e-3 | 0 |\n"
+             "| d | `contacts.table cube.ft.0` | 0.5 | 0 |\n| e | `contacts.table ball.fn` | 0 | 0 |\n\nmore | text\n")
+    numbers = example_numbers.numbers(table)
+    assert [n.what for n in numbers] == ["a", "b", "c", "d", "e"]
+    assert [n.holds(result) for n in numbers[:3]] == [False, True, True]
+    for number in numbers[3:]:
+        with pytest.raises(KeyError):
+            number.holds(result)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_poses_match_independent_forward_kinematics(perp, results, name):
     """1e-12: a chain of 9 transforms, each exact to a few 1e-16 in numbers of size 1."""
-    final = perp.json("run", scene(name))["final"]
+    final = run_once(results, perp, name)["final"]
     expected = fk.poses(scene(name), final["q"])
     for body, matrix in expected.items():
         found = fk.matrix(final["poses"][body])
@@ -75,10 +115,7 @@ def test_driven_fence(perp):
 
 def test_screw_press(perp):
     final = perp.json("run", scene("screw-press"))["final"]
-    assert final["poses"]["spindle"][2] == pytest.approx(0.97, abs=1e-12)
-    assert final["poses"]["plate"][2] == pytest.approx(0.67, abs=1e-12)
     assert abs(final["poses"]["plate"][3]) == pytest.approx(1, abs=1e-12)
-    assert final["v"]["nut"][0] == pytest.approx(2 * math.pi, abs=1e-9)
     assert final["q"]["hook"] == pytest.approx([math.cos(math.pi / 8), 0, math.sin(math.pi / 8), 0], abs=1e-15)
 
 
@@ -157,33 +194,24 @@ def test_ncp_callback():
 def test_gripper(perp):
     result = perp.json("run", scene("gripper-2d"))
     assert result["model"] == "qs-qp" and result["steps"] == 25 and result["fallbacks"] == {}
-    fingers = {c["a"]: c for c in result["contacts"]}
-    assert fingers["left_finger"]["fn"] == pytest.approx(10.333331, abs=1e-6)
-    assert fingers["ground"]["force_on_b"] == pytest.approx([0, 20.333331], abs=1e-6)
     changes = [(e["contact"].split()[0], e["from"], e["to"]) for e in result["events"]]
     for finger in ("left_finger", "right_finger"):
         assert [(a, b) for name, a, b in changes if name == finger] == [("open", "stick"), ("stick", "limit"),
                                                                        ("limit", "slide")]
-    assert result["residual"]["boundary_layer"] == pytest.approx(1e-3, abs=1e-8)
     assert all(result["residual"][key] <= 1e-8 for key in ("balance", "complementarity", "cone", "penetration"))
 
 
 def test_door(perp):
     result = perp.json("run", scene("door"))
-    contact = result["contacts"][0]
-    assert result["final"]["q"]["hinge"] == [pytest.approx(0.79102, abs=5e-6)]
-    assert contact["fn"] == pytest.approx(2.9619, abs=5e-5)
     assert [(e["from"], e["to"], round(e["t"], 9)) for e in result["events"]] == [
         ("open", "slide", 0.02), ("slide", "stick", 0.55), ("stick", "slide", 0.61)]
 
 
 def test_four_bar(perp):
     result = perp.json("run", scene("four-bar"))
-    q, contact = result["final"]["q"], result["contacts"][0]
+    q = result["final"]["q"]
     crank = q["crank"][0]
-    assert crank == pytest.approx(0.73822, abs=5e-6) and contact["fn"] == pytest.approx(14.892, abs=5e-4)
     assert q["rocker"][0] == pytest.approx(crank, abs=1e-12) and q["elbow"][0] == pytest.approx(-crank, abs=1e-12)
-    assert result["residual"]["loop"] < 1e-12
     errors = []
     for h in ("0.01", "0.001"):  # forces are in balance at the step's begin: beside its end they are off by O(h)
         result = perp.json("run", scene("four-bar"), "--h", h)

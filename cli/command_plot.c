@@ -1,0 +1,156 @@
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A whole number, 1 or more unless `least` says otherwise; false: it is none. */
+static bool read_count(const char *text, int least, int *value, char **end)
+{
+    const long number = strtol(text, end, 10);
+    *value = (int)number;
+    return *end != text && number >= least && number <= 1000000000;
+}
+
+/* "800" or "800x600". */
+static bool read_size(const char *text, perp_plot_options *options)
+{
+    char *end;
+    if (!read_count(text, 1, &options->width, &end)) {
+        return false;
+    }
+    return *end == '\0' || (*end == 'x' && read_count(end + 1, 1, &options->height, &end) && *end == '\0');
+}
+
+static bool read_kind(const char *text, perp_plot_options *options)
+{
+    for (int i = 0; i < PERP_PLOT_COUNT; i++) {
+        if (strcmp(text, perp_plot_kind_name((perp_plot_kind)i)) == 0) {
+            options->kind = (perp_plot_kind)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int unknown_kind(const char *text)
+{
+    const char *names[PERP_PLOT_COUNT];
+    for (int i = 0; i < PERP_PLOT_COUNT; i++) {
+        names[i] = perp_plot_kind_name((perp_plot_kind)i);
+    }
+    const char *nearest = cli_nearest(text, names, PERP_PLOT_COUNT);
+    return nearest ? cli_fail(EXIT_USAGE, "plot: there is no plot `%s`; did you mean `%s`?", text, nearest)
+                   : cli_fail(EXIT_USAGE, "plot: there is no plot `%s` (perp plot --help)", text);
+}
+
+/* The values of an option that may be given more than once, in place of the arguments' own list. */
+static int collect(const cli_arguments *a, const char *name, const char **values)
+{
+    int count = 0;
+    for (int i = 0; i < a->count; i++) {
+        if (strcmp(a->options[i]->name, name) == 0) {
+            values[count++] = a->values[i];
+        }
+    }
+    return count;
+}
+
+static int read_options(const cli_arguments *a, perp_plot_options *options)
+{
+    const char *what = cli_value(a, "--what"), *size = cli_value(a, "--size");
+    const char *most = cli_value(a, "--most"), *step = cli_value(a, "--step");
+    char *end = NULL;
+    if (what && !read_kind(what, options)) {
+        return unknown_kind(what);
+    }
+    if (size && !read_size(size, options)) {
+        return cli_fail(EXIT_USAGE, "plot: --size needs WIDTH or WIDTHxHEIGHT in pixels, as in 800x600, not `%s`",
+                        size);
+    }
+    if (most && (!read_count(most, 1, &options->most, &end) || *end)) {
+        return cli_fail(EXIT_USAGE, "plot: --most needs a whole number, not `%s`", most);
+    }
+    if (step && (!read_count(step, 0, &options->step, &end) || *end)) {
+        return cli_fail(EXIT_USAGE, "plot: --step needs the number of a step, 0 for the beginning, not `%s`", step);
+    }
+    return EXIT_DONE;
+}
+
+static int draw(const cli_arguments *a, perp_log_reader *reader, const perp_plot_options *options)
+{
+    const char *path = cli_value(a, "-o");
+    char *text = NULL;
+    perp_error error = {0};
+    const perp_status status =
+        path ? perp_plot_write(reader, options, path, &error) : perp_plot_text(reader, options, &text, &error);
+    if (status != PERP_STATUS_OK) {
+        return cli_fail(status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error.message);
+    }
+    if (path) {
+        printf("%s\n", path);
+    } else {
+        fputs(text, stdout);
+    }
+    perp_text_free(text);
+    return EXIT_DONE;
+}
+
+static int run(const cli_arguments *a)
+{
+    perp_plot_options options = perp_plot_options_default();
+    perp_log_reader *reader = NULL;
+    const char **names = calloc(2 * (size_t)a->count + 1, sizeof *names);
+    if (!names) {
+        return cli_fail(EXIT_REFUSED, "out of memory");
+    }
+    options.contacts = names;
+    options.contact_count = collect(a, "--contact", names);
+    options.joints = names + options.contact_count;
+    options.joint_count = collect(a, "--joint", names + options.contact_count);
+    int code = read_options(a, &options);
+    if (code == EXIT_DONE && !cli_value(a, "-o") && isatty(STDOUT_FILENO)) {
+        code = cli_fail(EXIT_USAGE, "plot: say where the picture goes: -o FILE.svg");
+    }
+    if (code == EXIT_DONE) {
+        code = cli_open_log(a->operand, &reader);
+    }
+    if (code == EXIT_DONE) {
+        code = draw(a, reader, &options);
+    }
+    perp_log_reader_free(reader);
+    free(names);
+    return code;
+}
+
+static const cli_option options[] = {
+    {"--what", "KIND", "gaps, forces, cone, modes, joints, residuals or scene; default: a sheet of all"},
+    {"-o", "FILE.svg", "write here; default: standard output"},
+    {"--contact", "NAME", "only this contact: \"a b\", \"a b feature\", or all of one body; again for more"},
+    {"--joint", "NAME", "only this joint; again for more"},
+    {"--most", "N", "show at most N contacts or joints: the largest forces, the farthest travel"},
+    {"--step", "N", "the step that a scene shows; default: the last"},
+    {"--size", "WxH", "in pixels, at least 300x240; W alone: the height that suits"},
+};
+
+const cli_command cli_plot = {
+    .name = "plot",
+    .operand = "LOG",
+    .summary = "draw a run log as SVG: forces, gaps, modes, cones, the scene",
+    .details =
+        "examples:\n"
+        "  perp run examples/gripper-2d/scene.yaml --log run.mcap\n"
+        "  perp plot run.mcap -o run.svg                         everything on one sheet\n"
+        "  perp plot run.mcap --what forces -o forces.svg        one kind, for a paper\n"
+        "  perp plot run.mcap --what forces --contact \"left_finger sphere\" --size 480x240 -o left.svg\n"
+        "  perp plot run.mcap --what cone -o cone.svg            each force inside its friction cone\n"
+        "  perp plot run.mcap --what joints --joint lift -o lift.svg\n"
+        "  perp plot run.mcap --what scene --step 14 -o step14.svg\n"
+        "  perp plot run.mcap --what modes > modes.svg\n\n"
+        "Axes have units, colours can be told apart by everyone, and the same log gives the same bytes. Of many\n"
+        "contacts those with the largest forces are shown, and how many are left out is said. docs/plots.md\n",
+    .options = options,
+    .option_count = (int)(sizeof options / sizeof *options),
+    .run = run,
+};

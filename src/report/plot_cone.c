@@ -1,0 +1,209 @@
+/* The force of a contact inside its cone. In the plane: friction against normal force between the edges of the cone, in
+ * newtons. In space: friction along t and o as a share of the most there is, inside the cone's cross-section. */
+#include "report/plot.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+enum { CELL = 214, CELL_HEIGHT = 206, CELL_TITLE = 20, CELL_LEAST = 160, CELL_BOTTOM = 34, CELL_GAP = 12 };
+
+typedef struct cone_cell {
+    svg_box area;
+    plot_axis x, y;
+    bool planar;
+    double friction;
+} cone_cell;
+
+static void place(const cone_cell *cell, const replay_row *row, double *x, double *y)
+{
+    const double most = cell->friction * row->fn;
+    *x = perp_plot_place(&cell->x, cell->planar ? row->ft[0] : row->ft[0] / most);
+    *y = perp_plot_place(&cell->y, cell->planar ? row->fn : row->ft[1] / most);
+}
+
+static bool has_place(const replay_row *row)
+{
+    return row->mode < REPLAY_APART && row->mode != PERP_CONTACT_OPEN && row->fn > 0.0;
+}
+
+/* Stretches of one mode as lines in its colour, and a dot where the run ends. */
+static void draw_path(plot *p, const cone_cell *cell, int contact)
+{
+    const replay_row *rows = &p->run->rows[p->first_row[contact]];
+    const int count = p->run->contacts[contact].row_count;
+    const replay_row *last = NULL;
+    double x = 0.0, y = 0.0;
+    for (int i = 0; i < count; i++) {
+        if (!has_place(&rows[i])) {
+            continue;
+        }
+        const bool follows = last == &rows[i] - 1 && rows[i].frame == last->frame + 1;
+        double next_x, next_y;
+        place(cell, &rows[i], &next_x, &next_y);
+        const palette_colour colour = perp_palette_mode((perp_contact_mode)rows[i].mode);
+        if (follows && hypot(next_x - x, next_y - y) > 0.05) {
+            perp_svg_put(&p->pen,
+                         "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"1.8\" "
+                         "stroke-linecap=\"round\"/>\n",
+                         x, y, next_x, next_y, colour.text);
+        } else if (!follows) {
+            perp_svg_put(&p->pen, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"1.8\" fill=\"%s\"/>\n", next_x, next_y,
+                         colour.text);
+        }
+        x = next_x;
+        y = next_y;
+        last = &rows[i];
+    }
+    if (last) {
+        perp_svg_put(&p->pen,
+                     "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"4\" fill=\"%s\" stroke=\"" SVG_INK
+                     "\" stroke-width=\"1\"/>\n",
+                     x, y, perp_palette_mode((perp_contact_mode)last->mode).text);
+    }
+}
+
+#define EDGE "fill=\"#f4f6f8\" stroke=\"" SVG_FAINT "\" stroke-dasharray=\"4 3\""
+
+/* The cross-section of the cone, of radius 1. */
+static void draw_section(plot *p, const cone_cell *cell)
+{
+    const perp_cone cone = perp_replay_cone(p->run);
+    const int rays = p->run->scene ? p->run->scene->run.rays : 4;
+    const double x0 = perp_plot_place(&cell->x, 0.0), y0 = perp_plot_place(&cell->y, 0.0);
+    const double r = perp_plot_place(&cell->x, 1.0) - x0;
+    if (cone == PERP_CONE_BOX) {
+        perp_svg_rect(&p->pen, (svg_box){x0 - r, y0 - r, 2.0 * r, 2.0 * r}, EDGE);
+        return;
+    }
+    if (cone != PERP_CONE_RAYS) {
+        perp_svg_put(&p->pen, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" " EDGE "/>\n", x0, y0, r);
+        return;
+    }
+    perp_svg_put(&p->pen, "<polygon points=\"");
+    for (int i = 0; i < rays; i++) {
+        const double angle = 2.0 * 3.14159265358979323846 * i / rays;
+        perp_svg_put(&p->pen, "%.2f,%.2f ", x0 + r * cos(angle), y0 - r * sin(angle));
+    }
+    perp_svg_put(&p->pen, "\" " EDGE "/>\n");
+}
+
+static void draw_wedge(plot *p, const cone_cell *cell)
+{
+    const double top = fmin(cell->y.high, cell->friction > 0.0 ? cell->x.high / cell->friction : cell->y.high);
+    const double side = cell->friction * top, y = perp_plot_place(&cell->y, top);
+    const double x = perp_plot_place(&cell->x, 0.0), bottom = perp_plot_place(&cell->y, 0.0);
+    const double left = perp_plot_place(&cell->x, -side), right = perp_plot_place(&cell->x, side);
+    perp_svg_put(&p->pen, "<polygon points=\"%.2f,%.2f %.2f,%.2f %.2f,%.2f\" fill=\"#f4f6f8\"/>\n", x, bottom, left, y,
+                 right, y);
+    perp_svg_put(&p->pen,
+                 "<polyline points=\"%.2f,%.2f %.2f,%.2f %.2f,%.2f\" fill=\"none\" stroke=\"" SVG_FAINT
+                 "\" stroke-dasharray=\"4 3\"/>\n",
+                 left, y, x, bottom, right, y);
+}
+
+static void draw_axes(plot *p, const cone_cell *cell)
+{
+    const svg_font small = {.size = PLOT_SMALL, .anchor = SVG_MIDDLE, .fill = SVG_FAINT};
+    const svg_box a = cell->area;
+    char text[64];
+    for (int i = 0; i < cell->x.tick_count; i++) {
+        const double x = perp_plot_place(&cell->x, cell->x.ticks[i]);
+        perp_plot_label(&cell->x, cell->x.ticks[i], text);
+        perp_svg_line(&p->pen, x, a.y, x, a.y + a.height, "stroke=\"" SVG_GRID "\"");
+        perp_svg_text(&p->pen, x, a.y + a.height + 15.0, small, text);
+    }
+    for (int i = 0; i < cell->y.tick_count; i++) {
+        const double y = perp_plot_place(&cell->y, cell->y.ticks[i]);
+        perp_plot_label(&cell->y, cell->y.ticks[i], text);
+        perp_svg_line(&p->pen, a.x, y, a.x + a.width, y, "stroke=\"" SVG_GRID "\"");
+        perp_svg_text(&p->pen, a.x - 5.0, y + 3.5, (svg_font){.size = PLOT_SMALL, .anchor = SVG_END, .fill = SVG_FAINT},
+                      text);
+    }
+    snprintf(text, sizeof text, cell->planar ? "friction force (%s)" : "along t (\xc2\xb5 fn)", cell->x.unit);
+    perp_svg_text(&p->pen, a.x + 0.5 * a.width, a.y + a.height + 28.0,
+                  (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE}, text);
+    snprintf(text, sizeof text, cell->planar ? "normal force (%s)" : "along o (\xc2\xb5 fn)", cell->y.unit);
+    char fitted[64];
+    perp_svg_fit(text, PLOT_SMALL, a.height + 8.0, fitted, sizeof fitted);
+    perp_svg_text(&p->pen, a.x - 9.0 - perp_plot_label_width(&cell->y, PLOT_SMALL), a.y + 0.5 * a.height,
+                  (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE, .upwards = true}, fitted);
+}
+
+static void set_axes(const plot *p, cone_cell *cell, int contact, svg_box box)
+{
+    const replay_row *rows = &p->run->rows[p->first_row[contact]];
+    plot_range normal = {0.0, 0.0}, side = {0.0, 0.0};
+    for (int i = 0; i < p->run->contacts[contact].row_count; i++) {
+        if (has_place(&rows[i])) {
+            perp_plot_range_see(&normal, rows[i].fn);
+            perp_plot_range_see(&side, 1.12 * fmax(fabs(rows[i].ft[0]), cell->friction * rows[i].fn));
+        }
+    }
+    const double left = 56.0, size = fmin(box.width - left - 6.0, box.height - CELL_TITLE - CELL_BOTTOM);
+    cell->area = (svg_box){box.x + left, box.y + CELL_TITLE, fmax(size, 20.0), fmax(size, 20.0)};
+    const svg_box a = cell->area;
+    const plot_range share = {-1.15, 1.15};
+    const plot_range across = cell->planar ? (plot_range){-side.high, side.high} : share;
+    const plot_range up = cell->planar ? (plot_range){0.0, 1.12 * normal.high} : share;
+    const double least = p->largest > 0.0 ? 1e-3 * p->largest : 1.0;
+    cell->x = perp_plot_axis(across, cell->planar ? "N" : "", cell->planar ? least : 1.0, a.x, a.x + a.width);
+    cell->y = perp_plot_axis(up, cell->planar ? "N" : "", cell->planar ? least : 1.0, a.y + a.height, a.y);
+    perp_plot_ticks(&cell->x, PLOT_SMALL, false);
+    perp_plot_ticks(&cell->y, PLOT_SMALL, true);
+}
+
+static void draw_cell(plot *p, int contact, svg_box box)
+{
+    char name[400], fitted[400];
+    cone_cell cell = {.planar = p->run->head->planar, .friction = p->run->contacts[contact].friction};
+    set_axes(p, &cell, contact, box);
+    perp_svg_rect(&p->pen, cell.area, "fill=\"#ffffff\"");
+    if (cell.friction > 0.0 && !cell.planar) {
+        draw_section(p, &cell);
+    } else if (cell.planar) {
+        draw_wedge(p, &cell);
+    }
+    draw_axes(p, &cell);
+    perp_svg_rect(&p->pen, cell.area, "fill=\"none\" stroke=\"" SVG_FRAME "\"");
+    if (cell.friction > 0.0 || cell.planar) {
+        draw_path(p, &cell, contact);
+    } else {
+        perp_svg_text(&p->pen, cell.area.x + 0.5 * cell.area.width, cell.area.y + 16.0,
+                      (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE, .fill = SVG_FAINT}, "without friction");
+    }
+    perp_plot_contact_name(p, contact, name, sizeof name);
+    perp_svg_fit(name, PLOT_SMALL, box.width, fitted, sizeof fitted);
+    perp_svg_text(&p->pen, box.x, box.y + 11.0, (svg_font){.size = PLOT_SMALL}, fitted);
+}
+
+double perp_plot_cone(plot *p, svg_box box, bool draw)
+{
+    const plot_curve edge = {.name = "edge of the friction cone", .dash = "4 3", .colour = {.text = SVG_FAINT}};
+    const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
+    const double top = PLOT_HEAD + perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, false) + 2.0;
+    const double around = top + PLOT_NOTE;
+    const int fit = (int)fmax(1.0, floor((box.width + CELL_GAP) / (CELL + CELL_GAP)));
+    const int room = fit * (int)fmax(1.0, floor((box.height - around) / (CELL_LEAST + CELL_GAP)));
+    const plot_count wanted = {p->in_sheet ? 4 : 6, draw ? room : INT_MAX};
+    const plot_choice choice = perp_plot_choose_contacts(p, wanted, true);
+    if (choice.count == 0) {
+        return 0.0;
+    }
+    const int columns = fit < choice.count ? fit : choice.count, lines = (choice.count + columns - 1) / columns;
+    if (!draw) {
+        return around + lines * (CELL_HEIGHT + CELL_GAP);
+    }
+    const double height = (box.height - around) / lines - CELL_GAP;
+    const double width = fmin(box.width / columns - CELL_GAP, fmax(CELL, height));
+    perp_plot_heading(p, box, "Forces in their friction cones");
+    perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, true);
+    for (int i = 0; i < choice.count; i++) {
+        draw_cell(p, choice.items[i],
+                  (svg_box){box.x + (i % columns) * (width + CELL_GAP),
+                            box.y + top + (i / columns) * (height + CELL_GAP), width, height});
+    }
+    char note[240];
+    snprintf(note, sizeof note, "a large dot is the end of the run%s%s", choice.note[0] ? "; " : "", choice.note);
+    perp_plot_note(p, box, box.y + box.height - 4.0, note);
+    return box.height;
+}

@@ -1,0 +1,259 @@
+/* The plots whose curves run over time. */
+#include "report/plot.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One number of a contact's rows by frame; NaN between them. */
+typedef double row_value(const replay_row *row, double friction);
+
+static double gap_of(const replay_row *row, double friction)
+{
+    (void)friction;
+    return row->phi;
+}
+static double normal_of(const replay_row *row, double friction)
+{
+    (void)friction;
+    return row->fn;
+}
+static double tangential_of(const replay_row *row, double friction)
+{
+    (void)friction;
+    return hypot(row->ft[0], row->ft[1]);
+}
+static double most_friction_of(const replay_row *row, double friction)
+{
+    return friction * row->fn;
+}
+static double lowest_gap(const replay_row *row, double friction)
+{
+    (void)friction;
+    return row->phi_low;
+}
+static double highest_gap(const replay_row *row, double friction)
+{
+    (void)friction;
+    return row->phi_high;
+}
+static double lowest_normal(const replay_row *row, double friction)
+{
+    (void)friction;
+    return row->fn_low;
+}
+static double highest_normal(const replay_row *row, double friction)
+{
+    (void)friction;
+    return row->fn_high;
+}
+static double highest_tangential(const replay_row *row, double friction)
+{
+    (void)friction;
+    return row->ft_high;
+}
+/* Which rows count: those of a frame itself, those of a step (the initial state has gaps and no forces yet), or also
+ * those that are there for their extremes alone. */
+typedef enum row_choice { AT_FRAMES, AT_STEPS, WITH_EXTREMES } row_choice;
+
+static const double *numbers_of(plot *p, int contact, row_value *value, row_choice choice)
+{
+    double *numbers = perp_plot_numbers(p);
+    const replay_row *rows = &p->run->rows[p->first_row[contact]];
+    for (int i = 0; numbers && i < p->run->contacts[contact].row_count; i++) {
+        const bool begins = p->run->frames[rows[i].frame].step == 0;
+        if (choice == WITH_EXTREMES || (rows[i].mode < REPLAY_APART && !(choice == AT_STEPS && begins))) {
+            numbers[rows[i].frame] = value(&rows[i], p->run->contacts[contact].friction);
+        }
+    }
+    return numbers;
+}
+
+static void add_extremes(plot *p, plot_curve *curve, int contact, row_value *low, row_value *high)
+{
+    if (p->run->stride > 1) {
+        curve->low = numbers_of(p, contact, low, WITH_EXTREMES);
+        curve->high = numbers_of(p, contact, high, WITH_EXTREMES);
+    }
+}
+
+/* Titles are the arena's; NULL without room, which shows as a row without title. */
+static const char *contact_title(plot *p, int contact)
+{
+    char text[400], friction[40];
+    perp_plot_contact_name(p, contact, text, sizeof text - sizeof friction);
+    const size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, " (\xc2\xb5 = %g)", p->run->contacts[contact].friction);
+    return perp_arena_text(p->arena, text, strlen(text));
+}
+
+static double draw_contacts(plot *p, plot_stack stack, void (*fill)(plot *p, int contact, plot_row *row), bool pressed,
+                            svg_box box, bool draw)
+{
+    stack.first_mode = PERP_CONTACT_STICK;
+    const plot_count wanted = {p->in_sheet ? 3 : 6, perp_plot_stack_room(p, &stack, box)};
+    const plot_choice choice = perp_plot_choose_contacts(p, wanted, pressed);
+    plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
+    if (!rows) {
+        p->out_of_memory = true;
+    }
+    if (!rows || choice.count == 0) {
+        return 0.0;
+    }
+    for (int i = 0; i < choice.count && draw; i++) {
+        rows[i] = (plot_row){.contact = choice.items[i], .title = contact_title(p, choice.items[i]), .with_zero = true};
+        fill(p, choice.items[i], &rows[i]);
+    }
+    stack.row_count = choice.count;
+    stack.rows = rows;
+    stack.note = choice.note;
+    return p->out_of_memory ? 0.0 : perp_plot_stack(p, &stack, box, draw);
+}
+
+/* ---- gaps and forces -----------------------------------------------------------------------------------------------
+ */
+
+static void fill_gap(plot *p, int contact, plot_row *row)
+{
+    row->quantity = "gap";
+    row->unit = "m";
+    row->least_span = p->longest > 1e-12 ? 1e-3 * p->longest : 1e-6; /* below a picometre is rounding */
+    row->curve_count = 1;
+    row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, gap_of, AT_FRAMES)};
+    add_extremes(p, &row->curves[0], contact, lowest_gap, highest_gap);
+}
+
+double perp_plot_gaps(plot *p, svg_box box, bool draw)
+{
+    const plot_curve legend[] = {{.name = "gap", .colour = perp_palette_series(0)}};
+    const plot_stack stack = {.title = "Gaps", .legend = legend, .legend_count = 1};
+    return draw_contacts(p, stack, fill_gap, false, box, draw);
+}
+
+static void fill_force(plot *p, int contact, plot_row *row)
+{
+    row->quantity = "force";
+    row->unit = "N";
+    row->least_span = p->largest > 0.0 ? 1e-3 * p->largest : 1.0;
+    row->curve_count = 3;
+    row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, normal_of, AT_STEPS)};
+    row->curves[1] = (plot_curve){
+        .colour = perp_palette_series(3), .dash = "4 3", .y = numbers_of(p, contact, most_friction_of, AT_STEPS)};
+    row->curves[2] =
+        (plot_curve){.colour = perp_palette_series(1), .y = numbers_of(p, contact, tangential_of, AT_STEPS)};
+    add_extremes(p, &row->curves[0], contact, lowest_normal, highest_normal);
+    add_extremes(p, &row->curves[2], contact, tangential_of, highest_tangential);
+}
+
+double perp_plot_forces(plot *p, svg_box box, bool draw)
+{
+    const plot_curve legend[] = {
+        {.name = "normal force", .colour = perp_palette_series(0)},
+        {.name = "friction force", .colour = perp_palette_series(1)},
+        {.name = "most friction, \xc2\xb5 times normal", .colour = perp_palette_series(3), .dash = "4 3"}};
+    const plot_stack stack = {.title = "Contact forces", .legend = legend, .legend_count = 3};
+    return draw_contacts(p, stack, fill_force, true, box, draw);
+}
+
+/* ---- joints --------------------------------------------------------------------------------------------------------
+ */
+
+static void fill_joint(plot *p, int joint, plot_row *row)
+{
+    const perp_joint *of = p->run->joint_scene[joint];
+    const bool commanded = of && of->control != PERP_CONTROL_NONE;
+    double *position = perp_plot_numbers(p), *command = perp_plot_numbers(p);
+    for (int f = 0; position && command && f < p->run->frame_count; f++) {
+        position[f] = p->run->joints[f * p->run->joint_count + joint];
+        command[f] = p->run->commands[f * p->run->joint_count + joint];
+    }
+    *row = (plot_row){.title = p->run->joint_entries[joint]->name,
+                      .quantity = !of                                ? "coordinate"
+                                  : of->kind == PERP_JOINT_PRISMATIC ? "position"
+                                                                     : "angle",
+                      .unit = !of                                ? ""
+                              : of->kind == PERP_JOINT_PRISMATIC ? "m"
+                                                                 : "rad",
+                      .least_span = 1e-6,
+                      .contact = -1};
+    if (commanded) {
+        row->curves[row->curve_count++] = (plot_curve){.colour = perp_palette_series(1), .dash = "4 3", .y = command};
+    }
+    row->curves[row->curve_count++] = (plot_curve){.colour = perp_palette_series(0), .y = position};
+}
+
+double perp_plot_joints(plot *p, svg_box box, bool draw)
+{
+    const plot_curve legend[] = {{.name = "actual", .colour = perp_palette_series(0)},
+                                 {.name = "command", .colour = perp_palette_series(1), .dash = "4 3"}};
+    plot_stack stack = {.title = "Joints", .legend = legend, .legend_count = 2, .first_mode = PLOT_NO_MODES};
+    const plot_count wanted = {p->in_sheet ? 4 : 8, perp_plot_stack_room(p, &stack, box)};
+    const plot_choice choice = perp_plot_choose_joints(p, wanted);
+    plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
+    if (!rows) {
+        p->out_of_memory = true;
+    }
+    if (!rows || choice.count == 0) {
+        return 0.0;
+    }
+    for (int i = 0; i < choice.count && draw; i++) {
+        fill_joint(p, choice.items[i], &rows[i]);
+    }
+    stack.note = choice.note;
+    stack.row_count = choice.count;
+    stack.rows = rows;
+    return p->out_of_memory ? 0.0 : perp_plot_stack(p, &stack, box, draw);
+}
+
+/* ---- residuals ------------------------------------------------------------------------------------------------------
+ */
+
+enum { BALANCE, COMPLEMENTARITY, CONE, PENETRATION, LOOP, RESIDUALS };
+
+static const double *residual(plot *p, int which)
+{
+    double *numbers = perp_plot_numbers(p);
+    for (int f = 0; numbers && f < p->run->frame_count; f++) {
+        const perp_residuals *r = &p->run->frames[f].residuals;
+        const double values[RESIDUALS] = {r->balance, r->complementarity, r->cone, r->penetration, r->loop};
+        numbers[f] = values[which];
+    }
+    return numbers;
+}
+
+/* Only scenes with loops can open them. */
+static int residual_count(const plot *p)
+{
+    return p->run->scene && p->run->scene->loop_count > 0 ? RESIDUALS : LOOP;
+}
+
+double perp_plot_residuals(plot *p, svg_box box, bool draw)
+{
+    static const char *const names[RESIDUALS] = {"balance", "complementarity", "cone", "penetration", "open loops"};
+    plot_curve legend[RESIDUALS + 1];
+    plot_row rows[2] = {
+        {.title = "the step's own law, relative",
+         .quantity = "residual",
+         .unit = "1",
+         .floor = 1e-18,
+         .least_top = 1e-8},
+        {.title = "exact geometry", .quantity = "distance", .unit = "m", .floor = 1e-15, .least_top = 1e-6}};
+    const int count = residual_count(p);
+    rows[0].contact = rows[1].contact = -1;
+    rows[0].log = rows[1].log = true;
+    rows[0].reference = p->run->scene ? p->run->scene->run.tolerance : 0.0;
+    for (int i = 0; i < count; i++) {
+        plot_row *row = &rows[i < PENETRATION ? 0 : 1];
+        legend[i] = (plot_curve){.name = names[i], .colour = perp_palette_series(i), .dash = i == LOOP ? "4 3" : NULL};
+        row->curves[row->curve_count] = legend[i];
+        row->curves[row->curve_count++].y = draw ? residual(p, i) : NULL;
+    }
+    legend[count] = (plot_curve){.name = "tolerance", .dash = "7 3", .colour = {.text = SVG_INK}};
+    const plot_stack stack = {.title = "Residuals",
+                              .note = "zeros, and what is below the axis, stand at its lower edge",
+                              .row_count = 2,
+                              .rows = rows,
+                              .legend = legend,
+                              .legend_count = count + (rows[0].reference > 0.0 ? 1 : 0),
+                              .first_mode = PLOT_NO_MODES};
+    return p->out_of_memory ? 0.0 : perp_plot_stack(p, &stack, box, draw);
+}

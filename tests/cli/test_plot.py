@@ -1,0 +1,271 @@
+"""`perp plot`: pictures that are well-formed, repeatable, true to the log and legible."""
+import os
+import re
+import subprocess
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import svg_page
+from conftest import PERP, ROOT, Perp
+
+KINDS = ("sheet", "gaps", "forces", "cone", "modes", "joints", "residuals", "scene")
+SVG = "{http://www.w3.org/2000/svg}"
+ELEMENTS = {"svg", "title", "g", "rect", "line", "polyline", "polygon", "path", "circle", "ellipse", "text", "tspan"}
+IMAGE = "<img src=x onerror=alert(1)>"
+
+# Names that a file may have; the title may be anything.
+HOSTILE = """perp: 1
+name: '<img src=x onerror=alert(1)> & "quoted" ]]> \\u00b5 a name that goes on and on and on and on and on and on and on'
+planar: true
+gravity: [0, -10]
+bodies:
+  ground: {fixed: true, shapes: [{halfplane: {normal: [0, 1]}}]}
+  "<img/src&>": {mass: 1, pose: {position: [0, 0.1]}, shapes: [{disc: 0.1}]}
+  "</text><script>alert(2)</script>": {mass: 1, pose: {position: [0.3, 0.05]}, shapes: [{box: [0.1, 0.1]}]}
+  a_body_whose_name_is_as_long_as_a_name_can_sensibly_be_and_then_some: {mass: 1, pose: {position: [0.6, 0.05]},
+    shapes: [{capsule: {radius: 0.05, length: 0.1}}]}
+joints: {"</svg>": {type: prismatic, parent: world, child: "<img/src&>", axis: [0, 1], anchor: [0, 0.1], control: position,
+  command: {times: [0, 0.1], values: [0, 0.01]}}}
+forces: [{body: "</text><script>alert(2)</script>", force: [{sines: [{amplitude: 9, omega: 20}]}, 0]}]
+run: {model: quasidynamic, h: 0.01, steps: 30}
+"""
+
+# A block that is struck once, between two frames of a run that is too long to be drawn step by step.
+STRUCK = """perp: 1
+planar: true
+gravity: [0, -10]
+bodies:
+  ground: {fixed: true, shapes: [{halfplane: {normal: [0, 1]}}]}
+  ball: {mass: 1, pose: {position: [0, 0.1]}, shapes: [{disc: 0.1}]}
+forces: [{body: ball, force: [0, {times: [1.0005, 1.001, 1.0015], values: [0, -90, 0]}]}]
+run: {model: quasidynamic, h: 0.001, steps: 2500}
+"""
+
+
+def boxes(side):
+    lines = ["perp: 1", "bodies:", "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}"]
+    lines += [f"  box{i}_{k}: {{mass: {1 + 0.1 * i + 0.01 * k}, pose: {{position: [{0.2 * i}, {0.2 * k}, 0.05]}},"
+              " shapes: [{box: [0.1, 0.1, 0.1]}]}" for i in range(side) for k in range(side)]
+    return "\n".join(lines + ["run: {model: quasidynamic, h: 0.01, steps: 3}"]) + "\n"
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    perp = Perp(tmp_path_factory.mktemp("plots"))
+    for name in ("gripper-2d", "three-finger-grasp", "fixture-gaps", "four-bar"):
+        perp("run", ROOT / "examples" / name / "scene.yaml", "--quiet", "--log", f"{name}.mcap")
+    for name, scene in (("hostile", HOSTILE), ("struck", STRUCK), ("many", boxes(11))):
+        perp.write(f"{name}.yaml", scene)
+        perp("run", f"{name}.yaml", "--quiet", "--log", f"{name}.mcap")
+    return perp
+
+
+def plot(logs, name, *options, code=0):
+    return logs("plot", f"{name}.mcap", *options, code=code).stdout
+
+
+def words(text):
+    return ["".join(e.itertext()) for e in ET.fromstring(text).iter(f"{SVG}text")]
+
+
+PICTURES = [(name, kind) for name in ("gripper-2d", "three-finger-grasp", "hostile", "four-bar") for kind in KINDS]
+PICTURES += [("struck", "sheet"), ("struck", "forces"), ("many", "sheet"), ("many", "modes"), ("many", "scene"),
+             ("fixture-gaps", "sheet"), ("fixture-gaps", "gaps")]
+
+
+@pytest.mark.parametrize("name,kind", PICTURES)
+def test_well_formed_and_the_same_again(logs, name, kind):
+    text = plot(logs, name, "--what", kind)
+    assert plot(logs, name, "--what", kind, "-o", "again.svg") == "again.svg\n"
+    assert (logs.folder / "again.svg").read_text() == text
+    root = ET.fromstring(text)
+    width, height = float(root.get("width")), float(root.get("height"))
+    for element in root.iter():
+        assert element.tag.removeprefix(SVG) in ELEMENTS
+        for key, value in element.attrib.items():
+            assert not key.startswith("on") and "href" not in key
+            assert "nan" not in value and "inf" not in value
+        if element.tag == f"{SVG}text":
+            assert 0 <= float(element.get("x")) <= width and 0 <= float(element.get("y")) <= height
+
+
+@pytest.mark.skipif(not svg_page.BROWSER, reason="no chromium to render with")
+def test_words_keep_apart_and_something_is_painted(logs):
+    """In a real browser with its fonts, at the natural size and at others; names and title cannot become markup."""
+    files = {f"{name} {kind}": plot(logs, name, "--what", kind) for name, kind in PICTURES}
+    for size in ("300", "900", "300x240", "480x300", "1600x1000"):
+        for kind in KINDS:
+            name = "hostile" if kind in ("modes", "cone") else "gripper-2d"
+            files[f"{name} {kind} {size}"] = plot(logs, name, "--what", kind, "--size", size)
+    seen = svg_page.look(logs.folder, files)
+    assert seen.keys() == files.keys()
+    for name, picture in seen.items():
+        assert picture["painted"] > 0.01, name
+        assert not svg_page.overlaps(picture["words"]), (name, svg_page.overlaps(picture["words"]))
+        for word, left, top, right, bottom in picture["words"]:
+            assert left >= -1 and top >= -1 and right <= picture["width"] + 1 and bottom <= picture["height"] + 1, (name, word)
+    assert any(word.startswith(IMAGE) for word, *_ in seen["hostile sheet"]["words"])
+
+
+def test_every_axis_has_its_unit(logs):
+    expected = {"gaps": ["gap (mm)", "time (s)"], "forces": ["force (N)", "time (s)"],
+                "cone": ["friction force (N)", "normal force (N)"], "modes": ["time (s)"],
+                "joints": ["position (mm)", "position (m)", "time (s)"], "residuals": ["residual (1)", "distance (m)", "time (s)"]}
+    for kind, titles in expected.items():
+        assert set(titles) <= set(words(plot(logs, "gripper-2d", "--what", kind))), kind
+    spatial = words(plot(logs, "three-finger-grasp", "--what", "cone"))
+    assert "along t (\u00b5 fn)" in spatial and "along o (\u00b5 fn)" in spatial
+
+
+def arrows(root, colour):
+    """Px from the tail to the tip of the arrows of one colour."""
+    elements = list(root.iter())
+    found = []
+    for shaft, head in zip(elements, elements[1:]):
+        if shaft.tag == f"{SVG}line" and head.tag == f"{SVG}polygon" and shaft.get("stroke") == head.get("fill") == colour:
+            x, y = map(float, head.get("points").split()[0].split(","))
+            found.append(((x - float(shaft.get("x1"))) ** 2 + (y - float(shaft.get("y1"))) ** 2) ** 0.5)
+    return found
+
+
+def test_arrows_are_to_scale(logs):
+    """Forces in newtons from the picture's own scale; two decimals of px at either end."""
+    result = logs.json("run", ROOT / "examples" / "gripper-2d" / "scene.yaml")
+    root = ET.fromstring(plot(logs, "gripper-2d", "--what", "scene"))
+    scale, = arrows(root, "#1d2733")
+    newtons = float(next(m.group(1) for m in map(re.compile(r"([0-9.]+) N, force on the second body").match,
+                                                 words(ET.tostring(root))) if m))
+    shown = sorted(length * newtons / scale for length in arrows(root, "#009e73") + arrows(root, "#d55e00"))
+    assert shown == pytest.approx(sorted(sum(f * f for f in c["force_on_b"]) ** 0.5 for c in result["contacts"]), rel=1e-3)
+    assert any(re.fullmatch(r"[125]0* mm", w) for w in words(ET.tostring(root)))
+
+
+def value_of(root, y, x_end):
+    """What a height means, by the labels left of the axis that it lies in."""
+    labels = [(float(t.get("y")) - 3.5, float(t.text)) for t in root.iter(f"{SVG}text")
+              if t.get("text-anchor") == "end" and float(t.get("x")) < x_end and re.fullmatch(r"-?[0-9.]+", t.text or "")]
+    (y1, v1), (y2, v2) = labels[0], labels[-1]
+    return v1 + (y - y1) * (v2 - v1) / (y2 - y1), abs((v2 - v1) / (y2 - y1))
+
+
+def test_curves_are_the_numbers_of_the_log(logs):
+    """The last point of the normal force, read off the axis; 0.02 px is what two decimals keep, of label and point."""
+    result = logs.json("run", ROOT / "examples" / "gripper-2d" / "scene.yaml")
+    finger = next(c for c in result["contacts"] if c["a"] == "left_finger")
+    root = ET.fromstring(plot(logs, "gripper-2d", "--what", "forces", "--contact", "left_finger sphere"))
+    curves = [p.get("points").split() for p in root.iter(f"{SVG}polyline")]
+    assert len(curves) == 3 and all(len(c) == 25 for c in curves)  # one point per step
+    for curve, expected in zip(curves, (finger["fn"], 0.5 * finger["fn"], abs(finger["ft"][0]))):
+        x, y = map(float, curve[-1].split(","))
+        value, per_pixel = value_of(root, y, x)
+        assert value == pytest.approx(expected, abs=0.02 * per_pixel)
+
+
+def test_extremes_between_frames_are_kept(logs):
+    result = logs.json("run", "struck.yaml")
+    assert result["steps"] == 2500
+    text = plot(logs, "struck", "--what", "forces")
+    assert any("one step of 4 is drawn" in w for w in words(text))
+    root = ET.fromstring(text)
+    top = min(float(r.get("y")) for r in root.iter(f"{SVG}rect") if r.get("fill-opacity") == "0.3" and float(r.get("x")) > 60
+              and float(r.get("width")) < 5)
+    value, per_pixel = value_of(root, top, 600)
+    assert value == pytest.approx(100, abs=0.05 * per_pixel)  # the weight and the blow
+    drawn = min(float(p.split(",")[1]) for line in root.iter(f"{SVG}polyline") for p in line.get("points").split())
+    assert value_of(root, drawn, 600)[0] < 50  # no frame shows it
+
+
+def test_modes_are_those_of_the_run_in_the_colours_of_the_replay(logs):
+    table = (ROOT / "viewer" / "src" / "palette.ts").read_text()
+    colours = re.search(r"MODE_COLOURS = \[(.*?)\]", table).group(1).replace('"', "").split(", ")
+    modes = dict(zip(("open", "stick", "limit", "slide"), colours))
+    root = ET.fromstring(plot(logs, "gripper-2d", "--what", "modes", "--contact", "left_finger"))
+    bands = [r for r in root.iter(f"{SVG}rect") if r.get("fill") in colours and float(r.get("width")) != 18]
+    assert [b.get("fill") for b in bands] == [modes[m] for m in ("open", "stick", "limit", "slide")]
+    widths = [float(b.get("width")) for b in bands]
+    assert [round(25 * w / sum(widths)) for w in widths] == [3, 9, 1, 12]  # steps: 0.03, 0.12, 0.13 s are where it changes
+
+
+def test_many_contacts_are_cut_to_the_largest_and_say_so(logs):
+    text = plot(logs, "many", "--what", "forces")
+    assert "6 of 484 contacts, those with the largest normal forces; 478 left out" in words(text)
+    assert sum("box10_10" in w for w in words(text)) == 4  # the heaviest
+    assert len([w for w in words(plot(logs, "many", "--what", "modes", "--most", "9")) if w.startswith("floor ")]) == 9
+    assert "4 of 16 contacts, those with the smallest gaps; 12 left out" in words(
+        plot(logs, "fixture-gaps", "--what", "gaps", "--most", "4"))
+
+
+def test_contacts_and_joints_by_name(logs):
+    titles = [w for w in words(plot(logs, "gripper-2d", "--what", "gaps", "--contact", "sphere left_finger")) if "sphere" in w]
+    assert titles == ["left_finger sphere s0.e1-s0.c0 (\u00b5 = 0.5)"]
+    both = words(plot(logs, "gripper-2d", "--what", "gaps", "--contact", "left_finger", "--contact", "ground"))
+    assert sum("sphere" in w for w in both) == 2
+    assert words(plot(logs, "gripper-2d", "--what", "joints", "--joint", "lift")).count("lift") == 1
+    wrong = logs("plot", "gripper-2d.mcap", "--what", "gaps", "--contact", "left_fingr sphere", code=3).stderr
+    assert "did you mean `left_finger sphere`" in wrong
+    assert "did you mean `lift`" in logs("plot", "gripper-2d.mcap", "--what", "joints", "--joint", "lft", code=3).stderr
+
+
+def test_what_cannot_be_drawn_is_refused(logs):
+    assert "did you mean `forces`" in logs("plot", "gripper-2d.mcap", "--what", "force", code=2).stderr
+    for wrong in ("x", "0", "80x", "800x600x2", "-5"):
+        assert "--size" in logs("plot", "gripper-2d.mcap", f"--size={wrong}", code=2).stderr
+    assert "300 to 20000 pixels wide" in logs("plot", "gripper-2d.mcap", "--size", "100", code=3).stderr
+    assert "240 to 20000 pixels high" in logs("plot", "gripper-2d.mcap", "--what", "modes", "--size", "400x100", code=3).stderr
+    assert "no step 26; its last is 25" in logs("plot", "gripper-2d.mcap", "--what", "scene", "--step", "26", code=3).stderr
+    assert "no joint" in logs("plot", "many.mcap", "--what", "joints", code=3).stderr
+    assert "carries force" in logs("plot", "fixture-gaps.mcap", "--what", "cone", code=3).stderr
+    logs("plot", "gripper-2d.mcap", "-o", "no/such/folder/x.svg", code=1)
+    logs("plot", "missing.mcap", "-o", "x.svg", code=3)
+    logs("plot", code=2)
+    assert not [f for f in os.listdir(logs.folder) if "partial" in f or f == "x.svg"]
+
+
+def test_a_scene_at_a_step(logs):
+    first, last = (plot(logs, "gripper-2d", "--what", "scene", *o) for o in (["--step", "0"], []))
+    assert "gripper-2d, at t = 0 s (step 0)" in words(first) and "gripper-2d, at t = 0.25 s (step 25)" in words(last)
+    assert "force on the second body" not in first  # nothing has been solved yet
+    assert {"sphere", "left_finger", "right_finger"} <= set(words(last))
+
+
+def test_what_stands_on_a_table_is_drawn_over_it(logs):
+    """A cube at the far end of a table is farther away than the table's middle, and in front of its top all the same; a
+    post hides the cube although it is farther up in the file."""
+    logs.write("table.yaml", """perp: 1
+bodies:
+  post: {mass: 1, pose: {position: [-0.55, 0.55, 0.2]}, shapes: [{box: [0.1, 0.1, 0.4]}]}
+  cube: {mass: 1, pose: {position: [-0.7, 0.8, 0.1]}, shapes: [{box: [0.2, 0.2, 0.2]}]}
+  table: {fixed: true, pose: {position: [0, 0, -0.05]}, shapes: [{box: [2, 2, 0.1]}]}
+run: {model: quasidynamic, steps: 1}
+""")
+    logs("run", "table.yaml", "--quiet", "--log", "table.mcap")
+    root = ET.fromstring(plot(logs, "table", "--what", "scene"))
+    faces = [[tuple(map(float, p.split(","))) for p in e.get("points").split()]
+             for e in root.iter(f"{SVG}polygon") if len(e.get("points").split()) == 4]
+    assert len(faces) == 9  # three sides of each are seen
+    wide, tall = [], []
+    for i in (0, 3, 6):
+        points = sum(faces[i:i + 3], [])
+        wide.append(max(x for x, _ in points) - min(x for x, _ in points))
+        tall.append(max(y for _, y in points) - min(y for _, y in points))
+    assert wide[0] > 5 * wide[1] > 5 * wide[2]  # the table, the cube, the post
+    assert tall[2] > tall[1]
+
+
+def test_completion_and_help(logs):
+    script = subprocess.run([PERP, "completion", "bash"], capture_output=True, text=True, check=True).stdout
+    assert " ".join(KINDS) in script and "plot) words=" in script
+    shown = logs("plot", "--help").stdout
+    for kind in KINDS[1:]:
+        assert kind in shown
+    for command in re.findall(r"^  perp plot run\.mcap (.*?)(?:   .*| > .*)?$", shown, re.MULTILINE):
+        arguments = [a.strip('"') for a in re.findall(r'"[^"]*"|\S+', command)]
+        logs("plot", "gripper-2d.mcap", *arguments)  # every example in the help runs
+
+
+def test_a_log_that_was_cut_is_drawn_as_far_as_it_goes(logs):
+    whole = (logs.folder / "gripper-2d.mcap").read_bytes()
+    (logs.folder / "cut.mcap").write_bytes(whole[: int(0.97 * len(whole))])
+    done = logs("plot", "cut.mcap", "-o", "cut.svg", code=0)
+    assert done.stderr and ET.parse(logs.folder / "cut.svg")
