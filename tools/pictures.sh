@@ -24,6 +24,5 @@ picture scene-peg-in-hole peg-in-hole-2d --what scene --size 320x300
 picture gripper-forces gripper-2d --what forces --size 640x420
 picture gripper-cone gripper-2d --what cone --size 720x320
 picture gripper-sheet gripper-2d
-tools/draw_arm_reach.py "$perp" >"$images/arm-reach.svg"
 tools/draw_contact_patches.py "$perp" >"$images/contact-patches.svg"
 echo "pictures: made anew in $images"
