@@ -307,10 +307,13 @@ static bool lowest_over_edge(const caliper *c, planar_vec outer, double toleranc
     return false;
 }
 
-/* The best of what counts, for overlapping cores. */
+/* The best of what counts, for overlapping cores. A way out whose depth is that of what lies over the edge, while q
+ * goes deeper beside it, is chosen only where no other is as good: a corner that touches a side near the end of an edge
+ * is hardly below that edge either, and the two normals are a quarter turn apart. */
+typedef enum surface_round { SURFACE_MEASURE, SURFACE_WHOLE, SURFACE_ANY, SURFACE_ROUNDS } surface_round;
 typedef struct surface {
-    double best;   /* separation; -infinity: none */
-    bool choosing; /* second pass: the first that is as good */
+    double best; /* separation; -infinity: none */
+    surface_round round;
 } surface;
 
 static void surface_pass(const perp_planar_shape *p, const perp_planar_shape *q, planar_feature_kind kind, surface *s,
@@ -329,9 +332,10 @@ static void surface_pass(const perp_planar_shape *p, const perp_planar_shape *q,
         if (separation > f->tolerance) {
             continue; /* the cores overlap, but not here */
         }
-        if (!s->choosing) {
+        const double below = planar_dot(outer, planar_sub(above, q->corners[c.corner]));
+        if (s->round == SURFACE_MEASURE) {
             s->best = fmax(s->best, separation);
-        } else if (separation >= s->best - f->tolerance) {
+        } else if (separation >= s->best - f->tolerance && (s->round == SURFACE_ANY || below <= f->tolerance)) {
             if (f->none) {
                 f->none = false;
                 take(&c, kind, above, f);
@@ -345,8 +349,7 @@ static void surface_passes(const perp_planar_shape *a, const perp_planar_shape *
 {
     surface s = {.best = -INFINITY};
     f->none = true;
-    for (int pass = 0; pass < 2; pass++) {
-        s.choosing = pass == 1;
+    for (; s.round < SURFACE_ROUNDS && f->none; s.round++) {
         surface_pass(a, b, PLANAR_EDGE_OF_A, &s, f);
         surface_pass(b, a, PLANAR_EDGE_OF_B, &s, f);
     }

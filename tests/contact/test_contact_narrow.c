@@ -536,6 +536,31 @@ static void test_many_overlaps(void **state)
     world_close(&w);
 }
 
+/* The corner of a block touches the front of an L that leans a little, in it by less than rounding or hardly more: the
+ * front's normal it is. That corner is also hardly below the block's top, which is no way out: the L reaches far below.
+ */
+static void test_corner_on_a_leaning_front(void **state)
+{
+    (void)state;
+    static const double DEPTHS[] = {0.0, 1e-13, 1e-12, 1e-11, 1e-9, 1e-7};
+    contact_world w;
+    world_open(&w, "planar: true\ncontacts: {margin: 0.01}\nbodies:\n"
+                   "  block: {fixed: true, pose: {position: [0.3, 0.007]}, shapes: [{box: [0.01, 0.014]}]}\n"
+                   "  l: {mass: 1, inertia: 1, shapes: [{polygon: [[0, 0], [0.04, 0], [0.04, 0.02], [0.02, 0.02],\n"
+                   "      [0.02, 0.06], [0, 0.06]]}]}\n");
+    for (size_t i = 0; i < sizeof DEPTHS / sizeof *DEPTHS; i++) {
+        const double lean = 5e-4; /* the front is the L's foot, turned upright but for this */
+        place_planar(&w, "l", 0.295 - 0.014 * tan(lean) + DEPTHS[i] / cos(lean), 0.0, asin(1.0) - lean);
+        world_build(&w);
+        assert_true(w.set->count >= 1);
+        for (int k = 0; k < w.set->count; k++) {
+            NEAR(w.set->contacts[k].normal.x, -1.0, 1e-3);
+        }
+        NEAR(w.set->contacts[0].phi, -DEPTHS[i], 1e-9); /* the tie tolerance of shapes of 0.1 m */
+    }
+    world_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +576,7 @@ int main(void)
         cmocka_unit_test(test_random_polygons),
         cmocka_unit_test(test_every_wall_of_a_hole),
         cmocka_unit_test(test_many_overlaps),
+        cmocka_unit_test(test_corner_on_a_leaning_front),
     };
     return cmocka_run_group_tests_name("contact narrow", tests, NULL, NULL);
 }
