@@ -57,6 +57,16 @@ def test_masse_ball(perp, arguments, end, slip_ends):
     assert f"{end[0]:.11f}" in readme and f"{end[1]:.11f}" in readme
 
 
+@pytest.mark.parametrize("model, eps, x, y", [
+    ("dyn-ncp", 0.1, 0.8999998732, 0.1499999366), ("dyn-ncp", 1, 0.8999998732, 0.1499999366),
+    ("dyn-ncp", 3.4, 0.9005513750, 0.1502756875), ("dyn-ncp", 4, 0.9288568331, 0.1644284165),
+    ("dyn-lcp", 0.1, 0.8999998732, 0.2999998732), ("dyn-lcp", 1, 0.8999998732, 0.2939535610)])
+def test_fence_particle(perp, model, eps, x, y):
+    result = run(perp, "fence-particle", "--model", model, "--steps", "500", "--set", f"run.time_scale={eps}")
+    assert result["final"]["q"]["particle"][:3] == pytest.approx([x, y, 0], abs=1e-9)
+    assert f"{x:.10f}, {y:.10f}" in (ROOT / "examples/fence-particle/README.md").read_text()
+
+
 @pytest.mark.parametrize("mu", (0.3, 0.1))
 @pytest.mark.parametrize("model", RUNGS)
 def test_sphere_roll(perp, model, mu):
