@@ -15,7 +15,8 @@ bool quasistatic_has_inertia(const perp_rung *rung)
 
 bool quasistatic_is_convex(const perp_rung *rung)
 {
-    return strcmp(rung->name, "qs-qp") == 0 || strcmp(rung->name, "qs-cone") == 0 || quasistatic_has_inertia(rung);
+    return strcmp(rung->name, "qs-qp") == 0 || strcmp(rung->name, "qs-cone") == 0 ||
+           strcmp(rung->name, "dyn-qp") == 0 || quasistatic_has_inertia(rung);
 }
 
 bool quasistatic_is_rung(const perp_rung *rung)

@@ -214,12 +214,30 @@ static bool is_tied(const perp_model *model, int tree)
     return false;
 }
 
+/* The force that inertia takes on a degree of freedom of a tree: of all of its velocity in one step, on passive ones
+ * alone, or of the change of velocity. NaN where that is not known. */
+static double inertial(const quasistatic_view *view, const perp_tree *tree, int i, const double *v)
+{
+    const perp_model *model = view->model;
+    const double *row = view->mass + (ptrdiff_t)i * model->nv;
+    double force = 0.0;
+    for (int j = tree->v_start; j < tree->v_start + tree->v_count; j++) {
+        if (view->drifted) {
+            force += row[j] * (v[j] - view->drifted[j]) / view->h;
+        } else if (model->role[i] == PERP_DOF_PASSIVE && model->role[j] == PERP_DOF_PASSIVE) {
+            force += row[j] * v[j] / view->h;
+        }
+    }
+    return force;
+}
+
 /* What is left on the degrees of freedom that only contacts, loads, springs and inertia act on. */
 static double balance(quasistatic_view *view, const double *v)
 {
     const perp_model *model = view->model;
+    const bool inertia = view->drifted || quasistatic_has_inertia(view->rung);
     double worst = 0.0;
-    if (quasistatic_has_inertia(view->rung)) {
+    if (inertia) {
         perp_mass_matrix(model, view->kinematics, view->packed);
         perp_mass_matrix_expand(model, view->packed, view->mass);
     }
@@ -232,12 +250,10 @@ static double balance(quasistatic_view *view, const double *v)
                 (at >= 0 && (end < model->limit_low[i] + 1e-6 || end > model->limit_high[i] - 1e-6))) {
                 continue;
             }
-            double left = view->generalised[i] - quasistatic_view_stiffness(view, i) * v[i];
-            for (int j = tree->v_start; quasistatic_has_inertia(view->rung) && model->role[i] == PERP_DOF_PASSIVE &&
-                                        j < tree->v_start + tree->v_count;
-                 j++) {
-                left -= model->role[j] == PERP_DOF_PASSIVE ? view->mass[(ptrdiff_t)i * model->nv + j] * v[j] / view->h
-                                                           : 0.0;
+            const double taken = inertia ? inertial(view, tree, i, v) : 0.0;
+            const double left = view->generalised[i] - quasistatic_view_stiffness(view, i) * v[i] - taken;
+            if (isnan(taken)) {
+                continue;
             }
             const bool turns = perp_vec3_norm(view->kinematics->dof_angular[i]) > 0.5;
             worst = fmax(worst, fabs(left) / (turns ? view->force * view->length : view->force));
@@ -260,7 +276,8 @@ static void measure_contact(const quasistatic_view *view, int i, const perp_cont
     }
     const double fn = r ? r->fn / view->force : 0.0;
     const double most = c->direction_count > 0 ? c->friction * quasistatic_support(view, c->direction_count, s) : 0.0;
-    const double gap = (view->instant ? velocity[0] : c->phi / view->h + velocity[0]) / unit;
+    const double apart = view->unstabilised ? fmax(c->phi, 0.0) : c->phi;
+    const double gap = (view->instant ? velocity[0] : apart / view->h + velocity[0]) / unit;
     const double slip = hypot(s[0], s[1]) / unit, work = (s[0] * f[0] + s[1] * f[1]) / (unit * view->force);
     const double slack = convex ? gap - most / unit : gap;
     law->gap = fmax(law->gap, fmax(-slack, fmin(fn, fabs(convex ? 0.0 : slack))));

@@ -1,5 +1,5 @@
-/* quasistatic_law.h - an answer of a quasistatic rung held against the contact law, from the model and a contact set of
- * the judge's own; nothing of the rungs is used. */
+/* quasistatic_law.h - an answer of a quasistatic or dynamic rung held against the contact law, from the model and a
+ * contact set of the judge's own; nothing of the rungs is used. */
 #ifndef PERP_TESTS_QUALIFY_QUASISTATIC_LAW_H
 #define PERP_TESTS_QUALIFY_QUASISTATIC_LAW_H
 
@@ -21,6 +21,10 @@ typedef struct quasistatic_view {
     double *command;           /* nv */
     double *generalised, *own; /* nv: scratch */
     double *mass, *packed;     /* nv x nv and the model's form of it */
+    /* Of a dynamic rung, by the caller: nv velocities with which the step begins, NaN where it does not know them and
+     * the balance is not looked at; and whether the step left overlaps as they are (Anitescu and Potra). */
+    const double *drifted;
+    bool unstabilised;
 } quasistatic_view;
 
 /* Ends the program where memory runs out. The borrowed things must last. */
