@@ -9,7 +9,6 @@
  *
  * Then single steps as friction problems (W, q, mu) for perp's solver and Siconos' NSGS, NSN-AC and ADMM, all to 1e-8
  * as perp_friction_residual measures, cold, the fastest of three. */
-#include "contact_scenes.h"
 #include "dynamic_problem.h"
 #include "mujoco_peer.h"
 #include "ode_world.h"
@@ -241,6 +240,20 @@ static void add_springs(const setup *s, mujoco_peer *peer)
     free(command);
 }
 
+/* MuJoCo lets a body touch its joint's parent where that does not move, which nobody else does: such a parent touches
+ * nothing. */
+static void leave_out_bases(const setup *s, mujoco_peer *peer)
+{
+    for (int i = 0; i < s->scene->joint_count; i++) {
+        const int base = s->scene->joints[i].parent_body;
+        for (int k = 0; k < peer->m->ngeom && base >= 0 && s->scene->bodies[base].kind == PERP_BODY_FIXED; k++) {
+            if (peer->m->geom_bodyid[k] == peer->body[base]) {
+                peer->m->geom_contype[k] = peer->m->geom_conaffinity[k] = 0;
+            }
+        }
+    }
+}
+
 static row measure_mujoco(setup *s, bool elliptic)
 {
     row r = {.law = NAN};
@@ -253,6 +266,7 @@ static row measure_mujoco(setup *s, bool elliptic)
         die("MuJoCo", "no room");
     }
     add_springs(s, &peer);
+    leave_out_bases(s, &peer);
     peer.m->opt.timestep = H;
     peer.m->opt.solver = mjSOL_NEWTON;
     peer.m->opt.cone = elliptic ? mjCONE_ELLIPTIC : mjCONE_PYRAMIDAL;
