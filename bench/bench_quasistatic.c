@@ -247,23 +247,6 @@ static perp_scene *stack_scene(int cubes, int steps)
     return scene;
 }
 
-/* The peer's model has no room for constraints, which no other comparison needs: 16 rows a cube, four contacts with
- * pyramids of four sides, and some more. MuJoCo 2.2.2 keeps efc_AR (rows x rows), efc_J and efc_JT (rows x nv) with
- * their column indices in one buffer, whose size is an int (mjdata.h): by these sizes 5.4 kB times the square of the
- * number of cubes, 2 GB at 630. No setting takes them out, so 1,000 cubes are refused. Its margin is smaller than
- * ours, since it makes constraints of all contacts within. */
-static bool make_room(mujoco_peer *peer, int cubes)
-{
-    mj_deleteData(peer->d);
-    peer->m->njmax = 18 * cubes + 100;
-    for (int i = 0; i < peer->m->ngeom; i++) {
-        peer->m->geom_margin[i] = 1e-5;
-    }
-    peer->m->nstack += 1000000 + 100000 * cubes;
-    peer->d = mj_makeData(peer->m);
-    return peer->d != NULL;
-}
-
 static double time_mujoco(mujoco_peer *peer, int steps)
 {
     double *samples = calloc((size_t)steps, sizeof *samples);
@@ -295,7 +278,10 @@ static void measure_mujoco(const perp_model *model, int steps, stack_row *r)
         die("MuJoCo", message);
     }
     r->mujoco = NAN;
-    if (make_room(&peer, r->cubes)) {
+    /* 16 rows a cube, four contacts with pyramids of four sides, and some more: 5.4 kB times the square of the number
+     * of cubes, 2 GB at 630, so that 1,000 are refused. Its margin is smaller than ours, since it makes constraints of
+     * all contacts within. */
+    if (mujoco_peer_make_room(&peer, 18 * r->cubes + 100, 1e-5)) {
         peer.m->opt.timestep = model->scene->run.h;
         mujoco_peer_set(&peer, state.q, state.v);
         r->mujoco = time_mujoco(&peer, steps);

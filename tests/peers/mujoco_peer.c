@@ -76,6 +76,18 @@ bool mujoco_peer_open_with_shapes(mujoco_peer *peer, const perp_model *model, ch
     return open_text(peer, model, scene_as_mjcf_with_shapes(model->scene), message, message_size);
 }
 
+bool mujoco_peer_make_room(mujoco_peer *peer, int rows, double margin)
+{
+    mj_deleteData(peer->d);
+    peer->m->njmax = rows;
+    peer->m->nstack += 1000000 + 6000 * rows;
+    for (int i = 0; i < peer->m->ngeom; i++) {
+        peer->m->geom_margin[i] = margin;
+    }
+    peer->d = mj_makeData(peer->m);
+    return peer->d != NULL;
+}
+
 void mujoco_peer_close(mujoco_peer *peer)
 {
     if (peer->d) {

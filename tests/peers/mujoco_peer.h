@@ -27,6 +27,11 @@ typedef struct mujoco_peer {
 bool mujoco_peer_open(mujoco_peer *peer, const perp_model *model, char *message, int message_size);
 /* The same with geoms for shapes, so that mj_collision finds their contacts. */
 bool mujoco_peer_open_with_shapes(mujoco_peer *peer, const perp_model *model, char *message, int message_size);
+/* The model is written without room for constraints, which few comparisons need: room for so many rows, and geoms that
+ * see that far. For mj_step; the state is MuJoCo's initial one again. False: more than it can hold. MuJoCo 2.2.2 keeps
+ * efc_AR (rows x rows), efc_J and efc_JT (rows x nv) with their column indices in one buffer, whose size is an int
+ * (mjdata.h), and no setting takes them out. */
+bool mujoco_peer_make_room(mujoco_peer *peer, int rows, double margin);
 void mujoco_peer_close(mujoco_peer *peer);
 
 /* Our state into MuJoCo's d->qpos and d->qvel. Computes nothing there. */

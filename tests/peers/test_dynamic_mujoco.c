@@ -90,9 +90,7 @@ static outcome run_ours(const char *text, const char *rung, double h, double unt
 static void make_hard(mujoco_peer *peer, const perp_scene *scene, const double solref[2])
 {
     mjModel *m = peer->m;
-    mj_deleteData(peer->d);
-    m->njmax = 200;
-    m->nstack += 1000000;
+    assert_true(mujoco_peer_make_room(peer, 200, 0.0));
     m->opt.timestep = PEER_STEP;
     m->opt.cone = mjCONE_ELLIPTIC;
     m->opt.solver = mjSOL_NEWTON;
@@ -100,15 +98,12 @@ static void make_hard(mujoco_peer *peer, const perp_scene *scene, const double s
     m->opt.iterations = 200;
     m->opt.impratio = 100.0; /* friction creeps less */
     for (int i = 0; i < m->ngeom; i++) {
-        m->geom_margin[i] = 0.0;
         m->geom_friction[3 * i] = scene->friction;
         m->geom_solref[mjNREF * i] = solref[0];
         m->geom_solref[mjNREF * i + 1] = solref[1];
         m->geom_solimp[mjNIMP * i] = 0.9999;
         m->geom_solimp[mjNIMP * i + 1] = 0.9999;
     }
-    peer->d = mj_makeData(m);
-    assert_non_null(peer->d);
 }
 
 static outcome run_mujoco(const char *text, double until, const double solref[2])
