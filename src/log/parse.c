@@ -308,15 +308,18 @@ static void parse_info(parser *p, const log_message *message, perp_log_step *ste
     json_decref(object);
 }
 
-perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_step *step, perp_error *error)
+static perp_status parse_step(perp_log_reader *r, const log_step_place *place, bool skim, perp_log_step *step,
+                              perp_error *error)
 {
     parser p = {.r = r, .arena = &r->step_arena, .good = true, .memory = true};
     char where[40];
     perp_arena_clear(&r->step_arena);
     memset(step, 0, sizeof *step);
     step->step = place->step;
-    parse_state(&p, &place->messages[LOG_STATE], step);
-    if (working(&p)) {
+    if (!skim) {
+        parse_state(&p, &place->messages[LOG_STATE], step);
+    }
+    if (working(&p) && !(skim && perp_log_skim_contacts(r, &place->messages[LOG_CONTACTS], step))) {
         parse_contacts(&p, &place->messages[LOG_CONTACTS], step);
     }
     if (working(&p)) {
@@ -328,6 +331,31 @@ perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place,
         memset(step, 0, sizeof *step);
     }
     return status;
+}
+
+perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_step *step, perp_error *error)
+{
+    return parse_step(r, place, false, step, error);
+}
+
+perp_status perp_log_parse_skimmed(perp_log_reader *r, const log_step_place *place, perp_log_step *step,
+                                   perp_error *error)
+{
+    return parse_step(r, place, true, step, error);
+}
+
+bool perp_log_parse_identity(perp_log_reader *r, const char *text, size_t size, perp_contact *contact)
+{
+    parser p = {.r = r, .arena = &r->step_arena, .good = true, .memory = true};
+    char *own = perp_arena_text(p.arena, text, size + 1);
+    if (!own) {
+        return false;
+    }
+    own[size] = '}';
+    json_t *object = json_loadb(own, size + 1, JSON_REJECT_DUPLICATES, NULL);
+    parse_identity(&p, object, contact);
+    json_decref(object);
+    return working(&p);
 }
 
 perp_status perp_log_parse_memory(perp_log_reader *r, const log_message *message, const double **numbers, size_t *count,

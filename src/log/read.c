@@ -23,7 +23,8 @@ static perp_status make(const perp_allocator *allocator, perp_log_reader **reade
     perp_arena_init(&r->arena, &r->allocator);
     perp_arena_init(&r->step_arena, &r->allocator);
     perp_arena_init(&r->start_arena, &r->allocator);
-    byte_row *const rows[] = {&r->places, &r->topics, &r->units, &r->steps, &r->packed, &r->plain};
+    byte_row *const rows[] = {&r->places, &r->topics,        &r->units,         &r->steps,         &r->packed,
+                              &r->plain,  &r->skim.texts[0], &r->skim.texts[1], &r->skim.known[0], &r->skim.known[1]};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         rows[i]->allocator = &r->allocator;
     }
@@ -42,7 +43,8 @@ void perp_log_reader_free(perp_log_reader *r)
         return;
     }
     const perp_allocator source = r->allocator;
-    byte_row *const rows[] = {&r->places, &r->topics, &r->units, &r->steps, &r->packed, &r->plain};
+    byte_row *const rows[] = {&r->places, &r->topics,        &r->units,         &r->steps,         &r->packed,
+                              &r->plain,  &r->skim.texts[0], &r->skim.texts[1], &r->skim.known[0], &r->skim.known[1]};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         perp_bytes_free(rows[i]);
     }
@@ -134,6 +136,20 @@ perp_status perp_log_read(perp_log_reader *r, int index, perp_log_step *step, pe
     perp_status status = perp_log_load_unit(r, place->unit, error);
     if (status == PERP_STATUS_OK) {
         status = perp_log_parse_step(r, place, step, error);
+    }
+    perp_plain_locale_leave(&r->locale);
+    return status;
+}
+
+perp_status perp_log_skim(perp_log_reader *r, int index, perp_log_step *step, perp_error *error)
+{
+    int count;
+    const log_step_place *place = &perp_log_steps(r, &count)[index];
+    memset(step, 0, sizeof *step);
+    perp_plain_locale_enter(&r->locale);
+    perp_status status = perp_log_load_unit(r, place->unit, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_log_parse_skimmed(r, place, step, error);
     }
     perp_plain_locale_leave(&r->locale);
     return status;

@@ -2,6 +2,7 @@
  *
  *   scan.c    the records of a file, whatever became of it: which chunks are whole, where each step's messages are
  *   parse.c   messages back into a step
+ *   skim.c    only what long runs are decimated by, of messages as perp writes them
  *   read.c    the reader
  *   resume.c  going on behind the last whole unit */
 #ifndef PERP_SRC_LOG_READ_H
@@ -66,10 +67,15 @@ struct perp_log_reader {
     byte_row steps;  /* log_step_place */
     ZSTD_DCtx *decompressor;
 
-    byte_row packed;        /* of a chunk that is being read */
-    byte_row plain;         /* records of unit `loaded` */
-    int loaded;             /* -1: none */
-    perp_arena step_arena;  /* of the step that was read last */
+    byte_row packed;       /* of a chunk that is being read */
+    byte_row plain;        /* records of unit `loaded` */
+    int loaded;            /* -1: none */
+    perp_arena step_arena; /* of the step that was read last */
+    struct {
+        int now;           /* which of each two is of the step that is being skimmed; the other, of the one before */
+        byte_row texts[2]; /* which contacts a step has, as written */
+        byte_row known[2]; /* and as read */
+    } skim;
     perp_arena start_arena; /* of perp_log_resume */
 };
 
@@ -92,7 +98,18 @@ perp_status perp_log_scan(perp_log_reader *r, perp_error *error);
 /* The records of a unit into r->plain, checked. IO, OUT_OF_MEMORY, BAD_INPUT: damaged. */
 perp_status perp_log_load_unit(perp_log_reader *r, int unit, perp_error *error);
 
+/* ---- skim.c ---- */
+
+/* The contacts of a step that is otherwise parsed: as perp_log_skim has them. False: they are to be parsed too. */
+bool perp_log_skim_contacts(perp_log_reader *r, const log_message *message, perp_log_step *step);
+
 /* ---- parse.c ---- */
+
+/* A step without its state, and its contacts skimmed where that can be. */
+perp_status perp_log_parse_skimmed(perp_log_reader *r, const log_step_place *place, perp_log_step *step,
+                                   perp_error *error);
+/* Which contact it is, from the text of a contact up to its `id`, whose brace is not closed. */
+bool perp_log_parse_identity(perp_log_reader *r, const char *text, size_t size, perp_contact *contact);
 
 /* Metadata "perp", "perp.resume" and "perp.result": pairs of strings. BAD_INPUT where something is missing. */
 perp_status perp_log_parse_resume(perp_log_reader *r, byte_view map, perp_error *error);

@@ -116,6 +116,7 @@ static perp_status unpack(perp_log_reader *r, const log_unit_place *place, const
         r->plain.failed = false;
         return out_of_memory(error);
     }
+    r->plain.bytes[plain] = '\0'; /* behind the last message: numbers are read up to what is none */
     size_t got = packed;
     if (place->compressed) {
         got = ZSTD_decompressDCtx(r->decompressor, r->plain.bytes, plain, data, packed);

@@ -19,6 +19,11 @@ typedef struct gatherer {
     int table_size;
     sighting *seen; /* by contact */
     int seen_capacity;
+    struct {
+        perp_contact contact;
+        int number;
+    } * last; /* the contacts of the step before, in its order: mostly those of this one */
+    int last_count, last_capacity;
     int *spanned; /* contacts seen since the last frame */
     int spanned_count, spanned_capacity;
     replay_frame since; /* since the last frame */
@@ -161,14 +166,41 @@ static bool add_why(gatherer *g, int step, int contact, const char *text)
     return true;
 }
 
+static bool same_contact(const perp_contact *x, const perp_contact *y)
+{
+    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
+           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
+           x->feature_b == y->feature_b;
+}
+
+/* The number of the contact that is the i-th of its step; -1: out of memory. */
+static int number_of_contact(gatherer *g, int i, const perp_contact *contact)
+{
+    if (i < g->last_count && same_contact(&g->last[i].contact, contact)) {
+        return g->last[i].number;
+    }
+    char feature[64];
+    perp_contact_feature_text(contact, feature, sizeof feature);
+    const int number = number_of(g, contact->a, contact->b, feature, contact->friction);
+    if (i >= g->last_count) {
+        void *last = perp_arena_grow(g->arena, g->last, g->last_count, &g->last_capacity, sizeof *g->last);
+        if (!last) {
+            return -1;
+        }
+        g->last = last;
+        g->last_count = i + 1;
+    }
+    g->last[i].contact = *contact;
+    g->last[i].number = number;
+    return number;
+}
+
 /* The contacts of a step: their extremes, and where the step is a frame their rows. */
 static bool take_contacts(gatherer *g, const perp_log_step *step, bool frame)
 {
     for (int i = 0; i < step->info.contact_count; i++) {
         const perp_contact_record *r = &step->info.contacts[i];
-        char feature[64];
-        perp_contact_feature_text(&r->contact, feature, sizeof feature);
-        const int contact = number_of(g, r->contact.a, r->contact.b, feature, r->contact.friction);
+        const int contact = number_of_contact(g, i, &r->contact);
         if (contact < 0 || !see(g, contact, r) ||
             (step->why && step->why[i] && !add_why(g, step->step, contact, step->why[i]))) {
             return false;
@@ -352,14 +384,15 @@ perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_option
     }
     for (int i = 0; i < steps; i++) {
         perp_log_step step;
-        status = perp_log_read(reader, i, &step, error);
+        const bool frame = i % run->stride == 0 || i == steps - 1;
+        status = frame ? perp_log_read(reader, i, &step, error) : perp_log_skim(reader, i, &step, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
         if (i == 0) {
             run->t0 = step.t - step.step * run->head->h;
         }
-        if (!take_step(&g, &step, i % run->stride == 0 || i == steps - 1)) {
+        if (!take_step(&g, &step, frame)) {
             return no_memory(error);
         }
     }

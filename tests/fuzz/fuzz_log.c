@@ -92,16 +92,9 @@ static void require(bool holds)
     }
 }
 
-static void check_step(const perp_log_head *about, const perp_log_step *step)
+static void check_contacts(const perp_log_head *about, const perp_log_step *step)
 {
     char feature[64];
-    require(isfinite(step->t) && step->step >= 0);
-    for (int i = 0; i < about->nq; i++) {
-        require(isfinite(step->q[i]));
-    }
-    for (int i = 0; i < about->body_count * about->pose_size; i++) {
-        require(isfinite(step->poses[i]));
-    }
     for (int i = 0; i < step->info.contact_count; i++) {
         const perp_contact_record *r = &step->info.contacts[i];
         require(r->contact.a >= 0 && r->contact.a < about->body_count);
@@ -112,6 +105,18 @@ static void check_step(const perp_log_head *about, const perp_log_step *step)
     for (int i = 0; i < step->info.event_count; i++) {
         require(step->info.events[i].a < about->body_count && memchr(step->info.events[i].feature, 0, 64));
     }
+}
+
+static void check_step(const perp_log_head *about, const perp_log_step *step)
+{
+    require(isfinite(step->t) && step->step >= 0);
+    for (int i = 0; i < about->nq; i++) {
+        require(isfinite(step->q[i]));
+    }
+    for (int i = 0; i < about->body_count * about->pose_size; i++) {
+        require(isfinite(step->poses[i]));
+    }
+    check_contacts(about, step);
 }
 
 static void count_text(void *context, const char *text)
@@ -134,6 +139,9 @@ static void read_all(perp_log_reader *reader, perp_log_reader *twin)
             require(step.step > last && perp_log_find(reader, step.step) == i);
             last = step.step;
             readable++;
+        }
+        if (perp_log_skim(reader, i, &step, NULL) == PERP_STATUS_OK) {
+            check_contacts(about, &step);
         }
     }
     perp_log_export_json(reader, count_text, &length, NULL);

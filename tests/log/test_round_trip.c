@@ -240,12 +240,77 @@ static void explanations_come_back(void **unused)
     log_run_free(&run);
 }
 
+/* ---- skimming
+ * --------------------------------------------------------------------------------------------------------- */
+
+static bool same_reals(const double *x, const double *y, size_t count)
+{
+    return memcmp(x, y, count * sizeof *x) == 0;
+}
+
+static void same_skimmed(const perp_contact_record *x, const perp_contact_record *y)
+{
+    const perp_contact *a = &x->contact, *b = &y->contact;
+    assert_true(a->a == b->a && a->b == b->b && a->shape_a == b->shape_a && a->shape_b == b->shape_b &&
+                a->part_a == b->part_a && a->part_b == b->part_b && a->feature_a == b->feature_a &&
+                a->feature_b == b->feature_b && x->mode == y->mode);
+    assert_true(same_reals(&a->phi, &b->phi, 1) && same_reals(&a->friction, &b->friction, 1) &&
+                same_reals(&x->fn, &y->fn, 1) && same_reals(x->ft, y->ft, 2));
+}
+
+/* What is skimmed is what is read, to the bit: in order, backwards, and here and there; contacts that come and go,
+ * pairs and restricted friction, one and two tangents, names that look like keys, and with explanations. */
+static void skimmed_is_read(void **unused)
+{
+    (void)unused;
+    static const char *const few[] = {"run.steps=12", NULL}, *const named[] = {"run.steps=40", NULL};
+    static const struct {
+        const char *example;
+        const char *const *settings;
+        bool why;
+    } cases[] = {{"gripper-2d", NULL, false},  {"gripper-2d", NULL, true},       {"cube-stack", few, false},
+                 {"pawl-fixture", few, false}, {"fence-particle", named, false}, {"peg-in-hole-2d", named, false}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        log_run run;
+        memory_sink sink;
+        const perp_log_sink into = memory_sink_make(&sink);
+        perp_log_options options = log_run_options();
+        options.why = cases[n].why ? explain : NULL;
+        options.why_context = (void *)(intptr_t)explain;
+        log_run_load(&run, cases[n].example, cases[n].settings);
+        log_run_go(&run, &into, &options);
+        perp_log_reader *whole, *skimmed;
+        assert_int_equal(perp_log_open_memory(sink.bytes, sink.size, NULL, &whole, NULL), PERP_STATUS_OK);
+        assert_int_equal(perp_log_open_memory(sink.bytes, sink.size, NULL, &skimmed, NULL), PERP_STATUS_OK);
+        for (int i = 0; i < 3 * run.count; i++) {
+            const int at = i < run.count ? i : i < 2 * run.count ? 2 * run.count - 1 - i : 7 * i % run.count;
+            perp_log_step x, y;
+            assert_int_equal(perp_log_read(whole, at, &x, NULL), PERP_STATUS_OK);
+            assert_int_equal(perp_log_skim(skimmed, at, &y, NULL), PERP_STATUS_OK);
+            assert_true(x.step == y.step && same_reals(&x.t, &y.t, 1));
+            assert_int_equal(x.info.contact_count, y.info.contact_count);
+            assert_true(cases[n].why || !y.why); /* it was not parsed after all */
+            for (int k = 0; k < x.info.contact_count; k++) {
+                same_skimmed(&x.info.contacts[k], &y.info.contacts[k]);
+                assert_true(!x.why[k] == !(y.why && y.why[k]));
+            }
+            assert_memory_equal(&x.info.residuals, &y.info.residuals, sizeof x.info.residuals);
+            assert_int_equal(x.info.event_count, y.info.event_count);
+        }
+        perp_log_reader_free(whole);
+        perp_log_reader_free(skimmed);
+        memory_sink_free(&sink);
+        log_run_free(&run);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_come_back),   cmocka_unit_test(numbers_are_short),
         cmocka_unit_test(checksums),           cmocka_unit_test(runs_come_back),
         cmocka_unit_test(same_run_same_bytes), cmocka_unit_test(explanations_come_back),
+        cmocka_unit_test(skimmed_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

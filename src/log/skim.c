@@ -1,0 +1,170 @@
+/* Contacts of a step without reading all of it: what a long run is decimated by. Most of a log's time is in the numbers
+ * of contacts, forty each, of which this takes five.
+ *
+ * It knows the text that messages.c writes, key after key, and nothing else: where a message is not just that, or has
+ * more to say (`why`), it is left to parse.c. Nothing of a string can be taken for a key: its quotes are escaped. Which
+ * contact it is stands in bytes that are mostly those of the step before, and is parsed, by parse.c, where they are
+ * not. */
+#include "log/read.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct cursor {
+    const char *at, *end;
+} cursor;
+
+/* A contact as the last step had it: its text from "{" up to the mode, and what that says. */
+typedef struct known {
+    size_t text, length; /* in the texts */
+    perp_contact contact;
+} known;
+
+static bool passes(cursor *c, const char *literal)
+{
+    const size_t length = strlen(literal);
+    if ((size_t)(c->end - c->at) < length || memcmp(c->at, literal, length) != 0) {
+        return false;
+    }
+    c->at += length;
+    return true;
+}
+
+/* Behind the next place of a literal that begins with a quote. */
+static bool finds(cursor *c, const char *literal)
+{
+    while ((c->at = memchr(c->at, '"', (size_t)(c->end - c->at))) != NULL) {
+        if (passes(c, literal)) {
+            return true;
+        }
+        c->at++;
+    }
+    c->at = c->end;
+    return false;
+}
+
+/* A JSON number; what strtod takes beyond that is refused. The text ends in a zero behind the last message. */
+static bool reads(cursor *c, double *value)
+{
+    const char *digits = c->at < c->end && *c->at == '-' ? c->at + 1 : c->at;
+    if (c->end - digits < 2 || *digits < '0' || *digits > '9' || digits[1] == 'x' || digits[1] == 'X') {
+        return false;
+    }
+    char *end;
+    *value = strtod(c->at, &end);
+    c->at = end;
+    return end <= c->end && isfinite(*value);
+}
+
+static bool reads_mode(cursor *c, perp_contact_mode *mode)
+{
+    for (int i = PERP_CONTACT_OPEN; i <= PERP_CONTACT_SLIDE; i++) {
+        if (passes(c, perp_contact_mode_name((perp_contact_mode)i))) {
+            *mode = (perp_contact_mode)i;
+            return passes(c, "\",\"phi\":");
+        }
+    }
+    return false;
+}
+
+static const known *known_of(const byte_row *row, int *count)
+{
+    *count = (int)(row->size / sizeof(known));
+    return (const known *)(const void *)row->bytes;
+}
+
+/* Which contact begins at the cursor, which ends up behind `"mode":"`. *next: where in the last step's list it is
+ * likely to be; a contact or two may have come or gone since. */
+static bool identify(perp_log_reader *r, cursor *c, int *next, perp_contact *contact)
+{
+    enum { NEAR = 3 };
+    static const char mode[] = ",\"mode\":\"";
+    const size_t left = (size_t)(c->end - c->at), behind = sizeof mode - 1;
+    int count;
+    const known *list = known_of(&r->skim.known[r->skim.now ^ 1], &count);
+    const char *texts = (const char *)r->skim.texts[r->skim.now ^ 1].bytes;
+    const char *begin = c->at;
+    for (int k = *next; k < count && k < *next + NEAR; k++) {
+        const known *seen = &list[k];
+        if (left > seen->length + behind && memcmp(begin, texts + seen->text, seen->length) == 0 &&
+            memcmp(begin + seen->length, mode, behind) == 0) {
+            *contact = seen->contact;
+            *next = k + 1;
+            c->at = begin + seen->length + behind;
+            break;
+        }
+    }
+    if (c->at == begin) {
+        cursor friction = *c;
+        if (!finds(c, "\"mode\":\"") || !finds(&friction, "\"mu\":") || !reads(&friction, &contact->friction) ||
+            !perp_log_parse_identity(r, begin, (size_t)(c->at - begin) - behind, contact)) {
+            return false;
+        }
+    }
+    byte_row *const own = &r->skim.texts[r->skim.now];
+    const known now = {own->size, (size_t)(c->at - begin) - behind, *contact};
+    perp_bytes_put(own, begin, now.length);
+    perp_bytes_put(&r->skim.known[r->skim.now], &now, sizeof now);
+    return true;
+}
+
+/* From behind the last number that is wanted to the next contact, or to the list's end. */
+static bool leaves(cursor *c)
+{
+    double ignored;
+    if (!finds(c, "\"layer_observed\":") || !reads(c, &ignored)) {
+        return false;
+    }
+    while (!(passes(c, "},{\"a\":"))) {
+        if (c->end - c->at == 3 && passes(c, "}]}")) {
+            return true;
+        }
+        cursor word = *c;
+        c->at++;
+        if (passes(&word, ",\"why\":") || c->at >= c->end) {
+            return false;
+        }
+    }
+    c->at -= strlen("{\"a\":");
+    return true;
+}
+
+static bool skim_contact(perp_log_reader *r, cursor *c, int *next, perp_contact_record *record)
+{
+    perp_contact *contact = &record->contact;
+    return identify(r, c, next, contact) && reads_mode(c, &record->mode) && reads(c, &contact->phi) &&
+           finds(c, "\"ft\":[") && reads(c, &record->ft[0]) &&
+           (r->head.planar || (passes(c, ",") && reads(c, &record->ft[1]))) && passes(c, "]") && finds(c, "\"fn\":") &&
+           reads(c, &record->fn) && leaves(c);
+}
+
+bool perp_log_skim_contacts(perp_log_reader *r, const log_message *message, perp_log_step *step)
+{
+    const char *text = (const char *)r->plain.bytes + message->offset;
+    cursor c = {text, text + message->size};
+    perp_contact_record *records = NULL;
+    int count = 0, capacity = 0, next = 0;
+    double number;
+    r->skim.now ^= 1;
+    perp_bytes_clear(&r->skim.texts[r->skim.now]);
+    perp_bytes_clear(&r->skim.known[r->skim.now]);
+    if (!passes(&c, "{\"step\":") || !reads(&c, &number) || number != step->step || !passes(&c, ",\"t\":") ||
+        !reads(&c, &step->t) || !passes(&c, ",\"contacts\":[")) {
+        return false;
+    }
+    while (c.at < c.end && !(count == 0 && passes(&c, "]}"))) {
+        perp_contact_record *more = perp_arena_grow(&r->step_arena, records, count, &capacity, sizeof *records);
+        if (!more) {
+            return false; /* parse.c will say so */
+        }
+        records = more;
+        memset(&records[count], 0, sizeof *records);
+        if (!skim_contact(r, &c, &next, &records[count++])) {
+            return false;
+        }
+    }
+    step->info.contact_count = count;
+    step->info.contacts = records;
+    return !r->skim.texts[r->skim.now].failed && !r->skim.known[r->skim.now].failed;
+}
