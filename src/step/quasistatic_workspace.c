@@ -237,8 +237,9 @@ perp_status perp_qs_reserve(perp_quasistatic *qs, const perp_contact_set *set, p
     if (qs->sized.memory && contacts <= qs->contact_capacity && dofs <= qs->dof_capacity) {
         return PERP_STATUS_OK;
     }
-    qs->contact_capacity = contacts > qs->contact_capacity ? contacts + contacts / 2 + 8 : qs->contact_capacity;
-    qs->dof_capacity = dofs > qs->dof_capacity ? dofs + dofs / 2 + 48 : qs->dof_capacity;
+    /* room for some even where there are none: no array is NULL */
+    qs->contact_capacity = contacts >= qs->contact_capacity ? contacts + contacts / 2 + 8 : qs->contact_capacity;
+    qs->dof_capacity = dofs >= qs->dof_capacity ? dofs + dofs / 2 + 48 : qs->dof_capacity;
     qs->sized.used = 0;
     perp_qs_block_free(&qs->allocator, &qs->sized);
     lay_out_sized(qs, set->rows);

@@ -1,5 +1,6 @@
 """What the dynamic rungs owe their user on the command line."""
 import math
+import os
 
 import pytest
 
@@ -109,3 +110,17 @@ def test_overlap_at_the_start(perp, tmp_path, rung):
     result = perp.json("run", write(tmp_path, BALL.replace("0, 0.05]", "0, 0.04]")), "--model", rung, code=1)
     assert result["error"]["code"] == "penetrating-start"
     assert result["error"]["evidence"]["depth"] == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_stack_does_not_drift(perp, tmp_path, rung):
+    """Ten cubes, a minute, a nanometre at most: nothing sleeps, the solution says that they rest."""
+    cubes = "".join(f"  c{i}: {{mass: 1, pose: {{position: [0, 0, {0.05 + 0.1 * i:.2f}]}}, shapes: [{{box: [0.1, 0.1, 0.1]}}]}}\n"
+                    for i in range(10))
+    text = ("perp: 1\nbodies:\n  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n" + cubes
+            + "contacts: {friction: 0.5}\nrun: {h: 0.01, tolerance: 1.0e-12}\n")
+    steps = "6000" if os.environ.get("PERP_SANITIZE", "") in ("", "OFF") else "100"
+    result = perp.json("run", write(tmp_path, text), "--model", rung, "--steps", steps)
+    for i in range(10):
+        assert result["final"]["q"][f"c{i}"] == pytest.approx([0, 0, 0.05 + 0.1 * i, 1, 0, 0, 0], abs=1e-9)
+    assert result["fallbacks"] == {}

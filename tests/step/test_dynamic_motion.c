@@ -302,8 +302,8 @@ static void write_stack(char *text, size_t size)
              "contacts: {friction: 0.5}\nrun: {model: dyn-ncp, h: 0.01, steps: 1, tolerance: 1.0e-12}\n");
 }
 
-/* 10 cubes at a tolerance of 1e-12: no sleeping, a rest that the solution says. A second here, 60 in `make qualify`:
- * 1e-9 m in 60 s are 1.6e-11 m in one. */
+/* 10 cubes at a tolerance of 1e-12: no sleeping, a rest that the solution says. A second here, all 60 in
+ * tests/cli/test_dynamic.py: 1e-9 m in 60 s are 1.6e-11 m in one. */
 static void test_stack_rests(void **unused)
 {
     (void)unused;
