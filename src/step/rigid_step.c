@@ -78,6 +78,7 @@ static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
     TAKE(b, s->lower, n);
     TAKE(b, s->upper, n);
     TAKE(b, s->target, loops);
+    TAKE(b, s->part_of, n);
     perp_convex_point *const points[] = {&s->point, &s->better};
     for (int k = 0; k < 2; k++) {
         TAKE(b, points[k]->x, n);
@@ -397,6 +398,7 @@ void perp_rigid_accept(perp_quasistatic *qs)
 {
     rigid_step *s = qs->own;
     const int count = qs->system.contact_count;
+    s->unsettled = s->settles ? 0 : s->unsettled < RIGID_UNSETTLED ? s->unsettled + 1 : RIGID_UNSETTLED;
     if (!hold_kept(s, qs, count, qs->contact_capacity)) {
         return; /* the next step starts from nothing: slower, no more */
     }
@@ -410,6 +412,7 @@ void perp_rigid_accept(perp_quasistatic *qs)
 void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
 {
     const rigid_step *s = qs->own;
+    perp_memory_put(w, s->unsettled);
     perp_memory_put(w, s->kept_count);
     for (int i = 0; i < s->kept_count; i++) {
         perp_memory_put_contact(w, &s->kept_contact[i]);
@@ -420,6 +423,7 @@ void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
 bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
 {
     rigid_step *s = qs->own;
+    const int unsettled = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
     const int count = perp_memory_take_int(r, 0, (int)fmin(1e9, (double)r->count));
     r->out_of_memory = r->good && !hold_kept(s, qs, count, count);
     if (!r->good || r->out_of_memory) {
@@ -430,6 +434,7 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
         s->kept_force[i] = perp_memory_take(r);
     }
     s->kept_count = count;
+    s->unsettled = unsettled;
     return true;
 }
 

@@ -22,6 +22,8 @@
 #include "step/cone_program.h"
 #include "step/quasistatic.h"
 
+enum { RIGID_UNSETTLED = 3 };
+
 /* D of a contact with two friction directions, counter-clockwise: facet j joins corner j to corner j + 1, and D is
  * where facet[j] . d <= 1 for all j. */
 typedef struct rigid_polygon {
@@ -52,8 +54,11 @@ typedef struct rigid_step {
     double *m, *q, *z, *w, *ray;
     bool *free;
 
-    perp_qs_block modes; /* of the search through modes */
+    int *part_of;        /* n: which part of the step a degree of freedom is of, for the search through modes */
+    perp_qs_block modes; /* of that search */
 
+    int unsettled; /* accepted steps in a row in which the rung's fixed point did not settle, up to RIGID_UNSETTLED */
+    bool settles;  /* it did in the step at hand, or is not the rung's method */
     int kept_count, kept_capacity; /* the last accepted step's normal forces, N */
     perp_qs_block kept;
     perp_contact *kept_contact;

@@ -3,6 +3,7 @@
 #include "step/rigid_step.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
 
@@ -98,6 +99,7 @@ perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_meth
     for (int i = 0; i < 2; i++) {
         attempt own = {0};
         status = try_method(qs, methods[i], &own, &cycle, error);
+        s->settles = i > 0 ? s->settles : own.solved || first != RIGID_FIXED_POINT;
         if (status != PERP_STATUS_OK) {
             return status;
         }
@@ -108,7 +110,8 @@ perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_meth
         best = i == 0 || own.residual < best.residual ? own : best;
     }
     status = perp_rigid_explain(qs, best.method, fmin(best.residual, 1e300), error);
-    if (status == PERP_STATUS_NOT_CONVERGED && first == RIGID_FIXED_POINT) {
+    if (status == PERP_STATUS_NOT_CONVERGED && first == RIGID_FIXED_POINT && error &&
+        strcmp(error->code, "not-converged") == 0) {
         tell_cycle(qs, &cycle, error);
     }
     return status;

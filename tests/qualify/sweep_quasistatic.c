@@ -25,6 +25,7 @@ enum {
     TOLERANCE_MISSED,
     NOT_CONVERGED,
     NO_EQUILIBRIUM,
+    WEDGED,
     OTHER,
     CLOSE,
     STEPS,
@@ -46,6 +47,7 @@ static const measure_column columns[COLUMNS] = {{"runs", false},
                                                 {"tolerance", false},
                                                 {"not-converged", false},
                                                 {"no-equilibrium", false},
+                                                {"wedged", false},
                                                 {"other stops", false},
                                                 {"claims not judged", false},
                                                 {"steps", false},
@@ -259,6 +261,7 @@ static void judge_stop(watch *w, const perp_state *state, const perp_error *erro
     const char *code = error->code ? error->code : "none";
     const bool unsupported = strcmp(code, "unsupported-body") == 0, no_balance = strcmp(code, "no-equilibrium") == 0;
     const bool infeasible = strcmp(code, "infeasible-command") == 0, start = strcmp(code, "penetrating-start") == 0;
+    const bool wedged = strcmp(code, "wedged") == 0;
     const bool missed = strcmp(code, "tolerance") == 0, open = strcmp(code, "not-converged") == 0;
     quasistatic_finding finding = {.verdict = QUASISTATIC_PROVED};
     row[unsupported  ? UNSUPPORTED
@@ -266,6 +269,7 @@ static void judge_stop(watch *w, const perp_state *state, const perp_error *erro
         : missed     ? TOLERANCE_MISSED
         : open       ? NOT_CONVERGED
         : no_balance ? NO_EQUILIBRIUM
+        : wedged     ? WEDGED
                      : OTHER]++;
     if (no_balance) {
         finding = judge_jam(w, state);
@@ -273,6 +277,8 @@ static void judge_stop(watch *w, const perp_state *state, const perp_error *erro
         finding = quasistatic_judge_unsupported(w->model, w->settings, w->rung, state);
     } else if (infeasible || start) {
         finding = quasistatic_judge_infeasible(w->model, w->settings, w->rung, state, error->evidence.depth);
+    } else if (wedged) {
+        finding = quasistatic_judge_wedged(w->model, w->settings, w->rung, state, error->evidence.depth);
     } else if ((missed || open) && !(error->evidence.residual > TOLERANCE)) {
         sweep_fail(w->result, "%s: `%s` with a residual of %.3g", w->rung->name, code, error->evidence.residual);
     } else if (missed || open) {
