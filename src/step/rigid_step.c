@@ -195,28 +195,6 @@ static void fill_system(rigid_step *s, const perp_quasistatic *qs)
     s->qp.upper = p->upper ? s->upper : NULL;
 }
 
-/* Contacts that nothing free moves: the commands alone decide. */
-static perp_status check_commands(perp_quasistatic *qs, perp_error *error)
-{
-    static const double DEEP = 1e-6; /* of L: less is the command's own rounding */
-    const perp_contact_set *set = qs->contacts;
-    perp_contact_velocity(set, qs->v_gap, qs->velocity);
-    for (int i = 0, k = 0; i < set->count; i++) {
-        if (k < qs->system.contact_count && qs->set_index[k] == i) {
-            k++;
-            continue;
-        }
-        const double moved = qs->h * qs->velocity[(ptrdiff_t)set->rows * i], end = set->contacts[i].phi + moved;
-        if (moved < 0.0 && end < -DEEP * qs->length_unit) {
-            return perp_qs_at_contact(qs, "infeasible-command", &set->contacts[i], -end,
-                                      "both are commanded: springs give way, control: impedance on a rung that has it "
-                                      "(qs-qp, quasidynamic)",
-                                      error);
-        }
-    }
-    return PERP_STATUS_OK;
-}
-
 perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error)
 {
     rigid_step *s = qs->own;
@@ -225,7 +203,7 @@ perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     fill_system(s, qs);
-    return qs->law->instant ? PERP_STATUS_OK : check_commands(qs, error);
+    return PERP_STATUS_OK;
 }
 
 /* ---- residuals --------------------------------------------------------------------------------------------------- */

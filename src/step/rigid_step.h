@@ -79,8 +79,7 @@ void perp_rigid_accept(perp_quasistatic *qs);
 /* What perp_rigid_accept has kept. */
 void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w);
 bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r);
-/* The system in its own units, and the room for it; s->point is zero afterwards. A contact that only commands move and
- * that they drive into each other is `infeasible-command`. */
+/* The system in its own units, and the room for it; s->point is zero afterwards. */
 perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error);
 /* From a point that solves the step to the one that is reported. */
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error);

@@ -86,24 +86,55 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, attempt
     return status;
 }
 
+static bool is_answer(perp_quasistatic *qs, const attempt *a)
+{
+    rigid_step *s = qs->own;
+    return a->solved && perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance;
+}
+
+/* Neither of the rung's two methods solved the step. On a polygon in space the answer on the round cone is not its own,
+ * but the fixed point may settle from its normal forces; with one friction direction all cones are the same. */
+static perp_status try_third(perp_quasistatic *qs, rigid_method first, rigid_method second, attempt *a,
+                             perp_error *error)
+{
+    rigid_step *s = qs->own;
+    rigid_fixed_info info = {0};
+    const bool lcp = first == RIGID_LCP || second == RIGID_LCP,
+               friction = first == RIGID_FRICTION || second == RIGID_FRICTION;
+    if (!lcp && perp_rigid_is_polygonal(s)) {
+        return try_method(qs, RIGID_LCP, a, &info, error);
+    }
+    perp_status status = friction ? PERP_STATUS_OK : try_method(qs, RIGID_FRICTION, a, &info, error);
+    if (friction || status != PERP_STATUS_OK || is_answer(qs, a)) {
+        return status;
+    }
+    for (int i = 0; i < s->qp.contact_count; i++) {
+        s->held[i] = fmax(0.0, s->point.y[s->qp.row_start[i]]);
+    }
+    *a = (attempt){.method = "fixed-point"};
+    status = perp_rigid_solve_fixed(qs, &a->solved, &info, error);
+    a->residual = info.change;
+    return status;
+}
+
 perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error)
 {
     rigid_step *s = qs->own;
-    const rigid_method methods[2] = {first, second};
     attempt best = {.residual = INFINITY};
     rigid_fixed_info cycle = {0};
     perp_status status = perp_rigid_begin(qs, error);
     if (status != PERP_STATUS_OK || qs->free_count == 0) {
         return status;
     }
-    for (int i = 0; i < 2; i++) {
-        attempt own = {0};
-        status = try_method(qs, methods[i], &own, &cycle, error);
+    for (int i = 0; i < 3; i++) {
+        attempt own = {.residual = INFINITY};
+        status = i < 2 ? try_method(qs, i == 0 ? first : second, &own, &cycle, error)
+                       : try_third(qs, first, second, &own, error);
         s->settles = i > 0 ? s->settles : own.solved || first != RIGID_FIXED_POINT;
         if (status != PERP_STATUS_OK) {
             return status;
         }
-        if (own.solved && perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance) {
+        if (is_answer(qs, &own)) {
             qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += i > 0 ? 1 : 0;
             return perp_rigid_finish(qs, error);
         }

@@ -197,13 +197,16 @@ static void step_size(const watch *w, const perp_state *state, double *angle, do
 
 /* Without turning, the gap between convex shapes is a convex function of the motion, above its linearisation: nothing
  * penetrates. Turning by an angle a bends the path of a point at most L away by L a^2 / 2, of two bodies twice that,
- * and a normal by a, along which the way between the bodies has a part. */
+ * and a normal by a, along which the way between the bodies has a part. A step that is split bends less, unless it was
+ * halved down to the smallest part, a 64th: what tips over does so in one part, however small. */
 static void check_penetration(const watch *w, const perp_state *state, const perp_step_info *info)
 {
+    enum { HALVINGS = 6 };
     double angle, way;
     step_size(w, state, &angle, &way);
     const double bound = 1e-6 + 2.0 * angle * (w->view.length * angle + way);
-    const double allowed = isfinite(w->settings->substep_tolerance) ? 1e-6 + w->settings->substep_tolerance : bound;
+    const bool split = isfinite(w->settings->substep_tolerance) && info->fallbacks[PERP_FALLBACK_SUBSTEP] < HALVINGS;
+    const double allowed = split ? 1e-6 + w->settings->substep_tolerance : bound;
     measure_most(&w->row[PENETRATION], angle < 1e-9 ? info->residuals.penetration : 0.0);
     if (!(info->residuals.penetration <= allowed)) {
         sweep_fail(w->result, "%s: at t = %g bodies are %.3g m in each other, having turned by %.3g, moved by %.3g m",
