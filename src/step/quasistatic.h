@@ -169,6 +169,9 @@ perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight,
 /* The same where the gaps alone could be met, and only what convex friction adds to them cannot. */
 perp_status perp_qs_no_room(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
 perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error);
+/* After `not-converged`, which says how far the methods came: forces that hold each other are why; `weight` and
+ * `depth` as above, with friction as it is on convex rungs. */
+perp_status perp_qs_wedged(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
 perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error);
 /* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
  * each other; OK where not. */

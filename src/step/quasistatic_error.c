@@ -256,6 +256,28 @@ perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method
     return PERP_STATUS_NOT_CONVERGED;
 }
 
+perp_status perp_qs_wedged(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error)
+{
+    bool driven;
+    const int heaviest = heaviest_contact(qs, weight, &driven);
+    if (!error || heaviest < 0) {
+        return PERP_STATUS_NOT_CONVERGED;
+    }
+    perp_evidence evidence = error->evidence;
+    evidence.has_depth = true;
+    evidence.depth = depth;
+    put_contact_name(qs, &qs->contacts->contacts[qs->set_index[heaviest]], &evidence);
+    perp_fail(
+        error, PERP_STATUS_NOT_CONVERGED,
+        "bodies are wedged at t = %g s: forces at contact `%s` and others hold each other within friction, however "
+        "large they are, and the commands push against them; no motion out of it was found (method %s stopped at "
+        "%.3g); springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)",
+        qs->t, evidence.contact, evidence.method, evidence.residual);
+    error->code = "wedged";
+    error->evidence = evidence;
+    return PERP_STATUS_NOT_CONVERGED;
+}
+
 perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error)
 {
     perp_fail(error, PERP_STATUS_NOT_CONVERGED,

@@ -78,6 +78,7 @@ static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
     TAKE(b, s->lower, n);
     TAKE(b, s->upper, n);
     TAKE(b, s->target, loops);
+    TAKE(b, s->part_of, n);
     perp_convex_point *const points[] = {&s->point, &s->better, &s->kept_point};
     for (int k = 0; k < 3; k++) {
         TAKE(b, points[k]->x, n);
@@ -218,6 +219,7 @@ perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error)
     }
     fill_system(s, qs);
     return qs->law->instant ? PERP_STATUS_OK : perp_qs_check_commands(qs, error);
+    return PERP_STATUS_OK;
 }
 
 /* ---- residuals --------------------------------------------------------------------------------------------------- */
@@ -394,6 +396,7 @@ void perp_rigid_accept(perp_quasistatic *qs)
 {
     rigid_step *s = qs->own;
     const int count = qs->system.contact_count;
+    s->unsettled = s->settles ? 0 : s->unsettled < RIGID_UNSETTLED ? s->unsettled + 1 : RIGID_UNSETTLED;
     if (!hold_kept(s, qs, count, qs->contact_capacity)) {
         return; /* the next step starts from nothing: slower, no more */
     }
@@ -422,6 +425,7 @@ void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
     if (qs->law->inertia == PERP_QS_FULL) {
         perp_memory_put(w, s->has_kept);
     }
+    perp_memory_put(w, s->unsettled);
     perp_memory_put(w, s->kept_count);
     for (int i = 0; i < s->kept_count; i++) {
         perp_memory_put_contact(w, &s->kept_contact[i]);
@@ -440,6 +444,7 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
 {
     rigid_step *s = qs->own;
     const bool full = qs->law->inertia == PERP_QS_FULL && perp_memory_take_int(r, 0, 1) == 1;
+    const int unsettled = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
     const int count = perp_memory_take_int(r, 0, (int)fmin(1e9, (double)r->count));
     r->out_of_memory = r->good && !hold_kept(s, qs, count, count);
     if (!r->good || r->out_of_memory) {
@@ -459,6 +464,7 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
         perp_memory_take_reals(r, s->kept_point.y_equality, s->kept_equalities);
         s->has_kept = r->good;
     }
+    s->unsettled = unsettled;
     return r->good;
 }
 

@@ -24,6 +24,8 @@
 #include "step/cone_program.h"
 #include "step/quasistatic.h"
 
+enum { RIGID_UNSETTLED = 3 };
+
 /* D of a contact with two friction directions, counter-clockwise: facet j joins corner j to corner j + 1, and D is
  * where facet[j] . d <= 1 for all j. */
 typedef struct rigid_polygon {
@@ -59,8 +61,11 @@ typedef struct rigid_step {
     double *m, *q, *z, *w, *ray;
     bool *free;
 
-    perp_qs_block modes; /* of the search through modes */
+    int *part_of;        /* n: which part of the step a degree of freedom is of, for the search through modes */
+    perp_qs_block modes; /* of that search */
 
+    int unsettled; /* accepted steps in a row in which the rung's fixed point did not settle, up to RIGID_UNSETTLED */
+    bool settles;  /* it did in the step at hand, or is not the rung's method */
     int kept_count, kept_capacity; /* the last accepted step's forces, N: normal, then along the friction directions */
     perp_qs_block kept;
     perp_contact *kept_contact;
@@ -84,8 +89,7 @@ void perp_rigid_accept(perp_quasistatic *qs);
 /* What perp_rigid_accept has kept. */
 void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w);
 bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r);
-/* The system in its own units, and the room for it; s->point is zero afterwards. A contact that only commands move and
- * that they drive into each other is `infeasible-command`. */
+/* The system in its own units, and the room for it; s->point is zero afterwards. */
 perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error);
 /* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
  * one, and it is not looked for others. */

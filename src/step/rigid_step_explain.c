@@ -1,4 +1,4 @@
-/* Why a rigid step has no answer. Two proofs are tried, each by one convex problem.
+/* Why a rigid step has no answer, or none was found. Two proofs are tried, each by one convex problem.
  *
  * No v meets u_n >= 0, the loops and the limits at once: the commands force bodies into each other. The multipliers of
  * the infeasible problem are weights y >= 0 with sum y u_n = -1 whatever v is, so that some gap ends below -1 / sum y.
@@ -8,7 +8,13 @@
  * in which nothing holds the bodies.
  *
  * Where both fail, the modes are searched through: rigid contact with friction need not have an answer, as when what is
- * pushed can neither slide nor tip. */
+ * pushed can neither slide nor tip.
+ *
+ * Where that search ends undecided, a wedge says why solvers fail: no v has all (u_n, mu u_t) in the cones dual to
+ * friction's. Its multipliers are forces in their cones that balance each other, and on which the commands do work: as
+ * large as one likes they remain in balance, and a fixed point drives them up without end. An answer in which something
+ * slides out is not excluded by it. Without a wedge, and with what nothing holds excluded, there is an answer (the
+ * argument of Acary, Cadoux, Lemarechal and Malick 2011, on the slip), but for problems on the edge of either. */
 #include "step/rigid_step.h"
 
 #include <string.h>
@@ -57,29 +63,47 @@ static perp_status begin(perp_quasistatic *qs, bool friction, perp_error *error)
     return status;
 }
 
-static perp_status prove_infeasible(perp_quasistatic *qs, bool *proven, perp_error *error)
+/* Weights on the contacts' rows whose sum is -1 whatever moves, if there are such: into qs->force, by contact that of
+ * its normal row, and their sum. */
+static perp_status find_weights(perp_quasistatic *qs, bool friction, bool *found, double *sum, perp_error *error)
 {
     rigid_step *s = qs->own;
     const perp_contact_qp *p = &s->qp;
     perp_convex_info info;
-    perp_status status = begin(qs, false, error);
+    perp_status status = begin(qs, friction, error);
     for (int i = 0; i < p->n && status == PERP_STATUS_OK; i++) {
         s->program.h[(ptrdiff_t)i * p->n + i] = 1.0;
     }
     if (status == PERP_STATUS_OK) {
         status = perp_cone_program_solve(&s->program, 1e-9, false, &info, error);
     }
-    *proven = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_INFEASIBLE;
-    if (!*proven) {
+    *found = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_INFEASIBLE;
+    if (!*found) {
         return status;
     }
-    double sum = 0.0;
+    const double *y = s->program.point.y;
+    *sum = 0.0;
     memset(qs->force, 0, (size_t)p->row_start[p->contact_count] * sizeof(double));
-    for (int i = 0; i < p->contact_count; i++) { /* one row each */
-        qs->force[p->row_start[i]] = s->program.point.y[i];
-        sum += s->program.point.y[i];
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        const rigid_polygon *d = friction && qs->mu[i] > 0.0 ? perp_rigid_polygon(s, rows) : NULL;
+        const bool round = friction && qs->mu[i] > 0.0 && rows > 1 && !d;
+        for (int j = 0; j < (d ? d->count : 1); j++) {
+            qs->force[p->row_start[i]] += *y;
+            *sum += *y;
+            y += round ? rows : 1;
+        }
     }
-    return perp_qs_infeasible(qs, qs->force, sum > 0.0 ? s->speed * qs->h / sum : 0.0, error);
+    return PERP_STATUS_OK;
+}
+
+static perp_status prove_infeasible(perp_quasistatic *qs, bool *proven, perp_error *error)
+{
+    double sum;
+    const perp_status status = find_weights(qs, false, proven, &sum, error);
+    return *proven ? perp_qs_infeasible(qs, qs->force,
+                                        sum > 0.0 ? ((const rigid_step *)qs->own)->speed * qs->h / sum : 0.0, error)
+                   : status;
 }
 
 static perp_status prove_unsupported(perp_quasistatic *qs, bool *proven, perp_error *error)
@@ -123,5 +147,12 @@ perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double 
     if (proven || status != PERP_STATUS_OK) {
         return status;
     }
-    return perp_qs_not_converged(qs, method, residual, error);
+    double sum;
+    status = find_weights(qs, true, &proven, &sum, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    perp_qs_not_converged(qs, method, residual, error);
+    return proven ? perp_qs_wedged(qs, qs->force, qs->length_unit / fmax(sum, 1e-300), error)
+                  : PERP_STATUS_NOT_CONVERGED;
 }

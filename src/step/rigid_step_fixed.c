@@ -11,12 +11,14 @@
 
 #include <string.h>
 
-enum { MAX_ROUNDS = 100, PATIENCE = 25 }; /* rounds in which the change has to halve */
-static const double SETTLED = 1e-11;      /* of F */
-static const double LOOSE = 1e-9;         /* of F: good enough where rounding keeps it from settling */
-static const double STEADY = 1e-12;       /* of L: a motion that changes by less has settled */
-static const double SETTLED_LAW = 1e-12;  /* of F and L */
-static const double RUNAWAY = 1e6;        /* of F: a jam, where every round asks for larger forces */
+/* PATIENCE: rounds in which the change has to halve; half as many after every step in which it did not, since what goes
+ * to and fro in one step mostly does in the next. */
+enum { MAX_ROUNDS = 100, PATIENCE = 25 };
+static const double SETTLED = 1e-11;     /* of F */
+static const double LOOSE = 1e-9;        /* of F: good enough where rounding keeps it from settling */
+static const double STEADY = 1e-12;      /* of L: a motion that changes by less has settled */
+static const double SETTLED_LAW = 1e-12; /* of F and L */
+static const double RUNAWAY = 1e6;       /* of F: a jam, where every round asks for larger forces */
 
 static bool rubs(const rigid_step *s, const double *mu, int i)
 {
@@ -217,6 +219,7 @@ perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fix
     perp_status status = build(s, qs->mu, error);
     double mark = INFINITY; /* half the change at round `marked` */
     const bool springs = has_springs(&s->qp);
+    const int patience = PATIENCE >> s->unsettled;
     bool ended = false;
     *solved = false;
     *info = (rigid_fixed_info){.change = INFINITY};
@@ -239,7 +242,7 @@ perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fix
             mark = 0.5 * info->change;
             marked = info->rounds;
         }
-        ended = info->rounds - marked > PATIENCE || info->change > RUNAWAY;
+        ended = info->rounds - marked > patience || info->change > RUNAWAY;
     }
     return status;
 }

@@ -1,7 +1,8 @@
 /* The last resort for a step: its modes. Rigid contact with friction need not have an answer, as when what is pushed
  * can neither slide nor tip, and the other methods may miss one that there is. Branch and bound decides: a node has
- * some items decided, its relaxation either has no point, so that no answer is below it, or a point at which one item
- * violates its law most, which is decided next. Depth first, what the point suggests first.
+ * some items decided, its relaxation either has no point, so that no answer is below it, or a point at which items
+ * violate their laws. Of the worst of them all modes are tried: the item that leaves the fewest is decided next, and
+ * where one mode is left at no cost. Depth first, the modes whose point is nearest first.
  *
  * Parts of the step that no contact and no loop connects are searched one by one.
  *
@@ -9,19 +10,42 @@
  * two, as when fingers graze an object. */
 #include "step/rigid_step_modes.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_NODES = 1000, GLANCE = 20, STACK = 512, MAX_LEVEL = 6 };
-static const double MOST_WORK = 2e8;  /* about a second */
-static const double DIFFERENT = 1e-7; /* of L: what moves by more slides */
-static const double EXACT = 1e-9;     /* of F and L: an item that violates its law by less meets it */
+enum {
+    MAX_NODES = 100000,
+    GLANCE = 20,
+    MAX_LEVEL = 6,
+    MOST_CHILDREN = 5,
+    MOST_DEPTH = 100,
+    TRIED = 6,
+    MOST_UNKNOWNS = 600
+};
+static const double MOST_WORK = 2e9;     /* multiplications: about half a second */
+static const double MOST_MEMORY = 2.5e7; /* bytes, of the states on the way down */
+static const double DIFFERENT = 1e-7;    /* of L: what moves by more slides */
+static const double EXACT = 1e-9;        /* of F and L: an item that violates its law by less meets it */
+
+/* A node on the way down, and which of its children have yet to be looked at. */
+typedef struct mode_level {
+    nearest_point state;
+    item_mode *node;
+    int rows, cones, equations; /* of the program */
+    int item, children;
+    item_mode child[MOST_CHILDREN]; /* the first of them last */
+} mode_level;
 
 typedef struct mode_search {
     mode_part part;
-    int *part_of; /* by dof of the step */
-    item_mode *stack, *node;
-    int stacked, nodes, max_nodes;
+    int unknowns, items; /* of the largest part that is to be searched */
+    item_mode *node;
+    nearest_point at, trial; /* of the node, and of a child of it */
+    nearest_scratch scratch;
+    mode_level *level;
+    int depth, levels;
+    int nodes, max_nodes, candidates;
     bool unsure; /* something was left out: that there is no answer is not proven */
 } mode_search;
 
@@ -70,13 +94,13 @@ static void add_limits(mode_part *part, const perp_contact_qp *p)
     }
 }
 
-static void fill_part(mode_search *a, const perp_contact_qp *p, int index)
+static void fill_part(mode_search *a, const perp_contact_qp *p, const int *part_of, int index)
 {
     mode_part *part = &a->part;
     int jacobian = 0;
     part->dofs = part->items = part->equations = 0;
     for (int k = 0; k < p->n; k++) {
-        part->local[k] = a->part_of[k] == index ? part->dofs++ : -1;
+        part->local[k] = part_of[k] == index ? part->dofs++ : -1;
     }
     part->unknowns = part->dofs;
     for (int i = 0; i < p->contact_count; i++) {
@@ -96,31 +120,88 @@ static void fill_part(mode_search *a, const perp_contact_qp *p, int index)
     }
 }
 
-/* The memory is the step's, and kept. */
-static perp_status open_search(mode_search *a, const perp_quasistatic *qs, int max_nodes, perp_error *error)
+/* Unknowns and items of a part. */
+static void measure_part(const perp_contact_qp *p, const int *part_of, int index, int *unknowns, int *items)
+{
+    *unknowns = *items = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        if (part_of[p->dofs[p->dof_start[i]]] == index) {
+            *unknowns += p->row_start[i + 1] - p->row_start[i];
+            ++*items;
+        }
+    }
+    for (int k = 0; k < p->n; k++) {
+        const int limits = p->lower ? (isfinite(p->lower[k]) ? 1 : 0) + (isfinite(p->upper[k]) ? 1 : 0) : 0;
+        *unknowns += part_of[k] == index ? 1 + limits : 0;
+        *items += part_of[k] == index ? limits : 0;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        *unknowns += part_of[p->equality_dofs[p->equality_start[i]]] == index ? 1 : 0;
+    }
+}
+
+static void lay_out(mode_search *a, perp_qs_block *block, const perp_contact_qp *p)
+{
+    const size_t n = (size_t)p->n, items = (size_t)a->items, unknowns = (size_t)a->unknowns;
+    a->part.local = perp_qs_take(block, n, sizeof *a->part.local);
+    a->part.item = perp_qs_take(block, items, sizeof *a->part.item);
+    a->part.equation = perp_qs_take(block, (size_t)p->equality_count, sizeof *a->part.equation);
+    a->part.program_row = perp_qs_take(block, n + unknowns, sizeof *a->part.program_row);
+    a->node = perp_qs_take(block, items, sizeof *a->node);
+    a->level = perp_qs_take(block, (size_t)a->levels, sizeof *a->level);
+    perp_nearest_lay_out(block, a->unknowns, &a->at);
+    perp_nearest_lay_out(block, a->unknowns, &a->trial);
+    perp_nearest_lay_out_scratch(block, a->unknowns, &a->scratch);
+    for (int i = 0; i < a->levels; i++) {
+        mode_level none = {0}, *level = block->memory ? &a->level[i] : &none;
+        perp_nearest_lay_out(block, a->unknowns, &level->state);
+        level->node = perp_qs_take(block, items, sizeof *level->node);
+    }
+}
+
+/* For parts of so many items at most; the memory is the step's, and kept. */
+static perp_status open_search(mode_search *a, const perp_quasistatic *qs, int max_nodes, int max_items,
+                               perp_error *error)
 {
     rigid_step *s = qs->own;
     const perp_contact_qp *p = &s->qp;
-    const size_t n = (size_t)p->n, items = (size_t)p->contact_count + (p->lower ? 2 * n : 0);
-    const size_t unknowns = n + items + (size_t)p->row_start[p->contact_count] + (size_t)p->equality_count;
-    perp_qs_block *block = &s->modes, count = {0};
-    perp_status status = PERP_STATUS_OK;
-    *a = (mode_search){.max_nodes = max_nodes};
-    for (int pass = 0; pass < 2 && status == PERP_STATUS_OK; pass++) {
-        perp_qs_block *from = pass == 0 ? &count : block;
-        a->part_of = perp_qs_take(from, n, sizeof *a->part_of);
-        a->part.local = perp_qs_take(from, n, sizeof *a->part.local);
-        a->part.item = perp_qs_take(from, items, sizeof *a->part.item);
-        a->part.equation = perp_qs_take(from, (size_t)p->equality_count, sizeof *a->part.equation);
-        a->part.program_row = perp_qs_take(from, n + unknowns, sizeof *a->part.program_row);
-        a->node = perp_qs_take(from, items, sizeof *a->node);
-        a->stack = perp_qs_take(from, items * STACK, sizeof *a->stack);
-        if (pass == 0) {
-            block->used = count.used;
-            status = perp_qs_block_hold(&qs->allocator, block, error);
+    *a = (mode_search){.max_nodes = max_nodes, .candidates = max_nodes > GLANCE ? TRIED : 1};
+    find_parts(s->part_of, p);
+    for (int k = 0; k < p->n; k++) {
+        int unknowns = 0, items = 0;
+        if (s->part_of[k] == k) {
+            measure_part(p, s->part_of, k, &unknowns, &items);
+        }
+        if (items <= max_items && unknowns <= MOST_UNKNOWNS) {
+            a->unknowns = unknowns > a->unknowns ? unknowns : a->unknowns;
+            a->items = items > a->items ? items : a->items;
         }
     }
+    const double size = 16.0 * (a->unknowns + 1.0) * (a->unknowns + 1.0);
+    a->levels = (int)fmin(fmin(max_nodes, MOST_DEPTH), 1.0 + MOST_MEMORY / size);
+    perp_qs_block *block = &s->modes, count = {0};
+    lay_out(a, &count, p);
+    block->used = count.used;
+    const perp_status status = perp_qs_block_hold(&qs->allocator, block, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out(a, block, p);
+    }
     return status;
+}
+
+/* The part that begins at dof k, if it is one that the search has room for. */
+static bool take_part(mode_search *a, const rigid_step *s, int k)
+{
+    int unknowns, items;
+    if (s->part_of[k] != k) {
+        return false;
+    }
+    measure_part(&s->qp, s->part_of, k, &unknowns, &items);
+    if (unknowns > a->unknowns || items > a->items) {
+        return false;
+    }
+    fill_part(a, &s->qp, s->part_of, k);
+    return true;
 }
 
 /* ---- a node ------------------------------------------------------------------------------------------------------ */
@@ -165,129 +246,243 @@ static item_violation violation_of(const rigid_step *s, const mode_item *item, i
     return v;
 }
 
-static void push(mode_search *a, int item, item_mode mode)
-{
-    const size_t size = (size_t)a->part.items;
-    if (a->stacked == STACK) {
-        a->unsure = true;
-        return;
-    }
-    item_mode *node = a->stack + size * (size_t)a->stacked++;
-    memcpy(node, a->node, size * sizeof *node);
-    node[item] = mode;
-}
-
-/* Friction's modes; those that the slip at the point suggests are pushed last, and so looked at first. */
-static void push_friction(mode_search *a, int item, item_friction f, const double *ut)
-{
-    const rigid_polygon *d = f.polygon;
-    int best = 0;
-    for (int j = 1; d && j < d->count; j++) {
-        const double more =
-            (d->corner[best][0] - d->corner[j][0]) * ut[0] + (d->corner[best][1] - d->corner[j][1]) * ut[1];
-        best = more > 0.0 ? j : best;
-    }
-    for (int j = 0; d && f.rows > 2 && j < d->count; j++) {
-        push(a, item, (item_mode){.kind = MODE_EDGE, .index = (unsigned short)j});
-    }
-    for (int j = 1; d && j < d->count; j++) {
-        push(a, item, (item_mode){.kind = MODE_CORNER, .index = (unsigned short)((best + j) % d->count)});
-    }
-    const double turn = atan2(-ut[1], -ut[0]) / 1.570796326794896619231;
-    const int quarter = ((int)floor(turn) + 4) % 4;
-    for (int j = 1; !d && j < 4; j++) {
-        push(a, item, (item_mode){.kind = MODE_SECTOR, .index = (unsigned short)((quarter + j) % 4)});
-    }
-    push(a, item, (item_mode){.kind = MODE_STICK});
-    push(a, item,
-         d ? (item_mode){.kind = MODE_CORNER, .index = (unsigned short)best}
-           : (item_mode){.kind = MODE_SECTOR, .index = (unsigned short)quarter});
-}
-
 static bool is_decided(item_mode mode, item_friction f)
 {
     return mode.kind == MODE_OPEN || (mode.kind == MODE_CLOSED && !f.friction) || mode.kind == MODE_STICK ||
            mode.kind == MODE_CORNER || mode.kind == MODE_EDGE;
 }
 
-static void branch(mode_search *a, int item, item_friction f, const item_violation *v)
+static item_mode mode_of(mode_kind kind, int level, int index)
 {
-    const item_mode mode = a->node[item], open = {.kind = MODE_OPEN}, closed = {.kind = MODE_CLOSED};
-    if (mode.kind == MODE_UNDECIDED && v->apart >= v->idle) {
-        push(a, item, v->fn > v->un ? open : closed);
-        push(a, item, v->fn > v->un ? closed : open);
-    } else if (mode.kind == MODE_UNDECIDED || (mode.kind == MODE_CLOSED && f.friction)) {
-        if (mode.kind == MODE_UNDECIDED) {
-            push(a, item, open);
-        }
-        push_friction(a, item, f, v->ut);
-    } else if (mode.kind == MODE_SECTOR && mode.level < MAX_LEVEL) {
-        for (int half = 0; half < 2; half++) {
-            push(a, item,
-                 (item_mode){.kind = MODE_SECTOR,
-                             .level = (unsigned char)(mode.level + 1),
-                             .index = (unsigned short)(2 * mode.index + half)});
-        }
-    } else {
-        a->unsure = true; /* a sector so narrow that it may hold an answer */
-    }
+    return (item_mode){(unsigned short)kind, (unsigned short)level, (unsigned short)index};
 }
 
-/* Of the items that are not decided the one that violates its law most; -1: none does. */
-static int worst_item(perp_quasistatic *qs, const mode_part *part, const item_mode *mode, item_violation *worst)
+/* The modes that one splits into; 0: into none, though it is undecided. */
+static int split(item_mode mode, item_friction f, item_mode child[MOST_CHILDREN])
+{
+    const int corners = f.polygon ? f.polygon->count : 0, half = mode.level / 2;
+    int count = 0;
+    if (mode.kind == MODE_UNDECIDED) {
+        child[count++] = mode_of(MODE_OPEN, 0, 0);
+        child[count++] = mode_of(MODE_CLOSED, 0, 0);
+    } else if (mode.kind == MODE_CLOSED) {
+        child[count++] = mode_of(MODE_STICK, 0, 0);
+        for (int j = 0; j < (f.polygon ? 2 : 4); j++) {
+            child[count++] = !f.polygon    ? mode_of(MODE_SECTOR, 0, j)
+                             : f.rows == 2 ? mode_of(MODE_CORNER, 0, j)
+                             : j == 0      ? mode_of(MODE_ARC, corners / 2, 0)
+                                           : mode_of(MODE_ARC, corners - corners / 2, corners / 2);
+        }
+    } else if (mode.kind == MODE_ARC && mode.level > 1) {
+        child[count++] = mode_of(MODE_ARC, half, mode.index);
+        child[count++] = mode_of(MODE_ARC, mode.level - half, (mode.index + half) % corners);
+    } else if (mode.kind == MODE_ARC) {
+        child[count++] = mode_of(MODE_CORNER, 0, mode.index);
+        child[count++] = mode_of(MODE_EDGE, 0, mode.index);
+        child[count++] = mode_of(MODE_EDGE, 0, (mode.index + corners - 1) % corners);
+    } else if (mode.kind == MODE_SECTOR && mode.level < MAX_LEVEL) {
+        child[count++] = mode_of(MODE_SECTOR, mode.level + 1, 2 * mode.index);
+        child[count++] = mode_of(MODE_SECTOR, mode.level + 1, 2 * mode.index + 1);
+    }
+    return count;
+}
+
+/* ---- which item to decide ---------------------------------------------------------------------------------------- */
+
+typedef struct candidate {
+    int item, children;
+    double size;                    /* of the violation */
+    item_mode child[MOST_CHILDREN]; /* that have a point; the nearest last */
+    double distance[MOST_CHILDREN]; /* of these points from 0, squared */
+} candidate;
+
+/* The items that are not decided and violate their laws most, the worst first. */
+static int worst_items(perp_quasistatic *qs, const mode_search *a, candidate worst[TRIED])
 {
     rigid_step *s = qs->own;
-    int found = -1;
-    double most = EXACT;
+    const mode_part *part = &a->part;
+    int count = 0;
     perp_rigid_evaluate(s, qs->mu, &s->better);
     for (int i = 0; i < part->items; i++) {
         const item_friction f = perp_rigid_item_friction(qs, &part->item[i]);
         const item_violation v = violation_of(s, &part->item[i], f);
         const double size = fmax(v.apart, v.idle);
-        if (size > most && !is_decided(mode[i], f)) {
-            most = size;
-            found = i;
-            *worst = v;
+        if (size <= EXACT || is_decided(a->node[i], f) || (count == a->candidates && size <= worst[count - 1].size)) {
+            continue;
+        }
+        int at = count < a->candidates ? count++ : count - 1;
+        for (; at > 0 && worst[at - 1].size < size; at--) {
+            worst[at] = worst[at - 1];
+        }
+        worst[at] = (candidate){.item = i, .size = size};
+    }
+    return count;
+}
+
+static void truncate(cone_program *p, int rows, int cones, int equations)
+{
+    p->rows = rows;
+    p->cones = cones;
+    p->equations = equations;
+}
+
+/* Which of its modes have a point. */
+static void try_item(perp_quasistatic *qs, mode_search *a, candidate *c)
+{
+    rigid_step *s = qs->own;
+    const mode_item *item = &a->part.item[c->item];
+    const int rows = s->program.rows, cones = s->program.cones, equations = s->program.equations;
+    item_mode child[MOST_CHILDREN];
+    const int count = split(a->node[c->item], perp_rigid_item_friction(qs, item), child);
+    a->unsure = a->unsure || count == 0; /* a sector so narrow that it may hold an answer */
+    c->children = 0;
+    for (int i = 0; i < count; i++) {
+        perp_rigid_narrow(qs, &a->part, item, child[i]);
+        perp_nearest_copy(&a->trial, &a->at);
+        const nearest_verdict verdict = perp_nearest_solve(&s->program, &a->trial, &a->scratch);
+        truncate(&s->program, rows, cones, equations);
+        if (verdict == NEAREST_NONE) {
+            continue;
+        }
+        double distance = 0.0;
+        for (int k = 0; k < s->program.n && verdict == NEAREST_POINT; k++) {
+            distance += a->trial.x[k] * a->trial.x[k];
+        }
+        int at = c->children++;
+        for (; at > 0 && c->distance[at - 1] < distance; at--) {
+            c->distance[at] = c->distance[at - 1];
+            c->child[at] = c->child[at - 1];
+        }
+        c->distance[at] = distance;
+        c->child[at] = child[i];
+    }
+}
+
+/* Is it better to decide the first? Fewer children; then those that go farther. */
+static bool is_better(const candidate *a, const candidate *b)
+{
+    if (a->children != b->children) {
+        return a->children < b->children;
+    }
+    return a->children > 0 && a->distance[a->children - 1] > b->distance[b->children - 1];
+}
+
+/* ---- the tree ---------------------------------------------------------------------------------------------------- */
+
+typedef enum { NODE_ANSWER, NODE_DEAD, NODE_NARROWED, NODE_SPLIT } node_verdict;
+
+static void save_level(mode_search *a, const cone_program *p, const candidate *c)
+{
+    mode_level *level = &a->level[a->depth++];
+    perp_nearest_copy(&level->state, &a->at);
+    memcpy(level->node, a->node, (size_t)a->part.items * sizeof *a->node);
+    level->rows = p->rows;
+    level->cones = p->cones;
+    level->equations = p->equations;
+    level->item = c->item;
+    level->children = c->children;
+    memcpy(level->child, c->child, sizeof c->child);
+}
+
+static void take_child(perp_quasistatic *qs, mode_search *a, int item, item_mode mode)
+{
+    a->node[item] = mode;
+    perp_rigid_narrow(qs, &a->part, &a->part.item[item], mode);
+}
+
+/* The node has a point, s->better. */
+static node_verdict decide(perp_quasistatic *qs, mode_search *a)
+{
+    rigid_step *s = qs->own;
+    candidate worst[TRIED];
+    const int count = worst_items(qs, a, worst);
+    int best = 0;
+    if (count == 0) {
+        return NODE_ANSWER;
+    }
+    for (int i = 0; i < count; i++) {
+        try_item(qs, a, &worst[i]);
+        best = is_better(&worst[i], &worst[best]) ? i : best;
+        if (worst[best].children == 0) {
+            return NODE_DEAD;
         }
     }
-    return found;
+    if (worst[best].children == 1) {
+        take_child(qs, a, worst[best].item, worst[best].child[0]);
+        return NODE_NARROWED;
+    }
+    if (a->depth == a->levels) {
+        a->unsure = true;
+        return NODE_DEAD;
+    }
+    save_level(a, &s->program, &worst[best]);
+    return NODE_SPLIT;
+}
+
+/* The next child that has not been looked at; false: there is none. */
+static bool next_node(perp_quasistatic *qs, mode_search *a)
+{
+    rigid_step *s = qs->own;
+    while (a->depth > 0 && a->level[a->depth - 1].children == 0) {
+        a->depth--;
+    }
+    if (a->depth == 0) {
+        return false;
+    }
+    mode_level *level = &a->level[a->depth - 1];
+    perp_nearest_copy(&a->at, &level->state);
+    memcpy(a->node, level->node, (size_t)a->part.items * sizeof *a->node);
+    truncate(&s->program, level->rows, level->cones, level->equations);
+    take_child(qs, a, level->item, level->child[--level->children]);
+    return true;
 }
 
 typedef enum { PART_FOUND, PART_NONE, PART_UNKNOWN } part_verdict;
 
-/* One answer of the part, into s->better, from the one node that is on the stack. */
+/* The relaxation at the modes in a->node. */
+static perp_status begin_part(perp_quasistatic *qs, mode_search *a, perp_error *error)
+{
+    const mode_part *part = &a->part;
+    const perp_status status = perp_rigid_relax_all(qs, part, error);
+    for (int i = 0; i < part->items && status == PERP_STATUS_OK; i++) {
+        if (a->node[i].kind != MODE_UNDECIDED) {
+            perp_rigid_narrow(qs, part, &part->item[i], mode_of(MODE_CLOSED, 0, 0));
+            perp_rigid_narrow(qs, part, &part->item[i], a->node[i]);
+        }
+    }
+    perp_nearest_clear(&a->at, part->unknowns);
+    a->nodes = a->depth = 0;
+    a->scratch.work = 0.0;
+    a->unsure = false;
+    return status;
+}
+
+/* One answer of the part, into s->better, from the modes in a->node, which are undecided or of closed contacts. */
 static perp_status search_part(perp_quasistatic *qs, mode_search *a, part_verdict *verdict, perp_error *error)
 {
     rigid_step *s = qs->own;
-    const mode_part *part = &a->part;
-    const size_t size = (size_t)part->items;
-    const double work = (double)part->unknowns * part->unknowns * part->unknowns; /* of a node, about */
-    const int most = (int)fmin(a->max_nodes, 3.0 + MOST_WORK / (work + 1.0));
-    a->nodes = 0;
-    a->stacked = 1;
-    a->unsure = false;
-    while (a->stacked > 0 && a->nodes < most) {
-        relaxed_verdict relaxed;
-        item_violation worst = {0};
-        memcpy(a->node, a->stack + size * (size_t)--a->stacked, size * sizeof *a->node);
+    perp_status status = begin_part(qs, a, error);
+    bool more = status == PERP_STATUS_OK;
+    while (more && a->nodes < a->max_nodes && a->scratch.work < MOST_WORK) {
+        nearest_verdict relaxed;
+        node_verdict own = NODE_DEAD;
         a->nodes++;
-        const perp_status status = perp_rigid_relax(qs, part, a->node, &relaxed, error);
+        status = perp_rigid_relax(qs, &a->at, &a->scratch, &relaxed, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
-        a->unsure = a->unsure || relaxed == RELAXED_UNSURE;
-        if (relaxed != RELAXED_POINT) {
-            continue;
+        a->unsure = a->unsure || relaxed == NEAREST_UNSURE;
+        if (relaxed == NEAREST_POINT) {
+            perp_rigid_read_relaxed(s, &a->part, &s->better);
+            own = decide(qs, a);
         }
-        perp_rigid_read_relaxed(s, part, &s->better);
-        const int item = worst_item(qs, part, a->node, &worst);
-        if (item < 0) {
+        if (own == NODE_ANSWER) {
             *verdict = PART_FOUND;
             return PERP_STATUS_OK;
         }
-        branch(a, item, perp_rigid_item_friction(qs, &part->item[item]), &worst);
+        more = own == NODE_NARROWED || next_node(qs, a);
     }
-    *verdict = a->stacked > 0 || a->unsure ? PART_UNKNOWN : PART_NONE;
+    *verdict = more || a->unsure ? PART_UNKNOWN : PART_NONE;
     return PERP_STATUS_OK;
 }
 
@@ -332,18 +527,16 @@ static void clear(const perp_contact_qp *p, perp_convex_point *point)
 
 static perp_status search(perp_quasistatic *qs, mode_search *a, part_verdict *verdict, perp_error *error)
 {
-    const perp_contact_qp *p = &((rigid_step *)qs->own)->qp;
+    const rigid_step *s = qs->own;
     perp_status status = PERP_STATUS_OK;
-    find_parts(a->part_of, p);
     *verdict = PART_FOUND;
-    for (int k = 0; k < p->n && status == PERP_STATUS_OK && *verdict != PART_NONE; k++) {
-        if (a->part_of[k] == k) {
-            part_verdict own = PART_UNKNOWN;
-            fill_part(a, p, k);
-            memset(a->stack, 0, (size_t)a->part.items * sizeof *a->stack);
+    for (int k = 0; k < s->qp.n && status == PERP_STATUS_OK && *verdict != PART_NONE; k++) {
+        part_verdict own = s->part_of[k] == k ? PART_UNKNOWN : PART_FOUND;
+        if (take_part(a, s, k)) {
+            memset(a->node, 0, (size_t)a->part.items * sizeof *a->node);
             status = search_part(qs, a, &own, error);
-            *verdict = own == PART_FOUND ? *verdict : own;
         }
+        *verdict = own == PART_FOUND ? *verdict : own;
     }
     return status;
 }
@@ -353,7 +546,7 @@ perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_er
     rigid_step *s = qs->own;
     mode_search a;
     part_verdict verdict = PART_UNKNOWN;
-    perp_status status = open_search(&a, qs, MAX_NODES, error);
+    perp_status status = open_search(&a, qs, MAX_NODES, INT_MAX, error);
     if (status == PERP_STATUS_OK) {
         clear(&s->qp, &s->better);
         status = search(qs, &a, &verdict, error);
@@ -379,7 +572,7 @@ static bool stick_instead(perp_quasistatic *qs, mode_search *a)
 {
     rigid_step *s = qs->own;
     bool any = false;
-    memset(a->stack, 0, (size_t)a->part.items * sizeof *a->stack);
+    memset(a->node, 0, (size_t)a->part.items * sizeof *a->node);
     perp_rigid_evaluate(s, qs->mu, &s->point);
     for (int i = 0; i < a->part.items; i++) {
         const mode_item *item = &a->part.item[i];
@@ -387,7 +580,7 @@ static bool stick_instead(perp_quasistatic *qs, mode_search *a)
             const double *u = s->u + s->qp.row_start[item->contact];
             const int rows = s->qp.row_start[item->contact + 1] - s->qp.row_start[item->contact];
             const bool slides = u[0] <= EXACT && hypot(u[1], rows > 2 ? u[2] : 0.0) > DIFFERENT;
-            a->stack[i].kind = slides ? MODE_STICK : MODE_UNDECIDED;
+            a->node[i] = mode_of(slides ? MODE_STICK : MODE_UNDECIDED, 0, 0);
             any = any || slides;
         }
     }
@@ -397,19 +590,11 @@ static bool stick_instead(perp_quasistatic *qs, mode_search *a)
 perp_status perp_rigid_glance(perp_quasistatic *qs, perp_error *error)
 {
     rigid_step *s = qs->own;
-    const perp_contact_qp *p = &s->qp;
     mode_search a;
-    perp_status status = open_search(&a, qs, GLANCE, error);
-    if (status == PERP_STATUS_OK) {
-        find_parts(a.part_of, p);
-    }
-    for (int k = 0; k < p->n && status == PERP_STATUS_OK && !qs->info->several; k++) {
+    perp_status status = open_search(&a, qs, GLANCE, GLANCE, error);
+    for (int k = 0; k < s->qp.n && status == PERP_STATUS_OK && !qs->info->several; k++) {
         part_verdict verdict = PART_UNKNOWN;
-        if (a.part_of[k] != k) {
-            continue;
-        }
-        fill_part(&a, p, k);
-        if (a.part.items <= GLANCE && stick_instead(qs, &a)) {
+        if (take_part(&a, s, k) && stick_instead(qs, &a)) {
             perp_rigid_copy_point(s, &s->better, &s->point);
             status = search_part(qs, &a, &verdict, error);
         }

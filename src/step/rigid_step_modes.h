@@ -13,15 +13,23 @@
 #ifndef PERP_SRC_STEP_RIGID_STEP_MODES_H
 #define PERP_SRC_STEP_RIGID_STEP_MODES_H
 
+#include "step/nearest_point.h"
 #include "step/rigid_step.h"
 
-typedef enum { MODE_UNDECIDED, MODE_OPEN, MODE_CLOSED, MODE_STICK, MODE_CORNER, MODE_EDGE, MODE_SECTOR } mode_kind;
+typedef enum {
+    MODE_UNDECIDED,
+    MODE_OPEN,   /* no force */
+    MODE_CLOSED, /* u_n = 0, friction undecided; the others are modes of it */
+    MODE_STICK,
+    MODE_ARC, /* slides, and friction is in one of `level` corners of the polygon from `index` on, or on an edge there
+               */
+    MODE_CORNER, /* in that corner */
+    MODE_EDGE,   /* on that edge */
+    MODE_SECTOR  /* slides, and friction on a round cone points into that of 4 << level parts of a turn */
+} mode_kind;
 
-/* `index`: of the polygon's corner, or edge; of the sector among 4 << level parts of a turn in which friction on a
- * round cone points. CLOSED: u_n = 0, friction undecided. */
 typedef struct item_mode {
-    unsigned char kind, level;
-    unsigned short index;
+    unsigned short kind, level, index;
 } item_mode;
 
 typedef struct mode_item {
@@ -41,8 +49,6 @@ typedef struct mode_part {
     double *program_row; /* unknowns: scratch */
 } mode_part;
 
-typedef enum { RELAXED_NONE, RELAXED_POINT, RELAXED_UNSURE } relaxed_verdict;
-
 /* Friction of an item: its polygon, or NULL where the cone is round; `friction` false: it has none. */
 typedef struct item_friction {
     bool friction;
@@ -52,9 +58,14 @@ typedef struct item_friction {
 } item_friction;
 
 item_friction perp_rigid_item_friction(const perp_quasistatic *qs, const mode_item *item);
-/* Solves the relaxation; its point is in the program. */
-perp_status perp_rigid_relax(perp_quasistatic *qs, const mode_part *part, const item_mode *mode,
-                             relaxed_verdict *verdict, perp_error *error);
+/* s->program becomes the relaxation with nothing decided; its rows have unit length. */
+perp_status perp_rigid_relax_all(perp_quasistatic *qs, const mode_part *part, perp_error *error);
+/* Adds the rows of a mode to it. A mode of closed contacts takes those of CLOSED for granted. */
+void perp_rigid_narrow(perp_quasistatic *qs, const mode_part *part, const mode_item *item, item_mode mode);
+/* Solves it from where `state` is; the point is in the program. UNSURE after other methods were tried too; where these
+ * decided, `state` is empty. */
+perp_status perp_rigid_relax(perp_quasistatic *qs, nearest_point *state, nearest_scratch *scratch,
+                             nearest_verdict *verdict, perp_error *error);
 /* The part's entries of `point` from the program's. */
 void perp_rigid_read_relaxed(rigid_step *s, const mode_part *part, perp_convex_point *point);
 

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { TANGENTS = 16 };
+enum { TANGENTS = 16, NARROWED = 48, NARROWED_EQUATIONS = 6 }; /* rows that the modes of one item add at most */
 
 static const double TURN = 6.283185307179586476925;
 /* A proof that rests on rounding is none: the weights of its rows must not exceed this, so that some row is missed by
@@ -81,23 +81,25 @@ static void sector_sides(item_mode mode, double a[2], double b[2])
     b[1] = sin(TURN * (mode.index + 1) / count);
 }
 
-static void add_item_motion(rigid_step *s, const mode_part *part, const mode_item *item, item_friction f,
-                            item_mode mode)
+static const double UNIT[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+
+/* What the mode says of the slip; u_n = 0 is another's. */
+static void narrow_motion(rigid_step *s, const mode_part *part, const mode_item *item, item_friction f, item_mode mode)
 {
-    static const double UNIT[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    assert(f.polygon || (mode.kind != MODE_CORNER && mode.kind != MODE_EDGE)); /* round cones have sectors */
-    add_motion(s, part, item, UNIT[0], mode.kind != MODE_UNDECIDED && mode.kind != MODE_OPEN);
+    const rigid_polygon *d = f.polygon;
+    const int j = mode.index;
     for (int r = 1; r < f.rows && mode.kind == MODE_STICK; r++) {
         add_motion(s, part, item, UNIT[r], true);
     }
     if (mode.kind == MODE_CORNER && f.rows == 2) {
-        const double back[3] = {0.0, -f.polygon->corner[mode.index][0], 0.0};
+        const double back[3] = {0.0, -d->corner[j][0], 0.0};
         add_motion(s, part, item, back, false);
     } else if (mode.kind == MODE_CORNER) {
-        const int count = f.polygon->count;
-        add_slip(s, part, item, f.polygon->facet[(mode.index + count - 1) % count], f.polygon->facet[mode.index]);
+        add_slip(s, part, item, d->facet[(j + d->count - 1) % d->count], d->facet[j]);
     } else if (mode.kind == MODE_EDGE) {
-        add_slip(s, part, item, f.polygon->facet[mode.index], f.polygon->facet[mode.index]);
+        add_slip(s, part, item, d->facet[j], d->facet[j]);
+    } else if (mode.kind == MODE_ARC && 2 * mode.level <= d->count) { /* else it is not convex */
+        add_slip(s, part, item, d->facet[(j + d->count - 1) % d->count], d->facet[(j + mode.level - 1) % d->count]);
     } else if (mode.kind == MODE_SECTOR) {
         double a[2], b[2];
         sector_sides(mode, a, b);
@@ -118,7 +120,7 @@ static void add_force(rigid_step *s, int at, double normal, const double *tangen
     }
 }
 
-static void add_polygon_force(rigid_step *s, int at, item_friction f, item_mode mode)
+static void narrow_polygon(rigid_step *s, int at, item_friction f, item_mode mode)
 {
     const rigid_polygon *d = f.polygon;
     const int j = mode.index, next = (j + 1) % d->count;
@@ -127,53 +129,42 @@ static void add_polygon_force(rigid_step *s, int at, item_friction f, item_mode 
             const double unit[2] = {r == 1 ? 1.0 : 0.0, r == 2 ? 1.0 : 0.0};
             add_force(s, at, -f.mu * d->corner[j][r - 1], unit, true);
         }
-        return;
-    }
-    if (mode.kind == MODE_EDGE) { /* on it, and between its ends */
+    } else if (mode.kind == MODE_EDGE) { /* on it, and between its ends */
         const double along[2] = {d->corner[next][0] - d->corner[j][0], d->corner[next][1] - d->corner[j][1]};
         const double back[2] = {-along[0], -along[1]};
         add_force(s, at, -f.mu, d->facet[j], true);
         add_force(s, at, -f.mu * (along[0] * d->corner[j][0] + along[1] * d->corner[j][1]), along, false);
         add_force(s, at, f.mu * (along[0] * d->corner[next][0] + along[1] * d->corner[next][1]), back, false);
-        return;
-    }
-    for (int k = 0; k < d->count; k++) {
-        const double inward[2] = {-d->facet[k][0], -d->facet[k][1]};
-        add_force(s, at, f.mu, inward, false);
+    } else if (mode.kind == MODE_ARC && mode.level + 1 < d->count) { /* beyond the chord of its corners and edges */
+        const double *a = d->corner[(j + d->count - 1) % d->count], *b = d->corner[(j + mode.level) % d->count];
+        const double out[2] = {b[1] - a[1], a[0] - b[0]};
+        add_force(s, at, -f.mu * (out[0] * a[0] + out[1] * a[1]), out, false);
     }
 }
 
-/* A polygon around the disc stands for it: what it allows more is too little to matter for most proofs, and all rows
- * are linear. */
-static void add_round_force(rigid_step *s, int at, item_friction f, item_mode mode)
+/* Between the sector's sides, and beyond the chord of the arc that is friction's limit. */
+static void narrow_sector(rigid_step *s, int at, item_friction f, item_mode mode)
 {
     double a[2], b[2];
     sector_sides(mode, a, b);
-    const bool sector = mode.kind == MODE_SECTOR;
-    for (int k = 0; k < TANGENTS; k++) {
-        const double turn = TURN * k / TANGENTS, inward[2] = {-cos(turn), -sin(turn)};
-        add_force(s, at, f.mu, inward, false);
-    }
-    if (sector) { /* between its sides, and beyond the chord of the arc that is friction's limit */
-        const double from_a[2] = {-a[1], a[0]}, to_b[2] = {b[1], -b[0]}, out[2] = {a[0] + b[0], a[1] + b[1]};
-        const double middle = hypot(out[0], out[1]), in[2] = {-out[0] / middle, -out[1] / middle};
-        add_force(s, at, 0.0, from_a, false);
-        add_force(s, at, 0.0, to_b, false);
-        add_force(s, at, -f.mu * (1.0 + a[0] * b[0] + a[1] * b[1]), out, false);
-        add_force(s, at, f.mu, in, false);
-    }
+    const double from_a[2] = {-a[1], a[0]}, to_b[2] = {b[1], -b[0]}, out[2] = {a[0] + b[0], a[1] + b[1]};
+    const double middle = hypot(out[0], out[1]), in[2] = {-out[0] / middle, -out[1] / middle};
+    add_force(s, at, 0.0, from_a, false);
+    add_force(s, at, 0.0, to_b, false);
+    add_force(s, at, -f.mu * (1.0 + a[0] * b[0] + a[1] * b[1]), out, false);
+    add_force(s, at, f.mu, in, false);
 }
 
-static void add_item_force(rigid_step *s, const mode_item *item, item_friction f, item_mode mode)
+/* In the cone. A polygon around the disc stands for it: what it allows more is too little to matter for most proofs,
+ * and all rows are linear. */
+static void add_item_force(rigid_step *s, const mode_item *item, item_friction f)
 {
-    if (mode.kind == MODE_OPEN) {
-        return; /* it is in no row, and so 0 */
-    }
     perp_cone_program_cone(&s->program, 1)[item->unknown] = 1.0;
-    if (f.polygon) {
-        add_polygon_force(s, item->unknown, f, mode);
-    } else if (f.friction) {
-        add_round_force(s, item->unknown, f, mode);
+    for (int k = 0; f.friction && k < (f.polygon ? f.polygon->count : TANGENTS); k++) {
+        const double turn = TURN * k / TANGENTS, round[2] = {-cos(turn), -sin(turn)};
+        const double *facet = f.polygon ? f.polygon->facet[k] : NULL;
+        const double flat[2] = {facet ? -facet[0] : 0.0, facet ? -facet[1] : 0.0};
+        add_force(s, item->unknown, f.mu, facet ? flat : round, false);
     }
 }
 
@@ -248,8 +239,8 @@ static perp_status begin(perp_quasistatic *qs, const mode_part *part, perp_error
     int rows = 1, equations = part->dofs + part->equations;
     for (int i = 0; i < part->items; i++) {
         const item_friction f = perp_rigid_item_friction(qs, &part->item[i]);
-        rows += 4 + (f.polygon ? f.polygon->count : TANGENTS + 4);
-        equations += 6;
+        rows += 2 + NARROWED + (f.polygon ? f.polygon->count : TANGENTS);
+        equations += NARROWED_EQUATIONS;
     }
     const perp_status status = perp_cone_program_begin(&s->program, part->unknowns, rows, equations, error);
     for (int i = 0; i < part->unknowns && status == PERP_STATUS_OK; i++) {
@@ -270,12 +261,12 @@ static double steepness(const cone_program *p)
     return sum;
 }
 
-/* By the dual active set, and by the interior point where that is undecided. */
-static perp_status judge(perp_quasistatic *qs, relaxed_verdict *verdict, perp_error *error)
+/* By the dual active set from its beginning, and by the interior point where that is undecided. */
+static perp_status judge(perp_quasistatic *qs, nearest_verdict *verdict, perp_error *error)
 {
     rigid_step *s = qs->own;
-    *verdict = RELAXED_UNSURE;
-    for (int method = 0; method < 2 && *verdict == RELAXED_UNSURE; method++) {
+    *verdict = NEAREST_UNSURE;
+    for (int method = 0; method < 2 && *verdict == NEAREST_UNSURE; method++) {
         perp_convex_info info;
         const perp_status status = method == 0 ? perp_cone_program_solve_dual(&s->program, FINE, &info, error)
                                                : perp_cone_program_solve(&s->program, FINE, false, &info, error);
@@ -284,16 +275,32 @@ static perp_status judge(perp_quasistatic *qs, relaxed_verdict *verdict, perp_er
         }
         qs->info->iterations += info.iterations;
         if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
-            *verdict = steepness(&s->program) <= STEEPEST_PROOF ? RELAXED_NONE : RELAXED_UNSURE;
+            *verdict = steepness(&s->program) <= STEEPEST_PROOF ? NEAREST_NONE : NEAREST_UNSURE;
         } else if (perp_convex_residual_largest(info.residual) <= COARSE) {
-            *verdict = RELAXED_POINT;
+            *verdict = NEAREST_POINT;
         }
     }
     return PERP_STATUS_OK;
 }
 
-perp_status perp_rigid_relax(perp_quasistatic *qs, const mode_part *part, const item_mode *mode,
-                             relaxed_verdict *verdict, perp_error *error)
+perp_status perp_rigid_relax(perp_quasistatic *qs, nearest_point *state, nearest_scratch *scratch,
+                             nearest_verdict *verdict, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    perp_status status = PERP_STATUS_OK;
+    qs->info->iterations++;
+    *verdict = perp_nearest_solve(&s->program, state, scratch);
+    if (*verdict == NEAREST_POINT) {
+        memcpy(s->program.point.x, state->x, (size_t)s->program.n * sizeof(double));
+    } else if (*verdict == NEAREST_UNSURE) {
+        perp_nearest_clear(state, s->program.n);
+        scratch->work += 100.0 * s->program.n * s->program.n * s->program.n; /* about what the interior point takes */
+        status = judge(qs, verdict, error);
+    }
+    return status;
+}
+
+perp_status perp_rigid_relax_all(perp_quasistatic *qs, const mode_part *part, perp_error *error)
 {
     rigid_step *s = qs->own;
     double *cut = part->program_row + part->dofs;
@@ -306,14 +313,34 @@ perp_status perp_rigid_relax(perp_quasistatic *qs, const mode_part *part, const 
     for (int i = 0; i < part->items; i++) {
         const mode_item *item = &part->item[i];
         const item_friction f = perp_rigid_item_friction(qs, item);
-        add_item_motion(s, part, item, f, mode[i]);
-        add_item_force(s, item, f, mode[i]);
-        if (mode[i].kind != MODE_OPEN) {
-            add_item_balance(s, part, item, f, cut);
-        }
+        add_motion(s, part, item, UNIT[0], false);
+        add_item_force(s, item, f);
+        add_item_balance(s, part, item, f, cut);
     }
     add_cut(s, part, cut);
-    return judge(qs, verdict, error);
+    perp_nearest_scale(&s->program, 0, 0);
+    return PERP_STATUS_OK;
+}
+
+void perp_rigid_narrow(perp_quasistatic *qs, const mode_part *part, const mode_item *item, item_mode mode)
+{
+    rigid_step *s = qs->own;
+    const item_friction f = perp_rigid_item_friction(qs, item);
+    const int rows = s->program.rows, equations = s->program.equations;
+    assert(f.polygon || (mode.kind != MODE_CORNER && mode.kind != MODE_EDGE && mode.kind != MODE_ARC));
+    for (int r = 0; r < (f.friction ? f.rows : 1) && mode.kind == MODE_OPEN; r++) {
+        perp_cone_program_equation(&s->program, 0.0)[item->unknown + r] = 1.0;
+    }
+    if (mode.kind == MODE_CLOSED) {
+        add_motion(s, part, item, UNIT[0], true);
+    }
+    narrow_motion(s, part, item, f, mode);
+    if (mode.kind == MODE_SECTOR) {
+        narrow_sector(s, item->unknown, f, mode);
+    } else if (f.polygon) {
+        narrow_polygon(s, item->unknown, f, mode);
+    }
+    perp_nearest_scale(&s->program, rows, equations);
 }
 
 void perp_rigid_read_relaxed(rigid_step *s, const mode_part *part, perp_convex_point *point)

@@ -3,6 +3,7 @@
 #include "step/rigid_step.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
 
@@ -83,22 +84,53 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, rigid_a
     return status;
 }
 
+static bool is_answer(perp_quasistatic *qs, const rigid_attempt *a)
+{
+    rigid_step *s = qs->own;
+    return a->solved && perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance;
+}
+
+/* Neither of the rung's two methods solved the step. On a polygon in space the answer on the round cone is not its own,
+ * but the fixed point may settle from its normal forces; with one friction direction all cones are the same. */
+static perp_status try_third(perp_quasistatic *qs, const rigid_method methods[2], rigid_attempt *a, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    rigid_fixed_info info = {0};
+    const bool lcp = methods[0] == RIGID_LCP || methods[1] == RIGID_LCP,
+               friction = methods[0] == RIGID_FRICTION || methods[1] == RIGID_FRICTION;
+    if (!lcp && perp_rigid_is_polygonal(s)) {
+        return try_method(qs, RIGID_LCP, a, &info, error);
+    }
+    perp_status status = friction ? PERP_STATUS_OK : try_method(qs, RIGID_FRICTION, a, &info, error);
+    if (friction || status != PERP_STATUS_OK || is_answer(qs, a)) {
+        return status;
+    }
+    for (int i = 0; i < s->qp.contact_count; i++) {
+        s->held[i] = fmax(0.0, s->point.y[s->qp.row_start[i]]);
+    }
+    *a = (rigid_attempt){.method = "fixed-point"};
+    status = perp_rigid_solve_fixed(qs, &a->solved, &info, error);
+    a->residual = info.change;
+    return status;
+}
+
 perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], rigid_attempt *best, perp_error *error)
 {
     rigid_step *s = qs->own;
+    rigid_fixed_info cycle = {0};
     perp_status status = perp_rigid_begin(qs, error);
     *best = (rigid_attempt){.residual = INFINITY};
-    for (int i = 0; i < 2 && status == PERP_STATUS_OK && !best->solved; i++) {
-        rigid_attempt own = {.cycle = best->cycle};
-        status = try_method(qs, methods[i], &own, &own.cycle, error);
-        own.solved = own.solved && status == PERP_STATUS_OK &&
-                     perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance;
+    for (int i = 0; i < 3 && status == PERP_STATUS_OK && !best->solved; i++) {
+        rigid_attempt own = {.residual = INFINITY};
+        status = i < 2 ? try_method(qs, methods[i], &own, &cycle, error) : try_third(qs, methods, &own, error);
+        s->settles = i > 0 ? s->settles : own.solved || methods[0] != RIGID_FIXED_POINT;
+        own.solved = status == PERP_STATUS_OK && is_answer(qs, &own);
         qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += own.solved && i > 0 ? 1 : 0;
         if (i == 0 || own.solved || own.residual < best->residual) {
             *best = own;
         }
-        best->cycle = own.cycle;
     }
+    best->cycle = cycle;
     return status;
 }
 
@@ -113,7 +145,8 @@ perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_meth
         return status == PERP_STATUS_OK ? perp_rigid_finish(qs, error) : status;
     }
     status = perp_rigid_explain(qs, best.method, fmin(best.residual, 1e300), error);
-    if (status == PERP_STATUS_NOT_CONVERGED && first == RIGID_FIXED_POINT) {
+    if (status == PERP_STATUS_NOT_CONVERGED && first == RIGID_FIXED_POINT && error &&
+        strcmp(error->code, "not-converged") == 0) {
         tell_cycle(qs, &best.cycle, error);
     }
     return status;

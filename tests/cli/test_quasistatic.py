@@ -55,3 +55,55 @@ def test_a_body_above_the_ground_is_unsupported(perp):
         result = perp.json("run", perp.write("s.yaml", scene), "--model", rung, code=1)
         assert result["error"]["code"] == "unsupported-body"
         assert result["error"]["evidence"]["direction"] == pytest.approx([0, 0, -1], abs=1e-9)
+
+
+def pyramid(rows, friction):
+    """Discs in a pyramid, and a plate that is pressed onto its top. Without friction the pyramid gives way; the lines
+    between centres stand 30 degrees off the load, so with friction above tan 30 = 0.58 they carry any load."""
+    r, rise = 0.05, 0.05 * math.sqrt(3)
+    top = 2 * r + (rows - 1) * rise + 0.01
+    discs = "\n".join(
+        f"  d{k}{i}: {{mass: 1, pose: {{position: [{2 * r * (i - (rows - k - 1) / 2)!r}, {r + k * rise!r}]}}, "
+        f"shapes: [{{disc: {r}}}]}}" for k in range(rows) for i in range(rows - k))
+    return f"""
+perp: 1
+planar: true
+bodies:
+  floor: {{fixed: true, shapes: [{{halfplane: {{normal: [0, 1], offset: 0}}}}]}}
+{discs}
+  press: {{driven: {{y: {{offset: {top!r}, rate: -0.01}}}}, pose: {{position: [0, {top!r}]}}, shapes: [{{box: [0.1, 0.02]}}]}}
+contacts: {{friction: {friction}, margin: 0.001}}
+run: {{h: 0.01, steps: 1}}
+"""
+
+
+@pytest.mark.parametrize("rung", ["qs-lcp", "qs-opt"])
+def test_a_wedge_is_told(perp, rung):
+    """What the plate presses on could slide apart, and a pyramid of four rows is found to; of six rows no method finds
+    it, and the reason is told: forces that hold each other. All cones are one in the plane, so all rungs agree."""
+    small = perp.json("run", perp.write("s.yaml", pyramid(4, 1.5)), "--model", rung)
+    assert small["steps"] == 1 and max(small["residual"][k] for k in ("balance", "complementarity", "cone")) <= 1e-8
+    result = perp.json("run", perp.write("s.yaml", pyramid(6, 1.5)), "--model", rung, code=1)
+    evidence = result["error"]["evidence"]
+    assert result["error"]["code"] == "wedged" and evidence["contact"].startswith("d50 press")
+    assert evidence["depth"] > 1e-6 and evidence["residual"] > 1e-8 and evidence["method"]
+    assert "wedged" in result["error"]["message"]
+    slippery = perp.json("run", perp.write("s.yaml", pyramid(6, 0.3)), "--model", rung, code=1)
+    assert slippery["error"]["code"] == "unsupported-body"  # its own weight spreads it
+
+
+def test_commands_do_not_pass_through_what_is_fixed(perp):
+    """A contact between two commanded bodies is in no law: every rung refuses the step that would close it."""
+    scene = """
+perp: 1
+gravity: [0, 0, 0]
+bodies:
+  wall: {fixed: true, shapes: [{plane: {normal: [1, 0, 0], offset: 0}}]}
+  finger: {driven: {x: {offset: 0.06, rate: -0.1}}, pose: {position: [0.06, 0, 0]}, shapes: [{sphere: 0.05}]}
+  part: {mass: 1, pose: {position: [0.2, 0, 0]}, shapes: [{sphere: 0.05}]}
+run: {h: 0.03, steps: 9}
+"""
+    for rung in RUNGS:
+        result = perp.json("run", perp.write("s.yaml", scene), "--model", rung, code=1)
+        assert result["error"]["code"] == "infeasible-command" and result["steps"] == 3
+        assert result["error"]["evidence"]["depth"] == pytest.approx(0.002, abs=1e-9)  # 0.01 - 4 x 0.003

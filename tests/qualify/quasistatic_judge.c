@@ -336,13 +336,11 @@ quasistatic_finding quasistatic_judge_unsupported(const perp_model *model, const
     return finding;
 }
 
-quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const perp_run_settings *settings,
-                                                 const perp_rung *rung, const perp_state *state, double depth)
+/* Does a sum of the constraints, with weights >= 0, exclude every motion? */
+static quasistatic_finding exclude_motion(constraint_list c, const perp_state *state, double depth)
 {
-    constraint_list c = {.model = model, .settings = settings, .rung = rung, .keeps_inside = true};
-    c.frictionless = !quasistatic_is_convex(rung);
     open_list(&c, state);
-    for (int i = 0; i < model->nv; i++) {
+    for (int i = 0; i < c.model->nv; i++) {
         c.row_of_dof[i] = is_given(&c, i) ? -1 : c.rows++;
     }
     fill_list(&c, state->q);
@@ -368,4 +366,22 @@ quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const 
                                  : distance < 1e-2                    ? QUASISTATIC_CLOSE
                                                                       : QUASISTATIC_DISPROVED,
                                  distance, sum};
+}
+
+quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const perp_run_settings *settings,
+                                                 const perp_rung *rung, const perp_state *state, double depth)
+{
+    const constraint_list c = {.model = model,
+                               .settings = settings,
+                               .rung = rung,
+                               .keeps_inside = true,
+                               .frictionless = !quasistatic_is_convex(rung)};
+    return exclude_motion(c, state, depth);
+}
+
+quasistatic_finding quasistatic_judge_wedged(const perp_model *model, const perp_run_settings *settings,
+                                             const perp_rung *rung, const perp_state *state, double depth)
+{
+    return exclude_motion((constraint_list){.model = model, .settings = settings, .rung = rung, .keeps_inside = true},
+                          state, depth);
 }

@@ -32,6 +32,11 @@ quasistatic_finding quasistatic_judge_unsupported(const perp_model *model, const
 quasistatic_finding quasistatic_judge_infeasible(const perp_model *model, const perp_run_settings *settings,
                                                  const perp_rung *rung, const perp_state *state, double depth);
 
+/* `wedged`: there are forces in their cones, at contacts within the margin, that balance each other and on which the
+ * commands do work; `depth` as above, where friction counts as on convex rungs. */
+quasistatic_finding quasistatic_judge_wedged(const perp_model *model, const perp_run_settings *settings,
+                                             const perp_rung *rung, const perp_state *state, double depth);
+
 /* Is the rung's contact law the convex one, in which friction and gap are one constraint? */
 bool quasistatic_is_convex(const perp_rung *rung);
 bool quasistatic_has_inertia(const perp_rung *rung);

@@ -25,6 +25,7 @@ enum {
     TOLERANCE_MISSED,
     NOT_CONVERGED,
     NO_EQUILIBRIUM,
+    WEDGED,
     OTHER,
     CLOSE,
     STEPS,
@@ -46,6 +47,7 @@ static const measure_column columns[COLUMNS] = {{"runs", false},
                                                 {"tolerance", false},
                                                 {"not-converged", false},
                                                 {"no-equilibrium", false},
+                                                {"wedged", false},
                                                 {"other stops", false},
                                                 {"claims not judged", false},
                                                 {"steps", false},
@@ -195,13 +197,16 @@ static void step_size(const watch *w, const perp_state *state, double *angle, do
 
 /* Without turning, the gap between convex shapes is a convex function of the motion, above its linearisation: nothing
  * penetrates. Turning by an angle a bends the path of a point at most L away by L a^2 / 2, of two bodies twice that,
- * and a normal by a, along which the way between the bodies has a part. */
+ * and a normal by a, along which the way between the bodies has a part. A step that is split bends less, unless it was
+ * halved down to the smallest part, a 64th: what tips over does so in one part, however small. */
 static void check_penetration(const watch *w, const perp_state *state, const perp_step_info *info)
 {
+    enum { HALVINGS = 6 };
     double angle, way;
     step_size(w, state, &angle, &way);
     const double bound = 1e-6 + 2.0 * angle * (w->view.length * angle + way);
-    const double allowed = isfinite(w->settings->substep_tolerance) ? 1e-6 + w->settings->substep_tolerance : bound;
+    const bool split = isfinite(w->settings->substep_tolerance) && info->fallbacks[PERP_FALLBACK_SUBSTEP] < HALVINGS;
+    const double allowed = split ? 1e-6 + w->settings->substep_tolerance : bound;
     measure_most(&w->row[PENETRATION], angle < 1e-9 ? info->residuals.penetration : 0.0);
     if (!(info->residuals.penetration <= allowed)) {
         sweep_fail(w->result, "%s: at t = %g bodies are %.3g m in each other, having turned by %.3g, moved by %.3g m",
@@ -259,6 +264,7 @@ static void judge_stop(watch *w, const perp_state *state, const perp_error *erro
     const char *code = error->code ? error->code : "none";
     const bool unsupported = strcmp(code, "unsupported-body") == 0, no_balance = strcmp(code, "no-equilibrium") == 0;
     const bool infeasible = strcmp(code, "infeasible-command") == 0, start = strcmp(code, "penetrating-start") == 0;
+    const bool wedged = strcmp(code, "wedged") == 0;
     const bool missed = strcmp(code, "tolerance") == 0, open = strcmp(code, "not-converged") == 0;
     quasistatic_finding finding = {.verdict = QUASISTATIC_PROVED};
     row[unsupported  ? UNSUPPORTED
@@ -266,6 +272,7 @@ static void judge_stop(watch *w, const perp_state *state, const perp_error *erro
         : missed     ? TOLERANCE_MISSED
         : open       ? NOT_CONVERGED
         : no_balance ? NO_EQUILIBRIUM
+        : wedged     ? WEDGED
                      : OTHER]++;
     if (no_balance) {
         finding = judge_jam(w, state);
@@ -273,6 +280,8 @@ static void judge_stop(watch *w, const perp_state *state, const perp_error *erro
         finding = quasistatic_judge_unsupported(w->model, w->settings, w->rung, state);
     } else if (infeasible || start) {
         finding = quasistatic_judge_infeasible(w->model, w->settings, w->rung, state, error->evidence.depth);
+    } else if (wedged) {
+        finding = quasistatic_judge_wedged(w->model, w->settings, w->rung, state, error->evidence.depth);
     } else if ((missed || open) && !(error->evidence.residual > TOLERANCE)) {
         sweep_fail(w->result, "%s: `%s` with a residual of %.3g", w->rung->name, code, error->evidence.residual);
     } else if (missed || open) {
