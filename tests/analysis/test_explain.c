@@ -138,6 +138,10 @@ static const rung_case still[] = {
     {"model: qs-cone", disc},
     {"model: quasidynamic", disc},
     {"model: quasidynamic, cone: rays", diamond},
+    {"model: dyn-lcp", diamond},
+    {"model: dyn-ncp", disc},
+    {"model: dyn-qp", diamond},
+    {"model: dyn-qp, cone: quadratic", disc},
 };
 
 static const double pushes[][3] = {{3.0, 0.0, 0.5}, {2.0, 1.5, 0.8}, {-1.0, 2.0, 0.9}}; /* x, y, mu */
@@ -159,7 +163,7 @@ static void test_holds(void **unused)
             assert_flip(&x.flips[PERP_FLIP_SIDEWAYS], 10.0 * mu / measure - size, 1.0);
             assert_int_equal(x.flips[PERP_FLIP_SQUEEZE].search, PERP_FLIP_UNKNOWN);
             /* what is pushed harder than friction holds has no quasistatic answer; inertia lets it slide */
-            const bool inert = strstr(still[i].run, "quasidynamic") != NULL;
+            const bool inert = strstr(still[i].run, "dyn") != NULL;
             assert_int_equal(x.flips[PERP_FLIP_FRICTION].fate, inert ? PERP_FATE_SLIDES : PERP_FATE_NO_ANSWER);
             assert_near(perp_vec3_dot(x.along, perp_vec3_make(fx / size, fy / size, 0.0)), 1.0, 1e-6);
             free_run(&r);
@@ -170,8 +174,12 @@ static void test_holds(void **unused)
 static void test_slides(void **unused)
 {
     (void)unused;
-    const rung_case sliding[] = {{"model: quasidynamic", disc}, {"model: quasidynamic, cone: rays", diamond}};
-    for (size_t i = 0; i < 2; i++) {
+    const rung_case sliding[] = {{"model: quasidynamic", disc},
+                                 {"model: quasidynamic, cone: rays", diamond},
+                                 {"model: dyn-lcp", diamond},
+                                 {"model: dyn-ncp", disc},
+                                 {"model: dyn-qp", diamond}};
+    for (size_t i = 0; i < sizeof sliding / sizeof *sliding; i++) {
         for (size_t k = 0; k < sizeof pushes / sizeof *pushes; k++) {
             const double fx = pushes[k][0], fy = pushes[k][1], size = hypot(fx, fy);
             const double used = size * sliding[i].measure(fx / size, fy / size), mu = 0.4 * used / 10.0;
