@@ -8,8 +8,9 @@
 void perp_plot_range_see(plot_range *range, double value)
 {
     if (isfinite(value)) {
-        range->low = fmin(range->low, value);
-        range->high = fmax(range->high, value);
+        const double bounded = fmax(-1e150, fmin(1e150, value)); /* so that no difference of two overflows */
+        range->low = fmin(range->low, bounded);
+        range->high = fmax(range->high, bounded);
     }
 }
 

@@ -198,12 +198,16 @@ double perp_plot_cone(plot *p, svg_box box, bool draw)
     perp_plot_heading(p, box, "Forces in their friction cones");
     perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, true);
     for (int i = 0; i < choice.count; i++) {
-        draw_cell(p, choice.items[i],
-                  (svg_box){box.x + (i % columns) * (width + CELL_GAP),
-                            box.y + top + (i / columns) * (height + CELL_GAP), width, height});
+        const int column = i % columns, line = i / columns;
+        draw_cell(
+            p, choice.items[i],
+            (svg_box){box.x + column * (width + CELL_GAP), box.y + top + line * (height + CELL_GAP), width, height});
     }
     char note[240];
-    snprintf(note, sizeof note, "a large dot is the end of the run%s%s", choice.note[0] ? "; " : "", choice.note);
+    snprintf(note, sizeof note, "%s%sa large dot is the last force", choice.note, choice.note[0] ? "; " : "");
+    if (perp_svg_width(note, PLOT_SMALL, false) > box.width && choice.note[0]) { /* what is left out must be read */
+        snprintf(note, sizeof note, "%s", choice.note);
+    }
     perp_plot_note(p, box, box.y + box.height - 4.0, note);
     return box.height;
 }

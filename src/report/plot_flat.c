@@ -126,7 +126,7 @@ static void draw_halfplane(plot *p, const plot_view *view, const perp_shape *sha
             perp_svg_put(&p->pen, "%.2f,%.2f ", corners[i][0], corners[i][1]);
         }
         if ((depth[i] >= 0.0) != (depth[next] >= 0.0)) {
-            const double part = depth[i] / (depth[i] - depth[next]);
+            const double part = depth[i] / (depth[i] - depth[next]); /* both are finite: places are */
             const double x = corners[i][0] + part * (corners[next][0] - corners[i][0]);
             const double y = corners[i][1] + part * (corners[next][1] - corners[i][1]);
             perp_svg_put(&p->pen, "%.2f,%.2f ", x, y);
@@ -161,7 +161,7 @@ static void draw_disc(plot *p, const plot_view *view, const perp_shape *shape, p
     perp_view_place(view, pose.position, &x, &y);
     perp_view_place(view, perp_pose_apply(pose, perp_vec3_make(shape->radius, 0.0, 0.0)), &rim_x, &rim_y);
     perp_svg_put(&p->pen, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" fill=\"%s\" " EDGE "/>\n", x, y,
-                 view->scale * shape->radius, fill);
+                 perp_view_length(view, shape->radius), fill);
     perp_svg_line(&p->pen, x, y, rim_x, rim_y,
                   "stroke=\"" EDGE_COLOUR "\" stroke-width=\"0.6\" stroke-opacity=\"0.6\"");
 }
@@ -172,7 +172,7 @@ static void draw_ring(plot *p, const plot_view *view, const perp_shape *shape, p
     perp_view_place(view, pose.position, &x, &y);
     perp_svg_put(&p->pen, "<path fill=\"%s\" fill-rule=\"evenodd\" " EDGE " d=\"", fill);
     for (int i = 0; i < 2; i++) {
-        const double r = view->scale * shape->radius * (i ? RING : 1.0);
+        const double r = perp_view_length(view, shape->radius * (i ? RING : 1.0));
         perp_svg_put(&p->pen, "M%.2f %.2fa%.2f %.2f 0 1 0 %.2f 0a%.2f %.2f 0 1 0 %.2f 0z", x - r, y, r, r, 2.0 * r, r,
                      r, -2.0 * r);
     }
@@ -182,7 +182,7 @@ static void draw_ring(plot *p, const plot_view *view, const perp_shape *shape, p
 static void draw_capsule(plot *p, const plot_view *view, const perp_shape *shape, perp_pose pose, const char *fill)
 {
     double x1, y1, x2, y2;
-    const double width = 2.0 * view->scale * shape->radius;
+    const double width = perp_view_length(view, 2.0 * shape->radius);
     perp_view_place(view, perp_pose_apply(pose, perp_vec3_make(-0.5 * shape->length, 0.0, 0.0)), &x1, &y1);
     perp_view_place(view, perp_pose_apply(pose, perp_vec3_make(0.5 * shape->length, 0.0, 0.0)), &x2, &y2);
     perp_plot_stadium(p, (double[4]){x1, y1, x2, y2}, width, fill);

@@ -84,9 +84,10 @@ static void add_link(scene_picture *picture, perp_vec3 from, perp_vec3 to)
     picture->links[picture->link_count++] = (scene_link){from, to};
 }
 
-static perp_vec3 loop_point(const plot *p, int body, perp_vec3 anchor)
+/* A point of a body; of one that the log does not have, which only a damaged one leads to, the point itself. */
+static perp_vec3 place_of(const plot *p, int body, perp_vec3 point)
 {
-    return body >= 0 ? perp_pose_apply(perp_plot_body_pose(p, body), anchor) : anchor;
+    return body >= 0 && body < p->run->head->body_count ? perp_pose_apply(perp_plot_body_pose(p, body), point) : point;
 }
 
 /* Of many mechanisms only the end has a shape: a line from each body that turns to what it turns on, and from bodies to
@@ -94,6 +95,7 @@ static perp_vec3 loop_point(const plot *p, int body, perp_vec3 anchor)
 static bool build_links(plot *p, scene_picture *picture)
 {
     const perp_scene *scene = p->run->scene;
+    const perp_vec3 zero = {0.0, 0.0, 0.0};
     bool bare = true;
     for (int b = 0; scene && b < scene->body_count; b++) {
         bare = bare && scene->bodies[b].shape_count == 0;
@@ -107,9 +109,8 @@ static bool build_links(plot *p, scene_picture *picture)
     for (int j = 0; scene && j < scene->joint_count; j++) {
         const perp_joint *joint = &scene->joints[j];
         if (bare || joint->kind == PERP_JOINT_REVOLUTE || joint->kind == PERP_JOINT_BALL) {
-            add_link(picture,
-                     joint->parent_body >= 0 ? perp_plot_body_pose(p, joint->parent_body).position : joint->anchor,
-                     perp_plot_body_pose(p, joint->child_body).position);
+            add_link(picture, joint->parent_body >= 0 ? place_of(p, joint->parent_body, zero) : joint->anchor,
+                     place_of(p, joint->child_body, zero));
         }
     }
     for (int i = 0; scene && i < scene->loop_count; i++) {
@@ -117,8 +118,8 @@ static bool build_links(plot *p, scene_picture *picture)
         const int bodies[2] = {loop->body_a, loop->body_b};
         const perp_vec3 anchors[2] = {loop->anchor_a, loop->anchor_b};
         for (int k = 0; k < 2; k++) {
-            const perp_vec3 to = loop_point(p, bodies[k], anchors[k]);
-            add_link(picture, bodies[k] >= 0 ? perp_plot_body_pose(p, bodies[k]).position : to, to);
+            const perp_vec3 to = place_of(p, bodies[k], anchors[k]);
+            add_link(picture, bodies[k] >= 0 ? place_of(p, bodies[k], zero) : to, to);
         }
     }
     return true;

@@ -42,7 +42,9 @@ typedef struct plot_view {
     svg_box area;
 } plot_view;
 
+/* Px of a point and of a length; not finite ones, which a damaged log may lead to, are somewhere far off the page. */
 void perp_view_place(const plot_view *view, perp_vec3 point, double *x, double *y);
+double perp_view_length(const plot_view *view, double metres);
 
 /* Where a body is at the step that is shown. */
 perp_pose perp_plot_body_pose(const plot *p, int body);

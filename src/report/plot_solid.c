@@ -6,12 +6,19 @@
 enum { ROUND = 24, MOST_TRIANGLES_WITH_EDGES = 3000 };
 
 #define EDGE_COLOUR "#3c4957"
+static const double FAR_OFF = 1e6;
 static const double TURN = 6.28318530717958647693;
 
 void perp_view_place(const plot_view *view, perp_vec3 point, double *x, double *y)
 {
-    *x = view->x + view->scale * perp_vec3_dot(point, view->right);
-    *y = view->y - view->scale * perp_vec3_dot(point, view->up);
+    /* fmin and fmax make a bound of what is no number */
+    *x = fmax(-FAR_OFF, fmin(FAR_OFF, view->x + view->scale * perp_vec3_dot(point, view->right)));
+    *y = fmax(-FAR_OFF, fmin(FAR_OFF, view->y - view->scale * perp_vec3_dot(point, view->up)));
+}
+
+double perp_view_length(const plot_view *view, double metres)
+{
+    return fmax(0.0, fmin(FAR_OFF, view->scale * metres));
 }
 
 void perp_plot_shade(const palette_colour *colour, double light, char text[8])
@@ -263,7 +270,8 @@ static void draw_round(plot *p, const plot_view *view, const solid *s)
     const perp_vec3 r = perp_mat3_mul_vec(&s->spread, view->right), u = perp_mat3_mul_vec(&s->spread, view->up);
     const double a = perp_vec3_dot(view->right, r), b = perp_vec3_dot(view->right, u), c = perp_vec3_dot(view->up, u);
     const double middle = 0.5 * (a + c), apart = hypot(0.5 * (a - c), b);
-    const double major = view->scale * sqrt(middle + apart), minor = view->scale * sqrt(fmax(0.0, middle - apart));
+    const double major = perp_view_length(view, sqrt(middle + apart));
+    const double minor = perp_view_length(view, sqrt(fmax(0.0, middle - apart)));
     const double angle = -0.5 * atan2(2.0 * b, a - c) * 360.0 / TURN;
     char fill[8];
     double x, y;
@@ -302,7 +310,7 @@ static void draw_stadium(plot *p, const plot_view *view, const solid *s)
     perp_view_place(view, s->points[0], &ends[0], &ends[1]);
     perp_view_place(view, s->points[1], &ends[2], &ends[3]);
     perp_plot_shade(&s->colour, 0.95, fill);
-    perp_plot_stadium(p, ends, 2.0 * s->radius * view->scale, fill);
+    perp_plot_stadium(p, ends, perp_view_length(view, 2.0 * s->radius), fill);
 }
 
 void perp_solid_draw(plot *p, const plot_view *view, const solid *s)

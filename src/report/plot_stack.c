@@ -75,7 +75,10 @@ void perp_plot_heading(plot *p, svg_box box, const char *title)
 
 plot_range perp_plot_time_range(const plot *p)
 {
-    return (plot_range){p->time[0], p->time[p->run->frame_count - 1]};
+    plot_range range = perp_plot_range_empty();
+    perp_plot_range_see(&range, p->time[0]);
+    perp_plot_range_see(&range, p->time[p->run->frame_count - 1]);
+    return range;
 }
 
 double *perp_plot_numbers(plot *p)

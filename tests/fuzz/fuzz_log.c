@@ -124,6 +124,21 @@ static void count_text(void *context, const char *text)
     *(size_t *)context += strlen(text);
 }
 
+/* Whatever the numbers are, a picture of them has none that is not finite. */
+static void draw(perp_log_reader *reader, const perp_allocator *allocator)
+{
+    perp_plot_options options = perp_plot_options_default();
+    char *text;
+    options.allocator = allocator;
+    if (perp_plot_text(reader, &options, &text, NULL) == PERP_STATUS_OK) {
+        for (const char *quote = strchr(text, '"'); quote; quote = strchr(quote + 1, '"')) {
+            require(strncmp(quote, "\"nan", 4) != 0 && strncmp(quote, "\"-nan", 5) != 0 &&
+                    strncmp(quote, "\"inf", 4) != 0 && strncmp(quote, "\"-inf", 5) != 0);
+        }
+        perp_text_free(text);
+    }
+}
+
 static void read_all(perp_log_reader *reader, perp_log_reader *twin)
 {
     const perp_log_head *about = perp_log_reader_head(reader);
@@ -195,6 +210,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (perp_log_open_memory(file, length, &allocator, &reader, NULL) == PERP_STATUS_OK &&
         perp_log_open_memory(file, length, NULL, &twin, NULL) == PERP_STATUS_OK) {
         read_all(reader, twin);
+        draw(reader, &allocator);
         perp_log_reader_free(twin);
     }
     perp_log_reader_free(reader);
