@@ -19,8 +19,8 @@
  * what gravity owes it for the curved way that a straight step misses
  *
  * so inertia alone never adds energy, and under gravity it does not creep. The alternative, Coriolis and gyroscopic
- * forces at v, adds energy in every step (a spinning box doubles it within 100 turns of h = 0.01); an implicit Euler
- * rule takes energy instead.
+ * forces at v, adds energy in every step: a top at 10 rad/s, off its middle axis, has 2.4 times what it had after 10 s of
+ * h = 0.01; an implicit Euler rule leaves 0.52 of it.
  *
  * The normal row has phi / h beside the velocity, Stewart and Trinkle's stabilisation: h u_n is the linearised gap at
  * the step's end. With restitution e (Newton) a contact that approaches at u_n- < 0 and would close within the step has

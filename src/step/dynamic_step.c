@@ -2,6 +2,23 @@
  * that the step cannot part, Anitescu and Potra's, which always has one (slide 36). */
 #include "step/dynamic.h"
 
+/* Proofs are looked for in either unit of velocities: that of the inertia tells a jam that is small beside the scene,
+ * the other one bodies of very different mass. */
+static perp_status explain(perp_quasistatic *qs, const rigid_attempt *best, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    perp_status status = PERP_STATUS_NOT_CONVERGED;
+    for (int units = 0; units < 2 && status == PERP_STATUS_NOT_CONVERGED; units++) {
+        s->in_sizes = units > 0;
+        status = perp_rigid_begin(qs, error);
+        if (status == PERP_STATUS_OK) {
+            status = perp_rigid_explain(qs, best->method, fmin(best->residual, 1e300), error);
+        }
+    }
+    s->in_sizes = false;
+    return status;
+}
+
 perp_status perp_dynamic_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error)
 {
     const rigid_method methods[2] = {first, second};
@@ -17,12 +34,5 @@ perp_status perp_dynamic_rigid_step(perp_quasistatic *qs, rigid_method first, ri
     if (status != PERP_STATUS_OK || best.solved) {
         return status == PERP_STATUS_OK ? perp_rigid_finish(qs, error) : status;
     }
-    rigid_step *s = qs->own;
-    s->in_sizes = true;
-    status = perp_rigid_begin(qs, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_rigid_explain(qs, best.method, fmin(best.residual, 1e300), error);
-    }
-    s->in_sizes = false;
-    return status;
+    return explain(qs, &best, error);
 }
