@@ -356,6 +356,7 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
     case STEP_LEMKE:
         return f->has_lemke;
     case STEP_SHIFT:
+        return !f->local && (step->tau > 0.0 || f->scaled.contact_count <= SCATTERED);
     case STEP_RAMP:
         return !f->local;
     case STEP_GAUSS_SEIDEL:
@@ -380,8 +381,9 @@ static bool run_gauss_seidel(perp_friction_workspace *f, int attempt)
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
     enum {
-        LEMKE_ROUNDS = 8,
-        SHIFTS = 40,
+        LEMKE_DRAWS = 200,
+        SHIFTS = 150,
+        SHIFT_DRAWS = 40,
         VERY_FEW = 6,
         MANY_STARTS = 400,
         SOME_STARTS = 50,
@@ -395,9 +397,10 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_SMOOTH:
         return perp_friction_smooth(f, step->tau, step->eps);
     case STEP_LEMKE:
-        return perp_friction_lemke(f, LEMKE_ROUNDS);
+        return perp_friction_lemke(f, step->tau, LEMKE_DRAWS);
     case STEP_SHIFT:
-        return perp_friction_shift(f, SHIFTS);
+        return step->tau > 0.0 ? perp_friction_shift(f, step->tau, SHIFTS, NULL)
+                               : perp_friction_shift_drawn(f, SHIFT_DRAWS);
     case STEP_RAMP:
         return perp_friction_ramp(f);
     case STEP_PROXIMAL:
@@ -432,7 +435,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, 7, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, 8, false, 0.0, 0.0, 250},
         {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 300},
-        {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 600},
+        {"shift", STEP_SHIFT, 0, false, 1.0, 0.0, 800},
         {"ramp", STEP_RAMP, 0, false, 0.0, 0.0, 400},
         {"smooth", STEP_SMOOTH, 0, false, 0.3, 0.0, 600},
         {"proximal", STEP_PROXIMAL, 0, false, 0.1, 0.1, 400},
@@ -447,6 +450,13 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, 6, false, 0.0, 0.0, ALL},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_SCATTER, 0, false, 0.0, 0.0, 4000},
+        {"shift", STEP_SHIFT, 0, false, 0.5, 0.0, 1500},
+        {"shift", STEP_SHIFT, 0, false, 0.1, 0.0, 2000},
+        {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 6000},
+        {"lemke", STEP_LEMKE, 0, false, 10.0, 0.0, 3000},
+        {"lemke", STEP_LEMKE, 0, false, 1.0, 0.0, 3000},
+        {"lemke", STEP_LEMKE, 0, false, 0.1, 0.0, 3000},
+        {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 15000},
     };
     const int cap = f->max_factorisations;
     bool solved = false;
@@ -486,7 +496,7 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
 
 void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
-    enum { FACTORISATIONS = 14500 };
+    enum { FACTORISATIONS = 40000 };
     perp_convex_workspace *c = f->convex;
     f->best_residual = INFINITY;
     f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
