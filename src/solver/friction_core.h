@@ -30,8 +30,9 @@
 #include "solver/friction_sparse.h"
 
 enum {
-    PERP_FRICTION_DIRECTIONS = 4,    /* of a circle, for Lemke's method */
-    PERP_FRICTION_LEMKE_SIZE = 1200, /* variables of a problem that it is tried on */
+    PERP_FRICTION_DIRECTIONS = 4,     /* of a circle, for Lemke's method */
+    PERP_FRICTION_LEMKE_SIZE = 1200,  /* variables of a problem that it is tried on, in the forces alone */
+    PERP_FRICTION_LEMKE_WITH_V = 200, /* with v */
 };
 #define PERP_FRICTION_FRICTIONLESS 1e-8  /* mu below this: the normal row alone */
 enum { PERP_FRICTION_DENSE_ROWS = 600 }; /* of a problem with bodies whose dense form is kept as well */
@@ -114,8 +115,8 @@ struct perp_friction_workspace {
 
     perp_lcp_workspace *lemke; /* for at most lemke_reserved variables */
     int lemke_reserved;
-    bool has_lemke;
-    int lemke_size; /* of the problem at hand */
+    bool has_lemke, lemke_with_v; /* in the forces alone; with v too */
+    int lemke_size;               /* of the problem at hand */
     perp_kkt_buffer lemke_memory;
     double *lemke_m, *lemke_q, *lemke_z, *lemke_w, *lemke_angles;
     bool *lemke_free;
@@ -270,9 +271,9 @@ typedef struct perp_friction_attempt {
 bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt);
 /* With proximal terms that are taken away by and by. */
 bool perp_friction_proximal(perp_friction_workspace *f, double tau, double eps);
-/* Variables of the linear complementarity problem of one with bodies; Newton from points of its paths. rho: as with
- * Gauss-Seidel. */
-int perp_friction_lemke_size(const perp_friction_workspace *f);
+/* Variables of the linear complementarity problem of one with bodies, in the forces alone or with v; Newton from points
+ * of its paths. rho: 0, or a proximal term in the place of inertia. */
+int perp_friction_lemke_size(const perp_friction_workspace *f, bool with_v);
 bool perp_friction_lemke(perp_friction_workspace *f, double rho, int draws);
 /* Forgets `best`. */
 bool perp_friction_ramp(perp_friction_workspace *f);

@@ -353,7 +353,7 @@ static perp_status set_up_convex(perp_friction_workspace *f, const sizes *z, per
 
 static void lay_out_lemke(perp_friction_workspace *f, const sizes *z, perp_slice *s)
 {
-    const size_t size = (size_t)perp_friction_lemke_size(f);
+    const size_t size = (size_t)perp_friction_lemke_size(f, f->lemke_with_v);
     f->lemke_m = perp_slice_cut(s, size * size, sizeof(double));
     f->lemke_q = perp_slice_cut(s, size, sizeof(double));
     f->lemke_z = perp_slice_cut(s, size, sizeof(double));
@@ -365,7 +365,8 @@ static void lay_out_lemke(perp_friction_workspace *f, const sizes *z, perp_slice
 /* Memory for Lemke's method, where the problem is small enough for it. */
 static perp_status set_up_lemke(perp_friction_workspace *f, const sizes *z, perp_error *error)
 {
-    const int size = perp_friction_lemke_size(f);
+    f->lemke_with_v = perp_friction_lemke_size(f, true) <= PERP_FRICTION_LEMKE_WITH_V;
+    const int size = perp_friction_lemke_size(f, f->lemke_with_v);
     f->has_lemke = size <= PERP_FRICTION_LEMKE_SIZE && !f->ramping;
     if (!f->has_lemke) {
         return PERP_STATUS_OK;
