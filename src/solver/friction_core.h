@@ -92,21 +92,17 @@ struct perp_friction_workspace {
     bool symmetric;                   /* the factors are those of L D L' */
     double rho, delta;                /* proximal terms of the factored matrix */
 
-    /* Proximal terms of the problem itself: A v + tau (v - v_c), u + eps (r - r_c). While they are not zero `inside`
-     * makes the judge look at the scaled error of that problem alone. */
+    /* Proximal terms of the problem itself: A v + tau (v - v_c), u + eps (r - r_c). */
     double tau, eps;
     double *centre_x, *centre_y;
     double *along;  /* 4 slack vectors of friction_smooth.c */
     double *comply; /* (I + eps Omega)^-1, as convex->omega */
-    bool inside;
     /* friction_bodies.c: P = (A + rho I)^-1 by block, its row of an unknown and the block of that; J P J' of
      * contacts and bounds, of equations; unknowns that an equation commands */
     double *inverse, **response_of, *own_w, *loop_w;
     int *block_of;
     bool *fixed_dof;
     int *lag; /* by cone: iterations for which the interior point leaves the derivative of its shift out */
-    double *ramp_mu;
-    bool ramping;               /* the problem with less friction: no dense form, no Lemke */
     perp_convex_iterate solved; /* a point kept aside */
     int *normal_start;          /* the normal rows alone, for a proof */
     double *normal_jacobian;
@@ -159,6 +155,9 @@ bool perp_friction_must_stop(const perp_friction_workspace *f);
 double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate *at);
 /* The last part of it: t, z, argument and natural from u. */
 double perp_friction_natural(perp_friction_workspace *f, const double *u, const double *y);
+
+/* Between -1 and 1, the same numbers on every run. */
+double perp_friction_draw(uint64_t *state);
 
 /* ---- friction_step.c -------------------------------------------------------------------------------------------- */
 
@@ -263,23 +262,15 @@ typedef struct perp_friction_attempt {
     double most, least; /* of the way to the border that a step may go */
     int lag;            /* iterations without the derivative of the shift after a short step */
     bool dense;         /* the form */
-    bool lagged;        /* never with that derivative */
     int iterations;     /* at most */
     double near;        /* > 0: from `best`, moved inside by this, in place of r and z */
 } perp_friction_attempt;
 
 bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt);
-/* With proximal terms that are taken away by and by. */
-bool perp_friction_proximal(perp_friction_workspace *f, double tau, double eps);
 /* Variables of the linear complementarity problem of one with bodies, in the forces alone or with v; Newton from points
  * of its paths. rho: 0, or a proximal term in the place of inertia. */
 int perp_friction_lemke_size(const perp_friction_workspace *f, bool with_v);
 bool perp_friction_lemke(perp_friction_workspace *f, double rho, int draws);
-/* Forgets `best`. */
-bool perp_friction_ramp(perp_friction_workspace *f);
-/* Between -1 and 1, the same numbers on every run. */
-double perp_friction_draw(uint64_t *state);
-bool perp_friction_restart(perp_friction_workspace *f, int starts);
 /* Gauss-Seidel. rho: 0 for problems with inertia, else a proximal term in its place; squeeze: the forces at the start;
  * part: of the way to a contact's own solution that it goes. */
 typedef struct perp_friction_sweeping {

@@ -12,8 +12,8 @@
  * them: that solves many whose path ends on a ray, or goes on for too long. Other covering vectors lead along other
  * paths.
  *
- * Where A is singular and the problem small v stays among the variables, free: A v + f - H'r - C'y = 0. A larger one
- * has A + rho I in place of A.
+ * A problem in W has W in the place of H P H'. Where A is singular and the problem small v stays among the variables,
+ * free: A v + f - H'r - C'y = 0. A larger one has A + rho I in place of A.
  *
  * Four directions suffice, since they are turned to where the last solution slid; eight made paths twice as long and
  * solved the same. */
@@ -82,8 +82,8 @@ static double angle_of(const perp_friction_workspace *f, int index)
     return index < f->scaled.contact_count ? f->lemke_angles[index] : 0.0;
 }
 
-/* Adds factor times J v of all groups, seen in their variables, to column `column` of M; to q where that is negative.
- */
+/* Adds factor times J v of all groups (`v` itself where there are no bodies: it is u then), seen in their variables, to
+ * column `column` of M; to q where that is negative. */
 static void add_column(const perp_friction_workspace *f, const double *v, double factor, int column)
 {
     const int size = f->lemke_size;
@@ -92,7 +92,7 @@ static void add_column(const perp_friction_workspace *f, const double *v, double
     for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
         const int variables = variables_of(f, index, g.rows);
         for (int r = 0; r < g.rows && variables > 0; r++) {
-            double u = 0.0;
+            double u = f->dense ? v[f->row_start[index] + r] : 0.0;
             for (int k = 0; k < g.columns; k++) {
                 u += g.jacobian[(ptrdiff_t)r * g.columns + k] * v[g.dofs[k]];
             }
@@ -105,13 +105,26 @@ static void add_column(const perp_friction_workspace *f, const double *v, double
     }
 }
 
+/* Column `row` of W. */
+static void take_column(const perp_friction_workspace *f, int row, double *u)
+{
+    const int m = f->convex->m;
+    for (int i = 0; i < m; i++) {
+        u[i] = f->w[(ptrdiff_t)i * m + row];
+    }
+}
+
 /* The columns of a group: v that its forces cause. */
 static void add_columns(perp_friction_workspace *f, const perp_friction_rows *g, int index, int at)
 {
-    double *v = f->rd_change;
+    double *v = f->dense ? f->change : f->rd_change;
     const int *block_start = f->scaled.block_start;
     for (int r = 0; r < g->rows; r++) {
-        perp_friction_respond(f, g, g->jacobian + (ptrdiff_t)r * g->columns, v);
+        if (f->dense) {
+            take_column(f, f->row_start[index] + r, v);
+        } else {
+            perp_friction_respond(f, g, g->jacobian + (ptrdiff_t)r * g->columns, v);
+        }
         for (int k = 0; k <= directions_of(g->rows); k++) {
             const double part = part_of(g->rows, r, k, angle_of(f, index));
             if (part != 0.0) {
@@ -202,10 +215,12 @@ static void fill_forces(perp_friction_workspace *f, double rho)
     perp_convex_workspace *c = f->convex;
     perp_friction_rows g;
     int at = 0;
-    memset(f->rd_change, 0, (size_t)c->n * sizeof *f->rd_change);
-    perp_friction_bodies_begin(f);
-    perp_friction_bodies_velocity(f, rho);
-    add_column(f, c->at.x, 1.0, -1);
+    if (!f->dense) {
+        memset(f->rd_change, 0, (size_t)c->n * sizeof *f->rd_change);
+        perp_friction_bodies_begin(f);
+        perp_friction_bodies_velocity(f, rho);
+        add_column(f, c->at.x, 1.0, -1);
+    }
     for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
         const int variables = variables_of(f, index, g.rows);
         if (variables > 0) {
@@ -264,10 +279,10 @@ static void read_point(const path *way, const double *z)
     if (way->with_v) {
         memcpy(c->at.x, z, (size_t)c->n * sizeof *z);
         memcpy(c->at.z, z + c->n, (size_t)c->e * sizeof *z);
-        return;
+    } else if (!f->dense) {
+        perp_friction_bodies_velocity(f, way->rho);
+        perp_friction_bodies_hold(f);
     }
-    perp_friction_bodies_velocity(f, way->rho);
-    perp_friction_bodies_hold(f);
 }
 
 /* A direction of each contact to where it slides at `at`: the force opposes that. */
@@ -367,7 +382,7 @@ bool perp_friction_lemke(perp_friction_workspace *f, double rho, int draws)
     enum { TURNS = 2, TURNS_SMALL = 8, SMALL = 4 };
     static const double TILT = 0.4;
     uint64_t state = 99;
-    const bool definite = perp_friction_bodies_invert(f, 0.0);
+    const bool definite = f->dense || perp_friction_bodies_invert(f, 0.0);
     path way = {.f = f, .rho = rho, .with_v = !definite && rho == 0.0};
     if (way.with_v ? !f->lemke_with_v : rho > 0.0 && (definite || !perp_friction_bodies_invert(f, rho))) {
         return false;
