@@ -30,8 +30,9 @@
 #include "solver/friction_sparse.h"
 
 enum {
-    PERP_FRICTION_DIRECTIONS = 8,   /* of a circle, for Lemke's method */
-    PERP_FRICTION_LEMKE_SIZE = 200, /* variables of a problem that it is tried on */
+    PERP_FRICTION_DIRECTIONS = 4,     /* of a circle, for Lemke's method */
+    PERP_FRICTION_LEMKE_SIZE = 1200,  /* variables of a problem that it is tried on, in the forces alone */
+    PERP_FRICTION_LEMKE_WITH_V = 200, /* with v */
 };
 #define PERP_FRICTION_FRICTIONLESS 1e-8  /* mu below this: the normal row alone */
 enum { PERP_FRICTION_DENSE_ROWS = 600 }; /* of a problem with bodies whose dense form is kept as well */
@@ -91,21 +92,17 @@ struct perp_friction_workspace {
     bool symmetric;                   /* the factors are those of L D L' */
     double rho, delta;                /* proximal terms of the factored matrix */
 
-    /* Proximal terms of the problem itself: A v + tau (v - v_c), u + eps (r - r_c). While they are not zero `inside`
-     * makes the judge look at the scaled error of that problem alone. */
+    /* Proximal terms of the problem itself: A v + tau (v - v_c), u + eps (r - r_c). */
     double tau, eps;
     double *centre_x, *centre_y;
     double *along;  /* 4 slack vectors of friction_smooth.c */
     double *comply; /* (I + eps Omega)^-1, as convex->omega */
-    bool inside;
-    /* friction_gauss_seidel.c: P = (A + rho I)^-1 by block, its row of an unknown and the block of that; J P J' of
+    /* friction_bodies.c: P = (A + rho I)^-1 by block, its row of an unknown and the block of that; J P J' of
      * contacts and bounds, of equations; unknowns that an equation commands */
     double *inverse, **response_of, *own_w, *loop_w;
     int *block_of;
     bool *fixed_dof;
     int *lag; /* by cone: iterations for which the interior point leaves the derivative of its shift out */
-    double *ramp_mu;
-    bool ramping;               /* the problem with less friction: no dense form, no Lemke */
     perp_convex_iterate solved; /* a point kept aside */
     int *normal_start;          /* the normal rows alone, for a proof */
     double *normal_jacobian;
@@ -114,7 +111,8 @@ struct perp_friction_workspace {
 
     perp_lcp_workspace *lemke; /* for at most lemke_reserved variables */
     int lemke_reserved;
-    bool has_lemke;
+    bool has_lemke, lemke_with_v; /* in the forces alone; with v too */
+    int lemke_size;               /* of the problem at hand */
     perp_kkt_buffer lemke_memory;
     double *lemke_m, *lemke_q, *lemke_z, *lemke_w, *lemke_angles;
     bool *lemke_free;
@@ -158,6 +156,9 @@ double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate 
 /* The last part of it: t, z, argument and natural from u. */
 double perp_friction_natural(perp_friction_workspace *f, const double *u, const double *y);
 
+/* Between -1 and 1, the same numbers on every run. */
+double perp_friction_draw(uint64_t *state);
+
 /* ---- friction_step.c -------------------------------------------------------------------------------------------- */
 
 /* W and q of a problem with bodies; false where A is not definite, or there are equations or too many rows. */
@@ -192,6 +193,32 @@ void perp_friction_smooth_project(int size, double smooth, const double *a, doub
  * and r unchanged, where there is none or numbers fail. */
 bool perp_friction_one_contact(int rows, const double *w, int stride, const double *q, double *r);
 
+/* ---- friction_bodies.c ------------------------------------------------------------------------------------------ */
+
+/* A contact, a bound or an equation: rows on some unknowns. */
+typedef struct perp_friction_rows {
+    int rows, columns;
+    const int *dofs;
+    const double *jacobian;
+    double *w; /* for J P J' */
+} perp_friction_rows;
+
+/* Whether an equation commands one unknown. */
+bool perp_friction_commands(const perp_contact_qp *p, int equation);
+/* Which unknowns are commanded, and P; false where A + rho I is not definite, or a body has too many unknowns. */
+bool perp_friction_bodies_invert(perp_friction_workspace *f, double rho);
+/* No forces; of v and of the centre only what is commanded. */
+void perp_friction_bodies_begin(perp_friction_workspace *f);
+/* One after the other: `index` counts contacts, then bounds, then equations. False after the last. */
+bool perp_friction_next_rows(const perp_friction_workspace *f, int index, perp_friction_rows *g);
+/* v += P force, of a force on the unknowns of `g`. */
+void perp_friction_respond(const perp_friction_workspace *f, const perp_friction_rows *g, const double *force,
+                           double *v);
+/* v of the forces at hand, around the centre. */
+void perp_friction_bodies_velocity(perp_friction_workspace *f, double rho);
+/* Forces of the equations that command an unknown: what its balance lacks. */
+void perp_friction_bodies_hold(perp_friction_workspace *f);
+
 /* ---- the methods ------------------------------------------------------------------------------------------------ */
 
 /* Semismooth Newton from `at`, which changes: true once the judge says solved. */
@@ -205,6 +232,9 @@ typedef struct perp_friction_damping {
 /* The same from far off: where forces are far from unique, more damping keeps a step from leaving along them. */
 bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,
                                  const perp_friction_damping *damping);
+
+/* From `at`, which stays, with little, more and much damping. */
+bool perp_friction_newton_tries(perp_friction_workspace *f);
 
 /* What the search of one run of Newton's method compares with: the merit of its last points. */
 enum { PERP_FRICTION_REMEMBERED = 8 };
@@ -232,22 +262,15 @@ typedef struct perp_friction_attempt {
     double most, least; /* of the way to the border that a step may go */
     int lag;            /* iterations without the derivative of the shift after a short step */
     bool dense;         /* the form */
-    bool lagged;        /* never with that derivative */
     int iterations;     /* at most */
     double near;        /* > 0: from `best`, moved inside by this, in place of r and z */
 } perp_friction_attempt;
 
 bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt);
-/* With proximal terms that are taken away by and by. */
-bool perp_friction_proximal(perp_friction_workspace *f, double tau, double eps);
-/* Variables of the linear complementarity problem of a small problem with bodies, and its solution and Newton. */
-int perp_friction_lemke_size(const perp_friction_workspace *f);
-bool perp_friction_lemke(perp_friction_workspace *f, int rounds);
-/* Forgets `best`. */
-bool perp_friction_ramp(perp_friction_workspace *f);
-/* Between -1 and 1, the same numbers on every run. */
-double perp_friction_draw(uint64_t *state);
-bool perp_friction_restart(perp_friction_workspace *f, int starts);
+/* Variables of the linear complementarity problem of one with bodies, in the forces alone or with v; Newton from points
+ * of its paths. rho: 0, or a proximal term in the place of inertia. */
+int perp_friction_lemke_size(const perp_friction_workspace *f, bool with_v);
+bool perp_friction_lemke(perp_friction_workspace *f, double rho, int draws);
 /* Gauss-Seidel. rho: 0 for problems with inertia, else a proximal term in its place; squeeze: the forces at the start;
  * part: of the way to a contact's own solution that it goes. */
 typedef struct perp_friction_sweeping {
@@ -258,7 +281,9 @@ typedef struct perp_friction_sweeping {
 bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how);
 /* From normal forces drawn at random, without inertia. */
 bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws);
-bool perp_friction_shift(perp_friction_workspace *f, int rounds);
+/* By `part` of the way each round. `state`: the first shifts are drawn from it; NULL: they are the same everywhere. */
+bool perp_friction_shift(perp_friction_workspace *f, double part, int rounds, uint64_t *state);
+bool perp_friction_shift_drawn(perp_friction_workspace *f, int draws);
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */
 bool perp_friction_minimum_norm(perp_friction_workspace *f);

@@ -1,13 +1,12 @@
 /* Gauss-Seidel for Coulomb friction, contact by contact, and semismooth Newton with much damping from what it gives.
  *
  * Every contact's own problem, u = b + W_ii r, is solved exactly while the others wait; the velocities of the bodies
- * follow at once, v += P H_i'dr, P = (A + rho I)^-1 by block. A sweep costs about as much as a product with H. It needs
+ * follow at once, v += P H_i'dr (friction_bodies.c). A sweep costs about as much as a product with H. It needs
  * neither an interior nor a derivative, and where forces are far from unique it settles on modest ones: a start that no
  * interior point gives.
  *
- * Without inertia rho takes its place, around a centre that follows v. An unknown that an equation of one entry
- * commands does not move; equations of several entries are rows of their own, without a cone. In the form without
- * bodies u = q + W r is summed as it stands. */
+ * Without inertia rho takes its place, around a centre that follows v. In the form without bodies u = q + W r is summed
+ * as it stands. */
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 
@@ -15,185 +14,16 @@
 #include <math.h>
 #include <string.h>
 
-enum { BLOCK = 64 }; /* unknowns of the largest body (a robot) that is taken */
-
-/* ---- one contact ------------------------------------------------------------------------------------------------ */
-
-/* r = -(W + kappa diag(0, 1, 1))^-1 b for 2 or 3 rows; returns |r_T| - r_N. */
-static double slide(int rows, const double *w, const double *b, double kappa, double *r)
-{
-    const double a00 = w[0], a11 = w[rows + 1] + kappa;
-    if (rows == 2) {
-        const double determinant = a00 * a11 - w[1] * w[2];
-        r[0] = (w[1] * b[1] - a11 * b[0]) / determinant;
-        r[1] = (w[2] * b[0] - a00 * b[1]) / determinant;
-        return fabs(r[1]) - r[0];
-    }
-    const double a22 = w[8] + kappa;
-    const double c0 = a11 * a22 - w[5] * w[7], c1 = w[5] * w[6] - w[3] * a22, c2 = w[3] * w[7] - a11 * w[6];
-    const double determinant = a00 * c0 + w[1] * c1 + w[2] * c2;
-    r[0] = -(c0 * b[0] + (w[2] * w[7] - w[1] * a22) * b[1] + (w[1] * w[5] - w[2] * a11) * b[2]) / determinant;
-    r[1] = -(c1 * b[0] + (a00 * a22 - w[2] * w[6]) * b[1] + (w[2] * w[3] - a00 * w[5]) * b[2]) / determinant;
-    r[2] = -(c2 * b[0] + (w[1] * w[6] - a00 * w[7]) * b[1] + (a00 * a11 - w[1] * w[3]) * b[2]) / determinant;
-    return sqrt(r[1] * r[1] + r[2] * r[2]) - r[0];
-}
-
-/* The force of a contact with u = b + W r: open, sticking, or sliding with u_T = -kappa r_T, kappa > 0 by bisection.
- * As kappa grows r_T vanishes and r_N nears -b_N / W_NN > 0, so there is a kappa with |r_T| = r_N. */
-static void solve_contact(int rows, const double *w, const double *b, double *r)
-{
-    enum { WIDENINGS = 40, HALVINGS = 45 };
-    static const double SINGULAR = 1e-13, ENOUGH = 1e-13;
-    double regular[9], trace = 0.0, low = 0.0;
-    memset(r, 0, (size_t)rows * sizeof *r);
-    if (!(b[0] < 0.0) || !(w[0] > 0.0)) {
-        return;
-    }
-    if (rows == 1) {
-        r[0] = -b[0] / w[0];
-        return;
-    }
-    memcpy(regular, w, (size_t)(rows * rows) * sizeof *w);
-    for (int k = 0; k < rows; k++) {
-        trace += w[k * rows + k];
-    }
-    for (int k = 0; k < rows; k++) {
-        regular[k * rows + k] += SINGULAR * trace;
-    }
-    if (slide(rows, regular, b, 0.0, r) <= 0.0) {
-        return;
-    }
-    double high = trace;
-    for (int k = 0; k < WIDENINGS && slide(rows, regular, b, high, r) > 0.0; k++) {
-        low = high;
-        high *= 8.0;
-    }
-    for (int k = 0; k < HALVINGS && high - low > ENOUGH * high; k++) {
-        const double middle = high > 4.0 * low ? (low > 0.0 ? sqrt(low * high) : 0.1 * high) : 0.5 * (low + high);
-        if (slide(rows, regular, b, middle, r) > 0.0) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    slide(rows, regular, b, high, r);
-    if (!(r[0] >= 0.0)) {
-        memset(r, 0, (size_t)rows * sizeof *r);
-    }
-}
-
 /* ---- set-up ----------------------------------------------------------------------------------------------------- */
-
-/* Whether an equation commands one unknown. */
-static bool commands(const perp_contact_qp *p, int equation)
-{
-    const int first = p->equality_start[equation];
-    return p->equality_start[equation + 1] == first + 1 && p->equality_values[first] != 0.0;
-}
-
-/* P of one block; rows of what is commanded are zero. False where A + rho I is not definite. */
-static bool invert_block(const double *stiffness, int size, double rho, const bool *fixed, double *inverse)
-{
-    double factor[BLOCK * BLOCK];
-    for (int i = 0; i < size; i++) {
-        for (int j = 0; j < size; j++) {
-            const bool free = !fixed[i] && !fixed[j];
-            const double entry = stiffness && free ? stiffness[i * size + j] : 0.0;
-            factor[i * size + j] = entry + (i != j ? 0.0 : free ? rho : 1.0);
-        }
-    }
-    if (perp_cholesky_factor(size, factor, size, NULL) != PERP_STATUS_OK) {
-        return false;
-    }
-    memset(inverse, 0, (size_t)(size * size) * sizeof *inverse);
-    for (int i = 0; i < size; i++) {
-        inverse[i * size + i] = fixed[i] ? 0.0 : 1.0;
-        perp_cholesky_solve(size, factor, size, inverse + (ptrdiff_t)i * size);
-    }
-    return true;
-}
-
-/* Which unknowns are commanded, and P. */
-static bool invert(perp_friction_workspace *f, double rho)
-{
-    const perp_contact_qp *p = &f->scaled;
-    memset(f->fixed_dof, 0, (size_t)p->n * sizeof *f->fixed_dof);
-    for (int i = 0; i < p->equality_count; i++) {
-        if (commands(p, i)) {
-            f->fixed_dof[p->equality_dofs[p->equality_start[i]]] = true;
-        }
-    }
-    const double *stiffness = p->hessian;
-    double *inverse = f->inverse;
-    for (int k = 0; k < p->block_count; k++) {
-        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
-        if (size > BLOCK || !invert_block(stiffness, size, rho, f->fixed_dof + first, inverse)) {
-            return false;
-        }
-        for (int i = 0; i < size; i++) {
-            f->response_of[first + i] = inverse + (ptrdiff_t)i * size;
-            f->block_of[first + i] = k;
-        }
-        stiffness = stiffness ? stiffness + (ptrdiff_t)size * size : NULL;
-        inverse += (ptrdiff_t)size * size;
-    }
-    return true;
-}
-
-/* A contact, a bound or a loop: rows on some unknowns. */
-typedef struct row_group {
-    int rows, columns;
-    const int *dofs;
-    const double *jacobian;
-    double *w; /* J P J' */
-} row_group;
-
-/* v += P force, of a force on the unknowns of `g`. */
-static void respond(const perp_friction_workspace *f, const row_group *g, const double *force, double *v)
-{
-    const int *block_start = f->scaled.block_start;
-    for (int k = 0; k < g->columns; k++) {
-        const int block = f->block_of[g->dofs[k]], first = block_start[block];
-        perp_dense_subtract(block_start[block + 1] - first, -force[k], f->response_of[g->dofs[k]], v + first);
-    }
-}
-
-/* The groups one after the other: `index` counts contacts, then bounds, then equations. */
-static bool next_group(const perp_friction_workspace *f, int index, row_group *g)
-{
-    const perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    if (index == 0) {
-        *g = (row_group){.jacobian = p->jacobian, .w = f->own_w};
-    }
-    const int bound = index - p->contact_count, equation = bound - c->bounds;
-    if (index < p->contact_count) {
-        g->jacobian += (ptrdiff_t)g->rows * g->columns;
-        g->w += (ptrdiff_t)g->rows * g->rows;
-        g->rows = p->row_start[index + 1] - p->row_start[index];
-        g->columns = p->dof_start[index + 1] - p->dof_start[index];
-        g->dofs = p->dofs + p->dof_start[index];
-    } else if (bound < c->bounds) {
-        g->w += (ptrdiff_t)g->rows * g->rows;
-        *g = (row_group){1, 1, &c->bound_dof[bound], &c->bound_sign[bound], g->w};
-    } else if (equation < p->equality_count) {
-        const int first = p->equality_start[equation];
-        *g = (row_group){1, p->equality_start[equation + 1] - first, p->equality_dofs + first,
-                         p->equality_values + first, &f->loop_w[equation]};
-    } else {
-        return false;
-    }
-    return true;
-}
 
 static void measure_bodies(perp_friction_workspace *f)
 {
     double *change = f->rd_change;
-    row_group g;
+    perp_friction_rows g;
     memset(change, 0, (size_t)f->convex->n * sizeof *change);
-    for (int index = 0; next_group(f, index, &g); index++) {
+    for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
         for (int r = 0; r < g.rows; r++) {
-            respond(f, &g, g.jacobian + (ptrdiff_t)r * g.columns, change);
+            perp_friction_respond(f, &g, g.jacobian + (ptrdiff_t)r * g.columns, change);
             for (int q = 0; q < g.rows; q++) {
                 double sum = 0.0;
                 for (int k = 0; k < g.columns; k++) {
@@ -227,7 +57,7 @@ static void measure_dense(perp_friction_workspace *f)
 /* The change of a contact's force for its u: `part` of the way to the solution of its own problem. */
 static void relax(int rows, const double *w, const double *u, double part, double *y, double *change)
 {
-    double b[3], r[3];
+    double b[3] = {0.0}, r[3] = {0.0};
     assert(rows >= 1 && rows <= 3);
     for (int i = 0; i < rows; i++) {
         b[i] = u[i];
@@ -235,7 +65,9 @@ static void relax(int rows, const double *w, const double *u, double part, doubl
             b[i] -= w[i * rows + k] * y[k];
         }
     }
-    solve_contact(rows, w, b, r);
+    if (!perp_friction_one_contact(rows, w, rows, b, r)) {
+        memset(r, 0, sizeof r);
+    }
     for (int i = 0; i < rows; i++) {
         change[i] = part * (r[i] - y[i]);
         y[i] += change[i];
@@ -243,7 +75,7 @@ static void relax(int rows, const double *w, const double *u, double part, doubl
 }
 
 /* u of a group's rows. */
-static void approach(const row_group *g, const double *v, double *u)
+static void approach(const perp_friction_rows *g, const double *v, double *u)
 {
     for (int r = 0; r < g->rows; r++) {
         for (int k = 0; k < g->columns; k++) {
@@ -257,8 +89,8 @@ static void sweep_bodies(perp_friction_workspace *f, double part)
     perp_convex_workspace *c = f->convex;
     const int contacts = f->scaled.contact_count;
     double *force = f->correction;
-    row_group g;
-    for (int index = 0; next_group(f, index, &g); index++) {
+    perp_friction_rows g;
+    for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
         const bool loop = index >= contacts + c->bounds, bound = !loop && index >= contacts;
         const int row = loop    ? index - contacts - c->bounds
                         : bound ? c->contact_slacks + index - contacts
@@ -284,7 +116,7 @@ static void sweep_bodies(perp_friction_workspace *f, double part)
                 force[k] += g.jacobian[(ptrdiff_t)r * g.columns + k] * change[r];
             }
         }
-        respond(f, &g, force, c->at.x);
+        perp_friction_respond(f, &g, force, c->at.x);
     }
 }
 
@@ -311,71 +143,24 @@ static void sweep_dense(perp_friction_workspace *f, double part)
 
 /* ---- rounds ----------------------------------------------------------------------------------------------------- */
 
-/* v of the forces at hand, around the centre, so that rounding does not gather. */
-static void refresh_velocity(perp_friction_workspace *f, double rho)
-{
-    perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    double *sum = f->residual, *v = c->at.x;
-    for (int j = 0; j < c->n; j++) {
-        v[j] = f->fixed_dof[j] ? v[j] : 0.0;
-    }
-    perp_convex_dual_residual(c, &c->at, sum); /* A v + f - H'r - C'y, of v what is commanded alone */
-    for (int j = 0; j < c->n; j++) {
-        sum[j] = rho * f->centre_x[j] - sum[j];
-    }
-    for (int k = 0; k < p->block_count; k++) {
-        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
-        for (int i = first; i < first + size; i++) {
-            if (!f->fixed_dof[i]) {
-                v[i] = perp_dense_dot(size, f->response_of[i], sum + first);
-            }
-        }
-    }
-}
-
-/* Forces of the equations that command an unknown: what its balance lacks. */
-static void hold_commanded(perp_friction_workspace *f)
-{
-    perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    perp_convex_dual_residual(c, &c->at, f->residual);
-    for (int i = 0; i < p->equality_count; i++) {
-        if (commands(p, i)) {
-            const int dof = p->equality_dofs[p->equality_start[i]];
-            c->at.z[i] += f->residual[dof] / p->equality_values[p->equality_start[i]];
-            f->residual[dof] = 0.0;
-        }
-    }
-}
-
 /* Contacts begin with the normal force `squeeze`: without inertia a body that friction holds between others falls away
  * from forces of zero, and nothing brings them about. False where the method is for other problems. */
 static bool start(perp_friction_workspace *f, double rho, double squeeze)
 {
     perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->at.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->at.z, 0, (size_t)c->e * sizeof(double));
     if (f->dense) {
+        memset(c->at.y, 0, (size_t)c->m * sizeof(double));
         measure_dense(f);
         return rho == 0.0;
     }
-    if ((rho > 0.0 && invert(f, 0.0)) || !invert(f, rho)) {
+    if ((rho > 0.0 && perp_friction_bodies_invert(f, 0.0)) || !perp_friction_bodies_invert(f, rho)) {
         return false;
     }
+    perp_friction_bodies_begin(f);
     for (int k = 0; k < c->cone_count; k++) {
         c->at.y[c->cones[k].start] = squeeze;
     }
     measure_bodies(f);
-    for (int i = 0; i < p->equality_count; i++) {
-        if (commands(p, i)) {
-            const int first = p->equality_start[i];
-            c->at.x[p->equality_dofs[first]] = p->equality_target[i] / p->equality_values[first];
-        }
-    }
-    memcpy(f->centre_x, c->at.x, (size_t)c->n * sizeof(double));
     return true;
 }
 
@@ -386,7 +171,7 @@ static void sweep(perp_friction_workspace *f, double rho, double part)
         return;
     }
     if (rho > 0.0) {
-        refresh_velocity(f, rho);
+        perp_friction_bodies_velocity(f, rho);
     }
     sweep_bodies(f, part);
     memcpy(f->centre_x, f->convex->at.x, (size_t)f->convex->n * sizeof(double));
@@ -399,7 +184,7 @@ static bool end(perp_friction_workspace *f)
     perp_convex_workspace *c = f->convex;
     bool solved = false;
     if (!f->dense) {
-        hold_commanded(f);
+        perp_friction_bodies_hold(f);
     }
     for (size_t d = 0; d < sizeof dampings / sizeof *dampings && !solved; d++) {
         perp_convex_copy(c, &c->at, &c->kept);
@@ -420,7 +205,7 @@ bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_
     }
     for (int k = 0, sweeps = squeeze > 0.0 ? SOON : FIRST; k < how->rounds && !perp_friction_must_stop(f); k++) {
         if (!f->dense) {
-            refresh_velocity(f, how->rho);
+            perp_friction_bodies_velocity(f, how->rho);
         }
         for (int s = 0; s < sweeps && !(f->cancel && *f->cancel); s++) {
             sweep(f, how->rho, how->part);
@@ -451,11 +236,11 @@ bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws)
             c->at.y[c->cones[i].start] = SQUEEZE * pow(10.0, perp_friction_draw(&state));
         }
         for (int r = 0; r < ROUNDS; r++) {
-            refresh_velocity(f, RHO);
+            perp_friction_bodies_velocity(f, RHO);
             for (int s = 0; r > 0 && s < SWEEPS; s++) {
                 sweep(f, RHO, 1.0);
             }
-            hold_commanded(f);
+            perp_friction_bodies_hold(f);
             perp_convex_copy(c, &c->at, &c->kept);
             if (perp_friction_newton_damped(f, &c->kept, &damping)) {
                 return true;

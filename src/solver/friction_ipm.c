@@ -245,12 +245,12 @@ static double iterate(perp_friction_workspace *f, const perp_friction_attempt *a
     return taken;
 }
 
-/* Cones whose lag lasts have no t; `all`: none has. */
-static void hold_shifts(perp_friction_workspace *f, bool all)
+/* Cones whose lag lasts have no t. */
+static void hold_shifts(perp_friction_workspace *f)
 {
     const perp_convex_workspace *c = f->convex;
     for (int k = 0; k < c->cone_count; k++) {
-        if (all || f->lag[k] > 0) {
+        if (f->lag[k] > 0) {
             memset(f->t + c->cones[k].start, 0, (size_t)c->cones[k].size * sizeof *f->t);
         }
         f->lag[k] -= f->lag[k] > 0;
@@ -333,7 +333,7 @@ bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *
             break;
         }
         compare_slacks(f);
-        hold_shifts(f, attempt->lagged);
+        hold_shifts(f);
         f->iterations++;
         f->rho = f->delta = 1e-10;
         const double centre = perp_dense_dot(c->m, c->s, c->at.y) / c->degree;

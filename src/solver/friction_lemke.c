@@ -1,40 +1,54 @@
-/* Small Coulomb problems by Lemke's method: circles become polygons, Stewart and Trinkle's way, which is a mixed linear
- * complementarity problem
+/* Coulomb problems by Lemke's method: circles become polygons, Stewart and Trinkle's way, which is a mixed linear
+ * complementarity problem in the forces alone, with v = P (H'r - f) of friction_bodies.c:
  *
- *     A v + f - H_N'r_N - H_T'D beta - C'y = 0            v free         (bounds of v likewise, as contacts of one row)
- *     C v - d = 0                                         y free
- *     0 <= H_N v + w_N            _|_  r_N >= 0
- *     0 <= D'(H_T v + w_T) + lambda  _|_  beta >= 0
+ *     0 <= u_N                    _|_  r_N >= 0
+ *     0 <= D'u_T + lambda         _|_  beta >= 0,     r_T = D beta
  *     0 <= r_N - sum beta         _|_  lambda >= 0
+ *     C v - d = 0                      y free         (equations of several unknowns)
  *
- * in the scaled problem, where mu is 1. In the plane it is exact. Its solution has the modes of a solution nearby, from
- * which Newton finishes; where it does not, the directions D are turned so that one is where the last solution slid. */
+ * in the scaled problem, where mu is 1. Where A is positive definite and every contact can open Lemke's path must end
+ * in a solution; in the plane that is one of the problem itself. Elsewhere it may end on a ray. Either way the points
+ * along it are solutions of the problem with less and less of the covering vector added to u, and Newton is tried from
+ * them: that solves many whose path ends on a ray, or goes on for too long. Other covering vectors lead along other
+ * paths.
+ *
+ * A problem in W has W in the place of H P H'. Where A is singular and the problem small v stays among the variables,
+ * free: A v + f - H'r - C'y = 0. A larger one has A + rho I in place of A.
+ *
+ * Four directions suffice, since they are turned to where the last solution slid; eight made paths twice as long and
+ * solved the same. */
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
+#include "solver/lcp_core.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
-
-/* Where a contact's variables begin. */
-typedef struct table {
-    int n, e, size;
-    double *m, *q;
-    bool *free;
-} table;
 
 static int directions_of(int rows)
 {
     return rows == 3 ? PERP_FRICTION_DIRECTIONS : rows == 2 ? 2 : 0;
 }
 
-int perp_friction_lemke_size(const perp_friction_workspace *f)
+/* Variables of a group of rows: r_N, beta, lambda; or the multiplier of an equation or a bound. An equation that
+ * commands an unknown has none. */
+static int variables_of(const perp_friction_workspace *f, int index, int rows)
+{
+    const int equation = index - f->scaled.contact_count - f->convex->bounds;
+    if (equation >= 0 && perp_friction_commands(&f->scaled, equation)) {
+        return 0;
+    }
+    return rows > 1 ? directions_of(rows) + 2 : 1;
+}
+
+int perp_friction_lemke_size(const perp_friction_workspace *f, bool with_v)
 {
     const perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    int size = c->n + c->e + c->bounds;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int directions = directions_of(p->row_start[i + 1] - p->row_start[i]);
-        size += 1 + (directions > 0 ? directions + 1 : 0);
+    const int most = f->scaled.contact_count + (with_v ? c->bounds : INT_MAX - f->scaled.contact_count);
+    perp_friction_rows g;
+    int size = with_v ? c->n + c->e : 0;
+    for (int index = 0; index < most && perp_friction_next_rows(f, index, &g); index++) {
+        size += variables_of(f, index, g.rows);
     }
     return size;
 }
@@ -52,146 +66,338 @@ static void direct(int rows, int k, double angle, double d[2])
     d[1] = sin(angle + 2.0 * pi * k / PERP_FRICTION_DIRECTIONS);
 }
 
-/* A row of H, as a row and as minus a column of M; its variable is `at`. */
-static void add_row(const table *t, int at, int columns, const int *dofs, const double *row, double factor)
+/* What row r of a group counts for in its variable k (of r_N and beta). */
+static double part_of(int rows, int r, int k, double angle)
 {
-    for (int k = 0; k < columns; k++) {
-        t->m[(ptrdiff_t)at * t->size + dofs[k]] += factor * row[k];
-        t->m[(ptrdiff_t)dofs[k] * t->size + at] -= factor * row[k];
+    double d[2];
+    if (r == 0 || k == 0) {
+        return r == k ? 1.0 : 0.0;
     }
+    direct(rows, k - 1, angle, d);
+    return d[r - 1];
 }
 
-static void fill_bodies(const perp_friction_workspace *f, const table *t)
+static double angle_of(const perp_friction_workspace *f, int index)
 {
-    const perp_contact_qp *p = &f->scaled;
-    const double *h = p->hessian;
-    for (int k = 0; h && k < p->block_count; k++) {
-        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
-        for (int i = 0; i < size; i++, h += size) {
-            memcpy(t->m + (ptrdiff_t)(first + i) * t->size + first, h, (size_t)size * sizeof *h);
-        }
-    }
-    memcpy(t->q, p->g, (size_t)t->n * sizeof *t->q);
-    for (int i = 0; i < t->e; i++) {
-        const int first = p->equality_start[i];
-        add_row(t, t->n + i, p->equality_start[i + 1] - first, p->equality_dofs + first, p->equality_values + first,
-                1.0);
-        t->q[t->n + i] = -p->equality_target[i];
-    }
+    return index < f->scaled.contact_count ? f->lemke_angles[index] : 0.0;
 }
 
-static void fill_contacts(const perp_friction_workspace *f, const table *t, const double *angles)
+/* Adds factor times J v of all groups (`v` itself where there are no bodies: it is u then), seen in their variables, to
+ * column `column` of M; to q where that is negative. */
+static void add_column(const perp_friction_workspace *f, const double *v, double factor, int column)
 {
-    const perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    const double *jacobian = p->jacobian;
-    int at = t->n + t->e;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
-        const int columns = p->dof_start[i + 1] - p->dof_start[i], *dofs = p->dofs + p->dof_start[i];
-        const int directions = directions_of(rows), normal = at, slip = at + directions + 1;
-        add_row(t, normal, columns, dofs, jacobian, 1.0);
-        t->q[normal] = p->offset[start];
-        for (int k = 0; k < directions; k++) {
-            double d[2];
-            direct(rows, k, angles[i], d);
-            for (int r = 1; r < rows; r++) {
-                add_row(t, at + 1 + k, columns, dofs, jacobian + (ptrdiff_t)r * columns, d[r - 1]);
-                t->q[at + 1 + k] += d[r - 1] * p->offset[start + r];
+    const int size = f->lemke_size;
+    perp_friction_rows g;
+    int at = 0;
+    for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
+        const int variables = variables_of(f, index, g.rows);
+        for (int r = 0; r < g.rows && variables > 0; r++) {
+            double u = f->dense ? v[f->row_start[index] + r] : 0.0;
+            for (int k = 0; k < g.columns; k++) {
+                u += g.jacobian[(ptrdiff_t)r * g.columns + k] * v[g.dofs[k]];
             }
-            t->m[(ptrdiff_t)(at + 1 + k) * t->size + slip] = 1.0;
-            t->m[(ptrdiff_t)slip * t->size + at + 1 + k] = -1.0;
+            for (int k = 0; u != 0.0 && k <= directions_of(g.rows); k++) {
+                double *entry = column < 0 ? f->lemke_q + at + k : f->lemke_m + (ptrdiff_t)(at + k) * size + column;
+                *entry += factor * part_of(g.rows, r, k, angle_of(f, index)) * u;
+            }
         }
-        if (directions > 0) {
-            t->m[(ptrdiff_t)slip * t->size + normal] = 1.0;
-        }
-        at += 1 + (directions > 0 ? directions + 1 : 0);
-        jacobian = columns > 0 ? jacobian + (ptrdiff_t)rows * columns : jacobian;
-    }
-    for (int k = 0; k < c->bounds; k++, at++) {
-        add_row(t, at, 1, &c->bound_dof[k], &c->bound_sign[k], 1.0);
-        t->q[at] = c->bound_offset[k];
+        at += variables;
     }
 }
 
-/* The point of a solution z, and the angles in which it slides. */
-static void read_point(perp_friction_workspace *f, const table *t, double *angles)
+/* Column `row` of W. */
+static void take_column(const perp_friction_workspace *f, int row, double *u)
+{
+    const int m = f->convex->m;
+    for (int i = 0; i < m; i++) {
+        u[i] = f->w[(ptrdiff_t)i * m + row];
+    }
+}
+
+/* The columns of a group: v that its forces cause. */
+static void add_columns(perp_friction_workspace *f, const perp_friction_rows *g, int index, int at)
+{
+    double *v = f->dense ? f->change : f->rd_change;
+    const int *block_start = f->scaled.block_start;
+    for (int r = 0; r < g->rows; r++) {
+        if (f->dense) {
+            take_column(f, f->row_start[index] + r, v);
+        } else {
+            perp_friction_respond(f, g, g->jacobian + (ptrdiff_t)r * g->columns, v);
+        }
+        for (int k = 0; k <= directions_of(g->rows); k++) {
+            const double part = part_of(g->rows, r, k, angle_of(f, index));
+            if (part != 0.0) {
+                add_column(f, v, part, at + k);
+            }
+        }
+        for (int k = 0; k < g->columns; k++) {
+            const int block = f->block_of[g->dofs[k]], first = block_start[block];
+            memset(v + first, 0, (size_t)(block_start[block + 1] - first) * sizeof *v);
+        }
+    }
+}
+
+static double offset_of(const perp_friction_workspace *f, int index, int r)
+{
+    const perp_contact_qp *p = &f->scaled;
+    const int bound = index - p->contact_count, equation = bound - f->convex->bounds;
+    return equation >= 0 ? -p->equality_target[equation]
+           : bound >= 0  ? f->convex->bound_offset[bound]
+                         : p->offset[p->row_start[index] + r];
+}
+
+/* Offsets of a group in q, and r_N - sum beta with lambda in M. */
+static void add_law(const perp_friction_workspace *f, const perp_friction_rows *g, int index, int at)
+{
+    const int size = f->lemke_size, slip = at + variables_of(f, index, g->rows) - 1;
+    for (int k = 0; k <= directions_of(g->rows); k++) {
+        for (int r = 0; r < g->rows; r++) {
+            f->lemke_q[at + k] += part_of(g->rows, r, k, angle_of(f, index)) * offset_of(f, index, r);
+        }
+        if (g->rows > 1) {
+            f->lemke_m[(ptrdiff_t)(at + k) * size + slip] = k > 0 ? 1.0 : 0.0;
+            f->lemke_m[(ptrdiff_t)slip * size + at + k] = k > 0 ? -1.0 : 1.0;
+        }
+    }
+}
+
+/* A row of H or C, as a row and as minus a column of M; its variable is `at`. */
+static void add_row(const perp_friction_workspace *f, int at, const perp_friction_rows *g, int r, double factor)
+{
+    const int size = f->lemke_size;
+    for (int k = 0; k < g->columns; k++) {
+        const double entry = factor * g->jacobian[(ptrdiff_t)r * g->columns + k];
+        f->lemke_m[(ptrdiff_t)at * size + g->dofs[k]] += entry;
+        f->lemke_m[(ptrdiff_t)g->dofs[k] * size + at] -= entry;
+    }
+}
+
+/* M and q with v and y first. */
+static void fill_with_v(perp_friction_workspace *f)
+{
+    const perp_contact_qp *p = &f->scaled;
+    const perp_convex_workspace *c = f->convex;
+    const int size = f->lemke_size;
+    const double *h = p->hessian;
+    perp_friction_rows g;
+    int at = c->n + c->e;
+    for (int k = 0; h && k < p->block_count; k++) {
+        const int first = p->block_start[k], count = p->block_start[k + 1] - first;
+        for (int i = 0; i < count; i++, h += count) {
+            memcpy(f->lemke_m + (ptrdiff_t)(first + i) * size + first, h, (size_t)count * sizeof *h);
+        }
+    }
+    memcpy(f->lemke_q, p->g, (size_t)c->n * sizeof *f->lemke_q);
+    for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
+        const int equation = index - p->contact_count - c->bounds;
+        if (equation >= 0) {
+            add_row(f, c->n + equation, &g, 0, 1.0);
+            f->lemke_q[c->n + equation] = offset_of(f, index, 0);
+            continue;
+        }
+        for (int r = 0; r < g.rows; r++) {
+            for (int k = 0; k <= directions_of(g.rows); k++) {
+                add_row(f, at + k, &g, r, part_of(g.rows, r, k, angle_of(f, index)));
+            }
+        }
+        add_law(f, &g, index, at);
+        at += variables_of(f, index, g.rows);
+    }
+    for (int i = 0; i < c->n + c->e; i++) {
+        f->lemke_free[i] = true;
+    }
+}
+
+/* M and q in the forces alone, around the centre. */
+static void fill_forces(perp_friction_workspace *f, double rho)
 {
     perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    const double *z = f->lemke_z;
-    int at = t->n + t->e;
-    memcpy(c->at.x, z, (size_t)t->n * sizeof *z);
-    memcpy(c->at.z, z + t->n, (size_t)t->e * sizeof *z);
-    for (int i = 0; i < p->contact_count; i++) {
-        const int start = p->row_start[i], rows = p->row_start[i + 1] - start, directions = directions_of(rows);
-        double force[2] = {0.0, 0.0};
-        for (int k = 0; k < directions; k++) {
-            double d[2];
-            direct(rows, k, angles[i], d);
-            force[0] += z[at + 1 + k] * d[0];
-            force[1] += z[at + 1 + k] * d[1];
-        }
-        c->at.y[start] = z[at];
-        for (int r = 1; r < rows && r < 3; r++) {
-            c->at.y[start + r] = force[r - 1];
-        }
-        at += 1 + (directions > 0 ? directions + 1 : 0);
+    perp_friction_rows g;
+    int at = 0;
+    if (!f->dense) {
+        memset(f->rd_change, 0, (size_t)c->n * sizeof *f->rd_change);
+        perp_friction_bodies_begin(f);
+        perp_friction_bodies_velocity(f, rho);
+        add_column(f, c->at.x, 1.0, -1);
     }
-    memcpy(c->at.y + c->contact_slacks, z + at, (size_t)c->bounds * sizeof *z);
-    perp_friction_look(f, &c->at);
+    for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
+        const int variables = variables_of(f, index, g.rows);
+        if (variables > 0) {
+            add_columns(f, &g, index, at);
+            add_law(f, &g, index, at);
+            f->lemke_free[at] = index >= f->scaled.contact_count + c->bounds;
+        }
+        at += variables;
+    }
+}
+
+typedef struct path {
+    perp_friction_workspace *f;
+    double rho;
+    bool with_v;
+    int counted; /* pivots */
+    bool solved;
+} path;
+
+static void fill(const path *way)
+{
+    perp_friction_workspace *f = way->f;
+    const size_t size = (size_t)f->lemke_size;
+    memset(f->lemke_m, 0, size * size * sizeof *f->lemke_m);
+    memset(f->lemke_q, 0, size * sizeof *f->lemke_q);
+    memset(f->lemke_free, 0, size * sizeof *f->lemke_free);
+    if (way->with_v) {
+        fill_with_v(f);
+    } else {
+        fill_forces(f, way->rho);
+    }
+}
+
+/* Forces, and the velocities that they cause, of a solution z. */
+static void read_point(const path *way, const double *z)
+{
+    perp_friction_workspace *f = way->f;
+    perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    perp_friction_rows g;
+    int at = way->with_v ? c->n + c->e : 0;
+    for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
+        const int bound = index - p->contact_count, equation = bound - c->bounds;
+        const int variables = way->with_v && equation >= 0 ? 0 : variables_of(f, index, g.rows);
+        double *y = equation >= 0 ? &c->at.z[equation]
+                    : bound >= 0  ? &c->at.y[c->contact_slacks + bound]
+                                  : &c->at.y[p->row_start[index]];
+        for (int r = 0; r < g.rows && variables > 0; r++) {
+            y[r] = 0.0;
+            for (int k = 0; k <= directions_of(g.rows); k++) {
+                y[r] += part_of(g.rows, r, k, angle_of(f, index)) * z[at + k];
+            }
+        }
+        at += variables;
+    }
+    if (way->with_v) {
+        memcpy(c->at.x, z, (size_t)c->n * sizeof *z);
+        memcpy(c->at.z, z + c->n, (size_t)c->e * sizeof *z);
+    } else if (!f->dense) {
+        perp_friction_bodies_velocity(f, way->rho);
+        perp_friction_bodies_hold(f);
+    }
+}
+
+/* A direction of each contact to where it slides at `at`: the force opposes that. */
+static void turn(perp_friction_workspace *f)
+{
+    const perp_contact_qp *p = &f->scaled;
+    perp_friction_look(f, &f->convex->at);
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->row_start[i];
         if (p->row_start[i + 1] - start == 3 && (f->t[start + 1] != 0.0 || f->t[start + 2] != 0.0)) {
-            angles[i] = atan2(-f->t[start + 2], -f->t[start + 1]); /* the force opposes */
+            f->lemke_angles[i] = atan2(-f->t[start + 2], -f->t[start + 1]);
         }
     }
 }
 
-bool perp_friction_lemke(perp_friction_workspace *f, int rounds)
+/* Newton from a point of the path. */
+static bool visit(void *context)
 {
-    enum { POLISH = 40, RAYS = 2 };
-    int rays = 0;
-    perp_convex_workspace *c = f->convex;
-    const table t = {c->n, c->e, perp_friction_lemke_size(f), f->lemke_m, f->lemke_q, f->lemke_free};
-    double *angles = f->lemke_angles;
-    for (int i = 0; i < t.size; i++) {
-        t.free[i] = i < t.n + t.e;
+    enum { WORTH = 3 }; /* pivots take the time of a factorisation */
+    path *way = context;
+    perp_friction_workspace *f = way->f;
+    f->factorisations += (f->lemke->pivot_count - way->counted) / WORTH;
+    way->counted = f->lemke->pivot_count;
+    perp_lcp_core_point(f->lemke, f->lemke_z);
+    read_point(way, f->lemke_z);
+    way->solved = perp_friction_newton_tries(f);
+    return way->solved || perp_friction_must_stop(f);
+}
+
+/* One path in the forces; `covering` NULL: ones. True where it came to its end: its point is that of `lemke`. */
+static bool follow(path *way, const perp_mlcp *problem, const double *covering)
+{
+    enum { LONGEST = 8 };            /* pivots, in sizes of the problem */
+    static const double SOON = 3e-2; /* of the covering vector, from where on Newton is tried */
+    perp_lcp_workspace *lemke = way->f->lemke;
+    const perp_lcp_data data = {problem->n, problem->m, problem->q, lemke->lower, lemke->upper};
+    const perp_lemke_attempt how = {perp_lemke_care_plain(), covering, NULL, false};
+    perp_lcp_settings settings = perp_lcp_settings_default();
+    perp_lcp_info info;
+    perp_mcp bounded;
+    double residual = 0.0;
+    settings.cancel = way->f->cancel;
+    settings.max_pivots = LONGEST * problem->n;
+    perp_mlcp_as_mcp(problem, lemke->lower, lemke->upper, &bounded);
+    if (perp_lcp_begin(lemke, &data, &settings, &info, NULL) != PERP_STATUS_OK) {
+        return false;
     }
-    for (int i = 0; i < f->scaled.contact_count; i++) {
-        angles[i] = 0.1;
+    way->counted = 0;
+    lemke->visit = visit;
+    lemke->visited = way;
+    lemke->visit_below = SOON;
+    const bool ended = perp_lcp_attempt(lemke, &settings, &how, &residual) == PERP_OUTCOME_SOLVED;
+    way->f->iterations += lemke->pivot_count;
+    return ended;
+}
+
+/* A small problem with v by all that there is for linear complementarity problems. */
+static bool solve_small(path *way, const perp_mlcp *problem)
+{
+    perp_friction_workspace *f = way->f;
+    perp_lcp_settings settings = perp_lcp_settings_default();
+    perp_lcp_solution solution = {.z = f->lemke_z, .w = f->lemke_w};
+    perp_lcp_info info;
+    settings.cancel = f->cancel;
+    const perp_status status = perp_mlcp_solve(problem, &settings, f->lemke, &solution, &info, NULL);
+    f->iterations += info.pivots;
+    return status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED;
+}
+
+/* From a tenth of one to ten; the first path has ones. */
+static const double *draw_covering(perp_friction_workspace *f, uint64_t *state)
+{
+    for (int i = 0; i < f->lemke_size; i++) {
+        f->lemke_w[i] = pow(10.0, perp_friction_draw(state));
     }
-    for (int k = 0; k < rounds && !perp_friction_must_stop(f); k++) {
-        const perp_mlcp problem = {t.size, t.m, t.q, t.free};
-        perp_lcp_settings settings = perp_lcp_settings_default();
-        perp_lcp_solution solution = {.z = f->lemke_z, .w = f->lemke_w};
-        perp_lcp_info info;
-        memset(t.m, 0, (size_t)t.size * (size_t)t.size * sizeof *t.m);
-        memset(t.q, 0, (size_t)t.size * sizeof *t.q);
-        fill_bodies(f, &t);
-        fill_contacts(f, &t, angles);
-        settings.cancel = f->cancel;
-        f->factorisations++;
-        f->iterations++;
-        const perp_status status = perp_mlcp_solve(&problem, &settings, f->lemke, &solution, &info, NULL);
-        if (status != PERP_STATUS_OK) {
-            return false;
+    return f->lemke_w;
+}
+
+/* The problem of the directions at hand, and Newton from its solution; false where it has none, or it is solved. */
+static bool solve_turned(path *way, const double *covering)
+{
+    perp_friction_workspace *f = way->f;
+    const perp_mlcp problem = {f->lemke_size, f->lemke_m, f->lemke_q, f->lemke_free};
+    fill(way);
+    f->factorisations++;
+    const bool ended = way->with_v ? solve_small(way, &problem) : follow(way, &problem, covering);
+    if (way->solved || !ended) {
+        return false;
+    }
+    read_point(way, f->lemke->point);
+    way->solved = perp_friction_newton_tries(f);
+    return !way->solved;
+}
+
+bool perp_friction_lemke(perp_friction_workspace *f, double rho, int draws)
+{
+    enum { TURNS = 2, TURNS_SMALL = 8, SMALL = 4 };
+    static const double TILT = 0.4;
+    uint64_t state = 99;
+    const bool definite = f->dense || perp_friction_bodies_invert(f, 0.0);
+    path way = {.f = f, .rho = rho, .with_v = !definite && rho == 0.0};
+    if (way.with_v ? !f->lemke_with_v : rho > 0.0 && (definite || !perp_friction_bodies_invert(f, rho))) {
+        return false;
+    }
+    f->lemke_size = perp_friction_lemke_size(f, way.with_v);
+    const int most = way.with_v ? SMALL : draws, turns = way.with_v ? TURNS_SMALL : TURNS;
+    for (int k = 0; k < most && !way.solved && !perp_friction_must_stop(f); k++) {
+        for (int i = 0; i < f->scaled.contact_count; i++) {
+            f->lemke_angles[i] = TILT * perp_friction_draw(&state);
         }
-        f->iterations += info.pivots;
-        if (info.outcome != PERP_OUTCOME_SOLVED) {
-            if (++rays > RAYS) {
-                return false;
-            }
-            for (int i = 0; i < f->scaled.contact_count; i++) {
-                angles[i] += 0.37 + 0.1 * i; /* elsewhere: any other will do */
-            }
-            continue;
-        }
-        read_point(f, &t, angles);
-        perp_convex_copy(c, &c->at, &c->kept);
-        if (perp_friction_newton(f, &c->kept, POLISH)) {
-            return true;
+        const double *covering = k > 0 && !way.with_v ? draw_covering(f, &state) : NULL;
+        for (int t = 0; t < turns && solve_turned(&way, covering) && !perp_friction_must_stop(f); t++) {
+            read_point(&way, f->lemke->point);
+            turn(f);
         }
     }
-    return false;
+    return way.solved;
 }

@@ -290,3 +290,15 @@ bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, i
 {
     return perp_friction_newton_damped(f, at, &(perp_friction_damping){1e-4, 1e-2, iterations, 30});
 }
+
+bool perp_friction_newton_tries(perp_friction_workspace *f)
+{
+    static const perp_friction_damping dampings[] = {{1e-4, 1e-2, 20, 10}, {1e-2, 0.1, 100, 40}, {1e-2, 1.0, 100, 40}};
+    perp_convex_workspace *c = f->convex;
+    bool solved = false;
+    for (size_t k = 0; k < sizeof dampings / sizeof *dampings && !solved && !perp_friction_must_stop(f); k++) {
+        perp_convex_copy(c, &c->at, &c->kept);
+        solved = perp_friction_newton_damped(f, &c->kept, &dampings[k]);
+    }
+    return solved;
+}

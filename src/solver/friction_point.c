@@ -81,11 +81,7 @@ static bool is_finite(const perp_friction_workspace *f)
 
 bool perp_friction_judge(perp_friction_workspace *f, perp_convex_iterate *at)
 {
-    static const double ENOUGH = 1e-8;
     perp_convex_workspace *c = f->convex;
-    if (f->inside) {
-        return f->error <= ENOUGH;
-    }
     if (f->dense && c->n > 0) {
         recover_velocity(f, at);
     }
@@ -180,4 +176,10 @@ double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate 
     }
     f->error = fmax(largest, perp_friction_natural(f, f->u, at->y));
     return f->error;
+}
+
+double perp_friction_draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(*state >> 11) / 4503599627370496.0 - 1.0;
 }

@@ -60,7 +60,6 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
     f->own_w = perp_slice_cut(s, 3 * m, sizeof(double));
     f->loop_w = perp_slice_cut(s, e, sizeof(double));
     f->lag = perp_slice_cut(s, contacts, sizeof(int));
-    f->ramp_mu = perp_slice_cut(s, contacts, sizeof(double));
     f->normal_start = perp_slice_cut(s, contacts + 1, sizeof(int));
     f->normal_jacobian = perp_slice_cut(s, (size_t)z->dofs, sizeof(double));
     f->rd_change = perp_slice_cut(s, n, sizeof(double));
@@ -353,7 +352,7 @@ static perp_status set_up_convex(perp_friction_workspace *f, const sizes *z, per
 
 static void lay_out_lemke(perp_friction_workspace *f, const sizes *z, perp_slice *s)
 {
-    const size_t size = (size_t)perp_friction_lemke_size(f);
+    const size_t size = (size_t)perp_friction_lemke_size(f, f->lemke_with_v);
     f->lemke_m = perp_slice_cut(s, size * size, sizeof(double));
     f->lemke_q = perp_slice_cut(s, size, sizeof(double));
     f->lemke_z = perp_slice_cut(s, size, sizeof(double));
@@ -365,8 +364,9 @@ static void lay_out_lemke(perp_friction_workspace *f, const sizes *z, perp_slice
 /* Memory for Lemke's method, where the problem is small enough for it. */
 static perp_status set_up_lemke(perp_friction_workspace *f, const sizes *z, perp_error *error)
 {
-    const int size = perp_friction_lemke_size(f);
-    f->has_lemke = size <= PERP_FRICTION_LEMKE_SIZE && !f->ramping;
+    f->lemke_with_v = !f->local && perp_friction_lemke_size(f, true) <= PERP_FRICTION_LEMKE_WITH_V;
+    const int size = perp_friction_lemke_size(f, f->lemke_with_v);
+    f->has_lemke = size <= PERP_FRICTION_LEMKE_SIZE;
     if (!f->has_lemke) {
         return PERP_STATUS_OK;
     }
@@ -391,7 +391,7 @@ perp_status perp_friction_setup_contact(perp_friction_workspace *f, const perp_c
     const perp_contact_qp *p = problem->system;
     const sizes z = measure(problem);
     perp_status status = hold(f, lay_out_problem, &f->memory, &z, error);
-    const bool dense = !f->ramping && z.equations == 0 && p->hessian && z.slacks + z.bounds <= PERP_FRICTION_DENSE_ROWS;
+    const bool dense = z.equations == 0 && p->hessian && z.slacks + z.bounds <= PERP_FRICTION_DENSE_ROWS;
     if (status == PERP_STATUS_OK && dense) {
         status = hold(f, lay_out_dense, &f->dense_memory, &z, error);
     }
@@ -470,7 +470,6 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
     f->contact = NULL;
     f->local = problem;
     f->dense = f->has_dense = true;
-    f->has_lemke = false;
     for (int i = 0; i <= problem->contacts; i++) {
         f->dof_start[i] = i * problem->dim; /* for a moment: the rows as given */
     }
@@ -494,5 +493,6 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
     if (status != PERP_STATUS_OK) {
         return refuse(status, &z, error);
     }
-    return f->has_sparse ? perp_friction_sparse_setup(&f->sparse, error) : PERP_STATUS_OK;
+    status = f->has_sparse ? perp_friction_sparse_setup(&f->sparse, error) : PERP_STATUS_OK;
+    return status == PERP_STATUS_OK ? set_up_lemke(f, &z, error) : status;
 }

@@ -25,33 +25,38 @@ static bool solve_convex(perp_friction_workspace *f)
     return outcome == PERP_OUTCOME_SOLVED;
 }
 
-/* The shift of the offset moves to that of u, by `part` of the way; returns by how much in the largest. */
-static double move_shift(perp_friction_workspace *f, double part)
+/* The shift of the offset moves to that of u, by `part` of the way. */
+static void move_shift(perp_friction_workspace *f, double part)
 {
     const perp_convex_workspace *c = f->convex;
-    double largest = 0.0;
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start;
         const double old = f->free_offset[start] - f->offset[start], now = f->z[start] - f->u[start];
         f->free_offset[start] += part * (now - old);
-        largest = fmax(largest, fabs(now - old));
     }
-    return largest;
 }
 
-bool perp_friction_shift(perp_friction_workspace *f, int rounds)
+/* The first shift: large enough that forced sliding does not make the first problem infeasible; drawn around that where
+ * there is a `state`. */
+static void begin(perp_friction_workspace *f, uint64_t *state)
 {
-    enum { POLISH = 12, EVERY = 4 };
-    static const double CLOSE = 0.03, FIRST = 1.0;
-    perp_convex_workspace *c = f->convex;
-    double polish_below = CLOSE;
-    bool solved = false;
-    perp_convex_copy(c, &c->best, &f->solved); /* the convex problems have a best point of their own */
+    static const double FIRST = 1.0, DECADES = 1.5;
+    const perp_convex_workspace *c = f->convex;
     memcpy(f->free_offset, f->offset, (size_t)c->contact_slacks * sizeof(double));
     for (int k = 0; k < c->cone_count; k++) {
-        f->free_offset[c->cones[k].start] += FIRST; /* so that forced sliding does not make the first infeasible */
+        f->free_offset[c->cones[k].start] += FIRST * (state ? pow(10.0, DECADES * perp_friction_draw(state)) : 1.0);
     }
+}
+
+bool perp_friction_shift(perp_friction_workspace *f, double part, int rounds, uint64_t *state)
+{
+    static const double BETTER = 0.5;
+    perp_convex_workspace *c = f->convex;
+    double least = INFINITY;
+    bool solved = false;
+    begin(f, state);
     for (int k = 0; k < rounds && !solved && !perp_friction_must_stop(f); k++) {
+        perp_convex_copy(c, &c->best, &f->solved); /* the convex problems have a best point of their own */
         f->scaled.offset = f->free_offset;
         const bool found = solve_convex(f);
         f->scaled.offset = f->offset;
@@ -60,13 +65,22 @@ bool perp_friction_shift(perp_friction_workspace *f, int rounds)
             break;
         }
         const double error = perp_friction_look(f, &c->at);
-        const double moved = move_shift(f, k % EVERY == EVERY - 1 ? 0.5 : 1.0);
-        if (error < polish_below || moved < 1e-6) {
-            polish_below = 0.3 * error;
-            perp_convex_copy(c, &c->at, &c->kept);
-            solved = perp_friction_newton(f, &c->kept, POLISH);
-            perp_convex_copy(c, &c->best, &f->solved);
+        move_shift(f, part);
+        if (error < BETTER * least) {
+            least = error;
+            solved = perp_friction_newton_tries(f);
         }
+    }
+    return solved;
+}
+
+bool perp_friction_shift_drawn(perp_friction_workspace *f, int draws)
+{
+    enum { ROUNDS = 25 };
+    uint64_t state = 777;
+    bool solved = false;
+    for (int k = 0; k < draws && !solved && !perp_friction_must_stop(f); k++) {
+        solved = perp_friction_shift(f, 1.0, ROUNDS, &state);
     }
     return solved;
 }

@@ -6,17 +6,14 @@
  *   islands       where that fails and the bodies are not all connected: each island on its own, by all that follows
  *   gauss-seidel  contact by contact, then Newton with much damping
  *   smooth        continuation in a smoothing, around turning points
- *   shift, ramp   convex problems for every guess of the shift; friction ramped up from none
- *   proximal      with inertia and compliance that vanish; then the interior point from other starts
- *   lemke         small problems: circles as polygons
- *   restart       Newton from many points
+ *   shift         convex problems for every guess of the shift
+ *   lemke         circles as polygons, and Newton from points of its paths
  *
  * Only the residual of the problem's class says "solved". */
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -30,12 +27,9 @@ static const method_line METHODS[] = {
     {"ipm", "interior point with the friction shift in its matrix, on the structure of the bodies"},
     {"islands", "bodies that nothing connects each on their own, by all the other methods"},
     {"ipm-w", "the same in the forces alone: local problems, and problems with inertia and few contacts"},
-    {"proximal", "the interior point with inertia and compliance added, which are taken away by and by"},
     {"smooth", "smoothed projections, the smoothing followed to nothing around turning points"},
     {"shift", "fixed point over convex cone problems, then Newton: problems with bodies"},
-    {"ramp", "friction ramped up from none, each problem from the solution of the last"},
-    {"lemke", "Lemke's method with polygons for circles, then Newton: a few contacts"},
-    {"restart", "Newton from many points: the last resort"},
+    {"lemke", "Lemke's pivots with polygons for circles, and Newton along the way: up to some 200 contacts"},
     {"gauss-seidel", "contact by contact, then Newton with much damping"},
 };
 
@@ -74,11 +68,11 @@ static perp_status check_settings(const perp_friction_settings *settings, perp_e
         known = strcmp(METHODS[k].name, settings->method) == 0;
     }
     if (!known) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT,
-                         "there is no method `%s` for friction problems: few, newton, ipm, islands, ipm-w, proximal, "
-                         "smooth, shift, ramp, lemke, "
-                         "gauss-seidel, restart",
-                         settings->method);
+        return perp_fail(
+            error, PERP_STATUS_BAD_INPUT,
+            "there is no method `%s` for friction problems: few, newton, ipm, islands, ipm-w, smooth, shift, "
+            "lemke, gauss-seidel",
+            settings->method);
     }
     return PERP_STATUS_OK;
 }
@@ -97,8 +91,7 @@ static perp_status check_method(const perp_friction_workspace *f, const char *me
         {"islands", bodies && f->island && f->islands.count > 1, "bodies that are not all connected",
          bodies ? "ipm" : "ipm-w"},
         {"shift", bodies, "bodies", "ipm-w"},
-        {"ramp", bodies, "bodies", "ipm-w"},
-        {"lemke", f->has_lemke, "bodies with a few contacts", bodies ? "ipm" : "ipm-w"},
+        {"lemke", f->has_lemke, "some 200 contacts at most", bodies ? "ipm" : "ipm-w"},
         {"ipm-w", f->has_dense, "inertia, not too many contacts, and no equations", "ipm"},
     };
     for (size_t k = 0; method && k < sizeof needs / sizeof *needs; k++) {
@@ -266,11 +259,10 @@ static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *se
 {
     enum { ITERATIONS = 150 };
     static const perp_friction_attempt attempts[] = {
-        {1.0, 1.0, 0.99, 0.8, 1, false, false, 0, 0.0},  {10.0, 10.0, 0.99, 0.8, 1, false, false, 0, 0.0},
-        {0.1, 0.1, 0.99, 0.8, 1, false, false, 0, 0.0},  {10.0, 1.0, 0.9, 0.5, 3, false, false, 0, 0.0},
-        {30.0, 30.0, 0.9, 0.5, 8, false, false, 0, 0.0}, {0.1, 1.0, 0.99, 0.8, 8, false, false, 0, 0.0},
-        {10.0, 10.0, 0.99, 0.8, 0, false, true, 0, 0.0}, {0.0, 0.0, 0.99, 0.8, 1, false, false, 0, 0.1},
-        {0.0, 0.0, 0.9, 0.8, 3, false, false, 0, 0.01},  {0.0, 0.0, 0.9, 0.5, 3, false, false, 0, 1.0}};
+        {1.0, 1.0, 0.99, 0.8, 1, false, 0, 0.0}, {10.0, 10.0, 0.99, 0.8, 1, false, 0, 0.0},
+        {0.1, 0.1, 0.99, 0.8, 1, false, 0, 0.0}, {10.0, 1.0, 0.9, 0.5, 3, false, 0, 0.0},
+        {0.1, 1.0, 0.99, 0.8, 8, false, 0, 0.0}, {0.0, 0.0, 0.99, 0.8, 1, false, 0, 0.1},
+        {0.0, 0.0, 0.9, 0.8, 3, false, 0, 0.01}, {30.0, 30.0, 0.9, 0.5, 8, false, 0, 0.0}};
     perp_friction_attempt chosen = attempts[attempt];
     chosen.iterations = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
     if (dense && !f->local && !perp_friction_make_dense(f)) {
@@ -325,24 +317,14 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
 }
 
 /* The methods after the first interior point, in the order of what they cost. */
-typedef enum step_kind {
-    STEP_IPM,
-    STEP_SMOOTH,
-    STEP_LEMKE,
-    STEP_SHIFT,
-    STEP_RAMP,
-    STEP_PROXIMAL,
-    STEP_GAUSS_SEIDEL,
-    STEP_SCATTER,
-    STEP_RESTART
-} step_kind;
+typedef enum step_kind { STEP_IPM, STEP_SMOOTH, STEP_LEMKE, STEP_SHIFT, STEP_GAUSS_SEIDEL, STEP_SCATTER } step_kind;
 
 typedef struct fallback {
     const char *name;
     step_kind kind;
     int attempt; /* ipm, gauss-seidel: which */
     bool dense;
-    double tau, eps;    /* proximal, smooth */
+    double tau, eps;    /* smooth; tau: rho of lemke, part of shift */
     int factorisations; /* at most, so that something is left for those that follow */
 } fallback;
 
@@ -356,8 +338,7 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
     case STEP_LEMKE:
         return f->has_lemke;
     case STEP_SHIFT:
-    case STEP_RAMP:
-        return !f->local;
+        return !f->local && (step->tau > 0.0 || f->scaled.contact_count <= SCATTERED);
     case STEP_GAUSS_SEIDEL:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
     case STEP_SCATTER:
@@ -372,50 +353,33 @@ static bool run_gauss_seidel(perp_friction_workspace *f, int attempt)
 {
     static const perp_friction_sweeping sweepings[] = {
         {0.0, 0.0, 0.5, 6},  {10.0, 0.3, 1.0, 3}, {10.0, 0.1, 1.0, 2}, {10.0, 1.0, 1.0, 2},
-        {10.0, 0.0, 1.0, 3}, {1.0, 0.0, 1.0, 2},  {0.0, 0.0, 0.2, 4},
+        {10.0, 0.0, 1.0, 3}, {1.0, 0.0, 1.0, 2},  {0.0, 0.0, 0.2, 4},  {0.0, 0.0, 0.6, 6},
     };
     return perp_friction_gauss_seidel(f, &sweepings[attempt]);
 }
 
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
-    enum {
-        LEMKE_ROUNDS = 8,
-        SHIFTS = 40,
-        VERY_FEW = 6,
-        MANY_STARTS = 400,
-        SOME_STARTS = 50,
-        FEW_STARTS = 12,
-        SCATTERS = 60
-    };
-    const int contacts = f->scaled.contact_count;
+    enum { LEMKE_DRAWS = 200, SHIFTS = 150, SHIFT_DRAWS = 40, SCATTERS = 60 };
     switch (step->kind) {
     case STEP_IPM:
         return run_ipm(f, settings, step->dense, step->attempt);
     case STEP_SMOOTH:
         return perp_friction_smooth(f, step->tau, step->eps);
     case STEP_LEMKE:
-        return perp_friction_lemke(f, LEMKE_ROUNDS);
+        return perp_friction_lemke(f, step->tau, LEMKE_DRAWS);
     case STEP_SHIFT:
-        return perp_friction_shift(f, SHIFTS);
-    case STEP_RAMP:
-        return perp_friction_ramp(f);
-    case STEP_PROXIMAL:
-        return perp_friction_proximal(f, step->tau, step->eps);
+        return step->tau > 0.0 ? perp_friction_shift(f, step->tau, SHIFTS, NULL)
+                               : perp_friction_shift_drawn(f, SHIFT_DRAWS);
     case STEP_GAUSS_SEIDEL:
         return run_gauss_seidel(f, step->attempt);
-    case STEP_SCATTER:
-        return perp_friction_gauss_seidel_scattered(f, SCATTERS);
     default:
-        return perp_friction_restart(f, contacts <= VERY_FEW ? MANY_STARTS
-                                        : contacts <= FEW    ? SOME_STARTS
-                                                             : FEW_STARTS);
+        return perp_friction_gauss_seidel_scattered(f, SCATTERS);
     }
 }
 
 static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
 {
-    enum { ALL = INT_MAX };
     static const fallback steps[] = {
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
@@ -429,24 +393,23 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
         {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 5, false, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 6, false, 0.0, 0.0, 250},
+        {"shift", STEP_SHIFT, 0, false, 1.0, 0.0, 800},
+        {"shift", STEP_SHIFT, 0, false, 0.5, 0.0, 1500},
+        {"shift", STEP_SHIFT, 0, false, 0.1, 0.0, 2000},
+        {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 6000},
+        {"lemke", STEP_LEMKE, 0, false, 10.0, 0.0, 3000},
+        {"lemke", STEP_LEMKE, 0, false, 1.0, 0.0, 3000},
+        {"lemke", STEP_LEMKE, 0, false, 0.1, 0.0, 3000},
         {"ipm", STEP_IPM, 7, false, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, 8, false, 0.0, 0.0, 250},
-        {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 300},
-        {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 600},
-        {"ramp", STEP_RAMP, 0, false, 0.0, 0.0, 400},
-        {"smooth", STEP_SMOOTH, 0, false, 0.3, 0.0, 600},
-        {"proximal", STEP_PROXIMAL, 0, false, 0.1, 0.1, 400},
-        {"ipm", STEP_IPM, 4, false, 0.0, 0.0, 250},
-        {"ipm-w", STEP_IPM, 5, true, 0.0, 0.0, 250},
-        {"proximal", STEP_PROXIMAL, 0, false, 1.0, 1e-3, 400},
-        {"proximal", STEP_PROXIMAL, 0, false, 0.01, 1.0, 400},
-        {"ipm", STEP_IPM, 9, false, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, 7, false, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, 8, false, 0.0, 0.0, 250},
-        {"restart", STEP_RESTART, 0, false, 0.0, 0.0, ALL},
-        {"ipm", STEP_IPM, 6, false, 0.0, 0.0, ALL},
+        {"ipm-w", STEP_IPM, 4, true, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 5, false, 0.0, 0.0, 250},
+        {"ipm", STEP_IPM, 6, false, 0.0, 0.0, 250},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
+        {"gauss-seidel", STEP_GAUSS_SEIDEL, 7, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_SCATTER, 0, false, 0.0, 0.0, 4000},
+        {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 15000},
     };
     const int cap = f->max_factorisations;
     bool solved = false;
@@ -486,8 +449,9 @@ static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings
 
 void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
-    enum { FACTORISATIONS = 14500 };
+    enum { FACTORISATIONS = 40000, ROWS = 24000000 }; /* rows of all of them together: a minute with 1,000 contacts */
     perp_convex_workspace *c = f->convex;
+    const int affordable = ROWS / (c->m + 1), most = affordable < FACTORISATIONS ? affordable : FACTORISATIONS;
     f->best_residual = INFINITY;
     f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
     memset(c->best.x, 0, (size_t)c->n * sizeof(double));
@@ -495,10 +459,9 @@ void perp_friction_reset(perp_friction_workspace *f, const perp_friction_setting
     memset(c->best.z, 0, (size_t)c->e * sizeof(double));
     f->tolerance = settings->tolerance;
     f->cancel = settings->cancel;
-    f->max_factorisations = settings->max_factorisations > 0 ? settings->max_factorisations : FACTORISATIONS;
+    f->max_factorisations = settings->max_factorisations > 0 ? settings->max_factorisations : most;
     f->iterations = f->factorisations = 0;
     f->tau = f->eps = 0.0;
-    f->inside = false;
     f->smooth = 0.0;
     c->guessed = c->best_is_least = false; /* of the convex solver: what the last problem left does not count */
 }

@@ -84,6 +84,12 @@ struct perp_lcp_workspace {
     bool ray_is_z, has_ray;
     double condition; /* of K at the last refresh, 1-norm */
     perp_lemke_care care;
+    /* Of a path whose points are of use before its end: called with `visited` where the artificial variable is below
+     * `visit_below` for the first time, and again whenever it has fallen further. True ends the attempt, as cancelled.
+     * perp_lcp_begin clears it, and so does the end of the path. */
+    bool (*visit)(void *visited);
+    void *visited;
+    double visit_below;
     const volatile bool *cancel; /* of the settings; may be NULL */
 };
 

@@ -51,6 +51,7 @@ perp_status perp_lcp_begin(perp_lcp_workspace *c, const perp_lcp_data *data, con
     }
     c->data = *data;
     c->cancel = settings->cancel;
+    c->visit = NULL;
     c->pivot_count = c->refresh_count = 0;
     return PERP_STATUS_OK;
 }
@@ -195,6 +196,7 @@ perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *se
     perp_lcp_settings own = *settings;
     own.covering = how->covering;
     const perp_pivot_end end = perp_lcp_pivot(c, &own, pivot_limit(settings, c->n));
+    c->visit = NULL;
     if (end == PERP_PIVOT_CANCELLED) {
         keep_basis(c);
         *residual = judge_unfinished(c);
