@@ -51,7 +51,7 @@ perp_status perp_cone_program_begin(cone_program *p, int n, int max_rows, int ma
         lay_out(p);
     }
     p->n = n;
-    p->rows = p->cones = p->equations = 0;
+    p->rows = p->cones = p->equations = p->max_iterations = 0;
     memset(p->h, 0, (size_t)n * (size_t)n * sizeof(double));
     memset(p->g, 0, (size_t)n * sizeof(double));
     return PERP_STATUS_OK;
@@ -91,6 +91,7 @@ perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool mini
     perp_convex_settings settings = perp_convex_settings_default();
     settings.tolerance = fmax(1e-12, tolerance);
     settings.minimum_norm = minimum_norm;
+    settings.max_iterations = p->max_iterations;
     const perp_status status = perp_cone_qp_reserve(&problem, p->solver, error);
     return status == PERP_STATUS_OK ? perp_cone_qp_solve(&problem, &settings, p->solver, &p->point, info, error)
                                     : status;

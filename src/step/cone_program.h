@@ -15,6 +15,7 @@ typedef struct cone_program {
     perp_qs_block block;
     int n, rows, cones, equations; /* of the program */
     int max_n, max_rows, max_equations;
+    int max_iterations;            /* of the interior point; 0: its own, which persists where 1e-12 is nearly reached */
     double *h, *g, *a, *b, *c, *d; /* n x n, n, rows x n, rows, equations x n, equations */
     int *cone_rows;
     perp_convex_point point; /* the answer: x, y by row, y_equality */
@@ -22,7 +23,7 @@ typedef struct cone_program {
 
 perp_status perp_cone_program_open(cone_program *p, const perp_allocator *allocator, perp_error *error);
 void perp_cone_program_close(cone_program *p);
-/* An empty program of n unknowns, H and g zero, with room for so many rows and equations. */
+/* An empty program of n unknowns, H and g zero, with room for so many rows and equations; max_iterations is 0. */
 perp_status perp_cone_program_begin(cone_program *p, int n, int max_rows, int max_equations, perp_error *error);
 /* A cone of so many rows, all zero; returns the first of its rows of A (n each). Its b begins at
  * p->b[p->rows - rows]. */

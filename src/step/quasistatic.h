@@ -160,6 +160,12 @@ void perp_qs_look_back(perp_step_context *context, const perp_state *state, cons
 
 /* ---- quasistatic_error.c: typed failures; each returns its status ---- */
 
+/* When, in words: "in the step to t = 0.2 s", its end, as in the events of a step; an instant is "at t = 0 s". */
+typedef struct qs_when {
+    char text[48];
+} qs_when;
+qs_when perp_qs_when(const perp_quasistatic *qs);
+
 /* Nothing holds what moves along `direction` (free_count): names the body that moves most. */
 perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error);
 /* The step's constraints cannot all be met: `weight` (by row of the system: how much its normal row counts in the

@@ -13,6 +13,17 @@ static void put_contact_name(const perp_quasistatic *qs, const perp_contact *con
              scene->bodies[contact->b].name, feature);
 }
 
+qs_when perp_qs_when(const perp_quasistatic *qs)
+{
+    qs_when when;
+    if (qs->law->instant) {
+        snprintf(when.text, sizeof when.text, "at t = %g s", qs->t);
+    } else {
+        snprintf(when.text, sizeof when.text, "in the step to t = %g s", qs->t + qs->h);
+    }
+    return when;
+}
+
 /* ---- which way a body goes that nothing holds ----------------------------------------------------------------------
  */
 
@@ -143,12 +154,11 @@ perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direct
     const double *d = evidence.direction;
     const bool moves = hypot(hypot(d[0], d[1]), d[2]) > 1e-6; /* else it only turns */
     snprintf(evidence.body, sizeof evidence.body, "%s", model->scene->bodies[body].name);
-    perp_fail(
-        error, PERP_STATUS_INFEASIBLE,
-        "nothing supports body `%s` at t = %g s: it would %s (%.4g, %.4g, %.4g) without end; a model with inertia "
-        "can carry it (quasidynamic, dyn-ncp)",
-        evidence.body, qs->t, moves ? "move along" : "turn about", d[moves ? 0 : 3], d[moves ? 1 : 4],
-        d[moves ? 2 : 5]);
+    perp_fail(error, PERP_STATUS_INFEASIBLE,
+              "nothing supports body `%s` %s: it would %s (%.4g, %.4g, %.4g) without end; a model with inertia "
+              "can carry it (quasidynamic, dyn-ncp)",
+              evidence.body, perp_qs_when(qs).text, moves ? "move along" : "turn about", d[moves ? 0 : 3],
+              d[moves ? 1 : 4], d[moves ? 2 : 5]);
     if (error) {
         error->code = "unsupported-body";
         error->evidence = evidence;
@@ -162,9 +172,9 @@ perp_status perp_qs_at_contact(const perp_quasistatic *qs, const char *code, con
     perp_evidence evidence = {.has_depth = true, .depth = depth};
     put_contact_name(qs, contact, &evidence);
     const bool start = strcmp(code, "penetrating-start") == 0;
-    perp_fail(error, PERP_STATUS_INFEASIBLE, "%s at t = %g s: contact `%s`, %.6g m deep; %s",
-              start ? "bodies penetrate each other" : "the commands force bodies into each other", qs->t,
-              evidence.contact, depth, advice);
+    perp_fail(error, PERP_STATUS_INFEASIBLE, "%s %s: contact `%s`, %.6g m deep; %s",
+              start ? "bodies penetrate each other" : "the commands force bodies into each other",
+              start ? "at the start" : perp_qs_when(qs).text, evidence.contact, depth, advice);
     if (error) {
         error->code = code;
         error->evidence = evidence;
@@ -210,8 +220,8 @@ perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight,
     const int heaviest = heaviest_contact(qs, weight, &driven);
     if (heaviest < 0) {
         perp_fail(error, PERP_STATUS_INFEASIBLE,
-                  "loops or joint limits cannot be met at t = %g s: they ask for motions that exclude each other",
-                  qs->t);
+                  "loops or joint limits cannot be met %s: they ask for motions that exclude each other",
+                  perp_qs_when(qs).text);
         if (error) {
             error->code = "infeasible-command";
             error->evidence.has_depth = true;
@@ -234,10 +244,10 @@ perp_status perp_qs_no_room(const perp_quasistatic *qs, const double *weight, do
     put_contact_name(qs, &qs->contacts->contacts[qs->set_index[heaviest < 0 ? 0 : heaviest]], &evidence);
     perp_fail(
         error, PERP_STATUS_INFEASIBLE,
-        "convex friction leaves no motion at t = %g s: what slides must part by mu h times its slip, and at contact "
+        "convex friction leaves no motion %s: what slides must part by mu h times its slip, and at contact "
         "`%s` that is %.6g m more than there is room for; without friction the commands can be met: take Coulomb's "
         "own law (qs-lcp, qs-ncp), or a smaller h or mu",
-        qs->t, evidence.contact, depth);
+        perp_qs_when(qs).text, evidence.contact, depth);
     if (error) {
         error->code = "infeasible-command";
         error->evidence = evidence;
@@ -247,8 +257,8 @@ perp_status perp_qs_no_room(const perp_quasistatic *qs, const double *weight, do
 
 perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error)
 {
-    perp_fail(error, PERP_STATUS_NOT_CONVERGED, "the step at t = %g s was not solved: method %s stopped at %.3g", qs->t,
-              method, residual);
+    perp_fail(error, PERP_STATUS_NOT_CONVERGED, "no method found the motion %s: %s stopped at %.3g",
+              perp_qs_when(qs).text, method, residual);
     if (error) {
         error->code = "not-converged";
         error->evidence = (perp_evidence){.has_residual = true, .residual = residual, .method = method};
@@ -267,12 +277,11 @@ perp_status perp_qs_wedged(const perp_quasistatic *qs, const double *weight, dou
     evidence.has_depth = true;
     evidence.depth = depth;
     put_contact_name(qs, &qs->contacts->contacts[qs->set_index[heaviest]], &evidence);
-    perp_fail(
-        error, PERP_STATUS_NOT_CONVERGED,
-        "bodies are wedged at t = %g s: forces at contact `%s` and others hold each other within friction, however "
-        "large they are, and the commands push against them; no motion out of it was found (method %s stopped at "
-        "%.3g); springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)",
-        qs->t, evidence.contact, evidence.method, evidence.residual);
+    perp_fail(error, PERP_STATUS_NOT_CONVERGED,
+              "bodies are wedged %s: forces at contact `%s` and others hold each other within friction, however "
+              "large they are, and the commands push against them; no motion out of it was found (method %s stopped at "
+              "%.3g); springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)",
+              perp_qs_when(qs).text, evidence.contact, evidence.method, evidence.residual);
     error->code = "wedged";
     error->evidence = evidence;
     return PERP_STATUS_NOT_CONVERGED;
@@ -281,8 +290,8 @@ perp_status perp_qs_wedged(const perp_quasistatic *qs, const double *weight, dou
 perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error)
 {
     perp_fail(error, PERP_STATUS_NOT_CONVERGED,
-              "the step at t = %g s misses its own law: %s %.3g, tolerance %.3g (run.tolerance)", qs->t, name, residual,
-              qs->settings->tolerance);
+              "the answer misses its own law %s: %s %.3g, tolerance %.3g (run.tolerance)", perp_qs_when(qs).text, name,
+              residual, qs->settings->tolerance);
     if (error) {
         error->code = "tolerance";
         error->evidence = (perp_evidence){.has_residual = true, .residual = residual, .residual_name = name};

@@ -13,12 +13,12 @@
 
 /* PATIENCE: rounds in which the change has to halve; half as many after every step in which it did not, since what goes
  * to and fro in one step mostly does in the next. */
-enum { MAX_ROUNDS = 100, PATIENCE = 25 };
-static const double SETTLED = 1e-11;     /* of F */
-static const double LOOSE = 1e-9;        /* of F: good enough where rounding keeps it from settling */
-static const double STEADY = 1e-12;      /* of L: a motion that changes by less has settled */
-static const double SETTLED_LAW = 1e-12; /* of F and L */
-static const double RUNAWAY = 1e6;       /* of F: a jam, where every round asks for larger forces */
+enum { MAX_ROUNDS = 100, PATIENCE = 25, ITERATIONS = 30 }; /* a round that misses 1e-12 is as good as the next one */
+static const double SETTLED = 1e-11;                       /* of F */
+static const double LOOSE = 1e-9;                          /* of F: good enough where rounding keeps it from settling */
+static const double STEADY = 1e-12;                        /* of L: a motion that changes by less has settled */
+static const double SETTLED_LAW = 1e-12;                   /* of F and L */
+static const double RUNAWAY = 1e6;                         /* of F: a jam, where every round asks for larger forces */
 
 static bool rubs(const rigid_step *s, const double *mu, int i)
 {
@@ -83,6 +83,7 @@ static perp_status build(rigid_step *s, const double *mu, perp_error *error)
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    s->program.max_iterations = ITERATIONS;
     for (int b = 0; b < p->block_count; b++) {
         for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
             for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {

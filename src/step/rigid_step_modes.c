@@ -504,11 +504,10 @@ static perp_status no_equilibrium(const perp_quasistatic *qs, perp_error *error)
         snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", qs->model->scene->bodies[c->a].name,
                  qs->model->scene->bodies[c->b].name, feature);
     }
-    perp_fail(
-        error, PERP_STATUS_INFEASIBLE,
-        "no motion from t = %g s on is in equilibrium (all modes of the contacts were tried): it jams, at contact "
-        "`%s`; springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic, dyn-ncp)",
-        qs->t, evidence.contact);
+    perp_fail(error, PERP_STATUS_INFEASIBLE,
+              "no motion %s is in equilibrium (all modes of the contacts were tried): it jams, at contact "
+              "`%s`; springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic, dyn-ncp)",
+              perp_qs_when(qs).text, evidence.contact);
     if (error) {
         error->code = "no-equilibrium";
         error->evidence = evidence;

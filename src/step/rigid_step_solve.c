@@ -49,9 +49,9 @@ static void tell_cycle(const perp_quasistatic *qs, const rigid_fixed_info *info,
     evidence.forces[0] = info->between[0];
     evidence.forces[1] = info->between[1];
     perp_fail(error, error->status,
-              "the fixed point on normal forces did not settle at t = %g s in %d rounds: between `%s` and `%s` it %s "
+              "the fixed point on normal forces did not settle %s (%d rounds): between `%s` and `%s` it %s "
               "%.9g N and %.9g N; and no other method solved the step",
-              qs->t, info->rounds, scene->bodies[c->a].name, scene->bodies[c->b].name,
+              perp_qs_when(qs).text, info->rounds, scene->bodies[c->a].name, scene->bodies[c->b].name,
               info->two_before <= 0.1 * info->change ? "goes to and fro between" : "was last at", info->between[0],
               info->between[1]);
     error->code = "not-converged";

@@ -111,3 +111,17 @@ run: {h: 0.03, steps: 9}
         result = perp.json("run", perp.write("s.yaml", scene), "--model", rung, code=1)
         assert result["error"]["code"] == "infeasible-command" and result["steps"] == 3
         assert result["error"]["evidence"]["depth"] == pytest.approx(0.002, abs=1e-9)  # 0.01 - 4 x 0.003
+
+
+def test_what_did_not_settle_is_shown(perp):
+    """A tolerance that no double meets: qs-opt stops, and says between which normal forces its fixed point was last. They
+    are those of the answer, to what the fixed point settles to (1e-9 F) at the tolerance that is usual."""
+    scene = str(ROOT / "examples/fence-particle/scene.yaml")
+    stopped = perp.json("run", scene, "--model", "qs-opt", "--set", "run.tolerance=1e-18", code=1)
+    evidence, steps = stopped["error"]["evidence"], stopped["steps"]
+    assert stopped["error"]["code"] == "not-converged" and evidence["residual"] > 1e-18
+    taken = perp.json("run", scene, "--model", "qs-opt", "--steps", str(steps + 1))
+    force = {f"{c['a']} {c['b']} {c['feature']}": c["fn"] for c in taken["contacts"]}
+    assert evidence["forces"] == pytest.approx(2 * [force[evidence["contact"]]], abs=1e-7)
+    assert force[evidence["contact"]] > 1
+    assert f"in the step to t = {taken['final']['t']:g} s" in stopped["error"]["message"]  # its end, as events have it
