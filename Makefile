@@ -32,7 +32,7 @@ build: ## the command build/bin/perp, the library build/lib/libperp.{a,so}, the 
 demo: build ## build, then run the examples and say what they show; ends with a page to open
 	@tools/deps.sh gallery
 	@tools/demo.sh
-	@$(MAKE) gallery
+	@python3 tools/gallery.py --jobs $(JOBS)
 
 gallery: build ## run every example: out/gallery/index.html has pictures, numbers, replays and plots
 	@tools/deps.sh gallery

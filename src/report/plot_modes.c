@@ -9,9 +9,13 @@ double perp_plot_modes(plot *p, svg_box box, bool draw)
 {
     const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
     const double legend_height = perp_plot_legend(p, words, NULL, 0, PERP_CONTACT_OPEN, false);
-    const double room = box.height - PLOT_HEAD - legend_height - PLOT_TIME_AXIS - 4.0 - PLOT_NOTE;
-    const plot_count wanted = {p->in_sheet ? 16 : 40, draw ? (int)fmax(1.0, room / LINE_TIGHT) : INT_MAX};
-    const plot_choice choice = perp_plot_choose_contacts(p, wanted, false);
+    const double room = box.height - PLOT_HEAD - legend_height - PLOT_TIME_AXIS - 4.0;
+    plot_count wanted = {p->in_sheet ? 16 : 40, draw ? (int)fmax(1.0, room / LINE_TIGHT) : INT_MAX};
+    plot_choice choice = perp_plot_choose_contacts(p, wanted, false);
+    if (draw && choice.note[0]) { /* which needs room too */
+        wanted.room = (int)fmax(1.0, (room - PLOT_NOTE) / LINE_TIGHT);
+        choice = perp_plot_choose_contacts(p, wanted, false);
+    }
     if (choice.count == 0) {
         return 0.0;
     }

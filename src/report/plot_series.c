@@ -249,7 +249,7 @@ double perp_plot_residuals(plot *p, svg_box box, bool draw)
     }
     legend[count] = (plot_curve){.name = "tolerance", .dash = "7 3", .colour = {.text = SVG_INK}};
     const plot_stack stack = {.title = "Residuals",
-                              .note = "zeros, and what is below the axis, stand at its lower edge",
+                              .note = "zeros stand at the lower edge",
                               .row_count = 2,
                               .rows = rows,
                               .legend = legend,

@@ -188,6 +188,14 @@ def test_modes_are_those_of_the_run_in_the_colours_of_the_replay(logs):
     assert [round(25 * w / sum(widths)) for w in widths] == [3, 9, 1, 12]  # steps: 0.03, 0.12, 0.13 s are where it changes
 
 
+@pytest.mark.parametrize("kind", ["sheet", "gaps", "forces", "cone", "modes"])
+def test_nothing_is_left_out_where_there_is_room(logs, kind):
+    """In the size that suits, also where there is no note below."""
+    shown = words(plot(logs, "gripper-2d", "--what", kind))
+    assert not any("left out" in w for w in shown)
+    assert sum(w.startswith("right_finger sphere") for w in shown) == (4 if kind == "sheet" else 1)
+
+
 def test_many_contacts_are_cut_to_the_largest_and_say_so(logs):
     text = plot(logs, "many", "--what", "forces")
     assert "6 of 484 contacts, those with the largest normal forces; 478 left out" in words(text)
