@@ -428,7 +428,7 @@ const sweep the_sweep = {
               "cones, friction), every stop has a type, and infeasible commands, wedges and, in the plane with up to "
               "16 contacts and limits, jams are proved again by Farkas' lemma",
     .full = 1000,
-    .sample = 6,
+    .sample = 3,
     .chunk = 10,
     .kinds = {"groove", "bin", "stack", "table", "gripper", "articulated"},
     .run = run,
