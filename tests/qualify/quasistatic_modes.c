@@ -21,8 +21,10 @@ typedef struct mode_tree {
     const quasistatic_view *view;
     int n, items, loops;
     int *free_of_dof;
-    double *scale, *load, *stiffness; /* n; load in F, stiffness F over L / h */
-    double *memory;                   /* of the items' rows */
+    double speed;         /* of L / h: the unit of velocities; with inertia what F does to the largest mass */
+    double *scale, *load; /* n; load in F */
+    double *resist;       /* n x n: what velocities cost, F over their unit */
+    double *memory;       /* of the items' rows */
     item item[MOST_ITEMS];
     double *loop_row, *loop_target; /* loops x n */
     double *g, *b, *y, *residual;
@@ -136,6 +138,32 @@ static void add_loops(mode_tree *m)
     free(jacobian);
 }
 
+/* M / h into `resist`, and what the velocities so far and the prescribed ones make of it into the load, NaN where they
+ * are not known. Returns the unit of velocities. */
+static double add_inertia(mode_tree *m, double *load)
+{
+    const quasistatic_view *view = m->view;
+    const perp_model *model = view->model;
+    double heaviest = 0.0;
+    perp_mass_matrix(model, view->kinematics, view->packed);
+    perp_mass_matrix_expand(model, view->packed, view->mass);
+    for (int i = 0; i < model->nv; i++) {
+        const int k = m->free_of_dof[i], tree = model->links[model->dof_body[i]].tree;
+        for (int j = model->trees[tree].v_start; j < model->trees[tree].v_start + model->trees[tree].v_count; j++) {
+            const double entry = view->mass[(ptrdiff_t)i * model->nv + j] / view->h;
+            const int l = m->free_of_dof[j];
+            load[i] += entry * (view->drifted[j] - (l < 0 ? view->given[j] : 0.0));
+            if (k >= 0 && l >= 0) {
+                m->resist[(ptrdiff_t)k * m->n + l] = entry;
+            }
+        }
+    }
+    for (int i = 0; i < model->body_count; i++) {
+        heaviest = model->links[i].tree >= 0 ? fmax(heaviest, model->links[i].mass) : heaviest;
+    }
+    return heaviest > 0.0 ? fmin(1.0, view->force * view->h * view->h / (heaviest * view->length)) : 1.0;
+}
+
 static bool fill(mode_tree *m)
 {
     const quasistatic_view *view = m->view;
@@ -143,6 +171,7 @@ static bool fill(mode_tree *m)
     double *load = need((size_t)model->nv);
     bool fits = true;
     quasistatic_view_load(view, load);
+    m->speed = view->drifted ? add_inertia(m, load) : 1.0;
     for (int i = 0; i < model->nv; i++) {
         const int k = m->free_of_dof[i];
         if (k < 0) {
@@ -150,8 +179,14 @@ static bool fill(mode_tree *m)
         }
         m->scale[k] = perp_vec3_norm(view->kinematics->dof_angular[i]) > 0.5 ? 1.0 / view->length : 1.0;
         m->load[k] = load[i] * m->scale[k] / view->force;
-        m->stiffness[k] =
-            quasistatic_view_stiffness(view, i) * m->scale[k] * m->scale[k] * view->length / (view->h * view->force);
+        m->resist[(ptrdiff_t)k * m->n + k] += quasistatic_view_stiffness(view, i);
+        fits = fits && !isnan(load[i]);
+    }
+    for (int k = 0; k < m->n; k++) {
+        for (int l = 0; l < m->n; l++) {
+            m->resist[(ptrdiff_t)k * m->n + l] *=
+                m->scale[k] * m->scale[l] * m->speed * view->length / (view->h * view->force);
+        }
     }
     free(load);
     for (int i = 0; i < view->set->count && fits; i++) {
@@ -185,7 +220,10 @@ static bool has_tangent_row(item_mode mode)
 static void add_velocity(mode_tree *m, const item_mode *mode, int k, double sign)
 {
     double *column = append(m);
-    column[k] = -sign * m->stiffness[k];
+    for (int l = 0; l < m->n; l++) {
+        column[l] = -sign * m->resist[(ptrdiff_t)l * m->n + k];
+    }
+    sign *= m->speed;
     for (int i = 0; i < m->loops; i++) {
         column[m->n + i] = sign * m->loop_row[(ptrdiff_t)i * m->n + k];
     }
@@ -273,7 +311,7 @@ static double doubt(const mode_tree *m, int i, bool closed)
     const double up = m->force_at[i][0] >= 0 ? m->y[m->force_at[i][0]] : 0.0;
     const double down = m->force_at[i][1] >= 0 ? m->y[m->force_at[i][1]] : 0.0;
     for (int k = 0; k < m->n; k++) {
-        const double v = m->y[2 * k] - m->y[2 * k + 1];
+        const double v = m->speed * (m->y[2 * k] - m->y[2 * k + 1]);
         gap += one->normal[k] * v;
         slip += one->tangent[k] * v;
     }
@@ -296,7 +334,7 @@ static void search(mode_tree *m, item_mode *mode)
     int chosen = -1;
     for (int j = 0; j < m->columns; j++) {
         weight += m->y[j];
-        way += j < 2 * m->n ? m->y[j] * m->view->length : 0.0;
+        way += j < 2 * m->n ? m->y[j] * m->speed * m->view->length : 0.0;
     }
     for (int i = 0; i < m->items; i++) {
         const double own = mode[i] == UNDECIDED || mode[i] == CLOSED ? doubt(m, i, mode[i] == CLOSED) : 0.0;
@@ -332,7 +370,7 @@ quasistatic_finding quasistatic_judge_modes(const quasistatic_view *view)
     const size_t n = (size_t)m.n;
     m.scale = need(n);
     m.load = need(n);
-    m.stiffness = need(n);
+    m.resist = need(n * n);
     m.memory = need(2 * MOST_ITEMS * n);
     if (fill(&m)) {
         const size_t rows = n + (size_t)m.loops + 2 * MOST_ITEMS, columns = 2 * (n + (size_t)m.loops) + 4 * MOST_ITEMS;
@@ -343,8 +381,8 @@ quasistatic_finding quasistatic_judge_modes(const quasistatic_view *view)
         search(&m, mode);
         m.found.verdict = m.unsure ? m.found.verdict : QUASISTATIC_PROVED;
     }
-    double *const blocks[] = {m.scale,       m.load, m.stiffness, m.memory,   m.loop_row,
-                              m.loop_target, m.g,    m.b,         m.residual, m.y};
+    double *const blocks[] = {m.scale,       m.load, m.resist, m.memory,   m.loop_row,
+                              m.loop_target, m.g,    m.b,      m.residual, m.y};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }

@@ -4,12 +4,13 @@
  * Every step is judged by its own residuals, by its numbers being numbers, its forces in their cones and by true
  * penetration; those of the first half second, in which all falls down, and every tenth after that also by
  * quasistatic_law.h: balance with the inertia of the step, gaps, friction's direction, from the records and a contact
- * set of the judge's. A stop must be of a type, and `infeasible-command` is proved again; `not-converged` and
- * `tolerance` are misses. */
+ * set of the judge's. A stop must be of a type, and what it says is proved again; `not-converged` and `tolerance` are
+ * misses. */
 #include "sweep.h"
 
 #include "quasistatic_judge.h"
 #include "quasistatic_law.h"
+#include "quasistatic_modes.h"
 #include "quasistatic_scenes.h"
 #include "sweep_measure.h"
 
@@ -26,6 +27,7 @@ enum {
     COMPLETED,
     INFEASIBLE,
     JAMMED,
+    WEDGED,
     TOLERANCE_MISSED,
     NOT_CONVERGED,
     OTHER,
@@ -45,11 +47,13 @@ enum {
     COLUMNS
 };
 static const measure_column columns[COLUMNS] = {
-    {"runs", false},       {"completed", false},         {"infeasible", false},    {"no-equilibrium", false},
-    {"tolerance", false},  {"not-converged", false},     {"other stops", false},   {"claims not judged", false},
-    {"steps", false},      {"unstabilised", false},      {"loose", false},         {"second method", false},
-    {"law judged", false}, {"law not looked at", false}, {"balance", true},        {"complementarity", true},
-    {"cone", true},        {"law, judged", true},        {"penetration, m", true}, {"speed, m/s or rad/s", true}};
+    {"runs", false},           {"completed", false},      {"infeasible", false},
+    {"no-equilibrium", false}, {"wedged", false},         {"tolerance", false},
+    {"not-converged", false},  {"other stops", false},    {"claims not judged", false},
+    {"steps", false},          {"unstabilised", false},   {"loose", false},
+    {"second method", false},  {"law judged", false},     {"law not looked at", false},
+    {"balance", true},         {"complementarity", true}, {"cone", true},
+    {"law, judged", true},     {"penetration, m", true},  {"speed, m/s or rad/s", true}};
 
 typedef struct watch {
     const perp_model *model;
@@ -304,28 +308,51 @@ static bool observe(void *context, int step, const perp_state *state, const perp
 
 /* ---- a run ------------------------------------------------------------------------------------------------------- */
 
+/* Commands and friction leave no motion, with the inertia of the step: all modes of the contacts, by the judge. */
+static quasistatic_finding judge_jam(watch *w)
+{
+    double speed = 0.0;
+    quasistatic_view_at(&w->view, w->q, w->t, w->model->scene->margin);
+    drift(w, w->t == 0.0);
+    w->view.drifted = w->drifted;
+    for (int i = 0; i < w->model->nv; i++) {
+        speed = fmax(speed, fmax(fabs(w->view.given[i]), fabs(w->v[i])));
+    }
+    quasistatic_view_at(&w->view, w->q, w->t, w->model->scene->margin + 4.0 * w->settings->h * speed);
+    return quasistatic_judge_modes(&w->view);
+}
+
 static void judge_stop(watch *w, const perp_state *state, const perp_error *error, int index)
 {
     const char *code = error->code ? error->code : "none";
+    const double depth = error->evidence.depth;
     const bool infeasible = strcmp(code, "infeasible-command") == 0, missed = strcmp(code, "tolerance") == 0;
     const bool open = strcmp(code, "not-converged") == 0, jammed = strcmp(code, "no-equilibrium") == 0;
-    w->row[infeasible ? INFEASIBLE : jammed ? JAMMED : missed ? TOLERANCE_MISSED : open ? NOT_CONVERGED : OTHER]++;
+    const bool wedged = strcmp(code, "wedged") == 0;
+    quasistatic_finding finding = {.verdict = QUASISTATIC_PROVED};
+    w->row[infeasible ? INFEASIBLE
+           : jammed   ? JAMMED
+           : wedged   ? WEDGED
+           : missed   ? TOLERANCE_MISSED
+           : open     ? NOT_CONVERGED
+                      : OTHER]++;
     if (infeasible) {
-        const quasistatic_finding finding =
-            quasistatic_judge_infeasible(w->model, w->settings, w->rung, state, error->evidence.depth);
-        w->row[CLOSE] += finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
-        if (finding.verdict == QUASISTATIC_DISPROVED) {
-            sweep_fail(w->result, "%s: not true (to %.3g) at t = %g: %s", w->rung->name, finding.distance, state->t,
-                       error->message);
-        }
-    } else if (jammed) { /* commands and friction leave no motion: no judge of that with inertia is here */
-        w->row[CLOSE]++;
+        finding = quasistatic_judge_infeasible(w->model, w->settings, w->rung, state, depth);
+    } else if (jammed) {
+        finding = judge_jam(w);
+    } else if (wedged) {
+        finding = quasistatic_judge_wedged(w->model, w->settings, w->rung, state, depth);
     } else if (missed || open) {
         measure_list(w->rung->name, index);
         sweep_miss(w->result, "%s: `%s` at t = %g, residual %.3g", w->rung->name, code, state->t,
                    error->evidence.residual);
     } else {
         sweep_fail(w->result, "%s: stopped at t = %g with `%s`: %s", w->rung->name, state->t, code, error->message);
+    }
+    w->row[CLOSE] += finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
+    if (finding.verdict == QUASISTATIC_DISPROVED) {
+        sweep_fail(w->result, "%s: not true (to %.3g) at t = %g: %s", w->rung->name, finding.distance, state->t,
+                   error->message);
     }
 }
 
@@ -398,9 +425,10 @@ const sweep the_sweep = {
     .checks = "the scenes of the quasistatic sweep, free bodies dropped from up to 0.2 m, 5 s in steps of 1 ms on "
               "dyn-lcp, dyn-ncp and dyn-qp: no NaN, no overlap of 1e-4 m, every step meets the rung's law to 1e-8 "
               "(judged anew in the first half second and every tenth step: forces and torques with inertia, gaps, "
-              "cones, friction), every stop has a type, and infeasible commands are proved again by Farkas' lemma",
+              "cones, friction), every stop has a type, and infeasible commands, wedges and, in the plane with up to "
+              "16 contacts and limits, jams are proved again by Farkas' lemma",
     .full = 1000,
-    .sample = 6,
+    .sample = 3,
     .chunk = 10,
     .kinds = {"groove", "bin", "stack", "table", "gripper", "articulated"},
     .run = run,
