@@ -504,11 +504,13 @@ static perp_status no_equilibrium(const perp_quasistatic *qs, perp_error *error)
         snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", qs->model->scene->bodies[c->a].name,
                  qs->model->scene->bodies[c->b].name, feature);
     }
-    perp_fail(
-        error, PERP_STATUS_INFEASIBLE,
-        "no motion from t = %g s on is in equilibrium (all modes of the contacts were tried): it jams, at contact "
-        "`%s`; springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic, dyn-ncp)",
-        qs->t, evidence.contact);
+    perp_fail(error, PERP_STATUS_INFEASIBLE,
+              "%s from t = %g s on (all modes of the contacts were tried): it jams, at contact `%s`; springs give way: "
+              "control: impedance on a rung that has it (%s)",
+              qs->law->inertia == PERP_QS_FULL ? "commands and friction leave no motion"
+                                               : "no motion is in equilibrium",
+              qs->t, evidence.contact,
+              qs->law->inertia == PERP_QS_FULL ? "every dynamic one" : "qs-qp, quasidynamic, dyn-ncp");
     if (error) {
         error->code = "no-equilibrium";
         error->evidence = evidence;
