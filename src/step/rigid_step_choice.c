@@ -466,6 +466,43 @@ static void read_forces(rigid_step *s, int at)
     }
 }
 
+/* The forces at hand meet the program: its equations and cones are moved by what they are off, to rounding or to the
+ * law's tolerance. The cone program would else be taken for one without a point, and a proof of that be sought. */
+static void admit_forces(rigid_step *s, int forces, double *x)
+{
+    const perp_contact_qp *p = &s->qp;
+    cone_program *q = &s->program;
+    for (int i = 0; i < p->row_start[p->contact_count]; i++) {
+        if (s->row_of[i] >= 0) {
+            x[s->row_of[i]] = s->point.y[i];
+        }
+    }
+    int at = forces;
+    for (int i = 0; i < p->equality_count; i++) {
+        x[at++] = s->point.y_equality[i];
+    }
+    for (int k = 0; k < p->n && p->lower; k++) {
+        x[at++] = s->point.y_lower[k];
+        x[at++] = s->point.y_upper[k];
+    }
+    for (int i = 0; i < q->equations; i++) {
+        q->d[i] = 0.0;
+        for (int k = 0; k < q->n; k++) {
+            q->d[i] += q->c[(ptrdiff_t)i * q->n + k] * x[k];
+        }
+    }
+    for (int i = 0, row = 0; i < q->cones; row += q->cone_rows[i++]) {
+        double slack[3] = {0.0, 0.0, 0.0};
+        assert(q->cone_rows[i] == 1 || q->cone_rows[i] == 3); /* those of add_sticking and of half-lines */
+        for (int r = 0; r < q->cone_rows[i]; r++) {
+            for (int k = 0; k < q->n; k++) {
+                slack[r] += q->a[(ptrdiff_t)(row + r) * q->n + k] * x[k];
+            }
+        }
+        q->b[row] = fmax(0.0, hypot(slack[1], slack[2]) - slack[0]);
+    }
+}
+
 perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error)
 {
     rigid_step *s = qs->own;
@@ -488,7 +525,13 @@ perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error)
     add_balance(s);
     add_force_contacts(s, qs->mu);
     add_force_rest(s, forces);
-    status = perp_cone_program_solve(&s->program, 1e-3 * qs->settings->tolerance, false, &info, error);
+    const bool full = qs->law->inertia == PERP_QS_FULL;
+    if (full) {
+        admit_forces(s, forces, s->program.point.x);
+    }
+    /* with inertia the law does not hang on the choice: what is not found at once is not sought at any price */
+    const double tolerance = (full ? 1e-1 : 1e-3) * qs->settings->tolerance;
+    status = perp_cone_program_solve(&s->program, tolerance, false, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -505,9 +505,12 @@ static perp_status no_equilibrium(const perp_quasistatic *qs, perp_error *error)
                  qs->model->scene->bodies[c->b].name, feature);
     }
     perp_fail(error, PERP_STATUS_INFEASIBLE,
-              "no motion %s is in equilibrium (all modes of the contacts were tried): it jams, at contact "
-              "`%s`; springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic, dyn-ncp)",
-              perp_qs_when(qs).text, evidence.contact);
+              "%s %s (all modes of the contacts were tried): it jams, at contact `%s`; springs give way: control: "
+              "impedance on a rung that has it (%s)",
+              qs->law->inertia == PERP_QS_FULL ? "commands and friction leave no motion"
+                                               : "no motion is in equilibrium",
+              perp_qs_when(qs).text, evidence.contact,
+              qs->law->inertia == PERP_QS_FULL ? "every dynamic one" : "qs-qp, quasidynamic, dyn-ncp");
     if (error) {
         error->code = "no-equilibrium";
         error->evidence = evidence;
