@@ -66,6 +66,14 @@ typedef struct perp_contact {
     bool tie; /* another normal would be as good */
 } perp_contact;
 
+/* The same shapes, parts and features of the same bodies: one contact, at whatever states. */
+static inline bool perp_contact_same(const perp_contact *x, const perp_contact *y)
+{
+    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
+           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
+           x->feature_b == y->feature_b;
+}
+
 /* The result. Everything belongs to the set and lasts until its next build.
  *
  * Contacts come in a fixed order: by body a, body b, shape a, shape b, part a, part b, and within one manifold in the

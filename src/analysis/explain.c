@@ -244,13 +244,6 @@ static double friction_used(const perp_explainer *e, const perp_contact_record *
 
 /* ---- solving the step again -------------------------------------------------------------------------------------- */
 
-static bool same_contact(const perp_contact *x, const perp_contact *y)
-{
-    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
-           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
-           x->feature_b == y->feature_b;
-}
-
 static void change_friction(perp_explainer *e, const perp_contact *c, double mu)
 {
     const perp_scene *scene = e->model->scene;
@@ -296,7 +289,7 @@ static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact,
 {
     for (int i = 0; i < result->contact_count; i++) {
         const perp_contact_record *r = &result->contacts[i];
-        if (!same_contact(&r->contact, contact) || r->mode == PERP_CONTACT_OPEN) {
+        if (!perp_contact_same(&r->contact, contact) || r->mode == PERP_CONTACT_OPEN) {
             continue;
         }
         return r->mode == PERP_CONTACT_SLIDE
@@ -407,7 +400,7 @@ static perp_status find_at(perp_explainer *e, const perp_state *state, const per
     perp_kinematics_update(e->model, state->q, e->kinematics);
     const perp_status status = perp_contact_set_build(e->set, e->kinematics, error);
     for (int i = 0; status == PERP_STATUS_OK && i < e->set->count && *index < 0; i++) {
-        *index = same_contact(&e->set->contacts[i], contact) ? i : -1;
+        *index = perp_contact_same(&e->set->contacts[i], contact) ? i : -1;
     }
     return status;
 }

@@ -166,17 +166,10 @@ static bool add_why(gatherer *g, int step, int contact, const char *text)
     return true;
 }
 
-static bool same_contact(const perp_contact *x, const perp_contact *y)
-{
-    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
-           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
-           x->feature_b == y->feature_b;
-}
-
 /* The number of the contact that is the i-th of its step; -1: out of memory. */
 static int number_of_contact(gatherer *g, int i, const perp_contact *contact)
 {
-    if (i < g->last_count && same_contact(&g->last[i].contact, contact)) {
+    if (i < g->last_count && perp_contact_same(&g->last[i].contact, contact)) {
         return g->last[i].number;
     }
     char feature[64];
