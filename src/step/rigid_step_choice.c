@@ -211,7 +211,7 @@ static bool holds(perp_quasistatic *qs, double before)
 {
     rigid_step *s = qs->own;
     const double after = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->better));
-    return after <= fmax(10.0 * before, 0.01 * qs->settings->tolerance);
+    return after <= fmin(qs->settings->tolerance, fmax(10.0 * before, 0.01 * qs->settings->tolerance));
 }
 
 void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from)
