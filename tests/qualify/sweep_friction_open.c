@@ -18,7 +18,7 @@ enum { CAP = 300 }; /* factorisations: a second of a large one */
 
 /* Of seed 1. */
 static const int with_inertia[] = {74, 522, 1925, 2263, 4352, 5261, 6090, 8089, 9948};
-static const int quasistatic[] = {107, 188, 233, 731, 805, 1281, 1350, 1359, 1411, 1420};
+static const int quasistatic[] = {107, 188, 233, 731, 805, 1281, 1359, 1411, 1420};
 enum {
     WITH_INERTIA = (int)(sizeof with_inertia / sizeof *with_inertia),
     ALL = WITH_INERTIA + (int)(sizeof quasistatic / sizeof *quasistatic)
