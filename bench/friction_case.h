@@ -55,7 +55,8 @@ bool friction_case_local(friction_case *c, perp_friction *local);
 void friction_case_to_local(const friction_case *c, const double *r, double *r_local);
 void friction_case_from_local(const friction_case *c, const double *r_local, double *r);
 
-/* With `comment` (one line) on top: as a problem file for `perp solve` where there is a local form, else a listing of
+/* With `comment` (one line) on top: as a problem file for `perp solve` where there is a local form of at most 300
+ * rows, else a listing of
  * the arrays (kind: contact-friction) for people. False if it could not be written. */
 bool friction_case_write(friction_case *c, const char *path, const char *comment);
 

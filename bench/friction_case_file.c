@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+enum { LOCAL_ROWS = 300 }; /* W of more rows fills megabytes */
+
 static void write_numbers(FILE *out, const char *head, const double *values, int count)
 {
     fprintf(out, "%s[", head);
@@ -98,7 +100,7 @@ bool friction_case_write(friction_case *c, const char *path, const char *comment
     }
     perp_friction local;
     fprintf(out, "# %s\n", comment);
-    if (friction_case_local(c, &local)) {
+    if (c->system.row_start[c->system.contact_count] <= LOCAL_ROWS && friction_case_local(c, &local)) {
         write_local(out, &local);
     } else {
         write_arrays(out, c);

@@ -235,6 +235,9 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
 
 /* From `at`, which stays, with little, more and much damping. */
 bool perp_friction_newton_tries(perp_friction_workspace *f);
+/* From `best`, where that is near a solution: the residual of such a point falls and rises again, and one of the points
+ * on the way may do. */
+bool perp_friction_newton_near(perp_friction_workspace *f);
 
 /* What the search of one run of Newton's method compares with: the merit of its last points. */
 enum { PERP_FRICTION_REMEMBERED = 8 };

@@ -317,7 +317,15 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
 }
 
 /* The methods after the first interior point, in the order of what they cost. */
-typedef enum step_kind { STEP_IPM, STEP_SMOOTH, STEP_LEMKE, STEP_SHIFT, STEP_GAUSS_SEIDEL, STEP_SCATTER } step_kind;
+typedef enum step_kind {
+    STEP_IPM,
+    STEP_SMOOTH,
+    STEP_LEMKE,
+    STEP_SHIFT,
+    STEP_GAUSS_SEIDEL,
+    STEP_SCATTER,
+    STEP_NEAR
+} step_kind;
 
 typedef struct fallback {
     const char *name;
@@ -373,6 +381,8 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
                                : perp_friction_shift_drawn(f, SHIFT_DRAWS);
     case STEP_GAUSS_SEIDEL:
         return run_gauss_seidel(f, step->attempt);
+    case STEP_NEAR:
+        return perp_friction_newton_near(f);
     default:
         return perp_friction_gauss_seidel_scattered(f, SCATTERS);
     }
@@ -409,12 +419,14 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 7, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_SCATTER, 0, false, 0.0, 0.0, 4000},
+        {"newton", STEP_NEAR, 0, false, 0.0, 0.0, 300},
         {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 15000},
     };
     const int cap = f->max_factorisations;
     bool solved = false;
     for (size_t k = 0; k < sizeof steps / sizeof *steps && !solved && !perp_friction_must_stop(f); k++) {
-        if (!wants(settings, steps[k].name) || !(settings->method || applies(f, &steps[k]))) {
+        const bool last = steps[k].kind == STEP_NEAR; /* `newton` alone has had its turn */
+        if (!wants(settings, steps[k].name) || !(settings->method ? !last : applies(f, &steps[k]))) {
             continue;
         }
         note(info, steps[k].name);

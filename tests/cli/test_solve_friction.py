@@ -199,7 +199,8 @@ def test_help_tells_the_answer(perp):
 
 def methods(perp):
     table = perp("solve", "--list").stdout.split("\n\nKinds: friction.")[0].split("method ")[-1].splitlines()[1:]
-    return [line.split()[0] for line in table]
+    assert "few" in (names := [line.split()[0] for line in table])
+    return names
 
 
 def test_methods(perp):
@@ -208,6 +209,9 @@ def test_methods(perp):
     assert len(names) == len(set(names)) > 1
     for name in names:
         done = subprocess.run([PERP, "solve", path, "--method", name, "--json"], capture_output=True, text=True)
+        if done.returncode == 2:  # one for problems with bodies
+            assert ": take " in done.stderr and done.stdout == ""
+            continue
         result = json.loads(done.stdout)
         assert (done.returncode == 0) == (result["status"] == "solved") == (done.stderr == "")
         if done.returncode == 0:
