@@ -206,12 +206,13 @@ static double largest(int n, const double *x, const double *y)
     return most;
 }
 
-/* Does `better` meet the law about as well as `point` does? */
+/* Does `better` meet the law about as well as `point` does, and to its tolerance? */
 static bool holds(perp_quasistatic *qs, double before)
 {
     rigid_step *s = qs->own;
     const double after = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->better));
-    return after <= fmin(qs->settings->tolerance, fmax(10.0 * before, 0.01 * qs->settings->tolerance));
+    const double tolerance = qs->settings->tolerance;
+    return after <= fmin(fmax(10.0 * before, 0.01 * tolerance), fmax(before, tolerance));
 }
 
 void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from)
