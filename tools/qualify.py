@@ -6,7 +6,8 @@ compare with solvers that tools/deps.sh installs). Its cases run in chunks; the 
 build/qualify/<digest of the program>/<sweep>-<seed>-<first>.json, so that a run that was stopped, by whatever, goes on
 where it was, and sweeps whose program is still the same, bit by bit, are not run again. A
 chunk that crashes is narrowed down to its first crashing case. What a sweep measured (tests/qualify/sweep_measure.h) is
-put together and stands on the page below the counts.
+put together and stands on the page below the counts. The page says at which commit each sweep ran; what it says of a
+sweep that has no result now (--only, --kept) stays as it was.
 
     tools/qualify.py [--seed 1] [--jobs 2] [--only NAME] [--fraction F] [--kept]
 
@@ -20,6 +21,7 @@ import glob
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -135,7 +137,8 @@ def keep(path, result):
     os.replace(f"{path}.part", path)
 
 
-def run_sweeps(sweeps, seed, fraction, jobs, kept, only_kept=False):
+def run_sweeps(sweeps, options, version):
+    seed, fraction, kept, only_kept = options.seed, options.fraction, f"{options.build}/qualify", options.kept
     work, results = [], {name: [] for name in sweeps}
     for name, sweep in sweeps.items():
         wanted = max(1, round(fraction * sweep["full"]))
@@ -151,12 +154,12 @@ def run_sweeps(sweeps, seed, fraction, jobs, kept, only_kept=False):
         path = f"{sweeps[name]['folder']}/{name}-{seed}-{first}.json"
         result = read_kept(path)
         if not result or result["count"] != count:
-            result = run_chunk(sweeps[name]["program"], name, seed, first, count)
+            result = dict(run_chunk(sweeps[name]["program"], name, seed, first, count), commit=version)
             keep(path, result)
         progress.add(count, result["failed"])
         return result
 
-    with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(max_workers=options.jobs) as pool:
         for result in pool.map(one, work):
             results[result["sweep"]].append(result)
     return results
@@ -197,36 +200,49 @@ def unmet_targets():
         return [line.rstrip() for line in file if line.startswith(("- ", "  "))]
 
 
-def render(sweeps, results, seed, version):
+def of_the_page(text):
+    """What a page says of each sweep: its row, what of it is unmet, its table."""
+    said = {}
+    for name, row in re.findall(r"^\| `(\w+)` \| (.*)$", text, re.MULTILINE):
+        unmet = re.findall(rf"^- `{name}`(?: case|:).*$", text, re.MULTILINE)
+        table = re.search(rf"^## Measured by `{name}`\n.*?(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)
+        said[name] = (f"| `{name}` | {row}", unmet, ["", *table.group(0).strip().split("\n")] if table else [])
+    return said
+
+
+def say(name, sweep, chunks):
+    """The row of a sweep, what of it is unmet, its table."""
+    ran, failed = sum(chunk["count"] for chunk in chunks), sum(chunk["failed"] for chunk in chunks)
+    kinds = {}
+    for chunk in chunks:
+        for kind, count in chunk["kinds"].items():
+            kinds[kind] = kinds.get(kind, 0) + count
+    of_which = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
+    commits = ", ".join(sorted({f"`{chunk['commit']}`" for chunk in chunks}))
+    row = f"| `{name}` | {sweep['checks']} | {ran:,} | {of_which} | {failed:,} | {commits} |"
+    unmet = [f"- `{name}`: incomplete, {ran:,} of {sweep['full']:,} cases ran"] if ran < sweep["full"] else []
+    failures = [failure for chunk in chunks for failure in chunk["failures"]]
+    unmet += [f"- `{name}` case {f['index']}: {f['reason'].replace('|', '/')}" for f in failures[:20]]
+    if failed > 20:
+        unmet.append(f"- `{name}`: and {failed - 20:,} more")
+    table = merged_table(chunks)
+    return row, unmet, render_table(name, table) if table else []
+
+
+def render(sweeps, results, seed, before):
+    said = of_the_page(before)
+    said.update((name, say(name, sweep, results[name])) for name, sweep in sweeps.items() if results[name])
+    unmet = [line for name in sorted(said) for line in said[name][1]] + unmet_targets()
     lines = [
         "# Qualification", "",
         "Written by `make qualify`, which runs the sweeps below in full; `make test` runs the first cases of each. One",
         "case again: `build/tests/bin/sweep_NAME --seed SEED --first CASE --count 1`.", "",
-        f"Commit `{version}`, seed {seed}.", "",
-        "| sweep | what holds in every case | cases | of which | failures |", "|---|---|---:|---|---:|",
+        f"Seed {seed}. A sweep is run anew when its program has changed; the last column names the commit it ran at.", "",
+        "| sweep | what holds in every case | cases | of which | failures | ran at |", "|---|---|---:|---|---:|---|",
+        *(said[name][0] for name in sorted(said)),
+        "", "## Unmet", "", *(unmet or ["Nothing: every case of every sweep held."]),
+        *(line for name in sorted(said) for line in said[name][2]), "",
     ]
-    unmet = []
-    for name, sweep in sweeps.items():
-        ran = sum(chunk["count"] for chunk in results[name])
-        failed = sum(chunk["failed"] for chunk in results[name])
-        kinds = {}
-        for chunk in results[name]:
-            for kind, count in chunk["kinds"].items():
-                kinds[kind] = kinds.get(kind, 0) + count
-        of_which = ", ".join(f"{count:,} {kind}" for kind, count in kinds.items())
-        lines.append(f"| `{name}` | {sweep['checks']} | {ran:,} | {of_which} | {failed:,} |")
-        if ran < sweep["full"]:
-            unmet.append(f"- `{name}`: incomplete, {ran:,} of {sweep['full']:,} cases ran")
-        failures = [failure for chunk in results[name] for failure in chunk["failures"]]
-        unmet += [f"- `{name}` case {f['index']}: {f['reason'].replace('|', '/')}" for f in failures[:20]]
-        if failed > 20:
-            unmet.append(f"- `{name}`: and {failed - 20:,} more")
-    unmet += unmet_targets()
-    lines += ["", "## Unmet", "", *(unmet or ["Nothing: every case of every sweep held."])]
-    for name in sweeps:
-        table = merged_table(results[name])
-        lines += render_table(name, table) if table else []
-    lines.append("")
     return "\n".join(lines), not unmet
 
 
@@ -251,10 +267,12 @@ def main():
         text = subprocess.run([program, "--describe"], capture_output=True, text=True, check=True).stdout
         described = json.loads(text)
         sweeps[described["sweep"]] = dict(described, program=program)
-    version = version_of(programs)
-    results = run_sweeps(sweeps, options.seed, options.fraction, options.jobs, f"{options.build}/qualify",
-                         options.kept)
-    page, met = render(sweeps, results, options.seed, version)
+    results = run_sweeps(sweeps, options, version_of(programs))
+    before = ""
+    if os.path.exists(options.page):
+        with open(options.page, encoding="utf-8") as file:
+            before = file.read()
+    page, met = render(sweeps, results, options.seed, before)
     with open(f"{options.page}.part", "w", encoding="utf-8") as file:
         file.write(page)
     os.replace(f"{options.page}.part", options.page)
