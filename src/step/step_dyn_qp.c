@@ -1,6 +1,7 @@
 /* Rung `dyn-qp`: Anitescu (2006): the step of dynamic.h with friction in his convex relaxation, over extreme rays or on
  * the quadratic cone. Strictly convex, so that every step has one motion; what slides also parts, by mu h |u_t|. */
 #include "step/convex_step.h"
+#include "step/dynamic.h"
 #include "step/step_rungs.h"
 
 static perp_status open_law(perp_quasistatic *qs, perp_error *error)
@@ -8,10 +9,18 @@ static perp_status open_law(perp_quasistatic *qs, perp_error *error)
     return perp_convex_step_open(qs, perp_convex_step_is_quadratic(qs), error);
 }
 
+/* Where bodies overlap that the step cannot part, Anitescu and Potra's form, as on the rigid rungs. If that has no
+ * answer either, the error is that of the step as it was. */
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
-    const perp_status status = perp_qs_check_commands(qs, error);
-    return status == PERP_STATUS_OK ? perp_convex_step_solve(qs, error) : status;
+    perp_error again = {0};
+    const perp_status status = perp_convex_step_solve(qs, error);
+    if (status != PERP_STATUS_INFEASIBLE || !perp_dynamic_unstabilise(qs) ||
+        perp_convex_step_solve(qs, &again) != PERP_STATUS_OK) {
+        return status;
+    }
+    qs->info->fallbacks[PERP_FALLBACK_UNSTABILISED]++;
+    return PERP_STATUS_OK;
 }
 
 static const perp_qs_law law = {

@@ -250,7 +250,7 @@ static void test_unstabilised(void **unused)
                                "  box: {mass: 1, pose: {position: [0.49999995, 0]}, shapes: [{box: [1, 1]}]}\n"
                                "contacts: {friction: 0}\n"
                                "run: {model: dyn-ncp, h: 0.01, steps: 20}\n";
-    for (int r = 0; r < 2; r++) {
+    for (int r = 0; r < RUNG_COUNT; r++) {
         scene_run run;
         run_well(&run, TEXT, RUNGS[r], NOTHING);
         assert_int_equal(run.result.fallbacks[PERP_FALLBACK_UNSTABILISED], 20);
