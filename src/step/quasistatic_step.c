@@ -59,7 +59,10 @@ static double largest_motion(const perp_quasistatic *qs)
 static perp_status solve(perp_quasistatic *qs, perp_residuals *total, perp_error *error)
 {
     const double started = now_us();
-    const perp_status status = qs->law->solve(qs, error);
+    perp_status status = qs->law->instant ? PERP_STATUS_OK : perp_qs_check_commands(qs, error);
+    if (status == PERP_STATUS_OK) {
+        status = qs->law->solve(qs, error);
+    }
     qs->info->solve_us += now_us() - started;
     if (status != PERP_STATUS_OK) {
         return status;
@@ -176,30 +179,6 @@ static perp_status check_start(const perp_quasistatic *qs, perp_error *error)
     return PERP_STATUS_OK;
 }
 
-/* Contacts that nothing free moves, and so no law sees: the commands alone decide, and may drive bodies into each
- * other.
- */
-static perp_status check_commands(perp_quasistatic *qs, perp_error *error)
-{
-    static const double DEEP = 1e-6; /* of L: less is the command's own rounding */
-    const perp_contact_set *set = qs->contacts;
-    perp_contact_velocity(set, qs->v_gap, qs->velocity);
-    for (int i = 0, k = 0; i < set->count; i++) {
-        if (k < qs->system.contact_count && qs->set_index[k] == i) {
-            k++;
-            continue;
-        }
-        const double moved = qs->h * qs->velocity[(ptrdiff_t)set->rows * i], end = set->contacts[i].phi + moved;
-        if (moved < 0.0 && end < -DEEP * qs->length_unit) {
-            return perp_qs_at_contact(qs, "infeasible-command", &set->contacts[i], -end,
-                                      "both are commanded: springs give way, control: impedance on a rung that has it "
-                                      "(qs-qp, quasidynamic)",
-                                      error);
-        }
-    }
-    return PERP_STATUS_OK;
-}
-
 /* ---- how far to look --------------------------------------------------------------------------------------------- */
 
 /* A step sees every contact that its motion could meet. Shapes move against each other by at most h times
@@ -276,9 +255,6 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
     perp_status status = build(qs, context, times, error);
     if (status == PERP_STATUS_OK && !qs->started) {
         status = check_start(qs, error);
-    }
-    if (status == PERP_STATUS_OK && !qs->law->instant) {
-        status = check_commands(qs, error);
     }
     if (status == PERP_STATUS_OK) {
         status = solve_seeing_all(qs, context, times, total, error);

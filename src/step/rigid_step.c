@@ -218,7 +218,6 @@ perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     fill_system(s, qs);
-    return qs->law->instant ? PERP_STATUS_OK : perp_qs_check_commands(qs, error);
     return PERP_STATUS_OK;
 }
 
