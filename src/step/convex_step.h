@@ -1,5 +1,5 @@
-/* convex_step.h - the law of the convex rungs (Anitescu's relaxation of Coulomb's), shared by qs-qp, qs-cone and
- * quasidynamic.
+/* convex_step.h - the law of the convex rungs (Anitescu's relaxation of Coulomb's), shared by qs-qp, qs-cone,
+ * quasidynamic and dyn-qp.
  *
  * A step minimises 1/2 v'A v + f'v subject to, at every contact, u_n + mu d_j . u_t >= 0 for each ray d_j, or with the
  * quadratic cone u_n >= mu |u_t|. So what slides also parts, by mu h |u_t| in a step: the boundary layer.

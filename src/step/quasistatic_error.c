@@ -229,10 +229,12 @@ perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight,
         }
         return PERP_STATUS_INFEASIBLE;
     }
-    return perp_qs_at_contact(qs, driven || qs->started ? "infeasible-command" : "penetrating-start",
+    const bool commands = driven || qs->started;
+    return perp_qs_at_contact(qs, commands ? "infeasible-command" : "penetrating-start",
                               &qs->contacts->contacts[qs->set_index[heaviest]], depth,
-                              "springs give way: move it by a joint with control: impedance, on a rung that has it "
-                              "(qs-qp, qs-cone, quasidynamic, qs-impedance-lcp, dyn-ncp)",
+                              commands ? "springs give way: move it by a joint with control: impedance, on a rung that "
+                                         "has it (qs-qp, qs-cone, quasidynamic, qs-impedance-lcp, dyn-ncp)"
+                                       : PERP_QS_MOVE_APART,
                               error);
 }
 
@@ -246,8 +248,9 @@ perp_status perp_qs_no_room(const perp_quasistatic *qs, const double *weight, do
         error, PERP_STATUS_INFEASIBLE,
         "convex friction leaves no motion %s: what slides must part by mu h times its slip, and at contact "
         "`%s` that is %.6g m more than there is room for; without friction the commands can be met: take Coulomb's "
-        "own law (qs-lcp, qs-ncp), or a smaller h or mu",
-        perp_qs_when(qs).text, evidence.contact, depth);
+        "own law (%s), or a smaller h or mu",
+        perp_qs_when(qs).text, evidence.contact, depth,
+        qs->law->inertia == PERP_QS_FULL ? "dyn-lcp, dyn-ncp" : "qs-lcp, qs-ncp");
     if (error) {
         error->code = "infeasible-command";
         error->evidence = evidence;
@@ -280,7 +283,7 @@ perp_status perp_qs_wedged(const perp_quasistatic *qs, const double *weight, dou
     perp_fail(error, PERP_STATUS_NOT_CONVERGED,
               "bodies are wedged %s: forces at contact `%s` and others hold each other within friction, however "
               "large they are, and the commands push against them; no motion out of it was found (method %s stopped at "
-              "%.3g); springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic)",
+              "%.3g); springs give way: control: impedance on a rung that has it (qs-qp, quasidynamic, dyn-ncp)",
               perp_qs_when(qs).text, evidence.contact, evidence.method, evidence.residual);
     error->code = "wedged";
     error->evidence = evidence;

@@ -92,8 +92,8 @@ static double inertia_scale(const perp_quasistatic *qs, int i, int j)
     return qs->law->inertia == PERP_QS_WITHIN_STEP && passive ? 1.0 : 0.0;
 }
 
-/* A, one block per tree with free degrees of freedom. Damping of passive joints counts where there is inertia: without
- * it a joint that nothing else holds would have no answer but for its damper's. */
+/* A, one block per tree with free degrees of freedom. Damping of passive joints counts with full inertia: without it
+ * a joint that nothing else holds would have no answer but for its damper's. */
 static void fill_hessian(perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;

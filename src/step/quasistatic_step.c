@@ -172,8 +172,7 @@ static perp_status check_start(const perp_quasistatic *qs, perp_error *error)
     for (int i = 0; i < qs->system.contact_count; i++) {
         const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
         if (c->phi < -DEEP * qs->length_unit) {
-            return perp_qs_at_contact(qs, "penetrating-start", c, -c->phi,
-                                      "move them apart, or see `perp run --model geometric`", error);
+            return perp_qs_at_contact(qs, "penetrating-start", c, -c->phi, PERP_QS_MOVE_APART, error);
         }
     }
     return PERP_STATUS_OK;
