@@ -16,11 +16,12 @@
  *   a free body    angular velocity by the implicit midpoint rule on Euler's equations in the body's frame, which keeps
  *                  kinetic energy and the size of the angular momentum; the velocity of the centre of mass is kept
  *   a mechanism    M (v~ - v) + h c(q, (v + v~) / 2) = 0, then scaled so that the kinetic energy is what it was, and
- * what gravity owes it for the curved way that a straight step misses
+ *                  what gravity owes it for the curved way that a straight step misses
  *
  * so inertia alone never adds energy, and under gravity it does not creep. The alternative, Coriolis and gyroscopic
- * forces at v, adds energy in every step: a top at 10 rad/s, off its middle axis, has 2.4 times what it had after 10 s of
- * h = 0.01; an implicit Euler rule leaves 0.52 of it.
+ * forces at v, adds energy in every step: a top at 10 rad/s, off its middle axis, has 2.4 times what it had after 10 s
+ * of h = 0.01; an implicit Euler rule leaves 0.52 of it. Loops are open while trees drift: what closes them takes
+ * energy.
  *
  * The normal row has phi / h beside the velocity, Stewart and Trinkle's stabilisation: h u_n is the linearised gap at
  * the step's end. With restitution e (Newton) a contact that approaches at u_n- < 0 and would close within the step has
