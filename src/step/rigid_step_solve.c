@@ -84,10 +84,16 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, rigid_a
     return status;
 }
 
-static bool is_answer(perp_quasistatic *qs, const rigid_attempt *a)
+/* A solver's own residual may hold where the step's law does not: then the law's is what is told. */
+static bool is_answer(perp_quasistatic *qs, rigid_attempt *a)
 {
     rigid_step *s = qs->own;
-    return a->solved && perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance;
+    if (!a->solved) {
+        return false;
+    }
+    const double law = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
+    a->residual = fmax(a->residual, law);
+    return law <= qs->settings->tolerance;
 }
 
 /* Neither of the rung's two methods solved the step. On a polygon in space the answer on the round cone is not its own,
