@@ -225,8 +225,9 @@ static void check_penetration(const watch *w, const perp_state *state, const per
     step_size(w, state, &angle, &way);
     const double rim = 2.0 * (1.0 - sqrt(0.75)) * largest_rim(w->model->scene) * angle;
     const double bound = 1e-6 + 2.0 * angle * (w->view.length * angle + way) + rim;
-    const bool split = isfinite(w->settings->substep_tolerance) && info->fallbacks[PERP_FALLBACK_SUBSTEP] < HALVINGS;
-    const double allowed = split ? 1e-6 + w->settings->substep_tolerance : bound;
+    const double asked = isfinite(w->settings->substep_tolerance) ? 1e-6 + w->settings->substep_tolerance : 0.0;
+    const bool smallest = asked == 0.0 || info->fallbacks[PERP_FALLBACK_SUBSTEP] >= HALVINGS;
+    const double allowed = smallest ? fmax(asked, bound) : asked;
     measure_most(&w->row[PENETRATION], angle < 1e-9 ? info->residuals.penetration : 0.0);
     if (!(info->residuals.penetration <= allowed)) {
         sweep_fail(w->result, "%s: at t = %g bodies are %.3g m in each other, having turned by %.3g, moved by %.3g m",
