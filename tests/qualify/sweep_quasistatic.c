@@ -195,18 +195,39 @@ static void step_size(const watch *w, const perp_state *state, double *angle, do
     }
 }
 
+static double largest_rim(const perp_scene *scene)
+{
+    double radius = 0.0;
+    for (int i = 0; i < scene->body_count; i++) {
+        for (int k = 0; k < scene->bodies[i].shape_count; k++) {
+            const perp_shape *shape = &scene->bodies[i].shapes[k];
+            radius = shape->kind == PERP_SHAPE_CYLINDER ? fmax(radius, shape->radius) : radius;
+        }
+    }
+    return radius;
+}
+
 /* Without turning, the gap between convex shapes is a convex function of the motion, above its linearisation: nothing
  * penetrates. Turning by an angle a bends the path of a point at most L away by L a^2 / 2, of two bodies twice that,
- * and a normal by a, along which the way between the bodies has a part. A step that is split bends less, unless it was
+ * and a normal by a, along which the way between the bodies has a part.
+ *
+ * A cylinder's rim over a plane is seen in six places and at its lowest point, and may sink between these: at the
+ * step's end its height is a wave of amplitude R b along the rim, b its tilt, not below 0 at places of which one is
+ * within 30 degrees of the trough, and one, the lowest at the begin, within asin(a / b). The trough is deepest where
+ * both are 30 degrees, b = 2 a: 2 R a (1 - cos 30). That is first order in a.
+ *
+ * A step that is split bends less, unless it was
  * halved down to the smallest part, a 64th: what tips over does so in one part, however small. */
 static void check_penetration(const watch *w, const perp_state *state, const perp_step_info *info)
 {
     enum { HALVINGS = 6 };
     double angle, way;
     step_size(w, state, &angle, &way);
-    const double bound = 1e-6 + 2.0 * angle * (w->view.length * angle + way);
-    const bool split = isfinite(w->settings->substep_tolerance) && info->fallbacks[PERP_FALLBACK_SUBSTEP] < HALVINGS;
-    const double allowed = split ? 1e-6 + w->settings->substep_tolerance : bound;
+    const double rim = 2.0 * (1.0 - sqrt(0.75)) * largest_rim(w->model->scene) * angle;
+    const double bound = 1e-6 + 2.0 * angle * (w->view.length * angle + way) + rim;
+    const double asked = isfinite(w->settings->substep_tolerance) ? 1e-6 + w->settings->substep_tolerance : 0.0;
+    const bool smallest = asked == 0.0 || info->fallbacks[PERP_FALLBACK_SUBSTEP] >= HALVINGS;
+    const double allowed = smallest ? fmax(asked, bound) : asked;
     measure_most(&w->row[PENETRATION], angle < 1e-9 ? info->residuals.penetration : 0.0);
     if (!(info->residuals.penetration <= allowed)) {
         sweep_fail(w->result, "%s: at t = %g bodies are %.3g m in each other, having turned by %.3g, moved by %.3g m",
@@ -418,6 +439,9 @@ static void run_instant(const perp_model *model, perp_cone cone, int index, swee
     w.row[RUNS]++;
     if (perp_run(model, &settings, NULL, NULL, NULL, &state, &run, &error) == PERP_STATUS_OK) {
         judge_solutions(&w, &state, &run);
+    } else if (error.code && strcmp(error.code, "wedged") == 0) {
+        w.row[WEDGED]++;
+        w.row[CLOSE]++; /* the judge writes down steps, not instants */
     } else if (error.code && strcmp(error.code, "not-converged") == 0) {
         w.row[NOT_CONVERGED]++;
         measure_list(name, index);
