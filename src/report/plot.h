@@ -112,8 +112,9 @@ void perp_plot_time_axis(plot *p, const plot_axis *axis, double y);
 void perp_plot_bands(plot *p, const plot_axis *time, int contact, svg_box box, bool open);
 /* The title of a part, in the first PLOT_HEAD px of its box. */
 void perp_plot_heading(plot *p, svg_box box, const char *title);
-/* The lines at the end of a part, from y on: a note, which may be empty, and of a long run how much of it is drawn, with
- * `between`, what is shown of the steps between. Each in a line of its own, so that neither is cut for the other. */
+/* The lines at the end of a part, from y on: a note, which may be empty, and of a long run how much of it is drawn,
+ * with `between`, what is shown of the steps between. Each in a line of its own, so that neither is cut for the other.
+ */
 void perp_plot_notes(plot *p, svg_box box, double y, const char *note, const char *between);
 double perp_plot_notes_height(const plot *p, const char *note);
 /* By frame, NaN where a contact has no row: `count` numbers, the arena's; NULL (and out_of_memory) without room. */

@@ -208,7 +208,6 @@ double perp_plot_cone(plot *p, svg_box box, bool draw)
     if (perp_svg_width(note, PLOT_SMALL, false) > box.width && choice.note[0]) { /* what is left out must be read */
         snprintf(note, sizeof note, "%s", choice.note);
     }
-    perp_plot_notes(p, box, box.y + box.height - 4.0 - perp_plot_notes_height(p, ""), note,
-                    "not the extremes between");
+    perp_plot_notes(p, box, box.y + box.height - 4.0 - perp_plot_notes_height(p, ""), note, "not the extremes between");
     return box.height;
 }
