@@ -123,7 +123,7 @@ int cli_run_page(const cli_memory_log *log, const char *log_path, const char *pa
 typedef struct cli_why {
     const perp_model *model;
     perp_explainer *explainer;
-    double work; /* for the last step */
+    double work;               /* for the last step */
     int step, count, capacity; /* the step that `notes` speak of */
     perp_contact_note *notes;  /* by contact of that step */
     char *texts;

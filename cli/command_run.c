@@ -428,6 +428,18 @@ static perp_status open_why(const request *r, const perp_model *model, const per
     return status;
 }
 
+/* Where a log's run goes on. What is wrong there is wrong with the log, not with the scene in it. */
+static perp_status find_start(const request *r, const perp_model *model, perp_state *state, perp_run_start *start,
+                              perp_error *error)
+{
+    const perp_status status = perp_log_resume(r->reader, model, state, start, error);
+    if (status == PERP_STATUS_BAD_INPUT && !error->file[0]) {
+        snprintf(error->file, sizeof error->file, "%s", cli_value(r->arguments, "--resume"));
+        error->line = error->column = 1;
+    }
+    return status;
+}
+
 /* Simulates, and completes the CSV files and the log, also of a run that stopped on the way; one that was interrupted
  * leaves no CSV files. */
 static perp_status simulate(const request *r, const perp_model *model, perp_state *state, perp_run_result *result,
@@ -437,7 +449,7 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
     watcher w = {.total = perp_run_steps(settings), .why = r->why};
     const char *folder = cli_value(r->arguments, "--csv");
     perp_run_start start = {0};
-    perp_status status = r->reader ? perp_log_resume(r->reader, model, state, &start, error) : PERP_STATUS_OK;
+    perp_status status = r->reader ? find_start(r, model, state, &start, error) : PERP_STATUS_OK;
     if (status == PERP_STATUS_OK) {
         status = open_why(r, model, &start, state, error);
     }

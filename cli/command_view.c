@@ -135,7 +135,7 @@ static const cli_option options[] = {
 
 const cli_command cli_view = {
     .name = "view",
-    .operand = "LOG",
+    .operand = "LOG...",
     .operand_most = PERP_REPLAY_MOST_LOGS,
     .summary = "look at run logs in a browser: motion, forces in their cones, plots",
     .details = "examples:\n"

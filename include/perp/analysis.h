@@ -60,9 +60,9 @@ typedef enum perp_flip_search {
 
 typedef struct perp_flip {
     perp_flip_search search;
-    /* FOUND: the step was solved at both amounts; at `before` the contact does what it did in the run, at `after` it
-     * meets `fate`. They differ by at most 1e-7 of the change, plus 1e-9 of mu (or fn), and 1e-6 and 3e-5 of these
-     * farther out on either side the step was solved too, and did as it does there. */
+    /* FOUND: the step was tried at both amounts; at `before` the contact holds, or does not, as in the run, at `after`
+     * it meets `fate`. They differ by at most 1e-7 of the change, plus 1e-9 of mu (or fn), and 1e-6 and 3e-5 of these
+     * farther out on either side it holds, or does not, as there; a step that is not solved does not hold it. */
     double before, after;
     perp_contact_fate fate;
 } perp_flip;

@@ -24,7 +24,7 @@ typedef struct flip_task {
     bool (*try)(void *context, double change, flip_sample *sample);
 } flip_task;
 
-/* `before` and `after` are changes. NOT_SOUGHT where it was stopped, where `solves` were not enough, or where changes
+/* `before` and `after` are changes. UNKNOWN where it was stopped, where `solves` were not enough, or where changes
  * around the flip are unsolved. */
 perp_flip perp_flip_seek(const flip_task *task);
 

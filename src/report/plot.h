@@ -90,6 +90,7 @@ typedef struct plot_row {
 typedef struct plot_stack {
     const char *title;
     const char *note;
+    const char *between; /* as of perp_plot_notes */
     int row_count;
     plot_row *rows;
     int legend_count;
@@ -109,9 +110,13 @@ double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int coun
 void perp_plot_time_axis(plot *p, const plot_axis *axis, double y);
 /* Rectangles between two heights in the colours of a contact's modes; with `open` also where it is open. */
 void perp_plot_bands(plot *p, const plot_axis *time, int contact, svg_box box, bool open);
-/* The title of a part, in the first PLOT_HEAD px of its box; a line below it, which may be empty, of PLOT_NOTE px. */
+/* The title of a part, in the first PLOT_HEAD px of its box. */
 void perp_plot_heading(plot *p, svg_box box, const char *title);
-void perp_plot_note(plot *p, svg_box box, double y, const char *note);
+/* The lines at the end of a part, from y on: a note, which may be empty, and of a long run how much of it is drawn,
+ * with `between`, what is shown of the steps between. Each in a line of its own, so that neither is cut for the other.
+ */
+void perp_plot_notes(plot *p, svg_box box, double y, const char *note, const char *between);
+double perp_plot_notes_height(const plot *p, const char *note);
 /* By frame, NaN where a contact has no row: `count` numbers, the arena's; NULL (and out_of_memory) without room. */
 double *perp_plot_numbers(plot *p);
 plot_range perp_plot_time_range(const plot *p);

@@ -181,7 +181,7 @@ double perp_plot_cone(plot *p, svg_box box, bool draw)
     const plot_curve edge = {.name = "edge of the friction cone", .dash = "4 3", .colour = {.text = SVG_FAINT}};
     const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
     const double top = PLOT_HEAD + perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, false) + 2.0;
-    const double around = top + PLOT_NOTE;
+    const double around = top + PLOT_NOTE + perp_plot_notes_height(p, "");
     const int fit = (int)fmax(1.0, floor((box.width + CELL_GAP) / (CELL + CELL_GAP)));
     const int room = fit * (int)fmax(1.0, floor((box.height - around) / (CELL_LEAST + CELL_GAP)));
     const plot_count wanted = {p->in_sheet ? 4 : 6, draw ? room : INT_MAX};
@@ -208,6 +208,6 @@ double perp_plot_cone(plot *p, svg_box box, bool draw)
     if (perp_svg_width(note, PLOT_SMALL, false) > box.width && choice.note[0]) { /* what is left out must be read */
         snprintf(note, sizeof note, "%s", choice.note);
     }
-    perp_plot_note(p, box, box.y + box.height - 4.0, note);
+    perp_plot_notes(p, box, box.y + box.height - 4.0 - perp_plot_notes_height(p, ""), note, "not the extremes between");
     return box.height;
 }

@@ -9,7 +9,7 @@ double perp_plot_modes(plot *p, svg_box box, bool draw)
 {
     const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
     const double legend_height = perp_plot_legend(p, words, NULL, 0, PERP_CONTACT_OPEN, false);
-    const double room = box.height - PLOT_HEAD - legend_height - PLOT_TIME_AXIS - 4.0;
+    const double room = box.height - PLOT_HEAD - legend_height - PLOT_TIME_AXIS - 4.0 - perp_plot_notes_height(p, "");
     plot_count wanted = {p->in_sheet ? 16 : 40, draw ? (int)fmax(1.0, room / LINE_TIGHT) : INT_MAX};
     plot_choice choice = perp_plot_choose_contacts(p, wanted, false);
     if (draw && choice.note[0]) { /* which needs room too */
@@ -19,7 +19,7 @@ double perp_plot_modes(plot *p, svg_box box, bool draw)
     if (choice.count == 0) {
         return 0.0;
     }
-    const double around = PLOT_HEAD + legend_height + PLOT_TIME_AXIS + 4.0 + (choice.note[0] ? PLOT_NOTE : 0);
+    const double around = PLOT_HEAD + legend_height + PLOT_TIME_AXIS + 4.0 + perp_plot_notes_height(p, choice.note);
     if (!draw) {
         return around + choice.count * (choice.count > MANY ? LINE_TIGHT : LINE);
     }
@@ -49,6 +49,6 @@ double perp_plot_modes(plot *p, svg_box box, bool draw)
     const double bottom = top + choice.count * height + 1.0;
     perp_svg_line(&p->pen, time.from, bottom, time.to, bottom, "stroke=\"" SVG_FRAME "\"");
     perp_plot_time_axis(p, &time, bottom);
-    perp_plot_note(p, box, bottom + PLOT_TIME_AXIS + 10.0, choice.note);
+    perp_plot_notes(p, box, bottom + PLOT_TIME_AXIS + 10.0, choice.note, "with the gravest mode between");
     return box.height;
 }

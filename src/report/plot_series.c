@@ -68,6 +68,8 @@ static const double *numbers_of(plot *p, int contact, row_value *value, row_choi
     return numbers;
 }
 
+static const char SHADED[] = "extremes between are shaded";
+
 static void add_extremes(plot *p, plot_curve *curve, int contact, row_value *low, row_value *high)
 {
     if (p->run->stride > 1) {
@@ -125,7 +127,7 @@ static void fill_gap(plot *p, int contact, plot_row *row)
 double perp_plot_gaps(plot *p, svg_box box, bool draw)
 {
     const plot_curve legend[] = {{.name = "gap", .colour = perp_palette_series(0)}};
-    const plot_stack stack = {.title = "Gaps", .legend = legend, .legend_count = 1};
+    const plot_stack stack = {.title = "Gaps", .between = SHADED, .legend = legend, .legend_count = 1};
     return draw_contacts(p, stack, fill_gap, false, box, draw);
 }
 
@@ -150,7 +152,7 @@ double perp_plot_forces(plot *p, svg_box box, bool draw)
         {.name = "normal force", .colour = perp_palette_series(0)},
         {.name = "friction force", .colour = perp_palette_series(1)},
         {.name = "most friction, \xc2\xb5 times normal", .colour = perp_palette_series(3), .dash = "4 3"}};
-    const plot_stack stack = {.title = "Contact forces", .legend = legend, .legend_count = 3};
+    const plot_stack stack = {.title = "Contact forces", .between = SHADED, .legend = legend, .legend_count = 3};
     return draw_contacts(p, stack, fill_force, true, box, draw);
 }
 
@@ -185,7 +187,11 @@ double perp_plot_joints(plot *p, svg_box box, bool draw)
 {
     const plot_curve legend[] = {{.name = "actual", .colour = perp_palette_series(0)},
                                  {.name = "command", .colour = perp_palette_series(1), .dash = "4 3"}};
-    plot_stack stack = {.title = "Joints", .legend = legend, .legend_count = 2, .first_mode = PLOT_NO_MODES};
+    plot_stack stack = {.title = "Joints",
+                        .between = "not the extremes between",
+                        .legend = legend,
+                        .legend_count = 2,
+                        .first_mode = PLOT_NO_MODES};
     const plot_count wanted = {p->in_sheet ? 4 : 8, perp_plot_stack_room(p, &stack, box)};
     const plot_choice choice = perp_plot_choose_joints(p, wanted);
     plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
@@ -250,6 +256,7 @@ double perp_plot_residuals(plot *p, svg_box box, bool draw)
     legend[count] = (plot_curve){.name = "tolerance", .dash = "7 3", .colour = {.text = SVG_INK}};
     const plot_stack stack = {.title = "Residuals",
                               .note = "zeros stand at the lower edge",
+                              .between = "with the largest between",
                               .row_count = 2,
                               .rows = rows,
                               .legend = legend,

@@ -54,13 +54,28 @@ double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int coun
     return all > 0 ? y - box.y + 8.0 : 0.0;
 }
 
-void perp_plot_note(plot *p, svg_box box, double y, const char *note)
+static void draw_note(plot *p, svg_box box, double y, const char *note)
+{
+    char fitted[256];
+    perp_svg_fit(note, PLOT_SMALL, box.width, fitted, sizeof fitted);
+    perp_svg_text(&p->pen, box.x, y, (svg_font){.size = PLOT_SMALL, .fill = SVG_FAINT}, fitted);
+}
+
+void perp_plot_notes(plot *p, svg_box box, double y, const char *note, const char *between)
 {
     if (note[0]) {
-        char fitted[256];
-        perp_svg_fit(note, PLOT_SMALL, box.width, fitted, sizeof fitted);
-        perp_svg_text(&p->pen, box.x, y, (svg_font){.size = PLOT_SMALL, .fill = SVG_FAINT}, fitted);
+        draw_note(p, box, y, note);
     }
+    if (p->run->stride > 1) {
+        char text[160];
+        snprintf(text, sizeof text, "one step of %d is drawn, %s", p->run->stride, between);
+        draw_note(p, box, note[0] ? y + PLOT_NOTE : y, text);
+    }
+}
+
+double perp_plot_notes_height(const plot *p, const char *note)
+{
+    return (note[0] ? PLOT_NOTE : 0.0) + (p->run->stride > 1 ? PLOT_NOTE : 0.0);
 }
 
 void perp_plot_heading(plot *p, svg_box box, const char *title)
@@ -275,32 +290,20 @@ static void draw_row(plot *p, const plot_row *row, const plot_axis *time, const 
 /* ---- the stack ------------------------------------------------------------------------------------------------------
  */
 
-/* The note, and what is drawn of a long run. */
-static void describe_decimation(const plot *p, const char *note, char *text, size_t size)
-{
-    if (p->run->stride > 1) {
-        snprintf(text, size, "%s%sone step of %d is drawn, extremes of the others are shaded", note,
-                 note[0] ? "; " : "", p->run->stride);
-    } else {
-        snprintf(text, size, "%s", note);
-    }
-}
-
 int perp_plot_stack_room(plot *p, const plot_stack *stack, svg_box box)
 {
     const double legend = perp_plot_legend(p, (svg_box){.width = box.width}, stack->legend, stack->legend_count,
                                            stack->first_mode, false);
-    const double room = box.height - PLOT_HEAD - legend - PLOT_TIME_AXIS - PLOT_NOTE;
+    const double notes = PLOT_NOTE + perp_plot_notes_height(p, ""); /* what is left out may have to be said */
+    const double room = box.height - PLOT_HEAD - legend - PLOT_TIME_AXIS - notes;
     return box.height > 0.0 ? (int)fmax(1.0, floor((room + ROW_GAP) / (ROW_TITLE + ROW_LEAST + ROW_GAP))) : INT_MAX;
 }
 
 double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw)
 {
     const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
-    char note[256];
-    describe_decimation(p, stack->note, note, sizeof note);
     const double legend = perp_plot_legend(p, words, stack->legend, stack->legend_count, stack->first_mode, draw);
-    const double around = PLOT_HEAD + legend + PLOT_TIME_AXIS + (note[0] ? PLOT_NOTE : 0);
+    const double around = PLOT_HEAD + legend + PLOT_TIME_AXIS + perp_plot_notes_height(p, stack->note);
     if (!draw) {
         return around + stack->row_count * (ROW_TITLE + ROW_HEIGHT) + (stack->row_count - 1) * ROW_GAP;
     }
@@ -327,6 +330,6 @@ double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw)
     }
     const double bottom = axes[stack->row_count - 1].from;
     perp_plot_time_axis(p, &time, bottom);
-    perp_plot_note(p, box, bottom + PLOT_TIME_AXIS + 10.0, note);
+    perp_plot_notes(p, box, bottom + PLOT_TIME_AXIS + 10.0, stack->note, stack->between);
     return box.height;
 }

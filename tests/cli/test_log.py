@@ -68,6 +68,16 @@ def test_head_says_how_many_steps_are_asked_for_now(perp):
     assert perp("diff", "direct.mcap", "run.mcap").stdout.startswith("equal: 26 steps")
 
 
+def test_without_a_step_the_log_is_named(perp):
+    """Its scene is sound, so no place in that is to blame."""
+    perp("run", GRIPPER, "--log", "run.mcap", "--quiet")
+    whole = (perp.folder / "run.mcap").read_bytes()
+    (perp.folder / "cut.mcap").write_bytes(whole[:len(whole) * 2 // 5])  # the head, and half a chunk
+    done = perp("run", "--resume", "cut.mcap", code=3)
+    assert "0 of its steps can be read" in done.stderr
+    assert "cut.mcap:1:1: the log has no step to go on from" in done.stderr
+
+
 def test_resume_after_a_cut(perp):
     whole = perp.json("run", GRIPPER, "--log", "whole.mcap")
     data = (perp.folder / "whole.mcap").read_bytes()

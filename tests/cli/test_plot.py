@@ -179,6 +179,17 @@ def test_extremes_between_frames_are_kept(logs):
     assert value == pytest.approx(100, abs=0.05 * per_pixel)  # the weight and the blow
     drawn = min(float(p.split(",")[1]) for line in root.iter(f"{SVG}polyline") for p in line.get("points").split())
     assert value_of(root, drawn, 600)[0] < 50  # no frame shows it
+    for kind in ("gaps", "cone", "modes", "residuals"):
+        assert any("one step of 4 is drawn, " in w for w in words(plot(logs, "struck", "--what", kind))), kind
+
+
+def test_notes_of_a_sheet_are_read_in_full(logs):
+    """Of a long run with many contacts there are two things to say below each plot."""
+    logs.write("falling.yaml", boxes(3).replace("h: 0.01, steps: 2", "h: 0.0001, steps: 1700"))
+    logs("run", "falling.yaml", "--quiet", "--log", "falling.mcap")
+    said = words(plot(logs, "falling"))
+    assert "one step of 3 is drawn, extremes between are shaded" in said
+    assert "3 of 36 contacts, those with the largest normal forces; 33 left out" in said
 
 
 def test_modes_are_those_of_the_run_in_the_colours_of_the_replay(logs):

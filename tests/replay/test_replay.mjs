@@ -108,6 +108,13 @@ test("choose a contact, and read why it slides", async () => {
   assert.match(told(14).why, /^sliding .* would hold if squeezed 4 N more, or with friction of at least 0.7/);
   assert.equal(await page.locator("#why-text").textContent(), told(14).why);
   assert.deepEqual(told(14).flip.squeeze.map((x) => x.toFixed(5)), ["4.00000", "4.00000"]);
+  await show(page, 10); // it sticks, and not the page but the log knows what would change that
+  const sticks = await page.locator("#why-text p").allTextContents();
+  assert.equal(told(10).why, undefined);
+  assert.match(sticks[0], /^Sticking: 2 N of 5 N used \(40 %\)\.$/);
+  assert.ok(sticks.slice(1).every((sentence) => sentence.startsWith("The log explains step ")), sticks.join(" | "));
+  await show(page, 0);
+  assert.match(await page.locator("#why-text").textContent(), /^6 mm apart at the start: forces belong to steps/);
   await page.keyboard.press("]");
   await page.waitForTimeout(100);
   assert.notEqual(await page.locator("#contact").inputValue(), "");

@@ -231,7 +231,7 @@ class Replay {
 
   private showSolver() {
     const at = (name: string) => this.run.column(name, 0)[this.frame];
-    const parts = this.frame === 0 && this.run.step[0] === 0 ? ["initial state"] : [
+    const parts = this.isInitial() ? ["initial state"] : [
       `${number(at("iterations"))} iterations`, `balance ${number(at("balance"))}`, `penetration ${metres(at("penetration"))}`,
     ];
     this.run.header.fallbacks.forEach((name, i) => {
@@ -246,6 +246,11 @@ class Replay {
     by("solver").textContent = parts.join(" · ");
   }
 
+  // No step has been taken yet, so that nothing has a force.
+  private isInitial(): boolean {
+    return this.frame === 0 && this.run.step[0] === 0;
+  }
+
   private showWhy() {
     const contact = this.state.selected, mode = by("why-mode"), text = by("why-text");
     const row = contact < 0 ? -1 : this.run.rowAt(contact, this.frame);
@@ -255,7 +260,7 @@ class Replay {
     mode.replaceChildren(dot, document.createTextNode(contact < 0 ? "no contacts" : sample ? modeName(sample.mode) : "apart"));
     const said = contact < 0 ? null : this.run.why(contact, this.run.step[this.frame]);
     const now = said !== null && said.step === this.run.step[this.frame];
-    const sentences = now ? [said.text] : sample ? plainWords(this.run, sample)
+    const sentences = now ? [said.text] : sample ? plainWords(this.run, sample, this.isInitial())
       : contact < 0 ? ["Nothing comes near anything else in this run."] : ["Farther apart than the margin, so it is not listed."];
     // of another step only what would change its mode: the forces of this one stand above
     if (said && !now && sample && sample.mode !== OPEN && said.text.includes("; ")) {

@@ -43,7 +43,7 @@ export class Ribbon {
     };
     this.canvas.addEventListener("pointerdown", pick);
     this.canvas.addEventListener("pointermove", (event) => event.buttons & 1 && pick(event));
-    for (const part of [this.canvas, this.names]) {
+    for (const part of [this.canvas, this.names] as HTMLElement[]) {
       part.addEventListener("pointermove", (event) => this.nameRow(rowAt(event)));
       part.addEventListener("pointerleave", () => this.nameRow(this.rows.indexOf(this.selected)));
     }

@@ -43,10 +43,14 @@ export function modeName(mode: number): string {
   return MODE_NAMES[mode] ?? "apart";
 }
 
-// What the numbers of one contact say, in a sentence or two.
-export function plainWords(run: Run, s: Sample): string[] {
+// What the numbers of one contact say, in a sentence or two, and only that: what would flip its mode depends on the other
+// contacts too, so it is the log's to say, which has solved the step again. `initial`: of the state before the first step.
+export function plainWords(run: Run, s: Sample, initial: boolean): string[] {
   const mu = run.header.contacts[s.contact].mu;
   const friction = Math.hypot(s.ft[0], s.ft[1]), most = mu * s.fn, slip = Math.hypot(s.slip[0], s.slip[1]);
+  if (initial && run.frames > 1) { // an instant has its forces in its only state
+    return [`${s.phi > 0 ? `${metres(s.phi)} apart` : "Touching"} at the start: forces belong to steps, and none has been taken.`];
+  }
   if (s.mode === OPEN) {
     return [s.phi > 0 ? `Open: ${metres(s.phi)} apart, no force.` : "Open: touching, and no force is needed."];
   }
@@ -60,17 +64,10 @@ export function plainWords(run: Run, s: Sample): string[] {
     ];
   }
   if (s.mode === LIMIT) {
-    return [
-      `About to slip: ${newtons(friction)} of ${newtons(most)} used, nothing in reserve.`,
-      `It holds as long as nothing pulls harder, or the ${newtons(s.fn)} that press do not get less.`,
-    ];
+    return [`At its limit: ${newtons(friction)} of ${newtons(most)} used.`];
   }
   if (friction < 1e-9 * most) {
     return [`Sticking: no friction is asked of it; it has ${newtons(most)}.`];
   }
-  return [
-    `Sticking: ${newtons(friction)} of ${newtons(most)} used (${Math.round((100 * friction) / most)} %).`,
-    `At these forces it would slip if ${newtons(most - friction)} more were asked of it, or pressed with less than ${newtons(friction / mu)}, ` +
-      `or with friction below ${number(friction / s.fn)}.`,
-  ];
+  return [`Sticking: ${newtons(friction)} of ${newtons(most)} used (${Math.round((100 * friction) / most)} %).`];
 }
