@@ -23,6 +23,16 @@ perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_f
     }
     qs->info->iterations += info->iterations;
     *solved = info->outcome == PERP_OUTCOME_SOLVED;
+    const double law = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
+    if (*solved && law > qs->settings->tolerance) { /* the law has other units: once more, by as much closer */
+        perp_friction_info again;
+        perp_rigid_copy_point(s, &s->better, &s->point);
+        settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * qs->settings->tolerance / law);
+        settings.warm = &s->better;
+        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, &again, error);
+        qs->info->iterations += status == PERP_STATUS_OK ? again.iterations : 0;
+        return status;
+    }
     if (!*solved && info->outcome != PERP_OUTCOME_INFEASIBLE) {
         *solved = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= 0.1 * qs->settings->tolerance;
         qs->info->fallbacks[PERP_FALLBACK_LOOSE] += *solved ? 1 : 0;
