@@ -188,10 +188,12 @@ static void print_events(const perp_model *model, const perp_run_result *result)
     print_rest(lines);
 }
 
-/* The velocities of bodies that can move. */
-static void print_rates(const perp_model *model, const perp_state *state, const double *rate)
+/* The rates of bodies that can move. Where they are accelerations, those of bodies that joints move are left to the
+ * joints': what a joint's rate adds to its body's acceleration is not linear in it. */
+static void print_body_rates(const perp_model *model, const perp_state *state, const double *rate, const char *kind)
 {
     perp_kinematics *kinematics;
+    const bool velocity = strcmp(kind, "velocity") == 0;
     int count = 0;
     if (perp_kinematics_create(model, NULL, &kinematics, NULL) != PERP_STATUS_OK) {
         return;
@@ -200,14 +202,14 @@ static void print_rates(const perp_model *model, const perp_state *state, const 
     perp_kinematics_velocity(model, rate, kinematics);
     for (int i = 0; i < model->body_count; i++) {
         const perp_twist *w = &kinematics->twist[i];
-        if (model->links[i].tree < 0 || ++count > LINES) {
+        if (model->links[i].tree < 0 || (!velocity && model->links[i].joint >= 0) || ++count > LINES) {
             continue;
         }
         if (model->planar) {
-            printf("  %-16s velocity [%.9g, %.9g]  turning %.9g\n", model->scene->bodies[i].name, w->linear.x,
+            printf("  %-16s %s [%.9g, %.9g]  turning %.9g\n", model->scene->bodies[i].name, kind, w->linear.x,
                    w->linear.y, w->angular.z);
         } else {
-            printf("  %-16s velocity [%.9g, %.9g, %.9g]  turning [%.9g, %.9g, %.9g]\n", model->scene->bodies[i].name,
+            printf("  %-16s %s [%.9g, %.9g, %.9g]  turning [%.9g, %.9g, %.9g]\n", model->scene->bodies[i].name, kind,
                    w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z);
         }
     }
@@ -215,16 +217,41 @@ static void print_rates(const perp_model *model, const perp_state *state, const 
     perp_kinematics_free(kinematics);
 }
 
+static void print_joint_rates(const perp_model *model, const double *rate, const char *kind)
+{
+    const perp_scene *scene = model->scene;
+    int count = 0;
+    for (int i = 0; i < scene->joint_count; i++) {
+        const perp_link *link = &model->links[model->joint_body[i]];
+        if (link->v_count == 0 || ++count > LINES) {
+            continue;
+        }
+        printf("  %-16s %s", scene->joints[i].name, kind);
+        for (int k = 0; k < link->v_count; k++) {
+            printf(" %.9g", rate[link->v_start + k]);
+        }
+        printf("\n");
+    }
+    print_rest(count);
+}
+
 /* What a rung says of the initial state: every motion that its law allows. */
 static void print_solutions(const perp_model *model, const perp_state *state, const perp_run_result *result)
 {
-    if (result->solution_count == 0) {
+    const char *kind = result->rung->answers;
+    const bool velocity = strcmp(kind, "velocity") == 0;
+    if (result->solution_count == 0 && result->why_none[0]) {
+        printf("no solution: %s\n", result->why_none);
+    } else if (result->solution_count == 0) {
         printf("no motion meets the law: these commands and forces have no quasistatic answer at this instant\n");
     }
     for (int i = 0; i < result->solution_count && i < LINES; i++) {
         const perp_instant_solution *s = &result->solutions[i];
-        printf("solution %d of %d: velocities\n", i + 1, result->solution_count);
-        print_rates(model, state, s->rate);
+        printf("solution %d of %d: %s\n", i + 1, result->solution_count, velocity ? "velocities" : "accelerations");
+        print_body_rates(model, state, s->rate, kind);
+        if (!velocity) {
+            print_joint_rates(model, s->rate, kind);
+        }
         cli_print_forces(model, s->contacts, s->contact_count);
     }
     print_rest(result->solution_count);
