@@ -235,6 +235,28 @@ static void print_joint_rates(const perp_model *model, const double *rate, const
     print_rest(count);
 }
 
+/* Where the normal forces that go with a solution are not unique: how far others go. */
+static void print_ranges(const perp_model *model, const perp_instant_solution *s)
+{
+    const perp_body *bodies = model->scene->bodies;
+    int count = 0;
+    for (int i = 0; i < s->contact_count; i++) {
+        const perp_contact *c = &s->contacts[i].contact;
+        char feature[64];
+        if (!(s->fn_high[i] - s->fn_low[i] > 1e-6 * (1e-3 + s->fn_low[i])) || ++count > LINES) {
+            continue;
+        }
+        perp_contact_feature_text(c, feature, sizeof feature);
+        printf("  %s %s %s: fn may be any from %.9g N ", bodies[c->a].name, bodies[c->b].name, feature, s->fn_low[i]);
+        if (isfinite(s->fn_high[i])) {
+            printf("to %.9g N\n", s->fn_high[i]);
+        } else {
+            printf("on, without bound\n");
+        }
+    }
+    print_rest(count);
+}
+
 /* What a rung says of the initial state: every motion that its law allows. */
 static void print_solutions(const perp_model *model, const perp_state *state, const perp_run_result *result)
 {
@@ -253,6 +275,7 @@ static void print_solutions(const perp_model *model, const perp_state *state, co
             print_joint_rates(model, s->rate, kind);
         }
         cli_print_forces(model, s->contacts, s->contact_count);
+        print_ranges(model, s);
     }
     print_rest(result->solution_count);
 }

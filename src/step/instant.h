@@ -88,6 +88,9 @@ double perp_instant_most_work(const rigid_polygon *d, const double *a_t);
 /* Of all forces that go with the accelerations of the answer those of least norm; it stays as it is where they are not
  * found. */
 perp_status perp_instant_least_forces(perp_instant *in, perp_error *error);
+/* The solution's fn_low and fn_high, which are its fn: how far others go that go with the accelerations of the answer.
+ * An end that is not found is 0 or infinite, so that the range holds all of them in any case. */
+perp_status perp_instant_ranges(perp_instant *in, perp_instant_solution *solution, perp_error *error);
 /* Why there is no answer, in words. */
 void perp_instant_why_none(const perp_instant *in, char *text, size_t size);
 

@@ -161,23 +161,23 @@ static void take_forces(perp_instant *in, const double *x)
     }
 }
 
-perp_status perp_instant_least_forces(perp_instant *in, perp_error *error)
+/* The polyhedron as a program, H being the norm and g zero; without unknowns p->n is 0 and there is nothing to solve.
+ */
+static perp_status begin(const perp_instant *in, cone_program *p, perp_error *error)
 {
-    perp_quasistatic *qs = in->qs;
-    rigid_step *rigid = qs->own;
-    cone_program *p = &rigid->program;
-    const perp_contact_qp *s = &qs->system;
-    int n = s->equality_count + (s->lower ? 2 * s->n : 0), rows = n;
+    const perp_contact_qp *s = &in->qs->system;
+    int n = s->equality_count + (s->lower ? 2 * s->n : 0), rows = n, at = 0;
     for (int i = 0; i < s->contact_count; i++) {
         n += unknowns_of(in, i);
         rows += 1 + (rows_of(in, i) == 2 ? 2 : in->rigid->wide.count);
     }
-    perp_status status = n > 0 ? perp_cone_program_begin(p, n, rows, s->n + s->contact_count, error) : PERP_STATUS_OK;
+    p->n = 0;
+    const perp_status status =
+        n > 0 ? perp_cone_program_begin(p, n, rows, s->n + s->contact_count, error) : PERP_STATUS_OK;
     if (n == 0 || status != PERP_STATUS_OK) {
         return status;
     }
     double *x = p->point.x;
-    int at = 0;
     for (int k = 0; k < s->n; k++) {
         perp_cone_program_equation(p, 0.0);
     }
@@ -190,10 +190,46 @@ perp_status perp_instant_least_forces(perp_instant *in, perp_error *error)
     }
     put_rest(in, p, at, x);
     admit(p, x);
+    return PERP_STATUS_OK;
+}
+
+perp_status perp_instant_least_forces(perp_instant *in, perp_error *error)
+{
+    rigid_step *rigid = in->qs->own;
     perp_convex_info info;
-    status = perp_cone_program_solve(p, 1e-3 * qs->settings->tolerance, false, &info, error);
+    perp_status status = begin(in, &rigid->program, error);
+    if (status != PERP_STATUS_OK || rigid->program.n == 0) {
+        return status;
+    }
+    status = perp_cone_program_solve(&rigid->program, 1e-3 * in->qs->settings->tolerance, false, &info, error);
     if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED) {
-        take_forces(in, p->point.x);
+        take_forces(in, rigid->program.point.x);
+    }
+    return status;
+}
+
+perp_status perp_instant_ranges(perp_instant *in, perp_instant_solution *solution, perp_error *error)
+{
+    const perp_quasistatic *qs = in->qs;
+    rigid_step *rigid = qs->own;
+    cone_program *p = &rigid->program;
+    perp_status status = begin(in, p, error);
+    if (status == PERP_STATUS_OK && p->n > 0) {
+        memset(p->h, 0, (size_t)p->n * (size_t)p->n * sizeof *p->h);
+    }
+    for (int i = 0, at = 0; i < qs->system.contact_count && status == PERP_STATUS_OK; i++) {
+        const int count = unknowns_of(in, i);
+        double *const ends[2] = {&solution->fn_low[qs->set_index[i]], &solution->fn_high[qs->set_index[i]]};
+        for (int side = 0; side < 2 && count > 0 && status == PERP_STATUS_OK; side++) {
+            perp_convex_info info;
+            p->g[at] = side == 0 ? 1.0 : -1.0;
+            status = perp_cone_program_solve(p, 1e-3 * qs->settings->tolerance, false, &info, error);
+            p->g[at] = 0.0;
+            const bool found = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED;
+            const double end = in->force_unit * p->point.x[at], unknown = side == 0 ? 0.0 : INFINITY;
+            *ends[side] = !found ? unknown : side == 0 ? fmax(0.0, fmin(end, *ends[0])) : fmax(end, *ends[1]);
+        }
+        at += count;
     }
     return status;
 }

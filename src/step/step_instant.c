@@ -88,7 +88,8 @@ static perp_status find_one(perp_instant *in, perp_run_result *result, perp_erro
     }
     perp_instant_read(in, in->z);
     status = perp_instant_least_forces(in, error);
-    return status == PERP_STATUS_OK ? add_solution(in, result, error) : status;
+    status = status == PERP_STATUS_OK ? add_solution(in, result, error) : status;
+    return status == PERP_STATUS_OK ? perp_instant_ranges(in, &result->solutions[0], error) : status;
 }
 
 /* ---- all solutions ----------------------------------------------------------------------------------------------- */
