@@ -701,6 +701,7 @@ const cli_command cli_run = {
                "  perp run examples/gripper-2d/scene.yaml               forces, modes and events of a grasp\n"
                "  perp run examples/gripper-2d/scene.yaml --why         what would make the fingers hold\n"
                "  perp run scene.yaml --model qs-ncp --json             another rung: exact friction, one JSON object\n"
+               "  perp run examples/painleve-rod/scene.yaml             accelerations at one state: two answers\n"
                "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
                "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"
                "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n"
