@@ -31,7 +31,8 @@ static int unknowns_of(const perp_instant *in, int i)
         return 0;
     }
     perp_instant_at_contact(in, i, a);
-    if (a[0] > MOVES * in->acceleration) {
+    const double parting = a[0] / in->acceleration; /* of this and the force the smaller one is rounding */
+    if (parting > MOVES && in->qs->force[in->qs->row_start[i]] / in->force_unit <= parting) {
         return 0;
     }
     return rolls(in->kind[i]) ? rows_of(in, i) : 1;

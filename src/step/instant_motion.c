@@ -1,8 +1,8 @@
 /* How Jacobians turn along the motion of a state, and how prescribed bodies accelerate.
  *
  * (dJ/dt) v is a difference of J(q (+) s v) v over four places s, exact to fourth order. Formulas exist, yet they need
- * the curvature of each surface by itself, edges and rims included; the differences need contacts only, and where these
- * are exact (flat faces, corners, discs) they are so to about 1e-12 of v^2 / L.
+ * the curvature of each surface by itself, edges and rims included; the differences need contacts only, and are as
+ * exact as these: to rounding for flat faces, corners, discs and balls.
  *
  * Central differences are taken where the contact has its features on both sides of the instant, and else those that
  * look forward. Drives are looked at forward only: a table may begin at the instant. */

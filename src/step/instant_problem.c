@@ -344,7 +344,14 @@ static perp_status fill_problem(perp_instant *in, perp_error *error)
         at += contact_size(in, i);
     }
     put_limits(in, at);
-    return PERP_STATUS_OK;
+    double sum = 0.0; /* NaN where something is not finite */
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)n * n; i++) {
+        sum += 0.0 * in->m[i] + 0.0 * in->q[i % n];
+    }
+    return sum == 0.0 ? PERP_STATUS_OK
+                      : perp_fail(error, PERP_STATUS_INFEASIBLE,
+                                  "velocities or forces are too large %s: an acceleration is not finite",
+                                  perp_qs_when(in->qs).text);
 }
 
 static perp_status reserve(perp_instant *in, perp_error *error)

@@ -8,7 +8,8 @@
 
 #include <string.h>
 
-static const double SAME = 1e-8; /* of the problem's units: accelerations and forces that differ by less are one */
+static const double SAME =
+    1e-8; /* of the problem's units, or of themselves: accelerations and forces that differ by less are one */
 
 static perp_status none_to_solve(perp_quasistatic *qs, perp_error *error)
 {
@@ -63,6 +64,19 @@ static perp_status add_solution(perp_instant *in, perp_run_result *result, perp_
     return PERP_STATUS_OK;
 }
 
+/* The answer of a z, with the least forces where these meet the law. */
+static perp_status read_least(perp_instant *in, const double *z, perp_error *error)
+{
+    const perp_residuals *r = &in->qs->info->residuals;
+    perp_instant_read(in, z);
+    const perp_status status = perp_instant_least_forces(in, error);
+    perp_instant_evaluate(in);
+    if (!(fmax(r->balance, fmax(r->complementarity, r->cone)) <= in->qs->settings->tolerance)) {
+        perp_instant_read(in, z);
+    }
+    return status;
+}
+
 /* One of the solutions, by pivoting. */
 static perp_status find_one(perp_instant *in, perp_run_result *result, perp_error *error)
 {
@@ -86,8 +100,7 @@ static perp_status find_one(perp_instant *in, perp_run_result *result, perp_erro
     if (info.outcome != PERP_OUTCOME_SOLVED) {
         return perp_qs_not_converged(qs, info.method, info.residual, error);
     }
-    perp_instant_read(in, in->z);
-    status = perp_instant_least_forces(in, error);
+    status = read_least(in, in->z, error);
     status = status == PERP_STATUS_OK ? add_solution(in, result, error) : status;
     return status == PERP_STATUS_OK ? perp_instant_ranges(in, &result->solutions[0], error) : status;
 }
@@ -101,8 +114,8 @@ static int find_acceleration(const perp_instant *in, const perp_run_result *resu
     for (int i = 0; i < result->solution_count; i++) {
         double difference = 0.0;
         for (int k = 0; k < qs->free_count; k++) {
-            const double other = result->solutions[i].rate[qs->dof_of_free[k]];
-            difference = fmax(difference, fabs(other - qs->x[k]) / (in->acceleration * in->unit[k]));
+            const double other = result->solutions[i].rate[qs->dof_of_free[k]], unit = in->acceleration * in->unit[k];
+            difference = fmax(difference, fabs(other - qs->x[k]) / (unit + fabs(other)));
         }
         if (difference <= SAME) {
             return i;
@@ -117,7 +130,7 @@ static perp_status add_corner(perp_instant *in, const double *z, perp_run_result
     perp_instant_read(in, z);
     *index = find_acceleration(in, result);
     if (*index < 0) {
-        perp_status status = perp_instant_least_forces(in, error);
+        perp_status status = read_least(in, z, error);
         status = status == PERP_STATUS_OK ? add_solution(in, result, error) : status;
         if (status != PERP_STATUS_OK) {
             return status;

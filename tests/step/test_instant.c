@@ -470,7 +470,31 @@ static void test_curved_ways(void **unused)
     }
 }
 
-/* A disc that rolls on a hill, or in a bowl, off its top: a = 2/3 of the pull, and v^2 / (R + r) towards the centre. */
+/* A ball at the top of an ellipsoid: the curvatures there are c / a^2 along x and c / b^2 along y. */
+static void test_ball_on_an_ellipsoid(void **unused)
+{
+    (void)unused;
+    static const double ways[3][2] = {{3, 0}, {0, -2}, {1.5, 2.5}};
+    for (int i = 0; i < 3; i++) {
+        const double x = ways[i][0], y = ways[i][1];
+        /* the ball's centre moves on the surface at distance r, whose radii of curvature are a^2 / c + r, b^2 / c + r
+         */
+        const double fn = 0.5 * (9.81 - x * x / (4 / 0.5 + 0.1) - y * y / (9 / 0.5 + 0.1));
+        scene_run run;
+        run_well(&run,
+                 write_scene("perp: 1\nbodies:\n  hill: {fixed: true, shapes: [{ellipsoid: [2, 3, 0.5]}]}\n"
+                             "  ball: {mass: 0.5, pose: {position: [0, 0, 0.6]}, shapes: [{sphere: 0.1}],\n"
+                             "    velocity: {linear: [%.17g, %.17g, 0], angular: [1, 2, 3]}}\n"
+                             "contacts: {friction: 0}\nrun: {model: instant}\n",
+                             x, y)
+                     .of,
+                 SET("run.h=0.01"));
+        NEAR(only(&run)->contacts[0].fn, fn, TIGHT);
+        scene_run_free(&run);
+    }
+}
+
+/* A disc that rolls on a hill, off its top: a = 2/3 of the pull, and v^2 / (R + r) towards the centre. */
 static void test_rolls_on_a_hill(void **unused)
 {
     (void)unused;
@@ -650,6 +674,7 @@ int main(void)
         cmocka_unit_test(test_rod_two_walls_reference),
         cmocka_unit_test(test_rod_two_walls_solutions),
         cmocka_unit_test(test_curved_ways),
+        cmocka_unit_test(test_ball_on_an_ellipsoid),
         cmocka_unit_test(test_rolls_on_a_hill),
         cmocka_unit_test(test_driven_table),
         cmocka_unit_test(test_pendulum),
