@@ -272,22 +272,36 @@ void perp_instant_why_none(const perp_instant *in, char *text, size_t size)
 {
     const perp_quasistatic *qs = in->qs;
     const perp_body *bodies = qs->model->scene->bodies;
+    double worst = INFINITY;
+    int sliding = 0, where = -1;
     for (int i = 0; i < qs->system.contact_count; i++) {
-        const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
-        char feature[64];
-        const double response = in->kind[i] == INSTANT_SLIDE ? own_response(in, i, qs->scratch, qs->mass_scratch) : 1.0;
-        if (response <= 0.0) {
-            perp_contact_feature_text(c, feature, sizeof feature);
-            snprintf(text, size,
-                     "Painleve's paradox at `%s %s %s`: it slides with mu = %g, and each newton that holds the bodies "
-                     "apart, with its friction, changes their parting acceleration by %.9g m/s^2; no force keeps them "
-                     "from accelerating into each other. Rigid bodies jam here by an impulse (dyn-ncp, dyn-lcp), soft "
-                     "ones by a large force",
-                     bodies[c->a].name, bodies[c->b].name, feature, c->friction, response);
-            return;
-        }
+        const bool slides = in->kind[i] == INSTANT_SLIDE;
+        const double response = slides ? own_response(in, i, qs->scratch, qs->mass_scratch) : INFINITY;
+        sliding += slides;
+        where = response < worst ? i : where;
+        worst = fmin(worst, response);
     }
-    snprintf(text, size,
-             "no accelerations and contact forces meet the law together; rigid bodies answer by an impulse here "
-             "(dyn-ncp, dyn-lcp)");
+    if (where < 0) { /* where nothing slides friction leaves an answer whenever there is one without it */
+        snprintf(text, size,
+                 "nothing slides, so friction is not why: what is commanded accelerates bodies into each other, or "
+                 "against a loop or a limit");
+        return;
+    }
+    const perp_contact *c = &qs->contacts->contacts[qs->set_index[where]];
+    char feature[64];
+    perp_contact_feature_text(c, feature, sizeof feature);
+    if (worst <= 0.0) {
+        snprintf(text, size,
+                 "Painleve's paradox at `%s %s %s`: it slides with mu = %g, and each newton that holds the bodies "
+                 "apart, with its friction, changes their parting acceleration by %.9g m/s^2; no force keeps them "
+                 "from accelerating into each other. Rigid bodies jam here by an impulse (dyn-ncp, dyn-lcp)",
+                 bodies[c->a].name, bodies[c->b].name, feature, c->friction, worst);
+    } else {
+        snprintf(text, size,
+                 "Painleve's paradox over several contacts: friction at the %d that slide, most of all `%s %s %s` "
+                 "with mu = %g, turns the forces that hold bodies apart at one contact against those at another, and "
+                 "no forces keep all from accelerating into each other. Rigid bodies jam here by an impulse (dyn-ncp, "
+                 "dyn-lcp)",
+                 sliding, bodies[c->a].name, bodies[c->b].name, feature, c->friction);
+    }
 }

@@ -626,6 +626,55 @@ static void test_space(void **unused)
     }
 }
 
+/* A press that is at rest and begins to close on a block before a wall: no accelerations meet that, whatever the
+ * friction; where it begins to open, or closes on a block with room, there is one. */
+static void test_commands_without_answer(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        scene_run run;
+        run_well(&run,
+                 write_scene("perp: 1\nplanar: true\ngravity: [0, 0]\nbodies:\n"
+                             "  wall: {fixed: true, shapes: [{halfplane: {normal: [-1, 0], offset: %.17g}}]}\n"
+                             "  press: {driven: {x: {times: [0, 1, 2], values: [0, %g, 0], interpolate: cubic}},\n"
+                             "    shapes: [{halfplane: {normal: [1, 0], offset: -0.5}}]}\n"
+                             "  block: {mass: 1, shapes: [{box: [1, 1]}]}\n"
+                             "contacts: {friction: 0.4}\nrun: {model: instant}\n",
+                             i == 1 ? -0.51 : -0.5, i == 2 ? -0.1 : 0.1)
+                     .of,
+                 SET("run.h=0.01"));
+        assert_int_equal(run.result.solution_count, i == 0 ? 0 : 1);
+        assert_true((strstr(run.result.why_none, "commanded") != NULL) == (i == 0));
+        if (i == 1) { /* a cubic that begins at rest: x'' = 6 d - 2 m1 with d = 0.1 and, by symmetry, m1 = 0 */
+            NEAR(run.result.solutions[0].rate[3], 0.6, TIGHT);
+            NEAR(run.result.solutions[0].contacts[0].fn + run.result.solutions[0].contacts[1].fn +
+                     run.result.solutions[0].contacts[2].fn + run.result.solutions[0].contacts[3].fn,
+                 0.6, TIGHT);
+        }
+        scene_run_free(&run);
+    }
+}
+
+/* Neither of the contacts that slide draws its bodies together by itself, and together they do. */
+static void test_paradox_over_several_contacts(void **unused)
+{
+    (void)unused;
+    scene_run run;
+    run_well(
+        &run,
+        "perp: 1\nplanar: true\ngravity: [-2.0423401924017357, -9.81]\nbodies:\n"
+        "  floor: {fixed: true, shapes: [{halfplane: {normal: [0, 1], offset: 0}}]}\n"
+        "  block: {mass: 0.2241573949188938, pose: {position: [-0.007152612801378411, 0.1771216679261502]},\n"
+        "    shapes: [{box: [0.4078741886711319, 0.3542433358523004]}], velocity: {linear: [0.35170006558793, 0]}}\n"
+        "  disc: {mass: 0.668805823337926, pose: {position: [-0.0300631659391162, 0.5319195687895346]},\n"
+        "    shapes: [{disc: 0.17767623293723428}], velocity: {linear: [1.62018797854267, 0], angular: 3.80105231}}\n"
+        "contacts: {friction: 0.8}\nrun: {model: instant}\n",
+        SET("run.h=0.01"));
+    assert_int_equal(run.result.solution_count, 0);
+    assert_non_null(strstr(run.result.why_none, "several contacts: friction at the 3 that slide"));
+    scene_run_free(&run);
+}
+
 /* What touches and parts, or is about to hit, is not active: forces of an instant do not answer it. */
 static void test_active(void **unused)
 {
@@ -680,6 +729,8 @@ int main(void)
         cmocka_unit_test(test_pendulum),
         cmocka_unit_test(test_loop_agrees_with_a_step),
         cmocka_unit_test(test_space),
+        cmocka_unit_test(test_commands_without_answer),
+        cmocka_unit_test(test_paradox_over_several_contacts),
         cmocka_unit_test(test_active),
         cmocka_unit_test(test_out_of_memory),
     };
