@@ -188,10 +188,12 @@ static void print_events(const perp_model *model, const perp_run_result *result)
     print_rest(lines);
 }
 
-/* The velocities of bodies that can move. */
-static void print_rates(const perp_model *model, const perp_state *state, const double *rate)
+/* The rates of bodies that can move. Where they are accelerations, those of bodies that joints move are left to the
+ * joints': what a joint's rate adds to its body's acceleration is not linear in it. */
+static void print_body_rates(const perp_model *model, const perp_state *state, const double *rate, const char *kind)
 {
     perp_kinematics *kinematics;
+    const bool velocity = strcmp(kind, "velocity") == 0;
     int count = 0;
     if (perp_kinematics_create(model, NULL, &kinematics, NULL) != PERP_STATUS_OK) {
         return;
@@ -200,14 +202,14 @@ static void print_rates(const perp_model *model, const perp_state *state, const 
     perp_kinematics_velocity(model, rate, kinematics);
     for (int i = 0; i < model->body_count; i++) {
         const perp_twist *w = &kinematics->twist[i];
-        if (model->links[i].tree < 0 || ++count > LINES) {
+        if (model->links[i].tree < 0 || (!velocity && model->links[i].joint >= 0) || ++count > LINES) {
             continue;
         }
         if (model->planar) {
-            printf("  %-16s velocity [%.9g, %.9g]  turning %.9g\n", model->scene->bodies[i].name, w->linear.x,
+            printf("  %-16s %s [%.9g, %.9g]  turning %.9g\n", model->scene->bodies[i].name, kind, w->linear.x,
                    w->linear.y, w->angular.z);
         } else {
-            printf("  %-16s velocity [%.9g, %.9g, %.9g]  turning [%.9g, %.9g, %.9g]\n", model->scene->bodies[i].name,
+            printf("  %-16s %s [%.9g, %.9g, %.9g]  turning [%.9g, %.9g, %.9g]\n", model->scene->bodies[i].name, kind,
                    w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z);
         }
     }
@@ -215,17 +217,65 @@ static void print_rates(const perp_model *model, const perp_state *state, const 
     perp_kinematics_free(kinematics);
 }
 
+static void print_joint_rates(const perp_model *model, const double *rate, const char *kind)
+{
+    const perp_scene *scene = model->scene;
+    int count = 0;
+    for (int i = 0; i < scene->joint_count; i++) {
+        const perp_link *link = &model->links[model->joint_body[i]];
+        if (link->v_count == 0 || ++count > LINES) {
+            continue;
+        }
+        printf("  %-16s %s", scene->joints[i].name, kind);
+        for (int k = 0; k < link->v_count; k++) {
+            printf(" %.9g", rate[link->v_start + k]);
+        }
+        printf("\n");
+    }
+    print_rest(count);
+}
+
+/* Where the normal forces that go with a solution are not unique: how far others go. */
+static void print_ranges(const perp_model *model, const perp_instant_solution *s)
+{
+    const perp_body *bodies = model->scene->bodies;
+    int count = 0;
+    for (int i = 0; i < s->contact_count; i++) {
+        const perp_contact *c = &s->contacts[i].contact;
+        char feature[64];
+        if (!(s->fn_high[i] - s->fn_low[i] > 1e-6 * (1e-3 + s->fn_low[i])) || ++count > LINES) {
+            continue;
+        }
+        perp_contact_feature_text(c, feature, sizeof feature);
+        printf("  %s %s %s: fn may be any from %.9g N ", bodies[c->a].name, bodies[c->b].name, feature, s->fn_low[i]);
+        if (isfinite(s->fn_high[i])) {
+            printf("to %.9g N\n", s->fn_high[i]);
+        } else {
+            printf("on, without bound\n");
+        }
+    }
+    print_rest(count);
+}
+
 /* What a rung says of the initial state: every motion that its law allows. */
 static void print_solutions(const perp_model *model, const perp_state *state, const perp_run_result *result)
 {
-    if (result->solution_count == 0) {
+    const char *kind = result->rung->answers;
+    const bool velocity = strcmp(kind, "velocity") == 0;
+    if (result->solution_count == 0 && result->why_none[0]) {
+        printf("no solution: %s\n", result->why_none);
+    } else if (result->solution_count == 0) {
         printf("no motion meets the law: these commands and forces have no quasistatic answer at this instant\n");
     }
     for (int i = 0; i < result->solution_count && i < LINES; i++) {
         const perp_instant_solution *s = &result->solutions[i];
-        printf("solution %d of %d: velocities\n", i + 1, result->solution_count);
-        print_rates(model, state, s->rate);
+        printf("solution %d of %d: %s\n", i + 1, result->solution_count, velocity ? "velocities" : "accelerations");
+        print_body_rates(model, state, s->rate, kind);
+        if (!velocity) {
+            print_joint_rates(model, s->rate, kind);
+        }
         cli_print_forces(model, s->contacts, s->contact_count);
+        print_ranges(model, s);
     }
     print_rest(result->solution_count);
 }
@@ -663,6 +713,7 @@ const cli_command cli_run = {
                "  perp run examples/gripper-2d/scene.yaml               forces, modes and events of a grasp\n"
                "  perp run examples/gripper-2d/scene.yaml --why         what would make the fingers hold\n"
                "  perp run scene.yaml --model qs-ncp --json             another rung: exact friction, one JSON object\n"
+               "  perp run examples/painleve-rod/scene.yaml             accelerations at one state: two answers\n"
                "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
                "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"
                "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n"

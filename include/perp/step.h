@@ -142,6 +142,7 @@ typedef struct perp_rung {
     /* All answers at the initial state, into result->solutions by perp_run_result_add_solution; NULL: none. */
     perp_status (*answer)(perp_step_context *context, const perp_state *state, struct perp_run_result *result,
                           perp_error *error);
+    const char *answers; /* what the rates of solutions are: "velocity" or "acceleration" */
     /* What the workspace remembers of the last step that a further one depends on, as numbers: `save` writes at most
      * `capacity` of them and returns how many there are; `restore` takes them back into a workspace just opened. Both
      * NULL: nothing is remembered. */
@@ -175,7 +176,7 @@ typedef struct perp_contact_note {
 /* One answer of a rung that speaks of an instant: rates, and the forces that go with them. Where forces are not unique
  * those of least norm are listed, and fn_low <= fn <= fn_high (infinite: unbounded) says how far others go. */
 typedef struct perp_instant_solution {
-    double *rate; /* nv: velocities */
+    double *rate; /* nv: what the rung `answers` */
     int contact_count;
     perp_contact_record *contacts; /* those of the initial state's contact set */
     double *fn_low, *fn_high;      /* contact_count, N */
@@ -198,6 +199,7 @@ typedef struct perp_run_result {
     perp_contact_event *events; /* in the order of time, then of contacts */
     int solution_count;         /* of rungs that have `answer`; 0: there is no answer, which is one */
     perp_instant_solution *solutions;
+    char why_none[512]; /* where there is no answer: why, in words; empty where nothing is known */
     perp_allocator allocator;
 } perp_run_result;
 

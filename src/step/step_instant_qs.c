@@ -221,4 +221,5 @@ const perp_rung perp_rung_instant_qs = {
     .open = open_rung,
     .close = perp_qs_close,
     .answer = answer,
+    .answers = "velocity",
 };

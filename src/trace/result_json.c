@@ -100,7 +100,8 @@ static json_t *contact_object(const perp_model *model, const perp_contact_record
     return perp_json_finished(&m);
 }
 
-static json_t *solution_object(const perp_model *model, const perp_state *state, const perp_instant_solution *solution)
+static json_t *solution_object(const perp_model *model, const perp_state *state, const char *answers,
+                               const perp_instant_solution *solution)
 {
     const perp_state moving = {.q = state->q, .v = solution->rate, .t = state->t};
     json_maker m = perp_json_object(), rates = perp_json_object();
@@ -117,7 +118,7 @@ static json_t *solution_object(const perp_model *model, const perp_state *state,
         perp_json_put(&contact, "fn_range", range);
         list = perp_json_appended(list, perp_json_finished(&contact));
     }
-    perp_json_put(&m, "velocity", perp_json_finished(&rates));
+    perp_json_put(&m, answers, perp_json_finished(&rates));
     perp_json_put(&m, "contacts", list);
     return perp_json_finished(&m);
 }
@@ -126,7 +127,7 @@ static json_t *solutions(const perp_model *model, const perp_state *state, const
 {
     json_t *array = json_array();
     for (int i = 0; array && i < result->solution_count; i++) {
-        array = perp_json_appended(array, solution_object(model, state, &result->solutions[i]));
+        array = perp_json_appended(array, solution_object(model, state, result->rung->answers, &result->solutions[i]));
     }
     return array;
 }
@@ -213,6 +214,9 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         perp_json_put(&m, "events", events(model, result));
         if (result->rung->answer) {
             perp_json_put(&m, "solutions", solutions(model, state, result));
+            if (result->why_none[0]) {
+                perp_json_put(&m, "why", json_string(result->why_none));
+            }
         }
         perp_json_put(&m, "residual", residuals(&result->residuals));
         perp_json_put(&m, "fallbacks", fallbacks(result));
