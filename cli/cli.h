@@ -123,14 +123,22 @@ int cli_run_page(const cli_memory_log *log, const char *log_path, const char *pa
 typedef struct cli_why {
     const perp_model *model;
     perp_explainer *explainer;
+    bool at_events;            /* changes of mode are explained too */
     double work;               /* for the last step */
     int step, count, capacity; /* the step that `notes` speak of */
     perp_contact_note *notes;  /* by contact of that step */
     char *texts;
 } cli_why;
 
-/* `asked`: by --why, and more work is spent on it. Closing is due whatever it returned. */
-perp_status cli_why_open(cli_why *why, const perp_model *model, bool asked, perp_error *error);
+/* What the words are for, and so how much work is spent on them. */
+typedef enum cli_why_use {
+    CLI_WHY_RESULT, /* the JSON result's: of the last step, little */
+    CLI_WHY_KEPT,   /* in a log or a replay: also of changes of mode */
+    CLI_WHY_ASKED   /* by --why */
+} cli_why_use;
+
+/* Closing is due whatever it returned. */
+perp_status cli_why_open(cli_why *why, const perp_model *model, cli_why_use use, perp_error *error);
 void cli_why_close(cli_why *why);
 /* Before the first further step of a run that goes on, and after every step; `last` is the last step of the run. False:
  * out of memory. */
@@ -138,9 +146,9 @@ bool cli_why_resume(cli_why *why, const perp_run_start *start, const perp_state 
 bool cli_why_observe(cli_why *why, int step, int last, const perp_state *state, const perp_step_info *info);
 /* After the run: its result gets the notes of its last step, which `why` keeps. False: out of memory. */
 bool cli_why_finish(cli_why *why, perp_run_result *result, int last);
-/* The perp_log_why of a log, whose context is the cli_why. */
-const perp_contact_note *cli_why_note(void *why, int step, const perp_state *state, const perp_step_info *info,
-                                      int contact);
+/* What is said of `step`, which was observed by both, into the log (NULL allowed). False: the log could not be written.
+ */
+bool cli_why_log(const cli_why *why, int step, perp_log *log);
 /* The sentences of a result's notes. */
 void cli_print_why(const perp_model *model, const perp_run_result *result);
 

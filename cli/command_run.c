@@ -357,20 +357,25 @@ static void look_for_highlights(watcher *w, int step, double t, const perp_step_
     }
 }
 
+/* The step is logged before it is shown, and before it is explained, which may take seconds. */
 static bool watch(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     watcher *w = context;
-    cli_progress_update(&w->progress, step, w->total, state->t);
     look_for_highlights(w, step, state->t, info);
-    if (!cli_why_observe(w->why, step, w->total, state, info)) {
-        w->why_failed = true;
-        return false;
-    }
     if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
         w->csv_failed = true;
         return false;
     }
     if (w->log && !perp_log_observe(w->log, step, state, info)) {
+        w->log_failed = true;
+        return false;
+    }
+    cli_progress_update(&w->progress, step, w->total, state->t);
+    if (!cli_why_observe(w->why, step, w->total, state, info)) {
+        w->why_failed = true;
+        return false;
+    }
+    if (!cli_why_log(w->why, step, w->log)) {
         w->log_failed = true;
         return false;
     }
@@ -417,19 +422,18 @@ static bool stopped_on_the_way(perp_status status, const perp_run_result *result
            status != PERP_STATUS_OUT_OF_MEMORY && result->rung != NULL;
 }
 
-/* The log that the options ask for, or the one that the run goes on with, if a step is left to be taken. */
+/* The log that the options ask for, or the one that the run goes on with, if a step is left to be taken or only the end
+ * is missing. */
 static perp_status open_log(const request *r, const perp_model *model, int taken, perp_log **log, perp_error *error)
 {
     perp_log_about about = {.model = model};
     perp_log_options options = perp_log_options_default();
     const char *path = cli_value(r->arguments, "--log");
-    options.why = cli_why_note;
-    options.why_context = r->why;
     *log = NULL;
     if (r->reader) {
         const perp_rung *rung = perp_rung_find(model->scene->run.model);
         const int steps = rung && rung->step ? perp_run_steps(&model->scene->run) : 0;
-        return taken < steps
+        return taken < steps || !perp_log_reader_extent(r->reader).complete
                    ? perp_log_continue(cli_value(r->arguments, "--resume"), r->reader, &about, &options, log, error)
                    : PERP_STATUS_OK;
     }
@@ -462,16 +466,24 @@ static perp_status close_log(watcher *w, perp_status status, const perp_run_resu
 static perp_status open_why(const request *r, const perp_model *model, const perp_run_start *start,
                             const perp_state *state, perp_error *error)
 {
-    static const char *const shows[] = {"--why", "--json", "--log", "--html", "--resume"};
+    static const struct {
+        const char *option;
+        cli_why_use use;
+    } shows[] = {{"--why", CLI_WHY_ASKED},
+                 {"--log", CLI_WHY_KEPT},
+                 {"--html", CLI_WHY_KEPT},
+                 {"--resume", CLI_WHY_KEPT},
+                 {"--json", CLI_WHY_RESULT}};
+    enum { SHOWS = sizeof shows / sizeof *shows };
     const perp_rung *rung = perp_rung_find(model->scene->run.model);
-    bool wanted = false;
-    for (size_t i = 0; i < sizeof shows / sizeof *shows; i++) {
-        wanted = wanted || cli_value(r->arguments, shows[i]) != NULL;
+    int first = 0;
+    while (first < SHOWS && !cli_value(r->arguments, shows[first].option)) {
+        first++;
     }
-    if (!wanted || !rung || !rung->step || perp_run_check(&model->scene->run, error) != PERP_STATUS_OK) {
+    if (first == SHOWS || !rung || !rung->step || perp_run_check(&model->scene->run, error) != PERP_STATUS_OK) {
         return PERP_STATUS_OK; /* what is wrong with the settings is the run's to say */
     }
-    const perp_status status = cli_why_open(r->why, model, cli_value(r->arguments, "--why") != NULL, error);
+    const perp_status status = cli_why_open(r->why, model, shows[first].use, error);
     if (status == PERP_STATUS_OK && r->reader && !cli_why_resume(r->why, start, state)) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for explanations");
     }

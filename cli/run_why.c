@@ -7,17 +7,19 @@
 #include <string.h>
 
 /* Units of perp_explainer_allow, for the changes of mode together and for the last step: mostly well below a second,
- * and a few where it was asked for. */
-static const double WORK_AT_EVENTS = 1e3, WORK_AT_END = 4e3, ASKED = 50.0;
+ * and a few where it was asked for. A result that nobody asked to be explained must not wait for it. */
+static const double WORK_AT_EVENTS = 1e3, WORK_AT_END = 4e3, ASKED = 50.0, UNASKED = 0.125;
 
 enum { TEXT = 512, LINES = 20 };
 
-perp_status cli_why_open(cli_why *why, const perp_model *model, bool asked, perp_error *error)
+perp_status cli_why_open(cli_why *why, const perp_model *model, cli_why_use use, perp_error *error)
 {
     perp_explain_options options = perp_explain_options_default();
+    const double share = use == CLI_WHY_ASKED ? ASKED : use == CLI_WHY_KEPT ? 1.0 : UNASKED;
     why->model = model;
-    options.work = asked ? ASKED * WORK_AT_EVENTS : WORK_AT_EVENTS;
-    why->work = asked ? ASKED * WORK_AT_END : WORK_AT_END;
+    why->at_events = use != CLI_WHY_RESULT;
+    options.work = share * WORK_AT_EVENTS;
+    why->work = share * WORK_AT_END;
     why->step = -1;
     return perp_explainer_create(model, &model->scene->run, &options, &why->explainer, error);
 }
@@ -116,7 +118,7 @@ bool cli_why_observe(cli_why *why, int step, int last, const perp_state *state, 
     if (!perp_explainer_observe(why->explainer, step, state, info)) {
         return false;
     }
-    if (step == 0 || (step < last && info->event_count == 0)) {
+    if (step == 0 || (step < last && (info->event_count == 0 || !why->at_events))) {
         return true;
     }
     why->step = step;
@@ -142,13 +144,9 @@ bool cli_why_finish(cli_why *why, perp_run_result *result, int last)
     return true;
 }
 
-const perp_contact_note *cli_why_note(void *context, int step, const perp_state *state, const perp_step_info *info,
-                                      int contact)
+bool cli_why_log(const cli_why *why, int step, perp_log *log)
 {
-    const cli_why *why = context;
-    (void)state;
-    (void)info;
-    return step == why->step && contact < why->count ? &why->notes[contact] : NULL;
+    return !log || !why->explainer || why->step != step || perp_log_explain(log, why->notes, why->count);
 }
 
 void cli_print_why(const perp_model *model, const perp_run_result *result)

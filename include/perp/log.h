@@ -37,23 +37,16 @@ typedef struct perp_log_about {
     const char *const *changes; /* "PATH=VALUE", as applied to the scene when it was loaded */
 } perp_log_about;
 
-/* What explains contact i of a step, for a person, and the numbers behind it; its texts last until the next call. NULL:
- * there is nothing to say. */
-typedef const perp_contact_note *perp_log_why(void *context, int step, const perp_state *state,
-                                              const perp_step_info *info, int contact);
-
 typedef struct perp_log_options {
     const perp_allocator *allocator; /* NULL: malloc */
     size_t chunk_bytes;              /* a chunk is closed when its messages are that long */
     double chunk_seconds;            /* and when it has been open for so long; infinite: never, see `timing` */
-    bool timing;       /* solve_us is logged. Without it, and without chunk_seconds, equal runs give equal bytes. */
-    bool foxglove;     /* also /scene: foxglove.SceneUpdate, so that the log opens there as a picture */
-    perp_log_why *why; /* NULL: no explanations */
-    void *why_context;
+    bool timing;   /* solve_us is logged. Without it, and without chunk_seconds, equal runs give equal bytes. */
+    bool foxglove; /* also /scene: foxglove.SceneUpdate, so that the log opens there as a picture */
 } perp_log_options;
 
-/* malloc, 1 MB, 0.25 s (so that what is half a second old is in the file, on a busy machine too), timing, no picture,
- * no explanations. */
+/* malloc, 1 MB, 0.25 s (so that what is half a second old is in the file, on a busy machine too), timing, no
+ * picture. */
 PERP_API perp_log_options perp_log_options_default(void);
 
 /* Where the bytes go. `write` is as write(2): it takes some of the bytes and returns their number, or -1 with errno
@@ -76,6 +69,10 @@ PERP_API perp_status perp_log_create_sink(const perp_log_sink *sink, const perp_
 /* A perp_observer whose context is the perp_log. False, which stops the run, after the first failed write. In steady
  * state (no step is longer than one before it) takes no memory. */
 PERP_API bool perp_log_observe(void *log, int step, const perp_state *state, const perp_step_info *info);
+/* What is to be said of the contacts of the step that was observed last, at most once per step; `count` is their
+ * number. It is a message of its own, so that a step does not wait for its explanation: that may take seconds, in which
+ * the step gets into the file. Returns as perp_log_observe. */
+PERP_API bool perp_log_explain(perp_log *log, const perp_contact_note *notes, int count);
 /* The first failure so far; OK where there is none. */
 PERP_API perp_status perp_log_status(const perp_log *log, perp_error *error);
 /* Writes the last chunk, how the run ended and the index, and closes the file. `result` NULL: the run did not end (the
@@ -132,7 +129,7 @@ typedef struct perp_log_step {
     const double *q, *v;    /* head.nq, head.nv: by entry */
     const double *poses;    /* head.pose_size each, of every body: x y z qw qx qy qz, planar x y theta */
     perp_step_info info;    /* contacts and events included */
-    const char *const *why; /* by contact; NULL where nothing is said */
+    const char *const *why; /* by contact, NULL where nothing is said of it; NULL: of none */
 } perp_log_step;
 
 /* How the run ended; owned by the reader. */
@@ -166,7 +163,7 @@ PERP_API const perp_log_end *perp_log_reader_end(const perp_log_reader *reader);
 PERP_API perp_status perp_log_read(perp_log_reader *reader, int index, perp_log_step *step, perp_error *error);
 /* As perp_log_read, but only what a decimated view needs, several times faster: `info` with residuals, events and
  * contacts, and of a contact its bodies, shapes, parts and features, mode, phi, friction, fn and ft (equal to those of
- * perp_log_read, bit for bit). All else is 0, NULL where it is an array; `why` may be there. */
+ * perp_log_read, bit for bit). All else is 0, NULL where it is an array; but `why` is there. */
 PERP_API perp_status perp_log_skim(perp_log_reader *reader, int index, perp_log_step *step, perp_error *error);
 /* The index of a step, -1 where it cannot be read. */
 PERP_API int perp_log_find(const perp_log_reader *reader, int step);

@@ -105,19 +105,28 @@ static perp_status put_step(perp_log_reader *r, int index, byte_row *row, perp_e
     } parts[] = {{LOG_STATE, "{\"state\":"}, {LOG_CONTACTS, ",\"contacts\":"}, {LOG_INFO, ",\"info\":"}};
     int count;
     perp_log_step step;
-    const perp_status status = perp_log_read(r, index, &step, error);
+    const log_step_place *place = &perp_log_steps(r, &count)[index];
+    const log_why_place *why = perp_log_find_why(r, place->step);
+    perp_status status = perp_log_read(r, index, &step, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_log_load_unit(r, place->unit, error);
+    }
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    const log_step_place *place = &perp_log_steps(r, &count)[index];
     perp_bytes_text(row, index > 0 ? ",\n" : "\n");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const log_message *message = &place->messages[parts[i].channel];
         perp_bytes_text(row, parts[i].key);
         perp_bytes_put(row, r->plain.bytes + message->offset, message->size);
     }
+    status = why ? perp_log_load_unit(r, why->unit, error) : PERP_STATUS_OK;
+    if (why && status == PERP_STATUS_OK) {
+        perp_bytes_text(row, ",\"why\":");
+        perp_bytes_put(row, r->plain.bytes + why->message.offset, why->message.size);
+    }
     perp_bytes_text(row, "}");
-    return PERP_STATUS_OK;
+    return status;
 }
 
 static void put_end(byte_row *row, const perp_log_end *end)

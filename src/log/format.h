@@ -44,6 +44,7 @@ typedef enum log_channel {
     LOG_CONTACTS,
     LOG_INFO,
     LOG_SCENE,  /* only where pictures were asked for */
+    LOG_WHY,    /* of a step of which something is said; may stand in the unit behind the step's own */
     LOG_MEMORY, /* of the last step of a unit */
     LOG_CHANNELS
 } log_channel;
@@ -62,15 +63,9 @@ uint64_t perp_log_time(double t);
 void perp_log_put_state(byte_row *row, const perp_model *model, const perp_kinematics *kinematics, int step,
                         const perp_state *state);
 
-typedef struct log_contacts_of {
-    const perp_model *model;
-    int step;
-    const perp_state *state;
-    const perp_step_info *info;
-    perp_log_why *why; /* NULL: none */
-    void *why_context;
-} log_contacts_of;
-void perp_log_put_contacts(byte_row *row, const log_contacts_of *of);
+void perp_log_put_contacts(byte_row *row, const perp_model *model, int step, double t, const perp_step_info *info);
+/* The contacts that something is said of, each with its number in the step's list. */
+void perp_log_put_why(byte_row *row, int step, double t, const perp_contact_note *notes, int count);
 void perp_log_put_info(byte_row *row, const perp_model *model, int step, double t, const perp_step_info *info,
                        bool timing);
 void perp_log_put_memory(byte_row *row, int step, const double *numbers, size_t count);

@@ -71,7 +71,7 @@ static void put_provenance(perp_log *log, const perp_log_about *about)
     char text[PERP_REAL_TEXT], key[32], hash[17];
     map_row m = begin_metadata(row, "perp");
     perp_log_scene_hash(about, hash);
-    put_text(&m, "format", "1");
+    put_text(&m, "format", "2");
     put_text(&m, "version", perp_version());
     put_text(&m, "build", perp_build_flags());
     put_text(&m, "scene", about->model->scene->name);

@@ -139,35 +139,52 @@ static void put_contact(byte_row *row, const perp_model *model, const perp_conta
     put_rarities(row, c, planar);
 }
 
-static void put_note(byte_row *row, const perp_contact_note *note)
+static void put_note(byte_row *row, int contact, const perp_contact_note *note)
 {
-    if (note && note->why) {
-        key(row, ",\"why\":");
-        perp_bytes_quoted(row, note->why);
-    }
-    for (int i = 0; note && i < note->number_count; i++) {
+    key(row, "{\"contact\":");
+    perp_bytes_integer(row, contact);
+    key(row, ",\"why\":");
+    perp_bytes_quoted(row, note->why);
+    for (int i = 0; i < note->number_count; i++) {
         key(row, i == 0 ? ",\"flip\":{" : ",");
         perp_bytes_quoted(row, note->numbers[i].name);
         key(row, ":");
         perp_bytes_reals(row, note->numbers[i].values, note->numbers[i].count);
         key(row, i == note->number_count - 1 ? "}" : "");
     }
+    key(row, "}");
 }
 
-void perp_log_put_contacts(byte_row *row, const log_contacts_of *of)
+static void begin_contacts(byte_row *row, int step, double t)
 {
     key(row, "{\"step\":");
-    perp_bytes_integer(row, of->step);
+    perp_bytes_integer(row, step);
     key(row, ",\"t\":");
-    perp_bytes_real(row, of->state->t);
+    perp_bytes_real(row, t);
     key(row, ",\"contacts\":[");
-    for (int i = 0; i < of->info->contact_count; i++) {
+}
+
+void perp_log_put_contacts(byte_row *row, const perp_model *model, int step, double t, const perp_step_info *info)
+{
+    begin_contacts(row, step, t);
+    for (int i = 0; i < info->contact_count; i++) {
         key(row, i > 0 ? "," : "");
-        put_contact(row, of->model, &of->info->contacts[i]);
-        if (of->why) {
-            put_note(row, of->why(of->why_context, of->step, of->state, of->info, i));
-        }
+        put_contact(row, model, &info->contacts[i]);
         key(row, "}");
+    }
+    key(row, "]}");
+}
+
+void perp_log_put_why(byte_row *row, int step, double t, const perp_contact_note *notes, int count)
+{
+    const char *separator = "";
+    begin_contacts(row, step, t);
+    for (int i = 0; i < count; i++) {
+        if (notes[i].why) {
+            key(row, separator);
+            put_note(row, i, &notes[i]);
+            separator = ",";
+        }
     }
     key(row, "]}");
 }

@@ -243,15 +243,11 @@ static void parse_contacts(parser *p, const log_message *message, perp_log_step 
     expect(p, !p->good || whole_at(p, object, "step", 0) == step->step, "step");
     const size_t count = working(p) ? json_array_size(list) : 0;
     perp_contact_record *records = TAKE(p, perp_contact_record, count);
-    const char **why = TAKE(p, const char *, count);
     for (size_t i = 0; i < count && working(p); i++) {
-        const json_t *contact = json_array_get(list, i), *reason = json_object_get(contact, "why");
-        parse_contact(p, contact, &records[i]);
-        why[i] = json_is_string(reason) ? copy_text(p, json_string_value(reason)) : NULL;
+        parse_contact(p, json_array_get(list, i), &records[i]);
     }
     step->info.contact_count = (int)count;
     step->info.contacts = records;
-    step->why = why;
     json_decref(object);
 }
 
@@ -308,11 +304,50 @@ static void parse_info(parser *p, const log_message *message, perp_log_step *ste
     json_decref(object);
 }
 
+static void parse_words(parser *p, const log_message *message, perp_log_step *step)
+{
+    const int contacts = step->info.contact_count;
+    json_t *object = load(p, message, "why");
+    const json_t *list = json_object_get(object, "contacts");
+    expect(p, json_is_array(list), "contacts");
+    expect(p, !p->good || whole_at(p, object, "step", 0) == step->step, "step");
+    const char **why = TAKE(p, const char *, contacts);
+    for (size_t i = 0; i < json_array_size(list) && working(p); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const int contact = whole_at(p, entry, "contact", 0);
+        const char *text = text_at(p, entry, "why");
+        expect(p, contact < contacts && json_is_object(entry), "contact");
+        if (working(p)) {
+            why[contact] = copy_text(p, text);
+        }
+    }
+    step->why = why;
+    json_decref(object);
+}
+
+/* What became of a step; one that cannot be read is empty. */
+static perp_status step_verdict(const parser *p, perp_log_step *step, perp_error *error)
+{
+    char where[40];
+    snprintf(where, sizeof where, "step %d", step->step);
+    const perp_status status = verdict(p, where, error);
+    if (status != PERP_STATUS_OK) {
+        memset(step, 0, sizeof *step);
+    }
+    return status;
+}
+
+perp_status perp_log_parse_why(perp_log_reader *r, const log_why_place *place, perp_log_step *step, perp_error *error)
+{
+    parser p = {.r = r, .arena = &r->step_arena, .good = true, .memory = true};
+    parse_words(&p, &place->message, step);
+    return step_verdict(&p, step, error);
+}
+
 static perp_status parse_step(perp_log_reader *r, const log_step_place *place, bool skim, perp_log_step *step,
                               perp_error *error)
 {
     parser p = {.r = r, .arena = &r->step_arena, .good = true, .memory = true};
-    char where[40];
     perp_arena_clear(&r->step_arena);
     memset(step, 0, sizeof *step);
     step->step = place->step;
@@ -325,12 +360,7 @@ static perp_status parse_step(perp_log_reader *r, const log_step_place *place, b
     if (working(&p)) {
         parse_info(&p, &place->messages[LOG_INFO], step);
     }
-    snprintf(where, sizeof where, "step %d", place->step);
-    const perp_status status = verdict(&p, where, error);
-    if (status != PERP_STATUS_OK) {
-        memset(step, 0, sizeof *step);
-    }
-    return status;
+    return step_verdict(&p, step, error);
 }
 
 perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_step *step, perp_error *error)
@@ -467,7 +497,7 @@ perp_status perp_log_parse_head(perp_log_reader *r, byte_view map, perp_error *e
     parser p = {.r = r, .arena = &r->arena, .good = true, .memory = true};
     perp_log_head *head = &r->head;
     char *end;
-    expect(&p, strcmp(find_value(&p, map, "format"), "1") == 0, "format");
+    expect(&p, strcmp(find_value(&p, map, "format"), "2") == 0, "format");
     const char *version = find_value(&p, map, "version");
     head->build = find_value(&p, map, "build");
     head->scene = find_value(&p, map, "scene");

@@ -23,8 +23,9 @@ static perp_status make(const perp_allocator *allocator, perp_log_reader **reade
     perp_arena_init(&r->arena, &r->allocator);
     perp_arena_init(&r->step_arena, &r->allocator);
     perp_arena_init(&r->start_arena, &r->allocator);
-    byte_row *const rows[] = {&r->places, &r->topics,        &r->units,         &r->steps,         &r->packed,
-                              &r->plain,  &r->skim.texts[0], &r->skim.texts[1], &r->skim.known[0], &r->skim.known[1]};
+    byte_row *const rows[] = {&r->places,        &r->topics,        &r->units,        &r->steps,
+                              &r->packed,        &r->plain,         &r->whys,         &r->skim.texts[0],
+                              &r->skim.texts[1], &r->skim.known[0], &r->skim.known[1]};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         rows[i]->allocator = &r->allocator;
     }
@@ -43,8 +44,9 @@ void perp_log_reader_free(perp_log_reader *r)
         return;
     }
     const perp_allocator source = r->allocator;
-    byte_row *const rows[] = {&r->places, &r->topics,        &r->units,         &r->steps,         &r->packed,
-                              &r->plain,  &r->skim.texts[0], &r->skim.texts[1], &r->skim.known[0], &r->skim.known[1]};
+    byte_row *const rows[] = {&r->places,        &r->topics,        &r->units,        &r->steps,
+                              &r->packed,        &r->plain,         &r->whys,         &r->skim.texts[0],
+                              &r->skim.texts[1], &r->skim.known[0], &r->skim.known[1]};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         perp_bytes_free(rows[i]);
     }
@@ -127,32 +129,50 @@ const perp_log_end *perp_log_reader_end(const perp_log_reader *reader)
     return &reader->end;
 }
 
-perp_status perp_log_read(perp_log_reader *r, int index, perp_log_step *step, perp_error *error)
+const log_why_place *perp_log_find_why(const perp_log_reader *r, int step)
+{
+    const log_why_place *whys = (const log_why_place *)(const void *)r->whys.bytes;
+    size_t low = 0, high = r->whys.size / sizeof *whys;
+    const size_t count = high;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (whys[middle].step < step) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < count && whys[low].step == step ? &whys[low] : NULL;
+}
+
+/* The words come last: where they stand in the unit behind, that is the one of the next step. */
+static perp_status read_step(perp_log_reader *r, int index, bool skim, perp_log_step *step, perp_error *error)
 {
     int count;
     const log_step_place *place = &perp_log_steps(r, &count)[index];
+    const log_why_place *why = perp_log_find_why(r, place->step);
     memset(step, 0, sizeof *step);
     perp_plain_locale_enter(&r->locale);
     perp_status status = perp_log_load_unit(r, place->unit, error);
     if (status == PERP_STATUS_OK) {
-        status = perp_log_parse_step(r, place, step, error);
+        status = (skim ? perp_log_parse_skimmed : perp_log_parse_step)(r, place, step, error);
+    }
+    if (status == PERP_STATUS_OK && why) {
+        status = perp_log_load_unit(r, why->unit, error);
+        status = status == PERP_STATUS_OK ? perp_log_parse_why(r, why, step, error) : status;
     }
     perp_plain_locale_leave(&r->locale);
     return status;
 }
 
+perp_status perp_log_read(perp_log_reader *r, int index, perp_log_step *step, perp_error *error)
+{
+    return read_step(r, index, false, step, error);
+}
+
 perp_status perp_log_skim(perp_log_reader *r, int index, perp_log_step *step, perp_error *error)
 {
-    int count;
-    const log_step_place *place = &perp_log_steps(r, &count)[index];
-    memset(step, 0, sizeof *step);
-    perp_plain_locale_enter(&r->locale);
-    perp_status status = perp_log_load_unit(r, place->unit, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_log_parse_skimmed(r, place, step, error);
-    }
-    perp_plain_locale_leave(&r->locale);
-    return status;
+    return read_step(r, index, true, step, error);
 }
 
 int perp_log_find(const perp_log_reader *r, int step)

@@ -25,6 +25,12 @@ typedef struct log_step_place {
     log_message messages[LOG_CHANNELS]; /* of LOG_STATE, LOG_CONTACTS, LOG_INFO */
 } log_step_place;
 
+/* What is said of a step, in its unit or in the one behind. */
+typedef struct log_why_place {
+    int step, unit;
+    log_message message;
+} log_why_place;
+
 typedef struct log_unit_place {
     log_unit unit;
     uint64_t data; /* where the chunk's records begin in the file */
@@ -65,6 +71,7 @@ struct perp_log_reader {
     bool ended, gap; /* DataEnd was met; something in the data is missing */
     byte_row units;  /* log_unit_place */
     byte_row steps;  /* log_step_place */
+    byte_row whys;   /* log_why_place, of steps that are there, ascending */
     ZSTD_DCtx *decompressor;
 
     byte_row packed;       /* of a chunk that is being read */
@@ -91,6 +98,9 @@ static inline log_step_place *perp_log_steps(const perp_log_reader *r, int *coun
     return (log_step_place *)(void *)r->steps.bytes;
 }
 
+/* What is said of a step; NULL: nothing. */
+const log_why_place *perp_log_find_why(const perp_log_reader *r, int step);
+
 /* ---- scan.c ---- */
 
 /* All records of the file. BAD_INPUT: not a log; IO; OUT_OF_MEMORY. */
@@ -115,6 +125,8 @@ bool perp_log_parse_identity(perp_log_reader *r, const char *text, size_t size, 
 perp_status perp_log_parse_resume(perp_log_reader *r, byte_view map, perp_error *error);
 perp_status perp_log_parse_head(perp_log_reader *r, byte_view map, perp_error *error);
 perp_status perp_log_parse_end(perp_log_reader *r, byte_view map, perp_error *error);
+/* Adds what is said of a step that was parsed; the unit of the message is loaded. */
+perp_status perp_log_parse_why(perp_log_reader *r, const log_why_place *place, perp_log_step *step, perp_error *error);
 /* The three messages of a step, whose unit is loaded. */
 perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_step *step,
                                 perp_error *error);

@@ -146,6 +146,23 @@ perp_status perp_log_load_unit(perp_log_reader *r, int unit, perp_error *error)
     return status;
 }
 
+/* What is said of a step comes behind it, once. Of a step that is not there, in a chunk that is damaged, it is left
+ * out.
+ */
+static bool note_why(perp_log_reader *r, const log_why_place *place)
+{
+    int count;
+    const log_step_place *steps = perp_log_steps(r, &count);
+    if (count == 0 || steps[count - 1].step != place->step) {
+        return true;
+    }
+    if (perp_log_find_why(r, place->step)) {
+        return false;
+    }
+    perp_bytes_put(&r->whys, place, sizeof *place);
+    return true;
+}
+
 /* One message: to the step that it is of. False where the chunk is not in order. */
 static bool note_message(perp_log_reader *r, log_unit_place *place, int unit, byte_view view, log_step_place *open)
 {
@@ -165,6 +182,9 @@ static bool note_message(perp_log_reader *r, log_unit_place *place, int unit, by
         place->memory = message;
         place->memory_step = (int)step;
         return true;
+    }
+    if (channel == LOG_WHY) {
+        return note_why(r, &(log_why_place){.step = (int)step, .unit = unit, .message = message});
     }
     if (channel == LOG_SCENE) {
         return true;
@@ -190,7 +210,7 @@ static bool note_message(perp_log_reader *r, log_unit_place *place, int unit, by
 /* The messages of the chunk that is in r->plain. False where they are not in order; then none of them count. */
 static bool note_messages(perp_log_reader *r, log_unit_place *place, int unit)
 {
-    const size_t before = r->steps.size;
+    const size_t before = r->steps.size, whys_before = r->whys.size;
     const bool gap = r->gap;
     byte_view view = {.bytes = r->plain.bytes, .left = r->plain.size, .good = true};
     log_step_place open = {.step = -1};
@@ -204,6 +224,7 @@ static bool note_messages(perp_log_reader *r, log_unit_place *place, int unit)
         }
         if (!content || (*opcode == MCAP_MESSAGE && !note_message(r, place, unit, inside, &open))) {
             r->steps.size = before;
+            r->whys.size = whys_before;
             r->gap = gap;
             return false;
         }
@@ -237,7 +258,7 @@ static perp_status note_chunk(perp_log_reader *r, uint64_t at, perp_error *error
     }
     if (status != PERP_STATUS_OK || !note_messages(r, &place, unit)) {
         note_damage(r, at);
-        return r->steps.failed ? out_of_memory(error) : PERP_STATUS_OK;
+        return r->steps.failed || r->whys.failed ? out_of_memory(error) : PERP_STATUS_OK;
     }
     perp_log_steps(r, &place.step_end);
     place.end = at + place.unit.chunk_length;
@@ -400,7 +421,7 @@ static perp_status note_record(perp_log_reader *r, unsigned opcode, uint64_t at,
         status = note_metadata(r, at, error);
         break;
     }
-    const bool failed = r->topics.failed || r->units.failed || r->steps.failed || r->places.failed;
+    const bool failed = r->topics.failed || r->units.failed || r->steps.failed || r->whys.failed || r->places.failed;
     return status == PERP_STATUS_OK && failed ? out_of_memory(error) : status;
 }
 

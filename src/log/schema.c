@@ -30,14 +30,16 @@ void perp_mcap_end(byte_row *row, size_t begin)
 static const char state_schema[] =
     OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"q\":" BY_NAME ",\"v\":" BY_NAME ",\"poses\":" BY_NAME "}}";
 
-static const char contacts_schema[] =
-    OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"contacts\":" LIST OBJECT "\"a\":" WORD ",\"b\":" WORD
-           ",\"feature\":" WORD ",\"id\":" LIST WHOLE "},\"mode\":" WORD ",\"phi\":" NUMBER ",\"point\":" NUMBERS
-           ",\"point_a\":" NUMBERS ",\"point_b\":" NUMBERS ",\"normal\":" NUMBERS ",\"tangents\":" LIST NUMBERS
-           "},\"ft\":" NUMBERS ",\"force_on_b\":" NUMBERS ",\"slip\":" NUMBERS ",\"mu\":" NUMBER ",\"fn\":" NUMBER
-           ",\"margin\":" NUMBER ",\"layer_predicted\":" NUMBER ",\"layer_observed\":" NUMBER
-           ",\"directions\":" LIST NUMBERS "},\"restitution\":" NUMBER ",\"pair\":" WHOLE
-           ",\"tie\":{\"type\":\"boolean\"},\"why\":" WORD ",\"flip\":" BY_NAME "}}}}}";
+static const char contacts_schema[] = OBJECT
+    "\"step\":" WHOLE ",\"t\":" NUMBER ",\"contacts\":" LIST OBJECT "\"a\":" WORD ",\"b\":" WORD ",\"feature\":" WORD
+    ",\"id\":" LIST WHOLE "},\"mode\":" WORD ",\"phi\":" NUMBER ",\"point\":" NUMBERS ",\"point_a\":" NUMBERS
+    ",\"point_b\":" NUMBERS ",\"normal\":" NUMBERS ",\"tangents\":" LIST NUMBERS "},\"ft\":" NUMBERS
+    ",\"force_on_b\":" NUMBERS ",\"slip\":" NUMBERS ",\"mu\":" NUMBER ",\"fn\":" NUMBER ",\"margin\":" NUMBER
+    ",\"layer_predicted\":" NUMBER ",\"layer_observed\":" NUMBER ",\"directions\":" LIST NUMBERS
+    "},\"restitution\":" NUMBER ",\"pair\":" WHOLE ",\"tie\":{\"type\":\"boolean\"}}}}}}";
+
+static const char why_schema[] = OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"contacts\":" LIST OBJECT
+                                        "\"contact\":" WHOLE ",\"why\":" WORD ",\"flip\":" BY_NAME "}}}}}";
 
 static const char info_schema[] = OBJECT
     "\"step\":" WHOLE ",\"t\":" NUMBER ",\"iterations\":" WHOLE ",\"solve_us\":" NUMBER
@@ -77,6 +79,7 @@ static const struct {
                             [LOG_CONTACTS] = {"/contacts", "perp.Contacts", contacts_schema},
                             [LOG_INFO] = {"/info", "perp.Info", info_schema},
                             [LOG_SCENE] = {"/scene", "foxglove.SceneUpdate", scene_schema},
+                            [LOG_WHY] = {"/why", "perp.Why", why_schema},
                             [LOG_MEMORY] = {"/memory", "perp.Memory", memory_schema}};
 
 const char *perp_log_topic(log_channel channel)

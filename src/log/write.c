@@ -1,6 +1,7 @@
 /* The writer of run logs: messages are collected in a chunk, which is compressed and written by one call. */
 #include "log/write.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -157,7 +158,7 @@ static bool any_failed(const perp_log *log)
 
 void perp_log_close_chunk(perp_log *log)
 {
-    if (!log->step_open || log->status != PERP_STATUS_OK) {
+    if (!log->chunk_open || log->status != PERP_STATUS_OK) {
         return;
     }
     const size_t begin = begin_message(log, LOG_MEMORY, log->last_step, log->last.t);
@@ -178,7 +179,7 @@ void perp_log_close_chunk(perp_log *log)
     for (int i = LOG_STATE; i < LOG_CHANNELS; i++) {
         perp_bytes_clear(&log->index[i]);
     }
-    log->step_open = false;
+    log->chunk_open = false;
 }
 
 /* ---- steps ---------------------------------------------------------------------------------------------------------
@@ -212,14 +213,8 @@ static void put_step(perp_log *log, int step, const perp_state *state, const per
     size_t begin = begin_message(log, LOG_STATE, step, state->t);
     perp_log_put_state(records, log->model, log->kinematics, step, state);
     end_message(log, begin);
-    const log_contacts_of contacts = {.model = log->model,
-                                      .step = step,
-                                      .state = state,
-                                      .info = info,
-                                      .why = log->options.why,
-                                      .why_context = log->options.why_context};
     begin = begin_message(log, LOG_CONTACTS, step, state->t);
-    perp_log_put_contacts(records, &contacts);
+    perp_log_put_contacts(records, log->model, step, state->t, info);
     end_message(log, begin);
     begin = begin_message(log, LOG_INFO, step, state->t);
     perp_log_put_info(records, log->model, step, state->t, info, log->options.timing);
@@ -228,6 +223,22 @@ static void put_step(perp_log *log, int step, const perp_state *state, const per
         begin = begin_message(log, LOG_SCENE, step, state->t);
         perp_log_put_scene(records, log->model, log->kinematics, state->t, info);
         end_message(log, begin);
+    }
+}
+
+/* The chunk has another message, or several: its age counts from the first, and it is closed where that is due. */
+static void messages_came(perp_log *log)
+{
+    if (!log->chunk_open) {
+        log->opened = now();
+        log->chunk_open = true;
+        pthread_cond_signal(&log->wake);
+    }
+    if (any_failed(log)) {
+        fail(log, PERP_STATUS_OUT_OF_MEMORY, "write", 0);
+    }
+    if (log->records.size >= log->options.chunk_bytes || now() - log->opened >= log->options.chunk_seconds) {
+        perp_log_close_chunk(log);
     }
 }
 
@@ -241,17 +252,38 @@ bool perp_log_observe(void *context, int step, const perp_state *state, const pe
         put_step(log, step, state, info);
         perp_state_copy(log->model, &log->last, state);
         log->last_step = step;
-        if (!log->step_open) {
-            log->opened = now();
-            log->step_open = true;
-            pthread_cond_signal(&log->wake);
-        }
-        if (any_failed(log) || !keep_memory(log, info)) {
+        log->last_contacts = info->contact_count;
+        if (!keep_memory(log, info)) {
             fail(log, PERP_STATUS_OUT_OF_MEMORY, "write", 0);
         }
-        if (log->records.size >= log->options.chunk_bytes || now() - log->opened >= log->options.chunk_seconds) {
-            perp_log_close_chunk(log);
+        messages_came(log);
+    }
+    const bool good = log->status == PERP_STATUS_OK;
+    perp_plain_locale_leave(&log->locale);
+    pthread_mutex_unlock(&log->lock);
+    return good;
+}
+
+static bool says_something(const perp_contact_note *notes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (notes[i].why) {
+            return true;
         }
+    }
+    return false;
+}
+
+bool perp_log_explain(perp_log *log, const perp_contact_note *notes, int count)
+{
+    pthread_mutex_lock(&log->lock);
+    perp_plain_locale_enter(&log->locale);
+    assert(count == log->last_contacts);
+    if (log->status == PERP_STATUS_OK && says_something(notes, count)) {
+        const size_t begin = begin_message(log, LOG_WHY, log->last_step, log->last.t);
+        perp_log_put_why(&log->records, log->last_step, log->last.t, notes, count);
+        end_message(log, begin);
+        messages_came(log);
     }
     const bool good = log->status == PERP_STATUS_OK;
     perp_plain_locale_leave(&log->locale);
@@ -285,7 +317,7 @@ static void *close_old_chunks(void *context)
     pthread_mutex_lock(&log->lock);
     while (!log->closing) {
         const double age = now() - log->opened;
-        if (!log->step_open) {
+        if (!log->chunk_open) {
             pthread_cond_wait(&log->wake, &log->lock);
         } else if (age >= log->options.chunk_seconds) {
             if (!plain) {

@@ -46,7 +46,8 @@ struct perp_log {
     double *memory; /* of the last step */
     size_t memory_count, memory_capacity;
     int last_step;
-    bool step_open; /* the open chunk has a step */
+    int last_contacts; /* how many that step has */
+    bool chunk_open;   /* it has messages */
     ZSTD_CCtx *compressor;
 };
 

@@ -158,12 +158,16 @@ def test_words(perp):
     result = perp.json("run", gripper, "--log", "run.mcap")
     steps = json.loads(perp("export", "run.mcap", "--json").stdout)["steps"]
     slipped = {e["t"]: e["contact"] for e in result["events"] if e["to"] == "slide"}
-    told = [(s["state"]["t"], f"{c['a']} {c['b']} {c['feature']}") for s in steps[:-1]
-            for c in s["contacts"]["contacts"] if c.get("why", "").startswith("sliding")]
+    told = []
+    for step in steps[:-1]:
+        for words in step.get("why", {"contacts": []})["contacts"]:
+            contact = step["contacts"]["contacts"][words["contact"]]
+            if words["why"].startswith("sliding"):
+                told.append((step["state"]["t"], f"{contact['a']} {contact['b']} {contact['feature']}"))
     assert told and set(slipped.items()) <= set(told)
-    for logged, said in zip(steps[-1]["contacts"]["contacts"], result["contacts"], strict=True):
-        assert logged["why"] == said["why"]
-    assert not any("why" in c for c in steps[0]["contacts"]["contacts"])
+    for logged, said in zip(steps[-1]["why"]["contacts"], result["contacts"], strict=True):
+        assert (logged["why"], logged.get("flip")) == (said["why"], said.get("flip"))
+    assert "why" not in steps[0]
 
 
 def test_open_contact(perp):

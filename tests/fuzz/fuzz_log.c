@@ -101,6 +101,7 @@ static void check_contacts(const perp_log_head *about, const perp_log_step *step
         require(r->contact.b >= 0 && r->contact.b < about->body_count);
         require(isfinite(r->fn) && isfinite(r->contact.phi) && r->contact.direction_count <= 2);
         perp_contact_feature_text(&r->contact, feature, sizeof feature);
+        require(!step->why || !step->why[i] || strlen(step->why[i]) < MOST_MEMORY);
     }
     for (int i = 0; i < step->info.event_count; i++) {
         require(step->info.events[i].a < about->body_count && memchr(step->info.events[i].feature, 0, 64));

@@ -71,6 +71,20 @@ static void *copy(const void *bytes, size_t size)
     return own;
 }
 
+static bool explain(log_run *run, int step, int count)
+{
+    perp_contact_note *notes = calloc((size_t)count + 1, sizeof *notes);
+    char(*texts)[80] = calloc((size_t)count + 1, sizeof *texts);
+    assert_true(notes && texts);
+    for (int i = 0; i < count; i++) {
+        notes[i] = run->explain(step, i, texts[i]);
+    }
+    const bool good = perp_log_explain(run->log, notes, count);
+    free(notes);
+    free(texts);
+    return good;
+}
+
 static bool observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     log_run *run = context;
@@ -84,7 +98,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
     kept->info.contacts = copy(info->contacts, (size_t)info->contact_count * sizeof *info->contacts);
     kept->info.events = copy(info->events, (size_t)info->event_count * sizeof *info->events);
     kept->info.memory = NULL;
-    return perp_log_observe(run->log, step, state, info);
+    return perp_log_observe(run->log, step, state, info) && (!run->explain || explain(run, step, info->contact_count));
 }
 
 void log_run_load(log_run *run, const char *example, const char *const *settings)

@@ -24,6 +24,9 @@ typedef struct kept_step {
     perp_step_info info; /* contacts and events are copies */
 } kept_step;
 
+/* What is said of a contact; its text is put into `text`. */
+typedef perp_contact_note log_run_explain(int step, int contact, char text[80]);
+
 typedef struct log_run {
     perp_scene *scene;
     perp_model *model;
@@ -36,6 +39,7 @@ typedef struct log_run {
     int count;
     kept_step *steps;
     perp_log *log;
+    log_run_explain *explain; /* NULL: nothing is said */
 } log_run;
 
 /* The scene of examples/NAME with settings (ended by NULL), not yet run. */
