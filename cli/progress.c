@@ -22,11 +22,12 @@ cli_progress cli_progress_begin(void)
 void cli_progress_update(cli_progress *progress, int done, int total, double t)
 {
     enum { WIDTH = 30 };
-    if (!progress->active || total <= 0 || (done & 15)) {
+    const bool last = done == total; /* shown: explaining it may take seconds */
+    if (!progress->active || total <= 0 || ((done & 15) && !last)) {
         return;
     }
     const double now = seconds();
-    if (now - progress->started < 0.3 || now - progress->drawn < 0.1) {
+    if (now - progress->started < 0.3 || (now - progress->drawn < 0.1 && !last)) {
         return;
     }
     progress->drawn = now;
