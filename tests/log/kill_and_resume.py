@@ -128,7 +128,7 @@ def main():
     rng = random.Random(options.seed)
     kill_runs(options, rng, "fence-particle", options.steps, options.count, (0.0, 1.2))
     # its steps take no time; explaining the first and the last, which the progress bar shows, takes seconds
-    kill_runs(options, rng, "three-finger-grasp", 32, -(-options.count // 4), (0.4, 0.8))
+    kill_runs(options, rng, "three-finger-grasp", 32, -(-options.count // 8), (0.4, 0.8))
 
 
 if __name__ == "__main__":

@@ -97,7 +97,11 @@ test("choose a contact, and read why it slides", async () => {
   const names = page.locator(".ribbon-names span");
   await names.filter({ hasText: "left_finger – sphere" }).click();
   await page.waitForTimeout(100);
-  const told = (step) => content.steps[step].contacts.contacts.find((c) => c.a === "left_finger");
+  const told = (number) => {
+    const step = content.steps[number];
+    const index = step.contacts.contacts.findIndex((c) => c.a === "left_finger");
+    return { ...step.contacts.contacts[index], ...step.why?.contacts.find((words) => words.contact === index) };
+  };
   const text = await page.locator("#why-text").textContent(); // of a step without words of its own: the nearest that has
   assert.equal(told(24).why, undefined);
   assert.match(text, /^Sliding at .*: (.*) N of (.*) N used\./);
