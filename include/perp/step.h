@@ -58,10 +58,10 @@ typedef struct perp_contact_record {
 
 /* What a step says of one element of a contact patch, in the frame (n, t, o) of its contact. */
 typedef struct perp_element_record {
-    double offset[2];   /* m, along t and o from the contact's point */
-    double fn, ft[2];   /* N, on b */
-    double slip[2];     /* m/s, of the surfaces, their deformation included */
-    double deformation; /* m, along n: > 0 compressed */
+    double offset[2];      /* m, along t and o from the contact's point */
+    double fn, ft[2];      /* N, on b */
+    double slip[2];        /* m/s, of the surfaces, their deformation included */
+    double deformation[3]; /* m, along n (> 0: compressed), t and o */
 } perp_element_record;
 
 /* Where a contact is shown: half-way between its witnesses, world. */

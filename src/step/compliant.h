@@ -18,8 +18,8 @@
  * until what it gives meets the law at the place to which it leads. The residuals are measured there.
  *
  * Inertia is eps^2 M(q+) (v+ - v~) with the drifted v~ of dynamic.h, carried to q+: the centre of mass of a body keeps
- * its velocity, angular velocities (those of a mechanism: all) are scaled so that the kinetic energy is what it was.
- * M (v+ - v) with Coriolis forces, as printed, adds energy.
+ * its velocity, angular velocities (those of a mechanism: all) are scaled so that the kinetic energy is what it was at
+ * q. M (v+ - v) with Coriolis forces, as printed, adds energy.
  *
  * A patch is flat and laid anew on the surfaces in every step. Of element e at offset r the tilt of the step,
  * (omega x r) . n, counts in its normal velocity, and so in d, but is not kept in delta: after the step delta_n is
@@ -104,7 +104,6 @@ typedef struct compliant_step {
     double *energy;          /* by tree: of it */
     perp_vec3 *com_velocity; /* by tree: of it, where it is one body */
     double *v_linear;        /* nv: v_k */
-    bool linear_at_begin;    /* q_k is q */
     bool sharp;              /* without gamma */
     double look;             /* m: farther contacts have no part in the step */
 
@@ -115,7 +114,6 @@ typedef struct compliant_step {
     int *patch_of;       /* by element */
     int *soft_start;     /* by element: its first unknown, behind those of bodies */
     double *deformation; /* by element 3, m: delta along its rows */
-    double *inertia;     /* by element 9: h K + C, then that over the problem's units in `hessian` */
     perp_contact_qp qp;
     double *mu;
     int *block_start, *row_start, *dof_start, *dofs;
@@ -155,7 +153,7 @@ bool perp_compliant_take(perp_quasistatic *qs, memory_reader *r);
 
 /* ---- compliant_inertia.c ---- */
 
-/* s->v_begin and what it has, with kinematics at the step's begin. */
+/* The drifted v~ into s->v_begin, and what energy and momentum it is to have, with kinematics at the step's begin. */
 void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *context);
 /* qs->v_drifted, with kinematics at q_k. */
 void perp_compliant_carry_inertia(perp_quasistatic *qs, perp_step_context *context);

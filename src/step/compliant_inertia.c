@@ -42,18 +42,20 @@ void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *co
 {
     compliant_step *s = qs->own;
     const perp_model *model = qs->model;
+    qs->h_last = qs->h; /* velocities are those of where the last step ended: this one's way is ahead of them */
+    perp_dynamic_drift(qs, context);
     memcpy(s->v_begin, qs->v_drifted, (size_t)model->nv * sizeof *s->v_begin);
     perp_mass_matrix(model, context->kinematics, qs->mass);
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
-        const double *v = s->v_begin + tree->v_start;
         if (is_body(qs->drift[k])) {
-            const perp_vec3 spin = spin_of(qs, tree, s->v_begin);
+            const double *v = qs->v_last + tree->v_start;
+            const perp_vec3 spin = spin_of(qs, tree, qs->v_last);
             const perp_vec3 origin = perp_vec3_make(v[0], v[1], model->planar ? 0.0 : v[2]);
             s->com_velocity[k] = perp_vec3_add(origin, perp_vec3_cross(spin, arm_of(qs, context->kinematics, tree)));
             s->energy[k] = model->planar ? 0.0 : spin_energy(qs, context->kinematics, tree, spin);
         } else {
-            s->energy[k] = kinetic_energy(tree, qs->mass, s->v_begin);
+            s->energy[k] = kinetic_energy(tree, qs->mass, qs->v_last);
         }
     }
 }

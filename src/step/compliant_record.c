@@ -19,17 +19,19 @@ static perp_element_record element_record(const perp_quasistatic *qs, const comp
     const compliant_material *m = &patch->material;
     const perp_contact *c = &qs->contacts->contacts[patch->contact];
     const int i = patch->first + e, row = s->row_start[i];
-    double along[3] = {0.0, 0.0, 0.0}, slip[3] = {0.0, 0.0, 0.0};
+    const double *rate = s->point.x + qs->free_count + s->soft_start[i];
+    double along[3] = {0.0, 0.0, 0.0}, slip[3] = {0.0, 0.0, 0.0}, deformed[3] = {0.0, 0.0, 0.0};
     perp_element_record record = {.fn = fmax(0.0, qs->force_unit * s->point.y[row])};
-    for (int r = 1; r < m->rows; r++) {
+    for (int r = 0; r < m->rows; r++) {
         along[r] = qs->force_unit * s->point.y[row + r];
         slip[r] = s->speed * s->u[row + r];
+        deformed[r] = r < m->soft ? s->deformation[3 * (ptrdiff_t)i + r] + qs->h * s->speed * rate[r] : 0.0;
     }
     perp_compliant_offset(m, qs->model->planar, e, record.offset);
     onto_tangents(c, m->rows, along, record.ft);
     onto_tangents(c, m->rows, slip, record.slip);
-    record.deformation =
-        s->deformation[3 * (ptrdiff_t)i] + qs->h * s->speed * s->point.x[qs->free_count + s->soft_start[i]];
+    record.deformation[0] = deformed[0];
+    onto_tangents(c, m->rows, deformed, record.deformation + 1);
     return record;
 }
 

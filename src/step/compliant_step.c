@@ -47,9 +47,7 @@ static void move_loops(perp_quasistatic *qs)
 static perp_status build(perp_quasistatic *qs, perp_step_context *context, const double times[2], perp_error *error)
 {
     compliant_step *s = qs->own;
-    if (s->guessed) {
-        perp_compliant_carry_inertia(qs, context);
-    }
+    perp_compliant_carry_inertia(qs, context);
     perp_status status = perp_qs_build(qs, context, qs->q_begin, times[0], times[1], error);
     if (status == PERP_STATUS_OK && s->guessed) {
         move_loops(qs);
@@ -200,7 +198,6 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
             status = look_far(qs, context, error);
         }
         if (status == PERP_STATUS_OK) {
-            perp_dynamic_drift(qs, context);
             perp_compliant_remember_inertia(qs, context);
             status = iterate(qs, context, times, way == 2, out, error);
         }
@@ -228,7 +225,6 @@ static perp_status accept(perp_quasistatic *qs, const outcome *out, perp_residua
         .balance = out->parts.balance, .complementarity = out->parts.complementarity, .cone = out->parts.cone};
     perp_residuals_keep_largest(total, &own);
     memcpy(qs->v_last, qs->v, (size_t)qs->model->nv * sizeof *qs->v_last);
-    qs->h_last = qs->h;
     qs->started = true;
     return status;
 }
