@@ -51,7 +51,18 @@ typedef struct perp_contact_record {
     /* m: the gap that a convex rung is expected to keep while it slides, mu h |v_t|, and the gap at which it carries
      * force; 0 where open, and on other rungs */
     double layer_predicted, layer_observed;
+    /* The elements of the contact's patch in perp_step_info's `elements`, on the rung `compliant`; else none. There fn
+     * and ft are their sums, at the contact, and slip is the mean of those that carry force. */
+    int element_start, element_count;
 } perp_contact_record;
+
+/* What a step says of one element of a contact patch, in the frame (n, t, o) of its contact. */
+typedef struct perp_element_record {
+    double offset[2];      /* m, along t and o from the contact's point */
+    double fn, ft[2];      /* N, on b */
+    double slip[2];        /* m/s, of the surfaces, their deformation included */
+    double deformation[3]; /* m, along n (> 0: compressed), t and o */
+} perp_element_record;
 
 /* Where a contact is shown: half-way between its witnesses, world. */
 static inline perp_vec3 perp_contact_midpoint(const perp_contact *contact)
@@ -74,6 +85,8 @@ typedef enum perp_fallback {
     PERP_FALLBACK_ANY_MOTION, /* the smallest motion was not found: one of several answers was taken */
     PERP_FALLBACK_SECOND_METHOD, /* the rung's first method failed and another one solved the step */
     PERP_FALLBACK_UNSTABILISED, /* what overlaps could not be parted in this step: it was only kept from going deeper */
+    PERP_FALLBACK_SHARP,        /* `compliant`: no answer on the friction cone with `gamma`; the exact one was taken */
+    PERP_FALLBACK_LINEARISED,   /* `compliant`: the law was met with contacts at the step's begin, not at its end */
     PERP_FALLBACK_COUNT
 } perp_fallback;
 
@@ -93,6 +106,8 @@ typedef struct perp_step_info {
      * forces puts its own records here, of the contacts that its step began with, which the run then completes. */
     int contact_count;
     const perp_contact_record *contacts;
+    int element_count; /* of the rung `compliant`; likewise */
+    const perp_element_record *elements;
     /* Contacts that changed their mode in this step; the run's, likewise. */
     int event_count;
     const perp_contact_event *events;

@@ -75,11 +75,11 @@ static void count_fallbacks(perp_run_result *result, const perp_step_info *info)
 
 const char *perp_fallback_name(perp_fallback fallback)
 {
-    static const char *const names[] = {[PERP_FALLBACK_SUBSTEP] = "substep",
-                                        [PERP_FALLBACK_LOOSE] = "loose",
-                                        [PERP_FALLBACK_ANY_MOTION] = "any-motion",
-                                        [PERP_FALLBACK_SECOND_METHOD] = "second-method",
-                                        [PERP_FALLBACK_UNSTABILISED] = "unstabilised"};
+    static const char *const names[] = {
+        [PERP_FALLBACK_SUBSTEP] = "substep",           [PERP_FALLBACK_LOOSE] = "loose",
+        [PERP_FALLBACK_ANY_MOTION] = "any-motion",     [PERP_FALLBACK_SECOND_METHOD] = "second-method",
+        [PERP_FALLBACK_UNSTABILISED] = "unstabilised", [PERP_FALLBACK_SHARP] = "sharp-cone",
+        [PERP_FALLBACK_LINEARISED] = "linearised"};
     return names[fallback];
 }
 

@@ -3,9 +3,10 @@
 #include <string.h>
 
 static const perp_rung *const ladder[] = {
-    &perp_rung_geometric, &perp_rung_kinematic,        &perp_rung_qs_lcp, &perp_rung_qs_ncp,  &perp_rung_qs_opt,
-    &perp_rung_qs_lp,     &perp_rung_qs_impedance_lcp, &perp_rung_qs_qp,  &perp_rung_qs_cone, &perp_rung_quasidynamic,
-    &perp_rung_dyn_lcp,   &perp_rung_dyn_ncp,          &perp_rung_dyn_qp, &perp_rung_instant, &perp_rung_instant_qs,
+    &perp_rung_geometric, &perp_rung_kinematic,    &perp_rung_qs_lcp,           &perp_rung_qs_ncp,
+    &perp_rung_qs_opt,    &perp_rung_qs_lp,        &perp_rung_qs_impedance_lcp, &perp_rung_qs_qp,
+    &perp_rung_qs_cone,   &perp_rung_quasidynamic, &perp_rung_dyn_lcp,          &perp_rung_dyn_ncp,
+    &perp_rung_dyn_qp,    &perp_rung_compliant,    &perp_rung_instant,          &perp_rung_instant_qs,
 };
 
 int perp_rung_count(void)

@@ -17,6 +17,7 @@ extern const perp_rung perp_rung_quasidynamic;
 extern const perp_rung perp_rung_dyn_lcp;
 extern const perp_rung perp_rung_dyn_ncp;
 extern const perp_rung perp_rung_dyn_qp;
+extern const perp_rung perp_rung_compliant;
 extern const perp_rung perp_rung_instant;
 extern const perp_rung perp_rung_instant_qs;
 

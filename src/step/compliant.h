@@ -1,0 +1,186 @@
+/* compliant.h - visco-elastic contact: Song, Kumar and Pang's "A two-point boundary-value approach for planning
+ * manipulation tasks", (3)-(10), by fully implicit steps.
+ *
+ * A contact point is a patch of n_s x n_s elements (n_s in the plane) on a square of side `size`, in the tangent plane
+ * around the contact's point, at the centres of its cells; `elements: 1` is the point itself. With its deformation
+ * delta (normal > 0: compressed) and the rate d of it, an element carries
+ *
+ *     lambda = K delta+ + C d,    delta+ = delta + h d,    0 <= lambda_n _|_ Psi(q+) + delta+_n >= 0,
+ *
+ * and Coulomb's friction against the slip s = Gamma_t v+ + d_t of the surfaces, (6). Multiplied out lambda = (h K + C)
+ * d + K delta: an element is a massless body with A = h K + C and the load K delta, which moves by d along the
+ * contact's own axes. So the step is Coulomb's problem of dynamic.h with d as further unknowns, one block of A each,
+ * and any solver of that problem solves it. The tangential part of it at given lambda_n is the friction QP of Song's
+ * Proposition 1.
+ *
+ * Everything that depends on the configuration, M, Gamma, Psi and the forces, is that of the step's end. That makes the
+ * step nonlinear: it is solved at q_k, with Psi(q+) = Psi(q_k) + h Gamma (v+ - v_k), beginning with q_k = q, v_k = 0,
+ * until what it gives meets the law at the place to which it leads. The residuals are measured there.
+ *
+ * Inertia is eps^2 M(q+) (v+ - v~) with the drifted v~ of dynamic.h, carried to q+: the centre of mass of a body keeps
+ * its velocity, angular velocities (those of a mechanism: all) are scaled so that the kinetic energy is what it was at
+ * q. M (v+ - v) with Coriolis forces, as printed, adds energy.
+ *
+ * A patch is flat and laid anew on the surfaces in every step. Of element e at offset r the tilt of the step,
+ * (omega x r) . n, counts in its normal velocity, and so in d, but is not kept in delta: after the step delta_n is
+ * what it would be without it, -Psi where the patch is in contact. As h -> 0 what is left of a tilt is damping: a patch
+ * resists rolling with C sum r^2 omega. It resists spin by what its elements slip.
+ *
+ * delta_t is a vector in the world's tangent plane: when the plane turns it is laid into the new one, at its length.
+ * A contact that was not there has delta_t = 0 and delta_n = max(0, -Psi) at the step's begin, 0 if it is farther.
+ * Where the features of a contact have gone, the nearest new contact of the two shapes takes over its deformation. A
+ * contact that opens relaxes, K delta + C d = 0, and is forgotten when nothing is left of it.
+ *
+ *   law: hunt-crossley   C delta_n in place of C (whose unit is then N s/m^2): no jump of the force at first touch
+ *   tangential: rigid    only the normal deforms
+ *   stiffness_scale e    K / e and C / sqrt(e): Dupont and Yamajako (11), the damping ratio stays
+ *   gamma                friction |ft| <= sqrt((mu fn + gamma)^2 - gamma^2), Song's smoothed cone: Coulomb's with a mu
+ *                        that depends on fn
+ *
+ * A pair's restitution has no meaning here: what K and C give back is. Joint limits and loops are rigid, loops also
+ * implicit. */
+#ifndef PERP_SRC_STEP_COMPLIANT_H
+#define PERP_SRC_STEP_COMPLIANT_H
+
+#include "step/dynamic.h"
+
+/* What the elements of a contact are made of. */
+typedef struct compliant_material {
+    int rows;                        /* n and the contact's friction directions */
+    int soft;                        /* how many of them deform: all, or n alone */
+    double stiffness[9], damping[9]; /* N/m, N s/m (Hunt-Crossley: N s/m^2); rows x rows, of one element */
+    bool hunt_crossley;
+    double mu, gamma;
+    int side, elements;
+    double size; /* m */
+} compliant_material;
+
+/* An element from step to step. */
+typedef struct compliant_element {
+    double normal;            /* m: deformation at the step's begin */
+    perp_vec3 tangential;     /* likewise, world */
+    double rate[3], force[3]; /* m/s, N, along n and the friction directions: of the last answer */
+} compliant_element;
+
+/* Elements by contact, in the order of contact sets. */
+typedef struct compliant_list {
+    perp_qs_block block;
+    int patch_capacity, element_capacity;
+    int count;
+    perp_contact *contact;
+    perp_vec3 *point; /* by contact: where it was, world */
+    int *start;       /* count + 1 */
+    compliant_element *element;
+} compliant_list;
+
+/* A contact of the step at hand. */
+typedef struct compliant_patch {
+    int contact; /* of the set */
+    int first;   /* of its elements in the problem */
+    compliant_material material;
+} compliant_patch;
+
+/* How well a point meets the law at a configuration, in units of F and L. */
+typedef struct compliant_residual {
+    double balance, complementarity, cone;
+} compliant_residual;
+
+typedef struct compliant_step {
+    perp_qs_block fixed, sized;
+    int patch_capacity, element_capacity, dof_capacity;
+    perp_friction_workspace *friction;
+
+    /* ---- from step to step ---- */
+    compliant_list kept; /* deformations at the step's begin */
+    bool has_answer;
+    double *answer_x, *answer_lower, *answer_upper, *answer_equality; /* SI: of bodies, of the last iterate */
+    int answer_equalities;
+
+    /* ---- within a step ---- */
+    compliant_list guess;    /* the last iterate's rates and forces */
+    bool guessed;            /* there was one in this step; else those of `kept` are as good */
+    compliant_list spare;    /* to change places with */
+    double *v_begin;         /* nv: v~ at the step's begin */
+    double *energy;          /* by tree: of it */
+    perp_vec3 *com_velocity; /* by tree: of it, where it is one body */
+    double *v_linear;        /* nv: v_k */
+    bool sharp;              /* without gamma */
+    double look;             /* m: farther contacts have no part in the step */
+
+    /* ---- the problem at q_k: forces in F, velocities in `speed` ---- */
+    double speed, gap; /* m/s; what it makes of L in a step */
+    int patch_count, element_count;
+    compliant_patch *patches;
+    int *patch_of;       /* by element */
+    int *soft_start;     /* by element: its first unknown, behind those of bodies */
+    double *deformation; /* by element 3, m: delta along its rows */
+    perp_contact_qp qp;
+    double *mu;
+    int *block_start, *row_start, *dof_start, *dofs;
+    double *hessian, *g, *jacobian, *offset, *target, *lower, *upper;
+    double *u, *balance;
+    perp_convex_point point, warm;
+
+    perp_element_record *elements; /* of the last step */
+} compliant_step;
+
+/* ---- compliant_material.c ---- */
+
+compliant_material perp_compliant_material(const perp_scene *scene, const perp_contact *contact);
+/* The friction force that goes with a normal force, N. */
+double perp_compliant_radius(const compliant_material *material, double fn, bool sharp);
+/* Of element e, along t and o. */
+void perp_compliant_offset(const compliant_material *material, bool planar, int e, double offset[2]);
+
+/* ---- compliant_list.c ---- */
+
+/* Room for so many; what the list held is lost if it has to grow. */
+perp_status perp_compliant_hold(const perp_quasistatic *qs, compliant_list *list, int patches, int elements,
+                                perp_error *error);
+/* The patch of a list that is this contact, -1: none. `hint`, 0 at first, goes on with contacts in their order. */
+int perp_compliant_find(const compliant_list *list, const perp_contact *contact, int *hint);
+/* Where its features have gone: the patch of the list whose own features are not in the set any more and that is
+ * nearest to contact i of the set, which is nearest to it too. -1: none. */
+int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set, int i);
+/* At the step's begin: s->kept becomes the elements of the set's contacts, up to s->look. */
+perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error);
+/* The answer in s->point, of the problem at hand, into s->guess. */
+perp_status perp_compliant_keep_guess(perp_quasistatic *qs, perp_error *error);
+/* The step was accepted with s->point, which is its problem's at its end: s->kept for the next one. */
+perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error);
+void perp_compliant_put(const perp_quasistatic *qs, memory_writer *w);
+bool perp_compliant_take(perp_quasistatic *qs, memory_reader *r);
+
+/* ---- compliant_inertia.c ---- */
+
+/* The drifted v~ into s->v_begin, and what energy and momentum it is to have, with kinematics at the step's begin. */
+void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *context);
+/* qs->v_drifted, with kinematics at q_k. */
+void perp_compliant_carry_inertia(perp_quasistatic *qs, perp_step_context *context);
+
+/* ---- compliant_problem.c ---- */
+
+perp_status perp_compliant_open(perp_quasistatic *qs, perp_error *error);
+void perp_compliant_close(perp_quasistatic *qs);
+/* The problem at q_k, where kinematics and contacts are, from the qs->system of there; s->point is the last answer. */
+perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error);
+
+/* ---- compliant_solve.c ---- */
+
+compliant_residual perp_compliant_evaluate(perp_quasistatic *qs);
+double perp_compliant_worst(compliant_residual residual);
+/* s->point from s->point; `solved` and how far it came. */
+perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
+
+/* ---- compliant_record.c ---- */
+
+void perp_compliant_record(perp_quasistatic *qs);
+void perp_compliant_look_back(perp_step_context *context, const perp_state *state, const int *match,
+                              perp_step_info *info);
+
+/* ---- compliant_step.c ---- */
+
+perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
+                                perp_error *error);
+
+#endif

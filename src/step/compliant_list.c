@@ -1,0 +1,314 @@
+/* The elements of contacts from step to step, and from one iterate of a step to the next: compliant.h. */
+#include "step/compliant.h"
+
+#include "step/run_private.h"
+
+#include <float.h>
+#include <string.h>
+
+#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+
+static void lay_out(compliant_list *list)
+{
+    TAKE(&list->block, list->contact, list->patch_capacity);
+    TAKE(&list->block, list->point, list->patch_capacity);
+    TAKE(&list->block, list->start, list->patch_capacity + 1);
+    TAKE(&list->block, list->element, list->element_capacity);
+}
+
+perp_status perp_compliant_hold(const perp_quasistatic *qs, compliant_list *list, int patches, int elements,
+                                perp_error *error)
+{
+    if (list->block.memory && patches <= list->patch_capacity && elements <= list->element_capacity) {
+        return PERP_STATUS_OK;
+    }
+    list->patch_capacity = patches >= list->patch_capacity ? patches + patches / 2 + 8 : list->patch_capacity;
+    list->element_capacity = elements >= list->element_capacity ? elements + elements / 2 + 8 : list->element_capacity;
+    list->count = 0;
+    list->block.used = 0;
+    perp_qs_block_free(&qs->allocator, &list->block);
+    lay_out(list);
+    const perp_status status = perp_qs_block_hold(&qs->allocator, &list->block, error);
+    if (status != PERP_STATUS_OK) {
+        list->patch_capacity = list->element_capacity = 0;
+        return status;
+    }
+    lay_out(list);
+    list->start[0] = 0;
+    return PERP_STATUS_OK;
+}
+
+static void swap(compliant_list *x, compliant_list *y)
+{
+    const compliant_list kept = *x;
+    *x = *y;
+    *y = kept;
+}
+
+/* ---- which contact is which -------------------------------------------------------------------------------------- */
+
+int perp_compliant_find(const compliant_list *list, const perp_contact *c, int *hint)
+{
+    while (*hint < list->count && perp_contact_compare_pairs(&list->contact[*hint], c) < 0) {
+        ++*hint;
+    }
+    for (int k = *hint; k < list->count && perp_contact_compare_pairs(&list->contact[k], c) == 0; k++) {
+        if (list->contact[k].feature_a == c->feature_a && list->contact[k].feature_b == c->feature_b) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+/* The first contact of the set between the same parts as contact i. */
+static int manifold_start(const perp_contact_set *set, int i)
+{
+    while (i > 0 && perp_contact_compare_pairs(&set->contacts[i - 1], &set->contacts[i]) == 0) {
+        i--;
+    }
+    return i;
+}
+
+static bool is_listed(const perp_contact_set *set, int first, const perp_contact *c)
+{
+    for (int i = first; i < set->count && perp_contact_compare_pairs(&set->contacts[i], c) == 0; i++) {
+        if (perp_contact_same(&set->contacts[i], c)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static double distance(perp_vec3 x, perp_vec3 y)
+{
+    return perp_vec3_norm(perp_vec3_sub(x, y));
+}
+
+int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set, int i)
+{
+    const perp_contact *c = &set->contacts[i];
+    const perp_vec3 point = perp_contact_midpoint(c);
+    const int first = manifold_start(set, i);
+    double least = DBL_MAX;
+    int nearest = -1, hint = 0;
+    perp_compliant_find(list, c, &hint);
+    for (int k = hint; k < list->count && perp_contact_compare_pairs(&list->contact[k], c) == 0; k++) {
+        const double d = distance(list->point[k], point);
+        if (d < least && !is_listed(set, first, &list->contact[k])) {
+            least = d;
+            nearest = k;
+        }
+    }
+    for (int j = first; nearest >= 0 && j < set->count && perp_contact_compare_pairs(&set->contacts[j], c) == 0; j++) {
+        int at = hint;
+        const double d = distance(list->point[nearest], perp_contact_midpoint(&set->contacts[j]));
+        if (j != i && (d < least || (d == least && j < i)) && perp_compliant_find(list, &set->contacts[j], &at) < 0) {
+            return -1; /* another one is its heir */
+        }
+    }
+    return nearest;
+}
+
+/* ---- from step to step ------------------------------------------------------------------------------------------- */
+
+/* Appends contact i of the set with elements of the same number as patch k of `from`, if that has as many, or new. */
+static void append(compliant_list *list, const perp_contact *c, const compliant_material *m, const compliant_list *from,
+                   int k)
+{
+    const int at = list->start[list->count];
+    const bool old = k >= 0 && from->start[k + 1] - from->start[k] == m->elements;
+    for (int e = 0; e < m->elements; e++) {
+        list->element[at + e] = old ? from->element[from->start[k] + e] : (compliant_element){.normal = 0.0};
+    }
+    list->contact[list->count] = *c;
+    list->point[list->count++] = perp_contact_midpoint(c);
+    list->start[list->count] = at + m->elements;
+}
+
+perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    const perp_contact_set *set = qs->contacts;
+    const perp_scene *scene = qs->model->scene;
+    int elements = 0;
+    for (int i = 0; i < set->count; i++) {
+        elements += perp_compliant_material(scene, &set->contacts[i]).elements;
+    }
+    const perp_status status = perp_compliant_hold(qs, &s->spare, set->count, elements, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    s->spare.count = 0;
+    for (int i = 0, hint = 0; i < set->count; i++) {
+        const perp_contact *c = &set->contacts[i];
+        const compliant_material m = perp_compliant_material(scene, c);
+        const int known = perp_compliant_find(&s->kept, c, &hint);
+        if (known < 0 && c->phi > s->look) {
+            continue;
+        }
+        append(&s->spare, c, &m, &s->kept, known >= 0 ? known : perp_compliant_heir(&s->kept, set, i));
+        for (int e = s->spare.start[s->spare.count - 1]; known < 0 && e < s->spare.start[s->spare.count]; e++) {
+            s->spare.element[e].normal = fmax(0.0, -c->phi);
+        }
+    }
+    swap(&s->kept, &s->spare);
+    return PERP_STATUS_OK;
+}
+
+/* Rates and forces of the elements of a patch, from the answer of its problem to the end of a list. */
+static void append_answer(compliant_list *list, const perp_quasistatic *qs, const compliant_patch *patch)
+{
+    const compliant_step *s = qs->own;
+    append(list, &qs->contacts->contacts[patch->contact], &patch->material, NULL, -1);
+    for (int e = 0; e < patch->material.elements; e++) {
+        const int i = patch->first + e, row = s->row_start[i];
+        compliant_element *to = &list->element[list->start[list->count - 1] + e];
+        for (int r = 0; r < patch->material.rows; r++) {
+            to->rate[r] = r < patch->material.soft ? s->speed * s->point.x[qs->free_count + s->soft_start[i] + r] : 0.0;
+            to->force[r] = qs->force_unit * s->point.y[row + r];
+        }
+    }
+}
+
+/* The unknowns and multipliers of bodies, SI. */
+static void keep_bodies(perp_quasistatic *qs)
+{
+    compliant_step *s = qs->own;
+    for (int i = 0; i < qs->free_count; i++) {
+        s->answer_x[i] = s->speed * s->point.x[i];
+        s->answer_lower[i] = s->qp.lower ? qs->force_unit * s->point.y_lower[i] : 0.0;
+        s->answer_upper[i] = s->qp.upper ? qs->force_unit * s->point.y_upper[i] : 0.0;
+    }
+    s->answer_equalities = s->qp.equality_count;
+    for (int i = 0; i < s->qp.equality_count; i++) {
+        s->answer_equality[i] = qs->force_unit * s->point.y_equality[i];
+    }
+    s->has_answer = true;
+}
+
+perp_status perp_compliant_keep_guess(perp_quasistatic *qs, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    const perp_status status = perp_compliant_hold(qs, &s->guess, s->patch_count, s->element_count, error);
+    if (status == PERP_STATUS_OK) {
+        s->guess.count = 0;
+        for (int k = 0; k < s->patch_count; k++) {
+            append_answer(&s->guess, qs, &s->patches[k]);
+        }
+        keep_bodies(qs);
+        s->guessed = true;
+    }
+    return status;
+}
+
+/* delta+ of element e of a patch, all of it but the step's tilt; false where nothing of it is left. */
+static bool deform(const perp_quasistatic *qs, const compliant_patch *patch, int e, compliant_element *to)
+{
+    static const double NOTHING = 1e-9; /* of F */
+    const compliant_step *s = qs->own;
+    const perp_contact *c = &qs->contacts->contacts[patch->contact];
+    const double *delta = s->deformation + 3 * (ptrdiff_t)(patch->first + e);
+    const bool loaded = to->force[0] > 0.0;
+    const double relaxed = delta[0] + qs->h * to->rate[0];
+    to->normal = loaded ? -c->phi : fmax(relaxed, -c->phi);
+    to->tangential = (perp_vec3){0.0, 0.0, 0.0};
+    for (int r = 1; r < patch->material.soft; r++) {
+        to->tangential = perp_vec3_add_scaled(to->tangential, delta[r] + qs->h * to->rate[r], c->directions[r - 1]);
+    }
+    const double size = hypot(to->normal, perp_vec3_norm(to->tangential));
+    return loaded || patch->material.stiffness[0] * size > NOTHING * qs->force_unit;
+}
+
+perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    const perp_status status = perp_compliant_hold(qs, &s->spare, s->patch_count, s->element_count, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    s->spare.count = 0;
+    for (int k = 0; k < s->patch_count; k++) {
+        bool any = false;
+        append_answer(&s->spare, qs, &s->patches[k]);
+        const int first = s->spare.start[s->spare.count - 1];
+        for (int e = 0; e < s->patches[k].material.elements; e++) {
+            any = deform(qs, &s->patches[k], e, &s->spare.element[first + e]) || any;
+        }
+        s->spare.count -= any ? 0 : 1;
+    }
+    swap(&s->kept, &s->spare);
+    return PERP_STATUS_OK;
+}
+
+/* ---- in a log ---------------------------------------------------------------------------------------------------- */
+
+void perp_compliant_put(const perp_quasistatic *qs, memory_writer *w)
+{
+    const compliant_step *s = qs->own;
+    perp_memory_put(w, s->has_answer);
+    perp_memory_put(w, s->kept.count);
+    perp_memory_put(w, s->kept.count > 0 ? s->kept.start[s->kept.count] : 0);
+    for (int k = 0; k < s->kept.count; k++) {
+        perp_memory_put_contact(w, &s->kept.contact[k]);
+        perp_memory_put_reals(w, (const double[3]){s->kept.point[k].x, s->kept.point[k].y, s->kept.point[k].z}, 3);
+        perp_memory_put(w, s->kept.start[k + 1] - s->kept.start[k]);
+        for (int e = s->kept.start[k]; e < s->kept.start[k + 1]; e++) {
+            const compliant_element *x = &s->kept.element[e];
+            perp_memory_put_reals(w, (const double[4]){x->normal, x->tangential.x, x->tangential.y, x->tangential.z},
+                                  4);
+            perp_memory_put_reals(w, x->rate, 3);
+            perp_memory_put_reals(w, x->force, 3);
+        }
+    }
+    if (s->has_answer) {
+        perp_memory_put(w, s->answer_equalities);
+        perp_memory_put_reals(w, s->answer_x, qs->free_count);
+        perp_memory_put_reals(w, s->answer_lower, qs->free_count);
+        perp_memory_put_reals(w, s->answer_upper, qs->free_count);
+        perp_memory_put_reals(w, s->answer_equality, s->answer_equalities);
+    }
+}
+
+static void take_patch(compliant_list *list, int most, memory_reader *r)
+{
+    const int at = list->start[list->count];
+    double point[3], delta[4];
+    list->contact[list->count] = perp_memory_take_contact(r);
+    perp_memory_take_reals(r, point, 3);
+    list->point[list->count] = perp_vec3_make(point[0], point[1], point[2]);
+    const int elements = perp_memory_take_int(r, 0, most - at);
+    for (int e = at; e < at + elements; e++) {
+        compliant_element *x = &list->element[e];
+        perp_memory_take_reals(r, delta, 4);
+        x->normal = delta[0];
+        x->tangential = perp_vec3_make(delta[1], delta[2], delta[3]);
+        perp_memory_take_reals(r, x->rate, 3);
+        perp_memory_take_reals(r, x->force, 3);
+    }
+    list->start[++list->count] = at + elements;
+}
+
+bool perp_compliant_take(perp_quasistatic *qs, memory_reader *r)
+{
+    compliant_step *s = qs->own;
+    const int most = (int)fmin(1e9, (double)r->count);
+    const bool answer = perp_memory_take_int(r, 0, 1) == 1;
+    const int count = perp_memory_take_int(r, 0, most), elements = perp_memory_take_int(r, 0, most);
+    r->out_of_memory = r->good && perp_compliant_hold(qs, &s->kept, count, elements, NULL) != PERP_STATUS_OK;
+    if (!r->good || r->out_of_memory) {
+        return false;
+    }
+    s->kept.count = 0;
+    for (int k = 0; k < count && r->good; k++) {
+        take_patch(&s->kept, elements, r);
+    }
+    if (answer) {
+        s->answer_equalities = perp_memory_take_int(r, 0, 6 * qs->model->scene->loop_count);
+        perp_memory_take_reals(r, s->answer_x, qs->free_count);
+        perp_memory_take_reals(r, s->answer_lower, qs->free_count);
+        perp_memory_take_reals(r, s->answer_upper, qs->free_count);
+        perp_memory_take_reals(r, s->answer_equality, s->answer_equalities);
+    }
+    s->has_answer = answer && r->good;
+    return r->good;
+}

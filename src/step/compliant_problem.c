@@ -1,0 +1,443 @@
+/* The problem of a compliant step at one configuration: bodies as qs->system has them, and the elements of contacts as
+ * massless bodies beside them. */
+#include "step/compliant.h"
+
+#include <string.h>
+
+#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static void lay_out_fixed(compliant_step *s, const perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
+    const int nv = model->nv, loops = 6 * model->scene->loop_count;
+    perp_qs_block *b = &s->fixed;
+    TAKE(b, s->answer_x, nv);
+    TAKE(b, s->answer_lower, nv);
+    TAKE(b, s->answer_upper, nv);
+    TAKE(b, s->answer_equality, loops);
+    TAKE(b, s->v_begin, nv);
+    TAKE(b, s->v_linear, nv);
+    TAKE(b, s->energy, model->tree_count);
+    TAKE(b, s->com_velocity, model->tree_count);
+    TAKE(b, s->target, loops);
+}
+
+static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
+    const int elements = s->element_capacity, rows = 3 * elements, n = model->nv + rows;
+    const int dofs = s->dof_capacity, loops = 6 * model->scene->loop_count;
+    perp_qs_block *b = &s->sized;
+    TAKE(b, s->patches, s->patch_capacity);
+    TAKE(b, s->patch_of, elements);
+    TAKE(b, s->soft_start, elements);
+    TAKE(b, s->deformation, rows);
+    TAKE(b, s->elements, elements);
+    TAKE(b, s->mu, elements);
+    TAKE(b, s->block_start, model->tree_count + elements + 1);
+    TAKE(b, s->row_start, elements + 1);
+    TAKE(b, s->dof_start, elements + 1);
+    TAKE(b, s->dofs, dofs);
+    TAKE(b, s->hessian, model->mass_size + 9 * elements);
+    TAKE(b, s->jacobian, 3 * dofs);
+    TAKE(b, s->offset, rows);
+    TAKE(b, s->u, rows);
+    TAKE(b, s->g, n);
+    TAKE(b, s->lower, n);
+    TAKE(b, s->upper, n);
+    TAKE(b, s->balance, n);
+    perp_convex_point *const points[] = {&s->point, &s->warm};
+    for (int k = 0; k < 2; k++) {
+        TAKE(b, points[k]->x, n);
+        TAKE(b, points[k]->y_lower, n);
+        TAKE(b, points[k]->y_upper, n);
+        TAKE(b, points[k]->y, rows);
+        TAKE(b, points[k]->y_equality, loops);
+    }
+}
+
+perp_status perp_compliant_open(perp_quasistatic *qs, perp_error *error)
+{
+    compliant_step *s = qs->allocator.allocate(qs->allocator.context, sizeof *s);
+    if (!s) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
+    }
+    memset(s, 0, sizeof *s);
+    qs->own = s;
+    lay_out_fixed(s, qs);
+    const perp_status status = perp_qs_block_hold(&qs->allocator, &s->fixed, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    lay_out_fixed(s, qs);
+    return perp_friction_workspace_create(&qs->allocator, &s->friction, error);
+}
+
+void perp_compliant_close(perp_quasistatic *qs)
+{
+    compliant_step *s = qs->own;
+    if (!s) {
+        return;
+    }
+    perp_friction_workspace_free(s->friction);
+    perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->kept.block, &s->guess.block, &s->spare.block};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        perp_qs_block_free(&qs->allocator, blocks[i]);
+    }
+    qs->allocator.release(qs->allocator.context, s);
+    qs->own = NULL;
+}
+
+static perp_status reserve(perp_quasistatic *qs, int patches, int elements, int dofs, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    if (s->sized.memory && patches <= s->patch_capacity && elements <= s->element_capacity && dofs <= s->dof_capacity) {
+        return PERP_STATUS_OK;
+    }
+    s->patch_capacity = patches >= s->patch_capacity ? patches + patches / 2 + 8 : s->patch_capacity;
+    s->element_capacity = elements >= s->element_capacity ? elements + elements / 2 + 8 : s->element_capacity;
+    s->dof_capacity = dofs >= s->dof_capacity ? dofs + dofs / 2 + 48 : s->dof_capacity;
+    s->sized.used = 0;
+    perp_qs_block_free(&qs->allocator, &s->sized);
+    lay_out_sized(s, qs);
+    const perp_status status = perp_qs_block_hold(&qs->allocator, &s->sized, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out_sized(s, qs);
+    }
+    return status;
+}
+
+/* ---- which contacts ---------------------------------------------------------------------------------------------- */
+
+/* Those that are near, and those that are deformed. */
+static bool takes_part(const perp_quasistatic *qs, int i, int *hint)
+{
+    const compliant_step *s = qs->own;
+    const perp_contact *c = &qs->contacts->contacts[i];
+    return c->phi <= s->look || perp_compliant_find(&s->kept, c, hint) >= 0;
+}
+
+static perp_status count_and_reserve(perp_quasistatic *qs, perp_error *error)
+{
+    const perp_contact_set *set = qs->contacts;
+    int patches = 0, elements = 0, dofs = 0;
+    for (int i = 0, hint = 0; i < set->count; i++) {
+        if (takes_part(qs, i, &hint)) {
+            const compliant_material m = perp_compliant_material(qs->model->scene, &set->contacts[i]);
+            patches++;
+            elements += m.elements;
+            dofs += m.elements * (set->dof_start[i + 1] - set->dof_start[i] + m.soft);
+        }
+    }
+    return reserve(qs, patches, elements, dofs, error);
+}
+
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
+
+static bool has_dof(const perp_model *model, int body, int dof)
+{
+    const int *dofs;
+    const int n = perp_body_dofs(model, body, &dofs);
+    for (int i = 0; i < n; i++) {
+        if (dofs[i] == dof) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a degree of freedom adds to the velocity of b against a at `offset` from contact c, beyond that at the contact:
+ * by the turning of b against a. */
+static perp_vec3 turning(const perp_quasistatic *qs, const perp_contact *c, int dof, perp_vec3 offset)
+{
+    const int side = (has_dof(qs->model, c->b, dof) ? 1 : 0) - (has_dof(qs->model, c->a, dof) ? 1 : 0);
+    return perp_vec3_scale(side, perp_vec3_cross(qs->kinematics->dof_angular[dof], offset));
+}
+
+/* The axis of row r of a contact, and its weights in the set's rows (n, t, o). */
+static perp_vec3 axis_of(const perp_contact *c, int r, double weights[3])
+{
+    const perp_vec3 d = r == 0 ? c->normal : c->directions[r - 1];
+    weights[0] = r == 0 ? 1.0 : 0.0;
+    weights[1] = r == 0 ? 0.0 : perp_vec3_dot(d, c->t);
+    weights[2] = r == 0 ? 0.0 : perp_vec3_dot(d, c->o);
+    return d;
+}
+
+/* Row r of an element at `offset` over the free degrees of freedom into `out`. Returns its velocity at v~ and at the
+ * prescribed velocities; of the normal one, all but the tilt is what moves the gap on from q_k. */
+static double fill_row(const perp_quasistatic *qs, int i, int r, perp_vec3 offset, bool tilts, double *out)
+{
+    const compliant_step *s = qs->own;
+    const perp_contact_set *set = qs->contacts;
+    const perp_contact *c = &set->contacts[i];
+    const int start = set->dof_start[i], columns = set->dof_start[i + 1] - start;
+    const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start;
+    double weights[3], velocity = 0.0;
+    const perp_vec3 axis = axis_of(c, r, weights);
+    for (int k = 0, free = 0; k < columns; k++) {
+        const int dof = set->dofs[start + k];
+        const bool is_free = qs->free_of_dof[dof] >= 0;
+        double entry = 0.0;
+        for (int row = 0; row < set->rows; row++) {
+            entry += weights[row] * jacobian[(ptrdiff_t)row * columns + k];
+        }
+        const double tilt = tilts ? perp_vec3_dot(axis, turning(qs, c, dof, offset)) : 0.0;
+        const double given = r == 0 ? qs->v_gap[dof] : qs->v[dof], v = is_free ? qs->v_drifted[dof] : given;
+        velocity += entry * (r == 0 ? v - s->v_linear[dof] : v) + tilt * v;
+        if (is_free) {
+            out[free++] = entry + tilt;
+        }
+    }
+    return velocity;
+}
+
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
+
+/* delta of an element along the rows of its contact at q_k. */
+static void lay_deformation(const compliant_element *e, const perp_contact *c, int soft, double *out)
+{
+    const double size = perp_vec3_norm(e->tangential);
+    const perp_vec3 flat = perp_vec3_add_scaled(e->tangential, -perp_vec3_dot(e->tangential, c->normal), c->normal);
+    const double left = perp_vec3_norm(flat), scale = left > 0.0 ? size / left : 0.0;
+    out[0] = e->normal;
+    for (int r = 1; r < 3; r++) {
+        out[r] = r < soft ? scale * perp_vec3_dot(flat, c->directions[r - 1]) : 0.0;
+    }
+}
+
+/* The deformation of a contact that the step's begin did not have: of where it comes from, if its shapes did touch. */
+static compliant_element deformation_of(const perp_quasistatic *qs, int contact, int kept, int heir, int e)
+{
+    const compliant_step *s = qs->own;
+    const perp_contact *c = &qs->contacts->contacts[contact];
+    const int k = kept >= 0 ? kept : heir;
+    compliant_element element = {.normal = 0.0};
+    if (k >= 0 && s->kept.start[k] + e < s->kept.start[k + 1]) {
+        element = s->kept.element[s->kept.start[k] + e];
+    }
+    if (kept < 0 && heir >= 0) {
+        const perp_contact_set *set = qs->contacts;
+        const int start = set->dof_start[contact], columns = set->dof_start[contact + 1] - start;
+        double moved = 0.0;
+        for (int j = 0; j < columns; j++) {
+            moved += set->jacobian[(ptrdiff_t)set->rows * start + j] * s->v_linear[set->dofs[start + j]];
+        }
+        element.normal = fmax(0.0, qs->h * moved - c->phi);
+    }
+    return element;
+}
+
+/* h K + C of element i into its block of A, K delta into its load. */
+static void fill_element(perp_quasistatic *qs, const compliant_patch *patch, int i, double *block)
+{
+    compliant_step *s = qs->own;
+    const compliant_material *m = &patch->material;
+    const perp_contact *c = &qs->contacts->contacts[patch->contact];
+    const double damping = m->hunt_crossley ? fmax(0.0, -c->phi) : 1.0;
+    const double *delta = s->deformation + 3 * (ptrdiff_t)i;
+    for (int r = 0; r < m->soft; r++) {
+        double load = 0.0;
+        for (int k = 0; k < m->soft; k++) {
+            const double stiffness = m->stiffness[r * m->rows + k];
+            block[r * m->soft + k] =
+                (qs->h * stiffness + damping * m->damping[r * m->rows + k]) * (s->speed / qs->force_unit);
+            load += stiffness * delta[k];
+        }
+        s->g[qs->free_count + s->soft_start[i] + r] = load / qs->force_unit;
+    }
+}
+
+/* Coulomb's coefficient that gives the cone of an element at the normal force of the last answer. */
+static double coefficient(const compliant_step *s, const compliant_material *m, double fn)
+{
+    static const double MOST = 1e3; /* times mu: the smoothed cone of no force at all is a half-space */
+    return m->mu > 0.0 && fn > 0.0 ? fmin(perp_compliant_radius(m, fn, s->sharp) / fn, MOST * m->mu) : m->mu;
+}
+
+typedef struct builder {
+    int rows, dofs, soft;
+    ptrdiff_t entries, blocks; /* of the Jacobians and of A */
+} builder;
+
+static void add_element(perp_quasistatic *qs, const compliant_patch *patch, int e, builder *at)
+{
+    compliant_step *s = qs->own;
+    const compliant_material *m = &patch->material;
+    const perp_contact_set *set = qs->contacts;
+    const perp_contact *c = &set->contacts[patch->contact];
+    const int i = patch->first + e, start = set->dof_start[patch->contact];
+    double offset[2];
+    int columns = 0;
+    perp_compliant_offset(m, qs->model->planar, e, offset);
+    const perp_vec3 arm = perp_vec3_add_scaled(perp_vec3_scale(offset[0], c->t), offset[1], c->o);
+    for (int k = start; k < set->dof_start[patch->contact + 1]; k++) {
+        if (qs->free_of_dof[set->dofs[k]] >= 0) {
+            s->dofs[at->dofs + columns++] = qs->free_of_dof[set->dofs[k]];
+        }
+    }
+    s->soft_start[i] = at->soft;
+    fill_element(qs, patch, i, s->hessian + at->blocks);
+    for (int r = 0; r < m->soft; r++) {
+        s->dofs[at->dofs + columns + r] = qs->free_count + at->soft + r;
+    }
+    for (int r = 0; r < m->rows; r++) {
+        double *row = s->jacobian + at->entries + (ptrdiff_t)r * (columns + m->soft);
+        const double velocity = fill_row(qs, patch->contact, r, arm, m->elements > 1, row);
+        const double gap = r == 0 ? (c->phi + s->deformation[3 * (ptrdiff_t)i]) / qs->h : 0.0;
+        s->offset[at->rows + r] = (velocity + gap) / s->speed;
+        for (int k = 0; k < m->soft; k++) {
+            row[columns + k] = k == r ? 1.0 : 0.0;
+        }
+    }
+    s->patch_of[i] = (int)(patch - s->patches);
+    s->row_start[i + 1] = at->rows += m->rows;
+    s->dof_start[i + 1] = at->dofs += columns + m->soft;
+    s->block_start[qs->system.block_count + i + 1] = qs->free_count + (at->soft += m->soft);
+    at->entries += (ptrdiff_t)m->rows * (columns + m->soft);
+    at->blocks += (ptrdiff_t)m->soft * m->soft;
+}
+
+/* The rates and forces of the last answer, 0 where there is none, and mu at these. */
+static void recall_element(perp_quasistatic *qs, const compliant_patch *patch, int e, const compliant_element *last)
+{
+    compliant_step *s = qs->own;
+    const compliant_material *m = &patch->material;
+    const int i = patch->first + e;
+    for (int r = 0; r < m->rows; r++) {
+        s->point.y[s->row_start[i] + r] = last ? last->force[r] / qs->force_unit : 0.0;
+        if (r < m->soft) {
+            s->point.x[qs->free_count + s->soft_start[i] + r] = last ? last->rate[r] / s->speed : 0.0;
+        }
+    }
+    s->mu[i] = coefficient(s, m, last ? last->force[0] : 0.0);
+}
+
+static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, builder *at)
+{
+    compliant_step *s = qs->own;
+    const perp_contact *c = &qs->contacts->contacts[contact];
+    const compliant_list *from = s->guessed ? &s->guess : &s->kept;
+    compliant_patch *patch = &s->patches[s->patch_count++];
+    *patch = (compliant_patch){contact, s->element_count, perp_compliant_material(qs->model->scene, c)};
+    const int heir = kept < 0 ? perp_compliant_heir(&s->kept, qs->contacts, contact) : -1;
+    const int last = perp_compliant_find(from, c, hint);
+    const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;
+    s->element_count += patch->material.elements;
+    for (int e = 0; e < patch->material.elements; e++) {
+        const compliant_element element = deformation_of(qs, contact, kept, heir, e);
+        lay_deformation(&element, c, patch->material.soft, s->deformation + 3 * (ptrdiff_t)(patch->first + e));
+        add_element(qs, patch, e, at);
+        recall_element(qs, patch, e, whole ? &from->element[from->start[last] + e] : NULL);
+    }
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
+
+/* The unit of velocities: what F does to the heaviest body, or L in a step. */
+static double speed_unit(const perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
+    const double across = qs->length_unit / qs->h;
+    double mass = 0.0;
+    for (int i = 0; i < model->body_count; i++) {
+        mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
+    }
+    const double gain = qs->force_unit * qs->h / (perp_dynamic_mass_scale(qs) * mass);
+    return mass > 0.0 ? fmin(gain, across) : across;
+}
+
+/* Bodies, loops and limits; returns the entries of their blocks of A. */
+static ptrdiff_t fill_bodies(perp_quasistatic *qs)
+{
+    compliant_step *s = qs->own;
+    const perp_contact_qp *p = &qs->system;
+    ptrdiff_t entries = 0;
+    s->block_start[0] = 0;
+    for (int b = 0; b < p->block_count; b++) {
+        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
+        s->block_start[b + 1] = p->block_start[b + 1];
+        entries += size * size;
+    }
+    for (ptrdiff_t i = 0; i < entries; i++) {
+        s->hessian[i] = p->hessian[i] * (s->speed / qs->force_unit);
+    }
+    for (int i = 0; i < p->n; i++) {
+        s->g[i] = p->g[i] / qs->force_unit;
+        s->lower[i] = qs->lower[i] / s->speed;
+        s->upper[i] = qs->upper[i] / s->speed;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        s->target[i] = p->equality_target[i] / s->speed;
+    }
+    return entries;
+}
+
+/* The unknowns of bodies from the last answer: within a step the velocities that led to q_k, else the last step's
+ * change of them. Multipliers stay. */
+static void recall_bodies(perp_quasistatic *qs)
+{
+    compliant_step *s = qs->own;
+    for (int i = 0; i < qs->free_count; i++) {
+        const int dof = qs->dof_of_free[i];
+        const double x = s->guessed ? s->v_linear[dof] - qs->v_drifted[dof] : s->answer_x[i];
+        s->point.x[i] = (s->guessed || s->has_answer) ? x / s->speed : 0.0;
+        s->point.y_lower[i] = s->has_answer ? s->answer_lower[i] / qs->force_unit : 0.0;
+        s->point.y_upper[i] = s->has_answer ? s->answer_upper[i] / qs->force_unit : 0.0;
+    }
+    for (int i = 0; i < qs->system.equality_count; i++) {
+        const bool same = s->has_answer && s->answer_equalities == qs->system.equality_count;
+        s->point.y_equality[i] = same ? s->answer_equality[i] / qs->force_unit : 0.0;
+    }
+}
+
+static void join(perp_quasistatic *qs, const builder *at)
+{
+    compliant_step *s = qs->own;
+    const perp_contact_qp *p = &qs->system;
+    s->qp = *p;
+    s->qp.n = qs->free_count + at->soft;
+    s->qp.block_count = p->block_count + s->element_count;
+    s->qp.block_start = s->block_start;
+    s->qp.hessian = s->hessian;
+    s->qp.g = s->g;
+    s->qp.contact_count = s->element_count;
+    s->qp.row_start = s->qp.slack_start = s->row_start;
+    s->qp.dof_start = s->dof_start;
+    s->qp.dofs = s->dofs;
+    s->qp.jacobian = s->jacobian;
+    s->qp.offset = s->offset;
+    s->qp.equality_target = s->target;
+    s->qp.lower = p->lower ? s->lower : NULL;
+    s->qp.upper = p->upper ? s->upper : NULL;
+    for (int i = qs->free_count; i < s->qp.n; i++) {
+        s->lower[i] = -INFINITY;
+        s->upper[i] = INFINITY;
+        s->point.y_lower[i] = s->point.y_upper[i] = 0.0;
+    }
+}
+
+perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    const perp_status status = count_and_reserve(qs, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    s->speed = speed_unit(qs);
+    s->gap = s->speed * qs->h / qs->length_unit;
+    s->patch_count = s->element_count = 0;
+    s->row_start[0] = s->dof_start[0] = 0;
+    builder at = {.blocks = fill_bodies(qs)};
+    recall_bodies(qs);
+    for (int i = 0, hint = 0, last = 0; i < qs->contacts->count; i++) {
+        const int kept = perp_compliant_find(&s->kept, &qs->contacts->contacts[i], &hint);
+        if (kept >= 0 || qs->contacts->contacts[i].phi <= s->look) {
+            add_patch(qs, i, kept, &last, &at);
+        }
+    }
+    join(qs, &at);
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,111 @@
+/* What a compliant step says of its contacts and their elements. */
+#include "step/compliant.h"
+
+static const double OPEN = 1e-9, SLIPS = 1e-8, AT_LIMIT = 1e-6; /* of F; m/s; of the limit: docs/models.md */
+
+/* Along t and o from along the friction directions. */
+static void onto_tangents(const perp_contact *c, int rows, const double *along, double out[2])
+{
+    out[0] = out[1] = 0.0;
+    for (int r = 1; r < rows; r++) {
+        out[0] += along[r] * perp_vec3_dot(c->directions[r - 1], c->t);
+        out[1] += along[r] * perp_vec3_dot(c->directions[r - 1], c->o);
+    }
+}
+
+static perp_element_record element_record(const perp_quasistatic *qs, const compliant_patch *patch, int e)
+{
+    const compliant_step *s = qs->own;
+    const compliant_material *m = &patch->material;
+    const perp_contact *c = &qs->contacts->contacts[patch->contact];
+    const int i = patch->first + e, row = s->row_start[i];
+    const double *rate = s->point.x + qs->free_count + s->soft_start[i];
+    double along[3] = {0.0, 0.0, 0.0}, slip[3] = {0.0, 0.0, 0.0}, deformed[3] = {0.0, 0.0, 0.0};
+    perp_element_record record = {.fn = fmax(0.0, qs->force_unit * s->point.y[row])};
+    for (int r = 0; r < m->rows; r++) {
+        along[r] = qs->force_unit * s->point.y[row + r];
+        slip[r] = s->speed * s->u[row + r];
+        deformed[r] = r < m->soft ? s->deformation[3 * (ptrdiff_t)i + r] + qs->h * s->speed * rate[r] : 0.0;
+    }
+    perp_compliant_offset(m, qs->model->planar, e, record.offset);
+    onto_tangents(c, m->rows, along, record.ft);
+    onto_tangents(c, m->rows, slip, record.slip);
+    record.deformation[0] = deformed[0];
+    onto_tangents(c, m->rows, deformed, record.deformation + 1);
+    return record;
+}
+
+/* Sums and means over the elements; the mode is slide where all that carries force slips. */
+static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, perp_contact_record *r)
+{
+    const compliant_step *s = qs->own;
+    const perp_contact *c = &r->contact;
+    double limit = 0.0, slip[2] = {0.0, 0.0}, open[2] = {r->slip[0], r->slip[1]};
+    int loaded = 0, slipping = 0;
+    r->element_start = patch->first;
+    r->element_count = patch->material.elements;
+    for (int e = 0; e < patch->material.elements; e++) {
+        const perp_element_record *x = &s->elements[patch->first + e];
+        r->fn += x->fn;
+        r->ft[0] += x->ft[0];
+        r->ft[1] += x->ft[1];
+        limit += perp_compliant_radius(&patch->material, x->fn, s->sharp);
+        if (x->fn > OPEN * qs->force_unit / patch->material.elements) {
+            loaded++;
+            slipping += hypot(x->slip[0], x->slip[1]) > SLIPS ? 1 : 0;
+            slip[0] += x->slip[0];
+            slip[1] += x->slip[1];
+        }
+    }
+    r->force_on_b = perp_vec3_scale(r->fn, c->normal);
+    r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[0], c->t);
+    r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[1], c->o);
+    r->slip[0] = loaded > 0 ? slip[0] / loaded : open[0];
+    r->slip[1] = loaded > 0 ? slip[1] / loaded : open[1];
+    if (r->fn <= OPEN * qs->force_unit) {
+        return;
+    }
+    const double friction = hypot(r->ft[0], r->ft[1]);
+    r->margin = r->contact.friction * r->fn - friction;
+    r->mode = slipping == loaded                     ? PERP_CONTACT_SLIDE
+              : limit - friction <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT
+                                                     : PERP_CONTACT_STICK;
+}
+
+void perp_compliant_record(perp_quasistatic *qs)
+{
+    compliant_step *s = qs->own;
+    const perp_contact_set *set = qs->contacts;
+    perp_contact_velocity(set, qs->v, qs->velocity);
+    qs->record_count = set->count;
+    for (int i = 0, k = 0; i < set->count; i++) {
+        const double *velocity = qs->velocity + (ptrdiff_t)set->rows * i;
+        perp_contact_record *r = &qs->records[i];
+        *r = (perp_contact_record){.contact = set->contacts[i],
+                                   .slip = {velocity[1], set->rows > 2 ? velocity[2] : 0.0}};
+        if (k < s->patch_count && s->patches[k].contact == i) {
+            for (int e = 0; e < s->patches[k].material.elements; e++) {
+                s->elements[s->patches[k].first + e] = element_record(qs, &s->patches[k], e);
+            }
+            put_patch(qs, &s->patches[k++], r);
+        }
+    }
+}
+
+/* Contacts are those of the end already: balance was measured with exact geometry there. */
+void perp_compliant_look_back(perp_step_context *context, const perp_state *state, const int *match,
+                              perp_step_info *info)
+{
+    perp_quasistatic *qs = context->workspace;
+    (void)state;
+    (void)match;
+    info->residuals.balance_true = info->residuals.balance;
+    info->residuals.loop = 0.0;
+    for (int i = 0; i < qs->model->scene->loop_count; i++) {
+        double residual[6];
+        perp_loop_evaluate(qs->model, context->kinematics, i, residual, NULL);
+        for (int r = 0; r < perp_loop_rows(qs->model, i); r++) {
+            info->residuals.loop = fmax(info->residuals.loop, fabs(residual[r]));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+/* The residual of a compliant step at one configuration, and the solver of its problem there. */
+#include "step/compliant.h"
+
+#include <string.h>
+
+double perp_compliant_worst(compliant_residual r)
+{
+    return fmax(r.balance, fmax(r.complementarity, r.cone));
+}
+
+/* Limits and loops. */
+static double off_constraints(const compliant_step *s)
+{
+    const perp_contact_qp *p = &s->qp;
+    const perp_convex_point *point = &s->point;
+    double worst = 0.0;
+    for (int i = 0; i < p->n && p->lower; i++) {
+        const double low = s->gap * (point->x[i] - p->lower[i]), high = s->gap * (p->upper[i] - point->x[i]);
+        worst = isfinite(low) ? fmax(worst, fabs(fmin(point->y_lower[i], low))) : worst;
+        worst = isfinite(high) ? fmax(worst, fabs(fmin(point->y_upper[i], high))) : worst;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        double sum = -p->equality_target[i];
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum += p->equality_values[k] * point->x[p->equality_dofs[k]];
+        }
+        worst = fmax(worst, s->gap * fabs(sum));
+    }
+    return worst;
+}
+
+/* Friction outside of its cone, and the work against the slip that it leaves undone. */
+static double off_cone(const perp_quasistatic *qs, int i)
+{
+    const compliant_step *s = qs->own;
+    const compliant_material *m = &s->patches[s->patch_of[i]].material;
+    const double *r = s->point.y + s->row_start[i], *u = s->u + s->row_start[i];
+    if (m->rows < 2) {
+        return 0.0;
+    }
+    const double ft = m->rows > 2 ? hypot(r[1], r[2]) : fabs(r[1]), ut = m->rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
+    const double radius = perp_compliant_radius(m, qs->force_unit * r[0], s->sharp) / qs->force_unit;
+    const double work = r[1] * u[1] + (m->rows > 2 ? r[2] * u[2] : 0.0);
+    return fmax(ft - radius, s->gap * (radius * ut + work));
+}
+
+static void fill_balance(compliant_step *s)
+{
+    const perp_contact_qp *p = &s->qp;
+    const double *block = p->hessian, *jacobian = p->jacobian;
+    double *balance = s->balance;
+    for (int b = 0; b < p->block_count; b++) {
+        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            balance[i] = p->g[i] - (p->lower ? s->point.y_lower[i] - s->point.y_upper[i] : 0.0);
+            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
+                balance[i] += *block++ * s->point.x[k];
+            }
+        }
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
+        for (int r = p->row_start[i]; r < p->row_start[i + 1]; r++, jacobian += columns) {
+            for (int k = 0; k < columns; k++) {
+                balance[p->dofs[start + k]] -= jacobian[k] * s->point.y[r];
+            }
+        }
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            balance[p->equality_dofs[k]] -= p->equality_values[k] * s->point.y_equality[i];
+        }
+    }
+}
+
+compliant_residual perp_compliant_evaluate(perp_quasistatic *qs)
+{
+    compliant_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    const perp_contact_friction as_friction = {p, s->mu};
+    compliant_residual worst = {.complementarity = off_constraints(s)};
+    perp_contact_friction_velocity(&as_friction, s->point.x, s->u);
+    for (int i = 0; i < p->contact_count; i++) {
+        const int row = p->row_start[i];
+        worst.complementarity = fmax(worst.complementarity, fabs(fmin(s->point.y[row], s->gap * s->u[row])));
+        worst.cone = fmax(worst.cone, off_cone(qs, i));
+    }
+    fill_balance(s);
+    for (int i = 0; i < p->n; i++) {
+        const double unit = i < qs->free_count && qs->turns[i] ? qs->length_unit : 1.0;
+        worst.balance = fmax(worst.balance, fabs(s->balance[i]) / unit);
+    }
+    return worst;
+}
+
+static void copy_point(const compliant_step *s, perp_convex_point *to, const perp_convex_point *from)
+{
+    const size_t n = (size_t)s->qp.n * sizeof(double);
+    memcpy(to->x, from->x, n);
+    memcpy(to->y_lower, from->y_lower, n);
+    memcpy(to->y_upper, from->y_upper, n);
+    memcpy(to->y, from->y, (size_t)s->row_start[s->element_count] * sizeof(double));
+    memcpy(to->y_equality, from->y_equality, (size_t)s->qp.equality_count * sizeof(double));
+}
+
+perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    const perp_contact_friction problem = {&s->qp, s->mu};
+    perp_friction_settings settings = perp_friction_settings_default();
+    settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
+    settings.warm = s->guessed || s->has_answer ? &s->warm : NULL;
+    copy_point(s, &s->warm, &s->point);
+    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, info, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    qs->info->iterations += info->iterations;
+    *solved = info->outcome == PERP_OUTCOME_SOLVED;
+    if (!*solved && info->outcome != PERP_OUTCOME_INFEASIBLE) {
+        *solved = perp_compliant_worst(perp_compliant_evaluate(qs)) <= 0.1 * qs->settings->tolerance;
+        qs->info->fallbacks[PERP_FALLBACK_LOOSE] += *solved ? 1 : 0;
+    }
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,291 @@
+/* One step of the rung `compliant`: compliant.h says what it solves. */
+#define _POSIX_C_SOURCE 200809L
+#include "step/compliant.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+    TICKS = 64, /* a step that does not settle is split, into at most so many */
+    ITERATES = 12,
+    DAMPED = 6 /* from here on a half of every change is taken */
+};
+
+static double now_us(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+}
+
+static perp_status look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error)
+{
+    perp_kinematics_update(qs->model, q, context->kinematics);
+    return perp_contact_set_build(context->contacts, context->kinematics, error);
+}
+
+/* ---- one iterate ------------------------------------------------------------------------------------------------- */
+
+/* Loops are linearised at q_k too: C v = C v_k - (how far they are open) / h. */
+static void move_loops(perp_quasistatic *qs)
+{
+    const compliant_step *s = qs->own;
+    const perp_model *model = qs->model;
+    for (int i = 0, all = 0; i < model->scene->loop_count; i++) {
+        double residual[6];
+        perp_loop_evaluate(model, qs->kinematics, i, residual, qs->loop_jacobian);
+        for (int r = 0; r < perp_loop_rows(model, i); r++, all++) {
+            const double *row = qs->loop_jacobian + (ptrdiff_t)r * model->nv;
+            for (int k = 0; k < model->nv && qs->equation_of[all] >= 0; k++) {
+                qs->equality_target[qs->equation_of[all]] += row[k] * s->v_linear[k];
+            }
+        }
+    }
+}
+
+/* The problem at q_k, where kinematics and contacts are; its point is what led there. */
+static perp_status build(perp_quasistatic *qs, perp_step_context *context, const double times[2], perp_error *error)
+{
+    compliant_step *s = qs->own;
+    perp_compliant_carry_inertia(qs, context);
+    perp_status status = perp_qs_build(qs, context, qs->q_begin, times[0], times[1], error);
+    if (status == PERP_STATUS_OK && s->guessed) {
+        move_loops(qs);
+    }
+    if (status == PERP_STATUS_OK && !s->guessed) {
+        status = perp_compliant_meet(qs, error);
+    }
+    return status == PERP_STATUS_OK ? perp_compliant_build(qs, error) : status;
+}
+
+/* Velocities of the answer into qs->v and, by `part` of the way from v_k, into v_k; then q_k. */
+static void move_on(perp_quasistatic *qs, perp_step_context *context, double part)
+{
+    compliant_step *s = qs->own;
+    const perp_model *model = qs->model;
+    for (int i = 0; i < model->nv; i++) {
+        const int free = qs->free_of_dof[i];
+        qs->v[i] = free >= 0 ? s->speed * s->point.x[free] + qs->v_drifted[i] : qs->v[i];
+        const double led = free >= 0 ? qs->v[i] : qs->v_gap[i];
+        s->v_linear[i] = s->guessed ? s->v_linear[i] + part * (led - s->v_linear[i]) : led;
+    }
+    perp_configuration_integrate(model, qs->q_begin, s->v_linear, qs->h, context->next_q);
+    perp_prescribed_configuration(model, qs->law->prescribe, qs->t + qs->h, context->next_q);
+    if (qs->settings->prediction == PERP_PREDICTION_TAYLOR) {
+        perp_driven_taylor(model, qs->t, qs->h, context->next_q);
+    }
+}
+
+static bool is_sane(const perp_quasistatic *qs)
+{
+    static const double FAR = 1e6; /* a motion of so many sizes of the scene in one step is no answer */
+    const compliant_step *s = qs->own;
+    for (int i = 0; i < qs->free_count; i++) {
+        if (!(fabs(qs->h * s->speed * s->point.x[i]) <= FAR * fmax(qs->length_unit, 1.0))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- iterating --------------------------------------------------------------------------------------------------- */
+
+typedef struct outcome {
+    bool settled;
+    const char *method; /* of the solver that failed; "fixed-point" where only the whole does not settle */
+    double residual;
+    compliant_residual parts;
+} outcome;
+
+/* What led to q_k is the answer if it meets the law there. An answer that is good enough is given one more iterate to
+ * become better: the law is in units of the scene, stiff contacts want more. */
+static bool is_answer(perp_quasistatic *qs, int k, bool *good, outcome *out)
+{
+    const double tolerance = qs->settings->tolerance, before = out->residual;
+    out->parts = perp_compliant_evaluate(qs);
+    out->residual = perp_compliant_worst(out->parts);
+    out->method = "fixed-point";
+    const bool was_good = *good;
+    *good = out->residual <= tolerance;
+    return *good && (was_good || out->residual <= 1e-3 * tolerance || out->residual >= before || k == ITERATES);
+}
+
+static perp_status solve(perp_quasistatic *qs, bool *solved, outcome *out, perp_error *error)
+{
+    perp_friction_info info = {0};
+    const double started = now_us();
+    const perp_status status = perp_compliant_solve(qs, solved, &info, error);
+    qs->info->solve_us += now_us() - started;
+    *solved = *solved && is_sane(qs);
+    if (status == PERP_STATUS_OK && !*solved) {
+        out->method = info.method;
+        out->residual = fmin(info.residual, 1e300);
+    }
+    return status;
+}
+
+/* From qs->q_begin, where kinematics and contacts are, to context->next_q, where they are if it has settled. With
+ * `linearised` the first iterate is the answer. */
+static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, const double times[2], bool linearised,
+                           outcome *out, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    bool good = false;
+    *out = (outcome){.residual = INFINITY};
+    s->guessed = false;
+    memset(s->v_linear, 0, (size_t)qs->model->nv * sizeof *s->v_linear);
+    perp_status status = build(qs, context, times, error);
+    for (int k = 1; k <= ITERATES && status == PERP_STATUS_OK; k++) {
+        bool solved = true;
+        if (s->qp.n > 0) {
+            status = solve(qs, &solved, out, error);
+        }
+        if (status != PERP_STATUS_OK || !solved) {
+            return status;
+        }
+        move_on(qs, context, k > DAMPED ? 0.5 : 1.0);
+        if (linearised) {
+            out->parts = perp_compliant_evaluate(qs);
+            out->residual = perp_compliant_worst(out->parts);
+            out->settled = out->residual <= qs->settings->tolerance;
+            return PERP_STATUS_OK;
+        }
+        status = perp_compliant_keep_guess(qs, error);
+        if (status == PERP_STATUS_OK) {
+            status = look_from(qs, context, context->next_q, error);
+        }
+        if (status == PERP_STATUS_OK) {
+            status = build(qs, context, times, error);
+        }
+        if (status == PERP_STATUS_OK && is_answer(qs, k, &good, out)) {
+            out->settled = true;
+            return status;
+        }
+    }
+    return status;
+}
+
+/* Farther contacts than the motion can reach have no part in the step. */
+static perp_status look_far(perp_quasistatic *qs, perp_step_context *context, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    const double gravity = perp_vec3_norm(qs->model->scene->gravity);
+    perp_kinematics_velocity(qs->model, qs->v_last, context->kinematics);
+    s->look =
+        qs->h * perp_contact_relative_speed(context->contacts, context->kinematics) + 2.0 * qs->h * qs->h * gravity;
+    const double wanted = fmax(qs->model->scene->margin, fmin(s->look, 2.0 * context->contacts->scene_size));
+    if (wanted == perp_contact_set_margin(context->contacts)) {
+        return PERP_STATUS_OK;
+    }
+    perp_contact_set_look(context->contacts, wanted);
+    return perp_contact_set_build(context->contacts, context->kinematics, error);
+}
+
+/* A part of the step: as it is, then without gamma; `last`: with contacts as they are at its begin before it is given
+ * up. */
+static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2], bool last,
+                           outcome *out, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    perp_status status = PERP_STATUS_OK;
+    for (int way = 0; way < (last ? 3 : 1) && status == PERP_STATUS_OK; way++) {
+        s->sharp = way > 0;
+        qs->h = times[1] - times[0];
+        if (way > 0) {
+            status = look_from(qs, context, qs->q_begin, error);
+        }
+        if (status == PERP_STATUS_OK) {
+            status = look_far(qs, context, error);
+        }
+        if (status == PERP_STATUS_OK) {
+            perp_compliant_remember_inertia(qs, context);
+            status = iterate(qs, context, times, way == 2, out, error);
+        }
+        if (status == PERP_STATUS_OK && out->settled) {
+            qs->info->fallbacks[PERP_FALLBACK_SHARP] += way == 1 ? 1 : 0;
+            qs->info->fallbacks[PERP_FALLBACK_LINEARISED] += way == 2 ? 1 : 0;
+            return status;
+        }
+    }
+    return status;
+}
+
+/* ---- the step ---------------------------------------------------------------------------------------------------- */
+
+static perp_status accept(perp_quasistatic *qs, const outcome *out, perp_residuals *total, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    for (int i = 0; i < qs->model->nv; i++) {
+        const int free = qs->free_of_dof[i];
+        qs->v[i] = free >= 0 ? s->speed * s->point.x[free] + qs->v_drifted[i] : qs->v[i];
+    }
+    perp_compliant_record(qs);
+    const perp_status status = perp_compliant_accept(qs, error);
+    const perp_residuals own = {
+        .balance = out->parts.balance, .complementarity = out->parts.complementarity, .cone = out->parts.cone};
+    perp_residuals_keep_largest(total, &own);
+    memcpy(qs->v_last, qs->v, (size_t)qs->model->nv * sizeof *qs->v_last);
+    qs->started = true;
+    return status;
+}
+
+/* [at, at + size) ticks of the step, halved where it does not settle, and doubled again. */
+static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *context, const double times[2],
+                                    perp_residuals *total, perp_error *error)
+{
+    enum { LEAST = TICKS / 16 };
+    const double tick = (times[1] - times[0]) / TICKS;
+    perp_status status = PERP_STATUS_OK;
+    for (int at = 0, size = TICKS; at < TICKS && status == PERP_STATUS_OK;) {
+        const double part[2] = {at == 0 ? times[0] : times[0] + at * tick,
+                                at + size == TICKS ? times[1] : times[0] + (at + size) * tick};
+        outcome out = {.method = NULL};
+        status = advance(qs, context, part, size == LEAST, &out, error);
+        if (status == PERP_STATUS_OK && !out.settled && size > LEAST) {
+            qs->info->fallbacks[PERP_FALLBACK_SUBSTEP]++;
+            size /= 2;
+            status = look_from(qs, context, qs->q_begin, error);
+            continue;
+        }
+        if (status == PERP_STATUS_OK && !out.settled) {
+            return perp_qs_not_converged(qs, out.method, out.residual, error);
+        }
+        at += size;
+        if (status == PERP_STATUS_OK) {
+            status = accept(qs, &out, total, error);
+        }
+        if (status == PERP_STATUS_OK && at < TICKS) {
+            memcpy(qs->q_begin, context->next_q, (size_t)qs->model->nq * sizeof *qs->q_begin);
+            status = look_from(qs, context, qs->q_begin, error);
+        }
+        while (at % (2 * size) == 0 && 2 * size <= TICKS - at) {
+            size *= 2;
+        }
+    }
+    return status;
+}
+
+perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
+                                perp_error *error)
+{
+    perp_quasistatic *qs = context->workspace;
+    const compliant_step *s = qs->own;
+    const perp_model *model = qs->model;
+    perp_residuals total = {0};
+    qs->info = info;
+    memcpy(qs->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
+    memcpy(qs->v_last, state->v, (size_t)model->nv * sizeof *qs->v_last);
+    const perp_status status = advance_in_parts(qs, context, (const double[2]){state->t, t_end}, &total, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    info->residuals = total;
+    info->contact_count = qs->record_count;
+    info->contacts = qs->records;
+    info->element_count = s->element_count;
+    info->elements = s->elements;
+    memcpy(state->q, context->next_q, (size_t)model->nq * sizeof *state->q);
+    memcpy(state->v, qs->v_last, (size_t)model->nv * sizeof *state->v);
+    state->t = t_end;
+    return PERP_STATUS_OK;
+}
