@@ -4,86 +4,25 @@
  * cone's own shape, friction's direction, from the records and a contact set of the judge's) and by true penetration; a
  * stop by quasistatic_judge.h, which proves the claim again from the model and the contacts. A stop that explains
  * nothing, `not-converged` or `tolerance`, is a miss. */
-#include "sweep.h"
-
-#include "quasistatic_judge.h"
-#include "quasistatic_law.h"
 #include "quasistatic_modes.h"
 #include "quasistatic_scenes.h"
-#include "sweep_measure.h"
+#include "sweep_watch.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double TOLERANCE = 1e-8; /* run.tolerance's default: what a rung promises of its own law */
+enum { ANY = WATCH_OWN, COLUMNS };
+static const measure_column columns[COLUMNS] = {WATCH_COLUMNS("penetration where nothing turns, m"),
+                                                {"any motion", false}};
 
-enum {
-    RUNS,
-    COMPLETED,
-    UNSUPPORTED,
-    INFEASIBLE,
-    TOLERANCE_MISSED,
-    NOT_CONVERGED,
-    NO_EQUILIBRIUM,
-    WEDGED,
-    OTHER,
-    CLOSE,
-    STEPS,
-    LOOSE,
-    ANY,
-    SECOND,
-    UNMATCHED,
-    BALANCE,
-    COMPLEMENTARITY,
-    CONE,
-    LAW,
-    PENETRATION,
-    COLUMNS
-};
-static const measure_column columns[COLUMNS] = {{"runs", false},
-                                                {"completed", false},
-                                                {"unsupported-body", false},
-                                                {"infeasible", false},
-                                                {"tolerance", false},
-                                                {"not-converged", false},
-                                                {"no-equilibrium", false},
-                                                {"wedged", false},
-                                                {"other stops", false},
-                                                {"claims not judged", false},
-                                                {"steps", false},
-                                                {"loose", false},
-                                                {"any motion", false},
-                                                {"second method", false},
-                                                {"law not looked at", false},
-                                                {"balance", true},
-                                                {"complementarity", true},
-                                                {"cone", true},
-                                                {"law, judged", true},
-                                                {"penetration where nothing turns, m", true}};
+/* The view of it is of the last step's end, from where the next one begins. */
+typedef struct quasistatic_watch {
+    sweep_watch watch;
+    perp_vec3 *force; /* by body, N */
+} quasistatic_watch;
 
 /* ---- a completed step -------------------------------------------------------------------------------------------- */
-
-typedef struct watch {
-    const perp_model *model;
-    const perp_rung *rung;
-    const perp_run_settings *settings;
-    sweep_case *result;
-    quasistatic_view view; /* of the last step's end, from where the next one begins */
-    double *row;           /* of the table */
-    double *q;             /* nq: at the last step's end */
-    double t;
-    perp_vec3 *force; /* by body, N */
-} watch;
-
-static bool all_finite(const double *x, int count)
-{
-    for (int i = 0; i < count; i++) {
-        if (!isfinite(x[i])) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool is_tied(const perp_scene *scene, int body)
 {
@@ -97,22 +36,23 @@ static bool is_tied(const perp_scene *scene, int body)
 
 /* On every body that only contacts hold, their forces, its weight and what is applied sum to nothing (to M v / h), in
  * the last part of a step that was split too, whose begin, and with it the torques, is not known here. */
-static void check_forces(const watch *w, const perp_state *state, const perp_step_info *info)
+static void check_forces(const quasistatic_watch *q, const perp_state *state, const perp_step_info *info)
 {
+    const sweep_watch *w = &q->watch;
     const perp_model *model = w->model;
     const perp_scene *scene = model->scene;
     const double unit = w->view.force;
     const bool inertia = quasistatic_has_inertia(w->rung);
     for (int i = 0; i < model->body_count; i++) {
-        w->force[i] = perp_vec3_scale(model->links[i].mass, scene->gravity);
+        q->force[i] = perp_vec3_scale(model->links[i].mass, scene->gravity);
     }
     for (int i = 0; i < info->contact_count; i++) {
         const perp_contact_record *r = &info->contacts[i];
-        w->force[r->contact.b] = perp_vec3_add(w->force[r->contact.b], r->force_on_b);
-        w->force[r->contact.a] = perp_vec3_sub(w->force[r->contact.a], r->force_on_b);
+        q->force[r->contact.b] = perp_vec3_add(q->force[r->contact.b], r->force_on_b);
+        q->force[r->contact.a] = perp_vec3_sub(q->force[r->contact.a], r->force_on_b);
     }
     for (int i = 0; i < scene->force_count; i++) {
-        w->force[scene->forces[i].body_index].x += perp_drive_value(&scene->forces[i].force[0], state->t);
+        q->force[scene->forces[i].body_index].x += perp_drive_value(&scene->forces[i].force[0], state->t);
     }
     for (int i = 0; i < model->body_count; i++) {
         const perp_link *link = &model->links[i];
@@ -121,10 +61,10 @@ static void check_forces(const watch *w, const perp_state *state, const perp_ste
             (inertia && isfinite(w->settings->substep_tolerance))) {
             continue;
         }
-        const double *v = state->v + link->v_start, f[3] = {w->force[i].x, w->force[i].y, w->force[i].z};
+        const double *v = state->v + link->v_start, f[3] = {q->force[i].x, q->force[i].y, q->force[i].z};
         for (int k = 0; k < (model->planar ? 2 : 3); k++) {
             const double left = f[k] - (inertia ? link->mass * v[k] / w->settings->h : 0.0);
-            if (!(fabs(left) <= 1.001 * TOLERANCE * unit)) { /* summed in another order than the rung's */
+            if (!(fabs(left) <= 1.001 * WATCH_TOLERANCE * unit)) { /* summed in another order than the rung's */
                 sweep_fail(w->result, "%s: at t = %g body %s is out of balance by %.3g N along %d, F = %.3g N",
                            w->rung->name, state->t, scene->bodies[i].name, left, k, unit);
             }
@@ -132,55 +72,8 @@ static void check_forces(const watch *w, const perp_state *state, const perp_ste
     }
 }
 
-static void check_records(const watch *w, const perp_state *state, const perp_step_info *info)
-{
-    const perp_residuals *r = &info->residuals;
-    const double unit = w->view.force;
-    const double numbers[] = {r->balance,      r->complementarity, r->cone, r->penetration,
-                              r->balance_true, r->boundary_layer,  r->loop};
-    if (!all_finite(state->q, w->model->nq) || !all_finite(state->v, w->model->nv) ||
-        !all_finite(numbers, (int)(sizeof numbers / sizeof *numbers))) {
-        sweep_fail(w->result, "%s: a number that is none at t = %g", w->rung->name, state->t);
-    }
-    if (!(r->balance <= TOLERANCE && r->complementarity <= TOLERANCE && r->cone <= TOLERANCE)) {
-        sweep_fail(w->result, "%s: at t = %g balance %.3g complementarity %.3g cone %.3g", w->rung->name, state->t,
-                   r->balance, r->complementarity, r->cone);
-    }
-    for (int i = 0; i < info->contact_count; i++) {
-        const perp_contact_record *c = &info->contacts[i];
-        const double parts[] = {c->fn, c->ft[0], c->ft[1], c->slip[0], c->slip[1], c->contact.phi};
-        const double out = quasistatic_out_of_cone(w->settings, w->rung, c);
-        if (!all_finite(parts, 6) || !(c->fn >= 0.0) || !(out <= 1.001 * TOLERANCE * unit)) {
-            sweep_fail(w->result, "%s: at t = %g contact %d has fn %g, out of its cone by %g", w->rung->name, state->t,
-                       i, c->fn, out);
-        }
-    }
-}
-
-/* Forces and torques, gap and friction of a step that was not split, from the view of its begin. */
-static void check_law(watch *w, const perp_state *state, const perp_step_info *info)
-{
-    if (info->fallbacks[PERP_FALLBACK_SUBSTEP] > 0) {
-        return;
-    }
-    quasistatic_law law = quasistatic_measure(&w->view, state->v, info->contacts, info->contact_count);
-    if (law.unmatched > 0) { /* a step looks as far as its motion goes */
-        quasistatic_view_at(&w->view, w->q, w->t, 100.0 * w->model->scene->margin);
-        law = quasistatic_measure(&w->view, state->v, info->contacts, info->contact_count);
-    }
-    w->row[UNMATCHED] += law.unmatched > 0 ? 1 : 0;
-    /* The rung's residuals are of projections; eps in one of these is at most 4 eps in the work, over the sizes of its
-     * two factors. */
-    if (!(law.balance <= 1.001 * TOLERANCE && law.gap <= 1.001 * TOLERANCE && law.cone <= 1.001 * TOLERANCE &&
-          law.friction <= 4.0 * TOLERANCE)) {
-        sweep_fail(w->result, "%s: at t = %g its law is off: balance %.3g gap %.3g cone %.3g friction %.3g",
-                   w->rung->name, state->t, law.balance, law.gap, law.cone, law.friction);
-    }
-    measure_most(&w->row[LAW], fmax(fmax(law.balance, law.gap), fmax(law.cone, law.friction)));
-}
-
 /* The angle by which a body turns in the step at most, and the way of its origin. */
-static void step_size(const watch *w, const perp_state *state, double *angle, double *way)
+static void step_size(const sweep_watch *w, const perp_state *state, double *angle, double *way)
 {
     const perp_model *model = w->model;
     *angle = *way = 0.0;
@@ -218,7 +111,7 @@ static double largest_rim(const perp_scene *scene)
  *
  * A step that is split bends less, unless it was
  * halved down to the smallest part, a 64th: what tips over does so in one part, however small. */
-static void check_penetration(const watch *w, const perp_state *state, const perp_step_info *info)
+static void check_penetration(const sweep_watch *w, const perp_state *state, const perp_step_info *info)
 {
     enum { HALVINGS = 6 };
     double angle, way;
@@ -228,7 +121,7 @@ static void check_penetration(const watch *w, const perp_state *state, const per
     const double asked = isfinite(w->settings->substep_tolerance) ? 1e-6 + w->settings->substep_tolerance : 0.0;
     const bool smallest = asked == 0.0 || info->fallbacks[PERP_FALLBACK_SUBSTEP] >= HALVINGS;
     const double allowed = smallest ? fmax(asked, bound) : asked;
-    measure_most(&w->row[PENETRATION], angle < 1e-9 ? info->residuals.penetration : 0.0);
+    measure_most(&w->row[WATCH_PENETRATION], angle < 1e-9 ? info->residuals.penetration : 0.0);
     if (!(info->residuals.penetration <= allowed)) {
         sweep_fail(w->result, "%s: at t = %g bodies are %.3g m in each other, having turned by %.3g, moved by %.3g m",
                    w->rung->name, state->t, info->residuals.penetration, angle, way);
@@ -236,7 +129,7 @@ static void check_penetration(const watch *w, const perp_state *state, const per
 }
 
 /* What nothing holds stays where it is: no step leads far out of the scene, which measures about a metre. */
-static void check_reach(const watch *w, const perp_state *state)
+static void check_reach(const sweep_watch *w, const perp_state *state)
 {
     for (int i = 0; i < w->model->nq; i++) {
         if (!(fabs(state->q[i] - w->q[i]) <= 100.0)) {
@@ -248,16 +141,18 @@ static void check_reach(const watch *w, const perp_state *state)
 
 static bool observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
-    watch *w = context;
+    quasistatic_watch *q = context;
+    sweep_watch *w = &q->watch;
     if (step > 0) {
-        check_records(w, state, info);
-        check_forces(w, state, info);
-        check_law(w, state, info);
+        watch_records(w, state, info);
+        check_forces(q, state, info);
+        if (info->fallbacks[PERP_FALLBACK_SUBSTEP] == 0) { /* of a part of a step the begin is not known here */
+            watch_law(w, state, info);
+        }
         check_penetration(w, state, info);
         check_reach(w, state);
     }
-    memcpy(w->q, state->q, (size_t)w->model->nq * sizeof *w->q);
-    w->t = state->t;
+    watch_remember(w, state);
     quasistatic_view_at(&w->view, w->q, w->t, w->model->scene->margin);
     return true;
 }
@@ -265,7 +160,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
 /* ---- a stop ------------------------------------------------------------------------------------------------------ */
 
 /* `no-equilibrium`: no forces balance at all, or none that a motion goes with. */
-static quasistatic_finding judge_jam(watch *w, const perp_state *state)
+static quasistatic_finding judge_jam(sweep_watch *w, const perp_state *state)
 {
     const perp_model *model = w->model;
     double speed = 0.0;
@@ -280,50 +175,8 @@ static quasistatic_finding judge_jam(watch *w, const perp_state *state)
     return quasistatic_judge_modes(&w->view);
 }
 
-static void judge_stop(watch *w, const perp_state *state, const perp_error *error, double *row)
-{
-    const char *code = error->code ? error->code : "none";
-    const bool unsupported = strcmp(code, "unsupported-body") == 0, no_balance = strcmp(code, "no-equilibrium") == 0;
-    const bool infeasible = strcmp(code, "infeasible-command") == 0, start = strcmp(code, "penetrating-start") == 0;
-    const bool wedged = strcmp(code, "wedged") == 0;
-    const bool missed = strcmp(code, "tolerance") == 0, open = strcmp(code, "not-converged") == 0;
-    quasistatic_finding finding = {.verdict = QUASISTATIC_PROVED};
-    row[unsupported  ? UNSUPPORTED
-        : infeasible ? INFEASIBLE
-        : missed     ? TOLERANCE_MISSED
-        : open       ? NOT_CONVERGED
-        : no_balance ? NO_EQUILIBRIUM
-        : wedged     ? WEDGED
-                     : OTHER]++;
-    if (no_balance) {
-        finding = judge_jam(w, state);
-    } else if (unsupported) {
-        finding = quasistatic_judge_unsupported(w->model, w->settings, w->rung, state);
-    } else if (infeasible || start) {
-        finding = quasistatic_judge_infeasible(w->model, w->settings, w->rung, state, error->evidence.depth);
-    } else if (wedged) {
-        finding = quasistatic_judge_wedged(w->model, w->settings, w->rung, state, error->evidence.depth);
-    } else if ((missed || open) && !(error->evidence.residual > TOLERANCE)) {
-        sweep_fail(w->result, "%s: `%s` with a residual of %.3g", w->rung->name, code, error->evidence.residual);
-    } else if (missed || open) {
-        sweep_miss(w->result, "%s: `%s` at t = %g, residual %.3g", w->rung->name, code, state->t,
-                   error->evidence.residual);
-    } else {
-        sweep_fail(w->result, "%s: stopped without a type: %s: %s", w->rung->name, code, error->message);
-    }
-    /* Of a part of a step the begin is not known here. */
-    if (finding.verdict == QUASISTATIC_DISPROVED && isfinite(w->settings->substep_tolerance)) {
-        finding.verdict = QUASISTATIC_CLOSE;
-    }
-    row[CLOSE] += finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
-    if (finding.verdict == QUASISTATIC_DISPROVED) {
-        sweep_fail(w->result, "%s: not true (to %.3g, with forces of %.3g F): %s", w->rung->name, finding.distance,
-                   finding.weight, error->message);
-    }
-}
-
 /* The judge is judged too: where a step was taken, none of the claims about its begin can be proved. */
-static void judge_judge(watch *w, const perp_state *start)
+static void judge_judge(sweep_watch *w, const perp_state *start)
 {
     const quasistatic_finding load = quasistatic_judge_unsupported(w->model, w->settings, w->rung, start);
     const quasistatic_finding motion = quasistatic_judge_infeasible(w->model, w->settings, w->rung, start, 1e-3);
@@ -352,67 +205,41 @@ static void run_rung(const perp_model *model, const perp_rung *rung, int index, 
 {
     const perp_run_settings settings = settings_of(model->scene, rung, index);
     double *row = measure_row(rung->name, columns, COLUMNS);
-    perp_state state = {0};
-    perp_run_result run = {0};
-    perp_error error = {0};
-    watch w = {.model = model, .rung = rung, .settings = &settings, .result = result, .row = row};
-    w.q = calloc((size_t)model->nq + 1, sizeof *w.q);
-    w.force = calloc((size_t)model->body_count + 1, sizeof *w.force);
-    if (!w.q || !w.force || perp_state_create(model, NULL, &state, &error) != PERP_STATUS_OK) {
-        fprintf(stderr, "sweep_quasistatic: out of memory\n");
-        exit(2);
-    }
-    quasistatic_view_open(model, &settings, rung, &w.view);
-    const perp_status status = perp_run(model, &settings, NULL, observe, &w, &state, &run, &error);
-    row[RUNS]++;
-    row[STEPS] += run.steps;
-    row[LOOSE] += run.fallbacks[PERP_FALLBACK_LOOSE];
-    row[ANY] += run.fallbacks[PERP_FALLBACK_ANY_MOTION];
-    row[SECOND] += run.fallbacks[PERP_FALLBACK_SECOND_METHOD];
-    measure_most(&row[BALANCE], run.residuals.balance);
-    measure_most(&row[COMPLEMENTARITY], run.residuals.complementarity);
-    measure_most(&row[CONE], run.residuals.cone);
-    if (run.steps > 0 && !isfinite(settings.substep_tolerance)) {
+    quasistatic_watch q = {.watch = {.result = result, .row = row, .judge_jam = judge_jam}};
+    sweep_watch *w = &q.watch;
+    q.force = watch_need(calloc((size_t)model->body_count + 1, sizeof *q.force));
+    watch_open(w, model, rung, &settings);
+    watch_run(w, observe, &q, index);
+    row[ANY] += w->run.fallbacks[PERP_FALLBACK_ANY_MOTION];
+    if (w->run.steps > 0 && !isfinite(settings.substep_tolerance)) {
         perp_state start = {0};
         if (perp_state_create(model, NULL, &start, NULL) == PERP_STATUS_OK) {
-            judge_judge(&w, &start);
+            judge_judge(w, &start);
         }
         perp_state_free(&start);
     }
-    if (status == PERP_STATUS_OK) {
-        row[COMPLETED]++;
-    } else {
-        const double before = row[TOLERANCE_MISSED] + row[NOT_CONVERGED];
-        judge_stop(&w, &state, &error, row);
-        if (row[TOLERANCE_MISSED] + row[NOT_CONVERGED] > before) {
-            measure_list(rung->name, index);
-        }
-    }
-    perp_run_result_free(&run);
-    perp_state_free(&state);
-    free(w.q);
-    quasistatic_view_close(&w.view);
-    free(w.force);
+    watch_close(w);
+    free(q.force);
 }
 
 /* ---- an instant -------------------------------------------------------------------------------------------------- */
 
-static void judge_solutions(watch *w, const perp_state *state, const perp_run_result *run)
+static void judge_solutions(sweep_watch *w, const perp_state *state, const perp_run_result *run)
 {
     quasistatic_view_at(&w->view, state->q, state->t, w->model->scene->margin);
     for (int i = 0; i < run->solution_count; i++) {
         const perp_instant_solution *one = &run->solutions[i];
         const quasistatic_law law = quasistatic_measure(&w->view, one->rate, one->contacts, one->contact_count);
         const double worst = fmax(fmax(law.balance, law.gap), law.cone);
-        if (!(worst <= 1.001 * TOLERANCE && law.friction <= 4.0 * TOLERANCE) || law.unmatched > 0) {
+        if (!(worst <= 1.001 * WATCH_TOLERANCE && law.friction <= 4.0 * WATCH_TOLERANCE) || law.unmatched > 0) {
             sweep_fail(w->result, "instant-qs: solution %d is off: balance %.3g gap %.3g cone %.3g friction %.3g", i,
                        law.balance, law.gap, law.cone, law.friction);
         }
-        measure_most(&w->row[LAW], fmax(worst, law.friction));
+        measure_most(&w->row[WATCH_LAW], fmax(worst, law.friction));
     }
     const quasistatic_finding finding = quasistatic_judge_modes(&w->view);
-    w->row[run->solution_count > 0 ? COMPLETED : NO_EQUILIBRIUM]++;
-    w->row[CLOSE] += run->solution_count == 0 && finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
+    w->row[run->solution_count > 0 ? WATCH_COMPLETED : WATCH_NO_EQUILIBRIUM]++;
+    w->row[WATCH_CLOSE] += run->solution_count == 0 && finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
     if (finding.verdict == (run->solution_count > 0 ? QUASISTATIC_PROVED : QUASISTATIC_DISPROVED)) {
         sweep_fail(w->result, "instant-qs: %d solutions, and the judge says otherwise (to %.3g)", run->solution_count,
                    finding.distance);
@@ -428,29 +255,27 @@ static void run_instant(const perp_model *model, perp_cone cone, int index, swee
     perp_run_result run = {0};
     perp_error error = {0};
     const char *name = cone == PERP_CONE_RAYS ? "instant-qs, rays" : rung->name;
-    watch w = {.model = model, .rung = rung, .settings = &settings, .result = result};
-    w.row = measure_row(name, columns, COLUMNS);
+    sweep_watch w = {.result = result, .row = measure_row(name, columns, COLUMNS)};
     settings.cone = cone;
     if (perp_state_create(model, NULL, &state, &error) != PERP_STATUS_OK) {
-        fprintf(stderr, "sweep_quasistatic: out of memory\n");
-        exit(2);
+        watch_need(NULL);
     }
-    quasistatic_view_open(model, &settings, rung, &w.view);
-    w.row[RUNS]++;
+    watch_open(&w, model, rung, &settings);
+    w.row[WATCH_RUNS]++;
     if (perp_run(model, &settings, NULL, NULL, NULL, &state, &run, &error) == PERP_STATUS_OK) {
         judge_solutions(&w, &state, &run);
     } else if (error.code && strcmp(error.code, "wedged") == 0) {
-        w.row[WEDGED]++;
-        w.row[CLOSE]++; /* the judge writes down steps, not instants */
+        w.row[WATCH_WEDGED]++;
+        w.row[WATCH_CLOSE]++; /* the judge writes down steps, not instants */
     } else if (error.code && strcmp(error.code, "not-converged") == 0) {
-        w.row[NOT_CONVERGED]++;
+        w.row[WATCH_NOT_CONVERGED]++;
         measure_list(name, index);
         sweep_miss(result, "%s: `not-converged`, residual %.3g", name, error.evidence.residual);
     } else {
-        w.row[OTHER]++;
+        w.row[WATCH_OTHER]++;
         sweep_fail(result, "%s: stopped: %s", name, error.message);
     }
-    quasistatic_view_close(&w.view);
+    watch_close(&w);
     perp_run_result_free(&run);
     perp_state_free(&state);
 }
