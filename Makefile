@@ -55,7 +55,7 @@ qualify: ## the large sweeps in full, resumable (QUALIFY_SEED=1); writes docs/qu
 	@python3 tools/qualify.py --seed $(QUALIFY_SEED) --jobs $(JOBS)
 
 kills: build ## kill logged runs (SIGKILL) 1,000 times (KILLS=1000) and resume them; takes most of an hour
-	@python3 tests/log/kill_and_resume.py --perp build/bin/perp --steps 30000 --count $(KILLS)
+	@python3 tests/log/kill_and_resume.py --perp build/bin/perp --steps 18000 --count $(KILLS)
 
 bench: ## measure speed, next to MuJoCo on the same scenes
 	@tools/deps.sh build bench
