@@ -19,8 +19,10 @@
  *   nonlinear mcp     lower <= z <= upper _|_ F(z), F by a callback
  *   friction          u = W r + q: Coulomb's law between u and r at every contact
  *   contact friction  u = H v + w, A v + f = H'r: the same with the structure that contacts give, A possibly zero
+ *   friction qp       min 1/2 x'H x + d'x, |x_i| <= radius_i: the friction of visco-elastic contacts at given normal
+ * forces
  *
- * Their residuals are natural maps: perp_nonlinear_mcp_residual, perp_friction_residual.
+ * Their residuals are natural maps: perp_nonlinear_mcp_residual, perp_friction_residual, perp_friction_qp_residual.
  */
 #ifndef PERP_PROBLEM_H
 #define PERP_PROBLEM_H
@@ -291,6 +293,62 @@ PERP_API perp_contact_friction_residual perp_contact_friction_evaluate(const per
                                                                        const perp_convex_point *point);
 PERP_API double perp_contact_friction_residual_largest(perp_contact_friction_residual residual);
 
+/* ---- friction of visco-elastic contacts at given normal forces -------------------------------------------------- */
+
+/* The friction QP of Song, Kumar and Pang (Proposition 1): the tangential forces x_i of elements that H couples,
+ *
+ *     min 1/2 x'H x + d'x   subject to   |x_i| <= radius_i
+ *
+ * H x + d is the slip of the elements. Where H is definite x is unique, and it is the x at which every element obeys
+ * Coulomb's law with the normal force that its radius stands for: it sticks, or |x_i| = radius_i against the slip. */
+typedef struct perp_friction_qp {
+    int elements;
+    int dim;              /* tangents of an element: 1 in the plane, else 2 */
+    const double *h;      /* size x size with size = elements dim, symmetric, positive definite; 1 / (N s/m) */
+    const double *d;      /* size; m/s */
+    const double *radius; /* elements, >= 0; N */
+} perp_friction_qp;
+
+/* BAD_INPUT as for a convex problem, or a negative radius. That H is definite is found while solving. */
+PERP_API perp_status perp_friction_qp_check(const perp_friction_qp *problem, perp_error *error);
+/* H x + d. */
+PERP_API void perp_friction_qp_slip(const perp_friction_qp *problem, const double *x, double *slip);
+PERP_API double perp_friction_qp_objective(const perp_friction_qp *problem, const double *x);
+/* The largest |x_i - P(x_i - rho s_i)| / rho of an element, P the projection on its disc, s = H x + d and 1 / rho the
+ * mean of H's diagonal over the element (1 where that is not positive), over 1 + max |d|. +infinity where x is not
+ * finite. */
+PERP_API double perp_friction_qp_residual(const perp_friction_qp *problem, const double *x);
+
+/* The radius of Song's friction cone, sqrt(|ft|^2 + gamma^2) <= mu fn + gamma; with gamma = 0 it is mu fn. N. */
+PERP_API double perp_friction_radius(double mu, double fn, double gamma);
+
+/* Elements with lambda = K delta + C d(delta)/dt at a state. Vectors have `rows` numbers an element, normal first;
+ * matrices stand in that order. For a backward Euler step give C + h K for C: lambda at its end is then what the
+ * formula has, with the delta of its beginning. */
+typedef struct perp_friction_elements {
+    int elements;
+    int rows;                /* 2 in the plane, else 3 */
+    const double *damping;   /* C, size x size with size = elements rows, symmetric, positive definite; N s/m */
+    const double *stiffness; /* K, size x size; N/m */
+    const double *delta;     /* size; m */
+    const double *fn;        /* elements: normal forces, >= 0; N */
+    const double *sliding;   /* elements (rows - 1): tangential velocities of the rigid bodies there; m/s */
+    const double *mu;        /* elements, >= 0 */
+    double gamma;            /* >= 0; N; 0: the exact cone */
+} perp_friction_elements;
+
+/* The caller's arrays, which the problem borrows. */
+typedef struct perp_friction_qp_arrays {
+    double *h, *d, *radius;
+    double *work; /* size (2 size + 1), of the elements' size */
+} perp_friction_qp_arrays;
+
+/* H = the tangential part of C^-1 and d = (C^-1 (fn - K delta))_t + the bodies' velocities. BAD_INPUT: an entry that is
+ * not finite, a negative force, mu or gamma, a C that is not symmetric or not positive definite. */
+PERP_API perp_status perp_friction_qp_form(const perp_friction_elements *elements,
+                                           const perp_friction_qp_arrays *arrays, perp_friction_qp *problem,
+                                           perp_error *error);
+
 /* ---- conversions: one class as another; the caller gives the arrays, nothing allocates -------------------------- */
 
 /* Bounds 0 and infinity, or none where free. `lower` and `upper` have n; the mcp borrows them, M and q. */
@@ -398,6 +456,12 @@ PERP_API perp_status perp_contact_friction_as_friction(const perp_contact_fricti
 PERP_API void perp_contact_friction_from_friction(const perp_contact_friction *problem,
                                                   const perp_friction_reduction *reduction, const double *r,
                                                   const perp_convex_point *point);
+
+/* Coulomb's problem whose normal forces are the radii, with mu = 1 (0 where the radius is): normal rows that nothing
+ * couples, of H's mean diagonal, whose velocity vanishes there. With size = elements (dim + 1) `w` has size * size, `q`
+ * size and `mu` elements; the friction problem borrows them. x is the tangential part of its r. */
+PERP_API void perp_friction_qp_as_friction(const perp_friction_qp *problem, double *w, double *q, double *mu,
+                                           perp_friction *friction);
 
 /* The caller's arrays for a friction problem as bodies; size = contacts dim. */
 typedef struct perp_friction_lift {

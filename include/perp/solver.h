@@ -366,6 +366,20 @@ PERP_API perp_status perp_contact_friction_solve(const perp_contact_friction *pr
                                                  perp_friction_workspace *workspace, perp_convex_point *solution,
                                                  perp_friction_info *info, perp_error *error);
 
+/* Visco-elastic contacts at given normal forces, as Coulomb's problem that has those for its normal forces. Settings,
+ * info and workspace are those of friction problems; warm_r is an x. x and slip have elements dim; x is in its discs.
+ * SOLVED says that perp_friction_qp_residual of x is at most the tolerance. BAD_INPUT also where H is not positive
+ * definite, or the tolerance is below 4e-12. */
+typedef struct perp_friction_qp_workspace perp_friction_qp_workspace;
+PERP_API perp_status perp_friction_qp_workspace_create(const perp_allocator *allocator,
+                                                       perp_friction_qp_workspace **workspace, perp_error *error);
+PERP_API void perp_friction_qp_workspace_free(perp_friction_qp_workspace *workspace); /* NULL allowed */
+PERP_API perp_status perp_friction_qp_reserve(const perp_friction_qp *problem, perp_friction_qp_workspace *workspace,
+                                              perp_error *error);
+PERP_API perp_status perp_friction_qp_solve(const perp_friction_qp *problem, const perp_friction_settings *settings,
+                                            perp_friction_qp_workspace *workspace, double *x, double *slip,
+                                            perp_friction_info *info, perp_error *error);
+
 PERP_API int perp_friction_method_count(void);
 PERP_API const char *perp_friction_method_name(int index);
 PERP_API const char *perp_friction_method_summary(int index);

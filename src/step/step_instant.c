@@ -4,69 +4,42 @@
  * All solutions of the LCP are listed: one for every acceleration at a corner of the solution set, with the least
  * forces. That there is none is a result. Where the LCP is too large to enumerate one solution is found. */
 #include "step/instant.h"
+#include "step/instant_list.h"
 #include "step/step_rungs.h"
 
 #include <string.h>
 
-static const double SAME =
-    1e-8; /* of the problem's units, or of themselves: accelerations and forces that differ by less are one */
-
-static perp_status none_to_solve(perp_quasistatic *qs, perp_error *error)
-{
-    (void)qs, (void)error;
-    return PERP_STATUS_OK; /* there are no steps */
-}
-
-static const perp_qs_law law = {
-    .prescribe = PERP_PRESCRIBE_POSITION,
-    .instant = true,
-    .open = perp_rigid_open,
-    .close = perp_rigid_close,
-    .solve = none_to_solve,
-};
-
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
-    return perp_qs_open(context, &perp_rung_instant, &law, allocator, error);
+    return perp_instant_open(context, &perp_rung_instant, allocator, error);
 }
 
 /* ---- one solution ------------------------------------------------------------------------------------------------ */
 
-/* The answer in qs as a solution with the range [fn, fn], if it meets the law. */
-static perp_status add_solution(perp_instant *in, perp_run_result *result, perp_error *error)
+/* The answer in qs as a solution. */
+static perp_status add_solution(perp_instant_list *list, perp_error *error)
 {
+    perp_instant *in = list->own;
     perp_quasistatic *qs = in->qs;
-    const perp_model *model = qs->model;
-    const perp_residuals *r = &qs->info->residuals;
+    double *rate = in->v_near;
     perp_instant_evaluate(in);
-    const double values[3] = {r->balance, r->complementarity, r->cone};
-    static const char *const names[3] = {"balance", "complementarity", "cone"};
-    for (int i = 0; i < 3; i++) {
-        if (!(values[i] <= qs->settings->tolerance)) {
-            return perp_qs_tolerance(qs, names[i], values[i], error);
-        }
-    }
-    perp_residuals_keep_largest(&result->residuals, r);
-    memcpy(qs->v, in->v, (size_t)model->nv * sizeof *qs->v); /* slip is that of the state */
-    perp_qs_record(qs);
-    perp_instant_solution *solution = perp_run_result_add_solution(result, model->nv, qs->record_count);
-    if (!solution) {
-        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a solution");
-    }
-    memcpy(solution->rate, in->given, (size_t)model->nv * sizeof *in->given);
+    memcpy(qs->v, in->v, (size_t)qs->model->nv * sizeof *qs->v); /* slip is that of the state */
+    memcpy(rate, in->given, (size_t)qs->model->nv * sizeof *rate);
     for (int k = 0; k < qs->free_count; k++) {
-        solution->rate[qs->dof_of_free[k]] = qs->x[k];
+        rate[qs->dof_of_free[k]] = qs->x[k];
     }
-    for (int i = 0; i < qs->record_count; i++) {
-        solution->contacts[i] = qs->records[i];
-        solution->fn_low[i] = solution->fn_high[i] = qs->records[i].fn;
-    }
-    return PERP_STATUS_OK;
+    return perp_instant_add(list, rate, error);
+}
+
+static void read_answer(perp_instant_list *list, const double *z)
+{
+    perp_instant_read(list->own, z);
 }
 
 /* The answer of a z, with the least forces where these meet the law. */
-static perp_status read_least(perp_instant *in, const double *z, perp_error *error)
+static perp_status add_least(perp_instant_list *list, const double *z, perp_error *error)
 {
+    perp_instant *in = list->own;
     const perp_residuals *r = &in->qs->info->residuals;
     perp_instant_read(in, z);
     const perp_status status = perp_instant_least_forces(in, error);
@@ -74,12 +47,13 @@ static perp_status read_least(perp_instant *in, const double *z, perp_error *err
     if (!(fmax(r->balance, fmax(r->complementarity, r->cone)) <= in->qs->settings->tolerance)) {
         perp_instant_read(in, z);
     }
-    return status;
+    return status == PERP_STATUS_OK ? add_solution(list, error) : status;
 }
 
 /* One of the solutions, by pivoting. */
-static perp_status find_one(perp_instant *in, perp_run_result *result, perp_error *error)
+static perp_status find_one(perp_instant_list *list, perp_error *error)
 {
+    perp_instant *in = list->own;
     perp_quasistatic *qs = in->qs;
     perp_lcp_workspace *workspace = NULL;
     perp_lcp_solution solution = {.z = in->z, .w = in->w, .ray = in->ray};
@@ -100,93 +74,8 @@ static perp_status find_one(perp_instant *in, perp_run_result *result, perp_erro
     if (info.outcome != PERP_OUTCOME_SOLVED) {
         return perp_qs_not_converged(qs, info.method, info.residual, error);
     }
-    status = read_least(in, in->z, error);
-    status = status == PERP_STATUS_OK ? add_solution(in, result, error) : status;
-    return status == PERP_STATUS_OK ? perp_instant_ranges(in, &result->solutions[0], error) : status;
-}
-
-/* ---- all solutions ----------------------------------------------------------------------------------------------- */
-
-/* The solution that has the acceleration of the answer in qs; -1: none yet. */
-static int find_acceleration(const perp_instant *in, const perp_run_result *result)
-{
-    const perp_quasistatic *qs = in->qs;
-    for (int i = 0; i < result->solution_count; i++) {
-        double difference = 0.0;
-        for (int k = 0; k < qs->free_count; k++) {
-            const double other = result->solutions[i].rate[qs->dof_of_free[k]], unit = in->acceleration * in->unit[k];
-            difference = fmax(difference, fabs(other - qs->x[k]) / (unit + fabs(other)));
-        }
-        if (difference <= SAME) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static perp_status add_corner(perp_instant *in, const double *z, perp_run_result *result, int *index, perp_error *error)
-{
-    const perp_quasistatic *qs = in->qs;
-    perp_instant_read(in, z);
-    *index = find_acceleration(in, result);
-    if (*index < 0) {
-        perp_status status = read_least(in, z, error);
-        status = status == PERP_STATUS_OK ? add_solution(in, result, error) : status;
-        if (status != PERP_STATUS_OK) {
-            return status;
-        }
-        *index = result->solution_count - 1;
-        perp_instant_read(in, z);
-    }
-    perp_instant_solution *solution = &result->solutions[*index];
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        const double fn = qs->force[qs->row_start[i]];
-        double *low = &solution->fn_low[qs->set_index[i]], *high = &solution->fn_high[qs->set_index[i]];
-        *low = fmin(*low, fmax(0.0, fn));
-        *high = fmax(*high, fn);
-    }
-    return PERP_STATUS_OK;
-}
-
-/* Along a ray that changes no acceleration, forces grow without end. */
-static void add_ray(perp_instant *in, const double *ray, perp_instant_solution *solution)
-{
-    const perp_quasistatic *qs = in->qs;
-    for (int k = 0; k < qs->free_count; k++) {
-        if (fabs(ray[k]) > SAME) {
-            return;
-        }
-    }
-    perp_instant_read(in, ray);
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        if (qs->force[qs->row_start[i]] > SAME * in->force_unit) {
-            solution->fn_high[qs->set_index[i]] = INFINITY;
-        }
-    }
-}
-
-static perp_status find_all(perp_instant *in, perp_run_result *result, perp_error *error)
-{
-    perp_lcp_solution_set *set = NULL;
-    perp_mcp bounded;
-    perp_mlcp_as_mcp(&in->problem, in->z, in->w, &bounded); /* these serve as bounds: nothing is solved into them */
-    perp_status status = perp_mcp_enumerate(&bounded, NULL, &in->qs->allocator, &set, error);
-    if (status == PERP_STATUS_CAPACITY) {
-        return find_one(in, result, error);
-    }
-    for (int i = 0; status == PERP_STATUS_OK && i < set->face_count; i++) {
-        const perp_lcp_face *face = &set->faces[i];
-        for (int k = 0; k < face->vertex_count && status == PERP_STATUS_OK; k++) {
-            int index = 0;
-            status = add_corner(in, face->vertices + (ptrdiff_t)k * set->n, result, &index, error);
-            for (int j = 0; j < face->ray_count && status == PERP_STATUS_OK; j++) {
-                add_ray(in, face->rays + (ptrdiff_t)j * set->n, &result->solutions[index]);
-            }
-        }
-    }
-    const bool unsure = status == PERP_STATUS_OK && !set->complete && result->solution_count == 0;
-    perp_lcp_solution_set_free(set);
-    return unsure ? perp_qs_not_converged(in->qs, "enumerate", 1.0, error) : status;
+    status = add_least(list, in->z, error);
+    return status == PERP_STATUS_OK ? perp_instant_ranges(in, &list->result->solutions[0], error) : status;
 }
 
 static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,
@@ -201,7 +90,19 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     status = status == PERP_STATUS_OK ? perp_qs_build(qs, context, state->q, state->t, state->t, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_build(&in, context, error) : status;
     if (status == PERP_STATUS_OK) {
-        status = qs->free_count == 0 ? add_solution(&in, result, error) : find_all(&in, result, error);
+        perp_instant_list list = {.qs = qs,
+                                  .result = result,
+                                  .problem = &in.problem,
+                                  .lower = in.z,
+                                  .upper = in.w,
+                                  .force_unit = in.force_unit,
+                                  .rate_unit = in.acceleration,
+                                  .unit = in.unit,
+                                  .own = &in,
+                                  .read = read_answer,
+                                  .add = add_least,
+                                  .one = find_one};
+        status = qs->free_count == 0 ? add_solution(&list, error) : perp_instant_all(&list, error);
     }
     if (status == PERP_STATUS_OK && result->solution_count == 0) {
         perp_instant_why_none(&in, result->why_none, sizeof result->why_none);

@@ -6,68 +6,45 @@
  * On polygons, and where no contact has more than one friction direction, the problem is an LCP, and all its solutions
  * are listed: one for every velocity at a corner of the solution set, with the least forces. That there is none is a
  * result too. On the quadratic cone in space one solution is found. */
-#include "step/rigid_step.h"
+#include "step/instant_list.h"
 #include "step/step_rungs.h"
 
 #include <string.h>
 
-static const double SAME = 1e-8; /* of L / s and of F: velocities and forces that differ by less are one */
-
-static perp_status none_to_solve(perp_quasistatic *qs, perp_error *error)
-{
-    (void)qs, (void)error;
-    return PERP_STATUS_OK; /* there are no steps */
-}
-
-static const perp_qs_law law = {
-    .prescribe = PERP_PRESCRIBE_POSITION,
-    .instant = true,
-    .open = perp_rigid_open,
-    .close = perp_rigid_close,
-    .solve = none_to_solve,
-};
-
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
-    return perp_qs_open(context, &perp_rung_instant_qs, &law, allocator, error);
+    return perp_instant_open(context, &perp_rung_instant_qs, allocator, error);
 }
 
-/* ---- one solution ------------------------------------------------------------------------------------------------ */
-
-/* s->point, which has been handed over, as a solution with the range [fn, fn]. */
-static perp_status add_solution(perp_quasistatic *qs, perp_run_result *result, perp_error *error)
+/* The answer in qs, which has been handed over, as a solution. */
+static perp_status add_solution(perp_instant_list *list, perp_error *error)
 {
-    perp_residuals *r = &qs->info->residuals;
-    r->balance = perp_qs_balance(qs);
-    const double values[3] = {r->balance, r->complementarity, r->cone};
-    static const char *const names[3] = {"balance", "complementarity", "cone"};
-    for (int i = 0; i < 3; i++) {
-        if (!(values[i] <= qs->settings->tolerance)) {
-            return perp_qs_tolerance(qs, names[i], values[i], error);
-        }
-    }
-    result->residuals.balance = fmax(result->residuals.balance, r->balance);
-    result->residuals.complementarity = fmax(result->residuals.complementarity, r->complementarity);
-    result->residuals.cone = fmax(result->residuals.cone, r->cone);
+    perp_quasistatic *qs = list->qs;
+    qs->info->residuals.balance = perp_qs_balance(qs);
     for (int k = 0; k < qs->free_count; k++) {
         qs->v[qs->dof_of_free[k]] = qs->x[k];
     }
-    perp_qs_record(qs);
-    perp_instant_solution *solution = perp_run_result_add_solution(result, qs->model->nv, qs->record_count);
-    if (!solution) {
-        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a solution");
-    }
-    memcpy(solution->rate, qs->v, (size_t)qs->model->nv * sizeof *qs->v);
-    for (int i = 0; i < qs->record_count; i++) {
-        solution->contacts[i] = qs->records[i];
-        solution->fn_low[i] = solution->fn_high[i] = qs->records[i].fn;
-    }
-    return PERP_STATUS_OK;
+    return perp_instant_add(list, qs->v, error);
+}
+
+static void read_answer(perp_instant_list *list, const double *z)
+{
+    perp_rigid_read_lcp(list->qs->own, list->qs->mu, z);
+    perp_rigid_hand_over(list->qs);
+}
+
+static perp_status add_least(perp_instant_list *list, const double *z, perp_error *error)
+{
+    perp_rigid_read_lcp(list->qs->own, list->qs->mu, z);
+    const perp_status status = perp_rigid_least_forces(list->qs, error);
+    perp_rigid_hand_over(list->qs);
+    return status == PERP_STATUS_OK ? add_solution(list, error) : status;
 }
 
 /* Where there is one method and not an enumeration. */
-static perp_status find_one(perp_quasistatic *qs, perp_run_result *result, perp_error *error)
+static perp_status find_one(perp_instant_list *list, perp_error *error)
 {
+    perp_quasistatic *qs = list->qs;
     const rigid_step *s = qs->own;
     bool solved = false;
     const char *method;
@@ -92,101 +69,21 @@ static perp_status find_one(perp_quasistatic *qs, perp_run_result *result, perp_
         return status == PERP_STATUS_INFEASIBLE ? PERP_STATUS_OK : status; /* proven: there is none */
     }
     status = perp_rigid_finish(qs, error);
-    return status == PERP_STATUS_OK ? add_solution(qs, result, error) : status;
+    return status == PERP_STATUS_OK ? add_solution(list, error) : status;
 }
 
-/* ---- all solutions ----------------------------------------------------------------------------------------------- */
-
-/* The solution that has the velocity of s->point; -1: none yet. */
-static int find_velocity(const perp_quasistatic *qs, const perp_run_result *result)
+static perp_status find_all(perp_instant_list *list, perp_error *error)
 {
-    const rigid_step *s = qs->own;
-    const double speed = qs->length_unit / qs->h;
-    for (int i = 0; i < result->solution_count; i++) {
-        double difference = 0.0;
-        for (int k = 0; k < qs->free_count; k++) {
-            difference = fmax(difference, fabs(result->solutions[i].rate[qs->dof_of_free[k]] / speed - s->point.x[k]));
-        }
-        if (difference <= SAME) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-static perp_status add_corner(perp_quasistatic *qs, const double *z, perp_run_result *result, int *index,
-                              perp_error *error)
-{
-    rigid_step *s = qs->own;
-    perp_rigid_read_lcp(s, qs->mu, z);
-    *index = find_velocity(qs, result);
-    if (*index < 0) {
-        perp_status status = perp_rigid_least_forces(qs, error);
-        if (status == PERP_STATUS_OK) {
-            perp_rigid_hand_over(qs);
-            status = add_solution(qs, result, error);
-        }
-        if (status != PERP_STATUS_OK) {
-            return status;
-        }
-        *index = result->solution_count - 1;
-        perp_rigid_read_lcp(s, qs->mu, z);
-    }
-    perp_instant_solution *solution = &result->solutions[*index];
-    for (int i = 0; i < s->qp.contact_count; i++) {
-        const double fn = qs->force_unit * s->point.y[s->qp.row_start[i]];
-        double *low = &solution->fn_low[qs->set_index[i]], *high = &solution->fn_high[qs->set_index[i]];
-        *low = fmin(*low, fmax(0.0, fn));
-        *high = fmax(*high, fn);
-    }
-    return PERP_STATUS_OK;
-}
-
-/* Along a ray that moves nothing, forces grow without end. */
-static void add_ray(perp_quasistatic *qs, const double *ray, perp_instant_solution *solution)
-{
-    rigid_step *s = qs->own;
-    for (int k = 0; k < s->qp.n; k++) {
-        if (fabs(ray[k]) > SAME) {
-            return;
-        }
-    }
-    perp_rigid_read_lcp(s, qs->mu, ray);
-    for (int i = 0; i < s->qp.contact_count; i++) {
-        if (s->point.y[s->qp.row_start[i]] > SAME) {
-            solution->fn_high[qs->set_index[i]] = INFINITY;
-        }
-    }
-}
-
-static perp_status find_all(perp_quasistatic *qs, perp_run_result *result, perp_error *error)
-{
+    rigid_step *s = list->qs->own;
     perp_mlcp problem;
-    perp_lcp_solution_set *set = NULL;
-    perp_mcp bounded;
-    perp_status status = perp_rigid_build_lcp(qs, &problem, error);
+    const perp_status status = perp_rigid_build_lcp(list->qs, &problem, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    rigid_step *s = qs->own;
-    perp_mlcp_as_mcp(&problem, s->z, s->w, &bounded); /* these serve as bounds: nothing is solved into them */
-    status = perp_mcp_enumerate(&bounded, NULL, &qs->allocator, &set, error);
-    if (status == PERP_STATUS_CAPACITY) {
-        return find_one(qs, result, error);
-    }
-    for (int i = 0; status == PERP_STATUS_OK && i < set->face_count; i++) {
-        const perp_lcp_face *face = &set->faces[i];
-        for (int k = 0; k < face->vertex_count && status == PERP_STATUS_OK; k++) {
-            int index = 0;
-            status = add_corner(qs, face->vertices + (ptrdiff_t)k * set->n, result, &index, error);
-            for (int j = 0; j < face->ray_count && status == PERP_STATUS_OK; j++) {
-                add_ray(qs, face->rays + (ptrdiff_t)j * set->n, &result->solutions[index]);
-            }
-        }
-    }
-    const bool unsure = status == PERP_STATUS_OK && !set->complete && result->solution_count == 0;
-    perp_lcp_solution_set_free(set);
-    return unsure ? perp_qs_not_converged(qs, "enumerate", 1.0, error) : status;
+    list->problem = &problem;
+    list->lower = s->z;
+    list->upper = s->w;
+    return perp_instant_all(list, error);
 }
 
 static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,
@@ -203,10 +100,17 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    perp_instant_list list = {.qs = qs,
+                              .result = result,
+                              .force_unit = qs->force_unit,
+                              .rate_unit = qs->length_unit / qs->h,
+                              .read = read_answer,
+                              .add = add_least,
+                              .one = find_one};
     if (qs->free_count == 0) {
-        return add_solution(qs, result, error);
+        return add_solution(&list, error);
     }
-    return perp_rigid_is_polygonal(qs->own) ? find_all(qs, result, error) : find_one(qs, result, error);
+    return perp_rigid_is_polygonal(qs->own) ? find_all(&list, error) : find_one(&list, error);
 }
 
 const perp_rung perp_rung_instant_qs = {

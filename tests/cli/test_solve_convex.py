@@ -601,7 +601,7 @@ def assert_shown(printed, shown):
 
 def test_pages_show_what_is_printed(perp):
     shown = list(shown_commands(EXAMPLE / "README.md"))
-    assert len(shown) == len(list(EXAMPLE.glob("*.yaml"))) == 4
+    assert len(shown) == len(list(EXAMPLE.glob("*.yaml"))) == 5
     for (command, path, *options), output in shown:
         printed = perp(command, ROOT / path, *options, code=1 if "infeasible" in output else 0).stdout
         assert_shown(printed, output)
@@ -609,6 +609,7 @@ def test_pages_show_what_is_printed(perp):
 
 @pytest.mark.parametrize("name, x, y", [
     ("sliding-block", [1, 2], {"A": [0, 2]}), ("sliding-block-cone", [1, 1.2, 1.6], {"cones": [[2, -1.2, -1.6]]}),
+    ("patch-friction", [-0.6, -0.8, -3, -4], {"cones": [[0.4, 0.24, 0.32], [0, 0, 0]]}),
     ("squeeze", [10, 5, 10, 5], {"A": [2, 0, 2, 0], "C": [0, 2, 0]})])
 def test_examples(solve, name, x, y):
     result = solve(yaml.safe_load((EXAMPLE / f"{name}.yaml").read_text()))

@@ -1,0 +1,133 @@
+#include "step/instant_list.h"
+
+#include <string.h>
+
+static const double SAME =
+    1e-8; /* of the problem's units, or of themselves: rates and forces that differ by less are one */
+
+static perp_status none_to_solve(perp_quasistatic *qs, perp_error *error)
+{
+    (void)qs, (void)error;
+    return PERP_STATUS_OK; /* there are no steps */
+}
+
+perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung, const perp_allocator *allocator,
+                              perp_error *error)
+{
+    static const perp_qs_law law = {
+        .prescribe = PERP_PRESCRIBE_POSITION,
+        .instant = true,
+        .open = perp_rigid_open,
+        .close = perp_rigid_close,
+        .solve = none_to_solve,
+    };
+    return perp_qs_open(context, rung, &law, allocator, error);
+}
+
+perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error)
+{
+    perp_quasistatic *qs = list->qs;
+    const perp_residuals *r = &qs->info->residuals;
+    const double values[3] = {r->balance, r->complementarity, r->cone};
+    static const char *const names[3] = {"balance", "complementarity", "cone"};
+    for (int i = 0; i < 3; i++) {
+        if (!(values[i] <= qs->settings->tolerance)) {
+            return perp_qs_tolerance(qs, names[i], values[i], error);
+        }
+    }
+    perp_residuals_keep_largest(&list->result->residuals, r);
+    perp_qs_record(qs);
+    perp_instant_solution *solution = perp_run_result_add_solution(list->result, qs->model->nv, qs->record_count);
+    if (!solution) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a solution");
+    }
+    memcpy(solution->rate, rate, (size_t)qs->model->nv * sizeof *rate);
+    for (int i = 0; i < qs->record_count; i++) {
+        solution->contacts[i] = qs->records[i];
+        solution->fn_low[i] = solution->fn_high[i] = qs->records[i].fn;
+    }
+    return PERP_STATUS_OK;
+}
+
+/* The solution that has the rates of the answer in qs; -1: none yet. */
+static int find_rates(const perp_instant_list *list)
+{
+    const perp_quasistatic *qs = list->qs;
+    for (int i = 0; i < list->result->solution_count; i++) {
+        double difference = 0.0;
+        for (int k = 0; k < qs->free_count; k++) {
+            const double other = list->result->solutions[i].rate[qs->dof_of_free[k]];
+            const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
+            difference = fmax(difference, fabs(other - qs->x[k]) / (unit + fabs(other)));
+        }
+        if (difference <= SAME) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* A corner of the solution set: a solution, or more forces of one that is listed. */
+static perp_status add_corner(perp_instant_list *list, const double *z, int *index, perp_error *error)
+{
+    const perp_quasistatic *qs = list->qs;
+    list->read(list, z);
+    *index = find_rates(list);
+    if (*index < 0) {
+        const perp_status status = list->add(list, z, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        *index = list->result->solution_count - 1;
+        list->read(list, z);
+    }
+    perp_instant_solution *solution = &list->result->solutions[*index];
+    for (int i = 0; i < qs->system.contact_count; i++) {
+        const double fn = qs->force[qs->row_start[i]];
+        double *low = &solution->fn_low[qs->set_index[i]], *high = &solution->fn_high[qs->set_index[i]];
+        *low = fmin(*low, fmax(0.0, fn));
+        *high = fmax(*high, fn);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* Along a ray that changes no rate, forces grow without end. */
+static void add_ray(perp_instant_list *list, const double *ray, perp_instant_solution *solution)
+{
+    const perp_quasistatic *qs = list->qs;
+    for (int k = 0; k < qs->free_count; k++) {
+        if (fabs(ray[k]) > SAME) {
+            return;
+        }
+    }
+    list->read(list, ray);
+    for (int i = 0; i < qs->system.contact_count; i++) {
+        if (qs->force[qs->row_start[i]] > SAME * list->force_unit) {
+            solution->fn_high[qs->set_index[i]] = INFINITY;
+        }
+    }
+}
+
+perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
+{
+    perp_lcp_solution_set *set = NULL;
+    perp_mcp bounded;
+    perp_mlcp_as_mcp(list->problem, list->lower, list->upper, &bounded);
+    perp_status status = perp_mcp_enumerate(&bounded, NULL, &list->qs->allocator, &set, error);
+    if (status == PERP_STATUS_CAPACITY) {
+        return list->one(list, error);
+    }
+    for (int i = 0; status == PERP_STATUS_OK && i < set->face_count; i++) {
+        const perp_lcp_face *face = &set->faces[i];
+        for (int k = 0; k < face->vertex_count && status == PERP_STATUS_OK; k++) {
+            int index = 0;
+            status = add_corner(list, face->vertices + (ptrdiff_t)k * set->n, &index, error);
+            for (int j = 0; j < face->ray_count && status == PERP_STATUS_OK; j++) {
+                add_ray(list, face->rays + (ptrdiff_t)j * set->n, &list->result->solutions[index]);
+            }
+        }
+    }
+    const bool unsure = status == PERP_STATUS_OK && !set->complete && list->result->solution_count == 0;
+    perp_lcp_solution_set_free(set);
+    return unsure ? perp_qs_not_converged(list->qs, "enumerate", 1.0, error) : status;
+}

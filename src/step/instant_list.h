@@ -1,0 +1,36 @@
+/* instant_list.h - what the rungs that answer at one instant share, `instant` (accelerations) and `instant-qs`
+ * (velocities): opening, and the list of all solutions of their LCP, one for every rate at a corner of the solution
+ * set, with the least forces and the range of each normal force. "Rate" is the one of the two that the rung answers
+ * with. */
+#ifndef PERP_SRC_STEP_INSTANT_LIST_H
+#define PERP_SRC_STEP_INSTANT_LIST_H
+
+#include "step/rigid_step.h"
+
+perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung, const perp_allocator *allocator,
+                              perp_error *error);
+
+typedef struct perp_instant_list {
+    perp_quasistatic *qs;
+    perp_run_result *result;
+    const perp_mlcp *problem; /* its first free_count unknowns are the rates of the free degrees of freedom */
+    double *lower, *upper;    /* problem->n: scratch, while solutions are listed */
+    double force_unit;        /* N: of the problem's forces */
+    double rate_unit;         /* of the problem's rates */
+    const double *unit;       /* free_count: the unknowns' own, in rate_unit; NULL: 1 */
+    void *own;                /* of the functions */
+    /* The answer of a z, or of a direction of z, in qs: x and force. */
+    void (*read)(struct perp_instant_list *list, const double *z);
+    /* The answer of a z with the least forces of all that go with its rates, by perp_instant_add. */
+    perp_status (*add)(struct perp_instant_list *list, const double *z, perp_error *error);
+    /* One solution, where they are too many to enumerate; none added: there is none. */
+    perp_status (*one)(struct perp_instant_list *list, perp_error *error);
+} perp_instant_list;
+
+/* The answer in qs as a solution with the range [fn, fn], if qs->info says that it meets the law. qs->v is the velocity
+ * that slip is taken from, `rate` (nv) the answer. */
+perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error);
+
+perp_status perp_instant_all(perp_instant_list *list, perp_error *error);
+
+#endif
