@@ -1,0 +1,81 @@
+"""Closed forms and independent integrations of visco-elastic contact, for the tests of the examples."""
+import math
+
+
+def restitution(zeta):
+    """Speed out over speed in of a mass that meets a spring and a damper with damping ratio zeta = c / (2 sqrt(k m)),
+    without gravity, and leaves where the force k x + c x' comes to zero, not where x does (a contact cannot pull).
+
+    x = v / w_d exp(-s t) sin(w_d t), s = zeta w, w_d = w sqrt(1 - zeta^2). With zeta = cos p the force, -m x'', vanishes at
+    w_d t = 2 p, and there x' = -v exp(-s t): e = exp(-2 p cot p). Beyond zeta = 1 the same with cosh."""
+    if zeta == 1:
+        return math.exp(-2)
+    if zeta < 1:
+        return math.exp(-2 * zeta * math.acos(zeta) / math.sqrt(1 - zeta * zeta))
+    return math.exp(-2 * zeta * math.acosh(zeta) / math.sqrt(zeta * zeta - 1))
+
+
+def runge_kutta(rate, y, h):
+    a = rate(y)
+    b = rate([p + 0.5 * h * q for p, q in zip(y, a)])
+    c = rate([p + 0.5 * h * q for p, q in zip(y, b)])
+    d = rate([p + h * q for p, q in zip(y, c)])
+    return [p + h / 6 * (q + 2 * r + 2 * s + t) for p, q, r, s, t in zip(y, a, b, c, d)]
+
+
+def rebound(m, k, c, g, height, h=1e-6):
+    """How high above the ground a ball rises that falls by `height` onto a spring and a damper, with gravity: from touch,
+    x (compression) by Runge-Kutta until the force vanishes, by the secant within the last step; then it flies."""
+    def force(y):
+        return k * y[0] + c * y[1]
+
+    def rate(y):
+        return [y[1], g - force(y) / m]
+
+    y = [0.0, math.sqrt(2 * g * height)]
+    while True:
+        before, y = y, runge_kutta(rate, y, h)
+        if force(y) <= 0:
+            part = force(before) / (force(before) - force(y))
+            x, v = (p + part * (q - p) for p, q in zip(before, y))
+            return v * v / (2 * g) - x
+
+
+def torsion(mu, fn, size, side=None):
+    """Moment of friction of a square patch under even pressure that spins about its centre: mu fn times the mean distance
+    from it, over the cells' centres, or without `side` over the square: size (sqrt 2 + asinh 1) / 6."""
+    if side is None:
+        return mu * fn * size * (math.sqrt(2) + math.asinh(1)) / 6
+    at = [((i + 0.5) / side - 0.5) * size for i in range(side)]
+    return mu * fn * sum(math.hypot(x, y) for x in at for y in at) / side ** 2
+
+
+def rolling(c, size, side):
+    """N m s: moment over rate of turning of a patch of side^2 dampers c, all in contact, about an axis through it."""
+    at = [((i + 0.5) / side - 0.5) * size for i in range(side)]
+    return c * side * sum(x * x for x in at)
+
+
+def cradle(count, speed, until, h=1e-5, mass=0.2, radius=0.05, length=0.5, stiffness=1e4, g=9.81):
+    """Angles and rates of discs that hang side by side on rods, touching, with springs between them that only push; the
+    first one comes in at `speed` (rad/s). By Runge-Kutta: forces have kinks, so that it is of second order only, 1e-6."""
+    inertia = mass * length ** 2 + 0.5 * mass * radius ** 2
+
+    def rate(y):
+        angle, turning = y[:count], y[count:]
+        sine, cosine = [math.sin(a) for a in angle], [math.cos(a) for a in angle]
+        moment = [-mass * g * length * s for s in sine]
+        for i in range(count - 1):
+            x = 2 * radius + length * (sine[i + 1] - sine[i])
+            z = -length * (cosine[i + 1] - cosine[i])
+            distance = math.hypot(x, z)
+            force = stiffness * (2 * radius - distance)
+            if force > 0:
+                for k, sign in ((i, -1), (i + 1, 1)):
+                    moment[k] += sign * force * length * (x * cosine[k] + z * sine[k]) / distance
+        return turning + [m / inertia for m in moment]
+
+    y = [0.0] * count + [speed] + [0.0] * (count - 1)
+    for _ in range(round(until / h)):
+        y = runge_kutta(rate, y, h)
+    return y[:count], y[count:]
