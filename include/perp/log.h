@@ -69,8 +69,8 @@ PERP_API perp_status perp_log_create_sink(const perp_log_sink *sink, const perp_
 /* A perp_observer whose context is the perp_log. False, which stops the run, after the first failed write. In steady
  * state (no step is longer than one before it) takes no memory. */
 PERP_API bool perp_log_observe(void *log, int step, const perp_state *state, const perp_step_info *info);
-/* What is to be said of the contacts of the step that was observed last, at most once per step; `count` is their
- * number. It is a message of its own, so that a step does not wait for its explanation: that may take seconds, in which
+/* What is to be said of the contacts of the step that was observed last; `count` is their number. Said again of the same
+ * step it replaces what was said before, as where the run could go no farther. It is a message of its own, so that a step does not wait for its explanation: that may take seconds, in which
  * the step gets into the file. Returns as perp_log_observe. */
 PERP_API bool perp_log_explain(perp_log *log, const perp_contact_note *notes, int count);
 /* The first failure so far; OK where there is none. */

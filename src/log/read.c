@@ -132,17 +132,16 @@ const perp_log_end *perp_log_reader_end(const perp_log_reader *reader)
 const log_why_place *perp_log_find_why(const perp_log_reader *r, int step)
 {
     const log_why_place *whys = (const log_why_place *)(const void *)r->whys.bytes;
-    size_t low = 0, high = r->whys.size / sizeof *whys;
-    const size_t count = high;
+    size_t low = 0, high = r->whys.size / sizeof *whys; /* all before `low` are of this step or earlier ones */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (whys[middle].step < step) {
+        if (whys[middle].step <= step) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < count && whys[low].step == step ? &whys[low] : NULL;
+    return low > 0 && whys[low - 1].step == step ? &whys[low - 1] : NULL;
 }
 
 /* The words come last: where they stand in the unit behind, that is the one of the next step. */

@@ -71,7 +71,7 @@ struct perp_log_reader {
     bool ended, gap; /* DataEnd was met; something in the data is missing */
     byte_row units;  /* log_unit_place */
     byte_row steps;  /* log_step_place */
-    byte_row whys;   /* log_why_place, of steps that are there, ascending */
+    byte_row whys;   /* log_why_place, of steps that are there, in their order */
     ZSTD_DCtx *decompressor;
 
     byte_row packed;       /* of a chunk that is being read */
@@ -98,7 +98,7 @@ static inline log_step_place *perp_log_steps(const perp_log_reader *r, int *coun
     return (log_step_place *)(void *)r->steps.bytes;
 }
 
-/* What is said of a step; NULL: nothing. */
+/* What is said of a step, the last of it; NULL: nothing. */
 const log_why_place *perp_log_find_why(const perp_log_reader *r, int step);
 
 /* ---- scan.c ---- */

@@ -117,6 +117,9 @@ static bool leaves(cursor *c)
         return false;
     }
     while (!(passes(c, "},{\"a\":"))) {
+        if (passes(c, ",\"directions\":")) {
+            return false; /* friction is restricted, which parse.c takes apart */
+        }
         if (c->end - c->at == 3 && passes(c, "}]}")) {
             return true;
         }
@@ -132,6 +135,7 @@ static bool leaves(cursor *c)
 static bool skim_contact(perp_log_reader *r, cursor *c, int *next, perp_contact_record *record)
 {
     perp_contact *contact = &record->contact;
+    contact->direction_count = r->head.planar ? 1 : 2; /* set before it is known by: `identify` copies it */
     return identify(r, c, next, contact) && reads_mode(c, &record->mode) && reads(c, &contact->phi) &&
            finds(c, "\"ft\":[") && reads(c, &record->ft[0]) &&
            (r->head.planar || (passes(c, ",") && reads(c, &record->ft[1]))) && passes(c, "]") && finds(c, "\"fn\":") &&
