@@ -133,14 +133,15 @@ static perp_status unpack(perp_log_reader *r, const log_unit_place *place, const
 perp_status perp_log_load_unit(perp_log_reader *r, int unit, perp_error *error)
 {
     int count;
-    const log_unit_place *place = &perp_log_units(r, &count)[unit];
+    log_unit_place place = perp_log_units(r, &count)[unit];
     if (r->loaded == unit) {
         return PERP_STATUS_OK;
     }
     r->loaded = -1;
-    perp_status status = read_content(r, place->data, place->unit.compressed_size, error);
+    place.crc = 0; /* it was right when the log was opened; here its size must be, by which messages are found */
+    perp_status status = read_content(r, place.data, place.unit.compressed_size, error);
     if (status == PERP_STATUS_OK) {
-        status = unpack(r, place, r->packed.bytes, error);
+        status = unpack(r, &place, r->packed.bytes, error);
     }
     r->loaded = status == PERP_STATUS_OK ? unit : -1;
     return status;

@@ -310,7 +310,7 @@ static perp_status choose_stride(perp_log_reader *reader, const perp_replay_opti
     for (int i = 0; i < PROBES && steps > options->most_frames / PROBES; i++) {
         perp_log_step step;
         const int at = (int)((double)(steps - 1) * i / (PROBES - 1));
-        const perp_status status = perp_log_read(reader, at, &step, error);
+        const perp_status status = perp_log_skim(reader, at, PERP_LOG_EXTREMES, &step, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
@@ -389,7 +389,7 @@ perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_option
     for (int i = 0; i < steps; i++) {
         perp_log_step step;
         const bool frame = i % run->stride == 0 || i == steps - 1;
-        status = frame ? perp_log_read(reader, i, &step, error) : perp_log_skim(reader, i, &step, error);
+        status = perp_log_skim(reader, i, frame ? PERP_LOG_PICTURE : PERP_LOG_EXTREMES, &step, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
