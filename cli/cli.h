@@ -45,6 +45,10 @@ extern const int cli_command_count;
 /* The last value of an option ("" for one without argument), or NULL if it was not given. */
 const char *cli_value(const cli_arguments *arguments, const char *name);
 
+/* A file that is read must not be written: EXIT_USAGE where the value of `option`, if it was given, is the file `read`
+ * (NULL allowed), by whatever name. */
+int cli_keep(const cli_arguments *arguments, const char *read, const char *option);
+
 /* The settings that the options amount to: all --set in their order, then --model M as run.model=M, and so on, so that
  * an option of its own always counts. */
 typedef struct cli_settings {

@@ -35,7 +35,8 @@ static int run(const cli_arguments *a)
     if (!cli_value(a, "--csv") && !cli_value(a, "--npz") && !cli_value(a, "--json")) {
         return cli_fail(EXIT_USAGE, "export: say as what: --csv DIR, --npz FILE or --json (perp export --help)");
     }
-    const int opened = cli_open_log(a->operand, &reader);
+    const int kept = cli_keep(a, a->operand, "--npz");
+    const int opened = kept == EXIT_DONE ? cli_open_log(a->operand, &reader) : kept;
     if (opened != EXIT_DONE) {
         return opened;
     }

@@ -57,6 +57,35 @@ static int collect(const cli_arguments *a, const char *name, const char **values
     return count;
 }
 
+/* An option that the kind of plot has no use for is a misunderstanding. */
+static int check_kind(const cli_arguments *a, const perp_plot_options *options)
+{
+    enum {
+        OF_CONTACTS = 1 << PERP_PLOT_GAPS | 1 << PERP_PLOT_FORCES | 1 << PERP_PLOT_CONE | 1 << PERP_PLOT_MODES,
+        OF_JOINTS = 1 << PERP_PLOT_JOINTS,
+        OF_SCENE = 1 << PERP_PLOT_SCENE,
+        SHEET = 1 << PERP_PLOT_SHEET
+    };
+    static const struct {
+        const char *option;
+        unsigned kinds;
+        const char *about;
+    } uses[] = {{"--contact", SHEET | OF_CONTACTS, "plots of contacts"},
+                {"--joint", SHEET | OF_JOINTS, "plots of joints"},
+                {"--most", SHEET | OF_CONTACTS | OF_JOINTS, "plots of contacts or joints"},
+                {"--step", SHEET | OF_SCENE, "the scene"}};
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        if (cli_value(a, uses[i].option) && !(uses[i].kinds >> options->kind & 1u)) {
+            return cli_fail(EXIT_USAGE, "plot: %s is for %s; --what %s does not take it", uses[i].option, uses[i].about,
+                            perp_plot_kind_name(options->kind));
+        }
+    }
+    if (options->height > 0 && options->kind == PERP_PLOT_SHEET) {
+        return cli_fail(EXIT_USAGE, "plot: a sheet is as high as its parts: give --size WIDTH alone, or --what KIND");
+    }
+    return EXIT_DONE;
+}
+
 static int read_options(const cli_arguments *a, perp_plot_options *options)
 {
     const char *what = cli_value(a, "--what"), *size = cli_value(a, "--size");
@@ -75,7 +104,7 @@ static int read_options(const cli_arguments *a, perp_plot_options *options)
     if (step && (!read_count(step, 0, &options->step, &end) || *end)) {
         return cli_fail(EXIT_USAGE, "plot: --step needs the number of a step, 0 for the beginning, not `%s`", step);
     }
-    return EXIT_DONE;
+    return check_kind(a, options);
 }
 
 static int draw(const cli_arguments *a, perp_log_reader *reader, const perp_plot_options *options)
@@ -86,7 +115,11 @@ static int draw(const cli_arguments *a, perp_log_reader *reader, const perp_plot
     const perp_status status =
         path ? perp_plot_write(reader, options, path, &error) : perp_plot_text(reader, options, &text, &error);
     if (status != PERP_STATUS_OK) {
-        return cli_fail(status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error.message);
+        const bool usage = error.code && strcmp(error.code, "bad-options") == 0;
+        return cli_fail(usage                             ? EXIT_USAGE
+                        : status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT
+                                                          : EXIT_REFUSED,
+                        "%s%s", usage ? "plot: " : "", error.message);
     }
     if (path) {
         printf("%s\n", path);
@@ -114,6 +147,9 @@ static int run(const cli_arguments *a)
         code = cli_fail(EXIT_USAGE, "plot: say where the picture goes: -o FILE.svg");
     }
     if (code == EXIT_DONE) {
+        code = cli_keep(a, a->operand, "-o");
+    }
+    if (code == EXIT_DONE) {
         code = cli_open_log(a->operand, &reader);
     }
     if (code == EXIT_DONE) {
@@ -131,7 +167,7 @@ static const cli_option options[] = {
     {"--joint", "NAME", "only this joint; again for more"},
     {"--most", "N", "show at most N contacts or joints: the largest forces, the farthest travel"},
     {"--step", "N", "the step that a scene shows; default: the last"},
-    {"--size", "WxH", "in pixels, at least 300x240; W alone: the height that suits"},
+    {"--size", "WxH", "in pixels, at least 300x240; W alone, and always of a sheet: the height that suits"},
 };
 
 const cli_command cli_plot = {

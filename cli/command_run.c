@@ -30,6 +30,20 @@ static int check_resume(const cli_arguments *a)
     return EXIT_DONE;
 }
 
+/* No output is written over what is read, or over another one; words that are asked for are to be seen. */
+static int check_outputs(const cli_arguments *a)
+{
+    const char *const log = cli_value(a, "--resume") ? cli_value(a, "--resume") : cli_value(a, "--log");
+    int code = cli_keep(a, a->operand, "--log");
+    code = code == EXIT_DONE ? cli_keep(a, a->operand, "--html") : code;
+    code = code == EXIT_DONE ? cli_keep(a, log, "--html") : code;
+    if (code == EXIT_DONE && cli_value(a, "--why") && cli_value(a, "--quiet") && !cli_value(a, "--json") && !log &&
+        !cli_value(a, "--html")) {
+        return cli_fail(EXIT_USAGE, "run: --quiet leaves no place for --why; add --json, --log FILE or --html FILE");
+    }
+    return code;
+}
+
 static int check_usage(const cli_arguments *a)
 {
     static const char *const numeric[] = {"--h", "--until", "--steps"};
@@ -43,6 +57,10 @@ static int check_usage(const cli_arguments *a)
     }
     if (cli_value(a, "--until") && cli_value(a, "--steps")) {
         return cli_fail(EXIT_USAGE, "run: give --until or --steps, not both");
+    }
+    const int outputs = check_outputs(a);
+    if (outputs != EXIT_DONE) {
+        return outputs;
     }
     if (cli_value(a, "--html") && !cli_can_view()) { /* said now, not after a long run */
         return EXIT_REFUSED;
@@ -339,6 +357,7 @@ typedef struct watcher {
     cli_why *why;
     cli_progress progress;
     int total;
+    int last; /* step that was watched; -1: none */
     bool csv_failed, log_failed, why_failed;
     highlights seen;
 } watcher;
@@ -361,6 +380,7 @@ static void look_for_highlights(watcher *w, int step, double t, const perp_step_
 static bool watch(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     watcher *w = context;
+    w->last = step;
     look_for_highlights(w, step, state->t, info);
     if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
         w->csv_failed = true;
@@ -462,6 +482,20 @@ static perp_status close_log(watcher *w, perp_status status, const perp_run_resu
     return closed;
 }
 
+/* The words of the last step, into the result and, of a run that stopped on the way, into its log too: there nobody
+ * knew before that it was the last. */
+static perp_status finish_why(watcher *w, perp_status status, perp_run_result *result, perp_error *error)
+{
+    if (w->why_failed || (status != PERP_STATUS_CANCELLED && !cli_why_finish(w->why, result, w->total))) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for explanations");
+    }
+    if (status != PERP_STATUS_CANCELLED && result->steps < w->total && w->last == result->steps &&
+        !cli_why_log(w->why, result->steps, w->log)) {
+        w->log_failed = true;
+    }
+    return status;
+}
+
 /* Words are wanted where something shows them, of a rung that has steps to explain. */
 static perp_status open_why(const request *r, const perp_model *model, const perp_run_start *start,
                             const perp_state *state, perp_error *error)
@@ -508,7 +542,7 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
                             highlights *seen, perp_error *error)
 {
     const perp_run_settings *settings = &model->scene->run;
-    watcher w = {.total = perp_run_steps(settings), .why = r->why};
+    watcher w = {.total = perp_run_steps(settings), .why = r->why, .last = -1};
     const char *folder = cli_value(r->arguments, "--csv");
     perp_run_start start = {0};
     perp_status status = r->reader ? find_start(r, model, state, &start, error) : PERP_STATUS_OK;
@@ -535,9 +569,7 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
     }
     cli_progress_end(&w.progress);
     *seen = w.seen;
-    if (w.why_failed || (status != PERP_STATUS_CANCELLED && !cli_why_finish(r->why, result, w.total))) {
-        status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for explanations");
-    }
+    status = finish_why(&w, status, result, error);
     status = close_log(&w, status, result, error);
     if (w.csv && (status == PERP_STATUS_OK || w.csv_failed)) {
         /* Committing after a failed write fails with the system's reason, and removes what was written. */

@@ -118,7 +118,8 @@ static int run(const cli_arguments *a)
         return EXIT_REFUSED;
     }
     for (int i = 0; i < a->operand_count && code == EXIT_DONE; i++) {
-        code = cli_open_log(a->operands[i], &readers[i]);
+        code = cli_keep(a, a->operands[i], "-o");
+        code = code == EXIT_DONE ? cli_open_log(a->operands[i], &readers[i]) : code;
     }
     if (code == EXIT_DONE) {
         code = show(a, readers);

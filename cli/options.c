@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 const char *cli_value(const cli_arguments *arguments, const char *name)
 {
@@ -15,6 +16,19 @@ const char *cli_value(const cli_arguments *arguments, const char *name)
         }
     }
     return value;
+}
+
+int cli_keep(const cli_arguments *arguments, const char *read, const char *option)
+{
+    const char *written = cli_value(arguments, option);
+    struct stat a, b;
+    if (!read || !written ||
+        (strcmp(read, written) != 0 &&
+         !(stat(read, &a) == 0 && stat(written, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino))) {
+        return EXIT_DONE;
+    }
+    return cli_fail(EXIT_USAGE, "%s: %s %s would overwrite `%s`; give it a name of its own", arguments->command->name,
+                    option, written, read);
 }
 
 bool cli_settings_collect(const cli_arguments *a, cli_settings *settings)

@@ -69,9 +69,10 @@ PERP_API perp_status perp_log_create_sink(const perp_log_sink *sink, const perp_
 /* A perp_observer whose context is the perp_log. False, which stops the run, after the first failed write. In steady
  * state (no step is longer than one before it) takes no memory. */
 PERP_API bool perp_log_observe(void *log, int step, const perp_state *state, const perp_step_info *info);
-/* What is to be said of the contacts of the step that was observed last, at most once per step; `count` is their
- * number. It is a message of its own, so that a step does not wait for its explanation: that may take seconds, in which
- * the step gets into the file. Returns as perp_log_observe. */
+/* What is to be said of the contacts of the step that was observed last; `count` is their number. Said again of the
+ * same step it replaces what was said before, as where the run could go no farther. It is a message of its own, so that
+ * a step does not wait for its explanation: that may take seconds, in which the step gets into the file. Returns as
+ * perp_log_observe. */
 PERP_API bool perp_log_explain(perp_log *log, const perp_contact_note *notes, int count);
 /* The first failure so far; OK where there is none. */
 PERP_API perp_status perp_log_status(const perp_log *log, perp_error *error);
@@ -161,10 +162,14 @@ PERP_API const perp_log_end *perp_log_reader_end(const perp_log_reader *reader);
 /* Step number `index` of those that can be read, 0 <= index < step_count, in ascending order. Steps of one chunk in a
  * row are read faster than steps here and there. BAD_INPUT: its content is not what a log has; IO; OUT_OF_MEMORY. */
 PERP_API perp_status perp_log_read(perp_log_reader *reader, int index, perp_log_step *step, perp_error *error);
-/* As perp_log_read, but only what a decimated view needs, several times faster: `info` with residuals, events and
- * contacts, and of a contact its bodies, shapes, parts and features, mode, phi, friction, fn and ft (equal to those of
- * perp_log_read, bit for bit). All else is 0, NULL where it is an array; but `why` is there. */
-PERP_API perp_status perp_log_skim(perp_log_reader *reader, int index, perp_log_step *step, perp_error *error);
+/* As perp_log_read, but only what a view needs, several times faster. EXTREMES, for steps that are not shown: `info`
+ * with residuals, events and contacts, and of a contact its bodies, shapes, parts and features, mode, phi, friction,
+ * fn, ft and how many directions friction has. PICTURE, for those that are: also the state, and of a contact its
+ * witnesses, normal, tangents and slip. What is there equals that of perp_log_read, bit for bit; more may be there of
+ * some contacts. All else is 0, NULL where it is an array; but `why` is there. ALL: perp_log_read. */
+typedef enum perp_log_depth { PERP_LOG_EXTREMES, PERP_LOG_PICTURE, PERP_LOG_ALL } perp_log_depth;
+PERP_API perp_status perp_log_skim(perp_log_reader *reader, int index, perp_log_depth depth, perp_log_step *step,
+                                   perp_error *error);
 /* The index of a step, -1 where it cannot be read. */
 PERP_API int perp_log_find(const perp_log_reader *reader, int step);
 

@@ -69,8 +69,9 @@ typedef struct perp_plot_options {
 PERP_API perp_plot_options perp_plot_options_default(void);
 
 /* The picture as text, zero-terminated, the caller's (perp_text_free). The same log and options give the same bytes. Of
- * long runs the extremes are kept, as in a replay. `options` NULL: the default ones. BAD_INPUT: what a reader says, a
- * contact, joint or step that the log does not have, a size that nothing fits in, nothing to show; OUT_OF_MEMORY. */
+ * long runs the extremes are kept, as in a replay. `options` NULL: the default ones. BAD_INPUT: what a reader says, and
+ * with the error's code "bad-options" a contact, joint or step that the log does not have, a size that nothing fits in,
+ * nothing to show; OUT_OF_MEMORY. */
 PERP_API perp_status perp_plot_text(perp_log_reader *reader, const perp_plot_options *options, char **text,
                                     perp_error *error);
 /* The same into a file, which appears under its name when it is whole. Also IO. */

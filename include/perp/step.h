@@ -171,6 +171,14 @@ PERP_API const perp_rung *perp_rung_at(int index);
 /* NULL if there is no such rung. */
 PERP_API const perp_rung *perp_rung_find(const char *name);
 
+/* The friction cone of a run: its settings', or the rung's own. Either may be NULL, and then says nothing. */
+PERP_API perp_cone perp_rung_cone(const perp_rung *rung, const perp_run_settings *settings);
+/* N: ft in the measure whose unit ball, times mu fn, is the section of the cone, so that a contact slips where it
+ * reaches mu fn: |ft| of a disc, the largest component of a box, and of n rays the largest component along the normals
+ * of the polygon's sides over their distance cos(pi / n) from its middle. Where friction has one direction all of them
+ * are |ft|. */
+PERP_API double perp_friction_used(perp_cone cone, int rays, const perp_contact_record *record);
+
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
 typedef struct perp_timing {

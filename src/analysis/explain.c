@@ -218,30 +218,6 @@ bool perp_explainer_resume(perp_explainer *e, const perp_run_start *start, const
     return true;
 }
 
-/* ---- how much friction is used ----------------------------------------------------------------------------------- */
-
-/* ft in the measure whose unit ball, times mu fn, is the section of the rung's cone: |ft| of a disc, the largest
- * component of a box, and of n rays the largest component along the normals of the polygon's sides, over their distance
- * cos(pi / n) from its middle. Where friction has one direction all of them are |ft|. */
-static double friction_used(const perp_explainer *e, const perp_contact_record *r)
-{
-    static const double TURN = 6.283185307179586;
-    const perp_cone cone = e->settings.cone != PERP_CONE_UNSET ? e->settings.cone : e->rung->own_cone;
-    const double x = r->ft[0], y = r->ft[1];
-    if (r->contact.direction_count < 2 || cone == PERP_CONE_QUADRATIC || cone == PERP_CONE_UNSET) {
-        return hypot(x, y);
-    }
-    if (cone == PERP_CONE_BOX) {
-        return fmax(fabs(x), fabs(y));
-    }
-    double most = 0.0;
-    for (int j = 0; j < e->settings.rays; j++) {
-        const double angle = TURN * (j + 0.5) / e->settings.rays;
-        most = fmax(most, x * cos(angle) + y * sin(angle));
-    }
-    return most / cos(0.5 * TURN / e->settings.rays);
-}
-
 /* ---- solving the step again -------------------------------------------------------------------------------------- */
 
 static void change_friction(perp_explainer *e, const perp_contact *c, double mu)
@@ -283,6 +259,11 @@ static void unchange(perp_explainer *e)
 }
 
 static const double SLIDES_FROM = 1e-8; /* m/s: as the rungs tell the modes */
+
+static double friction_used(const perp_explainer *e, const perp_contact_record *r)
+{
+    return perp_friction_used(perp_rung_cone(e->rung, &e->settings), e->settings.rays, r);
+}
 
 /* What became of a contact, from the records of a step. */
 static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact, const perp_run_result *result)

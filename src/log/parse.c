@@ -344,34 +344,24 @@ perp_status perp_log_parse_why(perp_log_reader *r, const log_why_place *place, p
     return step_verdict(&p, step, error);
 }
 
-static perp_status parse_step(perp_log_reader *r, const log_step_place *place, bool skim, perp_log_step *step,
-                              perp_error *error)
+perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_depth depth,
+                                perp_log_step *step, perp_error *error)
 {
     parser p = {.r = r, .arena = &r->step_arena, .good = true, .memory = true};
     perp_arena_clear(&r->step_arena);
     memset(step, 0, sizeof *step);
     step->step = place->step;
-    if (!skim) {
+    if (depth >= PERP_LOG_PICTURE) {
         parse_state(&p, &place->messages[LOG_STATE], step);
     }
-    if (working(&p) && !(skim && perp_log_skim_contacts(r, &place->messages[LOG_CONTACTS], step))) {
+    if (working(&p) &&
+        (depth == PERP_LOG_ALL || !perp_log_skim_contacts(r, &place->messages[LOG_CONTACTS], depth, step))) {
         parse_contacts(&p, &place->messages[LOG_CONTACTS], step);
     }
     if (working(&p)) {
         parse_info(&p, &place->messages[LOG_INFO], step);
     }
     return step_verdict(&p, step, error);
-}
-
-perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_step *step, perp_error *error)
-{
-    return parse_step(r, place, false, step, error);
-}
-
-perp_status perp_log_parse_skimmed(perp_log_reader *r, const log_step_place *place, perp_log_step *step,
-                                   perp_error *error)
-{
-    return parse_step(r, place, true, step, error);
 }
 
 bool perp_log_parse_identity(perp_log_reader *r, const char *text, size_t size, perp_contact *contact)

@@ -132,21 +132,21 @@ const perp_log_end *perp_log_reader_end(const perp_log_reader *reader)
 const log_why_place *perp_log_find_why(const perp_log_reader *r, int step)
 {
     const log_why_place *whys = (const log_why_place *)(const void *)r->whys.bytes;
-    size_t low = 0, high = r->whys.size / sizeof *whys;
-    const size_t count = high;
+    size_t low = 0, high = r->whys.size / sizeof *whys; /* all before `low` are of this step or earlier ones */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (whys[middle].step < step) {
+        if (whys[middle].step <= step) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < count && whys[low].step == step ? &whys[low] : NULL;
+    return low > 0 && whys[low - 1].step == step ? &whys[low - 1] : NULL;
 }
 
 /* The words come last: where they stand in the unit behind, that is the one of the next step. */
-static perp_status read_step(perp_log_reader *r, int index, bool skim, perp_log_step *step, perp_error *error)
+static perp_status read_step(perp_log_reader *r, int index, perp_log_depth depth, perp_log_step *step,
+                             perp_error *error)
 {
     int count;
     const log_step_place *place = &perp_log_steps(r, &count)[index];
@@ -155,7 +155,7 @@ static perp_status read_step(perp_log_reader *r, int index, bool skim, perp_log_
     perp_plain_locale_enter(&r->locale);
     perp_status status = perp_log_load_unit(r, place->unit, error);
     if (status == PERP_STATUS_OK) {
-        status = (skim ? perp_log_parse_skimmed : perp_log_parse_step)(r, place, step, error);
+        status = perp_log_parse_step(r, place, depth, step, error);
     }
     if (status == PERP_STATUS_OK && why) {
         status = perp_log_load_unit(r, why->unit, error);
@@ -167,12 +167,12 @@ static perp_status read_step(perp_log_reader *r, int index, bool skim, perp_log_
 
 perp_status perp_log_read(perp_log_reader *r, int index, perp_log_step *step, perp_error *error)
 {
-    return read_step(r, index, false, step, error);
+    return read_step(r, index, PERP_LOG_ALL, step, error);
 }
 
-perp_status perp_log_skim(perp_log_reader *r, int index, perp_log_step *step, perp_error *error)
+perp_status perp_log_skim(perp_log_reader *r, int index, perp_log_depth depth, perp_log_step *step, perp_error *error)
 {
-    return read_step(r, index, true, step, error);
+    return read_step(r, index, depth, step, error);
 }
 
 int perp_log_find(const perp_log_reader *r, int step)

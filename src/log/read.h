@@ -71,7 +71,7 @@ struct perp_log_reader {
     bool ended, gap; /* DataEnd was met; something in the data is missing */
     byte_row units;  /* log_unit_place */
     byte_row steps;  /* log_step_place */
-    byte_row whys;   /* log_why_place, of steps that are there, ascending */
+    byte_row whys;   /* log_why_place, of steps that are there, in their order */
     ZSTD_DCtx *decompressor;
 
     byte_row packed;       /* of a chunk that is being read */
@@ -98,26 +98,23 @@ static inline log_step_place *perp_log_steps(const perp_log_reader *r, int *coun
     return (log_step_place *)(void *)r->steps.bytes;
 }
 
-/* What is said of a step; NULL: nothing. */
+/* What is said of a step, the last of it; NULL: nothing. */
 const log_why_place *perp_log_find_why(const perp_log_reader *r, int step);
 
 /* ---- scan.c ---- */
 
 /* All records of the file. BAD_INPUT: not a log; IO; OUT_OF_MEMORY. */
 perp_status perp_log_scan(perp_log_reader *r, perp_error *error);
-/* The records of a unit into r->plain, checked. IO, OUT_OF_MEMORY, BAD_INPUT: damaged. */
+/* The records of a unit into r->plain; their sum was checked by the scan. IO, OUT_OF_MEMORY, BAD_INPUT: damaged. */
 perp_status perp_log_load_unit(perp_log_reader *r, int unit, perp_error *error);
 
 /* ---- skim.c ---- */
 
 /* The contacts of a step that is otherwise parsed: as perp_log_skim has them. False: they are to be parsed too. */
-bool perp_log_skim_contacts(perp_log_reader *r, const log_message *message, perp_log_step *step);
+bool perp_log_skim_contacts(perp_log_reader *r, const log_message *message, perp_log_depth depth, perp_log_step *step);
 
 /* ---- parse.c ---- */
 
-/* A step without its state, and its contacts skimmed where that can be. */
-perp_status perp_log_parse_skimmed(perp_log_reader *r, const log_step_place *place, perp_log_step *step,
-                                   perp_error *error);
 /* Which contact it is, from the text of a contact up to its `id`, whose brace is not closed. */
 bool perp_log_parse_identity(perp_log_reader *r, const char *text, size_t size, perp_contact *contact);
 
@@ -128,8 +125,8 @@ perp_status perp_log_parse_end(perp_log_reader *r, byte_view map, perp_error *er
 /* Adds what is said of a step that was parsed; the unit of the message is loaded. */
 perp_status perp_log_parse_why(perp_log_reader *r, const log_why_place *place, perp_log_step *step, perp_error *error);
 /* The three messages of a step, whose unit is loaded. */
-perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_step *step,
-                                perp_error *error);
+perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place, perp_log_depth depth,
+                                perp_log_step *step, perp_error *error);
 /* The numbers of a /memory message, in the start's arena. */
 perp_status perp_log_parse_memory(perp_log_reader *r, const log_message *message, const double **numbers, size_t *count,
                                   perp_error *error);

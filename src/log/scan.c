@@ -133,34 +133,29 @@ static perp_status unpack(perp_log_reader *r, const log_unit_place *place, const
 perp_status perp_log_load_unit(perp_log_reader *r, int unit, perp_error *error)
 {
     int count;
-    const log_unit_place *place = &perp_log_units(r, &count)[unit];
+    log_unit_place place = perp_log_units(r, &count)[unit];
     if (r->loaded == unit) {
         return PERP_STATUS_OK;
     }
     r->loaded = -1;
-    perp_status status = read_content(r, place->data, place->unit.compressed_size, error);
+    place.crc = 0; /* it was right when the log was opened; here its size must be, by which messages are found */
+    perp_status status = read_content(r, place.data, place.unit.compressed_size, error);
     if (status == PERP_STATUS_OK) {
-        status = unpack(r, place, r->packed.bytes, error);
+        status = unpack(r, &place, r->packed.bytes, error);
     }
     r->loaded = status == PERP_STATUS_OK ? unit : -1;
     return status;
 }
 
-/* What is said of a step comes behind it, once. Of a step that is not there, in a chunk that is damaged, it is left
- * out.
- */
-static bool note_why(perp_log_reader *r, const log_why_place *place)
+/* What is said of a step comes behind it; said again, the last counts. Of a step that is not there, in a chunk that is
+ * damaged, it is left out. */
+static void note_why(perp_log_reader *r, const log_why_place *place)
 {
     int count;
     const log_step_place *steps = perp_log_steps(r, &count);
-    if (count == 0 || steps[count - 1].step != place->step) {
-        return true;
+    if (count > 0 && steps[count - 1].step == place->step) {
+        perp_bytes_put(&r->whys, place, sizeof *place);
     }
-    if (perp_log_find_why(r, place->step)) {
-        return false;
-    }
-    perp_bytes_put(&r->whys, place, sizeof *place);
-    return true;
 }
 
 /* One message: to the step that it is of. False where the chunk is not in order. */
@@ -184,7 +179,8 @@ static bool note_message(perp_log_reader *r, log_unit_place *place, int unit, by
         return true;
     }
     if (channel == LOG_WHY) {
-        return note_why(r, &(log_why_place){.step = (int)step, .unit = unit, .message = message});
+        note_why(r, &(log_why_place){.step = (int)step, .unit = unit, .message = message});
+        return true;
     }
     if (channel == LOG_SCENE) {
         return true;

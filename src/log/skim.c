@@ -1,5 +1,5 @@
-/* Contacts of a step without reading all of it: what a long run is decimated by. Most of a log's time is in the numbers
- * of contacts, forty each, of which this takes five.
+/* Contacts of a step without reading all of it: what a long run is decimated by, or what a picture shows. Most of a
+ * log's time is in the numbers of contacts, forty each, of which this takes five, or about twenty.
  *
  * It knows the text that messages.c writes, key after key, and nothing else: where a message is not just that, it is
  * left to parse.c. Nothing of a string can be taken for a key: its quotes are escaped. Which
@@ -109,11 +109,29 @@ static bool identify(perp_log_reader *r, cursor *c, int *next, perp_contact *con
     return true;
 }
 
-/* From behind the last number that is wanted to the next contact, or to the list's end. */
-static bool leaves(cursor *c)
+/* How many directions friction has, where it does not have all: from behind their key, a list of vectors. */
+static bool counts(cursor *c, int *directions)
+{
+    for (*directions = 0; passes(c, *directions ? ",[" : "["); ++*directions) {
+        c->at = memchr(c->at, ']', (size_t)(c->end - c->at));
+        if (!c->at || *directions == 2) {
+            c->at = c->end;
+            return false;
+        }
+        c->at++;
+    }
+    return passes(c, "]");
+}
+
+/* From behind the last number that is wanted to the next contact, or to the list's end. In a picture the directions of
+ * friction are wanted themselves, and left to parse.c. */
+static bool leaves(cursor *c, perp_log_depth depth, int *directions)
 {
     double ignored;
     if (!finds(c, "\"layer_observed\":") || !reads(c, &ignored)) {
+        return false;
+    }
+    if (passes(c, ",\"directions\":[") && (depth == PERP_LOG_PICTURE || !counts(c, directions))) {
         return false;
     }
     while (!(passes(c, "},{\"a\":"))) {
@@ -129,16 +147,44 @@ static bool leaves(cursor *c)
     return true;
 }
 
-static bool skim_contact(perp_log_reader *r, cursor *c, int *next, perp_contact_record *record)
+/* The vector behind a key, of two numbers in the plane. */
+static bool reads_vector(const perp_log_reader *r, cursor *c, perp_vec3 *v)
 {
-    perp_contact *contact = &record->contact;
-    return identify(r, c, next, contact) && reads_mode(c, &record->mode) && reads(c, &contact->phi) &&
-           finds(c, "\"ft\":[") && reads(c, &record->ft[0]) &&
-           (r->head.planar || (passes(c, ",") && reads(c, &record->ft[1]))) && passes(c, "]") && finds(c, "\"fn\":") &&
-           reads(c, &record->fn) && leaves(c);
+    return reads(c, &v->x) && passes(c, ",") && reads(c, &v->y) &&
+           (r->head.planar || (passes(c, ",") && reads(c, &v->z))) && passes(c, "]");
 }
 
-bool perp_log_skim_contacts(perp_log_reader *r, const log_message *message, perp_log_step *step)
+static bool reads_tangential(const perp_log_reader *r, cursor *c, double *numbers)
+{
+    return reads(c, &numbers[0]) && (r->head.planar || (passes(c, ",") && reads(c, &numbers[1]))) && passes(c, "]");
+}
+
+/* Where a contact is, between its gap and its forces. */
+static bool reads_place(const perp_log_reader *r, cursor *c, perp_contact *contact)
+{
+    return finds(c, "\"point_a\":[") && reads_vector(r, c, &contact->point_a) && finds(c, "\"point_b\":[") &&
+           reads_vector(r, c, &contact->point_b) && finds(c, "\"normal\":[") && reads_vector(r, c, &contact->normal) &&
+           finds(c, "\"tangents\":[") && passes(c, "[") && reads_vector(r, c, &contact->t) &&
+           (r->head.planar || (passes(c, ",[") && reads_vector(r, c, &contact->o)));
+}
+
+static bool skim_contact(perp_log_reader *r, cursor *c, perp_log_depth depth, int *next, perp_contact_record *record)
+{
+    perp_contact *contact = &record->contact;
+    contact->direction_count = r->head.planar ? 1 : 2; /* `identify` keeps it */
+    if (!identify(r, c, next, contact) || !reads_mode(c, &record->mode) || !reads(c, &contact->phi) ||
+        (depth == PERP_LOG_PICTURE && !reads_place(r, c, contact)) || !finds(c, "\"ft\":[") ||
+        !reads_tangential(r, c, record->ft) ||
+        (depth == PERP_LOG_PICTURE && !(finds(c, "\"slip\":[") && reads_tangential(r, c, record->slip))) ||
+        !finds(c, "\"fn\":") || !reads(c, &record->fn)) {
+        return false;
+    }
+    contact->directions[0] = contact->t; /* all of them, unless others are written */
+    contact->directions[1] = contact->o;
+    return leaves(c, depth, &contact->direction_count);
+}
+
+bool perp_log_skim_contacts(perp_log_reader *r, const log_message *message, perp_log_depth depth, perp_log_step *step)
 {
     const char *text = (const char *)r->plain.bytes + message->offset;
     cursor c = {text, text + message->size};
@@ -159,7 +205,7 @@ bool perp_log_skim_contacts(perp_log_reader *r, const log_message *message, perp
         }
         records = more;
         memset(&records[count], 0, sizeof *records);
-        if (!skim_contact(r, &c, &next, &records[count++])) {
+        if (!skim_contact(r, &c, depth, &next, &records[count++])) {
             return false;
         }
     }

@@ -42,6 +42,15 @@ static perp_status no_memory(perp_error *error)
     return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while drawing");
 }
 
+/* The log is as it should be; what was asked of it is not. */
+static perp_status of_options(perp_status status, perp_error *error)
+{
+    if (status == PERP_STATUS_BAD_INPUT && error) {
+        error->code = "bad-options";
+    }
+    return status;
+}
+
 /* ---- what is drawn -------------------------------------------------------------------------------------------------
  */
 
@@ -73,8 +82,9 @@ static perp_status read_step(plot *p, perp_log_reader *reader, perp_error *error
     const int last = p->run->extent.step_count - 1;
     const int index = p->options->step < 0 ? last : perp_log_find(reader, p->options->step);
     if (index < 0) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the log has no step %d; its last is %d", p->options->step,
-                         p->run->frames[p->run->frame_count - 1].step);
+        perp_fail(error, PERP_STATUS_BAD_INPUT, "the log has no step %d; its last is %d", p->options->step,
+                  p->run->frames[p->run->frame_count - 1].step);
+        return of_options(PERP_STATUS_BAD_INPUT, error);
     }
     return perp_log_read(reader, index, &p->step, error);
 }
@@ -118,7 +128,7 @@ static perp_status draw(plot *p, perp_error *error)
         return no_memory(error);
     }
     if (suits <= 0.0) {
-        return nothing_to_show(p, error);
+        return of_options(nothing_to_show(p, error), error);
     }
     const bool given = o->height > 0 && o->kind != PERP_PLOT_SHEET;
     const double height = given ? o->height : ceil(suits) + 2 * MARGIN;
@@ -144,7 +154,7 @@ static perp_status make(perp_log_reader *reader, const perp_plot_options *option
         status = no_memory(error);
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_plot_check_names(&p, error);
+        status = of_options(perp_plot_check_names(&p, error), error);
     }
     if (status == PERP_STATUS_OK) {
         status = read_step(&p, reader, error);
@@ -166,7 +176,7 @@ static perp_status make_text(perp_log_reader *reader, const perp_plot_options *o
     options = options ? options : &standard;
     perp_plain_locale locale;
     perp_arena arena;
-    perp_status status = check_options(options, error);
+    perp_status status = of_options(check_options(options, error), error);
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -13,6 +13,7 @@
 #define PLOT_TITLE 13.0
 #define PLOT_WORDS 11.0
 #define PLOT_SMALL 10.0
+#define PLOT_APART "#f1f3f5" /* of a ribbon where its contact is not listed */
 enum { PLOT_HEAD = 20, PLOT_NOTE = 15, PLOT_TIME_AXIS = 34 }; /* px: of a title, a note, a time axis */
 
 typedef struct plot {
@@ -103,7 +104,8 @@ int perp_plot_stack_room(plot *p, const plot_stack *stack, svg_box box);
 /* As a plot_part. */
 double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw);
 /* Swatches and names, wrapped at the width; returns their height. `first_mode`: the bands of this mode and those behind
- * it too; PLOT_NO_MODES: none. */
+ * it too, as they are laid behind curves; OPEN: those of a ribbon, and what shows where a contact is not listed;
+ * PLOT_NO_MODES: none. */
 enum { PLOT_NO_MODES = PERP_CONTACT_SLIDE + 1 };
 double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int count, int first_mode, bool draw);
 /* The line below a stack's or a ribbon's axes: ticks, labels, "time (s)". */

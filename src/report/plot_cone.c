@@ -64,13 +64,18 @@ static void draw_path(plot *p, const cone_cell *cell, int contact)
 
 #define EDGE "fill=\"#f4f6f8\" stroke=\"" SVG_FAINT "\" stroke-dasharray=\"4 3\""
 
-/* The cross-section of the cone, of radius 1. */
-static void draw_section(plot *p, const cone_cell *cell)
+/* The cross-section of the cone, of radius 1; a line where friction acts along one direction. */
+static void draw_section(plot *p, const cone_cell *cell, const replay_contact *contact)
 {
     const perp_cone cone = perp_replay_cone(p->run);
-    const int rays = p->run->scene ? p->run->scene->run.rays : 4;
+    const int rays = perp_replay_rays(p->run);
     const double x0 = perp_plot_place(&cell->x, 0.0), y0 = perp_plot_place(&cell->y, 0.0);
     const double r = perp_plot_place(&cell->x, 1.0) - x0;
+    if (contact->restricted) {
+        const double x = r * contact->along[0], y = r * contact->along[1];
+        perp_svg_line(&p->pen, x0 - x, y0 + y, x0 + x, y0 - y, EDGE);
+        return;
+    }
     if (cone == PERP_CONE_BOX) {
         perp_svg_rect(&p->pen, (svg_box){x0 - r, y0 - r, 2.0 * r, 2.0 * r}, EDGE);
         return;
@@ -159,7 +164,7 @@ static void draw_cell(plot *p, int contact, svg_box box)
     set_axes(p, &cell, contact, box);
     perp_svg_rect(&p->pen, cell.area, "fill=\"#ffffff\"");
     if (cell.friction > 0.0 && !cell.planar) {
-        draw_section(p, &cell);
+        draw_section(p, &cell, &p->run->contacts[contact]);
     } else if (cell.planar) {
         draw_wedge(p, &cell);
     }

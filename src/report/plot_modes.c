@@ -38,7 +38,7 @@ double perp_plot_modes(plot *p, svg_box box, bool draw)
     perp_plot_legend(p, words, NULL, 0, PERP_CONTACT_OPEN, true);
     for (int i = 0; i < choice.count; i++) {
         const svg_box band = {time.from, top + i * height + 1.0, time.to - time.from, height - 2.0};
-        perp_svg_rect(&p->pen, band, "fill=\"#f1f3f5\"");
+        perp_svg_rect(&p->pen, band, "fill=\"" PLOT_APART "\"");
         perp_plot_bands(p, &time, choice.items[i], band, true);
         char name[400], fitted[400];
         perp_plot_contact_name(p, choice.items[i], name, sizeof name);

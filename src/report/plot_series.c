@@ -1,68 +1,27 @@
 /* The plots whose curves run over time. */
 #include "report/plot.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-/* One number of a contact's rows by frame; NaN between them. */
-typedef double row_value(const replay_row *row, double friction);
+#define FIELD(name) offsetof(replay_row, name)
 
-static double gap_of(const replay_row *row, double friction)
-{
-    (void)friction;
-    return row->phi;
-}
-static double normal_of(const replay_row *row, double friction)
-{
-    (void)friction;
-    return row->fn;
-}
-static double tangential_of(const replay_row *row, double friction)
-{
-    (void)friction;
-    return hypot(row->ft[0], row->ft[1]);
-}
-static double most_friction_of(const replay_row *row, double friction)
-{
-    return friction * row->fn;
-}
-static double lowest_gap(const replay_row *row, double friction)
-{
-    (void)friction;
-    return row->phi_low;
-}
-static double highest_gap(const replay_row *row, double friction)
-{
-    (void)friction;
-    return row->phi_high;
-}
-static double lowest_normal(const replay_row *row, double friction)
-{
-    (void)friction;
-    return row->fn_low;
-}
-static double highest_normal(const replay_row *row, double friction)
-{
-    (void)friction;
-    return row->fn_high;
-}
-static double highest_tangential(const replay_row *row, double friction)
-{
-    (void)friction;
-    return row->ft_high;
-}
 /* Which rows count: those of a frame itself, those of a step (the initial state has gaps and no forces yet), or also
  * those that are there for their extremes alone. */
 typedef enum row_choice { AT_FRAMES, AT_STEPS, WITH_EXTREMES } row_choice;
 
-static const double *numbers_of(plot *p, int contact, row_value *value, row_choice choice)
+/* The double at `field` of a contact's rows, times `factor`, by frame; NaN between them. */
+static const double *numbers_of(plot *p, int contact, size_t field, double factor, row_choice choice)
 {
     double *numbers = perp_plot_numbers(p);
     const replay_row *rows = &p->run->rows[p->first_row[contact]];
     for (int i = 0; numbers && i < p->run->contacts[contact].row_count; i++) {
         const bool begins = p->run->frames[rows[i].frame].step == 0;
         if (choice == WITH_EXTREMES || (rows[i].mode < REPLAY_APART && !(choice == AT_STEPS && begins))) {
-            numbers[rows[i].frame] = value(&rows[i], p->run->contacts[contact].friction);
+            double value;
+            memcpy(&value, (const char *)&rows[i] + field, sizeof value);
+            numbers[rows[i].frame] = factor * value;
         }
     }
     return numbers;
@@ -70,11 +29,11 @@ static const double *numbers_of(plot *p, int contact, row_value *value, row_choi
 
 static const char SHADED[] = "extremes between are shaded";
 
-static void add_extremes(plot *p, plot_curve *curve, int contact, row_value *low, row_value *high)
+static void add_extremes(plot *p, plot_curve *curve, int contact, size_t low, size_t high)
 {
     if (p->run->stride > 1) {
-        curve->low = numbers_of(p, contact, low, WITH_EXTREMES);
-        curve->high = numbers_of(p, contact, high, WITH_EXTREMES);
+        curve->low = numbers_of(p, contact, low, 1.0, WITH_EXTREMES);
+        curve->high = numbers_of(p, contact, high, 1.0, WITH_EXTREMES);
     }
 }
 
@@ -120,8 +79,9 @@ static void fill_gap(plot *p, int contact, plot_row *row)
     row->unit = "m";
     row->least_span = p->longest > 1e-12 ? 1e-3 * p->longest : 1e-6; /* below a picometre is rounding */
     row->curve_count = 1;
-    row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, gap_of, AT_FRAMES)};
-    add_extremes(p, &row->curves[0], contact, lowest_gap, highest_gap);
+    row->curves[0] =
+        (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(phi), 1.0, AT_FRAMES)};
+    add_extremes(p, &row->curves[0], contact, FIELD(phi_low), FIELD(phi_high));
 }
 
 double perp_plot_gaps(plot *p, svg_box box, bool draw)
@@ -137,20 +97,22 @@ static void fill_force(plot *p, int contact, plot_row *row)
     row->unit = "N";
     row->least_span = p->largest > 0.0 ? 1e-3 * p->largest : 1.0;
     row->curve_count = 3;
-    row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, normal_of, AT_STEPS)};
-    row->curves[1] = (plot_curve){
-        .colour = perp_palette_series(3), .dash = "4 3", .y = numbers_of(p, contact, most_friction_of, AT_STEPS)};
+    row->curves[0] =
+        (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(fn), 1.0, AT_STEPS)};
+    row->curves[1] = (plot_curve){.colour = perp_palette_series(3),
+                                  .dash = "4 3",
+                                  .y = numbers_of(p, contact, FIELD(fn), p->run->contacts[contact].friction, AT_STEPS)};
     row->curves[2] =
-        (plot_curve){.colour = perp_palette_series(1), .y = numbers_of(p, contact, tangential_of, AT_STEPS)};
-    add_extremes(p, &row->curves[0], contact, lowest_normal, highest_normal);
-    add_extremes(p, &row->curves[2], contact, tangential_of, highest_tangential);
+        (plot_curve){.colour = perp_palette_series(1), .y = numbers_of(p, contact, FIELD(used), 1.0, AT_STEPS)};
+    add_extremes(p, &row->curves[0], contact, FIELD(fn_low), FIELD(fn_high));
+    add_extremes(p, &row->curves[2], contact, FIELD(used), FIELD(used_high));
 }
 
 double perp_plot_forces(plot *p, svg_box box, bool draw)
 {
     const plot_curve legend[] = {
         {.name = "normal force", .colour = perp_palette_series(0)},
-        {.name = "friction force", .colour = perp_palette_series(1)},
+        {.name = "friction used", .colour = perp_palette_series(1)},
         {.name = "most friction, \xc2\xb5 times normal", .colour = perp_palette_series(3), .dash = "4 3"}};
     const plot_stack stack = {.title = "Contact forces", .between = SHADED, .legend = legend, .legend_count = 3};
     return draw_contacts(p, stack, fill_force, true, box, draw);

@@ -14,40 +14,55 @@ static double entry_width(const char *name)
     return 24.0 + perp_svg_width(name, PLOT_SMALL, false) + 14.0;
 }
 
-static void draw_entry(plot *p, double x, double y, const plot_curve *curve, bool band)
+/* How strongly a mode's colour is laid on: in a ribbon it is all there is to see, behind curves it must not hide them.
+ */
+static const char *band_opacity(int mode, bool ribbon)
 {
-    if (band) {
+    return !ribbon ? "0.22" : mode == PERP_CONTACT_OPEN ? "0.45" : "0.9";
+}
+
+/* The colour of a band is what its rows have: the mode's on what lies below it. `mode` REPLAY_APART: nothing does. */
+static void draw_swatch(plot *p, double x, double y, int mode, bool ribbon)
+{
+    const svg_box box = {x, y - 8.0, 18.0, 9.0};
+    perp_svg_rect(&p->pen, box, ribbon ? "fill=\"" PLOT_APART "\"" : "fill=\"#ffffff\"");
+    if (mode < REPLAY_APART) {
         perp_svg_put(&p->pen,
-                     "<rect x=\"%.2f\" y=\"%.2f\" width=\"18\" height=\"9\" fill=\"%s\" fill-opacity=\"0.3\" "
-                     "stroke=\"%s\" stroke-width=\"0.5\"/>\n",
-                     x, y - 8.0, curve->colour.text, curve->colour.text);
-    } else {
-        perp_svg_put(&p->pen,
-                     "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"1.6\"", x,
-                     y - 3.5, x + 18.0, y - 3.5, curve->colour.text);
-        perp_svg_put(&p->pen, curve->dash ? " stroke-dasharray=\"%s\"/>\n" : "%s/>\n", curve->dash ? curve->dash : "");
+                     "<rect x=\"%.2f\" y=\"%.2f\" width=\"18\" height=\"9\" fill=\"%s\" fill-opacity=\"%s\"/>\n", box.x,
+                     box.y, perp_palette_mode((perp_contact_mode)mode).text, band_opacity(mode, ribbon));
     }
-    perp_svg_text(&p->pen, x + 23.0, y, (svg_font){.size = PLOT_SMALL, .fill = SVG_FAINT}, curve->name);
+    perp_svg_rect(&p->pen, box, "fill=\"none\" stroke=\"" SVG_FRAME "\" stroke-width=\"0.5\"");
+}
+
+static void draw_stroke(plot *p, double x, double y, const plot_curve *curve)
+{
+    perp_svg_put(&p->pen, "<line x1=\"%.2f\" y1=\"%.2f\" x2=\"%.2f\" y2=\"%.2f\" stroke=\"%s\" stroke-width=\"1.6\"", x,
+                 y - 3.5, x + 18.0, y - 3.5, curve->colour.text);
+    perp_svg_put(&p->pen, curve->dash ? " stroke-dasharray=\"%s\"/>\n" : "%s/>\n", curve->dash ? curve->dash : "");
 }
 
 double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int count, int first_mode, bool draw)
 {
     double x = box.x, y = box.y + 11.0;
-    const int all = count + PLOT_NO_MODES - first_mode;
+    const bool ribbon = first_mode == PERP_CONTACT_OPEN;
+    const int all = count + (ribbon ? REPLAY_APART + 1 : PLOT_NO_MODES - first_mode);
     for (int i = 0; i < all; i++) {
-        plot_curve band = {0};
-        if (i >= count) {
-            const perp_contact_mode mode = (perp_contact_mode)(first_mode + i - count);
-            band = (plot_curve){.name = perp_contact_mode_name(mode), .colour = perp_palette_mode(mode)};
-        }
-        const plot_curve *entry = i < count ? &curves[i] : &band;
-        const double width = entry_width(entry->name);
+        const int mode = first_mode + i - count;
+        const char *name = i < count              ? curves[i].name
+                           : mode == REPLAY_APART ? "not listed"
+                                                  : perp_contact_mode_name((perp_contact_mode)mode);
+        const double width = entry_width(name);
         if (x > box.x && x + width > box.x + box.width) {
             x = box.x;
             y += LEGEND_LINE;
         }
+        if (draw && i < count) {
+            draw_stroke(p, x, y, &curves[i]);
+        } else if (draw) {
+            draw_swatch(p, x, y, mode, ribbon);
+        }
         if (draw) {
-            draw_entry(p, x, y, entry, i >= count);
+            perp_svg_text(&p->pen, x + 23.0, y, (svg_font){.size = PLOT_SMALL, .fill = SVG_FAINT}, name);
         }
         x += width;
     }
@@ -148,7 +163,7 @@ void perp_plot_bands(plot *p, const plot_axis *time, int contact, svg_box box, b
         perp_svg_put(&p->pen,
                      "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" fill-opacity=\"%s\"/>\n",
                      x, box.y, fmin(width, box.x + box.width - x), box.height,
-                     perp_palette_mode((perp_contact_mode)mode).text, open ? (mode ? "0.9" : "0.45") : "0.22");
+                     perp_palette_mode((perp_contact_mode)mode).text, band_opacity(mode, open));
     }
 }
 

@@ -9,12 +9,14 @@ enum { MOST_EVENTS = 20000, MOST_WHYS = 20000, PROBES = 16 };
 typedef struct sighting {
     int span; /* number of the frame that the extremes lead to; another: there are none yet */
     int gravest;
-    double phi_low, phi_high, fn_low, fn_high, ft_high;
+    double phi_low, phi_high, fn_low, fn_high, used_high;
 } sighting;
 
 typedef struct gatherer {
     replay_run *run;
     perp_arena *arena;
+    perp_cone cone;
+    int rays;
     int *table; /* open addressing: contact + 1 by hash of its name; 0: free */
     int table_size;
     sighting *seen; /* by contact */
@@ -122,7 +124,7 @@ static replay_row *new_row(gatherer *g, int contact)
                                         .phi_high = s->phi_high,
                                         .fn_low = s->fn_low,
                                         .fn_high = s->fn_high,
-                                        .ft_high = s->ft_high};
+                                        .used_high = s->used_high};
     return &rows[run->row_count++];
 }
 
@@ -130,7 +132,7 @@ static replay_row *new_row(gatherer *g, int contact)
 static bool see(gatherer *g, int contact, const perp_contact_record *r)
 {
     sighting *s = &g->seen[contact];
-    const double phi = r->contact.phi, ft = hypot(r->ft[0], r->ft[1]);
+    const double phi = r->contact.phi, used = perp_friction_used(g->cone, g->rays, r);
     if (s->span != g->run->frame_count) {
         int *spanned = perp_arena_grow(g->arena, g->spanned, g->spanned_count, &g->spanned_capacity, sizeof *spanned);
         if (!spanned) {
@@ -138,7 +140,7 @@ static bool see(gatherer *g, int contact, const perp_contact_record *r)
         }
         g->spanned = spanned;
         spanned[g->spanned_count++] = contact;
-        *s = (sighting){g->run->frame_count, (int)r->mode, phi, phi, r->fn, r->fn, ft};
+        *s = (sighting){g->run->frame_count, (int)r->mode, phi, phi, r->fn, r->fn, used};
         return true;
     }
     s->gravest = (int)r->mode > s->gravest ? (int)r->mode : s->gravest;
@@ -146,7 +148,7 @@ static bool see(gatherer *g, int contact, const perp_contact_record *r)
     s->phi_high = fmax(s->phi_high, phi);
     s->fn_low = fmin(s->fn_low, r->fn);
     s->fn_high = fmax(s->fn_high, r->fn);
-    s->ft_high = fmax(s->ft_high, ft);
+    s->used_high = fmax(s->used_high, used);
     return true;
 }
 
@@ -188,6 +190,13 @@ static int number_of_contact(gatherer *g, int i, const perp_contact *contact)
     return number;
 }
 
+static void take_directions(replay_contact *contact, const perp_contact *c, bool planar)
+{
+    contact->restricted = !planar && c->direction_count < 2;
+    contact->along[0] = contact->restricted ? perp_vec3_dot(c->directions[0], c->t) : 0.0;
+    contact->along[1] = contact->restricted ? perp_vec3_dot(c->directions[0], c->o) : 0.0;
+}
+
 /* The contacts of a step: their extremes, and where the step is a frame their rows. */
 static bool take_contacts(gatherer *g, const perp_log_step *step, bool frame)
 {
@@ -206,10 +215,12 @@ static bool take_contacts(gatherer *g, const perp_log_step *step, bool frame)
             row->mode = (int)r->mode;
             row->phi = r->contact.phi;
             row->fn = r->fn;
+            row->used = perp_friction_used(g->cone, g->rays, r);
             memcpy(row->ft, r->ft, sizeof row->ft);
             memcpy(row->slip, r->slip, sizeof row->slip);
             row->point = perp_contact_midpoint(&r->contact);
             row->normal = r->contact.normal;
+            take_directions(&g->run->contacts[contact], &r->contact, g->run->head->planar);
             g->seen[contact].span = -1; /* done with: what is left in `spanned` was only seen in between */
         }
     }
@@ -299,7 +310,7 @@ static perp_status choose_stride(perp_log_reader *reader, const perp_replay_opti
     for (int i = 0; i < PROBES && steps > options->most_frames / PROBES; i++) {
         perp_log_step step;
         const int at = (int)((double)(steps - 1) * i / (PROBES - 1));
-        const perp_status status = perp_log_read(reader, at, &step, error);
+        const perp_status status = perp_log_skim(reader, at, PERP_LOG_EXTREMES, &step, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
@@ -362,7 +373,7 @@ static bool sort_rows(perp_arena *arena, replay_run *run)
 perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
                                replay_run *run, perp_error *error)
 {
-    gatherer g = {.run = run, .arena = arena};
+    gatherer g = {.run = run, .arena = arena, .cone = perp_replay_cone(run), .rays = perp_replay_rays(run)};
     run->extent = perp_log_reader_extent(reader);
     const int steps = run->extent.step_count;
     if (steps == 0) {
@@ -378,7 +389,7 @@ perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_option
     for (int i = 0; i < steps; i++) {
         perp_log_step step;
         const bool frame = i % run->stride == 0 || i == steps - 1;
-        status = frame ? perp_log_read(reader, i, &step, error) : perp_log_skim(reader, i, &step, error);
+        status = perp_log_skim(reader, i, frame ? PERP_LOG_PICTURE : PERP_LOG_EXTREMES, &step, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
@@ -418,7 +429,10 @@ void perp_replay_unload(replay_run *run)
 
 perp_cone perp_replay_cone(const replay_run *run)
 {
-    const perp_rung *rung = perp_rung_find(run->head->model);
-    const perp_cone cone = run->scene ? run->scene->run.cone : PERP_CONE_UNSET;
-    return cone == PERP_CONE_UNSET && rung ? rung->own_cone : cone;
+    return perp_rung_cone(perp_rung_find(run->head->model), run->scene ? &run->scene->run : NULL);
+}
+
+int perp_replay_rays(const replay_run *run)
+{
+    return run->scene ? run->scene->run.rays : 4;
 }

@@ -18,14 +18,19 @@ typedef struct replay_contact {
     char feature[64];
     double friction;
     int row_count;
+    /* Of its last frame: where friction acts along one direction in space, how much of it is along t and o (where along
+     * none, zeros). Else it acts along all of the tangent plane. */
+    bool restricted;
+    double along[2];
 } replay_contact;
 
 typedef struct replay_row {
     int contact, frame;
     int mode, mode_gravest;
     double phi, fn, ft[2], slip[2];
+    double used; /* N: of the friction, as perp_friction_used has it */
     perp_vec3 point, normal;
-    double phi_low, phi_high, fn_low, fn_high, ft_high;
+    double phi_low, phi_high, fn_low, fn_high, used_high;
 } replay_row;
 
 typedef struct replay_frame {
@@ -75,6 +80,7 @@ perp_status perp_replay_load(perp_log_reader *reader, const perp_replay_options 
 void perp_replay_unload(replay_run *run);
 /* The friction cone that the run was made with; UNSET: it has none. */
 perp_cone perp_replay_cone(const replay_run *run);
+int perp_replay_rays(const replay_run *run);
 /* Fills `run`, whose head, end and scene are set, from the reader; everything is the arena's. */
 perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
                                replay_run *run, perp_error *error);

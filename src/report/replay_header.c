@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FORMAT = 1 }; /* of viewer/src/format.ts */
+enum { FORMAT = 2 }; /* of viewer/src/format.ts */
 
 /* ---- columns -------------------------------------------------------------------------------------------------------
  */
@@ -106,6 +106,7 @@ static void add_contacts(packer *p)
     const replay_run *run = p->run;
     const size_t rows = (size_t)run->row_count;
     const int tangents = run->head->planar ? 1 : 2;
+    const perp_cone cone = perp_replay_cone(run);
     for (size_t i = 0; i < rows; i++) {
         p->scratch[i] = run->rows[i].mode;
     }
@@ -113,6 +114,9 @@ static void add_contacts(packer *p)
     add_rows(p, "phi", offsetof(replay_row, phi), 1, 0.0);
     add_rows(p, "fn", offsetof(replay_row, fn), 1, 0.0);
     add_rows(p, "ft", offsetof(replay_row, ft), tangents, 0.0);
+    if (tangents > 1 && (cone == PERP_CONE_RAYS || cone == PERP_CONE_BOX)) { /* else it is |ft| */
+        add_rows(p, "used", offsetof(replay_row, used), 1, 0.0);
+    }
     add_rows(p, "slip", offsetof(replay_row, slip), tangents, 0.0);
     add_rows(p, "point", offsetof(replay_row, point), 3, point_quantum(run));
     add_rows(p, "normal", offsetof(replay_row, normal), 3, 1.0 / 8192.0);
@@ -125,7 +129,7 @@ static void add_contacts(packer *p)
         add_rows(p, "phi_high", offsetof(replay_row, phi_high), 1, 0.0);
         add_rows(p, "fn_low", offsetof(replay_row, fn_low), 1, 0.0);
         add_rows(p, "fn_high", offsetof(replay_row, fn_high), 1, 0.0);
-        add_rows(p, "ft_high", offsetof(replay_row, ft_high), 1, 0.0);
+        add_rows(p, "used_high", offsetof(replay_row, used_high), 1, 0.0);
     }
 }
 
@@ -189,6 +193,7 @@ static json_t *contacts_json(const replay_run *run)
         perp_json_put(&m, "feature", json_string(c->feature));
         perp_json_put(&m, "mu", perp_json_real(c->friction));
         perp_json_put(&m, "tangent", tangent_of(run, c));
+        perp_json_put(&m, "along", c->restricted ? perp_json_reals(c->along, 2) : json_null());
         perp_json_put(&m, "runs", stretches(rows, c->row_count));
         contacts = perp_json_appended(contacts, perp_json_finished(&m));
         rows += c->row_count;
@@ -265,7 +270,7 @@ static void put_model(json_maker *m, const replay_run *run)
                                         [PERP_CONE_BOX] = "box"};
     perp_json_put(m, "model", json_string(run->head->model));
     perp_json_put(m, "cone", json_string(cones[perp_replay_cone(run)]));
-    perp_json_put(m, "rays", json_integer(run->scene ? run->scene->run.rays : 4));
+    perp_json_put(m, "rays", json_integer(perp_replay_rays(run)));
     perp_json_put(m, "h", perp_json_real(run->head->h));
     perp_json_put(m, "t0", perp_json_real(run->t0));
     perp_json_put(m, "planar", json_boolean(run->head->planar));

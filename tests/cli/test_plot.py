@@ -102,7 +102,8 @@ def test_words_keep_apart_and_something_is_painted(logs):
     for size in ("300", "900", "300x240", "480x300", "1600x1000"):
         for kind in KINDS:
             name = "hostile" if kind in ("modes", "cone") else "gripper-2d"
-            files[f"{name} {kind} {size}"] = plot(logs, name, "--what", kind, "--size", size)
+            wanted = size.split("x")[0] if kind == "sheet" else size  # a sheet has no height of its own
+            files[f"{name} {kind} {size}"] = plot(logs, name, "--what", kind, "--size", wanted)
     seen = svg_page.look(logs.folder, files)
     assert seen.keys() == files.keys()
     for name, picture in seen.items():
@@ -203,6 +204,21 @@ def test_modes_are_those_of_the_run_in_the_colours_of_the_replay(logs):
     assert [round(25 * w / sum(widths)) for w in widths] == [3, 9, 1, 12]  # steps: 0.03, 0.12, 0.13 s are where it changes
 
 
+def test_a_legend_shows_what_the_rows_show(logs):
+    """Swatches have the colours of the bands, as strong as these are; what is not listed has one too."""
+    for kind, named in (("modes", ("left_finger",)), ("forces", ("left_finger", "ground"))):
+        options = sum((["--contact", name] for name in named), [])
+        root = ET.fromstring(plot(logs, "gripper-2d", "--what", kind, *options))
+        painted = [r for r in root.iter(f"{SVG}rect") if r.get("fill-opacity")]
+        swatches = {(r.get("fill"), r.get("fill-opacity")) for r in painted if r.get("width") == "18"}
+        assert {(r.get("fill"), r.get("fill-opacity")) for r in painted if r.get("width") != "18"} == swatches
+    said = words(plot(logs, "gripper-2d", "--what", "modes"))
+    assert said.index("not listed") == said.index("slide") + 1
+    root = ET.fromstring(plot(logs, "gripper-2d", "--what", "modes", "--contact", "left_finger"))
+    below = [r.get("fill") for r in root.iter(f"{SVG}rect") if r.get("fill-opacity") is None and r.get("fill") != "none"]
+    assert below.count("#f1f3f5") == 6  # under the one row, and in the five swatches
+
+
 @pytest.mark.parametrize("kind", ["sheet", "gaps", "forces", "cone", "modes"])
 def test_nothing_is_left_out_where_there_is_room(logs, kind):
     """In the size that suits, also where there is no note below."""
@@ -227,24 +243,50 @@ def test_contacts_and_joints_by_name(logs):
     both = words(plot(logs, "gripper-2d", "--what", "gaps", "--contact", "left_finger", "--contact", "ground"))
     assert sum("sphere" in w for w in both) == 2
     assert words(plot(logs, "gripper-2d", "--what", "joints", "--joint", "lift")).count("lift") == 1
-    wrong = logs("plot", "gripper-2d.mcap", "--what", "gaps", "--contact", "left_fingr sphere", code=3).stderr
+    wrong = logs("plot", "gripper-2d.mcap", "--what", "gaps", "--contact", "left_fingr sphere", code=2).stderr
     assert "did you mean `left_finger sphere`" in wrong
-    assert "did you mean `lift`" in logs("plot", "gripper-2d.mcap", "--what", "joints", "--joint", "lft", code=3).stderr
+    assert "did you mean `lift`" in logs("plot", "gripper-2d.mcap", "--what", "joints", "--joint", "lft", code=2).stderr
 
 
 def test_what_cannot_be_drawn_is_refused(logs):
     assert "did you mean `forces`" in logs("plot", "gripper-2d.mcap", "--what", "force", code=2).stderr
     for wrong in ("x", "0", "80x", "800x600x2", "-5"):
         assert "--size" in logs("plot", "gripper-2d.mcap", f"--size={wrong}", code=2).stderr
-    assert "300 to 20000 pixels wide" in logs("plot", "gripper-2d.mcap", "--size", "100", code=3).stderr
-    assert "240 to 20000 pixels high" in logs("plot", "gripper-2d.mcap", "--what", "modes", "--size", "400x100", code=3).stderr
-    assert "no step 26; its last is 25" in logs("plot", "gripper-2d.mcap", "--what", "scene", "--step", "26", code=3).stderr
-    assert "no joint" in logs("plot", "many.mcap", "--what", "joints", code=3).stderr
-    assert "carries force" in logs("plot", "fixture-gaps.mcap", "--what", "cone", code=3).stderr
+    assert "300 to 20000 pixels wide" in logs("plot", "gripper-2d.mcap", "--size", "100", code=2).stderr
+    assert "240 to 20000 pixels high" in logs("plot", "gripper-2d.mcap", "--what", "modes", "--size", "400x100", code=2).stderr
+    assert "no step 26; its last is 25" in logs("plot", "gripper-2d.mcap", "--what", "scene", "--step", "26", code=2).stderr
+    assert "no joint" in logs("plot", "many.mcap", "--what", "joints", code=2).stderr
+    assert "carries force" in logs("plot", "fixture-gaps.mcap", "--what", "cone", code=2).stderr
+    assert "1 to 500" in logs("plot", "gripper-2d.mcap", "--most", "501", code=2).stderr
     logs("plot", "gripper-2d.mcap", "-o", "no/such/folder/x.svg", code=1)
     logs("plot", "missing.mcap", "-o", "x.svg", code=3)
     logs("plot", code=2)
     assert not [f for f in os.listdir(logs.folder) if "partial" in f or f == "x.svg"]
+
+
+# What each kind has a use for; all others must not be taken in silence.
+USES = {"--contact": ("sheet", "gaps", "forces", "cone", "modes"), "--joint": ("sheet", "joints"),
+        "--most": ("sheet", "gaps", "forces", "cone", "modes", "joints"), "--step": ("sheet", "scene")}
+
+
+@pytest.mark.parametrize("option,value", [("--contact", "left_finger"), ("--joint", "lift"), ("--most", "1"), ("--step", "14")])
+def test_an_option_either_changes_the_plot_or_is_refused(logs, option, value):
+    for kind in KINDS:
+        if kind in USES[option]:
+            assert plot(logs, "gripper-2d", "--what", kind, option, value) != plot(logs, "gripper-2d", "--what", kind), kind
+        else:
+            assert option in logs("plot", "gripper-2d.mcap", "--what", kind, option, value, code=2).stderr, kind
+    assert "--size WIDTH alone" in logs("plot", "gripper-2d.mcap", "--size", "900x600", code=2).stderr
+
+
+def test_a_log_is_not_written_over(logs):
+    log = logs.folder / "gripper-2d.mcap"
+    before = log.read_bytes()
+    os.symlink("gripper-2d.mcap", logs.folder / "same.svg")
+    for name in ("gripper-2d.mcap", "./gripper-2d.mcap", "same.svg"):
+        assert "overwrite" in logs("plot", "gripper-2d.mcap", "-o", name, code=2).stderr
+    assert log.read_bytes() == before
+    os.remove(logs.folder / "same.svg")
 
 
 def test_a_scene_at_a_step(logs):

@@ -179,6 +179,38 @@ def test_open_contact(perp):
     assert all(c["why"].startswith("open: ") for c in kinematic["contacts"])
 
 
+def test_a_run_that_stops_has_its_last_words_in_the_log(perp):
+    """A block is pushed over the edge of a shelf. Its last step has a change of mode too, of which the log has words before
+    it is known to be the last: those of all contacts take their place, also in a log that was taken up again and stops at
+    the same step."""
+    perp.write("edge.yaml", """perp: 1
+planar: true
+gravity: [0, -10]
+bodies:
+  shelf: {fixed: true, shapes: [{box: [1, 0.1], pose: {position: [0, -0.05]}}]}
+  hand: {driven: {x: {rate: 0.5}}, pose: {position: [0.2, 0.05]}, shapes: [{box: [0.1, 0.08]}]}
+  block: {mass: 1, pose: {position: [0.3, 0.05]}, shapes: [{box: [0.03, 0.1]}]}
+contacts: {friction: 0.3}
+run: {model: qs-qp, h: 0.01, steps: 200}
+""")
+    done = perp("run", "edge.yaml", "--json", "--why", "--log", "run.mcap", code=1)
+    result = json.loads(done.stdout)
+    assert result["error"]["code"] == "unsupported-body" and result["steps"] < 200
+    assert result["events"][-1]["t"] == result["final"]["t"]
+    for _ in range(2):
+        last = json.loads(perp("export", "run.mcap", "--json").stdout)["steps"][-1]
+        assert last["state"]["step"] == result["steps"]
+        told = [(w["contact"], w["why"], w.get("flip")) for w in last["why"]["contacts"]]
+        assert told == [(i, c["why"], c.get("flip")) for i, c in enumerate(result["contacts"])]
+        assert "damaged" not in perp("run", "--resume", "run.mcap", "--quiet", code=1).stderr
+
+
+def test_words_that_nobody_would_see_are_refused(perp):
+    gripper = ROOT / "examples/gripper-2d/scene.yaml"
+    assert "--why" in perp("run", gripper, "--why", "--quiet", code=2).stderr
+    assert perp.json("run", gripper, "--steps", "14", "--why", "--quiet")["contacts"][0]["why"]
+
+
 def test_resumed_run_says_the_same(perp):
     gripper = ROOT / "examples/gripper-2d/scene.yaml"
     whole = perp.json("run", gripper, "--steps", "14")

@@ -156,7 +156,10 @@ static void read_all(perp_log_reader *reader, perp_log_reader *twin)
             last = step.step;
             readable++;
         }
-        if (perp_log_skim(reader, i, &step, NULL) == PERP_STATUS_OK) {
+        if (perp_log_skim(reader, i, PERP_LOG_EXTREMES, &step, NULL) == PERP_STATUS_OK) {
+            check_contacts(about, &step);
+        }
+        if (perp_log_skim(reader, i, PERP_LOG_PICTURE, &step, NULL) == PERP_STATUS_OK) {
             check_contacts(about, &step);
         }
     }

@@ -89,6 +89,41 @@ test("play, scrub and step", async () => {
   await end();
 });
 
+// A box cone and one of rays measure friction in their own way: at 30 degrees to t neither is |ft|.
+for (const [cone, rays, measure] of [
+  ["box", 4, (x, y) => Math.max(Math.abs(x), Math.abs(y))], ["rays", 4, (x, y) => Math.abs(x) + Math.abs(y)]]) {
+  test(`friction that is used is what the cone of ${cone} says`, async () => {
+    const log = logOf(`cone-${cone}`, write(`cone-${cone}.yaml`, `perp: 1
+bodies:
+  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}
+  block: {mass: 1, pose: {position: [0, 0, 0.05]}, shapes: [{box: [0.1, 0.1, 0.1]}]}
+  track: {mass: 1, pose: {position: [1, 0, 0.05]}, shapes: [{box: [0.1, 0.1, 0.1]}]}
+contacts: {friction: 0.5, pairs: {floor track: {friction_directions: [[0.866025403784, 0.5, 0]]}}}
+forces:
+  - {body: block, point: [0, 0, -0.05], force: [{rate: 17.32}, {rate: 10}, 0]}
+  - {body: track, point: [0, 0, -0.05], force: [{rate: 17.32}, {rate: 10}, 0]}
+run: {model: ${cone === "box" ? "dyn-ncp" : "dyn-lcp"}, cone: ${cone}, rays: ${rays}, h: 0.01, steps: 12}
+`));
+    const content = contentOf(log), frame = 10;
+    const { page, wrong, close: end } = await open(browser, pageOf(`cone-${cone}`, log));
+    await show(page, frame);
+    const options = await page.locator("#contact option").allTextContents(), pictures = new Set();
+    for (const c of content.steps[frame].contacts.contacts.filter((x) => x.mode !== "open")) {
+      await page.selectOption("#contact", String(options.indexOf(`${c.a} – ${c.b}  ${c.feature}`)));
+      await page.evaluate(() => window.perpReplay.draw());
+      const expected = c.b === "track" ? Math.hypot(...c.ft) : measure(...c.ft);
+      assert.ok(c.b === "track" || Math.abs(expected - Math.hypot(...c.ft)) > 0.05 * expected, "the measures differ here");
+      close(amount((await facts(page)).used), expected, `used by ${c.b}`);
+      const [first] = await page.locator("#why-text p").allTextContents();
+      close(Number(/: (\S+) N of/.exec(first)[1]), expected, `used by ${c.b} in words`);
+      pictures.add(await page.evaluate(() => document.getElementById("cone").toDataURL()));
+    }
+    assert.ok(pictures.size > 1, "a line for the track, the section for the block");
+    assert.deepEqual(wrong, []);
+    await end();
+  });
+}
+
 test("choose a contact, and read why it slides", async () => {
   const log = logOf("why", example("gripper-2d"));
   const content = contentOf(log);
@@ -256,11 +291,65 @@ run: {model: qs-qp, h: 0.01, steps: 5}
   await stopped.close();
 });
 
+// A block that is struck once from above and once from the side, each in one step that is not among those shown.
+const BLOWS = { down: 1001, aside: 2000 };
+const STRUCK = `perp: 1
+planar: true
+gravity: [0, -10]
+bodies:
+  ground: {fixed: true, shapes: [{halfplane: {normal: [0, 1]}}]}
+  block: {mass: 1, pose: {position: [0, 0.1]}, shapes: [{box: [0.2, 0.2]}]}
+contacts: {friction: 0.1}
+forces:
+  - {body: block, force: [0, {times: [1.0005, 1.001, 1.0015], values: [0, -90, 0]}]}
+  - {body: block, force: [{times: [1.9995, 2, 2.0005], values: [0, 5, 0]}, 0]}
+run: {model: quasidynamic, h: 0.001, steps: 9000}
+`;
+
+// What the steps that a frame stands for say of a contact, of which the page has the extremes.
+function extremesOf(content, from, to, name) {
+  const seen = content.steps.slice(from, to + 1).flatMap((step) => step.contacts.contacts.filter((c) => `${c.a} ${c.b} ${c.feature}` === name));
+  const of = (pick, value) => pick(...seen.map(value));
+  return { fn_low: of(Math.min, (c) => c.fn), fn_high: of(Math.max, (c) => c.fn), phi_low: of(Math.min, (c) => c.phi),
+    phi_high: of(Math.max, (c) => c.phi), used_high: of(Math.max, (c) => Math.abs(c.ft[0])),
+    mode_gravest: of(Math.max, (c) => ["open", "stick", "limit", "slide"].indexOf(c.mode)) };
+}
+
 test("a long run is decimated, says so, and keeps its extremes", async () => {
   const steps = 9000;
-  const log = logOf("long", example("pusher-2d"), "--set", "run.h=0.0001", "--steps", String(steps));
+  const log = logOf("long", write("struck.yaml", STRUCK));
   const { page, wrong, close: end } = await open(browser, pageOf("long", log));
   assert.match(await page.locator("#status").textContent(), /one of 3 steps shown/);
+  const names = ["fn_low", "fn_high", "phi_low", "phi_high", "used_high", "mode_gravest"];
+  const shown = await page.evaluate((columns) => {
+    const [run] = window.perpReplay.runs;
+    return { step: [...run.step], contacts: run.header.contacts.map((c, i) => ({
+      name: `${run.header.bodies[c.a].name} ${run.header.bodies[c.b].name} ${c.feature}`, fn: run.series(i, (row) => run.rows("fn")[row]),
+      ...Object.fromEntries(columns.map((name) => [name, run.series(i, (row) => run.rows(name)[row], true)])) })) };
+  }, names);
+  assert.ok(!shown.step.includes(BLOWS.down) && !shown.step.includes(BLOWS.aside));
+  const content = contentOf(log);
+  for (const c of shown.contacts) {
+    for (let f = 1; f < shown.step.length; f++) {
+      const logged = extremesOf(content, shown.step[f - 1] + 1, shown.step[f], c.name);
+      names.forEach((name) => close(c[name][f], logged[name], `${c.name} ${name} of frame ${f}`));
+    }
+    assert.ok(Math.max(...c.fn) < 10 && Math.max(...c.fn_high) > 49, "the blow is in no frame, and among the extremes");
+  }
+  // and they are painted: half-way up the blow in the plot of the normal force, and the slip in the ribbon
+  const painted = await page.evaluate((blows) => {
+    const replay = window.perpReplay, [run] = replay.runs, normal = replay.plots.plots[1].plot;
+    const pixel = (pen, x, y) => [...pen.getImageData(Math.floor(x), Math.floor(y), 1, 1).data];
+    const at = (step) => pixel(normal.ctx, normal.valToPos(run.t[Math.ceil(step / 3)], "x", true), normal.valToPos(30, "y", true));
+    const ribbon = document.querySelector(".ribbon-field canvas"), scale = ribbon.width / ribbon.clientWidth;
+    const place = (step) => (7 + ((ribbon.clientWidth - 14) * step) / 9000) * scale;
+    const row = (step) => pixel(ribbon.getContext("2d"), place(step), 4);
+    return { blow: at(blows.down), quiet: at(blows.down + 3000), slid: row(blows.aside + 1), stuck: row(blows.aside + 3000) };
+  }, BLOWS);
+  assert.notDeepEqual(painted.blow, painted.quiet);
+  assert.notDeepEqual(painted.slid, painted.stuck);
+  const [red, green, blue] = painted.slid;
+  assert.ok(red > 180 && green < 140 && blue < 80, `the colour of sliding, not ${painted.slid}`);
   await page.keyboard.press("End");
   await page.waitForTimeout(100);
   assert.match(await page.locator("#clock").textContent(), new RegExp(`step ${steps} of ${steps}`));

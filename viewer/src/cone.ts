@@ -2,8 +2,8 @@ import { MODE_COLOURS, type Theme } from "./palette";
 import { OPEN, type Run, type Sample } from "./run";
 import { number } from "./words";
 
-// The force of one contact inside its cone. In space: friction along t and o, as a share of what the cone allows, in a
-// disc of radius 1. In the plane: friction against normal force, in newtons, between the two edges of the cone.
+// The force of one contact inside its cone. In space: friction along t and o, as a share of µ fn, in the cone's own
+// section of radius 1. In the plane: friction against normal force, in newtons, between the two edges of the cone.
 export function drawCone(canvas: HTMLCanvasElement, run: Run, contact: number, frame: number, theme: Theme) {
   const width = canvas.clientWidth, height = canvas.clientHeight, scale = Math.min(2, window.devicePixelRatio);
   if (canvas.width !== Math.round(width * scale) || canvas.height !== Math.round(height * scale)) {
@@ -86,7 +86,7 @@ function drawDisc(pen: CanvasRenderingContext2D, run: Run, contact: number, fram
   pen.arc(x, y, r / 2, 0, 2 * Math.PI);
   pen.stroke();
   pen.beginPath();
-  outline(pen, run, x, y, r);
+  outline(pen, run, contact, x, y, r);
   pen.strokeStyle = theme.faint;
   pen.lineWidth = 1.5;
   pen.stroke();
@@ -104,9 +104,13 @@ function drawDisc(pen: CanvasRenderingContext2D, run: Run, contact: number, fram
   });
 }
 
-// The cone's own section: disc, polygon of the rays, or box.
-function outline(pen: CanvasRenderingContext2D, run: Run, x: number, y: number, r: number) {
-  if (run.header.cone === "rays") {
+// The cone's own section: disc, polygon of the rays, or box; a line where friction has one direction.
+function outline(pen: CanvasRenderingContext2D, run: Run, contact: number, x: number, y: number, r: number) {
+  const along = run.header.contacts[contact].along;
+  if (along) {
+    pen.moveTo(x - r * along[0], y + r * along[1]);
+    pen.lineTo(x + r * along[0], y - r * along[1]);
+  } else if (run.header.cone === "rays") {
     for (let i = 0; i <= run.header.rays; i++) {
       const a = (2 * Math.PI * i) / run.header.rays;
       pen.lineTo(x + r * Math.cos(a), y - r * Math.sin(a));

@@ -15,7 +15,8 @@ export interface Layers {
 
 export const MANY = 120; // contacts from which on the picture is simpler, so that software renderers keep up
 
-// Section of a cone of height 1 and friction 1: where its rim is along t and o. In the plane its two edges.
+// Section of a cone of height 1 and friction 1: where its rim is along t and o. In the plane its two edges, as where
+// friction has one direction.
 function rimOf(run: Run, many: boolean): [number, number][] {
   if (run.header.planar) {
     return [[1, 0], [-1, 0]];
@@ -99,16 +100,18 @@ export class Forces {
   // The cone's tip is the contact, its axis the normal, its height the normal force: the total force ends within it.
   private addCone(s: Sample, metresPerNewton: number) {
     const high = s.fn * metresPerNewton, wide = high * this.run.header.contacts[s.contact].mu;
-    if (wide <= 0 || high < 1e-3 * this.size || !this.cones.room(this.rim.length - 1)) {
+    const along = this.run.header.contacts[s.contact].along;
+    const rim: [number, number][] = along ? [[along[0], along[1]], [-along[0], -along[1]]] : this.rim;
+    if (wide <= 0 || high < 1e-3 * this.size || !this.cones.room(rim.length - 1)) {
       return;
     }
     const [t, o] = s.tangents[1] ? s.tangents : [s.tangents[0], [0, 0, 1]], p = s.point, n = s.normal, colour = this.modeColours[s.mode];
     const put = ([a, b]: [number, number]) => this.cones.corner(p[0] + high * n[0] + wide * (a * t[0] + b * o[0]),
       p[1] + high * n[1] + wide * (a * t[1] + b * o[1]), p[2] + high * n[2] + wide * (a * t[2] + b * o[2]), colour);
-    for (let i = 1; i < this.rim.length; i++) {
+    for (let i = 1; i < rim.length; i++) {
       this.cones.corner(p[0], p[1], p[2], colour);
-      put(this.rim[i - 1]);
-      put(this.rim[i]);
+      put(rim[i - 1]);
+      put(rim[i]);
     }
   }
 }

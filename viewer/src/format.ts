@@ -1,6 +1,6 @@
 // What the file holds: one JSON header per run and one block of packed columns. src/report/replay_*.c writes it; the two
 // change together (FORMAT).
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 export interface Shape {
   kind: string;
@@ -28,6 +28,7 @@ export interface ContactHeader {
   feature: string;
   mu: number;
   tangent: number[] | null; // of the pair, where it sets one
+  along: number[] | null; // t and o of the one direction that friction has; null: all of the tangent plane
   runs: number[]; // pairs (first frame, frames): where the contact is listed
 }
 

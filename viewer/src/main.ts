@@ -272,7 +272,7 @@ class Replay {
       return p;
     }));
     const facts: [string, string][] = !sample ? [] : [
-      ["normal", newtons(sample.fn)], ["gap", metres(sample.phi)], ["friction", newtons(Math.hypot(...sample.ft))],
+      ["normal", newtons(sample.fn)], ["gap", metres(sample.phi)], ["friction", newtons(Math.hypot(...sample.ft))], ["used", newtons(sample.used)],
       ["slip", metresPerSecond(Math.hypot(...sample.slip))], ["µ", number(this.run.header.contacts[contact].mu)],
       ["µ fn", newtons(this.run.header.contacts[contact].mu * sample.fn)],
     ];

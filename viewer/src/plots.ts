@@ -1,6 +1,7 @@
 import uPlot from "uplot";
 import { MODE_COLOURS, seriesColours, type Theme } from "./palette";
-import type { Run, Series } from "./run";
+import { stretches } from "./ribbon";
+import { OPEN, type Run, type Series } from "./run";
 import { number } from "./words";
 
 interface Line {
@@ -137,19 +138,11 @@ function modeBands(plot: uPlot, run: Run, contact: number) {
   const pen = plot.ctx;
   const modes = run.series(contact, (row) => run.ribbonMode(row), true);
   pen.save();
-  let from = 0;
-  for (let f = 1; f <= modes.length; f++) {
-    if (f < modes.length && modes[f] === modes[from]) {
-      continue;
-    }
-    const mode = modes[from];
-    if (mode !== null && mode > 0) {
-      const x0 = plot.valToPos(run.t[Math.max(0, from - 1)], "x", true), x1 = plot.valToPos(run.t[f - 1], "x", true);
-      pen.globalAlpha = 0.13;
-      pen.fillStyle = MODE_COLOURS[mode];
-      pen.fillRect(x0, plot.bbox.top, Math.max(1, x1 - x0), plot.bbox.height);
-    }
-    from = f;
+  pen.globalAlpha = 0.13;
+  for (const { mode, from, to } of stretches(modes).filter((s) => s.mode !== OPEN)) {
+    const x0 = plot.valToPos(run.t[Math.max(0, from - 1)], "x", true), x1 = plot.valToPos(run.t[to - 1], "x", true);
+    pen.fillStyle = MODE_COLOURS[mode];
+    pen.fillRect(x0, plot.bbox.top, Math.max(1, x1 - x0), plot.bbox.height);
   }
   pen.restore();
 }
@@ -179,9 +172,9 @@ function graphsOf(run: Run, contact: number, joint: number, theme: Theme): Graph
     graphs.push({
       title: "friction", unit: "N", bands: true,
       lines: () => [
-        { label: "friction", values: run.series(contact, (row) => run.friction(row)), colour: pink },
+        { label: "used", values: run.series(contact, (row) => run.used(row)), colour: pink },
         { label: "µ × normal", values: run.series(contact, (row) => mu * run.rows("fn")[row]), colour: blue, dash: [5, 3] },
-        ...(run.envelopes ? [{ label: "largest", values: of("ft_high"), colour: red, dash: [1, 3] }] : []),
+        ...(run.envelopes ? [{ label: "largest", values: of("used_high"), colour: red, dash: [1, 3] }] : []),
       ],
     });
   }

@@ -1,11 +1,26 @@
 import { MODE_COLOURS, type Theme } from "./palette";
-import { OPEN, type Run } from "./run";
+import { OPEN, type Run, type Series } from "./run";
 
 export const INSET = 7; // half the thumb of the time slider, which the time axis lines up with
 
 // Rows that have names, if need be by scrolling. Of more than that as many as may be are in sight, and only the row under
 // the pointer, else the chosen one, is named.
 export const NAMED = 120;
+
+// Where a contact is listed in one mode without a break: frames from..to-1.
+export function stretches(modes: Series): { mode: number; from: number; to: number }[] {
+  const out = [];
+  for (let from = 0, to = 1; from < modes.length; from = to++) {
+    while (to < modes.length && modes[to] === modes[from]) {
+      to++;
+    }
+    const mode = modes[from];
+    if (mode !== null) {
+      out.push({ mode, from, to });
+    }
+  }
+  return out;
+}
 
 // One row per contact along the time line, coloured by mode. Rows are in the order of the contacts' first touch; what
 // never touches comes last.
@@ -83,21 +98,15 @@ export class Ribbon {
     pen.globalAlpha = 1;
     pen.fillStyle = theme.line;
     pen.fillRect(INSET, y + tall / 2 - 0.25, width - 2 * INSET, 0.5);
-    let from = 0;
-    for (let f = 1; f <= modes.length; f++) {
-      if (f < modes.length && modes[f] === modes[from]) {
-        continue;
-      }
-      const mode = modes[from];
-      if (mode !== null) {
-        // A step's mode is that of the time it took: from the frame before to its own.
-        const x0 = this.x(this.run.t[Math.max(0, from - 1)], width), x1 = this.x(this.run.t[f - 1], width);
-        pen.globalAlpha = mode === OPEN ? 0.45 : 1;
-        pen.fillStyle = MODE_COLOURS[mode];
-        const thin = mode === OPEN ? 0.3 : 1;
-        pen.fillRect(x0, y + (tall * (1 - thin)) / 2, Math.max(1, x1 - x0), tall * thin);
-      }
-      from = f;
+    // The gravest last: a slip of one step is narrower than a pixel, and what comes behind it must not cover it.
+    for (const { mode, from, to } of stretches(modes).sort((a, b) => a.mode - b.mode)) {
+      // A step's mode is that of the time it took: from the frame before to its own.
+      const x0 = this.x(this.run.t[Math.max(0, from - 1)], width), x1 = this.x(this.run.t[to - 1], width);
+      pen.globalAlpha = mode === OPEN ? 0.45 : 1;
+      pen.fillStyle = MODE_COLOURS[mode];
+      const thin = mode === OPEN ? 0.3 : 1;
+      const left = mode === OPEN ? x0 : Math.min(x0, Math.floor(x1)); // a whole pixel at least, not two halves
+      pen.fillRect(left, y + (tall * (1 - thin)) / 2, Math.max(1, x1 - left), tall * thin);
     }
   }
 

@@ -14,6 +14,7 @@ export interface Sample {
   phi: number;
   fn: number;
   ft: [number, number];
+  used: number; // of the friction, in the measure of the cone
   slip: [number, number];
   point: [number, number, number];
   normal: [number, number, number];
@@ -224,6 +225,7 @@ export class Run {
       phi: this.float("phi")[row],
       fn: this.float("fn")[row],
       ft: pair("ft"),
+      used: this.used(row),
       slip: pair("slip"),
       point: three("point"),
       tangents: tangentsOf(normal, this.header.planar, c.tangent),
@@ -253,8 +255,12 @@ export class Run {
     return this.float(name);
   }
 
-  friction(row: number): number {
-    const ft = this.float("ft");
+  // N: friction in the measure of the run's cone, which is what reaches µ fn where a contact slips; of a disc it is |ft|.
+  used(row: number): number {
+    const ft = this.float("ft"), used = this.float("used");
+    if (used) {
+      return used[row];
+    }
     return ft.length > this.rowCount ? Math.hypot(ft[row], ft[this.rowCount + row]) : Math.abs(ft[row]);
   }
 

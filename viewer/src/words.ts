@@ -47,7 +47,7 @@ export function modeName(mode: number): string {
 // contacts too, so it is the log's to say, which has solved the step again. `initial`: of the state before the first step.
 export function plainWords(run: Run, s: Sample, initial: boolean): string[] {
   const mu = run.header.contacts[s.contact].mu;
-  const friction = Math.hypot(s.ft[0], s.ft[1]), most = mu * s.fn, slip = Math.hypot(s.slip[0], s.slip[1]);
+  const friction = s.used, most = mu * s.fn, slip = Math.hypot(s.slip[0], s.slip[1]);
   if (initial && run.frames > 1) { // an instant has its forces in its only state
     return [`${s.phi > 0 ? `${metres(s.phi)} apart` : "Touching"} at the start: forces belong to steps, and none has been taken.`];
   }
