@@ -7,8 +7,8 @@
 
 enum {
     TICKS = 64, /* a step that does not settle is split, into at most so many */
-    ITERATES = 12,
-    DAMPED = 6 /* from here on a half of every change is taken */
+    ITERATES = 20,
+    HOPELESS = 4 /* so many iterates that came no nearer: the step is split */
 };
 
 static double now_us(void)
@@ -95,16 +95,19 @@ typedef struct outcome {
     const char *method; /* of the solver that failed; "fixed-point" where only the whole does not settle */
     double residual;
     compliant_residual parts;
+    int stuck; /* iterates that came no nearer */
 } outcome;
 
 /* What led to q_k is the answer if it meets the law there. An answer that is good enough is given one more iterate to
  * become better: the law is in units of the scene, stiff contacts want more. */
 static bool is_answer(perp_quasistatic *qs, int k, bool *good, outcome *out)
 {
+    static const double NEARER = 0.5;
     const double tolerance = qs->settings->tolerance, before = out->residual;
     out->parts = perp_compliant_evaluate(qs);
     out->residual = perp_compliant_worst(out->parts);
     out->method = "fixed-point";
+    out->stuck += out->residual > NEARER * before ? 1 : 0;
     const bool was_good = *good;
     *good = out->residual <= tolerance;
     return *good && (was_good || out->residual <= 1e-3 * tolerance || out->residual >= before || k == ITERATES);
@@ -135,7 +138,7 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
     s->guessed = false;
     memset(s->v_linear, 0, (size_t)qs->model->nv * sizeof *s->v_linear);
     perp_status status = build(qs, context, times, error);
-    for (int k = 1; k <= ITERATES && status == PERP_STATUS_OK; k++) {
+    for (int k = 1; k <= ITERATES && out->stuck < HOPELESS && status == PERP_STATUS_OK; k++) {
         bool solved = true;
         if (s->qp.n > 0) {
             status = solve(qs, &solved, out, error);
@@ -143,7 +146,7 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
         if (status != PERP_STATUS_OK || !solved) {
             return status;
         }
-        move_on(qs, context, k > DAMPED ? 0.5 : 1.0);
+        move_on(qs, context, out->stuck > 0 ? 0.5 : 1.0); /* to and fro: a half of every change */
         if (linearised) {
             out->parts = perp_compliant_evaluate(qs);
             out->residual = perp_compliant_worst(out->parts);
