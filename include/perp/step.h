@@ -61,7 +61,7 @@ typedef struct perp_element_record {
     double offset[2];      /* m, along t and o from the contact's point */
     double fn, ft[2];      /* N, on b */
     double slip[2];        /* m/s, of the surfaces, their deformation included */
-    double deformation[3]; /* m, along n (> 0: compressed), t and o */
+    double deformation[3]; /* m, along n (> 0: compressed), t and o; as the next step finds it */
 } perp_element_record;
 
 /* Where a contact is shown: half-way between its witnesses, world. */

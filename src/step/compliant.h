@@ -26,6 +26,16 @@
  * what it would be without it, -Psi where the patch is in contact. As h -> 0 what is left of a tilt is damping: a patch
  * resists rolling with C sum r^2 omega. It resists spin by what its elements slip.
  *
+ * Energy. In a step elements and bodies together take h lambda . (u - slack), the slack being what the gap had at the
+ * step's begin, less what damping, friction and backward Euler themselves take: compliant_energy.c. With Psi(q+) in the
+ * law that may be more than nothing where Psi is curved along the motion: a corner that turns past its lowest point
+ * leaves faster than it came. Where a step would end with more energy than it had, it is taken again with
+ *
+ *     0 <= lambda_n _|_ max(0, Psi(q) + delta_n) + h (Gamma_n(q+) v+ + d_n) >= 0
+ *
+ * whose work is not positive (fallback `unstabilised`); what overlaps beyond the deformation then is felt again in the
+ * steps that follow.
+ *
  * delta_t is a vector in the world's tangent plane: when the plane turns it is laid into the new one, at its length.
  * A contact that was not there has delta_t = 0 and delta_n = max(0, -Psi) at the step's begin, 0 if it is farther.
  * Where the features of a contact have gone, the nearest new contact of the two shapes takes over its deformation. A
@@ -60,6 +70,8 @@ typedef struct compliant_element {
     double normal;            /* m: deformation at the step's begin */
     perp_vec3 tangential;     /* likewise, world */
     double rate[3], force[3]; /* m/s, N, along n and the friction directions: of the last answer */
+    double gap;               /* m: Psi + delta_n at the step's begin */
+    double adopted;           /* m: of delta_n, what it was given because its contact appeared in touch */
 } compliant_element;
 
 /* Elements by contact, in the order of contact sets. */
@@ -105,6 +117,7 @@ typedef struct compliant_step {
     perp_vec3 *com_velocity; /* by tree: of it, where it is one body */
     double *v_linear;        /* nv: v_k */
     bool sharp;              /* without gamma */
+    bool by_rates;           /* the normal law on rates: compliant_energy.c */
     double look;             /* m: farther contacts have no part in the step */
 
     /* ---- the problem at q_k: forces in F, velocities in `speed` ---- */
@@ -114,6 +127,8 @@ typedef struct compliant_step {
     int *patch_of;       /* by element */
     int *soft_start;     /* by element: its first unknown, behind those of bodies */
     double *deformation; /* by element 3, m: delta along its rows */
+    double *adopted;     /* by element, m: of delta_n, as compliant_element has it */
+    double *slack;       /* by element, m/s: what its normal row has beside velocities */
     perp_contact_qp qp;
     double *mu;
     int *block_start, *row_start, *dof_start, *dofs;
@@ -146,6 +161,8 @@ int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set,
 perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error);
 /* The answer in s->point, of the problem at hand, into s->guess. */
 perp_status perp_compliant_keep_guess(perp_quasistatic *qs, perp_error *error);
+/* The elastic energy that a patch gains, J, when it is laid anew after the step: without tilt. */
+double perp_compliant_laying(const perp_quasistatic *qs, const compliant_patch *patch);
 /* The step was accepted with s->point, which is its problem's at its end: s->kept for the next one. */
 perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error);
 void perp_compliant_put(const perp_quasistatic *qs, memory_writer *w);
@@ -171,6 +188,12 @@ compliant_residual perp_compliant_evaluate(perp_quasistatic *qs);
 double perp_compliant_worst(compliant_residual residual);
 /* s->point from s->point; `solved` and how far it came. */
 perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
+
+/* ---- compliant_energy.c ---- */
+
+/* By how much the contacts have added to kinetic and elastic energy in the step whose answer is s->point, over what was
+ * there; negative: taken. */
+double perp_compliant_growth(perp_quasistatic *qs);
 
 /* ---- compliant_record.c ---- */
 

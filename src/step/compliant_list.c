@@ -147,8 +147,11 @@ perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error)
             continue;
         }
         append(&s->spare, c, &m, &s->kept, known >= 0 ? known : perp_compliant_heir(&s->kept, set, i));
-        for (int e = s->spare.start[s->spare.count - 1]; known < 0 && e < s->spare.start[s->spare.count]; e++) {
-            s->spare.element[e].normal = fmax(0.0, -c->phi);
+        for (int e = s->spare.start[s->spare.count - 1]; e < s->spare.start[s->spare.count]; e++) {
+            compliant_element *x = &s->spare.element[e];
+            x->adopted = known < 0 ? fmax(0.0, -c->phi) : x->adopted;
+            x->normal = known < 0 ? x->adopted : x->normal;
+            x->gap = c->phi + x->normal;
         }
     }
     swap(&s->kept, &s->spare);
@@ -201,22 +204,56 @@ perp_status perp_compliant_keep_guess(perp_quasistatic *qs, perp_error *error)
     return status;
 }
 
-/* delta+ of element e of a patch, all of it but the step's tilt; false where nothing of it is left. */
-static bool deform(const perp_quasistatic *qs, const compliant_patch *patch, int e, compliant_element *to)
+/* delta+ of element e along row r, m. */
+static double deformed(const perp_quasistatic *qs, const compliant_patch *patch, int e, int r)
+{
+    const compliant_step *s = qs->own;
+    const int i = patch->first + e;
+    return s->deformation[3 * (ptrdiff_t)i + r] + qs->h * s->speed * s->point.x[qs->free_count + s->soft_start[i] + r];
+}
+
+/* delta+_n without the step's tilt. */
+static double laid_anew(const perp_quasistatic *qs, const compliant_patch *patch, int e)
+{
+    const compliant_step *s = qs->own;
+    const int i = patch->first + e;
+    const double phi = qs->contacts->contacts[patch->contact].phi, plus = deformed(qs, patch, e, 0);
+    const bool loaded = s->point.y[s->row_start[i]] > 0.0;
+    if (!s->by_rates) {
+        return loaded ? -phi : fmax(plus, -phi);
+    }
+    /* the element's velocity less that of its contact */
+    const double tilt = s->speed * (s->u[s->row_start[i]] - s->point.x[qs->free_count + s->soft_start[i]]) -
+                        s->slack[i] - qs->velocity[(ptrdiff_t)qs->contacts->rows * patch->contact];
+    return plus + (loaded ? qs->h * tilt : 0.0);
+}
+
+double perp_compliant_laying(const perp_quasistatic *qs, const compliant_patch *patch)
+{
+    const compliant_material *m = &patch->material;
+    double energy = 0.0;
+    for (int e = 0; e < m->elements; e++) {
+        const double plus = deformed(qs, patch, e, 0), change = laid_anew(qs, patch, e) - plus;
+        energy += m->stiffness[0] * change * (plus + 0.5 * change);
+        for (int r = 1; r < m->soft; r++) {
+            energy += m->stiffness[r] * change * deformed(qs, patch, e, r);
+        }
+    }
+    return energy;
+}
+
+/* Element e of a patch as the next step finds it; false where nothing of it is left. */
+static bool deform(const perp_quasistatic *qs, const compliant_patch *patch, int e, bool anew, compliant_element *to)
 {
     static const double NOTHING = 1e-9; /* of F */
-    const compliant_step *s = qs->own;
     const perp_contact *c = &qs->contacts->contacts[patch->contact];
-    const double *delta = s->deformation + 3 * (ptrdiff_t)(patch->first + e);
-    const bool loaded = to->force[0] > 0.0;
-    const double relaxed = delta[0] + qs->h * to->rate[0];
-    to->normal = loaded ? -c->phi : fmax(relaxed, -c->phi);
+    to->normal = anew ? laid_anew(qs, patch, e) : deformed(qs, patch, e, 0);
     to->tangential = (perp_vec3){0.0, 0.0, 0.0};
     for (int r = 1; r < patch->material.soft; r++) {
-        to->tangential = perp_vec3_add_scaled(to->tangential, delta[r] + qs->h * to->rate[r], c->directions[r - 1]);
+        to->tangential = perp_vec3_add_scaled(to->tangential, deformed(qs, patch, e, r), c->directions[r - 1]);
     }
     const double size = hypot(to->normal, perp_vec3_norm(to->tangential));
-    return loaded || patch->material.stiffness[0] * size > NOTHING * qs->force_unit;
+    return to->force[0] > 0.0 || patch->material.stiffness[0] * size > NOTHING * qs->force_unit;
 }
 
 perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error)
@@ -231,8 +268,10 @@ perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error)
         bool any = false;
         append_answer(&s->spare, qs, &s->patches[k]);
         const int first = s->spare.start[s->spare.count - 1];
+        const bool anew = !s->by_rates || perp_compliant_laying(qs, &s->patches[k]) <= 0.0;
         for (int e = 0; e < s->patches[k].material.elements; e++) {
-            any = deform(qs, &s->patches[k], e, &s->spare.element[first + e]) || any;
+            any = deform(qs, &s->patches[k], e, anew, &s->spare.element[first + e]) || any;
+            s->elements[s->patches[k].first + e].deformation[0] = s->spare.element[first + e].normal;
         }
         s->spare.count -= any ? 0 : 1;
     }

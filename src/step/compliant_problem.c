@@ -34,6 +34,8 @@ static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->patch_of, elements);
     TAKE(b, s->soft_start, elements);
     TAKE(b, s->deformation, rows);
+    TAKE(b, s->adopted, elements);
+    TAKE(b, s->slack, elements);
     TAKE(b, s->elements, elements);
     TAKE(b, s->mu, elements);
     TAKE(b, s->block_start, model->tree_count + elements + 1);
@@ -186,7 +188,7 @@ static double fill_row(const perp_quasistatic *qs, int i, int r, perp_vec3 offse
         }
         const double tilt = tilts ? perp_vec3_dot(axis, turning(qs, c, dof, offset)) : 0.0;
         const double given = r == 0 ? qs->v_gap[dof] : qs->v[dof], v = is_free ? qs->v_drifted[dof] : given;
-        velocity += entry * (r == 0 ? v - s->v_linear[dof] : v) + tilt * v;
+        velocity += entry * (r == 0 && !s->by_rates ? v - s->v_linear[dof] : v) + tilt * v;
         if (is_free) {
             out[free++] = entry + tilt;
         }
@@ -218,14 +220,21 @@ static compliant_element deformation_of(const perp_quasistatic *qs, int contact,
     if (k >= 0 && s->kept.start[k] + e < s->kept.start[k + 1]) {
         element = s->kept.element[s->kept.start[k] + e];
     }
-    if (kept < 0 && heir >= 0) {
+    if (kept < 0) {
         const perp_contact_set *set = qs->contacts;
         const int start = set->dof_start[contact], columns = set->dof_start[contact + 1] - start;
         double moved = 0.0;
         for (int j = 0; j < columns; j++) {
             moved += set->jacobian[(ptrdiff_t)set->rows * start + j] * s->v_linear[set->dofs[start + j]];
         }
-        element.normal = fmax(0.0, qs->h * moved - c->phi);
+        const double phi = c->phi - qs->h * moved;
+        element.adopted = heir >= 0 ? fmax(0.0, -phi) : 0.0;
+        element.normal = element.adopted;
+        element.gap = phi + element.normal;
+    }
+    if (s->by_rates && qs->started) { /* nothing is given: it is deformed by what it does */
+        element.normal -= element.adopted;
+        element.gap -= element.adopted;
     }
     return element;
 }
@@ -286,8 +295,7 @@ static void add_element(perp_quasistatic *qs, const compliant_patch *patch, int 
     for (int r = 0; r < m->rows; r++) {
         double *row = s->jacobian + at->entries + (ptrdiff_t)r * (columns + m->soft);
         const double velocity = fill_row(qs, patch->contact, r, arm, m->elements > 1, row);
-        const double gap = r == 0 ? (c->phi + s->deformation[3 * (ptrdiff_t)i]) / qs->h : 0.0;
-        s->offset[at->rows + r] = (velocity + gap) / s->speed;
+        s->offset[at->rows + r] = (velocity + (r == 0 ? s->slack[i] : 0.0)) / s->speed;
         for (int k = 0; k < m->soft; k++) {
             row[columns + k] = k == r ? 1.0 : 0.0;
         }
@@ -328,7 +336,10 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
     s->element_count += patch->material.elements;
     for (int e = 0; e < patch->material.elements; e++) {
         const compliant_element element = deformation_of(qs, contact, kept, heir, e);
-        lay_deformation(&element, c, patch->material.soft, s->deformation + 3 * (ptrdiff_t)(patch->first + e));
+        const int i = patch->first + e;
+        lay_deformation(&element, c, patch->material.soft, s->deformation + 3 * (ptrdiff_t)i);
+        s->adopted[i] = element.adopted;
+        s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + element.normal) / qs->h;
         add_element(qs, patch, e, at);
         recall_element(qs, patch, e, whole ? &from->element[from->start[last] + e] : NULL);
     }

@@ -58,15 +58,24 @@ static perp_status build(perp_quasistatic *qs, perp_step_context *context, const
     return status == PERP_STATUS_OK ? perp_compliant_build(qs, error) : status;
 }
 
+/* Velocities of the answer into qs->v, whose prescribed ones are there. */
+static void put_velocities(perp_quasistatic *qs)
+{
+    const compliant_step *s = qs->own;
+    for (int i = 0; i < qs->free_count; i++) {
+        const int dof = qs->dof_of_free[i];
+        qs->v[dof] = s->speed * s->point.x[i] + qs->v_drifted[dof];
+    }
+}
+
 /* Velocities of the answer into qs->v and, by `part` of the way from v_k, into v_k; then q_k. */
 static void move_on(perp_quasistatic *qs, perp_step_context *context, double part)
 {
     compliant_step *s = qs->own;
     const perp_model *model = qs->model;
+    put_velocities(qs);
     for (int i = 0; i < model->nv; i++) {
-        const int free = qs->free_of_dof[i];
-        qs->v[i] = free >= 0 ? s->speed * s->point.x[free] + qs->v_drifted[i] : qs->v[i];
-        const double led = free >= 0 ? qs->v[i] : qs->v_gap[i];
+        const double led = qs->free_of_dof[i] >= 0 ? qs->v[i] : qs->v_gap[i];
         s->v_linear[i] = s->guessed ? s->v_linear[i] + part * (led - s->v_linear[i]) : led;
     }
     perp_configuration_integrate(model, qs->q_begin, s->v_linear, qs->h, context->next_q);
@@ -150,6 +159,7 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
         if (linearised) {
             out->parts = perp_compliant_evaluate(qs);
             out->residual = perp_compliant_worst(out->parts);
+            out->method = "linearised";
             out->settled = out->residual <= qs->settings->tolerance;
             return PERP_STATUS_OK;
         }
@@ -161,6 +171,7 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
             status = build(qs, context, times, error);
         }
         if (status == PERP_STATUS_OK && is_answer(qs, k, &good, out)) {
+            put_velocities(qs);
             out->settled = true;
             return status;
         }
@@ -184,31 +195,45 @@ static perp_status look_far(perp_quasistatic *qs, perp_step_context *context, pe
     return perp_contact_set_build(context->contacts, context->kinematics, error);
 }
 
-/* A part of the step: as it is, then without gamma; `last`: with contacts as they are at its begin before it is given
- * up. */
+/* The ways to take a part of the step. */
+enum { PLAIN, RATES, SHARP, LINEARISED, WAYS };
+
+/* One of them, from qs->q_begin, where kinematics and contacts are. */
+static perp_status take_way(perp_quasistatic *qs, perp_step_context *context, const double times[2], int way,
+                            outcome *out, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    s->sharp = way >= SHARP;
+    s->by_rates = way == RATES || way == LINEARISED;
+    qs->h = times[1] - times[0];
+    perp_status status = look_far(qs, context, error);
+    if (status == PERP_STATUS_OK) {
+        perp_compliant_remember_inertia(qs, context);
+        status = iterate(qs, context, times, way == LINEARISED, out, error);
+    }
+    return status;
+}
+
+/* A part of the step: as it is; by rates where that adds energy; and `last`, before it is given up, without gamma, and
+ * with contacts as they are at its begin. */
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2], bool last,
                            outcome *out, perp_error *error)
 {
-    compliant_step *s = qs->own;
-    perp_status status = PERP_STATUS_OK;
-    for (int way = 0; way < (last ? 3 : 1) && status == PERP_STATUS_OK; way++) {
-        s->sharp = way > 0;
-        qs->h = times[1] - times[0];
-        if (way > 0) {
-            status = look_from(qs, context, qs->q_begin, error);
-        }
-        if (status == PERP_STATUS_OK) {
-            status = look_far(qs, context, error);
-        }
-        if (status == PERP_STATUS_OK) {
-            perp_compliant_remember_inertia(qs, context);
-            status = iterate(qs, context, times, way == 2, out, error);
-        }
-        if (status == PERP_STATUS_OK && out->settled) {
-            qs->info->fallbacks[PERP_FALLBACK_SHARP] += way == 1 ? 1 : 0;
-            qs->info->fallbacks[PERP_FALLBACK_LINEARISED] += way == 2 ? 1 : 0;
+    static const double ROUNDING = 1e-12; /* of the energy */
+    static const perp_fallback counted[WAYS] = {
+        [RATES] = PERP_FALLBACK_UNSTABILISED, [SHARP] = PERP_FALLBACK_SHARP, [LINEARISED] = PERP_FALLBACK_LINEARISED};
+    perp_status status = take_way(qs, context, times, PLAIN, out, error);
+    bool grows = status == PERP_STATUS_OK && out->settled && perp_compliant_growth(qs) > ROUNDING;
+    for (int way = grows ? RATES : SHARP; way < WAYS && status == PERP_STATUS_OK; way++) {
+        if ((out->settled && !grows) || (way >= SHARP && !last)) {
             return status;
         }
+        grows = false;
+        status = look_from(qs, context, qs->q_begin, error);
+        if (status == PERP_STATUS_OK) {
+            status = take_way(qs, context, times, way, out, error);
+        }
+        qs->info->fallbacks[counted[way]] += status == PERP_STATUS_OK && out->settled ? 1 : 0;
     }
     return status;
 }
@@ -217,11 +242,6 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
 
 static perp_status accept(perp_quasistatic *qs, const outcome *out, perp_residuals *total, perp_error *error)
 {
-    compliant_step *s = qs->own;
-    for (int i = 0; i < qs->model->nv; i++) {
-        const int free = qs->free_of_dof[i];
-        qs->v[i] = free >= 0 ? s->speed * s->point.x[free] + qs->v_drifted[i] : qs->v[i];
-    }
     perp_compliant_record(qs);
     const perp_status status = perp_compliant_accept(qs, error);
     const perp_residuals own = {

@@ -1,0 +1,78 @@
+/* What contacts do to the energy of a step: compliant.h.
+ *
+ * With x = v+ - v~ and d the rates of deformation, all at q+, bodies and elements have
+ *
+ *     1/2 v+'M v+ - 1/2 v~'M v~      = h v+'(other forces + Gamma'lambda) - 1/2 x'M x
+ *     1/2 delta+'K delta+ - (before) = h lambda'd - h d'C d - h^2/2 d'K d
+ *
+ * so that contacts add h lambda . (Gamma v+ + d) less the three squares. Along the tangents that is friction's work
+ * against slip, never positive; along the normal it is lambda_n (h Gamma_n v+ - Psi(q+) - delta_n), and what a contact
+ * that appears in touch is given counts too. */
+#include "step/compliant.h"
+
+/* 1/2 x'M x of the free degrees of freedom, and of v~ into `before`. */
+static double inertial_square(const perp_quasistatic *qs, double *before)
+{
+    const compliant_step *s = qs->own;
+    const perp_model *model = qs->model;
+    const double scale = 0.5 * perp_dynamic_mass_scale(qs);
+    double square = 0.0;
+    for (int k = 0; k < model->tree_count; k++) {
+        const perp_tree *tree = &model->trees[k];
+        const double *mass = qs->mass + tree->mass_start;
+        for (int r = 0; r < tree->v_count; r++) {
+            const int i = tree->v_start + r, row = qs->free_of_dof[i];
+            for (int c = 0; c < tree->v_count && row >= 0; c++) {
+                const int j = tree->v_start + c, column = qs->free_of_dof[j];
+                if (column >= 0) {
+                    const double m = scale * mass[r * tree->v_count + c];
+                    square += m * s->speed * s->speed * s->point.x[row] * s->point.x[column];
+                    *before += m * qs->v_drifted[i] * qs->v_drifted[j];
+                }
+            }
+        }
+    }
+    return square;
+}
+
+/* h lambda . (Gamma v+ + d) of element i less its own squares; what it had, K/2 delta^2, is added to `before`. */
+static double element_work(const perp_quasistatic *qs, int i, double normal_velocity, double *before)
+{
+    const compliant_step *s = qs->own;
+    const compliant_patch *patch = &s->patches[s->patch_of[i]];
+    const compliant_material *m = &patch->material;
+    const double *y = s->point.y + s->row_start[i], *u = s->u + s->row_start[i];
+    const double *delta = s->deformation + 3 * (ptrdiff_t)i, *d = s->point.x + qs->free_count + s->soft_start[i];
+    const double damping = m->hunt_crossley ? fmax(0.0, -qs->contacts->contacts[patch->contact].phi) : 1.0;
+    double work = qs->force_unit * y[0] * (s->speed * u[0] - s->slack[i] + (s->by_rates ? 0.0 : normal_velocity));
+    for (int r = 1; r < m->rows; r++) {
+        work += qs->force_unit * s->speed * y[r] * u[r];
+    }
+    for (int r = 0; r < m->soft; r++) {
+        for (int k = 0; k < m->soft; k++) {
+            const double stiffness = m->stiffness[r * m->rows + k];
+            const double square = damping * m->damping[r * m->rows + k] + 0.5 * qs->h * stiffness;
+            work -= square * s->speed * s->speed * d[r] * d[k];
+            *before += 0.5 * stiffness * delta[r] * delta[k];
+        }
+    }
+    const double given = s->by_rates || !qs->started ? 0.0 : s->adopted[i];
+    return qs->h * work + 0.5 * m->stiffness[0] * given * given;
+}
+
+double perp_compliant_growth(perp_quasistatic *qs)
+{
+    const compliant_step *s = qs->own;
+    double before = 0.0, growth = 0.0;
+    perp_contact_velocity(qs->contacts, qs->v, qs->velocity);
+    for (int i = 0; i < s->element_count; i++) {
+        const int contact = s->patches[s->patch_of[i]].contact;
+        growth += element_work(qs, i, qs->velocity[(ptrdiff_t)qs->contacts->rows * contact], &before);
+    }
+    for (int k = 0; k < s->patch_count; k++) { /* by rates only what takes energy is laid anew */
+        const double laying = perp_compliant_laying(qs, &s->patches[k]);
+        growth += s->by_rates ? fmin(0.0, laying) : laying;
+    }
+    growth -= inertial_square(qs, &before);
+    return before > 0.0 ? growth / before : 0.0;
+}
