@@ -32,12 +32,13 @@ class Runner:
     def __init__(self, perp, folder):
         self.perp, self.folder = perp, pathlib.Path(folder)
 
-    def run(self, scene, model="compliant", settings=(), h=None, until=None):
+    def run(self, scene, model="compliant", settings=(), h=None, until=None, table=False):
         path = ROOT / "examples" / scene / "scene.yaml"
         if "\n" in scene:
             path = self.folder / "scene.yaml"
             path.write_text(scene)
-        command = [self.perp, "run", str(path), "--model", model, "--json", "--csv", str(self.folder / "csv")]
+        command = [self.perp, "run", str(path), "--model", model, "--json"]
+        command += ["--csv", str(self.folder / "csv")] if table else []
         command += [] if h is None else ["--h", repr(h)]
         command += [] if until is None else ["--until", repr(until)]
         for key, value in dict(settings).items():
@@ -46,7 +47,7 @@ class Runner:
         return json.loads(done.stdout)
 
     def states(self):
-        """Of the last run, as numbers by column."""
+        """Of the last run with a table, as numbers by column."""
         with open(self.folder / "csv" / "state.csv", encoding="ascii") as file:
             return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
 
@@ -86,8 +87,8 @@ def restitutions(runner):
 
 def draw_restitution(found):
     axes = Axes((0, 0), (WIDTH, HEIGHT), (0, 2), (0, 1))
-    out = [axes.frame("restitution by damping ratio", "zeta = C / (2 sqrt(K m))", "e", [(x / 2, f"{x / 2:g}") for x in range(5)],
-                      [(x / 5, f"{x / 5:g}") for x in range(6)]),
+    out = [axes.frame("restitution by damping ratio", "zeta = C / (2 sqrt(K m))", "e",
+                      [(x / 2, f"{x / 2:g}") for x in range(5)], [(x / 5, f"{x / 5:g}") for x in range(6)]),
            curve(axes, [(x / 100, forms.restitution(x / 100)) for x in range(201)], COLOURS[0])]
     for phase, colour in zip(PHASES, COLOURS[1:]):
         out.append(dots(axes, zip(RATIOS, found[phase]), colour, 3))
@@ -145,12 +146,23 @@ def step_limits(runner):
             for name, (measure, answer) in exact.items()}
 
 
+def turning_limit(runner):
+    """How far a box that tips is from dyn-ncp at K = 1e8, by h: there geometry changes in a step."""
+    found = {}
+    for h in (5e-3, 2.5e-3, 1.25e-3, 6.25e-4):
+        rigid = runner.run("box-incline", "dyn-ncp", h=h, until=0.3)["final"]["q"]
+        soft = runner.run("box-incline", settings={"compliance.stiffness": 1e8, "compliance.damping": 1e4,
+                                                   "compliance.gamma": 0}, h=h, until=0.3)
+        found[h] = distance(soft["final"]["q"], rigid)
+    return found
+
+
 def limits(runner):
-    return stiff_limits(runner), step_limits(runner)
+    return stiff_limits(runner), step_limits(runner), turning_limit(runner)
 
 
 def draw_limits(found):
-    stiff, steps = found
+    stiff, steps, _ = found
     left = Axes((0, 0), (WIDTH, HEIGHT), (5e2, 2e9), (1e-9, 0.1), (True, True))
     out = [left.frame("distance to dyn-ncp by stiffness: first order", "K (N/m), damping ratio 1/2", "m",
                       plain_decades(3, 9), decades(-9, -1))]
@@ -167,7 +179,7 @@ def draw_limits(found):
 
 
 def print_limits(found):
-    stiff, steps = found
+    stiff, steps, turning = found
     print("| distance to `dyn-ncp`, m | " + " | ".join(f"K = {k:.0e}" for k in STIFF) + " | order |\n|---|"
           + "---|" * (len(STIFF) + 1))
     for name, row in stiff.items():
@@ -175,6 +187,7 @@ def print_limits(found):
     print("\n| error | " + " | ".join(f"h = {h:g}" for h in STEPS) + " | order |\n|---|" + "---|" * (len(STEPS) + 1))
     for name, row in steps.items():
         print(f"| {name} | " + " | ".join(f"{e:.2e}" for e in row) + f" | {math.log2(row[-2] / row[-1]):.2f} |")
+    print("\nbox-incline at K = 1e8, distance to dyn-ncp: " + ", ".join(f"h = {h:g}: {d:.3e}" for h, d in turning.items()))
 
 
 # ---- the full-order rod ------------------------------------------------------------------------------------------------
@@ -226,7 +239,7 @@ def rod_growth(runner, eps, phase, until):
     found = []
     for off in (0.01, 0):
         runner.run("rod-two-walls", settings=rod_settings(mu, c, 1.0, eps, FREE, (off - 2, -2), (0, 0)),
-                   h=phase * math.sqrt(eps), until=until * math.sqrt(eps))
+                   h=phase * math.sqrt(eps), until=until * math.sqrt(eps), table=True)
         found.append([])
         for s in runner.states():
             x, y, theta, vx, vy, turning = (s[key + "rod." + k] for key in ("", "v:") for k in ("x", "y", "theta"))
