@@ -1,4 +1,5 @@
-"""Closed forms and independent integrations of visco-elastic contact, for the tests of the examples."""
+"""Closed forms and integrations by other means of visco-elastic contact, for tests and plots."""
+import cmath
 import math
 
 
@@ -79,3 +80,53 @@ def cradle(count, speed, until, h=1e-5, mass=0.2, radius=0.05, length=0.5, stiff
     for _ in range(round(until / h)):
         y = runge_kutta(rate, y, h)
     return y[:count], y[count:]
+
+
+THETA, ALPHA = math.pi / 2.3, math.pi / 4  # of the rod between two walls, Dupont and Yamajako 1997; m = l = 1, J = 1/3
+
+
+def rod_matrix(mu, theta=THETA):
+    """Their (41), with signed mu: accelerations of the gaps by newton of normal force."""
+    c, s, near, off = math.cos(theta), math.sin(theta), math.cos(theta - ALPHA), math.sin(theta - ALPHA)
+    return [[1 + 3 * c * (c + mu[0] * s), -math.cos(ALPHA) - mu[1] * math.sin(ALPHA) + 3 * c * (near - mu[1] * off)],
+            [-math.cos(ALPHA) - mu[0] * math.sin(ALPHA) + 3 * near * (c + mu[0] * s), 1 + 3 * near * (near - mu[1] * off)]]
+
+
+def rod_forces(mu, load, theta, turning):
+    """Normal forces of the rigid rod that slides at both ends: D fn + b = 0."""
+    c, s, near, off = math.cos(theta), math.sin(theta), math.cos(theta - ALPHA), math.sin(theta - ALPHA)
+    b = (load[1] - 3 * c * load[2] + s * turning ** 2,
+         math.sin(ALPHA) * load[0] - math.cos(ALPHA) * load[1] - 3 * near * load[2] + off * turning ** 2)
+    d = rod_matrix(mu, theta)
+    det = d[0][0] * d[1][1] - d[0][1] * d[1][0]
+    return [(d[0][1] * b[1] - d[1][1] * b[0]) / det, (d[1][0] * b[0] - d[0][0] * b[1]) / det]
+
+
+def rigid_rod(mu, load, turning, until, steps=2000):
+    """Angle, its rate and the normal forces of the rigid rod, from THETA."""
+    def rate(y):
+        fn = rod_forces(mu, load, *y)
+        near, off = math.cos(y[0] - ALPHA), math.sin(y[0] - ALPHA)
+        return [y[1], 3 * (load[2] - fn[0] * (math.cos(y[0]) + mu[0] * math.sin(y[0])) - fn[1] * (near - mu[1] * off))]
+
+    y = [THETA, turning]
+    for _ in range(steps):
+        y = runge_kutta(rate, y, until / steps)
+    return y[0], y[1], rod_forces(mu, load, *y)
+
+
+def rod_modes(mu, c, k):
+    """The fastest growing of the motions of z = gaps / eps in the time t / sqrt(eps), z'' = -D (c z' + k z): its exponent,
+    and what of (z, z') goes with it alone. An eigenvalue d of D with its left vector l has m^2 + d (c m + k) = 0, and l z'
+    less the other root times l z is left of the first."""
+    d = rod_matrix(mu)
+    trace, det = d[0][0] + d[1][1], d[0][0] * d[1][1] - d[0][1] * d[1][0]
+    value = (trace + cmath.sqrt(trace ** 2 - 4 * det)) / 2
+    left = (d[1][0], value - d[0][0])
+    root = cmath.sqrt((c * value) ** 2 - 4 * k * value)
+    slow, fast = sorted(((-c * value - root) / 2, (-c * value + root) / 2), key=lambda m: m.real)
+
+    def amplitude(z, rate):
+        return sum(p * (b - slow * a) for p, a, b in zip(left, z, rate))
+
+    return fast, amplitude
