@@ -28,6 +28,8 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
     f->quadratic = perp_slice_cut(s, contacts, sizeof(bool));
     f->hessian = perp_slice_cut(s, (size_t)z->hessian, sizeof(double));
     f->g = perp_slice_cut(s, n, sizeof(double));
+    f->held_hessian = perp_slice_cut(s, (size_t)z->inverse, sizeof(double));
+    f->held_g = perp_slice_cut(s, n, sizeof(double));
     f->jacobian = perp_slice_cut(s, (size_t)z->jacobian, sizeof(double));
     f->offset = perp_slice_cut(s, rows, sizeof(double));
     f->free_offset = perp_slice_cut(s, rows, sizeof(double));

@@ -6,23 +6,33 @@
 #include <math.h>
 #include <string.h>
 
-/* The convex problem with the offsets as they are; its solution goes to `at`. */
-static bool solve_convex(perp_friction_workspace *f)
+/* The convex problem with the offsets as they are; its solution goes to `at`, and `best` stays. */
+static bool solve_convex(perp_friction_workspace *f, double rho)
 {
     enum { ITERATIONS = 60 };
-    static const double ENOUGH = 1e-7;
+    static const double ENOUGH = 1e-7, CLOSER = 1e-9; /* held, what is left over is rho times a motion */
     perp_convex_workspace *c = f->convex;
     const int factorisations = c->factorisations;
-    c->best_residual = INFINITY;
-    c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
-    c->tolerance = ENOUGH;
-    c->cancel = f->cancel;
-    const perp_outcome outcome =
-        perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 0.0});
-    f->factorisations += c->factorisations - factorisations;
-    f->iterations += c->factorisations - factorisations;
-    perp_convex_copy(c, &c->best, &c->at);
-    return outcome == PERP_OUTCOME_SOLVED;
+    bool found = false;
+    perp_convex_copy(c, &c->best, &f->solved); /* the convex problems have a best point of their own */
+    f->scaled.offset = f->free_offset;
+    if (rho == 0.0 || perp_friction_hold(f, rho)) {
+        c->best_residual = INFINITY;
+        c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
+        c->tolerance = rho > 0.0 ? CLOSER : ENOUGH;
+        c->cancel = f->cancel;
+        found = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 0.0}) ==
+                PERP_OUTCOME_SOLVED;
+        f->factorisations += c->factorisations - factorisations;
+        f->iterations += c->factorisations - factorisations;
+        perp_convex_copy(c, &c->best, &c->at);
+    }
+    f->scaled.offset = f->offset;
+    if (rho > 0.0) {
+        perp_friction_release(f);
+    }
+    perp_convex_copy(c, &f->solved, &c->best);
+    return found;
 }
 
 /* The shift of the offset moves to that of u, by `part` of the way. */
@@ -36,37 +46,44 @@ static void move_shift(perp_friction_workspace *f, double part)
     }
 }
 
-/* The first shift: large enough that forced sliding does not make the first problem infeasible; drawn around that where
- * there is a `state`. */
-static void begin(perp_friction_workspace *f, uint64_t *state)
+/* The first shift: that of the least motion; or large enough that forced sliding does not make the first problem
+ * infeasible, and drawn around that where there is a `state`. */
+static bool begin(perp_friction_workspace *f, const perp_friction_shifting *how)
 {
     static const double FIRST = 1.0, DECADES = 1.5;
-    const perp_convex_workspace *c = f->convex;
+    perp_convex_workspace *c = f->convex;
+    const bool known = how->rho == 0.0 || perp_friction_least_motion(f);
     memcpy(f->free_offset, f->offset, (size_t)c->contact_slacks * sizeof(double));
-    for (int k = 0; k < c->cone_count; k++) {
-        f->free_offset[c->cones[k].start] += FIRST * (state ? pow(10.0, DECADES * perp_friction_draw(state)) : 1.0);
+    if (how->rho > 0.0) {
+        memset(c->at.y, 0, (size_t)c->m * sizeof(double));
+        memset(c->at.z, 0, (size_t)c->e * sizeof(double));
+        memcpy(c->at.x, f->centre_x, (size_t)c->n * sizeof(double));
+        perp_friction_look(f, &c->at);
+        move_shift(f, 1.0);
+        return known;
     }
+    for (int k = 0; k < c->cone_count; k++) {
+        const double drawn = how->state ? pow(10.0, DECADES * perp_friction_draw(how->state)) : 1.0;
+        f->free_offset[c->cones[k].start] += FIRST * drawn;
+    }
+    return true;
 }
 
-bool perp_friction_shift(perp_friction_workspace *f, double part, int rounds, uint64_t *state)
+bool perp_friction_shift(perp_friction_workspace *f, const perp_friction_shifting *how)
 {
     static const double BETTER = 0.5;
     perp_convex_workspace *c = f->convex;
     double least = INFINITY;
-    bool solved = false;
-    begin(f, state);
-    for (int k = 0; k < rounds && !solved && !perp_friction_must_stop(f); k++) {
-        perp_convex_copy(c, &c->best, &f->solved); /* the convex problems have a best point of their own */
-        f->scaled.offset = f->free_offset;
-        const bool found = solve_convex(f);
-        f->scaled.offset = f->offset;
-        perp_convex_copy(c, &f->solved, &c->best);
-        if (!found) {
+    bool solved = false, goes_on = begin(f, how);
+    for (int k = 0; k < how->rounds && goes_on && !solved && !perp_friction_must_stop(f); k++) {
+        goes_on = solve_convex(f, how->rho);
+        if (!goes_on) {
             break;
         }
         const double error = perp_friction_look(f, &c->at);
-        move_shift(f, part);
-        if (error < BETTER * least) {
+        move_shift(f, how->part);
+        memcpy(f->centre_x, c->at.x, (size_t)c->n * sizeof(double));
+        if (error < BETTER * least || (how->rho > 0.0 && (k < 8 || k % 8 == 0))) {
             least = error;
             solved = perp_friction_newton_tries(f);
         }
@@ -80,7 +97,7 @@ bool perp_friction_shift_drawn(perp_friction_workspace *f, int draws)
     uint64_t state = 777;
     bool solved = false;
     for (int k = 0; k < draws && !solved && !perp_friction_must_stop(f); k++) {
-        solved = perp_friction_shift(f, 1.0, ROUNDS, &state);
+        solved = perp_friction_shift(f, &(perp_friction_shifting){1.0, ROUNDS, 0.0, &state});
     }
     return solved;
 }
