@@ -234,7 +234,9 @@ static bool measure_inertia(const perp_contact_qp *p, const double *columns, dou
     }
     for (int j = 0; j < p->n; j++) {
         widest = fmax(widest, columns[j]);
-        if (diagonal[j] > NOTHING * most && columns[j] > 0.0) {
+    }
+    for (int j = 0; j < p->n; j++) { /* not those that rounding alone moves: one of 1e-32 would set the scale of all */
+        if (diagonal[j] > NOTHING * most && columns[j] > NOTHING * widest) {
             int stiff = 0, wide = 0;
             frexp(diagonal[j], &stiff);
             frexp(columns[j], &wide);
