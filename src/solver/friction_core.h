@@ -230,6 +230,7 @@ bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, i
 typedef struct perp_friction_damping {
     double most, part;
     int iterations, patience; /* in all; without the error's having halved */
+    double enough;            /* an error that ends it: of problems that are not those of the judge */
 } perp_friction_damping;
 /* The same from far off: where forces are far from unique, more damping keeps a step from leaving along them. */
 bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,

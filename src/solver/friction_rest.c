@@ -40,12 +40,14 @@ bool perp_friction_hold(perp_friction_workspace *f, double rho)
     f->held = f->scaled;
     f->held.hessian = f->held_hessian;
     f->held.g = f->held_g;
-    return perp_convex_setup(f->convex, &f->held, NULL) == PERP_STATUS_OK;
+    return perp_convex_setup(f->convex, &f->held, NULL) == PERP_STATUS_OK &&
+           perp_kkt_lu_setup(&f->lu, &f->convex->kkt) == PERP_STATUS_OK;
 }
 
 void perp_friction_release(perp_friction_workspace *f)
 {
     perp_convex_setup(f->convex, &f->scaled, NULL); /* it fitted before */
+    perp_kkt_lu_setup(&f->lu, &f->convex->kkt);
 }
 
 bool perp_friction_least_motion(perp_friction_workspace *f)

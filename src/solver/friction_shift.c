@@ -69,6 +69,31 @@ static bool begin(perp_friction_workspace *f, const perp_friction_shifting *how)
     return true;
 }
 
+/* The held problem itself from `at`, which becomes its solution if one is found: by far fewer modes off than the convex
+ * one's. True once the judge says that the problem is solved. */
+static bool settle(perp_friction_workspace *f, double rho)
+{
+    static const double SETTLED = 1e-10;
+    static const perp_friction_damping dampings[] = {{1e-4, 1e-2, 40, 10, SETTLED}, {1e-2, 0.3, 60, 20, SETTLED}};
+    perp_convex_workspace *c = f->convex;
+    bool solved = false, settled = false;
+    perp_convex_copy(c, &c->best, &f->solved);
+    perp_friction_hold(f, rho); /* it fitted before */
+    perp_convex_copy(c, &f->solved, &c->best);
+    for (size_t d = 0; d < sizeof dampings / sizeof *dampings && !solved && !settled; d++) {
+        perp_convex_copy(c, &c->at, &c->kept);
+        solved = perp_friction_newton_damped(f, &c->kept, &dampings[d]);
+        settled = f->error < SETTLED;
+    }
+    perp_friction_release(f);
+    if (settled) {
+        perp_convex_copy(c, &c->kept, &c->at);
+        perp_friction_look(f, &c->at);
+        move_shift(f, 1.0);
+    }
+    return solved;
+}
+
 bool perp_friction_shift(perp_friction_workspace *f, const perp_friction_shifting *how)
 {
     static const double BETTER = 0.5;
@@ -82,10 +107,14 @@ bool perp_friction_shift(perp_friction_workspace *f, const perp_friction_shiftin
         }
         const double error = perp_friction_look(f, &c->at);
         move_shift(f, how->part);
-        memcpy(f->centre_x, c->at.x, (size_t)c->n * sizeof(double));
-        if (error < BETTER * least || (how->rho > 0.0 && (k < 8 || k % 8 == 0))) {
+        const bool tries = error < BETTER * least || (how->rho > 0.0 && (k < 8 || k % 8 == 0));
+        if (tries) {
             least = error;
             solved = perp_friction_newton_tries(f);
+        }
+        if (how->rho > 0.0 && !solved) {
+            solved = settle(f, how->rho) || (tries && perp_friction_newton_tries(f));
+            memcpy(f->centre_x, c->at.x, (size_t)c->n * sizeof(double));
         }
     }
     return solved;

@@ -398,6 +398,7 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
 static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
 {
     static const fallback steps[] = {
+        {"rest", STEP_REST, 0, false, 10.0, 0.0, 2000},
         {"rest", STEP_REST, 0, false, 1.0, 0.0, 2000},
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
