@@ -287,23 +287,26 @@ typedef struct perp_friction_sweeping {
 bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how);
 /* From normal forces drawn at random, without inertia. */
 bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws);
-/* The fixed point on the shift. The first shifts are those of the least motion where rho > 0, else drawn from `state`,
- * or (NULL) the same everywhere. */
+/* The fixed point on the shift. The first shifts are those of the least motion where rho > 0, else the same everywhere;
+ * with a `state` they are spread around that. */
 typedef struct perp_friction_shifting {
     double part; /* of the way that they move each round */
     int rounds;
-    double rho; /* > 0: what has no stiffness is held near its last motion */
+    double rho; /* > 0: bodies are held near their last motion, friction_rest.c */
+    bool all;   /* those with inertia or stiffness too */
     uint64_t *state;
 } perp_friction_shifting;
 bool perp_friction_shift(perp_friction_workspace *f, const perp_friction_shifting *how);
 bool perp_friction_shift_drawn(perp_friction_workspace *f, int draws);
+bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws);
 
-/* friction_rest.c: `convex` takes the problem whose unknowns without stiffness are held by rho near the centre; and the
- * problem itself again. */
-bool perp_friction_hold(perp_friction_workspace *f, double rho);
+/* friction_rest.c: `convex` takes the problem whose unknowns without inertia or stiffness, or `all`, are held by rho
+ * near the centre; and the problem itself again. */
+bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all);
 void perp_friction_release(perp_friction_workspace *f);
-/* The least motion that the normal rows allow, to the centre; `best` stays. */
-bool perp_friction_least_motion(perp_friction_workspace *f);
+/* The least motion that the normal rows allow, to the centre; `best` stays. Unless `all` are at rest, what has inertia
+ * or stiffness goes its own way. */
+bool perp_friction_least_motion(perp_friction_workspace *f, bool all);
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */
 bool perp_friction_minimum_norm(perp_friction_workspace *f);

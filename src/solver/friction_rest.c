@@ -11,9 +11,9 @@
 #include <math.h>
 #include <string.h>
 
-/* H of `held`: A, and rho where its diagonal has nothing; g: f, of what is driven alone or of all, less rho times the
- * centre. */
-static void restrain(perp_friction_workspace *f, double rho, bool driven_alone)
+/* H of `held`: A, and rho where its diagonal has nothing, or everywhere. g: f less rho times the centre; `still`: the
+ * motion is sought, and f counts only for what is not held. */
+static void restrain(perp_friction_workspace *f, double rho, bool all, bool still)
 {
     const perp_contact_qp *p = &f->scaled;
     ptrdiff_t from = 0;
@@ -24,19 +24,18 @@ static void restrain(perp_friction_workspace *f, double rho, bool driven_alone)
         }
         for (int i = 0; i < size; i++) {
             double *own = &f->held_hessian[from + (ptrdiff_t)i * (size + 1)];
-            const bool driven = *own > 0.0;
-            f->held_g[first + i] = driven         ? p->g[first + i]
-                                   : driven_alone ? 0.0
-                                                  : p->g[first + i] - rho * f->centre_x[first + i];
-            *own += driven ? 0.0 : rho;
+            const bool free = !all && *own > 0.0;
+            const double f_i = p->g[first + i];
+            f->held_g[first + i] = free ? f_i : still ? 0.0 : f_i - rho * f->centre_x[first + i];
+            *own += free ? 0.0 : rho;
         }
         from += (ptrdiff_t)size * size;
     }
 }
 
-bool perp_friction_hold(perp_friction_workspace *f, double rho)
+bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all)
 {
-    restrain(f, rho, false);
+    restrain(f, rho, all, false);
     f->held = f->scaled;
     f->held.hessian = f->held_hessian;
     f->held.g = f->held_g;
@@ -50,13 +49,13 @@ void perp_friction_release(perp_friction_workspace *f)
     perp_kkt_lu_setup(&f->lu, &f->convex->kkt);
 }
 
-bool perp_friction_least_motion(perp_friction_workspace *f)
+bool perp_friction_least_motion(perp_friction_workspace *f, bool all)
 {
     enum { ITERATIONS = 60 };
     static const double STILL = 100.0, ENOUGH = 1e-9; /* beside a stiffness of one */
     perp_convex_workspace *c = f->convex;
     perp_convex_copy(c, &c->best, &f->solved); /* the arrays of `convex` are laid out anew */
-    restrain(f, STILL, true);
+    restrain(f, STILL, all, true);
     perp_friction_take_normals(f, &f->held);
     f->held.hessian = f->held_hessian;
     f->held.g = f->held_g;

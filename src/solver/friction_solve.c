@@ -254,6 +254,7 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
 }
 
 /* Starts of the interior point: few contacts are solved soonest from near, many from far inside. */
+enum { ALL = 1 }; /* bodies are at rest, whatever their inertia */
 enum { UNIT = 0, LARGE = 1, SMALL = 2, FEW = 30 };
 
 /* One of the interior points; the first is nearly always enough, the others start elsewhere or take more care. */
@@ -373,7 +374,7 @@ static bool run_gauss_seidel(perp_friction_workspace *f, int attempt)
 
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
-    enum { LEMKE_DRAWS = 200, SHIFTS = 150, SHIFT_DRAWS = 40, RESTS = 40, SCATTERS = 60 };
+    enum { LEMKE_DRAWS = 200, SHIFTS = 150, SHIFT_DRAWS = 40, RESTS = 40, REST_DRAWS = 40, SCATTERS = 60 };
     switch (step->kind) {
     case STEP_IPM:
         return run_ipm(f, settings, step->dense, step->attempt);
@@ -382,10 +383,12 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_LEMKE:
         return perp_friction_lemke(f, step->tau, LEMKE_DRAWS);
     case STEP_SHIFT:
-        return step->tau > 0.0 ? perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, NULL})
+        return step->tau > 0.0 ? perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, false, NULL})
                                : perp_friction_shift_drawn(f, SHIFT_DRAWS);
     case STEP_REST:
-        return perp_friction_shift(f, &(perp_friction_shifting){1.0, RESTS, step->tau, NULL});
+        return step->tau > 0.0 ? perp_friction_shift(
+                                     f, &(perp_friction_shifting){1.0, RESTS, step->tau, step->attempt == ALL, NULL})
+                               : perp_friction_rest_drawn(f, REST_DRAWS);
     case STEP_GAUSS_SEIDEL:
         return run_gauss_seidel(f, step->attempt);
     case STEP_NEAR:
@@ -400,6 +403,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
     static const fallback steps[] = {
         {"rest", STEP_REST, 0, false, 10.0, 0.0, 2000},
         {"rest", STEP_REST, 0, false, 1.0, 0.0, 2000},
+        {"rest", STEP_REST, ALL, false, 1.0, 0.0, 500},
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
@@ -427,6 +431,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, 6, false, 0.0, 0.0, 250},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 7, false, 0.0, 0.0, 1500},
+        {"rest", STEP_REST, 0, false, 0.0, 0.0, 15000},
         {"gauss-seidel", STEP_SCATTER, 0, false, 0.0, 0.0, 4000},
         {"newton", STEP_NEAR, 0, false, 0.0, 0.0, 300},
         {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 15000},
