@@ -73,7 +73,9 @@ struct perp_friction_workspace {
     int *dof_start, *row_start;
     double *hessian, *g, *jacobian, *offset, *equality_values, *equality_target, *lower, *upper;
     bool *quadratic;
-    double *free_offset; /* offset, where a method changes that for a while */
+    double *free_offset;  /* offset, where a method changes that for a while */
+    perp_contact_qp held; /* friction_rest.c: the scaled problem with bodies held, and its arrays */
+    double *held_hessian, *held_g;
 
     bool dense;     /* the form in use */
     bool has_dense; /* W, q are there */
@@ -228,6 +230,7 @@ bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, i
 typedef struct perp_friction_damping {
     double most, part;
     int iterations, patience; /* in all; without the error's having halved */
+    double enough;            /* an error that ends it: of problems that are not those of the judge */
 } perp_friction_damping;
 /* The same from far off: where forces are far from unique, more damping keeps a step from leaving along them. */
 bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,
@@ -284,9 +287,26 @@ typedef struct perp_friction_sweeping {
 bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how);
 /* From normal forces drawn at random, without inertia. */
 bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws);
-/* By `part` of the way each round. `state`: the first shifts are drawn from it; NULL: they are the same everywhere. */
-bool perp_friction_shift(perp_friction_workspace *f, double part, int rounds, uint64_t *state);
+/* The fixed point on the shift. The first shifts are those of the least motion where rho > 0, else the same everywhere;
+ * with a `state` they are spread around that. */
+typedef struct perp_friction_shifting {
+    double part; /* of the way that they move each round */
+    int rounds;
+    double rho; /* > 0: bodies are held near their last motion, friction_rest.c */
+    bool all;   /* those with inertia or stiffness too */
+    uint64_t *state;
+} perp_friction_shifting;
+bool perp_friction_shift(perp_friction_workspace *f, const perp_friction_shifting *how);
 bool perp_friction_shift_drawn(perp_friction_workspace *f, int draws);
+bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws);
+
+/* friction_rest.c: `convex` takes the problem whose unknowns without inertia or stiffness, or `all`, are held by rho
+ * near the centre; and the problem itself again. */
+bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all);
+void perp_friction_release(perp_friction_workspace *f);
+/* The least motion that the normal rows allow, to the centre; `best` stays. Unless `all` are at rest, what has inertia
+ * or stiffness goes its own way. */
+bool perp_friction_least_motion(perp_friction_workspace *f, bool all);
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */
 bool perp_friction_minimum_norm(perp_friction_workspace *f);
@@ -301,6 +321,8 @@ void perp_friction_reset(perp_friction_workspace *f, const perp_friction_setting
 bool perp_friction_local_proof_suits(const perp_friction_workspace *f);
 perp_status perp_friction_local_proof_reserve(perp_friction_workspace *f);
 double perp_friction_local_prove(perp_friction_workspace *f, double enough);
+/* The normal rows alone, with offsets in free_offset: every solution has u_N >= 0. */
+void perp_friction_take_normals(perp_friction_workspace *f, perp_contact_qp *normals);
 /* The measure of a proof that there is no solution, +infinity if there is none. */
 double perp_friction_prove_infeasible(perp_friction_workspace *f);
 

@@ -180,7 +180,7 @@ static void sweep(perp_friction_workspace *f, double rho, double part)
 static bool end(perp_friction_workspace *f)
 {
     static const perp_friction_damping dampings[] = {
-        {1e-4, 1e-2, 40, 20}, {1e-2, 0.3, 400, 100}, {1e-2, 3.0, 400, 100}};
+        {1e-4, 1e-2, 40, 20, 0.0}, {1e-2, 0.3, 400, 100, 0.0}, {1e-2, 3.0, 400, 100, 0.0}};
     perp_convex_workspace *c = f->convex;
     bool solved = false;
     if (!f->dense) {
@@ -224,7 +224,7 @@ bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_
 bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws)
 {
     enum { SWEEPS = 5, ROUNDS = 2 };
-    static const perp_friction_damping damping = {1e-2, 0.3, 200, 60};
+    static const perp_friction_damping damping = {1e-2, 0.3, 200, 60, 0.0};
     static const double RHO = 1.0, SQUEEZE = 0.3; /* forces from a tenth to ten times that */
     perp_convex_workspace *c = f->convex;
     uint64_t state = 12345;

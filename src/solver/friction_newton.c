@@ -274,7 +274,8 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
         }
         since = error < 0.5 * best ? 0 : since + 1;
         best = error < best ? error : best;
-        if (k == damping->iterations || since > damping->patience || perp_friction_must_stop(f)) {
+        if (k == damping->iterations || since > damping->patience || error < damping->enough ||
+            perp_friction_must_stop(f)) {
             return false;
         }
         f->iterations++;
@@ -288,12 +289,12 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
 
 bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations)
 {
-    return perp_friction_newton_damped(f, at, &(perp_friction_damping){1e-4, 1e-2, iterations, 30});
+    return perp_friction_newton_damped(f, at, &(perp_friction_damping){1e-4, 1e-2, iterations, 30, 0.0});
 }
 
 bool perp_friction_newton_tries(perp_friction_workspace *f)
 {
-    static const perp_friction_damping dampings[] = {{1e-4, 1e-2, 20, 10}, {1e-2, 0.1, 100, 40}, {1e-2, 1.0, 100, 40}};
+    static const perp_friction_damping dampings[] = {{1e-4, 1e-2, 20, 10, 0.0}, {1e-2, 0.1, 100, 40, 0.0}, {1e-2, 1.0, 100, 40, 0.0}};
     perp_convex_workspace *c = f->convex;
     bool solved = false;
     for (size_t k = 0; k < sizeof dampings / sizeof *dampings && !solved && !perp_friction_must_stop(f); k++) {
@@ -310,7 +311,7 @@ bool perp_friction_newton_near(perp_friction_workspace *f)
     bool solved = false;
     for (size_t k = 0; f->best_residual < NEAR && k < sizeof parts / sizeof *parts && !solved; k++) {
         perp_convex_copy(c, &c->best, &c->kept);
-        solved = perp_friction_newton_damped(f, &c->kept, &(perp_friction_damping){1e-2, parts[k], 60, 60});
+        solved = perp_friction_newton_damped(f, &c->kept, &(perp_friction_damping){1e-2, parts[k], 60, 60, 0.0});
     }
     return solved;
 }

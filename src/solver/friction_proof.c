@@ -61,8 +61,7 @@ bool perp_friction_minimum_norm(perp_friction_workspace *f)
     return true;
 }
 
-/* The normal rows alone: every solution has u_N >= 0. */
-static void take_normals(perp_friction_workspace *f, perp_contact_qp *normals)
+void perp_friction_take_normals(perp_friction_workspace *f, perp_contact_qp *normals)
 {
     const perp_contact_qp *p = &f->scaled;
     const double *from = p->jacobian;
@@ -102,7 +101,7 @@ double perp_friction_prove_infeasible(perp_friction_workspace *f)
     perp_contact_qp normals;
     bool feasible = false;
     perp_friction_export(f, &c->best); /* the arrays of `convex` are laid out anew */
-    take_normals(f, &normals);
+    perp_friction_take_normals(f, &normals);
     const double motions = perp_convex_setup(c, &normals, NULL) == PERP_STATUS_OK
                                ? perp_convex_prove_infeasible(c, PROVEN, &feasible)
                                : INFINITY;

@@ -28,6 +28,8 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
     f->quadratic = perp_slice_cut(s, contacts, sizeof(bool));
     f->hessian = perp_slice_cut(s, (size_t)z->hessian, sizeof(double));
     f->g = perp_slice_cut(s, n, sizeof(double));
+    f->held_hessian = perp_slice_cut(s, (size_t)z->inverse, sizeof(double));
+    f->held_g = perp_slice_cut(s, n, sizeof(double));
     f->jacobian = perp_slice_cut(s, (size_t)z->jacobian, sizeof(double));
     f->offset = perp_slice_cut(s, rows, sizeof(double));
     f->free_offset = perp_slice_cut(s, rows, sizeof(double));
@@ -232,7 +234,9 @@ static bool measure_inertia(const perp_contact_qp *p, const double *columns, dou
     }
     for (int j = 0; j < p->n; j++) {
         widest = fmax(widest, columns[j]);
-        if (diagonal[j] > NOTHING * most && columns[j] > 0.0) {
+    }
+    for (int j = 0; j < p->n; j++) { /* not those that rounding alone moves: one of 1e-32 would set the scale of all */
+        if (diagonal[j] > NOTHING * most && columns[j] > NOTHING * widest) {
             int stiff = 0, wide = 0;
             frexp(diagonal[j], &stiff);
             frexp(columns[j], &wide);

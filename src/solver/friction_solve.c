@@ -29,6 +29,7 @@ static const method_line METHODS[] = {
     {"ipm-w", "the same in the forces alone: local problems, and problems with inertia and few contacts"},
     {"smooth", "smoothed projections, the smoothing followed to nothing around turning points"},
     {"shift", "fixed point over convex cone problems, then Newton: problems with bodies"},
+    {"rest", "the same from the least motion, bodies held near it: problems without inertia"},
     {"lemke", "Lemke's pivots with polygons for circles, and Newton along the way: up to some 200 contacts"},
     {"gauss-seidel", "contact by contact, then Newton with much damping"},
 };
@@ -71,7 +72,7 @@ static perp_status check_settings(const perp_friction_settings *settings, perp_e
         return perp_fail(
             error, PERP_STATUS_BAD_INPUT,
             "there is no method `%s` for friction problems: few, newton, ipm, islands, ipm-w, smooth, shift, "
-            "lemke, gauss-seidel",
+            "rest, lemke, gauss-seidel",
             settings->method);
     }
     return PERP_STATUS_OK;
@@ -91,6 +92,7 @@ static perp_status check_method(const perp_friction_workspace *f, const char *me
         {"islands", bodies && f->island && f->islands.count > 1, "bodies that are not all connected",
          bodies ? "ipm" : "ipm-w"},
         {"shift", bodies, "bodies", "ipm-w"},
+        {"rest", bodies, "bodies", "ipm-w"},
         {"lemke", f->has_lemke, "some 200 contacts at most", bodies ? "ipm" : "ipm-w"},
         {"ipm-w", f->has_dense, "inertia, not too many contacts, and no equations", "ipm"},
     };
@@ -252,6 +254,7 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
 }
 
 /* Starts of the interior point: few contacts are solved soonest from near, many from far inside. */
+enum { ALL = 1 }; /* bodies are at rest, whatever their inertia */
 enum { UNIT = 0, LARGE = 1, SMALL = 2, FEW = 30 };
 
 /* One of the interior points; the first is nearly always enough, the others start elsewhere or take more care. */
@@ -322,6 +325,7 @@ typedef enum step_kind {
     STEP_SMOOTH,
     STEP_LEMKE,
     STEP_SHIFT,
+    STEP_REST,
     STEP_GAUSS_SEIDEL,
     STEP_SCATTER,
     STEP_NEAR
@@ -347,6 +351,8 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
         return f->has_lemke;
     case STEP_SHIFT:
         return !f->local && (step->tau > 0.0 || f->scaled.contact_count <= SCATTERED);
+    case STEP_REST:
+        return !f->local;
     case STEP_GAUSS_SEIDEL:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
     case STEP_SCATTER:
@@ -368,7 +374,7 @@ static bool run_gauss_seidel(perp_friction_workspace *f, int attempt)
 
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
-    enum { LEMKE_DRAWS = 200, SHIFTS = 150, SHIFT_DRAWS = 40, SCATTERS = 60 };
+    enum { LEMKE_DRAWS = 200, SHIFTS = 150, SHIFT_DRAWS = 40, RESTS = 40, REST_DRAWS = 40, SCATTERS = 60 };
     switch (step->kind) {
     case STEP_IPM:
         return run_ipm(f, settings, step->dense, step->attempt);
@@ -377,8 +383,12 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_LEMKE:
         return perp_friction_lemke(f, step->tau, LEMKE_DRAWS);
     case STEP_SHIFT:
-        return step->tau > 0.0 ? perp_friction_shift(f, step->tau, SHIFTS, NULL)
+        return step->tau > 0.0 ? perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, false, NULL})
                                : perp_friction_shift_drawn(f, SHIFT_DRAWS);
+    case STEP_REST:
+        return step->tau > 0.0 ? perp_friction_shift(
+                                     f, &(perp_friction_shifting){1.0, RESTS, step->tau, step->attempt == ALL, NULL})
+                               : perp_friction_rest_drawn(f, REST_DRAWS);
     case STEP_GAUSS_SEIDEL:
         return run_gauss_seidel(f, step->attempt);
     case STEP_NEAR:
@@ -391,6 +401,9 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
 static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
 {
     static const fallback steps[] = {
+        {"rest", STEP_REST, 0, false, 10.0, 0.0, 2000},
+        {"rest", STEP_REST, 0, false, 1.0, 0.0, 2000},
+        {"rest", STEP_REST, ALL, false, 1.0, 0.0, 500},
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
@@ -418,6 +431,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, 6, false, 0.0, 0.0, 250},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 7, false, 0.0, 0.0, 1500},
+        {"rest", STEP_REST, 0, false, 0.0, 0.0, 15000},
         {"gauss-seidel", STEP_SCATTER, 0, false, 0.0, 0.0, 4000},
         {"newton", STEP_NEAR, 0, false, 0.0, 0.0, 300},
         {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 15000},

@@ -153,7 +153,7 @@ void perp_friction_factor(perp_friction_workspace *f)
         perp_convex_factor(c);
         return;
     }
-    perp_kkt_lu_assemble(&f->lu, &f->scaled, c->omega, c->diagonal);
+    perp_kkt_lu_assemble(&f->lu, c->problem, c->omega, c->diagonal);
     perp_kkt_lu_factor(&f->lu);
 }
 
