@@ -36,7 +36,7 @@
  * whose work is not positive (fallback `unstabilised`); what overlaps beyond the deformation then is felt again in the
  * steps that follow.
  *
- * delta_t is a vector in the world's tangent plane: when the plane turns it is laid into the new one, at its length.
+ * delta_t is a vector in the world's tangent plane: when the plane turns it is laid into the new one, with its energy.
  * A contact that was not there has delta_t = 0 and delta_n = max(0, -Psi) at the step's begin, 0 if it is farther.
  * Where the features of a contact have gone, the nearest new contact of the two shapes takes over its deformation. A
  * contact that opens relaxes, K delta + C d = 0, and is forgotten when nothing is left of it.
@@ -69,6 +69,7 @@ typedef struct compliant_material {
 typedef struct compliant_element {
     double normal;            /* m: deformation at the step's begin */
     perp_vec3 tangential;     /* likewise, world */
+    double energy;            /* J: elastic, of the tangential deformation */
     double rate[3], force[3]; /* m/s, N, along n and the friction directions: of the last answer */
     double gap;               /* m: Psi + delta_n at the step's begin */
     double adopted;           /* m: of delta_n, what it was given because its contact appeared in touch */
@@ -144,6 +145,8 @@ typedef struct compliant_step {
 compliant_material perp_compliant_material(const perp_scene *scene, const perp_contact *contact);
 /* The friction force that goes with a normal force, N. */
 double perp_compliant_radius(const compliant_material *material, double fn, bool sharp);
+/* J: elastic, of a deformation along the rows; of its tangential part. */
+double perp_compliant_tangential_energy(const compliant_material *material, const double *deformation);
 /* Of element e, along t and o. */
 void perp_compliant_offset(const compliant_material *material, bool planar, int e, double offset[2]);
 

@@ -56,7 +56,7 @@ static double element_work(const perp_quasistatic *qs, int i, double normal_velo
             *before += 0.5 * stiffness * delta[r] * delta[k];
         }
     }
-    const double given = s->by_rates || !qs->started ? 0.0 : s->adopted[i];
+    const double given = s->by_rates ? 0.0 : s->adopted[i];
     return qs->h * work + 0.5 * m->stiffness[0] * given * given;
 }
 

@@ -149,8 +149,8 @@ perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error)
         append(&s->spare, c, &m, &s->kept, known >= 0 ? known : perp_compliant_heir(&s->kept, set, i));
         for (int e = s->spare.start[s->spare.count - 1]; e < s->spare.start[s->spare.count]; e++) {
             compliant_element *x = &s->spare.element[e];
-            x->adopted = known < 0 ? fmax(0.0, -c->phi) : x->adopted;
-            x->normal = known < 0 ? x->adopted : x->normal;
+            x->normal = known < 0 ? fmax(0.0, -c->phi) : x->normal;
+            x->adopted = known < 0 && qs->started ? x->normal : x->adopted; /* a run may start compressed */
             x->gap = c->phi + x->normal;
         }
     }
@@ -249,9 +249,12 @@ static bool deform(const perp_quasistatic *qs, const compliant_patch *patch, int
     const perp_contact *c = &qs->contacts->contacts[patch->contact];
     to->normal = anew ? laid_anew(qs, patch, e) : deformed(qs, patch, e, 0);
     to->tangential = (perp_vec3){0.0, 0.0, 0.0};
+    double along[3] = {0.0, 0.0, 0.0};
     for (int r = 1; r < patch->material.soft; r++) {
-        to->tangential = perp_vec3_add_scaled(to->tangential, deformed(qs, patch, e, r), c->directions[r - 1]);
+        along[r] = deformed(qs, patch, e, r);
+        to->tangential = perp_vec3_add_scaled(to->tangential, along[r], c->directions[r - 1]);
     }
+    to->energy = perp_compliant_tangential_energy(&patch->material, along);
     const double size = hypot(to->normal, perp_vec3_norm(to->tangential));
     return to->force[0] > 0.0 || patch->material.stiffness[0] * size > NOTHING * qs->force_unit;
 }
@@ -295,6 +298,7 @@ void perp_compliant_put(const perp_quasistatic *qs, memory_writer *w)
             const compliant_element *x = &s->kept.element[e];
             perp_memory_put_reals(w, (const double[4]){x->normal, x->tangential.x, x->tangential.y, x->tangential.z},
                                   4);
+            perp_memory_put(w, x->energy);
             perp_memory_put_reals(w, x->rate, 3);
             perp_memory_put_reals(w, x->force, 3);
         }
@@ -321,6 +325,7 @@ static void take_patch(compliant_list *list, int most, memory_reader *r)
         perp_memory_take_reals(r, delta, 4);
         x->normal = delta[0];
         x->tangential = perp_vec3_make(delta[1], delta[2], delta[3]);
+        x->energy = perp_memory_take(r);
         perp_memory_take_reals(r, x->rate, 3);
         perp_memory_take_reals(r, x->force, 3);
     }

@@ -65,3 +65,14 @@ void perp_compliant_offset(const compliant_material *m, bool planar, int e, doub
     offset[0] = m->size * ((along + 0.5) / m->side - 0.5);
     offset[1] = planar ? 0.0 : m->size * ((across + 0.5) / m->side - 0.5);
 }
+
+double perp_compliant_tangential_energy(const compliant_material *m, const double *deformation)
+{
+    double energy = 0.0;
+    for (int r = 1; r < m->soft; r++) {
+        for (int k = 1; k < m->soft; k++) {
+            energy += 0.5 * m->stiffness[r * m->rows + k] * deformation[r] * deformation[k];
+        }
+    }
+    return energy;
+}

@@ -199,14 +199,16 @@ static double fill_row(const perp_quasistatic *qs, int i, int r, perp_vec3 offse
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 /* delta of an element along the rows of its contact at q_k. */
-static void lay_deformation(const compliant_element *e, const perp_contact *c, int soft, double *out)
+static void lay_deformation(const compliant_element *e, const perp_contact *c, const compliant_material *m, double *out)
 {
-    const double size = perp_vec3_norm(e->tangential);
-    const perp_vec3 flat = perp_vec3_add_scaled(e->tangential, -perp_vec3_dot(e->tangential, c->normal), c->normal);
-    const double left = perp_vec3_norm(flat), scale = left > 0.0 ? size / left : 0.0;
     out[0] = e->normal;
     for (int r = 1; r < 3; r++) {
-        out[r] = r < soft ? scale * perp_vec3_dot(flat, c->directions[r - 1]) : 0.0;
+        out[r] = r < m->soft ? perp_vec3_dot(e->tangential, c->directions[r - 1]) : 0.0;
+    }
+    const double energy = perp_compliant_tangential_energy(m, out);
+    const double scale = energy > 0.0 ? sqrt(e->energy / energy) : 0.0;
+    for (int r = 1; r < m->soft; r++) {
+        out[r] *= scale;
     }
 }
 
@@ -232,7 +234,7 @@ static compliant_element deformation_of(const perp_quasistatic *qs, int contact,
         element.normal = element.adopted;
         element.gap = phi + element.normal;
     }
-    if (s->by_rates && qs->started) { /* nothing is given: it is deformed by what it does */
+    if (s->by_rates) { /* nothing is given: it is deformed by what it does */
         element.normal -= element.adopted;
         element.gap -= element.adopted;
     }
@@ -337,7 +339,7 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
     for (int e = 0; e < patch->material.elements; e++) {
         const compliant_element element = deformation_of(qs, contact, kept, heir, e);
         const int i = patch->first + e;
-        lay_deformation(&element, c, patch->material.soft, s->deformation + 3 * (ptrdiff_t)i);
+        lay_deformation(&element, c, &patch->material, s->deformation + 3 * (ptrdiff_t)i);
         s->adopted[i] = element.adopted;
         s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + element.normal) / qs->h;
         add_element(qs, patch, e, at);

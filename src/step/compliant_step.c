@@ -204,7 +204,7 @@ static perp_status take_way(perp_quasistatic *qs, perp_step_context *context, co
 {
     compliant_step *s = qs->own;
     s->sharp = way >= SHARP;
-    s->by_rates = way == RATES || way == LINEARISED;
+    s->by_rates = way != PLAIN;
     qs->h = times[1] - times[0];
     perp_status status = look_far(qs, context, error);
     if (status == PERP_STATUS_OK) {

@@ -99,7 +99,7 @@ def test_models(perp):
     lines = perp("models").stdout.splitlines()
     assert [line.split()[0] for line in lines] == [
         "model", "geometric", "kinematic", "qs-lcp", "qs-ncp", "qs-opt", "qs-lp", "qs-impedance-lcp", "qs-qp", "qs-cone",
-        "quasidynamic", "dyn-lcp", "dyn-ncp", "dyn-qp", "instant", "instant-qs"]
+        "quasidynamic", "dyn-lcp", "dyn-ncp", "dyn-qp", "compliant", "instant", "instant-qs"]
 
 
 def test_doctor(perp):

@@ -139,6 +139,7 @@ static const struct {
     {"fence-particle", "dyn-lcp", "run.steps=80"},
     {"fence-particle", "dyn-ncp", "run.steps=80"},
     {"cube-stack", "dyn-qp", "run.steps=15"},
+    {"cube-stack", "compliant", "run.steps=15"},
 };
 
 static void every_rung(void **unused)

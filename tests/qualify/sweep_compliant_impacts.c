@@ -2,7 +2,8 @@
  * motions, free or in mechanisms of two, meet a floor and each other without gravity, with a stiffness from 1e2 to 1e8
  * N/m, any damping, steps from 0.1 to 30 ms. No step may end with more energy than the one before.
  *
- * The elastic energy is that of the elements' deformations, as the records have them. */
+ * The elastic energy is that of the elements' deformations, as the records have them. A force on the floor gives
+ * residuals a unit of 10 N, which no weight does here. */
 #include <perp/perp.h>
 #include <perp/scene_yaml.h>
 
@@ -54,8 +55,10 @@ static void draw(drawn *d, perp_random *random)
     d->elements = impact_pick(random, 3) == 0 ? 2 + impact_pick(random, 2) : 1;
     const double h = any(random, -4.0, -1.5), gamma = impact_pick(random, 2) == 0 ? 0.0 : 1e-4;
     const bool planar = d->scene.planar;
-    int n = snprintf(d->text, sizeof d->text, "%sgravity: [0, 0%s]\ncompliance: {stiffness: [%.9g, %.9g", d->scene.text,
-                     planar ? "" : ", 0", d->stiffness[0], d->stiffness[1]);
+    int n = snprintf(d->text, sizeof d->text,
+                     "%s  margin: 0.3\ngravity: [0, 0%s]\nforces: [{body: floor, force: [0, 10%s]}]\n"
+                     "compliance: {stiffness: [%.9g, %.9g",
+                     d->scene.text, planar ? "" : ", 0", planar ? "" : ", 0", d->stiffness[0], d->stiffness[1]);
     n += planar ? 0 : snprintf(d->text + n, sizeof d->text - (size_t)n, ", %.9g", d->stiffness[2]);
     n += snprintf(d->text + n, sizeof d->text - (size_t)n, "], damping: [%.9g, %.9g", d->damping[0], d->damping[1]);
     n += planar ? 0 : snprintf(d->text + n, sizeof d->text - (size_t)n, ", %.9g", d->damping[2]);

@@ -168,6 +168,9 @@ static const struct {
     {"gripper-2d", "dyn-ncp", "run.steps=25", 9},
     {"cube-stack", "dyn-qp", "run.steps=20", 19},
     {"four-bar", "dyn-qp", "run.steps=100", 33},
+    {"cube-stack", "compliant", "run.steps=20", 11},
+    {"cube-stack", "compliant", "compliance.elements=2", 5},
+    {"four-bar", "compliant", "run.steps=100", 33},
 };
 
 static void every_rung_goes_on(void **unused)
