@@ -307,7 +307,7 @@ static const key_spec compliance_keys[] = {
      offsetof(perp_compliance, tangential_rigid), 0},
     {"gamma", "number >= 0", "1e-4", "smoothing of the friction cone; 0: exact", perp_read_real,
      offsetof(perp_compliance, gamma), 0},
-    {"stiffness_scale", "number > 0", "1", "eps: K / eps, C / sqrt(eps)", perp_read_real,
+    {"stiffness_scale", "number > 0", "1", "e: K / e, C / sqrt(e)", perp_read_real,
      offsetof(perp_compliance, stiffness_scale), 0},
 };
 const key_table perp_keys_compliance = {"Compliance, of the scene or of a pair", compliance_keys,

@@ -52,7 +52,7 @@ void perp_friction_qp_workspace_free(perp_friction_qp_workspace *workspace)
 static ptrdiff_t room_for(const perp_friction_qp *p)
 {
     const ptrdiff_t size = (ptrdiff_t)p->elements * (p->dim + 1);
-    return size * size + 4 * size + 2 * p->elements;
+    return size * size + 4 * size + 2 * p->elements + 1; /* never nothing */
 }
 
 typedef struct arrays {
@@ -91,6 +91,9 @@ static perp_status cut_radii(const perp_friction_qp *p, const arrays *a, perp_er
     const int size = p->elements * p->dim;
     const perp_matrix_view column = {a->r, size, 1, 1};
     int failed = -1;
+    if (size == 0) {
+        return PERP_STATUS_OK;
+    }
     memcpy(a->w, p->h, (size_t)size * (size_t)size * sizeof(double));
     if (perp_cholesky_factor(size, a->w, size, &failed) != PERP_STATUS_OK) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "H is not positive definite (row %d)", failed);
