@@ -40,9 +40,9 @@ typedef struct spatial_vertex {
 int perp_spatial_polygons_meet(const spatial_polygon *p, const spatial_polygon *q, double tolerance,
                                spatial_vertex vertices[SPATIAL_VERTICES_MAX]);
 
-/* What of the segment (x, y, z of two ends) is over the polygon: up to two vertices in its order. part_p is of the
- * segment: corner 0 or 1 (0 and 2), or its inside (1); part_q of the polygon: an edge or
- * corner where the border cuts the segment, else the inside. */
+/* What of the segment (x, y, z of two ends) is over the polygon: up to two vertices in its order; if it is but one,
+ * both are filled, which differ in what makes them at most. part_p is of the segment: corner 0 or 1 (0 and 2), or its
+ * inside (1); part_q of the polygon: an edge or corner where the border cuts the segment, else the inside. */
 int perp_spatial_segment_meets(const double x[2], const double y[2], const double z[2], const spatial_polygon *q,
                                double tolerance, spatial_vertex vertices[2]);
 

@@ -80,6 +80,9 @@ typedef struct spatial_line {
 int perp_spatial_lines(const perp_spatial_shape *shape, perp_vec3 origin, perp_vec3 direction, perp_vec3 witness,
                        double tolerance, spatial_line lines[SPATIAL_LINES_MAX]);
 
+/* The edge from corner i of a traced outline to the next; false on a rim, which has none. */
+bool perp_spatial_outline_line(const spatial_outline *outline, int i, perp_vec3 origin, spatial_line *line);
+
 /* The line of a cylinder's side that is farthest along the direction, which is not its axis, or a capsule's segment:
  * ends only, at -z and +z, from the origin. */
 void perp_spatial_side(const perp_spatial_shape *shape, perp_vec3 origin, perp_vec3 direction, perp_vec3 ends[2]);

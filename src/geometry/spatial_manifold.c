@@ -179,80 +179,6 @@ static bool faces_face(double cosine_a, double cosine_b)
     return high >= along_normal || (high >= aligned && low >= lesser);
 }
 
-/* ---- face and segment -------------------------------------------------------------------------------------------- */
-
-/* A line that rests on a face: as it is named where its ends make the point, and where the face's border does. */
-typedef struct resting {
-    perp_vec3 ends[2];
-    double radius;
-    int ends_named[2], cuts_named[2];
-} resting;
-
-/* What of the shape, which faces `towards`, is a line that may rest on the face; false if nothing is. */
-static bool find_resting(const query *q, const spatial_outline *on, const perp_spatial_shape *shape, perp_vec3 towards,
-                         perp_vec3 witness, resting *r)
-{
-    const double sine = fabs(perp_vec3_dot(spatial_axis(shape), towards));
-    const bool level =
-        (on->cosine >= along_normal && sine <= level_sine) || (on->cosine >= aligned && sine <= aligned_sine);
-    const bool capsule = shape->kind == PERP_SPATIAL_SEGMENT;
-    if (capsule || shape->kind == PERP_SPATIAL_CYLINDER) {
-        perp_spatial_side(shape, q->origin, towards, r->ends);
-        r->radius = capsule ? shape->radius : 0.0;
-        for (int k = 0; k < 2; k++) {
-            r->ends_named[k] = perp_feature(capsule ? PERP_FEATURE_CORNER : PERP_FEATURE_SIDE, k);
-            r->cuts_named[k] = capsule ? perp_feature(PERP_FEATURE_EDGE, 0) : r->ends_named[k];
-        }
-        return level;
-    }
-    spatial_line sharp[SPATIAL_LINES_MAX]; /* a blade: both its faces are steep */
-    const int count = on->cosine < along_normal
-                          ? 0
-                          : perp_spatial_lines(shape, q->origin, towards, witness, 2.0 * q->tolerance, sharp);
-    int best = 0;
-    for (int i = 1; i < count; i++) {
-        best = fabs(perp_vec3_dot(sharp[i].along, towards)) < fabs(perp_vec3_dot(sharp[best].along, towards)) - 1e-8
-                   ? i
-                   : best;
-    }
-    if (count > 0) {
-        r->radius = 0.0;
-        for (int k = 0; k < 2; k++) {
-            r->ends[k] = sharp[best].ends[k];
-            r->ends_named[k] = sharp[best].corners[k];
-            r->cuts_named[k] = sharp[best].edge;
-        }
-    }
-    return count > 0;
-}
-
-static bool rest(const query *q, spatial_outline *face, bool face_of_a, const resting *r, bool anyway, perp_manifold *m)
-{
-    const perp_vec3 n = q->s.normal;
-    spatial_polygon p;
-    const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_a : q->s.point_b, q->origin);
-    const spatial_view view = {q->origin, face_of_a ? n : negative(n), witness, q->tolerance, anyway};
-    perp_spatial_outline_trace(face, &view);
-    shadow(q, face, !face_of_a, &p);
-    double x[2], y[2], z[2];
-    for (int k = 0; k < 2; k++) {
-        x[k] = perp_vec3_dot(q->t, r->ends[k]);
-        y[k] = perp_vec3_dot(q->o, r->ends[k]);
-        z[k] = perp_vec3_dot(n, r->ends[k]) + (face_of_a ? -r->radius : r->radius);
-    }
-    spatial_vertex v[2];
-    m->count = perp_spatial_segment_meets(x, y, z, &p, q->tolerance, v);
-    for (int k = 0; k < m->count; k++) {
-        const double z_a = face_of_a ? v[k].z_q : v[k].z_p, z_b = face_of_a ? v[k].z_p : v[k].z_q;
-        const int of_line = v[k].part_p == 1 ? r->cuts_named[k] : r->ends_named[k];
-        const int of_face = name(face, !face_of_a, v[k].part_q);
-        m->points[k] = between(q, v[k].x, v[k].y, z_a, z_b);
-        m->points[k].feature_a = face_of_a ? of_face : of_line;
-        m->points[k].feature_b = face_of_a ? of_line : of_face;
-    }
-    return least_gap(m) <= q->s.phi + q->tolerance;
-}
-
 /* ---- line and line ----------------------------------------------------------------------------------------------- */
 
 static bool is_cylinder(const spatial_line *line)
@@ -405,6 +331,170 @@ static void lines(const query *q, perp_manifold *m)
     if (q->s.phi < least_gap(m) - q->tolerance) {
         add_witness(q, m);
     }
+}
+
+/* ---- face and segment -------------------------------------------------------------------------------------------- */
+
+/* A line that rests on a face: as it is named where its ends make the point, and where the face's border does. */
+typedef struct resting {
+    perp_vec3 ends[2];
+    double radius;
+    int ends_named[2], cuts_named[2];
+} resting;
+
+/* What of the shape, which faces `towards`, is a line that may rest on the face; false if nothing is. */
+static bool find_resting(const query *q, const spatial_outline *on, const perp_spatial_shape *shape, perp_vec3 towards,
+                         perp_vec3 witness, resting *r)
+{
+    const double sine = fabs(perp_vec3_dot(spatial_axis(shape), towards));
+    const bool level =
+        (on->cosine >= along_normal && sine <= level_sine) || (on->cosine >= aligned && sine <= aligned_sine);
+    const bool capsule = shape->kind == PERP_SPATIAL_SEGMENT;
+    if (capsule || shape->kind == PERP_SPATIAL_CYLINDER) {
+        perp_spatial_side(shape, q->origin, towards, r->ends);
+        r->radius = capsule ? shape->radius : 0.0;
+        for (int k = 0; k < 2; k++) {
+            r->ends_named[k] = perp_feature(capsule ? PERP_FEATURE_CORNER : PERP_FEATURE_SIDE, k);
+            r->cuts_named[k] = capsule ? perp_feature(PERP_FEATURE_EDGE, 0) : r->ends_named[k];
+        }
+        return level;
+    }
+    spatial_line sharp[SPATIAL_LINES_MAX]; /* a blade: both its faces are steep */
+    const int count = on->cosine < along_normal
+                          ? 0
+                          : perp_spatial_lines(shape, q->origin, towards, witness, 2.0 * q->tolerance, sharp);
+    int best = 0;
+    for (int i = 1; i < count; i++) {
+        best = fabs(perp_vec3_dot(sharp[i].along, towards)) < fabs(perp_vec3_dot(sharp[best].along, towards)) - 1e-8
+                   ? i
+                   : best;
+    }
+    if (count > 0) {
+        r->radius = 0.0;
+        for (int k = 0; k < 2; k++) {
+            r->ends[k] = sharp[best].ends[k];
+            r->ends_named[k] = sharp[best].corners[k];
+            r->cuts_named[k] = sharp[best].edge;
+        }
+    }
+    return count > 0;
+}
+
+/* Edges of the outline that make part `part` of its shadow; their number. */
+static int border_edges(const spatial_outline *face, bool backwards, int part, int edges[2])
+{
+    const int n = face->count, i = part / 2;
+    if (part == SPATIAL_INSIDE) {
+        return 0;
+    }
+    if (part % 2 != 0) {
+        edges[0] = backwards ? (2 * n - 2 - i) % n : i;
+        return 1;
+    }
+    edges[1] = backwards ? n - 1 - i : i;
+    edges[0] = (edges[1] + n - 1) % n;
+    return 2;
+}
+
+/* Adds the points of `more` that are beyond those of the first `count` along the line, not the others: over the face
+ * the line is nearer than the border beside it. A cut of the border that would have the name of such a point is not an
+ * end of the line: it is somewhere on the side. */
+static void add_beyond(const query *q, perp_vec3 along, const perp_manifold *more, int count, perp_manifold *m)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < count; i++) {
+        const double s = perp_vec3_dot(along, perp_vec3_sub(m->points[i].at.point_a, q->origin));
+        low = fmin(low, s);
+        high = fmax(high, s);
+    }
+    for (int i = 0; i < more->count; i++) {
+        const perp_manifold_point *p = &more->points[i];
+        const double s = perp_vec3_dot(along, perp_vec3_sub(p->at.point_a, q->origin)), slack = 2.0 * q->tolerance;
+        if (s >= low - slack && s <= high + slack) {
+            continue;
+        }
+        for (int k = 0; k < m->count; k++) {
+            perp_manifold_point *r = &m->points[k];
+            if (r->feature_a == p->feature_a && r->feature_b == p->feature_b) {
+                int *side = perp_feature_kind_of(r->feature_a) == PERP_FEATURE_SIDE ? &r->feature_a : &r->feature_b;
+                *side = perp_feature(PERP_FEATURE_SIDE, 2);
+            }
+        }
+        m->points[m->count++] = *p;
+    }
+}
+
+/* Where a round line leaves the face over an edge that is nearly parallel to it, the edge runs on beside it at a gap
+ * that grows with the square of the way only. The crossing alone would let the shapes turn about it into each other,
+ * so the ends of the overlap of line and edge are points too, each with its own normal. */
+static void follow_borders(const query *q, const spatial_outline *face, bool face_of_a, const spatial_vertex *vertices,
+                           perp_manifold *m)
+{
+    spatial_line line[SPATIAL_LINES_MAX];
+    const perp_spatial_shape *shape = face_of_a ? q->b : q->a;
+    const perp_vec3 towards = face_of_a ? negative(q->s.normal) : q->s.normal;
+    const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_b : q->s.point_a, q->origin);
+    if (perp_spatial_lines(shape, q->origin, towards, witness, q->tolerance, line) == 0 || is_sharp(line)) {
+        return;
+    }
+    const int count = m->count;
+    int taken = -1;
+    for (int k = 0; k < 2 && count > 0; k++) {
+        int edges[2], best = -1;
+        spatial_line border, best_border;
+        double most = parallel_cosine;
+        const int edge_count = border_edges(face, !face_of_a, vertices[k].part_q, edges);
+        for (int i = 0; i < edge_count; i++) {
+            const bool sharp = perp_spatial_outline_line(face, edges[i], q->origin, &border);
+            const double cosine = sharp ? fabs(perp_vec3_dot(border.along, line->along)) : 0.0;
+            if (cosine > most) {
+                most = cosine;
+                best = edges[i];
+                best_border = border;
+            }
+        }
+        if (best >= 0 && best != taken) {
+            perp_manifold more = {.count = 0};
+            overlap(q, face_of_a ? &best_border : line, face_of_a ? line : &best_border, &more);
+            add_beyond(q, line->along, &more, count, m);
+            taken = best;
+        }
+    }
+}
+
+/* The end of the segment that a vertex of its shadow is nearer to. */
+static int nearer_end(const double x[2], const double y[2], const spatial_vertex *v)
+{
+    return hypot(v->x - x[1], v->y - y[1]) < hypot(v->x - x[0], v->y - y[0]) ? 1 : 0;
+}
+
+static bool rest(const query *q, spatial_outline *face, bool face_of_a, const resting *r, bool anyway, perp_manifold *m)
+{
+    const perp_vec3 n = q->s.normal;
+    spatial_polygon p;
+    const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_a : q->s.point_b, q->origin);
+    const spatial_view view = {q->origin, face_of_a ? n : negative(n), witness, q->tolerance, anyway};
+    perp_spatial_outline_trace(face, &view);
+    shadow(q, face, !face_of_a, &p);
+    double x[2], y[2], z[2];
+    for (int k = 0; k < 2; k++) {
+        x[k] = perp_vec3_dot(q->t, r->ends[k]);
+        y[k] = perp_vec3_dot(q->o, r->ends[k]);
+        z[k] = perp_vec3_dot(n, r->ends[k]) + (face_of_a ? -r->radius : r->radius);
+    }
+    spatial_vertex v[2];
+    m->count = perp_spatial_segment_meets(x, y, z, &p, q->tolerance, v);
+    for (int k = 0; k < m->count; k++) {
+        const double z_a = face_of_a ? v[k].z_q : v[k].z_p, z_b = face_of_a ? v[k].z_p : v[k].z_q;
+        const int end = m->count == 2 ? k : nearer_end(x, y, &v[0]);
+        const int of_line = v[k].part_p == 1 ? r->cuts_named[end] : r->ends_named[end];
+        const int of_face = name(face, !face_of_a, v[k].part_q);
+        m->points[k] = between(q, v[k].x, v[k].y, z_a, z_b);
+        m->points[k].feature_a = face_of_a ? of_face : of_line;
+        m->points[k].feature_b = face_of_a ? of_line : of_face;
+    }
+    follow_borders(q, face, face_of_a, v, m);
+    return least_gap(m) <= q->s.phi + q->tolerance;
 }
 
 /* Drops a point of a full ring, by the rule of perp_spatial_thin. */
