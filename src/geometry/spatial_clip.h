@@ -62,4 +62,10 @@ enum { SPATIAL_THIN_MAX = 256 };
  * for `count`. Returns their number. */
 int perp_spatial_thin(const spatial_thinning *polygon, int count, int most, int *left);
 
+/* Puts corners back among the `remaining` ones of `left`, ascending, up to `most` in all: first the one whose triangle
+ * with its neighbours among them, times its weight, is largest; of equal ones (as above) that of lowest rank. Weights,
+ * one for each of `count` corners, are 0 (stays away) to 1. Returns how many remain then. The polygon has ranks. */
+int perp_spatial_thicken(const spatial_thinning *polygon, const double *weight, int count, int most, int *left,
+                         int remaining);
+
 #endif

@@ -6,8 +6,9 @@
  * Names. A box's edge is 4 axis + the sign bits of the two other axes in their order, lower one first, a set bit for
  * the + side. A capsule's CORNER 0 is its end at -z, its EDGE 0 all between. A cylinder's SIDE 0 and 1 are the ends of
  * a line of contact towards -z and +z, SIDE 2 is any other point of the side. Its RIM is 16 end + place for the places
- * that stand still on it, and 32 + end for the point that runs around it, being where the other shape is nearest: a
- * place's name for that would be one name for two points, and would change while nothing else does.
+ * that stand still on it (16 of them; over a halfspace 0 to 5, and 6 to 11 half-way between them), and 32 + end for the
+ * point that runs around it, being where the other shape is nearest: a place's name for that would be one name for two
+ * points, and would change while nothing else does.
  */
 #ifndef PERP_SRC_GEOMETRY_SPATIAL_FEATURES_H
 #define PERP_SRC_GEOMETRY_SPATIAL_FEATURES_H
