@@ -457,16 +457,19 @@ static int edge_along(const query *q, const spatial_outline *face, perp_vec3 alo
         const perp_vec3 from = face->corners[i], to = face->corners[i + 1 < face->count ? i + 1 : 0];
         perp_vec3 e = perp_vec3_sub(to, from), r = perp_vec3_sub(point, from);
         const double cosine = fabs(perp_vec3_dot(e, along)) / perp_vec3_norm(e);
+        if (!(cosine > most)) {
+            continue;
+        }
         e = perp_vec3_add_scaled(e, -perp_vec3_dot(e, q->s.normal), q->s.normal);
         r = perp_vec3_add_scaled(r, -perp_vec3_dot(r, q->s.normal), q->s.normal);
         const double way = fmin(fmax(perp_vec3_dot(r, e) / perp_vec3_dot(e, e), 0.0), 1.0);
         const bool passes = perp_vec3_norm(perp_vec3_add_scaled(r, -way, e)) <= 2.0 * q->tolerance;
-        if (passes && cosine > most && perp_spatial_outline_line(face, i, q->origin, edge)) {
+        if (passes && perp_spatial_outline_line(face, i, q->origin, edge)) {
             most = cosine;
             best = i;
         }
     }
-    return best >= 0 && perp_spatial_outline_line(face, best, q->origin, edge) ? best : -1;
+    return best;
 }
 
 /* Where a round line leaves the face over an edge that is nearly parallel to it, or touches such an edge, the edge runs
@@ -479,7 +482,9 @@ static void follow_borders(const query *q, const spatial_outline *face, bool fac
     const perp_spatial_shape *shape = face_of_a ? q->b : q->a;
     const perp_vec3 towards = face_of_a ? negative(q->s.normal) : q->s.normal;
     const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_b : q->s.point_a, q->origin);
-    if (m->count == 0 || perp_spatial_lines(shape, q->origin, towards, witness, q->tolerance, line) == 0 ||
+    const bool all_over =
+        face->cosine >= along_normal && vertices[0].part_q == SPATIAL_INSIDE && vertices[1].part_q == SPATIAL_INSIDE;
+    if (m->count == 0 || all_over || perp_spatial_lines(shape, q->origin, towards, witness, q->tolerance, line) == 0 ||
         is_sharp(line)) {
         return;
     }
