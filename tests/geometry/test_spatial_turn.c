@@ -54,7 +54,7 @@ static void round_lines_beside_edges(void **state)
 {
     (void)state;
     perp_random random = {5};
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 600; i++) {
         const double lx = perp_random_uniform(&random, 0.05, 0.2), ly = perp_random_uniform(&random, 0.05, 0.2);
         const double lz = perp_random_uniform(&random, 0.05, 0.2), r = perp_random_uniform(&random, 0.02, 0.06);
         body a = box(vec(0, 0, 0), perp_quat_identity(), lx, ly, lz);
@@ -95,7 +95,7 @@ static void rims(void **state)
     (void)state;
     perp_random random = {6};
     const perp_spatial_shape plane = halfspace(vec(0, 0, 1), 0);
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 600; i++) {
         const body table = box(vec(0, 0, -0.1), random_quat(&random), 2, 2, 2);
         const bool on_plane = i % 2 == 0;
         const perp_spatial_shape *a = on_plane ? &plane : &table.shape;
