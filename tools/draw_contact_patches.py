@@ -203,9 +203,9 @@ def cylinders():
     can = [c for c in found if c["b"] == "can"]
     for c in found:
         name = c["feature"].split("-")[1].split(".")[1]
-        if c["b"] == "roll" or name in ("r0", "r3", "r6"):
+        if c["b"] == "roll" or name in ("r0", "r3"):
             left = name == "r3"
-            out += label(view, ends(c)[1], name, -7 if left else 7, 12 if name == "r6" else 5, "end" if left else "start")
+            out += label(view, ends(c)[1], name, -7 if left else 7, 5, "end" if left else "start")
     return (out, "cylinder over a plane, standing or lying",
             f"standing: {len(can) - 1} fixed places of the rim and its lowest point; lying: {len(found) - len(can)}, its ends")
 

@@ -50,7 +50,7 @@ static inline int perp_feature_index(int feature)
     return feature / 8;
 }
 
-enum { PERP_MANIFOLD_MAX = 8 };
+enum { PERP_MANIFOLD_MAX = 12 };
 
 /* A point of a manifold. The pair of features names the point within its manifold and stays the same from step to step
  * while the same features face each other. */
@@ -350,8 +350,8 @@ PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, cons
  *
  *   anything on a halfspace, however tilted: the corners of its face; both ends of a capsule or of a cylinder's lowest
  *     line; of a cylinder's end 6 fixed places of the rim, 60 degrees apart from local x on, and, where the end is
- *     tilted so much that it may be lower than these by more than the tolerance, the lowest point of the rim (32 + end)
- *     in place of any that is as low
+ *     tilted so much that it may be lower than these by more than the tolerance, the places half-way between them (6 to
+ *     11) on its lower half, and the lowest point of the rim (32 + end) in place of any that is as low
  *   face and face, if n is the normal of one (1e-6 rad; the other then within 84 degrees of n), or within 25 degrees
  *     of one and within 60 of the other: the faces' shadows along n on a plane square to n are intersected, and each
  *     vertex of that polygon is lifted back to both faces; gaps are along n. A cylinder's end is a 16-gon inscribed
@@ -362,7 +362,9 @@ PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, cons
  *   capsule or cylinder's side over a face, if n is the face's normal and the axis within 45 degrees of its plane, or
  *     n is within 25 degrees of the one and square to the other to as much: the ends of that part of the line that is
  *     over the face, gaps along n. Likewise an edge of a hull whose faces are both steeper than 84 degrees and which is
- *     square to n to 0.1 rad, over a face with the normal n
+ *     square to n to 0.1 rad, over a face with the normal n. Where the line passes, or the witnesses are on, an edge of
+ *     a box or hull that is parallel to it to 0.17 rad, also the ends of the overlap of line and edge, as below, save
+ *     those where the line is nearer to the face
  *   two lines (a capsule's segment, a cylinder's side, an edge) that hold the witnesses, are square to n to 0.1 rad
  *     and parallel to 0.17 rad: the ends of their overlap, each with its own nearest points, normal and gap (the two
  *     ends themselves where they are side by side), save those where a face beside an edge is nearer; and the witnesses
@@ -381,7 +383,9 @@ PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, cons
  * The vertices of a polygon come counter-clockwise about n (seen from b), beginning with the lowest pair of labels. Of
  * more than 8 the one whose triangle with its neighbours is smallest is dropped, again and again, of equal ones (to
  * 1e-7 of the polygon's area, or half its border times the tolerance) that of highest label; that of smallest gap
- * stays, of equal ones (half the tolerance) that of lowest label. No two vertices are nearer than twice the tolerance,
+ * stays, of equal ones (half the tolerance) that of lowest label. Of faces that are tilted, so that gaps differ by more
+ * than the tolerance, up to 4 come back: again and again the one whose triangle, times how much its gap is below the
+ * largest one, is largest. No two vertices are nearer than twice the tolerance,
  * none is within the tolerance of the line of its neighbours.
  *
  * Labels. A corner over a face is corner x face, two corners within the tolerance corner x corner, crossing borders

@@ -22,7 +22,7 @@ typedef struct perp_residuals {
     double cone;            /* friction force against its cone */
     double penetration;     /* m: largest -phi, exact geometry at the step's end; 0 where nothing overlaps */
     double balance_true;    /* balance with exact geometry at the step's end */
-    double boundary_layer;  /* m: the gap at which a convex rung carries force */
+    double boundary_layer;  /* m: the gap at which a convex rung carries force; 0 on others */
     double loop;            /* m (rad for welds): how far the loops are open at the step's end */
 } perp_residuals;
 
@@ -145,7 +145,8 @@ typedef struct perp_rung {
     const char *summary;
     const char *inertia, *contact, *friction, *source; /* the columns of `perp models` */
     unsigned takes;                                    /* PERP_TAKES_* */
-    perp_cone own_cone;                                /* PERP_CONE_UNSET: no friction */
+    bool convex;        /* Anitescu's relaxation of Coulomb's law: what slides carries force at a gap */
+    perp_cone own_cone; /* PERP_CONE_UNSET: no friction */
     /* Memory of a run, into context->workspace; both NULL: none. `close` is due whatever `open` returned. */
     perp_status (*open)(perp_step_context *context, const perp_allocator *allocator, perp_error *error);
     void (*close)(perp_step_context *context);

@@ -323,3 +323,45 @@ int perp_spatial_thin(const spatial_thinning *polygon, int count, int most, int 
     }
     return count;
 }
+
+/* Of the corners that were dropped the one to come back, and its place among those left; -1: none. */
+static int choose_back(const spatial_thinning *p, const double *weight, int count, const int *left, int remaining,
+                       int *place)
+{
+    const double slack = equal_areas(p, count);
+    int best = -1;
+    double most = 0.0;
+    for (int b = 0, k = 0; b < count; b++) { /* k: the first of those left that is not before b */
+        k += k < remaining && left[k] < b ? 1 : 0;
+        if ((k < remaining && left[k] == b) || !(weight[b] > 0.0)) {
+            continue;
+        }
+        const int a = left[k > 0 ? k - 1 : remaining - 1], c = left[k < remaining ? k : 0];
+        const double area =
+            weight[b] * fabs((p->x[b] - p->x[a]) * (p->y[c] - p->y[a]) - (p->y[b] - p->y[a]) * (p->x[c] - p->x[a]));
+        if (best < 0 || area > most + slack || (area > most - slack && p->rank[b] < p->rank[best])) {
+            best = b;
+            most = area;
+            *place = k;
+        }
+    }
+    return best;
+}
+
+int perp_spatial_thicken(const spatial_thinning *polygon, const double *weight, int count, int most, int *left,
+                         int remaining)
+{
+    while (remaining < most) {
+        int at = 0;
+        const int corner = choose_back(polygon, weight, count, left, remaining, &at);
+        if (corner < 0) {
+            break;
+        }
+        for (int i = remaining; i > at; i--) {
+            left[i] = left[i - 1];
+        }
+        left[at] = corner;
+        remaining++;
+    }
+    return remaining;
+}

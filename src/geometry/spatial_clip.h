@@ -40,9 +40,9 @@ typedef struct spatial_vertex {
 int perp_spatial_polygons_meet(const spatial_polygon *p, const spatial_polygon *q, double tolerance,
                                spatial_vertex vertices[SPATIAL_VERTICES_MAX]);
 
-/* What of the segment (x, y, z of two ends) is over the polygon: up to two vertices in its order. part_p is of the
- * segment: corner 0 or 1 (0 and 2), or its inside (1); part_q of the polygon: an edge or
- * corner where the border cuts the segment, else the inside. */
+/* What of the segment (x, y, z of two ends) is over the polygon: up to two vertices in its order; if it is but one,
+ * both are filled, which differ in what makes them at most. part_p is of the segment: corner 0 or 1 (0 and 2), or its
+ * inside (1); part_q of the polygon: an edge or corner where the border cuts the segment, else the inside. */
 int perp_spatial_segment_meets(const double x[2], const double y[2], const double z[2], const spatial_polygon *q,
                                double tolerance, spatial_vertex vertices[2]);
 
@@ -61,5 +61,11 @@ enum { SPATIAL_THIN_MAX = 256 };
  * than 1e-7 of the polygon's, or than half its border times the noise. `left`: the indices that remain, ascending, room
  * for `count`. Returns their number. */
 int perp_spatial_thin(const spatial_thinning *polygon, int count, int most, int *left);
+
+/* Puts corners back among the `remaining` ones of `left`, ascending, up to `most` in all: first the one whose triangle
+ * with its neighbours among them, times its weight, is largest; of equal ones (as above) that of lowest rank. Weights,
+ * one for each of `count` corners, are 0 (stays away) to 1. Returns how many remain then. The polygon has ranks. */
+int perp_spatial_thicken(const spatial_thinning *polygon, const double *weight, int count, int most, int *left,
+                         int remaining);
 
 #endif

@@ -557,6 +557,22 @@ static spatial_line sharp_line(const perp_spatial_shape *shape, perp_vec3 origin
     return line;
 }
 
+/* The edge along `axis` that the corner is an end of. */
+static spatial_line box_line(const perp_spatial_shape *box, perp_vec3 origin, int axis, int corner)
+{
+    const int i = axis == 0 ? 1 : 0, j = axis == 2 ? 1 : 2;
+    const int low = corner & ~(1 << axis), high = corner | 1 << axis;
+    const perp_vec3 ends[2] = {box_corner(box->half_lengths, low), box_corner(box->half_lengths, high)};
+    const double si = corner >> i & 1 ? 1.0 : -1.0, sj = corner >> j & 1 ? 1.0 : -1.0;
+    const perp_vec3 f = perp_vec3_make(i == 0 ? si : 0.0, i == 1 ? si : 0.0, 0.0);
+    const perp_vec3 g = perp_vec3_make(0.0, j == 1 ? sj : 0.0, j == 2 ? sj : 0.0);
+    spatial_line line = sharp_line(box, origin, ends, f, g);
+    line.edge = perp_feature(PERP_FEATURE_EDGE, box_edge(axis, corner));
+    line.corners[0] = perp_feature(PERP_FEATURE_CORNER, low);
+    line.corners[1] = perp_feature(PERP_FEATURE_CORNER, high);
+    return line;
+}
+
 static int box_lines(const perp_spatial_shape *box, perp_vec3 origin, perp_vec3 d, perp_vec3 x, double tolerance,
                      spatial_line *lines)
 {
@@ -567,20 +583,24 @@ static int box_lines(const perp_spatial_shape *box, perp_vec3 origin, perp_vec3 
         const int i = axis == 0 ? 1 : 0, j = axis == 2 ? 1 : 2;
         const bool on = fabs(component(x, i)) >= component(h, i) - tolerance &&
                         fabs(component(x, j)) >= component(h, j) - tolerance;
-        if (!on || fabs(component(d, axis)) > square_sine) {
-            continue;
+        if (on && fabs(component(d, axis)) <= square_sine) {
+            lines[count++] = box_line(box, origin, axis, corner);
         }
-        const int low = corner & ~(1 << axis), high = corner | 1 << axis;
-        const perp_vec3 ends[2] = {box_corner(h, low), box_corner(h, high)};
-        const double si = corner >> i & 1 ? 1.0 : -1.0, sj = corner >> j & 1 ? 1.0 : -1.0;
-        const perp_vec3 f = perp_vec3_make(i == 0 ? si : 0.0, i == 1 ? si : 0.0, 0.0);
-        const perp_vec3 g = perp_vec3_make(0.0, j == 1 ? sj : 0.0, j == 2 ? sj : 0.0);
-        lines[count] = sharp_line(box, origin, ends, f, g);
-        lines[count].edge = perp_feature(PERP_FEATURE_EDGE, box_edge(axis, corner));
-        lines[count].corners[0] = perp_feature(PERP_FEATURE_CORNER, low);
-        lines[count++].corners[1] = perp_feature(PERP_FEATURE_CORNER, high);
     }
     return count;
+}
+
+static spatial_line hull_line(const perp_spatial_shape *shape, perp_vec3 origin, int index)
+{
+    const perp_spatial_hull *hull = shape->hull;
+    const perp_spatial_edge *edge = &hull->edges[index];
+    const perp_vec3 ends[2] = {hull->corners[edge->corners[0]], hull->corners[edge->corners[1]]};
+    spatial_line line =
+        sharp_line(shape, origin, ends, hull->faces[edge->faces[0]].normal, hull->faces[edge->faces[1]].normal);
+    line.edge = perp_feature(PERP_FEATURE_EDGE, index);
+    line.corners[0] = perp_feature(PERP_FEATURE_CORNER, edge->corners[0]);
+    line.corners[1] = perp_feature(PERP_FEATURE_CORNER, edge->corners[1]);
+    return line;
 }
 
 static int hull_lines(const perp_spatial_shape *shape, perp_vec3 origin, perp_vec3 d, perp_vec3 x, double tolerance,
@@ -592,17 +612,24 @@ static int hull_lines(const perp_spatial_shape *shape, perp_vec3 origin, perp_ve
     for (int k = hull->corner_start[top]; k < hull->corner_start[top + 1] && count < SPATIAL_LINES_MAX; k++) {
         const int index = hull->corner_edges[k];
         const perp_spatial_edge *edge = &hull->edges[index];
-        const perp_vec3 ends[2] = {hull->corners[edge->corners[0]], hull->corners[edge->corners[1]]};
-        if (fabs(perp_vec3_dot(edge->along, d)) > square_sine || from_segment(x, ends[0], ends[1]) > tolerance) {
-            continue;
+        const perp_vec3 *from = &hull->corners[edge->corners[0]], *to = &hull->corners[edge->corners[1]];
+        if (fabs(perp_vec3_dot(edge->along, d)) <= square_sine && from_segment(x, *from, *to) <= tolerance) {
+            lines[count++] = hull_line(shape, origin, index);
         }
-        lines[count] =
-            sharp_line(shape, origin, ends, hull->faces[edge->faces[0]].normal, hull->faces[edge->faces[1]].normal);
-        lines[count].edge = perp_feature(PERP_FEATURE_EDGE, index);
-        lines[count].corners[0] = perp_feature(PERP_FEATURE_CORNER, edge->corners[0]);
-        lines[count++].corners[1] = perp_feature(PERP_FEATURE_CORNER, edge->corners[1]);
     }
     return count;
+}
+
+bool perp_spatial_outline_line(const spatial_outline *outline, int i, perp_vec3 origin, spatial_line *line)
+{
+    const perp_spatial_shape *shape = outline->shape;
+    const int from = outline->places[i], to = outline->places[i + 1 < outline->count ? i + 1 : 0], across = from ^ to;
+    if (shape->kind == PERP_SPATIAL_BOX) {
+        *line = box_line(shape, origin, across == 1 ? 0 : across == 2 ? 1 : 2, from);
+    } else if (shape->kind == PERP_SPATIAL_HULL) {
+        *line = hull_line(shape, origin, hull_edge(shape->hull, from, to));
+    }
+    return shape->kind == PERP_SPATIAL_BOX || shape->kind == PERP_SPATIAL_HULL;
 }
 
 static int axis_line(const perp_spatial_shape *shape, perp_vec3 origin, spatial_line *line)

@@ -6,8 +6,9 @@
  * Names. A box's edge is 4 axis + the sign bits of the two other axes in their order, lower one first, a set bit for
  * the + side. A capsule's CORNER 0 is its end at -z, its EDGE 0 all between. A cylinder's SIDE 0 and 1 are the ends of
  * a line of contact towards -z and +z, SIDE 2 is any other point of the side. Its RIM is 16 end + place for the places
- * that stand still on it, and 32 + end for the point that runs around it, being where the other shape is nearest: a
- * place's name for that would be one name for two points, and would change while nothing else does.
+ * that stand still on it (16 of them; over a halfspace 0 to 5, and 6 to 11 half-way between them), and 32 + end for the
+ * point that runs around it, being where the other shape is nearest: a place's name for that would be one name for two
+ * points, and would change while nothing else does.
  */
 #ifndef PERP_SRC_GEOMETRY_SPATIAL_FEATURES_H
 #define PERP_SRC_GEOMETRY_SPATIAL_FEATURES_H
@@ -79,6 +80,9 @@ typedef struct spatial_line {
 /* Lines that are square to the direction to 0.1 rad and, where sharp, hold the witness (from the origin). */
 int perp_spatial_lines(const perp_spatial_shape *shape, perp_vec3 origin, perp_vec3 direction, perp_vec3 witness,
                        double tolerance, spatial_line lines[SPATIAL_LINES_MAX]);
+
+/* The edge from corner i of a traced outline to the next; false on a rim, which has none. */
+bool perp_spatial_outline_line(const spatial_outline *outline, int i, perp_vec3 origin, spatial_line *line);
 
 /* The line of a cylinder's side that is farthest along the direction, which is not its axis, or a capsule's segment:
  * ends only, at -z and +z, from the origin. */

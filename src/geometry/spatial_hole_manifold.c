@@ -9,9 +9,11 @@ typedef struct place {
     perp_vec3 on_x; /* where quarter is not 0: the point of x that is farthest along the normal */
 } place;
 
+enum { IN_BORE_MAX = 8 }; /* 4 directions at either end */
+
 typedef struct places {
     int count;
-    place of[PERP_MANIFOLD_MAX];
+    place of[IN_BORE_MAX];
 } places;
 
 static perp_vec3 axis_of(const spatial_hole_pair *pair)
@@ -303,7 +305,7 @@ static bool ellipsoid_aside(const spatial_hole_pair *pair, place *p)
  * is nearest. None is nearer than phi. */
 static void add_aside(const spatial_hole_pair *pair, const place *first, int end, double phi, places *list)
 {
-    for (int quarter = 1; quarter < 4 && list->count < PERP_MANIFOLD_MAX; quarter++) {
+    for (int quarter = 1; quarter < 4 && list->count < IN_BORE_MAX; quarter++) {
         place p = {.quarter = quarter, .feature_a = first->feature_a};
         p.contact.radial = turned(first->contact.radial, quarter);
         p.contact.tie = first->contact.tie;
@@ -429,9 +431,9 @@ static void polytope_in_bore(const spatial_hole_pair *pair, const spatial_hole_c
     extent(pair, &low, &high);
     const double middle = 0.5 * (fmax(low, -pair->half) + fmin(high, pair->half));
     const int total = pair->corner_count + 2 * perp_spatial_hole_edge_count(pair);
-    place best[PERP_MANIFOLD_MAX];
-    int index[PERP_MANIFOLD_MAX], found = 0;
-    for (int b = 0; b < PERP_MANIFOLD_MAX; b++) {
+    place best[IN_BORE_MAX];
+    int index[IN_BORE_MAX], found = 0;
+    for (int b = 0; b < IN_BORE_MAX; b++) {
         index[b] = -1;
     }
     for (int i = 0; i < total; i++) {
@@ -444,16 +446,16 @@ static void polytope_in_bore(const spatial_hole_pair *pair, const spatial_hole_c
             best[b] = p;
             index[b] = i;
         }
-        if (found++ < PERP_MANIFOLD_MAX) {
+        if (found++ < IN_BORE_MAX) {
             list->of[list->count++] = p;
         }
     }
-    if (found <= PERP_MANIFOLD_MAX) {
+    if (found <= IN_BORE_MAX) {
         return;
     }
     list->count = 0;
     for (int i = 0; i < total; i++) {
-        for (int b = 0; b < PERP_MANIFOLD_MAX; b++) {
+        for (int b = 0; b < IN_BORE_MAX; b++) {
             if (index[b] == i) {
                 list->of[list->count++] = best[b];
             }
@@ -575,8 +577,7 @@ static void pin_in_bore(const spatial_hole_pair *pair, const spatial_hole_contac
 {
     for (int end = -1; end <= 1; end += 2) {
         place p;
-        if (end_of_pin(pair, end, &p) && p.contact.gap >= nearest->gap - pair->tolerance &&
-            list->count < PERP_MANIFOLD_MAX) {
+        if (end_of_pin(pair, end, &p) && p.contact.gap >= nearest->gap - pair->tolerance && list->count < IN_BORE_MAX) {
             list->of[list->count++] = p;
         }
         add_aside(pair, &p, end, nearest->gap, list);

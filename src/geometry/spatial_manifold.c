@@ -73,28 +73,43 @@ static int64_t rank(const perp_manifold_point *p)
     return (int64_t)high * 4294967296 + (p->feature_a + p->feature_b - high);
 }
 
+enum { RING_MAX = 8 };
+
+/* A ring thinned to RING_MAX points: those that stay, ascending. The point of least gap does. Where the gaps differ a
+ * step may turn the faces so that another point is the lowest, which sinks in if it is between points that were kept.
+ * So some come back, the lower the sooner; faces that lie on each other have no lower ones. */
+static int thin_ring(const query *q, const perp_manifold_point *ring, const double *x, const double *y, int count,
+                     int *left)
+{
+    int kept = -1;
+    int64_t ranks[SPATIAL_VERTICES_MAX];
+    double weight[SPATIAL_VERTICES_MAX], least = INFINITY, most = -INFINITY;
+    for (int i = 0; i < count; i++) {
+        least = ring[i].at.phi < least ? ring[i].at.phi : least;
+        most = ring[i].at.phi > most ? ring[i].at.phi : most;
+    }
+    const bool level = most - least <= q->tolerance;
+    for (int i = 0; i < count; i++) {
+        ranks[i] = rank(&ring[i]);
+        weight[i] = level ? 0.0 : (most - ring[i].at.phi) / (most - least);
+        const bool lowest = ring[i].at.phi <= least + 0.5 * q->tolerance;
+        kept = lowest && (kept < 0 || ranks[i] < ranks[kept]) ? i : kept;
+    }
+    const spatial_thinning thinning = {.x = x, .y = y, .rank = ranks, .kept = kept, .noise = q->tolerance};
+    const int thinned = perp_spatial_thin(&thinning, count, RING_MAX, left);
+    return perp_spatial_thicken(&thinning, weight, count, PERP_MANIFOLD_MAX, left, thinned);
+}
+
 /* Copies a ring of points to the manifold, from its lowest label on, thinned to what there is room for; x and y are
- * theirs in a plane that shows their polygon. The point of least gap stays. */
+ * theirs in a plane that shows their polygon. */
 static void finish_ring(const query *q, const perp_manifold_point *ring, const double *x, const double *y, int count,
                         perp_manifold *m)
 {
-    int first = 0, kept = -1, left[SPATIAL_THIN_MAX];
-    int64_t ranks[SPATIAL_VERTICES_MAX];
-    double least = INFINITY;
-    for (int i = 0; i < count; i++) {
+    int first = 0, left[SPATIAL_THIN_MAX];
+    for (int i = 0; i < count && count <= RING_MAX; i++) {
         left[i] = i;
-        least = ring[i].at.phi < least ? ring[i].at.phi : least;
     }
-    m->count = count;
-    if (count > PERP_MANIFOLD_MAX) {
-        for (int i = 0; i < count; i++) {
-            ranks[i] = rank(&ring[i]);
-            const bool lowest = ring[i].at.phi <= least + 0.5 * q->tolerance;
-            kept = lowest && (kept < 0 || ranks[i] < ranks[kept]) ? i : kept;
-        }
-        const spatial_thinning thinning = {.x = x, .y = y, .rank = ranks, .kept = kept, .noise = q->tolerance};
-        m->count = perp_spatial_thin(&thinning, count, PERP_MANIFOLD_MAX, left);
-    }
+    m->count = count <= RING_MAX ? count : thin_ring(q, ring, x, y, count, left);
     for (int i = 1; i < m->count; i++) {
         first = before(&ring[left[i]], &ring[left[first]]) ? i : first;
     }
@@ -179,80 +194,6 @@ static bool faces_face(double cosine_a, double cosine_b)
     return high >= along_normal || (high >= aligned && low >= lesser);
 }
 
-/* ---- face and segment -------------------------------------------------------------------------------------------- */
-
-/* A line that rests on a face: as it is named where its ends make the point, and where the face's border does. */
-typedef struct resting {
-    perp_vec3 ends[2];
-    double radius;
-    int ends_named[2], cuts_named[2];
-} resting;
-
-/* What of the shape, which faces `towards`, is a line that may rest on the face; false if nothing is. */
-static bool find_resting(const query *q, const spatial_outline *on, const perp_spatial_shape *shape, perp_vec3 towards,
-                         perp_vec3 witness, resting *r)
-{
-    const double sine = fabs(perp_vec3_dot(spatial_axis(shape), towards));
-    const bool level =
-        (on->cosine >= along_normal && sine <= level_sine) || (on->cosine >= aligned && sine <= aligned_sine);
-    const bool capsule = shape->kind == PERP_SPATIAL_SEGMENT;
-    if (capsule || shape->kind == PERP_SPATIAL_CYLINDER) {
-        perp_spatial_side(shape, q->origin, towards, r->ends);
-        r->radius = capsule ? shape->radius : 0.0;
-        for (int k = 0; k < 2; k++) {
-            r->ends_named[k] = perp_feature(capsule ? PERP_FEATURE_CORNER : PERP_FEATURE_SIDE, k);
-            r->cuts_named[k] = capsule ? perp_feature(PERP_FEATURE_EDGE, 0) : r->ends_named[k];
-        }
-        return level;
-    }
-    spatial_line sharp[SPATIAL_LINES_MAX]; /* a blade: both its faces are steep */
-    const int count = on->cosine < along_normal
-                          ? 0
-                          : perp_spatial_lines(shape, q->origin, towards, witness, 2.0 * q->tolerance, sharp);
-    int best = 0;
-    for (int i = 1; i < count; i++) {
-        best = fabs(perp_vec3_dot(sharp[i].along, towards)) < fabs(perp_vec3_dot(sharp[best].along, towards)) - 1e-8
-                   ? i
-                   : best;
-    }
-    if (count > 0) {
-        r->radius = 0.0;
-        for (int k = 0; k < 2; k++) {
-            r->ends[k] = sharp[best].ends[k];
-            r->ends_named[k] = sharp[best].corners[k];
-            r->cuts_named[k] = sharp[best].edge;
-        }
-    }
-    return count > 0;
-}
-
-static bool rest(const query *q, spatial_outline *face, bool face_of_a, const resting *r, bool anyway, perp_manifold *m)
-{
-    const perp_vec3 n = q->s.normal;
-    spatial_polygon p;
-    const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_a : q->s.point_b, q->origin);
-    const spatial_view view = {q->origin, face_of_a ? n : negative(n), witness, q->tolerance, anyway};
-    perp_spatial_outline_trace(face, &view);
-    shadow(q, face, !face_of_a, &p);
-    double x[2], y[2], z[2];
-    for (int k = 0; k < 2; k++) {
-        x[k] = perp_vec3_dot(q->t, r->ends[k]);
-        y[k] = perp_vec3_dot(q->o, r->ends[k]);
-        z[k] = perp_vec3_dot(n, r->ends[k]) + (face_of_a ? -r->radius : r->radius);
-    }
-    spatial_vertex v[2];
-    m->count = perp_spatial_segment_meets(x, y, z, &p, q->tolerance, v);
-    for (int k = 0; k < m->count; k++) {
-        const double z_a = face_of_a ? v[k].z_q : v[k].z_p, z_b = face_of_a ? v[k].z_p : v[k].z_q;
-        const int of_line = v[k].part_p == 1 ? r->cuts_named[k] : r->ends_named[k];
-        const int of_face = name(face, !face_of_a, v[k].part_q);
-        m->points[k] = between(q, v[k].x, v[k].y, z_a, z_b);
-        m->points[k].feature_a = face_of_a ? of_face : of_line;
-        m->points[k].feature_b = face_of_a ? of_line : of_face;
-    }
-    return least_gap(m) <= q->s.phi + q->tolerance;
-}
-
 /* ---- line and line ----------------------------------------------------------------------------------------------- */
 
 static bool is_cylinder(const spatial_line *line)
@@ -335,6 +276,16 @@ static bool end_point(const query *q, const spatial_line *own, const spatial_lin
     return true;
 }
 
+/* The end of an overlap is where the shapes are nearest: then the normal is that of the distance. An edge that touches
+ * a cylinder where its side ends is square to that, and leans against the side's own normal by as much as the axis. */
+static bool at_witness(const query *q, const perp_manifold_point *p)
+{
+    const double slack = 2.0 * q->tolerance;
+    return p->at.phi <= q->s.phi + q->tolerance &&
+           perp_vec3_norm(perp_vec3_sub(p->at.point_a, q->s.point_a)) <= slack &&
+           perp_vec3_norm(perp_vec3_sub(p->at.point_b, q->s.point_b)) <= slack;
+}
+
 /* Ends of the overlap of two nearly parallel lines, along the direction between the two; fewer where something else is
  * nearest there. */
 static void overlap(const query *q, const spatial_line *la, const spatial_line *lb, perp_manifold *m)
@@ -365,6 +316,7 @@ static void overlap(const query *q, const spatial_line *la, const spatial_line *
             p->at.phi < q->s.phi - q->tolerance) {
             continue;
         }
+        p->at = at_witness(q, p) ? q->s : p->at;
         p->feature_a = of_a || both || is_cylinder(la) ? la->corners[k] : la->edge;
         p->feature_b = !of_a || both || is_cylinder(lb) ? lb->corners[end_b] : lb->edge;
         m->count++;
@@ -405,6 +357,184 @@ static void lines(const query *q, perp_manifold *m)
     if (q->s.phi < least_gap(m) - q->tolerance) {
         add_witness(q, m);
     }
+}
+
+/* ---- face and segment -------------------------------------------------------------------------------------------- */
+
+/* A line that rests on a face: as it is named where its ends make the point, and where the face's border does. */
+typedef struct resting {
+    perp_vec3 ends[2];
+    double radius;
+    int ends_named[2], cuts_named[2];
+} resting;
+
+/* What of the shape, which faces `towards`, is a line that may rest on the face; false if nothing is. */
+static bool find_resting(const query *q, const spatial_outline *on, const perp_spatial_shape *shape, perp_vec3 towards,
+                         perp_vec3 witness, resting *r)
+{
+    const double sine = fabs(perp_vec3_dot(spatial_axis(shape), towards));
+    const bool level =
+        (on->cosine >= along_normal && sine <= level_sine) || (on->cosine >= aligned && sine <= aligned_sine);
+    const bool capsule = shape->kind == PERP_SPATIAL_SEGMENT;
+    if (capsule || shape->kind == PERP_SPATIAL_CYLINDER) {
+        perp_spatial_side(shape, q->origin, towards, r->ends);
+        r->radius = capsule ? shape->radius : 0.0;
+        for (int k = 0; k < 2; k++) {
+            r->ends_named[k] = perp_feature(capsule ? PERP_FEATURE_CORNER : PERP_FEATURE_SIDE, k);
+            r->cuts_named[k] = capsule ? perp_feature(PERP_FEATURE_EDGE, 0) : r->ends_named[k];
+        }
+        return level;
+    }
+    spatial_line sharp[SPATIAL_LINES_MAX]; /* a blade: both its faces are steep */
+    const int count = on->cosine < along_normal
+                          ? 0
+                          : perp_spatial_lines(shape, q->origin, towards, witness, 2.0 * q->tolerance, sharp);
+    int best = 0;
+    for (int i = 1; i < count; i++) {
+        best = fabs(perp_vec3_dot(sharp[i].along, towards)) < fabs(perp_vec3_dot(sharp[best].along, towards)) - 1e-8
+                   ? i
+                   : best;
+    }
+    if (count > 0) {
+        r->radius = 0.0;
+        for (int k = 0; k < 2; k++) {
+            r->ends[k] = sharp[best].ends[k];
+            r->ends_named[k] = sharp[best].corners[k];
+            r->cuts_named[k] = sharp[best].edge;
+        }
+    }
+    return count > 0;
+}
+
+/* The gap of the line over the face at the place s along it; infinite beyond the points that it has there, which are at
+ * the two places `at`, or both at one. */
+static double gap_of_rest(const perp_manifold *rests, const double at[2], double s, double slack)
+{
+    const double first = rests->points[0].at.phi, last = rests->points[rests->count - 1].at.phi;
+    if (s < fmin(at[0], at[1]) - slack || s > fmax(at[0], at[1]) + slack) {
+        return INFINITY;
+    }
+    return rests->count > 1 ? first + fmin(fmax((s - at[0]) / (at[1] - at[0]), 0.0), 1.0) * (last - first) : first;
+}
+
+/* Adds points of an edge beside the line, where the line is not over the face, or farther from it than from the edge.
+ * A cut of the border that has the name of such a point is no end of the line: it is somewhere on the side. */
+static void add_beside(const query *q, perp_vec3 along, const perp_manifold *rests, const perp_manifold *more,
+                       perp_manifold *m)
+{
+    double at[2];
+    for (int i = 0; i < 2; i++) {
+        const perp_manifold_point *p = &rests->points[i < rests->count ? i : 0];
+        at[i] = perp_vec3_dot(along, perp_vec3_sub(p->at.point_a, q->origin));
+    }
+    for (int i = 0; i < more->count; i++) {
+        const perp_manifold_point *p = &more->points[i];
+        const double s = perp_vec3_dot(along, perp_vec3_sub(p->at.point_a, q->origin));
+        bool there = p->at.phi >= gap_of_rest(rests, at, s, 2.0 * q->tolerance) - q->tolerance;
+        for (int k = 0; k < m->count && !there; k++) {
+            perp_manifold_point *r = &m->points[k];
+            if (r->feature_a == p->feature_a && r->feature_b == p->feature_b) {
+                int *of_line = perp_feature_kind_of(r->feature_a) == PERP_FEATURE_SIDE ? &r->feature_a : &r->feature_b;
+                there = perp_feature_kind_of(*of_line) != PERP_FEATURE_SIDE;
+                *of_line = there ? *of_line : perp_feature(PERP_FEATURE_SIDE, 2);
+            }
+        }
+        if (!there) {
+            m->points[m->count++] = *p;
+        }
+    }
+}
+
+/* Of the edges of a face that pass the point (x, y) of its shadow, the one that is most nearly parallel to the line; -1
+ * if none is. */
+static int edge_along(const query *q, const spatial_outline *face, perp_vec3 along, double x, double y,
+                      spatial_line *edge)
+{
+    const perp_vec3 point = perp_vec3_add_scaled(perp_vec3_scale(x, q->t), y, q->o);
+    double most = parallel_cosine;
+    int best = -1;
+    for (int i = 0; i < face->count; i++) {
+        const perp_vec3 from = face->corners[i], to = face->corners[i + 1 < face->count ? i + 1 : 0];
+        perp_vec3 e = perp_vec3_sub(to, from), r = perp_vec3_sub(point, from);
+        const double cosine = fabs(perp_vec3_dot(e, along)) / perp_vec3_norm(e);
+        if (!(cosine > most)) {
+            continue;
+        }
+        e = perp_vec3_add_scaled(e, -perp_vec3_dot(e, q->s.normal), q->s.normal);
+        r = perp_vec3_add_scaled(r, -perp_vec3_dot(r, q->s.normal), q->s.normal);
+        const double way = fmin(fmax(perp_vec3_dot(r, e) / perp_vec3_dot(e, e), 0.0), 1.0);
+        const bool passes = perp_vec3_norm(perp_vec3_add_scaled(r, -way, e)) <= 2.0 * q->tolerance;
+        if (passes && perp_spatial_outline_line(face, i, q->origin, edge)) {
+            most = cosine;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Where a round line leaves the face over an edge that is nearly parallel to it, or touches such an edge, the edge runs
+ * on beside it at a gap that grows with the square of the way only. The crossing alone would let the shapes turn about
+ * it into each other, so the ends of the overlap of line and edge are points too, each with its own normal. */
+static void follow_borders(const query *q, const spatial_outline *face, bool face_of_a, const spatial_vertex *vertices,
+                           perp_manifold *m)
+{
+    spatial_line line[SPATIAL_LINES_MAX], edge;
+    const perp_spatial_shape *shape = face_of_a ? q->b : q->a;
+    const perp_vec3 towards = face_of_a ? negative(q->s.normal) : q->s.normal;
+    const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_b : q->s.point_a, q->origin);
+    const bool all_over =
+        face->cosine >= along_normal && vertices[0].part_q == SPATIAL_INSIDE && vertices[1].part_q == SPATIAL_INSIDE;
+    if (m->count == 0 || all_over || perp_spatial_lines(shape, q->origin, towards, witness, q->tolerance, line) == 0 ||
+        is_sharp(line)) {
+        return;
+    }
+    const perp_manifold rests = *m;
+    const double x[3] = {vertices[0].x, vertices[1].x, 0.0}, y[3] = {vertices[0].y, vertices[1].y, 0.0};
+    int taken[3];
+    for (int k = 0; k < 3; k++) { /* both ends of what is over the face, and the witness */
+        taken[k] = edge_along(q, face, line->along, x[k], y[k], &edge);
+        if (taken[k] < 0 || (k > 0 && taken[k] == taken[0]) || (k > 1 && taken[k] == taken[1])) {
+            continue;
+        }
+        perp_manifold more = {.count = 0};
+        overlap(q, face_of_a ? &edge : line, face_of_a ? line : &edge, &more);
+        add_beside(q, line->along, &rests, &more, m);
+    }
+}
+
+/* The end of the segment that a vertex of its shadow is nearer to. */
+static int nearer_end(const double x[2], const double y[2], const spatial_vertex *v)
+{
+    return hypot(v->x - x[1], v->y - y[1]) < hypot(v->x - x[0], v->y - y[0]) ? 1 : 0;
+}
+
+static bool rest(const query *q, spatial_outline *face, bool face_of_a, const resting *r, bool anyway, perp_manifold *m)
+{
+    const perp_vec3 n = q->s.normal;
+    spatial_polygon p;
+    const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_a : q->s.point_b, q->origin);
+    const spatial_view view = {q->origin, face_of_a ? n : negative(n), witness, q->tolerance, anyway};
+    perp_spatial_outline_trace(face, &view);
+    shadow(q, face, !face_of_a, &p);
+    double x[2], y[2], z[2];
+    for (int k = 0; k < 2; k++) {
+        x[k] = perp_vec3_dot(q->t, r->ends[k]);
+        y[k] = perp_vec3_dot(q->o, r->ends[k]);
+        z[k] = perp_vec3_dot(n, r->ends[k]) + (face_of_a ? -r->radius : r->radius);
+    }
+    spatial_vertex v[2];
+    m->count = perp_spatial_segment_meets(x, y, z, &p, q->tolerance, v);
+    for (int k = 0; k < m->count; k++) {
+        const double z_a = face_of_a ? v[k].z_q : v[k].z_p, z_b = face_of_a ? v[k].z_p : v[k].z_q;
+        const int end = m->count == 2 ? k : nearer_end(x, y, &v[0]);
+        const int of_line = v[k].part_p == 1 ? r->cuts_named[end] : r->ends_named[end];
+        const int of_face = name(face, !face_of_a, v[k].part_q);
+        m->points[k] = between(q, v[k].x, v[k].y, z_a, z_b);
+        m->points[k].feature_a = face_of_a ? of_face : of_line;
+        m->points[k].feature_b = face_of_a ? of_line : of_face;
+    }
+    follow_borders(q, face, face_of_a, v, m);
+    return least_gap(m) <= q->s.phi + q->tolerance;
 }
 
 /* Drops a point of a full ring, by the rule of perp_spatial_thin. */
@@ -504,7 +634,7 @@ static void face_on_halfspace(const query *q, spatial_outline *face, perp_manifo
     for (int i = 0; i < face->count; i++) {
         ring[i] = over_halfspace(q, face->corners[i], 0.0, perp_spatial_outline_corner(face, i));
     }
-    if (face->count > PERP_MANIFOLD_MAX) { /* where they are in the face, to thin them */
+    if (face->count > RING_MAX) { /* where they are in the face, to thin them */
         perp_tangents(face->normal, &t, &o);
         for (int i = 0; i < face->count; i++) {
             x[i] = perp_vec3_dot(t, face->corners[i]);
@@ -514,27 +644,34 @@ static void face_on_halfspace(const query *q, spatial_outline *face, perp_manifo
     finish_ring(q, ring, x, y, face->count, m);
 }
 
-enum { PLACES = 6 };
+enum { HEXAGON = 6, PLACES = 2 * HEXAGON };
 
-/* Fixed places, and the lowest point if the end is tilted so much that it may be lower than these by more than the
- * tolerance. It then stands for a place that is as low to the tolerance: as it runs around the rim it does not give way
- * to the places that it passes. */
+/* Six fixed places. If the end is tilted so much that its lowest point may be lower than these by more than the
+ * tolerance, that point, and of the lower half the places half-way between the six: with the lowest point and the six
+ * alone, a step that turns the end until it is lowest between them lets it sink in by up to 0.13 of its radius times
+ * the tilt, with these by 0.03. The lowest point stands for a place that is as low to the tolerance: as it runs around
+ * the rim it does not give way to the places that it passes. */
 static void end_on_halfspace(const query *q, const spatial_outline *face, perp_manifold *m)
 {
-    static const double cosine[PLACES] = {1.0, 0.5, -0.5, -1.0, -0.5, 0.5};
-    static const double sine[PLACES] = {0.0, 0.86602540378443865,  0.86602540378443865,
-                                        0.0, -0.86602540378443865, -0.86602540378443865};
+    static const double cosine[PLACES] = {1.0,  0.86602540378443865,  0.5,  0.0, -0.5, -0.86602540378443865,
+                                          -1.0, -0.86602540378443865, -0.5, 0.0, 0.5,  0.86602540378443865};
     const perp_spatial_shape *c = q->a;
     const double z = face->face == 1 ? c->half_length : -c->half_length;
-    const double tilt = perp_vec3_norm(perp_vec3_cross(face->normal, q->s.normal)); /* its sine */
-    const bool lowest = (1.0 - sine[1]) * c->radius * tilt > q->tolerance;          /* half-way between two places */
+    const perp_vec3 down = perp_mat3_tmul_vec(&c->rotation, q->s.normal);
+    const double tilt = sqrt(down.x * down.x + down.y * down.y);             /* its sine */
+    const bool lowest = (1.0 - cosine[1]) * c->radius * tilt > q->tolerance; /* half-way between two of the six */
     for (int i = 0; i < PLACES; i++) { /* counter-clockwise about n, which is the end's outer side */
         const int k = face->face == 1 || i == 0 ? i : PLACES - i;
-        const perp_vec3 local = perp_vec3_make(c->radius * cosine[k], c->radius * sine[k], z);
-        const perp_vec3 x =
+        const double x = cosine[k], y = cosine[(k + 9) % PLACES];
+        const bool between = k % 2 != 0;
+        if (between && !(lowest && x * down.x + y * down.y > 0.0)) {
+            continue;
+        }
+        const perp_vec3 local = perp_vec3_make(c->radius * x, c->radius * y, z);
+        const perp_vec3 at =
             perp_vec3_add(perp_vec3_sub(c->position, q->origin), perp_mat3_mul_vec(&c->rotation, local));
-        const int feature = perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_PLACES * face->face + k);
-        m->points[m->count] = over_halfspace(q, x, 0.0, feature);
+        const int place = SPATIAL_RIM_PLACES * face->face + k / 2 + (between ? HEXAGON : 0);
+        m->points[m->count] = over_halfspace(q, at, 0.0, perp_feature(PERP_FEATURE_RIM, place));
         m->count += !lowest || m->points[m->count].at.phi > q->s.phi + q->tolerance;
     }
     if (lowest) {

@@ -49,15 +49,7 @@ static void swap(compliant_list *x, compliant_list *y)
 
 int perp_compliant_find(const compliant_list *list, const perp_contact *c, int *hint)
 {
-    while (*hint < list->count && perp_contact_compare_pairs(&list->contact[*hint], c) < 0) {
-        ++*hint;
-    }
-    for (int k = *hint; k < list->count && perp_contact_compare_pairs(&list->contact[k], c) == 0; k++) {
-        if (list->contact[k].feature_a == c->feature_a && list->contact[k].feature_b == c->feature_b) {
-            return k;
-        }
-    }
-    return -1;
+    return perp_contact_find(list->contact, list->count, c, hint);
 }
 
 /* The first contact of the set between the same parts as contact i. */

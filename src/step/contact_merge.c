@@ -21,15 +21,23 @@ static span manifold_from(const perp_contact_record *records, int count, int sta
     return s;
 }
 
-static bool same_features(const perp_contact *x, const perp_contact *y)
+int perp_contact_find(const perp_contact *list, int count, const perp_contact *contact, int *hint)
 {
-    return x->feature_a == y->feature_a && x->feature_b == y->feature_b;
+    while (*hint < count && perp_contact_compare_pairs(&list[*hint], contact) < 0) {
+        ++*hint;
+    }
+    for (int k = *hint; k < count && perp_contact_compare_pairs(&list[k], contact) == 0; k++) {
+        if (perp_contact_same(&list[k], contact)) {
+            return k;
+        }
+    }
+    return -1;
 }
 
 static int find_in(const span *s, const perp_contact *contact)
 {
     for (int i = s->start; i < s->end; i++) {
-        if (same_features(&s->records[i].contact, contact)) {
+        if (perp_contact_same(&s->records[i].contact, contact)) {
             return i;
         }
     }

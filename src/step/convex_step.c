@@ -230,21 +230,6 @@ void perp_convex_step_fill(convex_step *c, const perp_quasistatic *qs)
 
 /* ---- warm start -------------------------------------------------------------------------------------------------- */
 
-/* The kept contact with the features of `contact`, from `hint` on, which it moves to its manifold; -1: none. */
-static int find_kept(const convex_step *c, const perp_contact *contact, int *hint)
-{
-    while (*hint < c->kept_count && perp_contact_compare_pairs(&c->kept_contact[*hint], contact) < 0) {
-        ++*hint;
-    }
-    for (int i = *hint; i < c->kept_count && perp_contact_compare_pairs(&c->kept_contact[i], contact) == 0; i++) {
-        const perp_contact *k = &c->kept_contact[i];
-        if (k->feature_a == contact->feature_a && k->feature_b == contact->feature_b) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 /* The forces of the last step at the contacts that are the same, and its motion. */
 static void make_start(convex_step *c, const perp_quasistatic *qs)
 {
@@ -252,7 +237,8 @@ static void make_start(convex_step *c, const perp_quasistatic *qs)
     memset(c->start.y, 0, (size_t)c->slack_start[qs->system.contact_count] * sizeof(double));
     for (int i = 0; i < qs->system.contact_count; i++) {
         const int slacks = c->slack_start[i + 1] - c->slack_start[i];
-        const int k = find_kept(c, &qs->contacts->contacts[qs->set_index[i]], &hint);
+        const int k =
+            perp_contact_find(c->kept_contact, c->kept_count, &qs->contacts->contacts[qs->set_index[i]], &hint);
         if (k >= 0 && c->kept_slacks[k] == slacks) {
             memcpy(c->start.y + c->slack_start[i], c->kept_y + (ptrdiff_t)k * c->longest,
                    (size_t)slacks * sizeof(double));

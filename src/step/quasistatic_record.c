@@ -46,7 +46,7 @@ void perp_qs_record(perp_quasistatic *qs)
         r->mode = mode_of(r, qs->force_unit);
         if (r->mode != PERP_CONTACT_OPEN) {
             r->margin = r->contact.friction * r->fn - hypot(r->ft[0], r->ft[1]);
-            r->layer_predicted = r->contact.friction * qs->h * hypot(r->slip[0], r->slip[1]);
+            r->layer_predicted = !qs->rung->convex ? 0.0 : r->contact.friction * qs->h * hypot(r->slip[0], r->slip[1]);
         }
     }
 }

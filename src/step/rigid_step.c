@@ -467,21 +467,10 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
     return r->good;
 }
 
-/* The kept contact that has the features of contact i of the system; -1: none. `hint`, 0 at first, goes on to its
- * manifold: both lists are in the order of contact sets. */
+/* The kept contact that contact i of the system is; -1: none. */
 static int find_kept(const rigid_step *s, const perp_quasistatic *qs, int i, int *hint)
 {
-    const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
-    while (*hint < s->kept_count && perp_contact_compare_pairs(&s->kept_contact[*hint], c) < 0) {
-        ++*hint;
-    }
-    for (int k = *hint; k < s->kept_count && perp_contact_compare_pairs(&s->kept_contact[k], c) == 0; k++) {
-        const perp_contact *old = &s->kept_contact[k];
-        if (old->feature_a == c->feature_a && old->feature_b == c->feature_b) {
-            return k;
-        }
-    }
-    return -1;
+    return perp_contact_find(s->kept_contact, s->kept_count, &qs->contacts->contacts[qs->set_index[i]], hint);
 }
 
 void perp_rigid_recall(perp_quasistatic *qs)

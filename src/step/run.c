@@ -430,7 +430,9 @@ static perp_status complete_info(runner *r, const perp_rung *rung, const perp_st
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    info->residuals.boundary_layer = widest_layer(r->contacts.records, r->contacts.count);
+    if (rung->convex) {
+        info->residuals.boundary_layer = widest_layer(r->contacts.records, r->contacts.count);
+    }
     info->residuals.penetration = fmax(0.0, -r->contacts.set->smallest_gap);
     if (rung->look_back && state->t > r->t_start) {
         rung->look_back(&r->step, state, r->contacts.match, info);

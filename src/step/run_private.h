@@ -38,6 +38,9 @@ perp_status perp_contact_log_merge(contact_log *log, const perp_contact_record *
 bool perp_contact_log_reserve(contact_log *log, int needed);
 /* The order of contact sets, up to the points of one manifold. */
 int perp_contact_compare_pairs(const perp_contact *x, const perp_contact *y);
+/* The contact of a list in that order that is the same as `contact`; -1: none. `hint`, 0 at first, goes on to its
+ * manifold for what comes after it in the order. */
+int perp_contact_find(const perp_contact *list, int count, const perp_contact *contact, int *hint);
 /* Appends an event for every contact whose mode is not that of the state before. */
 perp_status perp_contact_log_compare(contact_log *log, double t, perp_error *error);
 

@@ -47,6 +47,7 @@ const perp_rung perp_rung_dyn_qp = {
     .friction = "Anitescu",
     .source = "Anitescu 2006",
     .takes = PERP_TAKES_RAYS | PERP_TAKES_QUADRATIC | PERP_TAKES_TIME_SCALE,
+    .convex = true,
     .own_cone = PERP_CONE_RAYS,
     .open = open_rung,
     .close = perp_qs_close,

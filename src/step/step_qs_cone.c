@@ -30,6 +30,7 @@ const perp_rung perp_rung_qs_cone = {
     .friction = "Anitescu",
     .source = "its limit of many rays",
     .takes = PERP_TAKES_QUADRATIC,
+    .convex = true,
     .own_cone = PERP_CONE_QUADRATIC,
     .open = open_rung,
     .close = perp_qs_close,

@@ -37,6 +37,7 @@ const perp_rung perp_rung_qs_qp = {
     .friction = "Anitescu",
     .source = "Pang-Tedrake 2021 (10)",
     .takes = PERP_TAKES_RAYS | PERP_TAKES_QUADRATIC,
+    .convex = true,
     .own_cone = PERP_CONE_RAYS,
     .open = open_rung,
     .close = perp_qs_close,

@@ -36,6 +36,7 @@ const perp_rung perp_rung_quasidynamic = {
     .friction = "Anitescu",
     .source = "Pang et al. 2023",
     .takes = PERP_TAKES_RAYS | PERP_TAKES_QUADRATIC | PERP_TAKES_SMOOTHING,
+    .convex = true,
     .own_cone = PERP_CONE_QUADRATIC,
     .open = open_rung,
     .close = perp_qs_close,

@@ -163,6 +163,12 @@ static void test_masse_convex(void **unused)
     NEAR(v[1], -1.5 / 7.0, 1e-6);
     NEAR(run.result.residuals.boundary_layer, SONG.mu * SONG.h * hypot(2.0, 2.5), 1e-3);
     scene_run_free(&run);
+    shoot(&run, &SONG, "dyn-ncp", "quadratic"); /* has no layer, whatever rounding leaves of its gaps */
+    assert_true(run.result.residuals.boundary_layer == 0.0);
+    for (int i = 0; i < run.result.contact_count; i++) {
+        assert_true(run.result.contacts[i].layer_predicted == 0.0 && run.result.contacts[i].layer_observed == 0.0);
+    }
+    scene_run_free(&run);
 }
 
 /* ---- the time-scaled fence --------------------------------------------------------------------------------------- */
