@@ -13,7 +13,7 @@
 #define PLOT_TITLE 13.0
 #define PLOT_WORDS 11.0
 #define PLOT_SMALL 10.0
-#define PLOT_APART "#f1f3f5" /* of a ribbon where its contact is not listed */
+#define PLOT_APART "#f1f3f5"                                  /* of a ribbon where its contact is not listed */
 enum { PLOT_HEAD = 20, PLOT_NOTE = 15, PLOT_TIME_AXIS = 34 }; /* px: of a title, a note, a time axis */
 
 typedef struct plot {
