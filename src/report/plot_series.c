@@ -45,12 +45,12 @@ static const char *contact_title(plot *p, int contact)
     return perp_arena_text(p->arena, text, strlen(text));
 }
 
-static double draw_contacts(plot *p, plot_stack stack, void (*fill)(plot *p, int contact, plot_row *row), bool pressed,
-                            svg_box box, bool draw)
+static double draw_contacts(plot *p, plot_stack stack, void (*fill)(plot *p, int contact, plot_row *row),
+                            plot_which which, svg_box box, bool draw)
 {
     stack.first_mode = PERP_CONTACT_STICK;
     const plot_count wanted = {p->in_sheet ? 3 : 6, perp_plot_stack_room(p, &stack, box)};
-    const plot_choice choice = perp_plot_choose_contacts(p, wanted, pressed);
+    const plot_choice choice = perp_plot_choose_contacts(p, wanted, which);
     plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
     if (!rows) {
         p->out_of_memory = true;
@@ -85,7 +85,7 @@ double perp_plot_gaps(plot *p, svg_box box, bool draw)
 {
     const plot_curve legend[] = {{.name = "gap", .colour = perp_palette_series(0)}};
     const plot_stack stack = {.title = "Gaps", .between = SHADED, .legend = legend, .legend_count = 1};
-    return draw_contacts(p, stack, fill_gap, false, box, draw);
+    return draw_contacts(p, stack, fill_gap, PLOT_ALL, box, draw);
 }
 
 static void fill_force(plot *p, int contact, plot_row *row)
@@ -109,7 +109,7 @@ double perp_plot_forces(plot *p, svg_box box, bool draw)
         {.name = "friction used", .colour = perp_palette_series(1)},
         {.name = "most friction, \xc2\xb5 times normal", .colour = perp_palette_series(3), .dash = "4 3"}};
     const plot_stack stack = {.title = "Contact forces", .between = SHADED, .legend = legend, .legend_count = 3};
-    return draw_contacts(p, stack, fill_force, true, box, draw);
+    return draw_contacts(p, stack, fill_force, PLOT_PRESSED, box, draw);
 }
 
 /* ---- joints --------------------------------------------------------------------------------------------------------
