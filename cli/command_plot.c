@@ -61,9 +61,10 @@ static int collect(const cli_arguments *a, const char *name, const char **values
 static int check_kind(const cli_arguments *a, const perp_plot_options *options)
 {
     enum {
-        OF_CONTACTS = 1 << PERP_PLOT_GAPS | 1 << PERP_PLOT_FORCES | 1 << PERP_PLOT_CONE | 1 << PERP_PLOT_MODES,
+        OF_CONTACTS = 1 << PERP_PLOT_GAPS | 1 << PERP_PLOT_FORCES | 1 << PERP_PLOT_CONE | 1 << PERP_PLOT_MODES |
+                      1 << PERP_PLOT_PRESSURE,
         OF_JOINTS = 1 << PERP_PLOT_JOINTS,
-        OF_SCENE = 1 << PERP_PLOT_SCENE,
+        AT_STEPS = 1 << PERP_PLOT_SCENE | 1 << PERP_PLOT_PRESSURE,
         SHEET = 1 << PERP_PLOT_SHEET
     };
     static const struct {
@@ -73,7 +74,7 @@ static int check_kind(const cli_arguments *a, const perp_plot_options *options)
     } uses[] = {{"--contact", SHEET | OF_CONTACTS, "plots of contacts"},
                 {"--joint", SHEET | OF_JOINTS, "plots of joints"},
                 {"--most", SHEET | OF_CONTACTS | OF_JOINTS, "plots of contacts or joints"},
-                {"--step", SHEET | OF_SCENE, "the scene"}};
+                {"--step", SHEET | AT_STEPS, "the scene and for pressure"}};
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         if (cli_value(a, uses[i].option) && !(uses[i].kinds >> options->kind & 1u)) {
             return cli_fail(EXIT_USAGE, "plot: %s is for %s; --what %s does not take it", uses[i].option, uses[i].about,
@@ -161,12 +162,12 @@ static int run(const cli_arguments *a)
 }
 
 static const cli_option options[] = {
-    {"--what", "KIND", "gaps, forces, cone, modes, joints, residuals or scene; default: a sheet of all"},
+    {"--what", "KIND", "gaps, forces, cone, modes, joints, residuals, scene or pressure; default: a sheet of all"},
     {"-o", "FILE.svg", "write here; default: standard output"},
     {"--contact", "NAME", "only this contact: \"a b\", \"a b feature\", or all of one body; again for more"},
     {"--joint", "NAME", "only this joint; again for more"},
     {"--most", "N", "show at most N contacts or joints: the largest forces, the farthest travel"},
-    {"--step", "N", "the step that a scene shows; default: the last"},
+    {"--step", "N", "the step that a scene or pressure shows; default: the last"},
     {"--size", "WxH", "in pixels, at least 300x240; W alone, and always of a sheet: the height that suits"},
 };
 

@@ -71,7 +71,9 @@ typedef struct perp_explanation {
     perp_contact_mode mode;
     int a, b;           /* bodies */
     double mu, fn;      /* -, N */
-    double used, limit; /* N: friction in the measure of the rung's own cone (disc, rays, box), and mu fn */
+    double used, limit; /* N: friction as perp_friction_used and perp_friction_limit have it */
+    int elements;       /* of its patch, on the rung `compliant`; else 0 */
+    int slipping;       /* of those that carry force; the contact slides where all do */
     double slip;        /* m/s */
     perp_flip flips[PERP_FLIP_KINDS];
     perp_vec3 at_a, at_b; /* m, frames of the bodies: where the pairs of forces act; mode open: zero */

@@ -47,6 +47,7 @@ typedef enum perp_plot_kind {
     PERP_PLOT_JOINTS,    /* m or rad over time: actual and command */
     PERP_PLOT_RESIDUALS, /* over time, with the tolerance; a log axis */
     PERP_PLOT_SCENE,     /* the bodies and forces at one step: flat, or seen from above at an angle */
+    PERP_PLOT_PRESSURE,  /* on the patches of contacts at one step: Pa, in the plane N/m */
     PERP_PLOT_COUNT
 } perp_plot_kind;
 
@@ -62,7 +63,7 @@ typedef struct perp_plot_options {
     const char *const *contacts;
     int joint_count; /* likewise by name */
     const char *const *joints;
-    int step; /* that PERP_PLOT_SCENE shows; -1: the last */
+    int step; /* that PERP_PLOT_SCENE and PRESSURE show; -1: the last */
 } perp_plot_options;
 
 /* A sheet, in the size that suits it. */

@@ -60,6 +60,7 @@ typedef struct perp_contact_record {
 typedef struct perp_element_record {
     double offset[2];      /* m, along t and o from the contact's point */
     double fn, ft[2];      /* N, on b */
+    double limit;          /* N: the most |ft| there is with this fn */
     double slip[2];        /* m/s, of the surfaces, their deformation included */
     double deformation[3]; /* m, along n (> 0: compressed), t and o; as the next step finds it */
 } perp_element_record;
@@ -177,8 +178,12 @@ PERP_API perp_cone perp_rung_cone(const perp_rung *rung, const perp_run_settings
 /* N: ft in the measure whose unit ball, times mu fn, is the section of the cone, so that a contact slips where it
  * reaches mu fn: |ft| of a disc, the largest component of a box, and of n rays the largest component along the normals
  * of the polygon's sides over their distance cos(pi / n) from its middle. Where friction has one direction all of them
- * are |ft|. */
-PERP_API double perp_friction_used(perp_cone cone, int rays, const perp_contact_record *record);
+ * are |ft|. Of a patch, with the `elements` of its step (NULL: not known), the sum over its elements: they may pull in
+ * different directions. */
+PERP_API double perp_friction_used(perp_cone cone, int rays, const perp_contact_record *record,
+                                   const perp_element_record *elements);
+/* N: the most of it that there is, mu fn, or of a patch the sum over its elements. */
+PERP_API double perp_friction_limit(const perp_contact_record *record, const perp_element_record *elements);
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 

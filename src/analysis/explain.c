@@ -24,7 +24,9 @@ struct perp_explainer {
     double t_start;
     double work; /* left */
     moment moments[2];
-    int newest; /* of the moments; the other is the one before */
+    int newest;                    /* of the moments; the other is the one before */
+    perp_element_record *elements; /* of the newest */
+    int element_count, element_capacity;
     perp_kinematics *kinematics;
     perp_contact_model *contact_model;
     perp_contact_set *set;
@@ -155,6 +157,7 @@ void perp_explainer_free(perp_explainer *e)
     }
     release(e, e->moments[0].memory);
     release(e, e->moments[1].memory);
+    release(e, e->elements);
     perp_contact_set_free(e->set);
     perp_contact_model_free(e->contact_model);
     perp_kinematics_free(e->kinematics);
@@ -181,6 +184,24 @@ static bool hold_memory(perp_explainer *e, moment *m, size_t count)
     return true;
 }
 
+static bool hold_elements(perp_explainer *e, const perp_step_info *info)
+{
+    if (info->element_count > e->element_capacity) {
+        perp_element_record *larger = take(e, 2 * (size_t)info->element_count * sizeof *larger);
+        if (!larger) {
+            return false;
+        }
+        release(e, e->elements);
+        e->elements = larger;
+        e->element_capacity = 2 * info->element_count;
+    }
+    e->element_count = info->element_count;
+    if (info->element_count > 0) {
+        memcpy(e->elements, info->elements, (size_t)info->element_count * sizeof *e->elements);
+    }
+    return true;
+}
+
 /* The moment that the next state goes to, the older of the two. */
 static moment *next_moment(perp_explainer *e, int step, const perp_state *state)
 {
@@ -196,7 +217,7 @@ bool perp_explainer_observe(void *explainer, int step, const perp_state *state, 
     perp_explainer *e = explainer;
     moment *m = next_moment(e, step, state);
     e->t_start = step == 0 ? state->t : e->t_start;
-    if (!hold_memory(e, m, perp_run_memory_save(info->memory, NULL, 0))) {
+    if (!hold_elements(e, info) || !hold_memory(e, m, perp_run_memory_save(info->memory, NULL, 0))) {
         m->step = -1;
         return false;
     }
@@ -260,9 +281,16 @@ static void unchange(perp_explainer *e)
 
 static const double SLIDES_FROM = 1e-8; /* m/s: as the rungs tell the modes */
 
-static double friction_used(const perp_explainer *e, const perp_contact_record *r)
+static double friction_used(const perp_explainer *e, const perp_contact_record *r, const perp_element_record *elements)
 {
-    return perp_friction_used(perp_rung_cone(e->rung, &e->settings), e->settings.rays, r);
+    return perp_friction_used(perp_rung_cone(e->rung, &e->settings), e->settings.rays, r, elements);
+}
+
+/* A distance is > 0, or there is none: elements of a patch may slip this way and that, and a smoothed cone is wider
+ * than mu fn. */
+static double distance_or_none(double distance)
+{
+    return distance > 0.0 ? distance : NAN;
 }
 
 /* What became of a contact, from the records of a step. */
@@ -274,8 +302,9 @@ static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact,
             continue;
         }
         return r->mode == PERP_CONTACT_SLIDE
-                   ? (flip_sample){PERP_FATE_SLIDES, hypot(r->slip[0], r->slip[1]) - SLIDES_FROM}
-                   : (flip_sample){PERP_FATE_HOLDS, r->contact.friction * r->fn - friction_used(e, r)};
+                   ? (flip_sample){PERP_FATE_SLIDES, distance_or_none(hypot(r->slip[0], r->slip[1]) - SLIDES_FROM)}
+                   : (flip_sample){PERP_FATE_HOLDS,
+                                   distance_or_none(perp_friction_limit(r, NULL) - friction_used(e, r, NULL))};
     }
     return (flip_sample){PERP_FATE_OPENS, NAN};
 }
@@ -348,7 +377,7 @@ static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind 
     const bool holds = x->mode != PERP_CONTACT_SLIDE;
     trial t = {.e = e, .x = x, .contact = contact, .kind = kind, .sign = holds ? -1.0 : 1.0};
     flip_task task = {.holds = holds,
-                      .distance = holds ? x->limit - x->used : x->slip - SLIDES_FROM,
+                      .distance = distance_or_none(holds ? x->limit - x->used : x->slip - SLIDES_FROM),
                       .solves = e->options.solves_per_flip,
                       .context = &t,
                       .try = try_change};
@@ -369,6 +398,17 @@ static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind 
         flip->after = fmax(0.0, x->mu + t.sign * flip->after);
     }
     return !t.out_of_memory;
+}
+
+/* Elements that carry force and slip. */
+static int count_slipping(const perp_explainer *e, const perp_contact_record *r)
+{
+    int count = 0;
+    for (int i = r->element_start; i < r->element_start + r->element_count; i++) {
+        const perp_element_record *x = &e->elements[i];
+        count += x->fn > 0.0 && hypot(x->slip[0], x->slip[1]) > SLIDES_FROM;
+    }
+    return count;
 }
 
 /* ---- where the contact is ---------------------------------------------------------------------------------------- */
@@ -441,14 +481,16 @@ static perp_status find_closing(perp_explainer *e, const perp_contact *contact, 
 
 perp_status perp_explain(perp_explainer *e, const perp_contact_record *r, perp_explanation *x, perp_error *error)
 {
-    assert(e && r && x);
+    assert(e && r && x && r->element_start + r->element_count <= e->element_count);
     *x = (perp_explanation){.mode = r->mode,
                             .a = r->contact.a,
                             .b = r->contact.b,
                             .mu = r->contact.friction,
                             .fn = r->fn,
-                            .used = friction_used(e, r),
-                            .limit = r->contact.friction * r->fn,
+                            .used = friction_used(e, r, e->elements),
+                            .limit = perp_friction_limit(r, e->elements),
+                            .elements = r->element_count,
+                            .slipping = count_slipping(e, r),
                             .slip = hypot(r->slip[0], r->slip[1]),
                             .gap = r->contact.phi};
     const moment *now = &e->moments[e->newest], *before = &e->moments[1 - e->newest];

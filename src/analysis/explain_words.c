@@ -36,9 +36,11 @@ static double amount(const perp_flip *flip)
     return 0.5 * (flip->before + flip->after);
 }
 
+static const double STILL = 1e-9; /* m/s */
+
 static void say_open(writer *w, const perp_explanation *x)
 {
-    static const double TOUCHING = 1e-9, STILL = 1e-9; /* m, m/s */
+    static const double TOUCHING = 1e-9; /* m */
     if (x->gap <= TOUCHING) {
         say(w, "open: touching, and no force is needed");
         return;
@@ -57,7 +59,11 @@ static void say_slide(writer *w, const perp_model *model, const perp_explanation
 {
     const char *const a = model->scene->bodies[x->a].name, *const b = model->scene->bodies[x->b].name;
     const perp_flip *squeeze = &x->flips[PERP_FLIP_SQUEEZE], *friction = &x->flips[PERP_FLIP_FRICTION];
-    say(w, "sliding at %.4g m/s: ", x->slip);
+    if (x->elements > 1 && x->slip < STILL) {
+        say(w, "turning in place, all of its patch slips: ");
+    } else {
+        say(w, "sliding at %.4g m/s: ", x->slip);
+    }
     if (x->mu > 0.0) {
         say(w, "%.4g N of %.4g N used", used(x), x->limit);
     } else {
@@ -98,6 +104,9 @@ static void say_hold(writer *w, const perp_model *model, const perp_explanation 
         return;
     }
     say(w, "%s: %.4g N of %.4g N used", x->mode == PERP_CONTACT_LIMIT ? "at its limit" : "sticking", used(x), x->limit);
+    if (x->slipping > 0) {
+        say(w, ", %d of %d elements slip", x->slipping, x->elements);
+    }
     const bool pushed = sideways->search == PERP_FLIP_FOUND, found = friction->search == PERP_FLIP_FOUND;
     const bool smoothed = found && amount(friction) > TINY * x->mu;
     if (smoothed) {

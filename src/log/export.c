@@ -102,7 +102,10 @@ static perp_status put_step(perp_log_reader *r, int index, byte_row *row, perp_e
     static const struct {
         log_channel channel;
         const char *key;
-    } parts[] = {{LOG_STATE, "{\"state\":"}, {LOG_CONTACTS, ",\"contacts\":"}, {LOG_INFO, ",\"info\":"}};
+    } parts[] = {{LOG_STATE, "{\"state\":"},
+                 {LOG_CONTACTS, ",\"contacts\":"},
+                 {LOG_ELEMENTS, ",\"elements\":"},
+                 {LOG_INFO, ",\"info\":"}};
     int count;
     perp_log_step step;
     const log_step_place *place = &perp_log_steps(r, &count)[index];
@@ -117,8 +120,10 @@ static perp_status put_step(perp_log_reader *r, int index, byte_row *row, perp_e
     perp_bytes_text(row, index > 0 ? ",\n" : "\n");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         const log_message *message = &place->messages[parts[i].channel];
-        perp_bytes_text(row, parts[i].key);
-        perp_bytes_put(row, r->plain.bytes + message->offset, message->size);
+        if (message->size > 0) {
+            perp_bytes_text(row, parts[i].key);
+            perp_bytes_put(row, r->plain.bytes + message->offset, message->size);
+        }
     }
     status = why ? perp_log_load_unit(r, why->unit, error) : PERP_STATUS_OK;
     if (why && status == PERP_STATUS_OK) {

@@ -38,14 +38,16 @@ enum { MCAP_RECORD_HEAD = 9 }; /* opcode and length */
 size_t perp_mcap_begin(byte_row *row, unsigned opcode);
 void perp_mcap_end(byte_row *row, size_t begin);
 
-/* Channels and their schemas have the same numbers, from 1. The order is that of a step's messages. */
+/* Channels and their schemas have the same numbers, from 1. Logs that
+ * are gone on with have these numbers: new ones come last. */
 typedef enum log_channel {
     LOG_STATE = 1,
     LOG_CONTACTS,
     LOG_INFO,
-    LOG_SCENE,  /* only where pictures were asked for */
-    LOG_WHY,    /* of a step of which something is said; may stand in the unit behind the step's own */
-    LOG_MEMORY, /* of the last step of a unit */
+    LOG_SCENE,    /* only where pictures were asked for */
+    LOG_WHY,      /* of a step of which something is said; may stand in the unit behind the step's own */
+    LOG_MEMORY,   /* of the last step of a unit */
+    LOG_ELEMENTS, /* of a step whose contacts are patches; stands before its /info */
     LOG_CHANNELS
 } log_channel;
 
@@ -64,6 +66,7 @@ void perp_log_put_state(byte_row *row, const perp_model *model, const perp_kinem
                         const perp_state *state);
 
 void perp_log_put_contacts(byte_row *row, const perp_model *model, int step, double t, const perp_step_info *info);
+void perp_log_put_elements(byte_row *row, bool planar, int step, double t, const perp_step_info *info);
 /* The contacts that something is said of, each with its number in the step's list. */
 void perp_log_put_why(byte_row *row, int step, double t, const perp_contact_note *notes, int count);
 void perp_log_put_info(byte_row *row, const perp_model *model, int step, double t, const perp_step_info *info,

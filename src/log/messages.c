@@ -3,6 +3,7 @@
 #include "log/format.h"
 #include "trace/state_view.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -171,6 +172,47 @@ void perp_log_put_contacts(byte_row *row, const perp_model *model, int step, dou
         key(row, i > 0 ? "," : "");
         put_contact(row, model, &info->contacts[i]);
         key(row, "}");
+    }
+    key(row, "]}");
+}
+
+/* Numbers of the elements of a patch, one after the other: `count` doubles at `field` of each. */
+static void put_column(byte_row *row, const char *name, const perp_element_record *elements, int element_count,
+                       size_t field, int count)
+{
+    key(row, name);
+    for (int e = 0; e < element_count; e++) {
+        for (int k = 0; k < count; k++) {
+            double value;
+            memcpy(&value, (const char *)&elements[e] + field + (size_t)k * sizeof value, sizeof value);
+            key(row, e == 0 && k == 0 ? "[" : ",");
+            perp_bytes_real(row, value);
+        }
+    }
+    key(row, "]");
+}
+
+void perp_log_put_elements(byte_row *row, bool planar, int step, double t, const perp_step_info *info)
+{
+    const int tangents = planar ? 1 : 2;
+    const char *separator = "{\"contact\":";
+    begin_contacts(row, step, t);
+    for (int i = 0; i < info->contact_count; i++) {
+        const perp_contact_record *r = &info->contacts[i];
+        const perp_element_record *elements = info->elements + r->element_start;
+        const int n = r->element_count;
+        if (n > 0) {
+            key(row, separator);
+            perp_bytes_integer(row, i);
+            put_column(row, ",\"offset\":", elements, n, offsetof(perp_element_record, offset), tangents);
+            put_column(row, ",\"fn\":", elements, n, offsetof(perp_element_record, fn), 1);
+            put_column(row, ",\"ft\":", elements, n, offsetof(perp_element_record, ft), tangents);
+            put_column(row, ",\"limit\":", elements, n, offsetof(perp_element_record, limit), 1);
+            put_column(row, ",\"slip\":", elements, n, offsetof(perp_element_record, slip), tangents);
+            put_column(row, ",\"deformation\":", elements, n, offsetof(perp_element_record, deformation), 1 + tangents);
+            key(row, "}");
+            separator = ",{\"contact\":";
+        }
     }
     key(row, "]}");
 }

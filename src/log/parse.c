@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +252,67 @@ static void parse_contacts(parser *p, const log_message *message, perp_log_step 
     json_decref(object);
 }
 
+/* `count` doubles at `field` of every element of a patch, one element after the other. */
+static void parse_column(parser *p, const json_t *object, const char *key, perp_element_record *elements,
+                         int element_count, size_t field, int count)
+{
+    const json_t *list = json_object_get(object, key);
+    expect(p, json_is_array(list) && json_array_size(list) == (size_t)element_count * (size_t)count, key);
+    for (int i = 0; i < element_count * count && p->good; i++) {
+        const json_t *number = json_array_get(list, (size_t)i);
+        const double value = json_number_value(number);
+        expect(p, json_is_number(number), key);
+        memcpy((char *)&elements[i / count] + field + (size_t)(i % count) * sizeof value, &value, sizeof value);
+    }
+}
+
+static void parse_patch(parser *p, const json_t *object, perp_contact_record *records, perp_step_info *info,
+                        perp_element_record *elements)
+{
+    static const struct {
+        const char *key;
+        size_t field;
+        int normals, tangents; /* numbers: of an element, and for each tangent */
+    } columns[] = {{"offset", offsetof(perp_element_record, offset), 0, 1},
+                   {"fn", offsetof(perp_element_record, fn), 1, 0},
+                   {"ft", offsetof(perp_element_record, ft), 0, 1},
+                   {"limit", offsetof(perp_element_record, limit), 1, 0},
+                   {"slip", offsetof(perp_element_record, slip), 0, 1},
+                   {"deformation", offsetof(perp_element_record, deformation), 1, 1}};
+    const int contact = whole_at(p, object, "contact", 0), count = (int)json_array_size(json_object_get(object, "fn"));
+    expect(p, contact < info->contact_count, "contact");
+    if (!working(p)) {
+        return;
+    }
+    records[contact].element_start = info->element_count;
+    records[contact].element_count = count;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        parse_column(p, object, columns[i].key, elements + info->element_count, count, columns[i].field,
+                     columns[i].normals + columns[i].tangents * (p->r->head.planar ? 1 : 2));
+    }
+    info->element_count += count;
+}
+
+/* The elements of the contacts' patches; contacts have been parsed. */
+static void parse_elements(parser *p, const log_message *message, perp_log_step *step)
+{
+    json_t *object = load(p, message, "elements");
+    const json_t *list = json_object_get(object, "contacts");
+    size_t count = 0;
+    expect(p, json_is_array(list), "contacts");
+    expect(p, !p->good || whole_at(p, object, "step", 0) == step->step, "step");
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        count += json_array_size(json_object_get(json_array_get(list, i), "fn"));
+    }
+    expect(p, count < INT_MAX, "elements");
+    perp_element_record *elements = working(p) ? TAKE(p, perp_element_record, count) : NULL;
+    for (size_t i = 0; i < json_array_size(list) && working(p); i++) {
+        parse_patch(p, json_array_get(list, i), (perp_contact_record *)step->info.contacts, &step->info, elements);
+    }
+    step->info.elements = elements;
+    json_decref(object);
+}
+
 static void parse_events(parser *p, const json_t *list, perp_step_info *info)
 {
     expect(p, json_is_array(list) && json_array_size(list) < INT_MAX, "events");
@@ -357,6 +419,9 @@ perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place,
     if (working(&p) &&
         (depth == PERP_LOG_ALL || !perp_log_skim_contacts(r, &place->messages[LOG_CONTACTS], depth, step))) {
         parse_contacts(&p, &place->messages[LOG_CONTACTS], step);
+    }
+    if (working(&p) && place->messages[LOG_ELEMENTS].size > 0) {
+        parse_elements(&p, &place->messages[LOG_ELEMENTS], step);
     }
     if (working(&p)) {
         parse_info(&p, &place->messages[LOG_INFO], step);

@@ -38,6 +38,11 @@ static const char contacts_schema[] = OBJECT
     ",\"layer_predicted\":" NUMBER ",\"layer_observed\":" NUMBER ",\"directions\":" LIST NUMBERS
     "},\"restitution\":" NUMBER ",\"pair\":" WHOLE ",\"tie\":{\"type\":\"boolean\"}}}}}}";
 
+static const char elements_schema[] =
+    OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"contacts\":" LIST OBJECT "\"contact\":" WHOLE ",\"offset\":" NUMBERS
+           ",\"fn\":" NUMBERS ",\"ft\":" NUMBERS ",\"limit\":" NUMBERS ",\"slip\":" NUMBERS ",\"deformation\":" NUMBERS
+           "}}}}}";
+
 static const char why_schema[] = OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"contacts\":" LIST OBJECT
                                         "\"contact\":" WHOLE ",\"why\":" WORD ",\"flip\":" BY_NAME "}}}}}";
 
@@ -80,7 +85,8 @@ static const struct {
                             [LOG_INFO] = {"/info", "perp.Info", info_schema},
                             [LOG_SCENE] = {"/scene", "foxglove.SceneUpdate", scene_schema},
                             [LOG_WHY] = {"/why", "perp.Why", why_schema},
-                            [LOG_MEMORY] = {"/memory", "perp.Memory", memory_schema}};
+                            [LOG_MEMORY] = {"/memory", "perp.Memory", memory_schema},
+                            [LOG_ELEMENTS] = {"/elements", "perp.Elements", elements_schema}};
 
 const char *perp_log_topic(log_channel channel)
 {

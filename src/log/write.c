@@ -216,6 +216,11 @@ static void put_step(perp_log *log, int step, const perp_state *state, const per
     begin = begin_message(log, LOG_CONTACTS, step, state->t);
     perp_log_put_contacts(records, log->model, step, state->t, info);
     end_message(log, begin);
+    if (info->element_count > 0) {
+        begin = begin_message(log, LOG_ELEMENTS, step, state->t);
+        perp_log_put_elements(records, log->model->planar, step, state->t, info);
+        end_message(log, begin);
+    }
     begin = begin_message(log, LOG_INFO, step, state->t);
     perp_log_put_info(records, log->model, step, state->t, info, log->options.timing);
     end_message(log, begin);

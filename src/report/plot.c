@@ -21,10 +21,11 @@ static const struct {
     const char *name;
     plot_part *part;
 } kinds[PERP_PLOT_COUNT] = {
-    [PERP_PLOT_SHEET] = {"sheet", perp_plot_sheet},    [PERP_PLOT_GAPS] = {"gaps", perp_plot_gaps},
-    [PERP_PLOT_FORCES] = {"forces", perp_plot_forces}, [PERP_PLOT_CONE] = {"cone", perp_plot_cone},
-    [PERP_PLOT_MODES] = {"modes", perp_plot_modes},    [PERP_PLOT_JOINTS] = {"joints", perp_plot_joints},
-    [PERP_PLOT_SCENE] = {"scene", perp_plot_scene},    [PERP_PLOT_RESIDUALS] = {"residuals", perp_plot_residuals},
+    [PERP_PLOT_SHEET] = {"sheet", perp_plot_sheet},          [PERP_PLOT_GAPS] = {"gaps", perp_plot_gaps},
+    [PERP_PLOT_FORCES] = {"forces", perp_plot_forces},       [PERP_PLOT_CONE] = {"cone", perp_plot_cone},
+    [PERP_PLOT_MODES] = {"modes", perp_plot_modes},          [PERP_PLOT_JOINTS] = {"joints", perp_plot_joints},
+    [PERP_PLOT_SCENE] = {"scene", perp_plot_scene},          [PERP_PLOT_RESIDUALS] = {"residuals", perp_plot_residuals},
+    [PERP_PLOT_PRESSURE] = {"pressure", perp_plot_pressure},
 };
 
 const char *perp_plot_kind_name(perp_plot_kind kind)
@@ -110,6 +111,13 @@ static perp_status nothing_to_show(const plot *p, perp_error *error)
     if (p->options->kind == PERP_PLOT_JOINTS) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the scene `%s` has no joint with one coordinate to plot",
                          scene);
+    }
+    if (p->options->kind == PERP_PLOT_PRESSURE) {
+        return perp_fail(
+            error, PERP_STATUS_BAD_INPUT,
+            "no contact of the run of `%s` is a patch of several elements: those of the model compliant are, "
+            "with `compliance.elements`",
+            scene);
     }
     if (p->run->row_count > 0) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "no contact of the run of `%s` carries force", scene);

@@ -13,7 +13,7 @@
 #define PLOT_TITLE 13.0
 #define PLOT_WORDS 11.0
 #define PLOT_SMALL 10.0
-#define PLOT_APART "#f1f3f5" /* of a ribbon where its contact is not listed */
+#define PLOT_APART "#f1f3f5"                                  /* of a ribbon where its contact is not listed */
 enum { PLOT_HEAD = 20, PLOT_NOTE = 15, PLOT_TIME_AXIS = 34 }; /* px: of a title, a note, a time axis */
 
 typedef struct plot {
@@ -34,7 +34,7 @@ typedef struct plot {
  * the box, whose height is that, or another that the user wants. */
 typedef double plot_part(plot *p, svg_box box, bool draw);
 plot_part perp_plot_gaps, perp_plot_forces, perp_plot_joints, perp_plot_residuals, perp_plot_cone, perp_plot_modes,
-    perp_plot_scene, perp_plot_sheet;
+    perp_plot_pressure, perp_plot_scene, perp_plot_sheet;
 
 /* ---- choosing what is shown ---------------------------------------------------------------------------------------
  */
@@ -50,9 +50,11 @@ typedef struct plot_count {
     int usual, room;
 } plot_count;
 
+/* PRESSED: one that never carries force counts only where it is named. PATCHES: only those that have elements. */
+typedef enum plot_which { PLOT_ALL, PLOT_PRESSED, PLOT_PATCHES } plot_which;
 /* Of the contacts that the options name, or of all, those with the largest normal forces, and of equal ones those with
- * the smallest gaps. `pressed`: one that never carries force counts only where it is named. */
-plot_choice perp_plot_choose_contacts(plot *p, plot_count count, bool pressed);
+ * the smallest gaps. */
+plot_choice perp_plot_choose_contacts(plot *p, plot_count count, plot_which which);
 /* Of the scalar joints likewise, those that travel farthest. */
 plot_choice perp_plot_choose_joints(plot *p, plot_count count);
 /* "a b feature", as events have it. */
@@ -103,11 +105,17 @@ typedef struct plot_stack {
 int perp_plot_stack_room(plot *p, const plot_stack *stack, svg_box box);
 /* As a plot_part. */
 double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw);
-/* Swatches and names, wrapped at the width; returns their height. `first_mode`: the bands of this mode and those behind
- * it too, as they are laid behind curves; OPEN: those of a ribbon, and what shows where a contact is not listed;
- * PLOT_NO_MODES: none. */
+/* How modes are painted: behind curves, in full colour, or as a ribbon, which also shows where a contact is not listed.
+ */
+typedef enum plot_paint { PLOT_BEHIND, PLOT_FULL, PLOT_RIBBON } plot_paint;
+/* The modes of a legend: this one and those behind it; PLOT_NO_MODES: none. */
 enum { PLOT_NO_MODES = PERP_CONTACT_SLIDE + 1 };
-double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int count, int first_mode, bool draw);
+typedef struct plot_modes {
+    int first;
+    plot_paint paint;
+} plot_modes;
+/* Swatches and names, wrapped at the width; returns their height. */
+double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int count, plot_modes modes, bool draw);
 /* The line below a stack's or a ribbon's axes: ticks, labels, "time (s)". */
 void perp_plot_time_axis(plot *p, const plot_axis *axis, double y);
 /* Rectangles between two heights in the colours of a contact's modes; with `open` also where it is open. */
@@ -122,5 +130,25 @@ double perp_plot_notes_height(const plot *p, const char *note);
 /* By frame, NaN where a contact has no row: `count` numbers, the arena's; NULL (and out_of_memory) without room. */
 double *perp_plot_numbers(plot *p);
 plot_range perp_plot_time_range(const plot *p);
+
+/* ---- cells --------------------------------------------------------------------------------------------------------
+ */
+
+typedef struct plot_cells {
+    const char *title;
+    const char *note;    /* below, behind what is left out */
+    const char *between; /* as of perp_plot_notes; NULL: one step is shown */
+    plot_which which;
+    plot_part *legend; /* below the title; returns its height */
+    void (*cell)(plot *p, int contact, svg_box box);
+} plot_cells;
+
+/* As a plot_part. */
+double perp_plot_cells(plot *p, const plot_cells *cells, svg_box box, bool draw);
+/* The square of a cell that has axes on its left and below. */
+svg_box perp_plot_cell_area(svg_box box);
+/* Grid, ticks and what the axes show; units are put behind. */
+void perp_plot_cell_axes(plot *p, svg_box area, const plot_axis *x, const plot_axis *y, const char *x_words,
+                         const char *y_words);
 
 #endif

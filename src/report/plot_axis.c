@@ -133,5 +133,5 @@ void perp_plot_quantity(double value, const char *unit, char text[32])
 {
     char prefixed[12];
     const double scale = choose_prefix(fabs(value), unit, prefixed);
-    snprintf(text, 32, "%.3g %s", value * scale, prefixed);
+    snprintf(text, 32, "%.*g %s", fabs(value * scale) >= 1e3 ? 4 : 3, value * scale, prefixed);
 }

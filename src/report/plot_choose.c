@@ -89,7 +89,7 @@ static int how_many(const plot *p, plot_count wanted)
     return most < wanted.room ? most : wanted.room;
 }
 
-plot_choice perp_plot_choose_contacts(plot *p, plot_count wanted, bool pressed)
+plot_choice perp_plot_choose_contacts(plot *p, plot_count wanted, plot_which which)
 {
     plot_choice choice = {0};
     const int most = how_many(p, wanted);
@@ -102,7 +102,8 @@ plot_choice perp_plot_choose_contacts(plot *p, plot_count wanted, bool pressed)
     int count = 0, eligible = 0;
     for (int i = 0; i < p->run->contact_count; i++) {
         const replay_row *rows = &p->run->rows[p->first_row[i]];
-        if (p->run->contacts[i].row_count == 0 || !is_named(p, i)) {
+        if (p->run->contacts[i].row_count == 0 || !is_named(p, i) ||
+            (which == PLOT_PATCHES && p->run->contacts[i].element_count == 0)) {
             continue;
         }
         candidate c = {i, 0.0, -INFINITY};
@@ -110,7 +111,7 @@ plot_choice perp_plot_choose_contacts(plot *p, plot_count wanted, bool pressed)
             c.score = fmax(c.score, rows[k].fn_high);
             c.second = fmax(c.second, -rows[k].phi_low);
         }
-        if (pressed && c.score <= 0.0 && p->options->contact_count == 0) {
+        if (which == PLOT_PRESSED && c.score <= 0.0 && p->options->contact_count == 0) {
             continue;
         }
         eligible++;

@@ -2,11 +2,6 @@
  * newtons. In space: friction along t and o as a share of the most there is, inside the cone's cross-section. */
 #include "report/plot.h"
 
-#include <limits.h>
-#include <stdio.h>
-
-enum { CELL = 214, CELL_HEIGHT = 206, CELL_TITLE = 20, CELL_LEAST = 160, CELL_BOTTOM = 34, CELL_GAP = 12 };
-
 typedef struct cone_cell {
     svg_box area;
     plot_axis x, y;
@@ -106,34 +101,6 @@ static void draw_wedge(plot *p, const cone_cell *cell)
                  left, y, x, bottom, right, y);
 }
 
-static void draw_axes(plot *p, const cone_cell *cell)
-{
-    const svg_font small = {.size = PLOT_SMALL, .anchor = SVG_MIDDLE, .fill = SVG_FAINT};
-    const svg_box a = cell->area;
-    char text[64];
-    for (int i = 0; i < cell->x.tick_count; i++) {
-        const double x = perp_plot_place(&cell->x, cell->x.ticks[i]);
-        perp_plot_label(&cell->x, cell->x.ticks[i], text);
-        perp_svg_line(&p->pen, x, a.y, x, a.y + a.height, "stroke=\"" SVG_GRID "\"");
-        perp_svg_text(&p->pen, x, a.y + a.height + 15.0, small, text);
-    }
-    for (int i = 0; i < cell->y.tick_count; i++) {
-        const double y = perp_plot_place(&cell->y, cell->y.ticks[i]);
-        perp_plot_label(&cell->y, cell->y.ticks[i], text);
-        perp_svg_line(&p->pen, a.x, y, a.x + a.width, y, "stroke=\"" SVG_GRID "\"");
-        perp_svg_text(&p->pen, a.x - 5.0, y + 3.5, (svg_font){.size = PLOT_SMALL, .anchor = SVG_END, .fill = SVG_FAINT},
-                      text);
-    }
-    snprintf(text, sizeof text, cell->planar ? "friction force (%s)" : "along t (\xc2\xb5 fn)", cell->x.unit);
-    perp_svg_text(&p->pen, a.x + 0.5 * a.width, a.y + a.height + 28.0,
-                  (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE}, text);
-    snprintf(text, sizeof text, cell->planar ? "normal force (%s)" : "along o (\xc2\xb5 fn)", cell->y.unit);
-    char fitted[64];
-    perp_svg_fit(text, PLOT_SMALL, a.height + 8.0, fitted, sizeof fitted);
-    perp_svg_text(&p->pen, a.x - 9.0 - perp_plot_label_width(&cell->y, PLOT_SMALL), a.y + 0.5 * a.height,
-                  (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE, .upwards = true}, fitted);
-}
-
 static void set_axes(const plot *p, cone_cell *cell, int contact, svg_box box)
 {
     const replay_row *rows = &p->run->rows[p->first_row[contact]];
@@ -144,9 +111,7 @@ static void set_axes(const plot *p, cone_cell *cell, int contact, svg_box box)
             perp_plot_range_see(&side, 1.12 * fmax(fabs(rows[i].ft[0]), cell->friction * rows[i].fn));
         }
     }
-    const double left = 56.0, size = fmin(box.width - left - 6.0, box.height - CELL_TITLE - CELL_BOTTOM);
-    cell->area = (svg_box){box.x + left, box.y + CELL_TITLE, fmax(size, 20.0), fmax(size, 20.0)};
-    const svg_box a = cell->area;
+    const svg_box a = cell->area = perp_plot_cell_area(box);
     const plot_range share = {-1.15, 1.15};
     const plot_range across = cell->planar ? (plot_range){-side.high, side.high} : share;
     const plot_range up = cell->planar ? (plot_range){0.0, 1.12 * normal.high} : share;
@@ -159,7 +124,6 @@ static void set_axes(const plot *p, cone_cell *cell, int contact, svg_box box)
 
 static void draw_cell(plot *p, int contact, svg_box box)
 {
-    char name[400], fitted[400];
     cone_cell cell = {.planar = p->run->head->planar, .friction = p->run->contacts[contact].friction};
     set_axes(p, &cell, contact, box);
     perp_svg_rect(&p->pen, cell.area, "fill=\"#ffffff\"");
@@ -168,7 +132,8 @@ static void draw_cell(plot *p, int contact, svg_box box)
     } else if (cell.planar) {
         draw_wedge(p, &cell);
     }
-    draw_axes(p, &cell);
+    perp_plot_cell_axes(p, cell.area, &cell.x, &cell.y, cell.planar ? "friction force" : "along t (\xc2\xb5 fn)",
+                        cell.planar ? "normal force" : "along o (\xc2\xb5 fn)");
     perp_svg_rect(&p->pen, cell.area, "fill=\"none\" stroke=\"" SVG_FRAME "\"");
     if (cell.friction > 0.0 || cell.planar) {
         draw_path(p, &cell, contact);
@@ -176,43 +141,21 @@ static void draw_cell(plot *p, int contact, svg_box box)
         perp_svg_text(&p->pen, cell.area.x + 0.5 * cell.area.width, cell.area.y + 16.0,
                       (svg_font){.size = PLOT_SMALL, .anchor = SVG_MIDDLE, .fill = SVG_FAINT}, "without friction");
     }
-    perp_plot_contact_name(p, contact, name, sizeof name);
-    perp_svg_fit(name, PLOT_SMALL, box.width, fitted, sizeof fitted);
-    perp_svg_text(&p->pen, box.x, box.y + 11.0, (svg_font){.size = PLOT_SMALL}, fitted);
+}
+
+static double draw_legend(plot *p, svg_box box, bool draw)
+{
+    const plot_curve edge = {.name = "edge of the friction cone", .dash = "4 3", .colour = {.text = SVG_FAINT}};
+    return perp_plot_legend(p, box, &edge, 1, (plot_modes){PERP_CONTACT_STICK, PLOT_FULL}, draw);
 }
 
 double perp_plot_cone(plot *p, svg_box box, bool draw)
 {
-    const plot_curve edge = {.name = "edge of the friction cone", .dash = "4 3", .colour = {.text = SVG_FAINT}};
-    const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
-    const double top = PLOT_HEAD + perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, false) + 2.0;
-    const double around = top + PLOT_NOTE + perp_plot_notes_height(p, "");
-    const int fit = (int)fmax(1.0, floor((box.width + CELL_GAP) / (CELL + CELL_GAP)));
-    const int room = fit * (int)fmax(1.0, floor((box.height - around) / (CELL_LEAST + CELL_GAP)));
-    const plot_count wanted = {p->in_sheet ? 4 : 6, draw ? room : INT_MAX};
-    const plot_choice choice = perp_plot_choose_contacts(p, wanted, true);
-    if (choice.count == 0) {
-        return 0.0;
-    }
-    const int columns = fit < choice.count ? fit : choice.count, lines = (choice.count + columns - 1) / columns;
-    if (!draw) {
-        return around + lines * (CELL_HEIGHT + CELL_GAP);
-    }
-    const double height = (box.height - around) / lines - CELL_GAP;
-    const double width = fmin(box.width / columns - CELL_GAP, fmax(CELL, height));
-    perp_plot_heading(p, box, "Forces in their friction cones");
-    perp_plot_legend(p, words, &edge, 1, PERP_CONTACT_STICK, true);
-    for (int i = 0; i < choice.count; i++) {
-        const int column = i % columns, line = i / columns;
-        draw_cell(
-            p, choice.items[i],
-            (svg_box){box.x + column * (width + CELL_GAP), box.y + top + line * (height + CELL_GAP), width, height});
-    }
-    char note[240];
-    snprintf(note, sizeof note, "%s%sa large dot is the last force", choice.note, choice.note[0] ? "; " : "");
-    if (perp_svg_width(note, PLOT_SMALL, false) > box.width && choice.note[0]) { /* what is left out must be read */
-        snprintf(note, sizeof note, "%s", choice.note);
-    }
-    perp_plot_notes(p, box, box.y + box.height - 4.0 - perp_plot_notes_height(p, ""), note, "not the extremes between");
-    return box.height;
+    const plot_cells cells = {.title = "Forces in their friction cones",
+                              .note = "a large dot is the last force",
+                              .between = "not the extremes between",
+                              .which = PLOT_PRESSED,
+                              .legend = draw_legend,
+                              .cell = draw_cell};
+    return perp_plot_cells(p, &cells, box, draw);
 }

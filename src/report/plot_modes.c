@@ -8,13 +8,14 @@ enum { LINE = 16, LINE_TIGHT = 13, MANY = 20 };
 double perp_plot_modes(plot *p, svg_box box, bool draw)
 {
     const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
-    const double legend_height = perp_plot_legend(p, words, NULL, 0, PERP_CONTACT_OPEN, false);
+    const double legend_height =
+        perp_plot_legend(p, words, NULL, 0, (plot_modes){PERP_CONTACT_OPEN, PLOT_RIBBON}, false);
     const double room = box.height - PLOT_HEAD - legend_height - PLOT_TIME_AXIS - 4.0 - perp_plot_notes_height(p, "");
     plot_count wanted = {p->in_sheet ? 16 : 40, draw ? (int)fmax(1.0, room / LINE_TIGHT) : INT_MAX};
-    plot_choice choice = perp_plot_choose_contacts(p, wanted, false);
+    plot_choice choice = perp_plot_choose_contacts(p, wanted, PLOT_ALL);
     if (draw && choice.note[0]) { /* which needs room too */
         wanted.room = (int)fmax(1.0, (room - PLOT_NOTE) / LINE_TIGHT);
-        choice = perp_plot_choose_contacts(p, wanted, false);
+        choice = perp_plot_choose_contacts(p, wanted, PLOT_ALL);
     }
     if (choice.count == 0) {
         return 0.0;
@@ -35,7 +36,7 @@ double perp_plot_modes(plot *p, svg_box box, bool draw)
     plot_axis time = perp_plot_axis(perp_plot_time_range(p), "s", 1e-3, box.x + names, box.x + box.width - 10.0);
     perp_plot_ticks(&time, PLOT_SMALL, false);
     perp_plot_heading(p, box, "Contact modes");
-    perp_plot_legend(p, words, NULL, 0, PERP_CONTACT_OPEN, true);
+    perp_plot_legend(p, words, NULL, 0, (plot_modes){PERP_CONTACT_OPEN, PLOT_RIBBON}, true);
     for (int i = 0; i < choice.count; i++) {
         const svg_box band = {time.from, top + i * height + 1.0, time.to - time.from, height - 2.0};
         perp_svg_rect(&p->pen, band, "fill=\"" PLOT_APART "\"");

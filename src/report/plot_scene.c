@@ -422,7 +422,8 @@ static void draw_names(plot *p, const scene_picture *picture)
 /* The modes below the scales, where the axes are beside them. */
 static double draw_modes(plot *p, svg_box box, double y, bool draw)
 {
-    return perp_plot_legend(p, (svg_box){box.x, y, box.width - PLOT_CORNER, 0.0}, NULL, 0, PERP_CONTACT_OPEN, draw);
+    return perp_plot_legend(p, (svg_box){box.x, y, box.width - PLOT_CORNER, 0.0}, NULL, 0,
+                            (plot_modes){PERP_CONTACT_OPEN, PLOT_FULL}, draw);
 }
 
 double perp_plot_scene(plot *p, svg_box box, bool draw)

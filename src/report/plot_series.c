@@ -11,17 +11,15 @@
  * those that are there for their extremes alone. */
 typedef enum row_choice { AT_FRAMES, AT_STEPS, WITH_EXTREMES } row_choice;
 
-/* The double at `field` of a contact's rows, times `factor`, by frame; NaN between them. */
-static const double *numbers_of(plot *p, int contact, size_t field, double factor, row_choice choice)
+/* The double at `field` of a contact's rows by frame; NaN between them. */
+static const double *numbers_of(plot *p, int contact, size_t field, row_choice choice)
 {
     double *numbers = perp_plot_numbers(p);
     const replay_row *rows = &p->run->rows[p->first_row[contact]];
     for (int i = 0; numbers && i < p->run->contacts[contact].row_count; i++) {
         const bool begins = p->run->frames[rows[i].frame].step == 0;
         if (choice == WITH_EXTREMES || (rows[i].mode < REPLAY_APART && !(choice == AT_STEPS && begins))) {
-            double value;
-            memcpy(&value, (const char *)&rows[i] + field, sizeof value);
-            numbers[rows[i].frame] = factor * value;
+            memcpy(&numbers[rows[i].frame], (const char *)&rows[i] + field, sizeof *numbers);
         }
     }
     return numbers;
@@ -32,8 +30,8 @@ static const char SHADED[] = "extremes between are shaded";
 static void add_extremes(plot *p, plot_curve *curve, int contact, size_t low, size_t high)
 {
     if (p->run->stride > 1) {
-        curve->low = numbers_of(p, contact, low, 1.0, WITH_EXTREMES);
-        curve->high = numbers_of(p, contact, high, 1.0, WITH_EXTREMES);
+        curve->low = numbers_of(p, contact, low, WITH_EXTREMES);
+        curve->high = numbers_of(p, contact, high, WITH_EXTREMES);
     }
 }
 
@@ -47,12 +45,12 @@ static const char *contact_title(plot *p, int contact)
     return perp_arena_text(p->arena, text, strlen(text));
 }
 
-static double draw_contacts(plot *p, plot_stack stack, void (*fill)(plot *p, int contact, plot_row *row), bool pressed,
-                            svg_box box, bool draw)
+static double draw_contacts(plot *p, plot_stack stack, void (*fill)(plot *p, int contact, plot_row *row),
+                            plot_which which, svg_box box, bool draw)
 {
     stack.first_mode = PERP_CONTACT_STICK;
     const plot_count wanted = {p->in_sheet ? 3 : 6, perp_plot_stack_room(p, &stack, box)};
-    const plot_choice choice = perp_plot_choose_contacts(p, wanted, pressed);
+    const plot_choice choice = perp_plot_choose_contacts(p, wanted, which);
     plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
     if (!rows) {
         p->out_of_memory = true;
@@ -79,8 +77,7 @@ static void fill_gap(plot *p, int contact, plot_row *row)
     row->unit = "m";
     row->least_span = p->longest > 1e-12 ? 1e-3 * p->longest : 1e-6; /* below a picometre is rounding */
     row->curve_count = 1;
-    row->curves[0] =
-        (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(phi), 1.0, AT_FRAMES)};
+    row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(phi), AT_FRAMES)};
     add_extremes(p, &row->curves[0], contact, FIELD(phi_low), FIELD(phi_high));
 }
 
@@ -88,7 +85,7 @@ double perp_plot_gaps(plot *p, svg_box box, bool draw)
 {
     const plot_curve legend[] = {{.name = "gap", .colour = perp_palette_series(0)}};
     const plot_stack stack = {.title = "Gaps", .between = SHADED, .legend = legend, .legend_count = 1};
-    return draw_contacts(p, stack, fill_gap, false, box, draw);
+    return draw_contacts(p, stack, fill_gap, PLOT_ALL, box, draw);
 }
 
 static void fill_force(plot *p, int contact, plot_row *row)
@@ -97,13 +94,10 @@ static void fill_force(plot *p, int contact, plot_row *row)
     row->unit = "N";
     row->least_span = p->largest > 0.0 ? 1e-3 * p->largest : 1.0;
     row->curve_count = 3;
-    row->curves[0] =
-        (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(fn), 1.0, AT_STEPS)};
-    row->curves[1] = (plot_curve){.colour = perp_palette_series(3),
-                                  .dash = "4 3",
-                                  .y = numbers_of(p, contact, FIELD(fn), p->run->contacts[contact].friction, AT_STEPS)};
-    row->curves[2] =
-        (plot_curve){.colour = perp_palette_series(1), .y = numbers_of(p, contact, FIELD(used), 1.0, AT_STEPS)};
+    row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(fn), AT_STEPS)};
+    row->curves[1] = (plot_curve){
+        .colour = perp_palette_series(3), .dash = "4 3", .y = numbers_of(p, contact, FIELD(limit), AT_STEPS)};
+    row->curves[2] = (plot_curve){.colour = perp_palette_series(1), .y = numbers_of(p, contact, FIELD(used), AT_STEPS)};
     add_extremes(p, &row->curves[0], contact, FIELD(fn_low), FIELD(fn_high));
     add_extremes(p, &row->curves[2], contact, FIELD(used), FIELD(used_high));
 }
@@ -115,7 +109,7 @@ double perp_plot_forces(plot *p, svg_box box, bool draw)
         {.name = "friction used", .colour = perp_palette_series(1)},
         {.name = "most friction, \xc2\xb5 times normal", .colour = perp_palette_series(3), .dash = "4 3"}};
     const plot_stack stack = {.title = "Contact forces", .between = SHADED, .legend = legend, .legend_count = 3};
-    return draw_contacts(p, stack, fill_force, true, box, draw);
+    return draw_contacts(p, stack, fill_force, PLOT_PRESSED, box, draw);
 }
 
 /* ---- joints --------------------------------------------------------------------------------------------------------

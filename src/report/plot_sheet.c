@@ -5,8 +5,8 @@
 
 enum { HEADER = 44, GAP = 26, NARROW = 700 };
 
-static plot_part *const parts[] = {perp_plot_scene, perp_plot_forces, perp_plot_modes,    perp_plot_gaps,
-                                   perp_plot_cone,  perp_plot_joints, perp_plot_residuals};
+static plot_part *const parts[] = {perp_plot_scene, perp_plot_forces,   perp_plot_modes,  perp_plot_gaps,
+                                   perp_plot_cone,  perp_plot_pressure, perp_plot_joints, perp_plot_residuals};
 
 static void draw_header(plot *p, svg_box box)
 {

@@ -14,22 +14,21 @@ static double entry_width(const char *name)
     return 24.0 + perp_svg_width(name, PLOT_SMALL, false) + 14.0;
 }
 
-/* How strongly a mode's colour is laid on: in a ribbon it is all there is to see, behind curves it must not hide them.
- */
-static const char *band_opacity(int mode, bool ribbon)
+/* How strongly a mode's colour is laid on. */
+static const char *opacity(int mode, plot_paint paint)
 {
-    return !ribbon ? "0.22" : mode == PERP_CONTACT_OPEN ? "0.45" : "0.9";
+    return paint == PLOT_BEHIND ? "0.22" : paint == PLOT_FULL ? "1" : mode == PERP_CONTACT_OPEN ? "0.45" : "0.9";
 }
 
-/* The colour of a band is what its rows have: the mode's on what lies below it. `mode` REPLAY_APART: nothing does. */
-static void draw_swatch(plot *p, double x, double y, int mode, bool ribbon)
+/* As what it stands for is painted: the mode's colour on what lies below it. `mode` REPLAY_APART: nothing on that. */
+static void draw_swatch(plot *p, double x, double y, int mode, plot_paint paint)
 {
     const svg_box box = {x, y - 8.0, 18.0, 9.0};
-    perp_svg_rect(&p->pen, box, ribbon ? "fill=\"" PLOT_APART "\"" : "fill=\"#ffffff\"");
+    perp_svg_rect(&p->pen, box, paint == PLOT_RIBBON ? "fill=\"" PLOT_APART "\"" : "fill=\"#ffffff\"");
     if (mode < REPLAY_APART) {
         perp_svg_put(&p->pen,
                      "<rect x=\"%.2f\" y=\"%.2f\" width=\"18\" height=\"9\" fill=\"%s\" fill-opacity=\"%s\"/>\n", box.x,
-                     box.y, perp_palette_mode((perp_contact_mode)mode).text, band_opacity(mode, ribbon));
+                     box.y, perp_palette_mode((perp_contact_mode)mode).text, opacity(mode, paint));
     }
     perp_svg_rect(&p->pen, box, "fill=\"none\" stroke=\"" SVG_FRAME "\" stroke-width=\"0.5\"");
 }
@@ -41,13 +40,12 @@ static void draw_stroke(plot *p, double x, double y, const plot_curve *curve)
     perp_svg_put(&p->pen, curve->dash ? " stroke-dasharray=\"%s\"/>\n" : "%s/>\n", curve->dash ? curve->dash : "");
 }
 
-double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int count, int first_mode, bool draw)
+double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int count, plot_modes modes, bool draw)
 {
     double x = box.x, y = box.y + 11.0;
-    const bool ribbon = first_mode == PERP_CONTACT_OPEN;
-    const int all = count + (ribbon ? REPLAY_APART + 1 : PLOT_NO_MODES - first_mode);
+    const int all = count + (modes.paint == PLOT_RIBBON ? REPLAY_APART + 1 : PLOT_NO_MODES) - modes.first;
     for (int i = 0; i < all; i++) {
-        const int mode = first_mode + i - count;
+        const int mode = modes.first + i - count;
         const char *name = i < count              ? curves[i].name
                            : mode == REPLAY_APART ? "not listed"
                                                   : perp_contact_mode_name((perp_contact_mode)mode);
@@ -59,7 +57,7 @@ double perp_plot_legend(plot *p, svg_box box, const plot_curve *curves, int coun
         if (draw && i < count) {
             draw_stroke(p, x, y, &curves[i]);
         } else if (draw) {
-            draw_swatch(p, x, y, mode, ribbon);
+            draw_swatch(p, x, y, mode, modes.paint);
         }
         if (draw) {
             perp_svg_text(&p->pen, x + 23.0, y, (svg_font){.size = PLOT_SMALL, .fill = SVG_FAINT}, name);
@@ -163,7 +161,7 @@ void perp_plot_bands(plot *p, const plot_axis *time, int contact, svg_box box, b
         perp_svg_put(&p->pen,
                      "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" fill-opacity=\"%s\"/>\n",
                      x, box.y, fmin(width, box.x + box.width - x), box.height,
-                     perp_palette_mode((perp_contact_mode)mode).text, band_opacity(mode, open));
+                     perp_palette_mode((perp_contact_mode)mode).text, opacity(mode, open ? PLOT_RIBBON : PLOT_BEHIND));
     }
 }
 
@@ -308,7 +306,7 @@ static void draw_row(plot *p, const plot_row *row, const plot_axis *time, const 
 int perp_plot_stack_room(plot *p, const plot_stack *stack, svg_box box)
 {
     const double legend = perp_plot_legend(p, (svg_box){.width = box.width}, stack->legend, stack->legend_count,
-                                           stack->first_mode, false);
+                                           (plot_modes){stack->first_mode, PLOT_BEHIND}, false);
     const double notes = PLOT_NOTE + perp_plot_notes_height(p, ""); /* what is left out may have to be said */
     const double room = box.height - PLOT_HEAD - legend - PLOT_TIME_AXIS - notes;
     return box.height > 0.0 ? (int)fmax(1.0, floor((room + ROW_GAP) / (ROW_TITLE + ROW_LEAST + ROW_GAP))) : INT_MAX;
@@ -317,7 +315,8 @@ int perp_plot_stack_room(plot *p, const plot_stack *stack, svg_box box)
 double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw)
 {
     const svg_box words = {box.x, box.y + PLOT_HEAD, box.width, 0.0};
-    const double legend = perp_plot_legend(p, words, stack->legend, stack->legend_count, stack->first_mode, draw);
+    const double legend = perp_plot_legend(p, words, stack->legend, stack->legend_count,
+                                           (plot_modes){stack->first_mode, PLOT_BEHIND}, draw);
     const double around = PLOT_HEAD + legend + PLOT_TIME_AXIS + perp_plot_notes_height(p, stack->note);
     if (!draw) {
         return around + stack->row_count * (ROW_TITLE + ROW_HEIGHT) + (stack->row_count - 1) * ROW_GAP;

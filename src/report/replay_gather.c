@@ -129,10 +129,10 @@ static replay_row *new_row(gatherer *g, int contact)
 }
 
 /* Widens the extremes of a contact by one sighting. */
-static bool see(gatherer *g, int contact, const perp_contact_record *r)
+static bool see(gatherer *g, int contact, const perp_contact_record *r, double used)
 {
     sighting *s = &g->seen[contact];
-    const double phi = r->contact.phi, used = perp_friction_used(g->cone, g->rays, r);
+    const double phi = r->contact.phi;
     if (s->span != g->run->frame_count) {
         int *spanned = perp_arena_grow(g->arena, g->spanned, g->spanned_count, &g->spanned_capacity, sizeof *spanned);
         if (!spanned) {
@@ -197,13 +197,60 @@ static void take_directions(replay_contact *contact, const perp_contact *c, bool
     contact->along[1] = contact->restricted ? perp_vec3_dot(c->directions[0], c->o) : 0.0;
 }
 
+double perp_replay_cell(const perp_element_record *elements, int count, bool planar)
+{
+    double low = INFINITY, high = -INFINITY;
+    for (int e = 0; e < count; e++) {
+        low = fmin(low, elements[e].offset[0]);
+        high = fmax(high, elements[e].offset[0]);
+    }
+    const double side = planar ? count : round(sqrt((double)count));
+    return count > 1 && side > 1.0 ? (high - low) / (side - 1.0) : 0.0;
+}
+
+/* The forces of a patch at a frame. Where its elements are is the contact's: they stand in its frame (n, t, o). */
+static bool take_elements(gatherer *g, replay_row *row, const perp_contact_record *r, const perp_step_info *info)
+{
+    replay_run *run = g->run;
+    replay_contact *contact = &run->contacts[row->contact];
+    const perp_element_record *elements = info->elements + r->element_start;
+    const double cell = perp_replay_cell(elements, r->element_count, run->head->planar);
+    if (!(cell > 0.0)) {
+        return true; /* there is nothing to lay its force on */
+    }
+    row->element_start = run->element_count;
+    row->element_count = r->element_count;
+    if (r->element_count > contact->element_count) {
+        contact->offsets = PERP_ARENA_NEW(g->arena, double, 2 * (size_t)r->element_count);
+        if (!contact->offsets) {
+            return false;
+        }
+        contact->element_count = r->element_count;
+        contact->cell = cell;
+        for (int e = 0; e < r->element_count; e++) {
+            memcpy(contact->offsets + 2 * (ptrdiff_t)e, elements[e].offset, sizeof elements[e].offset);
+        }
+    }
+    for (int e = 0; e < r->element_count; e++) {
+        double *grown =
+            perp_arena_grow(g->arena, run->elements, run->element_count, &run->element_capacity, sizeof *grown);
+        if (!grown) {
+            return false;
+        }
+        run->elements = grown;
+        grown[run->element_count++] = elements[e].fn;
+    }
+    return true;
+}
+
 /* The contacts of a step: their extremes, and where the step is a frame their rows. */
 static bool take_contacts(gatherer *g, const perp_log_step *step, bool frame)
 {
     for (int i = 0; i < step->info.contact_count; i++) {
         const perp_contact_record *r = &step->info.contacts[i];
         const int contact = number_of_contact(g, i, &r->contact);
-        if (contact < 0 || !see(g, contact, r) ||
+        const double used = perp_friction_used(g->cone, g->rays, r, step->info.elements);
+        if (contact < 0 || !see(g, contact, r, used) ||
             (step->why && step->why[i] && !add_why(g, step->step, contact, step->why[i]))) {
             return false;
         }
@@ -215,11 +262,15 @@ static bool take_contacts(gatherer *g, const perp_log_step *step, bool frame)
             row->mode = (int)r->mode;
             row->phi = r->contact.phi;
             row->fn = r->fn;
-            row->used = perp_friction_used(g->cone, g->rays, r);
+            row->used = used;
+            row->limit = perp_friction_limit(r, step->info.elements);
             memcpy(row->ft, r->ft, sizeof row->ft);
             memcpy(row->slip, r->slip, sizeof row->slip);
             row->point = perp_contact_midpoint(&r->contact);
             row->normal = r->contact.normal;
+            if (r->element_count > 0 && !take_elements(g, row, r, &step->info)) {
+                return false;
+            }
             take_directions(&g->run->contacts[contact], &r->contact, g->run->head->planar);
             g->seen[contact].span = -1; /* done with: what is left in `spanned` was only seen in between */
         }
@@ -314,7 +365,7 @@ static perp_status choose_stride(perp_log_reader *reader, const perp_replay_opti
         if (status != PERP_STATUS_OK) {
             return status;
         }
-        most = fmax(most, (double)step.info.contact_count);
+        most = fmax(most, step.info.contact_count + step.info.element_count / 8.0); /* as they weigh in the file */
     }
     const double by_frames = ceil((double)steps / options->most_frames);
     const double by_rows = ceil((double)steps * most / options->most_rows);

@@ -22,14 +22,20 @@ typedef struct replay_contact {
      * none, zeros). Else it acts along all of the tangent plane. */
     bool restricted;
     double along[2];
+    /* Its patch, of the rung `compliant`: as many elements as it ever had, where they are along t and o, and the side
+     * of one; 0: none, or a single element, which has no extent. */
+    int element_count;
+    double *offsets; /* 2 each */
+    double cell;     /* m */
 } replay_contact;
 
 typedef struct replay_row {
     int contact, frame;
     int mode, mode_gravest;
     double phi, fn, ft[2], slip[2];
-    double used; /* N: of the friction, as perp_friction_used has it */
+    double used, limit; /* N: of the friction, as perp_friction_used and perp_friction_limit have it */
     perp_vec3 point, normal;
+    int element_start, element_count; /* in the run's elements */
     double phi_low, phi_high, fn_low, fn_high, used_high;
 } replay_row;
 
@@ -65,6 +71,8 @@ typedef struct replay_run {
     double *poses;    /* frame by frame: head->pose_size of every body */
     double *joints;   /* frame by frame: position of every scalar joint */
     double *commands; /* likewise; what is not commanded has its position */
+    double *elements; /* N: normal force of each */
+    int element_count, element_capacity;
     replay_row *rows; /* sorted by contact, then by frame */
     replay_contact *contacts;
     replay_event *events;
@@ -78,6 +86,10 @@ typedef struct replay_run {
 perp_status perp_replay_load(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
                              replay_run *run, perp_error *error);
 void perp_replay_unload(replay_run *run);
+/* m: the side of an element of a patch, from where its elements are; 0 where that does not say it, as one alone does
+ * not.
+ */
+double perp_replay_cell(const perp_element_record *elements, int count, bool planar);
 /* The friction cone that the run was made with; UNSET: it has none. */
 perp_cone perp_replay_cone(const replay_run *run);
 int perp_replay_rays(const replay_run *run);

@@ -101,12 +101,53 @@ static double point_quantum(const replay_run *run)
     return most / 200000.0;
 }
 
+/* The forces of patches: contact by contact, of each its elements one after the other, of each its rows. */
+static void add_elements(packer *p)
+{
+    const replay_run *run = p->run;
+    const replay_row *rows = run->rows;
+    size_t count = 0;
+    for (int i = 0; i < run->contact_count; rows += run->contacts[i++].row_count) {
+        for (int e = 0; e < run->contacts[i].element_count; e++) {
+            for (int k = 0; k < run->contacts[i].row_count; k++) {
+                p->scratch[count++] = e < rows[k].element_count ? run->elements[rows[k].element_start + e] : 0.0;
+            }
+        }
+    }
+    if (count > 0) {
+        add(p, "element_fn", REPLAY_FLOAT, 0.0, 1, count);
+    }
+}
+
+/* Whether the measure of friction, or its limit, is another than |ft| or mu fn in any row; 1e-9: a page has six
+ * figures.
+ */
+static bool uses_other_than_ft(const replay_row *row, double friction)
+{
+    (void)friction;
+    return fabs(row->used - hypot(row->ft[0], row->ft[1])) > 1e-9 * row->used;
+}
+
+static bool has_other_limit(const replay_row *row, double friction)
+{
+    return fabs(row->limit - friction * row->fn) > 1e-9 * row->limit;
+}
+
+static bool some_row(const replay_run *run, bool (*differs)(const replay_row *row, double friction))
+{
+    for (int i = 0; i < run->row_count; i++) {
+        if (differs(&run->rows[i], run->contacts[run->rows[i].contact].friction)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void add_contacts(packer *p)
 {
     const replay_run *run = p->run;
     const size_t rows = (size_t)run->row_count;
     const int tangents = run->head->planar ? 1 : 2;
-    const perp_cone cone = perp_replay_cone(run);
     for (size_t i = 0; i < rows; i++) {
         p->scratch[i] = run->rows[i].mode;
     }
@@ -114,8 +155,11 @@ static void add_contacts(packer *p)
     add_rows(p, "phi", offsetof(replay_row, phi), 1, 0.0);
     add_rows(p, "fn", offsetof(replay_row, fn), 1, 0.0);
     add_rows(p, "ft", offsetof(replay_row, ft), tangents, 0.0);
-    if (tangents > 1 && (cone == PERP_CONE_RAYS || cone == PERP_CONE_BOX)) { /* else it is |ft| */
+    if (some_row(run, uses_other_than_ft)) {
         add_rows(p, "used", offsetof(replay_row, used), 1, 0.0);
+    }
+    if (some_row(run, has_other_limit)) {
+        add_rows(p, "limit", offsetof(replay_row, limit), 1, 0.0);
     }
     add_rows(p, "slip", offsetof(replay_row, slip), tangents, 0.0);
     add_rows(p, "point", offsetof(replay_row, point), 3, point_quantum(run));
@@ -139,7 +183,11 @@ static json_t *pack_columns(const replay_run *run, perp_arena *arena, replay_byt
     size_t widest = (size_t)run->head->body_count * (size_t)run->head->pose_size;
     widest = widest > (size_t)run->joint_count ? widest : (size_t)run->joint_count;
     widest = widest > PERP_FALLBACK_COUNT + 1 ? widest : PERP_FALLBACK_COUNT + 1;
-    const size_t length = frames * widest > 3 * rows ? frames * widest : 3 * rows;
+    size_t length = frames * widest > 3 * rows ? frames * widest : 3 * rows, elements = 0;
+    for (int i = 0; i < run->contact_count; i++) {
+        elements += (size_t)run->contacts[i].element_count * (size_t)run->contacts[i].row_count;
+    }
+    length = length > elements ? length : elements;
     packer p = {run, out, json_array(), PERP_ARENA_NEW(arena, double, length)};
     if (!p.scratch) {
         json_decref(p.columns);
@@ -147,6 +195,7 @@ static json_t *pack_columns(const replay_run *run, perp_arena *arena, replay_byt
     }
     add_frames(&p);
     add_contacts(&p);
+    add_elements(&p);
     return p.columns;
 }
 
@@ -181,6 +230,18 @@ static json_t *stretches(const replay_row *rows, int count)
     return array;
 }
 
+/* Where the elements of a contact's patch are, t and o of each, and how large. */
+static json_t *patch_json(const replay_contact *c)
+{
+    if (c->element_count == 0) {
+        return json_null();
+    }
+    json_maker m = perp_json_object();
+    perp_json_put(&m, "cell", perp_json_real(c->cell));
+    perp_json_put(&m, "offsets", perp_json_reals(c->offsets, 2 * c->element_count));
+    return perp_json_finished(&m);
+}
+
 static json_t *contacts_json(const replay_run *run)
 {
     json_t *contacts = json_array();
@@ -194,6 +255,7 @@ static json_t *contacts_json(const replay_run *run)
         perp_json_put(&m, "mu", perp_json_real(c->friction));
         perp_json_put(&m, "tangent", tangent_of(run, c));
         perp_json_put(&m, "along", c->restricted ? perp_json_reals(c->along, 2) : json_null());
+        perp_json_put(&m, "patch", patch_json(c));
         perp_json_put(&m, "runs", stretches(rows, c->row_count));
         contacts = perp_json_appended(contacts, perp_json_finished(&m));
         rows += c->row_count;

@@ -27,6 +27,7 @@ static perp_element_record element_record(const perp_quasistatic *qs, const comp
         slip[r] = s->speed * s->u[row + r];
         deformed[r] = r < m->soft ? s->deformation[3 * (ptrdiff_t)i + r] + qs->h * s->speed * rate[r] : 0.0;
     }
+    record.limit = perp_compliant_radius(m, record.fn, s->sharp);
     perp_compliant_offset(m, qs->model->planar, e, record.offset);
     onto_tangents(c, m->rows, along, record.ft);
     onto_tangents(c, m->rows, slip, record.slip);
@@ -49,7 +50,7 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
         r->fn += x->fn;
         r->ft[0] += x->ft[0];
         r->ft[1] += x->ft[1];
-        limit += perp_compliant_radius(&patch->material, x->fn, s->sharp);
+        limit += x->limit;
         if (x->fn > OPEN * qs->force_unit / patch->material.elements) {
             loaded++;
             slipping += hypot(x->slip[0], x->slip[1]) > SLIPS ? 1 : 0;

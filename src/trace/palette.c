@@ -1,11 +1,13 @@
 #include "trace/palette.h"
 
+#include <math.h>
 #include <stdio.h>
 
 /* Six hexadecimal digits each, a blank between them: what src/CMakeLists.txt found in viewer/src/palette.ts. */
 static const char modes[] = PERP_PALETTE_MODES;
 static const char series[] = PERP_PALETTE_SERIES;
 static const char bodies[] = PERP_PALETTE_BODIES;
+static const char pressure[] = PERP_PALETTE_PRESSURE;
 static const char fixed_body[] = PERP_PALETTE_FIXED_BODY;
 
 static int digit(char c)
@@ -43,4 +45,21 @@ palette_colour perp_palette_body(int index)
 palette_colour perp_palette_fixed_body(void)
 {
     return colour_at(fixed_body, sizeof fixed_body, 0);
+}
+
+palette_colour perp_palette_pressure(double share)
+{
+    enum { LAST = (int)(sizeof pressure / 7) - 1 };
+    const double at = LAST * fmin(1.0, fmax(0.0, share));
+    const int from = (int)fmin(floor(at), LAST - 1);
+    const palette_colour low = colour_at(pressure, sizeof pressure, from),
+                         high = colour_at(pressure, sizeof pressure, from + 1);
+    palette_colour c;
+    int parts[3];
+    for (int k = 0; k < 3; k++) {
+        c.rgb[k] = low.rgb[k] + (at - from) * (high.rgb[k] - low.rgb[k]);
+        parts[k] = (int)lround(255.0 * c.rgb[k]) & 255;
+    }
+    snprintf(c.text, sizeof c.text, "#%02x%02x%02x", (unsigned)parts[0], (unsigned)parts[1], (unsigned)parts[2]);
+    return c;
 }

@@ -15,5 +15,7 @@ palette_colour perp_palette_mode(perp_contact_mode mode);
 palette_colour perp_palette_series(int index);
 palette_colour perp_palette_body(int index);
 palette_colour perp_palette_fixed_body(void);
+/* Of a share of the largest pressure, 0 to 1. */
+palette_colour perp_palette_pressure(double share);
 
 #endif

@@ -45,6 +45,39 @@ def test_log_holds_the_run(perp):
         assert most == max(step["info"]["residual"][name] for step in log["steps"][1:])
 
 
+PATCH = """perp: 1
+bodies:
+  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}
+  puck: {mass: 0.2, inertia: [1.0e-4, 1.0e-4, 2.0e-4], pose: {position: [0, 0, 0.02]}, velocity: {linear: [0.1, 0, 0],
+    angular: [2, 0, 20]}, shapes: [{ellipsoid: [0.05, 0.05, 0.02]}]}
+contacts: {friction: 0.3}
+compliance: {stiffness: 1.0e3, damping: 5, elements: 3, size: 0.06, gamma: 0}
+run: {model: compliant, h: 0.001, steps: 40}
+"""
+
+
+def test_elements_of_patches_are_in_the_log(perp):
+    """A grid of 3 x 3 on 6 cm; what its elements carry is what the contact does, in a run that was resumed too, to the bit."""
+    perp.write("patch.yaml", PATCH)
+    perp("run", "patch.yaml", "--log", "whole.mcap", "--quiet")
+    perp("run", "patch.yaml", "--log", "run.mcap", "--steps", "17", "--quiet")
+    perp("run", "--resume", "run.mcap", "--steps", "40", "--quiet")
+    steps = export(perp, "whole.mcap")["steps"]
+    assert "elements" not in steps[0] and len(steps) == 41
+    for step in steps[1:]:
+        patch, = step["elements"]["contacts"]
+        contact = step["contacts"]["contacts"][patch["contact"]]
+        assert sorted({round(x, 9) for x in patch["offset"]}) == [-0.02, 0, 0.02] and len(patch["offset"]) == 18
+        assert sum(patch["fn"]) == pytest.approx(contact["fn"], rel=1e-12)
+        for k in (0, 1):
+            assert sum(patch["ft"][k::2]) == pytest.approx(contact["ft"][k], abs=1e-12)
+        for x, y, most, fn in zip(patch["ft"][0::2], patch["ft"][1::2], patch["limit"], patch["fn"], strict=True):
+            assert most == pytest.approx(0.3 * fn, rel=1e-12) and (x * x + y * y) ** 0.5 <= most * (1 + 1e-6) + 1e-9
+    resumed = export(perp, "run.mcap")["steps"]
+    assert [s["elements"] for s in resumed[1:]] == [s["elements"] for s in steps[1:]]
+    assert resumed[-1]["state"] == steps[-1]["state"]
+
+
 def test_csv_is_that_of_the_run(perp):
     perp("run", GRIPPER, "--log", "run.mcap", "--csv", "direct", "--quiet")
     perp("export", "run.mcap", "--csv", "exported")

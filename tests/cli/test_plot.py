@@ -1,4 +1,6 @@
 """`perp plot`: pictures that are well-formed, repeatable, true to the log and legible."""
+import itertools
+import json
 import os
 import re
 import subprocess
@@ -9,7 +11,7 @@ import pytest
 import svg_page
 from conftest import PERP, ROOT, Perp
 
-KINDS = ("sheet", "gaps", "forces", "cone", "modes", "joints", "residuals", "scene")
+KINDS = ("sheet", "gaps", "forces", "cone", "modes", "joints", "residuals", "scene", "pressure")
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {"svg", "title", "g", "rect", "line", "polyline", "polygon", "path", "circle", "ellipse", "text", "tspan"}
 SANITIZED = os.environ.get("PERP_SANITIZE", "") not in ("", "OFF")
@@ -47,6 +49,27 @@ run: {model: quasidynamic, h: 0.001, steps: 2500}
 """
 
 
+# Patches: of 5 x 5 elements under a puck that rocks and spins, of 7 under a disc that rolls.
+PUCK = """perp: 1
+bodies:
+  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}
+  puck: {mass: 0.2, inertia: [1.0e-4, 1.0e-4, 2.0e-4], pose: {position: [0, 0, 0.02]}, velocity: {angular: [2, 1, 20]},
+    shapes: [{ellipsoid: [0.05, 0.05, 0.02]}]}
+contacts: {friction: 0.3}
+compliance: {stiffness: 1.0e3, damping: 5, elements: 5, size: 0.06, gamma: 0.001}
+run: {model: compliant, h: 0.001, steps: 30}
+"""
+ROLLER = """perp: 1
+planar: true
+bodies:
+  floor: {fixed: true, shapes: [{halfplane: {normal: [0, 1]}}]}
+  disc: {mass: 1, pose: {position: [0, 0.1]}, velocity: {linear: [0.3, 0], angular: 5}, shapes: [{disc: 0.1}]}
+contacts: {friction: 0.3}
+compliance: {stiffness: 1.0e4, damping: 50, elements: 7, size: 0.07, gamma: 0}
+run: {model: compliant, h: 0.001, steps: 30}
+"""
+
+
 def boxes(side):
     lines = ["perp: 1", "bodies:", "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}"]
     lines += [f"  box{i}_{k}: {{mass: {1 + 0.1 * i + 0.01 * k}, pose: {{position: [{0.2 * i}, {0.2 * k}, 0.05]}},"
@@ -59,7 +82,7 @@ def logs(tmp_path_factory):
     perp = Perp(tmp_path_factory.mktemp("plots"))
     for name in ("gripper-2d", "three-finger-grasp", "fixture-gaps", "four-bar"):
         perp("run", ROOT / "examples" / name / "scene.yaml", "--quiet", "--log", f"{name}.mcap")
-    for name, scene in (("hostile", HOSTILE), ("struck", STRUCK), ("many", boxes(SIDE))):
+    for name, scene in (("hostile", HOSTILE), ("struck", STRUCK), ("many", boxes(SIDE)), ("puck", PUCK), ("roller", ROLLER)):
         perp.write(f"{name}.yaml", scene)
         perp("run", f"{name}.yaml", "--quiet", "--log", f"{name}.mcap")
     return perp
@@ -73,7 +96,8 @@ def words(text):
     return ["".join(e.itertext()) for e in ET.fromstring(text).iter(f"{SVG}text")]
 
 
-PICTURES = [(name, kind) for name in ("gripper-2d", "three-finger-grasp", "hostile", "four-bar") for kind in KINDS]
+PICTURES = [(name, kind) for name in ("gripper-2d", "three-finger-grasp", "hostile", "four-bar") for kind in KINDS[:-1]]
+PICTURES += [(name, kind) for name in ("puck", "roller") for kind in ("sheet", "pressure")]
 PICTURES += [("struck", "sheet"), ("struck", "forces"), ("many", "sheet"), ("many", "modes"), ("many", "scene"),
              ("fixture-gaps", "sheet"), ("fixture-gaps", "gaps")]
 
@@ -101,7 +125,7 @@ def test_words_keep_apart_and_something_is_painted(logs):
     files = {f"{name} {kind}": plot(logs, name, "--what", kind) for name, kind in PICTURES}
     for size in ("300", "900", "300x240", "480x300", "1600x1000"):
         for kind in KINDS:
-            name = "hostile" if kind in ("modes", "cone") else "gripper-2d"
+            name = "hostile" if kind in ("modes", "cone") else "puck" if kind == "pressure" else "gripper-2d"
             wanted = size.split("x")[0] if kind == "sheet" else size  # a sheet has no height of its own
             files[f"{name} {kind} {size}"] = plot(logs, name, "--what", kind, "--size", wanted)
     seen = svg_page.look(logs.folder, files)
@@ -212,6 +236,10 @@ def test_a_legend_shows_what_the_rows_show(logs):
         painted = [r for r in root.iter(f"{SVG}rect") if r.get("fill-opacity")]
         swatches = {(r.get("fill"), r.get("fill-opacity")) for r in painted if r.get("width") == "18"}
         assert {(r.get("fill"), r.get("fill-opacity")) for r in painted if r.get("width") != "18"} == swatches
+    for kind in ("cone", "scene"):  # drawn in full colour
+        root = ET.fromstring(plot(logs, "gripper-2d", "--what", kind))
+        assert {r.get("fill-opacity") for r in root.iter(f"{SVG}rect") if r.get("width") == "18"} - {None} == {"1"}
+        assert "not listed" not in words(plot(logs, "gripper-2d", "--what", kind))
     said = words(plot(logs, "gripper-2d", "--what", "modes"))
     assert said.index("not listed") == said.index("slide") + 1
     root = ET.fromstring(plot(logs, "gripper-2d", "--what", "modes", "--contact", "left_finger"))
@@ -272,11 +300,36 @@ USES = {"--contact": ("sheet", "gaps", "forces", "cone", "modes"), "--joint": ("
 @pytest.mark.parametrize("option,value", [("--contact", "left_finger"), ("--joint", "lift"), ("--most", "1"), ("--step", "14")])
 def test_an_option_either_changes_the_plot_or_is_refused(logs, option, value):
     for kind in KINDS:
+        if kind == "pressure":
+            continue  # of another run, below
         if kind in USES[option]:
             assert plot(logs, "gripper-2d", "--what", kind, option, value) != plot(logs, "gripper-2d", "--what", kind), kind
         else:
             assert option in logs("plot", "gripper-2d.mcap", "--what", kind, option, value, code=2).stderr, kind
     assert "--size WIDTH alone" in logs("plot", "gripper-2d.mcap", "--size", "900x600", code=2).stderr
+
+
+def test_pressure_is_that_of_the_log(logs):
+    """Every element has its square, the darkest where it presses most, or in the plane its bar, read off the axis."""
+    log = json.loads(logs("export", "puck.mcap", "--json").stdout)["steps"]
+    patch, = log[12]["elements"]["contacts"]
+    root = ET.fromstring(plot(logs, "puck", "--what", "pressure", "--step", "12", "--contact", "table puck", "--most", "1"))
+    squares = [r for r in root.iter(f"{SVG}rect") if float(r.get("width")) > 20 and len(r.get("fill")) == 7 and r.get("fill") != "#ffffff"]
+    assert len(squares) == 25
+    light = [sum(int(r.get("fill")[k:k + 2], 16) for k in (1, 3, 5)) for r in squares]  # in the order of the elements
+    for (f, a), (g, b) in itertools.combinations(zip(patch["fn"], light, strict=True), 2):
+        assert f == pytest.approx(g, rel=1e-2) or (f < g) == (a > b)  # a hundredth may be one shade
+    most = max(max(c["fn"]) for step in log[1:] for c in step["elements"]["contacts"]) / 0.012 ** 2
+    assert any(w == f"{most:.4g} Pa" for w in words(ET.tostring(root)))
+    bars, = json.loads(logs("export", "roller.mcap", "--json").stdout)["steps"][30]["elements"]["contacts"]
+    root = ET.fromstring(plot(logs, "roller", "--what", "pressure"))
+    drawn = [r for r in root.iter(f"{SVG}rect") if float(r.get("width")) > 10 and len(r.get("fill")) == 7 and r.get("fill") != "#ffffff"]
+    for bar, fn in zip(drawn, bars["fn"], strict=True):
+        if fn > 0:
+            value, per_pixel = value_of(root, float(bar.get("y")), 80)
+            assert value == pytest.approx(fn / 0.01, abs=0.03 * per_pixel)
+    assert "patch of several elements" in logs("plot", "gripper-2d.mcap", "--what", "pressure", code=2).stderr
+    assert "--joint" in logs("plot", "puck.mcap", "--what", "pressure", "--joint", "x", code=2).stderr
 
 
 def test_a_log_is_not_written_over(logs):

@@ -149,6 +149,56 @@ def test_incline(perp, model):
     assert check(perp, scene, 30, ("squeeze", "sideways"))
 
 
+def puck(**compliance):
+    """A puck on a visco-elastic table that is pulled harder and harder, 10 N/s, where it touches."""
+    return {"perp": 1, "contacts": {"friction": 0.3}, "bodies": {
+        "table": {"fixed": True, "shapes": [{"plane": {"normal": [0, 0, 1]}}]},
+        "puck": {"mass": 0.2, "inertia": [1e-4, 1e-4, 2e-4], "pose": {"position": [0, 0, 0.02]},
+                 "shapes": [{"ellipsoid": [0.05, 0.05, 0.02]}]}},
+        "compliance": {"stiffness": 1e3, "damping": 5, "gamma": 0, **compliance},
+        "forces": [{"body": "puck", "point": [0, 0, -0.02], "force": [{"rate": 10}, 0, 0]}],
+        "run": {"model": "compliant", "h": 0.001, "steps": 100}}
+
+
+@pytest.mark.parametrize("compliance", cases(
+    {"elements": 4, "size": 0.06}, {"stiffness": 1e4, "damping": 50}, {"elements": 2, "size": 0.02, "gamma": 0.01}),
+    ids=str)
+def test_compliant(perp, compliance):
+    """Where the patch sticks friction has to carry the pull: it slips below mu* = F / fn, with `gamma` where the wider cone
+    does. In the first step in which all of it slips another mu would have held it, and before that nothing had slipped."""
+    scene = puck(**compliance)
+    result = perp.json("run", perp.write("scene.yaml", yaml.dump(scene, sort_keys=False)), "--steps", "40", "--why")
+    fn, elements, gamma = result["contacts"][0]["fn"], compliance.get("elements", 1) ** 2, compliance.get("gamma", 0)
+    cone = elements * math.sqrt((0.3 * fn / elements + gamma) ** 2 - gamma ** 2)
+    used, limit = result["contacts"][0]["why"].split("sticking: ")[1].split(" N used")[0].split(" N of ")
+    assert float(used) == pytest.approx(0.4, rel=2e-2)  # and what its elements are stretched by as the pull grows
+    assert float(limit) == pytest.approx(cone, rel=1e-3)  # four figures
+    held = check(perp, scene, 40, ALL)
+    own = math.sqrt((float(used) / elements) ** 2 + gamma ** 2) - gamma  # mu fn of an element on its cone's edge
+    assert held["stick", "friction"] == pytest.approx([own * elements / fn], rel=2e-3)
+    assert ("stick", "sideways") in held
+    events = perp.json("run", perp.write("scene.yaml", yaml.dump(scene, sort_keys=False)))["events"]
+    slipped = round(next(e["t"] for e in events if e["to"] == "slide") / 0.001)
+    slid = check(perp, scene, slipped, ALL)
+    assert {("slide", "friction"), ("slide", "squeeze")} <= set(slid)
+    assert check(perp, scene, slipped + 10, ("squeeze",))
+
+
+def test_a_patch_that_turns_in_place(perp):
+    """Its elements pull in circles: the forces cancel, and all of the friction is used."""
+    scene = puck(elements=4, size=0.06)
+    scene["bodies"]["puck"]["velocity"] = {"angular": [0, 0, 20]}
+    scene["forces"] = []
+    contact, = perp.json("run", perp.write("scene.yaml", yaml.dump(scene, sort_keys=False)), "--steps", "20", "--why")["contacts"]
+    assert contact["mode"] == "slide" and math.hypot(*contact["ft"]) < 1e-9
+    assert contact["why"].startswith("turning in place, all of its patch slips: ")
+    used, limit = contact["why"].split(": ")[1].split(" N used")[0].split(" N of ")
+    assert used == limit and float(limit) == pytest.approx(0.3 * contact["fn"], rel=1e-3)
+    scene["compliance"]["elements"] = 5  # whose middle one cannot slip
+    contact, = perp.json("run", perp.write("scene.yaml", yaml.dump(scene, sort_keys=False)), "--steps", "20", "--why")["contacts"]
+    assert contact["mode"] == "stick" and "24 of 25 elements slip" in contact["why"]
+
+
 def test_words(perp):
     """What the text prints, JSON and log have, at the step that it speaks of."""
     gripper = ROOT / "examples/gripper-2d/scene.yaml"

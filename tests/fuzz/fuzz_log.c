@@ -100,6 +100,12 @@ static void check_contacts(const perp_log_head *about, const perp_log_step *step
         require(r->contact.a >= 0 && r->contact.a < about->body_count);
         require(r->contact.b >= 0 && r->contact.b < about->body_count);
         require(isfinite(r->fn) && isfinite(r->contact.phi) && r->contact.direction_count <= 2);
+        require(r->element_start >= 0 && r->element_count >= 0 &&
+                r->element_start + r->element_count <= step->info.element_count);
+        for (int e = 0; e < r->element_count; e++) {
+            const perp_element_record *x = &step->info.elements[r->element_start + e];
+            require(isfinite(x->fn) && isfinite(x->limit) && isfinite(x->offset[0] + x->offset[1]));
+        }
         perp_contact_feature_text(&r->contact, feature, sizeof feature);
         require(!step->why || !step->why[i] || strlen(step->why[i]) < MOST_MEMORY);
     }

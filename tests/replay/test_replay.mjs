@@ -223,6 +223,63 @@ test("layers, flat and 3-D, themes: each changes the picture, and back", async (
   await end();
 });
 
+// A puck on a patch of 5 x 5 elements, which rocks and spins; and a disc that rolls on one of 7.
+const PATCHES = [
+  ["space", `perp: 1
+bodies:
+  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}
+  puck: {mass: 0.2, inertia: [1.0e-4, 1.0e-4, 2.0e-4], pose: {position: [0, 0, 0.02]}, velocity: {angular: [2, 1, 20]},
+    shapes: [{ellipsoid: [0.05, 0.05, 0.02]}]}
+contacts: {friction: 0.3}
+compliance: {stiffness: 1.0e3, damping: 5, elements: 5, size: 0.06, gamma: 0.001}
+run: {model: compliant, h: 0.001, steps: 30}
+`, 0.012 ** 2, "Pa"], ["plane", `perp: 1
+planar: true
+bodies:
+  floor: {fixed: true, shapes: [{halfplane: {normal: [0, 1]}}]}
+  disc: {mass: 1, pose: {position: [0, 0.1]}, velocity: {linear: [0.3, 0], angular: 5}, shapes: [{disc: 0.1}]}
+contacts: {friction: 0.3}
+compliance: {stiffness: 1.0e4, damping: 50, elements: 7, size: 0.07, gamma: 0}
+run: {model: compliant, h: 0.001, steps: 30}
+`, 0.01, "N/m"]];
+for (const [name, scene, area, unit] of PATCHES) {
+  test(`pressure of patches: numbers of the log, colours, a legend, a toggle (${name})`, async () => {
+    const log = logOf(`patch-${name}`, write(`patch-${name}.yaml`, scene)), content = contentOf(log);
+    const { page, wrong, close: end } = await open(browser, pageOf(`patch-${name}`, log));
+    const inUnits = (text) => { const [value, shown] = text.split(" "); return Number(value) * ({ k: 1e3, M: 1e6 }[shown.replace(unit, "")] ?? 1); };
+    const seen = new Set();
+    for (const frame of [3, 10, 25]) {
+      await show(page, frame);
+      const [patch] = content.steps[frame].elements.contacts, shown = await facts(page);
+      close(inUnits(shown.pressure), Math.max(...patch.fn) / area, "pressure");
+      const each = await page.evaluate((f) => { const [run] = window.perpReplay.runs; return run.pressure(0, run.rowAt(0, f)); }, frame);
+      each.forEach((p, e) => close(p, patch.fn[e] / area, `pressure of element ${e}`));
+      close(amount(shown.used), patch.limit.reduce((sum, _, e) => sum + (unit === "Pa" ? Math.hypot(patch.ft[2 * e], patch.ft[2 * e + 1]) : Math.abs(patch.ft[e])), 0), "friction used");
+      seen.add(await page.evaluate(() => document.getElementById("patch").toDataURL()));
+    }
+    assert.equal(seen.size, 3, "the patch changes from frame to frame");
+    const most = Math.max(...content.steps.flatMap((step) => step.elements?.contacts.flatMap((c) => c.fn) ?? [])) / area;
+    const legend = await page.locator("#legend").textContent();
+    close(inUnits(/0 to (\S+ \S+) pressure/.exec(legend)[1]), most, "the legend's end");
+    const settled = async () => { await page.waitForTimeout(250); return picture(page); };
+    const whole = await settled();
+    await page.keyboard.press("p");
+    assert.notEqual(await settled(), whole);
+    assert.doesNotMatch(await page.locator("#legend").textContent(), /pressure/);
+    assert.equal(await page.locator("#layer-pressure").getAttribute("aria-pressed"), "false");
+    assert.deepEqual(wrong, []);
+    await end();
+  });
+}
+
+test("without patches nothing is said of pressure", async () => {
+  const { page, close: end } = await open(browser, pageOf("plain", logOf("plain", example("gripper-2d"))));
+  await show(page, 24);
+  assert.equal(await page.locator("#layer-pressure").isVisible() || await page.locator("#patch").isVisible(), false);
+  assert.doesNotMatch(await page.locator("#legend").textContent(), /pressure/);
+  await end();
+});
+
 test("two logs: overlaid, side by side, each with its own numbers", async () => {
   const logs = [logOf("first", example("gripper-2d")), logOf("second", example("gripper-2d"), "--model", "qs-cone")];
   const contents = logs.map(contentOf);

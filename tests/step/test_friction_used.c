@@ -19,7 +19,7 @@ static perp_contact_record friction(double x, double y, int directions)
 static double used(perp_cone cone, int rays, double x, double y)
 {
     const perp_contact_record r = friction(x, y, 2);
-    return perp_friction_used(cone, rays, &r);
+    return perp_friction_used(cone, rays, &r, NULL);
 }
 
 /* On the edge of the section it is 1, and it is linear along every ray from the middle. 1e-14: a few roundings of
@@ -47,7 +47,25 @@ static void test_one_direction(void **state)
 {
     (void)state;
     const perp_contact_record r = friction(3.0, 4.0, 1);
-    assert_true(perp_friction_used(PERP_CONE_RAYS, 4, &r) == 5.0 && perp_friction_used(PERP_CONE_BOX, 4, &r) == 5.0);
+    assert_true(perp_friction_used(PERP_CONE_RAYS, 4, &r, NULL) == 5.0 &&
+                perp_friction_used(PERP_CONE_BOX, 4, &r, NULL) == 5.0);
+}
+
+/* Of a patch that turns in place the forces cancel and are used up all the same. */
+static void test_patch(void **state)
+{
+    (void)state;
+    const perp_element_record elements[] = {{.fn = 9.0, .limit = 9.0, .ft = {9.0, 0.0}},
+                                            {.fn = 10.0, .limit = 3.5, .ft = {3.0, 0.0}},
+                                            {.fn = 10.0, .limit = 3.5, .ft = {0.0, -3.0}}};
+    perp_contact_record r = friction(3.0, -3.0, 2);
+    r.contact.friction = 0.3;
+    r.fn = 20.0;
+    r.element_start = 1;
+    r.element_count = 2;
+    assert_true(perp_friction_used(PERP_CONE_QUADRATIC, 4, &r, elements) == 6.0);
+    assert_true(perp_friction_limit(&r, elements) == 7.0);
+    assert_true(perp_friction_limit(&r, NULL) == 6.0);
 }
 
 /* A ball without spin that slides over a floor at 20 degrees to t: friction is on the cone's edge in the measure of the
@@ -77,7 +95,7 @@ static void test_sliding(void **state)
         const perp_run_settings *settings = &run.scene->run;
         assert_int_equal(perp_rung_cone(perp_rung_find(settings->model), settings), cases[i].cone);
         assert_int_equal(r->mode, PERP_CONTACT_SLIDE);
-        NEAR(perp_friction_used(cases[i].cone, settings->rays, r) / (0.3 * r->fn), 1.0, 1e-6);
+        NEAR(perp_friction_used(cases[i].cone, settings->rays, r, NULL) / (0.3 * r->fn), 1.0, 1e-6);
         NEAR(hypot(r->ft[0], r->ft[1]) / (0.3 * r->fn), cases[i].length, 1e-6);
         scene_run_free(&run);
     }
@@ -88,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_edges),
         cmocka_unit_test(test_one_direction),
+        cmocka_unit_test(test_patch),
         cmocka_unit_test(test_sliding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@ import { Arrows } from "./arrows";
 import { Dots } from "./dots";
 import { MODE_COLOURS, NORMAL_COLOUR, TOTAL_COLOUR, type Theme } from "./palette";
 import { OPEN, type Run, type Sample } from "./run";
+import { Patches } from "./pressure";
 import { Triangles } from "./triangles";
 
 export interface Layers {
@@ -10,6 +11,7 @@ export interface Layers {
   normals: boolean;
   totals: boolean;
   cones: boolean;
+  pressure: boolean;
   labels: boolean;
 }
 
@@ -35,6 +37,7 @@ export class Forces {
   readonly largest: number; // N: largest normal force of the run
   private readonly points: Dots;
   private readonly cones: Triangles;
+  private readonly patches: Patches;
   private readonly normals: Arrows;
   private readonly totals: Arrows;
   private readonly ring: THREE.Mesh;
@@ -51,12 +54,13 @@ export class Forces {
     this.points = new Dots(most, 14);
     this.cones = new Triangles(most * (this.rim.length - 1),
       { vertexColors: true, opacity: 0.3, side: this.many && !run.header.planar ? THREE.BackSide : THREE.DoubleSide }, 10);
+    this.patches = new Patches(run, size);
     // The total is the wider one and beneath, so that both are seen where there is no friction.
     this.normals = new Arrows(most, NORMAL_COLOUR, 0.0065 * size, 13);
     this.totals = new Arrows(most, TOTAL_COLOUR, 0.0115 * size, 12);
     this.ring = new THREE.Mesh(new THREE.TorusGeometry(1, 0.16, 8, 32), new THREE.MeshBasicMaterial({ depthTest: false, transparent: true }));
     this.ring.renderOrder = 15;
-    this.group.add(this.cones.mesh, this.totals.mesh, this.normals.mesh, this.points.mesh, this.ring);
+    this.group.add(this.patches.mesh, this.cones.mesh, this.totals.mesh, this.normals.mesh, this.points.mesh, this.ring);
   }
 
   paint(theme: Theme) {
@@ -69,6 +73,7 @@ export class Forces {
     this.normals.begin(camera);
     this.totals.begin(camera);
     this.cones.begin();
+    this.patches.begin();
     this.ring.visible = false;
     this.samples.forEach((s, i) => {
       const chosen = s.contact === selected, touching = s.mode !== OPEN;
@@ -79,6 +84,7 @@ export class Forces {
         this.ring.scale.setScalar(this.size * 0.02);
         this.ring.quaternion.copy(camera.quaternion);
       }
+      this.patches.add(s);
       if (touching) {
         this.addForces(s, metresPerNewton);
         this.addCone(s, metresPerNewton);
@@ -86,6 +92,7 @@ export class Forces {
     });
     this.points.end(this.samples.length, layers.points);
     this.cones.end(layers.cones);
+    this.patches.end(layers.pressure);
     this.normals.end(layers.normals);
     this.totals.end(layers.totals);
   }

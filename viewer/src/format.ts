@@ -29,6 +29,7 @@ export interface ContactHeader {
   mu: number;
   tangent: number[] | null; // of the pair, where it sets one
   along: number[] | null; // t and o of the one direction that friction has; null: all of the tangent plane
+  patch: { cell: number; offsets: number[] } | null; // m: side of an element, and t and o of each
   runs: number[]; // pairs (first frame, frames): where the contact is listed
 }
 

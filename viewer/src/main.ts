@@ -1,21 +1,22 @@
 import { drawCone } from "./cone";
 import { MODE_COLOURS, NORMAL_COLOUR, RUN_COLOURS, themeOf, TOTAL_COLOUR, type Theme } from "./palette";
 import { Plots } from "./plots";
+import { drawPatch, ramp } from "./pressure";
 import { NAMED, Ribbon } from "./ribbon";
 import { MODE_NAMES, OPEN, readRuns, type Run } from "./run";
 import { View, type Arrangement, type ViewState } from "./view";
-import { metres, metresPerSecond, modeName, newtons, number, plainWords } from "./words";
+import { metres, metresPerSecond, modeName, newtons, number, plainWords, pressureWords } from "./words";
 
 const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
 
 const LAYERS = [
-  ["points", "contacts", "k"], ["normals", "normal", "n"], ["totals", "total", "m"], ["cones", "cones", "c"], ["labels", "names", "l"],
+  ["points", "contacts", "k"], ["normals", "normal", "n"], ["totals", "total", "m"], ["cones", "cones", "c"], ["pressure", "pressure", "p"], ["labels", "names", "l"],
 ] as const;
 
 const KEYS: [string, string][] = [
   ["space", "play or pause"], ["← →", "a step back or on; with shift ten"], ["Home End", "first and last step"],
   [", .", "the change of mode before or after"], ["[ ]", "the contact before or after"], ["f", "flat or 3-D (planar scenes)"],
-  ["r", "the whole scene"], ["+ −", "longer or shorter arrows"], ["k n m c l", "contacts, normal forces, total forces, cones, names"],
+  ["r", "the whole scene"], ["+ −", "longer or shorter arrows"], ["k n m c p l", "contacts, normal forces, total forces, cones, pressure of patches, names"],
   ["d", "light or dark"], ["1 … 9", "the run of that number"], ["drag, wheel", "turn and zoom; with the right button move"], ["?", "this list"],
 ];
 
@@ -39,7 +40,7 @@ class Replay {
     this.firstTouch = runs.map(firstTouches);
     this.state = {
       frames: runs.map(() => 0), primary: 0, arrangement: runs.length > 1 ? "overlay" : "one", flat: runs[0].header.planar,
-      layers: { points: true, normals: true, totals: true, cones: true, labels: true }, selected: -1, arrowScale: 1, follow: -1,
+      layers: { points: true, normals: true, totals: true, cones: true, pressure: true, labels: true }, selected: -1, arrowScale: 1, follow: -1,
     };
     this.state.selected = busiest(runs[0]);
     this.joint = runs[0].header.joints.findIndex((j) => j.commanded);
@@ -175,6 +176,8 @@ class Replay {
     drawCone(by<HTMLCanvasElement>("cone"), this.run, this.state.selected, this.frame, this.theme);
     by<HTMLInputElement>("time").value = String(this.frame);
     by("clock").textContent = `${this.run.t[this.frame].toFixed(decimals(this.run.header.h))} s · step ${this.run.step[this.frame]} of ${this.run.step[this.run.frames - 1]}`;
+    const row = this.state.selected < 0 ? -1 : this.run.rowAt(this.state.selected, this.frame);
+    drawPatch(by<HTMLCanvasElement>("patch"), this.run, row < 0 ? null : this.run.sample(this.state.selected, row), this.theme);
     this.showSolver();
     this.showWhy();
     this.showLegend();
@@ -274,8 +277,12 @@ class Replay {
     const facts: [string, string][] = !sample ? [] : [
       ["normal", newtons(sample.fn)], ["gap", metres(sample.phi)], ["friction", newtons(Math.hypot(...sample.ft))], ["used", newtons(sample.used)],
       ["slip", metresPerSecond(Math.hypot(...sample.slip))], ["µ", number(this.run.header.contacts[contact].mu)],
-      ["µ fn", newtons(this.run.header.contacts[contact].mu * sample.fn)],
+      [this.run.has("limit") ? "most" : "µ fn", newtons(sample.limit)],
     ];
+    const pressure = sample && this.run.pressure(contact, sample.row);
+    if (pressure) {
+      facts.push(["pressure", pressureWords(Math.max(...pressure), this.run.header.planar)]);
+    }
     by("facts").replaceChildren(...facts.flatMap(([name, value]) => {
       const dt = document.createElement("dt"), dd = document.createElement("dd");
       dt.textContent = name;
@@ -305,6 +312,9 @@ class Replay {
         line.append(arrow, document.createTextNode(`${number(round)} N ${name}`));
         legend.append(line);
       }
+    }
+    if (this.state.layers.pressure && this.run.mostPressure > 0) {
+      legend.append(ramp(this.run));
     }
     if (this.runs.length > 1 && this.state.arrangement === "overlay") {
       this.runs.forEach((run, i) => {
@@ -411,6 +421,7 @@ class Replay {
       button.title = `${label} (${key})`;
       button.setAttribute("aria-pressed", "true");
       button.addEventListener("click", () => this.toggleLayer(name));
+      button.hidden = name === "pressure" && this.runs.every((run) => run.mostPressure === 0);
       by("layers").append(button);
     }
     this.wirePicking();

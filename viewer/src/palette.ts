@@ -9,6 +9,9 @@ export function seriesColours(theme: Theme): string[] {
 }
 export const RUN_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"];
 
+// Pressure, from none to the most: lighter to darker, so that it is read without colours too.
+export const PRESSURE_COLOURS = ["#fbf1d0", "#e69f00", "#7a2600"];
+
 // Bodies: calm tints, so that the contacts are what stands out.
 export const BODY_COLOURS = ["#7fa8c9", "#c9a77f", "#94b894", "#b79ac0", "#c4b26a", "#86b5b5"];
 export const FIXED_COLOUR = "#a9b0b8";

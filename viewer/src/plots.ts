@@ -158,7 +158,6 @@ function graphsOf(run: Run, contact: number, joint: number, theme: Theme): Graph
     ? [line, { label: "", values: of(high), colour: line.colour }, { label: "", values: of(low), colour: line.colour, fillTo: at + 2 }]
     : [line];
   if (contact >= 0) {
-    const mu = run.header.contacts[contact].mu;
     graphs.push({
       title: "gap", unit: "mm", bands: true,
       lines: () => band({ label: "gap", values: of("phi"), colour: blue }, "phi_low", "phi_high", 0).map((l) => ({
@@ -173,7 +172,7 @@ function graphsOf(run: Run, contact: number, joint: number, theme: Theme): Graph
       title: "friction", unit: "N", bands: true,
       lines: () => [
         { label: "used", values: run.series(contact, (row) => run.used(row)), colour: pink },
-        { label: "µ × normal", values: run.series(contact, (row) => mu * run.rows("fn")[row]), colour: blue, dash: [5, 3] },
+        { label: run.has("limit") ? "most" : "µ × normal", values: run.series(contact, (row) => run.limit(contact, row)), colour: blue, dash: [5, 3] },
         ...(run.envelopes ? [{ label: "largest", values: of("used_high"), colour: red, dash: [1, 3] }] : []),
       ],
     });

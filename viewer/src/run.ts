@@ -15,6 +15,7 @@ export interface Sample {
   fn: number;
   ft: [number, number];
   used: number; // of the friction, in the measure of the cone
+  limit: number; // the most of it that there is
   slip: [number, number];
   point: [number, number, number];
   normal: [number, number, number];
@@ -59,6 +60,8 @@ export class Run {
   private readonly frameContacts: Int32Array;
   private readonly frameRows: Int32Array;
   private readonly rowCount: number;
+  private readonly firstElement: Int32Array; // of each contact, in the column of elements
+  readonly mostPressure: number; // of an element in the whole run, as pressure() has it; 0: there are no patches
   private readonly whyByContact = new Map<number, { step: number; text: string }[]>();
 
   constructor(readonly header: Header, bytes: Uint8Array, readonly index: number) {
@@ -95,6 +98,12 @@ export class Run {
     this.frameContacts = new Int32Array(this.rowCount);
     this.frameRows = new Int32Array(this.rowCount);
     this.listFrames();
+    this.firstElement = new Int32Array(this.contactCount + 1);
+    header.contacts.forEach((c, i) => {
+      const rows = this.firstRow[i + 1] - this.firstRow[i];
+      this.firstElement[i + 1] = this.firstElement[i] + (c.patch ? (c.patch.offsets.length / 2) * rows : 0);
+    });
+    this.mostPressure = this.findMostPressure();
     for (const w of header.whys) {
       const list = this.whyByContact.get(w.contact) ?? [];
       list.push({ step: w.step, text: header.texts[w.text] });
@@ -113,6 +122,29 @@ export class Run {
         }
       }
     });
+  }
+
+  private findMostPressure(): number {
+    const forces = this.float("element_fn");
+    return this.header.contacts.reduce((most, c, i) => c.patch ? Math.max(most,
+      forces.subarray(this.firstElement[i], this.firstElement[i + 1]).reduce((a, b) => Math.max(a, b), 0) / this.area(i)) : most, 0);
+  }
+
+  // m^2 of an element of a contact's patch; in the plane m.
+  private area(contact: number): number {
+    const { cell } = this.header.contacts[contact].patch!;
+    return this.header.planar ? cell : cell * cell;
+  }
+
+  // Of each element of a contact's patch, Pa; in the plane N/m. Null: it has none.
+  pressure(contact: number, row: number): number[] | null {
+    const { patch } = this.header.contacts[contact], forces = this.float("element_fn");
+    if (!patch) {
+      return null;
+    }
+    const rows = this.firstRow[contact + 1] - this.firstRow[contact], area = this.area(contact);
+    return Array.from({ length: patch.offsets.length / 2 },
+      (_, e) => forces[this.firstElement[contact] + e * rows + row - this.firstRow[contact]] / area);
   }
 
   private float(name: string): Float32Array {
@@ -226,6 +258,7 @@ export class Run {
       fn: this.float("fn")[row],
       ft: pair("ft"),
       used: this.used(row),
+      limit: this.limit(contact, row),
       slip: pair("slip"),
       point: three("point"),
       tangents: tangentsOf(normal, this.header.planar, c.tangent),
@@ -262,6 +295,11 @@ export class Run {
       return used[row];
     }
     return ft.length > this.rowCount ? Math.hypot(ft[row], ft[this.rowCount + row]) : Math.abs(ft[row]);
+  }
+
+  // N: the most friction there is: µ fn, but of patches with a smoothed cone what the log says.
+  limit(contact: number, row: number): number {
+    return this.float("limit")?.[row] ?? this.header.contacts[contact].mu * this.float("fn")[row];
   }
 
   has(name: string): boolean {

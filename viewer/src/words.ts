@@ -32,6 +32,12 @@ export function metres(value: number): string {
   return size < 0.1 ? `${number(value * 1e3)} mm` : `${number(value)} m`;
 }
 
+// Of patches: pascals in space, newtons per metre in the plane.
+export function pressureWords(value: number, planar: boolean): string {
+  const size = Math.abs(value), [unit, factor] = size >= 1e6 ? ["M", 1e-6] : size >= 1e3 ? ["k", 1e-3] : ["", 1];
+  return `${number(value * (factor as number))} ${unit}${planar ? "N/m" : "Pa"}`;
+}
+
 export function metresPerSecond(value: number): string {
   if (Math.abs(value) < 1e-12) {
     return "0 mm/s";
@@ -47,7 +53,7 @@ export function modeName(mode: number): string {
 // contacts too, so it is the log's to say, which has solved the step again. `initial`: of the state before the first step.
 export function plainWords(run: Run, s: Sample, initial: boolean): string[] {
   const mu = run.header.contacts[s.contact].mu;
-  const friction = s.used, most = mu * s.fn, slip = Math.hypot(s.slip[0], s.slip[1]);
+  const friction = s.used, most = s.limit, slip = Math.hypot(s.slip[0], s.slip[1]);
   if (initial && run.frames > 1) { // an instant has its forces in its only state
     return [`${s.phi > 0 ? `${metres(s.phi)} apart` : "Touching"} at the start: forces belong to steps, and none has been taken.`];
   }
@@ -57,10 +63,13 @@ export function plainWords(run: Run, s: Sample, initial: boolean): string[] {
   if (mu === 0) {
     return [`${s.mode === SLIDE ? `Sliding at ${metresPerSecond(slip)}` : "Resting"}: frictionless, pressed with ${newtons(s.fn)}.`];
   }
+  if (s.mode === SLIDE && run.header.contacts[s.contact].patch && slip < 1e-9) {
+    return [`Turning in place, all of its patch slips: ${newtons(friction)} of ${newtons(most)} used.`];
+  }
   if (s.mode === SLIDE) {
     return [
       `Sliding at ${metresPerSecond(slip)}: ${newtons(friction)} of ${newtons(most)} used.`,
-      `Friction pulls against the slip with all it has, ${number(mu)} times the ${newtons(s.fn)} that press.`,
+      `Friction pulls against the slip with all it has${run.has("limit") ? "" : `, ${number(mu)} times the ${newtons(s.fn)} that press`}.`,
     ];
   }
   if (s.mode === LIMIT) {
