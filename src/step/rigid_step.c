@@ -179,6 +179,8 @@ static void fill_system(rigid_step *s, const perp_quasistatic *qs)
     const double speed = speed_unit(s, qs), force = qs->force_unit;
     s->speed = speed;
     s->gap = speed * qs->h / qs->length_unit;
+    s->arm = fmin(1.0, qs->length_unit);
+    s->turns = qs->turns;
     ptrdiff_t entries = 0;
     for (int b = 0; b < p->block_count; b++) {
         const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
@@ -324,7 +326,7 @@ rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_c
     }
     fill_balance(s, point, s->balance);
     for (int i = 0; i < p->n; i++) {
-        worst.balance = fmax(worst.balance, fabs(s->balance[i]));
+        worst.balance = fmax(worst.balance, fabs(s->balance[i]) / (s->turns[i] ? s->arm : 1.0));
     }
     return worst;
 }

@@ -39,9 +39,11 @@ typedef struct rigid_step {
     perp_qs_block fixed, sized;
     int contact_capacity, dof_capacity;
 
-    bool in_sizes; /* velocities in L / h whatever the inertia: proofs are measured in F and L */
-    double speed;  /* m/s: the unit of velocities */
-    double gap;    /* what it makes of L in a step: 1 without inertia */
+    bool in_sizes;     /* velocities in L / h whatever the inertia: proofs are measured in F and L */
+    double speed;      /* m/s: the unit of velocities */
+    double gap;        /* what it makes of L in a step: 1 without inertia */
+    double arm;        /* m: torques count as forces on it: L, at most 1 */
+    const bool *turns; /* n: of the unknowns, those whose balance is of torques */
 
     perp_contact_qp qp; /* the system in the step's own units */
     double *hessian, *g, *lower, *upper, *target, *offset;
@@ -78,7 +80,7 @@ typedef struct rigid_step {
 
 /* How well a point meets the law, in units of F and L. */
 typedef struct rigid_residual {
-    double balance;         /* of forces */
+    double balance;         /* of forces, and of torques, never less than in units of F L */
     double complementarity; /* gaps, limits, loops */
     double cone;            /* outside of mu fn D, and friction that does less than the most work against the slip */
 } rigid_residual;
