@@ -299,7 +299,7 @@ static bool polish(perp_convex_workspace *c, double error, bool settled)
 {
     enum { PASSES = 5, AUGMENTED = 8, FEW = 12 };
     /* A part of the tolerance: with more the rows may be wrong ones, that all but touch; and rounding. */
-    static const double SURE = 1e-4, CLEAN = 1e-13;
+    static const double SURE = 1e-4, CLEAN = 1e-12;
     perp_convex_copy(c, &c->at, &c->kept);
     /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
@@ -331,6 +331,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
     /* Good enough is not yet good: the next iterations cost little and gain digits. */
     enum { FURTHER = 10, FLICKER = 4 };
     static const double CLEAN = 1e-15, NEARLY = 1e-8, WATCH = 1e-2, PROGRESS = 0.5;
+    static const double WAIT = 1e-3; /* rows that were wrong, and cost as much as ten iterations, are so in the next */
     double polish_below = 1e-3, before = INFINITY;
     int since_good = 0;
     c->rho = attempt->rho;
@@ -362,7 +363,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
             if (polish(c, error, settled || since_good > 0)) {
                 return PERP_OUTCOME_SOLVED;
             }
-            polish_below = 0.1 * error;
+            polish_below = (c->cone_count == 0 ? WAIT : 0.1) * error;
         }
         if (error < c->tolerance && !perp_convex_judge(c, &c->at) && c->cone_count == 0) {
             c->refinements = 1; /* the judge does not find what the recursion says */

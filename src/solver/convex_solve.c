@@ -139,7 +139,7 @@ static int at_most(const perp_convex_settings *settings, int usual)
 static bool start_from_rows(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
     enum { PASSES = 10, FEW = 6 };                  /* more than m / FEW wrong rows: the interior point is cheaper */
-    static const double SURE = 1e-4, CLEAN = 1e-13; /* a part of the tolerance; rounding */
+    static const double SURE = 1e-4, CLEAN = 1e-12; /* a part of the tolerance; rounding */
     perp_convex_import(c, settings->warm, &c->at);
     for (int i = 0; i < c->m; i++) {
         c->active[i] = c->at.y[i] > 0.0;

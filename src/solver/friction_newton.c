@@ -245,6 +245,9 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
     double reference = 0.0, reached = 0.0;
     memset(f->convex->dy, 0, (size_t)f->convex->m * sizeof(double));
     memset(f->du, 0, (size_t)f->convex->m * sizeof(double));
+    if (!f->dense) { /* 0 times what was there before may be no number */
+        memset(f->rd_change, 0, (size_t)f->convex->n * sizeof(double));
+    }
     memory->merit[memory->count++ % PERP_FRICTION_REMEMBERED] = merit(f, at, 0.0);
     for (int i = 0; i < memory->count && i < PERP_FRICTION_REMEMBERED; i++) {
         reference = fmax(reference, memory->merit[i]);

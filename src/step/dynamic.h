@@ -14,7 +14,8 @@
  * v~ is the velocity v of the last step, carried from where that step began to where it ended (*drift*) without forces:
  *
  *   a free body    angular velocity by the implicit midpoint rule on Euler's equations in the body's frame, which keeps
- *                  kinetic energy and the size of the angular momentum; the velocity of the centre of mass is kept
+ *                  kinetic energy and the size of the angular momentum, in equal parts that turn by at most half a
+ *                  radian; the velocity of the centre of mass is kept
  *   a mechanism    M (v~ - v) + h c(q, (v + v~) / 2) = 0, then scaled so that the kinetic energy is what it was, and
  *                  what gravity owes it for the curved way that a straight step misses
  *

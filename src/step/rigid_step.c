@@ -179,6 +179,8 @@ static void fill_system(rigid_step *s, const perp_quasistatic *qs)
     const double speed = speed_unit(s, qs), force = qs->force_unit;
     s->speed = speed;
     s->gap = speed * qs->h / qs->length_unit;
+    s->arm = fmin(1.0, qs->length_unit);
+    s->turns = qs->turns;
     ptrdiff_t entries = 0;
     for (int b = 0; b < p->block_count; b++) {
         const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
@@ -324,7 +326,7 @@ rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_c
     }
     fill_balance(s, point, s->balance);
     for (int i = 0; i < p->n; i++) {
-        worst.balance = fmax(worst.balance, fabs(s->balance[i]));
+        worst.balance = fmax(worst.balance, fabs(s->balance[i]) / (s->turns[i] ? s->arm : 1.0));
     }
     return worst;
 }
@@ -391,6 +393,16 @@ static bool hold_kept(rigid_step *s, const perp_quasistatic *qs, int count, int 
     return true;
 }
 
+/* The law of the round cone on the answer of rays. */
+static bool is_round(rigid_step *s, const perp_quasistatic *qs)
+{
+    const perp_cone own = s->cone;
+    s->cone = PERP_CONE_QUADRATIC;
+    const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
+    s->cone = own;
+    return perp_rigid_worst(residual) <= qs->settings->tolerance;
+}
+
 void perp_rigid_accept(perp_quasistatic *qs)
 {
     rigid_step *s = qs->own;
@@ -415,6 +427,7 @@ void perp_rigid_accept(perp_quasistatic *qs)
         s->kept_equalities = qs->system.equality_count;
         memcpy(s->kept_point.y_equality, qs->y_equality, (size_t)s->kept_equalities * sizeof(double));
         s->has_kept = true;
+        s->kept_round = s->cone == PERP_CONE_RAYS && is_round(s, qs);
     }
 }
 
@@ -431,6 +444,7 @@ void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
         perp_memory_put_reals(w, s->kept_force[i], s->has_kept ? 3 : 1);
     }
     if (s->has_kept) {
+        perp_memory_put(w, s->kept_round);
         perp_memory_put(w, s->kept_equalities);
         perp_memory_put_reals(w, s->kept_point.x, qs->free_count);
         perp_memory_put_reals(w, s->kept_point.y_lower, qs->free_count);
@@ -456,6 +470,7 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
     }
     s->kept_count = count;
     if (full) {
+        s->kept_round = perp_memory_take_int(r, 0, 1) == 1;
         s->kept_equalities = perp_memory_take_int(r, 0, 6 * qs->model->scene->loop_count);
         perp_memory_take_reals(r, s->kept_point.x, qs->free_count);
         perp_memory_take_reals(r, s->kept_point.y_lower, qs->free_count);

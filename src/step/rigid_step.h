@@ -39,9 +39,11 @@ typedef struct rigid_step {
     perp_qs_block fixed, sized;
     int contact_capacity, dof_capacity;
 
-    bool in_sizes; /* velocities in L / h whatever the inertia: proofs are measured in F and L */
-    double speed;  /* m/s: the unit of velocities */
-    double gap;    /* what it makes of L in a step: 1 without inertia */
+    bool in_sizes;     /* velocities in L / h whatever the inertia: proofs are measured in F and L */
+    double speed;      /* m/s: the unit of velocities */
+    double gap;        /* what it makes of L in a step: 1 without inertia */
+    double arm;        /* m: torques count as forces on it: L, at most 1 */
+    const bool *turns; /* n: of the unknowns, those whose balance is of torques */
 
     perp_contact_qp qp; /* the system in the step's own units */
     double *hessian, *g, *lower, *upper, *target, *offset;
@@ -70,14 +72,15 @@ typedef struct rigid_step {
     perp_qs_block kept;
     perp_contact *kept_contact;
     double (*kept_force)[3];
-    bool has_kept; /* with full inertia also the rest of its answer, in SI units: y of it is kept_force */
+    bool has_kept;   /* with full inertia also the rest of its answer, in SI units: y of it is kept_force */
+    bool kept_round; /* and it meets the law of the round cone as well: nothing slides but in a plane */
     perp_convex_point kept_point;
     int kept_equalities;
 } rigid_step;
 
 /* How well a point meets the law, in units of F and L. */
 typedef struct rigid_residual {
-    double balance;         /* of forces */
+    double balance;         /* of forces, and of torques, never less than in units of F L */
     double complementarity; /* gaps, limits, loops */
     double cone;            /* outside of mu fn D, and friction that does less than the most work against the slip */
 } rigid_residual;
@@ -132,6 +135,10 @@ void perp_rigid_recall(perp_quasistatic *qs);
 /* The last accepted step's answer as a first guess for this one, in s->better; false where there is none. */
 bool perp_rigid_recall_point(perp_quasistatic *qs);
 
+/* With rays: where the last answer was the round cone's too, that of this step is looked for there, from the last one.
+ * Inside of both cones they are the same, and so are the least forces; the law of the rays is what decides. Lemke's
+ * path, which begins from nothing in every step, takes ten times as long. */
+perp_status perp_rigid_solve_as_round(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
 /* Coulomb's problem on the system of the step, quadratic cone. */
 perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
 /* ---- rigid_step_solve.c ---- */

@@ -40,6 +40,32 @@ perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_f
     return status;
 }
 
+perp_status perp_rigid_solve_as_round(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error)
+{
+    enum { FEW = 10 }; /* iterations: a step that goes on as the last one needs one or two */
+    rigid_step *s = qs->own;
+    const perp_contact_friction problem = {&s->qp, qs->mu};
+    perp_friction_settings settings = perp_friction_settings_default();
+    *solved = false;
+    if (s->cone != PERP_CONE_RAYS || !s->kept_round || !perp_rigid_recall_point(qs)) {
+        return PERP_STATUS_OK;
+    }
+    settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
+    settings.warm = &s->better;
+    settings.method = "newton";
+    settings.max_iterations = FEW;
+    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, info, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        qs->info->iterations += info->iterations;
+        *solved = info->outcome == PERP_OUTCOME_SOLVED &&
+                  perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= 0.1 * qs->settings->tolerance;
+    }
+    return status;
+}
+
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
 
 /* A fixed point that has not settled: what it goes between. */
@@ -75,7 +101,15 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, rigid_a
     perp_status status;
     s->least = false;
     if (method == RIGID_LCP) {
+        perp_friction_info round = {0};
         perp_lcp_info info = {0};
+        status = perp_rigid_solve_as_round(qs, &a->solved, &round, error);
+        if (status != PERP_STATUS_OK || a->solved) {
+            a->method = round.method;
+            a->residual = round.residual;
+            s->least = round.minimum_norm;
+            return status;
+        }
         status = perp_rigid_solve_lcp(qs, &a->solved, &info, error);
         a->method = info.method;
         a->residual = info.residual;

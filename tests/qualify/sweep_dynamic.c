@@ -29,8 +29,8 @@ typedef struct dynamic_watch {
 
 /* ---- velocities at a step's begin, by the judge ------------------------------------------------------------------ */
 
-/* Euler's equations over h without torque, by the midpoint rule, which dynamic.h promises: I (w+ - w) + h m x I m = 0
- * with m their mean, iterated; w turns by much less than a radian. */
+/* Euler's equations over h without torque, by the midpoint rule: I (w+ - w) + h m x I m = 0 with m their mean,
+ * iterated. It converges where w turns by much less than a radian. */
 static perp_vec3 spun(const perp_mat3 *inertia, double h, perp_vec3 w)
 {
     const double *m = inertia->m;
@@ -48,6 +48,16 @@ static perp_vec3 spun(const perp_mat3 *inertia, double h, perp_vec3 w)
         next = perp_vec3_add_scaled(next, -h * torque.z / determinant, across[2]);
     }
     return next;
+}
+
+/* As dynamic.h promises: in equal parts of at most half a radian. */
+static perp_vec3 spun_in_parts(const perp_mat3 *inertia, double h, perp_vec3 w)
+{
+    const int parts = 1 + (int)(h * perp_vec3_norm(w) / 0.5);
+    for (int i = 0; i < parts; i++) {
+        w = spun(inertia, h / parts, w);
+    }
+    return w;
 }
 
 /* Of free bodies about their centres of mass, where all of the sweep's are, and of what moves along one line; other
@@ -68,7 +78,7 @@ static void drift(dynamic_watch *d, bool first)
         if (root->motion == PERP_MOTION_FLOATING && centred && tree->v_count == 6) {
             const perp_mat3 *rotation = &w->view.kinematics->rotation[tree->root];
             const perp_vec3 in_body = perp_mat3_tmul_vec(rotation, perp_vec3_make(v[3], v[4], v[5]));
-            const perp_vec3 after = perp_mat3_mul_vec(rotation, spun(&root->inertia, w->settings->h, in_body));
+            const perp_vec3 after = perp_mat3_mul_vec(rotation, spun_in_parts(&root->inertia, w->settings->h, in_body));
             v[3] = after.x;
             v[4] = after.y;
             v[5] = after.z;
