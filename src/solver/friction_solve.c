@@ -327,7 +327,6 @@ typedef enum step_kind {
     STEP_SHIFT,
     STEP_REST,
     STEP_GAUSS_SEIDEL,
-    STEP_SCATTER,
     STEP_NEAR
 } step_kind;
 
@@ -342,21 +341,19 @@ typedef struct fallback {
 
 static bool applies(const perp_friction_workspace *f, const fallback *step)
 {
-    enum { SWEPT = 300 };    /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
-    enum { SCATTERED = 60 }; /* contacts: of 20 starts with more none was ever near a solution */
+    enum { SWEPT = 300 }; /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
+    enum { DRAWN = 60 };  /* contacts: of 20 draws with more one in forty solves */
     switch (step->kind) {
     case STEP_IPM:
         return step->dense ? f->has_dense : !f->local;
     case STEP_LEMKE:
         return f->has_lemke;
     case STEP_SHIFT:
-        return !f->local && (step->tau > 0.0 || f->scaled.contact_count <= SCATTERED);
-    case STEP_REST:
         return !f->local;
+    case STEP_REST:
+        return !f->local && (step->tau > 0.0 || f->scaled.contact_count <= DRAWN);
     case STEP_GAUSS_SEIDEL:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
-    case STEP_SCATTER:
-        return !f->local && f->scaled.contact_count <= SCATTERED;
     default:
         return true;
     }
@@ -374,7 +371,7 @@ static bool run_gauss_seidel(perp_friction_workspace *f, int attempt)
 
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
-    enum { LEMKE_DRAWS = 200, SHIFTS = 150, SHIFT_DRAWS = 40, RESTS = 40, REST_DRAWS = 40, SCATTERS = 60 };
+    enum { LEMKE_DRAWS = 200, SHIFTS = 150, RESTS = 40, REST_DRAWS = 60 };
     switch (step->kind) {
     case STEP_IPM:
         return run_ipm(f, settings, step->dense, step->attempt);
@@ -383,18 +380,15 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_LEMKE:
         return perp_friction_lemke(f, step->tau, LEMKE_DRAWS);
     case STEP_SHIFT:
-        return step->tau > 0.0 ? perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, false, NULL})
-                               : perp_friction_shift_drawn(f, SHIFT_DRAWS);
+        return perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, false, NULL});
     case STEP_REST:
         return step->tau > 0.0 ? perp_friction_shift(
                                      f, &(perp_friction_shifting){1.0, RESTS, step->tau, step->attempt == ALL, NULL})
                                : perp_friction_rest_drawn(f, REST_DRAWS);
     case STEP_GAUSS_SEIDEL:
         return run_gauss_seidel(f, step->attempt);
-    case STEP_NEAR:
-        return perp_friction_newton_near(f);
     default:
-        return perp_friction_gauss_seidel_scattered(f, SCATTERS);
+        return perp_friction_newton_near(f);
     }
 }
 
@@ -413,6 +407,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 0.0, 0.0, 700},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 4, false, 0.0, 0.0, 700},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 5, false, 0.0, 0.0, 500},
+        {"rest", STEP_REST, 0, false, 0.0, 0.0, 25000},
         {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
         {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
@@ -431,10 +426,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, 6, false, 0.0, 0.0, 250},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 7, false, 0.0, 0.0, 1500},
-        {"rest", STEP_REST, 0, false, 0.0, 0.0, 15000},
-        {"gauss-seidel", STEP_SCATTER, 0, false, 0.0, 0.0, 4000},
         {"newton", STEP_NEAR, 0, false, 0.0, 0.0, 300},
-        {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 15000},
     };
     const int cap = f->max_factorisations;
     bool solved = false;
