@@ -301,6 +301,7 @@ bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws);
 /* friction_rest.c: `convex` takes the problem whose unknowns without inertia or stiffness, or `all`, are held by rho
  * near the centre; and the problem itself again. */
 bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all);
+bool perp_friction_holds_some(const perp_friction_workspace *f); /* there are such unknowns */
 void perp_friction_release(perp_friction_workspace *f);
 /* The least motion that the normal rows allow, to the centre; `best` stays. Unless `all` are at rest, what has inertia
  * or stiffness goes its own way. */

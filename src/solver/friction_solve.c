@@ -254,7 +254,8 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
 }
 
 /* Starts of the interior point: few contacts are solved soonest from near, many from far inside. */
-enum { ALL = 1 }; /* bodies are at rest, whatever their inertia */
+/* Who is held at rest: what has neither inertia nor stiffness, first and with another rho and with many; or all. */
+enum { FIRST, ALL, AGAIN, DRAW };
 enum { UNIT = 0, LARGE = 1, SMALL = 2, FEW = 30 };
 
 /* One of the interior points; the first is nearly always enough, the others start elsewhere or take more care. */
@@ -335,7 +336,7 @@ typedef struct fallback {
     step_kind kind;
     int attempt; /* ipm, gauss-seidel: which */
     bool dense;
-    double tau, eps;    /* smooth; tau: rho of lemke, part of shift */
+    double tau, eps;    /* smooth; tau: rho of lemke and rest, part of shift */
     int factorisations; /* at most, so that something is left for those that follow */
 } fallback;
 
@@ -351,7 +352,9 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
     case STEP_SHIFT:
         return !f->local;
     case STEP_REST:
-        return !f->local && (step->tau > 0.0 || f->scaled.contact_count <= DRAWN);
+        return !f->local &&
+               (step->attempt == FIRST || step->attempt == ALL ||
+                (perp_friction_holds_some(f) && (step->attempt == AGAIN || f->scaled.contact_count <= DRAWN)));
     case STEP_GAUSS_SEIDEL:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
     default:
@@ -382,9 +385,9 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_SHIFT:
         return perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, false, NULL});
     case STEP_REST:
-        return step->tau > 0.0 ? perp_friction_shift(
-                                     f, &(perp_friction_shifting){1.0, RESTS, step->tau, step->attempt == ALL, NULL})
-                               : perp_friction_rest_drawn(f, REST_DRAWS);
+        return step->attempt != DRAW ? perp_friction_shift(f, &(perp_friction_shifting){1.0, RESTS, step->tau,
+                                                                                        step->attempt == ALL, NULL})
+                                     : perp_friction_rest_drawn(f, REST_DRAWS);
     case STEP_GAUSS_SEIDEL:
         return run_gauss_seidel(f, step->attempt);
     default:
@@ -395,9 +398,9 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
 static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
 {
     static const fallback steps[] = {
-        {"rest", STEP_REST, 0, false, 10.0, 0.0, 2000},
-        {"rest", STEP_REST, 0, false, 1.0, 0.0, 2000},
-        {"rest", STEP_REST, ALL, false, 1.0, 0.0, 500},
+        {"rest", STEP_REST, FIRST, false, 10.0, 0.0, 1000},
+        {"rest", STEP_REST, ALL, false, 1.0, 0.0, 200},
+        {"rest", STEP_REST, AGAIN, false, 1.0, 0.0, 1500},
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
@@ -407,7 +410,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 0.0, 0.0, 700},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 4, false, 0.0, 0.0, 700},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 5, false, 0.0, 0.0, 500},
-        {"rest", STEP_REST, 0, false, 0.0, 0.0, 25000},
+        {"rest", STEP_REST, DRAW, false, 0.0, 0.0, 25000},
         {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
         {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
