@@ -285,10 +285,8 @@ typedef struct perp_friction_sweeping {
 } perp_friction_sweeping;
 /* False at once where the problem is of the other kind. */
 bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how);
-/* From normal forces drawn at random, without inertia. */
-bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws);
-/* The fixed point on the shift. The first shifts are those of the least motion where rho > 0, else the same everywhere;
- * with a `state` they are spread around that. */
+/* The fixed point on the shift. The first shifts are those of the least motion where rho > 0 (spread around
+ * those where there is a `state`), else the same everywhere. */
 typedef struct perp_friction_shifting {
     double part; /* of the way that they move each round */
     int rounds;
@@ -297,12 +295,13 @@ typedef struct perp_friction_shifting {
     uint64_t *state;
 } perp_friction_shifting;
 bool perp_friction_shift(perp_friction_workspace *f, const perp_friction_shifting *how);
-bool perp_friction_shift_drawn(perp_friction_workspace *f, int draws);
+/* With many rho, from shifts that are drawn. */
 bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws);
 
 /* friction_rest.c: `convex` takes the problem whose unknowns without inertia or stiffness, or `all`, are held by rho
  * near the centre; and the problem itself again. */
 bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all);
+bool perp_friction_holds_some(const perp_friction_workspace *f); /* there are such unknowns */
 void perp_friction_release(perp_friction_workspace *f);
 /* The least motion that the normal rows allow, to the centre; `best` stays. Unless `all` are at rest, what has inertia
  * or stiffness goes its own way. */

@@ -219,34 +219,3 @@ bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_
     }
     return false;
 }
-
-/* Newton at once and again after a few sweeps: longer ones forget the forces that were drawn. */
-bool perp_friction_gauss_seidel_scattered(perp_friction_workspace *f, int draws)
-{
-    enum { SWEEPS = 5, ROUNDS = 2 };
-    static const perp_friction_damping damping = {1e-2, 0.3, 200, 60, 0.0};
-    static const double RHO = 1.0, SQUEEZE = 0.3; /* forces from a tenth to ten times that */
-    perp_convex_workspace *c = f->convex;
-    uint64_t state = 12345;
-    for (int k = 0; k < draws && !perp_friction_must_stop(f); k++) {
-        if (!start(f, RHO, 0.0)) {
-            return false;
-        }
-        for (int i = 0; i < c->cone_count; i++) {
-            c->at.y[c->cones[i].start] = SQUEEZE * pow(10.0, perp_friction_draw(&state));
-        }
-        for (int r = 0; r < ROUNDS; r++) {
-            perp_friction_bodies_velocity(f, RHO);
-            for (int s = 0; r > 0 && s < SWEEPS; s++) {
-                sweep(f, RHO, 1.0);
-            }
-            perp_friction_bodies_hold(f);
-            perp_convex_copy(c, &c->at, &c->kept);
-            if (perp_friction_newton_damped(f, &c->kept, &damping)) {
-                return true;
-            }
-        }
-        f->iterations += SWEEPS;
-    }
-    return false;
-}

@@ -33,6 +33,22 @@ static void restrain(perp_friction_workspace *f, double rho, bool all, bool stil
     }
 }
 
+bool perp_friction_holds_some(const perp_friction_workspace *f)
+{
+    const perp_contact_qp *p = &f->scaled;
+    const double *h = p->hessian;
+    for (int k = 0; h && k < p->block_count; k++) {
+        const int size = p->block_start[k + 1] - p->block_start[k];
+        for (int i = 0; i < size; i++) {
+            if (!(h[(ptrdiff_t)i * (size + 1)] > 0.0)) {
+                return true;
+            }
+        }
+        h += (ptrdiff_t)size * size;
+    }
+    return !h;
+}
+
 bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all)
 {
     restrain(f, rho, all, false);

@@ -50,7 +50,7 @@ static void move_shift(perp_friction_workspace *f, double part)
  * motion. */
 static bool begin(perp_friction_workspace *f, const perp_friction_shifting *how)
 {
-    static const double FIRST = 1.0, WIDE = 1.5, NEAR = 0.5; /* decades of a spread either way */
+    static const double FIRST = 1.0, SPREAD = 0.3; /* decades of a spread either way */
     perp_convex_workspace *c = f->convex;
     const bool rests = how->rho > 0.0, known = !rests || perp_friction_least_motion(f, how->all);
     if (rests) {
@@ -62,7 +62,7 @@ static bool begin(perp_friction_workspace *f, const perp_friction_shifting *how)
     memcpy(f->free_offset, f->offset, (size_t)c->contact_slacks * sizeof(double));
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start;
-        const double spread = how->state ? pow(10.0, (rests ? NEAR : WIDE) * perp_friction_draw(how->state)) : 1.0;
+        const double spread = how->state ? pow(10.0, SPREAD * perp_friction_draw(how->state)) : 1.0;
         f->free_offset[start] += spread * (rests ? f->z[start] - f->u[start] : FIRST);
     }
     return known;
@@ -119,20 +119,9 @@ bool perp_friction_shift(perp_friction_workspace *f, const perp_friction_shiftin
     return solved;
 }
 
-bool perp_friction_shift_drawn(perp_friction_workspace *f, int draws)
-{
-    enum { ROUNDS = 25 };
-    uint64_t state = 777;
-    bool solved = false;
-    for (int k = 0; k < draws && !solved && !perp_friction_must_stop(f); k++) {
-        solved = perp_friction_shift(f, &(perp_friction_shifting){1.0, ROUNDS, 0.0, false, &state});
-    }
-    return solved;
-}
-
 bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws)
 {
-    enum { ROUNDS = 20, EACH = 1000 }; /* factorisations */
+    enum { ROUNDS = 20, EACH = 400 }; /* factorisations */
     static const double MIDDLE = 0.5, DECADES = 1.5;
     const int cap = f->max_factorisations;
     uint64_t state = 11;

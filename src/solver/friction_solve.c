@@ -254,7 +254,8 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
 }
 
 /* Starts of the interior point: few contacts are solved soonest from near, many from far inside. */
-enum { ALL = 1 }; /* bodies are at rest, whatever their inertia */
+/* Who is held at rest: what has neither inertia nor stiffness, first and with another rho and with many; or all. */
+enum { FIRST, ALL, AGAIN, DRAW };
 enum { UNIT = 0, LARGE = 1, SMALL = 2, FEW = 30 };
 
 /* One of the interior points; the first is nearly always enough, the others start elsewhere or take more care. */
@@ -327,7 +328,6 @@ typedef enum step_kind {
     STEP_SHIFT,
     STEP_REST,
     STEP_GAUSS_SEIDEL,
-    STEP_SCATTER,
     STEP_NEAR
 } step_kind;
 
@@ -336,27 +336,27 @@ typedef struct fallback {
     step_kind kind;
     int attempt; /* ipm, gauss-seidel: which */
     bool dense;
-    double tau, eps;    /* smooth; tau: rho of lemke, part of shift */
+    double tau, eps;    /* smooth; tau: rho of lemke and rest, part of shift */
     int factorisations; /* at most, so that something is left for those that follow */
 } fallback;
 
 static bool applies(const perp_friction_workspace *f, const fallback *step)
 {
-    enum { SWEPT = 300 };    /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
-    enum { SCATTERED = 60 }; /* contacts: of 20 starts with more none was ever near a solution */
+    enum { SWEPT = 300 }; /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
+    enum { DRAWN = 60 };  /* contacts: of 20 draws with more one in forty solves */
     switch (step->kind) {
     case STEP_IPM:
         return step->dense ? f->has_dense : !f->local;
     case STEP_LEMKE:
         return f->has_lemke;
     case STEP_SHIFT:
-        return !f->local && (step->tau > 0.0 || f->scaled.contact_count <= SCATTERED);
-    case STEP_REST:
         return !f->local;
+    case STEP_REST:
+        return !f->local &&
+               (step->attempt == FIRST || step->attempt == ALL ||
+                (perp_friction_holds_some(f) && (step->attempt == AGAIN || f->scaled.contact_count <= DRAWN)));
     case STEP_GAUSS_SEIDEL:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
-    case STEP_SCATTER:
-        return !f->local && f->scaled.contact_count <= SCATTERED;
     default:
         return true;
     }
@@ -374,7 +374,7 @@ static bool run_gauss_seidel(perp_friction_workspace *f, int attempt)
 
 static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
 {
-    enum { LEMKE_DRAWS = 200, SHIFTS = 150, SHIFT_DRAWS = 40, RESTS = 40, REST_DRAWS = 40, SCATTERS = 60 };
+    enum { LEMKE_DRAWS = 200, SHIFTS = 150, RESTS = 40, REST_DRAWS = 60 };
     switch (step->kind) {
     case STEP_IPM:
         return run_ipm(f, settings, step->dense, step->attempt);
@@ -383,27 +383,24 @@ static bool run_step(perp_friction_workspace *f, const perp_friction_settings *s
     case STEP_LEMKE:
         return perp_friction_lemke(f, step->tau, LEMKE_DRAWS);
     case STEP_SHIFT:
-        return step->tau > 0.0 ? perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, false, NULL})
-                               : perp_friction_shift_drawn(f, SHIFT_DRAWS);
+        return perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, false, NULL});
     case STEP_REST:
-        return step->tau > 0.0 ? perp_friction_shift(
-                                     f, &(perp_friction_shifting){1.0, RESTS, step->tau, step->attempt == ALL, NULL})
-                               : perp_friction_rest_drawn(f, REST_DRAWS);
+        return step->attempt != DRAW ? perp_friction_shift(f, &(perp_friction_shifting){1.0, RESTS, step->tau,
+                                                                                        step->attempt == ALL, NULL})
+                                     : perp_friction_rest_drawn(f, REST_DRAWS);
     case STEP_GAUSS_SEIDEL:
         return run_gauss_seidel(f, step->attempt);
-    case STEP_NEAR:
-        return perp_friction_newton_near(f);
     default:
-        return perp_friction_gauss_seidel_scattered(f, SCATTERS);
+        return perp_friction_newton_near(f);
     }
 }
 
 static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
 {
     static const fallback steps[] = {
-        {"rest", STEP_REST, 0, false, 10.0, 0.0, 2000},
-        {"rest", STEP_REST, 0, false, 1.0, 0.0, 2000},
-        {"rest", STEP_REST, ALL, false, 1.0, 0.0, 500},
+        {"rest", STEP_REST, FIRST, false, 10.0, 0.0, 1000},
+        {"rest", STEP_REST, ALL, false, 1.0, 0.0, 200},
+        {"rest", STEP_REST, AGAIN, false, 1.0, 0.0, 1500},
         {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
         {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
@@ -413,6 +410,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 0.0, 0.0, 700},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 4, false, 0.0, 0.0, 700},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 5, false, 0.0, 0.0, 500},
+        {"rest", STEP_REST, DRAW, false, 0.0, 0.0, 25000},
         {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
         {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
         {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
@@ -431,10 +429,7 @@ static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settin
         {"ipm", STEP_IPM, 6, false, 0.0, 0.0, 250},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
         {"gauss-seidel", STEP_GAUSS_SEIDEL, 7, false, 0.0, 0.0, 1500},
-        {"rest", STEP_REST, 0, false, 0.0, 0.0, 15000},
-        {"gauss-seidel", STEP_SCATTER, 0, false, 0.0, 0.0, 4000},
         {"newton", STEP_NEAR, 0, false, 0.0, 0.0, 300},
-        {"shift", STEP_SHIFT, 0, false, 0.0, 0.0, 15000},
     };
     const int cap = f->max_factorisations;
     bool solved = false;

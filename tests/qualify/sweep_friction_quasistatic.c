@@ -16,9 +16,6 @@ static void show(uint64_t seed, int index)
     friction_run_show(&series, seed, index);
 }
 
-/* Of the sample, the case that no method solves yet. */
-static const int OPEN[] = {107, -1};
-
 const sweep the_sweep = {
     .name = "friction_quasistatic",
     .checks = "Coulomb friction without inertia (A zero, or the stiffness of what is driven), 1 .. 600 contacts: every "
@@ -26,7 +23,6 @@ const sweep the_sweep = {
     .full = 2000,
     .sample = 110,
     .chunk = 100,
-    .open = OPEN,
     .kinds = {"solved by the first method", "solved by a fallback", "to 1e-6 only", "not solved"},
     .run = run,
     .show = show,
