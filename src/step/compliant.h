@@ -72,7 +72,7 @@ typedef struct compliant_element {
     double energy;            /* J: elastic, of the tangential deformation */
     double rate[3], force[3]; /* m/s, N, along n and the friction directions: of the last answer */
     double gap;               /* m: Psi + delta_n at the step's begin */
-    double adopted;           /* m: of delta_n, what it was given because its contact appeared in touch */
+    double adopted;           /* m: of delta_n, what its contact was given when it appeared in touch */
 } compliant_element;
 
 /* Elements by contact, in the order of contact sets. */
@@ -118,7 +118,8 @@ typedef struct compliant_step {
     perp_vec3 *com_velocity; /* by tree: of it, where it is one body */
     double *v_linear;        /* nv: v_k */
     bool sharp;              /* without gamma */
-    bool by_rates;           /* the normal law on rates: compliant_energy.c */
+    bool by_rates;           /* the normal law is on rates, and nothing is adopted: compliant_energy.c */
+    bool at_begin;           /* the problem is that of the step's begin, and its answer taken for the step's */
     double look;             /* m: farther contacts have no part in the step */
 
     /* ---- the problem at q_k: forces in F, velocities in `speed` ---- */
@@ -162,6 +163,8 @@ int perp_compliant_find(const compliant_list *list, const perp_contact *contact,
 int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set, int i);
 /* At the step's begin: s->kept becomes the elements of the set's contacts, up to s->look. */
 perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error);
+/* Does the problem have the contacts of s->guess, no more and no fewer? */
+bool perp_compliant_same_contacts(const perp_quasistatic *qs);
 /* The answer in s->point, of the problem at hand, into s->guess. */
 perp_status perp_compliant_keep_guess(perp_quasistatic *qs, perp_error *error);
 /* The elastic energy that a patch gains, J, when it is laid anew after the step: without tilt. */
@@ -177,6 +180,8 @@ bool perp_compliant_take(perp_quasistatic *qs, memory_reader *r);
 void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *context);
 /* qs->v_drifted, with kinematics at q_k. */
 void perp_compliant_carry_inertia(perp_quasistatic *qs, perp_step_context *context);
+/* qs->v, the answer of a step that was linearised at its begin, to its end, where kinematics are afterwards. */
+void perp_compliant_carry_answer(perp_quasistatic *qs, perp_step_context *context);
 
 /* ---- compliant_problem.c ---- */
 
@@ -194,9 +199,8 @@ perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_fricti
 
 /* ---- compliant_energy.c ---- */
 
-/* By how much the contacts have added to kinetic and elastic energy in the step whose answer is s->point, over what was
- * there; negative: taken. */
-double perp_compliant_growth(perp_quasistatic *qs);
+/* Have the contacts added to kinetic and elastic energy in the step whose answer is s->point? */
+bool perp_compliant_grows(perp_quasistatic *qs);
 
 /* ---- compliant_record.c ---- */
 

@@ -44,7 +44,8 @@ static double element_work(const perp_quasistatic *qs, int i, double normal_velo
     const double *y = s->point.y + s->row_start[i], *u = s->u + s->row_start[i];
     const double *delta = s->deformation + 3 * (ptrdiff_t)i, *d = s->point.x + qs->free_count + s->soft_start[i];
     const double damping = m->hunt_crossley ? fmax(0.0, -qs->contacts->contacts[patch->contact].phi) : 1.0;
-    double work = qs->force_unit * y[0] * (s->speed * u[0] - s->slack[i] + (s->by_rates ? 0.0 : normal_velocity));
+    const bool moves = s->by_rates || s->at_begin; /* u has the whole velocity, not only what is beyond v_k */
+    double work = qs->force_unit * y[0] * (s->speed * u[0] - s->slack[i] + (moves ? 0.0 : normal_velocity));
     for (int r = 1; r < m->rows; r++) {
         work += qs->force_unit * s->speed * y[r] * u[r];
     }
@@ -57,13 +58,14 @@ static double element_work(const perp_quasistatic *qs, int i, double normal_velo
         }
     }
     const double given = s->by_rates ? 0.0 : s->adopted[i];
-    return qs->h * work + 0.5 * m->stiffness[0] * given * given;
+    return qs->h * work + m->stiffness[0] * given * (delta[0] - 0.5 * given);
 }
 
-double perp_compliant_growth(perp_quasistatic *qs)
+bool perp_compliant_grows(perp_quasistatic *qs)
 {
+    static const double ROUNDING = 1e-12; /* of the energy that there was, and of F L */
     const compliant_step *s = qs->own;
-    double before = 0.0, growth = 0.0;
+    double before = qs->force_unit * qs->length_unit, growth = 0.0;
     perp_contact_velocity(qs->contacts, qs->v, qs->velocity);
     for (int i = 0; i < s->element_count; i++) {
         const int contact = s->patches[s->patch_of[i]].contact;
@@ -74,5 +76,5 @@ double perp_compliant_growth(perp_quasistatic *qs)
         growth += s->by_rates ? fmin(0.0, laying) : laying;
     }
     growth -= inertial_square(qs, &before);
-    return before > 0.0 ? growth / before : 0.0;
+    return growth > ROUNDING * before;
 }

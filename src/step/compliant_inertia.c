@@ -38,26 +38,33 @@ static bool is_body(int drift)
     return drift == PERP_DRIFT_BODY || drift == PERP_DRIFT_PLANAR_BODY;
 }
 
-void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *context)
+/* What v is to keep, with kinematics where it is. */
+static void remember(perp_quasistatic *qs, perp_step_context *context, const double *v)
 {
     compliant_step *s = qs->own;
     const perp_model *model = qs->model;
-    qs->h_last = qs->h; /* velocities are those of where the last step ended: this one's way is ahead of them */
-    perp_dynamic_drift(qs, context);
-    memcpy(s->v_begin, qs->v_drifted, (size_t)model->nv * sizeof *s->v_begin);
     perp_mass_matrix(model, context->kinematics, qs->mass);
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         if (is_body(qs->drift[k])) {
-            const double *v = qs->v_last + tree->v_start;
-            const perp_vec3 spin = spin_of(qs, tree, qs->v_last);
-            const perp_vec3 origin = perp_vec3_make(v[0], v[1], model->planar ? 0.0 : v[2]);
+            const double *at = v + tree->v_start;
+            const perp_vec3 spin = spin_of(qs, tree, v);
+            const perp_vec3 origin = perp_vec3_make(at[0], at[1], model->planar ? 0.0 : at[2]);
             s->com_velocity[k] = perp_vec3_add(origin, perp_vec3_cross(spin, arm_of(qs, context->kinematics, tree)));
             s->energy[k] = model->planar ? 0.0 : spin_energy(qs, context->kinematics, tree, spin);
         } else {
-            s->energy[k] = kinetic_energy(tree, qs->mass, qs->v_last);
+            s->energy[k] = kinetic_energy(tree, qs->mass, v);
         }
     }
+}
+
+void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *context)
+{
+    compliant_step *s = qs->own;
+    qs->h_last = qs->h; /* velocities are those of where the last step ended: this one's way is ahead of them */
+    perp_dynamic_drift(qs, context);
+    memcpy(s->v_begin, qs->v_drifted, (size_t)qs->model->nv * sizeof *s->v_begin);
+    remember(qs, context, qs->v_last);
 }
 
 static void carry_body(perp_quasistatic *qs, const perp_kinematics *kinematics, int k)
@@ -113,4 +120,15 @@ void perp_compliant_carry_inertia(perp_quasistatic *qs, perp_step_context *conte
             carry_mechanism(qs, k);
         }
     }
+}
+
+void perp_compliant_carry_answer(perp_quasistatic *qs, perp_step_context *context)
+{
+    compliant_step *s = qs->own;
+    const size_t bytes = (size_t)qs->model->nv * sizeof(double);
+    memcpy(s->v_begin, qs->v, bytes);
+    remember(qs, context, qs->v);
+    perp_kinematics_update(qs->model, context->next_q, context->kinematics);
+    perp_compliant_carry_inertia(qs, context);
+    memcpy(qs->v, qs->v_drifted, bytes);
 }

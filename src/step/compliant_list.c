@@ -141,8 +141,9 @@ perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error)
         append(&s->spare, c, &m, &s->kept, known >= 0 ? known : perp_compliant_heir(&s->kept, set, i));
         for (int e = s->spare.start[s->spare.count - 1]; e < s->spare.start[s->spare.count]; e++) {
             compliant_element *x = &s->spare.element[e];
+            const double inherited = x->normal;
             x->normal = known < 0 ? fmax(0.0, -c->phi) : x->normal;
-            x->adopted = known < 0 && qs->started ? x->normal : x->adopted; /* a run may start compressed */
+            x->adopted = known >= 0 ? x->adopted : qs->started ? x->normal - inherited : 0.0; /* it may start so */
             x->gap = c->phi + x->normal;
         }
     }
@@ -163,6 +164,16 @@ static void append_answer(compliant_list *list, const perp_quasistatic *qs, cons
             to->force[r] = qs->force_unit * s->point.y[row + r];
         }
     }
+}
+
+bool perp_compliant_same_contacts(const perp_quasistatic *qs)
+{
+    const compliant_step *s = qs->own;
+    bool same = s->patch_count == s->guess.count;
+    for (int k = 0; k < s->patch_count && same; k++) {
+        same = perp_contact_same(&qs->contacts->contacts[s->patches[k].contact], &s->guess.contact[k]);
+    }
+    return same;
 }
 
 /* The unknowns and multipliers of bodies, SI. */
@@ -211,7 +222,7 @@ static double laid_anew(const perp_quasistatic *qs, const compliant_patch *patch
     const int i = patch->first + e;
     const double phi = qs->contacts->contacts[patch->contact].phi, plus = deformed(qs, patch, e, 0);
     const bool loaded = s->point.y[s->row_start[i]] > 0.0;
-    if (!s->by_rates) {
+    if (!s->by_rates && !s->at_begin) {
         return loaded ? -phi : fmax(plus, -phi);
     }
     /* the element's velocity less that of its contact */

@@ -230,11 +230,12 @@ static compliant_element deformation_of(const perp_quasistatic *qs, int contact,
             moved += set->jacobian[(ptrdiff_t)set->rows * start + j] * s->v_linear[set->dofs[start + j]];
         }
         const double phi = c->phi - qs->h * moved;
-        element.adopted = heir >= 0 ? fmax(0.0, -phi) : 0.0;
-        element.normal = element.adopted;
+        const double inherited = element.normal - element.adopted;
+        element.normal = heir >= 0 ? fmax(0.0, -phi) : 0.0;
+        element.adopted = element.normal - inherited;
         element.gap = phi + element.normal;
     }
-    if (s->by_rates) { /* nothing is given: it is deformed by what it does */
+    if (s->by_rates) { /* nothing is given but what it inherits: it is deformed by what it does */
         element.normal -= element.adopted;
         element.gap -= element.adopted;
     }

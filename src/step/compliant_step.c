@@ -8,7 +8,7 @@
 enum {
     TICKS = 64, /* a step that does not settle is split, into at most so many */
     ITERATES = 20,
-    HOPELESS = 4 /* so many iterates that came no nearer: the step is split */
+    HOPELESS = 3 /* so many iterates that came no nearer: the step is split */
 };
 
 static double now_us(void)
@@ -104,7 +104,8 @@ typedef struct outcome {
     const char *method; /* of the solver that failed; "fixed-point" where only the whole does not settle */
     double residual;
     compliant_residual parts;
-    int stuck; /* iterates that came no nearer */
+    int stuck;    /* iterates that came no nearer */
+    int flickers; /* iterates with other contacts than the one before */
 } outcome;
 
 /* What led to q_k is the answer if it meets the law there. An answer that is good enough is given one more iterate to
@@ -137,9 +138,9 @@ static perp_status solve(perp_quasistatic *qs, bool *solved, outcome *out, perp_
 }
 
 /* From qs->q_begin, where kinematics and contacts are, to context->next_q, where they are if it has settled. With
- * `linearised` the first iterate is the answer. */
-static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, const double times[2], bool linearised,
-                           outcome *out, perp_error *error)
+ * s->at_begin the first iterate is the answer. */
+static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, const double times[2], outcome *out,
+                           perp_error *error)
 {
     compliant_step *s = qs->own;
     bool good = false;
@@ -156,7 +157,7 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
             return status;
         }
         move_on(qs, context, out->stuck > 0 ? 0.5 : 1.0); /* to and fro: a half of every change */
-        if (linearised) {
+        if (s->at_begin) {
             out->parts = perp_compliant_evaluate(qs);
             out->residual = perp_compliant_worst(out->parts);
             out->method = "linearised";
@@ -169,6 +170,7 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
         }
         if (status == PERP_STATUS_OK) {
             status = build(qs, context, times, error);
+            out->flickers += k > 1 && !perp_compliant_same_contacts(qs) ? 1 : 0;
         }
         if (status == PERP_STATUS_OK && is_answer(qs, k, &good, out)) {
             put_velocities(qs);
@@ -195,58 +197,77 @@ static perp_status look_far(perp_quasistatic *qs, perp_step_context *context, pe
     return perp_contact_set_build(context->contacts, context->kinematics, error);
 }
 
-/* The ways to take a part of the step. */
-enum { PLAIN, RATES, SHARP, LINEARISED, WAYS };
+/* The ways to take a part of the step; each `by rates` is for where the one before it adds energy. */
+typedef enum way { PLAIN, PLAIN_BY_RATES, SHARP, SHARP_BY_RATES, LINEARISED, LINEARISED_BY_RATES } way;
 
-/* One of them, from qs->q_begin, where kinematics and contacts are. */
-static perp_status take_way(perp_quasistatic *qs, perp_step_context *context, const double times[2], int way,
+/* One of them, from qs->q_begin. */
+static perp_status take_way(perp_quasistatic *qs, perp_step_context *context, const double times[2], way how,
                             outcome *out, perp_error *error)
 {
     compliant_step *s = qs->own;
-    s->sharp = way >= SHARP;
-    s->by_rates = way != PLAIN;
+    s->sharp = how >= SHARP;
+    s->at_begin = how >= LINEARISED;
+    s->by_rates = how == PLAIN_BY_RATES || how == SHARP_BY_RATES || how == LINEARISED_BY_RATES;
     qs->h = times[1] - times[0];
-    perp_status status = look_far(qs, context, error);
+    perp_status status = how == PLAIN ? PERP_STATUS_OK : look_from(qs, context, qs->q_begin, error);
+    if (status == PERP_STATUS_OK) {
+        status = look_far(qs, context, error);
+    }
     if (status == PERP_STATUS_OK) {
         perp_compliant_remember_inertia(qs, context);
-        status = iterate(qs, context, times, way == LINEARISED, out, error);
+        status = iterate(qs, context, times, out, error);
     }
     return status;
 }
 
-/* A part of the step: as it is; by rates where that adds energy; and `last`, before it is given up, without gamma, and
- * with contacts as they are at its begin. */
+/* The same, and by rates where it adds energy. */
+static perp_status take_energy_safe(perp_quasistatic *qs, perp_step_context *context, const double times[2], way how,
+                                    outcome *out, perp_error *error)
+{
+    perp_status status = take_way(qs, context, times, how, out, error);
+    if (status == PERP_STATUS_OK && out->settled && perp_compliant_grows(qs)) {
+        const int flickers = out->flickers;
+        status = take_way(qs, context, times, how + 1, out, error);
+        out->flickers += flickers;
+        qs->info->fallbacks[PERP_FALLBACK_UNSTABILISED] += status == PERP_STATUS_OK && out->settled ? 1 : 0;
+    }
+    return status;
+}
+
+/* A part of the step: as it is, and before it is given up (`last`, or where contacts come and go from iterate to
+ * iterate, so that the end has no contacts to be implicit in) without gamma, then with contacts as they are at its
+ * begin. */
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2], bool last,
                            outcome *out, perp_error *error)
 {
-    static const double ROUNDING = 1e-12; /* of the energy */
-    static const perp_fallback counted[WAYS] = {
-        [RATES] = PERP_FALLBACK_UNSTABILISED, [SHARP] = PERP_FALLBACK_SHARP, [LINEARISED] = PERP_FALLBACK_LINEARISED};
-    perp_status status = take_way(qs, context, times, PLAIN, out, error);
-    bool grows = status == PERP_STATUS_OK && out->settled && perp_compliant_growth(qs) > ROUNDING;
-    for (int way = grows ? RATES : SHARP; way < WAYS && status == PERP_STATUS_OK; way++) {
-        if ((out->settled && !grows) || (way >= SHARP && !last)) {
-            return status;
-        }
-        grows = false;
-        status = look_from(qs, context, qs->q_begin, error);
-        if (status == PERP_STATUS_OK) {
-            status = take_way(qs, context, times, way, out, error);
-        }
-        qs->info->fallbacks[counted[way]] += status == PERP_STATUS_OK && out->settled ? 1 : 0;
+    enum { MANY = 2 };
+    perp_status status = take_energy_safe(qs, context, times, PLAIN, out, error);
+    const bool flickers = out->flickers >= MANY;
+    if (status == PERP_STATUS_OK && !out->settled && last && !flickers) {
+        status = take_energy_safe(qs, context, times, SHARP, out, error);
+        qs->info->fallbacks[PERP_FALLBACK_SHARP] += status == PERP_STATUS_OK && out->settled ? 1 : 0;
+    }
+    if (status == PERP_STATUS_OK && !out->settled && (last || flickers)) {
+        status = take_energy_safe(qs, context, times, LINEARISED, out, error);
+        qs->info->fallbacks[PERP_FALLBACK_LINEARISED] += status == PERP_STATUS_OK && out->settled ? 1 : 0;
     }
     return status;
 }
 
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
 
-static perp_status accept(perp_quasistatic *qs, const outcome *out, perp_residuals *total, perp_error *error)
+static perp_status accept(perp_quasistatic *qs, perp_step_context *context, const outcome *out, perp_residuals *total,
+                          perp_error *error)
 {
+    const compliant_step *s = qs->own;
     perp_compliant_record(qs);
     const perp_status status = perp_compliant_accept(qs, error);
     const perp_residuals own = {
         .balance = out->parts.balance, .complementarity = out->parts.complementarity, .cone = out->parts.cone};
     perp_residuals_keep_largest(total, &own);
+    if (s->at_begin) {
+        perp_compliant_carry_answer(qs, context);
+    }
     memcpy(qs->v_last, qs->v, (size_t)qs->model->nv * sizeof *qs->v_last);
     qs->started = true;
     return status;
@@ -256,7 +277,7 @@ static perp_status accept(perp_quasistatic *qs, const outcome *out, perp_residua
 static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *context, const double times[2],
                                     perp_residuals *total, perp_error *error)
 {
-    enum { LEAST = TICKS / 16 };
+    enum { LEAST = TICKS / 8 };
     const double tick = (times[1] - times[0]) / TICKS;
     perp_status status = PERP_STATUS_OK;
     for (int at = 0, size = TICKS; at < TICKS && status == PERP_STATUS_OK;) {
@@ -275,7 +296,7 @@ static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *con
         }
         at += size;
         if (status == PERP_STATUS_OK) {
-            status = accept(qs, &out, total, error);
+            status = accept(qs, context, &out, total, error);
         }
         if (status == PERP_STATUS_OK && at < TICKS) {
             memcpy(qs->q_begin, context->next_q, (size_t)qs->model->nq * sizeof *qs->q_begin);
