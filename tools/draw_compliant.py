@@ -289,7 +289,7 @@ def print_rod(found):
     for eps, row in zip(SCALES, errors):
         print(f"| {eps:.0e} | " + " | ".join(f"{e:.3e}" for e in row) + " |")
     slopes = [math.log10(a / b) for a, b in zip(errors[-2], errors[-1])]
-    print("| slope of the last decade | " + " | ".join(f"{s:.4f}" for s in slopes) + " |\n")
+    print("| slope of the last decade | " + " | ".join(f"{s:.3f}" for s in slopes) + " |\n")
     exponent = forms.rod_modes((1, 1.5), math.sqrt(0.1), 1)[0].real
     rates = {phase: rate_of(row, phase) for phase, row in growth.items()}
     print(f"growth: predicted {exponent:.7f}; " + ", ".join(f"h = {p:g} sqrt(eps): {r:.5f}" for p, r in rates.items())
