@@ -442,7 +442,7 @@ static void every_kind(void **state)
         drop(&b);
     }
     print_message("%d pairs of any kinds, %d with other points when swapped\n", asked, other);
-    assert_true(other <= asked / 50);
+    assert_true(other <= asked / 500);
 }
 
 /* [number of random pairs [seed]] */
