@@ -132,6 +132,19 @@ python_packages() {
     say "going on without them; comparisons that need them are left out"
 }
 
+# Drake has wheels for few platforms: without it one comparison is left out, in CI too.
+drake() {
+    wanted=$root/tests/peers/requirements-drake.txt environment=$root/build/python
+    cmp -s "$wanted" "$environment/requirements-drake.txt" && return 0
+    [ -x "$environment/bin/python" ] || return 0
+    say "installing into build/python: drake"
+    if "$environment/bin/python" -m pip install -q --disable-pip-version-check --only-binary :all: -r "$wanted" >&2; then
+        cp "$wanted" "$environment/requirements-drake.txt"
+    else
+        say "Drake could not be installed; the comparison with it is left out"
+    fi
+}
+
 list=false
 if [ "${1:-}" = --list ]; then
     list=true
@@ -161,4 +174,5 @@ else
 fi
 if $python; then
     python_packages
+    drake
 fi
