@@ -132,6 +132,8 @@ typedef struct cli_why {
     int step, count, capacity; /* the step that `notes` speak of */
     perp_contact_note *notes;  /* by contact of that step */
     char *texts;
+    perp_contact_note *answer_notes; /* of all contacts of all solutions, one after the other */
+    char *answer_texts;
 } cli_why;
 
 /* What the words are for, and so how much work is spent on them. */
@@ -153,8 +155,9 @@ bool cli_why_finish(cli_why *why, perp_run_result *result, int last);
 /* What is said of `step`, which was observed by both, into the log (NULL allowed). False: the log could not be written.
  */
 bool cli_why_log(const cli_why *why, int step, perp_log *log);
-/* The sentences of a result's notes. */
-void cli_print_why(const perp_model *model, const perp_run_result *result);
+/* The sentences of notes on contacts (NULL: none), below a title. */
+void cli_print_why(const perp_model *model, const char *title, const perp_contact_record *contacts,
+                   const perp_contact_note *notes, int count);
 
 /* Whether this build has the page of replays; where not, says so and how to get it. */
 bool cli_can_view(void);

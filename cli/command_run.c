@@ -294,6 +294,7 @@ static void print_solutions(const perp_model *model, const perp_state *state, co
         }
         cli_print_forces(model, s->contacts, s->contact_count);
         print_ranges(model, s);
+        cli_print_why(model, "why", s->contacts, s->notes, s->contact_count);
     }
     print_rest(result->solution_count);
 }
@@ -325,8 +326,8 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
         print_solutions(model, state, result);
     }
     cli_print_contacts(model, result);
-    cli_print_why(model, result);
-    if (seen->largest.fn > 0.0) {
+    cli_print_why(model, "why, in the last step", result->contacts, result->notes, result->contact_count);
+    if (result->rung->step && seen->largest.fn > 0.0) {
         printf("largest normal force at the end of a step: %.6g N, %s and %s at t = %g s\n", seen->largest.fn,
                model->scene->bodies[seen->largest.a].name, model->scene->bodies[seen->largest.b].name, seen->largest.t);
     }
@@ -496,7 +497,7 @@ static perp_status finish_why(watcher *w, perp_status status, perp_run_result *r
     return status;
 }
 
-/* Words are wanted where something shows them, of a rung that has steps to explain. */
+/* Words are wanted where something shows them, of a rung that has steps or answers to explain. */
 static perp_status open_why(const request *r, const perp_model *model, const perp_run_start *start,
                             const perp_state *state, perp_error *error)
 {
@@ -514,7 +515,8 @@ static perp_status open_why(const request *r, const perp_model *model, const per
     while (first < SHOWS && !cli_value(r->arguments, shows[first].option)) {
         first++;
     }
-    if (first == SHOWS || !rung || !rung->step || perp_run_check(&model->scene->run, error) != PERP_STATUS_OK) {
+    if (first == SHOWS || !rung || (!rung->step && !rung->answer) ||
+        perp_run_check(&model->scene->run, error) != PERP_STATUS_OK) {
         return PERP_STATUS_OK; /* what is wrong with the settings is the run's to say */
     }
     const perp_status status = cli_why_open(r->why, model, shows[first].use, error);
@@ -590,6 +592,10 @@ static int run_model(const request *r)
 {
     const cli_arguments *a = r->arguments;
     const perp_scene *scene = r->scene;
+    const perp_rung *rung = perp_rung_find(scene->run.model);
+    if (cli_value(a, "--why") && rung && !rung->step && !rung->answer) {
+        return cli_fail(EXIT_USAGE, "run: --why has nothing to say of the model %s, which has no forces", rung->name);
+    }
     const bool json = cli_value(a, "--json") != NULL;
     perp_model *model = NULL;
     perp_state state = {0};

@@ -29,6 +29,8 @@ void cli_why_close(cli_why *why)
     perp_explainer_free(why->explainer);
     free(why->notes);
     free(why->texts);
+    free(why->answer_notes);
+    free(why->answer_texts);
     memset(why, 0, sizeof *why);
 }
 
@@ -118,19 +120,57 @@ bool cli_why_observe(cli_why *why, int step, int last, const perp_state *state, 
     if (!perp_explainer_observe(why->explainer, step, state, info)) {
         return false;
     }
-    if (step == 0 || (step < last && (info->event_count == 0 || !why->at_events))) {
+    const bool answered = perp_rung_find(why->model->scene->run.model)->answer != NULL; /* there is one state alone */
+    const bool at_end = answered || step == last;
+    if (!answered && (step == 0 || (step < last && (info->event_count == 0 || !why->at_events)))) {
         return true;
     }
     why->step = step;
-    if (step == last) {
+    if (at_end) {
         perp_explainer_allow(why->explainer, why->work);
     }
-    return explain(why, info->contacts, info->contact_count, step == last ? NULL : info);
+    return explain(why, info->contacts, info->contact_count, at_end ? NULL : info);
+}
+
+/* Every solution has its own words; those of the first are known. */
+static bool explain_solutions(cli_why *why, perp_run_result *result)
+{
+    size_t total = 0, at = 0;
+    for (int i = 0; i < result->solution_count; i++) {
+        total += (size_t)result->solutions[i].contact_count;
+    }
+    why->answer_notes = calloc(total + 1, sizeof *why->answer_notes);
+    why->answer_texts = malloc((total + 1) * TEXT);
+    if (!why->answer_notes || !why->answer_texts) {
+        return false;
+    }
+    for (int i = 0; i < result->solution_count; i++) {
+        perp_instant_solution *s = &result->solutions[i];
+        s->notes = why->answer_notes + at;
+        for (int k = 0; k < s->contact_count; k++, at++) {
+            char *text = why->answer_texts + at * TEXT;
+            perp_explanation x;
+            perp_error error;
+            if (i == 0 && why->step == 0 && k < why->count) {
+                why->answer_notes[at] = why->notes[k];
+            } else if (perp_explain(why->explainer, &s->contacts[k], &x, &error) == PERP_STATUS_OK) {
+                perp_explanation_text(why->model, &x, text, TEXT);
+                why->answer_notes[at] = perp_explanation_note(&x, why->model->planar, text);
+            }
+        }
+    }
+    return true;
 }
 
 bool cli_why_finish(cli_why *why, perp_run_result *result, int last)
 {
-    if (!why->explainer || result->steps == 0) {
+    if (!why->explainer) {
+        return true;
+    }
+    if (result->solution_count > 0) {
+        return explain_solutions(why, result);
+    }
+    if (result->steps == 0) {
         return true;
     }
     if (result->steps < last) { /* it stopped on the way */
@@ -149,21 +189,22 @@ bool cli_why_log(const cli_why *why, int step, perp_log *log)
     return !log || !why->explainer || why->step != step || perp_log_explain(log, why->notes, why->count);
 }
 
-void cli_print_why(const perp_model *model, const perp_run_result *result)
+void cli_print_why(const perp_model *model, const char *title, const perp_contact_record *contacts,
+                   const perp_contact_note *notes, int count)
 {
     int lines = 0;
-    for (int i = 0; result->notes && i < result->contact_count; i++) {
-        const perp_contact *c = &result->contacts[i].contact;
+    for (int i = 0; notes && i < count; i++) {
+        const perp_contact *c = &contacts[i].contact;
         char feature[64];
-        if (!result->notes[i].why || ++lines > LINES) {
+        if (!notes[i].why || ++lines > LINES) {
             continue;
         }
         if (lines == 1) {
-            printf("why, in the last step\n");
+            printf("%s\n", title);
         }
         perp_contact_feature_text(c, feature, sizeof feature);
         printf("  %s %s %s\n    %s\n", model->scene->bodies[c->a].name, model->scene->bodies[c->b].name, feature,
-               result->notes[i].why);
+               notes[i].why);
     }
     if (lines > LINES) {
         printf("  ... and %d more; --json lists all\n", lines - LINES);

@@ -17,6 +17,10 @@
  * where the edit leaves the state at the step's begin as it was: always for the pairs of forces; for friction where no
  * step before flips too, else in a run that starts from there.
  *
+ * Of a rung that answers about an instant the answer is sought again in place of the step; flips are between rest inside
+ * the cone and rest on its edge, from where a contact may begin to slip (velocities, `instant-qs`: between rest and
+ * sliding), and only where there is one answer. What slides at the instant does so whatever the forces are.
+ *
  * What is not promised: that there is no flip at a smaller amount (modes need not be monotone in it; amounts are tried
  * in growing order and then halved), nor that a motion is unique (the answer is that of the rung, as in the run).
  *
@@ -72,6 +76,7 @@ typedef struct perp_explanation {
     int a, b;           /* bodies */
     double mu, fn;      /* -, N */
     double used, limit; /* N: friction as perp_friction_used and perp_friction_limit have it */
+    bool instant;       /* of accelerations at one state: mode `limit` is then at rest and on the edge of its cone */
     int elements;       /* of its patch, on the rung `compliant`; else 0 */
     int slipping;       /* of those that carry force; the contact slides where all do */
     double slip;        /* m/s */
@@ -109,7 +114,8 @@ PERP_API bool perp_explainer_observe(void *explainer, int step, const perp_state
 PERP_API bool perp_explainer_resume(perp_explainer *explainer, const perp_run_start *start, const perp_state *state);
 
 /* Explains a contact of the last step that was observed; `record` is one of its step info or of the run's result.
- * OUT_OF_MEMORY; BAD_INPUT where no step has been observed. */
+ * OUT_OF_MEMORY; BAD_INPUT where no step (of a rung that answers about an instant: its initial state) has been
+ * observed. */
 PERP_API perp_status perp_explain(perp_explainer *explainer, const perp_contact_record *record,
                                   perp_explanation *explanation, perp_error *error);
 

@@ -207,8 +207,9 @@ typedef struct perp_contact_note {
 typedef struct perp_instant_solution {
     double *rate; /* nv: what the rung `answers` */
     int contact_count;
-    perp_contact_record *contacts; /* those of the initial state's contact set */
-    double *fn_low, *fn_high;      /* contact_count, N */
+    perp_contact_record *contacts;  /* those of the initial state's contact set */
+    double *fn_low, *fn_high;       /* contact_count, N */
+    const perp_contact_note *notes; /* by contact; the caller's, who sets it after the run; NULL: none */
 } perp_instant_solution;
 
 typedef struct perp_run_result {
@@ -238,7 +239,8 @@ PERP_API void perp_run_result_free(perp_run_result *result);
 /* Room for one more solution, zeroed, with the rest of it in one block; NULL: out of memory. */
 PERP_API perp_instant_solution *perp_run_result_add_solution(perp_run_result *result, int nv, int contact_count);
 
-/* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. */
+/* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. Of a rung
+ * that has `answer` the contacts of the initial state are those of its first solution. */
 typedef bool perp_observer(void *context, int step, const perp_state *state, const perp_step_info *info);
 
 /* Do the settings fit their rung? BAD_INPUT with the reason, and the key in error.path, where not. */

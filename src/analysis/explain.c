@@ -25,6 +25,7 @@ struct perp_explainer {
     double work; /* left */
     moment moments[2];
     int newest;                    /* of the moments; the other is the one before */
+    bool several;                  /* the newest has other answers too */
     perp_element_record *elements; /* of the newest */
     int element_count, element_capacity;
     perp_kinematics *kinematics;
@@ -217,6 +218,7 @@ bool perp_explainer_observe(void *explainer, int step, const perp_state *state, 
     perp_explainer *e = explainer;
     moment *m = next_moment(e, step, state);
     e->t_start = step == 0 ? state->t : e->t_start;
+    e->several = info->several;
     if (!hold_elements(e, info) || !hold_memory(e, m, perp_run_memory_save(info->memory, NULL, 0))) {
         m->step = -1;
         return false;
@@ -293,15 +295,27 @@ static double distance_or_none(double distance)
     return distance > 0.0 ? distance : NAN;
 }
 
-/* What became of a contact, from the records of a step. */
-static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact, const perp_run_result *result)
+static bool answers_accelerations(const perp_explainer *e)
 {
-    for (int i = 0; i < result->contact_count; i++) {
-        const perp_contact_record *r = &result->contacts[i];
+    return e->rung->answer && strcmp(e->rung->answers, "acceleration") == 0;
+}
+
+/* A contact that accelerates out of rest does not slip yet, but is on the edge of its cone. */
+static bool is_held(const perp_explainer *e, perp_contact_mode mode)
+{
+    return mode != PERP_CONTACT_SLIDE && !(answers_accelerations(e) && mode == PERP_CONTACT_LIMIT);
+}
+
+/* What became of a contact, from the records of a step, or of an answer. */
+static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact, const perp_contact_record *records,
+                           int count)
+{
+    for (int i = 0; i < count; i++) {
+        const perp_contact_record *r = &records[i];
         if (!perp_contact_same(&r->contact, contact) || r->mode == PERP_CONTACT_OPEN) {
             continue;
         }
-        return r->mode == PERP_CONTACT_SLIDE
+        return !is_held(e, r->mode)
                    ? (flip_sample){PERP_FATE_SLIDES, distance_or_none(hypot(r->slip[0], r->slip[1]) - SLIDES_FROM)}
                    : (flip_sample){PERP_FATE_HOLDS,
                                    distance_or_none(perp_friction_limit(r, NULL) - friction_used(e, r, NULL))};
@@ -321,9 +335,30 @@ void perp_explainer_allow(perp_explainer *e, double work)
     e->work = work;
 }
 
+/* The answer about the instant once more, in the changed scene; where there are several now, which of them is meant is
+ * not known. False: out of memory. */
+static bool answer_again(perp_explainer *e, const perp_contact *contact, flip_sample *sample)
+{
+    perp_run_result result = {0};
+    perp_error error;
+    perp_state_copy(e->model, &e->trial, &e->moments[e->newest].state);
+    const perp_status status =
+        perp_run(&e->changed, &e->settings, &e->allocator, NULL, NULL, &e->trial, &result, &error);
+    const bool one = status == PERP_STATUS_OK && result.solution_count == 1;
+    *sample = one ? fate_of(e, contact, result.solutions[0].contacts, result.solutions[0].contact_count)
+              : status == PERP_STATUS_OK && result.solution_count == 0 ? (flip_sample){PERP_FATE_NO_ANSWER, NAN}
+                                                                       : (flip_sample){PERP_FATE_UNSOLVED, NAN};
+    e->work -= work_of(e->set->count, one);
+    perp_run_result_free(&result);
+    return status != PERP_STATUS_OUT_OF_MEMORY;
+}
+
 /* The step once more, in the changed scene. False: out of memory. */
 static bool solve_again(perp_explainer *e, const perp_contact *contact, flip_sample *sample)
 {
+    if (e->rung->answer) {
+        return answer_again(e, contact, sample);
+    }
     const moment *from = &e->moments[1 - e->newest];
     const perp_run_start start = {.step = from->step,
                                   .t_start = e->t_start,
@@ -336,7 +371,7 @@ static bool solve_again(perp_explainer *e, const perp_contact *contact, flip_sam
     perp_state_copy(e->model, &e->trial, &from->state);
     e->settings.steps = e->moments[e->newest].step;
     const perp_status status = perp_run_continue(&e->changed, &e->settings, &start, &e->trial, &result, &error);
-    *sample = status == PERP_STATUS_OK           ? fate_of(e, contact, &result)
+    *sample = status == PERP_STATUS_OK           ? fate_of(e, contact, result.contacts, result.contact_count)
               : status == PERP_STATUS_INFEASIBLE ? (flip_sample){PERP_FATE_NO_ANSWER, NAN}
                                                  : (flip_sample){PERP_FATE_UNSOLVED, NAN};
     e->work -= work_of(e->set->count, status == PERP_STATUS_OK);
@@ -374,7 +409,7 @@ static bool try_change(void *context, double change, flip_sample *sample)
 static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind kind, perp_explanation *x)
 {
     static const double MOST_FRICTION = 10.0, MOST_FORCE = 1024.0; /* of mu fn or fn, whichever is larger */
-    const bool holds = x->mode != PERP_CONTACT_SLIDE;
+    const bool holds = is_held(e, x->mode);
     trial t = {.e = e, .x = x, .contact = contact, .kind = kind, .sign = holds ? -1.0 : 1.0};
     flip_task task = {.holds = holds,
                       .distance = distance_or_none(holds ? x->limit - x->used : x->slip - SLIDES_FROM),
@@ -436,7 +471,8 @@ static perp_vec3 in_body(const perp_explainer *e, int body, perp_vec3 point)
 static perp_status place_forces(perp_explainer *e, const perp_contact_record *r, perp_explanation *x, perp_error *error)
 {
     int index;
-    const perp_status status = find_at(e, &e->moments[1 - e->newest].state, &r->contact, &index, error);
+    const int begin = e->rung->answer ? e->newest : 1 - e->newest;
+    const perp_status status = find_at(e, &e->moments[begin].state, &r->contact, &index, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -489,12 +525,13 @@ perp_status perp_explain(perp_explainer *e, const perp_contact_record *r, perp_e
                             .fn = r->fn,
                             .used = friction_used(e, r, e->elements),
                             .limit = perp_friction_limit(r, e->elements),
+                            .instant = answers_accelerations(e),
                             .elements = r->element_count,
                             .slipping = count_slipping(e, r),
                             .slip = hypot(r->slip[0], r->slip[1]),
                             .gap = r->contact.phi};
     const moment *now = &e->moments[e->newest], *before = &e->moments[1 - e->newest];
-    if (now->step < 1 || before->step != now->step - 1) {
+    if (e->rung->answer ? now->step != 0 : now->step < 1 || before->step != now->step - 1) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "no step has been observed that could be explained");
     }
     if (r->mode == PERP_CONTACT_OPEN) {
@@ -504,8 +541,12 @@ perp_status perp_explain(perp_explainer *e, const perp_contact_record *r, perp_e
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    /* Velocities at an instant are given, and of several answers it is not known which one a change leads to. */
+    if (e->rung->answer && (e->several || (x->instant && r->mode == PERP_CONTACT_SLIDE))) {
+        return PERP_STATUS_OK;
+    }
     /* Without friction a contact that stays put is held by nothing here, and nothing that presses makes it hold. */
-    const bool holds = r->mode != PERP_CONTACT_SLIDE, rough = x->mu > 0.0;
+    const bool holds = is_held(e, r->mode), rough = x->mu > 0.0;
     const perp_flip_kind force = holds ? PERP_FLIP_SIDEWAYS : PERP_FLIP_SQUEEZE;
     if ((rough && !seek(e, &r->contact, force, x)) ||
         ((rough || !holds) && !seek(e, &r->contact, PERP_FLIP_FRICTION, x))) {

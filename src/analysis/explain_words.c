@@ -59,7 +59,9 @@ static void say_slide(writer *w, const perp_model *model, const perp_explanation
 {
     const char *const a = model->scene->bodies[x->a].name, *const b = model->scene->bodies[x->b].name;
     const perp_flip *squeeze = &x->flips[PERP_FLIP_SQUEEZE], *friction = &x->flips[PERP_FLIP_FRICTION];
-    if (x->elements > 1 && x->slip < STILL) {
+    if (x->mode != PERP_CONTACT_SLIDE) {
+        say(w, "on the edge of its cone, slips or is about to: ");
+    } else if (x->elements > 1 && x->slip < STILL) {
         say(w, "turning in place, all of its patch slips: ");
     } else {
         say(w, "sliding at %.4g m/s: ", x->slip);
@@ -137,7 +139,8 @@ void perp_explanation_text(const perp_model *model, const perp_explanation *expl
     }
     if (explanation->mode == PERP_CONTACT_OPEN) {
         say_open(&w, explanation);
-    } else if (explanation->mode == PERP_CONTACT_SLIDE) {
+    } else if (explanation->mode == PERP_CONTACT_SLIDE ||
+               (explanation->instant && explanation->mode == PERP_CONTACT_LIMIT)) {
         say_slide(&w, model, explanation);
     } else {
         say_hold(&w, model, explanation);

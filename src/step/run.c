@@ -458,10 +458,18 @@ static perp_status begin(runner *r, int steps, perp_state *state, perp_run_resul
     if (steps == 0) {
         perp_residuals_keep_largest(&result->residuals, &info.residuals);
     }
+    /* What a rung answers about the initial state is what there is to see of it: the first answer. */
+    const perp_status answered =
+        result->rung->answer ? result->rung->answer(&r->step, state, result, error) : PERP_STATUS_OK;
+    if (answered == PERP_STATUS_OK && result->solution_count > 0) {
+        info.contact_count = result->solutions[0].contact_count;
+        info.contacts = result->solutions[0].contacts;
+        info.several = result->solution_count > 1;
+    }
     if (r->observer && !r->observer(r->observer_context, 0, state, &info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped before the first step");
     }
-    return PERP_STATUS_OK;
+    return answered;
 }
 
 /* One step, its contacts, and what changed; the observer is told. */
@@ -550,9 +558,6 @@ static perp_status take_steps(runner *r, const perp_run_start *start, perp_state
         r->observer = start ? NULL : observer;
         status = begin(r, steps, state, result, error);
         r->observer = observer;
-    }
-    if (status == PERP_STATUS_OK && result->rung->answer) {
-        status = result->rung->answer(&r->step, state, result, error);
     }
     r->watch.stride = 1 + steps / TIMING_SAMPLES;
     for (int k = taken + 1; k <= steps && status == PERP_STATUS_OK; k++) {

@@ -83,11 +83,10 @@ static json_maker contact_maker(const perp_model *model, const perp_contact_reco
     return m;
 }
 
-static json_t *contact_object(const perp_model *model, const perp_contact_record *record, const perp_contact_note *note)
+static void put_note(json_maker *m, const perp_contact_note *note)
 {
-    json_maker m = contact_maker(model, record);
     if (note && note->why) {
-        perp_json_put(&m, "why", json_string(note->why));
+        perp_json_put(m, "why", json_string(note->why));
     }
     if (note && note->number_count > 0) {
         json_maker numbers = perp_json_object();
@@ -95,8 +94,14 @@ static json_t *contact_object(const perp_model *model, const perp_contact_record
             perp_json_put(&numbers, note->numbers[i].name,
                           perp_json_reals(note->numbers[i].values, note->numbers[i].count));
         }
-        perp_json_put(&m, "flip", perp_json_finished(&numbers));
+        perp_json_put(m, "flip", perp_json_finished(&numbers));
     }
+}
+
+static json_t *contact_object(const perp_model *model, const perp_contact_record *record, const perp_contact_note *note)
+{
+    json_maker m = contact_maker(model, record);
+    put_note(&m, note);
     return perp_json_finished(&m);
 }
 
@@ -116,6 +121,7 @@ static json_t *solution_object(const perp_model *model, const perp_state *state,
         const double high = solution->fn_high[i];
         range = perp_json_appended(range, isfinite(high) ? perp_json_real(high) : json_null());
         perp_json_put(&contact, "fn_range", range);
+        put_note(&contact, solution->notes ? &solution->notes[i] : NULL);
         list = perp_json_appended(list, perp_json_finished(&contact));
     }
     perp_json_put(&m, answers, perp_json_finished(&rates));

@@ -199,6 +199,56 @@ def test_a_patch_that_turns_in_place(perp):
     assert contact["mode"] == "stick" and "24 of 25 elements slip" in contact["why"]
 
 
+def answer(perp, scene):
+    """The contacts of the one answer about an instant, by name; None where there is none, or several."""
+    result = perp.json("run", perp.write("edited.yaml", yaml.dump(scene, sort_keys=False)), "--why")
+    return {(c["a"], c["b"], c["feature"]): c for c in result["solutions"][0]["contacts"]} if len(result["solutions"]) == 1 else None
+
+
+@pytest.mark.parametrize("example, model, closed", cases(
+    ("disc-incline", "instant", {("incline", "rolls"): math.tan(math.pi / 6) / 3, ("incline", "slips"): math.tan(math.pi / 6) / 3}),
+    ("box-incline", "instant", {("incline", "rough"): math.tan(math.pi / 6), ("incline", "smooth"): math.tan(math.pi / 6)}),
+    ("gripper-2d", "instant-qs", {})))
+def test_instant(perp, example, model, closed):
+    """At one instant: a disc rolls down 30 degrees without slip from mu = tan(30)/3 on, a box holds from tan 30 on. Friction and
+    forces a hair short of what is said leave each contact inside its cone, or on its edge, as it was, and a hair beyond do not."""
+    scene = load(example, run__model=model)
+    inside = ("stick",) if model == "instant" else HOLDS
+    scene.setdefault("contacts", {})
+    seen = {}
+    for name, contact in answer(perp, scene).items():
+        assert contact["why"]
+        for kind in ALL:
+            if kind not in contact.get("flip", {}):
+                continue
+            before, after = contact["flip"][kind]
+            hair = HAIR * max(abs(after), abs(before)) * (1 if after > before else -1)
+            modes = []
+            for amount in (before - hair, after + hair):
+                edited = edit(scene, contact, kind, amount, 0)
+                for force in edited.get("forces", [])[len(scene.get("forces", [])):]:  # it acts at the instant itself
+                    force["force"] = [drive["values"][1] for drive in force["force"]]
+                answered = answer(perp, edited)
+                modes.append(answered[name]["mode"] if answered else "none")
+            assert (modes[0] in inside) == (contact["mode"] in inside) != (modes[1] in inside), (name, kind, modes, contact["why"])
+            seen.setdefault(name[:2], {}).setdefault(kind, []).append(0.5 * (before + after))
+    for pair, friction in closed.items():
+        assert any(mu == pytest.approx(friction, rel=1e-5) for mu in seen[pair]["friction"]), (pair, seen[pair])
+    assert not closed or any("squeeze" in kinds for kinds in seen.values()) and any("sideways" in kinds for kinds in seen.values())
+
+
+def test_instant_of_several_answers(perp):
+    """Each has its words, and none says what would flip it; the log has the forces and words of the first."""
+    result = perp.json("run", ROOT / "examples/painleve-rod/scene.yaml", "--why", "--log", "run.mcap")
+    words = [[c["why"] for c in solution["contacts"]] for solution in result["solutions"]]
+    assert len(words) == 2 and any(w.startswith("sliding at 1 m/s: ") for w in sum(words, []))
+    assert not any("flip" in c for solution in result["solutions"] for c in solution["contacts"])
+    step, = json.loads(perp("export", "run.mcap", "--json").stdout)["steps"]
+    assert [w["why"] for w in step["why"]["contacts"]] == words[0]
+    assert [c["fn"] for c in step["contacts"]["contacts"]] == [c["fn"] for c in result["solutions"][0]["contacts"]]
+    assert "why\n" in perp("run", ROOT / "examples/painleve-rod/scene.yaml", "--why").stdout
+
+
 def test_words(perp):
     """What the text prints, JSON and log have, at the step that it speaks of."""
     gripper = ROOT / "examples/gripper-2d/scene.yaml"
@@ -258,6 +308,7 @@ run: {model: qs-qp, h: 0.01, steps: 200}
 def test_words_that_nobody_would_see_are_refused(perp):
     gripper = ROOT / "examples/gripper-2d/scene.yaml"
     assert "--why" in perp("run", gripper, "--why", "--quiet", code=2).stderr
+    assert "--why" in perp("run", gripper, "--why", "--model", "geometric", code=2).stderr
     assert perp.json("run", gripper, "--steps", "14", "--why", "--quiet")["contacts"][0]["why"]
 
 

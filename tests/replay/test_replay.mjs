@@ -59,6 +59,16 @@ test("numbers of a spatial run are those of its log", async () => {
   await end();
 });
 
+test("an instant has the forces and words of its first answer", async () => {
+  const log = logOf("instant", example("disc-incline"), "--model", "instant"), content = contentOf(log);
+  const { page, wrong, close: end } = await open(browser, pageOf("instant", log));
+  await checkNumbers(page, content, [0]);
+  assert.ok(content.steps[0].contacts.contacts.some((c) => c.fn > 1));
+  assert.equal(await page.locator("#why-text").textContent(), content.steps[0].why.contacts.at(-1).why);
+  assert.deepEqual(wrong, []);
+  await end();
+});
+
 test("play, scrub and step", async () => {
   const log = logOf("played", example("gripper-2d"));
   const { page, wrong, close: end } = await open(browser, pageOf("played", log));
