@@ -21,8 +21,8 @@
  *
  * so inertia alone never adds energy, and under gravity it does not creep. The alternative, Coriolis and gyroscopic
  * forces at v, adds energy in every step: a top at 10 rad/s, off its middle axis, has 2.4 times what it had after 10 s
- * of h = 0.01; an implicit Euler rule leaves 0.52 of it. Loops are open while trees drift: what closes them takes
- * energy.
+ * of h = 0.01; an implicit Euler rule leaves 0.52 of it. Trees that loops join drift in the loops' tangent space and
+ * are scaled as one: left open while they drift, what closes them takes energy in first order of h.
  *
  * The normal row has phi / h beside the velocity, Stewart and Trinkle's stabilisation: h u_n is the linearised gap at
  * the step's end. With restitution e (Newton) a contact that approaches at u_n- < 0 and would close within the step has

@@ -28,6 +28,27 @@ static perp_dynamic_drift_kind kind_of(const perp_quasistatic *qs, int k, int bo
     return constant ? PERP_DRIFT_NONE : PERP_DRIFT_MECHANISM;
 }
 
+/* Which trees loops join: every tree of a group names its lowest one. */
+static void link_trees(perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
+    for (int k = 0; k < model->tree_count; k++) {
+        qs->linked[k] = -1;
+    }
+    for (int i = 0; i < model->scene->loop_count; i++) {
+        const perp_loop *loop = &model->scene->loops[i];
+        const int a = model->links[loop->body_a].tree, b = model->links[loop->body_b].tree;
+        const int ga = a < 0 ? -1 : qs->linked[a] < 0 ? a : qs->linked[a];
+        const int gb = b < 0 ? ga : qs->linked[b] < 0 ? b : qs->linked[b];
+        const int low = ga < 0 ? gb : ga < gb ? ga : gb;
+        for (int k = 0; k < model->tree_count && low >= 0; k++) {
+            const bool joined =
+                k == a || k == b || (qs->linked[k] >= 0 && (qs->linked[k] == ga || qs->linked[k] == gb));
+            qs->linked[k] = joined ? low : qs->linked[k];
+        }
+    }
+}
+
 void perp_dynamic_classify(perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;
@@ -40,6 +61,7 @@ void perp_dynamic_classify(perp_quasistatic *qs)
     for (int k = 0; k < model->tree_count; k++) {
         qs->drift[k] = (int)kind_of(qs, k, qs->drift[k]);
     }
+    link_trees(qs);
 }
 
 /* ---- one free body ----------------------------------------------------------------------------------------------- */
@@ -208,6 +230,103 @@ static void divide(const perp_quasistatic *qs, const perp_tree *tree, int n, con
     perp_cholesky_solve(n, qs->hessian + tree->mass_start, n, x);
 }
 
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
+
+/* M^-1 c on the free degrees of freedom of the trees that loops join; 0 elsewhere, and where there is no inertia. After
+ * factor_linked. */
+static void divide_linked(const perp_quasistatic *qs, const double *c, double *out)
+{
+    for (int k = 0; k < qs->model->tree_count; k++) {
+        const perp_tree *tree = &qs->model->trees[k];
+        double *x = qs->scratch;
+        const bool massive = qs->linked[k] >= 0 && qs->hessian[tree->mass_start] > 0.0;
+        int n = 0, at = 0;
+        for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
+            n += qs->free_of_dof[i] >= 0 ? 1 : 0;
+        }
+        if (massive) {
+            divide(qs, tree, n, c, x);
+        }
+        for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
+            out[i] = massive && qs->free_of_dof[i] >= 0 ? x[at++] : 0.0;
+        }
+    }
+}
+
+/* The trees' factors at their places; 0 as the first entry where there is no inertia. */
+static void factor_linked(const perp_quasistatic *qs)
+{
+    for (int k = 0; k < qs->model->tree_count; k++) {
+        int n = 0;
+        if (qs->linked[k] >= 0 && !factor_free(qs, &qs->model->trees[k], &n)) {
+            qs->hessian[qs->model->trees[k].mass_start] = 0.0;
+        }
+    }
+}
+
+static double dot(int n, const double *x, const double *y)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += x[i] * y[i];
+    }
+    return sum;
+}
+
+/* What loops forbid where kinematics and qs->mass are: rows w, and directions u across with w_i u_j = 1 for i = j, else
+ * 0 (Gram and Schmidt on the rows in the metric of M^-1). Rows that say what others do are left out. Returns how many
+ * there are. */
+static int span_loops(perp_quasistatic *qs, const perp_kinematics *kinematics)
+{
+    const perp_model *model = qs->model;
+    const int nv = model->nv;
+    int count = 0;
+    factor_linked(qs);
+    for (int i = 0; i < model->scene->loop_count; i++) {
+        double residual[6];
+        perp_loop_evaluate(model, kinematics, i, residual, qs->loop_jacobian);
+        for (int r = 0; r < perp_loop_rows(model, i); r++) {
+            double *w = qs->loop_rows + (ptrdiff_t)count * nv, *u = qs->loop_across + (ptrdiff_t)count * nv;
+            memcpy(w, qs->loop_jacobian + (ptrdiff_t)r * nv, (size_t)nv * sizeof *w);
+            divide_linked(qs, w, u);
+            const double size = dot(nv, w, u);
+            for (int j = 0; j < count; j++) {
+                const double *wj = qs->loop_rows + (ptrdiff_t)j * nv, *uj = qs->loop_across + (ptrdiff_t)j * nv;
+                const double part = dot(nv, wj, u);
+                for (int k = 0; k < nv && part != 0.0; k++) {
+                    w[k] -= part * wj[k];
+                    u[k] -= part * uj[k];
+                }
+            }
+            const double left = dot(nv, w, u);
+            if (left > 1e-12 * size) {
+                const double scaled = 1.0 / sqrt(left);
+                for (int k = 0; k < nv; k++) {
+                    w[k] *= scaled;
+                    u[k] *= scaled;
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+/* v without what loops forbid, by the change of least kinetic energy. */
+static void to_tangent(const perp_quasistatic *qs, int count, double *v)
+{
+    const int nv = qs->model->nv;
+    for (int i = 0; i < count; i++) {
+        const double *u = qs->loop_across + (ptrdiff_t)i * nv;
+        const double across = dot(nv, qs->loop_rows + (ptrdiff_t)i * nv, v);
+        for (int k = 0; k < nv; k++) {
+            v[k] -= across * u[k];
+        }
+    }
+}
+
+/* ---- mechanisms, all together ------------------------------------------------------------------------------------ */
+
 /* One round of the fixed point v~ = v - h M^-1 c(q, (v + v~) / 2) for all mechanisms; returns the largest change over
  * the largest velocity. */
 static double bend(perp_quasistatic *qs, perp_kinematics *kinematics)
@@ -215,7 +334,7 @@ static double bend(perp_quasistatic *qs, perp_kinematics *kinematics)
     const perp_model *model = qs->model;
     double *mean = qs->v, *bias = qs->tau, *x = qs->scratch, change = 0.0, size = 0.0;
     for (int i = 0; i < model->nv; i++) {
-        mean[i] = 0.5 * (qs->v_last[i] + qs->v_drifted[i]);
+        mean[i] = 0.5 * (qs->v_tangent[i] + qs->v_drifted[i]);
     }
     perp_kinematics_velocity(model, mean, kinematics);
     perp_bias_force(model, kinematics, mean, bias);
@@ -228,7 +347,7 @@ static double bend(perp_quasistatic *qs, perp_kinematics *kinematics)
         divide(qs, tree, n, bias, x);
         for (int i = tree->v_start, at = 0; i < tree->v_start + tree->v_count; i++) {
             if (qs->free_of_dof[i] >= 0) {
-                const double next = qs->v_last[i] - qs->h_last * x[at++];
+                const double next = qs->v_tangent[i] - qs->h_last * x[at++];
                 change = fmax(change, fabs(next - qs->v_drifted[i]));
                 size = fmax(size, fabs(next));
                 qs->v_drifted[i] = next;
@@ -245,8 +364,10 @@ static void remember_energy(perp_quasistatic *qs, perp_step_context *context, do
     perp_configuration_integrate(model, qs->q_begin, qs->v_last, -qs->h_last, context->next_q);
     perp_kinematics_update(model, context->next_q, context->kinematics);
     perp_mass_matrix(model, context->kinematics, qs->mass);
+    memcpy(qs->v_tangent, qs->v_last, (size_t)model->nv * sizeof *qs->v_tangent);
+    to_tangent(qs, span_loops(qs, context->kinematics), qs->v_tangent);
     for (int k = 0; k < model->tree_count; k++) {
-        energy[k] = kinetic_energy(&model->trees[k], qs->mass, qs->v_last);
+        energy[k] = kinetic_energy(&model->trees[k], qs->mass, qs->v_tangent);
     }
     perp_kinematics_update(model, qs->q_begin, context->kinematics);
     perp_mass_matrix(model, context->kinematics, qs->mass);
@@ -255,52 +376,75 @@ static void remember_energy(perp_quasistatic *qs, perp_step_context *context, do
 /* The work of gravity (in qs->tau) along the way that the last step, straight in its coordinates, has missed: without
  * forces velocities bend by v~ - v within h, so that the curved way ends (v~ - v) h / 2 beside the straight one. Left
  * out, it adds up: the energy of a double pendulum creeps by 0.5 % a second at h = 0.01. Over eps^2: the inertia that
- * takes it is eps^2 M, and energies here are those of M. */
-static double missed_work(const perp_quasistatic *qs, const perp_tree *tree)
+ * takes it is eps^2 M, and energies here are those of M. `bent` is v - v~, of what loops allow: what they do not, the
+ * next step undoes. */
+static double missed_work(const perp_quasistatic *qs, const perp_tree *tree, const double *bent)
 {
     double work = 0.0;
     for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-        work += 0.5 * qs->h_last * qs->tau[i] * (qs->v_last[i] - qs->v_drifted[i]);
+        work += 0.5 * qs->h_last * qs->tau[i] * bent[i];
     }
     return work / perp_dynamic_mass_scale(qs);
 }
 
+/* The trees that share their energy with tree k: those that loops join with it, or itself. */
+static bool is_with(const perp_quasistatic *qs, int k, int other)
+{
+    return other == k || (qs->linked[k] >= 0 && qs->linked[other] == qs->linked[k]);
+}
+
 /* A fixed point that does not settle (turns of a radian and more in a step) is left where it is: the energy is right
- * all the same. A tree that commands move has no energy of its own to keep. */
-static void scale(perp_quasistatic *qs, const perp_tree *tree, double energy)
+ * all the same. Trees that commands move have no energy of their own to keep. */
+static void scale(perp_quasistatic *qs, int first, double energy)
 {
     bool commanded = false, finite = true;
-    for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-        commanded = commanded || qs->free_of_dof[i] < 0;
-        finite = finite && isfinite(qs->v_drifted[i]);
-    }
-    const size_t bytes = (size_t)tree->v_count * sizeof(double);
-    if (!finite || !isfinite(kinetic_energy(tree, qs->mass, qs->v_drifted))) {
-        memcpy(qs->v_drifted + tree->v_start, qs->v_last + tree->v_start, bytes);
-    }
-    const double now = kinetic_energy(tree, qs->mass, qs->v_drifted);
-    if (commanded || !(now > 0.0)) {
-        return;
-    }
-    const double factor = sqrt(energy / now);
-    for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-        qs->v_drifted[i] *= factor;
+    double now = 0.0, factor = 1.0;
+    for (int pass = 0; pass < 3; pass++) { /* sound? how much? scaled */
+        now = 0.0;
+        for (int k = first; k < qs->model->tree_count; k++) {
+            const perp_tree *tree = &qs->model->trees[k];
+            if (!is_with(qs, first, k)) {
+                continue;
+            }
+            for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
+                commanded = commanded || qs->free_of_dof[i] < 0;
+                qs->v_drifted[i] = pass == 1 && !finite ? qs->v_last[i] : qs->v_drifted[i] * factor;
+            }
+            now += kinetic_energy(tree, qs->mass, qs->v_drifted);
+        }
+        finite = finite && isfinite(now);
+        factor = pass == 1 && !commanded && now > 0.0 ? sqrt(energy / now) : 1.0;
     }
 }
 
 static void drift_mechanisms(perp_quasistatic *qs, perp_step_context *context)
 {
     enum { ROUNDS = 50 };
+    const perp_model *model = qs->model;
     double *energy = qs->command; /* scratch until the step is built; no tree is without a degree of freedom */
     remember_energy(qs, context, energy);
     for (int i = 0; i < ROUNDS && bend(qs, context->kinematics) > 1e-15; i++) {
     }
-    perp_gravity_force(qs->model, context->kinematics, qs->tau);
-    for (int k = 0; k < qs->model->tree_count; k++) {
-        if (qs->drift[k] == PERP_DRIFT_MECHANISM) {
-            const double missed = missed_work(qs, &qs->model->trees[k]), part = 0.5 * energy[k];
-            scale(qs, &qs->model->trees[k], energy[k] + fmin(fmax(missed, -part), part)); /* more: h is too long */
+    double *bent = qs->v_tangent;
+    const int across = span_loops(qs, context->kinematics);
+    for (int i = 0; i < model->nv; i++) {
+        bent[i] -= qs->v_drifted[i];
+    }
+    to_tangent(qs, across, bent);
+    to_tangent(qs, across, qs->v_drifted);
+    perp_gravity_force(model, context->kinematics, qs->tau);
+    for (int k = 0; k < model->tree_count; k++) {
+        if (qs->linked[k] >= 0 ? qs->linked[k] != k : qs->drift[k] != PERP_DRIFT_MECHANISM) {
+            continue; /* with the lowest of its group; or nothing bends */
         }
+        double missed = 0.0, before = 0.0;
+        for (int other = k; other < model->tree_count; other++) {
+            if (is_with(qs, k, other)) {
+                missed += missed_work(qs, &model->trees[other], bent);
+                before += energy[other];
+            }
+        }
+        scale(qs, k, before + fmin(fmax(missed, -0.5 * before), 0.5 * before)); /* more: h is too long */
     }
 }
 
@@ -316,7 +460,7 @@ void perp_dynamic_drift(perp_quasistatic *qs, perp_step_context *context)
         } else if (qs->drift[k] == PERP_DRIFT_PLANAR_BODY) {
             drift_planar_body(qs, context->kinematics, tree, qs->v_drifted + tree->v_start);
         }
-        mechanisms = mechanisms || qs->drift[k] == PERP_DRIFT_MECHANISM;
+        mechanisms = mechanisms || qs->drift[k] == PERP_DRIFT_MECHANISM || qs->linked[k] >= 0;
     }
     if (mechanisms) {
         drift_mechanisms(qs, context);

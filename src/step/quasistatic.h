@@ -113,6 +113,9 @@ struct perp_quasistatic {
     double *lower, *upper;
     double *v_gap, *tau, *scratch, *command; /* nv each */
     double *loop_jacobian;                   /* 6 nv */
+    double *loop_across, *loop_rows;         /* by row of all loops, nv each: what they forbid; dynamic_drift.c */
+    double *v_tangent;                       /* nv */
+    int *linked;                             /* by tree: the lowest of those that loops join with it; -1: none does */
     double *velocity;                        /* by row of the contact set: J v */
     double *q_begin, *v_sum;                 /* nq, nv: of a step that is split */
     double *gaps;                            /* by contact of the set: linearised at the step's end */

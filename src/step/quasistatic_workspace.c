@@ -79,6 +79,10 @@ static void lay_out_fixed(perp_quasistatic *qs)
     TAKE(b, qs->drift, model->tree_count);
     TAKE(b, qs->q_begin, model->nq);
     TAKE(b, qs->loop_jacobian, 6 * nv);
+    TAKE(b, qs->loop_across, 6 * model->scene->loop_count * nv);
+    TAKE(b, qs->loop_rows, 6 * model->scene->loop_count * nv);
+    TAKE(b, qs->v_tangent, nv);
+    TAKE(b, qs->linked, model->tree_count);
     TAKE(b, qs->equation_of, equations);
     TAKE(b, qs->equality_start, equations + 1);
     TAKE(b, qs->equality_dofs, equations * nv);

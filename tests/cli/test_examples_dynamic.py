@@ -194,14 +194,17 @@ def test_four_bar_dynamic(perp, model):
     assert result["residual"]["loop"] < 1e-12
     energy = [0.051 * w * w - 0.36 * G * math.cos(a) for a, w in zip(at["crank"], at["v:crank"])]
     strike = next(k for k, a in enumerate(at["crank"]) if a >= 0.3 - 1e-12)
-    assert strike == math.ceil(strike_time() / 1e-3)  # the step that it lies in
+    # a step goes on with its end's velocity: from rest, g h^2 k (k + 1) / 2, positions are half a step ahead
+    assert strike == math.ceil(strike_time() / 1e-3 - 0.5)
     # of first order: a step of 1 ms of a swing of 1 s; in units of what the swing turns over
     assert max(abs(e - energy[0]) for e in energy[:strike]) < 0.01 * 0.36 * G * 0.5
     low = min(range(strike), key=lambda k: abs(at["crank"][k]))
     assert at["v:crank"][low] == pytest.approx(math.sqrt(2 * 0.36 * G * 0.5 / 0.102), rel=0.005)
     rest = -0.36 * G * math.cos(0.3)
     assert max(abs(e - rest) for e in energy[strike + 1:]) < 0.02 * 0.36 * G * (1 - math.cos(0.3))
-    assert all(abs(a) <= 0.3 + 1e-9 for a in at["crank"][strike:])
+    assert all(a <= 0.3 + 1e-9 for a in at["crank"][strike:])  # the limit
+    once = 0.36 * G * math.sin(0.3) / 0.102 * 1e-6 / 2  # what a step adds from rest, there and where it turns
+    assert all(a >= -0.3 - once for a in at["crank"][strike:])
     back = next(k for k in range(strike, 1000) if at["crank"][k] < 0) - strike
     assert back * 1e-3 == pytest.approx(1.074 / 4, abs=2e-3)
 
