@@ -4,6 +4,7 @@
  *   newton        from the previous step's solution, where there is one
  *   ipm, ipm-w    interior point with the shift in its matrix, ended by Newton, with bodies or in the forces alone
  *   islands       where that fails and the bodies are not all connected: each island on its own, by all that follows
+ *   rest          from the least motion, bodies held near it
  *   gauss-seidel  contact by contact, then Newton with much damping
  *   smooth        continuation in a smoothing, around turning points
  *   shift         convex problems for every guess of the shift
