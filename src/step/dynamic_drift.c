@@ -165,7 +165,7 @@ static void drift_planar_body(const perp_quasistatic *qs, const perp_kinematics 
 
 /* ---- mechanisms -------------------------------------------------------------------------------------------------- */
 
-static double kinetic_energy(const perp_tree *tree, const double *mass, const double *v)
+double perp_dynamic_kinetic_energy(const perp_tree *tree, const double *mass, const double *v)
 {
     const double *row = mass + tree->mass_start;
     double sum = 0.0;
@@ -246,7 +246,7 @@ static void remember_energy(perp_quasistatic *qs, perp_step_context *context, do
     perp_kinematics_update(model, context->next_q, context->kinematics);
     perp_mass_matrix(model, context->kinematics, qs->mass);
     for (int k = 0; k < model->tree_count; k++) {
-        energy[k] = kinetic_energy(&model->trees[k], qs->mass, qs->v_last);
+        energy[k] = perp_dynamic_kinetic_energy(&model->trees[k], qs->mass, qs->v_last);
     }
     perp_kinematics_update(model, qs->q_begin, context->kinematics);
     perp_mass_matrix(model, context->kinematics, qs->mass);
@@ -275,10 +275,10 @@ static void scale(perp_quasistatic *qs, const perp_tree *tree, double energy)
         finite = finite && isfinite(qs->v_drifted[i]);
     }
     const size_t bytes = (size_t)tree->v_count * sizeof(double);
-    if (!finite || !isfinite(kinetic_energy(tree, qs->mass, qs->v_drifted))) {
+    if (!finite || !isfinite(perp_dynamic_kinetic_energy(tree, qs->mass, qs->v_drifted))) {
         memcpy(qs->v_drifted + tree->v_start, qs->v_last + tree->v_start, bytes);
     }
-    const double now = kinetic_energy(tree, qs->mass, qs->v_drifted);
+    const double now = perp_dynamic_kinetic_energy(tree, qs->mass, qs->v_drifted);
     if (commanded || !(now > 0.0)) {
         return;
     }
