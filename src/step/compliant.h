@@ -37,7 +37,8 @@
  * steps that follow.
  *
  * delta_t is a vector in the world's tangent plane: when the plane turns it is laid into the new one, with its energy.
- * A contact that was not there has delta_t = 0 and delta_n = max(0, -Psi) at the step's begin, 0 if it is farther.
+ * A contact that was not there has delta_t = 0 and delta_n = max(0, -Psi) as at the step's begin, which counts as
+ * energy that it was given.
  * Where the features of a contact have gone, the nearest new contact of the two shapes takes over its deformation. A
  * contact that opens relaxes, K delta + C d = 0, and is forgotten when nothing is left of it.
  *
@@ -131,6 +132,7 @@ typedef struct compliant_step {
     double *deformation; /* by element 3, m: delta along its rows */
     double *adopted;     /* by element, m: of delta_n, as compliant_element has it */
     double *slack;       /* by element, m/s: what its normal row has beside velocities */
+    double left_behind;  /* J: elastic, of contacts of the step's begin that have gone without an heir */
     perp_contact_qp qp;
     double *mu;
     int *block_start, *row_start, *dof_start, *dofs;

@@ -7,7 +7,7 @@
  *
  * so that contacts add h lambda . (Gamma v+ + d) less the three squares. Along the tangents that is friction's work
  * against slip, never positive; along the normal it is lambda_n (h Gamma_n v+ - Psi(q+) - delta_n), and what a contact
- * that appears in touch is given counts too. */
+ * that appears in touch is given counts too, as what goes with a contact that disappears. */
 #include "step/compliant.h"
 
 /* 1/2 x'M x of the free degrees of freedom, and of v~ into `before`. */
@@ -65,7 +65,7 @@ bool perp_compliant_grows(perp_quasistatic *qs)
 {
     static const double ROUNDING = 1e-12; /* of the energy that there was, and of F L */
     const compliant_step *s = qs->own;
-    double before = qs->force_unit * qs->length_unit, growth = 0.0;
+    double before = qs->force_unit * qs->length_unit, growth = -s->left_behind;
     perp_contact_velocity(qs->contacts, qs->v, qs->velocity);
     for (int i = 0; i < s->element_count; i++) {
         const int contact = s->patches[s->patch_of[i]].contact;

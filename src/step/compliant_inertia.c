@@ -3,18 +3,6 @@
 
 #include <string.h>
 
-static double kinetic_energy(const perp_tree *tree, const double *mass, const double *v)
-{
-    const double *row = mass + tree->mass_start;
-    double sum = 0.0;
-    for (int r = 0; r < tree->v_count; r++, row += tree->v_count) {
-        for (int s = 0; s < tree->v_count; s++) {
-            sum += 0.5 * v[tree->v_start + r] * row[s] * v[tree->v_start + s];
-        }
-    }
-    return sum;
-}
-
 static perp_vec3 spin_of(const perp_quasistatic *qs, const perp_tree *tree, const double *v)
 {
     return qs->model->planar ? perp_vec3_make(0.0, 0.0, v[tree->v_start + 2])
@@ -53,7 +41,7 @@ static void remember(perp_quasistatic *qs, perp_step_context *context, const dou
             s->com_velocity[k] = perp_vec3_add(origin, perp_vec3_cross(spin, arm_of(qs, context->kinematics, tree)));
             s->energy[k] = model->planar ? 0.0 : spin_energy(qs, context->kinematics, tree, spin);
         } else {
-            s->energy[k] = kinetic_energy(tree, qs->mass, v);
+            s->energy[k] = perp_dynamic_kinetic_energy(tree, qs->mass, v);
         }
     }
 }
@@ -93,7 +81,7 @@ static void carry_mechanism(perp_quasistatic *qs, int k)
 {
     const compliant_step *s = qs->own;
     const perp_tree *tree = &qs->model->trees[k];
-    const double now = kinetic_energy(tree, qs->mass, s->v_begin);
+    const double now = perp_dynamic_kinetic_energy(tree, qs->mass, s->v_begin);
     bool commanded = false;
     for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
         commanded = commanded || qs->free_of_dof[i] < 0;

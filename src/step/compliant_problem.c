@@ -231,7 +231,7 @@ static compliant_element deformation_of(const perp_quasistatic *qs, int contact,
         }
         const double phi = c->phi - qs->h * moved;
         const double inherited = element.normal - element.adopted;
-        element.normal = heir >= 0 ? fmax(0.0, -phi) : 0.0;
+        element.normal = fmax(0.0, -phi);
         element.adopted = element.normal - inherited;
         element.gap = phi + element.normal;
     }
@@ -326,6 +326,19 @@ static void recall_element(perp_quasistatic *qs, const compliant_patch *patch, i
     s->mu[i] = coefficient(s, m, last ? last->force[0] : 0.0);
 }
 
+/* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
+static double kept_energy(const perp_quasistatic *qs, int k)
+{
+    const compliant_step *s = qs->own;
+    const double stiffness = perp_compliant_material(qs->model->scene, &s->kept.contact[k]).stiffness[0];
+    double energy = 0.0;
+    for (int e = s->kept.start[k]; e < s->kept.start[k + 1]; e++) {
+        const double normal = s->kept.element[e].normal - s->kept.element[e].adopted;
+        energy += 0.5 * stiffness * normal * normal + s->kept.element[e].energy;
+    }
+    return energy;
+}
+
 static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, builder *at)
 {
     compliant_step *s = qs->own;
@@ -337,6 +350,7 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
     const int last = perp_compliant_find(from, c, hint);
     const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;
     s->element_count += patch->material.elements;
+    s->left_behind -= kept >= 0 ? kept_energy(qs, kept) : heir >= 0 ? kept_energy(qs, heir) : 0.0;
     for (int e = 0; e < patch->material.elements; e++) {
         const compliant_element element = deformation_of(qs, contact, kept, heir, e);
         const int i = patch->first + e;
@@ -446,6 +460,10 @@ perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error)
     s->row_start[0] = s->dof_start[0] = 0;
     builder at = {.blocks = fill_bodies(qs)};
     recall_bodies(qs);
+    s->left_behind = 0.0;
+    for (int k = 0; k < s->kept.count; k++) {
+        s->left_behind += kept_energy(qs, k);
+    }
     for (int i = 0, hint = 0, last = 0; i < qs->contacts->count; i++) {
         const int kept = perp_compliant_find(&s->kept, &qs->contacts->contacts[i], &hint);
         if (kept >= 0 || qs->contacts->contacts[i].phi <= s->look) {

@@ -120,7 +120,7 @@ static bool is_answer(perp_quasistatic *qs, int k, bool *good, outcome *out)
     out->stuck += out->residual > NEARER * before ? 1 : 0;
     const bool was_good = *good;
     *good = out->residual <= tolerance;
-    return *good && (was_good || out->residual <= 1e-3 * tolerance || out->residual >= before || k == ITERATES);
+    return *good && (was_good || out->residual <= 1e-2 * tolerance || out->residual >= before || k == ITERATES);
 }
 
 static perp_status solve(perp_quasistatic *qs, bool *solved, outcome *out, perp_error *error)
@@ -137,6 +137,29 @@ static perp_status solve(perp_quasistatic *qs, bool *solved, outcome *out, perp_
     return status;
 }
 
+/* All that is near carries force already: nothing is to be met. */
+static bool is_steady(const perp_quasistatic *qs)
+{
+    const compliant_step *s = qs->own;
+    bool steady = s->has_answer && !s->at_begin && s->patch_count > 0;
+    for (int i = 0; i < s->element_count && steady; i++) {
+        steady = s->point.y[s->row_start[i]] > 0.0;
+    }
+    return steady;
+}
+
+/* What led to q_k is kept, and the problem there built. */
+static perp_status go_there(perp_quasistatic *qs, perp_step_context *context, const double times[2], double part,
+                            perp_error *error)
+{
+    move_on(qs, context, part);
+    perp_status status = perp_compliant_keep_guess(qs, error);
+    if (status == PERP_STATUS_OK) {
+        status = look_from(qs, context, context->next_q, error);
+    }
+    return status == PERP_STATUS_OK ? build(qs, context, times, error) : status;
+}
+
 /* From qs->q_begin, where kinematics and contacts are, to context->next_q, where they are if it has settled. With
  * s->at_begin the first iterate is the answer. */
 static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, const double times[2], outcome *out,
@@ -148,6 +171,9 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
     s->guessed = false;
     memset(s->v_linear, 0, (size_t)qs->model->nv * sizeof *s->v_linear);
     perp_status status = build(qs, context, times, error);
+    if (status == PERP_STATUS_OK && is_steady(qs)) { /* begins where the last step's change leads */
+        status = go_there(qs, context, times, 1.0, error);
+    }
     for (int k = 1; k <= ITERATES && out->stuck < HOPELESS && status == PERP_STATUS_OK; k++) {
         bool solved = true;
         if (s->qp.n > 0) {
@@ -156,22 +182,16 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
         if (status != PERP_STATUS_OK || !solved) {
             return status;
         }
-        move_on(qs, context, out->stuck > 0 ? 0.5 : 1.0); /* to and fro: a half of every change */
         if (s->at_begin) {
+            move_on(qs, context, 1.0);
             out->parts = perp_compliant_evaluate(qs);
             out->residual = perp_compliant_worst(out->parts);
             out->method = "linearised";
             out->settled = out->residual <= qs->settings->tolerance;
             return PERP_STATUS_OK;
         }
-        status = perp_compliant_keep_guess(qs, error);
-        if (status == PERP_STATUS_OK) {
-            status = look_from(qs, context, context->next_q, error);
-        }
-        if (status == PERP_STATUS_OK) {
-            status = build(qs, context, times, error);
-            out->flickers += k > 1 && !perp_compliant_same_contacts(qs) ? 1 : 0;
-        }
+        status = go_there(qs, context, times, out->stuck > 0 ? 0.5 : 1.0, error); /* to and fro: a half of it */
+        out->flickers += status == PERP_STATUS_OK && k > 1 && !perp_compliant_same_contacts(qs) ? 1 : 0;
         if (status == PERP_STATUS_OK && is_answer(qs, k, &good, out)) {
             put_velocities(qs);
             out->settled = true;

@@ -60,6 +60,9 @@ perp_status perp_dynamic_rigid_step(perp_quasistatic *qs, rigid_method first, ri
 
 /* ---- dynamic_drift.c ---- */
 
+/* 1/2 v'M v of a tree; `mass` is the packed mass matrix, `v` has all degrees of freedom. */
+double perp_dynamic_kinetic_energy(const perp_tree *tree, const double *mass, const double *v);
+
 /* qs->drift, at the begin of a run. */
 void perp_dynamic_classify(perp_quasistatic *qs);
 /* qs->v_drifted from qs->v_last, at qs->q_begin where kinematics are and stay. */

@@ -187,7 +187,7 @@ static void drift_planar_body(const perp_quasistatic *qs, const perp_kinematics 
 
 /* ---- mechanisms -------------------------------------------------------------------------------------------------- */
 
-static double kinetic_energy(const perp_tree *tree, const double *mass, const double *v)
+double perp_dynamic_kinetic_energy(const perp_tree *tree, const double *mass, const double *v)
 {
     const double *row = mass + tree->mass_start;
     double sum = 0.0;
@@ -367,7 +367,7 @@ static void remember_energy(perp_quasistatic *qs, perp_step_context *context, do
     memcpy(qs->v_tangent, qs->v_last, (size_t)model->nv * sizeof *qs->v_tangent);
     to_tangent(qs, span_loops(qs, context->kinematics), qs->v_tangent);
     for (int k = 0; k < model->tree_count; k++) {
-        energy[k] = kinetic_energy(&model->trees[k], qs->mass, qs->v_tangent);
+        energy[k] = perp_dynamic_kinetic_energy(&model->trees[k], qs->mass, qs->v_tangent);
     }
     perp_kinematics_update(model, qs->q_begin, context->kinematics);
     perp_mass_matrix(model, context->kinematics, qs->mass);
@@ -410,7 +410,7 @@ static void scale(perp_quasistatic *qs, int first, double energy)
                 commanded = commanded || qs->free_of_dof[i] < 0;
                 qs->v_drifted[i] = pass == 1 && !finite ? qs->v_last[i] : qs->v_drifted[i] * factor;
             }
-            now += kinetic_energy(tree, qs->mass, qs->v_drifted);
+            now += perp_dynamic_kinetic_energy(tree, qs->mass, qs->v_drifted);
         }
         finite = finite && isfinite(now);
         factor = pass == 1 && !commanded && now > 0.0 ? sqrt(energy / now) : 1.0;

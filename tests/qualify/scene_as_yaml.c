@@ -135,6 +135,16 @@ static void put_ties(const perp_scene *scene, FILE *out)
     }
 }
 
+static void put_compliance(const perp_compliance *c, FILE *out)
+{
+    fprintf(out,
+            "compliance: {stiffness: %.17g, damping: %.17g, elements: %d, size: %.17g, law: %s, tangential: %s, "
+            "gamma: %.17g, stiffness_scale: %.17g}\n",
+            c->stiffness.values[0], c->damping.values[0], c->elements, c->size,
+            c->law == PERP_LAW_HUNT_CROSSLEY ? "hunt-crossley" : "kelvin-voigt",
+            c->tangential_rigid ? "rigid" : "compliant", c->gamma, c->stiffness_scale);
+}
+
 void scene_as_yaml(const perp_scene *scene, FILE *out)
 {
     const bool planar = scene->planar;
@@ -149,6 +159,7 @@ void scene_as_yaml(const perp_scene *scene, FILE *out)
         put_joint(out, planar, &scene->joints[i]);
     }
     put_ties(scene, out);
+    put_compliance(&scene->compliance, out);
     fprintf(out, "contacts: {friction: %.17g, margin: %.17g}\nrun: {model: qs-qp, h: %.17g, steps: %d}\n",
             scene->friction, scene->margin, scene->run.h, scene->run.steps);
 }
