@@ -8,7 +8,7 @@
 enum {
     TICKS = 64, /* a step that does not settle is split, into at most so many */
     ITERATES = 20,
-    HOPELESS = 3 /* so many iterates that came no nearer: the step is split */
+    HOPELESS = 4 /* so many iterates that came no nearer: the step is split */
 };
 
 static double now_us(void)
@@ -112,7 +112,7 @@ typedef struct outcome {
  * become better: the law is in units of the scene, stiff contacts want more. */
 static bool is_answer(perp_quasistatic *qs, int k, bool *good, outcome *out)
 {
-    static const double NEARER = 0.5;
+    static const double NEARER = 0.7;
     const double tolerance = qs->settings->tolerance, before = out->residual;
     out->parts = perp_compliant_evaluate(qs);
     out->residual = perp_compliant_worst(out->parts);
@@ -190,7 +190,7 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
             out->settled = out->residual <= qs->settings->tolerance;
             return PERP_STATUS_OK;
         }
-        status = go_there(qs, context, times, out->stuck > 0 ? 0.5 : 1.0, error); /* to and fro: a half of it */
+        status = go_there(qs, context, times, out->stuck > 1 ? 0.5 : 1.0, error); /* to and fro: a half of it */
         out->flickers += status == PERP_STATUS_OK && k > 1 && !perp_compliant_same_contacts(qs) ? 1 : 0;
         if (status == PERP_STATUS_OK && is_answer(qs, k, &good, out)) {
             put_velocities(qs);
