@@ -78,7 +78,7 @@ typedef struct perp_explanation {
     double used, limit; /* N: friction as perp_friction_used and perp_friction_limit have it */
     bool instant;       /* of accelerations at one state: mode `limit` is then at rest and on the edge of its cone */
     int elements;       /* of its patch, on the rung `compliant`; else 0 */
-    int slipping;       /* of those that carry force; the contact slides where all do */
+    int slipping;       /* of those that carry force; the contact slides where any does */
     double slip;        /* m/s */
     perp_flip flips[PERP_FLIP_KINDS];
     perp_vec3 at_a, at_b; /* m, frames of the bodies: where the pairs of forces act; mode open: zero */

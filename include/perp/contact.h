@@ -113,6 +113,8 @@ PERP_API perp_status perp_contact_set_build(perp_contact_set *set, const perp_ki
 PERP_API double perp_contact_set_margin(const perp_contact_set *set);
 /* From the next build on. */
 PERP_API void perp_contact_set_look(perp_contact_set *set, double margin);
+/* From the next build on, manifolds in space are those of perp_spatial_manifold_still. */
+PERP_API void perp_contact_set_stand_still(perp_contact_set *set);
 /* No two shapes move against each other faster than this, in m/s: the sum of the two largest speeds of bodies that are
  * not welded together. With the twists that perp_kinematics_velocity left, at the poses of the last build. */
 PERP_API double perp_contact_relative_speed(const perp_contact_set *set, const perp_kinematics *kinematics);

@@ -408,6 +408,14 @@ PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, cons
 PERP_API perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b,
                                                    double margin);
 
+/* The same, but of faces that overlap only points that stay where they are on the shapes while these turn a little: the
+ * 6 fixed places of an end on a halfspace, the corners of a 16-gon that has none moved, thinned to 8 whatever their
+ * gaps. For contacts that are springs, where a point that comes or goes is a jump of the force. The smallest gap of the
+ * two shapes may be in none of them: below theirs by 0.14 of how much the gaps differ. Where fewer than 3 of them
+ * overlap these would not carry a face, and the points are those of perp_spatial_manifold_build. */
+PERP_API perp_manifold perp_spatial_manifold_still(const perp_spatial_shape *a, const perp_spatial_shape *b,
+                                                   double margin);
+
 /* Curvature of a shape's surface at a point with the unit outer normal `normal_out`, on the given feature: the
  * symmetric tensor K in world axes with K normal_out = 0 and u . K u the curvature along a unit tangent u, positive
  * where the solid is convex, 1/m. Faces and halfspaces 0; sharp corners and edges 1e9 across, edges 0 along; balls,

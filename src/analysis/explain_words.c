@@ -62,7 +62,7 @@ static void say_slide(writer *w, const perp_model *model, const perp_explanation
     if (x->mode != PERP_CONTACT_SLIDE) {
         say(w, "on the edge of its cone, slips or is about to: ");
     } else if (x->elements > 1 && x->slip < STILL) {
-        say(w, "turning in place, all of its patch slips: ");
+        say(w, "turning in place, %d of %d elements slip: ", x->slipping, x->elements);
     } else {
         say(w, "sliding at %.4g m/s: ", x->slip);
     }
@@ -106,9 +106,6 @@ static void say_hold(writer *w, const perp_model *model, const perp_explanation 
         return;
     }
     say(w, "%s: %.4g N of %.4g N used", x->mode == PERP_CONTACT_LIMIT ? "at its limit" : "sticking", used(x), x->limit);
-    if (x->slipping > 0) {
-        say(w, ", %d of %d elements slip", x->slipping, x->elements);
-    }
     const bool pushed = sideways->search == PERP_FLIP_FOUND, found = friction->search == PERP_FLIP_FOUND;
     const bool smoothed = found && amount(friction) > TINY * x->mu;
     if (smoothed) {

@@ -103,8 +103,9 @@ static perp_status collide_spatial(contact_build *build, perp_index_pair parts)
     if (!bounded && (is_clear_of(m, parts.a, parts.b) || is_clear_of(m, parts.b, parts.a))) {
         return PERP_STATUS_OK;
     }
-    const perp_manifold manifold =
-        perp_spatial_manifold_build(&m->spatial[parts.a], &m->spatial[parts.b], m->settings.margin);
+    const perp_spatial_shape *a = &m->spatial[parts.a], *b = &m->spatial[parts.b];
+    const perp_manifold manifold = m->still ? perp_spatial_manifold_still(a, b, m->settings.margin)
+                                            : perp_spatial_manifold_build(a, b, m->settings.margin);
     return add_manifold(build, parts, &manifold);
 }
 

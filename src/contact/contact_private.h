@@ -74,6 +74,7 @@ typedef struct contact_overlap {
 struct perp_contact_set_memory {
     const perp_contact_model *contact_model;
     perp_contact_settings settings;
+    bool still; /* manifolds of points that stand still */
     perp_allocator allocator;
     perp_arena arena; /* behind the arrays by part and by body */
     perp_broad_phase *broad_phase;

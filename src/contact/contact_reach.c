@@ -81,6 +81,11 @@ double perp_contact_set_margin(const perp_contact_set *set)
     return set->memory->settings.margin;
 }
 
+void perp_contact_set_stand_still(perp_contact_set *set)
+{
+    set->memory->still = true;
+}
+
 void perp_contact_set_look(perp_contact_set *set, double margin)
 {
     assert(margin >= 0.0);

@@ -12,6 +12,7 @@
 #include "geometry/spatial_core.h"
 #include "geometry/spatial_features.h"
 #include "geometry/spatial_hole.h"
+#include "geometry/spatial_mirror.h"
 
 static const double along_normal = 1.0 - 5e-13; /* cosine of 1e-6 rad */
 static const double aligned = 0.9, lesser = 0.5, least_cosine = 0.1;
@@ -24,6 +25,7 @@ typedef struct query {
     double tolerance;
     perp_vec3 origin; /* a's witness: x, y, z below are from here, along t, o and the normal */
     perp_vec3 t, o;
+    bool still; /* only points that stay where they are on the shapes as these turn a little */
 } query;
 
 static perp_vec3 negative(perp_vec3 v)
@@ -48,15 +50,6 @@ static void add_witness(const query *q, perp_manifold *m)
     m->points[m->count++] = (perp_manifold_point){.at = q->s,
                                                   .feature_a = perp_spatial_feature_at(q->a, q->s.point_a, slack),
                                                   .feature_b = perp_spatial_feature_at(q->b, q->s.point_b, slack)};
-}
-
-static double least_gap(const perp_manifold *m)
-{
-    double least = INFINITY;
-    for (int i = 0; i < m->count; i++) {
-        least = m->points[i].at.phi < least ? m->points[i].at.phi : least;
-    }
-    return least;
 }
 
 /* ---- order and number -------------------------------------------------------------------------------------------- */
@@ -88,12 +81,12 @@ static int thin_ring(const query *q, const perp_manifold_point *ring, const doub
         least = ring[i].at.phi < least ? ring[i].at.phi : least;
         most = ring[i].at.phi > most ? ring[i].at.phi : most;
     }
-    const bool level = most - least <= q->tolerance;
+    const bool level = q->still || most - least <= q->tolerance;
     for (int i = 0; i < count; i++) {
         ranks[i] = rank(&ring[i]);
         weight[i] = level ? 0.0 : (most - ring[i].at.phi) / (most - least);
         const bool lowest = ring[i].at.phi <= least + 0.5 * q->tolerance;
-        kept = lowest && (kept < 0 || ranks[i] < ranks[kept]) ? i : kept;
+        kept = lowest && !q->still && (kept < 0 || ranks[i] < ranks[kept]) ? i : kept;
     }
     const spatial_thinning thinning = {.x = x, .y = y, .rank = ranks, .kept = kept, .noise = q->tolerance};
     const int thinned = perp_spatial_thin(&thinning, count, RING_MAX, left);
@@ -167,7 +160,7 @@ static bool meet(const query *q, spatial_outline *fa, spatial_outline *fb, bool 
 {
     spatial_polygon pa, pb;
     spatial_vertex v[SPATIAL_VERTICES_MAX];
-    spatial_view view = {q->origin, q->s.normal, {0.0, 0.0, 0.0}, q->tolerance, anyway};
+    spatial_view view = {q->origin, q->s.normal, {0.0, 0.0, 0.0}, q->still ? INFINITY : q->tolerance, anyway};
     perp_spatial_outline_trace(fa, &view);
     view.direction = negative(q->s.normal);
     view.witness = perp_vec3_sub(q->s.point_b, q->origin);
@@ -185,7 +178,7 @@ static bool meet(const query *q, spatial_outline *fa, spatial_outline *fb, bool 
         ring[i].feature_b = name(fb, true, v[i].part_q);
     }
     finish_ring(q, ring, x, y, count, m);
-    return least_gap(m) <= q->s.phi + q->tolerance;
+    return perp_manifold_least_gap(m) <= q->s.phi + q->tolerance;
 }
 
 static bool faces_face(double cosine_a, double cosine_b)
@@ -354,7 +347,7 @@ static void lines(const query *q, perp_manifold *m)
     if (best_a >= 0) {
         overlap(q, &la[best_a], &lb[best_b], m);
     }
-    if (q->s.phi < least_gap(m) - q->tolerance) {
+    if (q->s.phi < perp_manifold_least_gap(m) - q->tolerance) {
         add_witness(q, m);
     }
 }
@@ -534,7 +527,7 @@ static bool rest(const query *q, spatial_outline *face, bool face_of_a, const re
         m->points[k].feature_b = face_of_a ? of_line : of_face;
     }
     follow_borders(q, face, face_of_a, v, m);
-    return least_gap(m) <= q->s.phi + q->tolerance;
+    return perp_manifold_least_gap(m) <= q->s.phi + q->tolerance;
 }
 
 /* Drops a point of a full ring, by the rule of perp_spatial_thin. */
@@ -658,8 +651,8 @@ static void end_on_halfspace(const query *q, const spatial_outline *face, perp_m
     const perp_spatial_shape *c = q->a;
     const double z = face->face == 1 ? c->half_length : -c->half_length;
     const perp_vec3 down = perp_mat3_tmul_vec(&c->rotation, q->s.normal);
-    const double tilt = sqrt(down.x * down.x + down.y * down.y);             /* its sine */
-    const bool lowest = (1.0 - cosine[1]) * c->radius * tilt > q->tolerance; /* half-way between two of the six */
+    const double tilt = sqrt(down.x * down.x + down.y * down.y); /* its sine */
+    const bool lowest = !q->still && (1.0 - cosine[1]) * c->radius * tilt > q->tolerance; /* half-way between two */
     for (int i = 0; i < PLACES; i++) { /* counter-clockwise about n, which is the end's outer side */
         const int k = face->face == 1 || i == 0 ? i : PLACES - i;
         const double x = cosine[k], y = cosine[(k + 9) % PLACES];
@@ -705,36 +698,6 @@ static void on_halfspace(const query *q, perp_manifold *m)
 
 /* ---- all --------------------------------------------------------------------------------------------------------- */
 
-/* Swaps a and b. */
-static void mirror(perp_manifold *m)
-{
-    for (int i = 0; i < m->count; i++) {
-        const perp_manifold_point p = m->points[i];
-        perp_manifold_point *q = &m->points[i];
-        q->at.normal = negative(p.at.normal);
-        q->at.point_a = p.at.point_b;
-        q->at.point_b = p.at.point_a;
-        q->feature_a = p.feature_b;
-        q->feature_b = p.feature_a;
-    }
-}
-
-/* X against the halfspace, X being b: counter-clockwise about the normal that points the other way. The lowest point of
- * a rim is not in the ring. */
-static void turn_round(perp_manifold *m)
-{
-    mirror(m);
-    const perp_manifold old = *m;
-    int ring = m->count;
-    if (ring > 0 && perp_feature_kind_of(old.points[ring - 1].feature_b) == PERP_FEATURE_RIM &&
-        perp_feature_index(old.points[ring - 1].feature_b) >= SPATIAL_RIM_RUNNING) {
-        ring--;
-    }
-    for (int i = 1; i < ring && ring > 2; i++) {
-        m->points[i] = old.points[ring - i];
-    }
-}
-
 static bool unbounded(const perp_spatial_shape *shape)
 {
     return shape->kind == PERP_SPATIAL_HALFSPACE || shape->kind == PERP_SPATIAL_HOLE;
@@ -754,7 +717,39 @@ static bool one_point(const perp_spatial_shape *shape)
     return shape->kind == PERP_SPATIAL_POINT || shape->kind == PERP_SPATIAL_ELLIPSOID;
 }
 
-perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b, double margin)
+/* Has it corners that run, or more of them than a manifold shows? */
+static bool chooses_corners(const perp_spatial_shape *shape)
+{
+    return shape->kind == PERP_SPATIAL_CYLINDER || shape->kind == PERP_SPATIAL_HULL;
+}
+
+/* The manifold of two faces without points that run or come and go with the tilt; false where fewer than three of
+ * these overlap, so that they do not carry the faces. */
+static bool stand_still(const query *q, perp_manifold *m)
+{
+    enum { CARRY = 3 };
+    spatial_outline fa, fb;
+    query still = *q;
+    still.still = true;
+    if (!(q->s.phi < 0.0) || !(chooses_corners(q->a) || chooses_corners(q->b)) ||
+        !perp_spatial_outline_find(q->a, q->s.normal, q->tolerance, &fa)) {
+        return false;
+    }
+    if (q->b->kind == PERP_SPATIAL_HALFSPACE) {
+        on_halfspace(&still, m);
+    } else if (perp_spatial_outline_find(q->b, negative(q->s.normal), q->tolerance, &fb) &&
+               faces_face(fa.cosine, fb.cosine)) {
+        meet(&still, &fa, &fb, false, m);
+    }
+    int overlapping = 0;
+    for (int i = 0; i < m->count; i++) {
+        overlapping += m->points[i].at.phi < 0.0 ? 1 : 0;
+    }
+    m->count = overlapping >= CARRY ? m->count : 0;
+    return m->count > 0;
+}
+
+static perp_manifold build(const perp_spatial_shape *a, const perp_spatial_shape *b, double margin, bool still)
 {
     perp_manifold m;
     m.count = 0;
@@ -764,14 +759,14 @@ perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const per
     if (a->kind == PERP_SPATIAL_HOLE || b->kind == PERP_SPATIAL_HOLE) {
         m = a->kind == PERP_SPATIAL_HOLE ? perp_spatial_hole_manifold(b, a) : perp_spatial_hole_manifold(a, b);
         if (a->kind == PERP_SPATIAL_HOLE) {
-            mirror(&m);
+            perp_spatial_mirror(&m);
         }
-        m.count = least_gap(&m) <= margin ? m.count : 0;
+        m.count = perp_manifold_least_gap(&m) <= margin ? m.count : 0;
         return m;
     }
     if (a->kind == PERP_SPATIAL_HALFSPACE) {
-        m = perp_spatial_manifold_build(b, a, margin);
-        turn_round(&m);
+        m = build(b, a, margin, still);
+        perp_spatial_turn_round(&m);
         return m;
     }
     perp_spatial_trace trace;
@@ -781,13 +776,25 @@ perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const per
     }
     q.tolerance = spatial_tie_tolerance(perp_spatial_shape_size(a) + perp_spatial_shape_size(b));
     q.origin = q.s.point_a;
+    plane_axes(q.s.normal, &q.t, &q.o);
     if (one_point(a) || one_point(b)) {
         add_witness(&q, &m);
+    } else if (still && stand_still(&q, &m)) {
+        return m;
     } else if (b->kind == PERP_SPATIAL_HALFSPACE) {
         on_halfspace(&q, &m);
     } else {
-        plane_axes(q.s.normal, &q.t, &q.o);
         bodies(&q, &m);
     }
     return m;
+}
+
+perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b, double margin)
+{
+    return build(a, b, margin, false);
+}
+
+perp_manifold perp_spatial_manifold_still(const perp_spatial_shape *a, const perp_spatial_shape *b, double margin)
+{
+    return build(a, b, margin, true);
 }

@@ -36,13 +36,14 @@ static perp_element_record element_record(const perp_quasistatic *qs, const comp
     return record;
 }
 
-/* Sums and means over the elements; the mode is slide where all that carries force slips. */
+/* Sums over the elements, and the mean slip of those that carry force. The patch slides where any of these slips: by
+ * the mean a patch that spins would stick, and where all have to slip one with an element in its middle would. */
 static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, perp_contact_record *r)
 {
     const compliant_step *s = qs->own;
     const perp_contact *c = &r->contact;
-    double limit = 0.0, slip[2] = {0.0, 0.0}, open[2] = {r->slip[0], r->slip[1]};
-    int loaded = 0, slipping = 0;
+    double limit = 0.0, fastest = 0.0, slip[2] = {0.0, 0.0}, open[2] = {r->slip[0], r->slip[1]};
+    int loaded = 0;
     r->element_start = patch->first;
     r->element_count = patch->material.elements;
     for (int e = 0; e < patch->material.elements; e++) {
@@ -53,7 +54,7 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
         limit += x->limit;
         if (x->fn > OPEN * qs->force_unit / patch->material.elements) {
             loaded++;
-            slipping += hypot(x->slip[0], x->slip[1]) > SLIPS ? 1 : 0;
+            fastest = fmax(fastest, hypot(x->slip[0], x->slip[1]));
             slip[0] += x->slip[0];
             slip[1] += x->slip[1];
         }
@@ -68,7 +69,7 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
     }
     const double friction = hypot(r->ft[0], r->ft[1]);
     r->margin = r->contact.friction * r->fn - friction;
-    r->mode = slipping == loaded                     ? PERP_CONTACT_SLIDE
+    r->mode = fastest > SLIPS                        ? PERP_CONTACT_SLIDE
               : limit - friction <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT
                                                      : PERP_CONTACT_STICK;
 }

@@ -14,6 +14,7 @@ static const perp_qs_law law = {
 
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
+    perp_contact_set_stand_still(context->contacts);
     return perp_qs_open(context, &perp_rung_compliant, &law, allocator, error);
 }
 
