@@ -353,9 +353,8 @@ static bool applies(const perp_friction_workspace *f, const fallback *step)
     case STEP_SHIFT:
         return !f->local;
     case STEP_REST:
-        return !f->local &&
-               (step->attempt == FIRST || step->attempt == ALL ||
-                (perp_friction_holds_some(f) && (step->attempt == AGAIN || f->scaled.contact_count <= DRAWN)));
+        return !f->local && (step->attempt == ALL || perp_friction_holds_some(f)) &&
+               (step->attempt != DRAW || f->scaled.contact_count <= DRAWN);
     case STEP_GAUSS_SEIDEL:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
     default:
