@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* m^2 of an element; in the plane m. */
-static double area_of(const plot *p, double cell)
+/* Pa; in the plane N/m. A number also where a file says anything of the force. */
+static double pressure_of(const plot *p, double fn, double cell)
 {
-    return p->run->head->planar ? cell : cell * cell;
+    return fmin(fn / (p->run->head->planar ? cell : cell * cell), 1e300);
 }
 
 static const char *unit_of(const plot *p)
@@ -24,8 +24,7 @@ static double most_pressure(const plot *p)
     for (int i = 0; i < run->row_count; i++) {
         const replay_row *row = &run->rows[i];
         for (int e = 0; e < row->element_count; e++) {
-            const double area = area_of(p, run->contacts[row->contact].cell);
-            most = fmax(most, run->elements[row->element_start + e] / area);
+            most = fmax(most, pressure_of(p, run->elements[row->element_start + e], run->contacts[row->contact].cell));
         }
     }
     for (int i = 0; i < p->step.info.contact_count; i++) {
@@ -34,7 +33,7 @@ static double most_pressure(const plot *p)
         const double cell =
             r->element_count > 0 ? perp_replay_cell(elements, r->element_count, run->head->planar) : 0.0;
         for (int e = 0; e < r->element_count && cell > 0.0; e++) {
-            most = fmax(most, elements[e].fn / area_of(p, cell));
+            most = fmax(most, pressure_of(p, elements[e].fn, cell));
         }
     }
     return most;
@@ -59,7 +58,7 @@ static void draw_elements(plot *p, const perp_contact_record *r, const plot_axis
     const double most = most_pressure(p), half = 0.48 * cell;
     for (int e = 0; e < r->element_count; e++) {
         const perp_element_record *element = &p->step.info.elements[r->element_start + e];
-        const double pressure = element->fn / area_of(p, cell);
+        const double pressure = pressure_of(p, element->fn, cell);
         const double low = p->run->head->planar ? 0.0 : element->offset[1] - half;
         const double high = p->run->head->planar ? pressure : element->offset[1] + half;
         const palette_colour colour =
