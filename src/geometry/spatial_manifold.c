@@ -475,8 +475,9 @@ static void follow_borders(const query *q, const spatial_outline *face, bool fac
     const perp_spatial_shape *shape = face_of_a ? q->b : q->a;
     const perp_vec3 towards = face_of_a ? negative(q->s.normal) : q->s.normal;
     const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_b : q->s.point_a, q->origin);
-    const bool all_over =
-        face->cosine >= along_normal && vertices[0].part_q == SPATIAL_INSIDE && vertices[1].part_q == SPATIAL_INSIDE;
+    const bool all_over = m->count > 0 && /* else nothing is in `vertices` */
+                          face->cosine >= along_normal && vertices[0].part_q == SPATIAL_INSIDE &&
+                          vertices[1].part_q == SPATIAL_INSIDE;
     if (m->count == 0 || all_over || perp_spatial_lines(shape, q->origin, towards, witness, q->tolerance, line) == 0 ||
         is_sharp(line)) {
         return;
@@ -651,7 +652,7 @@ static void end_on_halfspace(const query *q, const spatial_outline *face, perp_m
     const perp_spatial_shape *c = q->a;
     const double z = face->face == 1 ? c->half_length : -c->half_length;
     const perp_vec3 down = perp_mat3_tmul_vec(&c->rotation, q->s.normal);
-    const double tilt = sqrt(down.x * down.x + down.y * down.y); /* its sine */
+    const double tilt = sqrt(down.x * down.x + down.y * down.y);                          /* its sine */
     const bool lowest = !q->still && (1.0 - cosine[1]) * c->radius * tilt > q->tolerance; /* half-way between two */
     for (int i = 0; i < PLACES; i++) { /* counter-clockwise about n, which is the end's outer side */
         const int k = face->face == 1 || i == 0 ? i : PLACES - i;

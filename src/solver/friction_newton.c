@@ -297,7 +297,8 @@ bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, i
 
 bool perp_friction_newton_tries(perp_friction_workspace *f)
 {
-    static const perp_friction_damping dampings[] = {{1e-4, 1e-2, 20, 10, 0.0}, {1e-2, 0.1, 100, 40, 0.0}, {1e-2, 1.0, 100, 40, 0.0}};
+    static const perp_friction_damping dampings[] = {
+        {1e-4, 1e-2, 20, 10, 0.0}, {1e-2, 0.1, 100, 40, 0.0}, {1e-2, 1.0, 100, 40, 0.0}};
     perp_convex_workspace *c = f->convex;
     bool solved = false;
     for (size_t k = 0; k < sizeof dampings / sizeof *dampings && !solved && !perp_friction_must_stop(f); k++) {

@@ -63,6 +63,7 @@ void perp_friction_release(perp_friction_workspace *f)
 {
     perp_convex_setup(f->convex, &f->scaled, NULL); /* it fitted before */
     perp_kkt_lu_setup(&f->lu, &f->convex->kkt);
+    f->convex->best_is_least = false; /* that was said of the held problem */
 }
 
 bool perp_friction_least_motion(perp_friction_workspace *f, bool all)

@@ -31,6 +31,7 @@ static bool solve_convex(perp_friction_workspace *f, const perp_friction_shiftin
     if (how->rho > 0.0) {
         perp_friction_release(f);
     }
+    c->best_is_least = false; /* that was said of the convex problem */
     perp_convex_copy(c, &f->solved, &c->best);
     return found;
 }

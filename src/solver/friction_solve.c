@@ -30,7 +30,7 @@ static const method_line METHODS[] = {
     {"ipm-w", "the same in the forces alone: local problems, and problems with inertia and few contacts"},
     {"smooth", "smoothed projections, the smoothing followed to nothing around turning points"},
     {"shift", "fixed point over convex cone problems, then Newton: problems with bodies"},
-    {"rest", "the same from the least motion, bodies held near it: problems without inertia"},
+    {"rest", "the same from the least motion, bodies held near it: above all problems without inertia"},
     {"lemke", "Lemke's pivots with polygons for circles, and Newton along the way: up to some 200 contacts"},
     {"gauss-seidel", "contact by contact, then Newton with much damping"},
 };
@@ -254,9 +254,9 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
     return perp_friction_newton(f, &c->at, settings->max_iterations > 0 ? settings->max_iterations : most);
 }
 
-/* Starts of the interior point: few contacts are solved soonest from near, many from far inside. */
 /* Who is held at rest: what has neither inertia nor stiffness, first and with another rho and with many; or all. */
 enum { FIRST, ALL, AGAIN, DRAW };
+/* Starts of the interior point: few contacts are solved soonest from near, many from far inside. */
 enum { UNIT = 0, LARGE = 1, SMALL = 2, FEW = 30 };
 
 /* One of the interior points; the first is nearly always enough, the others start elsewhere or take more care. */

@@ -137,6 +137,7 @@ static const struct {
     {"cube-stack", "quasidynamic", "run.steps=15"},
     {"four-bar", "qs-qp", "run.steps=30"},
     {"fence-particle", "dyn-lcp", "run.steps=80"},
+    {"cube-stack", "dyn-lcp", "run.steps=40"},
     {"fence-particle", "dyn-ncp", "run.steps=80"},
     {"cube-stack", "dyn-qp", "run.steps=15"},
     {"cube-stack", "compliant", "run.steps=15"},
