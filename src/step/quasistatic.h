@@ -118,6 +118,7 @@ struct perp_quasistatic {
     int *linked;                             /* by tree: the lowest of those that loops join with it; -1: none does */
     double *velocity;                        /* by row of the contact set: J v */
     double *q_begin, *v_sum;                 /* nq, nv: of a step that is split */
+    double *q_driven;                        /* nq: q with driven bodies where `taylor` predicts them */
     double *gaps;                            /* by contact of the set: linearised at the step's end */
     perp_contact *begun;                     /* by contact of the set: as at the step's begin */
 };

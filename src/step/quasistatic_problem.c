@@ -10,7 +10,7 @@
 /* v: the velocities that slip sees. v_gap: those that lead the gap to where it is at the step's end. They differ with
  * prediction `taylor` only, where a driven body begins the step not at x(t), which the last step has only predicted,
  * but at that prediction. */
-static void prescribe(perp_quasistatic *qs, const double *q, double t, double t_end, double *q_end)
+static void prescribe(perp_quasistatic *qs, const double *q, double t, double t_end)
 {
     const perp_model *model = qs->model;
     const perp_prescribe which = qs->law->prescribe;
@@ -26,9 +26,9 @@ static void prescribe(perp_quasistatic *qs, const double *q, double t, double t_
         return;
     }
     perp_prescribed_rate(model, PERP_PRESCRIBE_DRIVEN, t, qs->v);
-    memcpy(q_end, q, (size_t)model->nq * sizeof *q_end);
-    perp_driven_taylor(model, t, t_end - t, q_end);
-    perp_configuration_difference(model, q, q_end, qs->scratch);
+    memcpy(qs->q_driven, q, (size_t)model->nq * sizeof *q);
+    perp_driven_taylor(model, t, t_end - t, qs->q_driven);
+    perp_configuration_difference(model, q, qs->q_driven, qs->scratch);
     for (int i = 0; i < model->nv; i++) {
         if (model->role[i] == PERP_DOF_PRESCRIBED && model->dof_joint[i] < 0) {
             qs->v_gap[i] = qs->scratch[i] / (t_end - t);
@@ -338,7 +338,7 @@ perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, cons
     for (int k = 0; k < qs->free_count; k++) {
         qs->turns[k] = perp_vec3_norm(context->kinematics->dof_angular[qs->dof_of_free[k]]) > 0.5;
     }
-    prescribe(qs, q, t, t_end, context->next_q);
+    prescribe(qs, q, t, t_end);
     perp_command(model, end_of(qs), qs->command);
     perp_mass_matrix(model, context->kinematics, qs->mass);
     qs->force_unit = largest_force(qs, q);

@@ -78,6 +78,7 @@ static void lay_out_fixed(perp_quasistatic *qs)
     TAKE(b, qs->v_drifted, nv);
     TAKE(b, qs->drift, model->tree_count);
     TAKE(b, qs->q_begin, model->nq);
+    TAKE(b, qs->q_driven, model->nq);
     TAKE(b, qs->loop_jacobian, 6 * nv);
     TAKE(b, qs->loop_across, 6 * model->scene->loop_count * nv);
     TAKE(b, qs->loop_rows, 6 * model->scene->loop_count * nv);

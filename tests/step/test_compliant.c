@@ -457,6 +457,24 @@ static void test_commanded_into_each_other(void **unused)
     NEAR(run.contact.contact.phi, -0.005, 1e-12);
 }
 
+/* Prediction is of driven bodies alone: without any nothing changes, and of those that move evenly it is exact. */
+static void test_prediction(void **unused)
+{
+    static const char *const FENCE = "bodies.fence={driven: {x: {offset: -0.15, rate: 0.5}}, shapes: [{sphere: 0.05}],"
+                                     "pose: {position: [-0.15, 0, 0.05]}}";
+    watched exact, taylor;
+    (void)unused;
+    run_text(&exact, PATCH, SET("bodies.ball.velocity={linear: [1, 0.5, 0], angular: [0, 2, 3]}"), 0.0);
+    run_text(&taylor, PATCH,
+             SET("bodies.ball.velocity={linear: [1, 0.5, 0], angular: [0, 2, 3]}", "run.prediction=taylor"), 0.0);
+    assert_true(exact.q[0] > 0.01);
+    assert_memory_equal(exact.q, taylor.q, sizeof exact.q);
+    run_text(&exact, PATCH, SET(FENCE, "run.steps=150"), 0.0);
+    run_text(&taylor, PATCH, SET(FENCE, "run.steps=150", "run.prediction=taylor"), 0.0);
+    assert_true(exact.q[0] > 0.01);
+    NEAR(taylor.q[0], exact.q[0], 1e-9);
+}
+
 static void *counted_allocate(void *context, size_t size)
 {
     ++*(int *)context;
@@ -500,6 +518,7 @@ int main(void)
         cmocka_unit_test(test_matrix_per_patch),
         cmocka_unit_test(test_rigid_limit),
         cmocka_unit_test(test_commanded_into_each_other),
+        cmocka_unit_test(test_prediction),
         cmocka_unit_test(test_steady_state_takes_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
