@@ -21,10 +21,12 @@
  * its velocity, angular velocities (those of a mechanism: all) are scaled so that the kinetic energy is what it was at
  * q. M (v+ - v) with Coriolis forces, as printed, adds energy.
  *
- * A patch is flat and laid anew on the surfaces in every step. Of element e at offset r the tilt of the step,
- * (omega x r) . n, counts in its normal velocity, and so in d, but is not kept in delta: after the step delta_n is
- * what it would be without it, -Psi where the patch is in contact. As h -> 0 what is left of a tilt is damping: a patch
- * resists rolling with C sum r^2 omega. It resists spin by what its elements slip.
+ * A patch is flat and laid anew on the surfaces in every step. Of element e at offset r the tilt of the step, tau =
+ * (omega x r) . n, counts in its normal velocity, and so in d, but not in delta+ = delta + h (d + tau), which is -Psi
+ * where the patch is in contact: dampers feel it, springs do not. So a patch resists rolling with C sum r^2 omega, and
+ * is as deep as at rest. K tau would not be symmetric: tau is that of v_k. Where that does not settle (h^2 K sum r^2
+ * beyond the inertia that it turns) the springs see it within the step, delta+ = delta + h d, and it is taken out after
+ * it; then (C + h K) sum r^2 omega resists. A patch resists spin by what its elements slip.
  *
  * Energy. In a step elements and bodies together take h lambda . (u - slack), the slack being what the gap had at the
  * step's begin, less what damping, friction and backward Euler themselves take: compliant_energy.c. With Psi(q+) in the
@@ -120,6 +122,7 @@ typedef struct compliant_step {
     double *v_linear;        /* nv: v_k */
     bool sharp;              /* without gamma */
     bool by_rates;           /* the normal law is on rates, and nothing is adopted: compliant_energy.c */
+    bool lags;               /* tilt is out of the springs: s->tilt */
     bool at_begin;           /* the problem is that of the step's begin, and its answer taken for the step's */
     double look;             /* m: farther contacts have no part in the step */
 
@@ -131,6 +134,7 @@ typedef struct compliant_step {
     int *soft_start;     /* by element: its first unknown, behind those of bodies */
     double *deformation; /* by element 3, m: delta along its rows */
     double *adopted;     /* by element, m: of delta_n, as compliant_element has it */
+    double *tilt;        /* by element, m/s: (omega x r) . n at v_k, which its spring does not see; 0 unless s->lags */
     double *slack;       /* by element, m/s: what its normal row has beside velocities */
     double left_behind;  /* J: elastic, of contacts of the step's begin that have gone without an heir */
     perp_contact_qp qp;

@@ -5,7 +5,8 @@
  *     1/2 v+'M v+ - 1/2 v~'M v~      = h v+'(other forces + Gamma'lambda) - 1/2 x'M x
  *     1/2 delta+'K delta+ - (before) = h lambda'd - h d'C d - h^2/2 d'K d
  *
- * so that contacts add h lambda . (Gamma v+ + d) less the three squares. Along the tangents that is friction's work
+ * (where springs do not see the tilt tau of a step, d is less than their rate by that, and K delta+ tau is added) so
+ * that contacts add h lambda . (Gamma v+ + d) less the three squares. Along the tangents that is friction's work
  * against slip, never positive; along the normal it is lambda_n (h Gamma_n v+ - Psi(q+) - delta_n), and what a contact
  * that appears in touch is given counts too, as what goes with a contact that disappears. */
 #include "step/compliant.h"
@@ -50,10 +51,13 @@ static double element_work(const perp_quasistatic *qs, int i, double normal_velo
         work += qs->force_unit * s->speed * y[r] * u[r];
     }
     for (int r = 0; r < m->soft; r++) {
+        const double rate_r = s->speed * d[r] + (r == 0 ? s->tilt[i] : 0.0); /* of the spring */
         for (int k = 0; k < m->soft; k++) {
             const double stiffness = m->stiffness[r * m->rows + k];
-            const double square = damping * m->damping[r * m->rows + k] + 0.5 * qs->h * stiffness;
-            work -= square * s->speed * s->speed * d[r] * d[k];
+            const double rate_k = s->speed * d[k] + (k == 0 ? s->tilt[i] : 0.0);
+            work -= damping * m->damping[r * m->rows + k] * s->speed * s->speed * d[r] * d[k];
+            work -= 0.5 * qs->h * stiffness * rate_r * rate_k;
+            work += r == 0 ? s->tilt[i] * stiffness * (delta[k] + qs->h * rate_k) : 0.0;
             *before += 0.5 * stiffness * delta[r] * delta[k];
         }
     }

@@ -207,12 +207,13 @@ perp_status perp_compliant_keep_guess(perp_quasistatic *qs, perp_error *error)
     return status;
 }
 
-/* delta+ of element e along row r, m. */
+/* delta+ of element e along row r, m; of the normal one without the tilt that its spring does not see. */
 static double deformed(const perp_quasistatic *qs, const compliant_patch *patch, int e, int r)
 {
     const compliant_step *s = qs->own;
     const int i = patch->first + e;
-    return s->deformation[3 * (ptrdiff_t)i + r] + qs->h * s->speed * s->point.x[qs->free_count + s->soft_start[i] + r];
+    const double rate = s->speed * s->point.x[qs->free_count + s->soft_start[i] + r];
+    return s->deformation[3 * (ptrdiff_t)i + r] + qs->h * (rate + (r == 0 ? s->tilt[i] : 0.0));
 }
 
 /* delta+_n without the step's tilt. */
@@ -223,12 +224,12 @@ static double laid_anew(const perp_quasistatic *qs, const compliant_patch *patch
     const double phi = qs->contacts->contacts[patch->contact].phi, plus = deformed(qs, patch, e, 0);
     const bool loaded = s->point.y[s->row_start[i]] > 0.0;
     if (!s->by_rates && !s->at_begin) {
-        return loaded ? -phi : fmax(plus, -phi);
+        return fmax(loaded ? 0.0 : plus, -phi); /* never stretched: a damper that carries over a gap leaves no spring */
     }
     /* the element's velocity less that of its contact */
     const double tilt = s->speed * (s->u[s->row_start[i]] - s->point.x[qs->free_count + s->soft_start[i]]) -
                         s->slack[i] - qs->velocity[(ptrdiff_t)qs->contacts->rows * patch->contact];
-    return plus + (loaded ? qs->h * tilt : 0.0);
+    return plus + (loaded ? qs->h * (tilt - s->tilt[i]) : 0.0);
 }
 
 double perp_compliant_laying(const perp_quasistatic *qs, const compliant_patch *patch)

@@ -36,6 +36,7 @@ static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->deformation, rows);
     TAKE(b, s->adopted, elements);
     TAKE(b, s->slack, elements);
+    TAKE(b, s->tilt, elements);
     TAKE(b, s->elements, elements);
     TAKE(b, s->mu, elements);
     TAKE(b, s->block_start, model->tree_count + elements + 1);
@@ -196,6 +197,20 @@ static double fill_row(const perp_quasistatic *qs, int i, int r, perp_vec3 offse
     return velocity;
 }
 
+/* (omega x offset) . n at v_k; before there is one, at the step's begin. */
+static double tilt_of(const perp_quasistatic *qs, int i, perp_vec3 offset)
+{
+    const compliant_step *s = qs->own;
+    const perp_contact_set *set = qs->contacts;
+    const double *v = s->guessed ? s->v_linear : qs->v_last;
+    double tilt = 0.0;
+    for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
+        const int dof = set->dofs[k];
+        tilt += v[dof] * perp_vec3_dot(set->contacts[i].normal, turning(qs, &set->contacts[i], dof, offset));
+    }
+    return tilt;
+}
+
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 /* delta of an element along the rows of its contact at q_k. */
@@ -242,7 +257,7 @@ static compliant_element deformation_of(const perp_quasistatic *qs, int contact,
     return element;
 }
 
-/* h K + C of element i into its block of A, K delta into its load. */
+/* h K + C of element i into its block of A, K (delta + h tilt) into its load. */
 static void fill_element(perp_quasistatic *qs, const compliant_patch *patch, int i, double *block)
 {
     compliant_step *s = qs->own;
@@ -256,7 +271,7 @@ static void fill_element(perp_quasistatic *qs, const compliant_patch *patch, int
             const double stiffness = m->stiffness[r * m->rows + k];
             block[r * m->soft + k] =
                 (qs->h * stiffness + damping * m->damping[r * m->rows + k]) * (s->speed / qs->force_unit);
-            load += stiffness * delta[k];
+            load += stiffness * (delta[k] + (k == 0 ? qs->h * s->tilt[i] : 0.0));
         }
         s->g[qs->free_count + s->soft_start[i] + r] = load / qs->force_unit;
     }
@@ -291,6 +306,7 @@ static void add_element(perp_quasistatic *qs, const compliant_patch *patch, int 
         }
     }
     s->soft_start[i] = at->soft;
+    s->tilt[i] = s->lags && m->elements > 1 ? tilt_of(qs, patch->contact, arm) : 0.0;
     fill_element(qs, patch, i, s->hessian + at->blocks);
     for (int r = 0; r < m->soft; r++) {
         s->dofs[at->dofs + columns + r] = qs->free_count + at->soft + r;

@@ -25,7 +25,8 @@ static perp_element_record element_record(const perp_quasistatic *qs, const comp
     for (int r = 0; r < m->rows; r++) {
         along[r] = qs->force_unit * s->point.y[row + r];
         slip[r] = s->speed * s->u[row + r];
-        deformed[r] = r < m->soft ? s->deformation[3 * (ptrdiff_t)i + r] + qs->h * s->speed * rate[r] : 0.0;
+        const double moved = qs->h * (s->speed * (r < m->soft ? rate[r] : 0.0) + (r == 0 ? s->tilt[i] : 0.0));
+        deformed[r] = r < m->soft ? s->deformation[3 * (ptrdiff_t)i + r] + moved : 0.0;
     }
     record.limit = perp_compliant_radius(m, record.fn, s->sharp);
     perp_compliant_offset(m, qs->model->planar, e, record.offset);

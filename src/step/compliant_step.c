@@ -225,11 +225,12 @@ static perp_status take_way(perp_quasistatic *qs, perp_step_context *context, co
                             outcome *out, perp_error *error)
 {
     compliant_step *s = qs->own;
+    const bool fresh = how == PLAIN && s->lags; /* contacts are those of the begin */
     s->sharp = how >= SHARP;
     s->at_begin = how >= LINEARISED;
     s->by_rates = how == PLAIN_BY_RATES || how == SHARP_BY_RATES || how == LINEARISED_BY_RATES;
     qs->h = times[1] - times[0];
-    perp_status status = how == PLAIN ? PERP_STATUS_OK : look_from(qs, context, qs->q_begin, error);
+    perp_status status = fresh ? PERP_STATUS_OK : look_from(qs, context, qs->q_begin, error);
     if (status == PERP_STATUS_OK) {
         status = look_far(qs, context, error);
     }
@@ -261,8 +262,14 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
                            outcome *out, perp_error *error)
 {
     enum { MANY = 2 };
+    compliant_step *s = qs->own;
+    s->lags = true;
     perp_status status = take_energy_safe(qs, context, times, PLAIN, out, error);
-    const bool flickers = out->flickers >= MANY;
+    const bool flickers = out->flickers >= MANY, extended = s->element_count > s->patch_count;
+    s->lags = false;
+    if (status == PERP_STATUS_OK && !out->settled && extended && !flickers) {
+        status = take_energy_safe(qs, context, times, PLAIN, out, error);
+    }
     if (status == PERP_STATUS_OK && !out->settled && last && !flickers) {
         status = take_energy_safe(qs, context, times, SHARP, out, error);
         qs->info->fallbacks[PERP_FALLBACK_SHARP] += status == PERP_STATUS_OK && out->settled ? 1 : 0;

@@ -373,25 +373,48 @@ static void test_torsion(void **unused)
     NEAR(1e-4 * (w[1] - w[0]) / 0.001, moment, 1e-9);
 }
 
-/* Roll: the elements differ by (h K + C) times the rate at which each is pressed, so that their moment against rolling
- * is (h K + C) sum r^2 omega. */
+/* Roll: the elements differ by C times the rate at which the patch turns on each, so that their moment against rolling
+ * is C sum r^2 omega, whatever h; their springs carry the weight, at the depth of one that does not roll. */
 static void test_rolling(void **unused)
 {
-    const double w = 2.0, rate = 0.001 * 1000.0 + 3.0, squares = 6.0 * 0.01 * 0.01;
-    double moment = 0.0;
-    watched run;
+    static const char *const H[] = {"run.h=0.008", "run.h=0.002", "run.h=0.0005"};
+    static const double STEP[] = {0.008, 0.002, 0.0005};
+    const double w = 2.0, squares = 6.0 * 0.01 * 0.01;
     (void)unused;
-    run_text(
-        &run, PATCH,
-        SET("bodies.ball.velocity={linear: [0.1, 0, 0], angular: [0, 2, 0]}", "contacts.friction=0", "run.steps=1"),
-        0.0);
-    for (int i = 0; i < run.element_count; i++) {
-        const perp_element_record *e = &run.elements[i];
-        NEAR(e->fn, 1.0 / 9.0 + rate * run.v[4] * e->offset[0], 1e-9);
-        moment -= e->offset[0] * e->fn;
+    for (int k = 0; k < 3; k++) {
+        double moment = 0.0;
+        watched run;
+        run_text(&run, PATCH,
+                 SET("bodies.ball.velocity={linear: [0.1, 0, 0], angular: [0, 2, 0]}", "contacts.friction=0",
+                     "run.steps=1", H[k]),
+                 0.0);
+        NEAR(run.contact.contact.phi, -1.0 / 9e3, 1e-10);
+        for (int i = 0; i < run.element_count; i++) {
+            const perp_element_record *e = &run.elements[i];
+            NEAR(e->fn, 1.0 / 9.0 + 3.0 * run.v[4] * e->offset[0], 1e-9);
+            NEAR(e->deformation[0], 1.0 / 9e3, 1e-10);
+            moment -= e->offset[0] * e->fn;
+        }
+        NEAR(moment, -3.0 * squares * run.v[4], 1e-10); /* the law's 1e-8 N at an arm of 0.01 m: tilt is iterated */
+        NEAR(1e-4 * (run.v[4] - w) / STEP[k], moment, 1e-9); /* Euler's equation of the ball */
     }
-    NEAR(moment, -rate * squares * run.v[4], 1e-12);
-    NEAR(1e-4 * (run.v[4] - w) / 0.001, moment, 1e-9); /* Euler's equation of the ball */
+}
+
+/* Rolling for long: as deep as at rest, and first order in h. Rolling resistance alone slows it. */
+static void test_rolls_on(void **unused)
+{
+    static const char *const STEPS[] = {"run={model: compliant, h: 0.008, until: 0.4}",
+                                        "run={model: compliant, h: 0.004, until: 0.4}",
+                                        "run={model: compliant, h: 0.002, until: 0.4}"};
+    watched run[3];
+    (void)unused;
+    for (int k = 0; k < 3; k++) {
+        run_text(&run[k], PATCH, SET("bodies.ball.velocity={linear: [0.1, 0.02, 0], angular: [-0.4, 2, 1]}", STEPS[k]),
+                 0.0);
+        NEAR(run[k].contact.contact.phi, -1.0 / 9e3, 1e-8);
+    }
+    const double coarse = run[0].v[4] - run[1].v[4], fine = run[1].v[4] - run[2].v[4];
+    NEAR(coarse / fine, 2.0, 0.2);
 }
 
 /* A matrix is the whole patch's: without extent it does not matter in how many elements it comes. */
@@ -515,6 +538,7 @@ int main(void)
         cmocka_unit_test(test_stiffness_scale),
         cmocka_unit_test(test_torsion),
         cmocka_unit_test(test_rolling),
+        cmocka_unit_test(test_rolls_on),
         cmocka_unit_test(test_matrix_per_patch),
         cmocka_unit_test(test_rigid_limit),
         cmocka_unit_test(test_commanded_into_each_other),
