@@ -134,9 +134,10 @@ typedef struct compliant_step {
     int *soft_start;     /* by element: its first unknown, behind those of bodies */
     double *deformation; /* by element 3, m: delta along its rows */
     double *adopted;     /* by element, m: of delta_n, as compliant_element has it */
-    double *tilt;        /* by element, m/s: (omega x r) . n at v_k, which its spring does not see; 0 unless s->lags */
-    double *slack;       /* by element, m/s: what its normal row has beside velocities */
-    double left_behind;  /* J: elastic, of contacts of the step's begin that have gone without an heir */
+    double *tilt;  /* by element, m/s: (omega x r) . n at v_k, which its spring does not see; 0 unless s->lags, and by
+                      rates */
+    double *slack; /* by element, m/s: what its normal row has beside velocities */
+    double left_behind; /* J: elastic, of contacts of the step's begin that have gone without an heir */
     perp_contact_qp qp;
     double *mu;
     int *block_start, *row_start, *dof_start, *dofs;

@@ -306,7 +306,7 @@ static void add_element(perp_quasistatic *qs, const compliant_patch *patch, int 
         }
     }
     s->soft_start[i] = at->soft;
-    s->tilt[i] = s->lags && m->elements > 1 ? tilt_of(qs, patch->contact, arm) : 0.0;
+    s->tilt[i] = s->lags && !s->by_rates && m->elements > 1 ? tilt_of(qs, patch->contact, arm) : 0.0;
     fill_element(qs, patch, i, s->hessian + at->blocks);
     for (int r = 0; r < m->soft; r++) {
         s->dofs[at->dofs + columns + r] = qs->free_count + at->soft + r;
