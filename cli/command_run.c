@@ -280,6 +280,9 @@ static void print_solutions(const perp_model *model, const perp_state *state, co
 {
     const char *kind = result->rung->answers;
     const bool velocity = strcmp(kind, "velocity") == 0;
+    if (result->left_out[0]) {
+        printf("left out: %s\n", result->left_out);
+    }
     if (result->solution_count == 0 && result->why_none[0]) {
         printf("no solution: %s\n", result->why_none);
     } else if (result->solution_count == 0) {
@@ -299,8 +302,9 @@ static void print_solutions(const perp_model *model, const perp_state *state, co
     print_rest(result->solution_count);
 }
 
+/* `done`: the run came to its end, so that having no solution is its answer. */
 static void print_summary(const perp_model *model, const perp_state *state, const perp_run_result *result,
-                          const highlights *seen)
+                          const highlights *seen, bool done)
 {
     const deepest_contact *deepest = &seen->deepest;
     const char *name = model->scene->name[0] ? model->scene->name : "scene";
@@ -322,7 +326,7 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
         printf("loops open by at most %.3g m\n", result->residuals.loop);
     }
     print_events(model, result);
-    if (result->rung->answer) {
+    if (result->rung->answer && done) {
         print_solutions(model, state, result);
     }
     cli_print_contacts(model, result);
@@ -613,7 +617,7 @@ static int run_model(const request *r)
     int code = EXIT_DONE;
     const bool ran = started && (status == PERP_STATUS_OK || stopped_on_the_way(status, &result));
     if (!json && ran && !cli_value(a, "--quiet")) {
-        print_summary(model, &state, &result, &seen);
+        print_summary(model, &state, &result, &seen, status == PERP_STATUS_OK);
     }
     if (ran && cli_value(a, "--html")) {
         const char *log = cli_value(a, "--resume") ? cli_value(a, "--resume") : cli_value(a, "--log");

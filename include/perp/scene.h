@@ -258,7 +258,7 @@ typedef struct perp_compliance {
     double size;
     perp_contact_law law;
     bool tangential_rigid;
-    double gamma;
+    double gamma; /* N, of a whole patch: friction is at most mu fn + gamma */
     double stiffness_scale;
 } perp_compliance;
 

@@ -230,6 +230,7 @@ typedef struct perp_run_result {
     int solution_count;         /* of rungs that have `answer`; 0: there is no answer, which is one */
     perp_instant_solution *solutions;
     char why_none[512]; /* where there is no answer: why, in words; empty where nothing is known */
+    char left_out[512]; /* contacts that nearly took part in the answer, in words; empty: none */
     perp_allocator allocator;
 } perp_run_result;
 

@@ -48,7 +48,7 @@
  *   tangential: rigid    only the normal deforms
  *   stiffness_scale e    K / e and C / sqrt(e): Dupont and Yamajako (11), the damping ratio stays
  *   gamma                friction |ft| <= sqrt((mu fn + gamma)^2 - gamma^2), Song's smoothed cone: Coulomb's with a mu
- *                        that depends on fn
+ *                        that depends on fn; an element has its share of the patch's gamma
  *
  * A pair's restitution has no meaning here: what K and C give back is. Joint limits and loops are rigid, loops also
  * implicit. */
@@ -63,7 +63,8 @@ typedef struct compliant_material {
     int soft;                        /* how many of them deform: all, or n alone */
     double stiffness[9], damping[9]; /* N/m, N s/m (Hunt-Crossley: N s/m^2); rows x rows, of one element */
     bool hunt_crossley;
-    double mu, gamma;
+    double mu;
+    double gamma; /* N, of one element */
     int side, elements;
     double size; /* m */
 } compliant_material;

@@ -41,10 +41,10 @@ compliant_material perp_compliant_material(const perp_scene *scene, const perp_c
     compliant_material m = {.rows = 1 + c->direction_count,
                             .hunt_crossley = given->law == PERP_LAW_HUNT_CROSSLEY,
                             .mu = c->friction,
-                            .gamma = given->gamma,
                             .side = given->elements,
                             .elements = scene->planar ? given->elements : given->elements * given->elements,
                             .size = given->size};
+    m.gamma = given->gamma / m.elements; /* the patch's: more elements do not make more friction */
     const perp_mat3 stiffness = matrix_of(&given->stiffness, scene->planar, m.elements);
     const perp_mat3 damping = matrix_of(&given->damping, scene->planar, m.elements);
     m.soft = given->tangential_rigid ? 1 : m.rows;

@@ -1,5 +1,6 @@
 #include "step/instant_list.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const double SAME =
@@ -24,6 +25,98 @@ perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung,
     return perp_qs_open(context, rung, &law, allocator, error);
 }
 
+/* ---- what takes part --------------------------------------------------------------------------------------------- */
+
+typedef enum absence { NOT_MISSED, NEARLY_TOUCHES, APPROACHES } absence;
+
+/* Has anything that is free part in contact i of the set? */
+static bool moves(const perp_quasistatic *qs, int i)
+{
+    const perp_contact_set *set = qs->contacts;
+    for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
+        if (qs->free_of_dof[set->dofs[k]] >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without a velocity, NULL, it is one of `instant-qs`, for which what overlaps touches. */
+static absence absence_of(const perp_quasistatic *qs, const perp_contact *c, const double *v_n)
+{
+    static const double NEAR = 1e-6;   /* of the scene's size, as for penetrating-start */
+    static const double CLOSED = 1e-9; /* m and m/s: docs/models.md */
+    if (!(fabs(c->phi) <= fmax(CLOSED, NEAR * qs->length_unit))) {
+        return NOT_MISSED;
+    }
+    if (!v_n) {
+        return c->phi > CLOSED ? NEARLY_TOUCHES : NOT_MISSED;
+    }
+    if (*v_n < -CLOSED) {
+        return APPROACHES;
+    }
+    return *v_n <= CLOSED && fabs(c->phi) > CLOSED ? NEARLY_TOUCHES : NOT_MISSED;
+}
+
+static void say_left_out(const perp_quasistatic *qs, const perp_contact *c, absence kind, const double *v_n,
+                         char text[512])
+{
+    const perp_body *bodies = qs->model->scene->bodies;
+    char feature[64];
+    perp_contact_feature_text(c, feature, sizeof feature);
+    if (kind == APPROACHES) {
+        snprintf(
+            text, 512,
+            "contact `%s %s %s` touches and approaches at %.6g m/s: an impact is due, which no force of an instant "
+            "answers; a rung with steps does (dyn-ncp, compliant)",
+            bodies[c->a].name, bodies[c->b].name, feature, -*v_n);
+    } else {
+        snprintf(text, 512,
+                 "contact `%s %s %s` %s by %.6g m and counts as open: bodies that should touch have to, to 1e-9 m",
+                 bodies[c->a].name, bodies[c->b].name, feature, c->phi > 0.0 ? "is apart" : "overlaps", fabs(c->phi));
+    }
+}
+
+perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp_run_result *result, perp_error *error)
+{
+    const perp_contact_set *set = qs->contacts;
+    const perp_status status = perp_qs_check_start(qs, error);
+    int count = 0;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    if (v) {
+        perp_contact_velocity(set, v, qs->velocity);
+    }
+    for (int i = 0; i < set->count; i++) {
+        const double *v_n = v ? qs->velocity + (ptrdiff_t)set->rows * i : NULL;
+        const absence kind = moves(qs, i) ? absence_of(qs, &set->contacts[i], v_n) : NOT_MISSED;
+        if (kind != NOT_MISSED && count++ == 0) {
+            say_left_out(qs, &set->contacts[i], kind, v_n, result->left_out);
+        }
+    }
+    if (count > 1) {
+        const size_t at = strlen(result->left_out);
+        snprintf(result->left_out + at, sizeof result->left_out - at, "; and %d more like it", count - 1);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* ---- solutions --------------------------------------------------------------------------------------------------- */
+
+/* What does not slide is at its limit in the measure of the cone that its friction was found in: on the side of a
+ * polygon a force is shorter than mu fn. What slides has Coulomb's own friction, along its slip. */
+static void measure_margin(const perp_quasistatic *qs, perp_contact_record *r)
+{
+    static const double AT_LIMIT = 1e-6; /* of the limit: docs/models.md */
+    if (r->mode != PERP_CONTACT_STICK && r->mode != PERP_CONTACT_LIMIT) {
+        return;
+    }
+    const double limit = perp_friction_limit(r, NULL);
+    r->margin = limit - perp_friction_used(perp_rung_cone(qs->rung, qs->settings), qs->settings->rays, r, NULL);
+    r->mode = r->margin <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT : PERP_CONTACT_STICK;
+}
+
 perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error)
 {
     perp_quasistatic *qs = list->qs;
@@ -37,6 +130,9 @@ perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_e
     }
     perp_residuals_keep_largest(&list->result->residuals, r);
     perp_qs_record(qs);
+    for (int i = 0; i < qs->record_count; i++) {
+        measure_margin(qs, &qs->records[i]);
+    }
     perp_instant_solution *solution = perp_run_result_add_solution(list->result, qs->model->nv, qs->record_count);
     if (!solution) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a solution");

@@ -31,6 +31,11 @@ typedef struct perp_instant_list {
  * that slip is taken from, `rate` (nv) the answer. */
 perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error);
 
+/* The state as one that rigid bodies can be in: `penetrating-start` where it is not. Else result->left_out names what
+ * does not take part although a reader of the scene would think so: contacts that all but touch, apart or overlapping,
+ * and with `v` (nv; NULL: not known) those that touch and approach. */
+perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp_run_result *result, perp_error *error);
+
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error);
 
 #endif

@@ -186,6 +186,8 @@ perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, doub
 /* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
  * each other; OK where not. */
 perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error);
+/* Bodies that overlap at the very start, by more than 1e-6 of the scene's size: `penetrating-start`. */
+perp_status perp_qs_check_start(const perp_quasistatic *qs, perp_error *error);
 /* Advice to `penetrating-start`. */
 #define PERP_QS_MOVE_APART "move them apart, or see `perp run --model geometric`"
 /* A contact that carries `depth` of penetration: `code` is a string constant. */

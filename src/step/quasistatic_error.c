@@ -182,6 +182,18 @@ perp_status perp_qs_at_contact(const perp_quasistatic *qs, const char *code, con
     return PERP_STATUS_INFEASIBLE;
 }
 
+perp_status perp_qs_check_start(const perp_quasistatic *qs, perp_error *error)
+{
+    static const double DEEP = 1e-6; /* of the scene's size */
+    for (int i = 0; i < qs->system.contact_count; i++) {
+        const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
+        if (c->phi < -DEEP * qs->length_unit) {
+            return perp_qs_at_contact(qs, "penetrating-start", c, -c->phi, PERP_QS_MOVE_APART, error);
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
 /* Does anything that is prescribed move in this contact? */
 static bool is_driven(const perp_quasistatic *qs, int contact)
 {

@@ -165,19 +165,6 @@ static perp_status look_from(perp_quasistatic *qs, perp_step_context *context, c
 
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
 
-/* Bodies that overlap at the very start: the first step would throw them apart. */
-static perp_status check_start(const perp_quasistatic *qs, perp_error *error)
-{
-    static const double DEEP = 1e-6; /* of the scene's size */
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        const perp_contact *c = &qs->contacts->contacts[qs->set_index[i]];
-        if (c->phi < -DEEP * qs->length_unit) {
-            return perp_qs_at_contact(qs, "penetrating-start", c, -c->phi, PERP_QS_MOVE_APART, error);
-        }
-    }
-    return PERP_STATUS_OK;
-}
-
 /* ---- how far to look --------------------------------------------------------------------------------------------- */
 
 /* A step sees every contact that its motion could meet. Shapes move against each other by at most h times
@@ -253,7 +240,7 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
     }
     perp_status status = build(qs, context, times, error);
     if (status == PERP_STATUS_OK && !qs->started) {
-        status = check_start(qs, error);
+        status = perp_qs_check_start(qs, error);
     }
     if (status == PERP_STATUS_OK) {
         status = solve_seeing_all(qs, context, times, total, error);

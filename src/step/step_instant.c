@@ -88,6 +88,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     perp_instant in = {.qs = qs, .rigid = qs->own};
     perp_status status = perp_instant_move(&in, context, state, error);
     status = status == PERP_STATUS_OK ? perp_qs_build(qs, context, state->q, state->t, state->t, error) : status;
+    status = status == PERP_STATUS_OK ? perp_instant_check(qs, in.v, result, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_build(&in, context, error) : status;
     if (status == PERP_STATUS_OK) {
         perp_instant_list list = {.qs = qs,

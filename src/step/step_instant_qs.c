@@ -94,6 +94,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     memset(&info, 0, sizeof info);
     qs->info = &info;
     perp_status status = perp_qs_build(qs, context, state->q, state->t, state->t, error);
+    status = status == PERP_STATUS_OK ? perp_instant_check(qs, NULL, result, error) : status;
     if (status == PERP_STATUS_OK) {
         status = perp_rigid_begin(qs, error);
     }

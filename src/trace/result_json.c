@@ -223,6 +223,9 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
             if (result->why_none[0]) {
                 perp_json_put(&m, "why", json_string(result->why_none));
             }
+            if (result->left_out[0]) {
+                perp_json_put(&m, "left_out", json_string(result->left_out));
+            }
         }
         perp_json_put(&m, "residual", residuals(&result->residuals));
         perp_json_put(&m, "fallbacks", fallbacks(result));

@@ -82,7 +82,7 @@ static void check_forces(checker *c, const perp_state *state, const perp_element
         fn[e] = elements[e].fn;
         mu[e] = MU;
     }
-    const perp_friction_elements all = {ELEMENTS, 3, damping, stiffness, c->delta, fn, sliding, mu, GAMMA};
+    const perp_friction_elements all = {ELEMENTS, 3, damping, stiffness, c->delta, fn, sliding, mu, GAMMA / ELEMENTS};
     const perp_friction_qp_arrays arrays = {h, d, radius, work};
     assert_int_equal(perp_friction_qp_form(&all, &arrays, &problem, &error), PERP_STATUS_OK);
     assert_int_equal(perp_friction_qp_reserve(&problem, c->workspace, &error), PERP_STATUS_OK);
@@ -147,10 +147,53 @@ static void test_forces_are_the_friction_qps(void **unused)
     perp_friction_qp_workspace_free(c.workspace);
 }
 
+/* gamma is the patch's: where all elements carry the same, sums are those of one element, however many they are. A
+ * light ball that slides at its static depth and does not turn: sqrt(mu fn (mu fn + 2 gamma)), to the
+ * 1e-8 of F, its weight, that a step may leave. */
+static void test_gamma_is_the_patchs(void **unused)
+{
+    (void)unused;
+    static const double GRAM = 1e-3, WEIGHT = 9.81e-3;
+    for (int side = 1; side <= 5; side++) {
+        static perp_diagnostics diagnostics;
+        perp_scene_load_options options = {.settings = NULL};
+        perp_scene *scene = NULL;
+        perp_model *model = NULL;
+        perp_state state;
+        perp_run_result result;
+        perp_error error = {0};
+        char text[600];
+        const double limit = MU * WEIGHT;
+        snprintf(text, sizeof text,
+                 "perp: 1\nbodies:\n  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+                 "  ball: {mass: %g, free: [x, y, z], pose: {position: [0, 0, %.17g]}, velocity: {linear: [2, 0, 0]},\n"
+                 "    shapes: [{sphere: 0.01}]}\n"
+                 "contacts: {friction: %g}\ncompliance: {stiffness: 10, damping: 0.1, elements: %d, size: 0.01,\n"
+                 "  tangential: rigid, gamma: %g}\nrun: {model: compliant, h: %g, steps: 1}\n",
+                 GRAM, 0.01 - WEIGHT / (10 * side * side), MU, side, GAMMA, H);
+        perp_scene_load_text(text, strlen(text), "test", NULL, &options, &scene, &diagnostics);
+        assert_non_null(scene);
+        assert_int_equal(perp_model_build(scene, NULL, &model, &error), PERP_STATUS_OK);
+        assert_int_equal(perp_state_create(model, NULL, &state, NULL), PERP_STATUS_OK);
+        assert_int_equal(perp_run(model, &scene->run, NULL, NULL, NULL, &state, &result, &error), PERP_STATUS_OK);
+        assert_int_equal(result.contact_count, 1);
+        const perp_contact_record *contact = &result.contacts[0];
+        const double friction = hypot(contact->ft[0], contact->ft[1]), near = 1e-8 * WEIGHT;
+        if (!(fabs(contact->fn - WEIGHT) <= near && fabs(friction - sqrt(limit * (limit + 2 * GAMMA))) <= near)) {
+            fail_msg("%d x %d elements: fn %.12g, ft %.12g", side, side, contact->fn, friction);
+        }
+        perp_run_result_free(&result);
+        perp_state_free(&state);
+        perp_model_free(model);
+        perp_scene_free(scene);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forces_are_the_friction_qps),
+        cmocka_unit_test(test_gamma_is_the_patchs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -623,6 +623,22 @@ static void test_space(void **unused)
         NEAR(only(&run)->rate[0], -9 + 0.2 * 9.81, TIGHT);
         assert_int_equal(only(&run)->contacts[0].mode, PERP_CONTACT_LIMIT);
         scene_run_free(&run);
+        /* Between two rays: on the side of the polygon, where ft is shorter than mu fn, it slips all the same. */
+        const double angle = PI / rays, along[2] = {cos(angle), sin(angle)}, side = 0.2 * 2 * 9.81 * cos(angle);
+        char gravity[80];
+        snprintf(gravity, sizeof gravity, "gravity=[%.17g, %.17g, -9.81]", 9 * along[0], 9 * along[1]);
+        run_well(&run, ball, SET(setting, gravity));
+        const perp_contact_record *contact = &only(&run)->contacts[0];
+        NEAR(hypot(contact->ft[0], contact->ft[1]), side, TIGHT);
+        NEAR(contact->margin, 0.0, TIGHT);
+        assert_int_equal(contact->mode, PERP_CONTACT_LIMIT);
+        assert_true(only(&run)->rate[0] > 5.0 / 7 * 9 * along[0]); /* more than where it rolls */
+        scene_run_free(&run);
+        snprintf(gravity, sizeof gravity, "gravity=[%.17g, %.17g, -9.81]", along[0], along[1]);
+        run_well(&run, ball, SET(setting, gravity)); /* it rolls: 2/7 of the pull, in the polygon's measure */
+        NEAR(only(&run)->contacts[0].margin, 0.2 * 2 * 9.81 - 2.0 * 2 / 7 / cos(angle), TIGHT);
+        assert_int_equal(only(&run)->contacts[0].mode, PERP_CONTACT_STICK);
+        scene_run_free(&run);
     }
 }
 
@@ -685,6 +701,32 @@ static void test_active(void **unused)
         scene_run run;
         run_well(&run, box_scene(0.0, 0.5, 0.25, 0).of, SET(moves[i]));
         NEAR(only(&run)->rate[1], -9.81, TIGHT);
+        /* what parts is no one's surprise; both corners of the box are named or counted */
+        static const char *const words[] = {NULL, "approaches at 1e-06 m/s", "is apart by 1e-07 m"};
+        assert_true(words[i]
+                        ? strstr(run.result.left_out, words[i]) && strstr(run.result.left_out, "and 1 more like it")
+                        : run.result.left_out[0] == '\0');
+        scene_run_free(&run);
+    }
+}
+
+/* Bodies that overlap are in no state of rigid ones: up to 1e-6 of the scene's size it is said, from there on refused.
+ */
+static void test_overlap(void **unused)
+{
+    (void)unused;
+    scene_run run;
+    run_well(&run, box_scene(0.0, 0.5, 0.25, 0).of, SET("bodies.box.pose.position=[0, 0.24999999]"));
+    assert_non_null(strstr(run.result.left_out, "overlaps by 1e-08 m"));
+    scene_run_free(&run);
+    static const char *const models[] = {"run.model=instant", "run.model=instant-qs"};
+    for (int i = 0; i < 2; i++) {
+        scene_run_make(&run, box_scene(0.0, 0.5, 0.25, 0).of, SET(models[i], "bodies.box.pose.position=[0, 0.24]"));
+        assert_int_equal(run.status, PERP_STATUS_INFEASIBLE);
+        assert_string_equal(run.error.code, "penetrating-start");
+        assert_true(run.error.evidence.has_depth);
+        NEAR(run.error.evidence.depth, 0.01, TIGHT);
+        assert_int_equal(run.result.solution_count, 0);
         scene_run_free(&run);
     }
 }
@@ -732,6 +774,7 @@ int main(void)
         cmocka_unit_test(test_commands_without_answer),
         cmocka_unit_test(test_paradox_over_several_contacts),
         cmocka_unit_test(test_active),
+        cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
