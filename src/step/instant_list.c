@@ -104,19 +104,6 @@ perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp
 
 /* ---- solutions --------------------------------------------------------------------------------------------------- */
 
-/* What does not slide is at its limit in the measure of the cone that its friction was found in: on the side of a
- * polygon a force is shorter than mu fn. What slides has Coulomb's own friction, along its slip. */
-static void measure_margin(const perp_quasistatic *qs, perp_contact_record *r)
-{
-    static const double AT_LIMIT = 1e-6; /* of the limit: docs/models.md */
-    if (r->mode != PERP_CONTACT_STICK && r->mode != PERP_CONTACT_LIMIT) {
-        return;
-    }
-    const double limit = perp_friction_limit(r, NULL);
-    r->margin = limit - perp_friction_used(perp_rung_cone(qs->rung, qs->settings), qs->settings->rays, r, NULL);
-    r->mode = r->margin <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT : PERP_CONTACT_STICK;
-}
-
 perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error)
 {
     perp_quasistatic *qs = list->qs;
@@ -130,9 +117,6 @@ perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_e
     }
     perp_residuals_keep_largest(&list->result->residuals, r);
     perp_qs_record(qs);
-    for (int i = 0; i < qs->record_count; i++) {
-        measure_margin(qs, &qs->records[i]);
-    }
     perp_instant_solution *solution = perp_run_result_add_solution(list->result, qs->model->nv, qs->record_count);
     if (!solution) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a solution");
