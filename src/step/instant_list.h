@@ -31,6 +31,8 @@ typedef struct perp_instant_list {
  * that slip is taken from, `rate` (nv) the answer. */
 perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error);
 
+/* Up to PERP_LCP_ENUMERATE_MAX_N rows, and within a budget of work that is the same on every machine, all solutions;
+ * beyond, one. result->partial says where there may be more. */
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error);
 
 #endif
