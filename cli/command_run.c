@@ -300,6 +300,9 @@ static void print_solutions(const perp_model *model, const perp_state *state, co
         cli_print_why(model, "why", s->contacts, s->notes, s->contact_count);
     }
     print_rest(result->solution_count);
+    if (result->partial) {
+        printf("there may be other solutions: not all were looked for, or it is not sure that all were found\n");
+    }
 }
 
 /* `done`: the run came to its end, so that having no solution is its answer. */
@@ -675,6 +678,9 @@ static int run_scene(const cli_arguments *a)
         cli_print_diagnostics(&diagnostics);
         const request r = {
             .arguments = a, .scene = scene, .files = &files, .settings = &settings, .memory = &memory, .why = &why};
+        if (scene) {
+            scene->run.cancel = cli_interrupt_flag();
+        }
         code = scene ? run_model(&r) : refuse_scene(a, status, &diagnostics);
     }
     perp_scene_free(scene);

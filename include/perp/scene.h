@@ -301,6 +301,9 @@ typedef struct perp_run_settings {
     double substep_tolerance; /* inf: never split */
     double time_scale;
     int threads;
+    /* Ends a rung's answer about an instant, which may take seconds, with CANCELLED; steps ask the run's observer. Not
+     * of the file; NULL: never. */
+    const volatile bool *cancel;
 } perp_run_settings;
 
 /* Where the files of a scene come from, and who wants to know of them; either function may be NULL. Names are relative

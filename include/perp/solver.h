@@ -127,6 +127,9 @@ typedef struct perp_lcp_solution_set {
 typedef struct perp_lcp_enumerate_settings {
     double tolerance;  /* on the scaled residual; default 1e-8, at least 1e-12 */
     int64_t max_nodes; /* default 2,000,000 */
+    /* Of two corners with a third, over all faces, by which it is found which ones an edge joins; default 0: without
+     * end. Nodes and comparisons are what an enumeration takes its time for. */
+    int64_t max_comparisons;
     const volatile bool *cancel;
 } perp_lcp_enumerate_settings;
 
@@ -139,8 +142,9 @@ PERP_API perp_lcp_enumerate_settings perp_lcp_enumerate_settings_default(void);
  * which makes the set incomplete unless they are rounding (entries of q up to 1e-15). Vertices that differ by less than
  * rounding times the condition of their bases are not told apart.
  *
- * BAD_INPUT; CAPACITY beyond PERP_LCP_ENUMERATE_MAX_N, and where a face has more than 20,000 corners; CANCELLED;
- * OUT_OF_MEMORY. Allocates: this is analysis, not a step. `*set` is NULL unless the status is OK. */
+ * BAD_INPUT; CAPACITY beyond PERP_LCP_ENUMERATE_MAX_N, where a face has more than 20,000 corners, and beyond
+ * max_comparisons; CANCELLED; OUT_OF_MEMORY. Allocates: this is analysis, not a step. `*set` is NULL unless the status
+ * is OK. */
 PERP_API perp_status perp_lcp_enumerate(const perp_lcp *problem, const perp_lcp_enumerate_settings *settings,
                                         const perp_allocator *allocator, perp_lcp_solution_set **set,
                                         perp_error *error);

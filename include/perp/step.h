@@ -229,6 +229,7 @@ typedef struct perp_run_result {
     perp_contact_event *events; /* in the order of time, then of contacts */
     int solution_count;         /* of rungs that have `answer`; 0: there is no answer, which is one */
     perp_instant_solution *solutions;
+    bool partial; /* there may be other solutions: listing all was too much work, or was not sure to be complete */
     char why_none[512]; /* where there is no answer: why, in words; empty where nothing is known */
     char left_out[512]; /* contacts that nearly took part in the answer, in words; empty: none */
     perp_allocator allocator;

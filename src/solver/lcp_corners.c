@@ -109,7 +109,7 @@ static perp_status classify(perp_lcp_corners *c, int n, int variable)
     return PERP_STATUS_OK;
 }
 
-static bool are_adjacent(const perp_lcp_corners *c, int count, int a, int b, int dimension)
+static bool are_adjacent(perp_lcp_corners *c, int count, int a, int b, int dimension)
 {
     const perp_lcp_variables shared = {c->items[a].zero.z & c->items[b].zero.z,
                                        c->items[a].zero.w & c->items[b].zero.w};
@@ -118,9 +118,11 @@ static bool are_adjacent(const perp_lcp_corners *c, int count, int a, int b, int
     }
     for (int k = 0; k < count; k++) {
         if (k != a && k != b && perp_lcp_is_subset(shared, c->items[k].zero)) {
+            c->comparisons += k + 1;
             return false;
         }
     }
+    c->comparisons += count;
     return true;
 }
 
@@ -155,6 +157,9 @@ static perp_status cut(perp_lcp_corners *c, int n, int variable, int dimension)
         }
         if (c->cancel && *c->cancel) {
             return PERP_STATUS_CANCELLED;
+        }
+        if (c->max_comparisons > 0 && c->comparisons > c->max_comparisons) {
+            return PERP_STATUS_CAPACITY;
         }
         for (int p = 0; p < before && status == PERP_STATUS_OK; p++) {
             if (c->signs[p] > 0 && are_adjacent(c, before, p, m, dimension)) {

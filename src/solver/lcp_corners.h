@@ -31,6 +31,8 @@ typedef struct perp_lcp_corners {
     int *signs;
     int signs_capacity;
     const volatile bool *cancel; /* may be NULL */
+    int64_t comparisons;         /* made so far, of all faces, and the most of them; 0: without end */
+    int64_t max_comparisons;
 } perp_lcp_corners;
 
 /* Replaces the contents by the corners of the face. OK, OUT_OF_MEMORY, CAPACITY, CANCELLED. */

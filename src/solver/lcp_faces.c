@@ -282,7 +282,8 @@ static void write_set(writer *s, perp_lcp_solution_set *set)
     const perp_lcp_search *search = &s->search;
     perp_lcp_face *faces = PERP_ARENA_NEW(s->kept, perp_lcp_face, (size_t)search->found_count);
     perp_lcp_face *spare = PERP_ARENA_NEW(&s->scratch, perp_lcp_face, (size_t)search->found_count);
-    perp_lcp_corners corners = {.arena = &s->scratch, .cancel = s->settings.cancel};
+    perp_lcp_corners corners = {
+        .arena = &s->scratch, .cancel = s->settings.cancel, .max_comparisons = s->settings.max_comparisons};
     bool complete = search->complete && !s->image->doubtful;
     s->status = faces && spare ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
     for (int k = 0; k < search->found_count && s->status == PERP_STATUS_OK && !is_cancelled(s); k++) {
@@ -335,7 +336,10 @@ static perp_status explain(perp_status status, perp_error *error)
     case PERP_STATUS_CANCELLED:
         return perp_fail(error, status, "the enumeration of solutions was cancelled");
     case PERP_STATUS_CAPACITY:
-        return perp_fail(error, status, "a face of the solution set has more than %d corners", PERP_LCP_CORNERS_MOST);
+        return perp_fail(
+            error, status,
+            "a face of the solution set has more than %d corners, or finding them takes too many comparisons",
+            PERP_LCP_CORNERS_MOST);
     default:
         return perp_fail(error, status, "the entries of the complementarity problem differ too much in magnitude");
     }

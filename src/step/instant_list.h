@@ -36,6 +36,8 @@ perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_e
  * and with `v` (nv; NULL: not known) those that touch and approach. */
 perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp_run_result *result, perp_error *error);
 
+/* Up to PERP_LCP_ENUMERATE_MAX_N rows, and within a budget of work that is the same on every machine, all solutions;
+ * beyond, one. result->partial says where there may be more. */
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error);
 
 #endif

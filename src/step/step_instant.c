@@ -2,7 +2,8 @@
  * family of rigid body models", equations (7)-(9) of Dupont and Yamajako (1997). instant.h says what is solved.
  *
  * All solutions of the LCP are listed: one for every acceleration at a corner of the solution set, with the least
- * forces. That there is none is a result. Where the LCP is too large to enumerate one solution is found. */
+ * forces. That there is none is a result. Where the LCP is too large to enumerate, or that is too much
+ * work, one solution is found, and the result says that there may be others. */
 #include "step/instant.h"
 #include "step/instant_list.h"
 #include "step/step_rungs.h"
@@ -60,6 +61,7 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     perp_lcp_settings settings = perp_lcp_settings_default();
     perp_lcp_info info;
     settings.tolerance = fmax(1e-12, 1e-2 * qs->settings->tolerance);
+    settings.cancel = qs->settings->cancel;
     perp_status status = perp_lcp_workspace_create(in->problem.n, &qs->allocator, &workspace, error);
     if (status == PERP_STATUS_OK) {
         status = perp_mlcp_solve(&in->problem, &settings, workspace, &solution, &info, error);

@@ -111,7 +111,12 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     if (qs->free_count == 0) {
         return add_solution(&list, error);
     }
-    return perp_rigid_is_polygonal(qs->own) ? find_all(&list, error) : find_one(&list, error);
+    if (perp_rigid_is_polygonal(qs->own)) {
+        return find_all(&list, error);
+    }
+    status = find_one(&list, error);
+    result->partial = result->solution_count > 0;
+    return status;
 }
 
 const perp_rung perp_rung_instant_qs = {

@@ -220,6 +220,7 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         perp_json_put(&m, "events", events(model, result));
         if (result->rung->answer) {
             perp_json_put(&m, "solutions", solutions(model, state, result));
+            perp_json_put(&m, "solutions_complete", json_boolean(!result->partial));
             if (result->why_none[0]) {
                 perp_json_put(&m, "why", json_string(result->why_none));
             }

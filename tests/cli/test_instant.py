@@ -54,6 +54,28 @@ def test_forces_without_bound(perp):
     assert [s["acceleration"]["disc"] for s in falls] == [pytest.approx([0, -9.81, 0], abs=1e-9)]
 
 
+def box_on_floor(perp, rays):
+    """At rest on four corners, 4 (2 + rays) rows; weight 18 N, friction enough."""
+    path = perp.folder / "box.yaml"
+    floor = {"fixed": True, "shapes": [{"plane": {"normal": [0, 0, 1], "offset": 0}}]}
+    box = {"mass": 2, "pose": {"position": [0, 0, 0.05]}, "shapes": [{"box": [0.2, 0.2, 0.1]}]}
+    path.write_text(json.dumps({"perp": 1, "gravity": [2, 0.5, -9], "bodies": {"floor": floor, "box": box},
+                                "contacts": {"friction": 0.5}, "run": {"model": "instant", "rays": rays}}))
+    return path
+
+
+def test_listing_has_a_budget(perp):
+    """With 8 rays listing all takes minutes: one solution is found, and it is said that there may be more."""
+    few = perp.json("run", box_on_floor(perp, 4))
+    assert few["solutions_complete"] is True and len(few["solutions"]) == 1
+    many = perp.json("run", box_on_floor(perp, 8))
+    assert many["solutions_complete"] is False
+    solution, = many["solutions"]
+    assert solution["acceleration"]["box"] == pytest.approx(6 * [0], abs=1e-8)
+    assert sum(c["fn"] for c in solution["contacts"]) == pytest.approx(18, abs=1e-7)
+    assert all(c["fn_range"][0] <= c["fn"] <= c["fn_range"][1] for c in solution["contacts"])
+
+
 def test_large_sets_have_one_solution(perp):
     """Three cubes have 12 contacts, an LCP of 72 rows: beyond enumeration, and their weight is carried all the same."""
     cubes = {f"cube{i}": {"mass": 1, "pose": {"position": [0, 0, 0.05 + 0.1 * i]}, "shapes": [{"box": [0.1, 0.1, 0.1]}]}
@@ -61,7 +83,10 @@ def test_large_sets_have_one_solution(perp):
     floor = {"fixed": True, "shapes": [{"plane": {"normal": [0, 0, 1], "offset": 0}}]}
     path = perp.folder / "cubes.yaml"
     path.write_text(json.dumps({"perp": 1, "bodies": {"floor": floor, **cubes}, "run": {"model": "instant"}}))
-    solution, = perp.json("run", path)["solutions"]
+    result = perp.json("run", path)
+    assert result["solutions_complete"] is False
+    assert "there may be other solutions" in perp("run", path).stdout
+    solution, = result["solutions"]
     for i, below in enumerate(["floor", "cube0", "cube1"]):
         forces = [c for c in solution["contacts"] if (c["a"], c["b"]) == (below, f"cube{i}")]
         assert sum(c["fn"] for c in forces) == pytest.approx(9.81 * (3 - i), abs=1e-7)
