@@ -168,14 +168,14 @@ def test_compliant(perp, compliance):
     does. In the first step in which all of it slips another mu would have held it, and before that nothing had slipped."""
     scene = puck(**compliance)
     result = perp.json("run", perp.write("scene.yaml", yaml.dump(scene, sort_keys=False)), "--steps", "40", "--why")
-    fn, elements, gamma = result["contacts"][0]["fn"], compliance.get("elements", 1) ** 2, compliance.get("gamma", 0)
-    cone = elements * math.sqrt((0.3 * fn / elements + gamma) ** 2 - gamma ** 2)
+    fn, gamma = result["contacts"][0]["fn"], compliance.get("gamma", 0)  # of the patch; its elements share both
+    cone = math.sqrt((0.3 * fn + gamma) ** 2 - gamma ** 2)
     used, limit = result["contacts"][0]["why"].split("sticking: ")[1].split(" N used")[0].split(" N of ")
     assert float(used) == pytest.approx(0.4, rel=2e-2)  # and what its elements are stretched by as the pull grows
     assert float(limit) == pytest.approx(cone, rel=1e-3)  # four figures
     held = check(perp, scene, 40, ALL)
-    own = math.sqrt((float(used) / elements) ** 2 + gamma ** 2) - gamma  # mu fn of an element on its cone's edge
-    assert held["stick", "friction"] == pytest.approx([own * elements / fn], rel=2e-3)
+    edge = math.sqrt(float(used) ** 2 + gamma ** 2) - gamma  # mu fn on the cone's edge
+    assert held["stick", "friction"] == pytest.approx([edge / fn], rel=2e-3)
     assert ("stick", "sideways") in held
     events = perp.json("run", perp.write("scene.yaml", yaml.dump(scene, sort_keys=False)))["events"]
     slipped = round(next(e["t"] for e in events if e["to"] == "slide") / 0.001)
