@@ -16,6 +16,8 @@ static void lay_out(cone_program *p)
     TAKE(b, p->b, rows);
     TAKE(b, p->c, equations * n);
     TAKE(b, p->d, equations);
+    TAKE(b, p->b_slack, rows);
+    TAKE(b, p->d_slack, equations);
     TAKE(b, p->cone_rows, rows);
     TAKE(b, p->point.x, n);
     TAKE(b, p->point.y, rows);
@@ -62,6 +64,7 @@ double *perp_cone_program_cone(cone_program *p, int rows)
     double *a = p->a + (ptrdiff_t)p->rows * p->n;
     memset(a, 0, (size_t)rows * (size_t)p->n * sizeof(double));
     memset(p->b + p->rows, 0, (size_t)rows * sizeof(double));
+    memset(p->b_slack + p->rows, 0, (size_t)rows * sizeof(double));
     p->cone_rows[p->cones++] = rows;
     p->rows += rows;
     return a;
@@ -71,6 +74,7 @@ double *perp_cone_program_equation(cone_program *p, double target)
 {
     double *c = p->c + (ptrdiff_t)p->equations * p->n;
     memset(c, 0, (size_t)p->n * sizeof(double));
+    p->d_slack[p->equations] = 0.0;
     p->d[p->equations++] = target;
     return c;
 }

@@ -17,6 +17,7 @@ typedef struct cone_program {
     int max_n, max_rows, max_equations;
     int max_iterations;            /* of the interior point; 0: its own, which persists where 1e-12 is nearly reached */
     double *h, *g, *a, *b, *c, *d; /* n x n, n, rows x n, rows, equations x n, equations */
+    double *b_slack, *d_slack; /* what a row may be off by and count as met: of proofs; the solvers do not read it */
     int *cone_rows;
     perp_convex_point point; /* the answer: x, y by row, y_equality */
 } cone_program;

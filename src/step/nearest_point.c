@@ -10,8 +10,9 @@
 static const double MET = 1e-11;       /* a row that misses by less is met */
 static const double DEPENDENT = 1e-10; /* what the working set leaves of a row (of length 1) that depends on it */
 static const double NO_RATIO = 1e-12;
-/* A proof that rests on rounding is none: with weights y that sum to 1 some row is missed by at least this, and what
- * is left of A'y, which should be 0, excludes all points that are not farther away than FAR. */
+/* A proof that rests on rounding is none: with weights y that sum to 1 some row is missed by at least this, or by its
+ * slack where that is more, and what is left of A'y, which should be 0, excludes all points that are not farther away
+ * than FAR. */
 static const double LEAST_GAP = 1e-7, FAR = 1e6;
 
 void perp_nearest_lay_out(perp_qs_block *block, int n, nearest_point *state)
@@ -56,22 +57,23 @@ void perp_nearest_copy(nearest_point *to, const nearest_point *from)
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
 
-static void scale(int n, double *row, double *constant)
+static void scale(int n, double *row, double *constant, double *slack)
 {
     const double length = sqrt(perp_dense_dot(n, row, row));
     for (int i = 0; i < n && length > 0.0; i++) {
         row[i] /= length;
     }
     *constant /= length > 0.0 ? length : 1.0;
+    *slack /= length > 0.0 ? length : 1.0;
 }
 
 void perp_nearest_scale(cone_program *p, int first_row, int first_equation)
 {
     for (int i = first_row; i < p->rows; i++) {
-        scale(p->n, p->a + (ptrdiff_t)i * p->n, &p->b[i]);
+        scale(p->n, p->a + (ptrdiff_t)i * p->n, &p->b[i], &p->b_slack[i]);
     }
     for (int i = first_equation; i < p->equations; i++) {
-        scale(p->n, p->c + (ptrdiff_t)i * p->n, &p->d[i]);
+        scale(p->n, p->c + (ptrdiff_t)i * p->n, &p->d[i], &p->d_slack[i]);
     }
 }
 
@@ -103,6 +105,11 @@ static violated_row most_violated(const cone_program *p, const double *x)
 static const double *normal_of(const cone_program *p, int row)
 {
     return row < 0 ? p->c + (ptrdiff_t)(-1 - row) * p->n : p->a + (ptrdiff_t)row * p->n;
+}
+
+static double least_gap(const cone_program *p, int row)
+{
+    return fmax(LEAST_GAP, row < 0 ? p->d_slack[-1 - row] : p->b_slack[row]);
 }
 
 /* ---- the working set --------------------------------------------------------------------------------------------- */
@@ -188,16 +195,16 @@ static void drop_row(nearest_point *s, int at)
 
 /* Weights 1 on the row at hand and -step on the working set make A'y = 0, and its rows are met: what the row misses is
  * the proof's gap. */
-static bool is_proof(const cone_program *p, const nearest_point *s, nearest_scratch *c, double gap)
+static bool is_proof(const cone_program *p, const nearest_point *s, nearest_scratch *c, violated_row row)
 {
-    double sum = 1.0;
+    double least = least_gap(p, row.row);
     for (int j = 0; j < s->count; j++) {
         const double *normal = normal_of(p, s->row[j]);
         perp_dense_subtract(s->n, c->step[j], normal, c->a);
-        sum += fabs(c->step[j]);
+        least += fabs(c->step[j]) * least_gap(p, s->row[j]);
     }
     const double left = perp_dense_dot(s->n, c->a, c->a);
-    return gap >= LEAST_GAP * sum && sqrt(left) * FAR <= gap;
+    return row.by >= least && sqrt(left) * FAR <= row.by;
 }
 
 /* Of the working set the inequality whose multiplier vanishes first, and after how long; -1: none. */
@@ -230,7 +237,8 @@ static nearest_verdict meet_row(const cone_program *p, nearest_point *s, nearest
         const int leaving = first_to_leave(s, c, &leave);
         const double reach = left > DEPENDENT ? off / (left * left) : INFINITY, way = fmin(leave, reach);
         if (isinf(way)) {
-            return is_proof(p, s, c, off) ? NEAREST_NONE : NEAREST_UNSURE;
+            row.by = off;
+            return is_proof(p, s, c, row) ? NEAREST_NONE : NEAREST_UNSURE;
         }
         for (int j = 0; j < s->count; j++) {
             s->u[j] -= way * c->step[j];

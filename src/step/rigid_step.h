@@ -42,6 +42,7 @@ typedef struct rigid_step {
     bool in_sizes;     /* velocities in L / h whatever the inertia: proofs are measured in F and L */
     double speed;      /* m/s: the unit of velocities */
     double gap;        /* what it makes of L in a step: 1 without inertia */
+    double slack;      /* of velocities: what the law's tolerance makes of them, in proofs */
     double arm;        /* m: torques count as forces on it: L, at most 1 */
     const bool *turns; /* n: of the unknowns, those whose balance is of torques */
 

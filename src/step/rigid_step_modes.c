@@ -222,7 +222,7 @@ static double support(item_friction f, const double *ut)
     return most;
 }
 
-/* At s->better, whose velocities at contacts s->u has. */
+/* At s->better, whose velocities at contacts s->u has; in units of F and L, whatever that of velocities is. */
 static item_violation violation_of(const rigid_step *s, const mode_item *item, item_friction f)
 {
     const perp_contact_qp *p = &s->qp;
@@ -230,15 +230,15 @@ static item_violation violation_of(const rigid_step *s, const mode_item *item, i
     if (item->contact < 0) {
         const bool low = item->side > 0.0;
         v.fn = (low ? s->better.y_lower : s->better.y_upper)[item->dof];
-        v.un = item->side * (s->better.x[item->dof] - (low ? p->lower : p->upper)[item->dof]);
+        v.un = s->gap * item->side * (s->better.x[item->dof] - (low ? p->lower : p->upper)[item->dof]);
     } else {
         const double *r = s->better.y + p->row_start[item->contact], *u = s->u + p->row_start[item->contact];
         double work = 0.0;
         v.fn = r[0];
-        v.un = u[0];
+        v.un = s->gap * u[0];
         for (int k = 1; k < f.rows && f.friction; k++) {
-            v.ut[k - 1] = u[k];
-            work += r[k] * u[k];
+            v.ut[k - 1] = s->gap * u[k];
+            work += r[k] * v.ut[k - 1];
         }
         v.idle = f.friction ? f.mu * v.fn * support(f, v.ut) + work : 0.0;
     }

@@ -8,9 +8,8 @@
 enum { TANGENTS = 16, NARROWED = 48, NARROWED_EQUATIONS = 6 }; /* rows that the modes of one item add at most */
 
 static const double TURN = 6.283185307179586476925;
-/* A proof that rests on rounding is none: the weights of its rows must not exceed this, so that some row is missed by
- * at least 1 over it, in units of F and L. */
-static const double STEEPEST_PROOF = 1e7;
+/* A proof that rests on rounding is none: some row is missed by at least this, or by its slack where that is more. */
+static const double LEAST_GAP = 1e-7;
 static const double FINE = 1e-10, COARSE = 1e-6; /* residuals of a point: wanted, and good enough to go on from */
 
 item_friction perp_rigid_item_friction(const perp_quasistatic *qs, const mode_item *item)
@@ -57,8 +56,10 @@ static void add_motion(rigid_step *s, const mode_part *part, const mode_item *it
     const double constant = motion_row(s, part, item, weight, row);
     if (equation) {
         s->program.d[s->program.equations - 1] = -constant;
+        s->program.d_slack[s->program.equations - 1] = s->slack;
     } else {
         s->program.b[s->program.rows - 1] = constant;
+        s->program.b_slack[s->program.rows - 1] = s->slack;
     }
 }
 
@@ -195,6 +196,7 @@ static void add_balance(rigid_step *s, const mode_part *part)
     for (int e = 0; e < part->equations; e++) {
         const int i = part->equation[e], unknown = part->unknowns - part->equations + e;
         double *row = perp_cone_program_equation(&s->program, p->equality_target[i]);
+        s->program.d_slack[s->program.equations - 1] = s->slack;
         for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
             const int dof = part->local[p->equality_dofs[k]];
             row[dof] = p->equality_values[k];
@@ -216,10 +218,12 @@ static void add_item_balance(rigid_step *s, const mode_part *part, const mode_it
     }
 }
 
+/* Every item's forces may do as much work as the law lets pass. */
 static void add_cut(rigid_step *s, const mode_part *part, const double *cut)
 {
     const perp_contact_qp *p = &s->qp;
     double *row = perp_cone_program_cone(&s->program, 1);
+    s->program.b_slack[s->program.rows - 1] = part->items * s->slack;
     memcpy(row, cut, (size_t)s->program.n * sizeof(double));
     for (int k = 0; k < p->n; k++) {
         if (part->local[k] >= 0) {
@@ -249,16 +253,17 @@ static perp_status begin(perp_quasistatic *qs, const mode_part *part, perp_error
     return status;
 }
 
-static double steepness(const cone_program *p)
+/* Do the weights, whose proof misses by 1, leave more than what the rows may be off by? */
+static bool is_proof(const cone_program *p)
 {
-    double sum = 0.0;
+    double least = 0.0;
     for (int i = 0; i < p->rows; i++) {
-        sum += fabs(p->point.y[i]);
+        least += fabs(p->point.y[i]) * fmax(LEAST_GAP, p->b_slack[i]);
     }
     for (int i = 0; i < p->equations; i++) {
-        sum += fabs(p->point.y_equality[i]);
+        least += fabs(p->point.y_equality[i]) * fmax(LEAST_GAP, p->d_slack[i]);
     }
-    return sum;
+    return least <= 1.0;
 }
 
 /* By the dual active set from its beginning, and by the interior point where that is undecided. */
@@ -275,7 +280,7 @@ static perp_status judge(perp_quasistatic *qs, nearest_verdict *verdict, perp_er
         }
         qs->info->iterations += info.iterations;
         if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
-            *verdict = steepness(&s->program) <= STEEPEST_PROOF ? NEAREST_NONE : NEAREST_UNSURE;
+            *verdict = is_proof(&s->program) ? NEAREST_NONE : NEAREST_UNSURE;
         } else if (perp_convex_residual_largest(info.residual) <= COARSE) {
             *verdict = NEAREST_POINT;
         }
@@ -308,6 +313,7 @@ perp_status perp_rigid_relax_all(perp_quasistatic *qs, const mode_part *part, pe
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    s->slack = qs->settings->tolerance / s->gap;
     memset(cut, 0, (size_t)part->unknowns * sizeof *cut);
     add_balance(s, part);
     for (int i = 0; i < part->items; i++) {

@@ -287,6 +287,36 @@ static void test_massless_is_refused(void **unused)
     }
 }
 
+/* A finger at a box that is about to tip, and slips on it by 5e-10 of the scene's size: no mode of the contacts is met
+ * exactly, but the law is, to its tolerance. That no motion is left would not be true. */
+static void test_slip_below_the_tolerance_is_no_jam(void **unused)
+{
+    (void)unused;
+    static const char TEXT[] =
+        "perp: 1\n"
+        "planar: true\n"
+        "gravity: [0, -9.81]\n"
+        "bodies:\n"
+        "  floor: {fixed: true, shapes: [{halfplane: {normal: [0, 1], offset: 0}}]}\n"
+        "  box: {mass: 2.3791599063732281, shapes: [{box: [0.088062702956369712, 0.1305271031351232]}],\n"
+        "        pose: {position: [0.044119071897181436, 0.065268681619623112], angle: 0.00011651900223742612},\n"
+        "        velocity: {linear: [0.03731784638577712, 0.00059479513454653273], angular: 0.013517290718551747}}\n"
+        "  finger: {shapes: [{disc: 0.007849383350363939}]}\n"
+        "joints:\n"
+        "  push: {type: prismatic, parent: world, child: finger, axis: [1, 0], velocity: 0.037881493293349736,\n"
+        "         anchor: [-0.0077568057616933996, 0.023579986696011558], control: position,\n"
+        "         command: {rate: 0.037881493293349736}}\n"
+        "contacts: {friction: 1.721960068849542, margin: 0.02}\n"
+        "run: {model: dyn-lcp, h: 0.001, steps: 1}\n";
+    for (int r = 0; r < 2; r++) {
+        scene_run run;
+        run_well(&run, TEXT, RUNGS[r], NOTHING);
+        const perp_residuals *at = &run.states[1].residuals;
+        assert_true(fmax(at->balance, fmax(at->complementarity, at->cone)) <= 1e-8);
+        scene_run_free(&run);
+    }
+}
+
 static void test_overlap_at_start_is_refused(void **unused)
 {
     (void)unused;
@@ -329,6 +359,7 @@ int main(void)
         cmocka_unit_test(test_loop_is_a_joint),
         cmocka_unit_test(test_unstabilised),
         cmocka_unit_test(test_massless_is_refused),
+        cmocka_unit_test(test_slip_below_the_tolerance_is_no_jam),
         cmocka_unit_test(test_overlap_at_start_is_refused),
         cmocka_unit_test(test_repeatable_without_memory),
     };

@@ -157,11 +157,36 @@ static void test_copies_are_apart(void **state)
     }
 }
 
+/* x_0 >= 1 and -x_0 >= 1, or -x_0 = 1: no point meets both, and a proof must miss by more than they may be off. */
+static void test_slack_is_no_proof(void **state)
+{
+    fixture *f = *state;
+    for (int k = 0; k < 4; k++) {
+        const double slack = k % 2 == 0 ? 0.99 : 1.01; /* of each of the two, which are 2 apart */
+        cone_program *p = &f->program;
+        begin(f);
+        perp_cone_program_cone(p, 1)[0] = 3.0; /* scaled to length 1, and the slack with it */
+        p->b[0] = -3.0;
+        p->b_slack[0] = 3.0 * slack;
+        if (k < 2) {
+            perp_cone_program_cone(p, 1)[0] = -1.0;
+            p->b[1] = -1.0;
+            p->b_slack[1] = slack;
+        } else {
+            perp_cone_program_equation(p, 1.0)[0] = -1.0;
+            p->d_slack[0] = slack;
+        }
+        perp_nearest_scale(p, 0, 0);
+        assert_int_equal(perp_nearest_solve(p, &f->state, &f->scratch), slack < 1.0 ? NEAREST_NONE : NEAREST_UNSURE);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_row_after_row, open_fixture, close_fixture),
         cmocka_unit_test_setup_teardown(test_copies_are_apart, open_fixture, close_fixture),
+        cmocka_unit_test_setup_teardown(test_slack_is_no_proof, open_fixture, close_fixture),
     };
     return cmocka_run_group_tests_name("nearest_point", tests, NULL, NULL);
 }
