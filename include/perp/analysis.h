@@ -17,9 +17,9 @@
  * where the edit leaves the state at the step's begin as it was: always for the pairs of forces; for friction where no
  * step before flips too, else in a run that starts from there.
  *
- * Of a rung that answers about an instant the answer is sought again in place of the step; flips are between rest inside
- * the cone and rest on its edge, from where a contact may begin to slip (velocities, `instant-qs`: between rest and
- * sliding), and only where there is one answer. What slides at the instant does so whatever the forces are.
+ * Of a rung that answers about an instant the answer is sought again in place of the step; flips are between rest
+ * inside the cone and rest on its edge, from where a contact may begin to slip (velocities, `instant-qs`: between rest
+ * and sliding), and only where there is one answer. What slides at the instant does so whatever the forces are.
  *
  * What is not promised: that there is no flip at a smaller amount (modes need not be monotone in it; amounts are tried
  * in growing order and then halved), nor that a motion is unique (the answer is that of the rung, as in the run).
