@@ -524,6 +524,11 @@ static void cubes(void **state)
     assert_true(found);
     perp_lcp_solution_set_free(set);
 
+    const perp_lcp small = {16, m, q};
+    const perp_lcp_enumerate_settings few = {.tolerance = 1e-8, .max_nodes = 2000000, .max_comparisons = 100};
+    assert_int_equal(PERP_STATUS_CAPACITY, perp_lcp_enumerate(&small, &few, NULL, &set, NULL));
+    assert_null(set);
+
     cube(40, m, q);
     const perp_lcp p = {40, m, q};
     const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = 200};

@@ -727,6 +727,29 @@ static void test_overlap(void **unused)
     }
 }
 
+/* A flag that is set ends the listing with its own status; without an observer nothing else could. */
+static void test_stops_when_told(void **unused)
+{
+    (void)unused;
+    const text scene = wedge_scene(0.3, 0.5, 1, 1);
+    scene_run run;
+    run_well(&run, scene.of, SET("bodies.disc.velocity.angular=1"));
+    bool cancel = false;
+    for (int told = 0; told < 2; told++) {
+        perp_run_settings settings = run.model->scene->run;
+        perp_run_result result;
+        perp_error error;
+        settings.cancel = &cancel;
+        cancel = told == 1;
+        const perp_status status = perp_run(run.model, &settings, NULL, NULL, NULL, &run.state, &result, &error);
+        assert_int_equal(status, told ? PERP_STATUS_CANCELLED : PERP_STATUS_OK);
+        assert_int_equal(result.solution_count, told ? 0 : run.result.solution_count);
+        assert_false(result.partial);
+        perp_run_result_free(&result);
+    }
+    scene_run_free(&run);
+}
+
 static void test_out_of_memory(void **unused)
 {
     (void)unused;
@@ -771,6 +794,7 @@ int main(void)
         cmocka_unit_test(test_paradox_over_several_contacts),
         cmocka_unit_test(test_active),
         cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_stops_when_told),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
