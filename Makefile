@@ -54,7 +54,7 @@ qualify: ## the large sweeps in full, resumable (QUALIFY_SEED=1); writes docs/qu
 	@cmake --build --preset release -- -j$(JOBS)
 	@python3 tools/qualify.py --seed $(QUALIFY_SEED) --jobs $(JOBS)
 
-kills: build ## kill logged runs (SIGKILL) 1,000 times (KILLS=1000) and resume them; takes most of an hour
+kills: build ## kill logged runs (SIGKILL) 1,000 times (KILLS=1000) and resume them; takes an hour or two
 	@python3 tests/log/kill_and_resume.py --perp build/bin/perp --steps 18000 --count $(KILLS)
 
 bench: ## measure speed, next to MuJoCo on the same scenes
