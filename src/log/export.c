@@ -105,6 +105,7 @@ static perp_status put_step(perp_log_reader *r, int index, byte_row *row, perp_e
     } parts[] = {{LOG_STATE, "{\"state\":"},
                  {LOG_CONTACTS, ",\"contacts\":"},
                  {LOG_ELEMENTS, ",\"elements\":"},
+                 {LOG_SOLUTIONS, ",\"solutions\":"},
                  {LOG_INFO, ",\"info\":"}};
     int count;
     perp_log_step step;
