@@ -27,15 +27,15 @@ static perp_status add_solution(perp_instant_list *list, perp_error *error)
     return perp_instant_add(list, qs->v, error);
 }
 
-static void read_answer(perp_instant_list *list, const double *z)
+static void read_answer(perp_instant_list *list)
 {
-    perp_rigid_read_lcp(list->qs->own, list->qs->mu, z);
+    perp_rigid_read_lcp(list->qs->own, list->qs->mu, list->z);
     perp_rigid_hand_over(list->qs);
 }
 
-static perp_status add_least(perp_instant_list *list, const double *z, perp_error *error)
+static perp_status add_least(perp_instant_list *list, perp_error *error)
 {
-    perp_rigid_read_lcp(list->qs->own, list->qs->mu, z);
+    perp_rigid_read_lcp(list->qs->own, list->qs->mu, list->z);
     const perp_status status = perp_rigid_least_forces(list->qs, error);
     perp_rigid_hand_over(list->qs);
     return status == PERP_STATUS_OK ? add_solution(list, error) : status;
