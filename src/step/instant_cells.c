@@ -345,6 +345,30 @@ static perp_cell_choice choice_of(const instant_cells *c, instant_kind kind, int
     }
 }
 
+/* Where nothing slides yet no force does work, or it brakes: f.u <= 0 at every contact, and so at every answer
+ *
+ *     x'M x + g'x - d'y + w'f <= 0        (u = J x + w, C x = d)
+ *
+ * without x'M x, which is never below 0, a relation that the modes taken one by one do not know of. What slides may be
+ * driven by its friction. */
+static void put_work(instant_cells *c, int at)
+{
+    const instant_cells_system *s = c->system;
+    const perp_contact_qp *p = s->p;
+    bool any = false;
+    new_row(c);
+    for (int k = 0; k < c->equations; k++) {
+        c->row[k] = k < p->n ? -p->g[k] * unit_of(s, k) / s->force : p->equality_target[k - p->n] / s->rate;
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        any = any || s->kind[i] == INSTANT_SLIDE;
+        for (int r = 0; r < unknowns_of(s, i); r++) {
+            c->row[c->force_at[i] + r] = -p->offset[p->row_start[i] + r] / s->rate;
+        }
+    }
+    put_function(c, at, any ? PERP_CELL_ANY : PERP_CELL_AT_LEAST);
+}
+
 static void put_choices(instant_cells *c)
 {
     const instant_cells_system *s = c->system;
@@ -366,6 +390,7 @@ static void put_choices(instant_cells *c)
             put_function(c, at++, PERP_CELL_AT_LEAST);
         }
     }
+    put_work(c, at++);
     c->first_rate = at;
     for (int k = 0; k < p->n; k++) {
         new_row(c)[k] = 1.0;
@@ -417,7 +442,7 @@ static bool reserve_system(instant_cells *c, const sizes *n)
 static bool reserve_table(instant_cells *c, const sizes *n)
 {
     const int m = c->system->rigid->wide.count;
-    c->table.rows = n->functions + c->system->p->n;
+    c->table.rows = n->functions + 1 + c->system->p->n;
     NEW(c, c->table.a, (size_t)c->table.rows * (size_t)c->table.columns);
     NEW(c, c->table.b, c->table.rows);
     NEW(c, c->size, c->table.rows);

@@ -53,7 +53,7 @@ typedef struct instant_cells {
     bool none;           /* the equations contradict each other */
     bool doubtful;       /* an entry that is not quite 0 was taken for it */
 
-    perp_cell_table table; /* functions of contacts, then of limits, then x_k less a point */
+    perp_cell_table table; /* functions of contacts, of limits, of work, then x_k less a point */
     double *size;          /* by function: of the terms that it is the sum of */
     double *scale;         /* by function: the table's over p's in the units here */
     double *rate_constant; /* n: the table's of the rates, when no point is taken off */

@@ -263,22 +263,28 @@ static perp_status take_point(void *context, const instant_cells_point *point)
     return add_answer(t->list, &index, t->error);
 }
 
-/* The solutions in the order of their rates: the search has them in that of modes. */
-static void sort_solutions(const perp_instant_list *list)
+/* Of two rates, in their units, the gentler first; of two that are equally large the smaller in its first entry that
+ * differs. < 0: `a`. */
+static double compare_rates(const perp_instant_list *list, const double *a, const double *b)
 {
     const perp_quasistatic *qs = list->qs;
+    double size[2] = {0.0, 0.0}, first = 0.0;
+    for (int k = 0; k < qs->free_count; k++) {
+        const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
+        const double x = a[qs->dof_of_free[k]] / unit, y = b[qs->dof_of_free[k]] / unit;
+        size[0] += x * x;
+        size[1] += y * y;
+        first = first == 0.0 && fabs(x - y) > SAME * (1.0 + fabs(x)) ? x - y : first;
+    }
+    return fabs(size[0] - size[1]) > SAME * (1.0 + size[0]) ? size[0] - size[1] : first;
+}
+
+/* The search has them in the order of modes. */
+static void sort_solutions(const perp_instant_list *list)
+{
     perp_instant_solution *s = list->result->solutions;
     for (int i = 1; i < list->result->solution_count; i++) {
-        for (int j = i; j > 0; j--) {
-            double difference = 0.0;
-            for (int k = 0; k < qs->free_count && difference == 0.0; k++) {
-                const double a = s[j - 1].rate[qs->dof_of_free[k]], b = s[j].rate[qs->dof_of_free[k]];
-                const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
-                difference = fabs(a - b) > SAME * (unit + fabs(a)) ? a - b : 0.0;
-            }
-            if (difference <= 0.0) {
-                break;
-            }
+        for (int j = i; j > 0 && compare_rates(list, s[j].rate, s[j - 1].rate) < 0.0; j--) {
             const perp_instant_solution other = s[j];
             s[j] = s[j - 1];
             s[j - 1] = other;
@@ -339,5 +345,8 @@ static perp_status search(perp_instant_list *list, perp_error *error)
 
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
 {
+    if (list->qs->settings->any_solution) {
+        return find_one(list, error);
+    }
     return list->cells && perp_instant_cells_are_few(list->cells) ? search(list, error) : enumerate(list, error);
 }

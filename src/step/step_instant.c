@@ -91,7 +91,9 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     list->z = in->z;
     list->point = NULL;
     status = add_least(list, error);
-    return status == PERP_STATUS_OK ? perp_instant_ranges(in, &list->result->solutions[0], error) : status;
+    return status == PERP_STATUS_OK && !qs->settings->any_solution
+               ? perp_instant_ranges(in, &list->result->solutions[0], error)
+               : status;
 }
 
 static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,
