@@ -463,10 +463,10 @@ static bool reserve_table(instant_cells *c, const sizes *n)
 }
 
 perp_status perp_instant_cells_open(instant_cells *c, const instant_cells_system *system,
-                                    const perp_allocator *allocator, const volatile bool *cancel, perp_error *error)
+                                    const perp_allocator *allocator, perp_error *error)
 {
     const sizes n = count(system);
-    *c = (instant_cells){.system = system, .cancel = cancel};
+    *c = (instant_cells){.system = system};
     perp_arena_init(&c->arena, allocator);
     bool *used = perp_arena_push(&c->arena, (size_t)(system->p->n + system->p->equality_count), sizeof *used);
     bool all = used && reserve_system(c, &n);

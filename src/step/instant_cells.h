@@ -39,6 +39,7 @@ typedef struct instant_cells_point {
 
 typedef struct instant_cells {
     const instant_cells_system *system;
+    int64_t max_work; /* entries of dictionaries that the search may compute: some 1e9 in a second */
     const volatile bool *cancel;
     perp_arena arena;
 
@@ -84,9 +85,9 @@ typedef struct instant_cells_result {
 
 /* Small enough to try? The rest is a matter of how much work the search takes. */
 bool perp_instant_cells_are_few(const instant_cells_system *system);
-/* OUT_OF_MEMORY; close in any case. */
+/* OUT_OF_MEMORY; close in any case. max_work and cancel are the caller's to set. */
 perp_status perp_instant_cells_open(instant_cells *cells, const instant_cells_system *system,
-                                    const perp_allocator *allocator, const volatile bool *cancel, perp_error *error);
+                                    const perp_allocator *allocator, perp_error *error);
 void perp_instant_cells_close(instant_cells *cells);
 /* Unknown k as p has it: the value in cells->at, in the units of p. */
 void perp_instant_cells_read(instant_cells *cells, const perp_cell_dictionary *d);

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-/* Entries of dictionaries: about half a second. Four contacts with 8 rays take 8e6, with 16 rays 1e8. */
-static const int64_t WORK_MOST = 500000000;
 /* Of the unit of rates, or of themselves: rates that differ by less are one. */
 static const double FLAT = 1e-9;
 /* More corners than that of one cell, or dimensions of its rates, are not looked for. */
@@ -223,7 +221,7 @@ perp_status perp_instant_cells_all(instant_cells *c, instant_cells_found *found,
     f.basis = perp_arena_push(&c->arena, (size_t)n * DIMENSIONS_MOST, sizeof(double));
     f.along = perp_arena_push(&c->arena, (size_t)n, sizeof(double));
     perp_cell_search search = {.problem = &c->problem,
-                               .max_work = WORK_MOST,
+                               .max_work = c->max_work,
                                .cancel = c->cancel,
                                .arena = &c->arena,
                                .found = take_cell,

@@ -6,8 +6,13 @@
 static const double SAME =
     1e-8; /* of the problem's units, or of themselves: rates and forces that differ by less are one */
 
-/* What listing may take: some 0.5 s of search with 40 rows and 0.3 s for corners. A box at rest on four contacts with 6
- * rays (32 rows) needs 31,400 nodes and 8e7 comparisons; with 8 rays the search alone takes more than 100,000. */
+/* What the search by modes may take, in entries of its dictionaries: half a second, or, where any solution will do,
+ * less than finding one by pivoting. Four contacts with 8 rays take 4e6, twelve with 4 rays 4e8. */
+static const int64_t WORK_MOST = 500000000, WORK_FOR_ANY = 50000;
+
+/* What listing by enumeration may take: some 0.5 s of search with 40 rows and 0.3 s for corners. A box at rest on four
+ * contacts with 6 rays (32 rows) needs 31,400 nodes and 8e7 comparisons; with 8 rays the search alone takes more than
+ * 100,000. */
 enum { NODES_MOST = 40000, COMPARISONS_MOST = 100000000 };
 
 static perp_status none_to_solve(perp_quasistatic *qs, perp_error *error)
@@ -325,17 +330,18 @@ static perp_status search(perp_instant_list *list, perp_error *error)
     instant_cells cells;
     instant_cells_result found = {0};
     taker t = {list, error};
-    perp_status status = perp_instant_cells_open(&cells, list->cells, &qs->allocator, qs->settings->cancel, error);
+    const bool any = qs->settings->any_solution;
+    perp_status status = perp_instant_cells_open(&cells, list->cells, &qs->allocator, error);
+    cells.max_work = any ? WORK_FOR_ANY : WORK_MOST;
+    cells.cancel = qs->settings->cancel;
     status = status == PERP_STATUS_OK ? perp_instant_cells_all(&cells, take_point, &t, &found, error) : status;
     list->point = NULL;
-    if (status == PERP_STATUS_OK && !found.corners) {
+    if (status == PERP_STATUS_OK && !found.corners && !any) {
         status = enumerate(list, error);
-    } else if (status == PERP_STATUS_OK && !found.complete) {
+    } else if (status == PERP_STATUS_OK && !(found.complete && found.corners)) {
         status = find_one(list, error);
-    } else if (status == PERP_STATUS_OK) {
-        list->result->partial = false;
     }
-    if (status == PERP_STATUS_OK) {
+    if (status == PERP_STATUS_OK && !any) {
         sort_solutions(list);
         status = find_ranges(list, &cells, error);
     }
@@ -345,8 +351,8 @@ static perp_status search(perp_instant_list *list, perp_error *error)
 
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
 {
-    if (list->qs->settings->any_solution) {
-        return find_one(list, error);
+    if (list->cells && perp_instant_cells_are_few(list->cells)) {
+        return search(list, error);
     }
-    return list->cells && perp_instant_cells_are_few(list->cells) ? search(list, error) : enumerate(list, error);
+    return list->qs->settings->any_solution ? find_one(list, error) : enumerate(list, error);
 }
