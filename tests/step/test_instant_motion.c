@@ -168,7 +168,7 @@ static void test_loop_agrees_with_a_step(void **unused)
     assert_int_equal(step.status, PERP_STATUS_OK);
     for (int k = 0; k < now.model->nv; k++) {
         const double rate = (step.state.v[k] - step.states[0].v[k]) / 1e-6;
-        NEAR(only(&now)->rate[k], rate, 1e-3 * (1.0 + fabs(rate)));
+        NEAR(instant_only(&now)->rate[k], rate, 1e-3 * (1.0 + fabs(rate)));
     }
     scene_run_free(&now);
     scene_run_free(&step);
