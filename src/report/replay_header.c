@@ -3,6 +3,7 @@
 #include "trace/json_maker.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { FORMAT = 2 }; /* of viewer/src/format.ts */
@@ -313,6 +314,26 @@ static void put_whys(json_maker *m, const replay_run *run)
     perp_json_put(m, "whys", whys);
 }
 
+/* Of a rung that answers about an instant: that there is no answer and why, or which of how many the page shows. */
+static void put_answer(json_maker *m, const perp_log_end *end)
+{
+    json_t *result = end->known && !end->failed && end->result ? json_loads(end->result, 0, NULL) : NULL;
+    const json_t *solutions = json_object_get(result, "solutions");
+    const char *why = json_string_value(json_object_get(result, "why"));
+    const bool all = json_is_true(json_object_get(result, "solutions_complete"));
+    const size_t count = json_array_size(solutions);
+    char text[600];
+    if (json_is_array(solutions)) {
+        if (count == 0) {
+            snprintf(text, sizeof text, "no solution%s%s", why ? ": " : "", why ? why : "");
+        } else {
+            snprintf(text, sizeof text, "solution 1 of %zu%s", count, all ? "" : " or more");
+        }
+        perp_json_put(m, "answer", json_string(text));
+    }
+    json_decref(result);
+}
+
 static json_t *end_json(const perp_log_end *end)
 {
     json_maker m = perp_json_object();
@@ -321,6 +342,7 @@ static json_t *end_json(const perp_log_end *end)
     perp_json_put(&m, "code", json_string(end->code ? end->code : ""));
     perp_json_put(&m, "message", json_string(end->message ? end->message : ""));
     perp_json_put(&m, "hash", json_string(end->hash));
+    put_answer(&m, end);
     return perp_json_finished(&m);
 }
 

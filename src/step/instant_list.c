@@ -351,7 +351,9 @@ static perp_status search(perp_instant_list *list, perp_error *error)
 
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
 {
-    if (list->cells && perp_instant_cells_are_few(list->cells)) {
+    const bool few = list->cells && perp_instant_cells_are_few(list->cells);
+    list->ranges_follow = few || list->qs->settings->any_solution;
+    if (few) {
         return search(list, error);
     }
     return list->qs->settings->any_solution ? find_one(list, error) : enumerate(list, error);

@@ -27,6 +27,7 @@ typedef struct perp_instant_list {
     void (*read)(struct perp_instant_list *list);
     /* The answer with the least forces of all that go with its rates, by perp_instant_add. */
     perp_status (*add)(struct perp_instant_list *list, perp_error *error);
+    bool ranges_follow; /* they are found for all solutions in the end, and `one` need not */
     /* One solution, where they are too many to enumerate; none added: there is none. */
     perp_status (*one)(struct perp_instant_list *list, perp_error *error);
 } perp_instant_list;

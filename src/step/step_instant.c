@@ -91,7 +91,7 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     list->z = in->z;
     list->point = NULL;
     status = add_least(list, error);
-    return status == PERP_STATUS_OK && !qs->settings->any_solution
+    return status == PERP_STATUS_OK && !list->ranges_follow
                ? perp_instant_ranges(in, &list->result->solutions[0], error)
                : status;
 }

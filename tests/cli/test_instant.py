@@ -3,6 +3,7 @@ import itertools
 import json
 import math
 import random
+import re
 
 import pytest
 
@@ -230,3 +231,24 @@ def test_every_solution_of_random_piles(perp):
         compared += 1
         none += not expected
     assert compared >= 30 and none >= 1
+
+
+# ---- logs and pages ------------------------------------------------------------------------------------------------
+
+
+def page_status(perp, *arguments):
+    """What the page's header says of the answer."""
+    perp("run", *arguments, "--log", "run.mcap")
+    perp("view", "run.mcap", "-o", "run.html")
+    header = re.search(r'"answer": ?"((?:[^"\\]|\\.)*)"', perp.folder.joinpath("run.html").read_text())
+    return header and json.loads(f'"{header.group(1)}"')
+
+
+def test_log_and_page_have_the_solutions(perp):
+    result = perp.json("run", scene("painleve-rod"), "--log", "run.mcap")
+    exported = json.loads(perp("export", "run.mcap", "--json").stdout)
+    assert exported["result"]["solutions"] == result["solutions"]
+    assert exported["result"]["solutions_complete"] is True
+    assert page_status(perp, scene("painleve-rod")) == "solution 1 of 2"
+    assert page_status(perp, scene("painleve-rod"), *STOPPED).startswith("no solution: Painleve's paradox at `floor rod")
+    assert page_status(perp, scene("gripper-2d"), "--steps", "2") is None

@@ -71,7 +71,8 @@ export interface Header {
   complete: boolean;
   lostBytes: number;
   damaged: number;
-  end: { known: boolean; failed: boolean; code: string; message: string; hash: string };
+  /** `answer`: of a rung that answers about an instant, which of its solutions is shown, or that there is none. */
+  end: { known: boolean; failed: boolean; code: string; message: string; hash: string; answer?: string };
   bodies: Body[];
   contacts: ContactHeader[];
   joints: JointHeader[];

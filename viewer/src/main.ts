@@ -217,7 +217,7 @@ class Replay {
     const h = this.run.header, status = by("status");
     const lost = h.lostBytes > 0 || h.damaged > 0;
     const [kind, text] = h.end.failed ? ["bad", `stopped: ${h.end.message || h.end.code}`]
-      : !h.complete || lost ? ["warn", `log cut short after step ${this.run.step[this.run.frames - 1]}`] : ["good", "solved"];
+      : !h.complete || lost ? ["warn", `log cut short after step ${this.run.step[this.run.frames - 1]}`] : ["good", h.end.answer ?? "solved"];
     const shown = h.stride > 1 ? `; one of ${h.stride} steps shown, bands and ribbon keep the extremes` : "";
     status.className = kind;
     status.textContent = text + shown;
