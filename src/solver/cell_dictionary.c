@@ -1,5 +1,6 @@
 #include "solver/cell_dictionary.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,23 +12,100 @@ enum { PIVOTS_LARGEST = 60, PIVOTS_MOST = 2000 };
 /* A violation by less than this, in the units of the table, is too small to be sure of. */
 static const double DOUBT = 1e-9;
 
-void perp_cell_scale(perp_cell_table *table, const double *size, double *scale)
+/* ---- scaling ------------------------------------------------------------------------------------------------------
+ */
+
+/* Of what lies farther below the largest than this many powers of two, scaling takes no notice. */
+enum { SPREAD = 30, SWEEPS = 8 };
+
+typedef struct extent {
+    int least, most; /* exponents; most = INT_MIN: of nothing */
+} extent;
+
+static void stretch(extent *e, double value, int exponent)
 {
-    for (int i = 0; i < table->rows; i++) {
-        double *a = table->a + (ptrdiff_t)i * table->columns, largest = 0.0;
-        for (int j = 0; j < table->columns; j++) {
-            a[j] = fabs(a[j]) <= 1e-14 * size[i] ? 0.0 : a[j];
-            largest = fmax(largest, fabs(a[j]));
-        }
-        int exponent = 0;
-        frexp(largest > 0.0 ? largest : size[i], &exponent);
-        for (int j = 0; j < table->columns; j++) {
-            a[j] = ldexp(a[j], -exponent);
-        }
-        scale[i] = ldexp(1.0, -exponent);
-        table->b[i] = fabs(table->b[i]) <= 1e-14 * size[i] ? 0.0 : table->b[i] * scale[i];
+    int own;
+    if (value != 0.0) {
+        frexp(value, &own);
+        e->least = e->most == INT_MIN || own + exponent < e->least ? own + exponent : e->least;
+        e->most = own + exponent > e->most ? own + exponent : e->most;
     }
 }
+
+/* The middle, geometrically. */
+static int centre(extent e)
+{
+    const int least = e.least > e.most - SPREAD ? e.least : e.most - SPREAD;
+    return e.most == INT_MIN ? 0 : (least + e.most) / 2;
+}
+
+static extent row_extent(const perp_cell_table *t, int i, const int *row, const int *column)
+{
+    extent e = {0, INT_MIN};
+    for (int j = 0; j < t->columns; j++) {
+        stretch(&e, t->a[(ptrdiff_t)i * t->columns + j], row[i] + column[j]);
+    }
+    return e;
+}
+
+/* The magnitudes of all entries, constants among them, are brought together; in the end the largest entry of a row is
+ * near 1. */
+static void equilibrate(const perp_cell_table *t, int *row, int *column)
+{
+    for (int sweep = 0; sweep <= SWEEPS; sweep++) {
+        for (int i = 0; i < t->rows; i++) {
+            extent e = row_extent(t, i, row, column);
+            if (sweep == SWEEPS) {
+                row[i] -= e.most == INT_MIN ? 0 : e.most;
+                continue;
+            }
+            stretch(&e, t->b[i], row[i]);
+            row[i] -= centre(e);
+        }
+        for (int j = 0; j < t->columns && sweep < SWEEPS; j++) {
+            extent e = {0, INT_MIN};
+            for (int i = 0; i < t->rows; i++) {
+                stretch(&e, t->a[(ptrdiff_t)i * t->columns + j], row[i] + column[j]);
+            }
+            column[j] -= centre(e);
+        }
+    }
+}
+
+/* Entries that are no more than rounding are none. */
+static void clear_rounding(perp_cell_table *t, const double *size)
+{
+    static const double ROUNDING = 1e-14;
+    for (int i = 0; i < t->rows; i++) {
+        for (int j = 0; j < t->columns; j++) {
+            double *a = &t->a[(ptrdiff_t)i * t->columns + j];
+            *a = fabs(*a) <= ROUNDING * size[i] ? 0.0 : *a;
+        }
+        t->b[i] = fabs(t->b[i]) <= ROUNDING * size[i] ? 0.0 : t->b[i];
+    }
+}
+
+bool perp_cell_scale(perp_cell_table *t, const double *size, int *row, int *column)
+{
+    bool kept = true;
+    clear_rounding(t, size);
+    memset(row, 0, (size_t)t->rows * sizeof *row);
+    memset(column, 0, (size_t)t->columns * sizeof *column);
+    equilibrate(t, row, column);
+    for (int i = 0; i < t->rows; i++) {
+        for (int j = 0; j < t->columns; j++) {
+            double *a = &t->a[(ptrdiff_t)i * t->columns + j];
+            *a = ldexp(*a, row[i] + column[j]);
+            kept = kept && (*a == 0.0 || fabs(*a) > PERP_CELL_ZERO);
+        }
+        t->b[i] = ldexp(t->b[i], row[i]);
+        kept = kept && (t->b[i] == 0.0 || fabs(t->b[i]) > PERP_CELL_ZERO);
+    }
+    return kept;
+}
+
+/* ---- dictionaries -------------------------------------------------------------------------------------------------
+ */
 
 bool perp_cell_dictionary_create(perp_cell_dictionary *d, const perp_cell_table *table, int64_t *work,
                                  perp_arena *arena)

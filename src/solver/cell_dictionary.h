@@ -34,7 +34,7 @@ typedef enum perp_cell_relation {
 
 typedef struct perp_cell_table {
     int rows, columns;
-    double *a; /* rows x columns; largest magnitude of a row near 1, see perp_cell_scale */
+    double *a; /* rows x columns; about 1, see perp_cell_scale */
     double *b; /* rows */
 } perp_cell_table;
 
@@ -59,10 +59,11 @@ typedef enum perp_cell_answer {
     PERP_CELL_TROUBLE      /* pivots ran out, or a dictionary built afresh disagrees */
 } perp_cell_answer;
 
-/* Brings the rows of a table to largest entries near 1, by powers of two; signs and zeros stay. A row whose entries are
- * all rounding of what they came from, below 1e-14 of `size` (by row), is a constant. `scale` (by row) is what each was
- * multiplied by. */
-void perp_cell_scale(perp_cell_table *table, const double *size, double *scale);
+/* Brings the entries of a table near to 1, by powers of two: row i is multiplied by 2^row[i], and parameter j is
+ * 2^column[j] times the new one. What is no more than rounding of the terms that it is the sum of, `size` by row, is
+ * made 0. False: an entry that is not 0 will count as 0 (PERP_CELL_ZERO), so that answers may be those of another
+ * table. */
+bool perp_cell_scale(perp_cell_table *table, const double *size, int *row, int *column);
 
 /* `work` is the caller's. False without memory. */
 bool perp_cell_dictionary_create(perp_cell_dictionary *d, const perp_cell_table *table, int64_t *work,

@@ -174,16 +174,16 @@ static void exchange(instant_cells *c, int row, int column)
 }
 
 /* Unknowns before `end` are given by equations, largest entry first, as long as there is one. */
-static void give(instant_cells *c, bool *used, int end)
+static void give(instant_cells *c, const double *size, bool *used, int end)
 {
-    static const double LEAST = 1e-10;
+    static const double LEAST = 1e-10; /* of the entries that the equation had */
     for (;;) {
         int row = -1, column = -1;
         double largest = LEAST;
         for (int i = 0; i < c->equations; i++) {
             for (int j = 0; j < end && !used[i]; j++) {
-                if (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > largest) {
-                    largest = fabs(equation(c, i)[j]);
+                if (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > largest * size[i]) {
+                    largest = fabs(equation(c, i)[j]) / size[i];
                     row = i;
                     column = j;
                 }
@@ -199,20 +199,27 @@ static void give(instant_cells *c, bool *used, int end)
 
 /* Rates and the loops' forces by the contacts' as far as that goes; an equation that is left over says nothing, or
  * that there is no answer. */
-static void eliminate(instant_cells *c, bool *used)
+static void eliminate(instant_cells *c, double *size, bool *used)
 {
     static const double ROUNDING = 1e-12, NONE = 1e-9;
     for (int j = 0; j < c->unknowns; j++) {
         c->given_by[j] = -1;
     }
-    give(c, used, c->equations);
-    give(c, used, c->unknowns);
     for (int i = 0; i < c->equations; i++) {
-        const double left = used[i] ? 0.0 : fabs(equation(c, i)[c->unknowns]);
+        size[i] = 0.0;
+        for (int j = 0; j < c->equations; j++) {
+            size[i] = fmax(size[i], fabs(equation(c, i)[j]));
+        }
+        size[i] = size[i] > 0.0 ? size[i] : 1.0;
+    }
+    give(c, size, used, c->equations);
+    give(c, size, used, c->unknowns);
+    for (int i = 0; i < c->equations; i++) {
+        const double left = used[i] ? 0.0 : fabs(equation(c, i)[c->unknowns]) / size[i];
         c->none = c->none || left > NONE;
         c->doubtful = c->doubtful || (left > ROUNDING && left <= NONE);
         for (int j = 0; j < c->unknowns && !used[i]; j++) {
-            c->doubtful = c->doubtful || (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > ROUNDING);
+            c->doubtful = c->doubtful || (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > ROUNDING * size[i]);
         }
     }
     c->table.columns = 0;
@@ -426,6 +433,7 @@ static bool reserve_system(instant_cells *c, const sizes *n)
     NEW(c, c->jacobian, p->contact_count);
     NEW(c, c->limit_at, 2 * p->n);
     NEW(c, c->matrix, (size_t)c->equations * ((size_t)c->unknowns + 1));
+    NEW(c, c->equation_size, c->equations);
     NEW(c, c->given_by, c->unknowns);
     NEW(c, c->parameter, c->unknowns);
     NEW(c, c->row, (size_t)c->unknowns + 1);
@@ -435,8 +443,8 @@ static bool reserve_system(instant_cells *c, const sizes *n)
     NEW(c, c->point.force, p->contact_count > 0 ? p->row_start[p->contact_count] : 0);
     NEW(c, c->point.lower, p->n);
     NEW(c, c->point.upper, p->n);
-    return c->force_at && c->jacobian && c->limit_at && c->matrix && c->given_by && c->parameter && c->row && c->at &&
-           c->point.x && c->point.y && c->point.force && c->point.lower && c->point.upper;
+    return c->force_at && c->jacobian && c->limit_at && c->matrix && c->equation_size && c->given_by && c->parameter &&
+           c->row && c->at && c->point.x && c->point.y && c->point.force && c->point.lower && c->point.upper;
 }
 
 static bool reserve_table(instant_cells *c, const sizes *n)
@@ -446,7 +454,8 @@ static bool reserve_table(instant_cells *c, const sizes *n)
     NEW(c, c->table.a, (size_t)c->table.rows * (size_t)c->table.columns);
     NEW(c, c->table.b, c->table.rows);
     NEW(c, c->size, c->table.rows);
-    NEW(c, c->scale, c->table.rows);
+    NEW(c, c->row_exponent, c->table.rows);
+    NEW(c, c->column_exponent, c->table.columns);
     NEW(c, c->rate_constant, c->system->p->n);
     NEW(c, c->always, c->table.rows);
     NEW(c, c->polygon_modes, (size_t)(2 + 2 * m) * (size_t)(SLACK + 2 * m));
@@ -454,8 +463,8 @@ static bool reserve_table(instant_cells *c, const sizes *n)
     NEW(c, c->modes, n->choices);
     NEW(c, c->weights, c->table.columns);
     NEW(c, c->parameters, c->table.columns);
-    bool all = c->table.a && c->table.b && c->size && c->scale && c->rate_constant && c->always && c->polygon_modes &&
-               c->choices && c->modes && c->weights && c->parameters;
+    bool all = c->table.a && c->table.b && c->size && c->row_exponent && c->column_exponent && c->rate_constant &&
+               c->always && c->polygon_modes && c->choices && c->modes && c->weights && c->parameters;
     for (int k = 0; k < 2 && all; k++) {
         all = perp_cell_dictionary_create(&c->spare[k], &c->table, &c->work, &c->arena);
     }
@@ -481,7 +490,7 @@ perp_status perp_instant_cells_open(instant_cells *c, const instant_cells_system
                 equation(c, k / 2)[c->limit_at[k]] = k % 2 == 0 ? -1.0 : 1.0;
             }
         }
-        eliminate(c, used);
+        eliminate(c, c->equation_size, used);
         all = reserve_table(c, &n);
     }
     if (!all) {
@@ -489,7 +498,7 @@ perp_status perp_instant_cells_open(instant_cells *c, const instant_cells_system
     }
     fill_polygon_modes(c->polygon_modes, system->rigid->wide.count);
     put_choices(c);
-    perp_cell_scale(&c->table, c->size, c->scale);
+    c->doubtful = !perp_cell_scale(&c->table, c->size, c->row_exponent, c->column_exponent) || c->doubtful;
     memcpy(c->rate_constant, c->table.b + c->first_rate, (size_t)system->p->n * sizeof *c->rate_constant);
     c->problem = (perp_cell_problem){&c->table, c->always, n.choices, c->choices};
     return PERP_STATUS_OK;
@@ -508,7 +517,7 @@ static void read_unknowns(instant_cells *c, const perp_cell_dictionary *d)
     perp_cell_point(d, c->parameters);
     for (int j = 0; j < c->unknowns; j++) {
         if (c->parameter[j] >= 0) {
-            c->at[j] = c->parameters[c->parameter[j]];
+            c->at[j] = ldexp(c->parameters[c->parameter[j]], c->column_exponent[c->parameter[j]]);
         }
     }
     for (int j = 0; j < c->unknowns; j++) {

@@ -45,18 +45,20 @@ typedef struct instant_cells {
 
     /* ---- unknowns: x, y, then fn or fn and ft of contacts, then limits; instant_cells.c ---- */
     int unknowns, equations;
-    int *force_at;       /* by contact: its first unknown; -1: it takes no part */
-    ptrdiff_t *jacobian; /* by contact: where its rows begin */
-    int *limit_at;       /* 2 n: unknown of the lower, of the upper limit; -1: none */
-    double *matrix;      /* equations x (unknowns + 1), in the end one unknown per row by the parameters */
-    int *given_by;       /* by unknown: the row that gives it; -1: it is a parameter */
-    int *parameter;      /* by unknown; -1: none */
-    bool none;           /* the equations contradict each other */
-    bool doubtful;       /* an entry that is not quite 0 was taken for it */
+    int *force_at;         /* by contact: its first unknown; -1: it takes no part */
+    ptrdiff_t *jacobian;   /* by contact: where its rows begin */
+    int *limit_at;         /* 2 n: unknown of the lower, of the upper limit; -1: none */
+    double *matrix;        /* equations x (unknowns + 1), in the end one unknown per row by the parameters */
+    double *equation_size; /* by equation: the largest entry of x and y that it had */
+    int *given_by;         /* by unknown: the row that gives it; -1: it is a parameter */
+    int *parameter;        /* by unknown; -1: none */
+    bool none;             /* the equations contradict each other */
+    bool doubtful;         /* an entry that is not quite 0 was taken for it */
 
     perp_cell_table table; /* functions of contacts, of limits, of work, then x_k less a point */
     double *size;          /* by function: of the terms that it is the sum of */
-    double *scale;         /* by function: the table's over p's in the units here */
+    int *row_exponent;     /* by function: as perp_cell_scale has them */
+    int *column_exponent;  /* by parameter */
     double *rate_constant; /* n: the table's of the rates, when no point is taken off */
     unsigned char *always, *polygon_modes;
     perp_cell_choice *choices;

@@ -42,7 +42,7 @@ static bool go(finder *f, perp_cell_dictionary *d, const double *direction, bool
     memset(c->weights, 0, (size_t)columns * sizeof *c->weights);
     for (int k = 0; k < f->n; k++) {
         const double *row = c->table.a + (ptrdiff_t)(c->first_rate + k) * columns;
-        const double weight = direction[k] / c->scale[c->first_rate + k];
+        const double weight = ldexp(direction[k], -c->row_exponent[c->first_rate + k]);
         for (int j = 0; j < columns && weight != 0.0; j++) {
             c->weights[j] += weight * row[j];
         }
@@ -252,6 +252,9 @@ static bool find_end(instant_cells *c, const perp_cell_dictionary *d, int i, dou
     memset(c->row, 0, ((size_t)c->unknowns + 1) * sizeof *c->row);
     c->row[c->force_at[i]] = sign;
     perp_instant_cells_reduce(c, c->row, c->weights, &size);
+    for (int j = 0; j < c->table.columns; j++) {
+        c->weights[j] = ldexp(c->weights[j], c->column_exponent[j]);
+    }
     perp_cell_dictionary_copy(w, d);
     if (perp_cell_largest(w, c->weights, false) != PERP_CELL_YES || perp_cell_rebuild(w) != PERP_CELL_YES) {
         return false;
@@ -266,9 +269,9 @@ void perp_instant_cells_ranges(instant_cells *c, const double *x, double *low, d
     const instant_cells_system *s = c->system;
     perp_cell_dictionary *d = &c->spare[0];
     double *b = c->table.b + c->first_rate;
-    const double *scale = c->scale + c->first_rate;
+    const int *exponent = c->row_exponent + c->first_rate;
     for (int k = 0; k < s->p->n; k++) {
-        b[k] = c->rate_constant[k] - scale[k] * x[k] / (s->rate * (s->unit ? s->unit[k] : 1.0));
+        b[k] = c->rate_constant[k] - ldexp(x[k] / (s->rate * (s->unit ? s->unit[k] : 1.0)), exponent[k]);
     }
     perp_cell_answer answer = perp_cell_begin(&c->problem, d);
     for (int k = 0; k < s->p->n && answer == PERP_CELL_YES; k++) {

@@ -12,7 +12,8 @@
 enum { MOST = 9, DIMENSIONS = 4 };
 
 typedef struct planes {
-    double a[MOST * DIMENSIONS], b[MOST], size[MOST], scale[MOST];
+    double a[MOST * DIMENSIONS], b[MOST], size[MOST];
+    int row[MOST], column[DIMENSIONS];
     unsigned char always[MOST];
     perp_cell_table table;
     perp_cell_choice choices[MOST];
@@ -39,7 +40,7 @@ static void make_planes(planes *p, int m, int d, uint64_t seed)
         p->size[i] = 1.0;
         p->choices[i] = (perp_cell_choice){i, 1, 3, SIDES};
     }
-    perp_cell_scale(&p->table, p->size, p->scale);
+    assert_true(perp_cell_scale(&p->table, p->size, p->row, p->column));
     p->problem = (perp_cell_problem){&p->table, p->always, m, p->choices};
 }
 
