@@ -228,12 +228,10 @@ class Replay {
     const h = this.run.header, status = by("status");
     const lost = h.lostBytes > 0 || h.damaged > 0;
     const [kind, text] = h.end.failed ? ["bad", `stopped: ${h.end.message || h.end.code}`]
-      : !h.complete || lost ? ["warn", `log cut short after step ${this.run.step[this.run.frames - 1]}`] : ["good", "solved"];
-    const answered = !h.instant || h.end.failed ? "" : h.instant.rates.length === 0 ? `: there is no solution${h.instant.why && `: ${h.instant.why}`}`
-      : `${h.instant.complete ? "" : "; there may be other solutions"}${h.instant.leftOut && `; ${h.instant.leftOut}`}`;
+      : !h.complete || lost ? ["warn", `log cut short after step ${this.run.step[this.run.frames - 1]}`] : ["good", h.instant ? answerWords(h.instant) : "solved"];
     const shown = h.stride > 1 ? `; one of ${h.stride} steps shown, bands and ribbon keep the extremes` : "";
     status.className = kind;
-    status.textContent = text + answered + shown;
+    status.textContent = text + shown;
     status.title = status.textContent;
   }
 
@@ -505,6 +503,13 @@ class Replay {
 }
 
 const sameModels = (runs: Run[]) => runs.every((r) => r.header.model === runs[0].header.model);
+
+// How many solutions an instant has, or why none.
+function answerWords(instant: Instant): string {
+  const count = instant.rates.length;
+  const found = count === 0 ? `no solution${instant.why && `: ${instant.why}`}` : count === 1 ? "one solution" : `${count} solutions`;
+  return `${found}${instant.complete ? "" : ", there may be others"}${instant.leftOut && `; ${instant.leftOut}`}`;
+}
 
 // Decimals that tell one step from the next.
 function decimals(h: number): number {
