@@ -112,8 +112,8 @@ typedef struct perp_step_info {
     /* Contacts that changed their mode in this step; the run's, likewise. */
     int event_count;
     const perp_contact_event *events;
-    /* What a rung that has `answer` says of the initial state; `contacts` are those of its first solution. NULL at every
-     * other step and on other rungs. The run's, likewise. */
+    /* What a rung that has `answer` says of the initial state; `contacts` are those of its first solution. NULL at
+     * every other step and on other rungs. The run's, likewise. */
     const struct perp_instant_answer *answer;
     const perp_run_memory *memory; /* the run's; NULL where there is none, as in a log */
 } perp_step_info;

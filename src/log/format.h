@@ -44,9 +44,9 @@ typedef enum log_channel {
     LOG_STATE = 1,
     LOG_CONTACTS,
     LOG_INFO,
-    LOG_SCENE,    /* only where pictures were asked for */
-    LOG_WHY,      /* of a step of which something is said; may stand in the unit behind the step's own */
-    LOG_MEMORY,   /* of the last step of a unit */
+    LOG_SCENE,     /* only where pictures were asked for */
+    LOG_WHY,       /* of a step of which something is said; may stand in the unit behind the step's own */
+    LOG_MEMORY,    /* of the last step of a unit */
     LOG_ELEMENTS,  /* of a step whose contacts are patches; stands before its /info */
     LOG_SOLUTIONS, /* of the initial state on a rung that speaks of an instant; likewise */
     LOG_CHANNELS

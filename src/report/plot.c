@@ -104,8 +104,9 @@ static perp_status choose_solution(const perp_plot_options *options, replay_run 
     const int count = run->answer ? run->answer->solution_count : 0, wanted = options->solution;
     if (wanted < 0 || (wanted > 0 && wanted >= count)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT,
-                         count > 0 ? "there is no solution %d in the log, which has %d"
-                                   : "there is no solution %d in the log: it is not of an instant, or of one without any",
+                         count > 0
+                             ? "there is no solution %d in the log, which has %d"
+                             : "there is no solution %d in the log: it is not of an instant, or of one without any",
                          wanted + 1, count);
     }
     if (count > 0) {

@@ -256,7 +256,9 @@ def test_log_and_page_have_the_solutions(perp):
         for key in ("mode", "fn", "ft", "fn_range"):
             assert [c[key] for c in ours["contacts"]] == [c[key] for c in theirs["contacts"]]
     page = page_instant(perp, scene("painleve-rod"))
-    assert page["rates"] == [s["acceleration"] for s in result["solutions"]] and page["complete"] is True
+    assert page["complete"] is True and len(page["rates"]) == 2
+    for shown, solution in zip(page["rates"], result["solutions"]):  # the page keeps nine figures
+        assert shown["rod"] == pytest.approx(solution["acceleration"]["rod"], rel=1e-8)
     none = page_instant(perp, scene("painleve-rod"), *STOPPED)
     assert none["rates"] == [] and none["why"].startswith("Painleve's paradox at `floor rod")
     assert page_instant(perp, scene("gripper-2d"), "--steps", "2") is None
@@ -269,7 +271,7 @@ def test_plots_show_every_solution(perp):
     assert "17.64" in sheet and "slide 4.771 N" in sheet
     one, two = (perp("plot", "run.mcap", "--what", "scene", "--solution", k).stdout for k in "12")
     assert one.count("<line") < two.count("<line")  # an arrow more
-    wrong = perp("plot", "run.mcap", "--what", "scene", "--solution", "3", check=False)
-    assert wrong.returncode == 2 and "no solution 3 in the log, which has 2" in wrong.stderr
+    wrong = perp("plot", "run.mcap", "--what", "scene", "--solution", "3", code=2)
+    assert "no solution 3 in the log, which has 2" in wrong.stderr
     perp("run", scene("painleve-rod"), *STOPPED, "--log", "none.mcap")
-    assert "Painleve&apos;s paradox" in perp("plot", "none.mcap").stdout or "Painleve's paradox" in perp("plot", "none.mcap").stdout
+    assert "0 solutions" in perp("plot", "none.mcap").stdout and "paradox at `floor rod" in perp("plot", "none.mcap").stdout

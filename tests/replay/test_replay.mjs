@@ -69,6 +69,25 @@ test("an instant has the forces and words of its first answer", async () => {
   await end();
 });
 
+test("every solution of an instant is a frame", async () => {
+  const log = logOf("painleve", example("painleve-rod")), { solutions } = contentOf(log).steps[0].solutions;
+  const { page, wrong, close: end } = await open(browser, pageOf("painleve", log));
+  assert.equal(await page.locator("#status").textContent(), "2 solutions");
+  for (const [k, solution] of solutions.entries()) {
+    await show(page, k);
+    assert.equal(await page.locator("#clock").textContent(), `0 s · solution ${k + 1} of 2`);
+    const shown = await facts(page), [contact] = solution.contacts;
+    assert.equal(await page.locator("#why-mode").textContent(), contact.mode);
+    close(amount(shown.normal), contact.fn, "normal force");
+    const rates = /rod \[(.*)\]/.exec(await page.locator("#solver").textContent())[1].split(", ").map(Number);
+    rates.forEach((rate, i) => close(rate, solution.acceleration.rod[i], "acceleration"));
+  }
+  assert.ok(solutions[1].contacts[0].fn > 4 && solutions[0].contacts[0].fn === 0);
+  assert.equal(await page.locator("#play").isVisible(), false);
+  assert.deepEqual(wrong, []);
+  await end();
+});
+
 test("play, scrub and step", async () => {
   const log = logOf("played", example("gripper-2d"));
   const { page, wrong, close: end } = await open(browser, pageOf("played", log));
