@@ -114,6 +114,26 @@ static void compare_contacts(comparison *c, const perp_step_info *a, const perp_
     }
 }
 
+/* All solutions of an instant: rates and contacts. */
+static void compare_answers(comparison *c, const perp_instant_answer *a, const perp_instant_answer *b)
+{
+    const int counts[2] = {a ? a->solution_count : 0, b ? b->solution_count : 0};
+    char text[120];
+    for (int i = 0; i < counts[0] && i < counts[1]; i++) {
+        const perp_instant_solution *x = &a->solutions[i], *y = &b->solutions[i];
+        for (int k = 0; k < c->head->nv; k++) {
+            snprintf(text, sizeof text, "rate %d of solution %d", k, i + 1);
+            note_numbers(c, text, x->rate[k], y->rate[k]);
+        }
+        compare_contacts(c, &(perp_step_info){.contact_count = x->contact_count, .contacts = x->contacts},
+                         &(perp_step_info){.contact_count = y->contact_count, .contacts = y->contacts});
+    }
+    if (counts[0] != counts[1]) {
+        snprintf(text, sizeof text, "%d solutions against %d", counts[0], counts[1]);
+        note_first(c, text);
+    }
+}
+
 static bool comparable(const perp_log_head *a, const perp_log_head *b)
 {
     bool good = a->body_count == b->body_count && a->entry_count == b->entry_count && a->planar == b->planar;
@@ -140,6 +160,7 @@ static perp_status compare_step(comparison *c, perp_log_reader *a, int i, perp_l
         note_numbers(c, "t", x.t, y.t);
         compare_entries(c, &x, &y);
         compare_contacts(c, &x.info, &y.info);
+        compare_answers(c, x.info.answer, y.info.answer);
     }
     return status;
 }

@@ -264,6 +264,14 @@ def test_log_and_page_have_the_solutions(perp):
     assert page_instant(perp, scene("gripper-2d"), "--steps", "2") is None
 
 
+def test_logs_differ_in_any_solution(perp):
+    """Friction has no part in the first solution, in which the rod lifts off."""
+    for name, friction in (("a", 2), ("b", 1.9), ("c", 2)):
+        perp("run", scene("painleve-rod"), "--set", f"contacts.friction={friction}", "--log", f"{name}.mcap")
+    assert "rate 0 of solution 2" in perp("diff", "a.mcap", "b.mcap", code=1).stdout
+    perp("diff", "a.mcap", "c.mcap")
+
+
 def test_plots_show_every_solution(perp):
     perp("run", scene("painleve-rod"), "--log", "run.mcap")
     sheet = perp("plot", "run.mcap").stdout
