@@ -35,8 +35,10 @@ static void stretch(extent *e, double value, int exponent)
 /* The middle, geometrically. */
 static int centre(extent e)
 {
-    const int least = e.least > e.most - SPREAD ? e.least : e.most - SPREAD;
-    return e.most == INT_MIN ? 0 : (least + e.most) / 2;
+    if (e.most == INT_MIN) {
+        return 0;
+    }
+    return ((e.least > e.most - SPREAD ? e.least : e.most - SPREAD) + e.most) / 2;
 }
 
 static extent row_extent(const perp_cell_table *t, int i, const int *row, const int *column)
