@@ -35,8 +35,10 @@ static void stretch(extent *e, double value, int exponent)
 /* The middle, geometrically. */
 static int centre(extent e)
 {
-    const int least = e.least > e.most - SPREAD ? e.least : e.most - SPREAD;
-    return e.most == INT_MIN ? 0 : (least + e.most) / 2;
+    if (e.most == INT_MIN) {
+        return 0;
+    }
+    return ((e.least > e.most - SPREAD ? e.least : e.most - SPREAD) + e.most) / 2;
 }
 
 static extent row_extent(const perp_cell_table *t, int i, const int *row, const int *column)
@@ -149,7 +151,7 @@ static void load(perp_cell_dictionary *d)
 void perp_cell_dictionary_start(perp_cell_dictionary *d)
 {
     load(d);
-    memset(d->asked, PERP_CELL_ANY, (size_t)(d->table->rows + d->table->columns));
+    memset(d->asked, PERP_CELL_ANY, (size_t)d->table->rows + (size_t)d->table->columns);
 }
 
 void perp_cell_dictionary_copy(perp_cell_dictionary *to, const perp_cell_dictionary *from)
@@ -165,8 +167,8 @@ void perp_cell_dictionary_copy(perp_cell_dictionary *to, const perp_cell_diction
     memcpy(to->b, from->b, (size_t)rows * sizeof *to->b);
     memcpy(to->row, from->row, (size_t)rows * sizeof *to->row);
     memcpy(to->column, from->column, (size_t)columns * sizeof *to->column);
-    memcpy(to->place, from->place, (size_t)(rows + columns) * sizeof *to->place);
-    memcpy(to->asked, from->asked, (size_t)(rows + columns));
+    memcpy(to->place, from->place, ((size_t)rows + (size_t)columns) * sizeof *to->place);
+    memcpy(to->asked, from->asked, (size_t)rows + (size_t)columns);
 }
 
 /* ---- pivots ------------------------------------------------------------------------------------------------------ */

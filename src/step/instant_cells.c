@@ -477,7 +477,7 @@ perp_status perp_instant_cells_open(instant_cells *c, const instant_cells_system
     const sizes n = count(system);
     *c = (instant_cells){.system = system};
     perp_arena_init(&c->arena, allocator);
-    bool *used = perp_arena_push(&c->arena, (size_t)(system->p->n + system->p->equality_count), sizeof *used);
+    bool *used = perp_arena_push(&c->arena, (size_t)system->p->n + (size_t)system->p->equality_count, sizeof *used);
     bool all = used && reserve_system(c, &n);
     if (all) {
         number_unknowns(c);

@@ -67,7 +67,8 @@ static absence absence_of(const perp_quasistatic *qs, const perp_contact *c, con
     return *v_n <= CLOSED && fabs(c->phi) > CLOSED ? NEARLY_TOUCHES : NOT_MISSED;
 }
 
-static void say_left_out(const perp_quasistatic *qs, const perp_contact *c, absence kind, const double *v_n,
+/* `closing`: m/s, of what approaches. */
+static void say_left_out(const perp_quasistatic *qs, const perp_contact *c, absence kind, double closing,
                          char text[512])
 {
     const perp_body *bodies = qs->model->scene->bodies;
@@ -78,7 +79,7 @@ static void say_left_out(const perp_quasistatic *qs, const perp_contact *c, abse
             text, 512,
             "contact `%s %s %s` touches and approaches at %.6g m/s: an impact is due, which no force of an instant "
             "answers; a rung with steps does (dyn-ncp, compliant)",
-            bodies[c->a].name, bodies[c->b].name, feature, -*v_n);
+            bodies[c->a].name, bodies[c->b].name, feature, closing);
     } else {
         snprintf(text, 512,
                  "contact `%s %s %s` %s by %.6g m and counts as open: bodies that should touch have to, to 1e-9 m",
@@ -101,7 +102,7 @@ perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp
         const double *v_n = v ? qs->velocity + (ptrdiff_t)set->rows * i : NULL;
         const absence kind = moves(qs, i) ? absence_of(qs, &set->contacts[i], v_n) : NOT_MISSED;
         if (kind != NOT_MISSED && count++ == 0) {
-            say_left_out(qs, &set->contacts[i], kind, v_n, result->left_out);
+            say_left_out(qs, &set->contacts[i], kind, v_n ? -*v_n : 0.0, result->left_out);
         }
     }
     if (count > 1) {

@@ -126,6 +126,7 @@ static perp_status find_all(perp_instant_list *list, perp_error *error)
     list->cells = &cells;
     status = kind ? perp_instant_all(list, error) : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
     list->cells = NULL;
+    list->problem = NULL;
     perp_arena_clear(&arena);
     return status;
 }

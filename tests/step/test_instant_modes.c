@@ -289,8 +289,6 @@ static void test_plane(void **unused)
     }
     /* no solution, one, and several are all common among them */
     assert_true(seen.by_count[0] > 10 && seen.by_count[1] > 100 && seen.by_count[2] > 10);
-    print_message("%d unclear; %d %d %d %d\n", seen.unclear, seen.by_count[0], seen.by_count[1], seen.by_count[2],
-                  seen.by_count[3]);
     assert_true(seen.unclear < 20);
 }
 
@@ -308,9 +306,129 @@ static void test_space(void **unused)
         }
     }
     assert_true(seen.by_count[0] > 3 && seen.by_count[1] > 50 && seen.by_count[2] > 3);
-    print_message("%d unclear; %d %d %d %d\n", seen.unclear, seen.by_count[0], seen.by_count[1], seen.by_count[2],
-                  seen.by_count[3]);
     assert_true(seen.unclear < 10);
+}
+
+/* ---- rates that are not unique ------------------------------------------------------------------------------------
+ */
+
+enum { FEET_MOST = 6 };
+
+/* A body slides and turns on a floor, on feet at the corners of a lopsided polygon, HEIGHT below its centre. All feet
+ * stay down, so that three equations hold of their normal forces: the weight, and the moments about x and y, in which
+ * friction is known. The forces that meet them form a polytope of feet - 3 dimensions, and the accelerations are an
+ * affine image of it, whose corners are those of the polytope where it has no more dimensions than x, y and the turning
+ * about z have. */
+static const double HEIGHT = 0.3, WEIGHT = 9.81, TURNING = 1.5, SPEED[2] = {0.4, -0.2}, SLIDING = 0.25;
+
+static void foot_at(int i, int feet, double at[2])
+{
+    const double angle = 6.283185307179586 * i / feet + 0.2 * i * (i % 2), radius = 1.0 + 0.1 * i;
+    at[0] = radius * cos(angle);
+    at[1] = radius * sin(angle);
+}
+
+/* What one newton at foot i is along x, y, and about x, y, z. */
+static void foot_column(int i, int feet, double column[5])
+{
+    double at[2];
+    foot_at(i, feet, at);
+    const double v[2] = {SPEED[0] - TURNING * at[1], SPEED[1] + TURNING * at[0]}, size = hypot(v[0], v[1]);
+    const double f[2] = {-SLIDING * v[0] / size, -SLIDING * v[1] / size};
+    column[0] = f[0];
+    column[1] = f[1];
+    column[2] = at[1] + HEIGHT * f[1];
+    column[3] = -at[0] - HEIGHT * f[0];
+    column[4] = at[0] * f[1] - at[1] * f[0];
+}
+
+/* The forces of three feet alone that carry the body; false: one of them would have to pull. */
+static bool carry(int feet, const int three[3], double fn[3])
+{
+    double a[3][3], det[4];
+    for (int k = 0; k < 3; k++) {
+        double column[5];
+        foot_column(three[k], feet, column);
+        a[0][k] = 1.0;
+        a[1][k] = column[2];
+        a[2][k] = column[3];
+    }
+    for (int k = 0; k < 4; k++) { /* Cramer, with (WEIGHT, 0, 0) in the place of column k - 1 */
+        double b[3][3];
+        for (int i = 0; i < 3; i++) {
+            for (int j = 0; j < 3; j++) {
+                b[i][j] = k > 0 && j == k - 1 ? (i == 0 ? WEIGHT : 0.0) : a[i][j];
+            }
+        }
+        double minor[3];
+        cross(b[1], b[2], minor);
+        det[k] = dot(b[0], minor);
+    }
+    for (int k = 0; k < 3; k++) {
+        fn[k] = det[k + 1] / det[0];
+    }
+    return fn[0] > 0.0 && fn[1] > 0.0 && fn[2] > 0.0;
+}
+
+/* Whether the solution with these forces of three feet is listed. */
+static bool is_listed(const scene_run *run, int feet, const int three[3], const double fn[3])
+{
+    double a[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++) {
+        double column[5];
+        foot_column(three[k], feet, column);
+        a[0] += fn[k] * column[0];
+        a[1] += fn[k] * column[1];
+        a[2] += fn[k] * column[4]; /* mass and inertia are 1 */
+    }
+    for (int i = 0; i < run->result.solution_count; i++) {
+        const double *rate = run->result.solutions[i].rate;
+        if (hypot(hypot(rate[0] - a[0], rate[1] - a[1]), rate[5] - a[2]) < CLOSE) {
+            return fabs(rate[2]) < CLOSE && fabs(rate[3]) < CLOSE && fabs(rate[4]) < CLOSE;
+        }
+    }
+    return false;
+}
+
+static void test_corners_of_rates(void **unused)
+{
+    (void)unused;
+    for (int feet = 3; feet <= FEET_MOST; feet++) {
+        char shapes[1000];
+        size_t at = 0;
+        for (int i = 0; i < feet; i++) {
+            double foot[2];
+            foot_at(i, feet, foot);
+            at += (size_t)snprintf(shapes + at, sizeof shapes - at,
+                                   "%s{sphere: 0.1, pose: {position: [%.17g, %.17g, %.17g]}}", i ? ", " : "", foot[0],
+                                   foot[1], 0.1 - HEIGHT);
+        }
+        const scene_text scene =
+            scene_text_of("perp: 1\ngravity: [0, 0, %.17g]\nbodies:\n"
+                          "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+                          "  b: {mass: 1, inertia: [1, 1, 1], pose: {position: [0, 0, %.17g]}, shapes: [%s],\n"
+                          "    velocity: {linear: [%.17g, %.17g, 0], angular: [0, 0, %.17g]}}\n"
+                          "contacts: {friction: %.17g}\nrun: {model: instant}\n",
+                          -WEIGHT, HEIGHT, shapes, SPEED[0], SPEED[1], TURNING, SLIDING);
+        scene_run run;
+        instant_run(&run, scene.of, NULL);
+        int corners = 0;
+        for (int i = 0; i < feet; i++) {
+            for (int j = i + 1; j < feet; j++) {
+                for (int k = j + 1; k < feet; k++) {
+                    double fn[3];
+                    const int three[3] = {i, j, k};
+                    if (carry(feet, three, fn)) {
+                        corners++;
+                        assert_true(is_listed(&run, feet, three, fn));
+                    }
+                }
+            }
+        }
+        assert_int_equal(run.result.solution_count, corners);
+        assert_true(corners >= feet - 2 && !run.result.partial);
+        scene_run_free(&run);
+    }
 }
 
 int main(void)
@@ -318,6 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plane),
         cmocka_unit_test(test_space),
+        cmocka_unit_test(test_corners_of_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
