@@ -6,7 +6,6 @@
 #include <time.h>
 
 enum {
-    TICKS = 64, /* a step that does not settle is split, into at most so many */
     ITERATES = 20,
     HOPELESS = 4 /* so many iterates that came no nearer: the step is split */
 };
@@ -16,12 +15,6 @@ static double now_us(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
-}
-
-static perp_status look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error)
-{
-    perp_kinematics_update(qs->model, q, context->kinematics);
-    return perp_contact_set_build(context->contacts, context->kinematics, error);
 }
 
 /* ---- one iterate ------------------------------------------------------------------------------------------------- */
@@ -155,7 +148,7 @@ static perp_status go_there(perp_quasistatic *qs, perp_step_context *context, co
     move_on(qs, context, part);
     perp_status status = perp_compliant_keep_guess(qs, error);
     if (status == PERP_STATUS_OK) {
-        status = look_from(qs, context, context->next_q, error);
+        status = perp_qs_look_from(qs, context, context->next_q, error);
     }
     return status == PERP_STATUS_OK ? build(qs, context, times, error) : status;
 }
@@ -230,7 +223,7 @@ static perp_status take_way(perp_quasistatic *qs, perp_step_context *context, co
     s->at_begin = how >= LINEARISED;
     s->by_rates = how == PLAIN_BY_RATES || how == SHARP_BY_RATES || how == LINEARISED_BY_RATES;
     qs->h = times[1] - times[0];
-    perp_status status = fresh ? PERP_STATUS_OK : look_from(qs, context, qs->q_begin, error);
+    perp_status status = fresh ? PERP_STATUS_OK : perp_qs_look_from(qs, context, qs->q_begin, error);
     if (status == PERP_STATUS_OK) {
         status = look_far(qs, context, error);
     }
@@ -304,18 +297,18 @@ static perp_status accept(perp_quasistatic *qs, perp_step_context *context, cons
 static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *context, const double times[2],
                                     perp_residuals *total, perp_error *error)
 {
-    enum { LEAST = TICKS / 8 };
-    const double tick = (times[1] - times[0]) / TICKS;
+    enum { LEAST = PERP_QS_TICKS / 8 };
+    const double tick = (times[1] - times[0]) / PERP_QS_TICKS;
     perp_status status = PERP_STATUS_OK;
-    for (int at = 0, size = TICKS; at < TICKS && status == PERP_STATUS_OK;) {
+    for (int at = 0, size = PERP_QS_TICKS; at < PERP_QS_TICKS && status == PERP_STATUS_OK;) {
         const double part[2] = {at == 0 ? times[0] : times[0] + at * tick,
-                                at + size == TICKS ? times[1] : times[0] + (at + size) * tick};
+                                at + size == PERP_QS_TICKS ? times[1] : times[0] + (at + size) * tick};
         outcome out = {.method = NULL};
         status = advance(qs, context, part, size == LEAST, &out, error);
         if (status == PERP_STATUS_OK && !out.settled && size > LEAST) {
             qs->info->fallbacks[PERP_FALLBACK_SUBSTEP]++;
             size /= 2;
-            status = look_from(qs, context, qs->q_begin, error);
+            status = perp_qs_look_from(qs, context, qs->q_begin, error);
             continue;
         }
         if (status == PERP_STATUS_OK && !out.settled) {
@@ -325,12 +318,8 @@ static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *con
         if (status == PERP_STATUS_OK) {
             status = accept(qs, context, &out, total, error);
         }
-        if (status == PERP_STATUS_OK && at < TICKS) {
-            memcpy(qs->q_begin, context->next_q, (size_t)qs->model->nq * sizeof *qs->q_begin);
-            status = look_from(qs, context, qs->q_begin, error);
-        }
-        while (at % (2 * size) == 0 && 2 * size <= TICKS - at) {
-            size *= 2;
+        if (status == PERP_STATUS_OK) {
+            status = perp_qs_next_part(qs, context, at, &size, error);
         }
     }
     return status;
