@@ -71,12 +71,13 @@ typedef struct compliant_material {
 
 /* An element from step to step. */
 typedef struct compliant_element {
-    double normal;            /* m: deformation at the step's begin */
-    perp_vec3 tangential;     /* likewise, world */
-    double energy;            /* J: elastic, of the tangential deformation */
-    double rate[3], force[3]; /* m/s, N, along n and the friction directions: of the last answer */
-    double gap;               /* m: Psi + delta_n at the step's begin */
-    double adopted;           /* m: of delta_n, what its contact was given when it appeared in touch */
+    double normal;                 /* m: deformation at the step's begin */
+    perp_vec3 tangential;          /* likewise, world */
+    double energy;                 /* J: elastic, of the tangential deformation */
+    double rate[3], force[3];      /* m/s, N, along n and the friction directions: of the last answer */
+    double gap;                    /* m: Psi + delta_n at the step's begin */
+    double mu, mu_miss, mu_weight; /* of an iterate: compliant_problem.c */
+    double adopted;                /* m: of delta_n, what its contact was given when it appeared in touch */
 } compliant_element;
 
 /* Elements by contact, in the order of contact sets. */
@@ -121,7 +122,8 @@ typedef struct compliant_step {
     double *energy;          /* by tree: of it */
     perp_vec3 *com_velocity; /* by tree: of it, where it is one body */
     double *v_linear;        /* nv: v_k */
-    bool sharp;              /* without gamma */
+    double gamma_part;       /* an element has so much of its gamma, */
+    double gamma_least;      /* and at least its share of this, N: 1 and 0 but on a continuation */
     bool by_rates;           /* the normal law is on rates, and nothing is adopted: compliant_energy.c */
     bool lags;               /* tilt is out of the springs: s->tilt */
     bool at_begin;           /* the problem is that of the step's begin, and its answer taken for the step's */
@@ -141,6 +143,7 @@ typedef struct compliant_step {
     double left_behind; /* J: elastic, of contacts of the step's begin that have gone without an heir */
     perp_contact_qp qp;
     double *mu;
+    double *mu_miss, *mu_weight; /* by element: s->mu by a secant, compliant_problem.c */
     int *block_start, *row_start, *dof_start, *dofs;
     double *hessian, *g, *jacobian, *offset, *target, *lower, *upper;
     double *u, *balance;
@@ -153,7 +156,7 @@ typedef struct compliant_step {
 
 compliant_material perp_compliant_material(const perp_scene *scene, const perp_contact *contact);
 /* The friction force that goes with a normal force, N. */
-double perp_compliant_radius(const compliant_material *material, double fn, bool sharp);
+double perp_compliant_radius(const compliant_material *material, double fn);
 /* J: elastic, of a deformation along the rows; of its tangential part. */
 double perp_compliant_tangential_energy(const compliant_material *material, const double *deformation);
 /* Of element e, along t and o. */

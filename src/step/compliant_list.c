@@ -163,6 +163,9 @@ static void append_answer(compliant_list *list, const perp_quasistatic *qs, cons
             to->rate[r] = r < patch->material.soft ? s->speed * s->point.x[qs->free_count + s->soft_start[i] + r] : 0.0;
             to->force[r] = qs->force_unit * s->point.y[row + r];
         }
+        to->mu = s->mu[i];
+        to->mu_miss = s->mu_miss[i];
+        to->mu_weight = s->mu_weight[i];
     }
 }
 

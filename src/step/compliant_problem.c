@@ -39,6 +39,8 @@ static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->tilt, elements);
     TAKE(b, s->elements, elements);
     TAKE(b, s->mu, elements);
+    TAKE(b, s->mu_miss, elements);
+    TAKE(b, s->mu_weight, elements);
     TAKE(b, s->block_start, model->tree_count + elements + 1);
     TAKE(b, s->row_start, elements + 1);
     TAKE(b, s->dof_start, elements + 1);
@@ -278,10 +280,23 @@ static void fill_element(perp_quasistatic *qs, const compliant_patch *patch, int
 }
 
 /* Coulomb's coefficient that gives the cone of an element at the normal force of the last answer. */
-static double coefficient(const compliant_step *s, const compliant_material *m, double fn)
+static double coefficient(const compliant_material *m, double fn)
 {
     static const double MOST = 1e3; /* times mu: the smoothed cone of no force at all is a half-space */
-    return m->mu > 0.0 && fn > 0.0 ? fmin(perp_compliant_radius(m, fn, s->sharp) / fn, MOST * m->mu) : m->mu;
+    return m->mu > 0.0 && fn > 0.0 ? fmin(perp_compliant_radius(m, fn) / fn, MOST * m->mu) : m->mu;
+}
+
+/* Towards the coefficient s->mu of the last answer's force from the one that it was solved with, by the weight of a
+ * secant through the last two: where a contact draws on itself by its friction, as a rod's tip does that slides ahead
+ * of it, taking all of it goes to and fro. */
+static void step_mu(compliant_step *s, int i, const compliant_element *last)
+{
+    static const double LEAST = 0.05;
+    const double miss = log(s->mu[i] / last->mu), change = last->mu_miss - miss;
+    const double weight = change != 0.0 ? last->mu_weight * last->mu_miss / change : 1.0;
+    s->mu_weight[i] = last->mu_miss != 0.0 && isfinite(weight) ? fmin(1.0, fmax(LEAST, weight)) : 1.0;
+    s->mu_miss[i] = miss;
+    s->mu[i] = last->mu * exp(s->mu_weight[i] * miss);
 }
 
 typedef struct builder {
@@ -339,7 +354,12 @@ static void recall_element(perp_quasistatic *qs, const compliant_patch *patch, i
             s->point.x[qs->free_count + s->soft_start[i] + r] = last ? last->rate[r] / s->speed : 0.0;
         }
     }
-    s->mu[i] = coefficient(s, m, last ? last->force[0] : 0.0);
+    s->mu[i] = coefficient(m, last ? last->force[0] : 0.0);
+    s->mu_miss[i] = 0.0;
+    s->mu_weight[i] = 1.0;
+    if (last && s->guessed && m->gamma > 0.0 && last->mu > 0.0 && last->force[0] > 0.0) {
+        step_mu(s, i, last);
+    }
 }
 
 /* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
@@ -362,6 +382,7 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
     const compliant_list *from = s->guessed ? &s->guess : &s->kept;
     compliant_patch *patch = &s->patches[s->patch_count++];
     *patch = (compliant_patch){contact, s->element_count, perp_compliant_material(qs->model->scene, c)};
+    patch->material.gamma = fmax(s->gamma_part * patch->material.gamma, s->gamma_least / patch->material.elements);
     const int heir = kept < 0 ? perp_compliant_heir(&s->kept, qs->contacts, contact) : -1;
     const int last = perp_compliant_find(from, c, hint);
     const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;

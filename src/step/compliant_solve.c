@@ -18,7 +18,7 @@ static double off_cone(const perp_quasistatic *qs, int i)
         return 0.0;
     }
     const double ft = m->rows > 2 ? hypot(r[1], r[2]) : fabs(r[1]), ut = m->rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
-    const double radius = perp_compliant_radius(m, qs->force_unit * r[0], s->sharp) / qs->force_unit;
+    const double radius = perp_compliant_radius(m, qs->force_unit * r[0]) / qs->force_unit;
     const double work = r[1] * u[1] + (m->rows > 2 ? r[2] * u[2] : 0.0);
     return fmax(ft - radius, s->gap * (radius * ut + work));
 }
