@@ -15,7 +15,8 @@
  *
  * Everything that depends on the configuration, M, Gamma, Psi and the forces, is that of the step's end. That makes the
  * step nonlinear: it is solved at q_k, with Psi(q+) = Psi(q_k) + h Gamma (v+ - v_k), beginning with q_k = q, v_k = 0,
- * until what it gives meets the law at the place to which it leads. The residuals are measured there.
+ * until what it gives meets the law at the place to which it leads. The residuals are measured there. mu, which gamma
+ * makes a function of lambda_n, is found by secants on the way.
  *
  * Inertia is eps^2 M(q+) (v+ - v~) with the drifted v~ of dynamic.h, carried to q+: the centre of mass of a body keeps
  * its velocity, angular velocities (those of a mechanism: all) are scaled so that the kinetic energy is what it was at
@@ -35,8 +36,11 @@
  *
  *     0 <= lambda_n _|_ max(0, Psi(q) + delta_n) + h (Gamma_n(q+) v+ + d_n) >= 0
  *
- * whose work is not positive (fallback `unstabilised`); what overlaps beyond the deformation then is felt again in the
- * steps that follow.
+ * whose work is not positive (fallback `unstabilised`). What overlaps beyond the deformation then is missed: the
+ * element's recess, -Psi - delta_n, by which its surface lies back in the steps that follow, Psi + recess in place of
+ * Psi in their law, so that they add no energy. It goes where the element is let go of (a recess is never more than
+ * what is missed), and is taken up by the springs at the end of every step for a half of the energy that the contacts
+ * of the two bodies and their inertia took from it, until delta_n = -Psi: compliant_list.c.
  *
  * delta_t is a vector in the world's tangent plane: when the plane turns it is laid into the new one, with its energy.
  * A contact that was not there has delta_t = 0 and delta_n = max(0, -Psi) as at the step's begin, which counts as
@@ -76,6 +80,7 @@ typedef struct compliant_element {
     double energy;                 /* J: elastic, of the tangential deformation */
     double rate[3], force[3];      /* m/s, N, along n and the friction directions: of the last answer */
     double gap;                    /* m: Psi + delta_n at the step's begin */
+    double recess;                 /* m, >= 0: overlap that its spring has missed; the law is on Psi + it */
     double mu, mu_miss, mu_weight; /* of an iterate: compliant_problem.c */
     double adopted;                /* m: of delta_n, what its contact was given when it appeared in touch */
 } compliant_element;
@@ -137,9 +142,11 @@ typedef struct compliant_step {
     int *soft_start;     /* by element: its first unknown, behind those of bodies */
     double *deformation; /* by element 3, m: delta along its rows */
     double *adopted;     /* by element, m: of delta_n, as compliant_element has it */
+    double *recess;      /* likewise */
     double *tilt;  /* by element, m/s: (omega x r) . n at v_k, which its spring does not see; 0 unless s->lags, and by
                       rates */
     double *slack; /* by element, m/s: what its normal row has beside velocities */
+    double *lost;  /* by tree, J: what its inertia takes from the step, 1/2 x'M x */
     double left_behind; /* J: elastic, of contacts of the step's begin that have gone without an heir */
     perp_contact_qp qp;
     double *mu;
@@ -210,6 +217,10 @@ perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_fricti
 
 /* ---- compliant_energy.c ---- */
 
+/* J: what the contacts have added to kinetic and elastic energy in the step whose answer is s->point, and patch k of
+ * them alone. `before`: what there was. */
+double perp_compliant_growth(perp_quasistatic *qs, double *before);
+double perp_compliant_patch_growth(const perp_quasistatic *qs, int k);
 /* Have the contacts added to kinetic and elastic energy in the step whose answer is s->point? */
 bool perp_compliant_grows(perp_quasistatic *qs);
 

@@ -20,6 +20,7 @@ static void lay_out_fixed(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->v_begin, nv);
     TAKE(b, s->v_linear, nv);
     TAKE(b, s->energy, model->tree_count);
+    TAKE(b, s->lost, model->tree_count);
     TAKE(b, s->com_velocity, model->tree_count);
     TAKE(b, s->target, loops);
 }
@@ -35,6 +36,7 @@ static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->soft_start, elements);
     TAKE(b, s->deformation, rows);
     TAKE(b, s->adopted, elements);
+    TAKE(b, s->recess, elements);
     TAKE(b, s->slack, elements);
     TAKE(b, s->tilt, elements);
     TAKE(b, s->elements, elements);
@@ -250,6 +252,7 @@ static compliant_element deformation_of(const perp_quasistatic *qs, int contact,
         const double inherited = element.normal - element.adopted;
         element.normal = fmax(0.0, -phi);
         element.adopted = element.normal - inherited;
+        element.recess = 0.0;
         element.gap = phi + element.normal;
     }
     if (s->by_rates) { /* nothing is given but what it inherits: it is deformed by what it does */
@@ -393,7 +396,8 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
         const int i = patch->first + e;
         lay_deformation(&element, c, &patch->material, s->deformation + 3 * (ptrdiff_t)i);
         s->adopted[i] = element.adopted;
-        s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + element.normal) / qs->h;
+        s->recess[i] = element.recess;
+        s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + s->recess[i] + element.normal) / qs->h;
         add_element(qs, patch, e, at);
         recall_element(qs, patch, e, whole ? &from->element[from->start[last] + e] : NULL);
     }
