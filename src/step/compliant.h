@@ -27,7 +27,8 @@
  * where the patch is in contact: dampers feel it, springs do not. So a patch resists rolling with C sum r^2 omega, and
  * is as deep as at rest. K tau would not be symmetric: tau is that of v_k. Where that does not settle (h^2 K sum r^2
  * beyond the inertia that it turns) the springs see it within the step, delta+ = delta + h d, and it is taken out after
- * it; then (C + h K) sum r^2 omega resists. A patch resists spin by what its elements slip.
+ * it; then (C + h K) sum r^2 omega resists. An element that carries nothing goes with its patch: tilt is no deformation
+ * of it. A patch resists spin by what its elements slip.
  *
  * Energy. In a step elements and bodies together take h lambda . (u - slack), the slack being what the gap had at the
  * step's begin, less what damping, friction and backward Euler themselves take: compliant_energy.c. With Psi(q+) in the

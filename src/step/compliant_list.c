@@ -220,6 +220,17 @@ static double deformed(const perp_quasistatic *qs, const compliant_patch *patch,
     return s->deformation[3 * (ptrdiff_t)i + r] + qs->h * (rate + (r == 0 ? s->tilt[i] : 0.0));
 }
 
+/* Of delta+_n of an element that carries no force, what it has of the tilt that its spring does not see: on a surface
+ * that would be where it was, but it goes with its patch. */
+static double carried_up(const perp_quasistatic *qs, const compliant_patch *patch, int i)
+{
+    const compliant_step *s = qs->own;
+    const double depth = fmax(0.0, -qs->contacts->contacts[patch->contact].phi);
+    const double damping = patch->material.damping[0] * (patch->material.hunt_crossley ? depth : 1.0);
+    const double whole = damping + qs->h * patch->material.stiffness[0];
+    return whole > 0.0 ? qs->h * s->tilt[i] * damping / whole : 0.0;
+}
+
 /* delta+_n without the step's tilt. */
 static double laid_anew(const perp_quasistatic *qs, const compliant_patch *patch, int e)
 {
@@ -227,9 +238,8 @@ static double laid_anew(const perp_quasistatic *qs, const compliant_patch *patch
     const int i = patch->first + e;
     const double phi = qs->contacts->contacts[patch->contact].phi, plus = deformed(qs, patch, e, 0);
     const bool loaded = s->point.y[s->row_start[i]] > 0.0;
-    if (!s->by_rates && !s->at_begin) {
-        return fmax(loaded ? 0.0 : plus,
-                    -phi - s->recess[i]); /* never stretched: a damper that carries over a gap leaves no spring */
+    if (!s->by_rates && !s->at_begin) { /* never stretched: a damper that carries over a gap leaves no spring */
+        return fmax(loaded ? 0.0 : plus - carried_up(qs, patch, i), -phi - s->recess[i]);
     }
     /* the element's velocity less that of its contact */
     const double tilt = s->speed * (s->u[s->row_start[i]] - s->point.x[qs->free_count + s->soft_start[i]]) -
