@@ -642,10 +642,9 @@ static void face_on_halfspace(const query *q, spatial_outline *face, perp_manifo
 enum { HEXAGON = 6, PLACES = 2 * HEXAGON };
 
 /* Six fixed places. If the end is tilted so much that its lowest point may be lower than these by more than the
- * tolerance, that point, and of the lower half the places half-way between the six: with the lowest point and the six
- * alone, a step that turns the end until it is lowest between them lets it sink in by up to 0.13 of its radius times
- * the tilt, with these by 0.03. As it runs around the rim it stands for a place that it passes, low to the tolerance.
- */
+ * tolerance, that point, and of the lower half the places half-way between the six: without these a step that turns the
+ * end until it is lowest between the six lets it sink in by up to 0.13 of its radius times the tilt, with them by 0.03.
+ * As it runs around the rim it stands for a place that it passes, low to the tolerance. */
 static void end_on_halfspace(const query *q, const spatial_outline *face, perp_manifold *m)
 {
     static const double cosine[PLACES] = {1.0,  0.86602540378443865,  0.5,  0.0, -0.5, -0.86602540378443865,
@@ -705,8 +704,8 @@ static bool unbounded(const perp_spatial_shape *shape)
     return shape->kind == PERP_SPATIAL_HALFSPACE || shape->kind == PERP_SPATIAL_HOLE;
 }
 
-/* Some t and o, square to the unit vector n and to each other, with t x o = n. Cheaper than the contact's tangents;
- * which ones they are makes no difference to the polygon. */
+/* Some unit t and o with t x o = n, cheaper than the contact's tangents; which ones makes no difference to a polygon.
+ */
 static void plane_axes(perp_vec3 n, perp_vec3 *t, perp_vec3 *o)
 {
     const double sign = n.z < 0.0 ? -1.0 : 1.0, a = -1.0 / (sign + n.z), b = a * n.x * n.y;

@@ -40,8 +40,9 @@
  * whose work is not positive (fallback `unstabilised`). What overlaps beyond the deformation then is missed: the
  * element's recess, -Psi - delta_n, by which its surface lies back in the steps that follow, Psi + recess in place of
  * Psi in their law, so that they add no energy. It goes where the element is let go of (a recess is never more than
- * what is missed), and is taken up by the springs at the end of every step for a half of the energy that the contacts
- * of the two bodies and their inertia took from it, until delta_n = -Psi: compliant_list.c.
+ * what is missed), and is taken up by the springs at the end of every step for the energy that contacts of the two
+ * bodies had that have gone, and a half of what those that stay and their inertia took from the step, until delta_n =
+ * -Psi: compliant_list.c.
  *
  * delta_t is a vector in the world's tangent plane: when the plane turns it is laid into the new one, with its energy.
  * A contact that was not there has delta_t = 0 and delta_n = max(0, -Psi) as at the step's begin, which counts as
@@ -94,6 +95,7 @@ typedef struct compliant_list {
     perp_contact *contact;
     perp_vec3 *point; /* by contact: where it was, world */
     int *start;       /* count + 1 */
+    bool *goes_on;    /* by contact: of s->kept, does the problem at hand have it, or an heir? */
     compliant_element *element;
 } compliant_list;
 
@@ -208,6 +210,9 @@ perp_status perp_compliant_open(perp_quasistatic *qs, perp_error *error);
 void perp_compliant_close(perp_quasistatic *qs);
 /* The problem at q_k, where kinematics and contacts are, from the qs->system of there; s->point is the last answer. */
 perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error);
+
+/* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
+double perp_compliant_kept_energy(const perp_quasistatic *qs, int k);
 
 /* ---- compliant_solve.c ---- */
 

@@ -13,6 +13,7 @@ static void lay_out(compliant_list *list)
     TAKE(&list->block, list->contact, list->patch_capacity);
     TAKE(&list->block, list->point, list->patch_capacity);
     TAKE(&list->block, list->start, list->patch_capacity + 1);
+    TAKE(&list->block, list->goes_on, list->patch_capacity);
     TAKE(&list->block, list->element, list->element_capacity);
 }
 
@@ -304,8 +305,21 @@ static double take_up(const perp_quasistatic *qs, const compliant_patch *patch, 
     return had - *share;
 }
 
-/* Of the patches from `first` on that are between the same bodies: how many, and a half of what they and the bodies'
- * inertia took from the step, J, `most` at most. Not all of it: so all comes to rest. */
+/* J: what contacts between two bodies had that have gone without an heir. */
+static double left_by(const perp_quasistatic *qs, int a, int b)
+{
+    const compliant_list *kept = &((const compliant_step *)qs->own)->kept;
+    double left = 0.0;
+    for (int k = 0; k < kept->count; k++) {
+        const bool of_them = kept->contact[k].a == a && kept->contact[k].b == b;
+        left += of_them && !kept->goes_on[k] ? perp_compliant_kept_energy(qs, k) : 0.0;
+    }
+    return left;
+}
+
+/* Of the patches from `first` on that are between the same bodies: how many, and what their springs may have, J, `most`
+ * at most: what contacts that are gone had, and a half of what they and the bodies' inertia took from the step. Not all
+ * of that: so all comes to rest. */
 static int neighbours(const perp_quasistatic *qs, int first, double most, double *share)
 {
     const compliant_step *s = qs->own;
@@ -319,7 +333,7 @@ static int neighbours(const perp_quasistatic *qs, int first, double most, double
     while (end < s->patch_count && set[s->patches[end].contact].a == of->a && set[s->patches[end].contact].b == of->b) {
         taken -= perp_compliant_patch_growth(qs, end++);
     }
-    *share = fmin(most, fmax(0.0, 0.5 * taken));
+    *share = fmin(most, left_by(qs, of->a, of->b) + fmax(0.0, 0.5 * taken));
     return end - first;
 }
 

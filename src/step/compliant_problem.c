@@ -365,8 +365,7 @@ static void recall_element(perp_quasistatic *qs, const compliant_patch *patch, i
     }
 }
 
-/* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
-static double kept_energy(const perp_quasistatic *qs, int k)
+double perp_compliant_kept_energy(const perp_quasistatic *qs, int k)
 {
     const compliant_step *s = qs->own;
     const double stiffness = perp_compliant_material(qs->model->scene, &s->kept.contact[k]).stiffness[0];
@@ -390,7 +389,11 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
     const int last = perp_compliant_find(from, c, hint);
     const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;
     s->element_count += patch->material.elements;
-    s->left_behind -= kept >= 0 ? kept_energy(qs, kept) : heir >= 0 ? kept_energy(qs, heir) : 0.0;
+    if (kept >= 0 || heir >= 0) {
+        const int from_begin = kept >= 0 ? kept : heir;
+        s->left_behind -= perp_compliant_kept_energy(qs, from_begin);
+        s->kept.goes_on[from_begin] = true;
+    }
     for (int e = 0; e < patch->material.elements; e++) {
         const compliant_element element = deformation_of(qs, contact, kept, heir, e);
         const int i = patch->first + e;
@@ -503,7 +506,8 @@ perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error)
     recall_bodies(qs);
     s->left_behind = 0.0;
     for (int k = 0; k < s->kept.count; k++) {
-        s->left_behind += kept_energy(qs, k);
+        s->left_behind += perp_compliant_kept_energy(qs, k);
+        s->kept.goes_on[k] = false;
     }
     for (int i = 0, hint = 0, last = 0; i < qs->contacts->count; i++) {
         const int kept = perp_compliant_find(&s->kept, &qs->contacts->contacts[i], &hint);

@@ -197,8 +197,8 @@ static void test_takes_up_what_it_missed(void **unused)
     assert_true(run.missed <= 1e-6); /* of 18 N */
 }
 
-/* A cylinder pressed over on its rim by two balls. Its lowest point runs over a fixed place, and back: both have their
- * springs all the time. */
+/* A cylinder pressed over on its rim by two balls. Its lowest point runs over fixed places, and back: on a plane all
+ * have their springs all the time; on a box points come and go, and what goes with one is taken up by the others. */
 static void test_rim_over_its_places(void **unused)
 {
     static const char *const TIN =
@@ -222,12 +222,18 @@ static void test_rim_over_its_places(void **unused)
         "compliance: {stiffness: 51370, damping: 5.0678350323278334, gamma: 0.0001}\n"
         "contacts: {friction: 1.8112740624526318, margin: 0.02425898}\n"
         "run: {model: compliant, h: 0.001, steps: 8000}\n";
-    seen run = {.stiffness = 51370};
+    static const char *const TABLES[] = {
+        "bodies.table.shapes=[{plane: {normal: [0, 0, 1], offset: 0}}]",
+        "bodies.table.shapes=[{box: [1, 1, 0.2], pose: {position: [0, 0, -0.1]}}]",
+    };
     (void)unused;
-    run_scene(&run, TIN, SET(NULL));
-    assert_true(run.fallbacks[PERP_FALLBACK_UNSTABILISED] <= 10);
-    assert_true(run.speed <= 1e-5);
-    assert_true(run.missed <= 1e-4); /* of 8 N: what C times 1e-5 m/s is */
+    for (int i = 0; i < 2; i++) {
+        seen run = {.stiffness = 51370};
+        run_scene(&run, TIN, SET(TABLES[i]));
+        assert_true(run.fallbacks[PERP_FALLBACK_UNSTABILISED] <= 50); /* of 8000 steps */
+        assert_true(run.speed <= 1e-5);
+        assert_true(run.missed <= 1e-4); /* of 8 N: what C times 1e-5 m/s is */
+    }
 }
 
 int main(void)
