@@ -42,6 +42,30 @@ def rebound(m, k, c, g, height, h=1e-6):
             return v * v / (2 * g) - x
 
 
+def hunt_crossley(s):
+    """Speed out over speed in of a mass that meets a spring and a damper that grows with the depth, m x'' = -k x - c x x', at
+    the speed v, s = v c / k, without gravity: (c / k) v - log(1 + (c / k) v) falls with x^2 alone, so that both ends of the
+    contact have the same of it. For small s that is 1 - 2/3 s; e < 1 / s however fast."""
+    low, high = 0.0, min(1.0, 1 / s)
+    for _ in range(200):
+        e = 0.5 * (low + high)
+        low, high = (low, e) if e * s >= 1 or -e * s - math.log(1 - e * s) > s - math.log(1 + s) else (e, high)
+    return low
+
+
+def hunt_crossley_rebound(m, k, c, v, h=1e-6):
+    """The same by Runge-Kutta: the speed at which it leaves."""
+    def rate(y):
+        return [y[1], -y[0] * (k + c * y[1]) / m]
+
+    y = [0.0, v]
+    while True:
+        before, y = y, runge_kutta(rate, y, h)
+        if y[0] <= 0:
+            part = before[0] / (before[0] - y[0])
+            return -(before[1] + part * (y[1] - before[1]))
+
+
 def torsion(mu, fn, size, side=None):
     """Moment of friction of a square patch under even pressure that spins about its centre: mu fn times the mean distance
     from it, over the cells' centres, or without `side` over the square: size (sqrt 2 + asinh 1) / 6."""

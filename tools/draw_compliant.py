@@ -2,6 +2,7 @@
 """Draws what the rung `compliant` is measured by, from runs of the examples.
 
 usage: tools/draw_compliant.py build/bin/perp restitution > docs/images/restitution.svg
+       tools/draw_compliant.py build/bin/perp speed > docs/images/restitution-speed.svg
        tools/draw_compliant.py build/bin/perp limits > docs/images/compliant-limits.svg
        tools/draw_compliant.py build/bin/perp rod > docs/images/rod-full-order.svg
 With --table the numbers are printed instead, as docs/models.md has them."""
@@ -102,6 +103,44 @@ def print_restitution(found):
         print(f"| {zeta:g} | {forms.restitution(zeta):.6f} | " + " | ".join(f"{found[p][k]:.6f}" for p in PHASES) + " |")
 
 
+SPEEDS = (0.125, 0.25, 0.5, 1, 2, 3, 4, 6, 8)
+SHARE = 0.25  # s/m: C / K of Hunt and Crossley's law
+
+
+def speeds(runner):
+    """By w h: e for every speed of impact."""
+    pulse = math.sqrt(1e4 / 0.1)
+    found = {}
+    for phase in PHASES:
+        found[phase] = []
+        for v in SPEEDS:
+            result = runner.run(BALL, settings={"compliance.damping": 1e4 * SHARE, "compliance.law": "hunt-crossley",
+                                                "bodies.ball.velocity.linear": [0, 0, -v]}, h=phase / pulse, until=0.03)
+            found[phase].append(result["final"]["v"]["ball"][2] / v)
+    return found
+
+
+def draw_speeds(found):
+    axes = Axes((0, 0), (WIDTH, HEIGHT), (0, 2), (0, 1))
+    out = [axes.frame("restitution by speed of impact, Hunt-Crossley", "v C / K", "e",
+                      [(x / 2, f"{x / 2:g}") for x in range(5)], [(x / 5, f"{x / 5:g}") for x in range(6)]),
+           curve(axes, [(0, 1), *((x / 100, forms.hunt_crossley(x / 100)) for x in range(1, 201))], COLOURS[0])]
+    for phase, colour in zip(PHASES, COLOURS[1:]):
+        out.append(dots(axes, [(SHARE * v, e) for v, e in zip(SPEEDS, found[phase])], colour, 3))
+    out.append(curve(axes, [(0, 1), (1.35, 0.1)], "#999", 'stroke-dasharray="4 4"'))
+    out.append(legend(axes.x(0.9), axes.y(0.95), ["closed form", *(f"steps with w h = {p:g}" for p in PHASES),
+                                                  "1 - 2/3 v C / K"], [*COLOURS[:3], "#999"]))
+    return page(1, out)
+
+
+def print_speeds(found):
+    print("| v, m/s | e | 1 - 2/3 v C / K | " + " | ".join(f"w h = {p:g}" for p in PHASES) + " |\n|---|---|---|"
+          + "---|" * len(PHASES))
+    for k, v in enumerate(SPEEDS):
+        print(f"| {v:g} | {forms.hunt_crossley(SHARE * v):.6f} | {1 - 2 / 3 * SHARE * v:.6f} | "
+              + " | ".join(f"{found[p][k]:.6f}" for p in PHASES) + " |")
+
+
 # ---- stiffness without end, steps without length ----------------------------------------------------------------------
 
 STIFF = [10.0 ** e for e in range(3, 10)]
@@ -169,12 +208,12 @@ def draw_limits(found):
     for (name, row), colour in zip(stiff.items(), COLOURS):
         out += [curve(left, zip(STIFF, row), colour), dots(left, zip(STIFF, row), colour, 2.5)]
     out.append(legend(left.x(3e6), left.y(0.02), stiff))
-    right = Axes((WIDTH, 0), (WIDTH, HEIGHT), (7e-5, 1e-3), (1e-5, 0.3), (True, True))
+    right = Axes((WIDTH, 0), (WIDTH, HEIGHT), (7e-5, 1e-3), (1e-6, 0.3), (True, True))
     out.append(right.frame("error by time step: first order", "h (s)", "", [(1e-4, "0.0001"), (1e-3, "0.001")],
-                           decades(-5, -1)))
+                           decades(-6, -1)))
     for (name, row), colour in zip(steps.items(), COLOURS):
         out += [curve(right, zip(STEPS, row), colour), dots(right, zip(STEPS, row), colour, 2.5)]
-    out.append(legend(right.x(3e-4), right.y(4e-5), steps))
+    out.append(legend(right.x(2.2e-4), right.y(1.5e-5), steps))
     return page(2, out)
 
 
@@ -268,9 +307,9 @@ def draw_rod(found):
     for k, colour in enumerate(COLOURS):
         row = [e[k] for e in errors]
         out += [curve(left, zip(SCALES, row), colour), dots(left, zip(SCALES, row), colour, 2.5)]
-    guide = [(eps, 0.1 * math.sqrt(eps)) for eps in (SCALES[0], SCALES[-1])]
+    guide = [(eps, 0.012 * math.sqrt(eps)) for eps in (SCALES[0], SCALES[-1])]
     out += [curve(left, guide, "#999", 'stroke-dasharray="4 4"'), legend(left.x(7e-8), left.y(0.05), names),
-            text(left.x(1.1e-4), left.y(5.5e-4), "sqrt(eps)", "start", 10.5, "#777")]
+            text(left.x(1.5e-5), left.y(2.2e-5), "sqrt(eps)", "start", 10.5, "#777")]
     right = Axes((WIDTH, 0), (WIDTH, HEIGHT), (0, 12), (0.8, 100), (False, True))
     exponent = forms.rod_modes((1, 1.5), math.sqrt(0.1), 1)[0].real
     out.append(right.frame("a P-matrix, and unstable: mu = (1, 1.5), c^2 / k = 0.1", "t / sqrt(eps)",
@@ -296,7 +335,8 @@ def print_rod(found):
           + f"; extrapolated {2 * rates[1e-3] - rates[2e-3]:.5f}")
 
 
-STUDIES = {"restitution": (restitutions, draw_restitution, print_restitution), "limits": (limits, draw_limits, print_limits),
+STUDIES = {"restitution": (restitutions, draw_restitution, print_restitution), "speed": (speeds, draw_speeds, print_speeds),
+           "limits": (limits, draw_limits, print_limits),
            "rod": (rod, draw_rod, print_rod)}
 
 

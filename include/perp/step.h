@@ -88,6 +88,7 @@ typedef enum perp_fallback {
     PERP_FALLBACK_UNSTABILISED, /* what overlaps could not be parted in this step: it was only kept from going deeper */
     PERP_FALLBACK_SHARP,        /* `compliant`: no answer on the friction cone with `gamma`; the exact one was taken */
     PERP_FALLBACK_LINEARISED,   /* `compliant`: the law was met with contacts at the step's begin, not at its end */
+    PERP_FALLBACK_CONTINUED,    /* `compliant`: solved by a continuation in the `gamma` of the friction cone */
     PERP_FALLBACK_COUNT
 } perp_fallback;
 

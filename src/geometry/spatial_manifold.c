@@ -25,7 +25,8 @@ typedef struct query {
     double tolerance;
     perp_vec3 origin; /* a's witness: x, y, z below are from here, along t, o and the normal */
     perp_vec3 t, o;
-    bool still; /* only points that stay where they are on the shapes as these turn a little */
+    bool still;   /* only points that stay where they are on the shapes as these turn a little */
+    bool springs; /* no point gives way to another one */
 } query;
 
 static perp_vec3 negative(perp_vec3 v)
@@ -641,10 +642,9 @@ static void face_on_halfspace(const query *q, spatial_outline *face, perp_manifo
 enum { HEXAGON = 6, PLACES = 2 * HEXAGON };
 
 /* Six fixed places. If the end is tilted so much that its lowest point may be lower than these by more than the
- * tolerance, that point, and of the lower half the places half-way between the six: with the lowest point and the six
- * alone, a step that turns the end until it is lowest between them lets it sink in by up to 0.13 of its radius times
- * the tilt, with these by 0.03. The lowest point stands for a place that is as low to the tolerance: as it runs around
- * the rim it does not give way to the places that it passes. */
+ * tolerance, that point, and of the lower half the places half-way between the six: without these a step that turns the
+ * end until it is lowest between the six lets it sink in by up to 0.13 of its radius times the tilt, with them by 0.03.
+ * As it runs around the rim it stands for a place that it passes, low to the tolerance. */
 static void end_on_halfspace(const query *q, const spatial_outline *face, perp_manifold *m)
 {
     static const double cosine[PLACES] = {1.0,  0.86602540378443865,  0.5,  0.0, -0.5, -0.86602540378443865,
@@ -666,7 +666,7 @@ static void end_on_halfspace(const query *q, const spatial_outline *face, perp_m
             perp_vec3_add(perp_vec3_sub(c->position, q->origin), perp_mat3_mul_vec(&c->rotation, local));
         const int place = SPATIAL_RIM_PLACES * face->face + k / 2 + (between ? HEXAGON : 0);
         m->points[m->count] = over_halfspace(q, at, 0.0, perp_feature(PERP_FEATURE_RIM, place));
-        m->count += !lowest || m->points[m->count].at.phi > q->s.phi + q->tolerance;
+        m->count += !lowest || q->springs || m->points[m->count].at.phi > q->s.phi + q->tolerance;
     }
     if (lowest) {
         const int feature = perp_feature(PERP_FEATURE_RIM, SPATIAL_RIM_RUNNING + face->face);
@@ -704,8 +704,8 @@ static bool unbounded(const perp_spatial_shape *shape)
     return shape->kind == PERP_SPATIAL_HALFSPACE || shape->kind == PERP_SPATIAL_HOLE;
 }
 
-/* Some t and o, square to the unit vector n and to each other, with t x o = n. Cheaper than the contact's tangents;
- * which ones they are makes no difference to the polygon. */
+/* Some unit t and o with t x o = n, cheaper than the contact's tangents; which ones makes no difference to a polygon.
+ */
 static void plane_axes(perp_vec3 n, perp_vec3 *t, perp_vec3 *o)
 {
     const double sign = n.z < 0.0 ? -1.0 : 1.0, a = -1.0 / (sign + n.z), b = a * n.x * n.y;
@@ -771,7 +771,7 @@ static perp_manifold build(const perp_spatial_shape *a, const perp_spatial_shape
         return m;
     }
     perp_spatial_trace trace;
-    query q = {.a = a, .b = b, .s = perp_spatial_distance_traced(a, b, margin, &trace)};
+    query q = {.a = a, .b = b, .s = perp_spatial_distance_traced(a, b, margin, &trace), .springs = still};
     if (q.s.phi > margin) {
         return m;
     }

@@ -15,7 +15,8 @@
  *
  * Everything that depends on the configuration, M, Gamma, Psi and the forces, is that of the step's end. That makes the
  * step nonlinear: it is solved at q_k, with Psi(q+) = Psi(q_k) + h Gamma (v+ - v_k), beginning with q_k = q, v_k = 0,
- * until what it gives meets the law at the place to which it leads. The residuals are measured there.
+ * until what it gives meets the law at the place to which it leads. The residuals are measured there. mu, which gamma
+ * makes a function of lambda_n, is found by secants on the way.
  *
  * Inertia is eps^2 M(q+) (v+ - v~) with the drifted v~ of dynamic.h, carried to q+: the centre of mass of a body keeps
  * its velocity, angular velocities (those of a mechanism: all) are scaled so that the kinetic energy is what it was at
@@ -26,7 +27,8 @@
  * where the patch is in contact: dampers feel it, springs do not. So a patch resists rolling with C sum r^2 omega, and
  * is as deep as at rest. K tau would not be symmetric: tau is that of v_k. Where that does not settle (h^2 K sum r^2
  * beyond the inertia that it turns) the springs see it within the step, delta+ = delta + h d, and it is taken out after
- * it; then (C + h K) sum r^2 omega resists. A patch resists spin by what its elements slip.
+ * it; then (C + h K) sum r^2 omega resists. An element that carries nothing goes with its patch: tilt is no deformation
+ * of it. A patch resists spin by what its elements slip.
  *
  * Energy. In a step elements and bodies together take h lambda . (u - slack), the slack being what the gap had at the
  * step's begin, less what damping, friction and backward Euler themselves take: compliant_energy.c. With Psi(q+) in the
@@ -35,8 +37,12 @@
  *
  *     0 <= lambda_n _|_ max(0, Psi(q) + delta_n) + h (Gamma_n(q+) v+ + d_n) >= 0
  *
- * whose work is not positive (fallback `unstabilised`); what overlaps beyond the deformation then is felt again in the
- * steps that follow.
+ * whose work is not positive (fallback `unstabilised`). What overlaps beyond the deformation then is missed: the
+ * element's recess, -Psi - delta_n, by which its surface lies back in the steps that follow, Psi + recess in place of
+ * Psi in their law, so that they add no energy. It goes where the element is let go of (a recess is never more than
+ * what is missed), and is taken up by the springs at the end of every step for the energy that contacts of the two
+ * bodies had that have gone, and a half of what those that stay and their inertia took from the step, until delta_n =
+ * -Psi: compliant_list.c.
  *
  * delta_t is a vector in the world's tangent plane: when the plane turns it is laid into the new one, with its energy.
  * A contact that was not there has delta_t = 0 and delta_n = max(0, -Psi) as at the step's begin, which counts as
@@ -71,12 +77,14 @@ typedef struct compliant_material {
 
 /* An element from step to step. */
 typedef struct compliant_element {
-    double normal;            /* m: deformation at the step's begin */
-    perp_vec3 tangential;     /* likewise, world */
-    double energy;            /* J: elastic, of the tangential deformation */
-    double rate[3], force[3]; /* m/s, N, along n and the friction directions: of the last answer */
-    double gap;               /* m: Psi + delta_n at the step's begin */
-    double adopted;           /* m: of delta_n, what its contact was given when it appeared in touch */
+    double normal;                 /* m: deformation at the step's begin */
+    perp_vec3 tangential;          /* likewise, world */
+    double energy;                 /* J: elastic, of the tangential deformation */
+    double rate[3], force[3];      /* m/s, N, along n and the friction directions: of the last answer */
+    double gap;                    /* m: Psi + delta_n at the step's begin */
+    double recess;                 /* m, >= 0: overlap that its spring has missed; the law is on Psi + it */
+    double mu, mu_miss, mu_weight; /* of an iterate: compliant_problem.c */
+    double adopted;                /* m: of delta_n, what its contact was given when it appeared in touch */
 } compliant_element;
 
 /* Elements by contact, in the order of contact sets. */
@@ -87,6 +95,7 @@ typedef struct compliant_list {
     perp_contact *contact;
     perp_vec3 *point; /* by contact: where it was, world */
     int *start;       /* count + 1 */
+    bool *goes_on;    /* by contact: of s->kept, does the problem at hand have it, or an heir? */
     compliant_element *element;
 } compliant_list;
 
@@ -121,7 +130,8 @@ typedef struct compliant_step {
     double *energy;          /* by tree: of it */
     perp_vec3 *com_velocity; /* by tree: of it, where it is one body */
     double *v_linear;        /* nv: v_k */
-    bool sharp;              /* without gamma */
+    double gamma_part;       /* an element has so much of its gamma, */
+    double gamma_least;      /* and at least its share of this, N: 1 and 0 but on a continuation */
     bool by_rates;           /* the normal law is on rates, and nothing is adopted: compliant_energy.c */
     bool lags;               /* tilt is out of the springs: s->tilt */
     bool at_begin;           /* the problem is that of the step's begin, and its answer taken for the step's */
@@ -135,12 +145,15 @@ typedef struct compliant_step {
     int *soft_start;     /* by element: its first unknown, behind those of bodies */
     double *deformation; /* by element 3, m: delta along its rows */
     double *adopted;     /* by element, m: of delta_n, as compliant_element has it */
+    double *recess;      /* likewise */
     double *tilt;  /* by element, m/s: (omega x r) . n at v_k, which its spring does not see; 0 unless s->lags, and by
                       rates */
     double *slack; /* by element, m/s: what its normal row has beside velocities */
+    double *lost;  /* by tree, J: what its inertia takes from the step, 1/2 x'M x */
     double left_behind; /* J: elastic, of contacts of the step's begin that have gone without an heir */
     perp_contact_qp qp;
     double *mu;
+    double *mu_miss, *mu_weight; /* by element: s->mu by a secant, compliant_problem.c */
     int *block_start, *row_start, *dof_start, *dofs;
     double *hessian, *g, *jacobian, *offset, *target, *lower, *upper;
     double *u, *balance;
@@ -153,7 +166,7 @@ typedef struct compliant_step {
 
 compliant_material perp_compliant_material(const perp_scene *scene, const perp_contact *contact);
 /* The friction force that goes with a normal force, N. */
-double perp_compliant_radius(const compliant_material *material, double fn, bool sharp);
+double perp_compliant_radius(const compliant_material *material, double fn);
 /* J: elastic, of a deformation along the rows; of its tangential part. */
 double perp_compliant_tangential_energy(const compliant_material *material, const double *deformation);
 /* Of element e, along t and o. */
@@ -198,6 +211,9 @@ void perp_compliant_close(perp_quasistatic *qs);
 /* The problem at q_k, where kinematics and contacts are, from the qs->system of there; s->point is the last answer. */
 perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error);
 
+/* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
+double perp_compliant_kept_energy(const perp_quasistatic *qs, int k);
+
 /* ---- compliant_solve.c ---- */
 
 compliant_residual perp_compliant_evaluate(perp_quasistatic *qs);
@@ -207,6 +223,10 @@ perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_fricti
 
 /* ---- compliant_energy.c ---- */
 
+/* J: what the contacts have added to kinetic and elastic energy in the step whose answer is s->point, and patch k of
+ * them alone. `before`: what there was. */
+double perp_compliant_growth(perp_quasistatic *qs, double *before);
+double perp_compliant_patch_growth(const perp_quasistatic *qs, int k);
 /* Have the contacts added to kinetic and elastic energy in the step whose answer is s->point? */
 bool perp_compliant_grows(perp_quasistatic *qs);
 

@@ -11,27 +11,29 @@
  * that appears in touch is given counts too, as what goes with a contact that disappears. */
 #include "step/compliant.h"
 
-/* 1/2 x'M x of the free degrees of freedom, and of v~ into `before`. */
-static double inertial_square(const perp_quasistatic *qs, double *before)
+/* 1/2 x'M x of the free degrees of freedom, by tree into s->lost too, and of v~ into `before`. */
+static double inertial_square(perp_quasistatic *qs, double *before)
 {
-    const compliant_step *s = qs->own;
+    compliant_step *s = qs->own;
     const perp_model *model = qs->model;
     const double scale = 0.5 * perp_dynamic_mass_scale(qs);
     double square = 0.0;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         const double *mass = qs->mass + tree->mass_start;
+        s->lost[k] = 0.0;
         for (int r = 0; r < tree->v_count; r++) {
             const int i = tree->v_start + r, row = qs->free_of_dof[i];
             for (int c = 0; c < tree->v_count && row >= 0; c++) {
                 const int j = tree->v_start + c, column = qs->free_of_dof[j];
                 if (column >= 0) {
                     const double m = scale * mass[r * tree->v_count + c];
-                    square += m * s->speed * s->speed * s->point.x[row] * s->point.x[column];
+                    s->lost[k] += m * s->speed * s->speed * s->point.x[row] * s->point.x[column];
                     *before += m * qs->v_drifted[i] * qs->v_drifted[j];
                 }
             }
         }
+        square += s->lost[k];
     }
     return square;
 }
@@ -65,20 +67,41 @@ static double element_work(const perp_quasistatic *qs, int i, double normal_velo
     return qs->h * work + m->stiffness[0] * given * (delta[0] - 0.5 * given);
 }
 
+static double patch_growth(const perp_quasistatic *qs, int k, double *before)
+{
+    const compliant_step *s = qs->own;
+    const compliant_patch *patch = &s->patches[k];
+    const double normal_velocity = qs->velocity[(ptrdiff_t)qs->contacts->rows * patch->contact];
+    double growth = 0.0;
+    for (int e = 0; e < patch->material.elements; e++) {
+        growth += element_work(qs, patch->first + e, normal_velocity, before);
+    }
+    const double laying = perp_compliant_laying(qs, patch);
+    return growth + (s->by_rates ? fmin(0.0, laying) : laying); /* by rates only what takes energy is laid anew */
+}
+
+double perp_compliant_patch_growth(const perp_quasistatic *qs, int k)
+{
+    double before = 0.0;
+    return patch_growth(qs, k, &before);
+}
+
+double perp_compliant_growth(perp_quasistatic *qs, double *before)
+{
+    const compliant_step *s = qs->own;
+    double growth = -s->left_behind;
+    *before = 0.0;
+    perp_contact_velocity(qs->contacts, qs->v, qs->velocity);
+    for (int k = 0; k < s->patch_count; k++) {
+        growth += patch_growth(qs, k, before);
+    }
+    return growth - inertial_square(qs, before);
+}
+
 bool perp_compliant_grows(perp_quasistatic *qs)
 {
     static const double ROUNDING = 1e-12; /* of the energy that there was, and of F L */
-    const compliant_step *s = qs->own;
-    double before = qs->force_unit * qs->length_unit, growth = -s->left_behind;
-    perp_contact_velocity(qs->contacts, qs->v, qs->velocity);
-    for (int i = 0; i < s->element_count; i++) {
-        const int contact = s->patches[s->patch_of[i]].contact;
-        growth += element_work(qs, i, qs->velocity[(ptrdiff_t)qs->contacts->rows * contact], &before);
-    }
-    for (int k = 0; k < s->patch_count; k++) { /* by rates only what takes energy is laid anew */
-        const double laying = perp_compliant_laying(qs, &s->patches[k]);
-        growth += s->by_rates ? fmin(0.0, laying) : laying;
-    }
-    growth -= inertial_square(qs, &before);
-    return growth > ROUNDING * before;
+    double before = 0.0;
+    const double growth = perp_compliant_growth(qs, &before);
+    return growth > ROUNDING * (before + qs->force_unit * qs->length_unit);
 }

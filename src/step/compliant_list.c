@@ -13,6 +13,7 @@ static void lay_out(compliant_list *list)
     TAKE(&list->block, list->contact, list->patch_capacity);
     TAKE(&list->block, list->point, list->patch_capacity);
     TAKE(&list->block, list->start, list->patch_capacity + 1);
+    TAKE(&list->block, list->goes_on, list->patch_capacity);
     TAKE(&list->block, list->element, list->element_capacity);
 }
 
@@ -144,7 +145,8 @@ perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error)
             const double inherited = x->normal;
             x->normal = known < 0 ? fmax(0.0, -c->phi) : x->normal;
             x->adopted = known >= 0 ? x->adopted : qs->started ? x->normal - inherited : 0.0; /* it may start so */
-            x->gap = c->phi + x->normal;
+            x->recess = known < 0 ? 0.0 : fmin(x->recess, fmax(0.0, -c->phi - x->normal));
+            x->gap = c->phi + x->recess + x->normal;
         }
     }
     swap(&s->kept, &s->spare);
@@ -163,6 +165,9 @@ static void append_answer(compliant_list *list, const perp_quasistatic *qs, cons
             to->rate[r] = r < patch->material.soft ? s->speed * s->point.x[qs->free_count + s->soft_start[i] + r] : 0.0;
             to->force[r] = qs->force_unit * s->point.y[row + r];
         }
+        to->mu = s->mu[i];
+        to->mu_miss = s->mu_miss[i];
+        to->mu_weight = s->mu_weight[i];
     }
 }
 
@@ -216,6 +221,17 @@ static double deformed(const perp_quasistatic *qs, const compliant_patch *patch,
     return s->deformation[3 * (ptrdiff_t)i + r] + qs->h * (rate + (r == 0 ? s->tilt[i] : 0.0));
 }
 
+/* Of delta+_n of an element that carries no force, what it has of the tilt that its spring does not see: on a surface
+ * that would be where it was, but it goes with its patch. */
+static double carried_up(const perp_quasistatic *qs, const compliant_patch *patch, int i)
+{
+    const compliant_step *s = qs->own;
+    const double depth = fmax(0.0, -qs->contacts->contacts[patch->contact].phi);
+    const double damping = patch->material.damping[0] * (patch->material.hunt_crossley ? depth : 1.0);
+    const double whole = damping + qs->h * patch->material.stiffness[0];
+    return whole > 0.0 ? qs->h * s->tilt[i] * damping / whole : 0.0;
+}
+
 /* delta+_n without the step's tilt. */
 static double laid_anew(const perp_quasistatic *qs, const compliant_patch *patch, int e)
 {
@@ -223,8 +239,8 @@ static double laid_anew(const perp_quasistatic *qs, const compliant_patch *patch
     const int i = patch->first + e;
     const double phi = qs->contacts->contacts[patch->contact].phi, plus = deformed(qs, patch, e, 0);
     const bool loaded = s->point.y[s->row_start[i]] > 0.0;
-    if (!s->by_rates && !s->at_begin) {
-        return fmax(loaded ? 0.0 : plus, -phi); /* never stretched: a damper that carries over a gap leaves no spring */
+    if (!s->by_rates && !s->at_begin) { /* never stretched: a damper that carries over a gap leaves no spring */
+        return fmax(loaded ? 0.0 : plus - carried_up(qs, patch, i), -phi - s->recess[i]);
     }
     /* the element's velocity less that of its contact */
     const double tilt = s->speed * (s->u[s->row_start[i]] - s->point.x[qs->free_count + s->soft_start[i]]) -
@@ -250,6 +266,7 @@ double perp_compliant_laying(const perp_quasistatic *qs, const compliant_patch *
 static bool deform(const perp_quasistatic *qs, const compliant_patch *patch, int e, bool anew, compliant_element *to)
 {
     static const double NOTHING = 1e-9; /* of F */
+    const compliant_step *s = qs->own;
     const perp_contact *c = &qs->contacts->contacts[patch->contact];
     to->normal = anew ? laid_anew(qs, patch, e) : deformed(qs, patch, e, 0);
     to->tangential = (perp_vec3){0.0, 0.0, 0.0};
@@ -259,8 +276,74 @@ static bool deform(const perp_quasistatic *qs, const compliant_patch *patch, int
         to->tangential = perp_vec3_add_scaled(to->tangential, along[r], c->directions[r - 1]);
     }
     to->energy = perp_compliant_tangential_energy(&patch->material, along);
-    const double size = hypot(to->normal, perp_vec3_norm(to->tangential));
+    /* by rates whatever overlaps has been missed; how much that is is seen at the step's end */
+    to->recess = s->by_rates ? DBL_MAX : s->recess[patch->first + e];
+    to->recess = s->at_begin ? to->recess : fmin(to->recess, fmax(0.0, -c->phi - to->normal));
+    const double size = hypot(to->normal, perp_vec3_norm(to->tangential)) + to->recess;
     return to->force[0] > 0.0 || patch->material.stiffness[0] * size > NOTHING * qs->force_unit;
+}
+
+/* The springs of a patch take up what they have missed, for `share` J, which becomes what is left. Returns what they
+ * took of it. */
+static double take_up(const perp_quasistatic *qs, const compliant_patch *patch, double *share,
+                      compliant_element *elements)
+{
+    const compliant_material *m = &patch->material;
+    const double had = *share;
+    for (int e = 0; e < m->elements; e++) {
+        compliant_element *x = &elements[e];
+        double force = m->stiffness[0] * x->normal; /* of the spring */
+        for (int r = 1; r < m->soft; r++) {
+            force += m->stiffness[r] * deformed(qs, patch, e, r);
+        }
+        const double most = (sqrt(force * force + 2.0 * m->stiffness[0] * *share) - force) / m->stiffness[0];
+        const double taken = fmin(x->recess, most);
+        x->normal += taken;
+        x->recess -= taken;
+        *share = fmax(0.0, *share - taken * (force + 0.5 * m->stiffness[0] * taken));
+    }
+    return had - *share;
+}
+
+/* J: what contacts between two bodies had that have gone without an heir. */
+static double left_by(const perp_quasistatic *qs, int a, int b)
+{
+    const compliant_list *kept = &((const compliant_step *)qs->own)->kept;
+    double left = 0.0;
+    for (int k = 0; k < kept->count; k++) {
+        const bool of_them = kept->contact[k].a == a && kept->contact[k].b == b;
+        left += of_them && !kept->goes_on[k] ? perp_compliant_kept_energy(qs, k) : 0.0;
+    }
+    return left;
+}
+
+/* Of the patches from `first` on that are between the same bodies: how many, and what their springs may have, J, `most`
+ * at most: what contacts that are gone had, and a half of what they and the bodies' inertia took from the step. Not all
+ * of that: so all comes to rest. */
+static int neighbours(const perp_quasistatic *qs, int first, double most, double *share)
+{
+    const compliant_step *s = qs->own;
+    const perp_contact *set = qs->contacts->contacts, *of = &set[s->patches[first].contact];
+    const int trees[2] = {qs->model->links[of->a].tree, qs->model->links[of->b].tree};
+    double taken = 0.0;
+    int end = first;
+    for (int k = 0; k < 2; k++) {
+        taken += trees[k] >= 0 && (k == 0 || trees[1] != trees[0]) ? s->lost[trees[k]] : 0.0;
+    }
+    while (end < s->patch_count && set[s->patches[end].contact].a == of->a && set[s->patches[end].contact].b == of->b) {
+        taken -= perp_compliant_patch_growth(qs, end++);
+    }
+    *share = fmin(most, left_by(qs, of->a, of->b) + fmax(0.0, 0.5 * taken));
+    return end - first;
+}
+
+static bool has_recess(const compliant_step *s)
+{
+    bool any = s->by_rates;
+    for (int i = 0; i < s->element_count && !any; i++) {
+        any = s->recess[i] > 0.0;
+    }
+    return any && !s->at_begin;
 }
 
 perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error)
@@ -270,14 +353,21 @@ perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error)
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    double before = 0.0, budget = has_recess(s) ? -perp_compliant_growth(qs, &before) : 0.0, share = 0.0;
     s->spare.count = 0;
-    for (int k = 0; k < s->patch_count; k++) {
+    for (int k = 0, next = 0; k < s->patch_count; k++) {
         bool any = false;
         append_answer(&s->spare, qs, &s->patches[k]);
         const int first = s->spare.start[s->spare.count - 1];
         const bool anew = !s->by_rates || perp_compliant_laying(qs, &s->patches[k]) <= 0.0;
         for (int e = 0; e < s->patches[k].material.elements; e++) {
             any = deform(qs, &s->patches[k], e, anew, &s->spare.element[first + e]) || any;
+        }
+        if (budget > 0.0) { /* what all contacts and the step itself took, less what springs have had of it */
+            next += k == next ? neighbours(qs, k, budget, &share) : 0;
+            budget -= take_up(qs, &s->patches[k], &share, &s->spare.element[first]);
+        }
+        for (int e = 0; e < s->patches[k].material.elements; e++) {
             s->elements[s->patches[k].first + e].deformation[0] = s->spare.element[first + e].normal;
         }
         s->spare.count -= any ? 0 : 1;
@@ -303,6 +393,7 @@ void perp_compliant_put(const perp_quasistatic *qs, memory_writer *w)
             perp_memory_put_reals(w, (const double[4]){x->normal, x->tangential.x, x->tangential.y, x->tangential.z},
                                   4);
             perp_memory_put(w, x->energy);
+            perp_memory_put(w, x->recess);
             perp_memory_put_reals(w, x->rate, 3);
             perp_memory_put_reals(w, x->force, 3);
         }
@@ -330,6 +421,7 @@ static void take_patch(compliant_list *list, int most, memory_reader *r)
         x->normal = delta[0];
         x->tangential = perp_vec3_make(delta[1], delta[2], delta[3]);
         x->energy = perp_memory_take(r);
+        x->recess = perp_memory_take(r);
         perp_memory_take_reals(r, x->rate, 3);
         perp_memory_take_reals(r, x->force, 3);
     }

@@ -53,10 +53,10 @@ compliant_material perp_compliant_material(const perp_scene *scene, const perp_c
     return m;
 }
 
-double perp_compliant_radius(const compliant_material *m, double fn, bool sharp)
+double perp_compliant_radius(const compliant_material *m, double fn)
 {
     const double limit = m->mu * fmax(0.0, fn);
-    return sharp ? limit : sqrt(limit * (limit + 2.0 * m->gamma));
+    return sqrt(limit * (limit + 2.0 * m->gamma));
 }
 
 void perp_compliant_offset(const compliant_material *m, bool planar, int e, double offset[2])

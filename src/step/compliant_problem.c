@@ -20,6 +20,7 @@ static void lay_out_fixed(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->v_begin, nv);
     TAKE(b, s->v_linear, nv);
     TAKE(b, s->energy, model->tree_count);
+    TAKE(b, s->lost, model->tree_count);
     TAKE(b, s->com_velocity, model->tree_count);
     TAKE(b, s->target, loops);
 }
@@ -35,10 +36,13 @@ static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->soft_start, elements);
     TAKE(b, s->deformation, rows);
     TAKE(b, s->adopted, elements);
+    TAKE(b, s->recess, elements);
     TAKE(b, s->slack, elements);
     TAKE(b, s->tilt, elements);
     TAKE(b, s->elements, elements);
     TAKE(b, s->mu, elements);
+    TAKE(b, s->mu_miss, elements);
+    TAKE(b, s->mu_weight, elements);
     TAKE(b, s->block_start, model->tree_count + elements + 1);
     TAKE(b, s->row_start, elements + 1);
     TAKE(b, s->dof_start, elements + 1);
@@ -248,6 +252,7 @@ static compliant_element deformation_of(const perp_quasistatic *qs, int contact,
         const double inherited = element.normal - element.adopted;
         element.normal = fmax(0.0, -phi);
         element.adopted = element.normal - inherited;
+        element.recess = 0.0;
         element.gap = phi + element.normal;
     }
     if (s->by_rates) { /* nothing is given but what it inherits: it is deformed by what it does */
@@ -278,10 +283,23 @@ static void fill_element(perp_quasistatic *qs, const compliant_patch *patch, int
 }
 
 /* Coulomb's coefficient that gives the cone of an element at the normal force of the last answer. */
-static double coefficient(const compliant_step *s, const compliant_material *m, double fn)
+static double coefficient(const compliant_material *m, double fn)
 {
     static const double MOST = 1e3; /* times mu: the smoothed cone of no force at all is a half-space */
-    return m->mu > 0.0 && fn > 0.0 ? fmin(perp_compliant_radius(m, fn, s->sharp) / fn, MOST * m->mu) : m->mu;
+    return m->mu > 0.0 && fn > 0.0 ? fmin(perp_compliant_radius(m, fn) / fn, MOST * m->mu) : m->mu;
+}
+
+/* Towards the coefficient s->mu of the last answer's force from the one that it was solved with, by the weight of a
+ * secant through the last two: where a contact draws on itself by its friction, as a rod's tip does that slides ahead
+ * of it, taking all of it goes to and fro. */
+static void step_mu(compliant_step *s, int i, const compliant_element *last)
+{
+    static const double LEAST = 0.05;
+    const double miss = log(s->mu[i] / last->mu), change = last->mu_miss - miss;
+    const double weight = change != 0.0 ? last->mu_weight * last->mu_miss / change : 1.0;
+    s->mu_weight[i] = last->mu_miss != 0.0 && isfinite(weight) ? fmin(1.0, fmax(LEAST, weight)) : 1.0;
+    s->mu_miss[i] = miss;
+    s->mu[i] = last->mu * exp(s->mu_weight[i] * miss);
 }
 
 typedef struct builder {
@@ -339,11 +357,15 @@ static void recall_element(perp_quasistatic *qs, const compliant_patch *patch, i
             s->point.x[qs->free_count + s->soft_start[i] + r] = last ? last->rate[r] / s->speed : 0.0;
         }
     }
-    s->mu[i] = coefficient(s, m, last ? last->force[0] : 0.0);
+    s->mu[i] = coefficient(m, last ? last->force[0] : 0.0);
+    s->mu_miss[i] = 0.0;
+    s->mu_weight[i] = 1.0;
+    if (last && s->guessed && m->gamma > 0.0 && last->mu > 0.0 && last->force[0] > 0.0) {
+        step_mu(s, i, last);
+    }
 }
 
-/* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
-static double kept_energy(const perp_quasistatic *qs, int k)
+double perp_compliant_kept_energy(const perp_quasistatic *qs, int k)
 {
     const compliant_step *s = qs->own;
     const double stiffness = perp_compliant_material(qs->model->scene, &s->kept.contact[k]).stiffness[0];
@@ -362,17 +384,23 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
     const compliant_list *from = s->guessed ? &s->guess : &s->kept;
     compliant_patch *patch = &s->patches[s->patch_count++];
     *patch = (compliant_patch){contact, s->element_count, perp_compliant_material(qs->model->scene, c)};
+    patch->material.gamma = fmax(s->gamma_part * patch->material.gamma, s->gamma_least / patch->material.elements);
     const int heir = kept < 0 ? perp_compliant_heir(&s->kept, qs->contacts, contact) : -1;
     const int last = perp_compliant_find(from, c, hint);
     const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;
     s->element_count += patch->material.elements;
-    s->left_behind -= kept >= 0 ? kept_energy(qs, kept) : heir >= 0 ? kept_energy(qs, heir) : 0.0;
+    if (kept >= 0 || heir >= 0) {
+        const int from_begin = kept >= 0 ? kept : heir;
+        s->left_behind -= perp_compliant_kept_energy(qs, from_begin);
+        s->kept.goes_on[from_begin] = true;
+    }
     for (int e = 0; e < patch->material.elements; e++) {
         const compliant_element element = deformation_of(qs, contact, kept, heir, e);
         const int i = patch->first + e;
         lay_deformation(&element, c, &patch->material, s->deformation + 3 * (ptrdiff_t)i);
         s->adopted[i] = element.adopted;
-        s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + element.normal) / qs->h;
+        s->recess[i] = element.recess;
+        s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + s->recess[i] + element.normal) / qs->h;
         add_element(qs, patch, e, at);
         recall_element(qs, patch, e, whole ? &from->element[from->start[last] + e] : NULL);
     }
@@ -478,7 +506,8 @@ perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error)
     recall_bodies(qs);
     s->left_behind = 0.0;
     for (int k = 0; k < s->kept.count; k++) {
-        s->left_behind += kept_energy(qs, k);
+        s->left_behind += perp_compliant_kept_energy(qs, k);
+        s->kept.goes_on[k] = false;
     }
     for (int i = 0, hint = 0, last = 0; i < qs->contacts->count; i++) {
         const int kept = perp_compliant_find(&s->kept, &qs->contacts->contacts[i], &hint);

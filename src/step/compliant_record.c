@@ -28,7 +28,7 @@ static perp_element_record element_record(const perp_quasistatic *qs, const comp
         const double moved = qs->h * (s->speed * (r < m->soft ? rate[r] : 0.0) + (r == 0 ? s->tilt[i] : 0.0));
         deformed[r] = r < m->soft ? s->deformation[3 * (ptrdiff_t)i + r] + moved : 0.0;
     }
-    record.limit = perp_compliant_radius(m, record.fn, s->sharp);
+    record.limit = perp_compliant_radius(m, record.fn);
     perp_compliant_offset(m, qs->model->planar, e, record.offset);
     onto_tangents(c, m->rows, along, record.ft);
     onto_tangents(c, m->rows, slip, record.slip);

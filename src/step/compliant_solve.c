@@ -8,27 +8,6 @@ double perp_compliant_worst(compliant_residual r)
     return fmax(r.balance, fmax(r.complementarity, r.cone));
 }
 
-/* Limits and loops. */
-static double off_constraints(const compliant_step *s)
-{
-    const perp_contact_qp *p = &s->qp;
-    const perp_convex_point *point = &s->point;
-    double worst = 0.0;
-    for (int i = 0; i < p->n && p->lower; i++) {
-        const double low = s->gap * (point->x[i] - p->lower[i]), high = s->gap * (p->upper[i] - point->x[i]);
-        worst = isfinite(low) ? fmax(worst, fabs(fmin(point->y_lower[i], low))) : worst;
-        worst = isfinite(high) ? fmax(worst, fabs(fmin(point->y_upper[i], high))) : worst;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        double sum = -p->equality_target[i];
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            sum += p->equality_values[k] * point->x[p->equality_dofs[k]];
-        }
-        worst = fmax(worst, s->gap * fabs(sum));
-    }
-    return worst;
-}
-
 /* Friction outside of its cone, and the work against the slip that it leaves undone. */
 static double off_cone(const perp_quasistatic *qs, int i)
 {
@@ -39,7 +18,7 @@ static double off_cone(const perp_quasistatic *qs, int i)
         return 0.0;
     }
     const double ft = m->rows > 2 ? hypot(r[1], r[2]) : fabs(r[1]), ut = m->rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
-    const double radius = perp_compliant_radius(m, qs->force_unit * r[0], s->sharp) / qs->force_unit;
+    const double radius = perp_compliant_radius(m, qs->force_unit * r[0]) / qs->force_unit;
     const double work = r[1] * u[1] + (m->rows > 2 ? r[2] * u[2] : 0.0);
     return fmax(ft - radius, s->gap * (radius * ut + work));
 }
@@ -90,7 +69,7 @@ compliant_residual perp_compliant_evaluate(perp_quasistatic *qs)
     const perp_contact_qp *p = &s->qp;
     const perp_contact_friction as_friction = {p, s->mu};
     const double unit = unit_of_forces(s);
-    compliant_residual worst = {.complementarity = off_constraints(s)};
+    compliant_residual worst = {.complementarity = perp_qs_off_constraints(p, &s->point, s->gap)};
     perp_contact_friction_velocity(&as_friction, s->point.x, s->u);
     for (int i = 0; i < p->contact_count; i++) {
         const int row = p->row_start[i];
@@ -113,6 +92,24 @@ static void copy_point(const compliant_step *s, perp_convex_point *to, const per
     memcpy(to->y_upper, from->y_upper, n);
     memcpy(to->y, from->y, (size_t)s->row_start[s->element_count] * sizeof(double));
     memcpy(to->y_equality, from->y_equality, (size_t)s->qp.equality_count * sizeof(double));
+}
+
+/* The forces of joint limits, which the balance gives outright where a joint stands at one. The solver's own measure is
+ * relative to the largest load, that of a spring that relaxes included, beside which a limit's force may be small. */
+static void put_limits(perp_quasistatic *qs)
+{
+    compliant_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    fill_balance(s);
+    for (int i = 0; i < qs->free_count && p->lower; i++) {
+        perp_convex_point *at = &s->point;
+        const double force = s->balance[i] + at->y_lower[i] - at->y_upper[i]; /* that they are to have */
+        const double room = s->gap * (force > 0.0 ? at->x[i] - p->lower[i] : p->upper[i] - at->x[i]);
+        if (fabs(room) <= fabs(s->balance[i])) {
+            at->y_lower[i] = fmax(0.0, force);
+            at->y_upper[i] = fmax(0.0, -force);
+        }
+    }
 }
 
 /* Of the law what does not depend on gamma: with that it is met only when the whole has settled. */
@@ -140,6 +137,7 @@ perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_fricti
     }
     qs->info->iterations += info->iterations;
     *solved = info->outcome == PERP_OUTCOME_SOLVED;
+    put_limits(qs);
     const double law = off_as_posed(qs);
     if (*solved && law > 0.1 * qs->settings->tolerance) { /* the law has other units: once more, by as much closer */
         perp_friction_info again;

@@ -6,7 +6,6 @@
 #include <time.h>
 
 enum {
-    TICKS = 64, /* a step that does not settle is split, into at most so many */
     ITERATES = 20,
     HOPELESS = 4 /* so many iterates that came no nearer: the step is split */
 };
@@ -16,12 +15,6 @@ static double now_us(void)
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
-}
-
-static perp_status look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error)
-{
-    perp_kinematics_update(qs->model, q, context->kinematics);
-    return perp_contact_set_build(context->contacts, context->kinematics, error);
 }
 
 /* ---- one iterate ------------------------------------------------------------------------------------------------- */
@@ -99,9 +92,11 @@ static bool is_sane(const perp_quasistatic *qs)
 
 /* ---- iterating --------------------------------------------------------------------------------------------------- */
 
+static const char *const SETTLING = "fixed-point";
+
 typedef struct outcome {
     bool settled;
-    const char *method; /* of the solver that failed; "fixed-point" where only the whole does not settle */
+    const char *method; /* of the solver that failed; SETTLING where only the whole does not settle */
     double residual;
     compliant_residual parts;
     int stuck;    /* iterates that came no nearer */
@@ -116,7 +111,7 @@ static bool is_answer(perp_quasistatic *qs, int k, bool *good, outcome *out)
     const double tolerance = qs->settings->tolerance, before = out->residual;
     out->parts = perp_compliant_evaluate(qs);
     out->residual = perp_compliant_worst(out->parts);
-    out->method = "fixed-point";
+    out->method = SETTLING;
     out->stuck += out->residual > NEARER * before ? 1 : 0;
     const bool was_good = *good;
     *good = out->residual <= tolerance;
@@ -155,25 +150,18 @@ static perp_status go_there(perp_quasistatic *qs, perp_step_context *context, co
     move_on(qs, context, part);
     perp_status status = perp_compliant_keep_guess(qs, error);
     if (status == PERP_STATUS_OK) {
-        status = look_from(qs, context, context->next_q, error);
+        status = perp_qs_look_from(qs, context, context->next_q, error);
     }
     return status == PERP_STATUS_OK ? build(qs, context, times, error) : status;
 }
 
-/* From qs->q_begin, where kinematics and contacts are, to context->next_q, where they are if it has settled. With
- * s->at_begin the first iterate is the answer. */
-static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, const double times[2], outcome *out,
-                           perp_error *error)
+/* From the problem at hand to one whose answer leads to where it is. With s->at_begin its first answer is taken. */
+static perp_status settle(perp_quasistatic *qs, perp_step_context *context, const double times[2], outcome *out,
+                          perp_error *error)
 {
     compliant_step *s = qs->own;
     bool good = false;
-    *out = (outcome){.residual = INFINITY};
-    s->guessed = false;
-    memset(s->v_linear, 0, (size_t)qs->model->nv * sizeof *s->v_linear);
-    perp_status status = build(qs, context, times, error);
-    if (status == PERP_STATUS_OK && is_steady(qs)) { /* begins where the last step's change leads */
-        status = go_there(qs, context, times, 1.0, error);
-    }
+    perp_status status = PERP_STATUS_OK;
     for (int k = 1; k <= ITERATES && out->stuck < HOPELESS && status == PERP_STATUS_OK; k++) {
         bool solved = true;
         if (s->qp.n > 0) {
@@ -201,6 +189,56 @@ static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, con
     return status;
 }
 
+/* From qs->q_begin, where kinematics and contacts are, to context->next_q, where they are if it has settled. */
+static perp_status iterate(perp_quasistatic *qs, perp_step_context *context, const double times[2], outcome *out,
+                           perp_error *error)
+{
+    compliant_step *s = qs->own;
+    *out = (outcome){.residual = INFINITY};
+    s->guessed = false;
+    memset(s->v_linear, 0, (size_t)qs->model->nv * sizeof *s->v_linear);
+    perp_status status = build(qs, context, times, error);
+    if (status == PERP_STATUS_OK && is_steady(qs)) { /* begins where the last step's change leads */
+        status = go_there(qs, context, times, 1.0, error);
+    }
+    return status == PERP_STATUS_OK ? settle(qs, context, times, out, error) : status;
+}
+
+/* Stage k of a continuation in gamma, false: there is none. Towards the scene's gamma from Coulomb's cone (`upwards`);
+ * or from one on which all that is pressed sticks, where the problem is convex, down to the scene's. */
+static bool stage_of(perp_quasistatic *qs, bool upwards, int k)
+{
+    enum { UP = 4, DOWN = 9 };
+    compliant_step *s = qs->own;
+    s->gamma_part = upwards ? (k == 0 ? 0.0 : pow(4.0, fmin(k - UP, 0.0))) : 1.0;
+    s->gamma_least = upwards || k >= DOWN ? 0.0 : qs->force_unit * pow(10.0, 2 - k);
+    return k <= (upwards ? UP : DOWN);
+}
+
+/* The same by a continuation: each stage begins with the answer of the one before it. The first stages need not settle:
+ * what does is where it begins. */
+static perp_status iterate_continued(perp_quasistatic *qs, perp_step_context *context, const double times[2],
+                                     bool upwards, outcome *out, perp_error *error)
+{
+    perp_status status = PERP_STATUS_OK;
+    bool begun = false;
+    for (int k = 0; stage_of(qs, upwards, k) && status == PERP_STATUS_OK; k++) {
+        if (begun) {
+            *out = (outcome){.residual = INFINITY};
+            status = build(qs, context, times, error);
+            status = status == PERP_STATUS_OK ? settle(qs, context, times, out, error) : status;
+        } else {
+            status = k == 0 ? PERP_STATUS_OK : perp_qs_look_from(qs, context, qs->q_begin, error);
+            status = status == PERP_STATUS_OK ? iterate(qs, context, times, out, error) : status;
+        }
+        if (begun && !out->settled) {
+            break;
+        }
+        begun = out->settled;
+    }
+    return status;
+}
+
 /* Farther contacts than the motion can reach have no part in the step. */
 static perp_status look_far(perp_quasistatic *qs, perp_step_context *context, perp_error *error)
 {
@@ -218,7 +256,18 @@ static perp_status look_far(perp_quasistatic *qs, perp_step_context *context, pe
 }
 
 /* The ways to take a part of the step; each `by rates` is for where the one before it adds energy. */
-typedef enum way { PLAIN, PLAIN_BY_RATES, SHARP, SHARP_BY_RATES, LINEARISED, LINEARISED_BY_RATES } way;
+typedef enum way {
+    PLAIN,
+    PLAIN_BY_RATES,
+    UPWARDS,
+    UPWARDS_BY_RATES,
+    DOWNWARDS,
+    DOWNWARDS_BY_RATES,
+    SHARP,
+    SHARP_BY_RATES,
+    LINEARISED,
+    LINEARISED_BY_RATES
+} way;
 
 /* One of them, from qs->q_begin. */
 static perp_status take_way(perp_quasistatic *qs, perp_step_context *context, const double times[2], way how,
@@ -226,17 +275,21 @@ static perp_status take_way(perp_quasistatic *qs, perp_step_context *context, co
 {
     compliant_step *s = qs->own;
     const bool fresh = how == PLAIN && s->lags; /* contacts are those of the begin */
-    s->sharp = how >= SHARP;
+    s->gamma_part = how >= SHARP ? 0.0 : 1.0;
+    s->gamma_least = 0.0;
     s->at_begin = how >= LINEARISED;
-    s->by_rates = how == PLAIN_BY_RATES || how == SHARP_BY_RATES || how == LINEARISED_BY_RATES;
+    s->by_rates = how % 2 == 1;
     qs->h = times[1] - times[0];
-    perp_status status = fresh ? PERP_STATUS_OK : look_from(qs, context, qs->q_begin, error);
+    perp_status status = fresh ? PERP_STATUS_OK : perp_qs_look_from(qs, context, qs->q_begin, error);
     if (status == PERP_STATUS_OK) {
         status = look_far(qs, context, error);
     }
     if (status == PERP_STATUS_OK) {
         perp_compliant_remember_inertia(qs, context);
-        status = iterate(qs, context, times, out, error);
+        const bool upwards = how == UPWARDS || how == UPWARDS_BY_RATES;
+        const bool continued = upwards || how == DOWNWARDS || how == DOWNWARDS_BY_RATES;
+        status = continued ? iterate_continued(qs, context, times, upwards, out, error)
+                           : iterate(qs, context, times, out, error);
     }
     return status;
 }
@@ -255,9 +308,30 @@ static perp_status take_energy_safe(perp_quasistatic *qs, perp_step_context *con
     return status;
 }
 
-/* A part of the step: as it is, and before it is given up (`last`, or where contacts come and go from iterate to
- * iterate, so that the end has no contacts to be implicit in) without gamma, then with contacts as they are at its
- * begin. */
+/* The same, counted where it is what settles. */
+static perp_status fall_back(perp_quasistatic *qs, perp_step_context *context, const double times[2], way how,
+                             outcome *out, perp_error *error)
+{
+    const perp_fallback name = how >= LINEARISED ? PERP_FALLBACK_LINEARISED
+                               : how >= SHARP    ? PERP_FALLBACK_SHARP
+                                                 : PERP_FALLBACK_CONTINUED;
+    const perp_status status = take_energy_safe(qs, context, times, how, out, error);
+    qs->info->fallbacks[name] += status == PERP_STATUS_OK && out->settled ? 1 : 0;
+    return status;
+}
+
+static bool has_gamma(const compliant_step *s)
+{
+    bool any = false;
+    for (int k = 0; k < s->patch_count; k++) {
+        any = any || s->patches[k].material.gamma > 0.0;
+    }
+    return any;
+}
+
+/* A part of the step: as it is, by a continuation in gamma, and before it is given up (`last`, or where contacts come
+ * and go from iterate to iterate, so that the end has no contacts to be implicit in) without gamma, then with contacts
+ * as they are at its begin. */
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2], bool last,
                            outcome *out, perp_error *error)
 {
@@ -266,17 +340,23 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
     s->lags = true;
     perp_status status = take_energy_safe(qs, context, times, PLAIN, out, error);
     const bool flickers = out->flickers >= MANY, extended = s->element_count > s->patch_count;
+    const bool rounded = has_gamma(s);
     s->lags = false;
     if (status == PERP_STATUS_OK && !out->settled && extended && !flickers) {
         status = take_energy_safe(qs, context, times, PLAIN, out, error);
     }
+    const bool unsolved = out->method && strcmp(out->method, SETTLING) != 0; /* at a given geometry */
+    if (status == PERP_STATUS_OK && !out->settled && rounded && !flickers) {
+        status = fall_back(qs, context, times, UPWARDS, out, error);
+    }
+    if (status == PERP_STATUS_OK && !out->settled && unsolved && !flickers) {
+        status = fall_back(qs, context, times, DOWNWARDS, out, error);
+    }
     if (status == PERP_STATUS_OK && !out->settled && last && !flickers) {
-        status = take_energy_safe(qs, context, times, SHARP, out, error);
-        qs->info->fallbacks[PERP_FALLBACK_SHARP] += status == PERP_STATUS_OK && out->settled ? 1 : 0;
+        status = fall_back(qs, context, times, SHARP, out, error);
     }
     if (status == PERP_STATUS_OK && !out->settled && (last || flickers)) {
-        status = take_energy_safe(qs, context, times, LINEARISED, out, error);
-        qs->info->fallbacks[PERP_FALLBACK_LINEARISED] += status == PERP_STATUS_OK && out->settled ? 1 : 0;
+        status = fall_back(qs, context, times, LINEARISED, out, error);
     }
     return status;
 }
@@ -304,18 +384,18 @@ static perp_status accept(perp_quasistatic *qs, perp_step_context *context, cons
 static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *context, const double times[2],
                                     perp_residuals *total, perp_error *error)
 {
-    enum { LEAST = TICKS / 8 };
-    const double tick = (times[1] - times[0]) / TICKS;
+    enum { LEAST = PERP_QS_TICKS / 8 };
+    const double tick = (times[1] - times[0]) / PERP_QS_TICKS;
     perp_status status = PERP_STATUS_OK;
-    for (int at = 0, size = TICKS; at < TICKS && status == PERP_STATUS_OK;) {
+    for (int at = 0, size = PERP_QS_TICKS; at < PERP_QS_TICKS && status == PERP_STATUS_OK;) {
         const double part[2] = {at == 0 ? times[0] : times[0] + at * tick,
-                                at + size == TICKS ? times[1] : times[0] + (at + size) * tick};
+                                at + size == PERP_QS_TICKS ? times[1] : times[0] + (at + size) * tick};
         outcome out = {.method = NULL};
         status = advance(qs, context, part, size == LEAST, &out, error);
         if (status == PERP_STATUS_OK && !out.settled && size > LEAST) {
             qs->info->fallbacks[PERP_FALLBACK_SUBSTEP]++;
             size /= 2;
-            status = look_from(qs, context, qs->q_begin, error);
+            status = perp_qs_look_from(qs, context, qs->q_begin, error);
             continue;
         }
         if (status == PERP_STATUS_OK && !out.settled) {
@@ -325,12 +405,8 @@ static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *con
         if (status == PERP_STATUS_OK) {
             status = accept(qs, context, &out, total, error);
         }
-        if (status == PERP_STATUS_OK && at < TICKS) {
-            memcpy(qs->q_begin, context->next_q, (size_t)qs->model->nq * sizeof *qs->q_begin);
-            status = look_from(qs, context, qs->q_begin, error);
-        }
-        while (at % (2 * size) == 0 && 2 * size <= TICKS - at) {
-            size *= 2;
+        if (status == PERP_STATUS_OK) {
+            status = perp_qs_next_part(qs, context, at, &size, error);
         }
     }
     return status;

@@ -147,9 +147,18 @@ perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, cons
                           perp_error *error);
 /* The largest entry of A v + f - H'r - C'y - y_lower + y_upper, over F, torques over F L. */
 double perp_qs_balance(const perp_quasistatic *qs);
+/* How far a point of a step's problem is off its limits and loops; `gap` makes of a velocity of it the motion in the
+ * step, in units of L. */
+double perp_qs_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
 
 /* ---- quasistatic_step.c ---- */
 
+/* Kinematics and contacts at q. */
+perp_status perp_qs_look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error);
+/* A part of a step ended at context->next_q, tick `at` of PERP_QS_TICKS: the next one, if there is one, begins there.
+ * `size` ticks becomes what fits from there on. */
+enum { PERP_QS_TICKS = 64 }; /* a step is split into at most so many */
+perp_status perp_qs_next_part(perp_quasistatic *qs, perp_step_context *context, int at, int *size, perp_error *error);
 /* One step of a rung: builds, solves, checks the law against the tolerance, splits where substep_tolerance asks for it,
  * integrates, records. */
 perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,

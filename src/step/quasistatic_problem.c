@@ -406,3 +406,21 @@ double perp_qs_balance(const perp_quasistatic *qs)
     }
     return largest;
 }
+
+double perp_qs_off_constraints(const perp_contact_qp *p, const perp_convex_point *point, double gap)
+{
+    double worst = 0.0;
+    for (int i = 0; i < p->n && p->lower; i++) {
+        const double low = gap * (point->x[i] - p->lower[i]), high = gap * (p->upper[i] - point->x[i]);
+        worst = isfinite(low) ? fmax(worst, fabs(fmin(point->y_lower[i], low))) : worst;
+        worst = isfinite(high) ? fmax(worst, fabs(fmin(point->y_upper[i], high))) : worst;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        double sum = -p->equality_target[i];
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum += p->equality_values[k] * point->x[p->equality_dofs[k]];
+        }
+        worst = fmax(worst, gap * fabs(sum));
+    }
+    return worst;
+}

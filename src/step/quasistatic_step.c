@@ -7,8 +7,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { TICKS = 64 }; /* a step is split into at most so many */
-
 static double now_us(void)
 {
     struct timespec time;
@@ -157,7 +155,7 @@ static double gap_error(const perp_quasistatic *qs)
     return worst;
 }
 
-static perp_status look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error)
+perp_status perp_qs_look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error)
 {
     perp_kinematics_update(qs->model, q, context->kinematics);
     return perp_contact_set_build(context->contacts, context->kinematics, error);
@@ -190,7 +188,7 @@ static perp_status build_with(perp_quasistatic *qs, perp_step_context *context, 
 {
     if (margin != perp_contact_set_margin(context->contacts)) {
         perp_contact_set_look(context->contacts, margin);
-        const perp_status status = look_from(qs, context, qs->q_begin, error);
+        const perp_status status = perp_qs_look_from(qs, context, qs->q_begin, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
@@ -265,37 +263,46 @@ static void accept(perp_quasistatic *qs)
     }
 }
 
+perp_status perp_qs_next_part(perp_quasistatic *qs, perp_step_context *context, int at, int *size, perp_error *error)
+{
+    while (at % (2 * *size) == 0 && 2 * *size <= PERP_QS_TICKS - at) {
+        *size *= 2;
+    }
+    if (at == PERP_QS_TICKS) {
+        return PERP_STATUS_OK;
+    }
+    memcpy(qs->q_begin, context->next_q, (size_t)qs->model->nq * sizeof *qs->q_begin);
+    return perp_qs_look_from(qs, context, qs->q_begin, error);
+}
+
 /* The parts of a step: [at, at + size) ticks of it, halved where gaps end elsewhere than the linearisation had them,
  * and doubled again where they fit. */
 static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *context, double t, double t_end,
                                     perp_residuals *total, perp_error *error)
 {
-    const double tolerance = qs->settings->substep_tolerance, tick = (t_end - t) / TICKS;
+    const double tolerance = qs->settings->substep_tolerance, tick = (t_end - t) / PERP_QS_TICKS;
     perp_status status = PERP_STATUS_OK;
-    for (int at = 0, size = TICKS; at < TICKS && status == PERP_STATUS_OK;) {
-        const double times[2] = {at == 0 ? t : t + at * tick, at + size == TICKS ? t_end : t + (at + size) * tick};
+    for (int at = 0, size = PERP_QS_TICKS; at < PERP_QS_TICKS && status == PERP_STATUS_OK;) {
+        const double times[2] = {at == 0 ? t : t + at * tick,
+                                 at + size == PERP_QS_TICKS ? t_end : t + (at + size) * tick};
         status = advance(qs, context, times, total, error);
         const bool may_split = status == PERP_STATUS_OK && isfinite(tolerance) && size > 1;
         if (may_split) {
             keep_gaps(qs);
-            status = look_from(qs, context, context->next_q, error);
+            status = perp_qs_look_from(qs, context, context->next_q, error);
         }
         if (may_split && status == PERP_STATUS_OK && gap_error(qs) > tolerance) {
             qs->info->fallbacks[PERP_FALLBACK_SUBSTEP]++;
             size /= 2;
-            status = look_from(qs, context, qs->q_begin, error);
+            status = perp_qs_look_from(qs, context, qs->q_begin, error);
             continue;
         }
         at += size;
         if (status == PERP_STATUS_OK) {
             accept(qs);
         }
-        if (status == PERP_STATUS_OK && at < TICKS) {
-            memcpy(qs->q_begin, context->next_q, (size_t)qs->model->nq * sizeof *qs->q_begin);
-            status = look_from(qs, context, qs->q_begin, error);
-        }
-        while (at % (2 * size) == 0 && 2 * size <= TICKS - at) {
-            size *= 2;
+        if (status == PERP_STATUS_OK) {
+            status = perp_qs_next_part(qs, context, at, &size, error);
         }
     }
     return status;

@@ -293,31 +293,11 @@ static void fill_balance(rigid_step *s, const perp_convex_point *point, double *
     }
 }
 
-/* Limits and loops. */
-static double off_constraints(const rigid_step *s, const perp_convex_point *point)
-{
-    const perp_contact_qp *p = &s->qp;
-    double worst = 0.0;
-    for (int i = 0; i < p->n && p->lower; i++) {
-        const double low = s->gap * (point->x[i] - p->lower[i]), high = s->gap * (p->upper[i] - point->x[i]);
-        worst = isfinite(low) ? fmax(worst, fabs(fmin(point->y_lower[i], low))) : worst;
-        worst = isfinite(high) ? fmax(worst, fabs(fmin(point->y_upper[i], high))) : worst;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        double sum = -p->equality_target[i];
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            sum += p->equality_values[k] * point->x[p->equality_dofs[k]];
-        }
-        worst = fmax(worst, s->gap * fabs(sum));
-    }
-    return worst;
-}
-
 rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point)
 {
     const perp_contact_qp *p = &s->qp;
     const perp_contact_friction as_friction = {p, mu};
-    rigid_residual worst = {.complementarity = off_constraints(s, point)};
+    rigid_residual worst = {.complementarity = perp_qs_off_constraints(p, point, s->gap)};
     perp_contact_friction_velocity(&as_friction, point->x, s->u);
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->row_start[i], rows = p->row_start[i + 1] - start;

@@ -79,7 +79,7 @@ const char *perp_fallback_name(perp_fallback fallback)
         [PERP_FALLBACK_SUBSTEP] = "substep",           [PERP_FALLBACK_LOOSE] = "loose",
         [PERP_FALLBACK_ANY_MOTION] = "any-motion",     [PERP_FALLBACK_SECOND_METHOD] = "second-method",
         [PERP_FALLBACK_UNSTABILISED] = "unstabilised", [PERP_FALLBACK_SHARP] = "sharp-cone",
-        [PERP_FALLBACK_LINEARISED] = "linearised"};
+        [PERP_FALLBACK_LINEARISED] = "linearised",     [PERP_FALLBACK_CONTINUED] = "gamma-continuation"};
     return names[fallback];
 }
 

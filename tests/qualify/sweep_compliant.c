@@ -13,10 +13,10 @@
 
 enum { STEPS_EACH = 2000 }; /* of 1 ms */
 
-enum { SUBSTEPS = WATCH_OWN, UNSTABILISED, SHARP, LINEARISED, SPEED, COLUMNS };
-static const measure_column columns[COLUMNS] = {WATCH_COLUMNS("penetration, m"), {"substeps", false},
-                                                {"unstabilised", false},         {"sharp cone", false},
-                                                {"linearised", false},           {"speed, m/s or rad/s", true}};
+enum { SUBSTEPS = WATCH_OWN, UNSTABILISED, CONTINUED, SHARP, LINEARISED, SPEED, COLUMNS };
+static const measure_column columns[COLUMNS] = {
+    WATCH_COLUMNS("penetration, m"), {"substeps", false},   {"unstabilised", false},      {"continuation", false},
+    {"sharp cone", false},           {"linearised", false}, {"speed, m/s or rad/s", true}};
 
 static perp_scene *soft_scene(uint64_t seed, int index)
 {
@@ -99,6 +99,7 @@ static void run(uint64_t seed, int index, sweep_case *result)
     watch_run(&w, observe, &w, index);
     w.row[SUBSTEPS] += w.run.fallbacks[PERP_FALLBACK_SUBSTEP];
     w.row[UNSTABILISED] += w.run.fallbacks[PERP_FALLBACK_UNSTABILISED];
+    w.row[CONTINUED] += w.run.fallbacks[PERP_FALLBACK_CONTINUED];
     w.row[SHARP] += w.run.fallbacks[PERP_FALLBACK_SHARP];
     w.row[LINEARISED] += w.run.fallbacks[PERP_FALLBACK_LINEARISED];
     watch_close(&w);

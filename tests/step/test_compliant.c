@@ -417,6 +417,45 @@ static void test_rolls_on(void **unused)
     NEAR(coarse / fine, 2.0, 0.2);
 }
 
+/* Sum over the patch's elements of max(0, -C tau - (K + C / h) phi) at a gap phi > 0, tau = -omega r. */
+static double carried(const watched *run, double h, double phi)
+{
+    double sum = 0.0;
+    for (int i = 0; i < run->element_count; i++) {
+        sum += fmax(0.0, 3.0 * run->v[4] * run->elements[i].offset[0] - (1e3 + 3.0 / h) * phi);
+    }
+    return sum;
+}
+
+/* Faster than its weight presses it on, C r omega = 0.9 N of each of three elements in front: at any depth dampers
+ * would carry more than 1 N, and at any gap there is nothing to carry. It rides in between, on the gap that the front
+ * falls through within a step, and carries its weight: no more than h r omega, first order in h. docs/models.md. What
+ * carries no force keeps no deformation. */
+static void test_rides(void **unused)
+{
+    static const char *const STEPS[] = {"run={model: compliant, h: 0.008, until: 0.4}",
+                                        "run={model: compliant, h: 0.002, until: 0.4}",
+                                        "run={model: compliant, h: 0.0005, until: 0.4}"};
+    static const double H[] = {0.008, 0.002, 0.0005};
+    double gap[3];
+    (void)unused;
+    for (int k = 0; k < 3; k++) {
+        watched run;
+        run_text(&run, PATCH,
+                 SET("bodies.ball.velocity={linear: [0.1, 0, 0], angular: [0, 30, 0]}", "contacts.friction=0", STEPS[k],
+                     "bodies.ball.inertia=[1, 1, 1]"),
+                 0.0);
+        gap[k] = run.contact.contact.phi;
+        NEAR(run.contact.fn, 1.0, 1e-6);
+        assert_true(gap[k] > 0.0 && gap[k] <= H[k] * 0.01 * run.v[4]);
+        NEAR(carried(&run, H[k], gap[k]), 1.0, 1e-6);
+        for (int i = 0; i < run.element_count; i++) {
+            NEAR(run.elements[i].deformation[0], 0.0, 1e-9);
+        }
+    }
+    assert_true(gap[2] < 0.25 * gap[0]); /* K + C / h: 1375 and 7000 N/m */
+}
+
 /* A matrix is the whole patch's: without extent it does not matter in how many elements it comes. */
 static void test_matrix_per_patch(void **unused)
 {
@@ -539,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_torsion),
         cmocka_unit_test(test_rolling),
         cmocka_unit_test(test_rolls_on),
+        cmocka_unit_test(test_rides),
         cmocka_unit_test(test_matrix_per_patch),
         cmocka_unit_test(test_rigid_limit),
         cmocka_unit_test(test_commanded_into_each_other),
