@@ -113,6 +113,7 @@ typedef struct compliant_step {
     perp_qs_block fixed, sized;
     int patch_capacity, element_capacity, dof_capacity;
     perp_friction_workspace *friction;
+    perp_friction_soft_workspace *soft; /* the first to be tried */
 
     /* ---- from step to step ---- */
     compliant_list kept; /* deformations at the step's begin */

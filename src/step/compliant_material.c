@@ -18,10 +18,21 @@ static perp_mat3 matrix_of(const perp_tensor *tensor, bool planar, int elements)
     return m;
 }
 
-/* B' m B, with the axes of a contact's rows in (n, t, o) as the columns of B. */
-static void onto_rows(const perp_mat3 *m, const perp_contact *c, double scale, double *out)
+/* B' m B, with the axes of a contact's rows in (n, t, o) as the columns of B: they have length 1 and are at right
+ * angles, so that diag(a, b, b) stays as it is, to the last digit. */
+static void onto_rows(const perp_tensor *tensor, const compliant_material *of, const perp_contact *c, bool planar,
+                      double scale, double *out)
 {
-    const int rows = 1 + c->direction_count;
+    const int rows = of->rows;
+    const double *values = tensor->values;
+    if (tensor->count == 1 || (tensor->count == 3 && !planar && values[1] == values[2]) ||
+        (tensor->count == 2 && planar)) {
+        for (int r = 0; r < rows; r++) {
+            out[r * rows + r] = scale * values[tensor->count > 1 && r > 0 ? 1 : 0];
+        }
+        return;
+    }
+    const perp_mat3 matrix = matrix_of(tensor, planar, of->elements), *m = &matrix;
     perp_vec3 axis[3] = {{1.0, 0.0, 0.0}};
     for (int r = 1; r < rows; r++) {
         const perp_vec3 d = c->directions[r - 1];
@@ -45,11 +56,9 @@ compliant_material perp_compliant_material(const perp_scene *scene, const perp_c
                             .elements = scene->planar ? given->elements : given->elements * given->elements,
                             .size = given->size};
     m.gamma = given->gamma / m.elements; /* the patch's: more elements do not make more friction */
-    const perp_mat3 stiffness = matrix_of(&given->stiffness, scene->planar, m.elements);
-    const perp_mat3 damping = matrix_of(&given->damping, scene->planar, m.elements);
     m.soft = given->tangential_rigid ? 1 : m.rows;
-    onto_rows(&stiffness, c, 1.0 / given->stiffness_scale, m.stiffness);
-    onto_rows(&damping, c, 1.0 / sqrt(given->stiffness_scale), m.damping);
+    onto_rows(&given->stiffness, &m, c, scene->planar, 1.0 / given->stiffness_scale, m.stiffness);
+    onto_rows(&given->damping, &m, c, scene->planar, 1.0 / sqrt(given->stiffness_scale), m.damping);
     return m;
 }
 

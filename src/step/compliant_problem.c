@@ -79,7 +79,8 @@ perp_status perp_compliant_open(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     lay_out_fixed(s, qs);
-    return perp_friction_workspace_create(&qs->allocator, &s->friction, error);
+    const perp_status created = perp_friction_workspace_create(&qs->allocator, &s->friction, error);
+    return created == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&qs->allocator, &s->soft, error) : created;
 }
 
 void perp_compliant_close(perp_quasistatic *qs)
@@ -89,6 +90,7 @@ void perp_compliant_close(perp_quasistatic *qs)
         return;
     }
     perp_friction_workspace_free(s->friction);
+    perp_friction_soft_workspace_free(s->soft);
     perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->kept.block, &s->guess.block, &s->spare.block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         perp_qs_block_free(&qs->allocator, blocks[i]);

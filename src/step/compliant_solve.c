@@ -119,23 +119,40 @@ static double off_as_posed(perp_quasistatic *qs)
     return fmax(r.balance, r.complementarity);
 }
 
+/* From s->warm, if the settings have it: by the method for contacts that give way, and the cascade where that fails. */
+static perp_status solve_once(perp_quasistatic *qs, const perp_friction_settings *settings, perp_friction_info *info,
+                              perp_error *error)
+{
+    compliant_step *s = qs->own;
+    const perp_contact_friction problem = {&s->qp, s->mu};
+    perp_status status = perp_friction_soft_reserve(&problem, s->soft, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_friction_soft_solve(&problem, settings, s->soft, &s->point, info, error);
+    }
+    if (status == PERP_STATUS_OK && info->outcome != PERP_OUTCOME_SOLVED) {
+        status = perp_contact_friction_reserve(&problem, s->friction, error);
+        if (status == PERP_STATUS_OK) {
+            status = perp_contact_friction_solve(&problem, settings, s->friction, &s->point, info, error);
+        }
+    }
+    if (status == PERP_STATUS_OK) {
+        qs->info->iterations += info->iterations;
+    }
+    return status;
+}
+
 perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error)
 {
     enum { FEW = 300 }; /* factorisations, of a second try */
     compliant_step *s = qs->own;
-    const perp_contact_friction problem = {&s->qp, s->mu};
     perp_friction_settings settings = perp_friction_settings_default();
     settings.tolerance = fmax(1e-12, 3e-2 * qs->settings->tolerance);
     settings.warm = s->guessed || s->has_answer ? &s->warm : NULL;
     copy_point(s, &s->warm, &s->point);
-    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, info, error);
-    }
+    perp_status status = solve_once(qs, &settings, info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->iterations += info->iterations;
     *solved = info->outcome == PERP_OUTCOME_SOLVED;
     put_limits(qs);
     const double law = off_as_posed(qs);
@@ -145,12 +162,9 @@ perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_fricti
         settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * qs->settings->tolerance / law);
         settings.warm = &s->warm;
         settings.max_factorisations = FEW;
-        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, &again, error);
-        if (status == PERP_STATUS_OK) {
-            qs->info->iterations += again.iterations;
-            if (!(off_as_posed(qs) < law)) {
-                copy_point(s, &s->point, &s->warm);
-            }
+        status = solve_once(qs, &settings, &again, error);
+        if (status == PERP_STATUS_OK && !(off_as_posed(qs) < law)) {
+            copy_point(s, &s->point, &s->warm);
         }
         return status;
     }
