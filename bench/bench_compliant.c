@@ -1,5 +1,6 @@
 /* Steps of the rung `compliant` beside those of `dyn-ncp`: boxes that slide over a plane and spin, each for itself,
- * four contacts of one element to a box; and one ball on a patch of 1 .. 225 elements.
+ * four contacts of one element to a box; one ball on a patch of 1 .. 225 elements; and examples, one of them with
+ * patches of several sizes.
  *
  * Times are the processor's, of whole steps with collisions; each figure is the median of a run's steps, the smallest
  * of the repetitions. Targets: a contact of one element costs at most 3 times what it costs on `dyn-ncp`; the cost of a
@@ -13,6 +14,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef PERP_SOURCE_DIR
+#define PERP_SOURCE_DIR "."
+#endif
 
 enum { STEPS = 200, MOST_TEXT = 40000, MOST_ROWS = 32 };
 
@@ -112,16 +117,10 @@ static double measure(const perp_model *model, const char *rung, int repetitions
     return least;
 }
 
-static void measure_text(const char *text, int repetitions, row *r)
+static void measure_scene(perp_scene *scene, int repetitions, row *r)
 {
-    static perp_diagnostics diagnostics;
-    perp_scene *scene = NULL;
     perp_model *model = NULL;
     perp_error error = {0};
-    memset(&diagnostics, 0, sizeof diagnostics);
-    if (perp_scene_load_text(text, strlen(text), "bench", NULL, NULL, &scene, &diagnostics) != PERP_STATUS_OK) {
-        die(r->scene, diagnostics.items[0].message);
-    }
     if (perp_model_build(scene, NULL, &model, &error) != PERP_STATUS_OK) {
         die(r->scene, error.message);
     }
@@ -129,8 +128,38 @@ static void measure_text(const char *text, int repetitions, row *r)
     r->soft = measure(model, "compliant", repetitions, r);
     perp_model_free(model);
     perp_scene_free(scene);
-    printf("  %-12s %8d %8d %10.1f %10.1f %10.2f %12.2f %9d\n", r->scene, r->contacts, r->elements, 1e6 * r->rigid,
+    printf("  %-20s %8d %8d %10.1f %10.1f %10.2f %12.2f %9d\n", r->scene, r->contacts, r->elements, 1e6 * r->rigid,
            1e6 * r->soft, r->soft / r->rigid, 1e6 * r->soft / r->elements, r->fallbacks);
+}
+
+static void measure_text(const char *text, int repetitions, row *r)
+{
+    static perp_diagnostics diagnostics;
+    perp_scene *scene = NULL;
+    memset(&diagnostics, 0, sizeof diagnostics);
+    if (perp_scene_load_text(text, strlen(text), "bench", NULL, NULL, &scene, &diagnostics) != PERP_STATUS_OK) {
+        die(r->scene, diagnostics.items[0].message);
+    }
+    measure_scene(scene, repetitions, r);
+}
+
+/* `steps` of an example, with patches of side x side elements. */
+static void measure_example(const char *name, int side, int steps, int repetitions, row *r)
+{
+    static perp_diagnostics diagnostics;
+    char path[512], elements[64], count[64];
+    const char *settings[] = {elements, count};
+    const perp_scene_load_options options = {.settings = settings, .setting_count = 2};
+    perp_scene *scene = NULL;
+    memset(&diagnostics, 0, sizeof diagnostics);
+    snprintf(r->scene, sizeof r->scene, side > 1 ? "%s, %d x %d" : "%s", name, side, side);
+    snprintf(path, sizeof path, "%s/examples/%s/scene.yaml", PERP_SOURCE_DIR, name);
+    snprintf(elements, sizeof elements, "compliance.elements=%d", side);
+    snprintf(count, sizeof count, "run.steps=%d", steps);
+    if (perp_scene_load_file(path, &options, &scene, &diagnostics) != PERP_STATUS_OK) {
+        die(r->scene, diagnostics.items[0].message);
+    }
+    measure_scene(scene, repetitions, r);
 }
 
 static void write_json(const char *path, const row *rows, int count)
@@ -154,12 +183,17 @@ static void write_json(const char *path, const row *rows, int count)
 int main(int argc, char **argv)
 {
     static const int BOXES[] = {1, 4, 16, 64}, SIDES[] = {1, 2, 3, 5, 7, 10, 15};
+    static const struct {
+        const char *name;
+        int side, steps;
+    } EXAMPLES[] = {{"ladder", 1, STEPS},   {"box-incline", 1, STEPS}, {"arm-reach", 1, 180},  {"domino", 1, STEPS},
+                    {"cube-stack", 1, 100}, {"cube-stack", 2, 100},    {"cube-stack", 3, 100}, {"cube-stack", 5, 100}};
     const bench_options options = bench_options_read(argc, argv, (bench_option_limits){1, 5, 50});
     static char text[MOST_TEXT];
     static row rows[MOST_ROWS];
     int count = 0;
     timing_machine(stdout, "%s, %ld cores, load average %s before the run; %s\n");
-    printf("  %-12s %8s %8s %10s %10s %10s %12s %9s\n", "scene", "contacts", "elements", "dyn-ncp", "compliant",
+    printf("  %-20s %8s %8s %10s %10s %10s %12s %9s\n", "scene", "contacts", "elements", "dyn-ncp", "compliant",
            "ratio", "per element", "fallbacks");
     for (size_t i = 0; i < sizeof BOXES / sizeof *BOXES; i++, count++) {
         snprintf(rows[count].scene, sizeof rows->scene, "%d boxes", BOXES[i]);
@@ -170,6 +204,9 @@ int main(int argc, char **argv)
         snprintf(rows[count].scene, sizeof rows->scene, "%d x %d patch", SIDES[i], SIDES[i]);
         put_patch(text, SIDES[i]);
         measure_text(text, options.samples, &rows[count]);
+    }
+    for (size_t i = 0; i < sizeof EXAMPLES / sizeof *EXAMPLES; i++, count++) {
+        measure_example(EXAMPLES[i].name, EXAMPLES[i].side, EXAMPLES[i].steps, options.samples, &rows[count]);
     }
     if (options.json) {
         write_json(options.json, rows, count);

@@ -104,6 +104,17 @@ typedef struct compliant_patch {
     compliant_material material;
 } compliant_patch;
 
+/* What the rows of a patch's elements have in common: of an element at the offset (x, y) along t and o they are entry +
+ * x along[0] + y along[1]. */
+typedef struct compliant_rows {
+    int columns, stride;      /* free degrees of freedom; from a row to the next */
+    int *dofs;                /* by column, of the free ones */
+    double *entry, *along[2]; /* rows x columns */
+    double velocity[3];       /* m/s: by row, at v~ and at the prescribed velocities; of the normal one less v_k */
+    double turning[3][2];     /* 1/s: what of it an offset adds */
+    double tilt[2];           /* 1/s: (omega x offset) . n at v_k; before there is one, at the step's begin */
+} compliant_rows;
+
 /* How well a point meets the law at a configuration, in units of F and L. */
 typedef struct compliant_residual {
     double balance, complementarity, cone;
@@ -140,6 +151,7 @@ typedef struct compliant_step {
     double speed, gap; /* m/s; what it makes of L in a step */
     int patch_count, element_count;
     compliant_patch *patches;
+    compliant_rows rows; /* of the patch at hand */
     int *patch_of;       /* by element */
     int *soft_start;     /* by element: its first unknown, behind those of bodies */
     double *deformation; /* by element 3, m: delta along its rows */
@@ -202,6 +214,13 @@ void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *co
 void perp_compliant_carry_inertia(perp_quasistatic *qs, perp_step_context *context);
 /* qs->v, the answer of a step that was linearised at its begin, to its end, where kinematics are afterwards. */
 void perp_compliant_carry_answer(perp_quasistatic *qs, perp_step_context *context);
+
+/* ---- compliant_rows.c ---- */
+
+/* s->rows of a patch. */
+void perp_compliant_fill_rows(perp_quasistatic *qs, const compliant_patch *patch);
+/* Row r of an element into `out`; returns its velocity. */
+double perp_compliant_put_row(const compliant_rows *rows, int r, const double offset[2], double *out);
 
 /* ---- compliant_problem.c ---- */
 

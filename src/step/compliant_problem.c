@@ -23,6 +23,10 @@ static void lay_out_fixed(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->lost, model->tree_count);
     TAKE(b, s->com_velocity, model->tree_count);
     TAKE(b, s->target, loops);
+    TAKE(b, s->rows.dofs, nv);
+    TAKE(b, s->rows.entry, 3 * nv);
+    TAKE(b, s->rows.along[0], 3 * nv);
+    TAKE(b, s->rows.along[1], 3 * nv);
 }
 
 static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
@@ -143,80 +147,6 @@ static perp_status count_and_reserve(perp_quasistatic *qs, perp_error *error)
     return reserve(qs, patches, elements, dofs, error);
 }
 
-/* ---- rows -------------------------------------------------------------------------------------------------------- */
-
-static bool has_dof(const perp_model *model, int body, int dof)
-{
-    const int *dofs;
-    const int n = perp_body_dofs(model, body, &dofs);
-    for (int i = 0; i < n; i++) {
-        if (dofs[i] == dof) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What a degree of freedom adds to the velocity of b against a at `offset` from contact c, beyond that at the contact:
- * by the turning of b against a. */
-static perp_vec3 turning(const perp_quasistatic *qs, const perp_contact *c, int dof, perp_vec3 offset)
-{
-    const int side = (has_dof(qs->model, c->b, dof) ? 1 : 0) - (has_dof(qs->model, c->a, dof) ? 1 : 0);
-    return perp_vec3_scale(side, perp_vec3_cross(qs->kinematics->dof_angular[dof], offset));
-}
-
-/* The axis of row r of a contact, and its weights in the set's rows (n, t, o). */
-static perp_vec3 axis_of(const perp_contact *c, int r, double weights[3])
-{
-    const perp_vec3 d = r == 0 ? c->normal : c->directions[r - 1];
-    weights[0] = r == 0 ? 1.0 : 0.0;
-    weights[1] = r == 0 ? 0.0 : perp_vec3_dot(d, c->t);
-    weights[2] = r == 0 ? 0.0 : perp_vec3_dot(d, c->o);
-    return d;
-}
-
-/* Row r of an element at `offset` over the free degrees of freedom into `out`. Returns its velocity at v~ and at the
- * prescribed velocities; of the normal one, all but the tilt is what moves the gap on from q_k. */
-static double fill_row(const perp_quasistatic *qs, int i, int r, perp_vec3 offset, bool tilts, double *out)
-{
-    const compliant_step *s = qs->own;
-    const perp_contact_set *set = qs->contacts;
-    const perp_contact *c = &set->contacts[i];
-    const int start = set->dof_start[i], columns = set->dof_start[i + 1] - start;
-    const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start;
-    double weights[3], velocity = 0.0;
-    const perp_vec3 axis = axis_of(c, r, weights);
-    for (int k = 0, free = 0; k < columns; k++) {
-        const int dof = set->dofs[start + k];
-        const bool is_free = qs->free_of_dof[dof] >= 0;
-        double entry = 0.0;
-        for (int row = 0; row < set->rows; row++) {
-            entry += weights[row] * jacobian[(ptrdiff_t)row * columns + k];
-        }
-        const double tilt = tilts ? perp_vec3_dot(axis, turning(qs, c, dof, offset)) : 0.0;
-        const double given = r == 0 ? qs->v_gap[dof] : qs->v[dof], v = is_free ? qs->v_drifted[dof] : given;
-        velocity += entry * (r == 0 && !s->by_rates ? v - s->v_linear[dof] : v) + tilt * v;
-        if (is_free) {
-            out[free++] = entry + tilt;
-        }
-    }
-    return velocity;
-}
-
-/* (omega x offset) . n at v_k; before there is one, at the step's begin. */
-static double tilt_of(const perp_quasistatic *qs, int i, perp_vec3 offset)
-{
-    const compliant_step *s = qs->own;
-    const perp_contact_set *set = qs->contacts;
-    const double *v = s->guessed ? s->v_linear : qs->v_last;
-    double tilt = 0.0;
-    for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
-        const int dof = set->dofs[k];
-        tilt += v[dof] * perp_vec3_dot(set->contacts[i].normal, turning(qs, &set->contacts[i], dof, offset));
-    }
-    return tilt;
-}
-
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
 
 /* delta of an element along the rows of its contact at q_k. */
@@ -313,27 +243,20 @@ static void add_element(perp_quasistatic *qs, const compliant_patch *patch, int 
 {
     compliant_step *s = qs->own;
     const compliant_material *m = &patch->material;
-    const perp_contact_set *set = qs->contacts;
-    const perp_contact *c = &set->contacts[patch->contact];
-    const int i = patch->first + e, start = set->dof_start[patch->contact];
+    const compliant_rows *rows = &s->rows;
+    const int i = patch->first + e, columns = rows->columns;
     double offset[2];
-    int columns = 0;
     perp_compliant_offset(m, qs->model->planar, e, offset);
-    const perp_vec3 arm = perp_vec3_add_scaled(perp_vec3_scale(offset[0], c->t), offset[1], c->o);
-    for (int k = start; k < set->dof_start[patch->contact + 1]; k++) {
-        if (qs->free_of_dof[set->dofs[k]] >= 0) {
-            s->dofs[at->dofs + columns++] = qs->free_of_dof[set->dofs[k]];
-        }
-    }
+    memcpy(s->dofs + at->dofs, rows->dofs, (size_t)columns * sizeof *s->dofs);
     s->soft_start[i] = at->soft;
-    s->tilt[i] = s->lags && !s->by_rates && m->elements > 1 ? tilt_of(qs, patch->contact, arm) : 0.0;
+    s->tilt[i] = s->lags && !s->by_rates ? offset[0] * rows->tilt[0] + offset[1] * rows->tilt[1] : 0.0;
     fill_element(qs, patch, i, s->hessian + at->blocks);
     for (int r = 0; r < m->soft; r++) {
         s->dofs[at->dofs + columns + r] = qs->free_count + at->soft + r;
     }
     for (int r = 0; r < m->rows; r++) {
         double *row = s->jacobian + at->entries + (ptrdiff_t)r * (columns + m->soft);
-        const double velocity = fill_row(qs, patch->contact, r, arm, m->elements > 1, row);
+        const double velocity = perp_compliant_put_row(rows, r, offset, row);
         s->offset[at->rows + r] = (velocity + (r == 0 ? s->slack[i] : 0.0)) / s->speed;
         for (int k = 0; k < m->soft; k++) {
             row[columns + k] = k == r ? 1.0 : 0.0;
@@ -392,6 +315,7 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
     const int last = perp_compliant_find(from, c, hint);
     const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;
     s->element_count += patch->material.elements;
+    perp_compliant_fill_rows(qs, patch);
     s->left_behind -= kept >= 0 ? kept_energy(qs, kept) : heir >= 0 ? kept_energy(qs, heir) : 0.0;
     for (int e = 0; e < patch->material.elements; e++) {
         const compliant_element element = deformation_of(qs, contact, kept, heir, e);

@@ -125,9 +125,12 @@ static perp_status solve_once(perp_quasistatic *qs, const perp_friction_settings
 {
     compliant_step *s = qs->own;
     const perp_contact_friction problem = {&s->qp, s->mu};
-    perp_status status = perp_friction_soft_reserve(&problem, s->soft, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_friction_soft_solve(&problem, settings, s->soft, &s->point, info, error);
+    perp_status status = perp_friction_soft_solve(&problem, settings, s->soft, &s->point, info, error);
+    if (status == PERP_STATUS_CAPACITY) { /* not asked for beforehand: it costs as much as setting up again */
+        status = perp_friction_soft_reserve(&problem, s->soft, error);
+        status = status == PERP_STATUS_OK
+                     ? perp_friction_soft_solve(&problem, settings, s->soft, &s->point, info, error)
+                     : status;
     }
     if (status == PERP_STATUS_OK && info->outcome != PERP_OUTCOME_SOLVED) {
         status = perp_contact_friction_reserve(&problem, s->friction, error);
