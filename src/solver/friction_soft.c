@@ -39,7 +39,7 @@ struct perp_friction_soft_workspace {
     double *force, *omega;             /* of contacts at the point that was looked at last */
     double *balance, *open;            /* F; C v - c */
     double *step, *diagonal;           /* bodies and equations */
-    double size;                       /* what the merit is to be compared with */
+    double size, unit_size;            /* what the merit is to be compared with; that of 1 on what moves least */
     bool slips;                        /* Omega is not symmetric */
     int iterations, factorisations;
 };
@@ -86,7 +86,8 @@ static bool is_soft(const perp_contact_friction *problem)
 {
     const perp_contact_qp *p = problem->system;
     const int first = p->block_count - p->contact_count;
-    if (first < 0 || !p->hessian || (p->lower == NULL) != (p->upper == NULL) || p->block_start[first] != p->n - contact_rows(p)) {
+    if (first < 0 || !p->hessian || (p->lower == NULL) != (p->upper == NULL) ||
+        p->block_start[first] != p->n - contact_rows(p)) {
         return false;
     }
     for (int i = 0; i < p->equality_count; i++) { /* ascending in a row */
@@ -149,6 +150,7 @@ static bool take_stiffness(perp_friction_soft_workspace *f)
     static const double ROUNDED = 1e-14; /* axes that were turned; what it changes is judged with the rest */
     const perp_contact_qp *p = f->given->system;
     const double *block = p->hessian;
+    f->unit_size = DBL_MAX;
     for (int b = 0; b < f->bodies.block_count; b++) {
         const int first = p->block_start[b], size = p->block_start[b + 1] - first;
         for (int i = 0; i < size; i++) {
@@ -156,6 +158,7 @@ static bool take_stiffness(perp_friction_soft_workspace *f)
             if (!(f->inertia[first + i] > 0.0)) {
                 return false;
             }
+            f->unit_size = fmin(f->unit_size, 1.0 / f->inertia[first + i]);
         }
         block += (ptrdiff_t)size * size;
     }
@@ -350,7 +353,7 @@ static double look(perp_friction_soft_workspace *f, const double *v, const doubl
     const perp_contact_qp *p = &f->bodies;
     const double *block = p->hessian;
     double merit = 0.0;
-    f->size = DBL_MIN;
+    f->size = f->unit_size;
     for (int b = 0; b < p->block_count; b++) {
         const int first = p->block_start[b], size = p->block_start[b + 1] - first;
         for (int i = 0; i < size; i++, block += size) {
@@ -413,26 +416,77 @@ static bool find_step(perp_friction_soft_workspace *f)
     return true;
 }
 
-/* Along the step from f->v, halved until the merit falls; returns what it is there, where forces and F are. */
+/* What the balance has along the step: without slip it is the derivative of an energy that is convex. */
+static double slope(const perp_friction_soft_workspace *f)
+{
+    double sum = 0.0;
+    for (int j = 0; j < f->bodies.n; j++) {
+        sum += f->balance[j] * f->step[j];
+    }
+    return sum;
+}
+
+/* So far along the step from f->v; returns the merit there. */
+static double look_along(perp_friction_soft_workspace *f, double length)
+{
+    const perp_contact_qp *p = &f->bodies;
+    for (int j = 0; j < p->n; j++) {
+        f->trial_v[j] = f->v[j] + length * f->step[j];
+        if (p->lower && f->diagonal[j] > 0.0 && length == 1.0) { /* exactly */
+            f->trial_v[j] = f->trial_v[j] > 0.5 * (p->lower[j] + p->upper[j]) ? p->upper[j] : p->lower[j];
+        }
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        f->trial_y[i] = f->y[i] - length * f->step[p->n + i];
+    }
+    return look(f, f->trial_v, f->trial_y);
+}
+
+/* All of the step if that is nearer or still leads down, else to where the energy is least along it: by secants through
+ * points beyond it, as the slope rises ever more steeply where contacts close, else by halves. The merit alone would
+ * not do: where contacts are stiff it rises a thousandfold on the way to a point that is nearer. Returns the merit
+ * there, where forces and F are. */
 static double search(perp_friction_soft_workspace *f, double merit)
 {
-    enum { HALVINGS = 6 };
-    const perp_contact_qp *p = &f->bodies;
-    double length = 1.0, reached = INFINITY;
-    for (int h = 0; h <= HALVINGS && !(reached <= (1.0 - 2e-4 * length) * merit); h++) {
-        length = h == 0 ? 1.0 : 0.5 * length;
-        for (int j = 0; j < p->n; j++) {
-            f->trial_v[j] = f->v[j] + length * f->step[j];
-            if (p->lower && f->diagonal[j] > 0.0 && length == 1.0) { /* exactly */
-                f->trial_v[j] = f->v[j] + f->step[j] > 0.5 * (p->lower[j] + p->upper[j]) ? p->upper[j] : p->lower[j];
-            }
+    enum { MOST = 25 };
+    static const double FLAT = 0.05, NEARER = 0.9;
+    const double first = slope(f);
+    double reached = look_along(f, 1.0), low = 0.0, high = 1.0, above = slope(f), beyond = 1.0, there = above;
+    if (reached <= NEARER * merit || !(above > 0.0) || !(first < 0.0)) {
+        return reached;
+    }
+    for (int k = 0; k < MOST; k++) {
+        const double guess = high - above * (beyond - high) / (there - above);
+        const double length = guess > low && guess < high ? guess : 0.5 * (low + high);
+        reached = look_along(f, length);
+        const double here = slope(f);
+        if (fabs(here) <= FLAT * -first) {
+            break;
         }
-        for (int i = 0; i < p->equality_count; i++) {
-            f->trial_y[i] = f->y[i] - length * f->step[p->n + i];
+        if (here < 0.0) {
+            low = length;
+        } else {
+            beyond = high;
+            there = above;
+            high = length;
+            above = here;
         }
-        reached = look(f, f->trial_v, f->trial_y);
     }
     return reached;
+}
+
+/* Without what makes Omega unsymmetric, normal forces in friction: its step leads down. */
+static void make_symmetric(perp_friction_soft_workspace *f)
+{
+    double *omega = f->omega;
+    for (int i = 0; i < f->bodies.contact_count; i++) {
+        const int rows = f->bodies.row_start[i + 1] - f->bodies.row_start[i];
+        for (int r = 1; r < rows; r++) {
+            omega[r * rows] = 0.0;
+        }
+        omega += (ptrdiff_t)rows * rows;
+    }
+    f->slips = false;
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -502,14 +556,22 @@ static bool run(perp_friction_soft_workspace *f, const perp_friction_settings *s
     static const double ROUNDING = 1e-26, NEAR = 1e-16, HELPS = 1e-2; /* of squares of forces */
     const int most = settings->max_iterations > 0 ? settings->max_iterations : MOST;
     take_start(f, settings->warm);
-    double merit = look(f, f->v, f->y), before = INFINITY;
+    double merit = look(f, f->v, f->y), before = INFINITY, largest = 0.0;
     for (int k = 0; k <= most && isfinite(merit); k++) {
-        const bool settled = merit <= ROUNDING * f->size || (merit <= NEAR * f->size && merit > HELPS * before);
+        largest = fmax(largest, merit); /* what forces came to: rounding is that of these */
+        const bool settled =
+            merit <= ROUNDING * f->size || (merit <= NEAR * fmax(largest, f->size) && merit > HELPS * before);
         if ((settled || k == most) && judge(f, settings->tolerance, solution, info)) {
             return true;
         }
         if (k == most || (settings->cancel && *settings->cancel) || !find_step(f)) {
             return false;
+        }
+        if (f->slips && !(slope(f) < 0.0)) {
+            make_symmetric(f);
+            if (!find_step(f)) {
+                return false;
+            }
         }
         f->iterations++;
         before = merit;
