@@ -107,6 +107,7 @@ typedef struct compliant_patch {
 /* What the rows of a patch's elements have in common: of an element at the offset (x, y) along t and o they are entry +
  * x along[0] + y along[1]. */
 typedef struct compliant_rows {
+    bool extended;            /* more than one element; else `along` is not there */
     int columns, stride;      /* free degrees of freedom; from a row to the next */
     int *dofs;                /* by column, of the free ones */
     double *entry, *along[2]; /* rows x columns */

@@ -21,51 +21,60 @@ static perp_vec3 turning(const perp_quasistatic *qs, const perp_contact *c, int 
     return perp_vec3_scale(side, qs->kinematics->dof_angular[dof]);
 }
 
-/* The axis of row r of a contact, and its weights in the set's rows (n, t, o). */
-static perp_vec3 axis_of(const perp_contact *c, int r, double weights[3])
+/* The axis of a row of a contact, and its weights in the set's rows (n, t, o). */
+typedef struct row_axis {
+    perp_vec3 axis;
+    double weights[3];
+} row_axis;
+
+static row_axis axis_of(const perp_contact *c, int r)
 {
     const perp_vec3 d = r == 0 ? c->normal : c->directions[r - 1];
-    weights[0] = r == 0 ? 1.0 : 0.0;
-    weights[1] = r == 0 ? 0.0 : perp_vec3_dot(d, c->t);
-    weights[2] = r == 0 ? 0.0 : perp_vec3_dot(d, c->o);
-    return d;
+    const bool normal = r == 0;
+    return (row_axis){
+        d, {normal ? 1.0 : 0.0, normal ? 0.0 : perp_vec3_dot(d, c->t), normal ? 0.0 : perp_vec3_dot(d, c->o)}};
 }
 
-/* Of column k of the set, degree of freedom `dof`, what it is in the rows, and what it adds to their velocities. */
-static void add_column(perp_quasistatic *qs, int contact, int count, bool extended, int k)
+/* Of column k of the contact what it is in the rows, and what it adds to their velocities. */
+static void add_column(perp_quasistatic *qs, const compliant_patch *patch, int k, const row_axis *axes)
 {
     compliant_step *s = qs->own;
     compliant_rows *rows = &s->rows;
     const perp_contact_set *set = qs->contacts;
-    const perp_contact *c = &set->contacts[contact];
-    const int start = set->dof_start[contact], columns = set->dof_start[contact + 1] - start,
-              dof = set->dofs[start + k];
+    const int start = set->dof_start[patch->contact], dof = set->dofs[start + k];
     const bool is_free = qs->free_of_dof[dof] >= 0;
     const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start + k;
-    const double known = (s->guessed ? s->v_linear : qs->v_last)[dof];
-    const perp_vec3 turns = extended ? turning(qs, c, dof) : perp_vec3_make(0.0, 0.0, 0.0);
-    for (int r = 0; r < count; r++) {
-        double weights[3], entry = 0.0;
-        const perp_vec3 axis = axis_of(c, r, weights), around = perp_vec3_cross(axis, turns);
-        const double along[2] = {perp_vec3_dot(around, c->t), perp_vec3_dot(around, c->o)};
-        for (int row = 0; row < set->rows; row++) {
-            entry += weights[row] * jacobian[(ptrdiff_t)row * columns];
-        }
+    for (int r = 0; r < patch->material.rows; r++) {
         const double given = r == 0 ? qs->v_gap[dof] : qs->v[dof], v = is_free ? qs->v_drifted[dof] : given;
+        double entry = 0.0;
+        for (int row = 0; row < set->rows; row++) {
+            entry += axes[r].weights[row] * jacobian[(ptrdiff_t)row * rows->stride];
+        }
         rows->velocity[r] += entry * (r == 0 && !s->by_rates ? v - s->v_linear[dof] : v);
-        for (int axes = 0; axes < 2; axes++) {
-            rows->turning[r][axes] += along[axes] * v;
-            rows->tilt[axes] += r == 0 ? along[axes] * known : 0.0;
-        }
-        if (is_free) {
-            const ptrdiff_t at = (ptrdiff_t)r * columns + rows->columns;
-            rows->entry[at] = entry;
-            rows->along[0][at] = along[0];
-            rows->along[1][at] = along[1];
-        }
+        rows->entry[(ptrdiff_t)r * rows->stride + rows->columns] = entry;
     }
-    if (is_free) {
-        rows->dofs[rows->columns++] = qs->free_of_dof[dof];
+}
+
+/* The same of what an offset adds. */
+static void add_turning(perp_quasistatic *qs, const compliant_patch *patch, int k, const row_axis *axes)
+{
+    compliant_step *s = qs->own;
+    compliant_rows *rows = &s->rows;
+    const perp_contact_set *set = qs->contacts;
+    const perp_contact *c = &set->contacts[patch->contact];
+    const int dof = set->dofs[set->dof_start[patch->contact] + k];
+    const double known = (s->guessed ? s->v_linear : qs->v_last)[dof];
+    const perp_vec3 turns = turning(qs, c, dof);
+    for (int r = 0; r < patch->material.rows; r++) {
+        const double given = r == 0 ? qs->v_gap[dof] : qs->v[dof];
+        const double v = qs->free_of_dof[dof] >= 0 ? qs->v_drifted[dof] : given;
+        const perp_vec3 around = perp_vec3_cross(axes[r].axis, turns);
+        const double along[2] = {perp_vec3_dot(around, c->t), perp_vec3_dot(around, c->o)};
+        for (int side = 0; side < 2; side++) {
+            rows->turning[r][side] += along[side] * v;
+            rows->tilt[side] += r == 0 ? along[side] * known : 0.0;
+            rows->along[side][(ptrdiff_t)r * rows->stride + rows->columns] = along[side];
+        }
     }
 }
 
@@ -74,25 +83,34 @@ void perp_compliant_fill_rows(perp_quasistatic *qs, const compliant_patch *patch
     compliant_step *s = qs->own;
     compliant_rows *rows = &s->rows;
     const perp_contact_set *set = qs->contacts;
-    const int all = set->dof_start[patch->contact + 1] - set->dof_start[patch->contact];
+    const int start = set->dof_start[patch->contact], all = set->dof_start[patch->contact + 1] - start;
+    row_axis axes[3];
     rows->columns = 0;
     rows->stride = all;
+    rows->extended = patch->material.elements > 1;
     rows->tilt[0] = rows->tilt[1] = 0.0;
-    for (int r = 0; r < 3; r++) {
+    for (int r = 0; r < patch->material.rows; r++) {
         rows->velocity[r] = rows->turning[r][0] = rows->turning[r][1] = 0.0;
+        axes[r] = axis_of(&set->contacts[patch->contact], r);
     }
-    for (int k = 0; k < all; k++) {
-        add_column(qs, patch->contact, patch->material.rows, patch->material.elements > 1, k);
+    for (int k = 0; k < all; k++) { /* a column that is not free is overwritten by the next */
+        add_column(qs, patch, k, axes);
+        if (rows->extended) {
+            add_turning(qs, patch, k, axes);
+        }
+        const int free = qs->free_of_dof[set->dofs[start + k]];
+        if (free >= 0) {
+            rows->dofs[rows->columns++] = free;
+        }
     }
 }
 
 double perp_compliant_put_row(const compliant_rows *rows, int r, const double offset[2], double *out)
 {
-    const double *entry = rows->entry + (ptrdiff_t)r * rows->stride;
-    const double *along_t = rows->along[0] + (ptrdiff_t)r * rows->stride;
-    const double *along_o = rows->along[1] + (ptrdiff_t)r * rows->stride;
+    const ptrdiff_t first = (ptrdiff_t)r * rows->stride;
+    const double *entry = rows->entry + first, *along_t = rows->along[0] + first, *along_o = rows->along[1] + first;
     for (int k = 0; k < rows->columns; k++) {
-        out[k] = entry[k] + offset[0] * along_t[k] + offset[1] * along_o[k];
+        out[k] = rows->extended ? entry[k] + offset[0] * along_t[k] + offset[1] * along_o[k] : entry[k];
     }
     return rows->velocity[r] + offset[0] * rows->turning[r][0] + offset[1] * rows->turning[r][1];
 }
