@@ -1,7 +1,8 @@
 /* Coulomb friction of contacts that give way, in the unknowns of bodies alone.
  *
- * Contact i has unknowns d of its own, as many as rows, which nothing else moves: u = J v + w + d and a d + f = r, with
- * a = diag(a_n, a_t, a_t). At a given v it is one contact alone, whose force is a function of s = J v + w:
+ * Contact i has unknowns d of its own, as many as rows, which nothing else moves: u = J v + w + d and a d + f = r. At a
+ * given v it is one contact alone, u = a^-1 r + (s - a^-1 f), whose force is a function of s = J v + w; and where a =
+ * diag(a_n, a_t, a_t)
  *
  *     r_n = max(0, f_n - a_n s_n),   r_t = f_t - a_t s_t, cut to the length mu r_n,
  *
@@ -12,6 +13,8 @@
  *
  * Bounds: with the diagonal c of A the residual of an unknown is x - mid(lower, x - F / c, upper); where x - F / c is
  * out of them, Newton's row is x = the bound and F its multiplier. */
+#include "solver/friction_soft.h"
+
 #include "solver/contact_kkt_lu.h"
 #include "solver/slice.h"
 
@@ -21,8 +24,6 @@
 #include <math.h>
 #include <string.h>
 
-#define FRICTIONLESS 1e-8 /* mu below this */
-
 struct perp_friction_soft_workspace {
     perp_kkt kkt;
     perp_kkt_lu lu;
@@ -31,8 +32,10 @@ struct perp_friction_soft_workspace {
     perp_contact_qp bodies; /* the contacts on unknowns of bodies */
     int *dof_start, *dofs;
     double *jacobian;
-    double *stiffness;  /* by contact 2: a_n, a_t */
-    const double *load; /* f of contacts, by row */
+    double *stiffness;   /* by contact 2: a_n, a_t */
+    bool *coupled;       /* by contact: a is not diag(a_n, a_t, a_t) */
+    const double *block; /* a of contacts, rows x rows each */
+    const double *load;  /* f of contacts, by row */
 
     double *inertia, *stiff_equation;  /* A_jj; by equation 1 / (C diag(A)^-1 C')_ii */
     double *v, *y, *trial_v, *trial_y; /* of bodies; of equations */
@@ -132,6 +135,7 @@ static void lay_out(perp_friction_soft_workspace *f, perp_slice *s)
     f->dofs = perp_slice_cut(s, dofs, sizeof(int));
     f->jacobian = perp_slice_cut(s, 3 * dofs, sizeof(double));
     f->stiffness = perp_slice_cut(s, 2 * contacts, sizeof(double));
+    f->coupled = perp_slice_cut(s, contacts, sizeof(bool));
     double **of_bodies[] = {&f->inertia, &f->v, &f->trial_v, &f->balance};
     double **of_equations[] = {&f->stiff_equation, &f->y, &f->trial_y, &f->open};
     for (int k = 0; k < 4; k++) {
@@ -144,7 +148,7 @@ static void lay_out(perp_friction_soft_workspace *f, perp_slice *s)
     f->diagonal = perp_slice_cut(s, n + e, sizeof(double));
 }
 
-/* a of contacts, and A_jj of bodies; false where a is not of the form, or a body has no inertia. */
+/* a of contacts, and A_jj of bodies; false where a is not definite along a row, or a body has no inertia. */
 static bool take_stiffness(perp_friction_soft_workspace *f)
 {
     static const double ROUNDED = 1e-14; /* axes that were turned; what it changes is judged with the rest */
@@ -162,15 +166,18 @@ static bool take_stiffness(perp_friction_soft_workspace *f)
         }
         block += (ptrdiff_t)size * size;
     }
+    f->block = block;
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         f->stiffness[2 * i] = block[0];
         f->stiffness[2 * i + 1] = rows > 1 ? block[rows + 1] : block[0];
         const double largest = fmax(block[0], f->stiffness[2 * i + 1]);
+        f->coupled[i] = false;
         for (int k = 0; k < rows * rows; k++) {
             const int row = k / rows, column = k % rows;
             const double own = row == column ? f->stiffness[2 * i + (row > 0 ? 1 : 0)] : 0.0;
-            if (!(fabs(block[k] - own) <= ROUNDED * largest) || (row == column && !(own > 0.0))) {
+            f->coupled[i] = f->coupled[i] || !(fabs(block[k] - own) <= ROUNDED * largest);
+            if (row == column && !(block[k] > 0.0)) {
                 return false;
             }
         }
@@ -264,49 +271,11 @@ perp_status perp_friction_soft_reserve(const perp_contact_friction *problem, per
 
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
-/* r and Omega of one contact at s, by row; true where it slips. */
-static bool give_way(int rows, const double a[2], double mu, const double *f, const double *s, double *r, double *omega)
-{
-    memset(omega, 0, (size_t)(rows * rows) * sizeof *omega);
-    r[0] = f[0] - a[0] * s[0];
-    for (int k = 1; k < rows; k++) {
-        r[k] = 0.0;
-    }
-    if (!(r[0] > 0.0)) {
-        r[0] = 0.0;
-        return false;
-    }
-    omega[0] = a[0];
-    if (rows == 1 || mu < FRICTIONLESS) {
-        return false;
-    }
-    const double t0 = f[1] - a[1] * s[1], t1 = rows > 2 ? f[2] - a[1] * s[2] : 0.0;
-    const double length = sqrt(t0 * t0 + t1 * t1), most = mu * r[0], cut = length > most ? most / length : 1.0;
-    r[1] = cut * t0;
-    omega[rows + 1] = cut * a[1];
-    if (rows > 2) {
-        r[2] = cut * t1;
-        omega[8] = cut * a[1];
-    }
-    if (cut == 1.0) {
-        return false;
-    }
-    const double e0 = t0 / length, e1 = t1 / length;
-    omega[rows] = mu * a[0] * e0;
-    omega[rows + 1] -= cut * a[1] * e0 * e0;
-    if (rows > 2) {
-        omega[5] = omega[7] = -cut * a[1] * e0 * e1;
-        omega[6] = mu * a[0] * e1;
-        omega[8] -= cut * a[1] * e1 * e1;
-    }
-    return true;
-}
-
 /* Forces of contacts at v, with their weights, off the balance. */
 static void add_contacts(perp_friction_soft_workspace *f, const double *v)
 {
     const perp_contact_qp *p = &f->bodies;
-    const double *jacobian = f->jacobian;
+    const double *jacobian = f->jacobian, *block = f->block;
     double *omega = f->omega;
     f->slips = false;
     for (int i = 0; i < p->contact_count; i++) {
@@ -320,9 +289,12 @@ static void add_contacts(perp_friction_soft_workspace *f, const double *v)
             }
             s[k] = sum;
         }
-        f->slips =
-            give_way(rows, f->stiffness + 2 * (ptrdiff_t)i, f->given->mu[i], f->load + row, s, r, omega) || f->slips;
-        if (r[0] > 0.0) {
+        const double mu = f->given->mu[i], *load = f->load + row;
+        const bool slips = f->coupled[i]
+                               ? perp_friction_soft_coupled(rows, block, mu, load, s, r, omega)
+                               : perp_friction_soft_plain(rows, f->stiffness + 2 * (ptrdiff_t)i, mu, load, s, r, omega);
+        f->slips = f->slips || slips;
+        if (r[0] != 0.0) {
             for (int c = 0; c < columns; c++) {
                 double sum = 0.0;
                 for (int k = 0; k < rows; k++) {
@@ -332,6 +304,7 @@ static void add_contacts(perp_friction_soft_workspace *f, const double *v)
             }
         }
         omega += (ptrdiff_t)rows * rows;
+        block += (ptrdiff_t)rows * rows;
         jacobian += (ptrdiff_t)rows * columns;
     }
 }
@@ -482,7 +455,10 @@ static void make_symmetric(perp_friction_soft_workspace *f)
     for (int i = 0; i < f->bodies.contact_count; i++) {
         const int rows = f->bodies.row_start[i + 1] - f->bodies.row_start[i];
         for (int r = 1; r < rows; r++) {
-            omega[r * rows] = 0.0;
+            omega[r * rows] = omega[r] = 0.0;
+        }
+        if (rows > 2) {
+            omega[5] = omega[7] = 0.5 * (omega[5] + omega[7]);
         }
         omega += (ptrdiff_t)rows * rows;
     }
@@ -503,11 +479,13 @@ static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *
             to->y_upper[j] = held ? fmax(0.0, -f->balance[j]) : 0.0;
         }
     }
+    const double *block = f->block;
     for (int i = 0; i < p->contact_count; i++) {
-        for (int r = p->row_start[i]; r < p->row_start[i + 1]; r++) {
-            const double a = f->stiffness[2 * i + (r > p->row_start[i] ? 1 : 0)];
+        const int first = p->row_start[i], rows = p->row_start[i + 1] - first;
+        perp_friction_soft_yield(rows, f->coupled[i], block, f->force + first, f->load + first, to->x + p->n + first);
+        block += (ptrdiff_t)rows * rows;
+        for (int r = first; r < first + rows; r++) {
             to->y[r] = f->force[r];
-            to->x[p->n + r] = (f->force[r] - f->load[r]) / a;
             if (p->lower) {
                 to->y_lower[p->n + r] = to->y_upper[p->n + r] = 0.0;
             }

@@ -81,8 +81,9 @@ static void make(draws *d, int contacts, double stiffness, uint64_t *seed)
         const double normal = stiffness * (1.5 + draw(seed)), tangential = stiffness * (1.5 + draw(seed));
         d->mu[i] = draw(seed) > 0.8 ? 0.0 : 0.6 + 0.5 * draw(seed);
         entry = draw_contact(d, i, rows, bodies, seed, entry);
+        const double coupling = i % 3 == 0 ? 0.4 * draw(seed) * fmin(normal, tangential) : 0.0; /* stays definite */
         for (int k = 0; k < rows * rows; k++) {
-            *h++ = k % (rows + 1) != 0 ? 0.0 : k == 0 ? normal : tangential;
+            *h++ = k % (rows + 1) != 0 ? coupling : k == 0 ? normal : tangential;
         }
     }
     for (int k = 0; k < UNKNOWNS; k++) {
@@ -225,7 +226,7 @@ static void one_body(void **state)
     perp_friction_soft_workspace_free(w);
 }
 
-/* A coupled block, one that an equation binds, and a body without inertia. */
+/* A block that is nobody's, a body without inertia, a wrong Jacobian, an unknown with a bound. */
 static void not_of_this_kind(void **state)
 {
     (void)state;

@@ -1,0 +1,18 @@
+/* friction_soft.h - a contact that gives way, as a function of its velocity s: r and d with u = s + d, a d + f = r and
+ * Coulomb's law between u and r. friction_soft.c says what becomes of them. */
+#ifndef PERP_SRC_SOLVER_FRICTION_SOFT_H
+#define PERP_SRC_SOLVER_FRICTION_SOFT_H
+
+#include <stdbool.h>
+
+/* r and Omega = -dr/ds, rows x rows, with a = diag(a_n, a_t, a_t) given as these two; true where Omega is not
+ * symmetric: it slips. */
+bool perp_friction_soft_plain(int rows, const double a[2], double mu, const double *f, const double *s, double *r,
+                              double *omega);
+/* The same for any a, rows x rows; r is not a number where numbers fail. */
+bool perp_friction_soft_coupled(int given, const double *a, double mu, const double *f, const double *s, double *r,
+                                double *omega);
+/* d = a^-1 (r - f), of a as a whole; `coupled`: its entries beside the diagonal count. */
+void perp_friction_soft_yield(int rows, bool coupled, const double *a, const double *r, const double *f, double *d);
+
+#endif

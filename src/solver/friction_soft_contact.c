@@ -1,0 +1,152 @@
+/* One contact that gives way, at a given velocity. */
+#include "solver/friction_soft.h"
+
+#include "solver/friction_core.h"
+
+#include <perp/linalg.h>
+
+#include <math.h>
+#include <string.h>
+
+bool perp_friction_soft_plain(int rows, const double a[2], double mu, const double *f, const double *s, double *r,
+                              double *omega)
+{
+    memset(omega, 0, (size_t)(rows * rows) * sizeof *omega);
+    r[0] = f[0] - a[0] * s[0];
+    for (int k = 1; k < rows; k++) {
+        r[k] = 0.0;
+    }
+    if (!(r[0] > 0.0)) {
+        r[0] = 0.0;
+        return false;
+    }
+    omega[0] = a[0];
+    if (rows == 1 || mu < PERP_FRICTION_FRICTIONLESS) {
+        return false;
+    }
+    const double t0 = f[1] - a[1] * s[1], t1 = rows > 2 ? f[2] - a[1] * s[2] : 0.0;
+    const double length = sqrt(t0 * t0 + t1 * t1), most = mu * r[0], cut = length > most ? most / length : 1.0;
+    r[1] = cut * t0;
+    omega[rows + 1] = cut * a[1];
+    if (rows > 2) {
+        r[2] = cut * t1;
+        omega[8] = cut * a[1];
+    }
+    if (cut == 1.0) {
+        return false;
+    }
+    const double e0 = t0 / length, e1 = t1 / length;
+    omega[rows] = mu * a[0] * e0;
+    omega[rows + 1] -= cut * a[1] * e0 * e0;
+    if (rows > 2) {
+        omega[5] = omega[7] = -cut * a[1] * e0 * e1;
+        omega[6] = mu * a[0] * e1;
+        omega[8] -= cut * a[1] * e1 * e1;
+    }
+    return true;
+}
+
+/* The columns of `b`, rows x rows, become those of a^-1 b; not numbers where a is singular. */
+static void divide(int rows, const double *a, double *b)
+{
+    double factors[9], column[3];
+    int pivots[3];
+    memcpy(factors, a, (size_t)(rows * rows) * sizeof *a);
+    const bool regular = perp_lu_factor(rows, factors, rows, pivots, NULL) == PERP_STATUS_OK;
+    for (int k = 0; k < rows; k++) {
+        for (int r = 0; r < rows; r++) {
+            column[r] = b[r * rows + k];
+        }
+        if (regular) {
+            perp_lu_solve(rows, factors, rows, pivots, column);
+        }
+        for (int r = 0; r < rows; r++) {
+            b[r * rows + k] = regular ? column[r] : NAN;
+        }
+    }
+}
+
+/* Of a contact that slides, in the cone's own scale: (B + G W)^-1 G, as friction_core.h has them. */
+static void weigh_sliding(int rows, const double *w, const double *q, const double *r, double *omega)
+{
+    double u[3], t[3] = {0.0}, argument[3], b[9], slip = 0.0;
+    for (int k = 0; k < rows; k++) {
+        u[k] = q[k];
+        for (int j = 0; j < rows; j++) {
+            u[k] += w[k * rows + j] * r[j];
+        }
+        slip = k > 0 ? hypot(slip, u[k]) : 0.0;
+    }
+    for (int k = 0; k < rows; k++) {
+        t[k] = k > 0 && slip > 0.0 ? u[k] / slip : 0.0;
+        argument[k] = r[k] - u[k] - (k == 0 ? slip : 0.0);
+    }
+    perp_friction_newton_blocks(rows, argument, t, 0.0, 0.0, b, omega);
+    for (int k = 0; k < rows * rows; k++) {
+        for (int j = 0; j < rows; j++) {
+            b[k] += omega[k / rows * rows + j] * w[j * rows + k % rows];
+        }
+    }
+    divide(rows, b, omega);
+}
+
+bool perp_friction_soft_coupled(int given, const double *a, double mu, const double *f, const double *s, double *r,
+                                double *omega)
+{
+    const int rows = mu < PERP_FRICTION_FRICTIONLESS ? 1 : given;
+    double inverse[9], w[9], q[3], own[3] = {0.0}, scale[3], trace = 0.0;
+    for (int k = 0; k < given * given; k++) {
+        inverse[k] = k % (given + 1) == 0 ? 1.0 : 0.0;
+        omega[k] = 0.0;
+    }
+    divide(given, a, inverse);
+    for (int k = 0; k < rows; k++) {
+        scale[k] = k == 0 && rows > 1 ? 1.0 / mu : 1.0;
+        trace += scale[k] * scale[k] * inverse[k * given + k];
+    }
+    for (int k = 0; k < given; k++) {
+        r[k] = 0.0;
+        q[k] = s[k];
+        for (int j = 0; j < given; j++) {
+            q[k] -= inverse[k * given + j] * f[j];
+        }
+    }
+    for (int k = 0; k < rows; k++) {
+        scale[k] *= sqrt(rows / trace);
+        q[k] *= scale[k];
+    }
+    for (int k = 0; k < rows * rows; k++) {
+        w[k] = scale[k / rows] * inverse[k / rows * given + k % rows] * scale[k % rows];
+    }
+    if (!perp_friction_one_contact(rows, w, rows, q, own)) {
+        own[0] = NAN; /* the merit says so */
+    }
+    for (int k = 0; k < rows; k++) {
+        r[k] = scale[k] * own[k];
+    }
+    if (own[0] == 0.0) {
+        return false;
+    }
+    double weights[9] = {rows == 1 ? 1.0 / w[0] : 0.0};
+    if (rows > 1) {
+        weigh_sliding(rows, w, q, own, weights);
+    }
+    for (int k = 0; k < rows * rows; k++) {
+        omega[k / rows * given + k % rows] = scale[k / rows] * weights[k] * scale[k % rows];
+    }
+    return rows > 1;
+}
+
+void perp_friction_soft_yield(int rows, bool coupled, const double *a, const double *r, const double *f, double *d)
+{
+    double left[9] = {0.0};
+    for (int k = 0; k < rows; k++) {
+        left[k * rows] = coupled ? r[k] - f[k] : (r[k] - f[k]) / a[k * (rows + 1)];
+    }
+    if (coupled) {
+        divide(rows, a, left);
+    }
+    for (int k = 0; k < rows; k++) {
+        d[k] = left[k * rows];
+    }
+}
