@@ -94,7 +94,7 @@ bool perp_friction_soft_coupled(int given, const double *a, double mu, const dou
                                 double *omega)
 {
     const int rows = mu < PERP_FRICTION_FRICTIONLESS ? 1 : given;
-    double inverse[9], w[9], q[3], own[3] = {0.0}, scale[3], trace = 0.0;
+    double inverse[9] = {0.0}, w[9], q[3] = {0.0}, own[3] = {0.0}, scale[3] = {0.0}, trace = 0.0;
     for (int k = 0; k < given * given; k++) {
         inverse[k] = k % (given + 1) == 0 ? 1.0 : 0.0;
         omega[k] = 0.0;
