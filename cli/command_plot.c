@@ -74,7 +74,8 @@ static int check_kind(const cli_arguments *a, const perp_plot_options *options)
     } uses[] = {{"--contact", SHEET | OF_CONTACTS, "plots of contacts"},
                 {"--joint", SHEET | OF_JOINTS, "plots of joints"},
                 {"--most", SHEET | OF_CONTACTS | OF_JOINTS, "plots of contacts or joints"},
-                {"--step", SHEET | AT_STEPS, "the scene and for pressure"}};
+                {"--step", SHEET | AT_STEPS, "the scene and for pressure"},
+                {"--solution", ~(unsigned)SHEET, "one kind of plot: a sheet has the scenes of all"}};
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         if (cli_value(a, uses[i].option) && !(uses[i].kinds >> options->kind & 1u)) {
             return cli_fail(EXIT_USAGE, "plot: %s is for %s; --what %s does not take it", uses[i].option, uses[i].about,
@@ -91,6 +92,7 @@ static int read_options(const cli_arguments *a, perp_plot_options *options)
 {
     const char *what = cli_value(a, "--what"), *size = cli_value(a, "--size");
     const char *most = cli_value(a, "--most"), *step = cli_value(a, "--step");
+    const char *solution = cli_value(a, "--solution");
     char *end = NULL;
     if (what && !read_kind(what, options)) {
         return unknown_kind(what);
@@ -105,6 +107,10 @@ static int read_options(const cli_arguments *a, perp_plot_options *options)
     if (step && (!read_count(step, 0, &options->step, &end) || *end)) {
         return cli_fail(EXIT_USAGE, "plot: --step needs the number of a step, 0 for the beginning, not `%s`", step);
     }
+    if (solution && (!read_count(solution, 1, &options->solution, &end) || *end)) {
+        return cli_fail(EXIT_USAGE, "plot: --solution needs a number, 1 for the first, not `%s`", solution);
+    }
+    options->solution -= solution ? 1 : 0;
     return check_kind(a, options);
 }
 
@@ -168,6 +174,7 @@ static const cli_option options[] = {
     {"--joint", "NAME", "only this joint; again for more"},
     {"--most", "N", "show at most N contacts or joints: the largest forces, the farthest travel"},
     {"--step", "N", "the step that a scene or pressure shows; default: the last"},
+    {"--solution", "K", "of an instant: the solution that is shown, from 1"},
     {"--size", "WxH", "in pixels, at least 300x240; W alone, and always of a sheet: the height that suits"},
 };
 

@@ -63,7 +63,8 @@ typedef struct perp_plot_options {
     const char *const *contacts;
     int joint_count; /* likewise by name */
     const char *const *joints;
-    int step; /* that PERP_PLOT_SCENE and PRESSURE show; -1: the last */
+    int step;     /* that PERP_PLOT_SCENE and PRESSURE show; -1: the last */
+    int solution; /* of an instant, from 0: the one that plots show; a sheet has the scenes of the first few */
 } perp_plot_options;
 
 /* A sheet, in the size that suits it. */

@@ -304,6 +304,8 @@ typedef struct perp_run_settings {
     /* Ends a rung's answer about an instant, which may take seconds, with CANCELLED; steps ask the run's observer. Not
      * of the file; NULL: never. */
     const volatile bool *cancel;
+    /* Of such an answer any one solution will do, without ranges of its forces. Not of the file. */
+    bool any_solution;
 } perp_run_settings;
 
 /* Where the files of a scene come from, and who wants to know of them; either function may be NULL. Names are relative

@@ -114,6 +114,9 @@ typedef struct perp_step_info {
     /* Contacts that changed their mode in this step; the run's, likewise. */
     int event_count;
     const perp_contact_event *events;
+    /* What a rung that has `answer` says of the initial state; `contacts` are those of its first solution. NULL at every
+     * other step and on other rungs. The run's, likewise. */
+    const struct perp_instant_answer *answer;
     const perp_run_memory *memory; /* the run's; NULL where there is none, as in a log */
 } perp_step_info;
 
@@ -213,6 +216,15 @@ typedef struct perp_instant_solution {
     double *fn_low, *fn_high;       /* contact_count, N */
     const perp_contact_note *notes; /* by contact; the caller's, who sets it after the run; NULL: none */
 } perp_instant_solution;
+
+/* All of them, as the result has them. */
+typedef struct perp_instant_answer {
+    const char *answers; /* what the rates are: "velocity" or "acceleration" */
+    int solution_count;
+    const perp_instant_solution *solutions;
+    bool partial;                    /* there may be others */
+    const char *why_none, *left_out; /* as of perp_run_result; empty: nothing */
+} perp_instant_answer;
 
 typedef struct perp_run_result {
     const perp_rung *rung;

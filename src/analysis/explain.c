@@ -323,6 +323,9 @@ static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact,
     return (flip_sample){PERP_FATE_OPENS, NAN};
 }
 
+/* What all solutions of an instant take, over one of them: 10 to 20 for four contacts. */
+static const double ALL_SOLUTIONS = 20.0;
+
 /* `contacts` are those of the state, which place_forces has listed. */
 static double work_of_answer(int contacts, bool answered)
 {
@@ -347,28 +350,29 @@ double perp_explainer_work(const perp_explainer *e)
 }
 
 /* The answer about the instant once more, in the changed scene; where there are several now, which of them is meant is
- * not known. False: out of memory. */
-static bool answer_again(perp_explainer *e, const perp_contact *contact, flip_sample *sample)
+ * not known, and it is looked for them where one is to be sure. False: out of memory. */
+static bool answer_again(perp_explainer *e, const perp_contact *contact, bool surely, flip_sample *sample)
 {
     perp_run_result result = {0};
     perp_error error;
     perp_state_copy(e->model, &e->trial, &e->moments[e->newest].state);
+    e->settings.any_solution = !surely;
     const perp_status status =
         perp_run(&e->changed, &e->settings, &e->allocator, NULL, NULL, &e->trial, &result, &error);
     const bool one = status == PERP_STATUS_OK && result.solution_count == 1;
     *sample = one ? fate_of(e, contact, result.solutions[0].contacts, result.solutions[0].contact_count)
               : status == PERP_STATUS_OK && result.solution_count == 0 ? (flip_sample){PERP_FATE_NO_ANSWER, NAN}
                                                                        : (flip_sample){PERP_FATE_UNSOLVED, NAN};
-    e->work -= work_of_answer(e->set->count, one);
+    e->work -= (surely ? ALL_SOLUTIONS : 1.0) * work_of_answer(e->set->count, one);
     perp_run_result_free(&result);
     return status != PERP_STATUS_OUT_OF_MEMORY;
 }
 
 /* The step once more, in the changed scene. False: out of memory. */
-static bool solve_again(perp_explainer *e, const perp_contact *contact, flip_sample *sample)
+static bool solve_again(perp_explainer *e, const perp_contact *contact, bool surely, flip_sample *sample)
 {
     if (e->rung->answer) {
-        return answer_again(e, contact, sample);
+        return answer_again(e, contact, surely, sample);
     }
     const moment *from = &e->moments[1 - e->newest];
     const perp_run_start start = {.step = from->step,
@@ -399,7 +403,7 @@ typedef struct trial {
     bool out_of_memory;
 } trial;
 
-static bool try_change(void *context, double change, flip_sample *sample)
+static bool try_change(void *context, double change, bool surely, flip_sample *sample)
 {
     trial *t = context;
     const volatile bool *cancel = t->e->settings.cancel;
@@ -414,7 +418,7 @@ static bool try_change(void *context, double change, flip_sample *sample)
                                                             : perp_vec3_scale(change, t->x->along);
         change_forces(t->e, t->x, on_b);
     }
-    t->out_of_memory = !solve_again(t->e, t->contact, sample);
+    t->out_of_memory = !solve_again(t->e, t->contact, surely, sample);
     return !t->out_of_memory;
 }
 

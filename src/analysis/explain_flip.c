@@ -104,9 +104,9 @@ static double resolution_at(const flip_task *task, double change)
 }
 
 /* Solves with a change, if it may. */
-static bool try_change(const flip_task *task, int *solves, double change, flip_sample *sample)
+static bool try_change(const flip_task *task, int *solves, double change, bool surely, flip_sample *sample)
 {
-    return ++*solves <= task->solves && task->try(task->context, change, sample);
+    return ++*solves <= task->solves && task->try(task->context, change, surely, sample);
 }
 
 /* Grows the change until it flips the mode; false: it does not, or the search is over, as `search` says. */
@@ -115,7 +115,7 @@ static bool find_interval(const flip_task *task, int *solves, interval *i, perp_
     static const double GROWTH = 4.0;
     for (double change = fmin(task->first, task->most); isinf(i->high); change = fmin(GROWTH * change, task->most)) {
         flip_sample sample;
-        if (!try_change(task, solves, change, &sample)) {
+        if (!try_change(task, solves, change, false, &sample)) {
             return false;
         }
         if (sample.fate != PERP_FATE_UNSOLVED) {
@@ -132,9 +132,9 @@ static bool find_interval(const flip_task *task, int *solves, interval *i, perp_
 }
 
 /* Farther out on either side all is as it is at the ends: where a step has several answers there need be no flip at
- * all, and what looks like one is the solver's choice. A step that is not solved there does not hold the contact, and
- * that is all that is asked. The fate is that of farther out: right at the flip, within the tolerance, a step may still
- * have an answer that it has not beyond. */
+ * all, and what looks like one is the solver's choice; so right outside of both ends one looks surely. A step that is
+ * not solved there does not hold the contact, and that is all that is asked. The fate is that of farther out: right at
+ * the flip, within the tolerance, a step may still have an answer that it has not beyond. */
 static bool is_clear(const flip_task *task, int *solves, interval *i)
 {
     const double hair = 10.0 * resolution_at(task, i->high), outward[2] = {hair, 30.0 * hair};
@@ -145,7 +145,7 @@ static bool is_clear(const flip_task *task, int *solves, interval *i)
         if (change <= 0.0 || change > task->most) {
             continue; /* the step as it was, or what cannot be */
         }
-        if (!try_change(task, solves, change, &sample) || flipped(task, &sample) != beyond) {
+        if (!try_change(task, solves, change, k < 2, &sample) || flipped(task, &sample) != beyond) {
             return false;
         }
         i->fate = beyond && sample.fate != PERP_FATE_UNSOLVED ? sample.fate : i->fate;
@@ -167,7 +167,7 @@ perp_flip perp_flip_seek(const flip_task *task)
         const double width = i.high - i.low;
         const double change = next_change(&i, resolution_at(task, i.high), &c);
         flip_sample sample;
-        if (!try_change(task, &solves, change, &sample)) {
+        if (!try_change(task, &solves, change, false, &sample)) {
             return found;
         }
         if (sample.fate == PERP_FATE_UNSOLVED) {

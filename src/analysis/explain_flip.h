@@ -20,8 +20,9 @@ typedef struct flip_task {
     double floor;       /* the flip is known when it is closed in to 1e-7 of the change and this */
     int solves;         /* at most */
     void *context;
-    /* False: stop, there is no more to be had (memory, or the budget). */
-    bool (*try)(void *context, double change, flip_sample *sample);
+    /* `surely`: that there are several answers is to be seen, which may take far longer. False: stop, there is no more
+     * to be had (memory, or the budget). */
+    bool (*try)(void *context, double change, bool surely, flip_sample *sample);
 } flip_task;
 
 /* `before` and `after` are changes. UNKNOWN where it was stopped, where `solves` were not enough, or where changes

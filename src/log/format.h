@@ -47,7 +47,8 @@ typedef enum log_channel {
     LOG_SCENE,    /* only where pictures were asked for */
     LOG_WHY,      /* of a step of which something is said; may stand in the unit behind the step's own */
     LOG_MEMORY,   /* of the last step of a unit */
-    LOG_ELEMENTS, /* of a step whose contacts are patches; stands before its /info */
+    LOG_ELEMENTS,  /* of a step whose contacts are patches; stands before its /info */
+    LOG_SOLUTIONS, /* of the initial state on a rung that speaks of an instant; likewise */
     LOG_CHANNELS
 } log_channel;
 
@@ -67,6 +68,9 @@ void perp_log_put_state(byte_row *row, const perp_model *model, const perp_kinem
 
 void perp_log_put_contacts(byte_row *row, const perp_model *model, int step, double t, const perp_step_info *info);
 void perp_log_put_elements(byte_row *row, bool planar, int step, double t, const perp_step_info *info);
+/* All answers of a rung that speaks of an instant. */
+void perp_log_put_solutions(byte_row *row, const perp_model *model, int step, const perp_state *state,
+                            const perp_instant_answer *answer);
 /* The contacts that something is said of, each with its number in the step's list. */
 void perp_log_put_why(byte_row *row, int step, double t, const perp_contact_note *notes, int count);
 void perp_log_put_info(byte_row *row, const perp_model *model, int step, double t, const perp_step_info *info,

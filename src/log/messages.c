@@ -217,6 +217,48 @@ void perp_log_put_elements(byte_row *row, bool planar, int step, double t, const
     key(row, "]}");
 }
 
+static void put_solution(byte_row *row, const perp_model *model, const perp_state *state, const char *answers,
+                         const perp_instant_solution *solution)
+{
+    const perp_state moving = {.q = state->q, .v = solution->rate, .t = state->t};
+    key(row, "{");
+    perp_bytes_quoted(row, answers);
+    key(row, ":");
+    put_entries(row, model, &moving, true);
+    key(row, ",\"contacts\":[");
+    for (int i = 0; i < solution->contact_count; i++) {
+        key(row, i > 0 ? "," : "");
+        put_contact(row, model, &solution->contacts[i]);
+        key(row, ",\"fn_range\":[");
+        perp_bytes_real(row, solution->fn_low[i]);
+        key(row, ",");
+        perp_bytes_real(row, solution->fn_high[i]); /* null: no bound */
+        key(row, "]}");
+    }
+    key(row, "]}");
+}
+
+void perp_log_put_solutions(byte_row *row, const perp_model *model, int step, const perp_state *state,
+                            const perp_instant_answer *answer)
+{
+    key(row, "{\"step\":");
+    perp_bytes_integer(row, step);
+    key(row, ",\"t\":");
+    perp_bytes_real(row, state->t);
+    key(row, ",\"answers\":");
+    perp_bytes_quoted(row, answer->answers);
+    key(row, answer->partial ? ",\"complete\":false,\"why\":" : ",\"complete\":true,\"why\":");
+    perp_bytes_quoted(row, answer->why_none);
+    key(row, ",\"left_out\":");
+    perp_bytes_quoted(row, answer->left_out);
+    key(row, ",\"solutions\":[");
+    for (int i = 0; i < answer->solution_count; i++) {
+        key(row, i > 0 ? "," : "");
+        put_solution(row, model, state, answer->answers, &answer->solutions[i]);
+    }
+    key(row, "]}");
+}
+
 void perp_log_put_why(byte_row *row, int step, double t, const perp_contact_note *notes, int count)
 {
     const char *separator = "";

@@ -5,6 +5,7 @@
 #include <jansson.h>
 
 #include <limits.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -236,19 +237,76 @@ static void parse_contact(parser *p, const json_t *object, perp_contact_record *
     parse_rarities(p, object, c);
 }
 
+/* `contacts` of an object; their number. */
+static perp_contact_record *parse_list(parser *p, const json_t *object, int *count)
+{
+    const json_t *list = json_object_get(object, "contacts");
+    expect(p, json_is_array(list) && json_array_size(list) < INT_MAX, "contacts");
+    *count = working(p) ? (int)json_array_size(list) : 0;
+    perp_contact_record *records = TAKE(p, perp_contact_record, *count);
+    for (int i = 0; i < *count && working(p); i++) {
+        parse_contact(p, json_array_get(list, (size_t)i), &records[i]);
+    }
+    return records;
+}
+
 static void parse_contacts(parser *p, const log_message *message, perp_log_step *step)
 {
     json_t *object = load(p, message, "contacts");
-    const json_t *list = json_object_get(object, "contacts");
-    expect(p, json_is_array(list) && json_array_size(list) < INT_MAX, "contacts");
     expect(p, !p->good || whole_at(p, object, "step", 0) == step->step, "step");
-    const size_t count = working(p) ? json_array_size(list) : 0;
-    perp_contact_record *records = TAKE(p, perp_contact_record, count);
-    for (size_t i = 0; i < count && working(p); i++) {
-        parse_contact(p, json_array_get(list, i), &records[i]);
+    step->info.contacts = parse_list(p, object, &step->info.contact_count);
+    json_decref(object);
+}
+
+static void parse_solution(parser *p, const json_t *object, const char *answers, perp_instant_solution *solution)
+{
+    const perp_log_head *head = &p->r->head;
+    const json_t *rates = json_object_get(object, answers), *list = json_object_get(object, "contacts");
+    solution->contacts = parse_list(p, object, &solution->contact_count);
+    solution->rate = TAKE(p, double, head->nv);
+    solution->fn_low = TAKE(p, double, solution->contact_count);
+    solution->fn_high = TAKE(p, double, solution->contact_count);
+    for (int i = 0; i < head->entry_count && working(p); i++) {
+        const perp_log_entry *e = &head->entries[i];
+        reals_in(p, json_object_get(rates, e->name), solution->rate + e->v_start, e->nv, answers);
     }
-    step->info.contact_count = (int)count;
-    step->info.contacts = records;
+    for (int i = 0; i < solution->contact_count && working(p); i++) {
+        const json_t *range = json_object_get(json_array_get(list, (size_t)i), "fn_range");
+        const json_t *low = json_array_get(range, 0), *high = json_array_get(range, 1);
+        expect(p, json_array_size(range) == 2 && json_is_number(low) && (json_is_number(high) || json_is_null(high)),
+               "fn_range");
+        solution->fn_low[i] = json_number_value(low);
+        solution->fn_high[i] = json_is_number(high) ? json_number_value(high) : INFINITY;
+    }
+}
+
+/* What a rung that speaks of an instant has answered; rates are by entry, as v is. */
+static void parse_answer(parser *p, const log_message *message, perp_log_step *step)
+{
+    json_t *object = load(p, message, "solutions");
+    const json_t *list = json_object_get(object, "solutions");
+    const char *words[3] = {text_at(p, object, "answers"), text_at(p, object, "why"), text_at(p, object, "left_out")};
+    expect(p, !p->good || whole_at(p, object, "step", 0) == step->step, "step");
+    expect(p, json_is_array(list) && json_array_size(list) < INT_MAX, "solutions");
+    expect(p, json_is_boolean(json_object_get(object, "complete")), "complete");
+    for (int i = 0; i < 3 && working(p); i++) {
+        words[i] = copy_text(p, words[i]);
+    }
+    const int count = working(p) ? (int)json_array_size(list) : 0;
+    perp_instant_answer *answer = TAKE(p, perp_instant_answer, 1);
+    perp_instant_solution *solutions = TAKE(p, perp_instant_solution, count);
+    for (int i = 0; i < count && working(p); i++) {
+        parse_solution(p, json_array_get(list, (size_t)i), words[0], &solutions[i]);
+    }
+    if (working(p)) {
+        *answer = (perp_instant_answer){.answers = words[0],
+                                        .solution_count = count,
+                                        .solutions = solutions,
+                                        .partial = json_is_false(json_object_get(object, "complete")),
+                                        .why_none = words[1],
+                                        .left_out = words[2]};
+        step->info.answer = answer;
+    }
     json_decref(object);
 }
 
@@ -422,6 +480,9 @@ perp_status perp_log_parse_step(perp_log_reader *r, const log_step_place *place,
     }
     if (working(&p) && place->messages[LOG_ELEMENTS].size > 0) {
         parse_elements(&p, &place->messages[LOG_ELEMENTS], step);
+    }
+    if (working(&p) && place->messages[LOG_SOLUTIONS].size > 0) {
+        parse_answer(&p, &place->messages[LOG_SOLUTIONS], step);
     }
     if (working(&p)) {
         parse_info(&p, &place->messages[LOG_INFO], step);

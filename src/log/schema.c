@@ -43,6 +43,12 @@ static const char elements_schema[] =
            ",\"fn\":" NUMBERS ",\"ft\":" NUMBERS ",\"limit\":" NUMBERS ",\"slip\":" NUMBERS ",\"deformation\":" NUMBERS
            "}}}}}";
 
+/* Of a contact of a solution, what /contacts has and fn_range. */
+static const char solutions_schema[] =
+    OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"answers\":" WORD ",\"complete\":{\"type\":\"boolean\"},\"why\":" WORD
+           ",\"left_out\":" WORD ",\"solutions\":" LIST OBJECT "\"acceleration\":" BY_NAME ",\"velocity\":" BY_NAME
+           ",\"contacts\":" LIST "{\"type\":\"object\"}}}}}}}";
+
 static const char why_schema[] = OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"contacts\":" LIST OBJECT
                                         "\"contact\":" WHOLE ",\"why\":" WORD ",\"flip\":" BY_NAME "}}}}}";
 
@@ -86,7 +92,8 @@ static const struct {
                             [LOG_SCENE] = {"/scene", "foxglove.SceneUpdate", scene_schema},
                             [LOG_WHY] = {"/why", "perp.Why", why_schema},
                             [LOG_MEMORY] = {"/memory", "perp.Memory", memory_schema},
-                            [LOG_ELEMENTS] = {"/elements", "perp.Elements", elements_schema}};
+                            [LOG_ELEMENTS] = {"/elements", "perp.Elements", elements_schema},
+                            [LOG_SOLUTIONS] = {"/solutions", "perp.Solutions", solutions_schema}};
 
 const char *perp_log_topic(log_channel channel)
 {

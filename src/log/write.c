@@ -221,6 +221,11 @@ static void put_step(perp_log *log, int step, const perp_state *state, const per
         perp_log_put_elements(records, log->model->planar, step, state->t, info);
         end_message(log, begin);
     }
+    if (info->answer) {
+        begin = begin_message(log, LOG_SOLUTIONS, step, state->t);
+        perp_log_put_solutions(records, log->model, step, state, info->answer);
+        end_message(log, begin);
+    }
     begin = begin_message(log, LOG_INFO, step, state->t);
     perp_log_put_info(records, log->model, step, state->t, info, log->options.timing);
     end_message(log, begin);

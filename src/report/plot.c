@@ -90,6 +90,30 @@ static perp_status read_step(plot *p, perp_log_reader *reader, perp_error *error
     return perp_log_read(reader, index, &p->step, error);
 }
 
+void perp_plot_show_solution(plot *p, int solution)
+{
+    const perp_instant_solution *shown = &p->step.info.answer->solutions[solution];
+    p->solution = solution;
+    p->step.info.contact_count = shown->contact_count;
+    p->step.info.contacts = shown->contacts;
+}
+
+/* Of an instant the one solution that is asked for. */
+static perp_status choose_solution(const perp_plot_options *options, replay_run *run, perp_error *error)
+{
+    const int count = run->answer ? run->answer->solution_count : 0, wanted = options->solution;
+    if (wanted < 0 || (wanted > 0 && wanted >= count)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                         count > 0 ? "there is no solution %d in the log, which has %d"
+                                   : "there is no solution %d in the log: it is not of an instant, or of one without any",
+                         wanted + 1, count);
+    }
+    if (count > 0) {
+        perp_replay_keep_frame(run, wanted);
+    }
+    return PERP_STATUS_OK;
+}
+
 static perp_status check_options(const perp_plot_options *options, perp_error *error)
 {
     const int sizes[2] = {options->width, options->height}, least[2] = {LEAST_WIDTH, LEAST_HEIGHT};
@@ -158,6 +182,9 @@ static perp_status make(perp_log_reader *reader, const perp_plot_options *option
     replay_run run = {0};
     plot p = {.pen = {out}, .arena = arena, .run = &run, .options = options};
     perp_status status = perp_replay_load(reader, &gather, arena, &run, error);
+    if (status == PERP_STATUS_OK) {
+        status = of_options(choose_solution(options, &run, error), error);
+    }
     if (status == PERP_STATUS_OK && !look_over(&p)) {
         status = no_memory(error);
     }
@@ -166,6 +193,9 @@ static perp_status make(perp_log_reader *reader, const perp_plot_options *option
     }
     if (status == PERP_STATUS_OK) {
         status = read_step(&p, reader, error);
+    }
+    if (status == PERP_STATUS_OK && p.step.info.answer && p.step.info.answer->solution_count > options->solution) {
+        perp_plot_show_solution(&p, options->solution);
     }
     if (status == PERP_STATUS_OK) {
         status = draw(&p, error);

@@ -23,6 +23,7 @@ typedef struct plot {
     const perp_plot_options *options;
     bool in_sheet;      /* one part of several: shows fewer contacts */
     perp_log_step step; /* that the scene shows */
+    int solution;       /* of an instant: that the scene shows */
     double *time;       /* s, by frame */
     int *first_row;     /* by contact: of run->rows */
     double largest;     /* N: of all normal forces */
@@ -35,6 +36,9 @@ typedef struct plot {
 typedef double plot_part(plot *p, svg_box box, bool draw);
 plot_part perp_plot_gaps, perp_plot_forces, perp_plot_joints, perp_plot_residuals, perp_plot_cone, perp_plot_modes,
     perp_plot_pressure, perp_plot_scene, perp_plot_sheet;
+
+/* Of an instant: whose forces the scene shows from now on. */
+void perp_plot_show_solution(plot *p, int solution);
 
 /* ---- choosing what is shown ---------------------------------------------------------------------------------------
  */

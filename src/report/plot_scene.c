@@ -440,8 +440,13 @@ double perp_plot_scene(plot *p, svg_box box, bool draw)
         return 0.0;
     }
     aim(p, &picture);
-    snprintf(words, sizeof words, "%s%sat t = %.6g s (step %d)", p->in_sheet ? "" : run->head->scene,
-             p->in_sheet ? "The scene " : ", ", p->step.t, p->step.step);
+    if (p->step.info.answer && p->step.info.answer->solution_count > 0) {
+        snprintf(words, sizeof words, "%s%sSolution %d of %d", p->in_sheet ? "" : run->head->scene,
+                 p->in_sheet ? "" : ": ", p->solution + 1, p->step.info.answer->solution_count);
+    } else {
+        snprintf(words, sizeof words, "%s%sat t = %.6g s (step %d)", p->in_sheet ? "" : run->head->scene,
+                 p->in_sheet ? "The scene " : ", ", p->step.t, p->step.step);
+    }
     perp_plot_heading(p, box, words);
     if (run->head->planar) {
         perp_flat_draw(p, &picture.view);

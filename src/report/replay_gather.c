@@ -351,6 +351,73 @@ static bool take_step(gatherer *g, const perp_log_step *step, bool frame)
     return true;
 }
 
+/* ---- an instant ----------------------------------------------------------------------------------------------------
+ */
+
+/* The answer without its contacts, which are rows, in the arena: the reader's is gone with its next read. */
+static bool copy_answer(gatherer *g, const perp_instant_answer *from)
+{
+    const int nv = g->run->head->nv;
+    perp_instant_answer *answer = PERP_ARENA_NEW(g->arena, perp_instant_answer, 1);
+    perp_instant_solution *solutions = PERP_ARENA_NEW(g->arena, perp_instant_solution, (size_t)from->solution_count);
+    const char *const words[3] = {perp_arena_text(g->arena, from->answers, strlen(from->answers)),
+                                  perp_arena_text(g->arena, from->why_none, strlen(from->why_none)),
+                                  perp_arena_text(g->arena, from->left_out, strlen(from->left_out))};
+    if (!answer || !solutions || !words[0] || !words[1] || !words[2]) {
+        return false;
+    }
+    for (int i = 0; i < from->solution_count; i++) {
+        solutions[i].rate = PERP_ARENA_NEW(g->arena, double, (size_t)nv);
+        if (!solutions[i].rate) {
+            return false;
+        }
+        memcpy(solutions[i].rate, from->solutions[i].rate, (size_t)nv * sizeof(double));
+    }
+    *answer = (perp_instant_answer){words[0], from->solution_count, solutions, from->partial, words[1], words[2]};
+    g->run->answer = answer;
+    return true;
+}
+
+/* Every solution is a frame. What the log says of contacts is said of the first. */
+static bool take_instant(gatherer *g, const perp_log_step *step)
+{
+    const perp_instant_answer *answer = step->info.answer;
+    perp_log_step shown = *step;
+    if (!copy_answer(g, answer)) {
+        return false;
+    }
+    for (int i = 0; i < answer->solution_count; i++) {
+        shown.step = i;
+        shown.info.contact_count = answer->solutions[i].contact_count;
+        shown.info.contacts = answer->solutions[i].contacts;
+        shown.why = i == 0 ? step->why : NULL;
+        if (!take_step(g, &shown, true)) {
+            return false;
+        }
+    }
+    return answer->solution_count > 0 || take_step(g, step, true);
+}
+
+void perp_replay_keep_frame(replay_run *run, int frame)
+{
+    const size_t poses = (size_t)run->head->body_count * (size_t)run->head->pose_size;
+    int kept = 0;
+    for (int i = 0; i < run->contact_count; i++) {
+        run->contacts[i].row_count = 0;
+    }
+    for (int i = 0; i < run->row_count; i++) {
+        if (run->rows[i].frame == frame) {
+            run->rows[kept] = run->rows[i];
+            run->rows[kept].frame = 0;
+            run->contacts[run->rows[kept++].contact].row_count++;
+        }
+    }
+    run->row_count = kept;
+    run->frames[0] = run->frames[frame];
+    memmove(run->poses, run->poses + (size_t)frame * poses, poses * sizeof *run->poses);
+    run->frame_count = 1;
+}
+
 /* ---- the whole log -------------------------------------------------------------------------------------------------
  */
 
@@ -394,10 +461,11 @@ static bool find_joints(perp_arena *arena, replay_run *run)
     return true;
 }
 
-static bool make_room(perp_arena *arena, replay_run *run)
+/* `solutions`: of an instant. */
+static bool make_room(perp_arena *arena, replay_run *run, int solutions)
 {
     const int steps = run->extent.step_count;
-    const size_t frames = (size_t)(steps / run->stride) + 2;
+    const size_t frames = (size_t)(steps / run->stride) + (size_t)solutions + 2;
     const size_t poses = (size_t)run->head->body_count * (size_t)run->head->pose_size;
     run->frames = PERP_ARENA_NEW(arena, replay_frame, frames);
     run->poses = PERP_ARENA_NEW(arena, double, frames *poses);
@@ -433,15 +501,19 @@ perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_option
     if (steps == 0) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the log of `%s` has no step to show", run->head->scene);
     }
-    perp_status status = choose_stride(reader, options, run, error);
+    perp_log_step step;
+    perp_status status = perp_log_skim(reader, 0, PERP_LOG_PICTURE, &step, error);
+    const int solutions = status == PERP_STATUS_OK && step.info.answer ? step.info.answer->solution_count : 0;
+    if (status == PERP_STATUS_OK) {
+        status = choose_stride(reader, options, run, error);
+    }
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    if (!find_joints(arena, run) || !make_room(arena, run)) {
+    if (!find_joints(arena, run) || !make_room(arena, run, solutions)) {
         return no_memory(error);
     }
     for (int i = 0; i < steps; i++) {
-        perp_log_step step;
         const bool frame = i % run->stride == 0 || i == steps - 1;
         status = perp_log_skim(reader, i, frame ? PERP_LOG_PICTURE : PERP_LOG_EXTREMES, &step, error);
         if (status != PERP_STATUS_OK) {
@@ -450,7 +522,7 @@ perp_status perp_replay_gather(perp_log_reader *reader, const perp_replay_option
         if (i == 0) {
             run->t0 = step.t - step.step * run->head->h;
         }
-        if (!take_step(&g, &step, frame)) {
+        if (!(i == 0 && step.info.answer ? take_instant(&g, &step) : take_step(&g, &step, frame))) {
             return no_memory(error);
         }
     }

@@ -2,7 +2,9 @@
  *
  * A frame is a step that is shown: the last of every `stride` steps, and the first and the last of all. A row is one
  * contact at one frame. Where stride > 1 a row also has the extremes of its contact over the steps since the frame
- * before; a contact that was listed only in between has a row whose mode is REPLAY_APART. */
+ * before; a contact that was listed only in between has a row whose mode is REPLAY_APART.
+ *
+ * Of an instant a frame is a solution: the bodies are where they are in all of them, the forces are its own. */
 #ifndef PERP_SRC_REPORT_REPLAY_GATHER_H
 #define PERP_SRC_REPORT_REPLAY_GATHER_H
 
@@ -40,7 +42,7 @@ typedef struct replay_row {
 } replay_row;
 
 typedef struct replay_frame {
-    int step;
+    int step;       /* of an instant: which solution */
     int iterations; /* largest since the frame before, as are the residuals */
     perp_residuals residuals;
     int fallbacks[PERP_FALLBACK_COUNT]; /* sums since the frame before */
@@ -63,6 +65,9 @@ typedef struct replay_run {
     perp_log_extent extent;
     perp_scene *scene; /* NULL: the log has none */
     double t0;         /* step k ends at t0 + k h */
+    /* Of an instant: what was answered, with the words; NULL: steps were taken, or the log is one of before this was
+     * logged. */
+    const perp_instant_answer *answer;
     int stride;
     int frame_count, row_count, contact_count, event_count, why_count;
     int events_left_out;
@@ -86,6 +91,8 @@ typedef struct replay_run {
 perp_status perp_replay_load(perp_log_reader *reader, const perp_replay_options *options, perp_arena *arena,
                              replay_run *run, perp_error *error);
 void perp_replay_unload(replay_run *run);
+/* Leaves only one frame of an instant, 0 <= frame < frame_count. */
+void perp_replay_keep_frame(replay_run *run, int frame);
 /* m: the side of an element of a patch, from where its elements are; 0 where that does not say it, as one alone does
  * not.
  */

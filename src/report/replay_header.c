@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FORMAT = 2 }; /* of viewer/src/format.ts */
+enum { FORMAT = 3 }; /* of viewer/src/format.ts */
 
 /* ---- columns -------------------------------------------------------------------------------------------------------
  */
@@ -324,6 +324,32 @@ static json_t *end_json(const perp_log_end *end)
     return perp_json_finished(&m);
 }
 
+/* Of an instant: the rates of each frame, and what is said of them all; null: steps were taken. */
+static json_t *answer_json(const replay_run *run)
+{
+    const perp_instant_answer *answer = run->answer;
+    json_t *rates = json_array();
+    if (!answer) {
+        json_decref(rates);
+        return json_null();
+    }
+    for (int i = 0; rates && i < answer->solution_count; i++) {
+        json_maker by_name = perp_json_object();
+        for (int k = 0; k < run->head->entry_count; k++) {
+            const perp_log_entry *e = &run->head->entries[k];
+            perp_json_put(&by_name, e->name, perp_json_reals(answer->solutions[i].rate + e->v_start, e->nv));
+        }
+        rates = perp_json_appended(rates, perp_json_finished(&by_name));
+    }
+    json_maker m = perp_json_object();
+    perp_json_put(&m, "answers", json_string(answer->answers));
+    perp_json_put(&m, "rates", rates);
+    perp_json_put(&m, "complete", json_boolean(!answer->partial));
+    perp_json_put(&m, "why", json_string(answer->why_none));
+    perp_json_put(&m, "leftOut", json_string(answer->left_out));
+    return perp_json_finished(&m);
+}
+
 static void put_model(json_maker *m, const replay_run *run)
 {
     static const char *const cones[] = {[PERP_CONE_UNSET] = "none",
@@ -363,6 +389,7 @@ json_t *perp_replay_header(const replay_run *run, perp_arena *arena, replay_byte
     perp_json_put(&m, "scene", json_string(run->head->scene));
     put_model(&m, run);
     put_extent(&m, run);
+    perp_json_put(&m, "instant", answer_json(run));
     perp_json_put(&m, "end", end_json(run->end));
     perp_json_put(&m, "bodies", perp_replay_bodies(run));
     perp_json_put(&m, "contacts", contacts_json(run));

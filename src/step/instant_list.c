@@ -6,8 +6,13 @@
 static const double SAME =
     1e-8; /* of the problem's units, or of themselves: rates and forces that differ by less are one */
 
-/* What listing may take: some 0.5 s of search with 40 rows and 0.3 s for corners. A box at rest on four contacts with 6
- * rays (32 rows) needs 31,400 nodes and 8e7 comparisons; with 8 rays the search alone takes more than 100,000. */
+/* What the search by modes may take, in entries of its dictionaries: half a second, or, where any solution will do,
+ * less than finding one by pivoting. Four contacts with 8 rays take 4e6, twelve with 4 rays 4e8. */
+static const int64_t WORK_MOST = 500000000, WORK_FOR_ANY = 50000;
+
+/* What listing by enumeration may take: some 0.5 s of search with 40 rows and 0.3 s for corners. A box at rest on four
+ * contacts with 6 rays (32 rows) needs 31,400 nodes and 8e7 comparisons; with 8 rays the search alone takes more than
+ * 100,000. */
 enum { NODES_MOST = 40000, COMPARISONS_MOST = 100000000 };
 
 static perp_status none_to_solve(perp_quasistatic *qs, perp_error *error)
@@ -151,20 +156,32 @@ static int find_rates(const perp_instant_list *list)
     return -1;
 }
 
-/* A corner of the solution set: a solution, or more forces of one that is listed. */
-static perp_status add_corner(perp_instant_list *list, const double *z, int *index, perp_error *error)
+/* The answer that `list` points at: a solution, or more forces of one that is listed. */
+static perp_status add_answer(perp_instant_list *list, int *index, perp_error *error)
 {
-    const perp_quasistatic *qs = list->qs;
-    list->read(list, z);
+    list->read(list);
     *index = find_rates(list);
     if (*index < 0) {
-        const perp_status status = list->add(list, z, error);
+        const perp_status status = list->add(list, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
         *index = list->result->solution_count - 1;
-        list->read(list, z);
     }
+    return PERP_STATUS_OK;
+}
+
+/* A corner of the solution set, with its forces. */
+static perp_status add_corner(perp_instant_list *list, const double *z, int *index, perp_error *error)
+{
+    const perp_quasistatic *qs = list->qs;
+    list->z = z;
+    list->point = NULL;
+    const perp_status status = add_answer(list, index, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    list->read(list);
     perp_instant_solution *solution = &list->result->solutions[*index];
     for (int i = 0; i < qs->system.contact_count; i++) {
         const double fn = qs->force[qs->row_start[i]];
@@ -184,7 +201,9 @@ static void add_ray(perp_instant_list *list, const double *ray, perp_instant_sol
             return;
         }
     }
-    list->read(list, ray);
+    list->z = ray;
+    list->point = NULL;
+    list->read(list);
     for (int i = 0; i < qs->system.contact_count; i++) {
         if (qs->force[qs->row_start[i]] > SAME * list->force_unit) {
             solution->fn_high[qs->set_index[i]] = INFINITY;
@@ -195,12 +214,15 @@ static void add_ray(perp_instant_list *list, const double *ray, perp_instant_sol
 /* In the place of all: what is proven not to exist is all there is. */
 static perp_status find_one(perp_instant_list *list, perp_error *error)
 {
-    const perp_status status = list->one(list, error);
+    const perp_status status = list->result->solution_count == 0 ? list->one(list, error) : PERP_STATUS_OK;
     list->result->partial = list->result->solution_count > 0;
     return status;
 }
 
-perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
+/* ---- by the complementary bases of the LCP ------------------------------------------------------------------------
+ */
+
+static perp_status enumerate(perp_instant_list *list, perp_error *error)
 {
     perp_lcp_enumerate_settings settings = perp_lcp_enumerate_settings_default();
     settings.max_nodes = NODES_MOST;
@@ -228,4 +250,111 @@ perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
     const bool unsure = status == PERP_STATUS_OK && !set->complete && list->result->solution_count == 0;
     perp_lcp_solution_set_free(set);
     return unsure ? perp_qs_not_converged(list->qs, "enumerate", 1.0, error) : status;
+}
+
+/* ---- by the modes of contacts -------------------------------------------------------------------------------------
+ */
+
+typedef struct taker {
+    perp_instant_list *list;
+    perp_error *error;
+} taker;
+
+static perp_status take_point(void *context, const instant_cells_point *point)
+{
+    const taker *t = context;
+    int index;
+    t->list->point = point;
+    return add_answer(t->list, &index, t->error);
+}
+
+/* Of two rates, in their units, the gentler first; of two that are equally large the smaller in its first entry that
+ * differs. < 0: `a`. */
+static double compare_rates(const perp_instant_list *list, const double *a, const double *b)
+{
+    const perp_quasistatic *qs = list->qs;
+    double size[2] = {0.0, 0.0}, first = 0.0;
+    for (int k = 0; k < qs->free_count; k++) {
+        const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
+        const double x = a[qs->dof_of_free[k]] / unit, y = b[qs->dof_of_free[k]] / unit;
+        size[0] += x * x;
+        size[1] += y * y;
+        first = first == 0.0 && fabs(x - y) > SAME * (1.0 + fabs(x)) ? x - y : first;
+    }
+    return fabs(size[0] - size[1]) > SAME * (1.0 + size[0]) ? size[0] - size[1] : first;
+}
+
+/* The search has them in the order of modes. */
+static void sort_solutions(const perp_instant_list *list)
+{
+    perp_instant_solution *s = list->result->solutions;
+    for (int i = 1; i < list->result->solution_count; i++) {
+        for (int j = i; j > 0 && compare_rates(list, s[j].rate, s[j - 1].rate) < 0.0; j--) {
+            const perp_instant_solution other = s[j];
+            s[j] = s[j - 1];
+            s[j - 1] = other;
+        }
+    }
+}
+
+static perp_status find_ranges(perp_instant_list *list, instant_cells *cells, perp_error *error)
+{
+    const perp_quasistatic *qs = list->qs;
+    const size_t contacts = (size_t)qs->system.contact_count;
+    double *ends = perp_arena_push(&cells->arena, 2 * contacts + (size_t)qs->free_count, sizeof *ends);
+    if (!ends) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for the forces of %zu contacts", contacts);
+    }
+    double *x = ends + 2 * contacts;
+    for (int i = 0; i < list->result->solution_count; i++) {
+        perp_instant_solution *solution = &list->result->solutions[i];
+        for (int k = 0; k < qs->free_count; k++) {
+            x[k] = solution->rate[qs->dof_of_free[k]];
+        }
+        perp_instant_cells_ranges(cells, x, ends, ends + contacts);
+        for (size_t k = 0; k < contacts; k++) {
+            double *low = &solution->fn_low[qs->set_index[k]], *high = &solution->fn_high[qs->set_index[k]];
+            const double rounding = SAME * 1e-2 * (list->force_unit + *high);
+            if (cells->force_at[k] >= 0) { /* the least forces are among them */
+                *low = ends[k] < *low - rounding ? ends[k] : *low;
+                *high = ends[contacts + k] > *high + rounding ? ends[contacts + k] : *high;
+            }
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
+static perp_status search(perp_instant_list *list, perp_error *error)
+{
+    const perp_quasistatic *qs = list->qs;
+    instant_cells cells;
+    instant_cells_result found = {0};
+    taker t = {list, error};
+    const bool any = qs->settings->any_solution;
+    perp_status status = perp_instant_cells_open(&cells, list->cells, &qs->allocator, error);
+    cells.max_work = any ? WORK_FOR_ANY : WORK_MOST;
+    cells.cancel = qs->settings->cancel;
+    status = status == PERP_STATUS_OK ? perp_instant_cells_all(&cells, take_point, &t, &found, error) : status;
+    list->point = NULL;
+    if (status == PERP_STATUS_OK && !found.corners && !any) {
+        status = enumerate(list, error);
+    } else if (status == PERP_STATUS_OK && !(found.complete && found.corners)) {
+        status = find_one(list, error);
+    }
+    if (status == PERP_STATUS_OK && !any) {
+        sort_solutions(list);
+        status = find_ranges(list, &cells, error);
+    }
+    perp_instant_cells_close(&cells);
+    return status;
+}
+
+perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
+{
+    const bool few = list->cells && perp_instant_cells_are_few(list->cells);
+    list->ranges_follow = few || list->qs->settings->any_solution;
+    if (few) {
+        return search(list, error);
+    }
+    return list->qs->settings->any_solution ? find_one(list, error) : enumerate(list, error);
 }

@@ -5,7 +5,7 @@
 #ifndef PERP_SRC_STEP_INSTANT_LIST_H
 #define PERP_SRC_STEP_INSTANT_LIST_H
 
-#include "step/rigid_step.h"
+#include "step/instant_cells.h"
 
 perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung, const perp_allocator *allocator,
                               perp_error *error);
@@ -13,16 +13,21 @@ perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung,
 typedef struct perp_instant_list {
     perp_quasistatic *qs;
     perp_run_result *result;
-    const perp_mlcp *problem; /* its first free_count unknowns are the rates of the free degrees of freedom */
-    double *lower, *upper;    /* problem->n: scratch, while solutions are listed */
-    double force_unit;        /* N: of the problem's forces */
-    double rate_unit;         /* of the problem's rates */
-    const double *unit;       /* free_count: the unknowns' own, in rate_unit; NULL: 1 */
-    void *own;                /* of the functions */
-    /* The answer of a z, or of a direction of z, in qs: x and force. */
-    void (*read)(struct perp_instant_list *list, const double *z);
-    /* The answer of a z with the least forces of all that go with its rates, by perp_instant_add. */
-    perp_status (*add)(struct perp_instant_list *list, const double *z, perp_error *error);
+    const perp_mlcp *problem;          /* its first free_count unknowns are the rates of the free degrees of freedom */
+    double *lower, *upper;             /* problem->n: scratch, while solutions are listed */
+    double force_unit;                 /* N: of the problem's forces */
+    double rate_unit;                  /* of the problem's rates */
+    const double *unit;                /* free_count: the unknowns' own, in rate_unit; NULL: 1 */
+    const instant_cells_system *cells; /* the same problem by the modes of contacts; NULL: not known */
+    void *own;                         /* of the functions */
+    /* Where an answer is read from: a z, or a direction of z; or a point of the cells, not NULL. */
+    const double *z;
+    const instant_cells_point *point;
+    /* The answer in qs: x and force. */
+    void (*read)(struct perp_instant_list *list);
+    /* The answer with the least forces of all that go with its rates, by perp_instant_add. */
+    perp_status (*add)(struct perp_instant_list *list, perp_error *error);
+    bool ranges_follow; /* they are found for all solutions in the end, and `one` need not */
     /* One solution, where they are too many to enumerate; none added: there is none. */
     perp_status (*one)(struct perp_instant_list *list, perp_error *error);
 } perp_instant_list;
@@ -36,8 +41,10 @@ perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_e
  * and with `v` (nv; NULL: not known) those that touch and approach. */
 perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp_run_result *result, perp_error *error);
 
-/* Up to PERP_LCP_ENUMERATE_MAX_N rows, and within a budget of work that is the same on every machine, all solutions;
- * beyond, one. result->partial says where there may be more. */
+/* All solutions within a budget of work that is the same on every machine; beyond, those found by then, at least one.
+ * result->partial says where there may be more. They are looked for by the modes of contacts where these are known, and
+ * by enumeration of the LCP, up to PERP_LCP_ENUMERATE_MAX_N rows, where they are not or where rates form a body of more
+ * than two dimensions. */
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error);
 
 #endif

@@ -461,10 +461,17 @@ static perp_status begin(runner *r, int steps, perp_state *state, perp_run_resul
     /* What a rung answers about the initial state is what there is to see of it: the first answer. */
     const perp_status answered =
         result->rung->answer ? result->rung->answer(&r->step, state, result, error) : PERP_STATUS_OK;
-    if (answered == PERP_STATUS_OK && result->solution_count > 0) {
-        info.contact_count = result->solutions[0].contact_count;
-        info.contacts = result->solutions[0].contacts;
-        info.several = result->solution_count > 1;
+    const perp_instant_answer answer = {.answers = result->rung->answers,
+                                        .solution_count = result->solution_count,
+                                        .solutions = result->solutions,
+                                        .partial = result->partial,
+                                        .why_none = result->why_none,
+                                        .left_out = result->left_out};
+    info.answer = result->rung->answer && answered == PERP_STATUS_OK ? &answer : NULL;
+    if (info.answer && answer.solution_count > 0) {
+        info.contact_count = answer.solutions[0].contact_count;
+        info.contacts = answer.solutions[0].contacts;
+        info.several = answer.solution_count > 1;
     }
     if (r->observer && !r->observer(r->observer_context, 0, state, &info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped before the first step");

@@ -32,21 +32,33 @@ static perp_status add_solution(perp_instant_list *list, perp_error *error)
     return perp_instant_add(list, rate, error);
 }
 
-static void read_answer(perp_instant_list *list, const double *z)
+static void read_answer(perp_instant_list *list)
 {
-    perp_instant_read(list->own, z);
+    const perp_instant *in = list->own;
+    const perp_quasistatic *qs = in->qs;
+    const instant_cells_point *point = list->point;
+    const size_t n = (size_t)qs->free_count * sizeof(double);
+    if (!point) {
+        perp_instant_read(list->own, list->z);
+        return;
+    }
+    memcpy(qs->x, point->x, n);
+    memcpy(qs->y_lower, point->lower, n);
+    memcpy(qs->y_upper, point->upper, n);
+    memcpy(qs->y_equality, point->y, (size_t)qs->system.equality_count * sizeof(double));
+    memcpy(qs->force, point->force, (size_t)qs->row_start[qs->system.contact_count] * sizeof(double));
 }
 
-/* The answer of a z, with the least forces where these meet the law. */
-static perp_status add_least(perp_instant_list *list, const double *z, perp_error *error)
+/* The answer that `list` points at, with the least forces where these meet the law. */
+static perp_status add_least(perp_instant_list *list, perp_error *error)
 {
     perp_instant *in = list->own;
     const perp_residuals *r = &in->qs->info->residuals;
-    perp_instant_read(in, z);
+    read_answer(list);
     const perp_status status = perp_instant_least_forces(in, error);
     perp_instant_evaluate(in);
     if (!(fmax(r->balance, fmax(r->complementarity, r->cone)) <= in->qs->settings->tolerance)) {
-        perp_instant_read(in, z);
+        read_answer(list);
     }
     return status == PERP_STATUS_OK ? add_solution(list, error) : status;
 }
@@ -76,8 +88,12 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     if (info.outcome != PERP_OUTCOME_SOLVED) {
         return perp_qs_not_converged(qs, info.method, info.residual, error);
     }
-    status = add_least(list, in->z, error);
-    return status == PERP_STATUS_OK ? perp_instant_ranges(in, &list->result->solutions[0], error) : status;
+    list->z = in->z;
+    list->point = NULL;
+    status = add_least(list, error);
+    return status == PERP_STATUS_OK && !list->ranges_follow
+               ? perp_instant_ranges(in, &list->result->solutions[0], error)
+               : status;
 }
 
 static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,
@@ -93,6 +109,14 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     status = status == PERP_STATUS_OK ? perp_instant_check(qs, in.v, result, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_build(&in, context, error) : status;
     if (status == PERP_STATUS_OK) {
+        const instant_cells_system cells = {.p = &qs->system,
+                                            .rigid = in.rigid,
+                                            .mu = qs->mu,
+                                            .kind = in.kind,
+                                            .slip = in.slip,
+                                            .unit = in.unit,
+                                            .rate = in.acceleration,
+                                            .force = in.force_unit};
         perp_instant_list list = {.qs = qs,
                                   .result = result,
                                   .problem = &in.problem,
@@ -101,6 +125,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
                                   .force_unit = in.force_unit,
                                   .rate_unit = in.acceleration,
                                   .unit = in.unit,
+                                  .cells = &cells,
                                   .own = &in,
                                   .read = read_answer,
                                   .add = add_least,

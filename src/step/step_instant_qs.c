@@ -27,15 +27,38 @@ static perp_status add_solution(perp_instant_list *list, perp_error *error)
     return perp_instant_add(list, qs->v, error);
 }
 
-static void read_answer(perp_instant_list *list, const double *z)
+static void read_point(perp_instant_list *list)
 {
-    perp_rigid_read_lcp(list->qs->own, list->qs->mu, z);
+    rigid_step *s = list->qs->own;
+    const perp_contact_qp *p = &s->qp;
+    const instant_cells_point *from = list->point;
+    if (!from) {
+        perp_rigid_read_lcp(s, list->qs->mu, list->z);
+        return;
+    }
+    const double force = list->qs->force_unit;
+    for (int k = 0; k < p->n; k++) {
+        s->point.x[k] = from->x[k] / s->speed;
+        s->point.y_lower[k] = from->lower[k] / force;
+        s->point.y_upper[k] = from->upper[k] / force;
+    }
+    for (int i = 0; i < p->row_start[p->contact_count]; i++) {
+        s->point.y[i] = from->force[i] / force;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        s->point.y_equality[i] = from->y[i] / force;
+    }
+}
+
+static void read_answer(perp_instant_list *list)
+{
+    read_point(list);
     perp_rigid_hand_over(list->qs);
 }
 
-static perp_status add_least(perp_instant_list *list, const double *z, perp_error *error)
+static perp_status add_least(perp_instant_list *list, perp_error *error)
 {
-    perp_rigid_read_lcp(list->qs->own, list->qs->mu, z);
+    read_point(list);
     const perp_status status = perp_rigid_least_forces(list->qs, error);
     perp_rigid_hand_over(list->qs);
     return status == PERP_STATUS_OK ? add_solution(list, error) : status;
@@ -72,18 +95,39 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     return status == PERP_STATUS_OK ? add_solution(list, error) : status;
 }
 
+/* Slip is not known: what has friction is of the rolling set. */
+static instant_kind kind_of(const perp_quasistatic *qs, int i)
+{
+    const rigid_step *s = qs->own;
+    const int rows = s->qp.row_start[i + 1] - s->qp.row_start[i];
+    return qs->mu[i] == 0.0 || rows == 1 ? INSTANT_SMOOTH : rows == 2 ? INSTANT_ROLL_LINE : INSTANT_ROLL_POLYGON;
+}
+
 static perp_status find_all(perp_instant_list *list, perp_error *error)
 {
-    rigid_step *s = list->qs->own;
+    const perp_quasistatic *qs = list->qs;
+    const rigid_step *s = qs->own;
     perp_mlcp problem;
-    const perp_status status = perp_rigid_build_lcp(list->qs, &problem, error);
+    perp_status status = perp_rigid_build_lcp(list->qs, &problem, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    perp_arena arena;
+    perp_arena_init(&arena, &qs->allocator);
+    instant_kind *kind = PERP_ARENA_NEW(&arena, instant_kind, (size_t)s->qp.contact_count);
+    for (int i = 0; kind && i < s->qp.contact_count; i++) {
+        kind[i] = kind_of(qs, i);
+    }
+    const instant_cells_system cells = {
+        .p = &qs->system, .rigid = s, .mu = qs->mu, .kind = kind, .rate = s->speed, .force = qs->force_unit};
     list->problem = &problem;
     list->lower = s->z;
     list->upper = s->w;
-    return perp_instant_all(list, error);
+    list->cells = &cells;
+    status = kind ? perp_instant_all(list, error) : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
+    list->cells = NULL;
+    perp_arena_clear(&arena);
+    return status;
 }
 
 static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "failing_allocator.h"
 #include "scene_run.h"
 
 typedef struct keeper {
@@ -129,4 +130,52 @@ void run_near(double actual, double expected, double tolerance, const char *text
         fail_msg("line %d: %s: %.17g, expected %.17g, differs by %g > %g", line, text, actual, expected,
                  actual - expected, tolerance);
     }
+}
+
+void scene_run_refuse_memory(const char *source, const char *const *settings)
+{
+    int refused = 0;
+    for (int grants = 0; grants < 2000; grants++) {
+        failing_allocator f = {.grants = grants};
+        const perp_allocator allocator = allocator_of(&f);
+        scene_run run;
+        scene_run_make_with(&run, source, settings, &allocator, &f.requests);
+        const perp_status status = run.status;
+        scene_run_free(&run);
+        assert_int_equal(f.standing, 0);
+        if (status == PERP_STATUS_OK) {
+            break;
+        }
+        assert_int_equal(status, PERP_STATUS_OUT_OF_MEMORY);
+        refused++;
+    }
+    assert_true(refused > 20 && refused < 2000);
+}
+
+scene_text scene_text_of(const char *format, ...)
+{
+    scene_text scene;
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(scene.of, sizeof scene.of, format, arguments);
+    va_end(arguments);
+    assert_true(length > 0 && (size_t)length < sizeof scene.of);
+    return scene;
+}
+
+void instant_run(scene_run *run, const char *source, const char *const *settings)
+{
+    scene_run_make(run, source, settings);
+    if (run->status != PERP_STATUS_OK) {
+        fail_msg("%s: %s", source, run->error.message);
+    }
+    assert_int_equal(run->result.steps, 0);
+    assert_true(run->result.residuals.balance <= 1e-8 && run->result.residuals.complementarity <= 1e-8 &&
+                run->result.residuals.cone <= 1e-8);
+}
+
+const perp_instant_solution *instant_only(const scene_run *run)
+{
+    assert_int_equal(run->result.solution_count, 1);
+    return &run->result.solutions[0];
 }

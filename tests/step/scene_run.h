@@ -35,6 +35,23 @@ void scene_run_make(scene_run *run, const char *source, const char *const *setti
 void scene_run_make_with(scene_run *run, const char *source, const char *const *settings,
                          const perp_allocator *allocator, const int *requests);
 void scene_run_free(scene_run *run);
+/* Refuses the run memory from every request on in turn: each time it ends with OUT_OF_MEMORY and nothing is kept, until
+ * all is granted. */
+void scene_run_refuse_memory(const char *source, const char *const *settings);
+
+/* Settings, as arguments are written. */
+#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+/* A scene that is written with numbers. */
+typedef struct scene_text {
+    char of[4000];
+} scene_text;
+
+__attribute__((format(printf, 1, 2))) scene_text scene_text_of(const char *format, ...);
+
+/* `instant`: runs and meets the tolerance in all residuals, or fails the test; and the only solution that it has. */
+void instant_run(scene_run *run, const char *source, const char *const *settings);
+const perp_instant_solution *instant_only(const scene_run *run);
 
 /* q of a joint, or coordinate k of a body, at a state. */
 double run_joint(const scene_run *run, int state, const char *name);

@@ -9,10 +9,7 @@
 
 #include <cmocka.h>
 
-#include "failing_allocator.h"
 #include "scene_run.h"
-
-#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static void run_well(scene_run *run, const char *source, const char *const *settings)
 {
@@ -116,22 +113,7 @@ static void test_forces_without_bound(void **unused)
 static void test_out_of_memory(void **unused)
 {
     (void)unused;
-    int refused = 0;
-    for (int grants = 0; grants < 2000; grants++) {
-        failing_allocator f = {.grants = grants};
-        const perp_allocator allocator = allocator_of(&f);
-        scene_run run;
-        scene_run_make_with(&run, WEDGED, SET("contacts.friction=0.5"), &allocator, &f.requests);
-        const perp_status status = run.status;
-        scene_run_free(&run);
-        assert_int_equal(f.standing, 0);
-        if (status == PERP_STATUS_OK) {
-            break;
-        }
-        assert_int_equal(status, PERP_STATUS_OUT_OF_MEMORY);
-        refused++;
-    }
-    assert_true(refused > 20);
+    scene_run_refuse_memory(WEDGED, SET("contacts.friction=0.5"));
 }
 
 int main(void)

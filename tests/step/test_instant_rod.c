@@ -15,8 +15,6 @@
 
 #include "scene_run.h"
 
-#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static const double NEAR_ENOUGH = 1e-9, PI = 3.141592653589793, TURNING = 0.3;
 
 /* The rod of examples/rod-two-walls. Where mu is negative the surface outruns the rod's end, which moves at less than 1

@@ -1,6 +1,6 @@
 // What the file holds: one JSON header per run and one block of packed columns. src/report/replay_*.c writes it; the two
 // change together (FORMAT).
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 export interface Shape {
   kind: string;
@@ -53,6 +53,15 @@ export interface Column {
   length: number; // numbers in all
 }
 
+// What a model that speaks of an instant has answered. Frame k is solution k: the bodies are where they are in all of them.
+export interface Instant {
+  answers: string; // "acceleration" or "velocity"
+  rates: Record<string, number[]>[]; // of each solution, by body or joint
+  complete: boolean; // false: there may be others
+  why: string; // where there is none
+  leftOut: string; // contacts that nearly took part
+}
+
 export interface Header {
   format: number;
   version: string;
@@ -71,6 +80,7 @@ export interface Header {
   complete: boolean;
   lostBytes: number;
   damaged: number;
+  instant: Instant | null; // null: steps were taken
   end: { known: boolean; failed: boolean; code: string; message: string; hash: string };
   bodies: Body[];
   contacts: ContactHeader[];

@@ -1,5 +1,6 @@
 import { drawCone } from "./cone";
 import { MODE_COLOURS, NORMAL_COLOUR, RUN_COLOURS, themeOf, TOTAL_COLOUR, type Theme } from "./palette";
+import { type Instant } from "./format";
 import { Plots } from "./plots";
 import { drawPatch, ramp } from "./pressure";
 import { NAMED, Ribbon } from "./ribbon";
@@ -73,6 +74,11 @@ class Replay {
     return this.runs[this.state.primary];
   }
 
+  // What is answered where the run speaks of an instant; null: it took steps.
+  private get instant(): Instant | null {
+    return this.run.header.instant;
+  }
+
   private get frame(): number {
     return this.state.frames[this.state.primary];
   }
@@ -97,7 +103,10 @@ class Replay {
     this.fillContacts();
     const slider = by<HTMLInputElement>("time");
     slider.max = String(this.run.frames - 1);
-    by("timeline-name").textContent = `${number(this.time[0])} to ${number(Number(this.time[1].toFixed(9)))} s`;
+    by("timeline-name").textContent = this.instant ? "solutions" : `${number(this.time[0])} to ${number(Number(this.time[1].toFixed(9)))} s`;
+    for (const id of ["play", "speed", "ribbon"]) { // an instant has no course
+      by(id).hidden = this.instant !== null;
+    }
     this.fillStatus();
     this.seek(this.t);
     this.ribbon.draw(this.theme);
@@ -175,7 +184,9 @@ class Replay {
     this.plots.show(this.t);
     drawCone(by<HTMLCanvasElement>("cone"), this.run, this.state.selected, this.frame, this.theme);
     by<HTMLInputElement>("time").value = String(this.frame);
-    by("clock").textContent = `${this.run.t[this.frame].toFixed(decimals(this.run.header.h))} s · step ${this.run.step[this.frame]} of ${this.run.step[this.run.frames - 1]}`;
+    by("clock").textContent = this.instant
+      ? `${number(this.run.header.t0)} s · ${this.instant.rates.length > 0 ? `solution ${this.frame + 1} of ${this.instant.rates.length}` : "no solution"}`
+      : `${this.run.t[this.frame].toFixed(decimals(this.run.header.h))} s · step ${this.run.step[this.frame]} of ${this.run.step[this.run.frames - 1]}`;
     const row = this.state.selected < 0 ? -1 : this.run.rowAt(this.state.selected, this.frame);
     drawPatch(by<HTMLCanvasElement>("patch"), this.run, row < 0 ? null : this.run.sample(this.state.selected, row), this.theme);
     this.showSolver();
@@ -193,7 +204,7 @@ class Replay {
     const h = this.runs[0].header;
     document.title = `${this.runs[0].name} - perp`;
     by("title").textContent = this.runs[0].name;
-    by("about").textContent = this.runs.length > 1 ? `${this.runs.length} logs` : `${h.model}, steps of ${number(h.h)} s`;
+    by("about").textContent = this.runs.length > 1 ? `${this.runs.length} logs` : h.instant ? h.model : `${h.model}, steps of ${number(h.h)} s`;
     const choice = by<HTMLSelectElement>("run");
     this.runs.forEach((run, i) => choice.add(new Option(`${i + 1}: ${run.header.model}${sameModels(this.runs) ? `, ${run.name}` : ""}`, String(i))));
     by("runs-choice").hidden = by("arrangement-choice").hidden = this.runs.length < 2;
@@ -217,7 +228,7 @@ class Replay {
     const h = this.run.header, status = by("status");
     const lost = h.lostBytes > 0 || h.damaged > 0;
     const [kind, text] = h.end.failed ? ["bad", `stopped: ${h.end.message || h.end.code}`]
-      : !h.complete || lost ? ["warn", `log cut short after step ${this.run.step[this.run.frames - 1]}`] : ["good", "solved"];
+      : !h.complete || lost ? ["warn", `log cut short after step ${this.run.step[this.run.frames - 1]}`] : ["good", h.instant ? answerWords(h.instant) : "solved"];
     const shown = h.stride > 1 ? `; one of ${h.stride} steps shown, bands and ribbon keep the extremes` : "";
     status.className = kind;
     status.textContent = text + shown;
@@ -234,6 +245,12 @@ class Replay {
 
   private showSolver() {
     const at = (name: string) => this.run.column(name, 0)[this.frame];
+    const rates = this.instant?.rates[this.frame];
+    if (rates) {
+      by("solver").textContent = `${this.instant!.answers}: ${Object.entries(rates).map(([name, values]) =>
+        `${name} [${values.map((v) => number(Math.abs(v) < 1e-12 ? 0 : v)).join(", ")}]`).join(" · ")}`;
+      return;
+    }
     const parts = this.isInitial() ? ["initial state"] : [
       `${number(at("iterations"))} iterations`, `balance ${number(at("balance"))}`, `penetration ${metres(at("penetration"))}`,
     ];
@@ -251,7 +268,7 @@ class Replay {
 
   // No step has been taken yet, so that nothing has a force.
   private isInitial(): boolean {
-    return this.frame === 0 && this.run.step[0] === 0;
+    return this.frame === 0 && this.run.step[0] === 0 && !this.instant;
   }
 
   private showWhy() {
@@ -261,9 +278,10 @@ class Replay {
     const dot = document.createElement("i");
     dot.style.background = MODE_COLOURS[sample?.mode ?? OPEN];
     mode.replaceChildren(dot, document.createTextNode(contact < 0 ? "no contacts" : sample ? modeName(sample.mode) : "apart"));
-    const said = contact < 0 ? null : this.run.why(contact, this.run.step[this.frame]);
-    const now = said !== null && said.step === this.run.step[this.frame];
-    const sentences = now ? [said.text] : sample ? plainWords(this.run, sample, this.isInitial())
+    const nearest = contact < 0 ? null : this.run.why(contact, this.run.step[this.frame]);
+    const now = nearest !== null && nearest.step === this.run.step[this.frame];
+    const said = now || !this.instant ? nearest : null; // another solution is another story
+    const sentences = now ? [nearest.text] : sample ? plainWords(this.run, sample, this.isInitial())
       : contact < 0 ? ["Nothing comes near anything else in this run."] : ["Farther apart than the margin, so it is not listed."];
     // of another step only what would change its mode: the forces of this one stand above
     if (said && !now && sample && sample.mode !== OPEN && said.text.includes("; ")) {
@@ -485,6 +503,13 @@ class Replay {
 }
 
 const sameModels = (runs: Run[]) => runs.every((r) => r.header.model === runs[0].header.model);
+
+// How many solutions an instant has, or why none.
+function answerWords(instant: Instant): string {
+  const count = instant.rates.length;
+  const found = count === 0 ? `no solution${instant.why && `: ${instant.why}`}` : count === 1 ? "one solution" : `${count} solutions`;
+  return `${found}${instant.complete ? "" : ", there may be others"}${instant.leftOut && `; ${instant.leftOut}`}`;
+}
 
 // Decimals that tell one step from the next.
 function decimals(h: number): number {

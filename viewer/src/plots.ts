@@ -33,6 +33,9 @@ export class Plots {
     this.plots = [];
     this.box.replaceChildren();
     this.width = Math.max(120, this.box.clientWidth);
+    if (runs[primary].header.instant) {
+      return; // it has no course
+    }
     for (const graph of graphsOf(runs[primary], contact, joint, theme)) {
       this.add(graph, runs, primary, contact, joint, theme);
     }
@@ -43,6 +46,9 @@ export class Plots {
     const series: uPlot.Series[] = [{ label: "t" }];
     const bands: uPlot.Band[] = [];
     runs.forEach((run, index) => {
+      if (run.header.instant) {
+        return;
+      }
       const own = index === primary ? contact : contact < 0 ? -1 : run.findContact(runs[primary], contact);
       if (index !== primary && graph.bands && own < 0) {
         return;

@@ -51,8 +51,8 @@ export type Series = (number | null)[];
 
 export class Run {
   readonly frames: number;
-  readonly t: Float64Array; // s, at each frame
-  readonly step: Int32Array; // number in the log
+  readonly t: Float64Array; // s, at each frame; of an instant, whose frames are solutions, their numbers
+  readonly step: Int32Array; // number in the log, or of the solution
   readonly contactCount: number;
   private readonly columns = new Map<string, Float32Array | Uint8Array>();
   private readonly firstRow: Int32Array; // of each contact
@@ -76,7 +76,7 @@ export class Run {
       at += size;
     }
     this.step = Int32Array.from(this.float("step"));
-    this.t = Float64Array.from(this.step, (k) => header.t0 + k * header.h);
+    this.t = Float64Array.from(this.step, (k) => header.instant ? k : header.t0 + k * header.h);
     this.contactCount = header.contacts.length;
     this.firstRow = new Int32Array(this.contactCount + 1);
     const perFrame = new Int32Array(this.frames + 1);

@@ -54,7 +54,7 @@ export function modeName(mode: number): string {
 export function plainWords(run: Run, s: Sample, initial: boolean): string[] {
   const mu = run.header.contacts[s.contact].mu;
   const friction = s.used, most = s.limit, slip = Math.hypot(s.slip[0], s.slip[1]);
-  if (initial && run.frames > 1) { // an instant has its forces in its only state
+  if (initial && run.frames > 1) { // of one state, which is all there is, its forces
     return [`${s.phi > 0 ? `${metres(s.phi)} apart` : "Touching"} at the start: forces belong to steps, and none has been taken.`];
   }
   if (s.mode === OPEN) {
