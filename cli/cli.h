@@ -128,7 +128,8 @@ typedef struct cli_why {
     const perp_model *model;
     perp_explainer *explainer;
     bool at_events;            /* changes of mode are explained too */
-    double work;               /* for the last step */
+    double work;               /* for one step */
+    double work_left;          /* for the changes of mode that are still to come */
     int step, count, capacity; /* the step that `notes` speak of */
     perp_contact_note *notes;  /* by contact of that step */
     char *texts;

@@ -2,13 +2,15 @@
  * the last step. */
 #include "cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Units of perp_explainer_allow, for the changes of mode together and for the last step: mostly well below a second,
- * and a few where it was asked for. A result that nobody asked to be explained must not wait for it. */
-static const double WORK_AT_EVENTS = 1e3, WORK_AT_END = 4e3, ASKED = 50.0, UNASKED = 0.125;
+/* Units of perp_explainer_allow, about microseconds: for one step, and for all steps with changes of mode together; a
+ * hard one among these leaves something for the others. Where it was asked for that is a few seconds. A result that
+ * nobody asked to be explained must not wait for it. */
+static const double WORK_PER_STEP = 4e5, WORK_AT_EVENTS = 8e5, ASKED = 5.0, UNASKED = 0.1;
 
 enum { TEXT = 512, LINES = 20 };
 
@@ -18,8 +20,9 @@ perp_status cli_why_open(cli_why *why, const perp_model *model, cli_why_use use,
     const double share = use == CLI_WHY_ASKED ? ASKED : use == CLI_WHY_KEPT ? 1.0 : UNASKED;
     why->model = model;
     why->at_events = use != CLI_WHY_RESULT;
-    options.work = share * WORK_AT_EVENTS;
-    why->work = share * WORK_AT_END;
+    options.work = 0.0;
+    why->work = share * WORK_PER_STEP;
+    why->work_left = share * WORK_AT_EVENTS;
     why->step = -1;
     return perp_explainer_create(model, &model->scene->run, &options, &why->explainer, error);
 }
@@ -125,11 +128,12 @@ bool cli_why_observe(cli_why *why, int step, int last, const perp_state *state, 
     if (!answered && (step == 0 || (step < last && (info->event_count == 0 || !why->at_events)))) {
         return true;
     }
+    const double allowed = at_end ? why->work : fmin(why->work, why->work_left);
     why->step = step;
-    if (at_end) {
-        perp_explainer_allow(why->explainer, why->work);
-    }
-    return explain(why, info->contacts, info->contact_count, at_end ? NULL : info);
+    perp_explainer_allow(why->explainer, allowed);
+    const bool explained = explain(why, info->contacts, info->contact_count, at_end ? NULL : info);
+    why->work_left -= at_end ? 0.0 : allowed - perp_explainer_work(why->explainer);
+    return explained;
 }
 
 /* Every solution has its own words; those of the first are known. */
@@ -186,7 +190,8 @@ bool cli_why_finish(cli_why *why, perp_run_result *result, int last)
 
 bool cli_why_log(const cli_why *why, int step, perp_log *log)
 {
-    return !log || !why->explainer || why->step != step || perp_log_explain(log, why->notes, why->count);
+    return !log || !why->explainer || why->step != step || cli_interrupted() ||
+           perp_log_explain(log, why->notes, why->count);
 }
 
 void cli_print_why(const perp_model *model, const char *title, const perp_contact_record *contacts,

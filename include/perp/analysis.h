@@ -99,15 +99,19 @@ PERP_API perp_explain_options perp_explain_options_default(void);
 /* Follows a run and keeps, of its last two states, what solving the step between them again takes. */
 typedef struct perp_explainer perp_explainer;
 
-/* Model and the settings' texts are borrowed. BAD_INPUT where the settings do not fit their rung; OUT_OF_MEMORY. */
+/* Model, the settings' texts and their `cancel` are borrowed; where that is set no flip is sought any more. BAD_INPUT
+ * where the settings do not fit their rung; OUT_OF_MEMORY. */
 PERP_API perp_status perp_explainer_create(const perp_model *model, const perp_run_settings *settings,
                                            const perp_explain_options *options, perp_explainer **explainer,
                                            perp_error *error);
 PERP_API void perp_explainer_free(perp_explainer *explainer); /* NULL allowed */
-/* From now on flips are sought until so much work is used up; what is begun then is dropped. A solve with n contacts is
- * n (1 + n / 50) of it, about as its time grows, and one without an answer, which takes every method that the rung has,
- * 30 times that. */
+/* From now on flips are sought until so much work is used up; what is begun then is dropped. A step with n contacts and
+ * elements of patches is (10 + its solvers' iterations) (1 + n) of it, which is about its time in microseconds; an
+ * answer about an instant with n contacts is 20 n (1 + n / 50), 20 times that where several are looked for, and 30
+ * times that where there is none. */
 PERP_API void perp_explainer_allow(perp_explainer *explainer, double work);
+/* What is left of it. */
+PERP_API double perp_explainer_work(const perp_explainer *explainer);
 /* A perp_observer, whose context is the explainer. In steady state takes no memory; false where it found none. */
 PERP_API bool perp_explainer_observe(void *explainer, int step, const perp_state *state, const perp_step_info *info);
 /* For a run that goes on: the state that it goes on from. False: out of memory. */

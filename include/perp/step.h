@@ -63,6 +63,7 @@ typedef struct perp_element_record {
     double limit;          /* N: the most |ft| there is with this fn */
     double slip[2];        /* m/s, of the surfaces, their deformation included */
     double deformation[3]; /* m, along n (> 0: compressed), t and o; as the next step finds it */
+    bool slips;            /* it carries force, slips by more than 1e-8 m/s and is at its limit; not kept in a log */
 } perp_element_record;
 
 /* Where a contact is shown: half-way between its witnesses, world. */
@@ -232,6 +233,7 @@ typedef struct perp_run_result {
     perp_residuals residuals;           /* largest of the steps; where none was taken, of the initial state */
     int fallbacks[PERP_FALLBACK_COUNT]; /* of all steps */
     int several;                        /* steps that had more than one answer */
+    double iterations;                  /* of this call's steps, with one that failed: the work, on any machine */
     perp_timing timing;
     perp_hash hash; /* of every state from the initial one on: t, q, v */
     /* The result's own memory. */

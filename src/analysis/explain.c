@@ -326,16 +326,27 @@ static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact,
 /* What all solutions of an instant take, over one of them: 10 to 20 for four contacts. */
 static const double ALL_SOLUTIONS = 20.0;
 
-/* `contacts` are those of the step's begin, which place_forces has listed. */
-static double work_of(int contacts, bool answered)
+/* `contacts` are those of the state, which place_forces has listed. */
+static double work_of_answer(int contacts, bool answered)
 {
     const double n = 1.0 + contacts;
-    return (answered ? 1.0 : 30.0) * n * (1.0 + n / 50.0);
+    return (answered ? 20.0 : 600.0) * n * (1.0 + n / 50.0);
+}
+
+static double work_of_step(const perp_explainer *e, double iterations)
+{
+    static const double SETUP = 10.0; /* iterations that setting up a run and listing contacts take as long as */
+    return (SETUP + iterations) * (1.0 + e->set->count + e->element_count);
 }
 
 void perp_explainer_allow(perp_explainer *e, double work)
 {
     e->work = work;
+}
+
+double perp_explainer_work(const perp_explainer *e)
+{
+    return e->work;
 }
 
 /* The answer about the instant once more, in the changed scene; where there are several now, which of them is meant is
@@ -352,7 +363,7 @@ static bool answer_again(perp_explainer *e, const perp_contact *contact, bool su
     *sample = one ? fate_of(e, contact, result.solutions[0].contacts, result.solutions[0].contact_count)
               : status == PERP_STATUS_OK && result.solution_count == 0 ? (flip_sample){PERP_FATE_NO_ANSWER, NAN}
                                                                        : (flip_sample){PERP_FATE_UNSOLVED, NAN};
-    e->work -= (surely ? ALL_SOLUTIONS : 1.0) * work_of(e->set->count, one);
+    e->work -= (surely ? ALL_SOLUTIONS : 1.0) * work_of_answer(e->set->count, one);
     perp_run_result_free(&result);
     return status != PERP_STATUS_OUT_OF_MEMORY;
 }
@@ -378,7 +389,7 @@ static bool solve_again(perp_explainer *e, const perp_contact *contact, bool sur
     *sample = status == PERP_STATUS_OK           ? fate_of(e, contact, result.contacts, result.contact_count)
               : status == PERP_STATUS_INFEASIBLE ? (flip_sample){PERP_FATE_NO_ANSWER, NAN}
                                                  : (flip_sample){PERP_FATE_UNSOLVED, NAN};
-    e->work -= work_of(e->set->count, status == PERP_STATUS_OK);
+    e->work -= work_of_step(e, result.iterations);
     perp_run_result_free(&result);
     return status != PERP_STATUS_OUT_OF_MEMORY;
 }
@@ -395,7 +406,8 @@ typedef struct trial {
 static bool try_change(void *context, double change, bool surely, flip_sample *sample)
 {
     trial *t = context;
-    if (!(t->e->work > 0.0)) {
+    const volatile bool *cancel = t->e->settings.cancel;
+    if (!(t->e->work > 0.0) || (cancel && *cancel)) {
         return false;
     }
     unchange(t->e);
@@ -444,8 +456,7 @@ static int count_slipping(const perp_explainer *e, const perp_contact_record *r)
 {
     int count = 0;
     for (int i = r->element_start; i < r->element_start + r->element_count; i++) {
-        const perp_element_record *x = &e->elements[i];
-        count += x->fn > 0.0 && hypot(x->slip[0], x->slip[1]) > SLIDES_FROM;
+        count += e->elements[i].slips;
     }
     return count;
 }

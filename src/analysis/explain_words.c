@@ -63,6 +63,8 @@ static void say_slide(writer *w, const perp_model *model, const perp_explanation
         say(w, "on the edge of its cone, slips or is about to: ");
     } else if (x->elements > 1 && x->slip < STILL) {
         say(w, "turning in place, %d of %d elements slip: ", x->slipping, x->elements);
+    } else if (x->slipping < x->elements && x->used < (1.0 - TINY) * x->limit) { /* the others of the patch hold */
+        say(w, "sliding at %.4g m/s, %d of %d elements slip: ", x->slip, x->slipping, x->elements);
     } else {
         say(w, "sliding at %.4g m/s: ", x->slip);
     }

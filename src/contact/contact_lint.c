@@ -13,6 +13,8 @@
  * only if it is as heavy as foam (10 kg/m^3, planar 0.1 kg/m^2) and not above 100 t, which a density makes of it, and
  * of bodies without mass only if half of the scene's shapes are smaller. Fixed bodies may be large: floors and walls
  * are.
+ *
+ * On the rung `compliant`: the default stiffness and gamma are meant for parts of 0.1 to 1 kg.
  */
 #include "contact/contact_private.h"
 
@@ -143,21 +145,23 @@ static bool is_commanded(const perp_contact_model *cm)
 
 /* ---- millimetres ------------------------------------------------------------------------------------------------- */
 
-/* The longest side of the shape's own box, m; 0: a point or unbounded. */
-static double shape_extent(const perp_shape *shape)
+/* The sides of the shape's own box, m; zero: a point or unbounded. */
+static perp_vec3 shape_sides(const perp_shape *shape, bool planar)
 {
+    const double wide = 2.0 * shape->radius;
     switch (shape->kind) {
     case PERP_SHAPE_SPHERE:
+        return perp_vec3_make(wide, wide, wide);
     case PERP_SHAPE_DISC:
-        return 2.0 * shape->radius;
+        return perp_vec3_make(wide, wide, 0.0);
     case PERP_SHAPE_BOX:
-        return fmax(shape->size.x, fmax(shape->size.y, shape->size.z));
+        return shape->size;
     case PERP_SHAPE_ELLIPSOID:
-        return 2.0 * fmax(shape->size.x, fmax(shape->size.y, shape->size.z));
+        return perp_vec3_scale(2.0, shape->size);
     case PERP_SHAPE_CAPSULE:
-        return shape->length + 2.0 * shape->radius;
+        return perp_vec3_make(shape->length + wide, wide, planar ? 0.0 : wide);
     case PERP_SHAPE_CYLINDER:
-        return fmax(shape->length, 2.0 * shape->radius);
+        return perp_vec3_make(shape->length, wide, wide);
     case PERP_SHAPE_MESH:
     case PERP_SHAPE_POLYGON: {
         const bool mesh = shape->kind == PERP_SHAPE_MESH;
@@ -168,11 +172,17 @@ static double shape_extent(const perp_shape *shape)
             low = perp_vec3_make(fmin(low.x, points[i].x), fmin(low.y, points[i].y), fmin(low.z, points[i].z));
             high = perp_vec3_make(fmax(high.x, points[i].x), fmax(high.y, points[i].y), fmax(high.z, points[i].z));
         }
-        return fmax(high.x - low.x, fmax(high.y - low.y, high.z - low.z));
+        return perp_vec3_sub(high, low);
     }
     default:
-        return 0.0;
+        return perp_vec3_make(0.0, 0.0, 0.0);
     }
+}
+
+static double shape_extent(const perp_shape *shape, bool planar)
+{
+    const perp_vec3 sides = shape_sides(shape, planar);
+    return fmax(sides.x, fmax(sides.y, sides.z));
 }
 
 /* Mass over the volume (planar: area) of the shapes; 0 without mass, infinite without volume. Shapes that overlap count
@@ -203,7 +213,7 @@ static void look_at_body(const lint *l, int b, lengths *all, double *light_exten
     const double mass = l->contact_model->model->links[b].mass;
     const double foam = l->scene->planar ? 0.1 : 10.0;
     for (int s = 0; s < body->shape_count; s++) {
-        const double extent = shape_extent(&body->shapes[s]);
+        const double extent = shape_extent(&body->shapes[s], l->scene->planar);
         if (extent <= 0.0) {
             continue;
         }
@@ -250,6 +260,103 @@ static void lint_lengths(const lint *l)
             "`%s` is %g m large, and %d of the scene's %d shapes are %g m or more; lengths are in metres: were "
             "millimetres meant?",
             l->scene->bodies[all.bare].name, bare_extent, all.shapes - all.small, all.shapes, large);
+    }
+}
+
+/* ---- compliance -------------------------------------------------------------------------------------------------- */
+
+/* The shortest side of a body's bounded shapes; infinite: it has none. */
+static double thickness(const lint *l, int b)
+{
+    const perp_body *body = &l->scene->bodies[b];
+    double least = INFINITY;
+    for (int s = 0; s < body->shape_count; s++) {
+        const perp_vec3 sides = shape_sides(&body->shapes[s], l->scene->planar);
+        const double shortest = fmin(sides.x, l->scene->planar ? sides.y : fmin(sides.y, sides.z));
+        least = shortest > 0.0 ? fmin(least, shortest) : least;
+    }
+    return least;
+}
+
+/* The least mu > 0 of its shapes; infinite: it is smooth. */
+static double least_friction(const lint *l, int b)
+{
+    const perp_contact_model *cm = l->contact_model;
+    double least = INFINITY;
+    for (int i = cm->part_start[b]; i < cm->part_start[b + 1]; i++) {
+        least = cm->parts[i].friction > 0.0 ? fmin(least, cm->parts[i].friction) : least;
+    }
+    return least;
+}
+
+/* What `c` makes of a body that rests on one contact point; `said` of gamma and of the depth. */
+static void lint_body(const lint *l, int b, double mu, const perp_compliance *c, const char *key, bool said[2])
+{
+    static const double WIDER = 0.01, DEEP = 0.05; /* of mu times the weight; of the thickness */
+    const double weight = l->contact_model->model->links[b].mass * perp_vec3_norm(l->scene->gravity);
+    const int elements = l->scene->planar ? c->elements : c->elements * c->elements, n = l->scene->planar ? 2 : 3;
+    const double stiffness = c->stiffness.values[0] / c->stiffness_scale * (c->stiffness.count == n * n ? 1 : elements);
+    const double share = c->gamma / (mu * weight), depth = weight / stiffness, wall = thickness(l, b);
+    const char *const name = l->scene->bodies[b].name;
+    char path[512];
+    if (share > WIDER && isfinite(mu) && !said[0]) {
+        snprintf(path, sizeof path, "%s.gamma", key);
+        perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+                          "gamma of %g N widens the friction cone by more than 1 %%: `%s` weighs %.2g N, and mu times "
+                          "that is %.2g N; 0 is Coulomb's own",
+                          c->gamma, name, weight, mu * weight);
+        said[0] = true;
+    }
+    if (depth > DEEP * wall && c->law == PERP_LAW_KELVIN_VOIGT && !said[1]) {
+        snprintf(path, sizeof path, "%s.stiffness", key);
+        perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+                          "`%s` weighs %.2g N and sinks in by %.2g m on one contact point, and is %.2g m thick; a "
+                          "stiffness of %.2g N/m would make that 1 %%",
+                          name, weight, depth, wall, 100.0 * c->stiffness.values[0] * depth / wall);
+        said[1] = true;
+    }
+}
+
+/* Does it float, with a weight that contacts have to carry? */
+static bool weighs(const lint *l, int b)
+{
+    const perp_contact_model *cm = l->contact_model;
+    const perp_link *link = &cm->model->links[b];
+    const perp_vec3 g = l->scene->gravity;
+    const bool falls = ((link->components & PERP_COMPONENT_X) && g.x != 0.0) ||
+                       ((link->components & PERP_COMPONENT_Y) && g.y != 0.0) ||
+                       ((link->components & PERP_COMPONENT_Z) && g.z != 0.0);
+    return l->scene->bodies[b].kind == PERP_BODY_FREE && link->joint < 0 && link->mass > 0.0 && falls &&
+           cm->part_start[b] < cm->part_start[b + 1];
+}
+
+/* Springs so soft that bodies sink in visibly, and a gamma that is not small: each once for the scene's own values, and
+ * once for every pair's, whose bodies are not looked at with the scene's. */
+static void lint_compliance(const lint *l)
+{
+    bool said[2] = {false, false};
+    for (int b = 0; b < l->scene->body_count; b++) {
+        bool own = false;
+        for (int p = 0; p < l->scene->pair_count; p++) {
+            const perp_pair *pair = &l->scene->pairs[p];
+            own = own || (pair->compliance_set && (pair->body_a == b || pair->body_b == b));
+        }
+        if (!own && weighs(l, b)) {
+            lint_body(l, b, least_friction(l, b), &l->scene->compliance, "compliance", said);
+        }
+    }
+    for (int p = 0; p < l->scene->pair_count; p++) {
+        const perp_pair *pair = &l->scene->pairs[p];
+        const int bodies[2] = {pair->body_a, pair->body_b};
+        char key[300];
+        snprintf(key, sizeof key, "contacts.pairs.%s %s.compliance", pair->a, pair->b);
+        said[0] = said[1] = false;
+        for (int i = 0; i < 2 && pair->compliance_set; i++) {
+            const double mu = pair->friction.set ? pair->friction.value : least_friction(l, bodies[i]);
+            if (weighs(l, bodies[i])) {
+                lint_body(l, bodies[i], mu > 0.0 ? mu : INFINITY, &pair->compliance, key, said);
+            }
+        }
     }
 }
 
@@ -306,6 +413,9 @@ perp_status perp_contact_lint(const perp_contact_model *contact_model, const per
     }
     if (status != PERP_STATUS_OUT_OF_MEMORY) {
         lint_lengths(&l);
+        if (strcmp(l.scene->run.model, "compliant") == 0) {
+            lint_compliance(&l);
+        }
     }
     finish(&l, allocator);
     return status;

@@ -13,6 +13,16 @@ static void onto_tangents(const perp_contact *c, int rows, const double *along, 
     }
 }
 
+/* Does it slip, or stick, where rounding leaves both a slip and room in its cone? At the edge of the cone, as far as
+ * the step is solved, any slip above SLIPS counts; inside, the larger of the two does, in the units of the step's law.
+ */
+static bool slips(const perp_quasistatic *qs, const perp_element_record *x)
+{
+    const double slip = hypot(x->slip[0], x->slip[1]), room = x->limit - hypot(x->ft[0], x->ft[1]);
+    const double edge = AT_LIMIT * x->limit + qs->settings->tolerance * qs->force_unit;
+    return x->fn > 0.0 && slip > SLIPS && room <= fmax(edge, qs->force_unit * qs->h * slip / qs->length_unit);
+}
+
 static perp_element_record element_record(const perp_quasistatic *qs, const compliant_patch *patch, int e)
 {
     const compliant_step *s = qs->own;
@@ -34,6 +44,7 @@ static perp_element_record element_record(const perp_quasistatic *qs, const comp
     onto_tangents(c, m->rows, slip, record.slip);
     record.deformation[0] = deformed[0];
     onto_tangents(c, m->rows, deformed, record.deformation + 1);
+    record.slips = slips(qs, &record);
     return record;
 }
 
@@ -43,8 +54,9 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
 {
     const compliant_step *s = qs->own;
     const perp_contact *c = &r->contact;
-    double limit = 0.0, fastest = 0.0, slip[2] = {0.0, 0.0}, open[2] = {r->slip[0], r->slip[1]};
+    double limit = 0.0, slip[2] = {0.0, 0.0}, open[2] = {r->slip[0], r->slip[1]};
     int loaded = 0;
+    bool slides = false;
     r->element_start = patch->first;
     r->element_count = patch->material.elements;
     for (int e = 0; e < patch->material.elements; e++) {
@@ -55,7 +67,7 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
         limit += x->limit;
         if (x->fn > OPEN * qs->force_unit / patch->material.elements) {
             loaded++;
-            fastest = fmax(fastest, hypot(x->slip[0], x->slip[1]));
+            slides = slides || x->slips;
             slip[0] += x->slip[0];
             slip[1] += x->slip[1];
         }
@@ -70,7 +82,7 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
     }
     const double friction = hypot(r->ft[0], r->ft[1]);
     r->margin = r->contact.friction * r->fn - friction;
-    r->mode = fastest > SLIPS                        ? PERP_CONTACT_SLIDE
+    r->mode = slides                                 ? PERP_CONTACT_SLIDE
               : limit - friction <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT
                                                      : PERP_CONTACT_STICK;
 }

@@ -488,6 +488,7 @@ static perp_status take_step(runner *r, int k, perp_state *state, perp_run_resul
     memset(&info, 0, sizeof info);
     const double started = now_us();
     perp_status status = result->rung->step(&r->step, r->t_start + k * result->h, state, &info, error);
+    result->iterations += info.iterations;
     if (status != PERP_STATUS_OK) {
         return status;
     }

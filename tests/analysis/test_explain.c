@@ -304,13 +304,74 @@ static void test_budget(void **unused)
     assert_memory_equal(all.flips, again.flips, sizeof all.flips);
     perp_explainer_allow(r.explainer, 0.0);
     const perp_explanation none = explain_only_contact(&r);
-    perp_explainer_allow(r.explainer, 30.0); /* a solve is 2 (1 + 2 / 50): one flip, not two */
+    perp_explainer_allow(r.explainer, 1e6);
+    explain_only_contact(&r);
+    perp_explainer_allow(r.explainer, 0.7 * (1e6 - perp_explainer_work(r.explainer))); /* one flip, not two */
     const perp_explanation one = explain_only_contact(&r);
     assert_int_equal(none.flips[PERP_FLIP_FRICTION].search, PERP_FLIP_UNKNOWN);
     assert_int_equal(none.flips[PERP_FLIP_SIDEWAYS].search, PERP_FLIP_UNKNOWN);
     assert_int_equal(one.flips[PERP_FLIP_SIDEWAYS].search, PERP_FLIP_FOUND);
     assert_int_equal(one.flips[PERP_FLIP_FRICTION].search, PERP_FLIP_UNKNOWN);
     assert_near(none.used, 3.0, 1e-6);
+    free_run(&r);
+}
+
+/* Work is what steps take, not how many they are: a capsule with a box on it, hitting the ground in one step of 50 ms,
+ * takes two hundred iterations, and three times the run's own work is nothing to seek a flip with. */
+static void test_budget_of_hard_steps(void **unused)
+{
+    (void)unused;
+    explained r;
+    run_text("perp: 1\nbodies:\n"
+             "  ground: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+             "  capsule: {mass: 0.42, inertia: [4.2e-3, 4.2e-3, 4.2e-3], pose: {position: [0, -0.04, 0.18]},\n"
+             "    velocity: {linear: [0.27, 0.68, -1.08], angular: [-0.5, 6.9, -1.5]},\n"
+             "    shapes: [{capsule: {radius: 0.05, length: 0.2}}]}\n"
+             "  box: {mass: 1.8, inertia: [1.8e-2, 1.8e-2, 1.8e-2],\n"
+             "    pose: {position: [0.02, 0.01, 0.48], quat_wxyz: [0.01, 0.63, -0.47, 0.62]},\n"
+             "    velocity: {linear: [1, -0.9, -1.9], angular: [-1.5, 5.9, 10.3]}, shapes: [{box: [0.2, 0.15, 0.1]}]}\n"
+             "contacts: {friction: 2}\n"
+             "compliance: {stiffness: 3.9e5, damping: 0, elements: 3, size: 0.04, gamma: 1.0e-4}\n"
+             "run: {model: compliant, h: 0.05, steps: 1}\n",
+             &r);
+    assert_int_equal(r.status, PERP_STATUS_OK);
+    assert_true(r.result.contact_count >= 1);
+    assert_true(r.result.contacts[0].mode != PERP_CONTACT_OPEN);
+    const double own = r.result.iterations * (1.0 + 9.0 * r.result.contact_count);
+    for (int i = 0; i < r.result.contact_count; i++) {
+        perp_explanation x;
+        perp_explainer_allow(r.explainer, 3.0 * own);
+        assert_int_equal(perp_explain(r.explainer, &r.result.contacts[i], &x, &r.error), PERP_STATUS_OK);
+        assert_true(perp_explainer_work(r.explainer) <= 0.0 || x.mode == PERP_CONTACT_OPEN);
+        for (int k = 0; k < PERP_FLIP_KINDS; k++) {
+            assert_int_equal(x.flips[k].search, PERP_FLIP_UNKNOWN);
+        }
+    }
+    free_run(&r);
+}
+
+/* Who wants to stop gets what is known without solving. */
+static void test_cancelled(void **unused)
+{
+    (void)unused;
+    static volatile bool stop = false;
+    explained r;
+    perp_explainer *e = NULL;
+    run_text(pushed("model: quasidynamic", 0.5, 3.0, 0.0), &r);
+    r.scene->run.cancel = &stop;
+    perp_explainer_free(r.explainer);
+    perp_run_result_free(&r.result);
+    perp_state_free(&r.state);
+    assert_int_equal(perp_state_create(r.model, NULL, &r.state, &r.error), PERP_STATUS_OK);
+    assert_int_equal(perp_explainer_create(r.model, &r.scene->run, NULL, &e, &r.error), PERP_STATUS_OK);
+    r.explainer = e;
+    r.status = perp_run(r.model, &r.scene->run, NULL, perp_explainer_observe, e, &r.state, &r.result, &r.error);
+    assert_int_equal(explain_only_contact(&r).flips[PERP_FLIP_FRICTION].search, PERP_FLIP_FOUND);
+    stop = true;
+    const perp_explanation x = explain_only_contact(&r);
+    assert_int_equal(x.flips[PERP_FLIP_FRICTION].search, PERP_FLIP_UNKNOWN);
+    assert_int_equal(x.flips[PERP_FLIP_SIDEWAYS].search, PERP_FLIP_UNKNOWN);
+    assert_near(x.used, 3.0, 1e-6);
     free_run(&r);
 }
 
@@ -373,6 +434,8 @@ int main(void)
         cmocka_unit_test(test_open),
         cmocka_unit_test(test_no_flip),
         cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_budget_of_hard_steps),
+        cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_nothing_observed),
         cmocka_unit_test(test_out_of_memory),
     };

@@ -234,12 +234,64 @@ static void test_memory(void **state)
     world_close(&w);
 }
 
+/* ---- compliance -------------------------------------------------------------------------------------------------- */
+
+static void lint_ball(const char *model, double mass, const char *compliance, const char *contacts)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "gravity: [0, 0, -10]\n"
+             "bodies:\n"
+             "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+             "  ball: {mass: %g, inertia: [1, 1, 1], pose: {position: [0, 0, 0.05]}, shapes: [{sphere: 0.05}]}\n"
+             "contacts: {%s}\n"
+             "compliance: {%s}\n"
+             "run: {model: %s, h: 0.001, steps: 1}\n",
+             mass, contacts, compliance, model);
+    lint_text(text);
+}
+
+/* A ball 0.1 m thick sinks in by m g / K. The limits are 5 mm, and gamma of 1 % of mu m g. */
+static void test_compliance(void **state)
+{
+    (void)state;
+    lint_ball("compliant", 4.9, "stiffness: 1.0e4", "friction: 0.5");
+    expect_silence();
+    lint_ball("compliant", 5.1, "stiffness: 1.0e4", "friction: 0.5");
+    expect("compliance.stiffness", "`ball` weighs 51 N and sinks in by 0.0051 m on one contact point");
+    assert_non_null(strstr(found.items[0].message, "a stiffness of 5.1e+04 N/m"));
+    lint_ball("dyn-ncp", 5.1, "stiffness: 1.0e4", "friction: 0.5"); /* where there are no springs */
+    expect_silence();
+    lint_ball("compliant", 5.1, "stiffness: 1.0e4, elements: 2", "friction: 0.5"); /* four springs */
+    expect_silence();
+    lint_ball("compliant", 5.1, "stiffness: [[1.0e4, 0, 0], [0, 1.0e4, 0], [0, 0, 1.0e4]], elements: 2",
+              "friction: 0.5");
+    expect("compliance.stiffness", "0.0051 m"); /* a matrix is the patch's */
+    lint_ball("compliant", 5.1, "stiffness: 1.0e4, stiffness_scale: 0.5", "friction: 0.5");
+    expect_silence();
+    lint_ball("compliant", 2.1e-3, "gamma: 1.0e-4", "friction: 0.5");
+    expect_silence();
+    lint_ball("compliant", 1.9e-3, "gamma: 1.0e-4", "friction: 0.5");
+    expect("compliance.gamma", "mu times that is 0.0095 N");
+    lint_ball("compliant", 1.9e-3, "gamma: 0", "friction: 0.5");
+    expect_silence();
+    lint_ball("compliant", 1.9e-3, "gamma: 1.0e-4", "friction: 0"); /* nothing to widen */
+    expect_silence();
+    lint_ball("compliant", 5.1, "stiffness: 1.0e4",
+              "friction: 0.5, pairs: {floor ball: {compliance: {stiffness: 1.0e5}}}");
+    expect_silence();
+    lint_ball("compliant", 5.1, "stiffness: 1.0e5",
+              "friction: 0.5, pairs: {floor ball: {compliance: {stiffness: 1.0e4}}}");
+    expect("contacts.pairs.floor ball.compliance.stiffness", "0.0051 m");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_penetration), cmocka_unit_test(test_margin),
         cmocka_unit_test(test_lengths),     cmocka_unit_test(test_examples_are_silent),
         cmocka_unit_test(test_memory),      cmocka_unit_test(test_no_contacts_at_the_start),
+        cmocka_unit_test(test_compliance),
     };
     return cmocka_run_group_tests_name("contact lint", tests, NULL, NULL);
 }

@@ -189,11 +189,76 @@ static void test_gamma_is_the_patchs(void **unused)
     }
 }
 
+/* A capsule and a box fall on each other, with a tolerance at which sticking elements keep slips far above 1e-8 m/s. */
+static const char TUMBLE[] =
+    "perp: 1\nbodies:\n"
+    "  ground: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+    "  capsule: {mass: 0.42, inertia: [4.2e-3, 4.2e-3, 4.2e-3], pose: {position: [0, -0.04, 0.18]},\n"
+    "    velocity: {linear: [0.27, 0.68, -1.08], angular: [-0.5, 6.9, -1.5]},\n"
+    "    shapes: [{capsule: {radius: 0.05, length: 0.2}}]}\n"
+    "  box: {mass: 1.8, inertia: [1.8e-2, 1.8e-2, 1.8e-2],\n"
+    "    pose: {position: [0.02, 0.01, 0.48], quat_wxyz: [0.01, 0.63, -0.47, 0.62]},\n"
+    "    velocity: {linear: [1, -0.9, -1.9], angular: [-1.5, 5.9, 10.3]}, shapes: [{box: [0.2, 0.15, 0.1]}]}\n"
+    "contacts: {friction: 2}\ncompliance: {stiffness: 3.9e5, damping: 0, elements: 3, size: 0.04, gamma: 1.0e-4}\n"
+    "run: {model: compliant, h: 0.01, steps: 100, tolerance: 1.0e-3}\n";
+
+typedef struct modes {
+    int sliding, rounded; /* contacts that slide; that stick though an element's slip is not small */
+} modes;
+
+static bool check_modes(void *context, int step, const perp_state *state, const perp_step_info *info)
+{
+    modes *m = context;
+    (void)state;
+    for (int i = 0; i < info->contact_count; i++) {
+        const perp_contact_record *r = &info->contacts[i];
+        bool any = false, moves = false;
+        for (int e = r->element_start; e < r->element_start + r->element_count; e++) {
+            const perp_element_record *x = &info->elements[e];
+            const double slip = hypot(x->slip[0], x->slip[1]), used = hypot(x->ft[0], x->ft[1]);
+            any = any || x->slips;
+            moves = moves || (x->fn > 0.0 && slip > 1e-8);
+            if (x->slips && !(slip > 1e-8 && used >= 0.99 * x->limit)) {
+                fail_msg("step %d: slips at %g m/s with %g N of %g N used", step, slip, used, x->limit);
+            }
+        }
+        assert_true(r->mode == PERP_CONTACT_OPEN || (r->mode == PERP_CONTACT_SLIDE) == any);
+        m->sliding += r->mode == PERP_CONTACT_SLIDE;
+        m->rounded += r->mode == PERP_CONTACT_STICK && moves;
+    }
+    return true;
+}
+
+/* What slips is at its limit: an element well inside its cone sticks, whatever slip the tolerance leaves it. */
+static void test_what_slips_is_at_its_limit(void **unused)
+{
+    (void)unused;
+    static perp_diagnostics diagnostics;
+    perp_scene_load_options options = {.settings = NULL};
+    perp_scene *scene = NULL;
+    perp_model *model = NULL;
+    perp_state state;
+    perp_run_result result;
+    perp_error error = {0};
+    modes m = {0};
+    perp_scene_load_text(TUMBLE, strlen(TUMBLE), "test", NULL, &options, &scene, &diagnostics);
+    assert_non_null(scene);
+    assert_int_equal(perp_model_build(scene, NULL, &model, &error), PERP_STATUS_OK);
+    assert_int_equal(perp_state_create(model, NULL, &state, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_run(model, &scene->run, NULL, check_modes, &m, &state, &result, &error), PERP_STATUS_OK);
+    assert_true(m.sliding > 10 && m.rounded > 10); /* both were seen */
+    perp_run_result_free(&result);
+    perp_state_free(&state);
+    perp_model_free(model);
+    perp_scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forces_are_the_friction_qps),
         cmocka_unit_test(test_gamma_is_the_patchs),
+        cmocka_unit_test(test_what_slips_is_at_its_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
