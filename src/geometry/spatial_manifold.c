@@ -9,43 +9,17 @@
  * A round shape's point is that of the ball about its core's point: an end of a capsule is a ball whatever its tilt.
  */
 #include "geometry/spatial_clip.h"
-#include "geometry/spatial_core.h"
-#include "geometry/spatial_features.h"
 #include "geometry/spatial_hole.h"
 #include "geometry/spatial_mirror.h"
+#include "geometry/spatial_query.h"
 
 static const double along_normal = 1.0 - 5e-13; /* cosine of 1e-6 rad */
 static const double aligned = 0.9, lesser = 0.5, least_cosine = 0.1;
 static const double level_sine = 0.70710678118654752, aligned_sine = 0.43588989435406736;
 static const double parallel_cosine = 0.98558476690956076; /* 0.17 rad */
 
-typedef struct query {
-    const perp_spatial_shape *a, *b;
-    perp_separation s;
-    double tolerance;
-    perp_vec3 origin; /* a's witness: x, y, z below are from here, along t, o and the normal */
-    perp_vec3 t, o;
-    bool still;   /* only points that stay where they are on the shapes as these turn a little */
-    bool springs; /* no point gives way to another one */
-} query;
-
-static perp_vec3 negative(perp_vec3 v)
-{
-    return perp_vec3_make(-v.x, -v.y, -v.z);
-}
-
-static perp_manifold_point contact(const query *q, perp_vec3 point_a, perp_vec3 normal, double phi)
-{
-    const perp_vec3 on_a = perp_vec3_add(q->origin, point_a);
-    return (perp_manifold_point){.at = {.phi = phi,
-                                        .normal = normal,
-                                        .point_a = on_a,
-                                        .point_b = perp_vec3_add_scaled(on_a, phi, normal),
-                                        .tie = q->s.tie}};
-}
-
 /* The witnesses of the distance. */
-static void add_witness(const query *q, perp_manifold *m)
+static void add_witness(const spatial_query *q, perp_manifold *m)
 {
     const double slack = 2.0 * q->tolerance; /* witnesses are within the tolerance of the surface */
     m->points[m->count++] = (perp_manifold_point){.at = q->s,
@@ -72,8 +46,8 @@ enum { RING_MAX = 8 };
 /* A ring thinned to RING_MAX points: those that stay, ascending. The point of least gap does. Where the gaps differ a
  * step may turn the faces so that another point is the lowest, which sinks in if it is between points that were kept.
  * So some come back, the lower the sooner; faces that lie on each other have no lower ones. */
-static int thin_ring(const query *q, const perp_manifold_point *ring, const double *x, const double *y, int count,
-                     int *left)
+static int thin_ring(const spatial_query *q, const perp_manifold_point *ring, const double *x, const double *y,
+                     int count, int *left)
 {
     int kept = -1;
     int64_t ranks[SPATIAL_VERTICES_MAX];
@@ -96,8 +70,8 @@ static int thin_ring(const query *q, const perp_manifold_point *ring, const doub
 
 /* Copies a ring of points to the manifold, from its lowest label on, thinned to what there is room for; x and y are
  * theirs in a plane that shows their polygon. */
-static void finish_ring(const query *q, const perp_manifold_point *ring, const double *x, const double *y, int count,
-                        perp_manifold *m)
+static void finish_ring(const spatial_query *q, const perp_manifold_point *ring, const double *x, const double *y,
+                        int count, perp_manifold *m)
 {
     int first = 0, left[SPATIAL_THIN_MAX];
     for (int i = 0; i < count && count <= RING_MAX; i++) {
@@ -115,7 +89,7 @@ static void finish_ring(const query *q, const perp_manifold_point *ring, const d
 /* ---- face and face ----------------------------------------------------------------------------------------------- */
 
 /* The shadow of a face, counter-clockwise about n: as it is for a's, backwards for b's. */
-static void shadow(const query *q, const spatial_outline *face, bool backwards, spatial_polygon *p)
+static void shadow(const spatial_query *q, const spatial_outline *face, bool backwards, spatial_polygon *p)
 {
     p->count = face->count;
     for (int i = 0; i < face->count; i++) {
@@ -150,20 +124,20 @@ static int name(const spatial_outline *face, bool backwards, int part)
 
 /* The point of a vertex of the shadows. All of a is below its witness and all of b above its own: a corner that is over
  * a steep face's plane, but beyond its border by the tolerance, is not to say otherwise. */
-static perp_manifold_point between(const query *q, double x, double y, double z_a, double z_b)
+static perp_manifold_point between(const spatial_query *q, double x, double y, double z_a, double z_b)
 {
     const double low = z_a < 0.0 ? z_a : 0.0, high = z_b > q->s.phi ? z_b : q->s.phi;
     const perp_vec3 flat = perp_vec3_add_scaled(perp_vec3_scale(x, q->t), y, q->o);
-    return contact(q, perp_vec3_add_scaled(flat, low, q->s.normal), q->s.normal, high - low);
+    return spatial_contact(q, perp_vec3_add_scaled(flat, low, q->s.normal), q->s.normal, high - low);
 }
 
-static bool meet(const query *q, spatial_outline *fa, spatial_outline *fb, bool anyway, perp_manifold *m)
+static bool meet(const spatial_query *q, spatial_outline *fa, spatial_outline *fb, bool anyway, perp_manifold *m)
 {
     spatial_polygon pa, pb;
     spatial_vertex v[SPATIAL_VERTICES_MAX];
     spatial_view view = {q->origin, q->s.normal, {0.0, 0.0, 0.0}, q->still ? INFINITY : q->tolerance, anyway};
     perp_spatial_outline_trace(fa, &view);
-    view.direction = negative(q->s.normal);
+    view.direction = spatial_negative(q->s.normal);
     view.witness = perp_vec3_sub(q->s.point_b, q->origin);
     perp_spatial_outline_trace(fb, &view);
     shadow(q, fa, false, &pa);
@@ -190,149 +164,14 @@ static bool faces_face(double cosine_a, double cosine_b)
 
 /* ---- line and line ----------------------------------------------------------------------------------------------- */
 
-static bool is_cylinder(const spatial_line *line)
-{
-    return line->kind == PERP_SPATIAL_CYLINDER;
-}
-
-static bool is_sharp(const spatial_line *line)
-{
-    return !is_cylinder(line) && line->radius <= 0.0;
-}
-
-/* A point of the line is between its ends. */
-static bool within(const spatial_line *line, perp_vec3 x, double tolerance)
-{
-    const double s = perp_vec3_dot(perp_vec3_sub(x, line->ends[0]), line->along);
-    return s >= -tolerance && s <= line->length + tolerance;
-}
-
-/* The foot of x on a line; beyond its ends only for a cylinder, whose side knows no other normals. */
-static perp_vec3 foot(const spatial_line *line, perp_vec3 x)
-{
-    double s = perp_vec3_dot(perp_vec3_sub(x, line->ends[0]), line->along);
-    s = is_cylinder(line) ? s : fmin(fmax(s, 0.0), line->length);
-    return perp_vec3_add_scaled(line->ends[0], s, line->along);
-}
-
-/* Two points and what radius is left about each. */
-typedef struct core_points {
-    perp_vec3 x, w;
-    double radius_x, radius_w;
-} core_points;
-
-/* From the end x of `own` to `other`. A cylinder's normal is square to its axis, which decides where to look. */
-static core_points reach(const spatial_line *own, perp_vec3 x, const spatial_line *other)
-{
-    core_points c = {.x = x, .radius_x = own->radius, .radius_w = other->radius};
-    if (!is_cylinder(own)) {
-        c.w = foot(other, x);
-    } else if (is_sharp(other)) { /* in the plane of the end */
-        const double s = perp_vec3_dot(perp_vec3_sub(x, other->ends[0]), own->along);
-        c.w = perp_vec3_add_scaled(other->ends[0], s / perp_vec3_dot(other->along, own->along), other->along);
-    } else { /* from the point of the rim that looks there */
-        perp_vec3 v = perp_vec3_sub(foot(other, x), x);
-        v = perp_vec3_normalise(perp_vec3_add_scaled(v, -perp_vec3_dot(v, own->along), own->along));
-        c.x = perp_vec3_add_scaled(x, own->radius, v);
-        c.radius_x = 0.0;
-        c.w = foot(other, c.x);
-    }
-    return c;
-}
-
-/* A sharp edge is nearest to what is in none of the directions of its faces. */
-static bool holds(const spatial_line *line, perp_vec3 to, double tolerance)
-{
-    return (line->kind != PERP_SPATIAL_BOX && line->kind != PERP_SPATIAL_HULL) ||
-           (perp_vec3_dot(to, line->into[0]) <= tolerance && perp_vec3_dot(to, line->into[1]) <= tolerance);
-}
-
-/* The point at an end of the overlap; false if the lines are not what is nearest there. */
-static bool end_point(const query *q, const spatial_line *own, const spatial_line *other, const core_points *core,
-                      bool own_is_a, perp_manifold_point *point)
-{
-    const core_points c = *core;
-    const perp_vec3 v = own_is_a ? perp_vec3_sub(c.w, c.x) : perp_vec3_sub(c.x, c.w), n = q->s.normal;
-    const double radius = c.radius_x + c.radius_w, radius_a = own_is_a ? c.radius_x : c.radius_w;
-    const perp_vec3 core_a = own_is_a ? c.x : c.w;
-    const double along = perp_vec3_dot(v, n), distance = perp_vec3_norm(v);
-    const perp_vec3 lateral = perp_vec3_add_scaled(v, -along, n);
-    if (perp_vec3_norm(lateral) <= q->tolerance) {
-        *point = contact(q, perp_vec3_add_scaled(core_a, radius_a, n), n, along - radius);
-        return true;
-    }
-    const spatial_line *line_a = own_is_a ? own : other, *line_b = own_is_a ? other : own;
-    if (!(along > 0.1 * distance) || !holds(line_a, v, q->tolerance) || !holds(line_b, negative(v), q->tolerance)) {
-        return false;
-    }
-    const perp_vec3 normal = perp_vec3_scale(1.0 / distance, v);
-    *point = contact(q, perp_vec3_add_scaled(core_a, radius_a, normal), normal, distance - radius);
-    return true;
-}
-
-/* The end of an overlap is where the shapes are nearest: then the normal is that of the distance. An edge that touches
- * a cylinder where its side ends is square to that, and leans against the side's own normal by as much as the axis. */
-static bool at_witness(const query *q, const perp_manifold_point *p)
-{
-    const double slack = 2.0 * q->tolerance;
-    return p->at.phi <= q->s.phi + q->tolerance &&
-           perp_vec3_norm(perp_vec3_sub(p->at.point_a, q->s.point_a)) <= slack &&
-           perp_vec3_norm(perp_vec3_sub(p->at.point_b, q->s.point_b)) <= slack;
-}
-
-/* Ends of the overlap of two nearly parallel lines, along the direction between the two; fewer where something else is
- * nearest there. */
-static void overlap(const query *q, const spatial_line *la, const spatial_line *lb, perp_manifold *m)
-{
-    const double way = perp_vec3_dot(la->along, lb->along) > 0.0 ? 1.0 : -1.0, slack = 2.0 * q->tolerance;
-    const perp_vec3 u = perp_vec3_normalise(perp_vec3_add_scaled(la->along, way, lb->along));
-    double at_a[2], at_b[2]; /* where the ends are, the lower first */
-    for (int k = 0; k < 2; k++) {
-        at_a[k] = perp_vec3_dot(la->ends[k], u);
-        at_b[k] = perp_vec3_dot(lb->ends[way > 0.0 ? k : 1 - k], u);
-    }
-    if (fmin(at_a[1], at_b[1]) - fmax(at_a[0], at_b[0]) <= slack) {
-        return;
-    }
-    for (int k = 0; k < 2; k++) {
-        const int end_b = way > 0.0 ? k : 1 - k;
-        const bool both = fabs(at_a[k] - at_b[k]) <= slack, cylinder = is_cylinder(la) || is_cylinder(lb);
-        bool of_a = k == 0 ? at_a[0] >= at_b[0] : at_a[1] <= at_b[1];
-        core_points c = of_a ? reach(la, la->ends[k], lb) : reach(lb, lb->ends[end_b], la);
-        if (!within(of_a ? lb : la, c.w, q->tolerance)) { /* then the other's end is the nearer one */
-            of_a = !of_a;
-            c = of_a ? reach(la, la->ends[k], lb) : reach(lb, lb->ends[end_b], la);
-        }
-        const spatial_line *own = of_a ? la : lb, *other = of_a ? lb : la;
-        c.w = both && !cylinder ? other->ends[of_a ? end_b : k] : c.w;
-        perp_manifold_point *p = &m->points[m->count];
-        if (!within(other, c.w, q->tolerance) || !end_point(q, own, other, &c, of_a, p) ||
-            p->at.phi < q->s.phi - q->tolerance) {
-            continue;
-        }
-        p->at = at_witness(q, p) ? q->s : p->at;
-        p->feature_a = of_a || both || is_cylinder(la) ? la->corners[k] : la->edge;
-        p->feature_b = !of_a || both || is_cylinder(lb) ? lb->corners[end_b] : lb->edge;
-        m->count++;
-    }
-    if (m->count == 2) {
-        const perp_separation *p = &m->points[0].at, *r = &m->points[1].at;
-        const double apart = fmax(perp_vec3_norm(perp_vec3_sub(p->point_a, r->point_a)),
-                                  perp_vec3_norm(perp_vec3_sub(p->point_b, r->point_b)));
-        if (apart <= slack) { /* lines that are not quite parallel overlap by less than it seems between them */
-            m->points[0] = r->phi < p->phi ? m->points[1] : m->points[0];
-            m->count = 1;
-        }
-    }
-}
-
-static void lines(const query *q, perp_manifold *m)
+static void lines(const spatial_query *q, perp_manifold *m)
 {
     spatial_line la[SPATIAL_LINES_MAX], lb[SPATIAL_LINES_MAX];
     const perp_vec3 n = q->s.normal, witness_b = perp_vec3_sub(q->s.point_b, q->origin);
     const double slack = 2.0 * q->tolerance;
     const int count_a = perp_spatial_lines(q->a, q->origin, n, perp_vec3_make(0.0, 0.0, 0.0), slack, la);
-    const int count_b = count_a > 0 ? perp_spatial_lines(q->b, q->origin, negative(n), witness_b, slack, lb) : 0;
+    const int count_b =
+        count_a > 0 ? perp_spatial_lines(q->b, q->origin, spatial_negative(n), witness_b, slack, lb) : 0;
     double best = parallel_cosine;
     int best_a = -1, best_b = -1;
     for (int i = 0; i < count_a; i++) {
@@ -346,7 +185,7 @@ static void lines(const query *q, perp_manifold *m)
         }
     }
     if (best_a >= 0) {
-        overlap(q, &la[best_a], &lb[best_b], m);
+        perp_spatial_overlap(q, &la[best_a], &lb[best_b], m);
     }
     if (q->s.phi < perp_manifold_least_gap(m) - q->tolerance) {
         add_witness(q, m);
@@ -363,8 +202,8 @@ typedef struct resting {
 } resting;
 
 /* What of the shape, which faces `towards`, is a line that may rest on the face; false if nothing is. */
-static bool find_resting(const query *q, const spatial_outline *on, const perp_spatial_shape *shape, perp_vec3 towards,
-                         perp_vec3 witness, resting *r)
+static bool find_resting(const spatial_query *q, const spatial_outline *on, const perp_spatial_shape *shape,
+                         perp_vec3 towards, perp_vec3 witness, resting *r)
 {
     const double sine = fabs(perp_vec3_dot(spatial_axis(shape), towards));
     const bool level =
@@ -413,7 +252,7 @@ static double gap_of_rest(const perp_manifold *rests, const double at[2], double
 
 /* Adds points of an edge beside the line, where the line is not over the face, or farther from it than from the edge.
  * A cut of the border that has the name of such a point is no end of the line: it is somewhere on the side. */
-static void add_beside(const query *q, perp_vec3 along, const perp_manifold *rests, const perp_manifold *more,
+static void add_beside(const spatial_query *q, perp_vec3 along, const perp_manifold *rests, const perp_manifold *more,
                        perp_manifold *m)
 {
     double at[2];
@@ -441,7 +280,7 @@ static void add_beside(const query *q, perp_vec3 along, const perp_manifold *res
 
 /* Of the edges of a face that pass the point (x, y) of its shadow, the one that is most nearly parallel to the line; -1
  * if none is. */
-static int edge_along(const query *q, const spatial_outline *face, perp_vec3 along, double x, double y,
+static int edge_along(const spatial_query *q, const spatial_outline *face, perp_vec3 along, double x, double y,
                       spatial_line *edge)
 {
     const perp_vec3 point = perp_vec3_add_scaled(perp_vec3_scale(x, q->t), y, q->o);
@@ -469,18 +308,18 @@ static int edge_along(const query *q, const spatial_outline *face, perp_vec3 alo
 /* Where a round line leaves the face over an edge that is nearly parallel to it, or touches such an edge, the edge runs
  * on beside it at a gap that grows with the square of the way only. The crossing alone would let the shapes turn about
  * it into each other, so the ends of the overlap of line and edge are points too, each with its own normal. */
-static void follow_borders(const query *q, const spatial_outline *face, bool face_of_a, const spatial_vertex *vertices,
-                           perp_manifold *m)
+static void follow_borders(const spatial_query *q, const spatial_outline *face, bool face_of_a,
+                           const spatial_vertex *vertices, perp_manifold *m)
 {
     spatial_line line[SPATIAL_LINES_MAX], edge;
     const perp_spatial_shape *shape = face_of_a ? q->b : q->a;
-    const perp_vec3 towards = face_of_a ? negative(q->s.normal) : q->s.normal;
+    const perp_vec3 towards = face_of_a ? spatial_negative(q->s.normal) : q->s.normal;
     const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_b : q->s.point_a, q->origin);
     const bool all_over = m->count > 0 && /* else nothing is in `vertices` */
                           face->cosine >= along_normal && vertices[0].part_q == SPATIAL_INSIDE &&
                           vertices[1].part_q == SPATIAL_INSIDE;
     if (m->count == 0 || all_over || perp_spatial_lines(shape, q->origin, towards, witness, q->tolerance, line) == 0 ||
-        is_sharp(line)) {
+        spatial_line_is_sharp(line)) {
         return;
     }
     const perp_manifold rests = *m;
@@ -492,7 +331,7 @@ static void follow_borders(const query *q, const spatial_outline *face, bool fac
             continue;
         }
         perp_manifold more = {.count = 0};
-        overlap(q, face_of_a ? &edge : line, face_of_a ? line : &edge, &more);
+        perp_spatial_overlap(q, face_of_a ? &edge : line, face_of_a ? line : &edge, &more);
         add_beside(q, line->along, &rests, &more, m);
     }
 }
@@ -503,12 +342,13 @@ static int nearer_end(const double x[2], const double y[2], const spatial_vertex
     return hypot(v->x - x[1], v->y - y[1]) < hypot(v->x - x[0], v->y - y[0]) ? 1 : 0;
 }
 
-static bool rest(const query *q, spatial_outline *face, bool face_of_a, const resting *r, bool anyway, perp_manifold *m)
+static bool rest(const spatial_query *q, spatial_outline *face, bool face_of_a, const resting *r, bool anyway,
+                 perp_manifold *m)
 {
     const perp_vec3 n = q->s.normal;
     spatial_polygon p;
     const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_a : q->s.point_b, q->origin);
-    const spatial_view view = {q->origin, face_of_a ? n : negative(n), witness, q->tolerance, anyway};
+    const spatial_view view = {q->origin, face_of_a ? n : spatial_negative(n), witness, q->tolerance, anyway};
     perp_spatial_outline_trace(face, &view);
     shadow(q, face, !face_of_a, &p);
     double x[2], y[2], z[2];
@@ -533,7 +373,7 @@ static bool rest(const query *q, spatial_outline *face, bool face_of_a, const re
 }
 
 /* Drops a point of a full ring, by the rule of perp_spatial_thin. */
-static void make_room(const query *q, perp_manifold *m)
+static void make_room(const spatial_query *q, perp_manifold *m)
 {
     double x[PERP_MANIFOLD_MAX], y[PERP_MANIFOLD_MAX];
     int64_t ranks[PERP_MANIFOLD_MAX];
@@ -554,7 +394,7 @@ static void make_room(const query *q, perp_manifold *m)
 /* The witnesses into a manifold that misses the smallest gap: faces bent by less than 1e-6 rad, or a rim that touches a
  * border, where the nearest points are known to the square root of rounding only. A point as near to them as that gives
  * way, and leaves its name. */
-static void include_witness(const query *q, perp_manifold *m)
+static void include_witness(const spatial_query *q, perp_manifold *m)
 {
     const double reach = 1e-5 * (perp_spatial_shape_size(q->a) + perp_spatial_shape_size(q->b));
     int near = -1, count = 0;
@@ -576,11 +416,11 @@ static void include_witness(const query *q, perp_manifold *m)
 
 /* ---- which rule -------------------------------------------------------------------------------------------------- */
 
-static void bodies(const query *q, perp_manifold *m)
+static void bodies(const spatial_query *q, perp_manifold *m)
 {
     spatial_outline fa, fb;
     resting line;
-    const perp_vec3 n = q->s.normal, up = negative(n);
+    const perp_vec3 n = q->s.normal, up = spatial_negative(n);
     const perp_vec3 witness_a = {0.0, 0.0, 0.0}, witness_b = perp_vec3_sub(q->s.point_b, q->origin);
     const bool face_a = perp_spatial_outline_find(q->a, n, q->tolerance, &fa) && fa.cosine >= least_cosine;
     const bool face_b = perp_spatial_outline_find(q->b, up, q->tolerance, &fb) && fb.cosine >= least_cosine;
@@ -608,18 +448,18 @@ static void bodies(const query *q, perp_manifold *m)
 /* ---- halfspace --------------------------------------------------------------------------------------------------- */
 
 /* A point of X, or the centre of its ball, against the halfspace; X is a. */
-static perp_manifold_point over_halfspace(const query *q, perp_vec3 x, double radius, int feature)
+static perp_manifold_point over_halfspace(const spatial_query *q, perp_vec3 x, double radius, int feature)
 {
     const perp_vec3 n = q->s.normal; /* down */
     const perp_vec3 witness_b = perp_vec3_sub(q->s.point_b, q->origin);
     const perp_vec3 on_a = perp_vec3_add_scaled(x, radius, n);
-    perp_manifold_point p = contact(q, on_a, n, perp_vec3_dot(n, perp_vec3_sub(witness_b, on_a)));
+    perp_manifold_point p = spatial_contact(q, on_a, n, perp_vec3_dot(n, perp_vec3_sub(witness_b, on_a)));
     p.feature_a = feature;
     p.feature_b = perp_feature(PERP_FEATURE_SURFACE, 0);
     return p;
 }
 
-static void face_on_halfspace(const query *q, spatial_outline *face, perp_manifold *m)
+static void face_on_halfspace(const spatial_query *q, spatial_outline *face, perp_manifold *m)
 {
     perp_manifold_point ring[SPATIAL_OUTLINE_MAX];
     double x[SPATIAL_OUTLINE_MAX], y[SPATIAL_OUTLINE_MAX];
@@ -645,7 +485,7 @@ enum { HEXAGON = 6, PLACES = 2 * HEXAGON };
  * tolerance, that point, and of the lower half the places half-way between the six: without these a step that turns the
  * end until it is lowest between the six lets it sink in by up to 0.13 of its radius times the tilt, with them by 0.03.
  * As it runs around the rim it stands for a place that it passes, low to the tolerance. */
-static void end_on_halfspace(const query *q, const spatial_outline *face, perp_manifold *m)
+static void end_on_halfspace(const spatial_query *q, const spatial_outline *face, perp_manifold *m)
 {
     static const double cosine[PLACES] = {1.0,  0.86602540378443865,  0.5,  0.0, -0.5, -0.86602540378443865,
                                           -1.0, -0.86602540378443865, -0.5, 0.0, 0.5,  0.86602540378443865};
@@ -674,7 +514,7 @@ static void end_on_halfspace(const query *q, const spatial_outline *face, perp_m
     }
 }
 
-static void on_halfspace(const query *q, perp_manifold *m)
+static void on_halfspace(const spatial_query *q, perp_manifold *m)
 {
     spatial_outline face;
     const bool capsule = q->a->kind == PERP_SPATIAL_SEGMENT;
@@ -726,11 +566,11 @@ static bool chooses_corners(const perp_spatial_shape *shape)
 
 /* The manifold of two faces without points that run or come and go with the tilt; false where fewer than three of
  * these overlap, so that they do not carry the faces. */
-static bool stand_still(const query *q, perp_manifold *m)
+static bool stand_still(const spatial_query *q, perp_manifold *m)
 {
     enum { CARRY = 3 };
     spatial_outline fa, fb;
-    query still = *q;
+    spatial_query still = *q;
     still.still = true;
     if (!(q->s.phi < 0.0) || !(chooses_corners(q->a) || chooses_corners(q->b)) ||
         !perp_spatial_outline_find(q->a, q->s.normal, q->tolerance, &fa)) {
@@ -738,7 +578,7 @@ static bool stand_still(const query *q, perp_manifold *m)
     }
     if (q->b->kind == PERP_SPATIAL_HALFSPACE) {
         on_halfspace(&still, m);
-    } else if (perp_spatial_outline_find(q->b, negative(q->s.normal), q->tolerance, &fb) &&
+    } else if (perp_spatial_outline_find(q->b, spatial_negative(q->s.normal), q->tolerance, &fb) &&
                faces_face(fa.cosine, fb.cosine)) {
         meet(&still, &fa, &fb, false, m);
     }
@@ -771,7 +611,7 @@ static perp_manifold build(const perp_spatial_shape *a, const perp_spatial_shape
         return m;
     }
     perp_spatial_trace trace;
-    query q = {.a = a, .b = b, .s = perp_spatial_distance_traced(a, b, margin, &trace), .springs = still};
+    spatial_query q = {.a = a, .b = b, .s = perp_spatial_distance_traced(a, b, margin, &trace), .springs = still};
     if (q.s.phi > margin) {
         return m;
     }

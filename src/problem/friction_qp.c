@@ -70,8 +70,8 @@ void perp_friction_qp_project(int dim, double radius, double *x)
 }
 
 /* One element's natural map in units of velocity: with p = weight x it is |p - P(p - s)|, on a disc that is as much
- * larger. */
-static double element_map(int dim, double radius, double weight, const double *x, const double *slip)
+ * larger. slip[1] is 0 where dim is 1. */
+static double element_map(int dim, double radius, double weight, const double *x, const double slip[2])
 {
     double at[2] = {0.0, 0.0}, off[2] = {0.0, 0.0};
     for (int k = 0; k < dim; k++) {
@@ -81,7 +81,7 @@ static double element_map(int dim, double radius, double weight, const double *x
         at[k] = weight * x[k] - slip[k];
     }
     if (hypot(at[0], at[1]) <= weight * radius) {
-        return hypot(slip[0], dim > 1 ? slip[1] : 0.0); /* it is |s|, whatever the rounding of p - s */
+        return hypot(slip[0], slip[1]); /* it is |s|, whatever the rounding of p - s */
     }
     perp_friction_qp_project(dim, weight * radius, at);
     for (int k = 0; k < dim; k++) {
@@ -96,7 +96,7 @@ double perp_friction_qp_residual(const perp_friction_qp *problem, const double *
     const double scale = perp_problem_scale(size, problem->d);
     double largest = 0.0;
     for (int i = 0; i < problem->elements; i++) {
-        double slip[2];
+        double slip[2] = {0.0, 0.0};
         for (int k = 0; k < dim; k++) {
             slip[k] = perp_problem_row_for_residual(size, problem->h, problem->d, x, i * dim + k, scale);
         }

@@ -1,4 +1,6 @@
 /* Gauss-Seidel for Coulomb friction alone: contacts, equations that command an unknown, equations that couple two. */
+#include "friction_test.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,25 +8,14 @@
 
 #include <cmocka.h>
 
-#include <perp/solver.h>
-
 #include <math.h>
 
 static const double CLOSE = 1e-6; /* residuals are 1e-8 at most, and the problems' numbers about 1 */
 
-static perp_friction_info solve(const perp_contact_friction *problem, perp_convex_point *solution)
+static perp_outcome solve(const perp_contact_friction *problem, perp_convex_point *solution)
 {
-    perp_friction_workspace *workspace;
-    perp_error error;
-    perp_friction_info info;
-    assert_int_equal(perp_friction_workspace_create(NULL, &workspace, &error), PERP_STATUS_OK);
-    assert_int_equal(perp_contact_friction_reserve(problem, workspace, &error), PERP_STATUS_OK);
-    perp_friction_settings settings = perp_friction_settings_default();
-    settings.method = "gauss-seidel";
-    assert_int_equal(perp_contact_friction_solve(problem, &settings, workspace, solution, &info, &error),
-                     PERP_STATUS_OK);
-    perp_friction_workspace_free(workspace);
-    return info;
+    const perp_friction_settings settings = friction_settings("gauss-seidel");
+    return solve_contact_friction(problem, &settings, solution).outcome;
 }
 
 /* A point (x, y) without mass and with weight 1, between two fingers (one unknown each). One is commanded to move by
@@ -55,7 +46,7 @@ static void held_between_fingers(void **state)
                                     .equality_target = speed};
     double v[4], r[4], y[1], lower[4], upper[4];
     perp_convex_point solution = {v, r, y, lower, upper};
-    assert_int_equal(solve(&(perp_contact_friction){&system, mu}, &solution).outcome, PERP_OUTCOME_SOLVED);
+    assert_int_equal(solve(&(perp_contact_friction){&system, mu}, &solution), PERP_OUTCOME_SOLVED);
     assert_true(fabs(v[0] - 0.25) < CLOSE && fabs(v[3] - 0.25) < CLOSE && fabs(v[1]) < CLOSE);
     assert_true(fabs(r[1] + r[3] - 1.0) < CLOSE);
     assert_true(fabs(r[0] - 4.25) < CLOSE && fabs(r[2] - 4.25) < CLOSE);
@@ -88,7 +79,7 @@ static void one_holds_the_other(void **state)
                                     .equality_target = none};
     double v[2], r[1], y[1], lower[2], upper[2];
     perp_convex_point solution = {v, r, y, lower, upper};
-    assert_int_equal(solve(&(perp_contact_friction){&system, none}, &solution).outcome, PERP_OUTCOME_SOLVED);
+    assert_int_equal(solve(&(perp_contact_friction){&system, none}, &solution), PERP_OUTCOME_SOLVED);
     assert_true(fabs(v[0] + 0.25) < CLOSE && fabs(v[1] + 0.25) < CLOSE); /* the gap closes */
     assert_true(fabs(r[0] - 3.0) < CLOSE);                               /* 4 of weight, less 4 * 0.25 of inertia */
     assert_true(fabs(y[0] + 2.25) < CLOSE);
@@ -118,7 +109,7 @@ static void a_mass_slides_or_sticks(void **state)
         const double mu[] = {rough ? 0.8 : 0.2}, held = rough ? 1.0 : 0.4;
         double v[3], r[3], lower[3], upper[3];
         perp_convex_point solution = {v, r, NULL, lower, upper};
-        assert_int_equal(solve(&(perp_contact_friction){&system, mu}, &solution).outcome, PERP_OUTCOME_SOLVED);
+        assert_int_equal(solve(&(perp_contact_friction){&system, mu}, &solution), PERP_OUTCOME_SOLVED);
         assert_true(fabs(r[0] - 2.0) < CLOSE && fabs(v[2]) < CLOSE);
         assert_true(fabs(r[1] + 0.6 * held) < CLOSE && fabs(r[2] + 0.8 * held) < CLOSE);
         assert_true(fabs(v[0] - 0.3 * (1.0 - held)) < CLOSE && fabs(v[1] - 0.4 * (1.0 - held)) < CLOSE);

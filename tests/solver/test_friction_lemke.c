@@ -1,7 +1,6 @@
 /* Lemke's method for Coulomb problems in W: a positive definite W has a solution, and alone the method finds it. */
 #include "failing_allocator.h"
-
-#include <perp/solver.h>
+#include "friction_test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -42,17 +41,10 @@ static void make(made *m, uint64_t seed, int dim)
 
 static perp_friction_info solve(made *m, const char *method, int max_factorisations)
 {
-    perp_friction_workspace *workspace;
-    perp_friction_settings settings = perp_friction_settings_default();
-    perp_friction_info info;
-    settings.method = method;
+    perp_friction_settings settings = friction_settings(method);
     settings.minimum_norm = false;
     settings.max_factorisations = max_factorisations;
-    assert_int_equal(perp_friction_workspace_create(NULL, &workspace, NULL), PERP_STATUS_OK);
-    assert_int_equal(perp_friction_reserve(&m->problem, workspace, NULL), PERP_STATUS_OK);
-    assert_int_equal(perp_friction_solve(&m->problem, &settings, workspace, m->r, m->u, &info, NULL), PERP_STATUS_OK);
-    perp_friction_workspace_free(workspace);
-    return info;
+    return solve_friction(&m->problem, &settings, m->r, m->u);
 }
 
 /* In the plane and in space; forces are not unique, the law is what counts. */

@@ -1,4 +1,6 @@
 /* The start from the least motion alone: a squeeze that nothing drives, and a body that is pushed. */
+#include "friction_test.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -6,25 +8,14 @@
 
 #include <cmocka.h>
 
-#include <perp/solver.h>
-
 #include <math.h>
 
 static const double CLOSE = 1e-6; /* residuals are 1e-8 at most, and the problems' numbers below 10 */
 
 static perp_outcome solve(const perp_contact_friction *problem, perp_convex_point *solution)
 {
-    perp_friction_workspace *workspace;
-    perp_error error;
-    perp_friction_info info;
-    assert_int_equal(perp_friction_workspace_create(NULL, &workspace, &error), PERP_STATUS_OK);
-    assert_int_equal(perp_contact_friction_reserve(problem, workspace, &error), PERP_STATUS_OK);
-    perp_friction_settings settings = perp_friction_settings_default();
-    settings.method = "rest";
-    assert_int_equal(perp_contact_friction_solve(problem, &settings, workspace, solution, &info, &error),
-                     PERP_STATUS_OK);
-    perp_friction_workspace_free(workspace);
-    return info.outcome;
+    const perp_friction_settings settings = friction_settings("rest");
+    return solve_contact_friction(problem, &settings, solution).outcome;
 }
 
 /* A point (x, y) without mass and with weight 1 between two walls, mu = 0.1: it is held by any squeeze of 5 or more,

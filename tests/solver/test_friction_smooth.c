@@ -1,6 +1,7 @@
 /* The smoothed projection by its identities, the derivative of the smoothed natural map by differences, and the method
  * on a problem that has to slide. */
 #include "failing_allocator.h"
+#include "friction_test.h"
 
 #include "solver/friction_core.h"
 
@@ -53,18 +54,11 @@ static void a_sliding_mass(void **state)
     static const double MU = 0.4, WEIGHT = 2.0, SPEED = 3.0, TIGHT = 1e-7; /* ten times the residual that is enough */
     const double w[9] = {1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0}, q[3] = {-WEIGHT, SPEED, 0.0};
     const perp_friction problem = {.contacts = 1, .dim = 3, .w = w, .q = q, .mu = &MU};
-    perp_friction_settings settings = perp_friction_settings_default();
-    perp_friction_workspace *workspace = NULL;
-    perp_friction_info info;
+    const perp_friction_settings settings = friction_settings("smooth");
     double r[3], u[3];
-    settings.method = "smooth";
-    assert_int_equal(perp_friction_workspace_create(NULL, &workspace, NULL), PERP_STATUS_OK);
-    assert_int_equal(perp_friction_reserve(&problem, workspace, NULL), PERP_STATUS_OK);
-    assert_int_equal(perp_friction_solve(&problem, &settings, workspace, r, u, &info, NULL), PERP_STATUS_OK);
-    assert_int_equal(info.outcome, PERP_OUTCOME_SOLVED);
+    assert_int_equal(solve_friction(&problem, &settings, r, u).outcome, PERP_OUTCOME_SOLVED);
     assert_true(fabs(r[0] - WEIGHT) <= TIGHT && fabs(r[1] + MU * WEIGHT) <= TIGHT && fabs(r[2]) <= TIGHT);
     assert_true(fabs(u[1] - (SPEED - MU * WEIGHT)) <= TIGHT);
-    perp_friction_workspace_free(workspace);
 }
 
 int main(void)
