@@ -51,6 +51,7 @@ typedef struct rigid_step {
     double *balance;          /* n: scratch */
     perp_convex_point point;  /* x is v, y is r by row */
     perp_convex_point better; /* of choices that have yet to prove themselves */
+    perp_convex_point spare;  /* of methods that did not call theirs solved, the nearest */
     bool least;               /* the forces of `point` are the least of those that go with its motion */
     double *u;                /* by row: H v + w */
     double *held;             /* by contact: normal forces of a fixed point */

@@ -190,10 +190,38 @@ static perp_status try_third(perp_quasistatic *qs, const rigid_method methods[2]
     return status;
 }
 
+/* Of points whose methods do not call them solved, the one that meets the law best, in s->spare; its law. */
+static double keep_nearest(perp_quasistatic *qs, double nearest)
+{
+    rigid_step *s = qs->own;
+    const double law = law_of(qs);
+    if (!(law < nearest)) {
+        return nearest;
+    }
+    perp_rigid_copy_point(s, &s->spare, &s->point);
+    return law;
+}
+
+/* Methods ask themselves for more than the law does, so that choices have room. Where none has it, a point that meets
+ * the law is an answer all the same: a step does not stop below its own tolerance. */
+static void take_nearest(perp_quasistatic *qs, double law, rigid_attempt *best)
+{
+    rigid_step *s = qs->own;
+    if (best->solved || !(law <= qs->settings->tolerance)) {
+        return;
+    }
+    perp_rigid_copy_point(s, &s->point, &s->spare);
+    s->least = false;
+    best->solved = true;
+    best->residual = law;
+    qs->info->fallbacks[PERP_FALLBACK_LOOSE]++;
+}
+
 perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], rigid_attempt *best, perp_error *error)
 {
     rigid_step *s = qs->own;
     rigid_fixed_info cycle = {0};
+    double nearest = INFINITY;
     perp_status status = perp_rigid_begin(qs, error);
     *best = (rigid_attempt){.residual = INFINITY};
     for (int i = 0; i < 3 && status == PERP_STATUS_OK && !best->solved; i++) {
@@ -202,9 +230,13 @@ perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], 
         s->settles = i > 0 ? s->settles : own.solved || methods[0] != RIGID_FIXED_POINT;
         own.solved = status == PERP_STATUS_OK && is_answer(qs, &own);
         qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += own.solved && i > 0 ? 1 : 0;
+        nearest = status == PERP_STATUS_OK && !own.solved ? keep_nearest(qs, nearest) : nearest;
         if (i == 0 || own.solved || own.residual < best->residual) {
             *best = own;
         }
+    }
+    if (status == PERP_STATUS_OK) {
+        take_nearest(qs, nearest, best);
     }
     best->cycle = cycle;
     return status;
