@@ -176,18 +176,20 @@ static quasistatic_finding judge(sweep_watch *w, const perp_state *state, const 
     return (quasistatic_finding){.verdict = QUASISTATIC_PROVED};
 }
 
-/* May the step that stopped have been split? Only one that is solved as a whole is, because of where its gaps end; of
- * the part that stopped then the begin is not known here. */
-static bool may_be_part(const sweep_watch *w, const perp_state *begin)
+/* May it be a part of a step that stopped, whose begin is not known here? Then it ends before the step does, or the
+ * whole can be solved: only what is solved is split, because of where its gaps end. */
+static bool may_be_part(const sweep_watch *w, const perp_state *begin, const char *message)
 {
+    char end[64];
+    snprintf(end, sizeof end, "in the step to t = %g s", begin->t + w->settings->h);
     perp_run_settings whole = *w->settings;
     perp_run_result result = {0};
     perp_state state = {0};
     whole.substep_tolerance = INFINITY;
     whole.steps = 1;
     whole.steps_set = true;
-    if (!isfinite(w->settings->substep_tolerance)) {
-        return false;
+    if (!isfinite(w->settings->substep_tolerance) || !strstr(message, end)) {
+        return isfinite(w->settings->substep_tolerance);
     }
     if (perp_state_create(w->model, NULL, &state, NULL) != PERP_STATUS_OK) {
         watch_need(NULL);
@@ -210,7 +212,7 @@ static void judge_stop(sweep_watch *w, const perp_state *state, const perp_error
         return;
     }
     quasistatic_finding finding = judge(w, state, error, column);
-    if (finding.verdict == QUASISTATIC_DISPROVED && may_be_part(w, state)) {
+    if (finding.verdict == QUASISTATIC_DISPROVED && may_be_part(w, state, error->message)) {
         finding.verdict = QUASISTATIC_CLOSE;
     }
     w->row[WATCH_CLOSE] += finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
