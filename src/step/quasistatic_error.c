@@ -131,6 +131,18 @@ static void put_direction(const perp_quasistatic *qs, int body, double direction
     }
 }
 
+/* Balls roll on a plane without end, and the load does no work on it: 1e-9 F of rounding was said to be a fall. */
+bool perp_qs_is_driven(const perp_quasistatic *qs, const double *direction)
+{
+    const double arm = fmin(1.0, qs->length_unit);
+    double work = 0.0, room = 0.0;
+    for (int i = 0; i < qs->system.n; i++) {
+        work -= qs->system.g[i] * direction[i];
+        room += qs->settings->tolerance * qs->force_unit * fabs(direction[i]) * (qs->turns[i] ? arm : 1.0);
+    }
+    return work > room;
+}
+
 perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error)
 {
     const perp_model *model = qs->model;
