@@ -330,6 +330,9 @@ perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error
 {
     static const double DEEP = 1e-6; /* of L: less is the command's own rounding */
     const perp_contact_set *set = qs->contacts;
+    if (qs->system.contact_count == set->count) {
+        return PERP_STATUS_OK; /* none that commands alone move */
+    }
     perp_contact_velocity(set, qs->v_gap, qs->velocity);
     for (int i = 0, k = 0; i < set->count; i++) {
         if (k < qs->system.contact_count && qs->set_index[k] == i) {

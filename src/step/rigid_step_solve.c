@@ -7,6 +7,19 @@
 
 /* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
 
+/* The workspace mostly is large enough from the step before: it is reserved only once it is not. */
+static perp_status solve_coulomb(rigid_step *s, const perp_contact_friction *problem,
+                                 const perp_friction_settings *settings, perp_friction_info *info, perp_error *error)
+{
+    if (perp_contact_friction_solve(problem, settings, s->friction, &s->point, info, NULL) == PERP_STATUS_OK) {
+        return PERP_STATUS_OK;
+    }
+    const perp_status status = perp_contact_friction_reserve(problem, s->friction, error);
+    return status == PERP_STATUS_OK
+               ? perp_contact_friction_solve(problem, settings, s->friction, &s->point, info, error)
+               : status;
+}
+
 /* How well s->point meets the law of the step. */
 static double law_of(perp_quasistatic *qs)
 {
@@ -24,7 +37,7 @@ static perp_status solve_in_turns(perp_quasistatic *qs, const perp_contact_frict
     static const double ENOUGH = 0.01; /* of the tolerance: as much as is asked of an LCP */
     rigid_step *s = qs->own;
     settings.max_factorisations = qs->law->inertia == PERP_QS_FULL ? FEW : 0;
-    perp_status status = perp_contact_friction_solve(problem, &settings, s->friction, &s->point, info, error);
+    perp_status status = solve_coulomb(s, problem, &settings, info, error);
     const bool open = status == PERP_STATUS_OK && settings.max_factorisations > 0 &&
                       info->outcome != PERP_OUTCOME_SOLVED && info->outcome != PERP_OUTCOME_INFEASIBLE;
     if (open && law_of(qs) > ENOUGH * qs->settings->tolerance) {
@@ -42,10 +55,7 @@ perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_f
     perp_friction_settings settings = perp_friction_settings_default();
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
     settings.warm = perp_rigid_recall_point(qs) ? &s->better : NULL;
-    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
-    if (status == PERP_STATUS_OK) {
-        status = solve_in_turns(qs, &problem, settings, info, error);
-    }
+    perp_status status = solve_in_turns(qs, &problem, settings, info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -82,10 +92,7 @@ perp_status perp_rigid_solve_as_round(perp_quasistatic *qs, bool *solved, perp_f
     settings.warm = &s->better;
     settings.method = "newton";
     settings.max_iterations = FEW;
-    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, info, error);
-    }
+    const perp_status status = solve_coulomb(s, &problem, &settings, info, error);
     if (status == PERP_STATUS_OK) {
         qs->info->iterations += info->iterations;
         *solved = info->outcome == PERP_OUTCOME_SOLVED && law_of(qs) <= 0.1 * qs->settings->tolerance;
