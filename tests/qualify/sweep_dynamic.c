@@ -31,6 +31,7 @@ static const measure_column columns[COLUMNS] = {WATCH_COLUMNS("penetration, m"),
 typedef struct dynamic_watch {
     sweep_watch watch;
     double *drifted; /* nv: velocities with which a step begins */
+    bool was_split;  /* the step before: of how long its last part was velocities have drifted */
 } dynamic_watch;
 
 /* ---- velocities at a step's begin, by the judge ------------------------------------------------------------------ */
@@ -106,8 +107,8 @@ static bool observe(void *context, int step, const perp_state *state, const perp
     if (step > 0) {
         watch_records(w, state, info);
         watch_penetration(w, state, info, MOST_PENETRATION);
-        const bool whole = info->fallbacks[PERP_FALLBACK_SUBSTEP] == 0; /* of a part the begin is not known here */
-        if (whole && (step <= EVERY || step % THEN == 0)) {
+        const bool is_split = info->fallbacks[PERP_FALLBACK_SUBSTEP] > 0; /* of a part the begin is not known here */
+        if (!is_split && !d->was_split && (step <= EVERY || step % THEN == 0)) {
             quasistatic_view_at(&w->view, w->q, w->t, w->model->scene->margin);
             drift(d, step == 1);
             w->view.unstabilised = info->fallbacks[PERP_FALLBACK_UNSTABILISED] > 0;
@@ -117,6 +118,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
         for (int i = 0; i < w->model->nv; i++) {
             measure_most(&w->row[SPEED], fabs(state->v[i]));
         }
+        d->was_split = is_split;
     }
     watch_remember(w, state);
     return true;
@@ -133,7 +135,7 @@ static quasistatic_finding judge_jam(sweep_watch *w, const perp_state *state)
         speed = fmax(speed, fmax(fabs(w->view.given[i]), fabs(w->v[i])));
     }
     quasistatic_view_at(&w->view, w->q, w->t, w->model->scene->margin + 4.0 * w->settings->h * speed);
-    return quasistatic_judge_modes(&w->view);
+    return quasistatic_judge_modes(&w->view, QUASISTATIC_MANY_NODES);
 }
 
 static void run_rung(const perp_model *model, const perp_rung *rung, int index, sweep_case *result)
@@ -189,8 +191,8 @@ const sweep the_sweep = {
               "where gaps end 5e-5 m from where the step had them, on dyn-lcp, dyn-ncp and dyn-qp: no NaN, no overlap "
               "of 1e-4 m, every step meets the rung's law to 1e-8 "
               "(judged anew in the first half second and every tenth step: forces and torques with inertia, gaps, "
-              "cones, friction), every stop has a type, and infeasible commands, wedges and, in the plane with up to "
-              "16 contacts and limits, jams are proved again by Farkas' lemma",
+              "cones, friction), every stop has a type, and infeasible commands, wedges and, with up to 32 "
+              "contacts and limits, jams are proved again by Farkas' lemma",
     .full = 1000,
     .sample = 3,
     .chunk = 10,
