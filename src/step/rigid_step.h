@@ -64,6 +64,9 @@ typedef struct rigid_step {
     perp_qs_block lcp_block;
     double *m, *q, *z, *w, *ray;
     bool *free;
+    int *island, *members;                     /* by unknown: the first velocity that it hangs together with */
+    double *part_m, *part_q, *part_z, *part_w; /* one island of the mixed LCP */
+    bool *part_free;
 
     int *part_of;        /* n: which part of the step a degree of freedom is of, for the search through modes */
     perp_qs_block modes; /* of that search */
