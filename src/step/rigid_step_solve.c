@@ -197,16 +197,17 @@ static perp_status try_third(perp_quasistatic *qs, const rigid_method methods[2]
     return status;
 }
 
-/* Of points whose methods do not call them solved, the one that meets the law best, in s->spare; its law. */
-static double keep_nearest(perp_quasistatic *qs, double nearest)
+/* A point whose method does not call it solved: what is told of it is the law's residual, where that is more, and the
+ * one that meets the law best is kept in s->spare. */
+static void note_miss(perp_quasistatic *qs, rigid_attempt *own, double *nearest)
 {
     rigid_step *s = qs->own;
     const double law = law_of(qs);
-    if (!(law < nearest)) {
-        return nearest;
+    own->residual = fmax(own->residual, law);
+    if (law < *nearest) {
+        perp_rigid_copy_point(s, &s->spare, &s->point);
+        *nearest = law;
     }
-    perp_rigid_copy_point(s, &s->spare, &s->point);
-    return law;
 }
 
 /* Methods ask themselves for more than the law does, so that choices have room. Where none has it, a point that meets
@@ -237,7 +238,9 @@ perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], 
         s->settles = i > 0 ? s->settles : own.solved || methods[0] != RIGID_FIXED_POINT;
         own.solved = status == PERP_STATUS_OK && is_answer(qs, &own);
         qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += own.solved && i > 0 ? 1 : 0;
-        nearest = status == PERP_STATUS_OK && !own.solved ? keep_nearest(qs, nearest) : nearest;
+        if (status == PERP_STATUS_OK && !own.solved) {
+            note_miss(qs, &own, &nearest);
+        }
         if (i == 0 || own.solved || own.residual < best->residual) {
             *best = own;
         }
