@@ -1,30 +1,55 @@
 #include "problem/dense_as_contact_qp.h"
 
-/* Numbers the components in `label`, by breadth-first search with `queue` (n each). An entry counts on either side of
- * the diagonal: H is symmetric to rounding only. */
-static int number_components(int n, const double *h, int *label, int *queue)
+/* The first column from j on in which any of the rows has an entry; n: there is none. Most are zeros: four at a time.
+ */
+static int next_entry(int n, int rows, const double *a, int j)
+{
+    for (bool any = false; j + 4 <= n; j += 4) {
+        for (int r = 0; r < rows; r++) {
+            const double *four = a + (ptrdiff_t)r * n + j;
+            any = any || (four[0] != 0.0) | (four[1] != 0.0) | (four[2] != 0.0) | (four[3] != 0.0);
+        }
+        if (any) {
+            break;
+        }
+    }
+    for (; j < n; j++) {
+        for (int r = 0; r < rows; r++) {
+            if (a[(ptrdiff_t)r * n + j] != 0.0) {
+                return j;
+            }
+        }
+    }
+    return n;
+}
+
+static int root_of(int *parent, int i)
+{
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
+    }
+    return i;
+}
+
+/* Numbers the components in `label`, by the order of their first unknowns, which are their roots in `parent` (n each).
+ * An entry counts on either side of the diagonal: H is symmetric to rounding only. */
+static int number_components(int n, const double *h, int *label, int *parent)
 {
     int components = 0;
     for (int i = 0; i < n; i++) {
-        label[i] = -1;
+        parent[i] = i;
+    }
+    for (int i = 0; h && i < n; i++) {
+        const double *row = h + (ptrdiff_t)i * n;
+        for (int j = next_entry(n, 1, row, 0); j < n; j = next_entry(n, 1, row, j + 1)) {
+            const int one = root_of(parent, i), other = root_of(parent, j);
+            parent[one > other ? one : other] = one > other ? other : one;
+        }
     }
     for (int i = 0; i < n; i++) {
-        if (label[i] >= 0) {
-            continue;
-        }
-        int head = 0, tail = 1;
-        queue[0] = i;
-        label[i] = components;
-        while (h && head < tail) {
-            const int j = queue[head++];
-            for (int k = i + 1; k < n; k++) {
-                if (label[k] < 0 && (h[(ptrdiff_t)j * n + k] != 0.0 || h[(ptrdiff_t)k * n + j] != 0.0)) {
-                    label[k] = components;
-                    queue[tail++] = k;
-                }
-            }
-        }
-        components++;
+        const int root = root_of(parent, i);
+        label[i] = root == i ? components++ : label[root];
     }
     return components;
 }
@@ -63,19 +88,17 @@ int perp_dense_blocks(int n, const double *h, const perp_contact_qp_arrays *arra
     return blocks;
 }
 
-int perp_dense_dofs(int n, int rows, const double *a, const int *permutation, int *dofs)
+int perp_dense_dofs(int n, int rows, const double *a, const int *position, int *dofs)
 {
     int count = 0;
-    for (int k = 0; k < n; k++) {
-        const int j = permutation ? permutation[k] : k;
-        bool nonzero = false;
-        for (int r = 0; r < rows && !nonzero; r++) {
-            nonzero = a[(ptrdiff_t)r * n + j] != 0.0;
+    for (int j = next_entry(n, rows, a, 0); j < n; j = next_entry(n, rows, a, j + 1)) {
+        int at = count++;
+        for (; dofs && at > 0 && dofs[at - 1] > position[j]; at--) {
+            dofs[at] = dofs[at - 1];
         }
-        if (nonzero && dofs) {
-            dofs[count] = k;
+        if (dofs) {
+            dofs[at] = position[j];
         }
-        count += nonzero ? 1 : 0;
     }
     return count;
 }
@@ -85,7 +108,7 @@ double *perp_dense_add_contact(int n, int contact, int rows, const double *a, co
 {
     const int start = arrays->dof_start[contact];
     int *dofs = arrays->dofs ? arrays->dofs + start : NULL;
-    const int count = perp_dense_dofs(n, rows, a, arrays->permutation, dofs);
+    const int count = perp_dense_dofs(n, rows, a, arrays->position, dofs);
     arrays->row_start[contact + 1] = arrays->row_start[contact] + rows;
     arrays->dof_start[contact + 1] = start + count;
     for (int r = 0; r < rows; r++) {
@@ -111,13 +134,11 @@ void perp_dense_equalities(int n, int equalities, const double *c, const perp_co
     arrays->equality_start[0] = 0;
     for (int i = 0; i < equalities; i++) {
         const double *row = c + (ptrdiff_t)i * n;
-        for (int k = 0; k < n; k++) {
-            if (row[arrays->permutation[k]] != 0.0) {
-                arrays->equality_dofs[entries] = k;
-                arrays->equality_values[entries++] = row[arrays->permutation[k]];
-            }
-        }
+        entries += perp_dense_dofs(n, 1, row, arrays->position, arrays->equality_dofs + entries);
         arrays->equality_start[i + 1] = entries;
+        for (int k = arrays->equality_start[i]; k < entries; k++) {
+            arrays->equality_values[k] = row[arrays->permutation[arrays->equality_dofs[k]]];
+        }
     }
 }
 

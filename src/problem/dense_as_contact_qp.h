@@ -9,8 +9,8 @@
 int perp_dense_blocks(int n, const double *h, const perp_contact_qp_arrays *arrays);
 
 /* The unknowns that have a nonzero in any of `rows` rows of n, as ascending positions; `dofs` NULL: only their number,
- * for which position and permutation need not be there. */
-int perp_dense_dofs(int n, int rows, const double *a, const int *permutation, int *dofs);
+ * for which `position` need not be there. */
+int perp_dense_dofs(int n, int rows, const double *a, const int *position, int *dofs);
 
 /* Appends a contact of `rows` rows: its entries of row_start, dof_start, dofs and jacobian. Returns where the next
  * jacobian starts. */

@@ -96,6 +96,9 @@ perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool mini
     settings.tolerance = fmax(1e-12, tolerance);
     settings.minimum_norm = minimum_norm;
     settings.max_iterations = p->max_iterations;
+    if (perp_cone_qp_solve(&problem, &settings, p->solver, &p->point, info, NULL) == PERP_STATUS_OK) {
+        return PERP_STATUS_OK; /* large enough from before */
+    }
     const perp_status status = perp_cone_qp_reserve(&problem, p->solver, error);
     return status == PERP_STATUS_OK ? perp_cone_qp_solve(&problem, &settings, p->solver, &p->point, info, error)
                                     : status;

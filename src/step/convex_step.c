@@ -403,7 +403,8 @@ double perp_convex_step_complementarity(convex_step *c, const double *x)
             worst = fmax(worst, cone_gap(size, c->point.y + start, c->slack + start));
         }
         for (int k = start; k < start + size && !c->cone[i]; k++) {
-            worst = fmax(worst, fabs(fmin(c->point.y[k], c->slack[k])));
+            const double gap = fabs(c->point.y[k] < c->slack[k] ? c->point.y[k] : c->slack[k]);
+            worst = gap > worst ? gap : worst;
         }
     }
     for (int i = 0; i < p->n && p->lower; i++) {
@@ -422,11 +423,12 @@ double perp_convex_step_complementarity(convex_step *c, const double *x)
 
 void perp_convex_step_clip(convex_step *c)
 {
+    c->is_told = false;
     for (int i = 0; i < c->qp.contact_count; i++) {
         double *y = c->point.y + c->slack_start[i];
         const int size = c->slack_start[i + 1] - c->slack_start[i];
         for (int k = 0; k < size && !c->cone[i]; k++) {
-            y[k] = fmax(0.0, y[k]);
+            y[k] = y[k] > 0.0 ? y[k] : 0.0;
         }
         if (c->cone[i]) {
             const double length = size > 2 ? hypot(y[1], y[2]) : fabs(y[1]), head = fmax(0.0, y[0]);
@@ -456,16 +458,14 @@ static void hand_over(const convex_step *c, perp_quasistatic *qs)
     }
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
-        double *r = qs->force + p->row_start[i], tangential = 0.0;
+        double *r = qs->force + p->row_start[i];
         memset(r, 0, (size_t)rows * sizeof *r);
         for (int k = c->slack_start[i]; k < c->slack_start[i + 1]; k++, ray += rows) {
             for (int m = 0; m < rows; m++) {
                 r[m] += ray[m] * (force * c->point.y[k]);
             }
         }
-        for (int m = 1; m < rows; m++) {
-            tangential = hypot(tangential, r[m]);
-        }
+        const double tangential = rows > 2 ? hypot(r[1], r[2]) : rows > 1 ? fabs(r[1]) : 0.0;
         cone = fmax(cone, (tangential - qs->mu[i] * r[0]) / force);
     }
     qs->info->residuals.cone = cone;
@@ -480,7 +480,9 @@ double perp_convex_step_law(perp_quasistatic *qs)
     for (int k = 0; k < c->slack_start[c->qp.contact_count]; k++) {
         largest = fmax(largest, c->point.y[k]);
     }
-    return largest <= STRONG ? fmax(perp_convex_step_complementarity(c, c->point.x), perp_qs_balance(qs)) : INFINITY;
+    qs->info->residuals.complementarity = perp_convex_step_complementarity(c, c->point.x);
+    c->is_told = true;
+    return largest <= STRONG ? fmax(qs->info->residuals.complementarity, perp_qs_balance(qs)) : INFINITY;
 }
 
 static perp_status explain(convex_step *c, perp_quasistatic *qs, perp_outcome outcome, perp_error *error)
@@ -521,7 +523,19 @@ static bool is_singular(const perp_contact_qp *p)
 }
 
 /* The first way: from the last step's answer. */
-static perp_status solve_once(convex_step *c, perp_quasistatic *qs, perp_convex_info *info, perp_error *error)
+static perp_status solve_once(convex_step *c, perp_quasistatic *qs, const perp_convex_settings *settings,
+                              perp_convex_info *info, perp_error *error)
+{
+    if (c->kappa > 0.0) {
+        const double kappa = c->kappa / (qs->force_unit * qs->length_unit);
+        return perp_contact_qp_barrier(&c->qp, kappa, settings, c->solver, &c->point, info, error);
+    }
+    return perp_contact_qp_solve(&c->qp, settings, c->solver, &c->point, info, error);
+}
+
+/* The workspace mostly is large enough from the step before, and to reserve it takes a third of the time of a warm
+ * solution: only once it is not. */
+static perp_status reserve_and_solve(convex_step *c, perp_quasistatic *qs, perp_convex_info *info, perp_error *error)
 {
     perp_convex_settings settings = perp_convex_settings_default();
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
@@ -529,15 +543,11 @@ static perp_status solve_once(convex_step *c, perp_quasistatic *qs, perp_convex_
         make_start(c, qs);
         settings.warm = &c->start;
     }
+    if (solve_once(c, qs, &settings, info, NULL) == PERP_STATUS_OK) {
+        return PERP_STATUS_OK;
+    }
     const perp_status status = perp_contact_qp_reserve(&c->qp, c->solver, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    if (c->kappa > 0.0) {
-        const double kappa = c->kappa / (qs->force_unit * qs->length_unit);
-        return perp_contact_qp_barrier(&c->qp, kappa, &settings, c->solver, &c->point, info, error);
-    }
-    return perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, info, error);
+    return status == PERP_STATUS_OK ? solve_once(c, qs, &settings, info, error) : status;
 }
 
 perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
@@ -549,7 +559,7 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     perp_convex_step_fill(c, qs);
-    status = solve_once(c, qs, &info, error);
+    status = reserve_and_solve(c, qs, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -571,9 +581,12 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
     qs->info->fallbacks[PERP_FALLBACK_LOOSE] += info.outcome != PERP_OUTCOME_SOLVED;
     if (c->kappa == 0.0 && is_singular(&c->qp)) {
         status = perp_convex_step_smallest(qs, error);
+        c->is_told = false;
     }
-    qs->info->residuals.complementarity =
-        c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_complementarity(c, c->point.x);
-    hand_over(c, qs);
+    if (c->kappa > 0.0 || !c->is_told) {
+        qs->info->residuals.complementarity =
+            c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_complementarity(c, c->point.x);
+        hand_over(c, qs);
+    }
     return status;
 }

@@ -33,6 +33,7 @@ typedef struct convex_step {
     double *ray, *offset;
     bool *cone;
     perp_convex_point point, start;
+    bool is_told;  /* by perp_convex_step_law: qs has `point` in its units, and the law's parts but for the balance */
     double *slack; /* s at point.x */
 
     /* the last accepted step's answer, for the next one's start */

@@ -84,6 +84,7 @@ static double try(convex_step *c, perp_quasistatic *qs, const way *w, double eno
         }
     }
     copy_point(c, &c->face_point, &c->point);
+    c->is_told = false;
     return best;
 }
 
@@ -102,6 +103,9 @@ double perp_convex_step_sharpen(perp_quasistatic *qs)
     convex_step *c = qs->own;
     const double tolerance = qs->settings->tolerance;
     double best = perp_convex_step_law(qs);
+    if (best <= 0.1 * tolerance) {
+        return best;
+    }
     copy_point(c, &c->point, &c->face_point);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         best = try(c, qs, &ways[k], k < 4 ? 0.1 * tolerance : 0.5 * tolerance, best);

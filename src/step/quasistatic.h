@@ -179,6 +179,9 @@ typedef struct qs_when {
 } qs_when;
 qs_when perp_qs_when(const perp_quasistatic *qs);
 
+/* Along `direction` (free_count, of any length), which nothing holds: does the load drive by more than the law's
+ * tolerance leaves room for in the balance? If not, nothing is said by it. */
+bool perp_qs_is_driven(const perp_quasistatic *qs, const double *direction);
 /* Nothing holds what moves along `direction` (free_count): names the body that moves most. */
 perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error);
 /* The step's constraints cannot all be met: `weight` (by row of the system: how much its normal row counts in the

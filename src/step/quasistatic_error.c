@@ -131,6 +131,18 @@ static void put_direction(const perp_quasistatic *qs, int body, double direction
     }
 }
 
+/* Balls roll on a plane without end, and the load does no work on it: 1e-9 F of rounding was said to be a fall. */
+bool perp_qs_is_driven(const perp_quasistatic *qs, const double *direction)
+{
+    const double arm = fmin(1.0, qs->length_unit);
+    double work = 0.0, room = 0.0;
+    for (int i = 0; i < qs->system.n; i++) {
+        work -= qs->system.g[i] * direction[i];
+        room += qs->settings->tolerance * qs->force_unit * fabs(direction[i]) * (qs->turns[i] ? arm : 1.0);
+    }
+    return work > room;
+}
+
 perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error)
 {
     const perp_model *model = qs->model;
@@ -318,6 +330,9 @@ perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error
 {
     static const double DEEP = 1e-6; /* of L: less is the command's own rounding */
     const perp_contact_set *set = qs->contacts;
+    if (qs->system.contact_count == set->count) {
+        return PERP_STATUS_OK; /* none that commands alone move */
+    }
     perp_contact_velocity(set, qs->v_gap, qs->velocity);
     for (int i = 0, k = 0; i < set->count; i++) {
         if (k < qs->system.contact_count && qs->set_index[k] == i) {

@@ -152,33 +152,41 @@ static void row_weights(const perp_contact *c, int r, double weights[3])
 
 static const double ROUNDING = 1e-13;
 
-/* Row r of contact i over its free degrees of freedom into `out`; returns what the prescribed ones add at velocities
- * `given`. A part of a point's velocity that is rounding beside the whole of it is none: with a normal that is off by
- * 1e-16 a body would else be pried out of the way along a direction in which it only slides. */
-static double free_row(const perp_quasistatic *qs, int i, int r, const double *given, double *out)
+/* The rows of contact i over its free degrees of freedom into `out`, and into `given` what the prescribed ones add. A
+ * part of a point's velocity that is rounding beside the whole of it is none: with a normal that is off by 1e-16 a body
+ * would else be pried out of the way along a direction in which it only slides. */
+static void free_rows(const perp_quasistatic *qs, int i, int free_columns, double given[3], double *out)
 {
     const perp_contact_set *set = qs->contacts;
     const int start = set->dof_start[i], columns = set->dof_start[i + 1] - start;
+    const int rows = 1 + set->contacts[i].direction_count;
     const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start;
-    double weights[3], prescribed = 0.0;
+    double weights[3][3];
     assert(set->rows <= 3); /* n, t, o */
-    row_weights(&set->contacts[i], r, weights);
-    for (int k = 0, free = 0; k < columns; k++) {
-        double entry = 0.0, square = 0.0;
-        for (int row = 0; row < set->rows; row++) {
-            const double part = jacobian[(ptrdiff_t)row * columns + k];
-            entry += weights[row] * part;
-            square += part * part;
-        }
-        entry = fabs(entry) > ROUNDING * sqrt(square) ? entry : 0.0;
-        const int dof = set->dofs[start + k];
-        if (qs->free_of_dof[dof] >= 0) {
-            out[free++] = entry;
-        } else {
-            prescribed += entry * given[dof];
-        }
+    for (int r = 0; r < rows; r++) {
+        row_weights(&set->contacts[i], r, weights[r]);
+        given[r] = 0.0;
     }
-    return prescribed;
+    for (int k = 0, free = 0; k < columns; k++) {
+        const int dof = set->dofs[start + k];
+        const bool is_free = qs->free_of_dof[dof] >= 0;
+        double part[3] = {0.0, 0.0, 0.0}, square = 0.0;
+        for (int row = 0; row < set->rows; row++) {
+            part[row] = jacobian[(ptrdiff_t)row * columns + k];
+            square += part[row] * part[row];
+        }
+        const double rounding = ROUNDING * sqrt(square);
+        for (int r = 0; r < rows; r++) {
+            const double sum = weights[r][0] * part[0] + weights[r][1] * part[1] + weights[r][2] * part[2];
+            const double entry = fabs(sum) > rounding ? sum : 0.0;
+            if (is_free) {
+                out[(ptrdiff_t)r * free_columns + free] = entry;
+            } else {
+                given[r] += entry * (r == 0 ? qs->v_gap : qs->v)[dof];
+            }
+        }
+        free += is_free ? 1 : 0;
+    }
 }
 
 static bool all_zero(const double *x, ptrdiff_t n)
@@ -223,11 +231,11 @@ static void fill_contacts(perp_quasistatic *qs)
                 qs->dofs[dofs + columns++] = free;
             }
         }
-        double *jacobian = qs->jacobian + entries;
+        double *jacobian = qs->jacobian + entries, given[3];
         const double shift = shift_of(qs, i);
+        free_rows(qs, i, columns, given, jacobian);
         for (int r = 0; r < contact_rows; r++) {
-            const double moved = free_row(qs, i, r, r == 0 ? qs->v_gap : qs->v, jacobian + (ptrdiff_t)r * columns);
-            qs->offset[rows + r] = moved + (r == 0 ? shift : 0.0);
+            qs->offset[rows + r] = given[r] + (r == 0 ? shift : 0.0);
         }
         if ((qs->law->instant && c->phi > TOUCHES) || columns == 0 ||
             all_zero(jacobian, (ptrdiff_t)contact_rows * columns)) {

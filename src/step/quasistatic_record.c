@@ -4,16 +4,16 @@
 #include <string.h>
 
 /* What `mode` means to everyone who reads a result: docs/models.md. */
-static perp_contact_mode mode_of(const perp_contact_record *r, double force_unit)
+static perp_contact_mode mode_of(const perp_contact_record *r, double slip, double tangential, double force_unit)
 {
-    const double slip = hypot(r->slip[0], r->slip[1]), limit = r->contact.friction * r->fn;
+    const double limit = r->contact.friction * r->fn;
     if (r->fn <= 1e-9 * force_unit) {
         return PERP_CONTACT_OPEN;
     }
     if (slip > 1e-8) {
         return PERP_CONTACT_SLIDE;
     }
-    return limit - hypot(r->ft[0], r->ft[1]) <= 1e-6 * limit ? PERP_CONTACT_LIMIT : PERP_CONTACT_STICK;
+    return limit - tangential <= 1e-6 * limit ? PERP_CONTACT_LIMIT : PERP_CONTACT_STICK;
 }
 
 static void put_force(perp_contact_record *r, int rows, const double *force)
@@ -43,10 +43,11 @@ void perp_qs_record(perp_quasistatic *qs)
             put_force(r, qs->row_start[k + 1] - qs->row_start[k], qs->force + qs->row_start[k]);
             k++;
         }
-        r->mode = mode_of(r, qs->force_unit);
+        const double slip = hypot(r->slip[0], r->slip[1]), tangential = hypot(r->ft[0], r->ft[1]);
+        r->mode = mode_of(r, slip, tangential, qs->force_unit);
         if (r->mode != PERP_CONTACT_OPEN) {
-            r->margin = r->contact.friction * r->fn - hypot(r->ft[0], r->ft[1]);
-            r->layer_predicted = !qs->rung->convex ? 0.0 : r->contact.friction * qs->h * hypot(r->slip[0], r->slip[1]);
+            r->margin = r->contact.friction * r->fn - tangential;
+            r->layer_predicted = !qs->rung->convex ? 0.0 : r->contact.friction * qs->h * slip;
         }
     }
 }

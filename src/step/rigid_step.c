@@ -79,8 +79,8 @@ static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
     TAKE(b, s->upper, n);
     TAKE(b, s->target, loops);
     TAKE(b, s->part_of, n);
-    perp_convex_point *const points[] = {&s->point, &s->better, &s->kept_point};
-    for (int k = 0; k < 3; k++) {
+    perp_convex_point *const points[] = {&s->point, &s->better, &s->spare, &s->kept_point};
+    for (int k = 0; k < 4; k++) {
         TAKE(b, points[k]->x, n);
         TAKE(b, points[k]->y_lower, n);
         TAKE(b, points[k]->y_upper, n);
@@ -98,6 +98,7 @@ static void lay_out_sized(rigid_step *s)
     TAKE(b, s->held, s->contact_capacity);
     TAKE(b, s->point.y, rows);
     TAKE(b, s->better.y, rows);
+    TAKE(b, s->spare.y, rows);
 }
 
 static void lay_out_kept(rigid_step *s)

@@ -51,6 +51,7 @@ typedef struct rigid_step {
     double *balance;          /* n: scratch */
     perp_convex_point point;  /* x is v, y is r by row */
     perp_convex_point better; /* of choices that have yet to prove themselves */
+    perp_convex_point spare;  /* of methods that did not call theirs solved, the nearest */
     bool least;               /* the forces of `point` are the least of those that go with its motion */
     double *u;                /* by row: H v + w */
     double *held;             /* by contact: normal forces of a fixed point */
@@ -63,6 +64,9 @@ typedef struct rigid_step {
     perp_qs_block lcp_block;
     double *m, *q, *z, *w, *ray;
     bool *free;
+    int *island, *members;                     /* by unknown: the first velocity that it hangs together with */
+    double *part_m, *part_q, *part_z, *part_w; /* one island of the mixed LCP */
+    bool *part_free;
 
     int *part_of;        /* n: which part of the step a degree of freedom is of, for the search through modes */
     perp_qs_block modes; /* of that search */

@@ -424,6 +424,22 @@ static void add_balance(rigid_step *s)
     }
 }
 
+/* Of a limit that holds, the force is an unknown; other limits have none. `side` 0: the lower one. */
+static bool limit_holds(const rigid_step *s, int k, int side)
+{
+    const double way = side == 0 ? s->point.x[k] - s->qp.lower[k] : s->qp.upper[k] - s->point.x[k];
+    return s->gap * way <= MOVES;
+}
+
+static int count_limits(const rigid_step *s)
+{
+    int count = 0;
+    for (int k = 0; k < s->qp.n && s->qp.lower; k++) {
+        count += (limit_holds(s, k, 0) ? 1 : 0) + (limit_holds(s, k, 1) ? 1 : 0);
+    }
+    return count;
+}
+
 /* The forces of loops and of limits that hold, from unknown `at` on. */
 static void add_force_rest(rigid_step *s, int at)
 {
@@ -435,13 +451,10 @@ static void add_force_rest(rigid_step *s, int at)
         }
     }
     for (int k = 0; k < p->n && p->lower; k++) {
-        for (int side = 0; side < 2; side++, at++) {
-            const double way = side == 0 ? s->point.x[k] - p->lower[k] : p->upper[k] - s->point.x[k];
-            if (s->gap * way <= MOVES) {
+        for (int side = 0; side < 2; side++) {
+            if (limit_holds(s, k, side)) {
                 s->program.c[(ptrdiff_t)k * n + at] = side == 0 ? 1.0 : -1.0;
-                perp_cone_program_cone(&s->program, 1)[at] = 1.0;
-            } else {
-                perp_cone_program_equation(&s->program, 0.0)[at] = 1.0;
+                perp_cone_program_cone(&s->program, 1)[at++] = 1.0;
             }
         }
     }
@@ -462,8 +475,8 @@ static void read_forces(rigid_step *s, int at)
         s->better.y_equality[i] = x[at++];
     }
     for (int k = 0; k < p->n && p->lower; k++) {
-        s->better.y_lower[k] = fmax(0.0, x[at++]);
-        s->better.y_upper[k] = fmax(0.0, x[at++]);
+        s->better.y_lower[k] = limit_holds(s, k, 0) ? fmax(0.0, x[at++]) : 0.0;
+        s->better.y_upper[k] = limit_holds(s, k, 1) ? fmax(0.0, x[at++]) : 0.0;
     }
 }
 
@@ -483,8 +496,11 @@ static void admit_forces(rigid_step *s, int forces, double *x)
         x[at++] = s->point.y_equality[i];
     }
     for (int k = 0; k < p->n && p->lower; k++) {
-        x[at++] = s->point.y_lower[k];
-        x[at++] = s->point.y_upper[k];
+        for (int side = 0; side < 2; side++) {
+            if (limit_holds(s, k, side)) {
+                x[at++] = (side == 0 ? s->point.y_lower : s->point.y_upper)[k];
+            }
+        }
     }
     for (int i = 0; i < q->equations; i++) {
         q->d[i] = 0.0;
@@ -512,11 +528,11 @@ perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error)
     const double before = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
     int rows;
     const int forces = number_forces(s, qs->mu, &rows);
-    const int unknowns = forces + p->equality_count + (p->lower ? 2 * p->n : 0);
+    const int unknowns = forces + p->equality_count + count_limits(s);
     if (unknowns == 0) {
         return PERP_STATUS_OK;
     }
-    perp_status status = perp_cone_program_begin(&s->program, unknowns, rows, 3 * p->n + 2 * p->contact_count, error);
+    perp_status status = perp_cone_program_begin(&s->program, unknowns, rows, p->n + 2 * p->contact_count, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -128,7 +128,8 @@ static perp_status prove_unsupported(perp_quasistatic *qs, bool *proven, perp_er
     memset(s->program.b, 0, (size_t)s->program.rows * sizeof(double));
     memset(s->program.d, 0, (size_t)s->program.equations * sizeof(double));
     status = perp_cone_program_solve(&s->program, 1e-9, false, &info, error);
-    *proven = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_UNBOUNDED;
+    *proven =
+        status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_UNBOUNDED && perp_qs_is_driven(qs, s->program.point.x);
     return *proven ? perp_qs_unsupported(qs, s->program.point.x, error) : status;
 }
 

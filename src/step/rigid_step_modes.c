@@ -581,7 +581,8 @@ static bool stick_instead(perp_quasistatic *qs, mode_search *a)
         if (perp_rigid_item_friction(qs, item).friction) {
             const double *u = s->u + s->qp.row_start[item->contact];
             const int rows = s->qp.row_start[item->contact + 1] - s->qp.row_start[item->contact];
-            const bool slides = u[0] <= EXACT && hypot(u[1], rows > 2 ? u[2] : 0.0) > DIFFERENT;
+            const double slip = hypot(u[1], rows > 2 ? u[2] : 0.0);
+            const bool slides = s->gap * u[0] <= EXACT && s->gap * slip > DIFFERENT;
             a->node[i] = mode_of(slides ? MODE_STICK : MODE_UNDECIDED, 0, 0);
             any = any || slides;
         }

@@ -7,6 +7,19 @@
 
 /* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
 
+/* The workspace mostly is large enough from the step before: it is reserved only once it is not. */
+static perp_status solve_coulomb(rigid_step *s, const perp_contact_friction *problem,
+                                 const perp_friction_settings *settings, perp_friction_info *info, perp_error *error)
+{
+    if (perp_contact_friction_solve(problem, settings, s->friction, &s->point, info, NULL) == PERP_STATUS_OK) {
+        return PERP_STATUS_OK;
+    }
+    const perp_status status = perp_contact_friction_reserve(problem, s->friction, error);
+    return status == PERP_STATUS_OK
+               ? perp_contact_friction_solve(problem, settings, s->friction, &s->point, info, error)
+               : status;
+}
+
 /* How well s->point meets the law of the step. */
 static double law_of(perp_quasistatic *qs)
 {
@@ -24,7 +37,7 @@ static perp_status solve_in_turns(perp_quasistatic *qs, const perp_contact_frict
     static const double ENOUGH = 0.01; /* of the tolerance: as much as is asked of an LCP */
     rigid_step *s = qs->own;
     settings.max_factorisations = qs->law->inertia == PERP_QS_FULL ? FEW : 0;
-    perp_status status = perp_contact_friction_solve(problem, &settings, s->friction, &s->point, info, error);
+    perp_status status = solve_coulomb(s, problem, &settings, info, error);
     const bool open = status == PERP_STATUS_OK && settings.max_factorisations > 0 &&
                       info->outcome != PERP_OUTCOME_SOLVED && info->outcome != PERP_OUTCOME_INFEASIBLE;
     if (open && law_of(qs) > ENOUGH * qs->settings->tolerance) {
@@ -42,10 +55,7 @@ perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_f
     perp_friction_settings settings = perp_friction_settings_default();
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
     settings.warm = perp_rigid_recall_point(qs) ? &s->better : NULL;
-    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
-    if (status == PERP_STATUS_OK) {
-        status = solve_in_turns(qs, &problem, settings, info, error);
-    }
+    perp_status status = solve_in_turns(qs, &problem, settings, info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -82,10 +92,7 @@ perp_status perp_rigid_solve_as_round(perp_quasistatic *qs, bool *solved, perp_f
     settings.warm = &s->better;
     settings.method = "newton";
     settings.max_iterations = FEW;
-    perp_status status = perp_contact_friction_reserve(&problem, s->friction, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, info, error);
-    }
+    const perp_status status = solve_coulomb(s, &problem, &settings, info, error);
     if (status == PERP_STATUS_OK) {
         qs->info->iterations += info->iterations;
         *solved = info->outcome == PERP_OUTCOME_SOLVED && law_of(qs) <= 0.1 * qs->settings->tolerance;
@@ -190,10 +197,39 @@ static perp_status try_third(perp_quasistatic *qs, const rigid_method methods[2]
     return status;
 }
 
+/* A point whose method does not call it solved: what is told of it is the law's residual, where that is more, and the
+ * one that meets the law best is kept in s->spare. */
+static void note_miss(perp_quasistatic *qs, rigid_attempt *own, double *nearest)
+{
+    rigid_step *s = qs->own;
+    const double law = law_of(qs);
+    own->residual = fmax(own->residual, law);
+    if (law < *nearest) {
+        perp_rigid_copy_point(s, &s->spare, &s->point);
+        *nearest = law;
+    }
+}
+
+/* Methods ask themselves for more than the law does, so that choices have room. Where none has it, a point that meets
+ * the law is an answer all the same: a step does not stop below its own tolerance. */
+static void take_nearest(perp_quasistatic *qs, double law, rigid_attempt *best)
+{
+    rigid_step *s = qs->own;
+    if (best->solved || !(law <= qs->settings->tolerance)) {
+        return;
+    }
+    perp_rigid_copy_point(s, &s->point, &s->spare);
+    s->least = false;
+    best->solved = true;
+    best->residual = law;
+    qs->info->fallbacks[PERP_FALLBACK_LOOSE]++;
+}
+
 perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], rigid_attempt *best, perp_error *error)
 {
     rigid_step *s = qs->own;
     rigid_fixed_info cycle = {0};
+    double nearest = INFINITY;
     perp_status status = perp_rigid_begin(qs, error);
     *best = (rigid_attempt){.residual = INFINITY};
     for (int i = 0; i < 3 && status == PERP_STATUS_OK && !best->solved; i++) {
@@ -202,9 +238,15 @@ perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], 
         s->settles = i > 0 ? s->settles : own.solved || methods[0] != RIGID_FIXED_POINT;
         own.solved = status == PERP_STATUS_OK && is_answer(qs, &own);
         qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += own.solved && i > 0 ? 1 : 0;
+        if (status == PERP_STATUS_OK && !own.solved) {
+            note_miss(qs, &own, &nearest);
+        }
         if (i == 0 || own.solved || own.residual < best->residual) {
             *best = own;
         }
+    }
+    if (status == PERP_STATUS_OK) {
+        take_nearest(qs, nearest, best);
     }
     best->cycle = cycle;
     return status;

@@ -256,17 +256,19 @@ perp_status perp_contact_log_record(contact_log *log, const perp_kinematics *kin
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
 
+static int compare(int x, int y)
+{
+    return (x > y) - (x < y);
+}
+
 int perp_contact_compare_pairs(const perp_contact *x, const perp_contact *y)
 {
-    const int keys[6][2] = {
-        {x->a, y->a},           {x->b, y->b},          {x->shape_a, y->shape_a}, {x->shape_b, y->shape_b},
-        {x->part_a, y->part_a}, {x->part_b, y->part_b}};
-    for (int i = 0; i < 6; i++) {
-        if (keys[i][0] != keys[i][1]) {
-            return keys[i][0] < keys[i][1] ? -1 : 1;
-        }
-    }
-    return 0;
+    int order = compare(x->a, y->a);
+    order = order ? order : compare(x->b, y->b);
+    order = order ? order : compare(x->shape_a, y->shape_a);
+    order = order ? order : compare(x->shape_b, y->shape_b);
+    order = order ? order : compare(x->part_a, y->part_a);
+    return order ? order : compare(x->part_b, y->part_b);
 }
 
 /* The records of one manifold: from `start` on, up to the returned index. */

@@ -1,6 +1,8 @@
 /* What quasistatic_scenes.c makes, as a scene file: numbers with 17 digits, so that it is the same scene. */
 #include "quasistatic_scenes.h"
 
+#include <math.h>
+
 static void put_vector(FILE *out, bool planar, perp_vec3 v)
 {
     fprintf(out, "[%.17g, %.17g", v.x, v.y);
@@ -160,6 +162,10 @@ void scene_as_yaml(const perp_scene *scene, FILE *out)
     }
     put_ties(scene, out);
     put_compliance(&scene->compliance, out);
-    fprintf(out, "contacts: {friction: %.17g, margin: %.17g}\nrun: {model: qs-qp, h: %.17g, steps: %d}\n",
-            scene->friction, scene->margin, scene->run.h, scene->run.steps);
+    fprintf(out, "contacts: {friction: %.17g, margin: %.17g}\nrun: {model: qs-qp, h: %.17g, steps: %d", scene->friction,
+            scene->margin, scene->run.h, scene->run.steps);
+    if (isfinite(scene->run.substep_tolerance)) {
+        fprintf(out, ", substep_tolerance: %.17g", scene->run.substep_tolerance);
+    }
+    fputs("}\n", out);
 }

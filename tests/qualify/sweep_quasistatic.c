@@ -172,7 +172,7 @@ static quasistatic_finding judge_jam(sweep_watch *w, const perp_state *state)
         speed = fmax(speed, fabs(w->view.given[i]));
     }
     quasistatic_view_at(&w->view, w->q, w->t, model->scene->margin + 4.0 * w->settings->h * speed);
-    return quasistatic_judge_modes(&w->view);
+    return quasistatic_judge_modes(&w->view, QUASISTATIC_MANY_NODES);
 }
 
 /* The judge is judged too: where a step was taken, none of the claims about its begin can be proved. */
@@ -185,7 +185,8 @@ static void judge_judge(sweep_watch *w, const perp_state *start)
                    w->rung->name, load.distance, motion.distance);
     }
     quasistatic_view_at(&w->view, start->q, start->t, w->model->scene->margin);
-    if (!quasistatic_is_convex(w->rung) && quasistatic_judge_modes(&w->view).verdict == QUASISTATIC_PROVED) {
+    if (!quasistatic_is_convex(w->rung) &&
+        quasistatic_judge_modes(&w->view, QUASISTATIC_FEW_NODES).verdict == QUASISTATIC_PROVED) {
         sweep_fail(w->result, "%s: the first step was taken, and no mode of the contacts allows it", w->rung->name);
     }
 }
@@ -237,7 +238,8 @@ static void judge_solutions(sweep_watch *w, const perp_state *state, const perp_
         }
         measure_most(&w->row[WATCH_LAW], fmax(worst, law.friction));
     }
-    const quasistatic_finding finding = quasistatic_judge_modes(&w->view);
+    const quasistatic_finding finding =
+        quasistatic_judge_modes(&w->view, run->solution_count > 0 ? QUASISTATIC_FEW_NODES : QUASISTATIC_MANY_NODES);
     w->row[run->solution_count > 0 ? WATCH_COMPLETED : WATCH_NO_EQUILIBRIUM]++;
     w->row[WATCH_CLOSE] += run->solution_count == 0 && finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
     if (finding.verdict == (run->solution_count > 0 ? QUASISTATIC_PROVED : QUASISTATIC_DISPROVED)) {
@@ -317,7 +319,7 @@ const sweep the_sweep = {
         "2 .. 20 bodies at rest in grooves, bins, stacks, on tables, in grippers, hinged and tied in loops; mu 0 .. 2, "
         "h 0.001 .. 0.4, 100 steps on every quasistatic rung: no NaN, every step meets the rung's law to 1e-8 (judged "
         "anew: forces and torques, gaps, cones, friction, penetration), every stop explains itself, and unsupported "
-        "bodies, infeasible commands and, in the plane with up to 16 contacts and limits, the lack of an equilibrium "
+        "bodies, infeasible commands and, with up to 32 contacts and limits, the lack of an equilibrium "
         "are "
         "proved again by Farkas' lemma; instant-qs alike",
     .full = 1000,

@@ -317,6 +317,50 @@ static void test_slip_below_the_tolerance_is_no_jam(void **unused)
     }
 }
 
+/* What nothing joins moves as if it were alone: a box that slides and comes to rest, a pair of boxes of which one
+ * slides off the other, a pendulum that falls on its limit. Units are those of the scene, so to the tolerance of its
+ * law. */
+static void test_apart_is_alone(void **unused)
+{
+    (void)unused;
+    static const char
+        FLOOR[] = "perp: 1\nbodies:\n"
+                  "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n",
+        BOX[] = "  box: {mass: 0.3, pose: {position: [0, 0, 0.02]}, velocity: {linear: [1, 0.4, 0]},\n"
+                "        shapes: [{box: [0.1, 0.06, 0.04]}]}\n",
+        PAIR[] = "  low: {mass: 2, pose: {position: [3, 0, 0.05]}, shapes: [{box: [0.4, 0.2, 0.1]}]}\n"
+                 "  high: {mass: 0.5, pose: {position: [2.9, 0, 0.13]}, velocity: {linear: [2, 0, 0]},\n"
+                 "         shapes: [{box: [0.1, 0.1, 0.06]}]}\n",
+        ROD[] = "  rod: {mass: 0.2, com: [0.3, 0, 0], shapes: [{sphere: 0.02, pose: {position: [0.3, 0, 0]}}]}\n"
+                "joints:\n"
+                "  hinge: {type: revolute, parent: world, child: rod, anchor: [0, 5, 1], axis: [0, 1, 0],\n"
+                "          limits: [-1, 0.2]}\n",
+        RUN[] = "contacts: {friction: 0.3}\nrun: {model: dyn-lcp, h: 0.005, steps: 120, cone: rays}\n";
+    char all[2000], alone[3][2000];
+    const char *const parts[] = {BOX, PAIR, ROD}, *const bodies[] = {"box", "high", "low"};
+    snprintf(all, sizeof all, "%s%s%s%s%s", FLOOR, BOX, PAIR, ROD, RUN);
+    scene_run together, own[3];
+    run_well(&together, all, "dyn-lcp", NOTHING);
+    for (int i = 0; i < 3; i++) {
+        snprintf(alone[i], sizeof alone[i], "%s%s%s", FLOOR, parts[i], RUN);
+        run_well(&own[i], alone[i], "dyn-lcp", NOTHING);
+    }
+    for (int k = 1; k <= 120; k++) {
+        for (int b = 0; b < 3; b++) {
+            for (int x = 0; x < 3; x++) {
+                NEAR(run_body(&together, k, bodies[b], x), run_body(&own[b == 0 ? 0 : 1], k, bodies[b], x), 1e-9);
+            }
+        }
+        NEAR(run_joint(&together, k, "hinge"), run_joint(&own[2], k, "hinge"), 1e-9);
+    }
+    assert_true(run_body(&together, 120, "box", 0) > 0.1 && run_body(&together, 120, "high", 0) > 3.0);
+    NEAR(run_joint(&together, 120, "hinge"), 0.2, 1e-9);
+    scene_run_free(&together);
+    for (int i = 0; i < 3; i++) {
+        scene_run_free(&own[i]);
+    }
+}
+
 static void test_overlap_at_start_is_refused(void **unused)
 {
     (void)unused;
@@ -360,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_unstabilised),
         cmocka_unit_test(test_massless_is_refused),
         cmocka_unit_test(test_slip_below_the_tolerance_is_no_jam),
+        cmocka_unit_test(test_apart_is_alone),
         cmocka_unit_test(test_overlap_at_start_is_refused),
         cmocka_unit_test(test_repeatable_without_memory),
     };
