@@ -3,8 +3,6 @@
 
 #include <perp/trace.h>
 
-#include <jansson.h>
-
 #include <string.h>
 
 /* ---- CSV: what `perp run --csv` would have written, by the same code ---- */
@@ -137,18 +135,6 @@ static perp_status put_step(perp_log_reader *r, int index, byte_row *row, perp_e
     return status;
 }
 
-/* What the run printed: of an instant all there is, its solutions. Text that is none of JSON is left out, lest the
- * whole be none. */
-static void put_result(byte_row *row, const perp_log_end *end)
-{
-    json_t *value = end->known && end->result ? json_loads(end->result, 0, NULL) : NULL;
-    if (value) {
-        perp_bytes_text(row, ",\"result\":");
-        perp_bytes_text(row, end->result);
-        json_decref(value);
-    }
-}
-
 static void put_end(byte_row *row, const perp_log_end *end)
 {
     perp_bytes_text(row, "\n],\"status\":");
@@ -164,7 +150,6 @@ static void put_end(byte_row *row, const perp_log_end *end)
         perp_bytes_quoted(row, end->message);
         perp_bytes_text(row, "}");
     }
-    put_result(row, end);
     perp_bytes_text(row, "}");
 }
 

@@ -247,7 +247,6 @@ def page_instant(perp, *arguments):
 def test_log_and_page_have_the_solutions(perp):
     result = perp.json("run", scene("painleve-rod"), "--log", "run.mcap")
     exported = json.loads(perp("export", "run.mcap", "--json").stdout)
-    assert exported["result"]["solutions"] == result["solutions"]
     logged = exported["steps"][0]["solutions"]
     assert logged["answers"] == "acceleration" and logged["complete"] is True
     assert len(logged["solutions"]) == len(result["solutions"]) == 2

@@ -2,7 +2,7 @@
  * every dynamic rung.
  *
  * Every step is judged by its own residuals, by its numbers being numbers, its forces in their cones and by true
- * penetration; whole ones of the first half second, in which all falls down, and every tenth after that also by
+ * penetration; those of the first half second, in which all falls down, and every tenth after that also by
  * quasistatic_law.h: balance with the inertia of the step, gaps, friction's direction, from the records and a contact
  * set of the judge's. A stop must be of a type, and what it says is proved again; `not-converged` and `tolerance` are
  * misses. */
@@ -15,23 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MOST_PENETRATION = 1e-4; /* m */
-/* m: what a corner that slips at 4 m/s over a face that turns at 40 rad/s leaves its tangent by in 1 ms is 1e-4; the
- * scenes ask for such steps to be split. */
-static const double SPLIT = 5e-5;
+static const double MOST_PENETRATION = 1e-4;        /* m */
 enum { STEPS_EACH = 5000, EVERY = 500, THEN = 10 }; /* of 1 ms; judged: so many of the first, then each tenth */
 
-enum { UNSTABILISED = WATCH_OWN, HALVED, JUDGED, SPEED, COLUMNS };
-static const measure_column columns[COLUMNS] = {WATCH_COLUMNS("penetration, m"),
-                                                {"unstabilised", false},
-                                                {"halved", false},
-                                                {"law judged", false},
-                                                {"speed, m/s or rad/s", true}};
+enum { UNSTABILISED = WATCH_OWN, JUDGED, SPEED, COLUMNS };
+static const measure_column columns[COLUMNS] = {
+    WATCH_COLUMNS("penetration, m"), {"unstabilised", false}, {"law judged", false}, {"speed, m/s or rad/s", true}};
 
 typedef struct dynamic_watch {
     sweep_watch watch;
     double *drifted; /* nv: velocities with which a step begins */
-    bool was_split;  /* the step before: of how long its last part was velocities have drifted */
 } dynamic_watch;
 
 /* ---- velocities at a step's begin, by the judge ------------------------------------------------------------------ */
@@ -107,8 +100,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
     if (step > 0) {
         watch_records(w, state, info);
         watch_penetration(w, state, info, MOST_PENETRATION);
-        const bool is_split = info->fallbacks[PERP_FALLBACK_SUBSTEP] > 0; /* of a part the begin is not known here */
-        if (!is_split && !d->was_split && (step <= EVERY || step % THEN == 0)) {
+        if (step <= EVERY || step % THEN == 0) {
             quasistatic_view_at(&w->view, w->q, w->t, w->model->scene->margin);
             drift(d, step == 1);
             w->view.unstabilised = info->fallbacks[PERP_FALLBACK_UNSTABILISED] > 0;
@@ -118,7 +110,6 @@ static bool observe(void *context, int step, const perp_state *state, const perp
         for (int i = 0; i < w->model->nv; i++) {
             measure_most(&w->row[SPEED], fabs(state->v[i]));
         }
-        d->was_split = is_split;
     }
     watch_remember(w, state);
     return true;
@@ -149,22 +140,14 @@ static void run_rung(const perp_model *model, const perp_rung *rung, int index, 
     watch_open(&d.watch, model, rung, &settings);
     watch_run(&d.watch, observe, &d, index);
     row[UNSTABILISED] += d.watch.run.fallbacks[PERP_FALLBACK_UNSTABILISED];
-    row[HALVED] += d.watch.run.fallbacks[PERP_FALLBACK_SUBSTEP];
     watch_close(&d.watch);
     free(d.drifted);
-}
-
-static perp_scene *scene_of(uint64_t seed, int index)
-{
-    perp_scene *scene = dropped_scene(seed, index, STEPS_EACH);
-    scene->run.substep_tolerance = SPLIT;
-    return scene;
 }
 
 static void run(uint64_t seed, int index, sweep_case *result)
 {
     static const char *const rungs[] = {"dyn-lcp", "dyn-ncp", "dyn-qp"};
-    perp_scene *scene = scene_of(seed, index);
+    perp_scene *scene = dropped_scene(seed, index, STEPS_EACH);
     perp_model *model = NULL;
     perp_error error = {0};
     result->kind = (int)quasistatic_family_of(index);
@@ -180,16 +163,15 @@ static void run(uint64_t seed, int index, sweep_case *result)
 
 static void show(uint64_t seed, int index)
 {
-    perp_scene *scene = scene_of(seed, index);
+    perp_scene *scene = dropped_scene(seed, index, STEPS_EACH);
     scene_as_yaml(scene, stdout);
     perp_scene_free(scene);
 }
 
 const sweep the_sweep = {
     .name = "dynamic",
-    .checks = "the scenes of the quasistatic sweep, free bodies dropped from up to 0.2 m, 5 s in steps of 1 ms, split "
-              "where gaps end 5e-5 m from where the step had them, on dyn-lcp, dyn-ncp and dyn-qp: no NaN, no overlap "
-              "of 1e-4 m, every step meets the rung's law to 1e-8 "
+    .checks = "the scenes of the quasistatic sweep, free bodies dropped from up to 0.2 m, 5 s in steps of 1 ms on "
+              "dyn-lcp, dyn-ncp and dyn-qp: no NaN, no overlap of 1e-4 m, every step meets the rung's law to 1e-8 "
               "(judged anew in the first half second and every tenth step: forces and torques with inertia, gaps, "
               "cones, friction), every stop has a type, and infeasible commands, wedges and, with up to 32 "
               "contacts and limits, jams are proved again by Farkas' lemma",
