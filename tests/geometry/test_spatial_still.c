@@ -1,4 +1,5 @@
 /* Manifolds whose points stand still: perp_spatial_manifold_still. */
+#include "geometry/spatial_mirror.h"
 #include "spatial_manifold_test.h"
 
 static const double DEPTH = 1e-3, RADIUS = 0.1;
@@ -45,7 +46,8 @@ static void names_stay(void **state)
     }
 }
 
-/* Where fewer than three overlap, where nothing does, and of shapes whose points all stand still: the others. */
+/* Where fewer than three overlap, where nothing does, and of shapes whose points all stand still: the others, and
+ * beside the lowest point of an end on a plane the fixed place that it is at, 1e-9 m being what that is worth. */
 static void else_as_ever(void **state)
 {
     (void)state;
@@ -60,11 +62,18 @@ static void else_as_ever(void **state)
             const perp_spatial_shape *other = k == 0 ? &plane : &table.shape;
             const perp_manifold m = perp_spatial_manifold_still(&cases[i].shape, other, INFINITY),
                                 n = perp_spatial_manifold_build(&cases[i].shape, other, INFINITY);
-            assert_int_equal(m.count, n.count);
+            int more = 0;
             for (int p = 0; p < m.count; p++) {
-                assert_int_equal(m.points[p].feature_a, n.points[p].feature_a);
-                NEAR(m.points[p].at.phi, n.points[p].at.phi, 0);
+                const int q = p - more;
+                if (q < n.count && m.points[p].feature_a == n.points[q].feature_a) {
+                    NEAR(m.points[p].at.phi, n.points[q].at.phi, 0);
+                } else {
+                    NEAR(m.points[p].at.phi, perp_manifold_least_gap(&n), 1e-9);
+                    more++;
+                }
             }
+            assert_int_equal(m.count, n.count + more);
+            assert_int_equal(more, i < 2 && k == 0 ? 1 : 0); /* about x and y the lowest point is at a place */
         }
     }
 }
