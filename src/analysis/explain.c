@@ -300,12 +300,6 @@ static bool answers_accelerations(const perp_explainer *e)
     return e->rung->answer && strcmp(e->rung->answers, "acceleration") == 0;
 }
 
-/* A contact that accelerates out of rest does not slip yet, but is on the edge of its cone. */
-static bool is_held(const perp_explainer *e, perp_contact_mode mode)
-{
-    return mode != PERP_CONTACT_SLIDE && !(answers_accelerations(e) && mode == PERP_CONTACT_LIMIT);
-}
-
 /* What became of a contact, from the records of a step, or of an answer. */
 static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact, const perp_contact_record *records,
                            int count)
@@ -315,10 +309,10 @@ static flip_sample fate_of(const perp_explainer *e, const perp_contact *contact,
         if (!perp_contact_same(&r->contact, contact) || r->mode == PERP_CONTACT_OPEN) {
             continue;
         }
-        return !is_held(e, r->mode)
+        const double limit = perp_friction_limit(r, NULL), used = friction_used(e, r, NULL);
+        return !perp_explain_holds(answers_accelerations(e), r->mode, used, limit)
                    ? (flip_sample){PERP_FATE_SLIDES, distance_or_none(hypot(r->slip[0], r->slip[1]) - SLIDES_FROM)}
-                   : (flip_sample){PERP_FATE_HOLDS,
-                                   distance_or_none(perp_friction_limit(r, NULL) - friction_used(e, r, NULL))};
+                   : (flip_sample){PERP_FATE_HOLDS, distance_or_none(limit - used)};
     }
     return (flip_sample){PERP_FATE_OPENS, NAN};
 }
@@ -425,7 +419,7 @@ static bool try_change(void *context, double change, bool surely, flip_sample *s
 static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind kind, perp_explanation *x)
 {
     static const double MOST_FRICTION = 10.0, MOST_FORCE = 1024.0; /* of mu fn or fn, whichever is larger */
-    const bool holds = is_held(e, x->mode);
+    const bool holds = perp_explain_holds(x->instant, x->mode, x->used, x->limit);
     trial t = {.e = e, .x = x, .contact = contact, .kind = kind, .sign = holds ? -1.0 : 1.0};
     flip_task task = {.holds = holds,
                       .distance = distance_or_none(holds ? x->limit - x->used : x->slip - SLIDES_FROM),
@@ -561,7 +555,7 @@ perp_status perp_explain(perp_explainer *e, const perp_contact_record *r, perp_e
         return PERP_STATUS_OK;
     }
     /* Without friction a contact that stays put is held by nothing here, and nothing that presses makes it hold. */
-    const bool holds = is_held(e, r->mode), rough = x->mu > 0.0;
+    const bool holds = perp_explain_holds(x->instant, x->mode, x->used, x->limit), rough = x->mu > 0.0;
     const perp_flip_kind force = holds ? PERP_FLIP_SIDEWAYS : PERP_FLIP_SQUEEZE;
     if ((rough && !seek(e, &r->contact, force, x)) ||
         ((rough || !holds) && !seek(e, &r->contact, PERP_FLIP_FRICTION, x))) {

@@ -4,6 +4,14 @@
 
 #include <perp/analysis.h>
 
+/* Whether a contact that carries force holds. At an instant one that accelerates out of rest does not slip yet, but is
+ * on the edge of its cone: in the measure of that cone, for on the side of a pyramid friction is shorter than mu fn,
+ * and `mode` says that it sticks. */
+static inline bool perp_explain_holds(bool instant, perp_contact_mode mode, double used, double limit)
+{
+    return mode != PERP_CONTACT_SLIDE && !(instant && limit - used <= 1e-6 * limit); /* as for the mode `limit` */
+}
+
 /* What a change led to. */
 typedef struct flip_sample {
     perp_contact_fate fate;

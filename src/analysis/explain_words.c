@@ -1,5 +1,5 @@
 /* Explanations in words: short, in the present tense, and nothing that was not found. */
-#include <perp/analysis.h>
+#include "analysis/explain_flip.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -138,11 +138,10 @@ void perp_explanation_text(const perp_model *model, const perp_explanation *expl
     }
     if (explanation->mode == PERP_CONTACT_OPEN) {
         say_open(&w, explanation);
-    } else if (explanation->mode == PERP_CONTACT_SLIDE ||
-               (explanation->instant && explanation->mode == PERP_CONTACT_LIMIT)) {
-        say_slide(&w, model, explanation);
-    } else {
+    } else if (perp_explain_holds(explanation->instant, explanation->mode, explanation->used, explanation->limit)) {
         say_hold(&w, model, explanation);
+    } else {
+        say_slide(&w, model, explanation);
     }
 }
 

@@ -282,3 +282,18 @@ def test_plots_show_every_solution(perp):
     assert "no solution 3 in the log, which has 2" in wrong.stderr
     perp("run", scene("painleve-rod"), *STOPPED, "--log", "none.mcap")
     assert "0 solutions" in perp("plot", "none.mcap").stdout and "paradox at `floor rod" in perp("plot", "none.mcap").stdout
+
+
+def test_slip_on_the_side_of_a_pyramid_is_explained(perp):
+    """A ball rolls if friction takes 2/7 of the push F (1, 1): in the measure of four rays mu fn >= 4/7 F."""
+    table = {"fixed": True, "shapes": [{"plane": {"normal": [0, 0, 1], "offset": 0}}]}
+    ball = {"mass": 2, "pose": {"position": [0, 0, 0.1]}, "shapes": [{"sphere": 0.1}]}
+    path = perp.write("ball.yaml", json.dumps({
+        "perp": 1, "bodies": {"table": table, "ball": ball}, "forces": [{"body": "ball", "force": [3, 3, 0]}],
+        "contacts": {"friction": 0.05}, "run": {"model": "instant", "rays": 4}}))
+    needed = f"{4 / 7 * 3 / (2 * 9.81):.4g}"
+    text = perp("run", path, "--why").stdout
+    assert "on the edge of its cone, slips or is about to: 0.981 N of 0.981 N used" in text
+    assert f"friction of at least {needed} between table and ball" in text
+    text = perp("run", path, "--why", "--set", "contacts.friction=0.3").stdout
+    assert f"would slip below friction {needed} between table and ball" in text

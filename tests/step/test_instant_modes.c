@@ -277,7 +277,7 @@ static void note(tally *t, int count)
 static void test_plane(void **unused)
 {
     (void)unused;
-    static const int cases[] = {0, 150, 150, 100, 60};
+    static const int cases[] = {0, 150, 150, 100, 40};
     tally seen = {0};
     seed = 1;
     for (int feet = 1; feet <= 4; feet++) {
@@ -295,7 +295,7 @@ static void test_plane(void **unused)
 static void test_space(void **unused)
 {
     (void)unused;
-    static const int cases[] = {0, 150, 120, 20};
+    static const int cases[] = {0, 150, 80, 8};
     tally seen = {0};
     seed = 2;
     for (int feet = 1; feet <= 3; feet++) {
