@@ -46,7 +46,7 @@ typedef struct mode_tree {
     double *g, *b, *y, *residual;
     int rows, columns;
     int force_at[MOST_ITEMS]; /* the first column of its forces */
-    int nodes, most_nodes;
+    double work, most_work;   /* multiplications */
     bool unsure;
     quasistatic_finding found;
 } mode_tree;
@@ -497,8 +497,8 @@ static int doubtful_items(const mode_tree *m, const item_mode *mode, int chosen[
 /* Whether a node is refuted; its point is in m->y and `distance`. */
 static bool refute(mode_tree *m, const item_mode *mode, double *distance)
 {
-    m->nodes++;
     fill_node(m, mode);
+    m->work += (double)m->rows * m->rows * m->columns; /* about as many columns enter as there are rows */
     *distance = nonnegative_least_squares(m->rows, m->columns, m->g, m->b, m->y, m->residual);
     return *distance > 0.0 && is_refuted(m, *distance);
 }
@@ -513,7 +513,7 @@ static int surviving(mode_tree *m, item_mode *mode, int i, item_mode left[MOST_C
     for (int c = 0; c < children; c++) {
         double distance;
         mode[i] = child[c];
-        if (!refute(m, mode, &distance)) {
+        if (m->work >= m->most_work || !refute(m, mode, &distance)) {
             left[count++] = child[c];
         }
     }
@@ -541,7 +541,7 @@ static void conclude(mode_tree *m, double distance, bool settled)
 static void search(mode_tree *m, item_mode *mode)
 {
     /* what is around a round cone is no answer: there, what is not refuted once says nothing for good */
-    if (m->nodes >= m->most_nodes || m->found.verdict == QUASISTATIC_DISPROVED || (m->unsure && m->any_round)) {
+    if (m->work >= m->most_work || m->found.verdict == QUASISTATIC_DISPROVED || (m->unsure && m->any_round)) {
         m->unsure = true;
         return;
     }
@@ -574,10 +574,10 @@ static void search(mode_tree *m, item_mode *mode)
     mode[best] = before;
 }
 
-quasistatic_finding quasistatic_judge_modes(const quasistatic_view *view, int most_nodes)
+quasistatic_finding quasistatic_judge_modes(const quasistatic_view *view, double most_work)
 {
     const perp_model *model = view->model;
-    mode_tree m = {.view = view, .most_nodes = most_nodes, .found = {.verdict = QUASISTATIC_CLOSE}};
+    mode_tree m = {.view = view, .most_work = most_work, .found = {.verdict = QUASISTATIC_CLOSE}};
     item_mode mode[MOST_ITEMS] = {{UNDECIDED, 0, 0}};
     m.free_of_dof = need((size_t)model->nv);
     for (int i = 0; i < model->nv; i++) {

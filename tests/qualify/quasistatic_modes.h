@@ -9,9 +9,9 @@
 /* PROVED: there is none, with forces and motions up to 1e4 in units of F and L. DISPROVED: one was found, `distance`
  * away from meeting every row. CLOSE: neither, or there are too many contacts. Round cones are
  * taken a little wider: of them nothing is found, and what is refuted holds. */
-quasistatic_finding quasistatic_judge_modes(const quasistatic_view *view, int most_nodes);
+quasistatic_finding quasistatic_judge_modes(const quasistatic_view *view, double most_work);
 
-/* Nodes: to prove a claim, some seconds; to see that nothing is proved where there is an answer. */
-enum { QUASISTATIC_MANY_NODES = 2000, QUASISTATIC_FEW_NODES = 100 };
+/* Some 1.5e8 are a second: to prove a claim, and to see that nothing is proved where there is an answer. */
+static const double QUASISTATIC_MUCH_WORK = 4e8, QUASISTATIC_LITTLE_WORK = 3e7;
 
 #endif

@@ -126,7 +126,7 @@ static quasistatic_finding judge_jam(sweep_watch *w, const perp_state *state)
         speed = fmax(speed, fmax(fabs(w->view.given[i]), fabs(w->v[i])));
     }
     quasistatic_view_at(&w->view, w->q, w->t, w->model->scene->margin + 4.0 * w->settings->h * speed);
-    return quasistatic_judge_modes(&w->view, QUASISTATIC_MANY_NODES);
+    return quasistatic_judge_modes(&w->view, QUASISTATIC_MUCH_WORK);
 }
 
 static void run_rung(const perp_model *model, const perp_rung *rung, int index, sweep_case *result)

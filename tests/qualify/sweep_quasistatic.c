@@ -172,7 +172,7 @@ static quasistatic_finding judge_jam(sweep_watch *w, const perp_state *state)
         speed = fmax(speed, fabs(w->view.given[i]));
     }
     quasistatic_view_at(&w->view, w->q, w->t, model->scene->margin + 4.0 * w->settings->h * speed);
-    return quasistatic_judge_modes(&w->view, QUASISTATIC_MANY_NODES);
+    return quasistatic_judge_modes(&w->view, QUASISTATIC_MUCH_WORK);
 }
 
 /* The judge is judged too: where a step was taken, none of the claims about its begin can be proved. */
@@ -186,7 +186,7 @@ static void judge_judge(sweep_watch *w, const perp_state *start)
     }
     quasistatic_view_at(&w->view, start->q, start->t, w->model->scene->margin);
     if (!quasistatic_is_convex(w->rung) &&
-        quasistatic_judge_modes(&w->view, QUASISTATIC_FEW_NODES).verdict == QUASISTATIC_PROVED) {
+        quasistatic_judge_modes(&w->view, QUASISTATIC_LITTLE_WORK).verdict == QUASISTATIC_PROVED) {
         sweep_fail(w->result, "%s: the first step was taken, and no mode of the contacts allows it", w->rung->name);
     }
 }
@@ -239,7 +239,7 @@ static void judge_solutions(sweep_watch *w, const perp_state *state, const perp_
         measure_most(&w->row[WATCH_LAW], fmax(worst, law.friction));
     }
     const quasistatic_finding finding =
-        quasistatic_judge_modes(&w->view, run->solution_count > 0 ? QUASISTATIC_FEW_NODES : QUASISTATIC_MANY_NODES);
+        quasistatic_judge_modes(&w->view, run->solution_count > 0 ? QUASISTATIC_LITTLE_WORK : QUASISTATIC_MUCH_WORK);
     w->row[run->solution_count > 0 ? WATCH_COMPLETED : WATCH_NO_EQUILIBRIUM]++;
     w->row[WATCH_CLOSE] += run->solution_count == 0 && finding.verdict == QUASISTATIC_CLOSE ? 1 : 0;
     if (finding.verdict == (run->solution_count > 0 ? QUASISTATIC_PROVED : QUASISTATIC_DISPROVED)) {
