@@ -329,8 +329,23 @@ static bool has_gamma(const compliant_step *s)
     return any;
 }
 
+/* Springs so stiff that what shapes count as equal (spatial_tie_tolerance: gaps of boxes are known to no less, and may
+ * jump by it from iterate to iterate) is a hundredth of F or more in them: an end that is missed by no more than that is not
+ * found by other cones or smaller parts. */
+static bool is_unresolved(const perp_quasistatic *qs, const outcome *out)
+{
+    static const double TIE = 4e-9, MUCH = 0.01; /* m, F */
+    const compliant_step *s = qs->own;
+    double stiffness = 0.0;
+    for (int k = 0; k < s->patch_count; k++) {
+        stiffness = fmax(stiffness, s->patches[k].material.stiffness[0]);
+    }
+    const double force = stiffness * TIE / qs->force_unit;
+    return out->method && strcmp(out->method, SETTLING) == 0 && force >= MUCH && out->residual <= force;
+}
+
 /* A part of the step: as it is, by a continuation in gamma, and before it is given up (`last`, or where contacts come
- * and go from iterate to iterate, so that the end has no contacts to be implicit in) without gamma, then with contacts
+ * and go from iterate to iterate, or are not known well enough, so that the end has no contacts to be implicit in) without gamma, then with contacts
  * as they are at its begin. */
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2], bool last,
                            outcome *out, perp_error *error)
@@ -339,7 +354,8 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
     compliant_step *s = qs->own;
     s->lags = true;
     perp_status status = take_energy_safe(qs, context, times, PLAIN, out, error);
-    const bool flickers = out->flickers >= MANY, extended = s->element_count > s->patch_count;
+    const bool flickers = out->flickers >= MANY || (!out->settled && is_unresolved(qs, out));
+    const bool extended = s->element_count > s->patch_count;
     const bool rounded = has_gamma(s);
     s->lags = false;
     if (status == PERP_STATUS_OK && !out->settled && extended && !flickers) {
