@@ -301,8 +301,8 @@ typedef struct perp_run_settings {
     double substep_tolerance; /* inf: never split */
     double time_scale;
     int threads;
-    /* Ends a rung's answer about an instant, which may take seconds, with CANCELLED; steps ask the run's observer. Not
-     * of the file; NULL: never. */
+    /* Ends a rung's answer about an instant, or a step of `compliant`, which may take seconds, with CANCELLED; between
+     * steps the run's observer is asked. Not of the file; NULL: never. */
     const volatile bool *cancel;
     /* Of such an answer any one solution will do, without ranges of its forces. Not of the file. */
     bool any_solution;

@@ -124,6 +124,9 @@ static perp_status solve(perp_quasistatic *qs, bool *solved, outcome *out, perp_
     const double started = now_us();
     const perp_status status = perp_compliant_solve(qs, solved, &info, error);
     qs->info->solve_us += now_us() - started;
+    if (status == PERP_STATUS_OK && qs->settings->cancel && *qs->settings->cancel) {
+        return perp_fail(error, PERP_STATUS_CANCELLED, "stopped within the step that begins at t = %g s", qs->t);
+    }
     *solved = *solved && is_sane(qs);
     if (status == PERP_STATUS_OK && !*solved) {
         out->method = info.method;

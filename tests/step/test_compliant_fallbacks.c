@@ -236,11 +236,53 @@ static void test_rim_over_its_places(void **unused)
     }
 }
 
+static bool cancel_at_third(void *context, int step, const perp_state *state, const perp_step_info *info)
+{
+    (void)state;
+    (void)info;
+    *(volatile bool *)context = step == 3;
+    return true;
+}
+
+/* A step that is under way ends when it is cancelled, and the state stays where the step before left it. */
+static void test_cancelled(void **unused)
+{
+    static const char BALL[] = "perp: 1\nbodies:\n"
+                               "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+                               "  ball: {mass: 1, pose: {position: [0, 0, 0.1]}, shapes: [{sphere: 0.1}]}\n"
+                               "run: {model: compliant, h: 0.01, steps: 10}\n";
+    static perp_diagnostics diagnostics;
+    volatile bool cancel = false;
+    perp_scene *scene = NULL;
+    perp_model *model = NULL;
+    perp_state state = {0};
+    perp_run_result result = {0};
+    perp_error error = {0};
+    (void)unused;
+    assert_int_equal(perp_scene_load_text(BALL, strlen(BALL), "ball", NULL, NULL, &scene, &diagnostics),
+                     PERP_STATUS_OK);
+    scene->run.cancel = &cancel;
+    assert_int_equal(perp_model_build(scene, NULL, &model, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_state_create(model, NULL, &state, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_run(model, &scene->run, NULL, cancel_at_third, (void *)&cancel, &state, &result, &error),
+                     PERP_STATUS_CANCELLED);
+    assert_int_equal(result.steps, 3);
+    assert_true(fabs(state.t - 0.03) < 1e-12);
+    assert_non_null(strstr(error.message, "within the step that begins at t = 0.03 s"));
+    perp_run_result_free(&result);
+    perp_state_free(&state);
+    perp_model_free(model);
+    perp_scene_free(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_draws_on_itself),       cmocka_unit_test(test_continuation_in_gamma),
-        cmocka_unit_test(test_limit_beside_a_spring), cmocka_unit_test(test_takes_up_what_it_missed),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_draws_on_itself),
+        cmocka_unit_test(test_continuation_in_gamma),
+        cmocka_unit_test(test_limit_beside_a_spring),
+        cmocka_unit_test(test_takes_up_what_it_missed),
         cmocka_unit_test(test_rim_over_its_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
