@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds the benchmarks in build/bench (optimised, with the flags of a release) and runs them all. Each prints a table
-# and leaves its numbers in build/bench/<name>.json. Arguments go to every benchmark (--samples N).
+# and leaves its numbers in build/bench/<name>.json. Arguments go to every benchmark (--samples N, 100 or more).
 # A build folder of its own, so that measuring never changes what `make build` left.
 set -eu
 cd "$(dirname "$0")/.."
