@@ -238,13 +238,16 @@ def test_every_solution_of_random_piles(perp):
 def page_instant(perp, *arguments):
     """What the page's header says of the instant; null where steps were taken."""
     perp("run", *arguments, "--log", "run.mcap")
-    perp("view", "run.mcap", "-o", "run.html")
+    done = perp("view", "run.mcap", "-o", "run.html", code=None)
+    if "no replay page" in done.stderr:
+        pytest.skip("this build has no replay page, and says so")
+    assert done.returncode == 0, done.stderr
     text = perp.folder.joinpath("run.html").read_text()
     begin = text.index('id="perp-headers">') + len('id="perp-headers">')
     return json.loads(text[begin:text.index("</script>", begin)])[0]["instant"]
 
 
-def test_log_and_page_have_the_solutions(perp):
+def test_log_has_the_solutions(perp):
     result = perp.json("run", scene("painleve-rod"), "--log", "run.mcap")
     exported = json.loads(perp("export", "run.mcap", "--json").stdout)
     logged = exported["steps"][0]["solutions"]
@@ -254,6 +257,10 @@ def test_log_and_page_have_the_solutions(perp):
         assert ours["acceleration"] == theirs["acceleration"]
         for key in ("mode", "fn", "ft", "fn_range"):
             assert [c[key] for c in ours["contacts"]] == [c[key] for c in theirs["contacts"]]
+
+
+def test_page_has_the_solutions(perp):
+    result = perp.json("run", scene("painleve-rod"))
     page = page_instant(perp, scene("painleve-rod"))
     assert page["complete"] is True and len(page["rates"]) == 2
     for shown, solution in zip(page["rates"], result["solutions"]):  # the page keeps nine figures
