@@ -333,8 +333,8 @@ static bool has_gamma(const compliant_step *s)
 }
 
 /* Springs so stiff that what shapes count as equal (spatial_tie_tolerance: gaps of boxes are known to no less, and may
- * jump by it from iterate to iterate) is a hundredth of F or more in them: an end that is missed by no more than that is not
- * found by other cones or smaller parts. */
+ * jump by it from iterate to iterate) is a hundredth of F or more in them: an end that is missed by no more than that
+ * is not found by other cones or smaller parts. */
 static bool is_unresolved(const perp_quasistatic *qs, const outcome *out)
 {
     static const double TIE = 4e-9, MUCH = 0.01; /* m, F */
@@ -348,8 +348,8 @@ static bool is_unresolved(const perp_quasistatic *qs, const outcome *out)
 }
 
 /* A part of the step: as it is, by a continuation in gamma, and before it is given up (`last`, or where contacts come
- * and go from iterate to iterate, or are not known well enough, so that the end has no contacts to be implicit in) without gamma, then with contacts
- * as they are at its begin. */
+ * and go from iterate to iterate, or are not known well enough, so that the end has no contacts to be implicit in)
+ * without gamma, then with contacts as they are at its begin. */
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2], bool last,
                            outcome *out, perp_error *error)
 {
