@@ -75,7 +75,7 @@ static int check_kind(const cli_arguments *a, const perp_plot_options *options)
                 {"--joint", SHEET | OF_JOINTS, "plots of joints"},
                 {"--most", SHEET | OF_CONTACTS | OF_JOINTS, "plots of contacts or joints"},
                 {"--step", SHEET | AT_STEPS, "the scene and for pressure"},
-                {"--solution", ~(unsigned)SHEET, "one kind of plot: a sheet has the scenes of all"}};
+                {"--solution", ~(unsigned)SHEET, "one kind of plot: a sheet has the scenes of the first six"}};
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         if (cli_value(a, uses[i].option) && !(uses[i].kinds >> options->kind & 1u)) {
             return cli_fail(EXIT_USAGE, "plot: %s is for %s; --what %s does not take it", uses[i].option, uses[i].about,

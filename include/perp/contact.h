@@ -153,8 +153,8 @@ PERP_API void perp_contact_curvature(const perp_contact_set *set, int contact, d
  * scene_size), a margin smaller than what the two fastest commanded bodies cover together in one step of `run`,
  * dimensions that look like millimetres (5 m and more on what is lighter than foam); on the rung `compliant` a body
  * that sinks in by more than 5 % of its thickness on one contact point, or whose friction cone gamma widens by more
- * than 1 %. OK; OUT_OF_MEMORY; and where the
- * contacts at the start cannot be built, which is reported as an error, what perp_contact_set_build returned. */
+ * than 1 %. OK; OUT_OF_MEMORY; and where the contacts at the start cannot be built, which is reported as an error,
+ * what perp_contact_set_build returned. */
 PERP_API perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_allocator *allocator,
                                        perp_diagnostics *diagnostics);
 

@@ -371,9 +371,8 @@ PERP_API perp_status perp_contact_friction_solve(const perp_contact_friction *pr
                                                  perp_friction_info *info, perp_error *error);
 
 /* Coulomb friction of contacts that give way: the last unknowns are those of contacts, as many as its rows each, with
- * 1 in their own row of that contact's Jacobian and nowhere else, no bounds, and a definite block of A (`compliant`: h
- * K
- * + C; diag(a_n, a_t, a_t) is quickest). They are eliminated, and Newton's method has the unknowns of bodies alone.
+ * 1 in their own row of that contact's Jacobian and nowhere else, no bounds, and a definite block of A (`compliant`:
+ * h K + C; diag(a_n, a_t, a_t) is quickest). They are eliminated, and Newton's method has the unknowns of bodies alone.
  * SOLVED, or ITERATION_LIMIT with any point: also where the problem is not of this kind, or a body has no inertia.
  * `solution` has all arrays, settings->warm too. Forces are unique at given velocities: minimum_norm is true. The
  * problem must pass its check. Takes no memory but what was reserved: CAPACITY where that does not suffice. */

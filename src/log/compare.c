@@ -125,12 +125,20 @@ static void compare_answers(comparison *c, const perp_instant_answer *a, const p
             snprintf(text, sizeof text, "rate %d of solution %d", k, i + 1);
             note_numbers(c, text, x->rate[k], y->rate[k]);
         }
+        for (int k = 0; k < x->contact_count && k < y->contact_count; k++) {
+            snprintf(text, sizeof text, "fn_range of contact %d of solution %d", k, i + 1);
+            note_numbers(c, text, x->fn_low[k], y->fn_low[k]);
+            note_numbers(c, text, x->fn_high[k], y->fn_high[k]);
+        }
         compare_contacts(c, &(perp_step_info){.contact_count = x->contact_count, .contacts = x->contacts},
                          &(perp_step_info){.contact_count = y->contact_count, .contacts = y->contacts});
     }
     if (counts[0] != counts[1]) {
         snprintf(text, sizeof text, "%d solutions against %d", counts[0], counts[1]);
         note_first(c, text);
+    }
+    if (a && b && a->partial != b->partial) {
+        note_first(c, "only one of the logs has all solutions");
     }
 }
 

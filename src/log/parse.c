@@ -298,6 +298,8 @@ static void parse_answer(parser *p, const log_message *message, perp_log_step *s
     for (int i = 0; i < count && working(p); i++) {
         parse_solution(p, json_array_get(list, (size_t)i), words[0], &solutions[i]);
     }
+    /* /contacts are those of the first, and what is said of them counts them */
+    expect(p, !working(p) || count == 0 || solutions[0].contact_count == step->info.contact_count, "solutions");
     if (working(p)) {
         *answer = (perp_instant_answer){.answers = words[0],
                                         .solution_count = count,

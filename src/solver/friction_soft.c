@@ -84,7 +84,7 @@ static int contact_rows(const perp_contact_qp *p)
     return p->contact_count > 0 ? p->row_start[p->contact_count] : 0;
 }
 
-/* The last blocks are those of contacts, in order, a diag(a_n, a_t, a_t) with 1 in the rows of its contact alone. */
+/* The last blocks are those of contacts, in order, with 1 in the rows of its contact alone. */
 static bool is_soft(const perp_contact_friction *problem)
 {
     const perp_contact_qp *p = problem->system;

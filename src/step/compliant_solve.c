@@ -167,8 +167,11 @@ perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_fricti
         settings.warm = &s->warm;
         settings.max_factorisations = FEW;
         status = solve_once(qs, &settings, &again, error);
-        if (status == PERP_STATUS_OK && !(off_as_posed(qs) < law)) {
-            copy_point(s, &s->point, &s->warm);
+        if (status == PERP_STATUS_OK) {
+            put_limits(qs);
+            if (!(off_as_posed(qs) < law)) {
+                copy_point(s, &s->point, &s->warm);
+            }
         }
         return status;
     }

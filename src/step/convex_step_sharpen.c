@@ -152,6 +152,7 @@ perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
             status = perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, &info, NULL);
         }
         release(c, qs, REACH[k]);
+        c->is_told = false; /* of the point before */
         if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED) {
             perp_convex_step_clip(c);
             outcome = perp_convex_step_law(qs) <= qs->settings->tolerance ? PERP_OUTCOME_SOLVED

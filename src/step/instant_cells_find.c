@@ -22,7 +22,8 @@ typedef struct finder {
     double *basis;  /* DIMENSIONS_MOST x n: orthonormal, where its others are */
     double *along;  /* n: scratch */
     int dimensions;
-    int corners; /* of this cell, so far */
+    int corners;  /* of this cell, so far */
+    bool trouble; /* with this cell: its dictionary is of no use any more */
 } finder;
 
 static double dot(int n, const double *a, const double *b)
@@ -51,6 +52,7 @@ static bool go(finder *f, perp_cell_dictionary *d, const double *direction, bool
     if (answer != PERP_CELL_YES) {
         f->result->corners = f->result->corners && answer != PERP_CELL_WITHOUT_END;
         f->result->complete = f->result->complete && answer == PERP_CELL_WITHOUT_END;
+        f->trouble = f->trouble || answer == PERP_CELL_TROUBLE;
         return false;
     }
     perp_instant_cells_read(f->cells, d);
@@ -98,7 +100,7 @@ static double outside(const finder *f, double *v)
 static bool widen(finder *f, perp_cell_dictionary *d)
 {
     static const double LEAST = 1e-3; /* of a unit vector: what of it is outside of the basis */
-    for (int k = 0; k < 2 * f->n; k++) {
+    for (int k = 0; k < 2 * f->n && !f->trouble; k++) {
         memset(f->along, 0, (size_t)f->n * sizeof *f->along);
         f->along[k / 2] = k % 2 == 0 ? 1.0 : -1.0;
         const double length = outside(f, f->along);
@@ -195,6 +197,7 @@ static perp_status take_cell(void *context, perp_cell_dictionary *d, const int *
     finder *f = context;
     (void)modes;
     f->dimensions = f->corners = 0;
+    f->trouble = false;
     perp_instant_cells_read(f->cells, d);
     memcpy(f->origin, f->cells->at, (size_t)f->n * sizeof *f->origin);
     while (f->dimensions <= DIMENSIONS_MOST && widen(f, d)) {
@@ -202,7 +205,7 @@ static perp_status take_cell(void *context, perp_cell_dictionary *d, const int *
     if (f->dimensions > DIMENSIONS_MOST) {
         f->result->corners = false;
     }
-    if (!f->result->corners) {
+    if (!f->result->corners || f->trouble) {
         return PERP_STATUS_OK; /* the rest does not mend the list */
     }
     return f->dimensions == 0 ? take(f, d) : take_ends(f, d);

@@ -247,7 +247,7 @@ static perp_status enumerate(perp_instant_list *list, perp_error *error)
             }
         }
     }
-    list->result->partial = status == PERP_STATUS_OK && !set->complete;
+    list->result->partial = status != PERP_STATUS_OK || !set->complete;
     const bool unsure = status == PERP_STATUS_OK && !set->complete && list->result->solution_count == 0;
     perp_lcp_solution_set_free(set);
     return unsure ? perp_qs_not_converged(list->qs, "enumerate", 1.0, error) : status;
@@ -309,6 +309,9 @@ static perp_status find_ranges(perp_instant_list *list, instant_cells *cells, pe
     double *x = ends + 2 * contacts;
     for (int i = 0; i < list->result->solution_count; i++) {
         perp_instant_solution *solution = &list->result->solutions[i];
+        if (qs->settings->cancel && *qs->settings->cancel) {
+            return perp_fail(error, PERP_STATUS_CANCELLED, "the search for the ranges of forces was cancelled");
+        }
         for (int k = 0; k < qs->free_count; k++) {
             x[k] = solution->rate[qs->dof_of_free[k]];
         }
@@ -323,6 +326,19 @@ static perp_status find_ranges(perp_instant_list *list, instant_cells *cells, pe
         }
     }
     return PERP_STATUS_OK;
+}
+
+/* That there is none is said only where pivoting finds none either; one that it finds stands for all. */
+static perp_status doubt_none(perp_instant_list *list, perp_error *error)
+{
+    perp_error own = {0};
+    const perp_status status = list->one(list, &own);
+    const bool broken = status == PERP_STATUS_OUT_OF_MEMORY || status == PERP_STATUS_CANCELLED;
+    list->result->partial = list->result->solution_count > 0;
+    if (broken && error) {
+        *error = own;
+    }
+    return broken ? status : PERP_STATUS_OK;
 }
 
 static perp_status search(perp_instant_list *list, perp_error *error)
@@ -341,11 +357,14 @@ static perp_status search(perp_instant_list *list, perp_error *error)
         status = enumerate(list, error);
     } else if (status == PERP_STATUS_OK && !(found.complete && found.corners)) {
         status = find_one(list, error);
+    } else if (status == PERP_STATUS_OK && list->result->solution_count == 0) {
+        status = doubt_none(list, error);
     }
     if (status == PERP_STATUS_OK && !any) {
         sort_solutions(list);
         status = find_ranges(list, &cells, error);
     }
+    list->result->partial = list->result->partial || status != PERP_STATUS_OK;
     perp_instant_cells_close(&cells);
     return status;
 }

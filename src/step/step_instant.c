@@ -1,9 +1,9 @@
 /* Rung `instant`: accelerations and contact forces at one state, with inertia: slides 33, 37 and 38 of Trinkle's "A
  * family of rigid body models", equations (7)-(9) of Dupont and Yamajako (1997). instant.h says what is solved.
  *
- * All solutions of the LCP are listed: one for every acceleration at a corner of the solution set, with the least
- * forces. That there is none is a result. Where the LCP is too large to enumerate, or that is too much
- * work, one solution is found, and the result says that there may be others. */
+ * All solutions are listed (instant_list.h): one for every acceleration at a corner of the solution set, with the least
+ * forces. That there is none is a result. Where to find all is too much work, those found stand, or one is found by
+ * pivoting, and the result says that there may be others. */
 #include "step/instant.h"
 #include "step/instant_list.h"
 #include "step/step_rungs.h"

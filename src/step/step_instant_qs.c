@@ -89,7 +89,11 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     }
     if (!solved) {
         status = perp_rigid_explain(qs, method, residual, error);
-        return status == PERP_STATUS_INFEASIBLE ? PERP_STATUS_OK : status; /* proven: there is none */
+        if (status == PERP_STATUS_INFEASIBLE) {
+            return PERP_STATUS_OK; /* proven: there is none */
+        }
+        return status == PERP_STATUS_OK ? add_solution(list, error)
+                                        : status; /* OK: the search of modes has found one */
     }
     status = perp_rigid_finish(qs, error);
     return status == PERP_STATUS_OK ? add_solution(list, error) : status;

@@ -110,6 +110,49 @@ static void test_forces_without_bound(void **unused)
     scene_run_free(&run);
 }
 
+/* Eight balls against the walls of a bin, one pressed by a finger: too many modes to list, and pivoting ends without an
+ * answer. The search through modes that is to say why has one. */
+static void test_found_on_the_way(void **unused)
+{
+    static const char BIN[] =
+        "perp: 1\n"
+        "planar: false\n"
+        "gravity: [0, 0, -9.8100000000000005]\n"
+        "bodies:\n"
+        "  b0: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}, pose: {position: [0, 0, 0]}}, {plane: "
+        "{normal: [1, 0, 0], offset: -0.19421409879407964}, pose: {position: [0, 0, 0]}}, {plane: {normal: [-1, 0, 0], "
+        "offset: -0.19421409879407964}, pose: {position: [0, 0, 0]}}, {plane: {normal: [0, 1, 0], offset: "
+        "-0.19421409879407964}, pose: {position: [0, 0, 0]}}, {plane: {normal: [0, -1, 0], offset: "
+        "-0.19421409879407964}, pose: {position: [0, 0, 0]}}]}\n"
+        "  b1: {mass: 0.067113324339654126, pose: {position: [-0.14895468910529741, -0.14895468910529741, "
+        "0.045259409688782226]}, shapes: [{sphere: 0.045259409688782226, pose: {position: [0, 0, 0]}}]}\n"
+        "  b2: {mass: 0.59246931649904178, pose: {position: [-0.16725177117844645, 0.16725177117844645, "
+        "0.026962327615633188]}, shapes: [{sphere: 0.026962327615633188, pose: {position: [0, 0, 0]}}]}\n"
+        "  b3: {mass: 1.5061836810421383, pose: {position: [-0.16821799255723088, -0.083112462304669649, "
+        "0.025996106236848747]}, shapes: [{sphere: 0.025996106236848747, pose: {position: [0, 0, 0]}}]}\n"
+        "  b4: {mass: 0.63405209019318109, pose: {position: [-0.14545720376040697, 0.098089683726315435, "
+        "0.04875689503367267]}, shapes: [{sphere: 0.04875689503367267, pose: {position: [0, 0, 0]}}]}\n"
+        "  b5: {mass: 3.9371304874253457, pose: {position: [0.15685907762284473, -0.15685907762284473, "
+        "0.03735502117123489]}, shapes: [{sphere: 0.037355021171234896, pose: {position: [0, 0, 0]}}]}\n"
+        "  b6: {mass: 0.42806541762248118, pose: {position: [-0.1731168566680282, -0.036531503524526915, "
+        "0.021097242126051425]}, shapes: [{sphere: 0.021097242126051425, pose: {position: [0, 0, 0]}}]}\n"
+        "  b7: {mass: 3.0355140062733748, pose: {position: [-0.16820104786419829, 0.03059168427331144, "
+        "0.026013050929881348]}, shapes: [{sphere: 0.026013050929881348, pose: {position: [0, 0, 0]}}]}\n"
+        "  b8: {shapes: [{sphere: 0.0072339025008782889, pose: {position: [0, 0, 0]}}]}\n"
+        "joints:\n"
+        "  j8: {type: prismatic, parent: world, child: b8, anchor: [-0.16375579164663034, 0.098089683726315435, "
+        "0.10167315992382943], axis: [0.32681420326137761, 0, -0.94508860777528725], position: 0, control: position, "
+        "stiffness: 0, damping: 0, command: {times: [0, 0.065145780871881165], values: [0, 0.11577218643183201]}}\n"
+        "contacts: {friction: 1.7397040122739009, margin: 0.02800902449740255}\n"
+        "run: {model: instant-qs, cone: rays}\n";
+    (void)unused;
+    scene_run run;
+    run_well(&run, BIN, NULL);
+    assert_int_equal(run.result.solution_count, 1);
+    assert_true(run.result.partial);
+    scene_run_free(&run);
+}
+
 static void test_out_of_memory(void **unused)
 {
     (void)unused;
@@ -123,6 +166,7 @@ int main(void)
         cmocka_unit_test(test_several_velocities),
         cmocka_unit_test(test_rest),
         cmocka_unit_test(test_forces_without_bound),
+        cmocka_unit_test(test_found_on_the_way),
         cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

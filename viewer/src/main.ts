@@ -468,7 +468,7 @@ class Replay {
       return;
     }
     const acts: Record<string, () => void> = {
-      " ": () => (this.playing ? this.pause() : this.play()),
+      " ": () => (this.instant ? this.step(1) : this.playing ? this.pause() : this.play()),
       ArrowLeft: () => this.step(event.shiftKey ? -10 : -1), ArrowRight: () => this.step(event.shiftKey ? 10 : 1),
       Home: () => this.step(-1e9), End: () => this.step(1e9), ",": () => this.event(-1), ".": () => this.event(1),
       "[": () => this.nextContact(-1), "]": () => this.nextContact(1), f: () => this.toggleFlat(), r: () => this.home(),
