@@ -260,7 +260,7 @@ static item_mode mode_of(mode_kind kind, int level, int index)
 /* The modes that one splits into; 0: into none, though it is undecided. */
 static int split(item_mode mode, item_friction f, item_mode child[MOST_CHILDREN])
 {
-    const int corners = f.polygon ? f.polygon->count : 0, half = mode.level / 2;
+    const int corners = f.polygon ? f.polygon->count : 1, half = mode.level / 2; /* arcs are of polygons alone */
     int count = 0;
     if (mode.kind == MODE_UNDECIDED) {
         child[count++] = mode_of(MODE_OPEN, 0, 0);
@@ -307,7 +307,8 @@ static int worst_items(perp_quasistatic *qs, const mode_search *a, candidate wor
         const item_friction f = perp_rigid_item_friction(qs, &part->item[i]);
         const item_violation v = violation_of(s, &part->item[i], f);
         const double size = fmax(v.apart, v.idle);
-        if (size <= EXACT || is_decided(a->node[i], f) || (count == a->candidates && size <= worst[count - 1].size)) {
+        if (size <= EXACT || is_decided(a->node[i], f) ||
+            (count > 0 && count == a->candidates && size <= worst[count - 1].size)) {
             continue;
         }
         int at = count < a->candidates ? count++ : count - 1;
