@@ -7,13 +7,11 @@
 
 /* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
 
-/* The workspace mostly is large enough from the step before: it is reserved only once it is not. */
+/* Reserved for every problem: a method whose own part of the workspace is too small for it has no say, and nothing is
+ * said of that. */
 static perp_status solve_coulomb(rigid_step *s, const perp_contact_friction *problem,
                                  const perp_friction_settings *settings, perp_friction_info *info, perp_error *error)
 {
-    if (perp_contact_friction_solve(problem, settings, s->friction, &s->point, info, NULL) == PERP_STATUS_OK) {
-        return PERP_STATUS_OK;
-    }
     const perp_status status = perp_contact_friction_reserve(problem, s->friction, error);
     return status == PERP_STATUS_OK
                ? perp_contact_friction_solve(problem, settings, s->friction, &s->point, info, error)
