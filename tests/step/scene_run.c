@@ -78,6 +78,27 @@ void scene_run_make_with(scene_run *run, const char *source, const char *const *
     run->status = perp_run(run->model, &run->scene->run, allocator, keep, &k, &run->state, &run->result, &run->error);
 }
 
+void scene_run_watched(const char *source, const char *const *settings, perp_observer *observer, void *context, int *nv)
+{
+    perp_scene *scene = load(source, settings);
+    perp_model *model = NULL;
+    perp_state state = {0};
+    perp_run_result result;
+    perp_error error = {0};
+    assert_int_equal(perp_model_build(scene, NULL, &model, &error), PERP_STATUS_OK);
+    assert_int_equal(perp_state_create(model, NULL, &state, NULL), PERP_STATUS_OK);
+    if (nv) {
+        *nv = model->nv;
+    }
+    if (perp_run(model, &scene->run, NULL, observer, context, &state, &result, &error) != PERP_STATUS_OK) {
+        fail_msg("%s", error.message);
+    }
+    perp_run_result_free(&result);
+    perp_state_free(&state);
+    perp_model_free(model);
+    perp_scene_free(scene);
+}
+
 void scene_run_make(scene_run *run, const char *source, const char *const *settings)
 {
     scene_run_make_with(run, source, settings, NULL, NULL);

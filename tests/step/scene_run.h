@@ -35,6 +35,10 @@ void scene_run_make(scene_run *run, const char *source, const char *const *setti
 void scene_run_make_with(scene_run *run, const char *source, const char *const *settings,
                          const perp_allocator *allocator, const int *requests);
 void scene_run_free(scene_run *run);
+/* Runs with an observer of the test's own, of runs too long to be kept, and fails the test where the run fails. `nv` is
+ * set before the first call; NULL: not wanted. */
+void scene_run_watched(const char *source, const char *const *settings, perp_observer *observer, void *context,
+                       int *nv);
 /* Refuses the run memory from every request on in turn: each time it ends with OUT_OF_MEMORY and nothing is kept, until
  * all is granted. */
 void scene_run_refuse_memory(const char *source, const char *const *settings);

@@ -11,8 +11,6 @@
 
 #include "scene_run.h"
 
-#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 typedef struct seen {
     int steps, sliding;
     int fallbacks[PERP_FALLBACK_COUNT];
@@ -52,31 +50,7 @@ static bool watch(void *context, int step, const perp_state *state, const perp_s
 
 static void run_scene(seen *out, const char *text, const char *const *settings)
 {
-    static perp_diagnostics diagnostics;
-    perp_scene_load_options options = {.settings = settings};
-    perp_scene *scene = NULL;
-    perp_model *model = NULL;
-    perp_state state = {0};
-    perp_run_result result;
-    perp_error error = {0};
-    while (settings[options.setting_count]) {
-        options.setting_count++;
-    }
-    memset(&diagnostics, 0, sizeof diagnostics);
-    perp_scene_load_text(text, strlen(text), "test", NULL, &options, &scene, &diagnostics);
-    if (!scene) {
-        fail_msg("%s: %s", diagnostics.items[0].path, diagnostics.items[0].message);
-    }
-    assert_int_equal(perp_model_build(scene, NULL, &model, &error), PERP_STATUS_OK);
-    assert_int_equal(perp_state_create(model, NULL, &state, NULL), PERP_STATUS_OK);
-    out->nv = model->nv;
-    if (perp_run(model, &scene->run, NULL, watch, out, &state, &result, &error) != PERP_STATUS_OK) {
-        fail_msg("%s", error.message);
-    }
-    perp_run_result_free(&result);
-    perp_state_free(&state);
-    perp_model_free(model);
-    perp_scene_free(scene);
+    scene_run_watched(text, settings, watch, out, &out->nv);
 }
 
 /* ---- gamma ------------------------------------------------------------------------------------------------------- */

@@ -13,8 +13,6 @@
 
 #include "scene_run.h"
 
-#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 enum { MOST = 16 };
 
 typedef struct rest {
@@ -57,31 +55,8 @@ static const char *const STANDING =
 
 static void run_standing(rest *out, const char *const *settings)
 {
-    static perp_diagnostics diagnostics;
-    perp_scene_load_options options = {.settings = settings};
-    perp_scene *scene = NULL;
-    perp_model *model = NULL;
-    perp_state state = {0};
-    perp_run_result result;
-    perp_error error = {0};
-    while (settings[options.setting_count]) {
-        options.setting_count++;
-    }
-    memset(&diagnostics, 0, sizeof diagnostics);
     *out = (rest){.last_fallback = -1};
-    perp_scene_load_text(STANDING, strlen(STANDING), "test", NULL, &options, &scene, &diagnostics);
-    if (!scene) {
-        fail_msg("%s: %s", diagnostics.items[0].path, diagnostics.items[0].message);
-    }
-    assert_int_equal(perp_model_build(scene, NULL, &model, &error), PERP_STATUS_OK);
-    assert_int_equal(perp_state_create(model, NULL, &state, NULL), PERP_STATUS_OK);
-    if (perp_run(model, &scene->run, NULL, watch, out, &state, &result, &error) != PERP_STATUS_OK) {
-        fail_msg("%s", error.message);
-    }
-    perp_run_result_free(&result);
-    perp_state_free(&state);
-    perp_model_free(model);
-    perp_scene_free(scene);
+    scene_run_watched(STANDING, settings, watch, out, NULL);
 }
 
 /* Every contact at K times its depth, or open and without force; how many carry. */
