@@ -524,9 +524,14 @@ static perp_status find_closing(perp_explainer *e, const perp_contact *contact, 
 
 /* ---- the explanation --------------------------------------------------------------------------------------------- */
 
-perp_status perp_explain(perp_explainer *e, const perp_contact_record *r, perp_explanation *x, perp_error *error)
+perp_status perp_explain(perp_explainer *e, const perp_contact_record *record, perp_explanation *x, perp_error *error)
 {
-    assert(e && r && x && r->element_start + r->element_count <= e->element_count);
+    assert(e && record && x);
+    perp_contact_record own = *record;
+    const perp_contact_record *r = &own;
+    if (own.element_start + own.element_count > e->element_count) {
+        own.element_count = 0; /* of a log whose run could not go on: its elements were never seen */
+    }
     *x = (perp_explanation){.mode = r->mode,
                             .a = r->contact.a,
                             .b = r->contact.b,
