@@ -13,9 +13,7 @@
  *
  * Bounds: with the diagonal c of A the residual of an unknown is x - mid(lower, x - F / c, upper); where x - F / c is
  * out of them, Newton's row is x = the bound and F its multiplier. */
-#include "solver/friction_soft.h"
-
-#include "solver/contact_kkt_lu.h"
+#include "solver/friction_soft_core.h"
 #include "solver/slice.h"
 
 #include <perp/solver.h>
@@ -23,29 +21,6 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-struct perp_friction_soft_workspace {
-    perp_kkt kkt;
-    perp_kkt_lu lu;
-    perp_kkt_buffer memory;
-    const perp_contact_friction *given;
-    perp_contact_qp bodies; /* the contacts on unknowns of bodies */
-    int *dof_start, *dofs;
-    double *jacobian;
-    double *stiffness;   /* by contact 2: a_n, a_t */
-    bool *coupled;       /* by contact: a is not diag(a_n, a_t, a_t) */
-    const double *block; /* a of contacts, rows x rows each */
-    const double *load;  /* f of contacts, by row */
-
-    double *inertia, *stiff_equation;  /* A_jj; by equation 1 / (C diag(A)^-1 C')_ii */
-    double *v, *y, *trial_v, *trial_y; /* of bodies; of equations */
-    double *force, *omega;             /* of contacts at the point that was looked at last */
-    double *balance, *open;            /* F; C v - c */
-    double *step, *diagonal;           /* bodies and equations */
-    double size, unit_size;            /* what the merit is to be compared with; that of 1 on what moves least */
-    bool slips;                        /* Omega is not symmetric */
-    int iterations, factorisations;
-};
 
 /* ---- the workspace ----------------------------------------------------------------------------------------------- */
 
@@ -204,18 +179,6 @@ static void cut_contacts(perp_friction_soft_workspace *f)
     }
 }
 
-static void measure_equations(perp_friction_soft_workspace *f)
-{
-    const perp_contact_qp *p = &f->bodies;
-    for (int i = 0; i < p->equality_count; i++) {
-        double sum = 0.0;
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            sum += p->equality_values[k] * p->equality_values[k] / f->inertia[p->equality_dofs[k]];
-        }
-        f->stiff_equation[i] = sum > 0.0 ? 1.0 / sum : 0.0;
-    }
-}
-
 /* Memory and the problem on bodies; `taken` where it is one of this kind. */
 static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_friction *problem, bool *taken,
                           perp_error *error)
@@ -239,6 +202,8 @@ static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_fr
         f->bodies.dofs = f->dofs;
         f->bodies.jacobian = f->jacobian;
         f->load = p->g + f->bodies.n;
+        f->piece = f->hold = f->centre = NULL;
+        f->polygon = NULL;
         cut_contacts(f);
         status = perp_kkt_analyse(&f->kkt, &f->bodies, error);
     }
@@ -254,7 +219,7 @@ static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_fr
     }
     *taken = take_stiffness(f);
     if (*taken) {
-        measure_equations(f);
+        perp_friction_soft_measure_equations(f);
     }
     return PERP_STATUS_OK;
 }
@@ -269,202 +234,6 @@ perp_status perp_friction_soft_reserve(const perp_contact_friction *problem, per
     return status;
 }
 
-/* ---- contacts ---------------------------------------------------------------------------------------------------- */
-
-/* Forces of contacts at v, with their weights, off the balance. */
-static void add_contacts(perp_friction_soft_workspace *f, const double *v)
-{
-    const perp_contact_qp *p = &f->bodies;
-    const double *jacobian = f->jacobian, *block = f->block;
-    double *omega = f->omega;
-    f->slips = false;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int row = p->row_start[i], rows = p->row_start[i + 1] - row;
-        const int *dofs = f->dofs + f->dof_start[i], columns = f->dof_start[i + 1] - f->dof_start[i];
-        double s[3], *r = f->force + row;
-        for (int k = 0; k < rows; k++) {
-            double sum = p->offset[row + k];
-            for (int c = 0; c < columns; c++) {
-                sum += jacobian[(ptrdiff_t)k * columns + c] * v[dofs[c]];
-            }
-            s[k] = sum;
-        }
-        const double mu = f->given->mu[i], *load = f->load + row;
-        const bool slips = f->coupled[i]
-                               ? perp_friction_soft_coupled(rows, block, mu, load, s, r, omega)
-                               : perp_friction_soft_plain(rows, f->stiffness + 2 * (ptrdiff_t)i, mu, load, s, r, omega);
-        f->slips = f->slips || slips;
-        if (r[0] != 0.0) {
-            for (int c = 0; c < columns; c++) {
-                double sum = 0.0;
-                for (int k = 0; k < rows; k++) {
-                    sum += jacobian[(ptrdiff_t)k * columns + c] * r[k];
-                }
-                f->balance[dofs[c]] -= sum;
-            }
-        }
-        omega += (ptrdiff_t)rows * rows;
-        block += (ptrdiff_t)rows * rows;
-        jacobian += (ptrdiff_t)rows * columns;
-    }
-}
-
-/* ---- bodies ------------------------------------------------------------------------------------------------------ */
-
-/* Of unknown j at v its bound that holds it, or v itself where none does. */
-static double held_at(const perp_friction_soft_workspace *f, const double *v, int j, bool *held)
-{
-    const perp_contact_qp *p = &f->bodies;
-    const double free = v[j] - f->balance[j] / f->inertia[j];
-    *held = p->lower && (free < p->lower[j] || free > p->upper[j]);
-    return !*held ? v[j] : free < p->lower[j] ? p->lower[j] : p->upper[j];
-}
-
-/* F, forces and weights at a point; returns the merit, an energy. */
-static double look(perp_friction_soft_workspace *f, const double *v, const double *y)
-{
-    const perp_contact_qp *p = &f->bodies;
-    const double *block = p->hessian;
-    double merit = 0.0;
-    f->size = f->unit_size;
-    for (int b = 0; b < p->block_count; b++) {
-        const int first = p->block_start[b], size = p->block_start[b + 1] - first;
-        for (int i = 0; i < size; i++, block += size) {
-            double sum = p->g[first + i];
-            for (int k = 0; k < size; k++) {
-                sum += block[k] * v[first + k];
-            }
-            f->balance[first + i] = sum;
-            f->size += sum * sum / f->inertia[first + i];
-        }
-    }
-    add_contacts(f, v);
-    for (int i = 0; i < p->equality_count; i++) {
-        double sum = -p->equality_target[i];
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            f->balance[p->equality_dofs[k]] -= p->equality_values[k] * y[i];
-            sum += p->equality_values[k] * v[p->equality_dofs[k]];
-        }
-        f->open[i] = sum;
-        merit += f->stiff_equation[i] * sum * sum;
-    }
-    for (int j = 0; j < p->n; j++) {
-        bool held;
-        const double to = held_at(f, v, j, &held), off = held ? v[j] - to : f->balance[j] / f->inertia[j];
-        merit += f->inertia[j] * off * off;
-    }
-    return merit;
-}
-
-/* Newton's direction from the point that was looked at. */
-static bool find_step(perp_friction_soft_workspace *f)
-{
-    static const double HOLDS = 1e16, RELAXED = 1e-14; /* of A_jj; of an equation's response */
-    const perp_contact_qp *p = &f->bodies;
-    for (int j = 0; j < p->n; j++) {
-        bool held;
-        const double to = held_at(f, f->v, j, &held);
-        f->diagonal[j] = held ? HOLDS * f->inertia[j] : 0.0;
-        f->step[j] = held ? f->diagonal[j] * (to - f->v[j]) : -f->balance[j];
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        f->diagonal[p->n + i] = f->stiff_equation[i] > 0.0 ? -RELAXED / f->stiff_equation[i] : -1.0;
-        f->step[p->n + i] = -f->open[i];
-    }
-    f->factorisations++;
-    if (f->slips) {
-        perp_kkt_lu_assemble(&f->lu, p, f->omega, f->diagonal);
-        perp_kkt_lu_factor(&f->lu);
-        perp_kkt_lu_solve(&f->lu, f->step);
-    } else {
-        perp_kkt_assemble(&f->kkt, p, f->omega, f->diagonal);
-        perp_kkt_factor(&f->kkt);
-        perp_kkt_solve(&f->kkt, f->step);
-    }
-    for (int k = 0; k < p->n + p->equality_count; k++) {
-        if (!isfinite(f->step[k])) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* What the balance has along the step: without slip it is the derivative of an energy that is convex. */
-static double slope(const perp_friction_soft_workspace *f)
-{
-    double sum = 0.0;
-    for (int j = 0; j < f->bodies.n; j++) {
-        sum += f->balance[j] * f->step[j];
-    }
-    return sum;
-}
-
-/* So far along the step from f->v; returns the merit there. */
-static double look_along(perp_friction_soft_workspace *f, double length)
-{
-    const perp_contact_qp *p = &f->bodies;
-    for (int j = 0; j < p->n; j++) {
-        f->trial_v[j] = f->v[j] + length * f->step[j];
-        if (p->lower && f->diagonal[j] > 0.0 && length == 1.0) { /* exactly */
-            f->trial_v[j] = f->trial_v[j] > 0.5 * (p->lower[j] + p->upper[j]) ? p->upper[j] : p->lower[j];
-        }
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        f->trial_y[i] = f->y[i] - length * f->step[p->n + i];
-    }
-    return look(f, f->trial_v, f->trial_y);
-}
-
-/* All of the step if that is nearer or still leads down, else to where the energy is least along it: by secants through
- * points beyond it, as the slope rises ever more steeply where contacts close, else by halves. The merit alone would
- * not do: where contacts are stiff it rises a thousandfold on the way to a point that is nearer. Returns the merit
- * there, where forces and F are. */
-static double search(perp_friction_soft_workspace *f, double merit)
-{
-    enum { MOST = 25 };
-    static const double FLAT = 0.05, NEARER = 0.9;
-    const double first = slope(f);
-    double reached = look_along(f, 1.0), low = 0.0, high = 1.0, above = slope(f), beyond = 1.0, there = above;
-    if (reached <= NEARER * merit || !(above > 0.0) || !(first < 0.0)) {
-        return reached;
-    }
-    for (int k = 0; k < MOST; k++) {
-        const double guess = high - above * (beyond - high) / (there - above);
-        const double length = guess > low && guess < high ? guess : 0.5 * (low + high);
-        reached = look_along(f, length);
-        const double here = slope(f);
-        if (fabs(here) <= FLAT * -first) {
-            break;
-        }
-        if (here < 0.0) {
-            low = length;
-        } else {
-            beyond = high;
-            there = above;
-            high = length;
-            above = here;
-        }
-    }
-    return reached;
-}
-
-/* Without what makes Omega unsymmetric, normal forces in friction: its step leads down. */
-static void make_symmetric(perp_friction_soft_workspace *f)
-{
-    double *omega = f->omega;
-    for (int i = 0; i < f->bodies.contact_count; i++) {
-        const int rows = f->bodies.row_start[i + 1] - f->bodies.row_start[i];
-        for (int r = 1; r < rows; r++) {
-            omega[r * rows] = omega[r] = 0.0;
-        }
-        if (rows > 2) {
-            omega[5] = omega[7] = 0.5 * (omega[5] + omega[7]);
-        }
-        omega += (ptrdiff_t)rows * rows;
-    }
-    f->slips = false;
-}
-
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
 
 static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *to)
@@ -472,7 +241,7 @@ static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *
     const perp_contact_qp *p = &f->bodies;
     for (int j = 0; j < p->n; j++) {
         bool held;
-        held_at(f, f->v, j, &held);
+        perp_friction_soft_held_at(f, f->v, j, &held);
         to->x[j] = f->v[j];
         if (p->lower) {
             to->y_lower[j] = held ? fmax(0.0, f->balance[j]) : 0.0;
@@ -496,16 +265,6 @@ static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *
     }
 }
 
-static void take_start(perp_friction_soft_workspace *f, const perp_convex_point *warm)
-{
-    for (int j = 0; j < f->bodies.n; j++) {
-        f->v[j] = warm && isfinite(warm->x[j]) ? warm->x[j] : 0.0;
-    }
-    for (int i = 0; i < f->bodies.equality_count; i++) {
-        f->y[i] = warm && isfinite(warm->y_equality[i]) ? warm->y_equality[i] : 0.0;
-    }
-}
-
 /* Does the class's residual take the point that was looked at for solved? It costs more than a step. */
 static bool judge(const perp_friction_soft_workspace *f, double tolerance, perp_convex_point *solution,
                   perp_friction_info *info)
@@ -516,15 +275,6 @@ static bool judge(const perp_friction_soft_workspace *f, double tolerance, perp_
     return info->residual <= tolerance;
 }
 
-static void take_trial(perp_friction_soft_workspace *f)
-{
-    double *const v = f->v, *const y = f->y;
-    f->v = f->trial_v;
-    f->y = f->trial_y;
-    f->trial_v = v;
-    f->trial_y = y;
-}
-
 /* Goes on until steps no longer help, whatever the tolerance: Newton's last step gains more than what a caller that
  * iterates around it would have to. */
 static bool run(perp_friction_soft_workspace *f, const perp_friction_settings *settings, perp_convex_point *solution,
@@ -533,8 +283,8 @@ static bool run(perp_friction_soft_workspace *f, const perp_friction_settings *s
     enum { MOST = 30 };
     static const double ROUNDING = 1e-26, NEAR = 1e-16, HELPS = 1e-2; /* of squares of forces */
     const int most = settings->max_iterations > 0 ? settings->max_iterations : MOST;
-    take_start(f, settings->warm);
-    double merit = look(f, f->v, f->y), before = INFINITY, largest = 0.0;
+    perp_friction_soft_start(f, settings->warm);
+    double merit = perp_friction_soft_look(f, f->v, f->y), before = INFINITY, largest = 0.0;
     for (int k = 0; k <= most && isfinite(merit); k++) {
         largest = fmax(largest, merit); /* what forces came to: rounding is that of these */
         const bool settled =
@@ -542,19 +292,10 @@ static bool run(perp_friction_soft_workspace *f, const perp_friction_settings *s
         if ((settled || k == most) && judge(f, settings->tolerance, solution, info)) {
             return true;
         }
-        if (k == most || (settings->cancel && *settings->cancel) || !find_step(f)) {
+        before = merit;
+        if (k == most || (settings->cancel && *settings->cancel) || !perp_friction_soft_advance(f, &merit)) {
             return false;
         }
-        if (f->slips && !(slope(f) < 0.0)) {
-            make_symmetric(f);
-            if (!find_step(f)) {
-                return false;
-            }
-        }
-        f->iterations++;
-        before = merit;
-        merit = search(f, merit);
-        take_trial(f);
     }
     return false;
 }

@@ -46,6 +46,74 @@ bool perp_friction_soft_plain(int rows, const double a[2], double mu, const doub
     return true;
 }
 
+/* Where p, outside of `most` times the polygon, is nearest to it: the edge from corner j on, at `along` of its length
+ * (0: the corner itself). */
+static int nearest_edge(const perp_friction_polygon *polygon, double most, const double p[2], double *along)
+{
+    double least = INFINITY;
+    int nearest = 0;
+    for (int j = 0; j < polygon->count; j++) {
+        const double *c = polygon->corner[j], *d = polygon->corner[(j + 1) % polygon->count];
+        const double edge[2] = {d[0] - c[0], d[1] - c[1]}, off[2] = {p[0] - most * c[0], p[1] - most * c[1]};
+        const double part = (edge[0] * off[0] + edge[1] * off[1]) / (edge[0] * edge[0] + edge[1] * edge[1]);
+        const double at = fmax(0.0, fmin(part, most));
+        const double x = off[0] - at * edge[0], y = off[1] - at * edge[1], distance = x * x + y * y;
+        if (at < most && distance < least) {
+            least = distance;
+            nearest = j;
+            *along = at;
+        }
+    }
+    return nearest;
+}
+
+static bool is_inside(const perp_friction_polygon *polygon, double most, const double p[2])
+{
+    for (int j = 0; j < polygon->count; j++) {
+        const double *c = polygon->corner[j], *d = polygon->corner[(j + 1) % polygon->count];
+        if ((d[0] - c[0]) * (p[1] - most * c[1]) < (d[1] - c[1]) * (p[0] - most * c[0])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool perp_friction_soft_polygon(const perp_friction_polygon *polygon, const double a[2], double mu, const double *f,
+                                const double *s, double *r, double *omega)
+{
+    memset(omega, 0, 9 * sizeof *omega);
+    r[0] = f[0] - a[0] * s[0];
+    r[1] = r[2] = 0.0;
+    if (!(r[0] > 0.0)) {
+        r[0] = 0.0;
+        return false;
+    }
+    omega[0] = a[0];
+    if (mu < PERP_FRICTION_FRICTIONLESS) {
+        return false;
+    }
+    const double p[2] = {f[1] - a[1] * s[1], f[2] - a[1] * s[2]}, most = mu * r[0];
+    if (is_inside(polygon, most, p)) {
+        r[1] = p[0];
+        r[2] = p[1];
+        omega[4] = omega[8] = a[1];
+        return false;
+    }
+    double along = 0.0;
+    const int j = nearest_edge(polygon, most, p, &along);
+    const double *c = polygon->corner[j], *d = polygon->corner[(j + 1) % polygon->count];
+    const double edge[2] = {d[0] - c[0], d[1] - c[1]}, square = edge[0] * edge[0] + edge[1] * edge[1];
+    const double still = along > 0.0 ? (edge[0] * c[0] + edge[1] * c[1]) / square : 0.0; /* of c, what is not along */
+    for (int k = 0; k < 2; k++) {
+        r[1 + k] = most * c[k] + along * edge[k];
+        omega[3 + 3 * k] = mu * a[0] * (c[k] - still * edge[k]);
+        for (int i = 0; i < 2 && along > 0.0; i++) {
+            omega[4 + 3 * k + i] = a[1] * edge[k] * edge[i] / square;
+        }
+    }
+    return true;
+}
+
 /* The columns of `b`, rows x rows, become those of a^-1 b; not numbers where a is singular. */
 static void divide(int rows, const double *a, double *b)
 {

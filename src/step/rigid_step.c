@@ -123,7 +123,8 @@ perp_status perp_rigid_open(perp_quasistatic *qs, perp_error *error)
         fill_polygons(s, qs->settings->rays);
         status = perp_cone_program_open(&s->program, &qs->allocator, error);
     }
-    return status == PERP_STATUS_OK ? perp_friction_workspace_create(&qs->allocator, &s->friction, error) : status;
+    status = status == PERP_STATUS_OK ? perp_friction_workspace_create(&qs->allocator, &s->friction, error) : status;
+    return status == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&qs->allocator, &s->springs, error) : status;
 }
 
 void perp_rigid_close(perp_quasistatic *qs)
@@ -134,6 +135,7 @@ void perp_rigid_close(perp_quasistatic *qs)
     }
     perp_cone_program_close(&s->program);
     perp_friction_workspace_free(s->friction);
+    perp_friction_soft_workspace_free(s->springs);
     perp_lcp_workspace_free(s->lcp);
     perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->kept, &s->modes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
@@ -342,10 +344,15 @@ void perp_rigid_hand_over(perp_quasistatic *qs)
 
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
 {
-    const rigid_step *s = qs->own;
+    rigid_step *s = qs->own;
     const bool one_motion = qs->law->inertia == PERP_QS_FULL;
     perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(qs, error);
-    if (status == PERP_STATUS_OK && !(one_motion && s->least)) {
+    if (status == PERP_STATUS_OK && !s->least) {
+        bool solved;
+        perp_rigid_copy_point(s, &s->better, &s->point);
+        status = perp_rigid_solve_springs(qs, &s->better, true, &solved, error);
+    }
+    if (status == PERP_STATUS_OK && !s->least) {
         status = perp_rigid_least_forces(qs, error);
     }
     if (status == PERP_STATUS_OK && !qs->info->several && !qs->law->instant && !one_motion) {

@@ -59,7 +59,8 @@ typedef struct rigid_step {
     cone_program program;
 
     perp_friction_workspace *friction; /* qs-ncp with the quadratic cone */
-    perp_lcp_workspace *lcp;           /* polygons */
+    perp_friction_soft_workspace *springs;
+    perp_lcp_workspace *lcp; /* polygons */
     int lcp_capacity;
     perp_qs_block lcp_block;
     double *m, *q, *z, *w, *ray;
@@ -146,6 +147,12 @@ bool perp_rigid_recall_point(perp_quasistatic *qs);
 perp_status perp_rigid_solve_as_round(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
 /* Coulomb's problem on the system of the step, quadratic cone. */
 perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
+/* ---- rigid_step_springs.c ---- */
+/* The answer that equal springs have in the limit, from `start` (NULL: at rest, with all that touches stuck), to
+ * s->point where it meets the law. */
+perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_point *start, bool known, bool *solved,
+                                     perp_error *error);
+
 /* ---- rigid_step_solve.c ---- */
 typedef enum rigid_method {
     RIGID_LCP,        /* polygons */

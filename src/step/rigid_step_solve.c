@@ -230,6 +230,12 @@ perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], 
     double nearest = INFINITY;
     perp_status status = perp_rigid_begin(qs, error);
     *best = (rigid_attempt){.residual = INFINITY};
+    s->settles = true;
+    if (status == PERP_STATUS_OK && s->qp.contact_count > 0) {
+        best->method = "springs";
+        const bool full = qs->law->inertia == PERP_QS_FULL && perp_rigid_recall_point(qs);
+        status = perp_rigid_solve_springs(qs, full ? &s->better : NULL, false, &best->solved, error);
+    }
     for (int i = 0; i < 3 && status == PERP_STATUS_OK && !best->solved; i++) {
         rigid_attempt own = {.residual = INFINITY};
         status = i < 2 ? try_method(qs, methods[i], &own, &cycle, error) : try_third(qs, methods, &own, error);

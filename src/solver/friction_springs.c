@@ -1,0 +1,344 @@
+#include "solver/friction_springs.h"
+
+#include "solver/friction_soft_core.h"
+#include "solver/slice.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* In units in which forces, inertia and velocities are of order 1. */
+static const double STIFF = 1e4, STIFFEST = 1e7; /* a, and what it may grow to */
+static const double STIFF_ALONE = 1e5;           /* a where something has neither inertia nor stiffness */
+static const double SOFT = 1e2;                  /* what it begins with where Newton's method fails else */
+static const double SOFTER = 0.01;               /* of a: along tangents */
+static const double HOLD = 1e-4;                 /* of the weight of an unknown without inertia or stiffness */
+static const double EDGE = 1e-7;                 /* of mu fn: friction nearer to it is at its limit */
+
+/* ---- the problem ------------------------------------------------------------------------------------------------- */
+
+static void lay_out(perp_friction_soft_workspace *f, perp_slice *s)
+{
+    const perp_contact_qp *p = f->given->system;
+    const size_t contacts = (size_t)p->contact_count, rows = contacts > 0 ? (size_t)p->row_start[contacts] : 0;
+    const size_t n = (size_t)p->n, e = (size_t)p->equality_count;
+    double **of_bodies[] = {&f->inertia, &f->v, &f->trial_v, &f->balance, &f->own_hold, &f->own_centre};
+    double **of_equations[] = {&f->stiff_equation, &f->y, &f->trial_y, &f->open};
+    double **of_rows[] = {&f->force, &f->rest, &f->start_piece};
+    for (size_t k = 0; k < sizeof of_bodies / sizeof *of_bodies; k++) {
+        *of_bodies[k] = perp_slice_cut(s, n, sizeof(double));
+    }
+    for (size_t k = 0; k < sizeof of_equations / sizeof *of_equations; k++) {
+        *of_equations[k] = perp_slice_cut(s, e, sizeof(double));
+    }
+    for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++) {
+        *of_rows[k] = perp_slice_cut(s, rows, sizeof(double));
+    }
+    f->stiffness = perp_slice_cut(s, 2 * contacts, sizeof(double));
+    f->omega = perp_slice_cut(s, 9 * contacts, sizeof(double));
+    f->step = perp_slice_cut(s, n + e, sizeof(double));
+    f->diagonal = perp_slice_cut(s, n + e, sizeof(double));
+}
+
+static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_friction *problem, perp_error *error)
+{
+    f->given = problem;
+    perp_slice count = {NULL, 0};
+    lay_out(f, &count);
+    perp_status status = perp_kkt_hold(&f->kkt, &f->memory, count.bytes);
+    if (status == PERP_STATUS_OK) {
+        perp_slice give = {f->memory.data, 0};
+        lay_out(f, &give);
+        f->bodies = *problem->system;
+        f->coupled = NULL;
+        f->block = f->piece = NULL;
+        f->load = f->rest;
+        f->hold = f->own_hold;
+        f->centre = f->own_centre;
+        status = perp_kkt_analyse(&f->kkt, &f->bodies, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        perp_kkt_set_base(&f->kkt, &f->bodies, 1.0, 0.0);
+        status = perp_kkt_lu_setup(&f->lu, &f->kkt);
+    }
+    return status == PERP_STATUS_OK
+               ? status
+               : perp_fail(error, status,
+                           status == PERP_STATUS_CAPACITY ? "the workspace is too small for %d contacts: reserve it"
+                                                          : "no memory for %d contacts",
+                           problem->system->contact_count);
+}
+
+perp_status perp_friction_springs_reserve(const perp_contact_friction *problem, perp_friction_soft_workspace *workspace,
+                                          perp_error *error)
+{
+    workspace->kkt.may_grow = true;
+    const perp_status status = set_up(workspace, problem, error);
+    workspace->kkt.may_grow = false;
+    return status;
+}
+
+static void set_stiffness(perp_friction_soft_workspace *f, double a)
+{
+    for (int i = 0; i < 2 * f->bodies.contact_count; i++) {
+        f->stiffness[i] = i % 2 == 0 ? a : a * SOFTER;
+    }
+}
+
+/* Of unknowns: the diagonal of A, or what stands for it. */
+static void take_inertia(perp_friction_soft_workspace *f, const double *weight)
+{
+    const perp_contact_qp *p = &f->bodies;
+    const double *block = p->hessian;
+    f->unit_size = DBL_MAX;
+    f->holds = false;
+    for (int b = 0; b < p->block_count; b++) {
+        const int first = p->block_start[b], size = p->block_start[b + 1] - first;
+        for (int i = 0; i < size; i++) {
+            const double own = block ? block[(ptrdiff_t)i * (size + 1)] : 0.0;
+            f->inertia[first + i] = own > 0.0 ? own : weight[first + i];
+            f->own_hold[first + i] = own > 0.0 ? 0.0 : HOLD * weight[first + i];
+            f->holds = f->holds || !(own > 0.0);
+            f->unit_size = fmin(f->unit_size, 1.0 / f->inertia[first + i]);
+        }
+        block = block ? block + (ptrdiff_t)size * size : NULL;
+    }
+    perp_friction_soft_measure_equations(f);
+}
+
+/* ---- rounds ------------------------------------------------------------------------------------------------------ */
+
+/* The first step goes by the modes of these forces; of contacts without any, those stick that close, and where no
+ * forces are given those that touch. */
+static void choose_pieces(perp_friction_soft_workspace *f, const perp_convex_point *start)
+{
+    static const double TOUCHES = 1e-6; /* of a unit of velocity */
+    const perp_contact_qp *p = &f->bodies;
+    const double *jacobian = p->jacobian;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int row = p->row_start[i], rows = p->row_start[i + 1] - row;
+        double s[3] = {0.0}, *piece = f->start_piece + row;
+        perp_friction_soft_contact_velocity(f, i, jacobian, f->v, s);
+        for (int k = 0; k < rows; k++) {
+            piece[k] = start ? start->y[row + k] : 0.0;
+        }
+        const double most = f->given->mu[i] * piece[0],
+                     friction = rows > 1 ? hypot(piece[1], rows > 2 ? piece[2] : 0.0) : 0.0;
+        if (!(piece[0] > 0.0)) {
+            piece[0] = s[0] < (start ? 0.0 : TOUCHES) ? 1.0 : 0.0;
+        } else if (friction >= (1.0 - EDGE) * most && friction > 0.0) { /* it slides, at this speed */
+            const double part = 1.0 + EDGE + f->stiffness[2 * i + 1] * hypot(s[1], s[2]) / friction;
+            piece[1] *= part;
+            piece[2 % rows] *= rows > 2 ? part : 1.0;
+        }
+        jacobian += (ptrdiff_t)rows * (p->dof_start[i + 1] - p->dof_start[i]);
+    }
+}
+
+/* Newton's method until steps no longer help; false where they do not lead near enough to a point. */
+static bool settle(perp_friction_soft_workspace *f, int most, const volatile bool *cancel)
+{
+    static const double ROUNDING = 1e-26, NEAR = 1e-13, HELPS = 1e-2; /* of squares of forces */
+    double merit = perp_friction_soft_look(f, f->v, f->y), before = INFINITY;
+    for (int k = 0; k < most && isfinite(merit); k++) {
+        if (!f->piece && (merit <= ROUNDING * f->size || (merit <= NEAR * f->size && merit > HELPS * before))) {
+            return true;
+        }
+        before = merit;
+        if ((cancel && *cancel) || !perp_friction_soft_advance(f, &merit)) {
+            return false;
+        }
+        if (f->piece) {
+            f->piece = NULL;
+            merit = perp_friction_soft_look(f, f->v, f->y);
+        }
+    }
+    return false;
+}
+
+/* What a round leaves open of the rigid law. */
+typedef struct spring_residual {
+    double velocity; /* what springs give way by, from where they rest */
+    double held;     /* force that only holds what nothing else does */
+    double balance;  /* that Newton's method has left */
+} spring_residual;
+
+static spring_residual measure(const perp_friction_soft_workspace *f, double a)
+{
+    const perp_contact_qp *p = &f->bodies;
+    spring_residual r = {0.0, 0.0, 0.0};
+    for (int i = 0; i < p->contact_count; i++) {
+        for (int k = p->row_start[i]; k < p->row_start[i + 1]; k++) {
+            const double own = k == p->row_start[i] ? a : SOFTER * a;
+            r.velocity = fmax(r.velocity, fabs(f->force[k] - f->rest[k]) / own);
+        }
+    }
+    for (int j = 0; j < p->n; j++) {
+        bool at_bound;
+        perp_friction_soft_held_at(f, f->v, j, &at_bound);
+        r.held = fmax(r.held, f->own_hold[j] * fabs(f->v[j] - f->own_centre[j]));
+        r.balance = at_bound ? r.balance : fmax(r.balance, fabs(f->balance[j]));
+    }
+    return r;
+}
+
+static void next_round(perp_friction_soft_workspace *f)
+{
+    const perp_contact_qp *p = &f->bodies;
+    memcpy(f->rest, f->force, (p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0) * sizeof(double));
+    memcpy(f->own_centre, f->v, (size_t)p->n * sizeof(double));
+}
+
+/* What a change of the springs' rest, `change` by row, does to v, in f->step; and what is left of it in the forces. */
+static void respond_to(perp_friction_soft_workspace *f, double *change)
+{
+    const perp_contact_qp *p = &f->bodies;
+    const double *jacobian = p->jacobian, *omega = f->omega;
+    memset(f->step, 0, (size_t)(p->n + p->equality_count) * sizeof(double));
+    for (int i = 0; i < p->contact_count; i++) {
+        const int row = p->row_start[i], rows = p->row_start[i + 1] - row;
+        const int columns = p->dof_start[i + 1] - p->dof_start[i], *dofs = p->dofs + p->dof_start[i];
+        for (int k = 0; k < rows; k++) {
+            double force = 0.0;
+            for (int j = 0; j < rows; j++) {
+                force += omega[k * rows + j] / f->stiffness[2 * i + (j > 0 ? 1 : 0)] * change[row + j];
+            }
+            for (int c = 0; c < columns && force != 0.0; c++) {
+                f->step[dofs[c]] += jacobian[(ptrdiff_t)k * columns + c] * force;
+            }
+        }
+        omega += (ptrdiff_t)rows * rows;
+        jacobian += (ptrdiff_t)rows * columns;
+    }
+    perp_friction_soft_respond(f);
+    jacobian = p->jacobian;
+    omega = f->omega;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int row = p->row_start[i], rows = p->row_start[i + 1] - row;
+        const int columns = p->dof_start[i + 1] - p->dof_start[i], *dofs = p->dofs + p->dof_start[i];
+        double left[3] = {0.0, 0.0, 0.0}, force[3] = {0.0, 0.0, 0.0};
+        for (int j = 0; j < rows; j++) {
+            double speed = 0.0;
+            for (int c = 0; c < columns; c++) {
+                speed += jacobian[(ptrdiff_t)j * columns + c] * f->step[dofs[c]];
+            }
+            left[j] = change[row + j] / f->stiffness[2 * i + (j > 0 ? 1 : 0)] - speed;
+        }
+        for (int k = 0; k < rows; k++) {
+            for (int j = 0; j < rows; j++) {
+                force[k] += omega[k * rows + j] * left[j];
+            }
+        }
+        memcpy(change + row, force, (size_t)rows * sizeof(double));
+        omega += (ptrdiff_t)rows * rows;
+        jacobian += (ptrdiff_t)rows * columns;
+    }
+}
+
+/* Rounds as they would be from normal forces that are off by unlike parts of themselves. What the motion decides is put
+ * right in the first; what is left after it is a choice. */
+static double probe(perp_friction_soft_workspace *f)
+{
+    static const double GOLDEN = 0.6180339887498949;
+    const perp_contact_qp *p = &f->bodies;
+    for (int i = 0; i < p->contact_count; i++) {
+        const double part = GOLDEN * (i + 1) - floor(GOLDEN * (i + 1)) - 0.5;
+        for (int k = p->row_start[i]; k < p->row_start[i + 1]; k++) {
+            f->start_piece[k] = k == p->row_start[i] ? part * f->force[k] : 0.0;
+        }
+    }
+    double largest = 0.0;
+    for (int round = 0; round < 3; round++) {
+        respond_to(f, f->start_piece);
+        largest = 0.0;
+        for (int j = 0; j < p->n; j++) {
+            largest = fmax(largest, fabs(f->step[j]));
+        }
+    }
+    return isfinite(largest) ? largest : 0.0;
+}
+
+/* Rounds from a stiffness on. It grows to STIFF at once, and beyond where rounds do not gain. */
+static bool run_from(perp_friction_soft_workspace *f, const perp_friction_springs_settings *settings, double a,
+                     const perp_convex_point *start, perp_friction_springs_info *info)
+{
+    enum { ROUNDS = 30, MOST = 15, MOST_SOFT = 30, PATIENCE = 3 };
+    const perp_contact_qp *p = &f->bodies;
+    const size_t rows = p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0;
+    static const double FALLS = 1e-6; /* of a unit of force */
+    spring_residual before = {INFINITY, INFINITY, INFINITY};
+    int wedged = 0;
+    memset(f->rest, 0, rows * sizeof(double));
+    perp_friction_soft_start(f, start);
+    memcpy(f->own_centre, f->v, (size_t)p->n * sizeof(double));
+    set_stiffness(f, a);
+    choose_pieces(f, start);
+    f->piece = f->start_piece;
+    for (int k = 0; k < ROUNDS; k++) {
+        info->rounds++;
+        if (!settle(f, a < STIFF ? MOST_SOFT : MOST, settings->cancel)) {
+            return false;
+        }
+        const spring_residual left = measure(f, a);
+        const bool still = left.velocity <= settings->velocity_tolerance && left.held <= settings->force_tolerance;
+        if (still && left.balance <= settings->force_tolerance) {
+            return true;
+        }
+        info->unheld = k > 2 && left.held > FALLS && left.held > 0.9 * before.held;
+        wedged = left.velocity > settings->velocity_tolerance && left.velocity > 0.9 * before.velocity ? wedged + 1 : 0;
+        if (info->unheld || wedged > PATIENCE) { /* something falls, or forces hold each other and grow */
+            return false;
+        }
+        const bool slow = left.velocity > settings->velocity_tolerance && left.velocity > 0.1 * before.velocity;
+        next_round(f);
+        a = still                                 ? 0.1 * a
+            : a < STIFF || (slow && a < STIFFEST) ? 10.0 * a
+                                                  : a; /* what stands still is rounding of a s */
+        set_stiffness(f, a);
+        before = left;
+    }
+    return false;
+}
+
+static bool run(perp_friction_soft_workspace *f, const perp_friction_springs_settings *settings,
+                perp_friction_springs_info *info)
+{
+    return run_from(f, settings, f->holds ? STIFF_ALONE : STIFF, settings->start, info) ||
+           (!info->unheld && !settings->known && run_from(f, settings, SOFT, settings->start, info));
+}
+
+static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *to)
+{
+    const perp_contact_qp *p = &f->bodies;
+    for (int j = 0; j < p->n; j++) {
+        bool held;
+        perp_friction_soft_held_at(f, f->v, j, &held);
+        to->x[j] = f->v[j];
+        to->y_lower[j] = held ? fmax(0.0, f->balance[j]) : 0.0;
+        to->y_upper[j] = held ? fmax(0.0, -f->balance[j]) : 0.0;
+    }
+    memcpy(to->y, f->force, (p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0) * sizeof(double));
+    memcpy(to->y_equality, f->y, (size_t)p->equality_count * sizeof(double));
+}
+
+perp_status perp_friction_springs_solve(const perp_contact_friction *problem,
+                                        const perp_friction_springs_settings *settings,
+                                        perp_friction_soft_workspace *workspace, perp_convex_point *solution,
+                                        perp_friction_springs_info *info, perp_error *error)
+{
+    *info = (perp_friction_springs_info){0};
+    const perp_status status = set_up(workspace, problem, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    workspace->polygon = settings->polygon;
+    workspace->iterations = workspace->factorisations = 0;
+    take_inertia(workspace, settings->weight);
+    info->solved = run(workspace, settings, info);
+    info->iterations = workspace->iterations;
+    if (info->solved) {
+        put_point(workspace, solution);
+        info->choice = workspace->slips ? probe(workspace) : 0.0;
+    }
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,76 @@
+/* Of the answers of a rigid step the one that equal springs at the contacts have in the limit: see
+ * solver/friction_springs.h. It decides where normal forces are not determined, before friction is decided by them. */
+#include "step/rigid_step.h"
+
+#include "solver/friction_springs.h"
+
+static const double CERTAIN = 1e-7; /* of L: motions that differ by more are two */
+
+/* What stands for inertia on the diagonal of unknowns that have none: masses over the largest. */
+static void fill_weights(const perp_quasistatic *qs, double *weight)
+{
+    const perp_model *model = qs->model;
+    double mass = 0.0;
+    for (int i = 0; i < model->body_count; i++) {
+        mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
+    }
+    for (int k = 0; k < model->tree_count; k++) {
+        const perp_tree *tree = &model->trees[k];
+        for (int r = 0; r < tree->v_count; r++) {
+            const int i = qs->free_of_dof[tree->v_start + r];
+            const double own = qs->mass[tree->mass_start + (ptrdiff_t)r * (tree->v_count + 1)];
+            if (i >= 0) {
+                const double unit = qs->turns[i] ? qs->length_unit * qs->length_unit : 1.0;
+                weight[i] = mass > 0.0 && own > 0.0 ? own / mass : unit;
+            }
+        }
+    }
+}
+
+static perp_status solve(rigid_step *s, const perp_contact_friction *problem,
+                         const perp_friction_springs_settings *settings, perp_friction_springs_info *info,
+                         perp_error *error)
+{
+    perp_status status = perp_friction_springs_solve(problem, settings, s->springs, &s->spare, info, NULL);
+    if (status == PERP_STATUS_CAPACITY) {
+        status = perp_friction_springs_reserve(problem, s->springs, error);
+        status = status == PERP_STATUS_OK
+                     ? perp_friction_springs_solve(problem, settings, s->springs, &s->spare, info, error)
+                     : status;
+    }
+    return status;
+}
+
+perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_point *start, bool known, bool *solved,
+                                     perp_error *error)
+{
+    static const double ASKED = 1e-3, STILL = 1e-5; /* of the law's tolerance, in forces and in motion */
+    rigid_step *s = qs->own;
+    const perp_contact_friction problem = {&s->qp, qs->mu};
+    const perp_friction_polygon wide = {s->wide.count, (const double(*)[2])s->wide.corner};
+    perp_friction_springs_info info;
+    fill_weights(qs, s->balance);
+    const perp_friction_springs_settings settings = {
+        .velocity_tolerance = STILL * qs->settings->tolerance / s->gap,
+        .force_tolerance = ASKED * qs->settings->tolerance,
+        .polygon = s->cone == PERP_CONE_QUADRATIC ? NULL : &wide,
+        .weight = s->balance,
+        .start = start,
+        .known = known,
+        .cancel = qs->settings->cancel,
+    };
+    const perp_status status = solve(s, &problem, &settings, &info, error);
+    *solved = false;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    qs->info->iterations += info.iterations;
+    const double law = info.solved ? perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->spare)) : INFINITY;
+    if (law <= 0.1 * qs->settings->tolerance) {
+        *solved = true;
+        perp_rigid_copy_point(s, &s->point, &s->spare);
+        s->least = true;
+        qs->info->several = qs->info->several || s->gap * info.choice > CERTAIN;
+    }
+    return PERP_STATUS_OK;
+}
