@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VIEW_STEPS = 3, STRETCH = 16, PARTS = 4, MOST_STEPS = STRETCH * PARTS };
+enum { VIEW_STEPS = 2, STRETCH = 16, PARTS = 4, MOST_STEPS = STRETCH * PARTS };
 
 static const double SAME = 1e-6;       /* of the scene's size, of rad, of the largest speed */
 static const double LAW = 1e-8;        /* run.tolerance's default */

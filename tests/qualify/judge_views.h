@@ -3,7 +3,7 @@
  *
  * Views. From states along a run a few steps are taken again in the scene and in the same scene mirrored, turned (its
  * gravity too) and renumbered. They end alike. Both begin without a memory, so that a difference is one of the steps'
- * answers, not of rounding that has grown on the way; the second and third step have the memory of the first.
+ * answers, not of rounding that has grown on the way; the second has the memory of the first.
  *
  * Steps. From such states a stretch is run with h and with h / 4. A step moves with the velocity at its end, which was
  * not that of all of its time: what is missed is at most h times the change of velocity, and the ends differ by a small
