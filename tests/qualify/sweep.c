@@ -9,6 +9,8 @@
 
 enum { FAILURES_KEPT = 20 };
 
+int sweep_views;
+
 static void note(sweep_case *result, bool missed, const char *format, va_list arguments)
 {
     if (result->failed && (missed || !result->missed)) {
@@ -126,6 +128,7 @@ int main(int count, char **words)
     uint64_t seed = 1;
     int first = 0, cases = -1;
     bool sample = false;
+    sweep_views = the_sweep.views;
     for (int i = 1; i < count; i++) {
         const char *value = i + 1 < count ? words[i + 1] : "";
         if (strcmp(words[i], "--describe") == 0) {
@@ -144,6 +147,8 @@ int main(int count, char **words)
             return 0;
         } else if (strcmp(words[i], "--first") == 0) {
             first = (int)number(value, 0, 1000000000);
+        } else if (strcmp(words[i], "--views") == 0 && the_sweep.views > 0) {
+            sweep_views = (int)number(value, 0, the_sweep.views);
         } else if (strcmp(words[i], "--count") == 0) {
             cases = (int)number(value, 0, 1000000000);
         } else {
@@ -153,9 +158,10 @@ int main(int count, char **words)
         i++;
     }
     if (cases < 0) {
-        fprintf(stderr,
-                "usage: sweep_%s --describe | --sample [--seed S] | --seed S --first I --count N | --seed S --show I\n",
-                the_sweep.name);
+        fprintf(
+            stderr,
+            "usage: sweep_%s --describe | --sample [--seed S] | --seed S --first I --count N | --seed S --show I%s\n",
+            the_sweep.name, the_sweep.views > 0 ? " [--views N]" : "");
         return 2;
     }
     return run_cases(seed, first, cases, sample);

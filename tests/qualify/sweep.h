@@ -7,6 +7,8 @@
  *   sweep_<name> --seed S --first I --count N            cases I .. I+N-1: what tools/qualify.py runs, chunk by chunk
  *   sweep_<name> --seed S --show I                       the input of case I, where the sweep can print it
  *
+ * --views N, of sweeps that judge_views.h judges too: in how many views of a scene (0: it does not).
+ *
  * Each but the last prints one JSON line and exits 0 if no case failed, 1 if one did. A case depends on (seed, index)
  * alone, so that any failure is run again by its number.
  */
@@ -21,7 +23,7 @@ enum { SWEEP_REASON = 400 };
 /* What a case reports besides passing. `reason` is filled by sweep_fail. */
 typedef struct sweep_case {
     bool failed;
-    bool missed; /* failed, but only in that no answer was found: sweep_miss */
+    bool missed; /* failed, but only in that no answer was found, or that it was one of several: sweep_miss */
     char reason[SWEEP_REASON];
     int kind; /* which of the sweep's kinds this case turned out to be; counted in the output */
 } sweep_case;
@@ -38,14 +40,16 @@ typedef struct sweep {
     /* Cases of seed 1 that are known to miss, ended by -1; NULL: none. --sample runs them too: that they miss is not
      * counted there (docs/qualification.md lists them as unmet), that one no longer does is. */
     const int *open;
+    int views; /* of a scene, unless --views says otherwise; 0: judge_views.h has no part in it */
 } sweep;
 
 extern const sweep the_sweep;
+extern int sweep_views; /* as asked for */
 
 /* Marks the case as failed; the first reason is kept. */
 void sweep_fail(sweep_case *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a case that was not answered; a wrong answer is never one. */
+/* The same for a case that was not answered, or whose answer was chosen by chance; a wrong answer is never one. */
 void sweep_miss(sweep_case *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A generator of random numbers for one case, independent of its neighbours'. */

@@ -7,6 +7,7 @@
  * set of the judge's. A stop must be of a type, and what it says is proved again; `not-converged` and `tolerance` are
  * misses. */
 #include "dropped_scenes.h"
+#include "judge_views.h"
 #include "quasistatic_modes.h"
 #include "quasistatic_scenes.h"
 #include "sweep_watch.h"
@@ -18,13 +19,20 @@
 static const double MOST_PENETRATION = 1e-4;        /* m */
 enum { STEPS_EACH = 5000, EVERY = 500, THEN = 10 }; /* of 1 ms; judged: so many of the first, then each tenth */
 
-enum { UNSTABILISED = WATCH_OWN, JUDGED, SPEED, COLUMNS };
-static const measure_column columns[COLUMNS] = {
-    WATCH_COLUMNS("penetration, m"), {"unstabilised", false}, {"law judged", false}, {"speed, m/s or rad/s", true}};
+/* Steps from which others are judged in other views: of the first EVERY, then; and of those, with h / 4. */
+enum { VIEWED = 25, VIEWED_THEN = 250, STRETCHES = 4 };
+
+enum { UNSTABILISED = WATCH_OWN, JUDGED, SPEED, VIEWS, COLUMNS = VIEWS + JUDGE_COLUMN_COUNT };
+static const measure_column columns[COLUMNS] = {WATCH_COLUMNS("penetration, m"),
+                                                {"unstabilised", false},
+                                                {"law judged", false},
+                                                {"speed, m/s or rad/s", true},
+                                                JUDGE_COLUMNS};
 
 typedef struct dynamic_watch {
     sweep_watch watch;
     double *drifted; /* nv: velocities with which a step begins */
+    judge_views views;
 } dynamic_watch;
 
 /* ---- velocities at a step's begin, by the judge ------------------------------------------------------------------ */
@@ -111,6 +119,9 @@ static bool observe(void *context, int step, const perp_state *state, const perp
             measure_most(&w->row[SPEED], fabs(state->v[i]));
         }
     }
+    if (step % (step <= EVERY ? VIEWED : VIEWED_THEN) == 0 && step < w->settings->steps) {
+        judge_views_keep(&d->views, state, d->views.state_count % STRETCHES == 0);
+    }
     watch_remember(w, state);
     return true;
 }
@@ -138,7 +149,12 @@ static void run_rung(const perp_model *model, const perp_rung *rung, int index, 
     dynamic_watch d = {.watch = {.result = result, .row = row, .dynamic = true, .judge_jam = judge_jam}};
     d.drifted = watch_need(calloc((size_t)model->nv + 1, sizeof *d.drifted));
     watch_open(&d.watch, model, rung, &settings);
+    d.views = (judge_views){
+        .model = model, .rung = rung, .settings = &settings, .dynamic = true, .result = result, .row = row + VIEWS};
     watch_run(&d.watch, observe, &d, index);
+    d.views.length = d.watch.view.length;
+    judge_views_run(&d.views, sweep_views);
+    judge_views_close(&d.views);
     row[UNSTABILISED] += d.watch.run.fallbacks[PERP_FALLBACK_UNSTABILISED];
     watch_close(&d.watch);
     free(d.drifted);
@@ -170,15 +186,18 @@ static void show(uint64_t seed, int index)
 
 const sweep the_sweep = {
     .name = "dynamic",
-    .checks = "the scenes of the quasistatic sweep, free bodies dropped from up to 0.2 m, 5 s in steps of 1 ms on "
-              "dyn-lcp, dyn-ncp and dyn-qp: no NaN, no overlap of 1e-4 m, every step meets the rung's law to 1e-8 "
-              "(judged anew in the first half second and every tenth step: forces and torques with inertia, gaps, "
-              "cones, friction), every stop has a type, and infeasible commands, wedges and, with up to 32 "
-              "contacts and limits, jams are proved again by Farkas' lemma",
+    .checks =
+        "the scenes of the quasistatic sweep, free bodies dropped from up to 0.2 m, 5 s in steps of 1 ms on "
+        "dyn-lcp, dyn-ncp and dyn-qp: no NaN, no overlap of 1e-4 m, every step meets the rung's law to 1e-8 "
+        "(judged anew in the first half second and every tenth step: forces and torques with inertia, gaps, "
+        "cones, friction), every stop has a type, and infeasible commands, wedges and, with up to 32 "
+        "contacts and limits, jams are proved again by Farkas' lemma; mirrored, turned and renumbered scenes take "
+        "the same steps to 1e-6, and h / 4 moves by first order of h elsewhere, or `several` is counted",
     .full = 1000,
     .sample = 3,
     .chunk = 10,
     .kinds = {"groove", "bin", "stack", "table", "gripper", "articulated"},
     .run = run,
     .show = show,
+    .views = JUDGE_MOST_VIEWS,
 };

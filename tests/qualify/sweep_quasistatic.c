@@ -4,6 +4,7 @@
  * cone's own shape, friction's direction, from the records and a contact set of the judge's) and by true penetration; a
  * stop by quasistatic_judge.h, which proves the claim again from the model and the contacts. A stop that explains
  * nothing, `not-converged` or `tolerance`, is a miss. */
+#include "judge_views.h"
 #include "quasistatic_modes.h"
 #include "quasistatic_scenes.h"
 #include "sweep_watch.h"
@@ -12,14 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANY = WATCH_OWN, COLUMNS };
-static const measure_column columns[COLUMNS] = {WATCH_COLUMNS("penetration where nothing turns, m"),
-                                                {"any motion", false}};
+enum { ANY = WATCH_OWN, VIEWS, COLUMNS = VIEWS + JUDGE_COLUMN_COUNT };
+static const measure_column columns[COLUMNS] = {
+    WATCH_COLUMNS("penetration where nothing turns, m"), {"any motion", false}, JUDGE_COLUMNS};
+enum { VIEWED_EVERY = 25 }; /* steps: from so many on steps are judged in other views, from one of them with h / 4 */
 
 /* The view of it is of the last step's end, from where the next one begins. */
 typedef struct quasistatic_watch {
     sweep_watch watch;
     perp_vec3 *force; /* by body, N */
+    judge_views views;
+    int stretch; /* the step from which h / 4 is judged */
 } quasistatic_watch;
 
 /* ---- a completed step -------------------------------------------------------------------------------------------- */
@@ -152,6 +156,9 @@ static bool observe(void *context, int step, const perp_state *state, const perp
         check_penetration(w, state, info);
         check_reach(w, state);
     }
+    if (step % VIEWED_EVERY == 0 && step < w->settings->steps) {
+        judge_views_keep(&q->views, state, step == q->stretch);
+    }
     watch_remember(w, state);
     quasistatic_view_at(&w->view, w->q, w->t, w->model->scene->margin);
     return true;
@@ -210,7 +217,12 @@ static void run_rung(const perp_model *model, const perp_rung *rung, int index, 
     sweep_watch *w = &q.watch;
     q.force = watch_need(calloc((size_t)model->body_count + 1, sizeof *q.force));
     watch_open(w, model, rung, &settings);
+    q.views = (judge_views){.model = model, .rung = rung, .settings = &settings, .result = result, .row = row + VIEWS};
+    q.stretch = VIEWED_EVERY * (index % 4);
     watch_run(w, observe, &q, index);
+    q.views.length = w->view.length;
+    judge_views_run(&q.views, sweep_views);
+    judge_views_close(&q.views);
     row[ANY] += w->run.fallbacks[PERP_FALLBACK_ANY_MOTION];
     if (w->run.steps > 0 && !isfinite(settings.substep_tolerance)) {
         perp_state start = {0};
@@ -321,11 +333,14 @@ const sweep the_sweep = {
         "anew: forces and torques, gaps, cones, friction, penetration), every stop explains itself, and unsupported "
         "bodies, infeasible commands and, with up to 32 contacts and limits, the lack of an equilibrium "
         "are "
-        "proved again by Farkas' lemma; instant-qs alike",
+        "proved again by Farkas' lemma; instant-qs alike; mirrored, turned and renumbered scenes take the same steps "
+        "to "
+        "1e-6, and h / 4 moves by first order of h elsewhere, or `several` is counted",
     .full = 1000,
     .sample = 12,
     .chunk = 20,
     .kinds = {"groove", "bin", "stack", "table", "gripper", "articulated"},
     .run = run,
     .show = show,
+    .views = JUDGE_MOST_VIEWS,
 };

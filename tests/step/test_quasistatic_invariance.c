@@ -18,237 +18,7 @@
 #include <perp/step.h>
 
 #include "failing_allocator.h"
-
-/* ---- transformed scenes ------------------------------------------------------------------------------------------ */
-
-/* x' = R x + p, R = rotation after (mirrored) the reflection x -> -x. */
-typedef struct view {
-    perp_pose pose;
-    bool mirrored;
-    bool reversed; /* the bodies' order */
-    bool quarter;  /* planar, a quarter turn: x and y change places in a body's `free` */
-} view;
-
-static perp_vec3 reflect(const view *w, perp_vec3 a)
-{
-    return w->mirrored ? perp_vec3_make(-a.x, a.y, a.z) : a;
-}
-
-static perp_vec3 turn(const view *w, perp_vec3 a)
-{
-    return perp_quat_rotate(w->pose.rotation, reflect(w, a));
-}
-
-/* Axes of rotations: a mirror turns the sense round. */
-static perp_vec3 turn_axis(const view *w, perp_vec3 a)
-{
-    return perp_vec3_scale(w->mirrored ? -1.0 : 1.0, turn(w, a));
-}
-
-static perp_vec3 move(const view *w, perp_vec3 a)
-{
-    return perp_vec3_add(turn(w, a), w->pose.position);
-}
-
-/* A pose in a body's frame, or (then the view's rotation follows) in the world: shapes are their own mirror images. */
-static perp_placement reflect_pose(const view *w, perp_placement placement)
-{
-    if (w->mirrored) {
-        perp_quat *q = &placement.pose.rotation;
-        *q = (perp_quat){q->w, q->x, -q->y, -q->z};
-        placement.pose.position = reflect(w, placement.pose.position);
-        placement.angle = -placement.angle;
-    }
-    return placement;
-}
-
-static perp_placement move_pose(const view *w, bool planar, perp_placement placement)
-{
-    placement = reflect_pose(w, placement);
-    placement.pose = perp_pose_mul(w->pose, placement.pose);
-    placement.rpy_set = false;
-    if (planar) { /* the view's rotation is about z */
-        placement.angle += 2.0 * atan2(w->pose.rotation.z, w->pose.rotation.w);
-    }
-    return placement;
-}
-
-enum { MOST_SHAPES = 20, MOST_POINTS = 16, MOST_SINES = 6 };
-
-/* What a reflection makes of a polygon goes round the other way; other shapes are their own mirror images. */
-static void reflect_shape(const view *w, perp_shape *shape, perp_vec3 points[MOST_POINTS])
-{
-    const int count = shape->point_count;
-    assert_true(count <= MOST_POINTS);
-    shape->pose = reflect_pose(w, shape->pose);
-    shape->normal = reflect(w, shape->normal);
-    for (int k = 0; k < count; k++) {
-        points[k] = reflect(w, shape->points[w->mirrored ? count - 1 - k : k]);
-    }
-    shape->points = points;
-}
-
-/* The drives of a body's place, mixed as the view mixes the axes; it does not turn. */
-static void move_drives(const view *w, perp_body *body, perp_sine sines[3][MOST_SINES])
-{
-    const perp_vec3 at = body->pose.pose.position;
-    const double places[3] = {at.x, at.y, at.z};
-    const perp_vec3 axes[3] = {turn(w, perp_vec3_make(1, 0, 0)), turn(w, perp_vec3_make(0, 1, 0)),
-                               turn(w, perp_vec3_make(0, 0, 1))};
-    const double origin[3] = {w->pose.position.x, w->pose.position.y, w->pose.position.z};
-    perp_drive moved[3];
-    assert_true((body->driven_mask & ~(unsigned)(PERP_COMPONENT_X | PERP_COMPONENT_Y | PERP_COMPONENT_Z)) == 0);
-    for (int i = 0; i < 3; i++) {
-        moved[i] = (perp_drive){.offset = origin[i], .sines = sines[i]};
-        for (int k = 0; k < 3; k++) {
-            const double factor = i == 0 ? axes[k].x : i == 1 ? axes[k].y : axes[k].z;
-            const perp_drive *d = &body->drives[k];
-            const bool driven = (body->driven_mask >> k & 1u) != 0;
-            assert_true(d->knot_count == 0);
-            moved[i].offset += factor * (driven ? d->offset : places[k]);
-            moved[i].rate += driven ? factor * d->rate : 0.0;
-            for (int j = 0; driven && j < d->sine_count; j++) {
-                assert_true(moved[i].sine_count < MOST_SINES);
-                sines[i][moved[i].sine_count] = d->sines[j];
-                sines[i][moved[i].sine_count++].amplitude *= factor;
-            }
-        }
-    }
-    memcpy(body->drives, moved, sizeof moved);
-    body->driven_mask = PERP_COMPONENT_X | PERP_COMPONENT_Y | PERP_COMPONENT_Z;
-}
-
-static void add_body(perp_scene *scene, const perp_scene *from, int index, const view *w)
-{
-    perp_body body = from->bodies[index];
-    perp_shape shapes[MOST_SHAPES];
-    perp_vec3 points[MOST_SHAPES][MOST_POINTS];
-    perp_sine sines[3][MOST_SINES];
-    assert_true(body.shape_count <= MOST_SHAPES);
-    for (int i = 0; i < body.shape_count; i++) {
-        shapes[i] = body.shapes[i];
-        reflect_shape(w, &shapes[i], points[i]);
-    }
-    body.shapes = shapes;
-    body.com = reflect(w, body.com);
-    if (body.kind == PERP_BODY_DRIVEN) {
-        move_drives(w, &body, sines);
-        body.driven_mask &= from->planar ? (unsigned)PERP_COMPONENT_PLANAR : (unsigned)PERP_COMPONENT_ALL;
-    }
-    const perp_joint *joint = body.joint >= 0 ? &from->joints[body.joint] : NULL;
-    if (joint && !body.pose_set) {
-        body.pose = perp_placement_default();
-        body.pose.pose.position = joint->anchor;
-    }
-    const bool in_world = !joint || joint->parent_body < 0;
-    body.pose = in_world ? move_pose(w, from->planar, body.pose) : reflect_pose(w, body.pose);
-    body.pose_set = true;
-    if (w->quarter && body.free_set) {
-        const unsigned x = body.free_mask & PERP_COMPONENT_X, y = body.free_mask & PERP_COMPONENT_Y;
-        body.free_mask &= ~(unsigned)(PERP_COMPONENT_X | PERP_COMPONENT_Y);
-        body.free_mask |= (x ? PERP_COMPONENT_Y : 0u) | (y ? PERP_COMPONENT_X : 0u);
-    }
-    assert_int_equal(perp_scene_add_body(scene, &body, NULL), PERP_STATUS_OK);
-}
-
-/* The joint's parent frame is the world's, which turns, or a body's, which turns with it. */
-static void add_joint(perp_scene *scene, const perp_joint *from, const view *w)
-{
-    perp_joint joint = *from;
-    const bool in_world = joint.parent_body < 0, turns = joint.kind == PERP_JOINT_REVOLUTE;
-    const double sign = turns && w->mirrored ? -1.0 : 1.0;
-    const perp_vec3 axis = scene->planar && turns && !joint.axis_set ? perp_vec3_make(0, 0, 1) : joint.axis;
-    assert_true(turns || joint.kind == PERP_JOINT_PRISMATIC);
-    joint.anchor = in_world ? move(w, joint.anchor) : reflect(w, joint.anchor);
-    joint.axis = in_world ? (turns ? turn_axis(w, axis) : turn(w, axis)) : perp_vec3_scale(sign, reflect(w, axis));
-    joint.axis_set = true;
-    assert_int_equal(perp_scene_add_joint(scene, &joint, NULL), PERP_STATUS_OK);
-}
-
-static void add_force(perp_scene *scene, const perp_force *from, const view *w)
-{
-    perp_force force = *from;
-    const perp_vec3 f = turn(w, perp_vec3_make(force.force[0].offset, force.force[1].offset, force.force[2].offset));
-    const perp_vec3 m =
-        turn_axis(w, perp_vec3_make(force.torque[0].offset, force.torque[1].offset, force.torque[2].offset));
-    const double fs[3] = {f.x, f.y, f.z}, ms[3] = {m.x, m.y, m.z};
-    for (int i = 0; i < 3; i++) {
-        assert_true(perp_drive_is_constant(&force.force[i]) && perp_drive_is_constant(&force.torque[i]));
-        force.force[i].offset = fs[i];
-        force.torque[i].offset = ms[i];
-    }
-    force.point = reflect(w, force.point);
-    assert_int_equal(perp_scene_add_force(scene, &force, NULL), PERP_STATUS_OK);
-}
-
-/* What the scene says of a pair, turned. In space every pair gets a tangent, along none of the scene's axes, so that
- * projections on faces never vanish. */
-static void add_pairs(perp_scene *scene, const perp_scene *from, const view *w)
-{
-    for (int i = 0; i < from->body_count; i++) {
-        for (int j = i + 1; j < from->body_count; j++) {
-            perp_pair pair = {.a = from->bodies[i].name, .b = from->bodies[j].name};
-            bool stated = false;
-            for (int k = 0; k < from->pair_count; k++) {
-                if (from->pairs[k].body_a == i && from->pairs[k].body_b == j) {
-                    pair = from->pairs[k];
-                    stated = true;
-                }
-            }
-            for (int k = 0; k < pair.direction_count; k++) {
-                pair.directions[k] = turn(w, pair.directions[k]);
-            }
-            if (!from->planar) {
-                pair.tangent_set = true;
-                pair.tangent = turn(w, perp_vec3_make(0.8, 0.36, 0.48));
-            }
-            if (stated || !from->planar) {
-                assert_int_equal(perp_scene_add_pair(scene, &pair, NULL), PERP_STATUS_OK);
-            }
-        }
-    }
-    for (int i = 0; i < from->exclusion_count; i++) {
-        const perp_exclusion *e = &from->exclusions[i];
-        assert_int_equal(perp_scene_add_exclusion(scene, e->a, e->b, NULL), PERP_STATUS_OK);
-    }
-}
-
-static void add_loops(perp_scene *scene, const perp_scene *from, const view *w)
-{
-    for (int i = 0; i < from->loop_count; i++) {
-        perp_loop loop = from->loops[i];
-        assert_true(loop.body_a >= 0 && loop.body_b >= 0);
-        loop.anchor_a = reflect(w, loop.anchor_a);
-        loop.anchor_b = reflect(w, loop.anchor_b);
-        assert_int_equal(perp_scene_add_loop(scene, &loop, NULL), PERP_STATUS_OK);
-    }
-}
-
-static perp_scene *transformed(const perp_scene *from, const view *w)
-{
-    static perp_diagnostics diagnostics;
-    perp_scene *scene;
-    memset(&diagnostics, 0, sizeof diagnostics);
-    assert_int_equal(perp_scene_create(from->planar, NULL, &scene, NULL), PERP_STATUS_OK);
-    scene->gravity = turn(w, from->gravity);
-    scene->margin = from->margin;
-    scene->friction = from->friction;
-    for (int i = 0; i < from->body_count; i++) {
-        add_body(scene, from, w->reversed ? from->body_count - 1 - i : i, w);
-    }
-    for (int i = 0; i < from->joint_count; i++) {
-        add_joint(scene, &from->joints[w->reversed ? from->joint_count - 1 - i : i], w);
-    }
-    for (int i = 0; i < from->force_count; i++) {
-        add_force(scene, &from->forces[i], w);
-    }
-    add_loops(scene, from, w);
-    add_pairs(scene, from, w);
-    if (perp_scene_validate(scene, &diagnostics) != PERP_STATUS_OK) {
-        fail_msg("%s: %s", diagnostics.items[0].path, diagnostics.items[0].message);
-    }
-    return scene;
-}
+#include "scene_view.h"
 
 /* ---- runs -------------------------------------------------------------------------------------------------------- */
 
@@ -312,18 +82,16 @@ static int find(const answer *a, const char *name)
 
 /* Largest difference between what `w` makes of one answer's poses and the other's, m and rad; of the forces on bodies,
  * over the largest force. */
-static void compare(const view *w, const answer *plain, const answer *other, double *motion, double *force)
+static void compare(const scene_view *w, const answer *plain, const answer *other, double *motion, double *force)
 {
     *motion = *force = 0.0;
     for (int i = 0; i < plain->bodies; i++) {
         const int k = find(other, plain->names[i]);
-        perp_placement place = perp_placement_default();
-        place.pose = plain->pose[i];
-        const perp_pose wanted = move_pose(w, false, place).pose, got = other->pose[k];
+        const perp_pose wanted = scene_view_pose(w, plain->pose[i]), got = other->pose[k];
         const perp_vec3 away = perp_vec3_sub(wanted.position, got.position);
         const perp_vec3 turned = perp_quat_log(perp_quat_mul(perp_quat_conjugate(wanted.rotation), got.rotation));
         *motion = fmax(*motion, fmax(perp_vec3_norm(away), perp_vec3_norm(turned)));
-        const perp_vec3 rest = perp_vec3_sub(turn(w, plain->pushed[i]), other->pushed[k]);
+        const perp_vec3 rest = perp_vec3_sub(scene_view_turn(w, plain->pushed[i]), other->pushed[k]);
         *force = fmax(*force, perp_vec3_norm(rest) / plain->force_unit);
     }
 }
@@ -347,10 +115,8 @@ typedef struct subject {
     int steps;
     bool with_inertia_only; /* without it nothing holds the objects, or nothing says where they stay */
     bool rigid;             /* on the rigid rungs too: not where motions without cost are open */
-    bool
-        no_springs; /* but not on qs-impedance-lcp, which solves its LCP by pivots: the mirrored stack ends elsewhere */
-    bool slow;      /* left out under the address sanitizer */
-    bool one_way;   /* a body is free along one axis alone: turns by quarters about z only */
+    bool slow;              /* left out under the address sanitizer */
+    bool one_way;           /* a body is free along one axis alone: turns by quarters about z only */
 } subject;
 
 static const subject subjects[] = {
@@ -359,7 +125,7 @@ static const subject subjects[] = {
     {.name = "grazing", .steps = 10, .rigid = true, .one_way = true},
     {.name = "pusher-1d", .steps = 1, .with_inertia_only = true, .rigid = true, .one_way = true},
     {.name = "pusher-2d", .steps = 1, .with_inertia_only = true, .rigid = true},
-    {.name = "cube-stack", .slow = true, .steps = 20, .rigid = true, .no_springs = true},
+    {.name = "cube-stack", .slow = true, .steps = 20, .rigid = true},
     {.name = "fence-particle", .steps = 40, .rigid = true},
     {.name = "four-bar", .steps = 45, .rigid = true},
     {.name = "graze-then-lift", .steps = 10, .rigid = true},
@@ -409,11 +175,12 @@ static perp_run_settings settings_for(const perp_scene *scene, const perp_rung *
 }
 
 /* A rung that has no answer must have none in any view. Returns whether both views agree. */
-static bool check_view(const subject *s, const perp_scene *scene, const perp_rung *rung, const view *w)
+static bool check_view(const subject *s, const perp_scene *scene, const perp_rung *rung, const scene_view *w)
 {
-    static const view identity = {.pose = {{1, 0, 0, 0}, {0, 0, 0}}};
+    scene_view identity = scene_view_identity();
+    identity.tangents = true;
     const perp_run_settings settings = settings_for(scene, rung, s->steps);
-    perp_scene *plain = transformed(scene, &identity), *other = transformed(scene, w);
+    perp_scene *plain = scene_view_make(scene, &identity), *other = scene_view_make(scene, w);
     answer a, b;
     double motion, force;
     run_scene(plain, &settings, &a);
@@ -431,7 +198,7 @@ static bool check_view(const subject *s, const perp_scene *scene, const perp_run
 }
 
 /* Planar scenes in the view `planar`, others in `spatial`; where a body is free one way only, in `quarter`. */
-static void check_all(const view *planar, const view *quarter, const view *spatial)
+static void check_all(const scene_view *planar, const scene_view *quarter, const scene_view *spatial)
 {
     bool agree = true;
     for (size_t k = 0; k < sizeof subjects / sizeof *subjects; k++) {
@@ -440,13 +207,11 @@ static void check_all(const view *planar, const view *quarter, const view *spati
             continue;
         }
         perp_scene *scene = load(s->name);
-        const view *w = s->one_way ? quarter : scene->planar ? planar : spatial;
+        const scene_view *w = s->one_way ? quarter : scene->planar ? planar : spatial;
         for (int i = 0; i < perp_rung_count(); i++) {
             const perp_rung *rung = perp_rung_at(i);
             const bool inertia = strcmp(rung->name, "quasidynamic") == 0;
-            const bool springs = strcmp(rung->name, "qs-impedance-lcp") == 0;
-            if (is_quasistatic(rung) &&
-                (is_convex(rung) ? inertia || !s->with_inertia_only : s->rigid && !(springs && s->no_springs))) {
+            if (is_quasistatic(rung) && (is_convex(rung) ? inertia || !s->with_inertia_only : s->rigid)) {
                 agree = check_view(s, scene, rung, w) && agree;
             }
         }
@@ -461,32 +226,34 @@ static void check_all(const view *planar, const view *quarter, const view *spati
 static void test_translation(void **unused)
 {
     (void)unused;
-    const view planar = {.pose = {{1, 0, 0, 0}, {1.3, -0.7, 0}}};
-    const view spatial = {.pose = {{1, 0, 0, 0}, {1.3, -0.7, 0.4}}};
+    const scene_view planar = {.pose = {{1, 0, 0, 0}, {1.3, -0.7, 0}}, .tangents = true};
+    const scene_view spatial = {.pose = {{1, 0, 0, 0}, {1.3, -0.7, 0.4}}, .tangents = true};
     check_all(&planar, &planar, &spatial);
 }
 
 static void test_rotation(void **unused)
 {
     (void)unused;
-    const view planar = {.pose = {perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), 0.83), {0.1, 0.2, 0}}};
-    const view quarter = {.pose = {{sqrt(0.5), 0, 0, sqrt(0.5)}, {0.1, 0.2, 0}}, .quarter = true};
-    const view spatial = {
-        .pose = {perp_quat_from_axis_angle(perp_vec3_normalise(perp_vec3_make(0.3, -0.5, 0.8)), 1.1), {0.1, 0.2, 0.3}}};
+    const scene_view planar = {.pose = {perp_quat_from_axis_angle(perp_vec3_make(0, 0, 1), 0.83), {0.1, 0.2, 0}},
+                               .tangents = true};
+    const scene_view quarter = {.pose = {{sqrt(0.5), 0, 0, sqrt(0.5)}, {0.1, 0.2, 0}}, .tangents = true};
+    const scene_view spatial = {
+        .pose = {perp_quat_from_axis_angle(perp_vec3_normalise(perp_vec3_make(0.3, -0.5, 0.8)), 1.1), {0.1, 0.2, 0.3}},
+        .tangents = true};
     check_all(&planar, &quarter, &spatial);
 }
 
 static void test_mirror(void **unused)
 {
     (void)unused;
-    const view mirror = {.pose = {{1, 0, 0, 0}, {0, 0, 0}}, .mirrored = true};
+    const scene_view mirror = {.pose = {{1, 0, 0, 0}, {0, 0, 0}}, .mirrored = true, .tangents = true};
     check_all(&mirror, &mirror, &mirror);
 }
 
 static void test_order_of_bodies(void **unused)
 {
     (void)unused;
-    const view reversed = {.pose = {{1, 0, 0, 0}, {0, 0, 0}}, .reversed = true};
+    const scene_view reversed = {.pose = {{1, 0, 0, 0}, {0, 0, 0}}, .reversed = true, .tangents = true};
     check_all(&reversed, &reversed, &reversed);
 }
 
