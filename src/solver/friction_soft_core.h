@@ -58,6 +58,8 @@ double perp_friction_soft_look(perp_friction_soft_workspace *f, const double *v,
 bool perp_friction_soft_advance(perp_friction_soft_workspace *f, double *merit);
 /* Of unknown j at v its bound that holds it, or v itself where none does. */
 double perp_friction_soft_held_at(const perp_friction_soft_workspace *f, const double *v, int j, bool *held);
+/* Newton's matrix and right-hand side, in f->step, at the point that was looked at. */
+void perp_friction_soft_factor(perp_friction_soft_workspace *f);
 /* The direction that answers to f->step, a change of the loads, with the last factors. */
 void perp_friction_soft_respond(perp_friction_soft_workspace *f);
 /* v and y of a start; NULL: none. */

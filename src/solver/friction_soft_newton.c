@@ -135,6 +135,19 @@ double perp_friction_soft_look(perp_friction_soft_workspace *f, const double *v,
     return merit;
 }
 
+static void factor(perp_friction_soft_workspace *f)
+{
+    f->factorisations++;
+    if (f->slips) {
+        perp_kkt_lu_assemble(&f->lu, &f->bodies, f->omega, f->diagonal);
+        perp_kkt_lu_factor(&f->lu);
+    } else {
+        perp_kkt_assemble(&f->kkt, &f->bodies, f->omega, f->diagonal);
+        perp_kkt_factor(&f->kkt);
+    }
+    f->factored_lu = f->slips;
+}
+
 void perp_friction_soft_respond(perp_friction_soft_workspace *f)
 {
     if (f->factored_lu) {
@@ -144,8 +157,7 @@ void perp_friction_soft_respond(perp_friction_soft_workspace *f)
     }
 }
 
-/* Newton's direction from the point that was looked at. */
-static bool find_step(perp_friction_soft_workspace *f)
+void perp_friction_soft_factor(perp_friction_soft_workspace *f)
 {
     const perp_contact_qp *p = &f->bodies;
     for (int j = 0; j < p->n; j++) {
@@ -158,15 +170,14 @@ static bool find_step(perp_friction_soft_workspace *f)
         f->diagonal[p->n + i] = f->stiff_equation[i] > 0.0 ? -RELAXED / f->stiff_equation[i] : -1.0;
         f->step[p->n + i] = -f->open[i];
     }
-    f->factorisations++;
-    if (f->slips) {
-        perp_kkt_lu_assemble(&f->lu, p, f->omega, f->diagonal);
-        perp_kkt_lu_factor(&f->lu);
-    } else {
-        perp_kkt_assemble(&f->kkt, p, f->omega, f->diagonal);
-        perp_kkt_factor(&f->kkt);
-    }
-    f->factored_lu = f->slips;
+    factor(f);
+}
+
+/* Newton's direction from the point that was looked at. */
+static bool find_step(perp_friction_soft_workspace *f)
+{
+    const perp_contact_qp *p = &f->bodies;
+    perp_friction_soft_factor(f);
     perp_friction_soft_respond(f);
     for (int k = 0; k < p->n + p->equality_count; k++) {
         if (!isfinite(f->step[k])) {

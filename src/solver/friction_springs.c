@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* In units in which forces, inertia and velocities are of order 1. */
-static const double STIFF = 1e4, STIFFEST = 1e7; /* a, and what it may grow to */
+static const double STIFF = 1e4, STIFFEST = 1e6; /* a, and what it may grow to */
 static const double STIFF_ALONE = 1e5;           /* a where something has neither inertia nor stiffness */
 static const double SOFT = 1e2;                  /* what it begins with where Newton's method fails else */
 static const double SOFTER = 0.01;               /* of a: along tangents */
@@ -248,7 +248,8 @@ static double probe(perp_friction_soft_workspace *f)
         }
     }
     double largest = 0.0;
-    for (int round = 0; round < 3; round++) {
+    perp_friction_soft_factor(f);
+    for (int round = 0; round < 2; round++) {
         respond_to(f, f->start_piece);
         largest = 0.0;
         for (int j = 0; j < p->n; j++) {
@@ -262,7 +263,7 @@ static double probe(perp_friction_soft_workspace *f)
 static bool run_from(perp_friction_soft_workspace *f, const perp_friction_springs_settings *settings, double a,
                      const perp_convex_point *start, perp_friction_springs_info *info)
 {
-    enum { ROUNDS = 30, MOST = 15, MOST_SOFT = 30, PATIENCE = 3 };
+    enum { ROUNDS = 30, MOST = 25, MOST_SOFT = 30, PATIENCE = 3 };
     const perp_contact_qp *p = &f->bodies;
     const size_t rows = p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0;
     static const double FALLS = 1e-6; /* of a unit of force */
@@ -275,36 +276,34 @@ static bool run_from(perp_friction_soft_workspace *f, const perp_friction_spring
     choose_pieces(f, start);
     f->piece = f->start_piece;
     for (int k = 0; k < ROUNDS; k++) {
+        const int taken = f->iterations;
         info->rounds++;
         if (!settle(f, a < STIFF ? MOST_SOFT : MOST, settings->cancel)) {
             return false;
         }
         const spring_residual left = measure(f, a);
-        const bool still = left.velocity <= settings->velocity_tolerance && left.held <= settings->force_tolerance;
-        if (still && left.balance <= settings->force_tolerance) {
-            return true;
+        const bool gains = left.velocity <= 0.1 * before.velocity;
+        const bool still = left.held <= settings->force_tolerance &&
+                           left.velocity <= (gains ? settings->velocity_tolerance : settings->velocity_enough);
+        if (still && (left.balance <= settings->force_tolerance || left.balance >= 0.5 * before.balance)) {
+            return true; /* or no rounding less: the caller's law decides */
         }
         info->unheld = k > 2 && left.held > FALLS && left.held > 0.9 * before.held;
-        wedged = left.velocity > settings->velocity_tolerance && left.velocity > 0.9 * before.velocity ? wedged + 1 : 0;
+        wedged = left.velocity > settings->velocity_enough && left.velocity > 0.9 * before.velocity ? wedged + 1 : 0;
         if (info->unheld || wedged > PATIENCE) { /* something falls, or forces hold each other and grow */
             return false;
         }
-        const bool slow = left.velocity > settings->velocity_tolerance && left.velocity > 0.1 * before.velocity;
+        const bool sure = f->iterations - taken <= 1; /* modes stay as they are: stiffer springs only save rounds */
         next_round(f);
-        a = still                                 ? 0.1 * a
-            : a < STIFF || (slow && a < STIFFEST) ? 10.0 * a
-                                                  : a; /* what stands still is rounding of a s */
+        if (still) { /* what is left of the balance is rounding of a s */
+            a *= 0.1;
+        } else if (a < STIFF || ((!gains || sure) && a < STIFFEST)) {
+            a *= 10.0;
+        }
         set_stiffness(f, a);
         before = left;
     }
     return false;
-}
-
-static bool run(perp_friction_soft_workspace *f, const perp_friction_springs_settings *settings,
-                perp_friction_springs_info *info)
-{
-    return run_from(f, settings, f->holds ? STIFF_ALONE : STIFF, settings->start, info) ||
-           (!info->unheld && !settings->known && run_from(f, settings, SOFT, settings->start, info));
 }
 
 static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *to)
@@ -321,6 +320,28 @@ static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *
     memcpy(to->y_equality, f->y, (size_t)p->equality_count * sizeof(double));
 }
 
+/* Where Newton's method fails on stiff springs, soft ones lead to a start from which it does not: what these end with
+ * themselves is an answer as well, but not quite the limit's where contacts come and go on the way. */
+static bool run(perp_friction_soft_workspace *f, const perp_friction_springs_settings *settings,
+                perp_convex_point *solution, perp_friction_springs_info *info)
+{
+    const double stiff = f->holds ? STIFF_ALONE : STIFF;
+    bool solved = run_from(f, settings, stiff, settings->start, info);
+    if (!solved && !info->unheld && !settings->known && run_from(f, settings, SOFT, settings->start, info)) {
+        put_point(f, solution);
+        solved = run_from(f, settings, stiff, solution, info);
+        if (!solved) {
+            info->choice = INFINITY;
+            return true;
+        }
+    }
+    if (solved) {
+        put_point(f, solution);
+        info->choice = f->slips ? probe(f) : 0.0;
+    }
+    return solved;
+}
+
 perp_status perp_friction_springs_solve(const perp_contact_friction *problem,
                                         const perp_friction_springs_settings *settings,
                                         perp_friction_soft_workspace *workspace, perp_convex_point *solution,
@@ -334,11 +355,7 @@ perp_status perp_friction_springs_solve(const perp_contact_friction *problem,
     workspace->polygon = settings->polygon;
     workspace->iterations = workspace->factorisations = 0;
     take_inertia(workspace, settings->weight);
-    info->solved = run(workspace, settings, info);
+    info->solved = run(workspace, settings, solution, info);
     info->iterations = workspace->iterations;
-    if (info->solved) {
-        put_point(workspace, solution);
-        info->choice = workspace->slips ? probe(workspace) : 0.0;
-    }
     return PERP_STATUS_OK;
 }

@@ -24,7 +24,8 @@
 
 typedef struct perp_friction_springs_settings {
     double velocity_tolerance, force_tolerance; /* of what the last round leaves open, in the problem's units */
-    const perp_friction_polygon *polygon;       /* of contacts with two friction directions; NULL: the disc */
+    double velocity_enough; /* what will do where rounds no longer gain: gaps that do not quite fit together */
+    const perp_friction_polygon *polygon; /* of contacts with two friction directions; NULL: the disc */
     const double *weight;           /* by unknown: what stands for inertia where A has none on its diagonal; > 0 */
     const perp_convex_point *start; /* velocities to begin from, and forces whose modes to begin with; NULL: at rest,
                                        with all that touches stuck */
@@ -37,7 +38,8 @@ typedef struct perp_friction_springs_info {
     bool unheld; /* something falls from round to round: springs that begin without force do not hold it */
     int rounds, iterations;
     /* How far the motion goes, largest entry, where normal forces are taken by unlike parts of themselves in place of
-     * alike ones: 0 where the law leaves them no choice, or none that moves anything. */
+     * alike ones: 0 where the law leaves them no choice, or none that moves anything; infinite where the answer is not
+     * known to be the limit's. */
     double choice;
 } perp_friction_springs_info;
 

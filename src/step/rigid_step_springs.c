@@ -44,7 +44,7 @@ static perp_status solve(rigid_step *s, const perp_contact_friction *problem,
 perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_point *start, bool known, bool *solved,
                                      perp_error *error)
 {
-    static const double ASKED = 1e-3, STILL = 1e-5; /* of the law's tolerance, in forces and in motion */
+    static const double ASKED = 1e-3, STILL = 1e-6, ENOUGH = 0.05; /* of the law's tolerance: forces, motion */
     rigid_step *s = qs->own;
     const perp_contact_friction problem = {&s->qp, qs->mu};
     const perp_friction_polygon wide = {s->wide.count, (const double(*)[2])s->wide.corner};
@@ -52,6 +52,7 @@ perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_poi
     fill_weights(qs, s->balance);
     const perp_friction_springs_settings settings = {
         .velocity_tolerance = STILL * qs->settings->tolerance / s->gap,
+        .velocity_enough = ENOUGH * qs->settings->tolerance / s->gap,
         .force_tolerance = ASKED * qs->settings->tolerance,
         .polygon = s->cone == PERP_CONE_QUADRATIC ? NULL : &wide,
         .weight = s->balance,

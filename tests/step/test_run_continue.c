@@ -197,12 +197,12 @@ static void every_rung_is_tried(void **unused)
     }
 }
 
-/* Would the test notice a memory that is lost? On qs-opt the fixed point starts from the last step's forces, so that
+/* Would the test notice a memory that is lost? On dyn-ncp Newton's method starts from the last step's forces, so that
  * going on without them takes another way to another last bit. */
 static void forgetting_shows(void **unused)
 {
     (void)unused;
-    const char *const settings[] = {"run.model=qs-opt", "run.steps=120", NULL};
+    const char *const settings[] = {"run.model=dyn-ncp", "run.steps=120", NULL};
     static snapshot s;
     scene_run run;
     scene_run_make(&run, "fence-particle", settings);
@@ -218,14 +218,15 @@ static void forgetting_shows(void **unused)
     state.t = s.t;
     memcpy(state.q, s.q, (size_t)run.model->nq * sizeof *s.q);
     memcpy(state.v, s.v, (size_t)run.model->nv * sizeof *s.v);
-    const double nothing[] = {1.0, 0.0, 0.0}; /* a step was taken, its fixed point settled; no contact is kept */
+    const double nothing[] = {1.0, run.scene->run.h, 0.0, 0.0,
+                              0.0}; /* a step of h was taken; no answer and no contact is kept */
     s.start.step = 60;
     s.start.t_start = s.t_start;
     s.start.hash = s.hash;
     s.start.contacts = s.contacts;
     s.start.events = s.events;
     s.start.memory = nothing;
-    s.start.memory_count = 3;
+    s.start.memory_count = 5;
     assert_int_equal(perp_run_continue(run.model, &run.scene->run, &s.start, &state, &again, NULL), PERP_STATUS_OK);
     assert_true(again.hash.value != run.result.hash.value);
     perp_run_result_free(&again);
