@@ -56,13 +56,6 @@ static void compare_entries(comparison *c, const perp_log_step *a, const perp_lo
     }
 }
 
-static bool same_identity(const perp_contact *x, const perp_contact *y)
-{
-    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
-           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
-           x->feature_b == y->feature_b;
-}
-
 static void contact_name(const comparison *c, const perp_contact *contact, char *text, size_t size)
 {
     char feature[64];
@@ -97,7 +90,7 @@ static void compare_contacts(comparison *c, const perp_step_info *a, const perp_
     const int fewer = a->contact_count < b->contact_count ? a->contact_count : b->contact_count;
     for (int i = 0; i < fewer; i++) {
         const perp_contact *x = &a->contacts[i].contact, *y = &b->contacts[i].contact;
-        if (!same_identity(x, y)) {
+        if (!perp_contact_same(x, y)) {
             char names[2][280], text[400];
             contact_name(c, x, names[0], sizeof names[0]);
             contact_name(c, y, names[1], sizeof names[1]);

@@ -266,9 +266,7 @@ int perp_contact_compare_pairs(const perp_contact *x, const perp_contact *y)
     int order = compare(x->a, y->a);
     order = order ? order : compare(x->b, y->b);
     order = order ? order : compare(x->shape_a, y->shape_a);
-    order = order ? order : compare(x->shape_b, y->shape_b);
-    order = order ? order : compare(x->part_a, y->part_a);
-    return order ? order : compare(x->part_b, y->part_b);
+    return order ? order : compare(x->shape_b, y->shape_b);
 }
 
 /* The records of one manifold: from `start` on, up to the returned index. */
