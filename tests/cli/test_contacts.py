@@ -82,6 +82,43 @@ def test_force_has_its_true_gap(perp, model, corners, angle, a, b, omega):
             assert math.dist(where, (float(r["px"]), float(r["py"]))) < abs(float(r["phi"])) / 2 + 1e-6
 
 
+# ---- overlap at the start -------------------------------------------------------------------------------------------
+
+COMMANDED = """perp: 1
+bodies:
+  left: {driven: {x: {rate: %s}}, shapes: [{box: [0.1, 0.2, 0.1]}]}
+  right: {driven: {x: {offset: 0.06}}, shapes: [{box: [0.1, 0.2, 0.1]}]}
+  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: -0.2}}]}
+  cube: {mass: 1, pose: {position: [1, 0, -0.15]}, shapes: [{box: [0.1, 0.1, 0.1]}]}
+run: {h: 0.01, steps: 2}
+"""
+
+
+@pytest.mark.parametrize("model", ["qs-lcp", "qs-ncp", "qs-opt", "qs-lp", "qs-impedance-lcp", "qs-qp", "qs-cone",
+                                   "quasidynamic", "dyn-lcp", "dyn-ncp", "dyn-qp", "instant", "instant-qs"])
+@pytest.mark.parametrize("rate", [0, -0.1, 0.1])
+def test_commanded_bodies_that_overlap(perp, model, rate):
+    """At rest, parting or closing: what overlaps at the start is no state of rigid bodies."""
+    error = perp.json("run", perp.write("s.yaml", COMMANDED % rate), "--model", model, code=1)["error"]
+    assert error["code"] == "penetrating-start" and error["evidence"]["depth"] == near(0.04, abs=1e-9)
+    assert "left right" in error["evidence"]["contact"]
+
+
+def test_a_pusher_may_dip_into_the_floor(perp):
+    scene = perp.write("s.yaml", COMMANDED % 0)
+    sunk = ["--set", "bodies.floor.shapes.0.plane.offset=-0.04", "--set", "bodies.cube.pose.position.2=0.01",
+            "--set", "contacts.exclude=[[left, right]]"]
+    assert perp.json("run", scene, "--model", "qs-lcp", *sunk)["residual"]["penetration"] == near(0.01, abs=1e-9)
+    assert "0.01 m deep" in perp("check", scene, "--set", "run.model=qs-lcp", *sunk).stderr
+
+
+def test_commanded_overlap_is_only_reported_where_nothing_is_solved(perp):
+    scene = perp.write("s.yaml", COMMANDED % 0)
+    assert perp.json("run", scene, "--model", "kinematic")["residual"]["penetration"] == near(0.04, abs=1e-9)
+    assert "0.04 m deep" in perp("check", scene, "--set", "run.model=kinematic").stderr
+    perp("run", scene, "--model", "qs-lcp", "--set", "contacts.exclude=[[left, right]]")
+
+
 # ---- what is listed -----------------------------------------------------------------------------------------------
 
 
