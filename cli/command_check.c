@@ -51,7 +51,7 @@ static perp_status lint(const perp_scene *scene, const perp_model *model, perp_d
         }
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_contact_lint(contacts, NULL, diagnostics);
+        status = perp_run_lint(model, contacts, NULL, diagnostics);
     }
     perp_contact_model_free(contacts);
     return status;

@@ -52,9 +52,9 @@ typedef enum perp_interpolation {
 
 /* Without knots: offset + rate t + sum of sines. With knots (offset, rate and sines are then 0): the table, held
  * constant outside it. Cubic and spline have zero rate at both ends, so that the held function has a continuous rate
- * everywhere. Cubic is monotone wherever the values are and never leaves the range of two neighbouring values (slopes of
- * Fritsch and Butland, known as PCHIP); its acceleration jumps at knots. Spline is twice continuously differentiable and
- * may overshoot. Zero-initialised it is the constant 0. */
+ * everywhere. Cubic is monotone wherever the values are and never leaves the range of two neighbouring values (slopes
+ * of Fritsch and Butland, known as PCHIP); its acceleration jumps at knots. Spline is twice continuously differentiable
+ * and may overshoot. Zero-initialised it is the constant 0. */
 typedef struct perp_drive {
     double offset, rate;
     int sine_count;

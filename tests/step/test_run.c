@@ -171,7 +171,7 @@ static void test_registry(void **state)
         const perp_rung *rung = perp_rung_at(i);
         assert_ptr_equal(perp_rung_find(rung->name), rung);
         assert_true(rung->summary && rung->summary[0]);
-        assert_true(rung->inertia && rung->contact && rung->friction && rung->source);
+        assert_true(perp_rung_inertia_name(rung->inertia) && rung->contact && rung->friction && rung->source);
         const unsigned own = rung->own_cone == PERP_CONE_QUADRATIC ? PERP_TAKES_QUADRATIC
                              : rung->own_cone == PERP_CONE_RAYS    ? PERP_TAKES_RAYS
                              : rung->own_cone == PERP_CONE_BOX     ? PERP_TAKES_BOX
