@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void print_sink(void *context, const char *text)
 {
@@ -85,10 +84,8 @@ static int run(const cli_arguments *a)
         }
     }
     if (status == PERP_STATUS_OK && perp_run_check(&scene->run, &error) != PERP_STATUS_OK) {
-        const bool chosen = scene->run.model_set || strcmp(error.path, "run.model") != 0;
-        perp_scene_report(scene, &diagnostics, chosen ? PERP_SEVERITY_ERROR : PERP_SEVERITY_WARNING, error.path, "%s",
-                          error.message);
-        status = chosen ? PERP_STATUS_BAD_INPUT : PERP_STATUS_OK;
+        perp_scene_report(scene, &diagnostics, PERP_SEVERITY_ERROR, error.path, "%s", error.message);
+        status = PERP_STATUS_BAD_INPUT;
     }
     if (status == PERP_STATUS_OK) {
         status = lint(scene, model, &diagnostics);
