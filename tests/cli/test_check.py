@@ -273,6 +273,15 @@ def test_sound_scene_is_quiet(perp):
     assert done.stderr == "" and "15 degrees of freedom: 6 passive, 2 impedance-controlled, 7 commanded" in done.stdout
 
 
+def test_one_and_many(perp):
+    """One body is no bodies."""
+    one = perp("check", perp.write("s.yaml", "perp: 1\nbodies: {a: {mass: 1, free: [x]}}\n")).stdout
+    assert "  1 body, 0 joints, 0 loops, 0 forces, spatial\n  1 degree of freedom: 1 passive" in one and one.endswith("; 1 tree\n")
+    run = perp("run", "s.yaml", "--model", "dyn-ncp", "--h", "0.1", "--steps", "1", "--log", "s.mcap").stdout
+    assert "model dyn-ncp, 1 step of 0.1 s" in run
+    assert perp("diff", "s.mcap", "s.mcap").stdout.startswith("equal: 2 steps")
+
+
 def test_key_reference_is_current(perp):
     page = (ROOT / "docs/scene-keys.md").read_text()
     assert perp("check", "--keys").stdout == page, "run: build/bin/perp check --keys > docs/scene-keys.md"
