@@ -177,6 +177,41 @@ static void test_gap_of_a_corner(void **state)
     world_close(&w);
 }
 
+/* The same of a mesh, each of whose lower corners goes its own way beyond the rim, and of the ends of a capsule. */
+static void test_gap_of_other_corners(void **state)
+{
+    (void)state;
+    contact_world w;
+    world_open(&w, "bodies:\n"
+                   "  table: {fixed: true, shapes: [{box: [1, 1, 0.2], pose: {position: [0, 0, -0.1]}}]}\n"
+                   "  part: {mass: 1, pose: {position: [0.3, 0, 0.001]}, shapes: [{mesh: {points: [[0, 0, 0.1],\n"
+                   "    [0.1, 0, 0], [-0.1, 0.05, 0], [-0.1, -0.05, 0], [0.02, 0, 0.05]]}}]}\n");
+    assert_int_equal(w.set->count, 3);
+    for (int i = 0; i < 3; i++) {
+        perp_contact c = w.set->contacts[i];
+        const perp_vec3 corner = perp_vec3_sub(c.point_b, perp_vec3_make(0.3, 0, 0.001));
+        place(&w, "part", 0.9, 0.1, 0.03);
+        world_build(&w);
+        perp_contact_look_again(w.set, &c);
+        NEAR(c.phi, hypot(0.9 + corner.x - 0.5, 0.03), 1e-12);
+        NEAR_VECTOR(c.point_b, 0.9 + corner.x, 0.1 + corner.y, 0.03, 1e-9);
+        place(&w, "part", 0.3, 0, 0.001);
+        world_build(&w);
+    }
+    world_close(&w);
+
+    world_open(&w, "bodies:\n"
+                   "  table: {fixed: true, shapes: [{box: [1, 1, 0.2], pose: {position: [0, 0, -0.1]}}]}\n"
+                   "  pin: {mass: 1, pose: {position: [0.3, 0, 0.05], rpy: [0, 1.5707963267948966, 0]},\n"
+                   "    shapes: [{capsule: {radius: 0.05, length: 0.2}}]}\n");
+    perp_contact c = *contact_named(&w, "s0.f4-s0.c1"); /* local +z is the world's +x */
+    place(&w, "pin", 0.7, 0, 0.4);
+    world_build(&w);
+    perp_contact_look_again(w.set, &c);
+    NEAR(c.phi, hypot(0.3, 0.4) - 0.05, 1e-12);
+    world_close(&w);
+}
+
 /* Edges that cross, and then do not: the gap of the two boxes, from face to face. */
 static void test_gap_of_shapes(void **state)
 {
@@ -225,9 +260,14 @@ static void test_gap_of_what_is_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_of_the_outline),     cmocka_unit_test(test_names_without_flat_corners),
-        cmocka_unit_test(test_names_of_random_polygons), cmocka_unit_test(test_gap_beyond_the_margin),
-        cmocka_unit_test(test_gap_of_a_corner),          cmocka_unit_test(test_gap_of_shapes),
-        cmocka_unit_test(test_gap_of_what_is_listed)};
+        cmocka_unit_test(test_names_of_the_outline),
+        cmocka_unit_test(test_names_without_flat_corners),
+        cmocka_unit_test(test_names_of_random_polygons),
+        cmocka_unit_test(test_gap_beyond_the_margin),
+        cmocka_unit_test(test_gap_of_a_corner),
+        cmocka_unit_test(test_gap_of_shapes),
+        cmocka_unit_test(test_gap_of_other_corners),
+        cmocka_unit_test(test_gap_of_what_is_listed),
+    };
     return cmocka_run_group_tests_name("contact gap", tests, NULL, NULL);
 }

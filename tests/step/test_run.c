@@ -184,6 +184,13 @@ static void test_registry(void **state)
     assert_null(perp_rung_find("no-such-rung"));
     assert_null(perp_rung_find(""));
     assert_null(perp_rung_find("kinemati"));
+    for (int chosen = 0; chosen < 2; chosen++) { /* one sentence, whoever named it */
+        const perp_run_settings settings = {.model = "kinemati", .model_set = chosen, .h = 0.1};
+        perp_error error;
+        assert_int_equal(perp_run_check(&settings, &error), PERP_STATUS_BAD_INPUT);
+        assert_string_equal(error.message, "there is no model `kinemati`; did you mean `kinematic`? (perp models)");
+        assert_string_equal(error.path, "run.model");
+    }
 }
 
 static void test_steps(void **state)
