@@ -143,10 +143,10 @@ enum {
 };
 
 typedef enum perp_rung_inertia {
-    PERP_INERTIA_IGNORED, /* masses and forces say nothing: `geometric`, `kinematic` */
-    PERP_INERTIA_NONE,    /* forces balance at every instant */
-    PERP_INERTIA_ONE_STEP,
-    PERP_INERTIA_FULL
+    PERP_RUNG_INERTIA_IGNORED, /* masses and forces say nothing: `geometric`, `kinematic` */
+    PERP_RUNG_INERTIA_NONE,    /* forces balance at every instant */
+    PERP_RUNG_INERTIA_ONE_STEP,
+    PERP_RUNG_INERTIA_FULL
 } perp_rung_inertia;
 
 /* As `perp models` has it. */
@@ -286,9 +286,9 @@ PERP_API int perp_run_steps(const perp_run_settings *settings);
 /* Runs `settings->model` from `state` (which ends at the last state reached). The settings are usually &scene->run.
  * Fails with BAD_INPUT where the settings do not fit the rung (error.path says which key) or the state is not finite,
  * with the rung's own status where a step has no answer, with OUT_OF_MEMORY, CAPACITY or INFEASIBLE where the contacts
- * of a state cannot be listed (the state is then that one, and counted), with CANCELLED where the observer or settings->cancel said so. `result` is
- * filled as far as the run came and is to be freed. Once no state has more contacts than one before it, a step takes no
- * memory. */
+ * of a state cannot be listed (the state is then that one, and counted), with CANCELLED where the observer or
+ * settings->cancel said so. `result` is filled as far as the run came and is to be freed. Once no state has more
+ * contacts than one before it, a step takes no memory. */
 PERP_API perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
                               const perp_allocator *allocator, perp_observer *observer, void *observer_context,
                               perp_state *state, perp_run_result *result, perp_error *error);

@@ -104,7 +104,8 @@ static void validate_control(validator *v, perp_joint *joint)
     if (joint->command_set) {
         const int faults = v->faults;
         perp_validate_drive(v, "command", &joint->command);
-        const double start = v->faults == faults && !v->out_of_memory ? perp_drive_value(&joint->command, 0.0) : joint->position[0];
+        const bool sound = v->faults == faults && !v->out_of_memory;
+        const double start = sound ? perp_drive_value(&joint->command, 0.0) : joint->position[0];
         if (joint->control == PERP_CONTROL_POSITION && joint->position_set &&
             fabs(start - joint->position[0]) > 1e-9) {
             perp_validator_warning(v, "command",

@@ -171,7 +171,7 @@ perp_status perp_run_lint(const perp_model *model, const perp_contact_model *con
                   .diagnostics = diagnostics};
     lint_length(&l);
     lint_starts(&l);
-    if (l.rung && l.rung->inertia == PERP_INERTIA_ONE_STEP) {
+    if (l.rung && l.rung->inertia == PERP_RUNG_INERTIA_ONE_STEP) {
         perp_status status = perp_state_create(model, allocator, &l.state, NULL);
         status = status == PERP_STATUS_OK ? perp_kinematics_create(model, allocator, &l.kinematics, NULL) : status;
         if (status == PERP_STATUS_OK) {
@@ -189,6 +189,6 @@ perp_status perp_run_lint(const perp_model *model, const perp_contact_model *con
     const bool chosen = l.rung && model->scene->run.model_set;
     const perp_contact_lint_rung facts = {.steps = l.rung && l.rung->step,
                                           .compliant = l.rung && (l.rung->takes & PERP_TAKES_COMPLIANCE),
-                                          .balance = chosen && l.rung->inertia == PERP_INERTIA_NONE};
+                                          .balance = chosen && l.rung->inertia == PERP_RUNG_INERTIA_NONE};
     return perp_contact_lint(contact_model, &facts, allocator, diagnostics);
 }

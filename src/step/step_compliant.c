@@ -21,7 +21,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_compliant = {
     .name = "compliant",
     .summary = "dynamics with visco-elastic contact patches, fully implicit",
-    .inertia = PERP_INERTIA_FULL,
+    .inertia = PERP_RUNG_INERTIA_FULL,
     .contact = "visco-elastic patches",
     .friction = "quadratic cone, smoothed by gamma",
     .source = "Song et al. (3)-(10)",

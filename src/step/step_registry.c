@@ -11,10 +11,10 @@ static const perp_rung *const ladder[] = {
 
 const char *perp_rung_inertia_name(perp_rung_inertia inertia)
 {
-    static const char *const names[] = {[PERP_INERTIA_IGNORED] = "-",
-                                        [PERP_INERTIA_NONE] = "none",
-                                        [PERP_INERTIA_ONE_STEP] = "one step",
-                                        [PERP_INERTIA_FULL] = "full"};
+    static const char *const names[] = {[PERP_RUNG_INERTIA_IGNORED] = "-",
+                                        [PERP_RUNG_INERTIA_NONE] = "none",
+                                        [PERP_RUNG_INERTIA_ONE_STEP] = "one step",
+                                        [PERP_RUNG_INERTIA_FULL] = "full"};
     return names[inertia];
 }
 

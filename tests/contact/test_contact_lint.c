@@ -15,7 +15,7 @@ static perp_status lint_as_its_rung(const perp_scene *scene, const perp_contact_
     const perp_rung *rung = perp_rung_find(scene->run.model);
     const perp_contact_lint_rung facts = {.steps = rung->step,
                                           .compliant = rung->takes & PERP_TAKES_COMPLIANCE,
-                                          .balance = scene->run.model_set && rung->inertia == PERP_INERTIA_NONE};
+                                          .balance = scene->run.model_set && rung->inertia == PERP_RUNG_INERTIA_NONE};
     return perp_contact_lint(contact_model, &facts, allocator, &found);
 }
 
