@@ -1,7 +1,6 @@
 #include "cli.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void print_sink(void *context, const char *text)
 {
@@ -17,10 +16,14 @@ static void print_summary(const char *path, const perp_model *model, const perp_
         impedance += model->role[i] == PERP_DOF_IMPEDANCE;
     }
     printf("%s: sound%s\n", path, diagnostics->warnings ? ", with warnings" : "");
-    printf("  %d bodies, %d joints, %d loops, %d forces, %s\n", model->body_count, model->scene->joint_count,
-           model->scene->loop_count, model->scene->force_count, model->planar ? "planar" : "spatial");
-    printf("  %d degrees of freedom: %d passive, %d impedance-controlled, %d commanded; %d trees\n", model->nv,
-           model->nv - prescribed - impedance, impedance, prescribed, model->tree_count);
+    const perp_scene *s = model->scene;
+    printf("  %d %s, %d %s, %d %s, %d %s, %s\n", s->body_count, perp_plural(s->body_count, "body", "bodies"),
+           s->joint_count, perp_plural(s->joint_count, "joint", "joints"), s->loop_count,
+           perp_plural(s->loop_count, "loop", "loops"), s->force_count, perp_plural(s->force_count, "force", "forces"),
+           model->planar ? "planar" : "spatial");
+    printf("  %d %s of freedom: %d passive, %d impedance-controlled, %d commanded; %d %s\n", model->nv,
+           perp_plural(model->nv, "degree", "degrees"), model->nv - prescribed - impedance, impedance, prescribed,
+           model->tree_count, perp_plural(model->tree_count, "tree", "trees"));
 }
 
 static int report(const cli_arguments *a, const perp_model *model, const perp_diagnostics *diagnostics)
@@ -51,7 +54,7 @@ static perp_status lint(const perp_scene *scene, const perp_model *model, perp_d
         }
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_contact_lint(contacts, NULL, diagnostics);
+        status = perp_run_lint(model, contacts, NULL, diagnostics);
     }
     perp_contact_model_free(contacts);
     return status;
@@ -85,10 +88,8 @@ static int run(const cli_arguments *a)
         }
     }
     if (status == PERP_STATUS_OK && perp_run_check(&scene->run, &error) != PERP_STATUS_OK) {
-        const bool chosen = scene->run.model_set || strcmp(error.path, "run.model") != 0;
-        perp_scene_report(scene, &diagnostics, chosen ? PERP_SEVERITY_ERROR : PERP_SEVERITY_WARNING, error.path, "%s",
-                          error.message);
-        status = chosen ? PERP_STATUS_BAD_INPUT : PERP_STATUS_OK;
+        perp_scene_report(scene, &diagnostics, PERP_SEVERITY_ERROR, error.path, "%s", error.message);
+        status = PERP_STATUS_BAD_INPUT;
     }
     if (status == PERP_STATUS_OK) {
         status = lint(scene, model, &diagnostics);

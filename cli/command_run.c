@@ -314,8 +314,8 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
     char hash[17];
     perp_hash_text(result->hash, hash);
     if (result->rung->step) {
-        printf("%s: model %s, %d steps of %g s, %.2f us a step\n", name, result->rung->name, result->steps, result->h,
-               result->timing.step_mean_us);
+        printf("%s: model %s, %d %s of %g s, %.2f us a step\n", name, result->rung->name, result->steps,
+               perp_plural(result->steps, "step", "steps"), result->h, result->timing.step_mean_us);
     } else {
         printf("%s: model %s\n", name, result->rung->name);
     }

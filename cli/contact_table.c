@@ -153,7 +153,8 @@ static void print_law(const perp_run_result *result)
     }
     for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
         if (result->fallbacks[i] > 0) {
-            printf("fallback %s: %d times\n", perp_fallback_name((perp_fallback)i), result->fallbacks[i]);
+            printf("fallback %s: %d %s\n", perp_fallback_name((perp_fallback)i), result->fallbacks[i],
+                   perp_plural(result->fallbacks[i], "time", "times"));
         }
     }
 }

@@ -125,6 +125,12 @@ PERP_API void perp_diagnostics_first_error(const perp_diagnostics *list, perp_st
 /* Writes "file:line:column: message" (or "path: message" without a file) to `text`, cut to `size`. */
 PERP_API void perp_diagnostic_format(const perp_diagnostic *item, char *text, size_t size);
 
+/* The word for so many. */
+static inline const char *perp_plural(int count, const char *one, const char *many)
+{
+    return count == 1 ? one : many;
+}
+
 /* Edits (insert, delete, replace, swap neighbours) that turn one word into the other, for "did you mean"; words longer
  * than 40 bytes count as 40 apart. */
 PERP_API int perp_edit_distance(const char *a, const char *b);

@@ -52,8 +52,7 @@ PERP_API perp_contact_settings perp_contact_settings_default(const perp_contact_
 typedef struct perp_contact {
     int a, b;                   /* bodies, a < b */
     int shape_a, shape_b;       /* shapes of these bodies */
-    int part_a, part_b;         /* convex parts of a polygon; 0 for other shapes */
-    int feature_a, feature_b;   /* perp_feature */
+    int feature_a, feature_b;   /* perp_feature; of a polygon, as the scene lists its corners */
     double phi;                 /* m */
     perp_vec3 normal, t, o;     /* world; o = 0 in the plane */
     perp_vec3 point_a, point_b; /* witnesses, world */
@@ -66,18 +65,17 @@ typedef struct perp_contact {
     bool tie; /* another normal would be as good */
 } perp_contact;
 
-/* The same shapes, parts and features of the same bodies: one contact, at whatever states. */
+/* The same shapes and features of the same bodies: one contact, at whatever states. */
 static inline bool perp_contact_same(const perp_contact *x, const perp_contact *y)
 {
     return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
-           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
-           x->feature_b == y->feature_b;
+           x->feature_a == y->feature_a && x->feature_b == y->feature_b;
 }
 
 /* The result. Everything belongs to the set and lasts until its next build.
  *
- * Contacts come in a fixed order: by body a, body b, shape a, shape b, part a, part b, and within one manifold in the
- * order of perp_planar_manifold_build and perp_spatial_manifold_build.
+ * Contacts come in a fixed order: by body a, body b, shape a, shape b, of a concave polygon by convex parts, and
+ * within one manifold in the order of perp_planar_manifold_build and perp_spatial_manifold_build.
  *
  * Jacobians are block-sparse: contact i depends on the degrees of freedom dofs[dof_start[i]] .. dofs[dof_start[i+1]-1]
  * (ascending), those of the chains of a and b, each once (of one tree, a common ancestor's column is the small
@@ -139,24 +137,40 @@ PERP_API void perp_contact_add_force(const perp_contact_set *set, const double *
 PERP_API int perp_contact_islands(perp_contact_set *set, double gap, int *island_of_body);
 
 /* The identity of a contact between its two bodies: "s0.c3-s1.f4": shape, then the feature's letter (c corner, e edge,
- * f face, s side, r rim, u surface) and number; "s0.p2.c3" names part 2 of a concave polygon, part 0 goes without
- * saying. No two contacts of a set between the same bodies have the same. 64 bytes are enough for any contact of a set:
- * a polygon has fewer than PERP_POLYGON_MAX_CORNERS parts. */
+ * f face, s side, r rim, u surface) and number. Corner k of a polygon is the k-th of the scene's list, edge k the
+ * one from there to the next, whatever convex parts a concave one is cut into; numbers from the number of corners on
+ * are cuts, which are listed only where a body is so deep inside that there is no other way out. No two contacts of a
+ * set between the same bodies have the same. 64 bytes are enough. */
 PERP_API void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size);
+
+/* The contact's gap and witnesses at the poses of the last build, however far apart: those of its two features if they
+ * are still closest features of their shapes; else of a corner among the two to the other shape (of two corners the
+ * nearer one's); else of the two shapes. The rest of the contact stays as it is. */
+PERP_API void perp_contact_look_again(const perp_contact_set *set, perp_contact *contact);
 
 /* Curvature of the gap over the tangent plane, for patch models: at the offset u t + w o from the contact the surfaces
  * are apart by phi + 1/2 (k[0] u^2 + 2 k[1] u w + k[2] w^2); planar: k[0] only. Sum of both surfaces' curvatures; flat
  * faces have none. Sharp edges and corners count as round with a radius of 1e-9 m. */
 PERP_API void perp_contact_curvature(const perp_contact_set *set, int contact, double k[3]);
 
+/* What of the rung that is to run the scene the warnings below depend on. */
+typedef struct perp_contact_lint_rung {
+    bool steps;     /* it takes steps of `run.h` */
+    bool compliant; /* contacts are springs */
+    bool balance;   /* without inertia: forces balance at every instant */
+} perp_contact_lint_rung;
+
 /* Warnings about what is allowed but looks unintended: bodies that penetrate at the start (by more than 1e-7 of
- * scene_size), a margin smaller than what the two fastest commanded bodies cover together in one step of `run`,
- * dimensions that look like millimetres (5 m and more on what is lighter than foam); on the rung `compliant` a body
- * that sinks in by more than 5 % of its thickness on one contact point, or whose friction cone gamma widens by more
- * than 1 %. OK; OUT_OF_MEMORY; and where the contacts at the start cannot be built, which is reported as an error,
+ * scene_size), dimensions that look like millimetres (5 m and more on what is lighter than foam).
+ *   steps: a margin smaller than what the two fastest commanded bodies cover together in one step of `run`;
+ *   compliant: a body that sinks in by more than 5 % of its thickness on one contact point, whose friction cone gamma
+ *     widens by more than 1 %, or that is smaller than a patch;
+ *   balance: a body with weight that no contact within the margin, joint, loop or force can carry; a planar scene
+ *     without gravity, in which nothing resists sliding.
+ * OK; OUT_OF_MEMORY; and where the contacts at the start cannot be built, which is reported as an error,
  * what perp_contact_set_build returned. */
-PERP_API perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_allocator *allocator,
-                                       perp_diagnostics *diagnostics);
+PERP_API perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_contact_lint_rung *rung,
+                                       const perp_allocator *allocator, perp_diagnostics *diagnostics);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,7 @@
 /* perp/geometry_hull.h - meshes: vertices from files, convex hulls by qhull.
  *
- * A mesh shape is the convex hull of its points, so that is all that is read of a file: vertices. A file cannot make
+ * A mesh shape is the convex hull of its points, so that vertices are all that is taken from a file; its faces only say
+ * how much the hull adds. A file cannot make
  * the reader take unbounded memory or time; what is not a sound mesh is refused with the reason and, in text files, the
  * line.
  */
@@ -45,10 +46,16 @@ PERP_API perp_status perp_mesh_parse(perp_mesh_format format, const void *bytes,
                                      const perp_allocator *allocator, perp_vec3 **points, int *count,
                                      perp_error *error);
 
+/* The volume that the faces of the same bytes enclose, in the file's units; `points` are the vertices that
+ * perp_mesh_parse found, at least one. 0: there are no faces, or they do not close. */
+PERP_API double perp_mesh_volume(perp_mesh_format format, const void *bytes, size_t length, const perp_vec3 *points,
+                                 int count);
+
 /* Reads the files of all mesh shapes of a scene (relative to `folder`, not outside it; NULL: files are refused; or from
  * where `files` finds them, which may be NULL), scales
  * points and files' vertices, and gives every mesh shape its hull. To be called before perp_scene_validate; the YAML
- * loader does so. What is wrong goes to `diagnostics`; OUT_OF_MEMORY is returned, otherwise OK. */
+ * loader does so. What is wrong goes to `diagnostics`, and a warning where a hull has over 1 % more volume than the
+ * file's faces enclose; OUT_OF_MEMORY is returned, otherwise OK. */
 PERP_API perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, const perp_scene_files *files,
                                             perp_diagnostics *diagnostics);
 

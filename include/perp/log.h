@@ -207,23 +207,49 @@ PERP_API perp_status perp_log_export_npz(perp_log_reader *reader, const char *pa
 PERP_API perp_status perp_log_export_json(perp_log_reader *reader, perp_text_sink *sink, void *context,
                                           perp_error *error);
 
-/* Where two logs differ: in any bit, but for the sign of a zero. Timing is not compared, nor are residuals and
- * iterations, nor is where the logs come from. */
+/* The units of what is compared. A joint of one coordinate turns or slides, which a log does not say. */
+typedef enum perp_log_unit {
+    PERP_LOG_UNIT_TIME,
+    PERP_LOG_UNIT_LENGTH,
+    PERP_LOG_UNIT_ANGLE,
+    PERP_LOG_UNIT_QUATERNION,
+    PERP_LOG_UNIT_JOINT,
+    PERP_LOG_UNIT_SPEED,
+    PERP_LOG_UNIT_TURNING,
+    PERP_LOG_UNIT_JOINT_RATE,
+    PERP_LOG_UNIT_ACCELERATION,
+    PERP_LOG_UNIT_TURNING_RATE,
+    PERP_LOG_UNIT_JOINT_ACCELERATION,
+    PERP_LOG_UNIT_FORCE,
+    PERP_LOG_UNIT_COUNT
+} perp_log_unit;
+
+/* "m", "rad or m", "m/s^2"; "" of a quaternion. */
+PERP_API const char *perp_log_unit_name(perp_log_unit unit);
+
+/* The largest difference of the numbers of one unit. */
+typedef struct perp_log_largest {
+    double size; /* 0: there is none */
+    int step;
+    char of[400]; /* "q ball[0]: 1 against 2 m" */
+} perp_log_largest;
+
+/* Where two logs differ: by more than a tolerance, of 0 in any bit but the sign of a zero. Timing is not compared, nor
+ * are residuals and iterations, nor is where the logs come from. */
 typedef struct perp_log_difference {
-    bool equal;         /* the same steps with the same bits */
+    bool equal;         /* the same steps, contacts and modes, and no number differs by more than the tolerance */
     int first_step;     /* the first that differs; -1: none */
-    char first[400];    /* what differs there: "q ball.x: 1 against 2" */
+    char first[400];    /* what differs there: "q ball[0]: 1 against 2 m" */
     int steps_compared; /* that both have */
     int steps_only[2];  /* that only one has */
-    double largest;     /* |difference| of any number of q, v or a contact's phi, fn, ft, slip; 0: none */
-    int largest_step;
-    char largest_of[400];
+    perp_log_largest largest[PERP_LOG_UNIT_COUNT]; /* within the tolerance too */
 } perp_log_difference;
 
-/* Two readers, also where both are of one file. BAD_INPUT: the logs are not of one scene (other bodies, joints), so
+/* Two readers, also where both are of one file. `tolerance` >= 0 is absolute, in each number's own unit; which contacts
+ * are listed, and their modes, have none. BAD_INPUT: the logs are not of one scene (other bodies, joints), so
  * that there is nothing to compare. */
-PERP_API perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, perp_log_difference *difference,
-                                      perp_error *error);
+PERP_API perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, double tolerance,
+                                      perp_log_difference *difference, perp_error *error);
 
 #ifdef __cplusplus
 }

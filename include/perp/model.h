@@ -284,8 +284,9 @@ PERP_API perp_status perp_inverse_kinematics(const perp_model *model, const perp
 
 /* ---- lint ------------------------------------------------------------------------------------------------------- */
 
-/* Adds warnings about what is allowed but looks unintended: a command that starts away from the joint's position or
- * leaves its limits during the run, a loop that is open at the start. OK or OUT_OF_MEMORY. */
+/* Adds warnings about what is allowed but looks unintended: a command that leaves the joint's limits during the run, a
+ * drive that replaces a coordinate of `pose`, angles that look like degrees, a loop that is open at the start. OK or
+ * OUT_OF_MEMORY. */
 PERP_API perp_status perp_model_lint(const perp_model *model, const perp_allocator *allocator,
                                      perp_diagnostics *diagnostics);
 

@@ -44,11 +44,17 @@ typedef struct perp_sine {
     double amplitude, omega, phase; /* amplitude * sin(omega t + phase) */
 } perp_sine;
 
-typedef enum perp_interpolation { PERP_INTERPOLATE_LINEAR, PERP_INTERPOLATE_CUBIC } perp_interpolation;
+typedef enum perp_interpolation {
+    PERP_INTERPOLATE_LINEAR,
+    PERP_INTERPOLATE_CUBIC,
+    PERP_INTERPOLATE_SPLINE
+} perp_interpolation;
 
 /* Without knots: offset + rate t + sum of sines. With knots (offset, rate and sines are then 0): the table, held
- * constant outside it. Cubic is the twice continuously differentiable spline with zero rate at both ends, so that the
- * held function has a continuous rate everywhere. Zero-initialised it is the constant 0. */
+ * constant outside it. Cubic and spline have zero rate at both ends, so that the held function has a continuous rate
+ * everywhere. Cubic is monotone wherever the values are and never leaves the range of two neighbouring values (slopes
+ * of Fritsch and Butland, known as PCHIP); its acceleration jumps at knots. Spline is twice continuously differentiable
+ * and may overshoot. Zero-initialised it is the constant 0. */
 typedef struct perp_drive {
     double offset, rate;
     int sine_count;
@@ -56,7 +62,7 @@ typedef struct perp_drive {
     const perp_sine *sines;
     const double *times; /* strictly increasing */
     const double *values;
-    const double *slopes; /* resolved: d value / dt at the knots, for cubic */
+    const double *slopes; /* resolved: d value / dt at the knots, for cubic and spline */
     perp_interpolation interpolation;
 } perp_drive;
 

@@ -138,8 +138,19 @@ enum {
     PERP_TAKES_BOX = 1 << 2,
     PERP_TAKES_SMOOTHING = 1 << 3,
     PERP_TAKES_TIME_SCALE = 1 << 4,
-    PERP_TAKES_IMPEDANCE_AS_POSITION = 1 << 5 /* impedance-controlled joints begin at their command and follow it */
+    PERP_TAKES_IMPEDANCE_AS_POSITION = 1 << 5, /* impedance-controlled joints begin at their command and follow it */
+    PERP_TAKES_COMPLIANCE = 1 << 6             /* contacts are springs */
 };
+
+typedef enum perp_rung_inertia {
+    PERP_RUNG_INERTIA_IGNORED, /* masses and forces say nothing: `geometric`, `kinematic` */
+    PERP_RUNG_INERTIA_NONE,    /* forces balance at every instant */
+    PERP_RUNG_INERTIA_ONE_STEP,
+    PERP_RUNG_INERTIA_FULL
+} perp_rung_inertia;
+
+/* As `perp models` has it. */
+PERP_API const char *perp_rung_inertia_name(perp_rung_inertia inertia);
 
 struct perp_run_result;
 
@@ -149,8 +160,9 @@ struct perp_run_result;
 typedef struct perp_rung {
     const char *name;
     const char *summary;
-    const char *inertia, *contact, *friction, *source; /* the columns of `perp models` */
-    unsigned takes;                                    /* PERP_TAKES_* */
+    const char *contact, *friction, *source; /* columns of `perp models` */
+    perp_rung_inertia inertia;
+    unsigned takes;     /* PERP_TAKES_* */
     bool convex;        /* Anitescu's relaxation of Coulomb's law: what slides carries force at a gap */
     perp_cone own_cone; /* PERP_CONE_UNSET: no friction */
     /* Memory of a run, into context->workspace; both NULL: none. `close` is due whatever `open` returned. */
@@ -262,15 +274,21 @@ typedef bool perp_observer(void *context, int step, const perp_state *state, con
 
 /* Do the settings fit their rung? BAD_INPUT with the reason, and the key in error.path, where not. */
 PERP_API perp_status perp_run_check(const perp_run_settings *settings, perp_error *error);
+
+/* Warnings about what is allowed but looks unintended of the scene's own run: a step longer than the run, a joint that
+ * does not begin at its `position`, inertia within one step that outweighs springs or weight; and what
+ * perp_contact_lint says for its rung. Returns what that returns; OUT_OF_MEMORY. */
+PERP_API perp_status perp_run_lint(const perp_model *model, const perp_contact_model *contact_model,
+                                   const perp_allocator *allocator, perp_diagnostics *diagnostics);
 /* The number of steps that the settings ask for. */
 PERP_API int perp_run_steps(const perp_run_settings *settings);
 
 /* Runs `settings->model` from `state` (which ends at the last state reached). The settings are usually &scene->run.
- * Fails with BAD_INPUT where the settings do not fit the rung (error.path says which key), with the rung's own status
- * where a step has no answer, with OUT_OF_MEMORY, CAPACITY or INFEASIBLE where the contacts of a state cannot be listed
- * (the state is then that one, and counted), with CANCELLED where the observer or settings->cancel said so. `result` is
- * filled as far as the run came and is to be freed. Once no state has more contacts than one before it, a step takes no
- * memory. */
+ * Fails with BAD_INPUT where the settings do not fit the rung (error.path says which key) or the state is not finite,
+ * with the rung's own status where a step has no answer, with OUT_OF_MEMORY, CAPACITY or INFEASIBLE where the contacts
+ * of a state cannot be listed (the state is then that one, and counted), with CANCELLED where the observer or
+ * settings->cancel said so. `result` is filled as far as the run came and is to be freed. Once no state has more
+ * contacts than one before it, a step takes no memory. */
 PERP_API perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
                               const perp_allocator *allocator, perp_observer *observer, void *observer_context,
                               perp_state *state, perp_run_result *result, perp_error *error);

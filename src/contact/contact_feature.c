@@ -6,25 +6,20 @@
 
 /* ---- names ------------------------------------------------------------------------------------------------------- */
 
-/* "s2147483647.p2147483647.c268435455" and the end: no int is cut. */
-enum { SIDE_TEXT = 36 };
+/* "s2147483647.c268435455" and the end: no int is cut. */
+enum { SIDE_TEXT = 24 };
 
-static void side_text(int shape, int part, int feature, char text[SIDE_TEXT])
+static void side_text(int shape, int feature, char text[SIDE_TEXT])
 {
     static const char letters[PERP_FEATURE_KIND_COUNT] = "cefsru";
-    const char letter = letters[perp_feature_kind_of(feature)];
-    if (part > 0) {
-        snprintf(text, SIDE_TEXT, "s%d.p%d.%c%d", shape, part, letter, perp_feature_index(feature));
-    } else {
-        snprintf(text, SIDE_TEXT, "s%d.%c%d", shape, letter, perp_feature_index(feature));
-    }
+    snprintf(text, SIDE_TEXT, "s%d.%c%d", shape, letters[perp_feature_kind_of(feature)], perp_feature_index(feature));
 }
 
 void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size)
 {
     char a[SIDE_TEXT], b[SIDE_TEXT];
-    side_text(contact->shape_a, contact->part_a, contact->feature_a, a);
-    side_text(contact->shape_b, contact->part_b, contact->feature_b, b);
+    side_text(contact->shape_a, contact->feature_a, a);
+    side_text(contact->shape_b, contact->feature_b, b);
     snprintf(text, size, "%s-%s", a, b);
 }
 
@@ -49,8 +44,9 @@ void perp_contact_curvature(const perp_contact_set *set, int contact, double k[3
     const struct perp_contact_set_memory *m = set->memory;
     const perp_contact_model *cm = m->contact_model;
     const perp_contact *c = &set->contacts[contact];
-    const int a = perp_contact_part_index(cm, c->a, c->shape_a, c->part_a),
-              b = perp_contact_part_index(cm, c->b, c->shape_b, c->part_b);
+    int parts; /* the parts of a polygon are all as sharp */
+    const int a = perp_contact_first_part(cm, c->a, c->shape_a, &parts),
+              b = perp_contact_first_part(cm, c->b, c->shape_b, &parts);
     k[0] = k[1] = k[2] = 0.0;
     if (cm->model->planar) {
         k[0] = planar_curvature(&m->planar[a], c->feature_a) + planar_curvature(&m->planar[b], c->feature_b);

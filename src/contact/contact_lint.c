@@ -14,7 +14,12 @@
  * of bodies without mass only if half of the scene's shapes are smaller. Fixed bodies may be large: floors and walls
  * are.
  *
- * On the rung `compliant`: the default stiffness and gamma are meant for parts of 0.1 to 1 kg.
+ * Where contacts are springs: the default stiffness and gamma are meant for parts of 0.1 to 1 kg.
+ *
+ * Without inertia a body needs something that carries it in every step. Bodies that touch within the margin, or are
+ * joined, are an island; it is carried if one of them is jointed, looped or locked, if a force acts on one, or if one
+ * may touch a fixed or driven body that could push it up or hold it by friction. That errs on the silent side: the run
+ * itself says exactly what is not held.
  */
 #include "contact/contact_private.h"
 
@@ -31,7 +36,9 @@ typedef struct lint {
     perp_state state;
     perp_kinematics *kinematics;
     perp_contact_set *set;
-    double *v; /* nv */
+    double *v;     /* nv */
+    int *island;   /* body_count */
+    bool *carried; /* body_count + 1; the last is of no island */
 } lint;
 
 /* ---- penetration ------------------------------------------------------------------------------------------------- */
@@ -110,9 +117,6 @@ static void report_margin(const lint *l, const contact_pace *p, double reach)
 static void lint_margin(const lint *l)
 {
     const perp_run_settings *run = &l->scene->run;
-    if (strcmp(run->model, "geometric") == 0) { /* takes no step */
-        return;
-    }
     const double steps = run->steps_set ? run->steps : floor(run->until / run->h + 0.5);
     const double samples = fmin(steps, fmax(20.0, fmin(1000.0, 1e6 / (l->contact_model->model->body_count + 1))));
     contact_pace most = {.first = -1, .second = -1}, now;
@@ -317,24 +321,55 @@ static void lint_body(const lint *l, int b, double mu, const perp_compliance *c,
     }
 }
 
-/* Does it float, with a weight that contacts have to carry? */
+/* Does it float? */
+static bool floats(const lint *l, int b)
+{
+    return l->scene->bodies[b].kind == PERP_BODY_FREE && l->contact_model->model->links[b].joint < 0;
+}
+
+/* Does it float, with a weight that something has to carry? */
+static bool falls(const lint *l, int b)
+{
+    const perp_link *link = &l->contact_model->model->links[b];
+    const perp_vec3 g = l->scene->gravity;
+    const bool down = ((link->components & PERP_COMPONENT_X) && g.x != 0.0) ||
+                      ((link->components & PERP_COMPONENT_Y) && g.y != 0.0) ||
+                      ((link->components & PERP_COMPONENT_Z) && g.z != 0.0);
+    return floats(l, b) && link->mass > 0.0 && down;
+}
+
+/* Has it a weight that contacts have to carry? */
 static bool weighs(const lint *l, int b)
 {
-    const perp_contact_model *cm = l->contact_model;
-    const perp_link *link = &cm->model->links[b];
-    const perp_vec3 g = l->scene->gravity;
-    const bool falls = ((link->components & PERP_COMPONENT_X) && g.x != 0.0) ||
-                       ((link->components & PERP_COMPONENT_Y) && g.y != 0.0) ||
-                       ((link->components & PERP_COMPONENT_Z) && g.z != 0.0);
-    return l->scene->bodies[b].kind == PERP_BODY_FREE && link->joint < 0 && link->mass > 0.0 && falls &&
-           cm->part_start[b] < cm->part_start[b + 1];
+    return falls(l, b) && l->contact_model->part_start[b] < l->contact_model->part_start[b + 1];
+}
+
+/* A patch is a square of `size` about each contact point: what is beyond the body carries no force, and the springs
+ * are fewer than they seem. */
+static void lint_patch(const lint *l, int b, const perp_compliance *c, const char *key, bool *said)
+{
+    const perp_body *body = &l->scene->bodies[b];
+    double extent = 0.0;
+    for (int s = 0; s < body->shape_count; s++) {
+        extent = fmax(extent, shape_extent(&body->shapes[s], l->scene->planar));
+    }
+    if (*said || !floats(l, b) || c->elements < 2 || extent <= 0.0 || c->size <= extent) {
+        return;
+    }
+    char path[512];
+    snprintf(path, sizeof path, "%s.size", key);
+    perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+                      "a patch of %g m is larger than `%s`, which is %.3g m: elements beyond it carry nothing; a size "
+                      "of %.2g m would be a tenth of it",
+                      c->size, body->name, extent, 0.1 * extent);
+    *said = true;
 }
 
 /* Springs so soft that bodies sink in visibly, and a gamma that is not small: each once for the scene's own values, and
  * once for every pair's, whose bodies are not looked at with the scene's. */
 static void lint_compliance(const lint *l)
 {
-    bool said[2] = {false, false};
+    bool said[2] = {false, false}, patch = false;
     for (int b = 0; b < l->scene->body_count; b++) {
         bool own = false;
         for (int p = 0; p < l->scene->pair_count; p++) {
@@ -344,18 +379,112 @@ static void lint_compliance(const lint *l)
         if (!own && weighs(l, b)) {
             lint_body(l, b, least_friction(l, b), &l->scene->compliance, "compliance", said);
         }
+        if (!own) {
+            lint_patch(l, b, &l->scene->compliance, "compliance", &patch);
+        }
     }
     for (int p = 0; p < l->scene->pair_count; p++) {
         const perp_pair *pair = &l->scene->pairs[p];
         const int bodies[2] = {pair->body_a, pair->body_b};
         char key[300];
         snprintf(key, sizeof key, "contacts.pairs.%s %s.compliance", pair->a, pair->b);
-        said[0] = said[1] = false;
+        said[0] = said[1] = patch = false;
         for (int i = 0; i < 2 && pair->compliance_set; i++) {
             const double mu = pair->friction.set ? pair->friction.value : least_friction(l, bodies[i]);
             if (weighs(l, bodies[i])) {
                 lint_body(l, bodies[i], mu > 0.0 ? mu : INFINITY, &pair->compliance, key, said);
             }
+            lint_patch(l, bodies[i], &pair->compliance, key, &patch);
+        }
+    }
+}
+
+/* ---- balance ----------------------------------------------------------------------------------------------------- */
+
+/* Could contact c carry what moves of it, if the other side stands? */
+static bool could_carry(const lint *l, const perp_contact *c, const int *island)
+{
+    if ((island[c->a] < 0) == (island[c->b] < 0)) {
+        return false;
+    }
+    const double up = -perp_vec3_dot(c->normal, l->scene->gravity) * (island[c->b] >= 0 ? 1.0 : -1.0);
+    return c->friction > 0.0 || up > 0.0;
+}
+
+/* By island: is there anything that may carry it? */
+static void find_carried(const lint *l, const int *island, bool *carried)
+{
+    const perp_scene *scene = l->scene;
+    for (int i = 0; i < l->set->count; i++) {
+        const perp_contact *c = &l->set->contacts[i];
+        if (could_carry(l, c, island)) {
+            carried[island[c->a] >= 0 ? island[c->a] : island[c->b]] = true;
+        }
+    }
+    for (int b = 0; b < scene->body_count; b++) {
+        if (island[b] >= 0 && !falls(l, b)) {
+            carried[island[b]] = true;
+        }
+    }
+    for (int i = 0; i < scene->force_count; i++) {
+        const int b = scene->forces[i].body_index;
+        carried[b >= 0 && island[b] >= 0 ? island[b] : scene->body_count] = true;
+    }
+    for (int i = 0; i < scene->loop_count; i++) {
+        const int ends[2] = {scene->loops[i].body_a, scene->loops[i].body_b};
+        for (int k = 0; k < 2; k++) {
+            carried[ends[k] >= 0 && island[ends[k]] >= 0 ? island[ends[k]] : scene->body_count] = true;
+        }
+    }
+}
+
+static void lint_air(const lint *l)
+{
+    const perp_scene *scene = l->scene;
+    int first = -1, count = 0;
+    perp_contact_islands(l->set, INFINITY, l->island);
+    memset(l->carried, 0, ((size_t)scene->body_count + 1) * sizeof *l->carried);
+    find_carried(l, l->island, l->carried);
+    for (int b = 0; b < scene->body_count; b++) {
+        if (falls(l, b) && l->island[b] >= 0 && !l->carried[l->island[b]]) {
+            first = count++ == 0 ? b : first;
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    char path[256], more[40] = "";
+    snprintf(path, sizeof path, "bodies.%s.pose", scene->bodies[first].name);
+    if (count > 1) {
+        snprintf(more, sizeof more, " (and %d more)", count - 1);
+    }
+    perp_scene_report(scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+                      "`%s`%s is in the air: nothing within the margin of %g m carries its %.3g N, and model `%s` has "
+                      "no inertia to let it fall; begin in contact, or take quasidynamic or dyn-ncp",
+                      scene->bodies[first].name, more, scene->margin,
+                      l->contact_model->model->links[first].mass * perp_vec3_norm(scene->gravity), scene->run.model);
+}
+
+/* Seen from above there is a table below the plane, and friction with it is what a pushed part feels most. */
+static void lint_seen_from_above(const lint *l)
+{
+    const perp_scene *scene = l->scene;
+    if (!scene->planar || perp_vec3_norm(scene->gravity) > 0.0) {
+        return;
+    }
+    for (int b = 0; b < scene->body_count; b++) {
+        bool loaded = false;
+        for (int i = 0; i < scene->force_count; i++) {
+            loaded = loaded || scene->forces[i].body_index == b;
+        }
+        if (!loaded && floats(l, b) && l->contact_model->part_start[b] < l->contact_model->part_start[b + 1]) {
+            perp_scene_report(scene, l->diagnostics, PERP_SEVERITY_WARNING, "gravity",
+                              "without gravity in the plane nothing resists the sliding of `%s`: a planar scene has no "
+                              "friction with a table below it, and model `%s` no inertia, so that the least motion "
+                              "is taken; for a table make the scene spatial, with gravity [0, 0, -9.81] and a plane, "
+                              "or take quasidynamic or dyn-ncp",
+                              scene->bodies[b].name, scene->run.model);
+            return;
         }
     }
 }
@@ -374,8 +503,11 @@ static perp_status begin(lint *l, const perp_allocator *allocator, perp_error *e
         status = perp_contact_set_create(l->contact_model, NULL, &from, &l->set, error);
     }
     if (status == PERP_STATUS_OK) {
+        const size_t bodies = (size_t)model->body_count + 1;
         l->v = from.allocate(from.context, ((size_t)model->nv + 1) * sizeof *l->v);
-        status = l->v ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
+        l->island = l->v ? from.allocate(from.context, bodies * sizeof *l->island) : NULL;
+        l->carried = l->island ? from.allocate(from.context, bodies * sizeof *l->carried) : NULL;
+        status = l->carried ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
     }
     return status;
 }
@@ -383,16 +515,19 @@ static perp_status begin(lint *l, const perp_allocator *allocator, perp_error *e
 static void finish(lint *l, const perp_allocator *allocator)
 {
     const perp_allocator from = allocator ? *allocator : perp_allocator_default();
-    if (l->v) {
-        from.release(from.context, l->v);
+    void *const blocks[] = {l->v, l->island, l->carried};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        if (blocks[i]) {
+            from.release(from.context, blocks[i]);
+        }
     }
     perp_contact_set_free(l->set);
     perp_kinematics_free(l->kinematics);
     perp_state_free(&l->state);
 }
 
-perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_allocator *allocator,
-                              perp_diagnostics *diagnostics)
+perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_contact_lint_rung *rung,
+                              const perp_allocator *allocator, perp_diagnostics *diagnostics)
 {
     const perp_model *model = contact_model->model;
     lint l = {.contact_model = contact_model, .scene = model->scene, .diagnostics = diagnostics};
@@ -404,7 +539,10 @@ perp_status perp_contact_lint(const perp_contact_model *contact_model, const per
     }
     if (status == PERP_STATUS_OK) {
         lint_penetration(&l);
-        if (is_commanded(contact_model)) {
+        if (rung->balance) { /* before the margin's samples move the bodies */
+            lint_air(&l);
+        }
+        if (rung->steps && is_commanded(contact_model)) {
             lint_margin(&l);
         }
     } else if (status != PERP_STATUS_OUT_OF_MEMORY) {
@@ -413,8 +551,11 @@ perp_status perp_contact_lint(const perp_contact_model *contact_model, const per
     }
     if (status != PERP_STATUS_OUT_OF_MEMORY) {
         lint_lengths(&l);
-        if (strcmp(l.scene->run.model, "compliant") == 0) {
+        if (rung->compliant) {
             lint_compliance(&l);
+        }
+        if (rung->balance) {
+            lint_seen_from_above(&l);
         }
     }
     finish(&l, allocator);

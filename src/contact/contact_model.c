@@ -9,8 +9,10 @@
 /* ---- parts: plane ------------------------------------------------------------------------------------------------ */
 
 /* Corners of a polygon in counter-clockwise order without those on the straight line between their neighbours, which
- * would only cut one side into two contacts' worth. 1e-12: what rounding of the file's decimals leaves. */
-static int clean_polygon(const perp_shape *shape, perp_vec3 *corners)
+ * would only cut one side into two contacts' worth. 1e-12: what rounding of the file's decimals leaves. `names` are
+ * their places in the scene's list, and those of the edges from them: an edge is called after the corner where it
+ * begins in the scene's order. */
+static int clean_polygon(const perp_shape *shape, perp_vec3 *corners, contact_outline *names)
 {
     double area2 = 0.0;
     int count = shape->point_count;
@@ -19,7 +21,8 @@ static int clean_polygon(const perp_shape *shape, perp_vec3 *corners)
         area2 += (p.x - o.x) * (q.y - o.y) - (p.y - o.y) * (q.x - o.x);
     }
     for (int i = 0; i < count; i++) {
-        corners[i] = shape->points[area2 < 0.0 ? count - 1 - i : i];
+        names[i].corner = area2 < 0.0 ? count - 1 - i : i;
+        corners[i] = shape->points[names[i].corner];
     }
     for (int i = 0; i < count && count > 3;) {
         const perp_vec3 u = perp_vec3_sub(corners[i], corners[(i + count - 1) % count]);
@@ -27,11 +30,15 @@ static int clean_polygon(const perp_shape *shape, perp_vec3 *corners)
         const double cross = u.x * v.y - u.y * v.x, dot = u.x * v.x + u.y * v.y;
         if (dot > 0.0 && fabs(cross) <= 1e-12 * dot) {
             memmove(corners + i, corners + i + 1, (size_t)(count - i - 1) * sizeof *corners);
+            memmove(names + i, names + i + 1, (size_t)(count - i - 1) * sizeof *names);
             count--;
             i = i > 0 ? i - 1 : 0;
         } else {
             i++;
         }
+    }
+    for (int i = 0; i < count; i++) {
+        names[i].edge = names[area2 < 0.0 ? (i + 1) % count : i].corner;
     }
     return count;
 }
@@ -55,8 +62,16 @@ static void find_borders(const perp_vec3 *polygon, int polygon_count, const int 
     }
 }
 
+/* A polygon on its way to parts: its corners, counter-clockwise, and their names. */
+typedef struct outline {
+    int count;
+    perp_vec3 *corners;
+    contact_outline *names;
+    int listed; /* corners that the scene lists; cuts have numbers from there on */
+} outline;
+
 /* One part of a polygon: its corners and borders, in the polygon's frame as yet. */
-static bool add_polygon_part(perp_contact_model *cm, contact_part part, const perp_vec3 *polygon, int polygon_count,
+static bool add_polygon_part(perp_contact_model *cm, contact_part part, const outline *polygon,
                              const perp_polygon_parts *parts)
 {
     const int *list = parts->corners + parts->starts[part.part];
@@ -64,15 +79,20 @@ static bool add_polygon_part(perp_contact_model *cm, contact_part part, const pe
     perp_vec3 *corners = PERP_ARENA_NEW(&cm->arena, perp_vec3, (size_t)count);
     perp_planar_border *borders =
         parts->count > 1 ? PERP_ARENA_NEW(&cm->arena, perp_planar_border, (size_t)count) : NULL;
-    if (!corners || (parts->count > 1 && !borders)) {
+    contact_outline *names = PERP_ARENA_NEW(&cm->arena, contact_outline, (size_t)count);
+    if (!corners || !names || (parts->count > 1 && !borders)) {
         return false;
     }
     for (int k = 0; k < count; k++) {
-        corners[k] = polygon[list[k]];
+        const bool cut = list[(k + 1) % count] != (list[k] + 1) % polygon->count;
+        corners[k] = polygon->corners[list[k]];
+        names[k] = polygon->names[list[k]];
+        names[k].edge = cut ? polygon->listed + parts->starts[part.part] + k : names[k].edge;
     }
     if (borders) {
-        find_borders(polygon, polygon_count, list, count, borders);
+        find_borders(polygon->corners, polygon->count, list, count, borders);
     }
+    part.outline = names;
     part.planar = (perp_planar_shape){.kind = PERP_PLANAR_CORE, .count = count, .corners = corners, .borders = borders};
     part.corner_start = cm->corner_count;
     cm->corner_count += count;
@@ -86,20 +106,22 @@ static perp_status add_polygon(perp_contact_model *cm, const perp_shape *shape, 
     perp_arena scratch;
     perp_arena_init(&scratch, &cm->arena.allocator);
     const size_t n = (size_t)shape->point_count;
-    perp_vec3 *polygon = PERP_ARENA_NEW(&scratch, perp_vec3, n);
+    outline polygon = {.corners = PERP_ARENA_NEW(&scratch, perp_vec3, n),
+                       .names = PERP_ARENA_NEW(&scratch, contact_outline, n),
+                       .listed = shape->point_count};
     void *split = perp_arena_push(&scratch, 1, perp_polygon_split_scratch(shape->point_count));
     perp_polygon_parts parts = {.starts = PERP_ARENA_NEW(&scratch, int, n),
                                 .corners = PERP_ARENA_NEW(&scratch, int, 3 * n)};
     perp_status status = PERP_STATUS_OK;
-    if (!polygon || !split || !parts.starts || !parts.corners) {
+    if (!polygon.corners || !polygon.names || !split || !parts.starts || !parts.corners) {
         status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the parts of a polygon");
     } else {
-        const int count = clean_polygon(shape, polygon);
-        status = perp_polygon_split(polygon, count, split, &parts, error);
+        polygon.count = clean_polygon(shape, polygon.corners, polygon.names);
+        status = perp_polygon_split(polygon.corners, polygon.count, split, &parts, error);
         for (int k = 0; status == PERP_STATUS_OK && k < parts.count; k++) {
             contact_part piece = *part;
             piece.part = k;
-            if (!add_polygon_part(cm, piece, polygon, count, &parts)) {
+            if (!add_polygon_part(cm, piece, &polygon, &parts)) {
                 status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the parts of a polygon");
             }
         }
@@ -484,13 +506,19 @@ const contact_rule *perp_contact_find_rule(const perp_contact_model *contact_mod
     return found ? &contact_model->rules[low] : NULL;
 }
 
-int perp_contact_part_index(const perp_contact_model *contact_model, int body, int shape, int part)
+int perp_contact_first_part(const perp_contact_model *contact_model, int body, int shape, int *count)
 {
-    int i = contact_model->part_start[body];
-    while (contact_model->parts[i].shape != shape) {
-        i++;
+    const contact_part *parts = contact_model->parts;
+    int first = contact_model->part_start[body];
+    while (parts[first].shape != shape) {
+        first++;
     }
-    return i + part;
+    int end = first + 1;
+    while (end < contact_model->part_start[body + 1] && parts[end].shape == shape) {
+        end++;
+    }
+    *count = end - first;
+    return first;
 }
 
 /* ---- motion -------------------------------------------------------------------------------------------------------

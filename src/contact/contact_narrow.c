@@ -5,7 +5,9 @@
  *   - where shapes overlap, contacts that are undone by moving out of a shallower one are dropped (drop_resolved);
  *   - where they overlap and no part has surface there (one is swallowed by a part without any), the shallowest way out
  *     of any part counts, cuts included: two shapes that overlap are never passed over in silence;
- *   - parts that meet in a corner both list it: of contacts at one place with one normal the first is kept.
+ *   - parts that meet in a corner both list it: of contacts of the same features, or at one place with one normal, one
+ *     is kept.
+ * Features are named by the outline of the polygon (contact_outline), so that a corner has one name in every part.
  */
 #include "contact/contact_private.h"
 
@@ -14,6 +16,16 @@
 static bool is_equal(perp_vec3 u, perp_vec3 v)
 {
     return u.x == v.x && u.y == v.y && u.z == v.z;
+}
+
+int perp_contact_outline_feature(const contact_part *part, int feature)
+{
+    if (!part->outline) {
+        return feature;
+    }
+    const perp_feature_kind kind = perp_feature_kind_of(feature);
+    const contact_outline *names = &part->outline[perp_feature_index(feature)];
+    return perp_feature(kind, kind == PERP_FEATURE_CORNER ? names->corner : names->edge);
 }
 
 /* `again`: the contact before is of the same parts, so that with the same normal it has the same frame. */
@@ -34,13 +46,11 @@ static perp_status add_contact(contact_build *build, perp_index_pair parts, cons
         c->b = b->body;
         c->shape_a = a->shape;
         c->shape_b = b->shape;
-        c->part_a = a->part;
-        c->part_b = b->part;
         c->normal = point->at.normal;
         perp_contact_frame(cm->model->scene, build->rule, friction, c);
     }
-    c->feature_a = point->feature_a;
-    c->feature_b = point->feature_b;
+    c->feature_a = perp_contact_outline_feature(a, point->feature_a);
+    c->feature_b = perp_contact_outline_feature(b, point->feature_b);
     c->phi = point->at.phi;
     c->point_a = point->at.point_a;
     c->point_b = point->at.point_b;
@@ -63,6 +73,18 @@ static perp_status add_manifold(contact_build *build, perp_index_pair parts, con
         if (manifold->points[i].at.phi <= build->memory->settings.margin) {
             status = add_contact(build, parts, &manifold->points[i], friction, build->count > first);
         }
+    }
+    return status;
+}
+
+/* A manifold of two parts of polygons, which are to be weighed against other parts. */
+static perp_status add_group(contact_build *build, perp_index_pair parts, const perp_manifold *manifold)
+{
+    const int begin = build->count;
+    const perp_status status = add_manifold(build, parts, manifold);
+    if (build->count > begin) {
+        build->memory->groups[build->group_count++] =
+            (contact_group){.begin = begin, .end = build->count, .parts = parts};
     }
     return status;
 }
@@ -121,55 +143,58 @@ static double least_gap(const perp_manifold *manifold)
 }
 
 /* Two points at one place with one normal. */
-static bool is_same(const perp_contact *p, const perp_contact *q, double tolerance)
+static bool is_repeated(const perp_contact *p, const perp_contact *q, double tolerance)
 {
     return perp_vec3_norm(perp_vec3_sub(p->point_a, q->point_a)) <= tolerance &&
            perp_vec3_norm(perp_vec3_sub(p->point_b, q->point_b)) <= tolerance &&
            perp_vec3_norm(perp_vec3_sub(p->normal, q->normal)) <= 1e-6;
 }
 
+/* Of contacts of the same features the one with the smaller gap stays: a corner and an edge have one gap, square to the
+ * edge, and a part that sees them along the normal of an edge beside the corner sees a longer one. */
 static void drop_repeated(contact_build *build, int first, double tolerance)
 {
     perp_contact *contacts = build->memory->contacts;
     int kept = first;
     for (int i = first; i < build->count; i++) {
-        bool again = false;
-        for (int k = first; k < kept && !again; k++) {
-            again = is_same(&contacts[k], &contacts[i], tolerance);
+        int same = first;
+        while (same < kept && !perp_contact_same(&contacts[same], &contacts[i]) &&
+               !is_repeated(&contacts[same], &contacts[i], tolerance)) {
+            same++;
         }
-        if (!again) {
+        if (same == kept) {
             contacts[kept++] = contacts[i];
+        } else if (perp_contact_same(&contacts[same], &contacts[i]) &&
+                   fabs(contacts[i].phi) < fabs(contacts[same].phi) - tolerance) {
+            contacts[same] = contacts[i];
         }
     }
     build->count = kept;
 }
 
-/* The overlaps among the contacts from `first` on, at most as many as there are contacts. */
-static int find_overlaps(const contact_build *build, int first)
+/* Depth and normal of each group of two cores that penetrate. */
+static void find_overlaps(contact_build *build)
 {
-    const perp_contact_model *cm = build->memory->contact_model;
     const perp_contact *contacts = build->memory->contacts;
-    int count = 0;
-    for (int begin = first, end = first; begin < build->count; begin = end) {
-        const perp_contact *c = &contacts[begin], *deepest = c;
-        for (; end < build->count && contacts[end].part_a == c->part_a && contacts[end].part_b == c->part_b; end++) {
-            deepest = contacts[end].phi < deepest->phi ? &contacts[end] : deepest;
+    for (int g = 0; g < build->group_count; g++) {
+        contact_group *group = &build->memory->groups[g];
+        const perp_contact *deepest = &contacts[group->begin];
+        for (int i = group->begin; i < group->end; i++) {
+            deepest = contacts[i].phi < deepest->phi ? &contacts[i] : deepest;
         }
-        const perp_index_pair parts = {perp_contact_part_index(cm, c->a, c->shape_a, c->part_a),
-                                       perp_contact_part_index(cm, c->b, c->shape_b, c->part_b)};
-        const perp_planar_shape *a = &build->memory->planar[parts.a], *b = &build->memory->planar[parts.b];
+        const perp_planar_shape *a = &build->memory->planar[group->parts.a],
+                                *b = &build->memory->planar[group->parts.b];
         if (a->kind == PERP_PLANAR_CORE && b->kind == PERP_PLANAR_CORE && deepest->phi < -perp_planar_tolerance(a, b)) {
-            build->memory->overlaps[count++] =
-                (contact_overlap){begin, end, parts, deepest->normal, -deepest->phi, false};
+            group->normal = deepest->normal;
+            group->depth = -deepest->phi;
         }
     }
-    return count;
 }
 
 /* Whether b, moved out of `shallow`, has left `deep` too, but for a thousandth of its depth. Overlaps of about one
  * normal (5 degrees) stand side by side and do not speak for each other. */
-static bool is_resolved(const struct perp_contact_set_memory *m, const contact_overlap *shallow,
-                        const contact_overlap *deep)
+static bool is_resolved(const struct perp_contact_set_memory *m, const contact_group *shallow,
+                        const contact_group *deep)
 {
     if (perp_vec3_dot(shallow->normal, deep->normal) > 0.996) {
         return false;
@@ -188,11 +213,12 @@ static bool is_resolved(const struct perp_contact_set_memory *m, const contact_o
  */
 static void drop_resolved(contact_build *build, int first)
 {
-    const int count = find_overlaps(build, first);
-    contact_overlap *all = build->memory->overlaps;
+    const int count = build->group_count;
+    contact_group *all = build->memory->groups;
     perp_contact *contacts = build->memory->contacts;
+    find_overlaps(build);
     for (int round = 0; round < count; round++) {
-        contact_overlap *next = NULL;
+        contact_group *next = NULL;
         for (int i = 0; i < count; i++) {
             if (!all[i].kept && all[i].depth > 0.0 && (!next || all[i].depth < next->depth)) {
                 next = &all[i];
@@ -220,24 +246,6 @@ static void drop_resolved(contact_build *build, int first)
     build->count = kept;
 }
 
-/* Contacts of one pair of shapes, added out of turn, back in the order of parts. */
-static void restore_order(contact_build *build, int first)
-{
-    perp_contact *contacts = build->memory->contacts;
-    for (int i = first + 1; i < build->count; i++) {
-        const perp_contact c = contacts[i];
-        int k = i;
-        for (; k > first; k--) {
-            const perp_contact *before = &contacts[k - 1];
-            if (before->part_a != c.part_a ? before->part_a < c.part_a : before->part_b <= c.part_b) {
-                break;
-            }
-            contacts[k] = *before;
-        }
-        contacts[k] = c;
-    }
-}
-
 /* Where the parts overlap but none of them has surface there: the shallowest way out of any part, cuts included. */
 static perp_status add_through_cuts(contact_build *build, const perp_index_pair *pairs, int count)
 {
@@ -257,7 +265,7 @@ static perp_status add_through_cuts(contact_build *build, const perp_index_pair 
             parts = pairs[i];
         }
     }
-    return parts.a >= 0 ? add_manifold(build, parts, &best) : PERP_STATUS_OK;
+    return parts.a >= 0 ? add_group(build, parts, &best) : PERP_STATUS_OK;
 }
 
 /* All pairs of parts of two shapes, at least one of which is a polygon in several parts. */
@@ -265,13 +273,14 @@ static perp_status collide_polygons(contact_build *build, const perp_index_pair 
 {
     const struct perp_contact_set_memory *m = build->memory;
     const int first = build->count;
+    build->group_count = 0;
     bool penetrates = false;
     double coarse = 0.0;
     for (int i = 0; i < count; i++) {
         const perp_planar_shape *a = &m->planar[pairs[i].a], *b = &m->planar[pairs[i].b];
         const perp_manifold manifold = perp_planar_manifold_build(a, b);
         const double tolerance = perp_planar_tolerance(a, b);
-        const perp_status status = add_manifold(build, pairs[i], &manifold);
+        const perp_status status = add_group(build, pairs[i], &manifold);
         if (status != PERP_STATUS_OK) {
             return status;
         }
@@ -284,7 +293,6 @@ static perp_status collide_polygons(contact_build *build, const perp_index_pair 
             return status;
         }
     }
-    restore_order(build, first);
     drop_resolved(build, first);
     drop_repeated(build, first, coarse);
     return PERP_STATUS_OK;

@@ -13,15 +13,22 @@
 
 #include "base/arena.h"
 
+/* What corner k of a part of a polygon, and the part's edge from it, are called: as the scene's list of corners counts
+ * them, whichever part holds them. A cut through the polygon has a number beyond the corners. */
+typedef struct contact_outline {
+    int corner, edge;
+} contact_outline;
+
 typedef struct contact_part {
     int body, shape, part;
-    bool fixed;                 /* its body cannot move */
-    bool unrotated;             /* spatial: the shape's axes are the body's */
-    bool bounded;               /* neither halfspace, halfplane nor hole */
-    perp_spatial_shape spatial; /* in the body's frame */
-    perp_planar_shape planar;   /* in the body's frame */
-    int corner_start;           /* planar: of its corners and borders among those of all parts */
-    double friction;            /* the shape's, else the scene's */
+    bool fixed;                     /* its body cannot move */
+    bool unrotated;                 /* spatial: the shape's axes are the body's */
+    bool bounded;                   /* neither halfspace, halfplane nor hole */
+    perp_spatial_shape spatial;     /* in the body's frame */
+    perp_planar_shape planar;       /* in the body's frame */
+    int corner_start;               /* planar: of its corners and borders among those of all parts */
+    const contact_outline *outline; /* planar: of a polygon, by corner; NULL: features keep geometry.h's numbers */
+    double friction;                /* the shape's, else the scene's */
 } contact_part;
 
 /* What the scene says about two bodies. */
@@ -60,14 +67,14 @@ struct perp_contact_model {
     const perp_shape **hull_sources; /* the first shape that has it */
 };
 
-/* Penetrating contacts of one pair of parts of polygons: contacts [begin, end). */
-typedef struct contact_overlap {
+/* Contacts [begin, end) of one pair of parts of polygons. */
+typedef struct contact_group {
     int begin, end;
     perp_index_pair parts;
-    perp_vec3 normal;
-    double depth; /* > 0 */
+    perp_vec3 normal; /* of the deepest one */
+    double depth;     /* > 0: penetrating, and yet to be looked at */
     bool kept;
-} contact_overlap;
+} contact_group;
 
 /* The set is split where memory grows at different rates: by parts (constant), by pairs, by contacts, by columns of
  * Jacobians. */
@@ -95,7 +102,7 @@ struct perp_contact_set_memory {
     perp_contact *contacts;    /* contact_capacity */
     int *dof_start;            /* contact_capacity + 1 */
     perp_index_pair *touching; /* contact_capacity + joints + loops */
-    contact_overlap *overlaps; /* planar: contact_capacity; scratch of the narrow phase */
+    contact_group *groups;     /* planar: contact_capacity; scratch of the narrow phase */
     int contact_capacity;
 
     int *dofs;        /* column_capacity */
@@ -111,6 +118,7 @@ typedef struct contact_build {
     struct perp_contact_set_memory *memory;
     const contact_rule *rule; /* of the bodies at hand, NULL: none */
     int count;
+    int group_count; /* of the two shapes at hand */
     perp_error *error;
 } contact_build;
 
@@ -118,8 +126,8 @@ typedef struct contact_build {
 
 /* What the scene says about bodies a < b, or NULL. */
 const contact_rule *perp_contact_find_rule(const perp_contact_model *contact_model, int a, int b);
-/* Index among all parts of a part of a shape of a body. */
-int perp_contact_part_index(const perp_contact_model *contact_model, int body, int shape, int part);
+/* Index among all parts of the first part of a shape of a body, and how many the shape has. */
+int perp_contact_first_part(const perp_contact_model *contact_model, int body, int shape, int *count);
 
 /* ---- contact_place.c ---- */
 
@@ -130,6 +138,8 @@ perp_status perp_contact_place(perp_contact_set *set, const perp_kinematics *kin
 
 /* Contacts of the parts pairs[0 .. count), which are all the pairs of two bodies, in the order of contact.h. */
 perp_status perp_contact_narrow(contact_build *build, const perp_index_pair *pairs, int count);
+/* A feature of a part as contacts name it. */
+int perp_contact_outline_feature(const contact_part *part, int feature);
 
 /* ---- contact_frame.c ---- */
 

@@ -34,12 +34,12 @@ static void release(const perp_allocator *allocator, void *memory)
     }
 }
 
-/* Contacts, the starts of their columns, the pairs that islands need and the overlaps of polygons grow together. */
+/* Contacts, the starts of their columns, the pairs that islands need and the groups of polygons grow together. */
 static bool take_contacts(struct perp_contact_set_memory *m, int count, int capacity)
 {
     const perp_scene *scene = m->contact_model->model->scene;
     const size_t n = (size_t)capacity;
-    void *contacts = m->contacts, *starts = m->dof_start, *touching = m->touching, *overlaps = m->overlaps;
+    void *contacts = m->contacts, *starts = m->dof_start, *touching = m->touching, *groups = m->groups;
     bool taken = perp_contact_grow(&m->allocator, &contacts, (size_t)count, n, sizeof(perp_contact));
     m->contacts = contacts;
     taken = taken && perp_contact_grow(&m->allocator, &starts, 0, n + 1, sizeof(int));
@@ -49,8 +49,8 @@ static bool take_contacts(struct perp_contact_set_memory *m, int count, int capa
                               n + (size_t)scene->joint_count + (size_t)scene->loop_count + 1, sizeof(perp_index_pair));
     m->touching = touching;
     if (scene->planar) {
-        taken = taken && perp_contact_grow(&m->allocator, &overlaps, 0, n, sizeof(contact_overlap));
-        m->overlaps = overlaps;
+        taken = taken && perp_contact_grow(&m->allocator, &groups, (size_t)count, n, sizeof(contact_group));
+        m->groups = groups;
     }
     if (taken) {
         m->contact_capacity = capacity;
@@ -176,7 +176,7 @@ void perp_contact_set_free(perp_contact_set *set)
         release(&m->allocator, m->touching);
         release(&m->allocator, m->dofs);
         release(&m->allocator, m->jacobian);
-        release(&m->allocator, m->overlaps);
+        release(&m->allocator, m->groups);
         perp_arena arena = m->arena; /* the set itself lies in it */
         perp_arena_clear(&arena);
     }

@@ -68,8 +68,9 @@ static perp_status fetch(const mesh_source *m, const char *name, perp_arena *are
     return status;
 }
 
-/* The file's vertices, in the arena. */
-static perp_status read_file(mesh_source *m, const perp_shape *shape, perp_arena *arena, perp_vec3 **points, int *count)
+/* The file's vertices, in the arena, and what its faces enclose, both as the file counts. */
+static perp_status read_file(mesh_source *m, const perp_shape *shape, perp_arena *arena, perp_vec3 **points, int *count,
+                             double *volume)
 {
     char why[200] = "";
     const char *text = NULL, *name = shape->file;
@@ -88,11 +89,12 @@ static perp_status read_file(mesh_source *m, const perp_shape *shape, perp_arena
     }
     perp_error error;
     perp_vec3 *parsed;
-    status =
-        perp_mesh_parse(stl ? PERP_MESH_STL : PERP_MESH_OBJ, text, length, &arena->allocator, &parsed, count, &error);
+    const perp_mesh_format format = stl ? PERP_MESH_STL : PERP_MESH_OBJ;
+    status = perp_mesh_parse(format, text, length, &arena->allocator, &parsed, count, &error);
     if (status != PERP_STATUS_OK) {
         return complain(m, ".file", error.message, name, status);
     }
+    *volume = perp_mesh_volume(format, text, length, parsed, *count);
     *points = PERP_ARENA_NEW(arena, perp_vec3, (size_t)*count);
     if (*points) {
         memcpy(*points, parsed, (size_t)*count * sizeof *parsed);
@@ -119,13 +121,32 @@ static perp_status keep(perp_scene *scene, perp_shape *shape, const perp_hull *h
     return PERP_STATUS_OK;
 }
 
+/* A concave mesh is not what the scene's author sees in contact: said with the two volumes, in m^3. */
+static void compare_volumes(const mesh_source *m, const perp_shape *shape, double enclosed)
+{
+    static const double MORE = 0.01;
+    const double volume = enclosed * shape->scale * shape->scale * shape->scale;
+    perp_mass_properties unit;
+    if (volume <= 0.0 || perp_shape_mass_properties(shape, false, &unit) != PERP_STATUS_OK ||
+        unit.mass <= (1.0 + MORE) * volume) {
+        return;
+    }
+    char path[300];
+    snprintf(path, sizeof path, "%s.file", m->path);
+    perp_scene_report(m->scene, m->diagnostics, PERP_SEVERITY_WARNING, path,
+                      "mesh file `%.100s` is concave, and its convex hull is taken: %.4g m^3 in place of %.4g m^3 "
+                      "(%.0f %% more); give convex pieces, each as a shape of its own, if hollows matter",
+                      shape->file, unit.mass, volume, 100.0 * (unit.mass / volume - 1.0));
+}
+
 static perp_status build_one(mesh_source *m, perp_shape *shape, perp_arena *scratch)
 {
+    double enclosed = 0.0;
     perp_vec3 *points = PERP_ARENA_NEW(scratch, perp_vec3, (size_t)(shape->file ? 0 : shape->point_count));
     int count = shape->point_count;
     perp_status status = points ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
     if (status == PERP_STATUS_OK && shape->file) {
-        status = read_file(m, shape, scratch, &points, &count);
+        status = read_file(m, shape, scratch, &points, &count, &enclosed);
     } else if (status == PERP_STATUS_OK && count > 0) {
         memcpy(points, shape->points, (size_t)count * sizeof *points);
     }
@@ -147,6 +168,9 @@ static perp_status build_one(mesh_source *m, perp_shape *shape, perp_arena *scra
     }
     status = keep(m->scene, shape, &hull);
     perp_hull_free(&hull);
+    if (status == PERP_STATUS_OK) {
+        compare_volumes(m, shape, enclosed);
+    }
     return status;
 }
 

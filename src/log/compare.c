@@ -1,4 +1,4 @@
-/* Where two logs differ. Bits count for "equal"; the largest difference is in the numbers' own units. */
+/* Where two logs differ: the first place beyond the tolerance, and the largest difference of each unit. */
 #include "log/read.h"
 
 #include <stdio.h>
@@ -7,13 +7,52 @@
 typedef struct comparison {
     const perp_log_head *head;
     perp_log_difference *d;
+    double tolerance;
     int step;
 } comparison;
 
-/* Bits, but for the sign of a zero, which is no difference that can be seen. */
-static bool same(double x, double y)
+const char *perp_log_unit_name(perp_log_unit unit)
 {
-    return x == y;
+    static const char *const names[PERP_LOG_UNIT_COUNT] = {
+        [PERP_LOG_UNIT_TIME] = "s",
+        [PERP_LOG_UNIT_LENGTH] = "m",
+        [PERP_LOG_UNIT_ANGLE] = "rad",
+        [PERP_LOG_UNIT_QUATERNION] = "",
+        [PERP_LOG_UNIT_JOINT] = "rad or m",
+        [PERP_LOG_UNIT_SPEED] = "m/s",
+        [PERP_LOG_UNIT_TURNING] = "rad/s",
+        [PERP_LOG_UNIT_JOINT_RATE] = "rad/s or m/s",
+        [PERP_LOG_UNIT_ACCELERATION] = "m/s^2",
+        [PERP_LOG_UNIT_TURNING_RATE] = "rad/s^2",
+        [PERP_LOG_UNIT_JOINT_ACCELERATION] = "rad/s^2 or m/s^2",
+        [PERP_LOG_UNIT_FORCE] = "N",
+    };
+    return names[unit];
+}
+
+/* Of coordinate k of a body or joint. */
+static perp_log_unit unit_of_position(const perp_log_entry *e, int k)
+{
+    if (e->nq == 1) {
+        return PERP_LOG_UNIT_JOINT;
+    }
+    if (e->nq == 3) { /* x, y, theta */
+        return k < 2 ? PERP_LOG_UNIT_LENGTH : PERP_LOG_UNIT_ANGLE;
+    }
+    return e->nq == 7 && k < 3 ? PERP_LOG_UNIT_LENGTH : PERP_LOG_UNIT_QUATERNION;
+}
+
+/* Of component k of its velocity, or acceleration. */
+static perp_log_unit unit_of_rate(const perp_log_entry *e, int k, bool acceleration)
+{
+    const bool turns = e->nv == 6 ? k >= 3 : e->nq == 4 || k == 2; /* a ball joint has 4 and 3 */
+    if (e->nv == 1) {
+        return acceleration ? PERP_LOG_UNIT_JOINT_ACCELERATION : PERP_LOG_UNIT_JOINT_RATE;
+    }
+    if (turns) {
+        return acceleration ? PERP_LOG_UNIT_TURNING_RATE : PERP_LOG_UNIT_TURNING;
+    }
+    return acceleration ? PERP_LOG_UNIT_ACCELERATION : PERP_LOG_UNIT_SPEED;
 }
 
 static void note_first(comparison *c, const char *what)
@@ -25,18 +64,22 @@ static void note_first(comparison *c, const char *what)
     }
 }
 
-static void note_numbers(comparison *c, const char *what, double x, double y)
+static void note_numbers(comparison *c, const char *what, perp_log_unit unit, double x, double y)
 {
+    perp_log_largest *largest = &c->d->largest[unit];
     char text[400];
-    if (same(x, y)) {
+    if (x == y) { /* the sign of a zero is no difference that can be seen */
         return;
     }
-    snprintf(text, sizeof text, "%.300s: %.17g against %.17g", what, x, y);
-    note_first(c, text);
-    if (fabs(x - y) > c->d->largest) {
-        c->d->largest = fabs(x - y);
-        c->d->largest_step = c->step;
-        memcpy(c->d->largest_of, text, sizeof c->d->largest_of);
+    snprintf(text, sizeof text, "%.300s: %.17g against %.17g%s%s", what, x, y, *perp_log_unit_name(unit) ? " " : "",
+             perp_log_unit_name(unit));
+    if (!(fabs(x - y) <= c->tolerance)) { /* also NaN */
+        note_first(c, text);
+    }
+    if (fabs(x - y) > largest->size) {
+        largest->size = fabs(x - y);
+        largest->step = c->step;
+        memcpy(largest->of, text, sizeof largest->of);
     }
 }
 
@@ -47,20 +90,13 @@ static void compare_entries(comparison *c, const perp_log_step *a, const perp_lo
         char what[200];
         for (int k = 0; k < e->nq; k++) {
             snprintf(what, sizeof what, "q %.150s[%d]", e->name, k);
-            note_numbers(c, what, a->q[e->q_start + k], b->q[e->q_start + k]);
+            note_numbers(c, what, unit_of_position(e, k), a->q[e->q_start + k], b->q[e->q_start + k]);
         }
         for (int k = 0; k < e->nv; k++) {
             snprintf(what, sizeof what, "v %.150s[%d]", e->name, k);
-            note_numbers(c, what, a->v[e->v_start + k], b->v[e->v_start + k]);
+            note_numbers(c, what, unit_of_rate(e, k, false), a->v[e->v_start + k], b->v[e->v_start + k]);
         }
     }
-}
-
-static bool same_identity(const perp_contact *x, const perp_contact *y)
-{
-    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
-           x->part_a == y->part_a && x->part_b == y->part_b && x->feature_a == y->feature_a &&
-           x->feature_b == y->feature_b;
 }
 
 static void contact_name(const comparison *c, const perp_contact *contact, char *text, size_t size)
@@ -74,15 +110,19 @@ static void compare_contact(comparison *c, const perp_contact_record *x, const p
 {
     const struct {
         const char *name;
+        perp_log_unit unit;
         double x, y;
-    } parts[] = {{"phi", x->contact.phi, y->contact.phi}, {"fn", x->fn, y->fn},
-                 {"ft[0]", x->ft[0], y->ft[0]},           {"ft[1]", x->ft[1], y->ft[1]},
-                 {"slip[0]", x->slip[0], y->slip[0]},     {"slip[1]", x->slip[1], y->slip[1]}};
+    } parts[] = {{"phi", PERP_LOG_UNIT_LENGTH, x->contact.phi, y->contact.phi},
+                 {"fn", PERP_LOG_UNIT_FORCE, x->fn, y->fn},
+                 {"ft[0]", PERP_LOG_UNIT_FORCE, x->ft[0], y->ft[0]},
+                 {"ft[1]", PERP_LOG_UNIT_FORCE, x->ft[1], y->ft[1]},
+                 {"slip[0]", PERP_LOG_UNIT_SPEED, x->slip[0], y->slip[0]},
+                 {"slip[1]", PERP_LOG_UNIT_SPEED, x->slip[1], y->slip[1]}};
     char name[280], what[300];
     contact_name(c, &x->contact, name, sizeof name);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         snprintf(what, sizeof what, "%s of %s", parts[i].name, name);
-        note_numbers(c, what, parts[i].x, parts[i].y);
+        note_numbers(c, what, parts[i].unit, parts[i].x, parts[i].y);
     }
     if (x->mode != y->mode) {
         char text[400];
@@ -97,7 +137,7 @@ static void compare_contacts(comparison *c, const perp_step_info *a, const perp_
     const int fewer = a->contact_count < b->contact_count ? a->contact_count : b->contact_count;
     for (int i = 0; i < fewer; i++) {
         const perp_contact *x = &a->contacts[i].contact, *y = &b->contacts[i].contact;
-        if (!same_identity(x, y)) {
+        if (!perp_contact_same(x, y)) {
             char names[2][280], text[400];
             contact_name(c, x, names[0], sizeof names[0]);
             contact_name(c, y, names[1], sizeof names[1]);
@@ -109,8 +149,21 @@ static void compare_contacts(comparison *c, const perp_step_info *a, const perp_
     }
     if (a->contact_count != b->contact_count) {
         char text[80];
-        snprintf(text, sizeof text, "%d contacts against %d", a->contact_count, b->contact_count);
+        snprintf(text, sizeof text, "%d %s against %d", a->contact_count,
+                 perp_plural(a->contact_count, "contact", "contacts"), b->contact_count);
         note_first(c, text);
+    }
+}
+
+static void compare_rates(comparison *c, int solution, bool acceleration, const double *x, const double *y)
+{
+    char what[200];
+    for (int i = 0; i < c->head->entry_count; i++) {
+        const perp_log_entry *e = &c->head->entries[i];
+        for (int k = 0; k < e->nv; k++) {
+            snprintf(what, sizeof what, "rate %.120s[%d] of solution %d", e->name, k, solution + 1);
+            note_numbers(c, what, unit_of_rate(e, k, acceleration), x[e->v_start + k], y[e->v_start + k]);
+        }
     }
 }
 
@@ -121,20 +174,18 @@ static void compare_answers(comparison *c, const perp_instant_answer *a, const p
     char text[120];
     for (int i = 0; i < counts[0] && i < counts[1]; i++) {
         const perp_instant_solution *x = &a->solutions[i], *y = &b->solutions[i];
-        for (int k = 0; k < c->head->nv; k++) {
-            snprintf(text, sizeof text, "rate %d of solution %d", k, i + 1);
-            note_numbers(c, text, x->rate[k], y->rate[k]);
-        }
+        compare_rates(c, i, a->answers && strcmp(a->answers, "acceleration") == 0, x->rate, y->rate);
         for (int k = 0; k < x->contact_count && k < y->contact_count; k++) {
             snprintf(text, sizeof text, "fn_range of contact %d of solution %d", k, i + 1);
-            note_numbers(c, text, x->fn_low[k], y->fn_low[k]);
-            note_numbers(c, text, x->fn_high[k], y->fn_high[k]);
+            note_numbers(c, text, PERP_LOG_UNIT_FORCE, x->fn_low[k], y->fn_low[k]);
+            note_numbers(c, text, PERP_LOG_UNIT_FORCE, x->fn_high[k], y->fn_high[k]);
         }
         compare_contacts(c, &(perp_step_info){.contact_count = x->contact_count, .contacts = x->contacts},
                          &(perp_step_info){.contact_count = y->contact_count, .contacts = y->contacts});
     }
     if (counts[0] != counts[1]) {
-        snprintf(text, sizeof text, "%d solutions against %d", counts[0], counts[1]);
+        snprintf(text, sizeof text, "%d %s against %d", counts[0], perp_plural(counts[0], "solution", "solutions"),
+                 counts[1]);
         note_first(c, text);
     }
     if (a && b && a->partial != b->partial) {
@@ -165,7 +216,7 @@ static perp_status compare_step(comparison *c, perp_log_reader *a, int i, perp_l
     if (status == PERP_STATUS_OK) {
         c->step = x.step;
         c->d->steps_compared++;
-        note_numbers(c, "t", x.t, y.t);
+        note_numbers(c, "t", PERP_LOG_UNIT_TIME, x.t, y.t);
         compare_entries(c, &x, &y);
         compare_contacts(c, &x.info, &y.info);
         compare_answers(c, x.info.answer, y.info.answer);
@@ -173,12 +224,13 @@ static perp_status compare_step(comparison *c, perp_log_reader *a, int i, perp_l
     return status;
 }
 
-perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, perp_log_difference *difference, perp_error *error)
+perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, double tolerance,
+                             perp_log_difference *difference, perp_error *error)
 {
     int count_a, count_b;
     const log_step_place *steps_a = perp_log_steps(a, &count_a), *steps_b = perp_log_steps(b, &count_b);
-    comparison c = {.head = &a->head, .d = difference};
-    *difference = (perp_log_difference){.equal = true, .first_step = -1, .largest_step = -1};
+    comparison c = {.head = &a->head, .d = difference, .tolerance = tolerance};
+    *difference = (perp_log_difference){.equal = true, .first_step = -1};
     if (!comparable(&a->head, &b->head)) {
         return perp_fail(
             error, PERP_STATUS_BAD_INPUT,

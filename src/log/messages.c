@@ -88,7 +88,7 @@ static void put_rarities(byte_row *row, const perp_contact *c, bool planar)
 static void put_identity(byte_row *row, const perp_model *model, const perp_contact_record *record)
 {
     const perp_contact *c = &record->contact;
-    const int id[6] = {c->shape_a, c->part_a, c->feature_a, c->shape_b, c->part_b, c->feature_b};
+    const int id[4] = {c->shape_a, c->feature_a, c->shape_b, c->feature_b};
     char feature[64];
     perp_contact_feature_text(c, feature, sizeof feature);
     key(row, "{\"a\":");
@@ -97,7 +97,7 @@ static void put_identity(byte_row *row, const perp_model *model, const perp_cont
     perp_bytes_quoted(row, model->scene->bodies[c->b].name);
     key(row, ",\"feature\":");
     perp_bytes_quoted(row, feature);
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 4; i++) {
         key(row, i == 0 ? ",\"id\":[" : ",");
         perp_bytes_integer(row, id[i]);
     }

@@ -200,11 +200,11 @@ static void parse_rarities(parser *p, const json_t *object, perp_contact *c)
 static void parse_identity(parser *p, const json_t *object, perp_contact *c)
 {
     const json_t *id = json_object_get(object, "id");
-    int *const parts[6] = {&c->shape_a, &c->part_a, &c->feature_a, &c->shape_b, &c->part_b, &c->feature_b};
+    int *const parts[4] = {&c->shape_a, &c->feature_a, &c->shape_b, &c->feature_b};
     c->a = body_at(p, object, "a");
     c->b = body_at(p, object, "b");
-    expect(p, json_is_array(id) && json_array_size(id) == 6, "id");
-    for (size_t i = 0; i < 6 && p->good; i++) {
+    expect(p, json_is_array(id) && json_array_size(id) == 4, "id");
+    for (size_t i = 0; i < 4 && p->good; i++) {
         const json_t *value = json_array_get(id, i);
         const json_int_t number = json_integer_value(value);
         expect(p, json_is_integer(value) && number >= 0 && number <= INT_MAX, "id");

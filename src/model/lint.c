@@ -1,5 +1,5 @@
 /* What is allowed but looks unintended. */
-#include <perp/model.h>
+#include "model/model_private.h"
 
 #include <stdio.h>
 
@@ -14,15 +14,6 @@ static void lint_command(const perp_scene *scene, const perp_joint *joint, perp_
 {
     char path[256];
     snprintf(path, sizeof path, "joints.%s.command", joint->name);
-    const double start = perp_drive_value(&joint->command, 0.0);
-    if (joint->position_set && fabs(start - joint->position[0]) > 1e-9) {
-        const bool exact = joint->control == PERP_CONTROL_POSITION;
-        perp_scene_report(scene, diagnostics, PERP_SEVERITY_WARNING, path,
-                          exact
-                              ? "starts at %g, where the joint begins too; its `position` of %g is not used"
-                              : "starts at %g, but the joint's `position` is %g: its spring is stretched at the start",
-                          start, joint->position[0]);
-    }
     for (int i = 0; joint->limits_set && i <= SAMPLES; i++) {
         const double t = run_length(scene) * i / SAMPLES;
         const double value = perp_drive_value(&joint->command, t);
@@ -95,5 +86,6 @@ perp_status perp_model_lint(const perp_model *model, const perp_allocator *alloc
             lint_driven(scene, &scene->bodies[i], diagnostics);
         }
     }
+    perp_lint_angles(scene, diagnostics);
     return scene->loop_count > 0 ? lint_loops(model, allocator, diagnostics) : PERP_STATUS_OK;
 }

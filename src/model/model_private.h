@@ -178,4 +178,9 @@ static inline void perp_add_point_inertia(double m, perp_vec3 r, double s[6])
     s[5] -= my * r.z;
 }
 
+/* ---- lint_angles.c ---- */
+
+/* Warnings about angles that look like degrees. */
+void perp_lint_angles(const perp_scene *scene, perp_diagnostics *diagnostics);
+
 #endif

@@ -63,11 +63,12 @@ static bool count_contacts(decoder *d, const yaml_node *w, friction_draft *r)
     }
     if (r->size.count % r->dim != 0) {
         d->key = &friction_keys[KEY_W];
-        return perp_decode_error(d, w, "W has %d rows, which is no multiple of dim, %d", r->size.count, r->dim);
+        return perp_decode_error(d, w, "W has %d %s, which is no multiple of dim, %d", r->size.count,
+                                 perp_plural(r->size.count, "row", "rows"), r->dim);
     }
     const int count = r->size.count / r->dim;
     r->contacts = perp_size_told(count, "W has %d rows: %d %s of %d", r->size.count, count,
-                                 count == 1 ? "contact" : "contacts", r->dim);
+                                 perp_plural(count, "contact", "contacts"), r->dim);
     return true;
 }
 

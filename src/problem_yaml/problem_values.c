@@ -75,7 +75,8 @@ bool perp_read_numbers(decoder *d, const yaml_node *node, const told_size *size,
     }
     const int n = size->count;
     bool good = n == SIZE_UNKNOWN || node->count == n ||
-                perp_decode_error(d, node, "`%s` has %d entries, but %s", node->key, node->count, size->by);
+                perp_decode_error(d, node, "`%s` has %d %s, but %s", node->key, node->count,
+                                  perp_plural(node->count, "entry", "entries"), size->by);
     if (good && n > 0) {
         *values = perp_decode_memory(d, n, sizeof **values);
         good = *values != NULL;
@@ -124,11 +125,13 @@ static int count_good_rows(decoder *d, const yaml_node *node, const told_size *c
         if (row->kind != YAML_LIST) {
             char what[64] = "a list of numbers";
             if (cols->count != SIZE_UNKNOWN) {
-                snprintf(what, sizeof what, "a list of %d numbers", cols->count);
+                snprintf(what, sizeof what, "a list of %d %s", cols->count,
+                         perp_plural(cols->count, "number", "numbers"));
             }
             perp_decode_expected(d, row, what);
         } else if (cols->count != SIZE_UNKNOWN && row->count != cols->count) {
-            perp_decode_error(d, row, "row %d has %d entries, but %s", row->index, row->count, cols->by);
+            perp_decode_error(d, row, "row %d has %d %s, but %s", row->index, row->count,
+                              perp_plural(row->count, "entry", "entries"), cols->by);
         } else {
             right++;
         }
@@ -142,10 +145,11 @@ static bool read_square_shape(decoder *d, const yaml_node *node, matrix_value *m
 {
     const int n = node->count;
     const bool allowed = perp_size_allowed(d, node, n, m->name, "rows");
-    const told_size cols = perp_size_told(n, "%s has %d rows; %s must be square", m->name, n, m->name);
+    const told_size cols = perp_size_told(n, "%s has %d %s; %s must be square", m->name, n,
+                                          perp_plural(n, "row", "rows"), m->name);
     const int right = count_good_rows(d, node, &cols);
     if (allowed && right > 0) {
-        m->rows = m->cols = perp_size_told(n, "%s has %d rows", m->name, n);
+        m->rows = m->cols = perp_size_told(n, "%s has %d %s", m->name, n, perp_plural(n, "row", "rows"));
     }
     return allowed && right == n;
 }
@@ -172,7 +176,8 @@ static bool read_shape_of_rows(decoder *d, const yaml_node *node, matrix_value *
         return perp_decode_error(d, node, "%s is %d x %d, but %s", m->name, node->count, length, m->cols.by);
     }
     bool good = m->rows.count == SIZE_UNKNOWN || node->count == m->rows.count ||
-                perp_decode_error(d, node, "%s has %d rows, but %s", m->name, node->count, m->rows.by);
+                perp_decode_error(d, node, "%s has %d %s, but %s", m->name, node->count,
+                                  perp_plural(node->count, "row", "rows"), m->rows.by);
     return count_good_rows(d, node, &m->cols) == node->count && good;
 }
 
@@ -242,7 +247,7 @@ static bool read_square_counts(decoder *d, const triplet_places *at, matrix_valu
                                  m->name);
     }
     if (rows_good) {
-        m->rows = m->cols = perp_size_told(rows, "%s has %d rows", m->name, rows);
+        m->rows = m->cols = perp_size_told(rows, "%s has %d %s", m->name, rows, perp_plural(rows, "row", "rows"));
     }
     return rows_good && cols_good;
 }

@@ -75,11 +75,12 @@ static void draw_header(plot *p, svg_box box)
     perp_svg_text(&p->pen, box.x, box.y + 16.0, (svg_font){.size = 16.0, .bold = true}, name);
     if (answer_of(p)) {
         const int count = answer_of(p)->solution_count;
-        snprintf(words, sizeof words, "model %s at t = %g s, %d solution%s%s%s", run->head->model, p->step.t, count,
-                 count == 1 ? "" : "s", answer_of(p)->partial ? ", there may be others" : "",
+        snprintf(words, sizeof words, "model %s at t = %g s, %d %s%s%s", run->head->model, p->step.t, count,
+                 perp_plural(count, "solution", "solutions"), answer_of(p)->partial ? ", there may be others" : "",
                  count > MOST_SOLUTIONS ? "; the first six are shown" : "");
     } else {
-        snprintf(words, sizeof words, "model %s, %d steps of %g s%s%s", run->head->model, last, run->head->h,
+        snprintf(words, sizeof words, "model %s, %d %s of %g s%s%s", run->head->model, last,
+                 perp_plural(last, "step", "steps"), run->head->h,
                  run->end->failed ? ", stopped: " : "", run->end->failed ? run->end->code : "");
     }
     say(p, box, box.y + 33.0, words);

@@ -1,5 +1,20 @@
 #include "scene/scene_memory.h"
 
+/* Fritsch and Butland (1984): between secants s of one sign and intervals d their weighted harmonic mean
+ *     m_i = 3 (d_{i-1} + d_i) / ((2 d_i + d_{i-1})/s_{i-1} + (d_i + 2 d_{i-1})/s_i),
+ * which is at most 3 times the lesser of the two, so that no cubic leaves the range of its two values; 0 where the
+ * secants change sign. At the ends 0: the held function has that rate outside. */
+void perp_monotone_slopes(int n, const double *times, const double *values, double *slopes)
+{
+    slopes[0] = slopes[n - 1] = 0.0;
+    for (int i = 1; i < n - 1; i++) {
+        const double before = times[i] - times[i - 1], after = times[i + 1] - times[i];
+        const double s = (values[i] - values[i - 1]) / before, r = (values[i + 1] - values[i]) / after;
+        const bool one_sign = (s > 0.0 && r > 0.0) || (s < 0.0 && r < 0.0);
+        slopes[i] = one_sign ? 3.0 * (before + after) / ((2.0 * after + before) / s + (after + 2.0 * before) / r) : 0.0;
+    }
+}
+
 /* The spline's slopes m solve, with d_i = t_{i+1} - t_i and s_i the secants,
  *     m_{i-1}/d_{i-1} + 2 (1/d_{i-1} + 1/d_i) m_i + m_{i+1}/d_i = 3 (s_{i-1}/d_{i-1} + s_i/d_i),   m_0 = m_{n-1} = 0,
  * a diagonally dominant tridiagonal system: elimination without pivoting is stable. */

@@ -13,6 +13,8 @@ struct perp_scene_memory {
     perp_name_table body_names, joint_names; /* filled by perp_scene_validate */
 };
 
+/* Slopes of the monotone cubic through n >= 2 knots. */
+void perp_monotone_slopes(int n, const double *times, const double *values, double *slopes);
 /* Slopes of the clamped cubic spline through n >= 2 knots; `work` holds n doubles. */
 void perp_spline_slopes(int n, const double *times, const double *values, double *slopes, double *work);
 

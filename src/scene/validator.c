@@ -189,7 +189,7 @@ static void validate_table(validator *v, perp_drive *drive)
             good = false;
         }
     }
-    if (!good || drive->interpolation != PERP_INTERPOLATE_CUBIC || drive->slopes) {
+    if (!good || drive->interpolation == PERP_INTERPOLATE_LINEAR || drive->slopes) {
         return;
     }
     perp_arena *arena = &v->scene->memory->arena;
@@ -199,12 +199,14 @@ static void validate_table(validator *v, perp_drive *drive)
         v->out_of_memory = true;
         return;
     }
-    if (drive->knot_count > 1) {
+    if (drive->knot_count > 1 && drive->interpolation == PERP_INTERPOLATE_CUBIC) {
+        perp_monotone_slopes(drive->knot_count, drive->times, drive->values, slopes);
+    } else if (drive->knot_count > 1) {
         perp_spline_slopes(drive->knot_count, drive->times, drive->values, slopes, work);
     }
     for (int i = 0; i < drive->knot_count; i++) {
         if (!isfinite(slopes[i])) {
-            perp_validator_error(v, "times", "the table is too steep for a cubic spline; use `interpolate: linear`");
+            perp_validator_error(v, "times", "the table is too steep for a spline; use `interpolate: cubic` or linear");
             return; /* without slopes, so that checking again finds it again */
         }
     }

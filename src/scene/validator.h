@@ -36,7 +36,7 @@ bool perp_validate_direction(validator *v, const char *key, perp_vec3 *direction
 /* Unit to 1e-6: normalised silently; to 1e-2: with a warning; else an error. */
 void perp_validate_quaternion(validator *v, const char *key, perp_quat *quat_wxyz);
 void perp_validate_placement(validator *v, const char *key, perp_placement *placement);
-/* Checks the table and computes the slopes of a cubic one. */
+/* Checks the table and computes the slopes of one that is not linear. */
 void perp_validate_drive(validator *v, const char *key, perp_drive *drive);
 void perp_validate_name(validator *v, const char *name, const char *what);
 

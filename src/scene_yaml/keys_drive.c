@@ -56,9 +56,9 @@ static bool read_values(decoder *d, const yaml_node *node, void *target)
 
 static bool read_interpolate(decoder *d, const yaml_node *node, void *target)
 {
-    static const char *const words[] = {"linear", "cubic", NULL};
+    static const char *const words[] = {"linear", "cubic", "spline", NULL};
     const int word = perp_read_word(d, node, words);
-    ((perp_drive *)target)->interpolation = word == 1 ? PERP_INTERPOLATE_CUBIC : PERP_INTERPOLATE_LINEAR;
+    ((perp_drive *)target)->interpolation = word < 0 ? PERP_INTERPOLATE_LINEAR : (perp_interpolation)word;
     return word >= 0;
 }
 
@@ -75,7 +75,9 @@ static const key_spec drive_keys[] = {
     {"sines", "[{amplitude, omega, phase}, ..]", "", "each adds amplitude sin(omega t + phase)", read_sines, 0, 0},
     {"times", "[t0, t1, ..]", "", "a table instead: increasing times", read_times, 0, 0},
     {"values", "[v0, v1, ..]", "", "the table's values, held outside it", read_values, 0, 0},
-    {"interpolate", "linear, cubic", "linear", "cubic: C2 spline with zero rate at both ends", read_interpolate, 0, 0},
+    {"interpolate", "linear, cubic, spline", "linear",
+     "cubic: monotone between knots, no overshoot; spline: C2, may overshoot; both with zero rate at both ends",
+     read_interpolate, 0, 0},
 };
 const key_table perp_keys_drive = {"DRIVE: a number, or a function of time", drive_keys,
                                    sizeof drive_keys / sizeof *drive_keys};

@@ -4,8 +4,6 @@
  * step began with come first, in their order, then those that are new. */
 #include "step/run_private.h"
 
-#include <assert.h>
-
 typedef struct span {
     const perp_contact_record *records;
     int start, end;
@@ -50,19 +48,7 @@ static void append(contact_log *log, int *count, const perp_contact_record *reco
     log->merged[(*count)++] = *record;
 }
 
-/* The nearest point of a manifold; NULL where it has none. */
-static const perp_contact *nearest_of(const span *s)
-{
-    const perp_contact *nearest = NULL;
-    for (int i = s->start; i < s->end; i++) {
-        if (!nearest || s->records[i].contact.phi < nearest->phi) {
-            nearest = &s->records[i].contact;
-        }
-    }
-    return nearest;
-}
-
-static void merge_manifold(contact_log *log, const span *step, const span *end, double margin, int *count)
+static void merge_manifold(contact_log *log, const span *step, const span *end, int *count)
 {
     for (int i = step->start; i < step->end; i++) {
         perp_contact_record record = step->records[i];
@@ -70,12 +56,13 @@ static void merge_manifold(contact_log *log, const span *step, const span *end, 
         if (same < 0 && record.mode == PERP_CONTACT_OPEN) {
             continue;
         }
-        const perp_contact *now = same >= 0 ? &end->records[same].contact : nearest_of(end);
-        assert(now || same < 0); /* what is found is there */
-        record.contact.phi = now ? now->phi : margin;
-        if (now) {
+        if (same >= 0) {
+            const perp_contact *now = &end->records[same].contact;
+            record.contact.phi = now->phi;
             record.contact.point_a = now->point_a;
             record.contact.point_b = now->point_b;
+        } else {
+            perp_contact_look_again(log->set, &record.contact);
         }
         append(log, count, &record, same);
     }
@@ -91,7 +78,6 @@ perp_status perp_contact_log_merge(contact_log *log, const perp_contact_record *
     if (!perp_contact_log_reserve(log, log->count + step_count)) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d contacts", log->count + step_count);
     }
-    const double margin = perp_contact_set_margin(log->set);
     int count = 0;
     for (int i = 0, k = 0; i < step_count || k < log->count;) {
         const int order = i == step_count   ? 1
@@ -99,7 +85,7 @@ perp_status perp_contact_log_merge(contact_log *log, const perp_contact_record *
                                             : perp_contact_compare_pairs(&step[i].contact, &log->records[k].contact);
         const span begun = manifold_from(step, step_count, i, order <= 0);
         const span ended = manifold_from(log->records, log->count, k, order >= 0);
-        merge_manifold(log, &begun, &ended, margin, &count);
+        merge_manifold(log, &begun, &ended, &count);
         i = begun.end;
         k = ended.end;
     }

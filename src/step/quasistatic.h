@@ -198,10 +198,11 @@ perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, doub
 /* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
  * each other; OK where not. */
 perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error);
-/* Bodies that overlap at the very start, by more than 1e-6 of the scene's size: `penetrating-start`. */
+/* Bodies that overlap at the very start, by more than 1e-6 of the scene's size: `penetrating-start`. Two commanded ones
+ * too, which no step could part; not a commanded and a fixed one. */
 perp_status perp_qs_check_start(const perp_quasistatic *qs, perp_error *error);
 /* Advice to `penetrating-start`. */
-#define PERP_QS_MOVE_APART "move them apart, or see `perp run --model geometric`"
+#define PERP_QS_MOVE_APART "move them apart, or list the two in contacts.exclude; see `perp run --model geometric`"
 /* A contact that carries `depth` of penetration: `code` is a string constant. */
 perp_status perp_qs_at_contact(const perp_quasistatic *qs, const char *code, const perp_contact *contact, double depth,
                                const char *advice, perp_error *error);

@@ -110,7 +110,6 @@ static void keep_gaps(perp_quasistatic *qs)
 static bool same_contact(const perp_contact *x, const perp_contact *y, bool features)
 {
     return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
-           x->part_a == y->part_a && x->part_b == y->part_b &&
            (!features || (x->feature_a == y->feature_a && x->feature_b == y->feature_b));
 }
 

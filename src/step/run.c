@@ -106,11 +106,12 @@ static perp_status refuse_model(const perp_run_settings *settings, perp_error *e
     for (int i = 0; i < perp_rung_count(); i++) {
         perp_nearest_offer(&nearest, perp_rung_at(i)->name);
     }
-    char message[200];
-    snprintf(message, sizeof message, "is not known%s%s%s (`perp models` lists those that are)%s",
-             nearest.name ? "; did you mean `" : "", nearest.name ? nearest.name : "", nearest.name ? "`?" : "",
-             settings->model_set ? "" : "; none was chosen: write `run: {model: kinematic}` or give --model");
-    return refuse(error, "run.model", settings->model, message);
+    perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no model `%.60s`%s%s%s (perp models)", settings->model,
+              nearest.name ? "; did you mean `" : "", nearest.name ? nearest.name : "", nearest.name ? "`?" : "");
+    if (error) {
+        strcpy(error->path, "run.model");
+    }
+    return PERP_STATUS_BAD_INPUT;
 }
 
 /* A setting that the rung does not know is an error, not a silent no-op. */
@@ -266,9 +267,7 @@ int perp_contact_compare_pairs(const perp_contact *x, const perp_contact *y)
     int order = compare(x->a, y->a);
     order = order ? order : compare(x->b, y->b);
     order = order ? order : compare(x->shape_a, y->shape_a);
-    order = order ? order : compare(x->shape_b, y->shape_b);
-    order = order ? order : compare(x->part_a, y->part_a);
-    return order ? order : compare(x->part_b, y->part_b);
+    return order ? order : compare(x->shape_b, y->shape_b);
 }
 
 /* The records of one manifold: from `start` on, up to the returned index. */
@@ -629,6 +628,38 @@ void perp_run_result_free(perp_run_result *result)
     result->contact_count = result->event_count = 0;
 }
 
+static perp_status refuse_state(const perp_model *model, bool position, int index, double value, perp_error *error)
+{
+    for (int b = 0; b < model->body_count; b++) {
+        const perp_link *link = &model->links[b];
+        const int k = index - (position ? link->q_start : link->v_start);
+        if (k >= 0 && k < (position ? link->q_count : link->v_count)) {
+            const char *name = link->joint >= 0 ? model->scene->joints[link->joint].name : model->scene->bodies[b].name;
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the state is not finite: %s of %s `%s`, number %d, is %g",
+                             position ? "q" : "v", link->joint >= 0 ? "joint" : "body", name, k, value);
+        }
+    }
+    return perp_fail(error, PERP_STATUS_BAD_INPUT, "the state is not finite: %s[%d] is %g", position ? "q" : "v", index,
+                     value);
+}
+
+/* A caller's own state may hold anything; what comes of it later would blame something else. */
+static perp_status check_state(const perp_model *model, const perp_state *state, perp_error *error)
+{
+    if (!isfinite(state->t)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the state is not finite: t is %g", state->t);
+    }
+    for (int i = 0; i < model->nq + model->nv; i++) {
+        const bool position = i < model->nq;
+        const int index = position ? i : i - model->nq;
+        const double value = position ? state->q[index] : state->v[index];
+        if (!isfinite(value)) {
+            return refuse_state(model, position, index, value, error);
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
 /* A run from `start` on; NULL: from the beginning. `with` has the allocator and the observer. */
 static perp_status run_from(const perp_model *model, const perp_run_settings *settings, const perp_run_start *start,
                             const perp_run_start *with, perp_state *state, perp_run_result *result, perp_error *error)
@@ -639,6 +670,7 @@ static perp_status run_from(const perp_model *model, const perp_run_settings *se
     result->allocator = with->allocator ? *with->allocator : perp_allocator_default();
     result->hash = perp_hash_begin();
     perp_status status = perp_run_check(settings, error);
+    status = status == PERP_STATUS_OK ? check_state(model, state, error) : status;
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -30,8 +30,8 @@ perp_status perp_contact_log_record(contact_log *log, const perp_kinematics *kin
                                     perp_error *error);
 /* Joins the records of a step, of the contacts that it began with, with those of the state that it led to, which
  * perp_contact_log_record has left in `records`. A contact that both have keeps the step's frame and forces, and gets
- * the gap and the witnesses of the end. One that carries force and whose features have gone gets the smallest gap
- * between the two shapes, or where they are farther apart than the margin, the margin; without force it is dropped. */
+ * the gap and the witnesses of the end. One that carries force and is not listed any more gets them from
+ * perp_contact_look_again, however far apart; without force it is dropped. */
 perp_status perp_contact_log_merge(contact_log *log, const perp_contact_record *step, int step_count,
                                    perp_error *error);
 /* Room for so many records. */

@@ -21,11 +21,11 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_compliant = {
     .name = "compliant",
     .summary = "dynamics with visco-elastic contact patches, fully implicit",
-    .inertia = "full",
+    .inertia = PERP_RUNG_INERTIA_FULL,
     .contact = "visco-elastic patches",
     .friction = "quadratic cone, smoothed by gamma",
     .source = "Song et al. (3)-(10)",
-    .takes = PERP_TAKES_QUADRATIC | PERP_TAKES_TIME_SCALE,
+    .takes = PERP_TAKES_QUADRATIC | PERP_TAKES_TIME_SCALE | PERP_TAKES_COMPLIANCE,
     .own_cone = PERP_CONE_QUADRATIC,
     .open = open_rung,
     .close = perp_qs_close,

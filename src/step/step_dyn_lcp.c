@@ -30,7 +30,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_dyn_lcp = {
     .name = "dyn-lcp",
     .summary = "dynamics with rigid contact and a friction pyramid (Stewart-Trinkle)",
-    .inertia = "full",
+    .inertia = PERP_RUNG_INERTIA_FULL,
     .contact = "rigid, stabilised",
     .friction = "pyramid of rays",
     .source = "slides 19-20, 36",

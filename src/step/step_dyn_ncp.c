@@ -32,7 +32,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_dyn_ncp = {
     .name = "dyn-ncp",
     .summary = "dynamics with rigid contact and the quadratic friction cone",
-    .inertia = "full",
+    .inertia = PERP_RUNG_INERTIA_FULL,
     .contact = "rigid",
     .friction = "quadratic cone",
     .source = "Song et al. (10), rigid",

@@ -42,7 +42,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_dyn_qp = {
     .name = "dyn-qp",
     .summary = "dynamics with convex contact: every step has one motion",
-    .inertia = "full",
+    .inertia = PERP_RUNG_INERTIA_FULL,
     .contact = "rigid",
     .friction = "Anitescu",
     .source = "Anitescu 2006",

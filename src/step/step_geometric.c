@@ -5,7 +5,7 @@
 const perp_rung perp_rung_geometric = {
     .name = "geometric",
     .summary = "poses, gaps and contacts at the initial state; nothing moves",
-    .inertia = "-",
+    .inertia = PERP_RUNG_INERTIA_IGNORED,
     .contact = "reported",
     .friction = "-",
     .source = "Trinkle et al., slide 9",

@@ -144,7 +144,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
 const perp_rung perp_rung_instant = {
     .name = "instant",
     .summary = "accelerations and contact forces at the initial state; all solutions for small sizes",
-    .inertia = "full",
+    .inertia = PERP_RUNG_INERTIA_FULL,
     .contact = "rigid",
     .friction = "planar exact, else n rays",
     .source = "Trinkle slides 33, 37, 38",

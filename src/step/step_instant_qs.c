@@ -171,7 +171,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
 const perp_rung perp_rung_instant_qs = {
     .name = "instant-qs",
     .summary = "velocities at the initial state without inertia; all solutions for rays",
-    .inertia = "none",
+    .inertia = PERP_RUNG_INERTIA_NONE,
     .contact = "rigid",
     .friction = "quadratic cone",
     .source = "Trinkle 2005 (1)-(18)",

@@ -64,7 +64,7 @@ static perp_status step(perp_step_context *c, double t_end, perp_state *state, p
 const perp_rung perp_rung_kinematic = {
     .name = "kinematic",
     .summary = "commanded joints and driven bodies move exactly; passive ones stay",
-    .inertia = "-",
+    .inertia = PERP_RUNG_INERTIA_IGNORED,
     .contact = "reported",
     .friction = "-",
     .source = "Trinkle et al., slide 9",

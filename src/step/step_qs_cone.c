@@ -25,7 +25,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_qs_cone = {
     .name = "qs-cone",
     .summary = "as qs-qp, with the quadratic friction cone",
-    .inertia = "none",
+    .inertia = PERP_RUNG_INERTIA_NONE,
     .contact = "rigid",
     .friction = "Anitescu",
     .source = "its limit of many rays",

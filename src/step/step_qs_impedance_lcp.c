@@ -28,7 +28,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_qs_impedance_lcp = {
     .name = "qs-impedance-lcp",
     .summary = "as qs-lcp; impedance joints are springs",
-    .inertia = "none",
+    .inertia = PERP_RUNG_INERTIA_NONE,
     .contact = "rigid",
     .friction = "pyramid",
     .source = "Pang-Tedrake 2021 (6)",

@@ -28,7 +28,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_qs_lcp = {
     .name = "qs-lcp",
     .summary = "rigid, position-controlled, no inertia; a mixed LCP (Model-DLC)",
-    .inertia = "none",
+    .inertia = PERP_RUNG_INERTIA_NONE,
     .contact = "rigid",
     .friction = "pyramid",
     .source = "Trinkle 2005 (24)-(26)",

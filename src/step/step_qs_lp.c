@@ -27,7 +27,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_qs_lp = {
     .name = "qs-lp",
     .summary = "the box cone by a fixed point over linear programs",
-    .inertia = "none",
+    .inertia = PERP_RUNG_INERTIA_NONE,
     .contact = "rigid",
     .friction = "box",
     .source = "Trinkle 2005 (36)",

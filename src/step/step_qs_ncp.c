@@ -28,7 +28,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_qs_ncp = {
     .name = "qs-ncp",
     .summary = "as qs-lcp, with the quadratic friction cone (Model-DQC)",
-    .inertia = "none",
+    .inertia = PERP_RUNG_INERTIA_NONE,
     .contact = "rigid",
     .friction = "quadratic cone",
     .source = "Trinkle 2005 (1), (20)-(23)",

@@ -29,7 +29,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_qs_opt = {
     .name = "qs-opt",
     .summary = "qs-ncp by a fixed point on the normal forces",
-    .inertia = "none",
+    .inertia = PERP_RUNG_INERTIA_NONE,
     .contact = "rigid",
     .friction = "quadratic cone",
     .source = "Trinkle 2005, Theorem 1 (29)",

@@ -32,7 +32,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_qs_qp = {
     .name = "qs-qp",
     .summary = "convex step without inertia; impedance joints are springs",
-    .inertia = "none",
+    .inertia = PERP_RUNG_INERTIA_NONE,
     .contact = "rigid",
     .friction = "Anitescu",
     .source = "Pang-Tedrake 2021 (10)",

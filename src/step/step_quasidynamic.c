@@ -31,7 +31,7 @@ static perp_status open_rung(perp_step_context *context, const perp_allocator *a
 const perp_rung perp_rung_quasidynamic = {
     .name = "quasidynamic",
     .summary = "as qs-cone, with inertia within each step",
-    .inertia = "one step",
+    .inertia = PERP_RUNG_INERTIA_ONE_STEP,
     .contact = "rigid",
     .friction = "Anitescu",
     .source = "Pang et al. 2023",

@@ -9,6 +9,15 @@ static const perp_rung *const ladder[] = {
     &perp_rung_dyn_qp,    &perp_rung_compliant,    &perp_rung_instant,          &perp_rung_instant_qs,
 };
 
+const char *perp_rung_inertia_name(perp_rung_inertia inertia)
+{
+    static const char *const names[] = {[PERP_RUNG_INERTIA_IGNORED] = "-",
+                                        [PERP_RUNG_INERTIA_NONE] = "none",
+                                        [PERP_RUNG_INERTIA_ONE_STEP] = "one step",
+                                        [PERP_RUNG_INERTIA_FULL] = "full"};
+    return names[inertia];
+}
+
 int perp_rung_count(void)
 {
     return (int)(sizeof ladder / sizeof *ladder);

@@ -38,6 +38,87 @@ def numbers(value):
     return [value] if isinstance(value, (int, float)) else []
 
 
+# ---- a concave part that hops ---------------------------------------------------------------------------------------
+
+HOPPER = """perp: 1
+planar: true
+bodies:
+  track:
+    driven: {{x: {{sines: [{{amplitude: {a}, omega: {omega}}}]}}, y: {{sines: [{{amplitude: {b}, omega: {omega}}}]}}}}
+    shapes: [{{box: [0.6, 0.01], pose: {{position: [0.15, -0.005]}}}}]
+  part:
+    density: 20
+    pose: {{position: [0, 0.003], angle: {angle}}}
+    shapes: [{{polygon: {corners}}}]
+contacts: {{friction: 0.3, margin: 0.004}}
+run: {{model: {model}, h: 0.0005, until: 0.4}}
+"""
+U = [[0, 0], [0.03, 0], [0.03, 0.02], [0.022, 0.02], [0.022, 0.008], [0.008, 0.008], [0.008, 0.02], [0, 0.02]]
+STEPPED = [[0, 0], [0.01, 0], [0.01, 0.004], [0.02, 0.004], [0.02, 0], [0.03, 0], [0.03, 0.015], [0, 0.015]]
+
+
+@pytest.mark.parametrize("model", ["dyn-ncp", "dyn-lcp"])
+@pytest.mark.parametrize("corners, angle, a, b, omega",
+                         [(U, 0.05, 4e-4, 3e-4, 280), (STEPPED, -0.08, 3e-4, 4e-4, 240), (STEPPED[::-1], 0.1, 3e-4, 4e-4, 240)])
+def test_force_has_its_true_gap(perp, model, corners, angle, a, b, omega):
+    """Every contact with force closes at the end of its step, up to the curvature of that motion ((h omega)^2 / 2 of the
+    part's size), and its corner is the one of the outline that is there, whatever part of the polygon holds it."""
+    scene = perp.write("s.yaml", HOPPER.format(corners=corners, angle=angle, a=a, b=b, omega=omega, model=model))
+    perp("run", scene, "--csv", "out")
+    rows = list(csv.DictReader(open(perp.folder / "out" / "contacts.csv")))
+    states = {r["step"]: r for r in csv.DictReader(open(perp.folder / "out" / "state.csv"))}
+    loaded = [r for r in rows if float(r["fn"]) > 0]
+    assert len(loaded) > 50
+    for r in loaded:
+        assert abs(float(r["phi"])) < 2e-5, r  # 1/200 of the margin, which stood here for corners that changed names
+    for r in rows:
+        corner = re.fullmatch(r"s0\.e2-s0\.c(\d+)", r["feature"])
+        if corner:
+            x, y = corners[int(corner[1])]
+            s = states[r["step"]]
+            theta = float(s["part.theta"])
+            where = (float(s["part.x"]) + math.cos(theta) * x - math.sin(theta) * y,
+                     float(s["part.y"]) + math.sin(theta) * x + math.cos(theta) * y)
+            assert math.dist(where, (float(r["px"]), float(r["py"]))) < abs(float(r["phi"])) / 2 + 1e-6
+
+
+# ---- overlap at the start -------------------------------------------------------------------------------------------
+
+COMMANDED = """perp: 1
+bodies:
+  left: {driven: {x: {rate: %s}}, shapes: [{box: [0.1, 0.2, 0.1]}]}
+  right: {driven: {x: {offset: 0.06}}, shapes: [{box: [0.1, 0.2, 0.1]}]}
+  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: -0.2}}]}
+  cube: {mass: 1, pose: {position: [1, 0, -0.15]}, shapes: [{box: [0.1, 0.1, 0.1]}]}
+run: {h: 0.01, steps: 2}
+"""
+
+
+@pytest.mark.parametrize("model", ["qs-lcp", "qs-ncp", "qs-opt", "qs-lp", "qs-impedance-lcp", "qs-qp", "qs-cone",
+                                   "quasidynamic", "dyn-lcp", "dyn-ncp", "dyn-qp", "instant", "instant-qs"])
+@pytest.mark.parametrize("rate", [0, -0.1, 0.1])
+def test_commanded_bodies_that_overlap(perp, model, rate):
+    """At rest, parting or closing: what overlaps at the start is no state of rigid bodies."""
+    error = perp.json("run", perp.write("s.yaml", COMMANDED % rate), "--model", model, code=1)["error"]
+    assert error["code"] == "penetrating-start" and error["evidence"]["depth"] == near(0.04, abs=1e-9)
+    assert "left right" in error["evidence"]["contact"]
+
+
+def test_a_pusher_may_dip_into_the_floor(perp):
+    scene = perp.write("s.yaml", COMMANDED % 0)
+    sunk = ["--set", "bodies.floor.shapes.0.plane.offset=-0.04", "--set", "bodies.cube.pose.position.2=0.01",
+            "--set", "contacts.exclude=[[left, right]]"]
+    assert perp.json("run", scene, "--model", "qs-lcp", *sunk)["residual"]["penetration"] == near(0.01, abs=1e-9)
+    assert "0.01 m deep" in perp("check", scene, "--set", "run.model=qs-lcp", *sunk).stderr
+
+
+def test_commanded_overlap_is_only_reported_where_nothing_is_solved(perp):
+    scene = perp.write("s.yaml", COMMANDED % 0)
+    assert perp.json("run", scene, "--model", "kinematic")["residual"]["penetration"] == near(0.04, abs=1e-9)
+    assert "0.04 m deep" in perp("check", scene, "--set", "run.model=kinematic").stderr
+    perp("run", scene, "--model", "qs-lcp", "--set", "contacts.exclude=[[left, right]]")
+
+
 # ---- what is listed -----------------------------------------------------------------------------------------------
 
 

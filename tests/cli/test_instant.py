@@ -274,7 +274,7 @@ def test_logs_differ_in_any_solution(perp):
     """Friction has no part in the first solution, in which the rod lifts off."""
     for name, friction in (("a", 2), ("b", 1.9), ("c", 2)):
         perp("run", scene("painleve-rod"), "--set", f"contacts.friction={friction}", "--log", f"{name}.mcap")
-    assert "rate 0 of solution 2" in perp("diff", "a.mcap", "b.mcap", code=1).stdout
+    assert "rate rod[0] of solution 2" in perp("diff", "a.mcap", "b.mcap", code=1).stdout
     perp("diff", "a.mcap", "c.mcap")
 
 

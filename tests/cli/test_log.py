@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import subprocess
 
 import pytest
@@ -188,10 +189,44 @@ def test_diff_says_where(perp):
     perp("run", GRIPPER, "--log", "c.mcap", "--quiet", "--steps", "20")
     differ = perp("diff", "a.mcap", "b.mcap", code=1).stdout
     assert differ.startswith("first difference: step ") and "largest difference: " in differ
+    for unit in (" N, step ", " m/s, step ", " m, step ", " rad or m, step "):
+        assert unit in differ, differ
     assert "5 only in a.mcap" in perp("diff", "a.mcap", "c.mcap", code=1).stdout
     assert "5 only in a.mcap" in perp("diff", "c.mcap", "a.mcap", code=1).stdout
     perp("run", EXAMPLES / "pivot" / "scene.yaml", "--log", "d.mcap", "--quiet")
     assert "not of one scene" in perp("diff", "a.mcap", "d.mcap", code=3).stderr
+
+
+BALL = """perp: 1
+bodies:
+  ball: {mass: 1, inertia: [1, 1, 1], pose: {position: [%s, 0, 0]}, velocity: {linear: [0, 0, 1], angular: [0, 0, %s]}}
+run: {model: dyn-ncp, h: 0.01, steps: 1}
+"""
+
+
+def test_diff_with_a_tolerance(perp):
+    """Absolute, in each number's own unit; the largest difference of each unit is told, within the tolerance too."""
+    for name, x, spin in (("a", 0.5, 1), ("b", 0.5 + 3e-6, 1), ("c", 0.5, 1.001)):
+        perp("run", perp.write(name + ".yaml", BALL % (x, spin)), "--log", name + ".mcap", "--quiet")
+    text = perp("diff", "a.mcap", "b.mcap", code=1).stdout
+    assert text.startswith("first difference: step 0: q ball[0]: 0.5 against 0.50000")
+    largest = re.search(r"^largest difference: (\S+) m, step 0: q ball\[0\]: .* m$", text, re.M)
+    assert float(largest[1]) == pytest.approx(3e-6, rel=1e-9) and " N" not in text and text.count("largest") == 1
+    within = perp("diff", "a.mcap", "b.mcap", "--tolerance", "3.1e-6").stdout
+    assert within.startswith("equal: 2 steps, every number to 3.1e-06 of its unit\nlargest difference: ")
+    perp("diff", "a.mcap", "b.mcap", "--tolerance", "2.9e-6", code=1)
+    text = perp("diff", "a.mcap", "c.mcap", "--tolerance", "9e-4", code=1).stdout
+    assert "v ball[5]: 1 against 1.0" in text and re.search(r"0.000\d+ rad/s, step", text)
+    assert perp("diff", "a.mcap", "c.mcap", "--tolerance", "2e-3").stdout.startswith("equal: 2 steps")
+    assert perp("diff", "a.mcap", "a.mcap").stdout == "equal: 2 steps, the same numbers\n"
+    for wrong in ("-1", "x", "nan", "1m"):
+        assert "--tolerance is a number" in perp("diff", "a.mcap", "b.mcap", "--tolerance", wrong, code=2).stderr
+
+
+def test_diff_counts_contacts_whatever_the_tolerance(perp):
+    perp("run", GRIPPER, "--log", "a.mcap", "--quiet", "--steps", "1")
+    perp("run", GRIPPER, "--log", "b.mcap", "--quiet", "--steps", "1", "--set", "contacts.margin=1.0e-6")
+    assert "against" in perp("diff", "a.mcap", "b.mcap", "--tolerance", "1e9", code=1).stdout
 
 
 def test_usage(perp):

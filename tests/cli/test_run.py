@@ -336,3 +336,16 @@ def test_progress_bar_only_on_a_terminal(perp, tmp_path):
     assert run.wait(timeout=60) == 0
     assert b"step " in drawn and b"s left" in drawn
     assert drawn.endswith(b"\r\x1b[K")
+
+
+@pytest.mark.parametrize("word, beyond", [("linear", 0), ("cubic", 0), ("spline", 0.12 * 4 / 27)])
+def test_tables_overshoot_only_as_splines(perp, word, beyond):
+    """0, 0, 0.2, 0.2 at 0, 1, 2, 3 s. The inner slopes of the spline solve 4 m1 + m2 = m1 + 4 m2 = 0.6, so that before
+    t = 1 it is 0.12 (u^3 - u^2), least at u = 2/3."""
+    scene = perp.write("s.yaml", "perp: 1\nplanar: true\nbodies:\n  cart: {driven: {x: {times: [0, 1, 2, 3], "
+                                 "values: [0, 0, 0.2, 0.2], interpolate: %s}}}\n"
+                                 "run: {model: kinematic, h: 0.01, until: 3}\n" % word)
+    perp("run", scene, "--csv", "out")
+    rows = list(csv.DictReader(open(perp.folder / "out" / "state.csv")))
+    xs = [float(r["cart.x"]) for r in rows]
+    assert min(xs) == pytest.approx(-beyond, abs=1e-5) and max(xs) == pytest.approx(0.2 + beyond, abs=1e-5)

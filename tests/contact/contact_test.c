@@ -121,9 +121,9 @@ const perp_contact *contact_named(const contact_world *world, const char *featur
 
 static int order_of(const perp_contact *p, const perp_contact *q)
 {
-    const int pk[6] = {p->a, p->b, p->shape_a, p->shape_b, p->part_a, p->part_b};
-    const int qk[6] = {q->a, q->b, q->shape_a, q->shape_b, q->part_a, q->part_b};
-    for (int i = 0; i < 6; i++) {
+    const int pk[4] = {p->a, p->b, p->shape_a, p->shape_b};
+    const int qk[4] = {q->a, q->b, q->shape_a, q->shape_b};
+    for (int i = 0; i < 4; i++) {
         if (pk[i] != qk[i]) {
             return pk[i] < qk[i] ? -1 : 1;
         }

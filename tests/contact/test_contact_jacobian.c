@@ -193,11 +193,8 @@ static double tilt_of(const contact_world *w, int body, int shape_index, int fea
 static const perp_contact *same_label(const perp_contact_set *set, const perp_contact *c)
 {
     for (int k = 0; k < set->count; k++) {
-        const perp_contact *o = &set->contacts[k];
-        if (o->a == c->a && o->b == c->b && o->shape_a == c->shape_a && o->shape_b == c->shape_b &&
-            o->part_a == c->part_a && o->part_b == c->part_b && o->feature_a == c->feature_a &&
-            o->feature_b == c->feature_b) {
-            return o;
+        if (perp_contact_same(&set->contacts[k], c)) {
+            return &set->contacts[k];
         }
     }
     return NULL;

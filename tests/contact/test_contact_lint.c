@@ -1,11 +1,23 @@
 /* Warnings: each on what it is for, and silence on what is sound. */
 #include "contact_test.h"
 
+#include <perp/step.h>
+
 #include "failing_allocator.h"
 
 #include <stdio.h>
 
 static perp_diagnostics found;
+
+static perp_status lint_as_its_rung(const perp_scene *scene, const perp_contact_model *contact_model,
+                                    const perp_allocator *allocator)
+{
+    const perp_rung *rung = perp_rung_find(scene->run.model);
+    const perp_contact_lint_rung facts = {.steps = rung->step,
+                                          .compliant = rung->takes & PERP_TAKES_COMPLIANCE,
+                                          .balance = scene->run.model_set && rung->inertia == PERP_RUNG_INERTIA_NONE};
+    return perp_contact_lint(contact_model, &facts, allocator, &found);
+}
 
 static void lint_file(const char *path)
 {
@@ -18,7 +30,7 @@ static void lint_file(const char *path)
     assert_int_equal(perp_scene_load_file(path, NULL, &scene, &loading), PERP_STATUS_OK);
     assert_int_equal(perp_model_build(scene, NULL, &model, NULL), PERP_STATUS_OK);
     assert_int_equal(perp_contact_model_build(model, NULL, &contact_model, NULL), PERP_STATUS_OK);
-    assert_int_equal(perp_contact_lint(contact_model, NULL, &found), PERP_STATUS_OK);
+    assert_int_equal(lint_as_its_rung(scene, contact_model, NULL), PERP_STATUS_OK);
     perp_contact_model_free(contact_model);
     perp_model_free(model);
     perp_scene_free(scene);
@@ -29,7 +41,7 @@ static void lint_text(const char *text)
     contact_world w;
     memset(&found, 0, sizeof found);
     world_open_scene(&w, scene_of(text));
-    assert_int_equal(perp_contact_lint(w.contact_model, NULL, &found), PERP_STATUS_OK);
+    assert_int_equal(lint_as_its_rung(w.scene, w.contact_model, NULL), PERP_STATUS_OK);
     assert_int_equal(found.errors, 0);
     world_close(&w);
 }
@@ -189,7 +201,7 @@ static void test_no_contacts_at_the_start(void **state)
     memset(&found, 0, sizeof found);
     world_open_scene(&w, scene_of("bodies: {far: {driven: {x: {rate: 1}}, shapes: [{box: [50, 50, 50]}]}}\n"));
     w.scene->bodies[0].drives[0].offset = INFINITY; /* what no file can say */
-    assert_int_equal(perp_contact_lint(w.contact_model, NULL, &found), PERP_STATUS_BAD_INPUT);
+    assert_int_equal(lint_as_its_rung(w.scene, w.contact_model, NULL), PERP_STATUS_BAD_INPUT);
     assert_int_equal(found.errors, 1);
     assert_non_null(strstr(found.items[0].message, "`far` is not at a finite place"));
     assert_int_equal(found.warnings, 1); /* and the lengths are looked at all the same */
@@ -222,7 +234,7 @@ static void test_memory(void **state)
         failing_allocator f = {.grants = grants};
         const perp_allocator allocator = allocator_of(&f);
         memset(&found, 0, sizeof found);
-        const perp_status status = perp_contact_lint(w.contact_model, &allocator, &found);
+        const perp_status status = lint_as_its_rung(w.scene, w.contact_model, &allocator);
         assert_int_equal(f.standing, 0);
         if (status == PERP_STATUS_OK) {
             assert_true(grants > 6);

@@ -173,7 +173,7 @@ static void read_all(perp_log_reader *reader, perp_log_reader *twin)
     if (perp_log_resume(reader, model, &state, &start, NULL) == PERP_STATUS_OK) {
         require(start.step >= 0 && isfinite(start.t_start));
     }
-    if (readable == extent.step_count && perp_log_compare(reader, twin, &difference, NULL) == PERP_STATUS_OK) {
+    if (readable == extent.step_count && perp_log_compare(reader, twin, 0.0, &difference, NULL) == PERP_STATUS_OK) {
         require(difference.equal);
     }
 }

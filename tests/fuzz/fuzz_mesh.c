@@ -19,6 +19,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (perp_mesh_parse(format, data + 1, size - 1, NULL, &points, &count, NULL) != PERP_STATUS_OK) {
         return 0;
     }
+    const double volume = perp_mesh_volume(format, data + 1, size - 1, points, count);
+    if (!(volume >= 0.0)) {
+        abort();
+    }
     perp_hull hull;
     if (perp_hull_build(points, count, NULL, &hull, NULL) == PERP_STATUS_OK) {
         perp_shape mesh = {.kind = PERP_SHAPE_MESH, .pose = perp_placement_default(), .scale = 1.0};

@@ -66,7 +66,7 @@ static void same_log(const memory_sink *whole)
     assert_int_equal(perp_log_open_memory(whole->bytes, whole->size, NULL, &a, NULL), PERP_STATUS_OK);
     assert_int_equal(perp_log_open(path, NULL, &b, NULL), PERP_STATUS_OK);
     assert_true(perp_log_reader_extent(b).complete);
-    assert_int_equal(perp_log_compare(a, b, &difference, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_log_compare(a, b, 0.0, &difference, NULL), PERP_STATUS_OK);
     if (!difference.equal) {
         fail_msg("step %d: %s", difference.first_step, difference.first);
     }

@@ -271,9 +271,7 @@ static void same_skimmed(const perp_contact_record *x, const perp_contact_record
                          bool restricted)
 {
     const perp_contact *a = &x->contact, *b = &y->contact;
-    assert_true(a->a == b->a && a->b == b->b && a->shape_a == b->shape_a && a->shape_b == b->shape_b &&
-                a->part_a == b->part_a && a->part_b == b->part_b && a->feature_a == b->feature_a &&
-                a->feature_b == b->feature_b && x->mode == y->mode);
+    assert_true(perp_contact_same(a, b) && x->mode == y->mode);
     assert_true(same_reals(&a->phi, &b->phi, 1) && same_reals(&a->friction, &b->friction, 1) &&
                 same_reals(&x->fn, &y->fn, 1) && same_reals(x->ft, y->ft, 2) &&
                 a->direction_count == b->direction_count);

@@ -156,7 +156,7 @@ static const refusal yaml_refusals[] = {
     {FRICTION "W: [[1, 0], [0, 1]]\nq: [0, 0]\ndim: 2.5\nmu: [1]\n", 4, 6, "whole number"},
     {FRICTION "W: [[1, 0], [0, 1]]\nq: [0, 0]\ndim: 3\nmu: [1]\n", 2, 4, "2 rows, which is no multiple of dim, 3"},
     {FRICTION "W: [[1, 0], [0, 1]]\nq: [0, 0]\ndim: 2\nmu: [1, 2]\n", 5, 5, "2 entries, but W has 2 rows: 1 contact"},
-    {FRICTION "W: [[1, 0], [0, 1]]\nq: [0]\ndim: 2\nmu: [1]\n", 3, 4, "1 entries, but W has 2 rows"},
+    {FRICTION "W: [[1, 0], [0, 1]]\nq: [0]\ndim: 2\nmu: [1]\n", 3, 4, "1 entry, but W has 2 rows"},
     {FRICTION "W: [[1, 0], [0, 1]]\nq: [0, 0]\ndim: 2\nmu: [-0.5]\n", 5, 6, "the friction -0.5 is negative"},
     {FRICTION "W: [[1, 0], [0, 1]]\nq: [0, 0]\ndim: 2\nmu: [.inf]\n", 5, 6, "finite"},
     {FRICTION "W: [[1, 0], [0, 1]]\nq: [0, 0]\ndim: 2\nmu: 0.5\n", 5, 5, "a list of numbers"},

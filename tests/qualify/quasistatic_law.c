@@ -193,10 +193,7 @@ double quasistatic_out_of_cone(const perp_run_settings *settings, const perp_run
 static int find(const perp_contact_set *set, const perp_contact *c)
 {
     for (int i = 0; i < set->count; i++) {
-        const perp_contact *o = &set->contacts[i];
-        if (o->a == c->a && o->b == c->b && o->shape_a == c->shape_a && o->shape_b == c->shape_b &&
-            o->part_a == c->part_a && o->part_b == c->part_b && o->feature_a == c->feature_a &&
-            o->feature_b == c->feature_b) {
+        if (perp_contact_same(&set->contacts[i], c)) {
             return i;
         }
     }

@@ -1,4 +1,4 @@
-/* Drives: formula, linear and cubic tables, their rates, and the pose of a driven body. */
+/* Drives: formula, linear tables, splines and monotone cubics, their rates, and the pose of a driven body. */
 #include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,8 +52,10 @@ static void random_table(table *t, int count, perp_interpolation interpolation, 
     }
     t->drive =
         (perp_drive){.knot_count = count, .times = t->times, .values = t->values, .interpolation = interpolation};
-    if (interpolation == PERP_INTERPOLATE_CUBIC) {
-        if (count > 1) {
+    if (interpolation != PERP_INTERPOLATE_LINEAR) {
+        if (count > 1 && interpolation == PERP_INTERPOLATE_CUBIC) {
+            perp_monotone_slopes(count, t->times, t->values, t->slopes);
+        } else if (count > 1) {
             perp_spline_slopes(count, t->times, t->values, t->slopes, t->work);
         } else {
             t->slopes[0] = 0.0;
@@ -150,16 +152,16 @@ static void test_linear_long_table(void **state)
     }
 }
 
-/* ---- cubic tables ------------------------------------------------------------------------------------------------ */
+/* ---- splines ----------------------------------------------------------------------------------------------------- */
 
 /* Slopes of these tables are at most 3 |rise| / least distance * (1 + ..) < 50, so EPS * 50 * a few is a value's and
  * EPS * 50 / 0.2 * a few a rate's rounding; 1e-12 is beyond both. */
-static void test_cubic_passes_and_is_smooth(void **state)
+static void test_spline_passes_and_is_smooth(void **state)
 {
     (void)state;
     for (int count = 2; count <= MAX_KNOTS; count += count < 8 ? 1 : 7) {
         static table t;
-        random_table(&t, count, PERP_INTERPOLATE_CUBIC, (uint64_t)(100 + count));
+        random_table(&t, count, PERP_INTERPOLATE_SPLINE, (uint64_t)(100 + count));
         for (int i = 0; i < count; i++) {
             NEAR(perp_drive_value(&t.drive, t.times[i]), t.values[i], 1e-14);
         }
@@ -182,11 +184,11 @@ static void test_cubic_passes_and_is_smooth(void **state)
     }
 }
 
-static void test_cubic_rate_by_difference(void **state)
+static void test_spline_rate_by_difference(void **state)
 {
     (void)state;
     static table t;
-    random_table(&t, 20, PERP_INTERPOLATE_CUBIC, 9);
+    random_table(&t, 20, PERP_INTERPOLATE_SPLINE, 9);
     for (int i = 0; i + 1 < 20; i++) {
         for (double u = 0.1; u < 0.95; u += 0.2) { /* off the knots, where the third derivative jumps */
             const double at = t.times[i] + u * (t.times[i + 1] - t.times[i]);
@@ -197,11 +199,11 @@ static void test_cubic_rate_by_difference(void **state)
 }
 
 /* Held outside, with a continuous value and rate at both ends. */
-static void test_cubic_is_held_outside(void **state)
+static void test_spline_is_held_outside(void **state)
 {
     (void)state;
     static table t;
-    random_table(&t, 5, PERP_INTERPOLATE_CUBIC, 11);
+    random_table(&t, 5, PERP_INTERPOLATE_SPLINE, 11);
     static const double far[] = {0.0, 1e-9, 1.0, 1e10};
     for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
         NEAR(perp_drive_value(&t.drive, t.times[0] - far[i]), t.values[0], 0.0);
@@ -210,7 +212,7 @@ static void test_cubic_is_held_outside(void **state)
         NEAR(perp_drive_rate(&t.drive, t.times[4] + far[i]), 0.0, 0.0);
     }
     static table one;
-    random_table(&one, 1, PERP_INTERPOLATE_CUBIC, 12);
+    random_table(&one, 1, PERP_INTERPOLATE_SPLINE, 12);
     NEAR(perp_drive_value(&one.drive, 100.0), one.values[0], 0.0);
     NEAR(perp_drive_rate(&one.drive, one.times[0]), 0.0, 0.0);
 }
@@ -223,7 +225,7 @@ static void test_two_knots(void **state)
     double slopes[2], work[2];
     perp_spline_slopes(2, times, values, slopes, work);
     const perp_drive drive = {
-        .knot_count = 2, .times = times, .values = values, .slopes = slopes, .interpolation = PERP_INTERPOLATE_CUBIC};
+        .knot_count = 2, .times = times, .values = values, .slopes = slopes, .interpolation = PERP_INTERPOLATE_SPLINE};
     for (double u = 0.0; u <= 1.0; u += 1.0 / 16) {
         NEAR(perp_drive_value(&drive, 1.0 + 2.0 * u), -1.0 + 5.0 * u * u * (3 - 2 * u), 8 * EPS * 5);
         NEAR(perp_drive_rate(&drive, 1.0 + 2.0 * u), 5.0 * 6 * u * (1 - u) / 2.0, 8 * EPS * 8);
@@ -232,13 +234,13 @@ static void test_two_knots(void **state)
 
 /* The spline with given end rates is unique, so it reproduces any cubic that has rate 0 at both ends, however the knots
  * lie; and it is linear in the values and commutes with a shift and a reversal of time. */
-static void test_cubic_reproduces_cubics(void **state)
+static void test_spline_reproduces_cubics(void **state)
 {
     (void)state;
     perp_random random = {13};
     for (int count = 2; count <= MAX_KNOTS; count += 3) {
         static table t;
-        random_table(&t, count, PERP_INTERPOLATE_CUBIC, (uint64_t)(200 + count));
+        random_table(&t, count, PERP_INTERPOLATE_SPLINE, (uint64_t)(200 + count));
         const double start = t.times[0], length = t.times[count - 1] - start;
         for (int i = 0; i < count; i++) {
             const double u = (t.times[i] - start) / length;
@@ -253,13 +255,13 @@ static void test_cubic_reproduces_cubics(void **state)
     }
 }
 
-static void test_cubic_symmetries(void **state)
+static void test_spline_symmetries(void **state)
 {
     (void)state;
     static table t, reversed, doubled;
-    random_table(&t, 12, PERP_INTERPOLATE_CUBIC, 17);
-    random_table(&reversed, 12, PERP_INTERPOLATE_CUBIC, 17);
-    random_table(&doubled, 12, PERP_INTERPOLATE_CUBIC, 17);
+    random_table(&t, 12, PERP_INTERPOLATE_SPLINE, 17);
+    random_table(&reversed, 12, PERP_INTERPOLATE_SPLINE, 17);
+    random_table(&doubled, 12, PERP_INTERPOLATE_SPLINE, 17);
     for (int i = 0; i < 12; i++) {
         reversed.times[i] = -t.times[11 - i];
         reversed.values[i] = t.values[11 - i];
@@ -272,6 +274,73 @@ static void test_cubic_symmetries(void **state)
         NEAR(perp_drive_rate(&reversed.drive, -at), -perp_drive_rate(&t.drive, at), 1e-12);
         NEAR(perp_drive_value(&doubled.drive, at), 2.0 * perp_drive_value(&t.drive, at) + 5.0, 1e-13);
     }
+}
+
+/* ---- monotone cubics --------------------------------------------------------------------------------------------- */
+
+/* At uneven knots, with a plateau and a summit: numbers of SciPy 1.x, PchipInterpolator between the second and the last
+ * but one knot, CubicHermiteSpline with its slopes but 0 at the ends in the first and last interval. */
+static void test_cubic_against_pchip(void **state)
+{
+    (void)state;
+    const double times[] = {0, 0.3, 0.4, 1.1, 1.25, 2.0, 2.9, 3.0};
+    const double values[] = {0, 0.05, 0.4, 0.45, 0.45, 1.3, 0.9, -0.2};
+    const double expected[][3] = {{0.1, 0.0046296296296296328, 0.097222222222222265},
+                                  {0.35, 0.22738486842105249, 5.1101973684210522},
+                                  {0.5, 0.41630351388675774, 0.1427036980205616},
+                                  {0.9, 0.4476062605493325, 0.027313180911462343},
+                                  {1.2, 0.45, 0.0},
+                                  {1.5, 0.67037037037037039, 1.5111111111111115},
+                                  {1.9, 1.2586962962962962, 0.78577777777777857},
+                                  {2.3, 1.2718327769829916, -0.21491018915911608},
+                                  {2.8, 1.0032421389757267, -0.93480986947844358},
+                                  {2.95, 0.33583690987124115, -16.216738197424874}};
+    double slopes[8];
+    perp_monotone_slopes(8, times, values, slopes);
+    const perp_drive drive = {
+        .knot_count = 8, .times = times, .values = values, .slopes = slopes, .interpolation = PERP_INTERPOLATE_CUBIC};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        NEAR(perp_drive_value(&drive, expected[i][0]), expected[i][1], 1e-14);
+        NEAR(perp_drive_rate(&drive, expected[i][0]), expected[i][2], 1e-12);
+    }
+}
+
+/* Within the range of the two values beside it, everywhere; at rest at both ends; continuous rates that are the
+ * derivatives of the values. */
+static void test_cubic_never_overshoots(void **state)
+{
+    (void)state;
+    for (int count = 2; count <= MAX_KNOTS; count += count < 8 ? 1 : 7) {
+        static table t;
+        random_table(&t, count, PERP_INTERPOLATE_CUBIC, (uint64_t)(300 + count));
+        NEAR(perp_drive_rate(&t.drive, t.times[0]), 0.0, 0.0);
+        for (int i = 0; i + 1 < count; i++) {
+            const double d = t.times[i + 1] - t.times[i];
+            const double low = fmin(t.values[i], t.values[i + 1]), high = fmax(t.values[i], t.values[i + 1]);
+            const double after = nextafter(t.times[i + 1], -INFINITY);
+            NEAR(perp_drive_value(&t.drive, t.times[i]), t.values[i], 1e-14);
+            NEAR(perp_drive_rate(&t.drive, after), t.slopes[i + 1], 1e-12);
+            for (double u = 0.05; u < 1.0; u += 0.05) {
+                const double at = t.times[i] + u * d, rate = perp_drive_rate(&t.drive, at);
+                const double value = perp_drive_value(&t.drive, at);
+                assert_true(value >= low - 4 * EPS && value <= high + 4 * EPS);
+                assert_true(rate * (t.values[i + 1] - t.values[i]) >= -1e-12);
+                if (u > 0.2 && u < 0.8) { /* the quotient stays within the interval */
+                    NEAR(rate, difference(&t.drive, at, 0.01), 1e-11);
+                }
+            }
+        }
+    }
+    const double times[] = {0, 1, 2, 3}, values[] = {0, 0, 0.1, 0.1}; /* where the spline goes to -4.4 mm */
+    double slopes[4], work[4];
+    perp_monotone_slopes(4, times, values, slopes);
+    perp_drive drive = {
+        .knot_count = 4, .times = times, .values = values, .slopes = slopes, .interpolation = PERP_INTERPOLATE_CUBIC};
+    NEAR(perp_drive_value(&drive, 0.7), 0.0, 0.0);
+    NEAR(perp_drive_value(&drive, 1.5), 0.05, 1e-15);
+    perp_spline_slopes(4, times, values, slopes, work);
+    drive.interpolation = PERP_INTERPOLATE_SPLINE;
+    assert_true(perp_drive_value(&drive, 0.7) < -0.004);
 }
 
 /* perp_scene_validate fills the slopes of every drive in a scene; validating again leaves them. */
@@ -415,12 +484,14 @@ int main(void)
         cmocka_unit_test(test_is_constant),
         cmocka_unit_test(test_linear),
         cmocka_unit_test(test_linear_long_table),
-        cmocka_unit_test(test_cubic_passes_and_is_smooth),
-        cmocka_unit_test(test_cubic_rate_by_difference),
-        cmocka_unit_test(test_cubic_is_held_outside),
+        cmocka_unit_test(test_spline_passes_and_is_smooth),
+        cmocka_unit_test(test_spline_rate_by_difference),
+        cmocka_unit_test(test_spline_is_held_outside),
+        cmocka_unit_test(test_cubic_against_pchip),
+        cmocka_unit_test(test_cubic_never_overshoots),
         cmocka_unit_test(test_two_knots),
-        cmocka_unit_test(test_cubic_reproduces_cubics),
-        cmocka_unit_test(test_cubic_symmetries),
+        cmocka_unit_test(test_spline_reproduces_cubics),
+        cmocka_unit_test(test_spline_symmetries),
         cmocka_unit_test(test_validation_fills_slopes),
         cmocka_unit_test(test_driven_pose_planar),
         cmocka_unit_test(test_driven_pose_spatial),

@@ -62,7 +62,7 @@ RULE(table_steep)
     add_driven(s, (perp_drive){.knot_count = 3,
                                .times = times,
                                .values = values,
-                               .interpolation = bad ? PERP_INTERPOLATE_CUBIC : PERP_INTERPOLATE_LINEAR});
+                               .interpolation = bad ? PERP_INTERPOLATE_SPLINE : PERP_INTERPOLATE_CUBIC});
 }
 RULE(table_rises)
 {
@@ -336,7 +336,7 @@ static const rule rules[] = {
     {table_time_finite, BOTH, "bodies.cup.driven.y.times.2", "finite number"},
     {table_times_increase, BOTH, "bodies.cup.driven.y.times.2", "must increase"},
     {table_value_finite, BOTH, "bodies.cup.driven.y.values.2", "finite number"},
-    {table_steep, BOTH, "bodies.cup.driven.y.times", "too steep for a cubic"},
+    {table_steep, BOTH, "bodies.cup.driven.y.times", "too steep for a spline"},
     {table_rises, BOTH, "bodies.cup.driven.y.times", "too steeply"},
     {body_needs_name, BOTH, "bodies.", "needs a name"},
     {body_name_empty, BOTH, "bodies.", "needs a name"},

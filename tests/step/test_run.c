@@ -171,7 +171,7 @@ static void test_registry(void **state)
         const perp_rung *rung = perp_rung_at(i);
         assert_ptr_equal(perp_rung_find(rung->name), rung);
         assert_true(rung->summary && rung->summary[0]);
-        assert_true(rung->inertia && rung->contact && rung->friction && rung->source);
+        assert_true(perp_rung_inertia_name(rung->inertia) && rung->contact && rung->friction && rung->source);
         const unsigned own = rung->own_cone == PERP_CONE_QUADRATIC ? PERP_TAKES_QUADRATIC
                              : rung->own_cone == PERP_CONE_RAYS    ? PERP_TAKES_RAYS
                              : rung->own_cone == PERP_CONE_BOX     ? PERP_TAKES_BOX
@@ -184,6 +184,13 @@ static void test_registry(void **state)
     assert_null(perp_rung_find("no-such-rung"));
     assert_null(perp_rung_find(""));
     assert_null(perp_rung_find("kinemati"));
+    for (int chosen = 0; chosen < 2; chosen++) { /* one sentence, whoever named it */
+        const perp_run_settings settings = {.model = "kinemati", .model_set = chosen, .h = 0.1};
+        perp_error error;
+        assert_int_equal(perp_run_check(&settings, &error), PERP_STATUS_BAD_INPUT);
+        assert_string_equal(error.message, "there is no model `kinemati`; did you mean `kinematic`? (perp models)");
+        assert_string_equal(error.path, "run.model");
+    }
 }
 
 static void test_steps(void **state)
@@ -760,9 +767,47 @@ static void test_every_allocation_fails(void **state)
     world_close(&w);
 }
 
+/* A state of the caller's own that is not finite is refused at the door, with the place. */
+static void test_state_not_finite(void **state)
+{
+    (void)state;
+    static const char *const models[] = {"geometric", "kinematic", "qs-lcp", "quasidynamic", "dyn-ncp", "dyn-lcp",
+                                         "compliant", "instant"};
+    static const struct {
+        const char *name;
+        bool position;
+        int number;
+        double value;
+        const char *words;
+    } cases[] = {{"ball", true, 1, NAN, "q of body `ball`, number 1, is nan"},
+                 {"ball", false, 5, -INFINITY, "v of body `ball`, number 5, is -inf"},
+                 {"hinge", true, 0, NAN, "q of joint `hinge`, number 0, is nan"},
+                 {"hinge", false, 0, INFINITY, "v of joint `hinge`, number 0, is inf"}};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            world w;
+            perp_run_result result;
+            perp_error error;
+            world_open(&w, busy_scene(false));
+            double *numbers = (double *)(cases[i].position ? q_of : v_of)(&w, cases[i].name, &w.state);
+            numbers[cases[i].number] = cases[i].value;
+            perp_run_settings settings = w.scene->run;
+            settings.model = models[m];
+            assert_int_equal(perp_run(w.model, &settings, NULL, NULL, NULL, &w.state, &result, &error),
+                             PERP_STATUS_BAD_INPUT);
+            if (!strstr(error.message, cases[i].words)) {
+                fail_msg("%s: %s", models[m], error.message);
+            }
+            perp_run_result_free(&result);
+            world_close(&w);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_state_not_finite),
         cmocka_unit_test(test_registry),
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_kinematic),

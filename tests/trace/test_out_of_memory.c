@@ -116,7 +116,7 @@ static perp_status whole_run(things *t, const char *folder)
         status = perp_contact_model_build(t->model, NULL, &t->contacts, &error);
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_contact_lint(t->contacts, NULL, &diagnostics);
+        status = perp_run_lint(t->model, t->contacts, NULL, &diagnostics);
     }
     if (status == PERP_STATUS_OK) {
         status = perp_state_create(t->model, NULL, &t->state, &error);
