@@ -41,8 +41,8 @@ static void columns_of(int rung, char *options, size_t size, const char *columns
     }
     const perp_rung *r = perp_rung_at(rung);
     options_of(r, options, size);
-    const char *const texts[COLUMNS] = {r->name, perp_rung_inertia_name(r->inertia), r->contact, r->friction,
-                                        options, r->source, r->summary};
+    const char *const texts[COLUMNS] = {
+        r->name, perp_rung_inertia_name(r->inertia), r->contact, r->friction, options, r->source, r->summary};
     memcpy(columns, texts, sizeof texts);
 }
 

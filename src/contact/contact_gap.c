@@ -120,8 +120,7 @@ static void look_at_parts(search *s, perp_index_pair parts)
         manifold = perp_planar_manifold_build(&m->planar[parts.a], &m->planar[parts.b]);
     } else {
         const perp_spatial_shape *a = &m->spatial[parts.a], *b = &m->spatial[parts.b];
-        manifold =
-            m->still ? perp_spatial_manifold_still(a, b, INFINITY) : perp_spatial_manifold_build(a, b, INFINITY);
+        manifold = m->still ? perp_spatial_manifold_still(a, b, INFINITY) : perp_spatial_manifold_build(a, b, INFINITY);
     }
     look_at_manifold(s, parts, &manifold);
     keep_nearer(&s->corner, corner_gap(s, parts.a, s->contact->feature_a, parts.b));

@@ -224,8 +224,8 @@ static perp_status compare_step(comparison *c, perp_log_reader *a, int i, perp_l
     return status;
 }
 
-perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, double tolerance,
-                             perp_log_difference *difference, perp_error *error)
+perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, double tolerance, perp_log_difference *difference,
+                             perp_error *error)
 {
     int count_a, count_b;
     const log_step_place *steps_a = perp_log_steps(a, &count_a), *steps_b = perp_log_steps(b, &count_b);

@@ -145,8 +145,8 @@ static bool read_square_shape(decoder *d, const yaml_node *node, matrix_value *m
 {
     const int n = node->count;
     const bool allowed = perp_size_allowed(d, node, n, m->name, "rows");
-    const told_size cols = perp_size_told(n, "%s has %d %s; %s must be square", m->name, n,
-                                          perp_plural(n, "row", "rows"), m->name);
+    const told_size cols =
+        perp_size_told(n, "%s has %d %s; %s must be square", m->name, n, perp_plural(n, "row", "rows"), m->name);
     const int right = count_good_rows(d, node, &cols);
     if (allowed && right > 0) {
         m->rows = m->cols = perp_size_told(n, "%s has %d %s", m->name, n, perp_plural(n, "row", "rows"));

@@ -80,8 +80,8 @@ static void draw_header(plot *p, svg_box box)
                  count > MOST_SOLUTIONS ? "; the first six are shown" : "");
     } else {
         snprintf(words, sizeof words, "model %s, %d %s of %g s%s%s", run->head->model, last,
-                 perp_plural(last, "step", "steps"), run->head->h,
-                 run->end->failed ? ", stopped: " : "", run->end->failed ? run->end->code : "");
+                 perp_plural(last, "step", "steps"), run->head->h, run->end->failed ? ", stopped: " : "",
+                 run->end->failed ? run->end->code : "");
     }
     say(p, box, box.y + 33.0, words);
     draw_answer(p, box, box.y + 33.0 + LINE, true);

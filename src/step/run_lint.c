@@ -156,8 +156,7 @@ static void lint_drag(const run_lint *l)
                       "moving `%s` (%.3g kg) at %.3g m/s, as fast as commands go, takes m v/h = %.3g N in every step "
                       "of %g s, beside a weight of %.3g N: inertia that no step remembers outweighs friction; an h of "
                       "%.2g s would make it a tenth, qs-cone has none of it, dyn-ncp all",
-                      l->scene->bodies[heaviest].name, mass, speed, mass * speed / h, h, mass * g,
-                      10.0 * speed / g);
+                      l->scene->bodies[heaviest].name, mass, speed, mass * speed / h, h, mass * g, 10.0 * speed / g);
 }
 
 /* ------------------------------------------------------------------------------------------------------------------ */

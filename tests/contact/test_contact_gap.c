@@ -125,7 +125,6 @@ static void test_names_of_random_polygons(void **state)
 
 /* ---- gaps -------------------------------------------------------------------------------------------------------- */
 
-
 static void test_gap_beyond_the_margin(void **state)
 {
     (void)state;
@@ -237,8 +236,8 @@ static void test_gap_of_what_is_listed(void **state)
 {
     (void)state;
     const unsigned planar = 1u << PERP_SHAPE_POLYGON | 1u << PERP_SHAPE_DISC | 1u << PERP_SHAPE_BOX;
-    const unsigned spatial = 1u << PERP_SHAPE_SPHERE | 1u << PERP_SHAPE_BOX | 1u << PERP_SHAPE_CAPSULE |
-                             1u << PERP_SHAPE_CYLINDER;
+    const unsigned spatial =
+        1u << PERP_SHAPE_SPHERE | 1u << PERP_SHAPE_BOX | 1u << PERP_SHAPE_CAPSULE | 1u << PERP_SHAPE_CYLINDER;
     int seen = 0;
     for (uint64_t seed = 1; seed <= 100; seed++) {
         contact_world w;
@@ -260,14 +259,10 @@ static void test_gap_of_what_is_listed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names_of_the_outline),
-        cmocka_unit_test(test_names_without_flat_corners),
-        cmocka_unit_test(test_names_of_random_polygons),
-        cmocka_unit_test(test_gap_beyond_the_margin),
-        cmocka_unit_test(test_gap_of_a_corner),
-        cmocka_unit_test(test_gap_of_shapes),
-        cmocka_unit_test(test_gap_of_other_corners),
-        cmocka_unit_test(test_gap_of_what_is_listed),
+        cmocka_unit_test(test_names_of_the_outline),     cmocka_unit_test(test_names_without_flat_corners),
+        cmocka_unit_test(test_names_of_random_polygons), cmocka_unit_test(test_gap_beyond_the_margin),
+        cmocka_unit_test(test_gap_of_a_corner),          cmocka_unit_test(test_gap_of_shapes),
+        cmocka_unit_test(test_gap_of_other_corners),     cmocka_unit_test(test_gap_of_what_is_listed),
     };
     return cmocka_run_group_tests_name("contact gap", tests, NULL, NULL);
 }

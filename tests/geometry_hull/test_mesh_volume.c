@@ -42,9 +42,9 @@ static void what_encloses_nothing(void **state)
 {
     (void)state;
     assert_true(volume_of(PERP_MESH_OBJ, L_CORNERS) == 0.0);
-    assert_true(volume_of(PERP_MESH_OBJ, L_CORNERS L_SIDES "f 6 5 4 3 2 1\n") == 0.0);                    /* no lid */
-    assert_true(volume_of(PERP_MESH_OBJ, L_CORNERS L_SIDES "f 6 5 4 3 2 1\nf 12 11 10 9 8 7\n") == 0.0);  /* turned */
-    assert_true(volume_of(PERP_MESH_OBJ, L_CORNERS L_SIDES "f 6 5 4 3 2 1\nf 7 8 9 10 11 13\n") == 0.0);  /* no such */
+    assert_true(volume_of(PERP_MESH_OBJ, L_CORNERS L_SIDES "f 6 5 4 3 2 1\n") == 0.0);                   /* no lid */
+    assert_true(volume_of(PERP_MESH_OBJ, L_CORNERS L_SIDES "f 6 5 4 3 2 1\nf 12 11 10 9 8 7\n") == 0.0); /* turned */
+    assert_true(volume_of(PERP_MESH_OBJ, L_CORNERS L_SIDES "f 6 5 4 3 2 1\nf 7 8 9 10 11 13\n") == 0.0); /* no such */
     assert_true(volume_of(PERP_MESH_OBJ, L_CORNERS L_SIDES "f 6 5 4 3 2 1\nf 7 99999999999\n") == 0.0);
 }
 

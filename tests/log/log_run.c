@@ -183,10 +183,10 @@ static void same_vector(perp_vec3 a, perp_vec3 b)
 static void same_contact(const perp_contact_record *x, const perp_contact_record *y)
 {
     const perp_contact *a = &x->contact, *b = &y->contact;
-    const int keys_a[] = {a->a,         a->b,   a->shape_a, a->shape_b,  a->feature_a, a->feature_b, a->direction_count,
-                          a->pair,      a->tie, (int)x->mode};
-    const int keys_b[] = {b->a,         b->b,   b->shape_a, b->shape_b,  b->feature_a, b->feature_b, b->direction_count,
-                          b->pair,      b->tie, (int)y->mode};
+    const int keys_a[] = {a->a,    a->b,   a->shape_a,  a->shape_b, a->feature_a, a->feature_b, a->direction_count,
+                          a->pair, a->tie, (int)x->mode};
+    const int keys_b[] = {b->a,    b->b,   b->shape_a,  b->shape_b, b->feature_a, b->feature_b, b->direction_count,
+                          b->pair, b->tie, (int)y->mode};
     const double reals_a[] = {a->phi,    a->friction,        a->restitution,   x->fn,
                               x->ft[0],  x->ft[1],           x->slip[0],       x->slip[1],
                               x->margin, x->layer_predicted, x->layer_observed};

@@ -771,8 +771,8 @@ static void test_every_allocation_fails(void **state)
 static void test_state_not_finite(void **state)
 {
     (void)state;
-    static const char *const models[] = {"geometric", "kinematic", "qs-lcp", "quasidynamic", "dyn-ncp", "dyn-lcp",
-                                         "compliant", "instant"};
+    static const char *const models[] = {"geometric", "kinematic", "qs-lcp",    "quasidynamic",
+                                         "dyn-ncp",   "dyn-lcp",   "compliant", "instant"};
     static const struct {
         const char *name;
         bool position;
