@@ -4,6 +4,7 @@
  * All solutions are listed (instant_list.h): one for every acceleration at a corner of the solution set, with the least
  * forces. That there is none is a result. Where to find all is too much work, those found stand, or one is found by
  * pivoting, and the result says that there may be others. */
+#include "step/commanded_loops.h"
 #include "step/instant.h"
 #include "step/instant_list.h"
 #include "step/step_rungs.h"
@@ -106,6 +107,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     perp_instant in = {.qs = qs, .rigid = qs->own};
     perp_status status = perp_instant_move(&in, context, state, error);
     status = status == PERP_STATUS_OK ? perp_qs_build(qs, context, state->q, state->t, state->t, error) : status;
+    status = status == PERP_STATUS_OK ? perp_loops_check_rates(qs, in.v, in.given, in.loop_turning, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_check(qs, in.v, result, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_build(&in, context, error) : status;
     if (status == PERP_STATUS_OK) {

@@ -6,6 +6,7 @@
  * On polygons, and where no contact has more than one friction direction, the problem is an LCP, and all its solutions
  * are listed: one for every velocity at a corner of the solution set, with the least forces. That there is none is a
  * result too. On the quadratic cone in space one solution is found. */
+#include "step/commanded_loops.h"
 #include "step/instant_list.h"
 #include "step/step_rungs.h"
 
@@ -143,6 +144,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     memset(&info, 0, sizeof info);
     qs->info = &info;
     perp_status status = perp_qs_build(qs, context, state->q, state->t, state->t, error);
+    status = status == PERP_STATUS_OK ? perp_loops_check_rates(qs, qs->v_gap, NULL, NULL, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_check(qs, NULL, result, error) : status;
     if (status == PERP_STATUS_OK) {
         status = perp_rigid_begin(qs, error);
