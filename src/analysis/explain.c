@@ -219,7 +219,8 @@ bool perp_explainer_observe(void *explainer, int step, const perp_state *state, 
     perp_explainer *e = explainer;
     moment *m = next_moment(e, step, state);
     e->t_start = step == 0 ? state->t : e->t_start;
-    e->several = info->several;
+    /* a set is spoken of by its smallest rates, several sets by nothing */
+    e->several = info->answer ? info->answer->solution_count > 1 : info->several;
     if (!hold_elements(e, info) || !hold_memory(e, m, perp_run_memory_save(info->memory, NULL, 0))) {
         m->step = -1;
         return false;

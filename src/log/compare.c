@@ -114,6 +114,25 @@ static void compare_contacts(comparison *c, const perp_step_info *a, const perp_
     }
 }
 
+/* The sets of two solutions. */
+static void compare_sets(comparison *c, int solution, const perp_instant_solution *x, const perp_instant_solution *y)
+{
+    char text[120];
+    const int nv = c->head->nv;
+    if (x->vertex_count != y->vertex_count || x->ray_count != y->ray_count) {
+        snprintf(text, sizeof text, "%d vertices and %d rays of solution %d against %d and %d", x->vertex_count,
+                 x->ray_count, solution, y->vertex_count, y->ray_count);
+        note_first(c, text);
+        return;
+    }
+    for (int i = 0; i < nv * (x->vertex_count + x->ray_count); i++) {
+        const int ray = i - nv * x->vertex_count, at = ray < 0 ? i : ray;
+        snprintf(text, sizeof text, "rate %d of %s %d of solution %d", at % nv, ray < 0 ? "vertex" : "ray", at / nv + 1,
+                 solution);
+        note_numbers(c, text, ray < 0 ? x->vertices[at] : x->rays[at], ray < 0 ? y->vertices[at] : y->rays[at]);
+    }
+}
+
 /* All solutions of an instant: rates and contacts. */
 static void compare_answers(comparison *c, const perp_instant_answer *a, const perp_instant_answer *b)
 {
@@ -125,6 +144,7 @@ static void compare_answers(comparison *c, const perp_instant_answer *a, const p
             snprintf(text, sizeof text, "rate %d of solution %d", k, i + 1);
             note_numbers(c, text, x->rate[k], y->rate[k]);
         }
+        compare_sets(c, i + 1, x, y);
         for (int k = 0; k < x->contact_count && k < y->contact_count; k++) {
             snprintf(text, sizeof text, "fn_range of contact %d of solution %d", k, i + 1);
             note_numbers(c, text, x->fn_low[k], y->fn_low[k]);

@@ -165,9 +165,7 @@ static void add_motion_rest(rigid_step *s)
     }
 }
 
-/* The mass matrix over the largest mass; a thousandth of the diagonal more in mechanisms, whose links may be massless,
- * and where there is nothing a unit mass at the scene's size. */
-static void fill_metric(rigid_step *s, const perp_quasistatic *qs)
+void perp_rigid_fill_metric(rigid_step *s, const perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;
     double mass = 0.0;
@@ -294,7 +292,7 @@ perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     const double before = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
-    fill_metric(s, qs);
+    perp_rigid_fill_metric(s, qs);
     add_motion_contacts(s, qs->mu);
     add_motion_rest(s);
     if (largest(p->n, s->point.x, NULL) > AT_REST) { /* nothing is smaller than no motion */

@@ -4,8 +4,8 @@
  * is stretched, K (command - q) - D v.
  *
  * On polygons, and where no contact has more than one friction direction, the problem is an LCP, and all its solutions
- * are listed: one for every velocity at a corner of the solution set, with the least forces. That there is none is a
- * result too. On the quadratic cone in space one solution is found. */
+ * are listed: one for every velocity, or convex set of them, with the least forces. That there is none is a result too.
+ * On the quadratic cone in space one solution is found, with all velocities that its forces allow. */
 #include "step/commanded_loops.h"
 #include "step/instant_list.h"
 #include "step/step_rungs.h"
@@ -33,10 +33,6 @@ static void read_point(perp_instant_list *list)
     rigid_step *s = list->qs->own;
     const perp_contact_qp *p = &s->qp;
     const instant_cells_point *from = list->point;
-    if (!from) {
-        perp_rigid_read_lcp(s, list->qs->mu, list->z);
-        return;
-    }
     const double force = list->qs->force_unit;
     for (int k = 0; k < p->n; k++) {
         s->point.x[k] = from->x[k] / s->speed;
@@ -112,11 +108,6 @@ static perp_status find_all(perp_instant_list *list, perp_error *error)
 {
     const perp_quasistatic *qs = list->qs;
     const rigid_step *s = qs->own;
-    perp_mlcp problem;
-    perp_status status = perp_rigid_build_lcp(list->qs, &problem, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
     perp_arena arena;
     perp_arena_init(&arena, &qs->allocator);
     instant_kind *kind = PERP_ARENA_NEW(&arena, instant_kind, (size_t)s->qp.contact_count);
@@ -125,13 +116,10 @@ static perp_status find_all(perp_instant_list *list, perp_error *error)
     }
     const instant_cells_system cells = {
         .p = &qs->system, .rigid = s, .mu = qs->mu, .kind = kind, .rate = s->speed, .force = qs->force_unit};
-    list->problem = &problem;
-    list->lower = s->z;
-    list->upper = s->w;
     list->cells = &cells;
-    status = kind ? perp_instant_all(list, error) : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
+    const perp_status status =
+        kind ? perp_instant_all(list, error) : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
     list->cells = NULL;
-    list->problem = NULL;
     perp_arena_clear(&arena);
     return status;
 }
