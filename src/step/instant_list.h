@@ -53,4 +53,11 @@ perp_status perp_instant_add_set(perp_instant_list *list, instant_cells *cells, 
 perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_solution *solution, const perp_hull *hull,
                                   double rate, const double *unit, perp_error *error);
 
+/* ---- instant_motions.c ---- */
+
+/* Gives a solution of `instant-qs`, whose point is in the rigid step, the set of all velocities that its forces allow,
+ * where there are several. */
+perp_status perp_instant_describe_motions(const perp_instant_list *list, perp_instant_solution *solution,
+                                          perp_error *error);
+
 #endif

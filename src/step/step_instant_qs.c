@@ -61,7 +61,17 @@ static perp_status add_least(perp_instant_list *list, perp_error *error)
     return status == PERP_STATUS_OK ? add_solution(list, error) : status;
 }
 
-/* Where there is one method and not an enumeration. */
+/* The answer in the rigid step, which is finished, as a solution with all velocities that its forces allow. */
+static perp_status add_with_motions(perp_instant_list *list, perp_error *error)
+{
+    const int at = list->result->solution_count;
+    const perp_status status = add_solution(list, error);
+    return status == PERP_STATUS_OK && !list->qs->settings->any_solution
+               ? perp_instant_describe_motions(list, &list->result->solutions[at], error)
+               : status;
+}
+
+/* One solution, where not all are looked for. */
 static perp_status find_one(perp_instant_list *list, perp_error *error)
 {
     perp_quasistatic *qs = list->qs;
@@ -89,11 +99,11 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
         if (status == PERP_STATUS_INFEASIBLE) {
             return PERP_STATUS_OK; /* proven: there is none */
         }
-        return status == PERP_STATUS_OK ? add_solution(list, error)
+        return status == PERP_STATUS_OK ? add_with_motions(list, error)
                                         : status; /* OK: the search of modes has found one */
     }
     status = perp_rigid_finish(qs, error);
-    return status == PERP_STATUS_OK ? add_solution(list, error) : status;
+    return status == PERP_STATUS_OK ? add_with_motions(list, error) : status;
 }
 
 /* Slip is not known: what has friction is of the rolling set. */
@@ -124,6 +134,18 @@ static perp_status find_all(perp_instant_list *list, perp_error *error)
     return status;
 }
 
+/* No contact slides on a round cone: what has no friction does not count. */
+static bool is_piecewise_linear(const perp_quasistatic *qs)
+{
+    const rigid_step *s = qs->own;
+    for (int i = 0; i < s->qp.contact_count && s->cone == PERP_CONE_QUADRATIC; i++) {
+        if (kind_of(qs, i) == INSTANT_ROLL_POLYGON) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,
                           perp_error *error)
 {
@@ -150,7 +172,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     if (qs->free_count == 0) {
         return add_solution(&list, error);
     }
-    if (perp_rigid_is_polygonal(qs->own)) {
+    if (is_piecewise_linear(qs)) {
         return find_all(&list, error);
     }
     status = find_one(&list, error);
