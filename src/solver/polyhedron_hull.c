@@ -25,9 +25,9 @@ typedef struct facet {
 } facet;
 
 typedef struct finder {
-    const perp_hull_oracle *oracle;
+    const perp_polyhedron_oracle *oracle;
     perp_arena *arena;
-    perp_hull *hull;
+    perp_polyhedron *hull;
     generator *generators; /* GENERATORS_MOST */
     int count;
     facet *facets;
@@ -83,12 +83,12 @@ static double outside(int n, const double *rows, int count, double *v)
 static bool ask(finder *f, double b, double size)
 {
     const int n = f->hull->n;
-    const perp_hull_answer answer = f->oracle->farthest(f->oracle->context, f->along, f->answer);
-    f->trouble = f->trouble || answer == PERP_HULL_TROUBLE || f->count == GENERATORS_MOST;
+    const perp_polyhedron_answer answer = f->oracle->farthest(f->oracle->context, f->along, f->answer);
+    f->trouble = f->trouble || answer == PERP_POLYHEDRON_TROUBLE || f->count == GENERATORS_MOST;
     if (f->trouble) {
         return false;
     }
-    const bool ray = answer == PERP_HULL_RAY;
+    const bool ray = answer == PERP_POLYHEDRON_RAY;
     const double most = largest(n, f->answer);
     for (int k = 0; k < n && ray; k++) {
         f->answer[k] /= most;
@@ -111,7 +111,7 @@ static bool ask(finder *f, double b, double size)
 static bool widen(finder *f)
 {
     static const double LEAST = 1e-3; /* of a unit vector: what of it is outside */
-    perp_hull *h = f->hull;
+    perp_polyhedron *h = f->hull;
     const int n = h->n;
     for (int k = 0; k < 2 * n && !f->trouble && h->dimensions < n; k++) {
         memset(f->along, 0, (size_t)n * sizeof *f->along);
@@ -141,7 +141,7 @@ static bool widen(finder *f)
 /* Its row of the double description, over the coordinates in the basis. */
 static void place(finder *f, generator *g)
 {
-    const perp_hull *h = f->hull;
+    const perp_polyhedron *h = f->hull;
     g->y = take(f, h->dimensions + 1);
     for (int i = 0; i < h->dimensions && !f->out_of_memory; i++) {
         const double *b = h->basis + (ptrdiff_t)i * h->n;
@@ -300,7 +300,7 @@ static void cut(finder *f, int index)
 /* The facet over all n, a . x <= b with |a| = 1, into f->along; false: a is 0, which says nothing. */
 static bool over_all(finder *f, const facet *r, double *b)
 {
-    const perp_hull *h = f->hull;
+    const perp_polyhedron *h = f->hull;
     const double length = sqrt(dot(h->dimensions, r->v, r->v));
     memset(f->along, 0, (size_t)h->n * sizeof *f->along);
     for (int i = 0; i < h->dimensions && length > TIGHT; i++) {
@@ -339,7 +339,7 @@ static bool look_beyond(finder *f)
 static int span(const finder *f, const generator *g, double *rows)
 {
     static const double INDEPENDENT = 1e-7;
-    const perp_hull *h = f->hull;
+    const perp_polyhedron *h = f->hull;
     int rank = 0;
     for (int i = 0; i < h->facet_count && rank < h->dimensions; i++) {
         const double *a = h->facets + (ptrdiff_t)i * (h->n + 1);
@@ -360,7 +360,7 @@ static int span(const finder *f, const generator *g, double *rows)
 
 static void write_facets(finder *f)
 {
-    perp_hull *h = f->hull;
+    perp_polyhedron *h = f->hull;
     h->facets = take(f, f->facet_count * (h->n + 1));
     for (int i = 0; i < f->facet_count && !f->out_of_memory; i++) {
         double *to = h->facets + (ptrdiff_t)h->facet_count * (h->n + 1);
@@ -374,7 +374,7 @@ static void write_facets(finder *f)
 /* Lines of the polyhedron as rays: what of the basis no facet has to do with, each with a 1 where the others have 0. */
 static void write_lines(finder *f, const double *normals, int rank)
 {
-    perp_hull *h = f->hull;
+    perp_polyhedron *h = f->hull;
     const int n = h->n, count = h->dimensions - rank;
     double *lines = f->matrix;
     int found = 0;
@@ -433,7 +433,7 @@ static bool is_listed(int n, const double *list, int count, const double *x)
  * and along a ray one less. What they have along the lines is taken off. */
 static void write_corners(finder *f, const double *normals, int rank)
 {
-    perp_hull *h = f->hull;
+    perp_polyhedron *h = f->hull;
     const int n = h->n;
     double *rows = take(f, (h->dimensions + 1) * n), *x = f->answer;
     for (int i = 0; i < f->count && !f->out_of_memory; i++) {
@@ -467,7 +467,7 @@ static void write_corners(finder *f, const double *normals, int rank)
 
 static void write(finder *f)
 {
-    perp_hull *h = f->hull;
+    perp_polyhedron *h = f->hull;
     write_facets(f);
     double *normals = take(f, (h->dimensions + 1) * h->n);
     h->vertices = take(f, f->count * h->n);
@@ -481,11 +481,11 @@ static void write(finder *f)
     f->trouble = f->trouble || h->vertex_count == 0;
 }
 
-perp_status perp_hull_find(const perp_hull_oracle *oracle, const double *start, perp_arena *arena, perp_hull *hull,
-                           bool *complete)
+perp_status perp_polyhedron_find(const perp_polyhedron_oracle *oracle, const double *start, perp_arena *arena,
+                                 perp_polyhedron *hull, bool *complete)
 {
     const int n = oracle->n;
-    *hull = (perp_hull){.n = n};
+    *hull = (perp_polyhedron){.n = n};
     finder f = {.oracle = oracle, .arena = arena, .hull = hull};
     f.generators = perp_arena_push(arena, GENERATORS_MOST, sizeof *f.generators);
     hull->origin = take(&f, n);
@@ -520,7 +520,7 @@ perp_status perp_hull_find(const perp_hull_oracle *oracle, const double *start, 
 /* ---- containment --------------------------------------------------------------------------------------------------
  */
 
-static bool has_point(const perp_hull *h, const double *x, bool ray)
+static bool has_point(const perp_polyhedron *h, const double *x, bool ray)
 {
     static const double SAME = 1e-8;
     const double size = SAME * fmax(1.0, fmax(largest(h->n, x), ray ? 0.0 : largest(h->n, h->origin)));
@@ -539,7 +539,7 @@ static bool has_point(const perp_hull *h, const double *x, bool ray)
     return true;
 }
 
-bool perp_hull_contains(const perp_hull *outer, const perp_hull *inner)
+bool perp_polyhedron_contains(const perp_polyhedron *outer, const perp_polyhedron *inner)
 {
     bool all = true;
     for (int i = 0; i < inner->vertex_count && all; i++) {

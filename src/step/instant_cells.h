@@ -80,7 +80,7 @@ typedef struct instant_cells {
  * less those that are known to be another's. The hull is in the units of the search (x_k of p is rate * unit[k] times
  * its coordinate k), in the cells' memory. `point` has the rates of a set of one point and forces that go with it;
  * NULL: there are more. */
-typedef perp_status instant_cells_found(void *context, const perp_hull *hull, const instant_cells_point *point);
+typedef perp_status instant_cells_found(void *context, const perp_polyhedron *hull, const instant_cells_point *point);
 
 typedef struct instant_cells_result {
     bool complete;  /* all cells were found */

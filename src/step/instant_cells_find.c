@@ -116,8 +116,8 @@ static bool build(const finder *f, perp_cell_dictionary *wide)
 /* ---- rates --------------------------------------------------------------------------------------------------------
  */
 
-/* Of perp_hull_oracle, over the rates of the widened cell, spare[1]. */
-static perp_hull_answer farthest(void *context, const double *direction, double *x)
+/* Of perp_polyhedron_oracle, over the rates of the widened cell, spare[1]. */
+static perp_polyhedron_answer farthest(void *context, const double *direction, double *x)
 {
     const finder *f = context;
     instant_cells *c = f->cells;
@@ -137,18 +137,18 @@ static perp_hull_answer farthest(void *context, const double *direction, double 
             const int function = c->first_rate + k;
             x[k] = ldexp(perp_cell_along_ray(d, function), -c->row_exponent[function]);
         }
-        return PERP_HULL_RAY;
+        return PERP_POLYHEDRON_RAY;
     }
     if (answer != PERP_CELL_YES) {
-        return PERP_HULL_TROUBLE;
+        return PERP_POLYHEDRON_TROUBLE;
     }
     perp_instant_cells_read(c, d);
     memcpy(x, c->at, (size_t)f->n * sizeof *x);
-    return PERP_HULL_POINT;
+    return PERP_POLYHEDRON_POINT;
 }
 
 /* One point of a cell, as a set. */
-static perp_status take_point(finder *f, perp_cell_dictionary *d, perp_hull *hull)
+static perp_status take_point(finder *f, perp_cell_dictionary *d, perp_polyhedron *hull)
 {
     if (perp_cell_rebuild(d) != PERP_CELL_YES) {
         f->result->complete = false;
@@ -167,8 +167,8 @@ static perp_status take_cell(void *context, perp_cell_dictionary *d, const int *
     finder *f = context;
     instant_cells *c = f->cells;
     perp_cell_dictionary *wide = &c->spare[1];
-    const perp_hull_oracle oracle = {.n = f->n, .context = f, .farthest = farthest};
-    perp_hull hull;
+    const perp_polyhedron_oracle oracle = {.n = f->n, .context = f, .farthest = farthest};
+    perp_polyhedron hull;
     bool known, whole;
     if (!widen(f, d, modes)) {
         f->result->complete = false;
@@ -182,7 +182,7 @@ static perp_status take_cell(void *context, perp_cell_dictionary *d, const int *
         perp_cell_dictionary_copy(wide, d);
     }
     perp_instant_cells_read(c, wide);
-    status = perp_hull_find(&oracle, c->at, &c->arena, &hull, &whole);
+    status = perp_polyhedron_find(&oracle, c->at, &c->arena, &hull, &whole);
     f->result->described = f->result->described && whole;
     if (status != PERP_STATUS_OK) {
         return status;

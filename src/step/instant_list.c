@@ -165,7 +165,7 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
 
 /* A set of rates, and where it is one point, forces with it. */
 typedef struct rate_set {
-    perp_hull hull;
+    perp_polyhedron hull;
     instant_cells_point point; /* dimensions 0 */
     bool needless;             /* it is within another one */
 } rate_set;
@@ -186,7 +186,7 @@ static bool copy(perp_arena *arena, double **to, const double *from, int count)
     return *to != NULL;
 }
 
-static perp_status take_set(void *context, const perp_hull *hull, const instant_cells_point *point)
+static perp_status take_set(void *context, const perp_polyhedron *hull, const instant_cells_point *point)
 {
     taker *t = context;
     const perp_contact_qp *p = t->cells->system->p;
@@ -214,8 +214,8 @@ static void drop_needless(taker *t)
         for (int j = 0; j < t->count && !t->sets[i].needless; j++) {
             t->sets[i].needless = j != i && !t->sets[j].needless &&
                                   t->sets[j].hull.dimensions >= t->sets[i].hull.dimensions &&
-                                  perp_hull_contains(&t->sets[j].hull, &t->sets[i].hull) &&
-                                  (j < i || !perp_hull_contains(&t->sets[i].hull, &t->sets[j].hull));
+                                  perp_polyhedron_contains(&t->sets[j].hull, &t->sets[i].hull) &&
+                                  (j < i || !perp_polyhedron_contains(&t->sets[i].hull, &t->sets[j].hull));
         }
     }
 }

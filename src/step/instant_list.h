@@ -47,11 +47,11 @@ perp_status perp_instant_all(perp_instant_list *list, perp_error *error);
 
 /* A set of rates as a solution: the one of least kinetic energy (accelerations: of the same measure) with its forces,
  * and the set. Where that one does not meet the law to tolerance, a vertex that does. */
-perp_status perp_instant_add_set(perp_instant_list *list, instant_cells *cells, const perp_hull *hull,
+perp_status perp_instant_add_set(perp_instant_list *list, instant_cells *cells, const perp_polyhedron *hull,
                                  perp_error *error);
 /* Gives a solution its set. Coordinate k of the hull is in rate * unit[k] (NULL: 1). OK, OUT_OF_MEMORY. */
-perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_solution *solution, const perp_hull *hull,
-                                  double rate, const double *unit, perp_error *error);
+perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_solution *solution,
+                                  const perp_polyhedron *hull, double rate, const double *unit, perp_error *error);
 
 /* ---- instant_motions.c ---- */
 

@@ -20,7 +20,7 @@ typedef struct motions {
     int64_t work;
 } motions;
 
-static perp_hull_answer farthest(void *context, const double *direction, double *x)
+static perp_polyhedron_answer farthest(void *context, const double *direction, double *x)
 {
     motions *m = context;
     perp_cell_dictionary *d = &m->dictionary;
@@ -34,14 +34,14 @@ static perp_hull_answer farthest(void *context, const double *direction, double 
     }
     const perp_cell_answer answer = m->work > WORK_MOST ? PERP_CELL_TROUBLE : perp_cell_largest(d, m->weights, false);
     if (answer != PERP_CELL_YES && answer != PERP_CELL_WITHOUT_END) {
-        return PERP_HULL_TROUBLE;
+        return PERP_POLYHEDRON_TROUBLE;
     }
     for (int k = 0; k < m->n; k++) {
         const int function = m->first_rate + k;
         const double value = answer == PERP_CELL_YES ? perp_cell_value(d, function) : perp_cell_along_ray(d, function);
         x[k] = ldexp(value, -m->row_exponent[function]) + (answer == PERP_CELL_YES ? m->at[k] : 0.0);
     }
-    return answer == PERP_CELL_YES ? PERP_HULL_POINT : PERP_HULL_RAY;
+    return answer == PERP_CELL_YES ? PERP_POLYHEDRON_POINT : PERP_POLYHEDRON_RAY;
 }
 
 static void put_row(motions *m, int row, const double *a, double b, perp_cell_relation relation)
@@ -103,15 +103,15 @@ perp_status perp_instant_describe_motions(const perp_instant_list *list, perp_in
     }
     motions m = {.n = s->qp.n, .at = s->point.x};
     bool whole = false;
-    perp_hull hull = {0};
+    perp_polyhedron hull = {0};
     if (!fill(&m, &s->program, &arena)) {
         status = PERP_STATUS_OUT_OF_MEMORY;
     } else {
         perp_cell_scale(&m.table, m.size, m.row_exponent, m.column_exponent);
         const perp_cell_problem problem = {&m.table, m.always, 0, NULL};
-        const perp_hull_oracle oracle = {.n = m.n, .context = &m, .farthest = farthest};
+        const perp_polyhedron_oracle oracle = {.n = m.n, .context = &m, .farthest = farthest};
         if (perp_cell_begin(&problem, &m.dictionary) == PERP_CELL_YES) {
-            status = perp_hull_find(&oracle, m.at, &arena, &hull, &whole);
+            status = perp_polyhedron_find(&oracle, m.at, &arena, &hull, &whole);
         }
     }
     if (status == PERP_STATUS_OK && whole && hull.dimensions > 0) {

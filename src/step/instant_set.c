@@ -15,8 +15,8 @@ static double clean(double x)
     return fabs(x) < ROUNDING ? 0.0 : x;
 }
 
-perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_solution *solution, const perp_hull *hull,
-                                  double rate, const double *unit, perp_error *error)
+perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_solution *solution,
+                                  const perp_polyhedron *hull, double rate, const double *unit, perp_error *error)
 {
     const perp_quasistatic *qs = list->qs;
     const int nv = qs->model->nv;
@@ -47,7 +47,7 @@ perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_so
  */
 
 /* The hull as rows of the rigid step's program: its facets, and its affine hull. */
-static perp_status put_hull(cone_program *p, const perp_hull *hull, double *rows, perp_error *error)
+static perp_status put_hull(cone_program *p, const perp_polyhedron *hull, double *rows, perp_error *error)
 {
     const int n = hull->n;
     const perp_status status = perp_cone_program_begin(p, n, hull->facet_count, n, error);
@@ -95,7 +95,7 @@ static perp_status put_hull(cone_program *p, const perp_hull *hull, double *rows
 }
 
 /* The rate of least kinetic energy in the hull, into x (n); false: not found. */
-static bool find_smallest(const perp_instant_list *list, const perp_hull *hull, const double *unit, double *rows,
+static bool find_smallest(const perp_instant_list *list, const perp_polyhedron *hull, const double *unit, double *rows,
                           double *x, perp_error *error)
 {
     rigid_step *s = list->qs->own;
@@ -120,7 +120,7 @@ static bool find_smallest(const perp_instant_list *list, const perp_hull *hull, 
     return true;
 }
 
-perp_status perp_instant_add_set(perp_instant_list *list, instant_cells *cells, const perp_hull *hull,
+perp_status perp_instant_add_set(perp_instant_list *list, instant_cells *cells, const perp_polyhedron *hull,
                                  perp_error *error)
 {
     const instant_cells_system *system = cells->system;

@@ -40,7 +40,7 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-static perp_hull_answer farthest(void *context, const double *direction, double *x)
+static perp_polyhedron_answer farthest(void *context, const double *direction, double *x)
 {
     known *s = context;
     int best = 0;
@@ -48,23 +48,23 @@ static perp_hull_answer farthest(void *context, const double *direction, double 
     for (int i = 0; i < s->rays; i++) {
         if (dot(s->n, direction, s->x[s->points + i]) > 1e-12) {
             memcpy(x, s->x[s->points + i], (size_t)s->n * sizeof *x);
-            return PERP_HULL_RAY;
+            return PERP_POLYHEDRON_RAY;
         }
     }
     for (int i = 1; i < s->points; i++) {
         best = dot(s->n, direction, s->x[i]) > dot(s->n, direction, s->x[best]) ? i : best;
     }
     memcpy(x, s->x[best], (size_t)s->n * sizeof *x);
-    return PERP_HULL_POINT;
+    return PERP_POLYHEDRON_POINT;
 }
 
-static perp_hull find(known *s, const double *start, perp_arena *arena)
+static perp_polyhedron find(known *s, const double *start, perp_arena *arena)
 {
-    const perp_hull_oracle oracle = {s->n, s, farthest};
-    perp_hull hull;
+    const perp_polyhedron_oracle oracle = {s->n, s, farthest};
+    perp_polyhedron hull;
     bool complete;
     perp_arena_init(arena, NULL);
-    assert_int_equal(perp_hull_find(&oracle, start, arena, &hull, &complete), PERP_STATUS_OK);
+    assert_int_equal(perp_polyhedron_find(&oracle, start, arena, &hull, &complete), PERP_STATUS_OK);
     assert_true(complete);
     for (int i = 0; i < s->points + s->rays; i++) { /* no facet cuts anything off */
         for (int f = 0; f < hull.facet_count; f++) {
@@ -124,7 +124,7 @@ static void test_points(void **unused)
                 }
             }
             perp_arena arena;
-            const perp_hull hull = find(&s, s.x[shell], &arena);
+            const perp_polyhedron hull = find(&s, s.x[shell], &arena);
             assert_int_equal(hull.dimensions, d);
             assert_int_equal(hull.vertex_count, shell);
             assert_int_equal(hull.ray_count, 0);
@@ -147,7 +147,7 @@ static void test_cube(void **unused)
         }
     }
     perp_arena arena;
-    const perp_hull hull = find(&s, (const double[3]){0.5, 0.5, 0.5}, &arena);
+    const perp_polyhedron hull = find(&s, (const double[3]){0.5, 0.5, 0.5}, &arena);
     assert_int_equal(hull.vertex_count, 8);
     assert_int_equal(hull.facet_count, 6);
     assert_true(s.asked < 60);
@@ -171,7 +171,7 @@ static void test_rays_and_lines(void **unused)
                      {0, 0, 0, -3},
                      {0, 0, 2, 1}}};
     perp_arena arena;
-    const perp_hull hull = find(&s, s.x[0], &arena);
+    const perp_polyhedron hull = find(&s, s.x[0], &arena);
     assert_int_equal(hull.dimensions, 4);
     assert_int_equal(hull.vertex_count, 4);
     assert_int_equal(hull.ray_count, 3);
@@ -180,7 +180,7 @@ static void test_rays_and_lines(void **unused)
     assert_true(is_among(4, hull.rays, 3, (const double[4]){0, 0, 0, -1}));
     perp_arena_clear(&arena);
     known all = {.n = 2, .points = 1, .rays = 3, .x = {{7, 7}, {1, 0}, {-1, 1}, {-1, -2}}}; /* the whole plane */
-    const perp_hull plane = find(&all, all.x[0], &arena);
+    const perp_polyhedron plane = find(&all, all.x[0], &arena);
     assert_int_equal(plane.facet_count, 0);
     assert_int_equal(plane.vertex_count, 1);
     assert_int_equal(plane.ray_count, 4);
@@ -195,22 +195,23 @@ static void test_contains(void **unused)
     known across = {.n = 2, .points = 2, .rays = 0, .x = {{1, 0}, {1, 1.0 + 1e-5}}};
     known steep = {.n = 2, .points = 1, .rays = 1, .x = {{1, 0}, {1, 1.0 + 1e-5}}};
     perp_arena arenas[4];
-    const perp_hull a = find(&wedge, wedge.x[0], &arenas[0]), b = find(&inside, inside.x[0], &arenas[1]),
-                    c = find(&across, across.x[0], &arenas[2]), d = find(&steep, steep.x[0], &arenas[3]);
-    assert_true(perp_hull_contains(&a, &b) && perp_hull_contains(&a, &a));
-    assert_false(perp_hull_contains(&b, &a) || perp_hull_contains(&a, &c) || perp_hull_contains(&a, &d));
+    const perp_polyhedron a = find(&wedge, wedge.x[0], &arenas[0]), b = find(&inside, inside.x[0], &arenas[1]),
+                          c = find(&across, across.x[0], &arenas[2]), d = find(&steep, steep.x[0], &arenas[3]);
+    assert_true(perp_polyhedron_contains(&a, &b) && perp_polyhedron_contains(&a, &a));
+    assert_false(perp_polyhedron_contains(&b, &a) || perp_polyhedron_contains(&a, &c) ||
+                 perp_polyhedron_contains(&a, &d));
     for (int i = 0; i < 4; i++) {
         perp_arena_clear(&arenas[i]);
     }
 }
 
-static perp_hull_answer in_trouble(void *context, const double *direction, double *x)
+static perp_polyhedron_answer in_trouble(void *context, const double *direction, double *x)
 {
     int *left = context;
     (void)direction;
     memset(x, 0, 2 * sizeof *x);
     x[0] = 1.0 / (1.0 + *left);
-    return (*left)-- > 0 ? PERP_HULL_POINT : PERP_HULL_TROUBLE;
+    return (*left)-- > 0 ? PERP_POLYHEDRON_POINT : PERP_POLYHEDRON_TROUBLE;
 }
 
 /* What the oracle cannot say is not called complete. */
@@ -219,12 +220,13 @@ static void test_trouble(void **unused)
     (void)unused;
     for (int answers = 0; answers < 4; answers++) {
         int left = answers;
-        const perp_hull_oracle oracle = {2, &left, in_trouble};
+        const perp_polyhedron_oracle oracle = {2, &left, in_trouble};
         perp_arena arena;
-        perp_hull hull;
+        perp_polyhedron hull;
         bool complete = true;
         perp_arena_init(&arena, NULL);
-        assert_int_equal(perp_hull_find(&oracle, (const double[2]){0, 0}, &arena, &hull, &complete), PERP_STATUS_OK);
+        assert_int_equal(perp_polyhedron_find(&oracle, (const double[2]){0, 0}, &arena, &hull, &complete),
+                         PERP_STATUS_OK);
         assert_false(complete);
         perp_arena_clear(&arena);
     }
