@@ -131,20 +131,33 @@ def test_a_ball_rolls_as_it_likes(perp, cone):
 
 
 @pytest.mark.parametrize("slow, fast", [(0.2, 0.5), (-0.3, 0.1)])
-def test_logs_differ_in_sets(perp, slow, fast):
-    """Between walls that part a box goes with any speed from the one's to the other's."""
-    for name, speed in (("a", fast), ("b", fast + 0.1)):
-        walls = {side: {"driven": {"x": {"rate": rate}}, "shapes": [{"halfplane": {"normal": [n, 0], "offset": -0.1}}]}
-                 for side, rate, n in (("left", slow, 1), ("right", speed, -1))}
+def test_between_walls_that_part(perp, slow, fast):
+    """A box goes with any speed from the one's to the other's; the least is listed."""
+    walls = {side: {"driven": {"x": {"rate": rate}}, "shapes": [{"halfplane": {"normal": [n, 0], "offset": -0.1}}]}
+             for side, rate, n in (("left", slow, 1), ("right", fast, -1))}
+    result = perp.json("run", perp.write("walls.yaml", json.dumps({
+        "perp": 1, "planar": True, "gravity": [0, 0], "run": {"model": "instant-qs"},
+        "bodies": {**walls, "box": {"mass": 1, "free": ["x"], "shapes": [{"box": [0.2, 0.2]}]}}})))
+    solution, = result["solutions"]
+    assert result["solutions_complete"] and solution["rays"] == []
+    assert sorted(v["box"][0] for v in solution["vertices"]) == pytest.approx([slow, fast], abs=1e-9)
+    assert solution["velocity"]["box"][0] == pytest.approx(max(slow, 0), abs=1e-9)
+
+
+def test_logs_differ_in_sets(perp):
+    """A smooth fence pushes a particle on rays: |y'| <= x' tan(pi / rays). Nothing else differs in the logs."""
+    for name, rays in (("a", 4), ("b", 8), ("c", 4)):
         path = perp.write(f"{name}.yaml", json.dumps({
-            "perp": 1, "planar": True, "gravity": [0, 0], "run": {"model": "instant-qs"},
-            "bodies": {**walls, "box": {"mass": 1, "free": ["x"], "shapes": [{"box": [0.2, 0.2]}]}}}))
-        result = perp.json("run", path, "--log", f"{name}.mcap")
-        solution, = result["solutions"]
-        assert result["solutions_complete"] and solution["rays"] == []
-        assert sorted(v["box"][0] for v in solution["vertices"]) == pytest.approx([slow, speed], abs=1e-9)
-        assert solution["velocity"]["box"][0] == pytest.approx(max(slow, 0), abs=1e-9)
-    assert "of solution 1" in perp("diff", "a.mcap", "b.mcap", code=1).stdout
+            "perp": 1, "contacts": {"friction": 0.5, "pairs": {"fence dot": {"friction": 0}}},
+            "bodies": {"floor": {"fixed": True, "shapes": [{"plane": {"normal": [0, 0, 1], "offset": 0}}]},
+                       "fence": {"driven": {"x": {"rate": 0.4}}, "shapes": [{"plane": {"normal": [1, 0, 0], "offset": 0}}]},
+                       "dot": {"mass": 1, "free": ["x", "y", "z"], "shapes": [{"point": {}}]}},
+            "run": {"model": "instant-qs", "cone": "rays", "rays": rays}}))
+        solution, = perp.json("run", path, "--log", f"{name}.mcap")["solutions"]
+        assert sorted(v["dot"][1] for v in solution["vertices"]) == pytest.approx(
+            [-0.4 * math.tan(math.pi / rays), 0.4 * math.tan(math.pi / rays)], abs=1e-9)
+    assert "rate 7 of vertex" in perp("diff", "a.mcap", "b.mcap", code=1).stdout
+    perp("diff", "a.mcap", "c.mcap")
 
 
 def test_wrong_cone_is_bad_input(perp):
