@@ -486,6 +486,7 @@ perp_status perp_polyhedron_find(const perp_polyhedron_oracle *oracle, const dou
 {
     const int n = oracle->n;
     *hull = (perp_polyhedron){.n = n};
+    *complete = false;
     finder f = {.oracle = oracle, .arena = arena, .hull = hull};
     f.generators = perp_arena_push(arena, GENERATORS_MOST, sizeof *f.generators);
     hull->origin = take(&f, n);
