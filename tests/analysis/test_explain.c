@@ -314,7 +314,7 @@ static void test_held_by(void **unused)
          "  right: {mass: 1, free: [x], pose: {position: [0.15, 0.1]}, shapes: [{box: [0.1, 0.05]}]}\n",
          "forces: [{body: left, point: [0, 0], force: [20, 0]}, {body: right, point: [0, 0], force: [-29, 0]}]\n",
          "with no friction between floor and block: left and right hold it"},
-        {"  frame: {fixed: true}\n", "loops: {rope: {type: weld, a: block, b: frame, anchor_b: [0, 0.1]}}\n",
+        {"", "joints: {rail: {type: prismatic, parent: world, child: block, axis: [0, 1]}}\n",
          "with no friction between floor and block: joints hold it"},
         {"  load: {mass: 3, pose: {position: [0, 0.3]}, shapes: [{box: [0.1, 0.2]}]}\n", "gravity: [0, -10]\n",
          "with no friction between floor and block: nothing pushes it sideways"},
