@@ -275,6 +275,33 @@ static void print_ranges(const perp_model *model, const perp_instant_solution *s
     print_rest(count);
 }
 
+/* Where the rates of a solution are not unique: which others there are. */
+static void print_set(const perp_model *model, const perp_state *state, const perp_instant_solution *s,
+                      const char *kind)
+{
+    const char *rates = strcmp(kind, "velocity") == 0 ? "velocities" : "accelerations";
+    const int count = s->vertex_count + s->ray_count;
+    if (s->vertex_count == 0) {
+        return;
+    }
+    printf("  not the only answer: %s fill a set, of which these are the smallest; %d %s", rates, s->vertex_count,
+           s->vertex_count == 1 ? "vertex" : "vertices");
+    if (s->ray_count > 0) {
+        printf(", and without end along %d %s", s->ray_count, s->ray_count == 1 ? "ray" : "rays");
+    }
+    printf("\n");
+    for (int i = 0; i < count && i < LINES; i++) {
+        const int ray = i - s->vertex_count;
+        const double *rate = ray < 0 ? s->vertices + (ptrdiff_t)i * model->nv : s->rays + (ptrdiff_t)ray * model->nv;
+        printf("  %s %d\n", ray < 0 ? "vertex" : "ray", (ray < 0 ? i : ray) + 1);
+        print_body_rates(model, state, rate, kind);
+        if (strcmp(kind, "velocity") != 0) {
+            print_joint_rates(model, rate, kind);
+        }
+    }
+    print_rest(count);
+}
+
 /* What a rung says of the initial state: every motion that its law allows. */
 static void print_solutions(const perp_model *model, const perp_state *state, const perp_run_result *result)
 {
@@ -295,6 +322,7 @@ static void print_solutions(const perp_model *model, const perp_state *state, co
         if (!velocity) {
             print_joint_rates(model, s->rate, kind);
         }
+        print_set(model, state, s, kind);
         cli_print_forces(model, s->contacts, s->contact_count);
         print_ranges(model, s);
         cli_print_why(model, "why", s->contacts, s->notes, s->contact_count);

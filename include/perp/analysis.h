@@ -71,6 +71,8 @@ typedef struct perp_flip {
     perp_contact_fate fate;
 } perp_flip;
 
+enum { PERP_HELD_BY_MOST = 3 };
+
 typedef struct perp_explanation {
     perp_contact_mode mode;
     int a, b;           /* bodies */
@@ -84,7 +86,12 @@ typedef struct perp_explanation {
     perp_vec3 at_a, at_b; /* m, frames of the bodies: where the pairs of forces act; mode open: zero */
     perp_vec3 along;      /* unit, world: of the sideways force on b */
     double gap;           /* m, at the step's end */
-    double closing;       /* m/s: how fast the gap shrinks at the step's end (< 0: grows); mode open only */
+    /* Of a contact that would hold with no friction between a and b, or next to none: what else holds it then. Bodies
+     * whose contacts with a or b push along the tangent plane, PERP_HELD_BY_MOST of them listed; and whether joints or
+     * loops tie what can move of a and b. Neither: nothing pushes it sideways. */
+    int held_by_count, held_by[PERP_HELD_BY_MOST];
+    bool held_by_joints;
+    double closing; /* m/s: how fast the gap shrinks at the step's end (< 0: grows); mode open only */
 } perp_explanation;
 
 typedef struct perp_explain_options {

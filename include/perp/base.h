@@ -60,6 +60,9 @@ PERP_API const char *perp_status_name(perp_status status);
 typedef struct perp_evidence {
     char body[128];
     char contact[384]; /* "a b feature" */
+    char loop[128];
+    bool has_gap;
+    double gap; /* m: how far the loop is open; rotations of a weld times its reach */
     bool has_direction, planar;
     double
         direction[6]; /* world: linear (planar: two of three), then angular, of the body; largest part of unit length */

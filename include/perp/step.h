@@ -219,13 +219,18 @@ typedef struct perp_contact_note {
     } numbers[6];
 } perp_contact_note;
 
-/* One answer of a rung that speaks of an instant: rates, and the forces that go with them. Where forces are not unique
- * those of least norm are listed, and fn_low <= fn <= fn_high (infinite: unbounded) says how far others go. */
+/* One answer of a rung that speaks of an instant: rates, or a set of them, and forces that go with them. Where forces
+ * are not unique those of least norm are listed, and fn_low <= fn <= fn_high (infinite: unbounded) says how far others
+ * go. */
 typedef struct perp_instant_solution {
     double *rate; /* nv: what the rung `answers` */
     int contact_count;
-    perp_contact_record *contacts;  /* those of the initial state's contact set */
-    double *fn_low, *fn_high;       /* contact_count, N */
+    perp_contact_record *contacts; /* those of the initial state's contact set */
+    double *fn_low, *fn_high;      /* contact_count, N */
+    /* Where rates are not unique: they are the hull of the vertices plus all sums of rays with weights >= 0, a line
+     * being two rays, and `rate` is the smallest of them: of least kinetic energy. Both counts 0: there is one rate. */
+    int vertex_count, ray_count;
+    double *vertices, *rays;        /* nv each; the largest entry of a ray is 1 */
     const perp_contact_note *notes; /* by contact; the caller's, who sets it after the run; NULL: none */
 } perp_instant_solution;
 
@@ -234,7 +239,7 @@ typedef struct perp_instant_answer {
     const char *answers; /* what the rates are: "velocity" or "acceleration" */
     int solution_count;
     const perp_instant_solution *solutions;
-    bool partial;                    /* there may be others */
+    bool partial;                    /* there may be others, or more in a set than is said */
     const char *why_none, *left_out; /* as of perp_run_result; empty: nothing */
 } perp_instant_answer;
 
@@ -267,6 +272,10 @@ PERP_API void perp_run_result_free(perp_run_result *result);
 
 /* Room for one more solution, zeroed, with the rest of it in one block; NULL: out of memory. */
 PERP_API perp_instant_solution *perp_run_result_add_solution(perp_run_result *result, int nv, int contact_count);
+
+/* Room for the set of a solution, zeroed; false: out of memory. */
+PERP_API bool perp_run_result_describe(perp_run_result *result, perp_instant_solution *solution, int nv,
+                                       int vertex_count, int ray_count);
 
 /* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. Of a rung
  * that has `answer` the contacts of the initial state are those of its first solution. */

@@ -39,6 +39,7 @@ struct perp_explainer {
     perp_pair *pairs;
     perp_force *forces;
     perp_state trial;
+    perp_explanation *held; /* whose held_by is wanted of the next solve; NULL: not asked for */
 };
 
 perp_explain_options perp_explain_options_default(void)
@@ -218,7 +219,8 @@ bool perp_explainer_observe(void *explainer, int step, const perp_state *state, 
     perp_explainer *e = explainer;
     moment *m = next_moment(e, step, state);
     e->t_start = step == 0 ? state->t : e->t_start;
-    e->several = info->several;
+    /* a set is spoken of by its smallest rates, several sets by nothing */
+    e->several = info->answer ? info->answer->solution_count > 1 : info->several;
     if (!hold_elements(e, info) || !hold_memory(e, m, perp_run_memory_save(info->memory, NULL, 0))) {
         m->step = -1;
         return false;
@@ -357,6 +359,10 @@ static bool answer_again(perp_explainer *e, const perp_contact *contact, bool su
     *sample = one ? fate_of(e, contact, result.solutions[0].contacts, result.solutions[0].contact_count)
               : status == PERP_STATUS_OK && result.solution_count == 0 ? (flip_sample){PERP_FATE_NO_ANSWER, NAN}
                                                                        : (flip_sample){PERP_FATE_UNSOLVED, NAN};
+    if (one && e->held) {
+        perp_explain_held_by(e->model, contact, result.solutions[0].contacts, result.solutions[0].contact_count,
+                             e->held);
+    }
     e->work -= (surely ? ALL_SOLUTIONS : 1.0) * work_of_answer(e->set->count, one);
     perp_run_result_free(&result);
     return status != PERP_STATUS_OUT_OF_MEMORY;
@@ -383,6 +389,9 @@ static bool solve_again(perp_explainer *e, const perp_contact *contact, bool sur
     *sample = status == PERP_STATUS_OK           ? fate_of(e, contact, result.contacts, result.contact_count)
               : status == PERP_STATUS_INFEASIBLE ? (flip_sample){PERP_FATE_NO_ANSWER, NAN}
                                                  : (flip_sample){PERP_FATE_UNSOLVED, NAN};
+    if (status == PERP_STATUS_OK && e->held) {
+        perp_explain_held_by(e->model, contact, result.contacts, result.contact_count, e->held);
+    }
     e->work -= work_of_step(e, result.iterations);
     perp_run_result_free(&result);
     return status != PERP_STATUS_OUT_OF_MEMORY;
@@ -416,6 +425,19 @@ static bool try_change(void *context, double change, bool surely, flip_sample *s
     return !t->out_of_memory;
 }
 
+/* With the least friction that was tried and holds; what begins within the budget is finished. */
+static bool find_what_holds(perp_explainer *e, const perp_contact *contact, perp_explanation *x)
+{
+    flip_sample sample;
+    unchange(e);
+    change_friction(e, contact,
+                    x->flips[PERP_FLIP_FRICTION].search == PERP_FLIP_NONE ? 0.0 : x->flips[PERP_FLIP_FRICTION].before);
+    e->held = x;
+    const bool done = solve_again(e, contact, false, &sample);
+    e->held = NULL;
+    return done;
+}
+
 static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind kind, perp_explanation *x)
 {
     static const double MOST_FRICTION = 10.0, MOST_FORCE = 1024.0; /* of mu fn or fn, whichever is larger */
@@ -441,6 +463,9 @@ static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind 
     if (kind == PERP_FLIP_FRICTION && flip->search != PERP_FLIP_UNKNOWN) {
         flip->before = fmax(0.0, x->mu + t.sign * flip->before);
         flip->after = fmax(0.0, x->mu + t.sign * flip->after);
+    }
+    if (kind == PERP_FLIP_FRICTION && holds && !t.out_of_memory && perp_explain_needs_no_friction(x)) {
+        return find_what_holds(e, contact, x);
     }
     return !t.out_of_memory;
 }

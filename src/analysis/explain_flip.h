@@ -12,6 +12,14 @@ static inline bool perp_explain_holds(bool instant, perp_contact_mode mode, doub
     return mode != PERP_CONTACT_SLIDE && !(instant && limit - used <= 1e-6 * limit); /* as for the mode `limit` */
 }
 
+/* Whether a contact that holds would do so with no friction, or next to none: 1e-6 of mu is the solver's tolerance. */
+static inline bool perp_explain_needs_no_friction(const perp_explanation *x)
+{
+    const perp_flip *flip = &x->flips[PERP_FLIP_FRICTION];
+    return flip->search == PERP_FLIP_NONE ||
+           (flip->search == PERP_FLIP_FOUND && 0.5 * (flip->before + flip->after) <= 1e-6 * x->mu);
+}
+
 /* What a change led to. */
 typedef struct flip_sample {
     perp_contact_fate fate;
@@ -36,5 +44,9 @@ typedef struct flip_task {
 /* `before` and `after` are changes. UNKNOWN where it was stopped, where `solves` were not enough, or where changes
  * around the flip are unsolved. */
 perp_flip perp_flip_seek(const flip_task *task);
+
+/* The explanation's held_by, from the records of a step or an answer in which the contact holds without friction. */
+void perp_explain_held_by(const perp_model *model, const perp_contact *contact, const perp_contact_record *records,
+                          int count, perp_explanation *x);
 
 #endif

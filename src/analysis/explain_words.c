@@ -81,11 +81,12 @@ static void say_slide(writer *w, const perp_model *model, const perp_explanation
         say(w, "%s with friction of at least %.4g between %s and %s", squeezed ? ", or" : "; would hold",
             amount(friction), a, b);
     }
-    if (squeeze->search == PERP_FLIP_NONE) {
-        say(w, "; squeezing with up to %.4g N more would not hold it", squeeze->after);
+    const bool hopeless = squeeze->search == PERP_FLIP_NONE, slippery = friction->search == PERP_FLIP_NONE;
+    if (hopeless) {
+        say(w, "; would slip however hard it is squeezed");
     }
-    if (friction->search == PERP_FLIP_NONE) {
-        say(w, "; friction of up to %.4g would not hold it", friction->after);
+    if (slippery) {
+        say(w, "%s however large the friction between %s and %s is", hopeless ? ", and" : "; would slip", a, b);
     }
 }
 
@@ -99,6 +100,25 @@ static const char *fate_words(perp_contact_fate fate)
     return words[fate];
 }
 
+/* What else holds it, by name. */
+static void say_held_by(writer *w, const perp_model *model, const perp_explanation *x)
+{
+    const int named = x->held_by_count < PERP_HELD_BY_MOST ? x->held_by_count : PERP_HELD_BY_MOST;
+    const int more = x->held_by_count - named;
+    for (int i = 0; i < named; i++) {
+        const char *before = i == 0 ? "" : i == named - 1 && more == 0 ? " and " : ", ";
+        say(w, "%s%s", before, model->scene->bodies[x->held_by[i]].name);
+    }
+    if (more > 0) {
+        say(w, " and %d more", more);
+    }
+    if (named > 0) {
+        say(w, " %s it", x->held_by_count == 1 ? "holds" : "hold");
+    } else {
+        say(w, x->held_by_joints ? "joints hold it" : "nothing pushes it sideways");
+    }
+}
+
 static void say_hold(writer *w, const perp_model *model, const perp_explanation *x)
 {
     const char *const a = model->scene->bodies[x->a].name, *const b = model->scene->bodies[x->b].name;
@@ -109,7 +129,7 @@ static void say_hold(writer *w, const perp_model *model, const perp_explanation 
     }
     say(w, "%s: %.4g N of %.4g N used", x->mode == PERP_CONTACT_LIMIT ? "at its limit" : "sticking", used(x), x->limit);
     const bool pushed = sideways->search == PERP_FLIP_FOUND, found = friction->search == PERP_FLIP_FOUND;
-    const bool smoothed = found && amount(friction) > TINY * x->mu;
+    const bool smoothed = found && !perp_explain_needs_no_friction(x);
     if (smoothed) {
         say(w, "; %s below friction %.4g between %s and %s", fate_words(friction->fate), amount(friction), a, b);
     }
@@ -123,10 +143,16 @@ static void say_hold(writer *w, const perp_model *model, const perp_explanation 
         }
     }
     if (friction->search == PERP_FLIP_NONE || (found && !smoothed)) {
-        say(w, "; would hold with %s friction", found ? "next to no" : "no");
+        say(w, "; would hold with %s friction between %s and %s: ", found ? "next to no" : "no", a, b);
+        say_held_by(w, model, x);
     }
     if (sideways->search == PERP_FLIP_NONE) {
-        say(w, "; holds against up to %.4g N more sideways", sideways->after);
+        const perp_vec3 d = x->along;
+        say(w, "; holds however hard %s is pushed along (%.3g, %.3g", b, d.x + 0.0, d.y + 0.0);
+        if (!model->planar) {
+            say(w, ", %.3g", d.z + 0.0);
+        }
+        say(w, ")");
     }
 }
 

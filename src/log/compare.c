@@ -155,15 +155,36 @@ static void compare_contacts(comparison *c, const perp_step_info *a, const perp_
     }
 }
 
-static void compare_rates(comparison *c, int solution, bool acceleration, const double *x, const double *y)
+static void compare_rates(comparison *c, const char *of, bool acceleration, const double *x, const double *y)
 {
-    char what[200];
+    char what[300];
     for (int i = 0; i < c->head->entry_count; i++) {
         const perp_log_entry *e = &c->head->entries[i];
         for (int k = 0; k < e->nv; k++) {
-            snprintf(what, sizeof what, "rate %.120s[%d] of solution %d", e->name, k, solution + 1);
+            snprintf(what, sizeof what, "rate %.120s[%d] of %s", e->name, k, of);
             note_numbers(c, what, unit_of_rate(e, k, acceleration), x[e->v_start + k], y[e->v_start + k]);
         }
+    }
+}
+
+/* The sets of two solutions. */
+static void compare_sets(comparison *c, int solution, bool acceleration, const perp_instant_solution *x,
+                         const perp_instant_solution *y)
+{
+    char text[120];
+    const int nv = c->head->nv;
+    if (x->vertex_count != y->vertex_count || x->ray_count != y->ray_count) {
+        snprintf(text, sizeof text, "%d vertices and %d rays of solution %d against %d and %d", x->vertex_count,
+                 x->ray_count, solution + 1, y->vertex_count, y->ray_count);
+        note_first(c, text);
+        return;
+    }
+    for (int i = 0; i < x->vertex_count + x->ray_count; i++) {
+        const int ray = i - x->vertex_count;
+        snprintf(text, sizeof text, "%s %d of solution %d", ray < 0 ? "vertex" : "ray", (ray < 0 ? i : ray) + 1,
+                 solution + 1);
+        compare_rates(c, text, acceleration, ray < 0 ? x->vertices + (ptrdiff_t)i * nv : x->rays + (ptrdiff_t)ray * nv,
+                      ray < 0 ? y->vertices + (ptrdiff_t)i * nv : y->rays + (ptrdiff_t)ray * nv);
     }
 }
 
@@ -174,7 +195,10 @@ static void compare_answers(comparison *c, const perp_instant_answer *a, const p
     char text[120];
     for (int i = 0; i < counts[0] && i < counts[1]; i++) {
         const perp_instant_solution *x = &a->solutions[i], *y = &b->solutions[i];
-        compare_rates(c, i, a->answers && strcmp(a->answers, "acceleration") == 0, x->rate, y->rate);
+        const bool acceleration = a->answers && strcmp(a->answers, "acceleration") == 0;
+        snprintf(text, sizeof text, "solution %d", i + 1);
+        compare_rates(c, text, acceleration, x->rate, y->rate);
+        compare_sets(c, i, acceleration, x, y);
         for (int k = 0; k < x->contact_count && k < y->contact_count; k++) {
             snprintf(text, sizeof text, "fn_range of contact %d of solution %d", k, i + 1);
             note_numbers(c, text, PERP_LOG_UNIT_FORCE, x->fn_low[k], y->fn_low[k]);

@@ -217,14 +217,29 @@ void perp_log_put_elements(byte_row *row, bool planar, int step, double t, const
     key(row, "]}");
 }
 
+static void put_rates(byte_row *row, const perp_model *model, const perp_state *state, double *rates, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const perp_state moving = {.q = state->q, .v = rates + (ptrdiff_t)i * model->nv, .t = state->t};
+        key(row, i > 0 ? "," : "");
+        put_entries(row, model, &moving, true);
+    }
+}
+
 static void put_solution(byte_row *row, const perp_model *model, const perp_state *state, const char *answers,
                          const perp_instant_solution *solution)
 {
-    const perp_state moving = {.q = state->q, .v = solution->rate, .t = state->t};
     key(row, "{");
     perp_bytes_quoted(row, answers);
     key(row, ":");
-    put_entries(row, model, &moving, true);
+    put_rates(row, model, state, solution->rate, 1);
+    if (solution->vertex_count > 0) {
+        key(row, ",\"vertices\":[");
+        put_rates(row, model, state, solution->vertices, solution->vertex_count);
+        key(row, "],\"rays\":[");
+        put_rates(row, model, state, solution->rays, solution->ray_count);
+        key(row, "]");
+    }
     key(row, ",\"contacts\":[");
     for (int i = 0; i < solution->contact_count; i++) {
         key(row, i > 0 ? "," : "");

@@ -258,18 +258,41 @@ static void parse_contacts(parser *p, const log_message *message, perp_log_step 
     json_decref(object);
 }
 
-static void parse_solution(parser *p, const json_t *object, const char *answers, perp_instant_solution *solution)
+/* Rates by entry, as v is. */
+static void parse_rates(parser *p, const json_t *rates, const char *what, double *to)
 {
     const perp_log_head *head = &p->r->head;
-    const json_t *rates = json_object_get(object, answers), *list = json_object_get(object, "contacts");
-    solution->contacts = parse_list(p, object, &solution->contact_count);
-    solution->rate = TAKE(p, double, head->nv);
-    solution->fn_low = TAKE(p, double, solution->contact_count);
-    solution->fn_high = TAKE(p, double, solution->contact_count);
     for (int i = 0; i < head->entry_count && working(p); i++) {
         const perp_log_entry *e = &head->entries[i];
-        reals_in(p, json_object_get(rates, e->name), solution->rate + e->v_start, e->nv, answers);
+        reals_in(p, json_object_get(rates, e->name), to + e->v_start, e->nv, what);
     }
+}
+
+/* A list of them; none where the log has no such list. */
+static double *parse_rates_list(parser *p, const json_t *list, const char *what, int *count)
+{
+    const int nv = p->r->head.nv;
+    expect(p, !list || (json_is_array(list) && json_array_size(list) < (size_t)(INT_MAX / (nv + 1))), what);
+    *count = working(p) ? (int)json_array_size(list) : 0;
+    double *rates = TAKE(p, double, *count *nv);
+    for (int i = 0; i < *count && working(p); i++) {
+        parse_rates(p, json_array_get(list, (size_t)i), what, rates + (ptrdiff_t)i * nv);
+    }
+    return rates;
+}
+
+static void parse_solution(parser *p, const json_t *object, const char *answers, perp_instant_solution *solution)
+{
+    const json_t *rates = json_object_get(object, answers), *list = json_object_get(object, "contacts");
+    solution->contacts = parse_list(p, object, &solution->contact_count);
+    solution->rate = TAKE(p, double, p->r->head.nv);
+    solution->fn_low = TAKE(p, double, solution->contact_count);
+    solution->fn_high = TAKE(p, double, solution->contact_count);
+    if (working(p)) {
+        parse_rates(p, rates, answers, solution->rate);
+    }
+    solution->vertices = parse_rates_list(p, json_object_get(object, "vertices"), "vertices", &solution->vertex_count);
+    solution->rays = parse_rates_list(p, json_object_get(object, "rays"), "rays", &solution->ray_count);
     for (int i = 0; i < solution->contact_count && working(p); i++) {
         const json_t *range = json_object_get(json_array_get(list, (size_t)i), "fn_range");
         const json_t *low = json_array_get(range, 0), *high = json_array_get(range, 1);

@@ -44,10 +44,10 @@ static const char elements_schema[] =
            "}}}}}";
 
 /* Of a contact of a solution, what /contacts has and fn_range. */
-static const char solutions_schema[] =
-    OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"answers\":" WORD ",\"complete\":{\"type\":\"boolean\"},\"why\":" WORD
-           ",\"left_out\":" WORD ",\"solutions\":" LIST OBJECT "\"acceleration\":" BY_NAME ",\"velocity\":" BY_NAME
-           ",\"contacts\":" LIST "{\"type\":\"object\"}}}}}}}";
+static const char solutions_schema[] = OBJECT
+    "\"step\":" WHOLE ",\"t\":" NUMBER ",\"answers\":" WORD ",\"complete\":{\"type\":\"boolean\"},\"why\":" WORD
+    ",\"left_out\":" WORD ",\"solutions\":" LIST OBJECT "\"acceleration\":" BY_NAME ",\"velocity\":" BY_NAME
+    ",\"vertices\":" LIST BY_NAME "},\"rays\":" LIST BY_NAME "},\"contacts\":" LIST "{\"type\":\"object\"}}}}}}}";
 
 static const char why_schema[] = OBJECT "\"step\":" WHOLE ",\"t\":" NUMBER ",\"contacts\":" LIST OBJECT
                                         "\"contact\":" WHOLE ",\"why\":" WORD ",\"flip\":" BY_NAME "}}}}}";

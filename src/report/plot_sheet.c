@@ -40,6 +40,7 @@ static void describe_solution(const plot *p, int index, char *text, size_t size)
         }
         at += at < size ? (size_t)snprintf(text + at, size - at, "]") : 0;
     }
+    at += s->vertex_count > 0 && at < size ? (size_t)snprintf(text + at, size - at, ", the smallest of a set") : 0;
     for (int i = 0; i < s->contact_count && at < size; i++) {
         const perp_contact_record *r = &s->contacts[i];
         at += (size_t)snprintf(text + at, size - at, "%s %s %s %s", i > 0 ? "," : ";", head->bodies[r->contact.a],

@@ -372,6 +372,7 @@ static bool copy_answer(gatherer *g, const perp_instant_answer *from)
             return false;
         }
         memcpy(solutions[i].rate, from->solutions[i].rate, (size_t)nv * sizeof(double));
+        solutions[i].vertex_count = from->solutions[i].vertex_count; /* only that it is a set is shown */
     }
     *answer = (perp_instant_answer){words[0], from->solution_count, solutions, from->partial, words[1], words[2]};
     g->run->answer = answer;

@@ -328,9 +328,10 @@ static json_t *end_json(const perp_log_end *end)
 static json_t *answer_json(const replay_run *run)
 {
     const perp_instant_answer *answer = run->answer;
-    json_t *rates = json_array();
+    json_t *rates = json_array(), *sets = json_array();
     if (!answer) {
         json_decref(rates);
+        json_decref(sets);
         return json_null();
     }
     for (int i = 0; rates && i < answer->solution_count; i++) {
@@ -340,10 +341,12 @@ static json_t *answer_json(const replay_run *run)
             perp_json_put(&by_name, e->name, perp_json_reals(answer->solutions[i].rate + e->v_start, e->nv));
         }
         rates = perp_json_appended(rates, perp_json_finished(&by_name));
+        sets = perp_json_appended(sets, json_boolean(answer->solutions[i].vertex_count > 0));
     }
     json_maker m = perp_json_object();
     perp_json_put(&m, "answers", json_string(answer->answers));
     perp_json_put(&m, "rates", rates);
+    perp_json_put(&m, "sets", sets);
     perp_json_put(&m, "complete", json_boolean(!answer->partial));
     perp_json_put(&m, "why", json_string(answer->why_none));
     perp_json_put(&m, "leftOut", json_string(answer->left_out));

@@ -315,6 +315,8 @@ static growth grow(perp_cell_dictionary *d, int row, double sign, bool to_zero, 
         const double way = sign * row_of(d, row)[column] > 0.0 ? 1.0 : -1.0;
         const int block = blocking_row(d, column, way, to_zero ? row : -1, first);
         if (block < 0) {
+            d->endless = column;
+            d->way = way;
             return NO_END;
         }
         pivot(d, block, column);
@@ -551,6 +553,12 @@ bool perp_cell_is_constant(const perp_cell_dictionary *d, int function)
 double perp_cell_value(const perp_cell_dictionary *d, int variable)
 {
     return d->place[variable] >= 0 ? d->b[d->place[variable]] : 0.0;
+}
+
+double perp_cell_along_ray(const perp_cell_dictionary *d, int variable)
+{
+    const int place = d->place[variable];
+    return place >= 0 ? d->way * row_of(d, place)[d->endless] : ~place == d->endless ? d->way : 0.0;
 }
 
 void perp_cell_point(const perp_cell_dictionary *d, double *parameters)

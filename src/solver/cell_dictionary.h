@@ -42,6 +42,8 @@ typedef struct perp_cell_dictionary {
     const perp_cell_table *table;
     int columns;   /* those left; dropped ones stand behind them in `column` */
     int pivots;    /* since it was built from the table */
+    int endless;   /* after WITHOUT_END: the column along which there is none */
+    double way;    /* and its sign */
     int64_t *work; /* entries computed and copied so far, of all dictionaries that count there */
     bool doubtful; /* a decision rested on a number too near to PERP_CELL_ZERO; stays set, whatever is copied here */
     double *a;     /* (table rows + 1) x table columns; the last row is the objective's */
@@ -89,6 +91,8 @@ perp_cell_answer perp_cell_rebuild(perp_cell_dictionary *d);
 /* Whether the function is the same all over the space of the columns left. */
 bool perp_cell_is_constant(const perp_cell_dictionary *d, int function);
 double perp_cell_value(const perp_cell_dictionary *d, int variable);
+/* After WITHOUT_END: how fast the variable grows along the ray. */
+double perp_cell_along_ray(const perp_cell_dictionary *d, int variable);
 /* The parameters at the dictionary's point. */
 void perp_cell_point(const perp_cell_dictionary *d, double *parameters);
 

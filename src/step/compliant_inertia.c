@@ -39,7 +39,7 @@ static void remember(perp_quasistatic *qs, perp_step_context *context, const dou
             const perp_vec3 spin = spin_of(qs, tree, v);
             const perp_vec3 origin = perp_vec3_make(at[0], at[1], model->planar ? 0.0 : at[2]);
             s->com_velocity[k] = perp_vec3_add(origin, perp_vec3_cross(spin, arm_of(qs, context->kinematics, tree)));
-            s->energy[k] = model->planar ? 0.0 : spin_energy(qs, context->kinematics, tree, spin);
+            s->energy[k] = spin_energy(qs, context->kinematics, tree, spin);
         } else {
             s->energy[k] = perp_dynamic_kinetic_energy(tree, qs->mass, v);
         }
@@ -60,13 +60,14 @@ static void carry_body(perp_quasistatic *qs, const perp_kinematics *kinematics, 
     const compliant_step *s = qs->own;
     const perp_tree *tree = &qs->model->trees[k];
     double *v = qs->v_drifted + tree->v_start;
+    /* In the plane too: where a loop holds the body, v_begin is rid of what the loop forbids, and its spin is another. */
     perp_vec3 spin = spin_of(qs, tree, s->v_begin);
+    const double now = spin_energy(qs, kinematics, tree, spin);
+    spin = now > 0.0 ? perp_vec3_scale(sqrt(s->energy[k] / now), spin) : spin;
+    v[qs->model->planar ? 2 : 5] = spin.z;
     if (!qs->model->planar) {
-        const double now = spin_energy(qs, kinematics, tree, spin);
-        spin = now > 0.0 ? perp_vec3_scale(sqrt(s->energy[k] / now), spin) : spin;
         v[3] = spin.x;
         v[4] = spin.y;
-        v[5] = spin.z;
     }
     const perp_vec3 origin = perp_vec3_sub(s->com_velocity[k], perp_vec3_cross(spin, arm_of(qs, kinematics, tree)));
     v[0] = origin.x;

@@ -1,5 +1,6 @@
 /* One step of the rung `compliant`: compliant.h says what it solves. */
 #define _POSIX_C_SOURCE 200809L
+#include "step/commanded_loops.h"
 #include "step/compliant.h"
 
 #include <string.h>
@@ -441,7 +442,9 @@ perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_s
     qs->info = info;
     memcpy(qs->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
     memcpy(qs->v_last, state->v, (size_t)model->nv * sizeof *qs->v_last);
-    const perp_status status = advance_in_parts(qs, context, (const double[2]){state->t, t_end}, &total, error);
+    perp_loops_note(qs, context);
+    perp_status status = advance_in_parts(qs, context, (const double[2]){state->t, t_end}, &total, error);
+    status = status == PERP_STATUS_OK ? perp_loops_check_end(qs, context, t_end, error) : status;
     if (status != PERP_STATUS_OK) {
         return status;
     }

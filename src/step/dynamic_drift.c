@@ -28,6 +28,12 @@ static perp_dynamic_drift_kind kind_of(const perp_quasistatic *qs, int k, int bo
     return constant ? PERP_DRIFT_NONE : PERP_DRIFT_MECHANISM;
 }
 
+/* -1: of the world, or of a body that is fixed to it. */
+static int tree_of(const perp_model *model, int body)
+{
+    return body < 0 ? -1 : model->links[body].tree;
+}
+
 /* Which trees loops join: every tree of a group names its lowest one. */
 static void link_trees(perp_quasistatic *qs)
 {
@@ -36,8 +42,7 @@ static void link_trees(perp_quasistatic *qs)
         qs->linked[k] = -1;
     }
     for (int i = 0; i < model->scene->loop_count; i++) {
-        const perp_loop *loop = &model->scene->loops[i];
-        const int a = model->links[loop->body_a].tree, b = model->links[loop->body_b].tree;
+        const int a = tree_of(model, model->scene->loops[i].body_a), b = tree_of(model, model->scene->loops[i].body_b);
         const int ga = a < 0 ? -1 : qs->linked[a] < 0 ? a : qs->linked[a];
         const int gb = b < 0 ? ga : qs->linked[b] < 0 ? b : qs->linked[b];
         const int low = ga < 0 ? gb : ga < gb ? ga : gb;

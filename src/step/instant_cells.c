@@ -6,7 +6,7 @@
 #define NEW(cells, array, count) ((array) = perp_arena_push(&(cells)->arena, (size_t)(count), sizeof *(array)))
 
 /* Beyond these the search would hardly end, and its dictionaries are large. */
-enum { CHOICES_MOST = 24, PARAMETERS_MOST = 72, FUNCTIONS_MOST = 1000 };
+enum { CHOICES_MOST = 40, PARAMETERS_MOST = 72, FUNCTIONS_MOST = 1000 };
 
 /* Functions of a choice. A pair has the first two, a line three more, a polygon of m corners 2 m more: slacks of its
  * facets, then the facets' turns to u_t. */
@@ -460,11 +460,11 @@ static bool reserve_table(instant_cells *c, const sizes *n)
     NEW(c, c->always, c->table.rows);
     NEW(c, c->polygon_modes, (size_t)(2 + 2 * m) * (size_t)(SLACK + 2 * m));
     NEW(c, c->choices, n->choices);
-    NEW(c, c->modes, n->choices);
+    NEW(c, c->zero, SLACK + 2 * (m > 2 ? m : 2));
     NEW(c, c->weights, c->table.columns);
     NEW(c, c->parameters, c->table.columns);
     bool all = c->table.a && c->table.b && c->size && c->row_exponent && c->column_exponent && c->rate_constant &&
-               c->always && c->polygon_modes && c->choices && c->modes && c->weights && c->parameters;
+               c->always && c->polygon_modes && c->choices && c->zero && c->weights && c->parameters;
     for (int k = 0; k < 2 && all; k++) {
         all = perp_cell_dictionary_create(&c->spare[k], &c->table, &c->work, &c->arena);
     }

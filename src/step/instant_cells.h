@@ -17,6 +17,7 @@
 #define PERP_SRC_STEP_INSTANT_CELLS_H
 
 #include "solver/cell_search.h"
+#include "solver/polyhedron_hull.h"
 #include "step/instant.h"
 
 /* What is asked, and the units in which its numbers are about 1. */
@@ -69,19 +70,21 @@ typedef struct instant_cells {
     double *row;                  /* unknowns + 1: a function of the unknowns */
     double *weights, *parameters; /* by parameter */
     double *at;                   /* unknowns */
-    int *modes;                   /* by choice */
+    bool *zero;                   /* by function of a choice */
     perp_cell_dictionary spare[2];
     int64_t work;
     instant_cells_point point;
 } instant_cells;
 
-/* Called with every corner of the rates of a cell, and forces that go with them. */
-typedef perp_status instant_cells_found(void *context, const instant_cells_point *point);
+/* Called with convex sets of rates that are solutions, all of which together are all there are: one for every cell,
+ * less those that are known to be another's. The hull is in the units of the search (x_k of p is rate * unit[k] times
+ * its coordinate k), in the cells' memory. `point` has the rates of a set of one point and forces that go with it;
+ * NULL: there are more. */
+typedef perp_status instant_cells_found(void *context, const perp_polyhedron *hull, const instant_cells_point *point);
 
 typedef struct instant_cells_result {
-    bool complete; /* all cells were found */
-    bool corners;  /* and the corners of all: not so where rates have no end or form a body of three dimensions or more
-                    */
+    bool complete;  /* all cells were found */
+    bool described; /* and the sets of all */
     int64_t nodes, work;
 } instant_cells_result;
 
@@ -101,6 +104,8 @@ double perp_instant_cells_reduce(const instant_cells *cells, const double *row, 
 
 perp_status perp_instant_cells_all(instant_cells *cells, instant_cells_found *found, void *context,
                                    instant_cells_result *result, perp_error *error);
+/* Forces that go with the rates x (of p, in its units), into cells->point; false: none were found. */
+bool perp_instant_cells_at(instant_cells *cells, const double *x);
 /* Of all forces that go with the rates x (of p, in its units) the least and the largest fn of every contact that takes
  * part; an end that is not found is 0 or infinite. */
 void perp_instant_cells_ranges(instant_cells *cells, const double *x, double *low, double *high);

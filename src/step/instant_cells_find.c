@@ -1,44 +1,127 @@
-/* The cells of instant_cells.h, and the corners of the rates of each.
+/* The cells of instant_cells.h, and the sets of rates that they amount to.
  *
- * Mostly one rate goes with the modes of a cell. Where they are several they form a convex body, a segment or a polygon
- * say, whose corners are found by linear programs: the farthest points this way and that, and then beyond each side of
- * what is known. */
+ * Mostly one rate goes with the modes of a cell. Where they are several they form a convex polyhedron, which may have
+ * no end: a ball rolls as it likes. And the modes may tell apart what is one set: of a contact that carries no force in
+ * any of a cell's answers it does not matter how it slides. So a cell is widened before its rates are looked at. Of all
+ * modes of a contact whose equations hold of its forces all over the cell, the one is taken that has the most of them:
+ * its forces are on the smallest face of the cone, where the law asks the least of the motion. Everything in the
+ * widened cell is a solution, for the law asks still less on smaller faces; and of cells that come to the same modes
+ * one is enough. */
 #include "step/instant_cells.h"
 
 #include <string.h>
-
-/* Of the unit of rates, or of themselves: rates that differ by less are one. */
-static const double FLAT = 1e-9;
-/* More corners than that of one cell, or dimensions of its rates, are not looked for. */
-enum { CORNERS_MOST = 100, DIMENSIONS_MOST = 2 };
 
 typedef struct finder {
     instant_cells *cells;
     instant_cells_found *found;
     void *context;
     instant_cells_result *result;
-    int n;          /* rates */
-    double *origin; /* n: a rate of the cell */
-    double *basis;  /* DIMENSIONS_MOST x n: orthonormal, where its others are */
-    double *along;  /* n: scratch */
-    int dimensions;
-    int corners;  /* of this cell, so far */
-    bool trouble; /* with this cell: its dictionary is of no use any more */
+    int n;       /* rates */
+    int *seen;   /* seen_count x choices: modes of widened cells */
+    int *wanted; /* choices: of the cell at hand */
+    int seen_count, seen_capacity;
 } finder;
 
-static double dot(int n, const double *a, const double *b)
+/* ---- widening -----------------------------------------------------------------------------------------------------
+ */
+
+/* Is the function about forces? These are never below 0; so is the normal motion, which is the second of a choice. */
+static bool is_force(const instant_cells *c, const perp_cell_choice *choice, int k)
 {
-    double sum = 0.0;
-    for (int k = 0; k < n; k++) {
-        sum += a[k] * b[k];
-    }
-    return sum;
+    return k != 1 && c->always[choice->first + k] == PERP_CELL_AT_LEAST;
 }
 
-/* Moves `d` to the rate that is farthest along `direction`; false: there is none, or the cell cannot be worked out. */
-static bool go(finder *f, perp_cell_dictionary *d, const double *direction, bool stay)
+/* How many equations the mode has of forces; -1: one of them does not hold all over the cell. */
+static int equations_of(const instant_cells *c, const perp_cell_choice *choice, int mode, const bool *zero)
+{
+    const unsigned char *relations = choice->relations + (ptrdiff_t)mode * choice->count;
+    int count = 0;
+    for (int k = 0; k < choice->count; k++) {
+        if (is_force(c, choice, k) && relations[k] == PERP_CELL_EQUAL) {
+            if (!zero[k]) {
+                return -1;
+            }
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The modes of the widened cell into f->wanted; false: the dictionary is of no use any more. */
+static bool widen(finder *f, perp_cell_dictionary *d, const int *modes)
 {
     const instant_cells *c = f->cells;
+    for (int i = 0; i < c->problem.choice_count; i++) {
+        const perp_cell_choice *choice = &c->problem.choices[i];
+        bool *zero = c->zero;
+        for (int k = 0; k < choice->count; k++) {
+            zero[k] = false;
+            if (is_force(c, choice, k)) {
+                const perp_cell_answer answer = perp_cell_can_be_positive(d, choice->first + k, 1.0);
+                if (answer == PERP_CELL_TROUBLE) {
+                    return false;
+                }
+                zero[k] = answer == PERP_CELL_NO;
+            }
+        }
+        int best = equations_of(c, choice, modes[i], zero);
+        f->wanted[i] = modes[i];
+        for (int mode = 0; mode < choice->modes; mode++) {
+            const int count = equations_of(c, choice, mode, zero);
+            f->wanted[i] = count > best ? mode : f->wanted[i];
+            best = count > best ? count : best;
+        }
+    }
+    return true;
+}
+
+/* Whether a cell has come to these modes before; it has from now on. */
+static perp_status note(finder *f, bool *known)
+{
+    const int count = f->cells->problem.choice_count;
+    const size_t size = (size_t)count * sizeof *f->seen;
+    *known = false;
+    for (int i = 0; i < f->seen_count && !*known; i++) {
+        *known = memcmp(f->seen + (ptrdiff_t)i * count, f->wanted, size) == 0;
+    }
+    if (*known || count == 0) {
+        return PERP_STATUS_OK;
+    }
+    int *grown = perp_arena_grow(&f->cells->arena, f->seen, f->seen_count, &f->seen_capacity, size);
+    if (!grown) {
+        return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    f->seen = grown;
+    memcpy(f->seen + (ptrdiff_t)f->seen_count++ * count, f->wanted, size);
+    return PERP_STATUS_OK;
+}
+
+/* The widened cell as a dictionary. */
+static bool build(const finder *f, perp_cell_dictionary *wide)
+{
+    const instant_cells *c = f->cells;
+    perp_cell_answer answer = perp_cell_begin(&c->problem, wide);
+    for (int i = 0; i < c->problem.choice_count; i++) {
+        const perp_cell_choice *choice = &c->problem.choices[i];
+        const unsigned char *relations = choice->relations + (ptrdiff_t)f->wanted[i] * choice->count;
+        for (int k = 0; k < choice->count && answer == PERP_CELL_YES; k++) {
+            if (relations[k] != PERP_CELL_ANY) {
+                answer = perp_cell_ask(wide, choice->first + k, (perp_cell_relation)relations[k]);
+            }
+        }
+    }
+    return answer == PERP_CELL_YES;
+}
+
+/* ---- rates --------------------------------------------------------------------------------------------------------
+ */
+
+/* Of perp_polyhedron_oracle, over the rates of the widened cell, spare[1]. */
+static perp_polyhedron_answer farthest(void *context, const double *direction, double *x)
+{
+    const finder *f = context;
+    instant_cells *c = f->cells;
+    perp_cell_dictionary *d = &c->spare[1];
     const int columns = c->table.columns;
     memset(c->weights, 0, (size_t)columns * sizeof *c->weights);
     for (int k = 0; k < f->n; k++) {
@@ -48,190 +131,83 @@ static bool go(finder *f, perp_cell_dictionary *d, const double *direction, bool
             c->weights[j] += weight * row[j];
         }
     }
-    const perp_cell_answer answer = perp_cell_largest(d, c->weights, stay);
-    if (answer != PERP_CELL_YES) {
-        f->result->corners = f->result->corners && answer != PERP_CELL_WITHOUT_END;
-        f->result->complete = f->result->complete && answer == PERP_CELL_WITHOUT_END;
-        f->trouble = f->trouble || answer == PERP_CELL_TROUBLE;
-        return false;
+    const perp_cell_answer answer = perp_cell_largest(d, c->weights, false);
+    if (answer == PERP_CELL_WITHOUT_END) {
+        for (int k = 0; k < f->n; k++) {
+            const int function = c->first_rate + k;
+            x[k] = ldexp(perp_cell_along_ray(d, function), -c->row_exponent[function]);
+        }
+        return PERP_POLYHEDRON_RAY;
     }
-    perp_instant_cells_read(f->cells, d);
-    return true;
+    if (answer != PERP_CELL_YES) {
+        return PERP_POLYHEDRON_TROUBLE;
+    }
+    perp_instant_cells_read(c, d);
+    memcpy(x, c->at, (size_t)f->n * sizeof *x);
+    return PERP_POLYHEDRON_POINT;
 }
 
-static perp_status take(finder *f, perp_cell_dictionary *d)
+/* One point of a cell, as a set. */
+static perp_status take_point(finder *f, perp_cell_dictionary *d, perp_polyhedron *hull)
 {
     if (perp_cell_rebuild(d) != PERP_CELL_YES) {
         f->result->complete = false;
         return PERP_STATUS_OK;
     }
     perp_instant_cells_read(f->cells, d);
-    f->corners++;
-    return f->found(f->context, &f->cells->point);
-}
-
-/* How far the point read last lies from `from` along a direction, where that is more than rounding. */
-static double beyond(const finder *f, const double *from, const double *direction)
-{
-    const double *x = f->cells->at;
-    double far = 0.0, size = 1.0;
-    for (int k = 0; k < f->n; k++) {
-        far += direction[k] * (x[k] - from[k]);
-        size = fmax(size, fabs(x[k]));
-    }
-    return far > FLAT * size ? far : 0.0;
-}
-
-/* `v` without its part in the basis; its length. */
-static double outside(const finder *f, double *v)
-{
-    for (int pass = 0; pass < 2; pass++) { /* twice: once leaves rounding of what was taken away */
-        for (int i = 0; i < f->dimensions; i++) {
-            const double *b = f->basis + (ptrdiff_t)i * f->n, part = dot(f->n, v, b);
-            for (int k = 0; k < f->n; k++) {
-                v[k] -= part * b[k];
-            }
-        }
-    }
-    return sqrt(dot(f->n, v, v));
-}
-
-/* A rate outside of the basis: one dimension more, and true; f->dimensions is beyond what is worked out in the end. */
-static bool widen(finder *f, perp_cell_dictionary *d)
-{
-    static const double LEAST = 1e-3; /* of a unit vector: what of it is outside of the basis */
-    for (int k = 0; k < 2 * f->n && !f->trouble; k++) {
-        memset(f->along, 0, (size_t)f->n * sizeof *f->along);
-        f->along[k / 2] = k % 2 == 0 ? 1.0 : -1.0;
-        const double length = outside(f, f->along);
-        for (int j = 0; j < f->n; j++) {
-            f->along[j] /= length;
-        }
-        if (length < LEAST || !go(f, d, f->along, false) || !(beyond(f, f->origin, f->along) > 0.0)) {
-            continue;
-        }
-        if (f->dimensions < DIMENSIONS_MOST) {
-            double *b = f->basis + (ptrdiff_t)f->dimensions * f->n;
-            for (int j = 0; j < f->n; j++) {
-                b[j] = f->cells->at[j] - f->origin[j];
-            }
-            const double size = outside(f, b);
-            for (int j = 0; j < f->n; j++) {
-                b[j] /= size;
-            }
-        }
-        f->dimensions++;
-        return true;
-    }
-    return false;
-}
-
-/* A vector of n that stays. */
-static double *keep_point(finder *f)
-{
-    double *x = perp_arena_push(&f->cells->arena, (size_t)f->n, sizeof *x);
-    if (x) {
-        memcpy(x, f->cells->at, (size_t)f->n * sizeof *x);
-    }
-    return x;
-}
-
-/* The corners to the right of the way from `p` to `q`, which are two. */
-static perp_status expand(finder *f, const perp_cell_dictionary *d, const double *p, const double *q)
-{
-    const double *b0 = f->basis, *b1 = f->basis + f->n;
-    perp_cell_dictionary *face = &f->cells->spare[0];
-    double *way = perp_arena_push(&f->cells->arena, (size_t)f->n, sizeof *way);
-    if (!way || f->corners >= CORNERS_MOST || !f->result->corners) {
-        f->result->corners = false;
-        return way ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
-    }
-    for (int k = 0; k < f->n; k++) {
-        way[k] = q[k] - p[k];
-    }
-    const double x = dot(f->n, way, b0), y = dot(f->n, way, b1), length = hypot(x, y);
-    for (int k = 0; k < f->n; k++) {
-        f->along[k] = (y * b0[k] - x * b1[k]) / length;
-    }
-    perp_cell_dictionary_copy(face, d);
-    if (!go(f, face, f->along, true) || !(beyond(f, p, f->along) > 0.0) || !go(f, face, way, true)) {
-        return PERP_STATUS_OK;
-    }
-    perp_status status = take(f, face);
-    const double *r = keep_point(f);
-    status = status == PERP_STATUS_OK && !r ? PERP_STATUS_OUT_OF_MEMORY : status;
-    status = status == PERP_STATUS_OK ? expand(f, d, p, r) : status;
-    return status == PERP_STATUS_OK ? expand(f, d, r, q) : status;
-}
-
-/* The ends of a segment, or all corners of a polygon. */
-static perp_status take_ends(finder *f, const perp_cell_dictionary *d)
-{
-    const double *end[2] = {NULL, NULL};
-    for (int side = 0; side < 2; side++) {
-        perp_cell_dictionary *face = &f->cells->spare[0];
-        perp_cell_dictionary_copy(face, d);
-        for (int i = 0; i < f->dimensions; i++) {
-            for (int k = 0; k < f->n; k++) {
-                f->along[k] = (side == 0 ? 1.0 : -1.0) * f->basis[(ptrdiff_t)i * f->n + k];
-            }
-            if (!go(f, face, f->along, true)) {
-                return PERP_STATUS_OK;
-            }
-        }
-        const perp_status status = take(f, face);
-        end[side] = keep_point(f);
-        if (status != PERP_STATUS_OK || !end[side]) {
-            return status != PERP_STATUS_OK ? status : PERP_STATUS_OUT_OF_MEMORY;
-        }
-    }
-    if (f->dimensions == 1) {
-        return PERP_STATUS_OK;
-    }
-    const perp_status status = expand(f, d, end[0], end[1]);
-    return status == PERP_STATUS_OK ? expand(f, d, end[1], end[0]) : status;
+    memcpy(hull->origin, f->cells->at, (size_t)f->n * sizeof *hull->origin);
+    hull->vertices = hull->origin;
+    hull->dimensions = hull->ray_count = hull->facet_count = 0;
+    hull->vertex_count = 1;
+    return f->found(f->context, hull, &f->cells->point);
 }
 
 static perp_status take_cell(void *context, perp_cell_dictionary *d, const int *modes)
 {
     finder *f = context;
-    (void)modes;
-    f->dimensions = f->corners = 0;
-    f->trouble = false;
-    perp_instant_cells_read(f->cells, d);
-    memcpy(f->origin, f->cells->at, (size_t)f->n * sizeof *f->origin);
-    while (f->dimensions <= DIMENSIONS_MOST && widen(f, d)) {
+    instant_cells *c = f->cells;
+    perp_cell_dictionary *wide = &c->spare[1];
+    const perp_polyhedron_oracle oracle = {.n = f->n, .context = f, .farthest = farthest};
+    perp_polyhedron hull;
+    bool known, whole;
+    if (!widen(f, d, modes)) {
+        f->result->complete = false;
+        return PERP_STATUS_OK;
     }
-    if (f->dimensions > DIMENSIONS_MOST) {
-        f->result->corners = false;
+    perp_status status = note(f, &known);
+    if (status != PERP_STATUS_OK || known) {
+        return status;
     }
-    if (!f->result->corners || f->trouble) {
-        return PERP_STATUS_OK; /* the rest does not mend the list */
+    if (!build(f, wide)) {
+        perp_cell_dictionary_copy(wide, d);
     }
-    return f->dimensions == 0 ? take(f, d) : take_ends(f, d);
+    perp_instant_cells_read(c, wide);
+    status = perp_polyhedron_find(&oracle, c->at, &c->arena, &hull, &whole);
+    f->result->described = f->result->described && whole;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    return whole && hull.dimensions > 0 ? f->found(f->context, &hull, NULL) : take_point(f, d, &hull);
 }
 
 perp_status perp_instant_cells_all(instant_cells *c, instant_cells_found *found, void *context,
                                    instant_cells_result *result, perp_error *error)
 {
     const int n = c->system->p->n;
-    *result = (instant_cells_result){.complete = !c->doubtful, .corners = true};
+    *result = (instant_cells_result){.complete = !c->doubtful, .described = true};
     if (c->none) {
         return PERP_STATUS_OK;
     }
     finder f = {.cells = c, .found = found, .context = context, .result = result, .n = n};
-    f.origin = perp_arena_push(&c->arena, (size_t)n, sizeof(double));
-    f.basis = perp_arena_push(&c->arena, (size_t)n * DIMENSIONS_MOST, sizeof(double));
-    f.along = perp_arena_push(&c->arena, (size_t)n, sizeof(double));
+    f.wanted = perp_arena_push(&c->arena, (size_t)c->problem.choice_count, sizeof *f.wanted);
     perp_cell_search search = {.problem = &c->problem,
                                .max_work = c->max_work,
                                .cancel = c->cancel,
                                .arena = &c->arena,
                                .found = take_cell,
                                .context = &f};
-    const bool room = f.origin && f.basis && f.along;
-    const perp_status status = room ? perp_cell_search_run(&search) : PERP_STATUS_OUT_OF_MEMORY;
-    result->complete = result->complete && search.complete && !c->spare[0].doubtful;
+    const perp_status status = f.wanted ? perp_cell_search_run(&search) : PERP_STATUS_OUT_OF_MEMORY;
+    result->complete = result->complete && search.complete && !c->spare[1].doubtful;
     result->nodes = search.nodes;
     result->work = search.work;
     switch (status) {
@@ -267,7 +243,8 @@ static bool find_end(instant_cells *c, const perp_cell_dictionary *d, int i, dou
     return true;
 }
 
-void perp_instant_cells_ranges(instant_cells *c, const double *x, double *low, double *high)
+/* spare[0] becomes all forces that go with the rates x. */
+static bool fix_rates(instant_cells *c, const double *x)
 {
     const instant_cells_system *s = c->system;
     perp_cell_dictionary *d = &c->spare[0];
@@ -280,13 +257,34 @@ void perp_instant_cells_ranges(instant_cells *c, const double *x, double *low, d
     for (int k = 0; k < s->p->n && answer == PERP_CELL_YES; k++) {
         answer = perp_cell_ask(d, c->first_rate + k, PERP_CELL_EQUAL);
     }
-    answer = answer == PERP_CELL_YES ? perp_cell_settle(&c->problem, d) : answer;
-    for (int i = 0; i < s->p->contact_count; i++) {
+    return answer == PERP_CELL_YES && perp_cell_settle(&c->problem, d) == PERP_CELL_YES;
+}
+
+static void unfix_rates(instant_cells *c)
+{
+    memcpy(c->table.b + c->first_rate, c->rate_constant, (size_t)c->system->p->n * sizeof *c->rate_constant);
+}
+
+bool perp_instant_cells_at(instant_cells *c, const double *x)
+{
+    const bool found = fix_rates(c, x) && perp_cell_rebuild(&c->spare[0]) == PERP_CELL_YES;
+    if (found) {
+        perp_instant_cells_read(c, &c->spare[0]);
+        memcpy(c->point.x, x, (size_t)c->system->p->n * sizeof *x);
+    }
+    unfix_rates(c);
+    return found;
+}
+
+void perp_instant_cells_ranges(instant_cells *c, const double *x, double *low, double *high)
+{
+    const bool found = fix_rates(c, x);
+    for (int i = 0; i < c->system->p->contact_count; i++) {
         if (c->force_at[i] >= 0) {
             double end;
-            low[i] = answer == PERP_CELL_YES && find_end(c, d, i, -1.0, &end) ? end : 0.0;
-            high[i] = answer == PERP_CELL_YES && find_end(c, d, i, 1.0, &end) ? end : INFINITY;
+            low[i] = found && find_end(c, &c->spare[0], i, -1.0, &end) ? end : 0.0;
+            high[i] = found && find_end(c, &c->spare[0], i, 1.0, &end) ? end : INFINITY;
         }
     }
-    memcpy(b, c->rate_constant, (size_t)s->p->n * sizeof *b);
+    unfix_rates(c);
 }

@@ -10,11 +10,6 @@ static const double SAME =
  * less than finding one by pivoting. Four contacts with 8 rays take 4e6, twelve with 4 rays 4e8. */
 static const int64_t WORK_MOST = 500000000, WORK_FOR_ANY = 50000;
 
-/* What listing by enumeration may take: some 0.5 s of search with 40 rows and 0.3 s for corners. A box at rest on four
- * contacts with 6 rays (32 rows) needs 31,400 nodes and 8e7 comparisons; with 8 rays the search alone takes more than
- * 100,000. */
-enum { NODES_MOST = 40000, COMPARISONS_MOST = 100000000 };
-
 static perp_status none_to_solve(perp_quasistatic *qs, perp_error *error)
 {
     (void)qs, (void)error;
@@ -157,61 +152,6 @@ static int find_rates(const perp_instant_list *list)
     return -1;
 }
 
-/* The answer that `list` points at: a solution, or more forces of one that is listed. */
-static perp_status add_answer(perp_instant_list *list, int *index, perp_error *error)
-{
-    list->read(list);
-    *index = find_rates(list);
-    if (*index < 0) {
-        const perp_status status = list->add(list, error);
-        if (status != PERP_STATUS_OK) {
-            return status;
-        }
-        *index = list->result->solution_count - 1;
-    }
-    return PERP_STATUS_OK;
-}
-
-/* A corner of the solution set, with its forces. */
-static perp_status add_corner(perp_instant_list *list, const double *z, int *index, perp_error *error)
-{
-    const perp_quasistatic *qs = list->qs;
-    list->z = z;
-    list->point = NULL;
-    const perp_status status = add_answer(list, index, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    list->read(list);
-    perp_instant_solution *solution = &list->result->solutions[*index];
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        const double fn = qs->force[qs->row_start[i]];
-        double *low = &solution->fn_low[qs->set_index[i]], *high = &solution->fn_high[qs->set_index[i]];
-        *low = fmin(*low, fmax(0.0, fn));
-        *high = fmax(*high, fn);
-    }
-    return PERP_STATUS_OK;
-}
-
-/* Along a ray that changes no rate, forces grow without end. */
-static void add_ray(perp_instant_list *list, const double *ray, perp_instant_solution *solution)
-{
-    const perp_quasistatic *qs = list->qs;
-    for (int k = 0; k < qs->free_count; k++) {
-        if (fabs(ray[k]) > SAME) {
-            return;
-        }
-    }
-    list->z = ray;
-    list->point = NULL;
-    list->read(list);
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        if (qs->force[qs->row_start[i]] > SAME * list->force_unit) {
-            solution->fn_high[qs->set_index[i]] = INFINITY;
-        }
-    }
-}
-
 /* In the place of all: what is proven not to exist is all there is. */
 static perp_status find_one(perp_instant_list *list, perp_error *error)
 {
@@ -220,53 +160,64 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     return status;
 }
 
-/* ---- by the complementary bases of the LCP ------------------------------------------------------------------------
- */
-
-static perp_status enumerate(perp_instant_list *list, perp_error *error)
-{
-    perp_lcp_enumerate_settings settings = perp_lcp_enumerate_settings_default();
-    settings.max_nodes = NODES_MOST;
-    settings.max_comparisons = COMPARISONS_MOST;
-    settings.cancel = list->qs->settings->cancel;
-    perp_lcp_solution_set *set = NULL;
-    perp_mcp bounded;
-    perp_mlcp_as_mcp(list->problem, list->lower, list->upper, &bounded);
-    perp_status status = perp_mcp_enumerate(&bounded, &settings, &list->qs->allocator, &set, error);
-    if (status == PERP_STATUS_CAPACITY || (status == PERP_STATUS_OK && set->nodes >= NODES_MOST)) {
-        perp_lcp_solution_set_free(set);
-        return find_one(list, error);
-    }
-    for (int i = 0; status == PERP_STATUS_OK && i < set->face_count; i++) {
-        const perp_lcp_face *face = &set->faces[i];
-        for (int k = 0; k < face->vertex_count && status == PERP_STATUS_OK; k++) {
-            int index = 0;
-            status = add_corner(list, face->vertices + (ptrdiff_t)k * set->n, &index, error);
-            for (int j = 0; j < face->ray_count && status == PERP_STATUS_OK; j++) {
-                add_ray(list, face->rays + (ptrdiff_t)j * set->n, &list->result->solutions[index]);
-            }
-        }
-    }
-    list->result->partial = status != PERP_STATUS_OK || !set->complete;
-    const bool unsure = status == PERP_STATUS_OK && !set->complete && list->result->solution_count == 0;
-    perp_lcp_solution_set_free(set);
-    return unsure ? perp_qs_not_converged(list->qs, "enumerate", 1.0, error) : status;
-}
-
 /* ---- by the modes of contacts -------------------------------------------------------------------------------------
  */
 
+/* A set of rates, and where it is one point, forces with it. */
+typedef struct rate_set {
+    perp_polyhedron hull;
+    instant_cells_point point; /* dimensions 0 */
+    bool needless;             /* it is within another one */
+} rate_set;
+
 typedef struct taker {
     perp_instant_list *list;
-    perp_error *error;
+    instant_cells *cells;
+    rate_set *sets;
+    int count, capacity;
 } taker;
 
-static perp_status take_point(void *context, const instant_cells_point *point)
+static bool copy(perp_arena *arena, double **to, const double *from, int count)
 {
-    const taker *t = context;
-    int index;
-    t->list->point = point;
-    return add_answer(t->list, &index, t->error);
+    *to = perp_arena_push(arena, (size_t)count, sizeof **to);
+    if (*to && count > 0) {
+        memcpy(*to, from, (size_t)count * sizeof **to);
+    }
+    return *to != NULL;
+}
+
+static perp_status take_set(void *context, const perp_polyhedron *hull, const instant_cells_point *point)
+{
+    taker *t = context;
+    const perp_contact_qp *p = t->cells->system->p;
+    perp_arena *arena = &t->cells->arena;
+    rate_set *grown = perp_arena_grow(arena, t->sets, t->count, &t->capacity, sizeof *t->sets);
+    if (!grown) {
+        return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    t->sets = grown;
+    rate_set *set = &t->sets[t->count++];
+    *set = (rate_set){.hull = *hull};
+    const int rows = p->contact_count > 0 ? p->row_start[p->contact_count] : 0;
+    const bool all =
+        !point ||
+        (copy(arena, &set->point.x, point->x, p->n) && copy(arena, &set->point.y, point->y, p->equality_count) &&
+         copy(arena, &set->point.force, point->force, rows) && copy(arena, &set->point.lower, point->lower, p->n) &&
+         copy(arena, &set->point.upper, point->upper, p->n));
+    return all ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
+}
+
+/* Of sets that are the same the first is kept. */
+static void drop_needless(taker *t)
+{
+    for (int i = 0; i < t->count; i++) {
+        for (int j = 0; j < t->count && !t->sets[i].needless; j++) {
+            t->sets[i].needless = j != i && !t->sets[j].needless &&
+                                  t->sets[j].hull.dimensions >= t->sets[i].hull.dimensions &&
+                                  perp_polyhedron_contains(&t->sets[j].hull, &t->sets[i].hull) &&
+                                  (j < i || !perp_polyhedron_contains(&t->sets[i].hull, &t->sets[j].hull));
+        }
+    }
 }
 
 /* Of two rates, in their units, the gentler first; of two that are equally large the smaller in its first entry that
@@ -341,21 +292,41 @@ static perp_status doubt_none(perp_instant_list *list, perp_error *error)
     return broken ? status : PERP_STATUS_OK;
 }
 
+static perp_status add_sets(taker *t, perp_error *error)
+{
+    perp_instant_list *list = t->list;
+    perp_status status = PERP_STATUS_OK;
+    drop_needless(t);
+    for (int i = 0; i < t->count && status == PERP_STATUS_OK; i++) {
+        const rate_set *set = &t->sets[i];
+        if (set->needless) {
+            continue;
+        }
+        if (set->hull.dimensions > 0) {
+            status = perp_instant_add_set(list, t->cells, &set->hull, error);
+            continue;
+        }
+        list->point = &set->point;
+        list->read(list);
+        status = find_rates(list) < 0 ? list->add(list, error) : PERP_STATUS_OK;
+    }
+    list->point = NULL;
+    return status;
+}
+
 static perp_status search(perp_instant_list *list, perp_error *error)
 {
     const perp_quasistatic *qs = list->qs;
     instant_cells cells;
     instant_cells_result found = {0};
-    taker t = {list, error};
+    taker t = {.list = list, .cells = &cells};
     const bool any = qs->settings->any_solution;
     perp_status status = perp_instant_cells_open(&cells, list->cells, &qs->allocator, error);
     cells.max_work = any ? WORK_FOR_ANY : WORK_MOST;
     cells.cancel = qs->settings->cancel;
-    status = status == PERP_STATUS_OK ? perp_instant_cells_all(&cells, take_point, &t, &found, error) : status;
-    list->point = NULL;
-    if (status == PERP_STATUS_OK && !found.corners && !any) {
-        status = enumerate(list, error);
-    } else if (status == PERP_STATUS_OK && !(found.complete && found.corners)) {
+    status = status == PERP_STATUS_OK ? perp_instant_cells_all(&cells, take_set, &t, &found, error) : status;
+    status = status == PERP_STATUS_OK ? add_sets(&t, error) : status;
+    if (status == PERP_STATUS_OK && !(found.complete && found.described)) {
         status = find_one(list, error);
     } else if (status == PERP_STATUS_OK && list->result->solution_count == 0) {
         status = doubt_none(list, error);
@@ -373,8 +344,5 @@ perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
 {
     const bool few = list->cells && perp_instant_cells_are_few(list->cells);
     list->ranges_follow = few || list->qs->settings->any_solution;
-    if (few) {
-        return search(list, error);
-    }
-    return list->qs->settings->any_solution ? find_one(list, error) : enumerate(list, error);
+    return few ? search(list, error) : find_one(list, error);
 }

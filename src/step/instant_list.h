@@ -1,7 +1,7 @@
 /* instant_list.h - what the rungs that answer at one instant share, `instant` (accelerations) and `instant-qs`
- * (velocities): opening, and the list of all solutions of their LCP, one for every rate at a corner of the solution
- * set, with the least forces and the range of each normal force. "Rate" is the one of the two that the rung answers
- * with. */
+ * (velocities): opening, and the list of all solutions, with the least forces and the range of each normal force.
+ * "Rate" is the one of the two that the rung answers with. Rates that are not unique form convex sets: each is one
+ * solution, with its vertices and rays, and what stands for it is the smallest of its rates. */
 #ifndef PERP_SRC_STEP_INSTANT_LIST_H
 #define PERP_SRC_STEP_INSTANT_LIST_H
 
@@ -13,15 +13,12 @@ perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung,
 typedef struct perp_instant_list {
     perp_quasistatic *qs;
     perp_run_result *result;
-    const perp_mlcp *problem;          /* its first free_count unknowns are the rates of the free degrees of freedom */
-    double *lower, *upper;             /* problem->n: scratch, while solutions are listed */
     double force_unit;                 /* N: of the problem's forces */
     double rate_unit;                  /* of the problem's rates */
     const double *unit;                /* free_count: the unknowns' own, in rate_unit; NULL: 1 */
     const instant_cells_system *cells; /* the same problem by the modes of contacts; NULL: not known */
     void *own;                         /* of the functions */
-    /* Where an answer is read from: a z, or a direction of z; or a point of the cells, not NULL. */
-    const double *z;
+    /* Where an answer is read from: a point of the cells; NULL: as the functions know. */
     const instant_cells_point *point;
     /* The answer in qs: x and force. */
     void (*read)(struct perp_instant_list *list);
@@ -42,9 +39,25 @@ perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_e
 perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp_run_result *result, perp_error *error);
 
 /* All solutions within a budget of work that is the same on every machine; beyond, those found by then, at least one.
- * result->partial says where there may be more. They are looked for by the modes of contacts where these are known, and
- * by enumeration of the LCP, up to PERP_LCP_ENUMERATE_MAX_N rows, where they are not or where rates form a body of more
- * than two dimensions. */
+ * result->partial says where there may be more, or where a set is not described in full. They are looked for by the
+ * modes of contacts where these are few enough; else one is found. */
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error);
+
+/* ---- instant_set.c ---- */
+
+/* A set of rates as a solution: the one of least kinetic energy (accelerations: of the same measure) with its forces,
+ * and the set. Where that one does not meet the law to tolerance, a vertex that does. */
+perp_status perp_instant_add_set(perp_instant_list *list, instant_cells *cells, const perp_polyhedron *hull,
+                                 perp_error *error);
+/* Gives a solution its set. Coordinate k of the hull is in rate * unit[k] (NULL: 1). OK, OUT_OF_MEMORY. */
+perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_solution *solution,
+                                  const perp_polyhedron *hull, double rate, const double *unit, perp_error *error);
+
+/* ---- instant_motions.c ---- */
+
+/* Gives a solution of `instant-qs`, whose point is in the rigid step, the set of all velocities that its forces allow,
+ * where there are several. */
+perp_status perp_instant_describe_motions(const perp_instant_list *list, perp_instant_solution *solution,
+                                          perp_error *error);
 
 #endif

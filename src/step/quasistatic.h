@@ -113,6 +113,7 @@ struct perp_quasistatic {
     double *lower, *upper;
     double *v_gap, *tau, *scratch, *command; /* nv each */
     double *loop_jacobian;                   /* 6 nv */
+    double *commanded_gap;                   /* by row of all loops: commanded_loops.h */
     double *loop_across, *loop_rows;         /* by row of all loops, nv each: what they forbid; dynamic_drift.c */
     double *v_tangent;                       /* nv */
     int *linked;                             /* by tree: the lowest of those that loops join with it; -1: none does */
@@ -131,6 +132,8 @@ void perp_qs_close(perp_step_context *context);
 /* `save` and `restore` of a rung. */
 size_t perp_qs_save(const perp_step_context *context, double *numbers, size_t capacity);
 perp_status perp_qs_restore(perp_step_context *context, const double *numbers, size_t count, perp_error *error);
+/* Rows of all loops. */
+int perp_qs_loop_rows(const perp_model *model);
 /* Room for the contacts of a set. */
 perp_status perp_qs_reserve(perp_quasistatic *qs, const perp_contact_set *set, perp_error *error);
 

@@ -1,5 +1,6 @@
 /* One step of a rung with contact forces, whatever its law. */
 #define _POSIX_C_SOURCE 200809L
+#include "step/commanded_loops.h"
 #include "step/dynamic.h"
 
 #include <float.h>
@@ -320,11 +321,13 @@ perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *s
     memcpy(qs->v, state->v, (size_t)model->nv * sizeof *qs->v);
     memcpy(qs->v_last, state->v, (size_t)model->nv * sizeof *qs->v_last);
     qs->h = h;
+    perp_loops_note(qs, context);
     qs->look = reach(qs, context);
     if (qs->law->inertia == PERP_QS_FULL) { /* what falls gains this against what rises, and need not look again */
         qs->look += (1.0 + qs->largest_mu) * 2.0 * h * h * perp_vec3_norm(model->scene->gravity);
     }
-    const perp_status status = advance_in_parts(qs, context, state->t, t_end, &total, error);
+    perp_status status = advance_in_parts(qs, context, state->t, t_end, &total, error);
+    status = status == PERP_STATUS_OK ? perp_loops_check_end(qs, context, t_end, error) : status;
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -39,7 +39,7 @@ void perp_qs_block_free(const perp_allocator *allocator, perp_qs_block *block)
     *block = (perp_qs_block){0};
 }
 
-static int loop_rows(const perp_model *model)
+int perp_qs_loop_rows(const perp_model *model)
 {
     int rows = 0;
     for (int i = 0; i < model->scene->loop_count; i++) {
@@ -53,7 +53,7 @@ static int loop_rows(const perp_model *model)
 static void lay_out_fixed(perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;
-    const int nv = model->nv, equations = loop_rows(model);
+    const int nv = model->nv, equations = perp_qs_loop_rows(model);
     perp_qs_block *b = &qs->fixed;
     TAKE(b, qs->free_of_dof, nv);
     TAKE(b, qs->dof_of_free, nv);
@@ -80,6 +80,7 @@ static void lay_out_fixed(perp_quasistatic *qs)
     TAKE(b, qs->q_begin, model->nq);
     TAKE(b, qs->q_driven, model->nq);
     TAKE(b, qs->loop_jacobian, 6 * nv);
+    TAKE(b, qs->commanded_gap, equations);
     TAKE(b, qs->loop_across, 6 * model->scene->loop_count * nv);
     TAKE(b, qs->loop_rows, 6 * model->scene->loop_count * nv);
     TAKE(b, qs->v_tangent, nv);

@@ -176,6 +176,12 @@ perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_meth
 /* ---- rigid_step_choice.c: replace s->point where the choice meets the law as well ---- */
 perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error);
 perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error);
+/* s->program becomes all motions that meet the law together with the forces of s->point, H and g being 0. */
+perp_status perp_rigid_motions(perp_quasistatic *qs, perp_error *error);
+/* H of s->program, whose unknowns are the velocities: the mass matrix over the largest mass; a thousandth of the
+ * diagonal more in mechanisms, whose links may be massless, and where there is nothing a unit mass at the scene's size.
+ */
+void perp_rigid_fill_metric(rigid_step *s, const perp_quasistatic *qs);
 void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from);
 
 /* ---- rigid_step_explain.c ---- */

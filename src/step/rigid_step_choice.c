@@ -165,9 +165,7 @@ static void add_motion_rest(rigid_step *s)
     }
 }
 
-/* The mass matrix over the largest mass; a thousandth of the diagonal more in mechanisms, whose links may be massless,
- * and where there is nothing a unit mass at the scene's size. */
-static void fill_metric(rigid_step *s, const perp_quasistatic *qs)
+void perp_rigid_fill_metric(rigid_step *s, const perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;
     double mass = 0.0;
@@ -191,7 +189,7 @@ static void fill_metric(rigid_step *s, const perp_quasistatic *qs)
                 } else if (r == c && model->dof_joint[tree->v_start + r] >= 0) {
                     entry *= 1.001;
                 }
-                s->program.h[(ptrdiff_t)i * s->qp.n + j] = entry;
+                s->program.h[(ptrdiff_t)i * s->program.n + j] = entry;
             }
         }
     }
@@ -284,19 +282,29 @@ static perp_status take_smallest(perp_quasistatic *qs, double before, perp_error
     return PERP_STATUS_OK;
 }
 
-perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
+perp_status perp_rigid_motions(perp_quasistatic *qs, perp_error *error)
 {
     rigid_step *s = qs->own;
     const perp_contact_qp *p = &s->qp;
     const int room = 3 * p->contact_count + 2 * p->n;
-    perp_status status = perp_cone_program_begin(&s->program, p->n, room, room + p->n + p->equality_count, error);
+    const perp_status status = perp_cone_program_begin(&s->program, p->n, room, room + p->n + p->equality_count, error);
+    if (status == PERP_STATUS_OK) {
+        add_motion_contacts(s, qs->mu);
+        add_motion_rest(s);
+    }
+    return status;
+}
+
+perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
+{
+    rigid_step *s = qs->own;
+    const perp_contact_qp *p = &s->qp;
+    perp_status status = perp_rigid_motions(qs, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     const double before = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
-    fill_metric(s, qs);
-    add_motion_contacts(s, qs->mu);
-    add_motion_rest(s);
+    perp_rigid_fill_metric(s, qs);
     if (largest(p->n, s->point.x, NULL) > AT_REST) { /* nothing is smaller than no motion */
         status = take_smallest(qs, before, error);
     }

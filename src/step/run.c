@@ -472,7 +472,7 @@ static perp_status begin(runner *r, int steps, perp_state *state, perp_run_resul
     if (info.answer && answer.solution_count > 0) {
         info.contact_count = answer.solutions[0].contact_count;
         info.contacts = answer.solutions[0].contacts;
-        info.several = answer.solution_count > 1;
+        info.several = answer.solution_count > 1 || answer.solutions[0].vertex_count > 0;
     }
     if (r->observer && !r->observer(r->observer_context, 0, state, &info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped before the first step");
@@ -613,12 +613,30 @@ perp_instant_solution *perp_run_result_add_solution(perp_run_result *result, int
     return &list[result->solution_count++];
 }
 
+bool perp_run_result_describe(perp_run_result *result, perp_instant_solution *solution, int nv, int vertex_count,
+                              int ray_count)
+{
+    const size_t numbers = ((size_t)vertex_count + (size_t)ray_count) * (size_t)nv * sizeof(double);
+    double *block = result->allocator.allocate(result->allocator.context, numbers > 0 ? numbers : sizeof *block);
+    if (!block) {
+        return false;
+    }
+    memset(block, 0, numbers);
+    release(&result->allocator, solution->vertices);
+    solution->vertices = block;
+    solution->rays = block + (ptrdiff_t)vertex_count * nv;
+    solution->vertex_count = vertex_count;
+    solution->ray_count = ray_count;
+    return true;
+}
+
 void perp_run_result_free(perp_run_result *result)
 {
     release(&result->allocator, result->contacts);
     release(&result->allocator, result->events);
     for (int i = 0; i < result->solution_count; i++) {
         release(&result->allocator, result->solutions[i].rate); /* the block's begin */
+        release(&result->allocator, result->solutions[i].vertices);
     }
     release(&result->allocator, result->solutions);
     result->solutions = NULL;

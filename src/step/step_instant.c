@@ -1,9 +1,10 @@
 /* Rung `instant`: accelerations and contact forces at one state, with inertia: slides 33, 37 and 38 of Trinkle's "A
  * family of rigid body models", equations (7)-(9) of Dupont and Yamajako (1997). instant.h says what is solved.
  *
- * All solutions are listed (instant_list.h): one for every acceleration at a corner of the solution set, with the least
- * forces. That there is none is a result. Where to find all is too much work, those found stand, or one is found by
+ * All solutions are listed (instant_list.h): one for every acceleration, or convex set of them, with the least forces.
+ * That there is none is a result. Where to find all is too much work, those found stand, or one is found by
  * pivoting, and the result says that there may be others. */
+#include "step/commanded_loops.h"
 #include "step/instant.h"
 #include "step/instant_list.h"
 #include "step/step_rungs.h"
@@ -39,7 +40,7 @@ static void read_answer(perp_instant_list *list)
     const instant_cells_point *point = list->point;
     const size_t n = (size_t)qs->free_count * sizeof(double);
     if (!point) {
-        perp_instant_read(list->own, list->z);
+        perp_instant_read(list->own, in->z);
         return;
     }
     memcpy(qs->x, point->x, n);
@@ -88,7 +89,6 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     if (info.outcome != PERP_OUTCOME_SOLVED) {
         return perp_qs_not_converged(qs, info.method, info.residual, error);
     }
-    list->z = in->z;
     list->point = NULL;
     status = add_least(list, error);
     return status == PERP_STATUS_OK && !list->ranges_follow
@@ -106,6 +106,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     perp_instant in = {.qs = qs, .rigid = qs->own};
     perp_status status = perp_instant_move(&in, context, state, error);
     status = status == PERP_STATUS_OK ? perp_qs_build(qs, context, state->q, state->t, state->t, error) : status;
+    status = status == PERP_STATUS_OK ? perp_loops_check_rates(qs, in.v, in.given, in.loop_turning, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_check(qs, in.v, result, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_build(&in, context, error) : status;
     if (status == PERP_STATUS_OK) {
@@ -119,9 +120,6 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
                                             .force = in.force_unit};
         perp_instant_list list = {.qs = qs,
                                   .result = result,
-                                  .problem = &in.problem,
-                                  .lower = in.z,
-                                  .upper = in.w,
                                   .force_unit = in.force_unit,
                                   .rate_unit = in.acceleration,
                                   .unit = in.unit,

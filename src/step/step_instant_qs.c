@@ -4,8 +4,9 @@
  * is stretched, K (command - q) - D v.
  *
  * On polygons, and where no contact has more than one friction direction, the problem is an LCP, and all its solutions
- * are listed: one for every velocity at a corner of the solution set, with the least forces. That there is none is a
- * result too. On the quadratic cone in space one solution is found. */
+ * are listed: one for every velocity, or convex set of them, with the least forces. That there is none is a result too.
+ * On the quadratic cone in space one solution is found, with all velocities that its forces allow. */
+#include "step/commanded_loops.h"
 #include "step/instant_list.h"
 #include "step/step_rungs.h"
 
@@ -32,10 +33,6 @@ static void read_point(perp_instant_list *list)
     rigid_step *s = list->qs->own;
     const perp_contact_qp *p = &s->qp;
     const instant_cells_point *from = list->point;
-    if (!from) {
-        perp_rigid_read_lcp(s, list->qs->mu, list->z);
-        return;
-    }
     const double force = list->qs->force_unit;
     for (int k = 0; k < p->n; k++) {
         s->point.x[k] = from->x[k] / s->speed;
@@ -64,7 +61,17 @@ static perp_status add_least(perp_instant_list *list, perp_error *error)
     return status == PERP_STATUS_OK ? add_solution(list, error) : status;
 }
 
-/* Where there is one method and not an enumeration. */
+/* The answer in the rigid step, which is finished, as a solution with all velocities that its forces allow. */
+static perp_status add_with_motions(perp_instant_list *list, perp_error *error)
+{
+    const int at = list->result->solution_count;
+    const perp_status status = add_solution(list, error);
+    return status == PERP_STATUS_OK && !list->qs->settings->any_solution
+               ? perp_instant_describe_motions(list, &list->result->solutions[at], error)
+               : status;
+}
+
+/* One solution, where not all are looked for. */
 static perp_status find_one(perp_instant_list *list, perp_error *error)
 {
     perp_quasistatic *qs = list->qs;
@@ -92,11 +99,11 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
         if (status == PERP_STATUS_INFEASIBLE) {
             return PERP_STATUS_OK; /* proven: there is none */
         }
-        return status == PERP_STATUS_OK ? add_solution(list, error)
+        return status == PERP_STATUS_OK ? add_with_motions(list, error)
                                         : status; /* OK: the search of modes has found one */
     }
     status = perp_rigid_finish(qs, error);
-    return status == PERP_STATUS_OK ? add_solution(list, error) : status;
+    return status == PERP_STATUS_OK ? add_with_motions(list, error) : status;
 }
 
 /* Slip is not known: what has friction is of the rolling set. */
@@ -111,11 +118,6 @@ static perp_status find_all(perp_instant_list *list, perp_error *error)
 {
     const perp_quasistatic *qs = list->qs;
     const rigid_step *s = qs->own;
-    perp_mlcp problem;
-    perp_status status = perp_rigid_build_lcp(list->qs, &problem, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
     perp_arena arena;
     perp_arena_init(&arena, &qs->allocator);
     instant_kind *kind = PERP_ARENA_NEW(&arena, instant_kind, (size_t)s->qp.contact_count);
@@ -124,15 +126,24 @@ static perp_status find_all(perp_instant_list *list, perp_error *error)
     }
     const instant_cells_system cells = {
         .p = &qs->system, .rigid = s, .mu = qs->mu, .kind = kind, .rate = s->speed, .force = qs->force_unit};
-    list->problem = &problem;
-    list->lower = s->z;
-    list->upper = s->w;
     list->cells = &cells;
-    status = kind ? perp_instant_all(list, error) : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
+    const perp_status status =
+        kind ? perp_instant_all(list, error) : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
     list->cells = NULL;
-    list->problem = NULL;
     perp_arena_clear(&arena);
     return status;
+}
+
+/* No contact slides on a round cone: what has no friction does not count. */
+static bool is_piecewise_linear(const perp_quasistatic *qs)
+{
+    const rigid_step *s = qs->own;
+    for (int i = 0; i < s->qp.contact_count && s->cone == PERP_CONE_QUADRATIC; i++) {
+        if (kind_of(qs, i) == INSTANT_ROLL_POLYGON) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,
@@ -143,6 +154,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     memset(&info, 0, sizeof info);
     qs->info = &info;
     perp_status status = perp_qs_build(qs, context, state->q, state->t, state->t, error);
+    status = status == PERP_STATUS_OK ? perp_loops_check_rates(qs, qs->v_gap, NULL, NULL, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_check(qs, NULL, result, error) : status;
     if (status == PERP_STATUS_OK) {
         status = perp_rigid_begin(qs, error);
@@ -160,7 +172,7 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     if (qs->free_count == 0) {
         return add_solution(&list, error);
     }
-    if (perp_rigid_is_polygonal(qs->own)) {
+    if (is_piecewise_linear(qs)) {
         return find_all(&list, error);
     }
     status = find_one(&list, error);

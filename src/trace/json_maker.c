@@ -60,6 +60,12 @@ static void put_evidence(json_maker *m, const perp_evidence *e)
     if (e->contact[0]) {
         perp_json_put(m, "contact", json_string(e->contact));
     }
+    if (e->loop[0]) {
+        perp_json_put(m, "loop", json_string(e->loop));
+    }
+    if (e->has_gap) {
+        perp_json_put(m, "gap", perp_json_real(e->gap));
+    }
     if (e->has_depth) {
         perp_json_put(m, "depth", perp_json_real(e->depth));
     }

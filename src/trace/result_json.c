@@ -105,16 +105,32 @@ static json_t *contact_object(const perp_model *model, const perp_contact_record
     return perp_json_finished(&m);
 }
 
-static json_t *solution_object(const perp_model *model, const perp_state *state, const char *answers,
-                               const perp_instant_solution *solution)
+/* Rates by name. */
+static json_t *rates_object(const perp_model *model, const perp_state *state, double *rate)
 {
-    const perp_state moving = {.q = state->q, .v = solution->rate, .t = state->t};
-    json_maker m = perp_json_object(), rates = perp_json_object();
-    json_t *list = json_array();
+    const perp_state moving = {.q = state->q, .v = rate, .t = state->t};
+    json_maker rates = perp_json_object();
     state_entry entry;
     for (int cursor = 0; perp_state_next(model, &moving, &cursor, &entry);) {
         perp_json_put(&rates, entry.name, perp_json_reals(entry.v, entry.nv));
     }
+    return perp_json_finished(&rates);
+}
+
+static json_t *rates_list(const perp_model *model, const perp_state *state, double *rates, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; list && i < count; i++) {
+        list = perp_json_appended(list, rates_object(model, state, rates + (ptrdiff_t)i * model->nv));
+    }
+    return list;
+}
+
+static json_t *solution_object(const perp_model *model, const perp_state *state, const char *answers,
+                               const perp_instant_solution *solution)
+{
+    json_maker m = perp_json_object();
+    json_t *list = json_array();
     for (int i = 0; list && i < solution->contact_count; i++) {
         json_maker contact = contact_maker(model, &solution->contacts[i]);
         json_t *range = perp_json_appended(json_array(), perp_json_real(solution->fn_low[i]));
@@ -124,8 +140,12 @@ static json_t *solution_object(const perp_model *model, const perp_state *state,
         put_note(&contact, solution->notes ? &solution->notes[i] : NULL);
         list = perp_json_appended(list, perp_json_finished(&contact));
     }
-    perp_json_put(&m, answers, perp_json_finished(&rates));
+    perp_json_put(&m, answers, rates_object(model, state, solution->rate));
     perp_json_put(&m, "contacts", list);
+    if (solution->vertex_count > 0) {
+        perp_json_put(&m, "vertices", rates_list(model, state, solution->vertices, solution->vertex_count));
+        perp_json_put(&m, "rays", rates_list(model, state, solution->rays, solution->ray_count));
+    }
     return perp_json_finished(&m);
 }
 

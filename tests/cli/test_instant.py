@@ -101,6 +101,65 @@ def test_large_sets_have_one_solution(perp):
             assert c["fn_range"] == [pytest.approx(0, abs=1e-6), pytest.approx(9.81 * (5 - i) / 2, abs=1e-6)]
 
 
+BALL = {"perp": 1, "bodies": {
+    "table": {"fixed": True, "shapes": [{"plane": {"normal": [0, 0, 1], "offset": 0}}]},
+    "ball": {"mass": 2, "pose": {"position": [0, 0, 0.1]}, "shapes": [{"sphere": 0.1}]}},
+    "contacts": {"friction": 0.4}, "run": {"model": "instant-qs", "cone": "rays"}}
+
+
+@pytest.mark.parametrize("cone", ["rays", "quadratic"])
+def test_a_ball_rolls_as_it_likes(perp, cone):
+    """Three lines: it rolls two ways and turns in place. JSON, words, log and page say so; only with rays all was searched."""
+    path = perp.write("ball.yaml", json.dumps({**BALL, "run": {"model": "instant-qs", "cone": cone}}))
+    result = perp.json("run", path, "--log", "run.mcap")
+    assert result["solutions_complete"] is (cone == "rays")
+    solution, = result["solutions"]
+    assert solution["velocity"]["ball"] == pytest.approx(6 * [0], abs=1e-9)
+    assert [v["ball"] for v in solution["vertices"]] == [pytest.approx(6 * [0], abs=1e-9)]
+    rays = [r["ball"] for r in solution["rays"]]
+    assert len(rays) == 6 and all([-x for x in r] in rays for r in rays)
+    for x, y, z, wx, wy, _ in rays:
+        assert (x, y, z) == pytest.approx((0.1 * wy, -0.1 * wx, 0), abs=1e-9)
+        assert max(map(abs, rays[0])) == 1
+    logged, = json.loads(perp("export", "run.mcap", "--json").stdout)["steps"][0]["solutions"]["solutions"]
+    assert logged["vertices"] == solution["vertices"] and logged["rays"] == solution["rays"]
+    text = perp("run", path).stdout
+    assert "not the only answer: velocities fill a set" in text and "1 vertex, and without end along 6 rays" in text
+    assert ("there may be other solutions" in text) == (cone == "quadratic")
+    assert "the smallest of a set" in perp("plot", "run.mcap").stdout
+    assert page_instant(perp, path)["sets"] == [True]
+
+
+@pytest.mark.parametrize("slow, fast", [(0.2, 0.5), (-0.3, 0.1)])
+def test_between_walls_that_part(perp, slow, fast):
+    """A box goes with any speed from the one's to the other's; the least is listed."""
+    walls = {side: {"driven": {"x": {"rate": rate}}, "shapes": [{"halfplane": {"normal": [n, 0], "offset": -0.1}}]}
+             for side, rate, n in (("left", slow, 1), ("right", fast, -1))}
+    result = perp.json("run", perp.write("walls.yaml", json.dumps({
+        "perp": 1, "planar": True, "gravity": [0, 0], "run": {"model": "instant-qs"},
+        "bodies": {**walls, "box": {"mass": 1, "free": ["x"], "shapes": [{"box": [0.2, 0.2]}]}}})))
+    solution, = result["solutions"]
+    assert result["solutions_complete"] and solution["rays"] == []
+    assert sorted(v["box"][0] for v in solution["vertices"]) == pytest.approx([slow, fast], abs=1e-9)
+    assert solution["velocity"]["box"][0] == pytest.approx(max(slow, 0), abs=1e-9)
+
+
+def test_logs_differ_in_sets(perp):
+    """A smooth fence pushes a particle on rays: |y'| <= x' tan(pi / rays). Nothing else differs in the logs."""
+    for name, rays in (("a", 4), ("b", 8), ("c", 4)):
+        path = perp.write(f"{name}.yaml", json.dumps({
+            "perp": 1, "contacts": {"friction": 0.5, "pairs": {"fence dot": {"friction": 0}}},
+            "bodies": {"floor": {"fixed": True, "shapes": [{"plane": {"normal": [0, 0, 1], "offset": 0}}]},
+                       "fence": {"driven": {"x": {"rate": 0.4}}, "shapes": [{"plane": {"normal": [1, 0, 0], "offset": 0}}]},
+                       "dot": {"mass": 1, "free": ["x", "y", "z"], "shapes": [{"point": {}}]}},
+            "run": {"model": "instant-qs", "cone": "rays", "rays": rays}}))
+        solution, = perp.json("run", path, "--log", f"{name}.mcap")["solutions"]
+        assert sorted(v["dot"][1] for v in solution["vertices"]) == pytest.approx(
+            [-0.4 * math.tan(math.pi / rays), 0.4 * math.tan(math.pi / rays)], abs=1e-9)
+    assert "rate 7 of vertex" in perp("diff", "a.mcap", "b.mcap", code=1).stdout
+    perp("diff", "a.mcap", "c.mcap")
+
+
 def test_wrong_cone_is_bad_input(perp):
     assert "run.cone" in perp("run", scene("wedged-disc"), "--set", "run.cone=quadratic", code=3).stderr
 

@@ -349,3 +349,36 @@ def test_tables_overshoot_only_as_splines(perp, word, beyond):
     rows = list(csv.DictReader(open(perp.folder / "out" / "state.csv")))
     xs = [float(r["cart.x"]) for r in rows]
     assert min(xs) == pytest.approx(-beyond, abs=1e-5) and max(xs) == pytest.approx(0.2 + beyond, abs=1e-5)
+
+
+LOOPS = {"perp": 1, "bodies": {
+    "g": {"fixed": True, "pose": {"position": [2, 0, 0]}},
+    "a": {"mass": 1, "inertia": [.1, .1, .1]}, "b": {"mass": 1, "inertia": [.1, .1, .1]}},
+    "joints": {"j1": {"type": "revolute", "parent": "world", "child": "a", "axis": [0, 1, 0], "control": "position",
+                      "command": {"rate": 1}},
+               "j2": {"type": "revolute", "parent": "a", "child": "b", "axis": [0, 1, 0], "anchor": [1, 0, 0],
+                      "control": "position", "command": {"rate": -1.5}}},
+    "loops": {"tie": {"type": "point", "a": "b", "b": "g", "anchor_a": [1, 0, 0]}},
+    "run": {"model": "dyn-ncp", "h": 0.01, "steps": 50}}
+
+
+@pytest.mark.parametrize("model", ["kinematic", "qs-lcp", "qs-qp", "quasidynamic", "dyn-ncp", "compliant"])
+def test_commands_that_open_a_loop_stop_the_run(perp, model):
+    """Both links turn as told: at t = 0.01 s the end is 5 mm from where it is tied."""
+    path = perp.write("loop.yaml", json.dumps(LOOPS))
+    done = perp("run", path, "--model", model, "--json", code=1)
+    error = json.loads(done.stdout)["error"]
+    gap = math.hypot(math.cos(0.01) + math.cos(0.005) - 2, math.sin(0.01) - math.sin(0.005))
+    assert error["code"] == "infeasible-command" and error["evidence"] == {"loop": "tie", "gap": pytest.approx(gap, rel=1e-6)}
+    assert "leave a joint of it without `control`" in done.stderr
+
+
+def test_a_loop_to_the_world(perp):
+    """On every model, whichever side the world is."""
+    for model in [line.split()[0] for line in perp("models").stdout.splitlines()[1:] if line[:1].strip()]:
+        for a, b in (("ball", "world"), ("world", "ball")):
+            path = perp.write("pin.yaml", json.dumps({
+                "perp": 1, "bodies": {"ball": {"mass": 1, "shapes": [{"sphere": 0.1}]}},
+                "loops": {"pin": {"type": "point", "a": a, "b": b}}, "run": {"model": model, "h": 0.01, "steps": 2}}))
+            result = perp.json("run", path)
+            assert result["status"] == "ok" and result["final"]["q"]["ball"][:3] == pytest.approx([0, 0, 0], abs=1e-9)

@@ -270,6 +270,22 @@ def test_words(perp):
     assert "why" not in steps[0]
 
 
+@pytest.mark.parametrize("stiffness, mass", [(1000, 1), (600, 2)])
+def test_what_else_holds(perp, stiffness, mass):
+    """On the ground and between two fingers: the fingers hold the sphere if the ground is slippery. No number is said of what
+    no amount brings about."""
+    scene = load("gripper-2d", bodies__sphere__mass=mass)
+    for joint in ("lift", "left", "right"):
+        scene["joints"][joint]["stiffness"] = stiffness
+    result = perp.json("run", perp.write("scene.yaml", yaml.dump(scene, sort_keys=False)), "--steps", "14", "--why")
+    ground, = (c["why"] for c in result["contacts"] if c["a"] == "ground")
+    assert "would hold with no friction between ground and sphere: left_finger and right_finger hold it" in ground
+    for example in ("peg-in-hole-2d", "three-finger-grasp", "cube-stack"):
+        words = perp("run", ROOT / f"examples/{example}/scene.yaml", "--steps", "5", "--why").stdout
+        assert "up to" not in words.split("\nwhy")[1]
+        assert all(" between " in line.split("no friction")[1] for line in words.splitlines() if "no friction" in line)
+
+
 def test_open_contact(perp):
     """A finger 6 mm away that comes at 0.2 m/s touches in 0.03 s."""
     result = perp.json("run", ROOT / "examples/gripper-2d/scene.yaml", "--steps", "1")

@@ -384,6 +384,18 @@ static perp_status create_ik(test_world *world, const perp_allocator *allocator)
     return status;
 }
 
+static perp_status create_closure(test_world *world, const perp_allocator *allocator)
+{
+    static const bool movable[256] = {true, true};
+    perp_loop_closure *closure;
+    perp_error error;
+    assert_true(world->model->nv <= 256);
+    const perp_status status = perp_loop_closure_create(world->model, movable, allocator, &closure, &error);
+    assert_true((status == PERP_STATUS_OK) == (closure != NULL));
+    perp_loop_closure_free(closure);
+    return status;
+}
+
 /* Fail the first request, then the second, ... until one goes through; each time everything is given back. */
 static void exhaust(test_world *world, create_function *create)
 {
@@ -415,6 +427,7 @@ static void test_out_of_memory(void **state)
     exhaust(&world, create_state);
     exhaust(&world, create_kinematics);
     exhaust(&world, create_ik);
+    exhaust(&world, create_closure);
     world_close(&world);
 }
 

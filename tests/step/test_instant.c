@@ -129,6 +129,29 @@ static scene_text wedge_scene(double alpha, double mu, double mass, double radiu
                          cos(alpha), -sin(alpha), -radius, -cos(alpha), -sin(alpha), -radius, mass, radius, mu);
 }
 
+/* Between upright walls any squeeze N up to m g / 2 mu lets it fall at g - 2 mu N / m: the accelerations are a segment,
+ * of which rest is the smallest. */
+static void check_upright(double mu, double mass, double radius)
+{
+    scene_run run;
+    instant_run(&run, wedge_scene(0.0, mu, mass, radius).of, SET("run.h=0.01"));
+    const perp_instant_solution *s = instant_only(&run);
+    assert_false(run.result.partial);
+    assert_int_equal(s->vertex_count, 2);
+    assert_int_equal(s->ray_count, 0);
+    for (int k = 0; k < 3; k++) {
+        NEAR(s->rate[k], 0.0, TIGHT);
+        NEAR(s->vertices[k] + s->vertices[3 + k], k == 1 ? -9.81 : 0.0, TIGHT);
+        NEAR(s->vertices[k] * s->vertices[3 + k], 0.0, TIGHT);
+    }
+    for (int k = 0; k < 2; k++) { /* at rest */
+        NEAR(s->contacts[k].fn, mass * 9.81 / (2.0 * mu), 1e-8 * mass * 9.81);
+        NEAR(s->fn_low[k], mass * 9.81 / (2.0 * mu), 1e-8 * mass * 9.81);
+        assert_true(isinf(s->fn_high[k]));
+    }
+    scene_run_free(&run);
+}
+
 /* It falls in any case; and where mu > tan alpha it may also rest, with any squeeze from m g / 2 (mu cos - sin) on. */
 static void check_wedge(double alpha, double mu, double mass, double radius)
 {
@@ -165,7 +188,8 @@ static void test_wedge(void **unused)
     NEAR(9.81 / (2.0 * (0.5 * cos(20 * degrees) - sin(20 * degrees))), 38.37242493, 1e-8);
     check_wedge(20 * degrees, 0.5, 1, 1);
     check_wedge(20 * degrees, 0.3, 1, 1);
-    check_wedge(0.0, 0.5, 1, 1);
+    check_upright(0.5, 1, 1);
+    check_upright(1.3, 0.2, 0.05);
     check_wedge(10 * degrees, 0.2, 2.5, 0.1);
     check_wedge(10 * degrees, 0.17, 2.5, 0.1);
     check_wedge(30 * degrees, 1.1, 0.3, 0.05);

@@ -370,7 +370,7 @@ static bool carry(int feet, const int three[3], double fn[3])
     return fn[0] > 0.0 && fn[1] > 0.0 && fn[2] > 0.0;
 }
 
-/* Whether the solution with these forces of three feet is listed. */
+/* Whether the accelerations with these forces of three feet are a vertex of the set. */
 static bool is_listed(const scene_run *run, int feet, const int three[3], const double fn[3])
 {
     double a[3] = {0, 0, 0};
@@ -381,8 +381,9 @@ static bool is_listed(const scene_run *run, int feet, const int three[3], const 
         a[1] += fn[k] * column[1];
         a[2] += fn[k] * column[4]; /* mass and inertia are 1 */
     }
-    for (int i = 0; i < run->result.solution_count; i++) {
-        const double *rate = run->result.solutions[i].rate;
+    const perp_instant_solution *s = &run->result.solutions[0];
+    for (int i = 0; i < (s->vertex_count > 0 ? s->vertex_count : 1); i++) {
+        const double *rate = s->vertex_count > 0 ? s->vertices + (ptrdiff_t)6 * i : s->rate;
         if (hypot(hypot(rate[0] - a[0], rate[1] - a[1]), rate[5] - a[2]) < CLOSE) {
             return fabs(rate[2]) < CLOSE && fabs(rate[3]) < CLOSE && fabs(rate[4]) < CLOSE;
         }
@@ -425,7 +426,9 @@ static void test_corners_of_rates(void **unused)
                 }
             }
         }
-        assert_int_equal(run.result.solution_count, corners);
+        assert_int_equal(run.result.solution_count, 1);
+        assert_int_equal(run.result.solutions[0].vertex_count, corners > 1 ? corners : 0);
+        assert_int_equal(run.result.solutions[0].ray_count, 0);
         assert_true(corners >= feet - 2 && !run.result.partial);
         scene_run_free(&run);
     }

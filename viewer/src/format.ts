@@ -57,6 +57,7 @@ export interface Column {
 export interface Instant {
   answers: string; // "acceleration" or "velocity"
   rates: Record<string, number[]>[]; // of each solution, by body or joint
+  sets: boolean[]; // of each solution: it is a set of rates, of which this is the smallest
   complete: boolean; // false: there may be others
   why: string; // where there is none
   leftOut: string; // contacts that nearly took part

@@ -508,7 +508,8 @@ const sameModels = (runs: Run[]) => runs.every((r) => r.header.model === runs[0]
 function answerWords(instant: Instant): string {
   const count = instant.rates.length;
   const found = count === 0 ? `no solution${instant.why && `: ${instant.why}`}` : count === 1 ? "one solution" : `${count} solutions`;
-  return `${found}${instant.complete ? "" : ", there may be others"}${instant.leftOut && `; ${instant.leftOut}`}`;
+  const more = instant.sets.some((set) => set) ? ", not the only answer: a set of motions" : "";
+  return `${found}${more}${instant.complete ? "" : ", there may be others"}${instant.leftOut && `; ${instant.leftOut}`}`;
 }
 
 // Decimals that tell one step from the next.
