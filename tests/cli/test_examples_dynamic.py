@@ -175,7 +175,7 @@ def test_domino(perp):
     assert min(gaps) > 0.03 and sum(gaps[-3:]) < sum(gaps[:3])
     leans = [result["final"]["q"][f"piece{i}"][2] for i in range(1, 13)]
     assert leans[-1] == pytest.approx(-math.pi / 2, abs=1e-6)
-    assert all(-1.19 < lean < -1.15 for lean in leans[:-1])
+    assert all(-1.195 < lean < -1.15 for lean in leans[:-1])  # -1.182 as h goes to 0
     assert result["residual"]["penetration"] < 2.1e-5
 
 
