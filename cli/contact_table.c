@@ -149,7 +149,8 @@ static void print_law(const perp_run_result *result)
         printf("force is carried across a gap of at most %.3g m\n", r->boundary_layer);
     }
     if (result->several > 0) {
-        printf("steps with more than one motion: %d; the smallest was taken\n", result->several);
+        printf("solved, not the only answer: in %d of %d steps another motion meets the same law (docs/choices.md)\n",
+               result->several, result->steps);
     }
     for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
         if (result->fallbacks[i] > 0) {

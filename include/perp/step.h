@@ -104,7 +104,7 @@ typedef struct perp_step_info {
     double solve_us; /* time in the solver, of the step's total */
     perp_residuals residuals;
     int fallbacks[PERP_FALLBACK_COUNT];
-    bool several; /* another motion would have met the step's law too; the smallest one was taken */
+    bool several; /* another motion meets the step's law too, as far as was looked; docs/choices.md has which is taken */
     /* Every contact within the margin, in the order of a contact set. The run's, until its next step. A rung that has
      * forces puts its own records here, of the contacts that its step began with, which the run then completes. */
     int contact_count;
@@ -249,7 +249,7 @@ typedef struct perp_run_result {
     int steps;                          /* taken */
     perp_residuals residuals;           /* largest of the steps; where none was taken, of the initial state */
     int fallbacks[PERP_FALLBACK_COUNT]; /* of all steps */
-    int several;                        /* steps that had more than one answer */
+    int several;                        /* steps of which `several` is true */
     double iterations;                  /* of this call's steps, with one that failed: the work, on any machine */
     perp_timing timing;
     perp_hash hash; /* of every state from the initial one on: t, q, v */

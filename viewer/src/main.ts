@@ -261,7 +261,7 @@ class Replay {
       }
     });
     if (this.frame > 0 && at("several") > 0) {
-      parts.push("several answers");
+      parts.push("solved, not the only answer");
     }
     by("solver").textContent = parts.join(" · ");
   }
