@@ -139,9 +139,11 @@ static void choose_pieces(perp_friction_soft_workspace *f, const perp_convex_poi
 static bool settle(perp_friction_soft_workspace *f, int most, const volatile bool *cancel)
 {
     static const double ROUNDING = 1e-26, NEAR = 1e-13, HELPS = 1e-2; /* of squares of forces */
+    enum { STALE = 3 };
     double merit = perp_friction_soft_look(f, f->v, f->y), before = INFINITY;
-    for (int k = 0; k < most && isfinite(merit); k++) {
-        if (!f->piece && (merit <= ROUNDING * f->size || (merit <= NEAR * f->size && merit > HELPS * before))) {
+    for (int k = 0, stale = 0; k < most && isfinite(merit); k++) {
+        stale = merit > HELPS * before ? stale + 1 : 0;
+        if (!f->piece && (merit <= ROUNDING * f->size || (merit <= NEAR * f->size && stale >= STALE))) {
             return true;
         }
         before = merit;
@@ -285,8 +287,9 @@ static bool run_from(perp_friction_soft_workspace *f, const perp_friction_spring
         const bool gains = left.velocity <= 0.1 * before.velocity;
         const bool still = left.held <= settings->force_tolerance &&
                            left.velocity <= (gains ? settings->velocity_tolerance : settings->velocity_enough);
-        if (still && (left.balance <= settings->force_tolerance || left.balance >= 0.5 * before.balance)) {
-            return true; /* or no rounding less: the caller's law decides */
+        const bool rounded = left.balance >= 0.5 * before.balance && left.balance <= settings->force_enough;
+        if (still && (left.balance <= settings->force_tolerance || rounded)) {
+            return true;
         }
         info->unheld = k > 2 && left.held > FALLS && left.held > 0.9 * before.held;
         wedged = left.velocity > settings->velocity_enough && left.velocity > 0.9 * before.velocity ? wedged + 1 : 0;

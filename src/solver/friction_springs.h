@@ -24,8 +24,9 @@
 
 typedef struct perp_friction_springs_settings {
     double velocity_tolerance, force_tolerance; /* of what the last round leaves open, in the problem's units */
-    double velocity_enough; /* what will do where rounds no longer gain: gaps that do not quite fit together */
-    const perp_friction_polygon *polygon; /* of contacts with two friction directions; NULL: the disc */
+    double velocity_enough, force_enough;       /* what will do where rounds no longer gain: gaps that do not quite fit
+                                                   together, sums that are rounded */
+    const perp_friction_polygon *polygon;       /* of contacts with two friction directions; NULL: the disc */
     const double *weight;           /* by unknown: what stands for inertia where A has none on its diagonal; > 0 */
     const perp_convex_point *start; /* velocities to begin from, and forces whose modes to begin with; NULL: at rest,
                                        with all that touches stuck */

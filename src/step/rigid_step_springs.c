@@ -53,6 +53,7 @@ perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_poi
     const perp_friction_springs_settings settings = {
         .velocity_tolerance = STILL * qs->settings->tolerance / s->gap,
         .velocity_enough = ENOUGH * qs->settings->tolerance / s->gap,
+        .force_enough = ENOUGH * qs->settings->tolerance,
         .force_tolerance = ASKED * qs->settings->tolerance,
         .polygon = s->cone == PERP_CONE_QUADRATIC ? NULL : &wide,
         .weight = s->balance,
