@@ -603,6 +603,9 @@ perp_status perp_convex_step_answer(perp_quasistatic *qs, perp_error *error)
             c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_complementarity(c, c->point.x);
         hand_over(c, qs);
     }
+    if (c->kappa > 0.0) {
+        fill_slack_values(c, c->point.x);
+    }
     perp_convex_step_measure(qs);
     return status;
 }

@@ -61,7 +61,7 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error);
 /* The same in two parts: the problem, and its answer. Something must be free to move. */
 perp_status perp_convex_step_begin(perp_quasistatic *qs, perp_error *error);
 perp_status perp_convex_step_answer(perp_quasistatic *qs, perp_error *error);
-/* `parting` and `ending` of the answer, and qs->layer. */
+/* `parting` and `ending` of the answer, whose slacks are known, and qs->layer. */
 void perp_convex_step_measure(perp_quasistatic *qs);
 /* The same with room for the slip that is to be expected: `solve` of dyn-qp. */
 perp_status perp_convex_step_solve_sliding(perp_quasistatic *qs, perp_error *error);

@@ -115,15 +115,23 @@ static bool expect(perp_quasistatic *qs)
     return true;
 }
 
+/* From the slacks: rays come in opposite pairs, so that their mean is the normal row. */
 void perp_convex_step_measure(perp_quasistatic *qs)
 {
     convex_step *c = qs->own;
-    const double *jacobian = qs->system.jacobian, *ray = c->ray;
-    for (int i = 0; i < qs->system.contact_count; ray += ray_entries(c, qs, i), i++) {
-        double u[3];
-        jacobian = contact_velocity(qs, i, jacobian, qs->x, u);
-        c->parting[i] = parting_of(c, qs, i, ray, u);
-        c->ending[i] = u[0];
+    const double speed = qs->length_unit / qs->h;
+    for (int i = 0; i < qs->system.contact_count; i++) {
+        const double *slack = c->slack + c->slack_start[i];
+        const int count = c->slack_start[i + 1] - c->slack_start[i];
+        double sum = 0.0, least = slack[0];
+        for (int k = 0; k < count; k++) {
+            sum += slack[k];
+            least = slack[k] < least ? slack[k] : least;
+        }
+        const double normal = c->cone[i] ? slack[0] : sum / count;
+        const double slip = c->cone[i] ? hypot(slack[1], count > 2 ? slack[2] : 0.0) : normal - least;
+        c->parting[i] = speed * slip;
+        c->ending[i] = speed * normal - qs->room[i];
         qs->layer[i] = qs->h * (c->parting[i] - qs->room[i]);
     }
 }
