@@ -151,9 +151,16 @@ typedef struct largest_force {
     double t;
 } largest_force;
 
+/* The highest that convex friction lifted what slides, of equal ones the first. */
+typedef struct highest_lift {
+    perp_lift lift;
+    double t;
+} highest_lift;
+
 typedef struct highlights {
     deepest_contact deepest;
     largest_force largest;
+    highest_lift highest;
 } highlights;
 
 static bool same_event(const perp_contact_event *x, const perp_contact_event *y)
@@ -333,6 +340,20 @@ static void print_solutions(const perp_model *model, const perp_state *state, co
     }
 }
 
+/* A lift that shows: a tenth of the gap up to which contacts are listed. */
+static void print_lift(const perp_model *model, const highest_lift *highest)
+{
+    const perp_contact *c = &highest->lift.contact;
+    char feature[64];
+    if (!(highest->lift.height > 0.1 * model->scene->margin)) {
+        return;
+    }
+    perp_contact_feature_text(c, feature, sizeof feature);
+    printf("warning: convex friction lifts what slides: %s %s %s by %.3g m at t = %g s, more than a tenth of "
+           "contacts.margin; take a smaller h, or dyn-ncp, which has Coulomb's own law\n",
+           model->scene->bodies[c->a].name, model->scene->bodies[c->b].name, feature, highest->lift.height, highest->t);
+}
+
 /* `done`: the run came to its end, so that having no solution is its answer. */
 static void print_summary(const perp_model *model, const perp_state *state, const perp_run_result *result,
                           const highlights *seen, bool done)
@@ -370,6 +391,7 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
         printf("deepest penetration at the end of a step: %.6g m, %s and %s at t = %g s\n", -deepest->phi,
                model->scene->bodies[deepest->a].name, model->scene->bodies[deepest->b].name, deepest->t);
     }
+    print_lift(model, &seen->highest);
     printf("state hash %s\n", hash);
 }
 
@@ -401,6 +423,9 @@ typedef struct watcher {
 /* As residual.penetration counts it: the initial state does only if no step is taken. */
 static void look_for_highlights(watcher *w, int step, double t, const perp_step_info *info)
 {
+    if (info->lift.height > w->seen.highest.lift.height) {
+        w->seen.highest = (highest_lift){.lift = info->lift, .t = t};
+    }
     for (int i = 0; i < info->contact_count && (step > 0 || w->total == 0); i++) {
         const perp_contact *c = &info->contacts[i].contact;
         if (c->phi < w->seen.deepest.phi) {

@@ -48,8 +48,9 @@ typedef struct perp_contact_record {
     perp_vec3 force_on_b; /* N, world: fn n + ft[0] t + ft[1] o, what a exerts on b */
     double slip[2];       /* m/s, b's velocity relative to a along t and o; planar: slip[1] = 0 */
     double margin;        /* N: mu fn - |ft|, how far the friction force is from its limit; 0 where open */
-    /* m: the gap that a convex rung is expected to keep while it slides, mu h |v_t|, and the gap at which it carries
-     * force; 0 where open, and on other rungs */
+    /* m: the gap that a convex rung is expected to keep while it slides, mu h |v_t|, on `dyn-qp` less mu h times the
+     * slip that the step expected (< 0: it overlaps by so much); and the gap at which it carries force; 0 where open,
+     * and on other rungs */
     double layer_predicted, layer_observed;
     /* The elements of the contact's patch in perp_step_info's `elements`, on the rung `compliant`; else none. There fn
      * and ft are their sums, at the contact, and slip is the mean of those that carry force. */
@@ -99,12 +100,20 @@ PERP_API const char *perp_fallback_name(perp_fallback fallback);
 /* What a run remembers from step to step beside the state, such as the forces that the next step starts from. */
 typedef struct perp_run_memory perp_run_memory;
 
+/* How high convex friction with inertia throws a contact that slides: to the gap at which it carries force, and on from
+ * there, with the speed at which it got there, against gravity. */
+typedef struct perp_lift {
+    double height; /* m; 0: nothing is lifted */
+    perp_contact contact;
+} perp_lift;
+
 typedef struct perp_step_info {
     int iterations;
     double solve_us; /* time in the solver, of the step's total */
     perp_residuals residuals;
     int fallbacks[PERP_FALLBACK_COUNT];
     bool several; /* another motion meets the step's law too, as far as was looked; docs/choices.md has which is taken */
+    perp_lift lift; /* the highest of the step, on `dyn-qp`; not kept in a log */
     /* Every contact within the margin, in the order of a contact set. The run's, until its next step. A rung that has
      * forces puts its own records here, of the contacts that its step began with, which the run then completes. */
     int contact_count;

@@ -44,6 +44,10 @@ static void lay_out_sized(convex_step *c, const perp_quasistatic *qs)
     TAKE(b, c->slack_start, contacts + 1);
     TAKE(b, c->ray, 3 * slacks);
     TAKE(b, c->offset, slacks);
+    TAKE(b, c->parting, contacts);
+    TAKE(b, c->ending, contacts);
+    TAKE(b, c->room_low, contacts);
+    TAKE(b, c->room_high, contacts);
     TAKE(b, c->cone, contacts);
     TAKE(b, c->slack, slacks);
     TAKE(b, c->point.y, slacks);
@@ -184,8 +188,9 @@ static void fill_slacks(convex_step *c, const perp_quasistatic *qs, double speed
         const int rows = p->row_start[i + 1] - p->row_start[i];
         const double *offset = p->offset + p->row_start[i];
         const int count = fill_rays(c, rows, qs->mu[i], ray, &c->cone[i]);
+        const double room = c->frictionless ? 0.0 : qs->room[i];
         for (int k = 0; k < count; k++, ray += rows) {
-            double sum = 0.0;
+            double sum = ray[0] * room;
             for (int r = 0; r < rows; r++) {
                 sum += ray[r] * offset[r];
             }
@@ -550,16 +555,26 @@ static perp_status reserve_and_solve(convex_step *c, perp_quasistatic *qs, perp_
     return status == PERP_STATUS_OK ? solve_once(c, qs, &settings, info, error) : status;
 }
 
+perp_status perp_convex_step_begin(perp_quasistatic *qs, perp_error *error)
+{
+    const perp_status status = reserve(qs->own, qs, error);
+    if (status == PERP_STATUS_OK) {
+        perp_convex_step_fill(qs->own, qs);
+    }
+    return status;
+}
+
 perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
+{
+    const perp_status status = qs->free_count > 0 ? perp_convex_step_begin(qs, error) : PERP_STATUS_OK;
+    return status == PERP_STATUS_OK && qs->free_count > 0 ? perp_convex_step_answer(qs, error) : status;
+}
+
+perp_status perp_convex_step_answer(perp_quasistatic *qs, perp_error *error)
 {
     convex_step *c = qs->own;
     perp_convex_info info;
-    perp_status status = qs->free_count > 0 ? reserve(c, qs, error) : PERP_STATUS_OK;
-    if (status != PERP_STATUS_OK || qs->free_count == 0) {
-        return status;
-    }
-    perp_convex_step_fill(c, qs);
-    status = reserve_and_solve(c, qs, &info, error);
+    perp_status status = reserve_and_solve(c, qs, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -588,5 +603,9 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
             c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_complementarity(c, c->point.x);
         hand_over(c, qs);
     }
+    if (c->kappa > 0.0) {
+        fill_slack_values(c, c->point.x);
+    }
+    perp_convex_step_measure(qs);
     return status;
 }

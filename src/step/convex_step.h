@@ -2,7 +2,8 @@
  * quasidynamic and dyn-qp.
  *
  * A step minimises 1/2 v'A v + f'v subject to, at every contact, u_n + mu d_j . u_t >= 0 for each ray d_j, or with the
- * quadratic cone u_n >= mu |u_t|. So what slides also parts, by mu h |u_t| in a step: the boundary layer.
+ * quadratic cone u_n >= mu |u_t|. So what slides also parts, by mu h |u_t| in a step: the boundary layer. On dyn-qp a
+ * contact parts only by what it slips more than was expected: convex_step_slip.c.
  *
  * The problem is solved in units of its own, forces in F and velocities in L / h, so that the solver's tolerance means
  * the same on every scale: an x of 1 is a motion by the scene's size. */
@@ -31,6 +32,9 @@ typedef struct convex_step {
     double *hessian, *g, *lower, *upper, *target;
     int *slack_start;
     double *ray, *offset;
+    double *parting;              /* m/s, by contact: mu times the slip of the answer; perp_convex_step_measure */
+    double *ending;               /* m/s, likewise: u_n, h times which is the gap at the step's end */
+    double *room_low, *room_high; /* of earlier answers: with which the contact parted, and overlapped */
     bool *cone;
     perp_convex_point point, start;
     bool is_told;  /* by perp_convex_step_law: qs has `point` in its units, and the law's parts but for the balance */
@@ -54,6 +58,15 @@ typedef struct convex_step {
 perp_status perp_convex_step_open(perp_quasistatic *qs, bool quadratic, perp_error *error);
 void perp_convex_step_close(perp_quasistatic *qs);
 perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error);
+/* The same in two parts: the problem, and its answer. Something must be free to move. */
+perp_status perp_convex_step_begin(perp_quasistatic *qs, perp_error *error);
+perp_status perp_convex_step_answer(perp_quasistatic *qs, perp_error *error);
+/* `parting` and `ending` of the answer, whose slacks are known, and qs->layer. */
+void perp_convex_step_measure(perp_quasistatic *qs);
+/* The same with room for the slip that is to be expected: `solve` of dyn-qp. */
+perp_status perp_convex_step_solve_sliding(perp_quasistatic *qs, perp_error *error);
+/* qs->info->lift of an answer that is accepted. */
+void perp_convex_step_note_lift(perp_quasistatic *qs);
 void perp_convex_step_accept(perp_quasistatic *qs);
 /* What perp_convex_step_accept has kept. */
 void perp_convex_step_put(const perp_quasistatic *qs, memory_writer *w);

@@ -83,11 +83,14 @@ struct perp_quasistatic {
     double *v;              /* nv: the prescribed velocities; after solving, all of them */
     double *mass;           /* the packed mass matrix at the step's begin */
     double *shift;          /* by contact of the system, m/s: what its normal row has beside velocities */
+    double *room;           /* by contact of the system, m/s: mu times the slip that convex friction expects; 0 but on
+                               dyn-qp: convex_step_slip.c */
 
     /* ---- its solution; law->solve ---- */
     double *x;     /* free_count, m/s; with full inertia less v_drifted */
     double *force; /* N, by row of the system: fn, then along the friction directions */
     double *y_equality, *y_lower, *y_upper;
+    double *layer; /* by contact of the system, m: the gap at which convex friction lets it carry force */
     perp_step_info *info;
 
     perp_contact_record *records; /* of the set's contacts */

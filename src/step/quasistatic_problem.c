@@ -243,6 +243,7 @@ static void fill_contacts(perp_quasistatic *qs)
         }
         qs->mu[count] = c->friction;
         qs->shift[count] = shift;
+        qs->room[count] = 0.0;
         qs->set_index[count++] = i;
         qs->row_start[count] = rows += contact_rows;
         qs->dof_start[count] = dofs += columns;

@@ -37,17 +37,19 @@ void perp_qs_record(perp_quasistatic *qs)
     for (int i = 0, k = 0; i < set->count; i++) {
         const double *velocity = qs->velocity + (ptrdiff_t)set->rows * i;
         perp_contact_record *r = &qs->records[i];
+        double layer = 0.0;
         *r = (perp_contact_record){.contact = set->contacts[i],
                                    .slip = {velocity[1], set->rows > 2 ? velocity[2] : 0.0}};
         if (k < qs->system.contact_count && qs->set_index[k] == i) {
             put_force(r, qs->row_start[k + 1] - qs->row_start[k], qs->force + qs->row_start[k]);
+            layer = qs->rung->convex ? qs->layer[k] : 0.0;
             k++;
         }
         const double slip = hypot(r->slip[0], r->slip[1]), tangential = hypot(r->ft[0], r->ft[1]);
         r->mode = mode_of(r, slip, tangential, qs->force_unit);
         if (r->mode != PERP_CONTACT_OPEN) {
             r->margin = r->contact.friction * r->fn - tangential;
-            r->layer_predicted = !qs->rung->convex ? 0.0 : r->contact.friction * qs->h * slip;
+            r->layer_predicted = layer;
         }
     }
 }

@@ -106,6 +106,8 @@ static void lay_out_sized(perp_quasistatic *qs, int rows)
     TAKE(b, qs->velocity, rows * contacts);
     TAKE(b, qs->mu, contacts);
     TAKE(b, qs->shift, contacts);
+    TAKE(b, qs->room, contacts);
+    TAKE(b, qs->layer, contacts);
     TAKE(b, qs->set_index, contacts);
     TAKE(b, qs->gaps, contacts);
     TAKE(b, qs->begun, contacts);

@@ -1,5 +1,6 @@
 /* Rung `dyn-qp`: Anitescu (2006): the step of dynamic.h with friction in his convex relaxation, over extreme rays or on
- * the quadratic cone. Strictly convex, so that every step has one motion; what slides also parts, by mu h |u_t|. */
+ * the quadratic cone, with room for the slip that is to be expected, so that what slides stays on the surface
+ * (convex_step_slip.c). Strictly convex, so that every step has one motion. */
 #include "step/convex_step.h"
 #include "step/dynamic.h"
 #include "step/step_rungs.h"
@@ -9,12 +10,15 @@ static perp_status open_law(perp_quasistatic *qs, perp_error *error)
     return perp_convex_step_open(qs, perp_convex_step_is_quadratic(qs), error);
 }
 
-/* Where bodies overlap that the step cannot part, Anitescu and Potra's form, as on the rigid rungs. If that has no
- * answer either, the error is that of the step as it was. */
+/* Where bodies overlap that the step cannot part, Anitescu and Potra's form, as on the rigid rungs, without room, so that
+ * nothing gets deeper. If that has no answer either, the error is that of the step as it was. */
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
     perp_error again = {0};
-    const perp_status status = perp_convex_step_solve(qs, error);
+    const perp_status status = perp_convex_step_solve_sliding(qs, error);
+    for (int i = 0; i < qs->system.contact_count && status == PERP_STATUS_INFEASIBLE; i++) {
+        qs->room[i] = 0.0;
+    }
     if (status != PERP_STATUS_INFEASIBLE || !perp_dynamic_unstabilise(qs) ||
         perp_convex_step_solve(qs, &again) != PERP_STATUS_OK) {
         return status;
@@ -23,13 +27,19 @@ static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
     return PERP_STATUS_OK;
 }
 
+static void accept_law(perp_quasistatic *qs)
+{
+    perp_convex_step_note_lift(qs);
+    perp_convex_step_accept(qs);
+}
+
 static const perp_qs_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
     .inertia = PERP_QS_FULL,
     .open = open_law,
     .close = perp_convex_step_close,
     .solve = solve_law,
-    .accept = perp_convex_step_accept,
+    .accept = accept_law,
     .put = perp_convex_step_put,
     .take = perp_convex_step_take,
 };

@@ -276,11 +276,15 @@ static void measure_contact(const quasistatic_view *view, int i, const perp_cont
     const double apart = view->unstabilised ? fmax(c->phi, 0.0) : c->phi;
     const double gap = (view->instant ? velocity[0] : apart / view->h + velocity[0]) / unit;
     const double slip = hypot(s[0], s[1]) / unit, work = (s[0] * f[0] + s[1] * f[1]) / (unit * view->force);
-    const double slack = convex ? gap - most / unit : gap;
+    /* With inertia convex friction has room for the slip that it expected, which the record tells for what bears force.
+     */
+    const bool bears = r && r->mode != PERP_CONTACT_OPEN, expects = convex && view->drifted;
+    const double room = expects && bears ? fmax(0.0, most - r->layer_predicted / view->h) / unit : 0.0;
+    const double slack = convex && (bears || !expects) ? gap + room - most / unit : expects ? 0.0 : gap;
     law->gap = fmax(law->gap, fmax(-slack, fmin(fn, fabs(convex ? 0.0 : slack))));
     /* of the maximum of work; on a convex rung the gap's part and friction's together */
-    const double left = convex ? fn * gap + work : fn * most / unit + work;
-    const double size = (1.0 + c->friction) * fn + slip + (convex ? fmax(gap, 0.0) : 0.0);
+    const double left = convex ? fn * (gap + room) + work : fn * most / unit + work;
+    const double size = (1.0 + c->friction) * fn + slip + (convex ? fmax(gap + room, 0.0) : 0.0);
     law->friction = fmax(law->friction, size > 0.0 ? fabs(left) / size : 0.0);
     law->cone = r ? fmax(law->cone, quasistatic_out_of_cone(view->settings, view->rung, r) / view->force) : law->cone;
 }
