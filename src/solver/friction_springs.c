@@ -291,9 +291,9 @@ static bool run_from(perp_friction_soft_workspace *f, const perp_friction_spring
         if (still && (left.balance <= settings->force_tolerance || rounded)) {
             return true;
         }
-        info->unheld = k > 2 && left.held > FALLS && left.held > 0.9 * before.held;
         wedged = left.velocity > settings->velocity_enough && left.velocity > 0.9 * before.velocity ? wedged + 1 : 0;
-        if (info->unheld || wedged > PATIENCE) { /* something falls, or forces hold each other and grow */
+        info->no_limit = wedged > PATIENCE || (k > 2 && left.held > FALLS && left.held > 0.9 * before.held);
+        if (info->no_limit) {
             return false;
         }
         const bool sure = f->iterations - taken <= 1; /* modes stay as they are: stiffer springs only save rounds */
@@ -330,7 +330,7 @@ static bool run(perp_friction_soft_workspace *f, const perp_friction_springs_set
 {
     const double stiff = f->holds ? STIFF_ALONE : STIFF;
     bool solved = run_from(f, settings, stiff, settings->start, info);
-    if (!solved && !info->unheld && !settings->known && run_from(f, settings, SOFT, settings->start, info)) {
+    if (!solved && !info->no_limit && !settings->known && run_from(f, settings, SOFT, settings->start, info)) {
         put_point(f, solution);
         solved = run_from(f, settings, stiff, solution, info);
         if (!solved) {

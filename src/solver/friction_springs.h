@@ -36,7 +36,10 @@ typedef struct perp_friction_springs_settings {
 
 typedef struct perp_friction_springs_info {
     bool solved;
-    bool unheld; /* something falls from round to round: springs that begin without force do not hold it */
+    /* From round to round something falls by as much, which springs that begin without force do not hold, or forces
+     * that hold each other grow: stiffer springs lead nowhere. A rigid answer may exist, with forces that nothing
+     * causes. */
+    bool no_limit;
     int rounds, iterations;
     /* How far the motion goes, largest entry, where normal forces are taken by unlike parts of themselves in place of
      * alike ones: 0 where the law leaves them no choice, or none that moves anything; infinite where the answer is not
