@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(SANITIZED, reason="thousands of steps; test_leas
 SCENE = str(ROOT / "tests" / "step" / "scenes" / "push-box.yaml")
 WITH_INERTIA = {"dyn-ncp": (), "dyn-lcp": ("--set", "run.rays=16")}
 RUNGS = {**WITH_INERTIA, "qs-ncp": ()}
+ROUND = ("dyn-ncp", "qs-ncp")
 STEPS = (0.01, 0.005, 0.002, 0.001)
 
 
@@ -81,24 +82,33 @@ def test_the_limit(perp):
 
 @pytest.mark.parametrize("model", RUNGS)
 def test_yaw_converges(perp, model):
-    """Within 0.01 rad for every h, from one side, and ever nearer. 1e-4: of what a corner does that starts to slip a step later."""
-    wanted = limit(perp)
+    """From one side, and ever nearer; on the round cone within 0.01 rad of `compliant` for every h. 1e-4: of what a corner does that
+    starts to slip a step later."""
     found = [pushed(perp, model, h, *RUNGS[model])[0][2] for h in STEPS]
-    assert found == pytest.approx([wanted] * len(STEPS), abs=0.01)
+    if model != "dyn-lcp":
+        assert found == pytest.approx([limit(perp)] * len(STEPS), abs=0.01)
     ways = [b - a for a, b in zip(found, found[1:])]
     assert all(way <= 1e-4 for way in ways) or all(way >= -1e-4 for way in ways), found
     assert abs(ways[2]) <= abs(ways[0]) + 1e-4, found
 
 
-@pytest.mark.parametrize("model", RUNGS)
+@pytest.mark.parametrize("model", ROUND)
 @pytest.mark.parametrize("name", VARIANTS)
 def test_other_values(perp, model, name):
-    """Without inertia the motion is that under a hundredfold weight, where inertia is nothing beside friction. With 16 rays friction
-    pulls up to 0.2 rad beside the slip, with 64 a quarter of that."""
-    keys, rung = VARIANTS[name], ("--set", "run.rays=64") if model == "dyn-lcp" else ()
+    """Without inertia the motion is that under a hundredfold weight, where inertia is nothing beside friction."""
+    keys = VARIANTS[name]
     wanted = limit(perp, *variant(**keys)) if model in WITH_INERTIA else limit(perp, *variant(**keys, gravity=981), k=1e9)
     for h in (0.01, 0.004):
-        assert pushed(perp, model, h, *variant(**keys), *rung)[0][2] == pytest.approx(wanted, abs=0.01), h
+        assert pushed(perp, model, h, *variant(**keys))[0][2] == pytest.approx(wanted, abs=0.01), h
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_rays_tend_to_the_round_cone(perp, name):
+    """With n rays friction pulls up to pi / n beside the slip: with 16 of them the box of the file ends 0.07 rad off the round cone."""
+    keys = variant(**VARIANTS[name])
+    wanted = pushed(perp, "dyn-ncp", 0.01, *keys)[0][2]
+    off = [abs(pushed(perp, "dyn-lcp", 0.01, *keys, "--set", f"run.rays={n}")[0][2] - wanted) for n in (16, 64)]
+    assert off[0] < math.pi / 16 and off[1] < math.pi / 64 and off[1] < 0.5 * off[0] + 1e-3, off
 
 
 @pytest.mark.parametrize("model", RUNGS)
@@ -109,10 +119,10 @@ def test_mirrored(perp, model, keys):
 
 
 def test_stiff_contact_pushes_alike(perp):
-    """At the same h the two differ by first order of h: `compliant` has its contacts at the step's end."""
+    """What is left between the two is how the finger's springs were stretched along its tangents while it stuck, which a rigid step
+    does not know (docs/choices.md)."""
     apart = [abs(stiff(perp, h)[2] - pushed(perp, "dyn-ncp", h)[0][2]) for h in (0.008, 0.004, 0.002)]
-    assert apart[0] < 0.01
-    assert apart[1] < 0.7 * apart[0] + 1e-5 and apart[2] < 0.7 * apart[1] + 1e-5, apart
+    assert max(apart) < 0.002, apart
 
 
 @pytest.mark.parametrize("model", RUNGS)
