@@ -392,11 +392,14 @@ static void print_summary(const perp_model *model, const perp_state *state, cons
                model->scene->bodies[deepest->a].name, model->scene->bodies[deepest->b].name, deepest->t);
     }
     print_lift(model, &seen->highest);
+    if (result->several > 0 && result->rung->step) {
+        printf("solved, not the only answer: in %d of %d steps another motion meets the same law (docs/choices.md)\n",
+               result->several, result->steps);
+    }
     printf("state hash %s\n", hash);
 }
 
-/* ---- the run
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- the run ----------------------------------------------------------------------------------------------------- */
 
 /* A run as the options ask for it. */
 typedef struct request {

@@ -148,10 +148,6 @@ static void print_law(const perp_run_result *result)
     if (shown(r->boundary_layer) > 0.0) {
         printf("force is carried across a gap of at most %.3g m\n", r->boundary_layer);
     }
-    if (result->several > 0) {
-        printf("solved, not the only answer: in %d of %d steps another motion meets the same law (docs/choices.md)\n",
-               result->several, result->steps);
-    }
     for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
         if (result->fallbacks[i] > 0) {
             printf("fallback %s: %d %s\n", perp_fallback_name((perp_fallback)i), result->fallbacks[i],
