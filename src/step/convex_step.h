@@ -10,6 +10,7 @@
 #define PERP_SRC_STEP_CONVEX_STEP_H
 
 #include "step/quasistatic.h"
+#include "step/step_kept.h"
 
 /* The sizes that arrays are laid out for. */
 typedef struct convex_capacity {
@@ -24,7 +25,7 @@ typedef struct convex_step {
     int longest;       /* slacks that a contact may have */
     perp_convex_workspace *solver, *face_solver;
     convex_capacity capacity;
-    perp_qs_block fixed, sized, kept;
+    perp_qs_block fixed, sized;
 
     /* the problem in its own units */
     perp_contact_qp qp;
@@ -36,12 +37,8 @@ typedef struct convex_step {
     bool is_told;  /* by perp_convex_step_law: qs has `point` in its units, and the law's parts but for the balance */
     double *slack; /* s at point.x */
 
-    /* the last accepted step's answer, for the next one's start */
-    bool has_kept;
-    int kept_count, kept_capacity, kept_equalities;
-    perp_contact *kept_contact;
-    double *kept_y; /* longest each */
-    int *kept_slacks;
+    double *answer; /* by contact of the set, longest + 1 each: how many slacks it has, and their multipliers, N */
+    step_kept kept; /* of contacts the same */
 
     /* the smallest motion: convex_step_face.c */
     perp_contact_qp face;
