@@ -496,10 +496,7 @@ static int find_islands(perp_quasistatic *qs)
         qs->group[k] = -1;
     }
     for (int k = 0; k < qs->model->tree_count; k++) {
-        int lowest = k;
-        while (qs->joined[lowest] != lowest) {
-            lowest = qs->joined[lowest];
-        }
+        const int lowest = perp_qs_lowest_joined(qs->joined, k);
         if (perp_qs_has_free(qs, k) && qs->group[lowest] < 0) {
             qs->group[lowest] = count++;
         }

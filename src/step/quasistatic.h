@@ -143,7 +143,7 @@ struct perp_quasistatic {
     int in_reach;                          /* contacts of the set that could be met when the problem was built */
 
     /* ---- the parts of a step, by tree; quasistatic_step.c ---- */
-    int *group;       /* the lowest of those that are split with it */
+    int *group;       /* the lowest of those with free degrees of freedom that are split with it; -1: it has none */
     int *met_with;    /* by tree, towards the lowest of those that are to be split with it, as the step has shown */
     bool met;         /* it has just been shown: the step begins anew */
     int *done, *size; /* ticks: how far it has come, and the part that comes next */
@@ -226,6 +226,9 @@ void perp_qs_find_turning(perp_quasistatic *qs);
 void perp_qs_join_system(perp_quasistatic *qs);
 /* The largest entry of A v + f - H'r - C'y - y_lower + y_upper, over F, torques over F L. */
 double perp_qs_balance(const perp_quasistatic *qs);
+/* The same, with F = qs->force_unit enlarged by what only the answer tells: the largest entry of A v, which is a change
+ * of momentum over h or of a spring's force, and the largest contact force. */
+double perp_qs_judge_balance(perp_quasistatic *qs);
 /* How far a point of a step's problem is off its limits and loops; `gap` makes of a velocity of it the motion in the
  * step, in units of L. */
 double perp_qs_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
@@ -234,6 +237,7 @@ double perp_qs_off_constraints(const perp_contact_qp *problem, const perp_convex
 
 /* Two trees hang together; `joined` leads from every tree towards the lowest one that hangs together with it. */
 void perp_qs_join_trees(int *joined, int a, int b);
+int perp_qs_lowest_joined(int *joined, int tree);
 /* The islands of the problem, with F and L: F is the largest of the weights, applied forces, springs' forces and of
  * what it takes to stop what comes, L the size of the bodies and of what they touch. */
 void perp_qs_measure_islands(perp_quasistatic *qs, const double *q, double t_end);
@@ -245,8 +249,6 @@ double perp_qs_size_of_two(const perp_quasistatic *qs, int a, int b);
 perp_quasistatic perp_qs_island(const perp_quasistatic *qs, int island);
 /* Its answer, into that of the whole. */
 void perp_qs_put_island(perp_quasistatic *qs, const perp_quasistatic *one);
-/* N: F with what only the answer tells, the largest change of momentum over h and the largest contact force. */
-double perp_qs_judged_force(const perp_quasistatic *qs);
 
 /* ---- quasistatic_step.c ---- */
 

@@ -5,7 +5,7 @@
 
 /* ---- which trees hang together ----------------------------------------------------------------------------------- */
 
-static int lowest_of(int *joined, int tree)
+int perp_qs_lowest_joined(int *joined, int tree)
 {
     while (joined[tree] != tree) {
         joined[tree] = joined[joined[tree]];
@@ -16,16 +16,16 @@ static int lowest_of(int *joined, int tree)
 
 void perp_qs_join_trees(int *joined, int a, int b)
 {
-    const int one = lowest_of(joined, a), other = lowest_of(joined, b);
+    const int one = perp_qs_lowest_joined(joined, a), other = perp_qs_lowest_joined(joined, b);
     joined[one > other ? one : other] = one > other ? other : one;
 }
 
-static void join_all(const perp_quasistatic *qs, int count, const int *dofs)
+/* A row is of two bodies, and its degrees of freedom ascend: the first and the last are of all trees that it has. */
+static void join_ends(const perp_quasistatic *qs, int count, const int *dofs)
 {
-    for (int k = 1; k < count; k++) {
-        if (qs->tree_of_free[dofs[k]] != qs->tree_of_free[dofs[k - 1]]) {
-            perp_qs_join_trees(qs->joined, qs->tree_of_free[dofs[k]], qs->tree_of_free[dofs[k - 1]]);
-        }
+    const int first = qs->tree_of_free[dofs[0]], last = qs->tree_of_free[dofs[count - 1]];
+    if (first != last) {
+        perp_qs_join_trees(qs->joined, first, last);
     }
 }
 
@@ -42,14 +42,14 @@ static void find_islands(perp_quasistatic *qs)
         perp_qs_join_trees(qs->joined, qs->tree_of_free[i - 1], qs->tree_of_free[i]);
     }
     for (int i = 0; i < p->contact_count && !one; i++) {
-        join_all(qs, p->dof_start[i + 1] - p->dof_start[i], p->dofs + p->dof_start[i]);
+        join_ends(qs, p->dof_start[i + 1] - p->dof_start[i], p->dofs + p->dof_start[i]);
     }
     for (int i = 0; i < p->equality_count && !one; i++) {
-        join_all(qs, p->equality_start[i + 1] - p->equality_start[i], p->equality_dofs + p->equality_start[i]);
+        join_ends(qs, p->equality_start[i + 1] - p->equality_start[i], p->equality_dofs + p->equality_start[i]);
     }
     qs->island_count = 0;
     for (int i = 0; i < qs->free_count; i++) {
-        const int tree = qs->tree_of_free[i], lowest = lowest_of(qs->joined, tree);
+        const int tree = qs->tree_of_free[i], lowest = perp_qs_lowest_joined(qs->joined, tree);
         if (qs->island_of_tree[lowest] < 0) {
             qs->island_of_tree[lowest] = qs->island_count++;
         }
@@ -258,27 +258,6 @@ void perp_qs_measure_islands(perp_quasistatic *qs, const double *q, double t_end
     qs->force_unit = qs->island_count > 0 ? qs->islands[0].force : 1e-3;
     qs->length_unit = qs->island_count > 0 ? qs->islands[0].length : LEAST_LENGTH;
     qs->heaviest = qs->island_count > 0 ? qs->islands[0].mass : 0.0;
-}
-
-/* F of the balance, with what only the answer tells: the momentum that the step changes, and its contact forces. */
-double perp_qs_judged_force(const perp_quasistatic *qs)
-{
-    const perp_contact_qp *p = &qs->system;
-    const double *block = p->hessian;
-    double force = qs->force_unit;
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            double change = 0.0;
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                change += *block++ * qs->x[k];
-            }
-            force = fmax(force, fabs(change) / (qs->turns[i] ? qs->length_unit : 1.0));
-        }
-    }
-    for (int r = 0; r < p->row_start[p->contact_count]; r++) {
-        force = fmax(force, fabs(qs->force[r]));
-    }
-    return force;
 }
 
 /* ---- one island -------------------------------------------------------------------------------------------------- */

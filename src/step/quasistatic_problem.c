@@ -413,26 +413,49 @@ static void subtract_constraints(const perp_quasistatic *qs, double *balance)
     }
 }
 
-double perp_qs_balance(const perp_quasistatic *qs)
+/* The balance into qs->scratch; returns the largest entry of A v, torques over L. */
+static double fill_balance(const perp_quasistatic *qs)
 {
     const perp_contact_qp *p = &qs->system;
     const double *block = p->hessian;
-    double *balance = qs->scratch, largest = 0.0;
+    double *balance = qs->scratch, most = 0.0;
     for (int b = 0; b < p->block_count; b++) {
         for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            double sum = p->g[i] - qs->y_lower[i] + qs->y_upper[i];
+            double change = 0.0;
             for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                sum += *block++ * qs->x[k];
+                change += *block++ * qs->x[k];
             }
-            balance[i] = sum;
+            balance[i] = change + (p->g[i] - qs->y_lower[i] + qs->y_upper[i]);
+            most = fmax(most, fabs(change) / (qs->turns[i] ? qs->length_unit : 1.0));
         }
     }
     subtract_constraints(qs, balance);
-    for (int i = 0; i < p->n; i++) {
+    return most;
+}
+
+static double largest_balance(const perp_quasistatic *qs)
+{
+    double largest = 0.0;
+    for (int i = 0; i < qs->system.n; i++) {
         const double unit = qs->turns[i] ? qs->force_unit * qs->length_unit : qs->force_unit;
-        largest = fmax(largest, fabs(balance[i]) / unit);
+        largest = fmax(largest, fabs(qs->scratch[i]) / unit);
     }
     return largest;
+}
+
+double perp_qs_balance(const perp_quasistatic *qs)
+{
+    fill_balance(qs);
+    return largest_balance(qs);
+}
+
+double perp_qs_judge_balance(perp_quasistatic *qs)
+{
+    qs->force_unit = fmax(qs->force_unit, fill_balance(qs));
+    for (int r = 0; r < qs->system.row_start[qs->system.contact_count]; r++) {
+        qs->force_unit = fmax(qs->force_unit, fabs(qs->force[r]));
+    }
+    return largest_balance(qs);
 }
 
 double perp_qs_off_constraints(const perp_contact_qp *p, const perp_convex_point *point, double gap)

@@ -22,10 +22,10 @@ static void keep_larger(double *kept, double value)
 }
 
 /* How well the law is met, evaluated on the answer; a step that does not meet it is none. */
-static perp_status check_law(const perp_quasistatic *one, perp_residuals *total, perp_error *error)
+static perp_status check_law(perp_quasistatic *one, perp_residuals *total, perp_error *error)
 {
     perp_residuals *r = &one->info->residuals;
-    r->balance = perp_qs_balance(one);
+    r->balance = perp_qs_judge_balance(one);
     const struct {
         const char *name;
         double value;
@@ -68,7 +68,6 @@ static perp_status solve_island(perp_quasistatic *one, perp_residuals *total, pe
     if (!(motion <= FAR)) {
         return perp_qs_not_converged(one, "ran out of the scene and", fmin(motion, DBL_MAX), error);
     }
-    one->force_unit = perp_qs_judged_force(one);
     return check_law(one, total, error);
 }
 
@@ -245,12 +244,12 @@ static bool add_ways(perp_quasistatic *qs, perp_step_context *context, const dou
 void perp_qs_begin_ways(perp_quasistatic *qs, perp_step_context *context, const double *v, double h)
 {
     const perp_model *model = qs->model;
-    const double fall = qs->law->inertia == PERP_QS_FULL ? h * h * perp_vec3_norm(model->scene->gravity) : 0.0;
+    const double fall = qs->law->inertia == PERP_QS_FULL ? 2.0 * h * h * perp_vec3_norm(model->scene->gravity) : 0.0;
     memset(qs->way, 0, (size_t)model->body_count * sizeof *qs->way);
     memset(qs->swing, 0, (size_t)model->body_count * sizeof *qs->swing);
     add_ways(qs, context, v, h, 1.0);
     for (int b = 0; b < model->body_count; b++) {
-        qs->way[b] += qs->moved[b] ? fall : 0.0; /* what falls gains this, and need not look again */
+        qs->way[b] += qs->moved[b] ? fall : 0.0; /* what falls gains a half of it, and need not look again */
     }
 }
 
@@ -332,6 +331,15 @@ static perp_status solve_seeing_all(perp_quasistatic *qs, perp_step_context *con
 
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
 
+static bool is_zero(const double *x, int n)
+{
+    bool zero = true;
+    for (int i = 0; i < n && zero; i++) {
+        zero = x[i] == 0.0;
+    }
+    return zero;
+}
+
 /* A part of the step, from qs->q_begin to context->next_q. `total` gathers residuals. */
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2],
                            perp_residuals *total, perp_error *error)
@@ -340,7 +348,9 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
         perp_dynamic_drift(qs, context);
     }
     perp_qs_prescribe(qs, qs->q_begin, times[0], times[1]);
-    add_ways(qs, context, qs->v, times[1] - times[0], 1.0);
+    if (!is_zero(qs->v, qs->model->nv)) {
+        add_ways(qs, context, qs->v, times[1] - times[0], 1.0);
+    }
     perp_status status = build(qs, context, times, error);
     if (status == PERP_STATUS_OK && !qs->started) {
         status = perp_qs_check_start(qs, error);
@@ -376,8 +386,15 @@ static void group_trees(perp_quasistatic *qs)
     for (int k = 0; k < trees; k++) {
         perp_qs_join_trees(qs->joined, k, together ? 0 : qs->met_with[k]);
     }
-    for (int k = 0; k < trees; k++) { /* towards the lowest, which has its own by now */
-        qs->group[k] = qs->joined[k] == k ? k : qs->group[qs->joined[k]];
+    for (int k = 0; k < trees; k++) {
+        qs->group[k] = -1;
+    }
+    for (int k = 0; k < trees; k++) {
+        const int lowest = perp_qs_lowest_joined(qs->joined, k);
+        if (perp_qs_has_free(qs, k)) {
+            qs->group[lowest] = qs->group[lowest] < 0 ? k : qs->group[lowest];
+            qs->group[k] = qs->group[lowest];
+        }
     }
 }
 
@@ -578,8 +595,10 @@ static void end_step(perp_quasistatic *qs, const perp_step_context *context, dou
     }
     memcpy(state->q, qs->split ? qs->q_begin : context->next_q, (size_t)model->nq * sizeof *state->q);
     state->t = t_end;
-    choose_part(qs, true, &(int){0}, &(int){0}); /* all take part again */
-    perp_qs_find_turning(qs);
+    if (qs->masked) { /* all take part again */
+        choose_part(qs, true, &(int){0}, &(int){0});
+        perp_qs_find_turning(qs);
+    }
     qs->started = true;
 }
 

@@ -218,14 +218,16 @@ static void forgetting_shows(void **unused)
     state.t = s.t;
     memcpy(state.q, s.q, (size_t)run.model->nq * sizeof *s.q);
     memcpy(state.v, s.v, (size_t)run.model->nv * sizeof *s.v);
-    const double nothing[] = {1.0, 0.0, 0.0}; /* a step was taken, its fixed point settled; no contact is kept */
+    /* a step was taken; by degree of freedom of the particle its fixed point settled, was not round, and kept nothing;
+     * no contact is kept */
+    const double nothing[1 + 3 * (2 + 4) + 1] = {1.0};
     s.start.step = 60;
     s.start.t_start = s.t_start;
     s.start.hash = s.hash;
     s.start.contacts = s.contacts;
     s.start.events = s.events;
     s.start.memory = nothing;
-    s.start.memory_count = 3;
+    s.start.memory_count = sizeof nothing / sizeof *nothing;
     assert_int_equal(perp_run_continue(run.model, &run.scene->run, &s.start, &state, &again, NULL), PERP_STATUS_OK);
     assert_true(again.hash.value != run.result.hash.value);
     perp_run_result_free(&again);
