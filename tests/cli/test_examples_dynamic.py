@@ -90,8 +90,8 @@ def test_box_incline(perp, model):
     force = [sum(c["force_on_b"][i] for c in result["contacts"] if c["b"] == "rough") for i in range(2)]
     assert force == pytest.approx([-G * sin, G * cos], abs=1e-6)
     a = G * (sin - 0.3 * cos)
-    # dyn-qp: the box climbs its layer of mu h v, which costs m mu h a more weight, once: O(h) of the speed
-    slack = 1e-9 if model != "dyn-qp" else 0.3 * 0.3 * h * a
+    # dyn-qp: the box climbs its layer of mu h v, which costs m mu h a more weight, once: O(h) of the speed, to rounding
+    slack = 1e-9 if model != "dyn-qp" else 0.3 * 0.3 * h * a + 1e-12
     assert v["smooth"][0] == pytest.approx(n * h * a, abs=slack)
     assert q["smooth"][0] == pytest.approx(0.5 + h * h * a * n * (n + 1) / 2, abs=max(slack * n * h, 1e-9))
     first = run(perp, "box-incline", "--model", model, "--steps", "1")["final"]["v"]["tall"][2]
