@@ -56,13 +56,18 @@ static perp_contact_record together(const perp_contact_record *before, const per
     if (later->mode == PERP_CONTACT_OPEN) {
         return before->mode == PERP_CONTACT_OPEN ? *later : *before;
     }
+    const perp_vec3 force = perp_vec3_add(before->force_on_b, later->force_on_b);
+    const double pressed = perp_vec3_dot(force, later->contact.normal);
     perp_contact_record r = *later;
+    if (pressed < 0.0 && perp_vec3_dot(force, before->contact.normal) > pressed) { /* it has turned over */
+        r.contact = before->contact;
+    }
     const perp_contact *c = &r.contact;
-    r.force_on_b = perp_vec3_add(before->force_on_b, later->force_on_b);
+    r.force_on_b = force;
     r.fn = perp_vec3_dot(r.force_on_b, c->normal);
     r.ft[0] = perp_vec3_dot(r.force_on_b, c->t);
     r.ft[1] = perp_vec3_dot(r.force_on_b, c->o);
-    r.margin = c->friction * r.fn - hypot(r.ft[0], r.ft[1]);
+    r.margin = before->margin + later->margin;
     return r;
 }
 

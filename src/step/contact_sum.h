@@ -3,7 +3,8 @@
  * The force of a contact is the sum over the parts of its force times the part's share of the step: impulse / h. So the
  * forces of a step account for all the momentum that it changed, whatever it was split into. Its frame, mode and slip
  * are those of the last part in which it carried force, and so is its place until the run completes it. A contact that
- * was there in earlier parts only stays listed. */
+ * was there in earlier parts only stays listed. Each part's force is in the friction cone of that part's frame. The sum
+ * may lie outside of the last one's, where frames turn; its margin is the sum of theirs. */
 #ifndef PERP_SRC_STEP_CONTACT_SUM_H
 #define PERP_SRC_STEP_CONTACT_SUM_H
 

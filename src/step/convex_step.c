@@ -429,6 +429,30 @@ double perp_convex_step_law(perp_quasistatic *qs)
     return largest <= STRONG ? fmax(qs->info->residuals.complementarity, perp_qs_balance(qs)) : INFINITY;
 }
 
+/* Do the weights of an infeasible problem, whose proof misses by 1, leave more than what the law's tolerance lets all
+ * their rows be off by together? */
+static bool leaves_room(const convex_step *c, const perp_quasistatic *qs)
+{
+    double sum = 0.0;
+    for (int k = 0; k < c->slack_start[c->qp.contact_count]; k++) {
+        sum += fabs(c->point.y[k]);
+    }
+    for (int i = 0; i < c->qp.equality_count; i++) {
+        sum += fabs(c->point.y_equality[i]);
+    }
+    for (int i = 0; i < c->qp.n && c->qp.lower; i++) {
+        sum += fabs(c->point.y_lower[i]) + fabs(c->point.y_upper[i]);
+    }
+    return sum * qs->settings->tolerance < 1.0;
+}
+
+/* Does an outcome say that there is no answer, with a proof that leaves room for the law's tolerance? */
+static bool is_proof(const convex_step *c, const perp_quasistatic *qs, perp_outcome outcome)
+{
+    return (outcome == PERP_OUTCOME_UNBOUNDED && perp_qs_is_driven(qs, c->point.x)) ||
+           (outcome == PERP_OUTCOME_INFEASIBLE && leaves_room(c, qs));
+}
+
 static perp_status explain(convex_step *c, perp_quasistatic *qs, perp_outcome outcome, perp_error *error)
 {
     if (outcome == PERP_OUTCOME_UNBOUNDED) {
@@ -508,18 +532,22 @@ perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     qs->info->iterations += info.iterations;
-    if (info.outcome == PERP_OUTCOME_INFEASIBLE || info.outcome == PERP_OUTCOME_UNBOUNDED) {
+    if (is_proof(c, qs, info.outcome)) {
         return explain(c, qs, info.outcome, error);
     }
-    perp_convex_step_clip(c);
-    const double residual = c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_sharpen(qs);
+    const bool claims = info.outcome == PERP_OUTCOME_INFEASIBLE || info.outcome == PERP_OUTCOME_UNBOUNDED;
+    double residual = INFINITY;
+    if (!claims) { /* else the point is what the claim rests on */
+        perp_convex_step_clip(c);
+        residual = c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_sharpen(qs);
+    }
     if (!(residual <= qs->settings->tolerance)) {
         const perp_outcome near = c->kappa > 0.0 ? PERP_OUTCOME_ITERATION_LIMIT : perp_convex_step_confine(qs);
-        if (near == PERP_OUTCOME_INFEASIBLE || near == PERP_OUTCOME_UNBOUNDED) {
+        if (is_proof(c, qs, near)) {
             return explain(c, qs, near, error);
         }
         if (near != PERP_OUTCOME_SOLVED && (info.outcome != PERP_OUTCOME_SOLVED || !isfinite(residual))) {
-            return perp_qs_not_converged(qs, info.method, residual, error);
+            return perp_qs_not_converged(qs, info.method, fmin(residual, 1e300), error);
         }
     }
     qs->info->fallbacks[PERP_FALLBACK_LOOSE] += info.outcome != PERP_OUTCOME_SOLVED;

@@ -5,7 +5,7 @@
  * quadratic cone u_n >= mu |u_t|. So what slides also parts, by mu h |u_t| in a step: the boundary layer.
  *
  * The problem is solved in units of its own, forces in F and velocities in L / h, so that the solver's tolerance means
- * the same on every scale: an x of 1 is a motion by the scene's size. */
+ * the same on every scale: an x of 1 is a motion by L. */
 #ifndef PERP_SRC_STEP_CONVEX_STEP_H
 #define PERP_SRC_STEP_CONVEX_STEP_H
 
@@ -71,8 +71,8 @@ void perp_convex_step_clip(convex_step *c);
 double perp_convex_step_sharpen(perp_quasistatic *qs);
 /* For what was not solved: looks for an answer within a reach of the scene, which is a bounded problem and as well
  * conditioned as its contacts. `solved`: `point` meets the law. `unbounded`: every answer moves farther than a thousand
- * sizes of the scene in the step, so nothing holds the bodies; point.x leads there. `infeasible`: no motion within
- * thirty sizes meets the constraints; point.y weighs them. Else it stays open. */
+ * times L, or the farthest that gaps ask for, in the step, so nothing holds the bodies; point.x leads there.
+ * `infeasible`: no motion within thirty times that meets the constraints; point.y weighs them. Else it stays open. */
 perp_outcome perp_convex_step_confine(perp_quasistatic *qs);
 /* Is there a motion that meets all but what friction asks for? Leaves `point` alone. */
 bool perp_convex_step_gaps_can_be_met(perp_quasistatic *qs);

@@ -134,7 +134,7 @@ static void put_direction(const perp_quasistatic *qs, int body, double direction
 /* Balls roll on a plane without end, and the load does no work on it: 1e-9 F of rounding was said to be a fall. */
 bool perp_qs_is_driven(const perp_quasistatic *qs, const double *direction)
 {
-    const double arm = fmin(1.0, qs->length_unit);
+    const double arm = qs->length_unit;
     double work = 0.0, room = 0.0;
     for (int i = 0; i < qs->system.n; i++) {
         work -= qs->system.g[i] * direction[i];

@@ -15,7 +15,7 @@ static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
     perp_error again = {0};
     const perp_status status = perp_convex_step_solve(qs, error);
-    if (status != PERP_STATUS_INFEASIBLE || !perp_dynamic_unstabilise(qs) ||
+    if ((status != PERP_STATUS_INFEASIBLE && status != PERP_STATUS_NOT_CONVERGED) || !perp_dynamic_unstabilise(qs) ||
         perp_convex_step_solve(qs, &again) != PERP_STATUS_OK) {
         return status;
     }
