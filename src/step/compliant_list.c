@@ -437,8 +437,8 @@ perp_status perp_compliant_end_island(perp_quasistatic *qs, bool whole, perp_err
         swap(&s->all, &s->kept);
         return PERP_STATUS_OK;
     }
-    const perp_status status = enlarge(qs, &s->ended, s->ended.count + s->kept.count,
-                                       elements_of(&s->ended) + elements_of(&s->kept), error);
+    const perp_status status =
+        enlarge(qs, &s->ended, s->ended.count + s->kept.count, elements_of(&s->ended) + elements_of(&s->kept), error);
     for (int k = 0; k < s->kept.count && status == PERP_STATUS_OK; k++) {
         append_patch(&s->ended, &s->kept, k);
     }

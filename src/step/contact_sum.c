@@ -97,10 +97,9 @@ static void append(builder *b, const perp_contact_record *before, const perp_con
     r->element_start = b->element_count;
     r->element_count = old > now ? old : now;
     for (int e = 0; e < r->element_count; e++) {
-        sum->spare_elements[b->element_count++] =
-            element_of(e < old ? &sum->elements[before->element_start + e] : NULL,
-                       e < now ? &b->elements[later->element_start + e] : NULL, b->share,
-                       later && later->mode == PERP_CONTACT_OPEN);
+        sum->spare_elements[b->element_count++] = element_of(e < old ? &sum->elements[before->element_start + e] : NULL,
+                                                             e < now ? &b->elements[later->element_start + e] : NULL,
+                                                             b->share, later && later->mode == PERP_CONTACT_OPEN);
     }
 }
 
@@ -159,7 +158,7 @@ perp_status perp_contact_sum_add(contact_sum *sum, const perp_allocator *allocat
     for (int i = 0, k = 0; i < sum->count || k < count;) {
         const int order = i == sum->count ? 1
                           : k == count    ? -1
-                                       : perp_contact_compare_pairs(&sum->records[i].contact, &records[k].contact);
+                                          : perp_contact_compare_pairs(&sum->records[i].contact, &records[k].contact);
         const int old_end = order <= 0 ? manifold_end(sum->records, sum->count, i) : i;
         const int new_end = order >= 0 ? manifold_end(records, count, k) : k;
         for (int j = i; j < old_end; j++) {

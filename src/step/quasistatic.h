@@ -55,9 +55,9 @@ typedef struct perp_qs_law {
     /* The law's own memory, qs->own; `close` is due whatever `open` returned, qs->own being NULL at first. */
     perp_status (*open)(perp_quasistatic *qs, perp_error *error);
     void (*close)(perp_quasistatic *qs);
-    /* Solves qs->system, an island of the step: fills qs->x, force, y_equality, y_lower, y_upper, and in qs->info iterations, several,
-     * fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory where the problem is
-     * larger than any before. */
+    /* Solves qs->system, an island of the step: fills qs->x, force, y_equality, y_lower, y_upper, and in qs->info
+     * iterations, several, fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory
+     * where the problem is larger than any before. */
     perp_status (*solve)(perp_quasistatic *qs, perp_error *error);
     /* The part of the step was accepted for the trees that are qs->taken: what their next one starts from; `qs` has the
      * answers of all islands together. May be NULL. */

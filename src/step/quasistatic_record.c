@@ -57,8 +57,7 @@ void perp_qs_record(perp_quasistatic *qs)
 static bool is_taken(const perp_quasistatic *qs, const perp_contact *c)
 {
     const bool a = qs->moved[c->a], b = qs->moved[c->b];
-    return (!a && !b) || (a && qs->taken[qs->model->links[c->a].tree]) ||
-           (b && qs->taken[qs->model->links[c->b].tree]);
+    return (!a && !b) || (a && qs->taken[qs->model->links[c->a].tree]) || (b && qs->taken[qs->model->links[c->b].tree]);
 }
 
 void perp_qs_keep_taken_records(perp_quasistatic *qs)

@@ -197,8 +197,7 @@ static void check_gaps(perp_quasistatic *qs)
         const double gap = true_gap(set, &qs->begun[i]);
         const int tree = qs->tree_of_free[qs->dofs[qs->dof_start[i]]];
         const bool carries = qs->force[qs->row_start[i]] > 1e-9 * qs->islands[qs->island_of_tree[tree]].force;
-        if (isfinite(gap) && (carries || gap < 0.0) &&
-            fabs(gap - qs->gaps[i]) > qs->settings->substep_tolerance) {
+        if (isfinite(gap) && (carries || gap < 0.0) && fabs(gap - qs->gaps[i]) > qs->settings->substep_tolerance) {
             qs->taken[qs->group[tree]] = false;
         }
     }

@@ -183,8 +183,7 @@ static void find_given(perp_quasistatic *qs)
     const perp_model *model = qs->model;
     const bool springs = (qs->law->prescribe & PERP_PRESCRIBE_IMPEDANCE_JOINTS) != 0;
     for (int i = 0; i < model->nv; i++) {
-        qs->given[i] =
-            model->role[i] == PERP_DOF_PRESCRIBED || (model->role[i] == PERP_DOF_IMPEDANCE && springs);
+        qs->given[i] = model->role[i] == PERP_DOF_PRESCRIBED || (model->role[i] == PERP_DOF_IMPEDANCE && springs);
     }
     for (int i = 0; i < model->body_count; i++) {
         const int *dofs, count = perp_body_dofs(model, i, &dofs);

@@ -63,8 +63,8 @@ static perp_status begin(perp_quasistatic *qs, bool friction, perp_error *error)
     return status;
 }
 
-/* Do weights whose proof misses by 1 leave more than what the law's tolerance lets all their rows be off by together? If
- * not, an answer may meet the law all the same, and nothing is proven. */
+/* Do weights whose proof misses by 1 leave more than what the law's tolerance lets all their rows be off by together?
+ * If not, an answer may meet the law all the same, and nothing is proven. */
 static bool leaves_room(const rigid_step *s, const perp_quasistatic *qs)
 {
     const double slack = qs->settings->tolerance / s->gap; /* of velocities */

@@ -1,6 +1,6 @@
-/* step_kept.h - what a law keeps of the last accepted step, for the next one to start from: the motion and the forces of
- * loops and limits by degree of freedom of the model, and a few numbers by contact. Islands change from step to step,
- * so nothing is by place in a problem. SI units: F and L change too. */
+/* step_kept.h - what a law keeps of the last accepted step, for the next one to start from: the motion and the forces
+ * of loops and limits by degree of freedom of the model, and a few numbers by contact. Islands change from step to
+ * step, so nothing is by place in a problem. SI units: F and L change too. */
 #ifndef PERP_SRC_STEP_STEP_KEPT_H
 #define PERP_SRC_STEP_STEP_KEPT_H
 
