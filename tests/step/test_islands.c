@@ -45,7 +45,7 @@ static const fragment BYSTANDERS[] = {
     {"  zz_heavy: {mass: 1000000000.0, shapes: [{box: [1, 1, 1]}], pose: {position: [-20, 0, .5]}}\n", ""},
     {"  zz_light: {mass: 1.0e-9, shapes: [{box: [1, 1, 1]}], pose: {position: [-20, 0, .5]}}\n", ""},
     {"  zz_driven: {driven: {x: {offset: 0, rate: 40}, y: 30, z: 1}, shapes: [{box: [1, 1, 1]}]}\n", ""},
-    {"  zz_dropped: {mass: 1000.0, shapes: [{box: [.5, .1, .3]}], pose: {position: [0, 40, .4]},\n"
+    {"  zz_dropped: {mass: 1000.0, shapes: [{box: [.5, .1, .3], friction: 9}], pose: {position: [0, 40, .4]},\n"
      "               velocity: {linear: [3, 0, -9], angular: [9, 11, 5]}}\n",
      ""},
     {"  zz_flies: {mass: 2, shapes: [{sphere: 1}], pose: {position: [0, -100, 50]}, velocity: {linear: [0, -300, "
