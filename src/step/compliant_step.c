@@ -354,6 +354,9 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
     compliant_step *s = qs->own;
     s->lags = true;
     perp_status status = take_energy_safe(qs, context, times, PLAIN, out, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
     const bool flickers = out->flickers >= MANY || (!out->settled && is_unresolved(qs, out));
     const bool extended = s->element_count > s->patch_count;
     const bool rounded = has_gamma(s);

@@ -2,6 +2,8 @@
 
 #include "step/run_private.h"
 
+#include <string.h>
+
 static bool hold(const perp_allocator *allocator, void **array, int *capacity, int needed, size_t size)
 {
     if (needed <= *capacity) {
@@ -75,10 +77,14 @@ static perp_contact_record together(const perp_contact_record *before, const per
 static perp_element_record element_of(const perp_element_record *before, const perp_element_record *later, double share,
                                       bool open)
 {
-    if (!later || (before && open)) {
+    if (!later) {
         return *before;
     }
-    perp_element_record e = *later;
+    perp_element_record e = before && open ? *before : *later;
+    memcpy(e.deformation, later->deformation, sizeof e.deformation); /* as the next step finds it */
+    if (before && open) {
+        return e;
+    }
     e.fn = share * later->fn + (before ? before->fn : 0.0);
     e.ft[0] = share * later->ft[0] + (before ? before->ft[0] : 0.0);
     e.ft[1] = share * later->ft[1] + (before ? before->ft[1] : 0.0);
