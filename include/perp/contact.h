@@ -92,7 +92,7 @@ typedef struct perp_contact_set {
     const int *dofs;        /* dof_start[count] */
     const double *jacobian; /* rows * dof_start[count] */
     double smallest_gap;    /* of all contacts; +infinity where there is none within the margin */
-    double scene_size;      /* L of the residuals: diagonal of the box around all bounded shapes, at least 1e-3 m */
+    double scene_size;      /* m: diagonal of the box around all bounded shapes, at least 1e-3 */
     bool grew;              /* memory was taken in the last build */
     struct perp_contact_set_memory *memory;
 } perp_contact_set;

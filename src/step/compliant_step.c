@@ -82,7 +82,7 @@ static void move_on(perp_quasistatic *qs, perp_step_context *context, double par
 
 static bool is_sane(const perp_quasistatic *qs)
 {
-    static const double FAR = 1e6; /* a motion of so many sizes of the scene in one step is no answer */
+    static const double FAR = 1e6; /* a motion of so many sizes of the island in one step is no answer */
     const compliant_step *s = qs->own;
     for (int i = 0; i < qs->free_count; i++) {
         if (!(fabs(qs->h * s->speed * s->point.x[i]) <= FAR * fmax(qs->length_unit, 1.0))) {

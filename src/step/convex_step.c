@@ -458,7 +458,7 @@ static perp_status explain(convex_step *c, perp_quasistatic *qs, perp_outcome ou
     if (outcome == PERP_OUTCOME_UNBOUNDED) {
         return perp_qs_unsupported(qs, c->point.x, error);
     }
-    /* Sum of y s is -1 whatever x: some slack is at most -1 / sum y, in units of the scene's size. */
+    /* Sum of y s is -1 whatever x: some slack is at most -1 / sum y, in units of L. */
     double sum = 0.0;
     for (int i = 0; i < qs->system.contact_count; i++) {
         double own = 0.0;

@@ -31,7 +31,7 @@ typedef struct face_builder {
 /* ---- W ----------------------------------------------------------------------------------------------------------- */
 
 /* The mass matrix over the largest mass. Links of a mechanism may be massless, and its matrix singular: those get a
- * thousandth of their diagonal more, or where that is 0, one of a unit mass at the scene's size. */
+ * thousandth of their diagonal more, or where that is 0, one of a unit mass at L. */
 void perp_convex_step_metric(const perp_quasistatic *qs)
 {
     const convex_step *c = qs->own;
