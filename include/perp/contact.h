@@ -90,7 +90,7 @@ typedef struct perp_contact_set {
     const int *dofs;        /* dof_start[count] */
     const double *jacobian; /* rows * dof_start[count] */
     double smallest_gap;    /* of all contacts; +infinity where there is none within the margin */
-    double scene_size;      /* L of the residuals: diagonal of the box around all bounded shapes, at least 1e-3 m */
+    double scene_size;      /* m: diagonal of the box around all bounded shapes, at least 1e-3 */
     bool grew;              /* memory was taken in the last build */
     struct perp_contact_set_memory *memory;
 } perp_contact_set;
@@ -113,9 +113,15 @@ PERP_API double perp_contact_set_margin(const perp_contact_set *set);
 PERP_API void perp_contact_set_look(perp_contact_set *set, double margin);
 /* From the next build on, manifolds in space are those of perp_spatial_manifold_still. */
 PERP_API void perp_contact_set_stand_still(perp_contact_set *set);
-/* No two shapes move against each other faster than this, in m/s: the sum of the two largest speeds of bodies that are
- * not welded together. With the twists that perp_kinematics_velocity left, at the poses of the last build. */
-PERP_API double perp_contact_relative_speed(const perp_contact_set *set, const perp_kinematics *kinematics);
+/* speed (body_count), m/s: no point of the body's bounded shapes moves faster; unbounded ones count by the velocity of
+ * the body's origin, and turning (body_count), 1/s, is how fast they turn, 0 where the body has none. With the twists
+ * that perp_kinematics_velocity left, at the poses of the last build. */
+PERP_API void perp_contact_speeds(const perp_contact_set *set, const perp_kinematics *kinematics, double *speed,
+                                  double *turning);
+/* m: from the origin of `body` to the farthest point of the boxes around the bounded shapes of `other`. */
+PERP_API double perp_contact_arm(const perp_contact_set *set, const perp_kinematics *kinematics, int body, int other);
+/* The box around the bounded shapes of a body at the last build; false, and nothing is written, where it has none. */
+PERP_API bool perp_contact_body_box(const perp_contact_set *set, int body, perp_vec3 *low, perp_vec3 *high);
 
 /* out (rows * count): J v, the velocity of b relative to a along n, t, o of each contact: of the two material points
  * that are at the witnesses now. Row 0, the rate at which these part along n, is d phi / dt at the nearest points of

@@ -17,7 +17,7 @@ extern "C" {
 
 /* How well a step meets its own law; maxima over a run. A rung that has no such quantity reports 0. */
 typedef struct perp_residuals {
-    double balance;         /* force balance on the rung's discrete law, relative to the largest applied force */
+    double balance;         /* force balance on the rung's discrete law, relative to F of its island (docs/models.md) */
     double complementarity; /* gap against normal force */
     double cone;            /* friction force against its cone */
     double penetration;     /* m: largest -phi, exact geometry at the step's end; 0 where nothing overlaps */
@@ -39,7 +39,9 @@ typedef enum perp_contact_mode {
 /* "open", "stick", "limit", "slide"; a string constant. */
 PERP_API const char *perp_contact_mode_name(perp_contact_mode mode);
 
-/* What a step says of one contact. A rung without a contact law leaves every contact open and without force. */
+/* What a step says of one contact. A rung without a contact law leaves every contact open and without force. Of a step
+ * that was split, forces are the sum over its parts, each times its share of the step, and the frame, the mode and the
+ * slip are those of the last part in which the contact carried force. */
 typedef struct perp_contact_record {
     perp_contact contact; /* phi: the exact gap at the step's end; normal and tangents: those that the step used */
     perp_contact_mode mode;
@@ -47,7 +49,7 @@ typedef struct perp_contact_record {
     double ft[2];         /* N, along t and o; planar: ft[1] = 0 */
     perp_vec3 force_on_b; /* N, world: fn n + ft[0] t + ft[1] o, what a exerts on b */
     double slip[2];       /* m/s, b's velocity relative to a along t and o; planar: slip[1] = 0 */
-    double margin;        /* N: mu fn - |ft|, how far the friction force is from its limit; 0 where open */
+    double margin; /* N: mu fn - |ft|, how far the friction force is from its limit; 0 where open; mean of parts */
     /* m: the gap that a convex rung is expected to keep while it slides, mu h |v_t|, on `dyn-qp` less mu h times the
      * slip that the step expected (< 0: it overlaps by so much); and the gap at which it carries force; 0 where open,
      * and on other rungs */

@@ -92,7 +92,7 @@ static bool pace_at(const lint *l, double t, contact_pace *p)
     if (perp_contact_place(l->set, l->kinematics, NULL) != PERP_STATUS_OK) {
         return false;
     }
-    *p = perp_contact_pace(l->set, l->kinematics, false);
+    *p = perp_contact_pace(l->set, l->kinematics);
     return true;
 }
 

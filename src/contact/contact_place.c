@@ -200,6 +200,8 @@ static void place_body(struct perp_contact_set_memory *m, const perp_kinematics 
         if (part->bounded) {
             include(bounds, box);
         }
+        m->low[i] = box.low;
+        m->high[i] = box.high;
         m->boxes[i].low = perp_vec3_sub(box.low, grow);
         m->boxes[i].high = perp_vec3_add(box.high, grow);
     }

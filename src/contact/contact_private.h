@@ -93,6 +93,7 @@ struct perp_contact_set_memory {
     perp_planar_border *borders;
     perp_vec3 *shifted; /* corner_most; scratch of the narrow phase */
     perp_broad_phase_box *boxes;
+    perp_vec3 *low, *high;           /* the boxes before they were grown: they do not depend on the margin */
     bool fixed_placed;               /* parts that cannot move stand where they are */
     perp_vec3 fixed_low, fixed_high; /* box around those of them that are bounded */
 
@@ -170,7 +171,7 @@ typedef struct contact_pace {
 } contact_pace;
 
 /* With the twists that perp_kinematics_velocity left, at the poses of the last build. What is unbounded counts by how
- * fast its surface comes, with `slip` by how fast it moves in any direction. */
-contact_pace perp_contact_pace(const perp_contact_set *set, const perp_kinematics *kinematics, bool slip);
+ * fast its surface comes. */
+contact_pace perp_contact_pace(const perp_contact_set *set, const perp_kinematics *kinematics);
 
 #endif

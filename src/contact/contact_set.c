@@ -109,10 +109,12 @@ static bool take_parts(struct perp_contact_set_memory *m)
     m->borders = PERP_ARENA_NEW(&m->arena, perp_planar_border, corners);
     m->shifted = PERP_ARENA_NEW(&m->arena, perp_vec3, (size_t)cm->corner_most);
     m->boxes = PERP_ARENA_NEW(&m->arena, perp_broad_phase_box, parts);
+    m->low = PERP_ARENA_NEW(&m->arena, perp_vec3, parts);
+    m->high = PERP_ARENA_NEW(&m->arena, perp_vec3, parts);
     m->island_starts = PERP_ARENA_NEW(&m->arena, int, bodies + 1);
     m->island_bodies = PERP_ARENA_NEW(&m->arena, int, bodies);
-    if (!m->spatial || !m->planar || !m->corners || !m->borders || !m->shifted || !m->boxes || !m->island_starts ||
-        !m->island_bodies) {
+    if (!m->spatial || !m->planar || !m->corners || !m->borders || !m->shifted || !m->boxes || !m->low || !m->high ||
+        !m->island_starts || !m->island_bodies) {
         return false;
     }
     copy_shapes(m);

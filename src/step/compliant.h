@@ -130,12 +130,14 @@ typedef struct compliant_step {
     perp_friction_soft_workspace *soft; /* the first to be tried */
 
     /* ---- from step to step ---- */
-    compliant_list kept; /* deformations at the step's begin */
-    bool has_answer;
-    double *answer_x, *answer_lower, *answer_upper, *answer_equality; /* SI: of bodies, of the last iterate */
-    int answer_equalities;
+    compliant_list all;                             /* deformations at the step's begin */
+    bool *has_answer;                               /* nv */
+    double *answer_x, *answer_lower, *answer_upper; /* nv, SI: of bodies, of the last iterate */
+    double *answer_loop;                            /* by row of all loops */
 
     /* ---- within a step ---- */
+    compliant_list kept;     /* of the island at hand, at its part's begin */
+    compliant_list ended;    /* of the islands that are done, one after the other */
     compliant_list guess;    /* the last iterate's rates and forces */
     bool guessed;            /* there was one in this step; else those of `kept` are as good */
     compliant_list spare;    /* to change places with */
@@ -148,7 +150,6 @@ typedef struct compliant_step {
     bool by_rates;           /* the normal law is on rates, and nothing is adopted: compliant_energy.c */
     bool lags;               /* tilt is out of the springs: s->tilt */
     bool at_begin;           /* the problem is that of the step's begin, and its answer taken for the step's */
-    double look;             /* m: farther contacts have no part in the step */
 
     /* ---- the problem at q_k: forces in F, velocities in `speed` ---- */
     double speed, gap; /* m/s; what it makes of L in a step */
@@ -196,7 +197,17 @@ int perp_compliant_find(const compliant_list *list, const perp_contact *contact,
 /* Where its features have gone: the patch of the list whose own features are not in the set any more and that is
  * nearest to contact i of the set, which is nearest to it too. -1: none. */
 int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set, int i);
-/* At the step's begin: s->kept becomes the elements of the set's contacts, up to s->look. */
+/* Is a contact of the island at hand? */
+bool perp_compliant_is_own(const perp_quasistatic *qs, const perp_contact *contact);
+/* Does contact i of the set take part in its problem: near, or deformed? `kept`: the patch of s->kept that it is, -1:
+ * none; `hint` as below. Another island that it is near to is joined with this one, and the step begins anew. */
+bool perp_compliant_takes_part(perp_quasistatic *qs, int i, int *hint, int *kept);
+/* s->kept becomes what s->all has of the island at hand, `whole`: all of it; and s->ended, or s->all, gets it back. */
+perp_status perp_compliant_begin_island(perp_quasistatic *qs, bool whole, perp_error *error);
+perp_status perp_compliant_end_island(perp_quasistatic *qs, bool whole, perp_error *error);
+/* s->all becomes s->ended, in order. */
+perp_status perp_compliant_end_step(perp_quasistatic *qs, perp_error *error);
+/* At a part's begin: s->kept becomes the elements of the contacts that take part. */
 perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error);
 /* Does the problem have the contacts of s->guess, no more and no fewer? */
 bool perp_compliant_same_contacts(const perp_quasistatic *qs);
@@ -232,6 +243,8 @@ void perp_compliant_close(perp_quasistatic *qs);
 /* The problem at q_k, where kinematics and contacts are, from the qs->system of there; s->point is the last answer. */
 perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error);
 
+/* Is there a last answer of all that moves in the problem? */
+bool perp_compliant_has_answer(const perp_quasistatic *qs);
 /* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
 double perp_compliant_kept_energy(const perp_quasistatic *qs, int k);
 

@@ -49,7 +49,9 @@ static void remember(perp_quasistatic *qs, perp_step_context *context, const dou
 void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *context)
 {
     compliant_step *s = qs->own;
-    qs->h_last = qs->h; /* velocities are those of where the last step ended: this one's way is ahead of them */
+    for (int k = 0; k < qs->model->tree_count; k++) {
+        qs->h_last[k] = qs->h; /* velocities are those of where the last step ended: this one's way is ahead of them */
+    }
     perp_dynamic_drift(qs, context);
     memcpy(s->v_begin, qs->v_drifted, (size_t)qs->model->nv * sizeof *s->v_begin);
     remember(qs, context, qs->v_last);

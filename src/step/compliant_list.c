@@ -134,11 +134,11 @@ perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error)
     s->spare.count = 0;
     for (int i = 0, hint = 0; i < set->count; i++) {
         const perp_contact *c = &set->contacts[i];
-        const compliant_material m = perp_compliant_material(scene, c);
-        const int known = perp_compliant_find(&s->kept, c, &hint);
-        if (known < 0 && c->phi > s->look) {
+        int known;
+        if (!perp_compliant_takes_part(qs, i, &hint, &known)) {
             continue;
         }
+        const compliant_material m = perp_compliant_material(scene, c);
         append(&s->spare, c, &m, &s->kept, known >= 0 ? known : perp_compliant_heir(&s->kept, set, i));
         for (int e = s->spare.start[s->spare.count - 1]; e < s->spare.start[s->spare.count]; e++) {
             compliant_element *x = &s->spare.element[e];
@@ -186,15 +186,15 @@ static void keep_bodies(perp_quasistatic *qs)
 {
     compliant_step *s = qs->own;
     for (int i = 0; i < qs->free_count; i++) {
-        s->answer_x[i] = s->speed * s->point.x[i];
-        s->answer_lower[i] = s->qp.lower ? qs->force_unit * s->point.y_lower[i] : 0.0;
-        s->answer_upper[i] = s->qp.upper ? qs->force_unit * s->point.y_upper[i] : 0.0;
+        const int dof = qs->dof_of_free[i];
+        s->has_answer[dof] = true;
+        s->answer_x[dof] = s->speed * s->point.x[i];
+        s->answer_lower[dof] = s->qp.lower ? qs->force_unit * s->point.y_lower[i] : 0.0;
+        s->answer_upper[dof] = s->qp.upper ? qs->force_unit * s->point.y_upper[i] : 0.0;
     }
-    s->answer_equalities = s->qp.equality_count;
     for (int i = 0; i < s->qp.equality_count; i++) {
-        s->answer_equality[i] = qs->force_unit * s->point.y_equality[i];
+        s->answer_loop[qs->loop_row[i]] = qs->force_unit * s->point.y_equality[i];
     }
-    s->has_answer = true;
 }
 
 perp_status perp_compliant_keep_guess(perp_quasistatic *qs, perp_error *error)
@@ -376,20 +376,127 @@ perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error)
     return PERP_STATUS_OK;
 }
 
+/* ---- islands ----------------------------------------------------------------------------------------------------- */
+
+static void append_patch(compliant_list *list, const compliant_list *from, int k)
+{
+    const int at = list->start[list->count], elements = from->start[k + 1] - from->start[k];
+    memcpy(list->element + at, from->element + from->start[k], (size_t)elements * sizeof *list->element);
+    list->contact[list->count] = from->contact[k];
+    list->point[list->count++] = from->point[k];
+    list->start[list->count] = at + elements;
+}
+
+static int elements_of(const compliant_list *list)
+{
+    return list->count > 0 ? list->start[list->count] : 0;
+}
+
+perp_status perp_compliant_begin_island(perp_quasistatic *qs, bool whole, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    if (whole) {
+        swap(&s->all, &s->kept);
+        return PERP_STATUS_OK;
+    }
+    const perp_status status = perp_compliant_hold(qs, &s->kept, s->all.count, elements_of(&s->all), error);
+    if (status == PERP_STATUS_OK) {
+        s->kept.count = 0;
+        for (int k = 0; k < s->all.count; k++) {
+            if (perp_compliant_is_own(qs, &s->all.contact[k])) {
+                append_patch(&s->kept, &s->all, k);
+            }
+        }
+    }
+    return status;
+}
+
+/* Makes room for what a list has and more. */
+static perp_status enlarge(const perp_quasistatic *qs, compliant_list *list, int patches, int elements,
+                           perp_error *error)
+{
+    if (list->block.memory && patches <= list->patch_capacity && elements <= list->element_capacity) {
+        return PERP_STATUS_OK;
+    }
+    compliant_list larger = {.patch_capacity = list->patch_capacity, .element_capacity = list->element_capacity};
+    const perp_status status = perp_compliant_hold(qs, &larger, patches, elements, error);
+    for (int k = 0; k < list->count && status == PERP_STATUS_OK; k++) {
+        append_patch(&larger, list, k);
+    }
+    if (status == PERP_STATUS_OK) {
+        perp_qs_block_free(&qs->allocator, &list->block);
+        *list = larger;
+    }
+    return status;
+}
+
+perp_status perp_compliant_end_island(perp_quasistatic *qs, bool whole, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    if (whole) {
+        swap(&s->all, &s->kept);
+        return PERP_STATUS_OK;
+    }
+    const perp_status status =
+        enlarge(qs, &s->ended, s->ended.count + s->kept.count, elements_of(&s->ended) + elements_of(&s->kept), error);
+    for (int k = 0; k < s->kept.count && status == PERP_STATUS_OK; k++) {
+        append_patch(&s->ended, &s->kept, k);
+    }
+    return status;
+}
+
+/* Merges [start, middle) and [middle, end) of the patches of `from`, each in order, to the end of `to`. */
+static void merge_runs(compliant_list *to, const compliant_list *from, int start, int middle, int end)
+{
+    for (int i = start, k = middle; i < middle || k < end;) {
+        const bool first =
+            k == end || (i < middle && perp_contact_compare_pairs(&from->contact[i], &from->contact[k]) <= 0);
+        append_patch(to, from, first ? i++ : k++);
+    }
+}
+
+static int run_end(const compliant_list *list, int start)
+{
+    int end = start < list->count ? start + 1 : start;
+    while (end < list->count && perp_contact_compare_pairs(&list->contact[end - 1], &list->contact[end]) <= 0) {
+        end++;
+    }
+    return end;
+}
+
+/* A natural merge sort: every island is a run. */
+perp_status perp_compliant_end_step(perp_quasistatic *qs, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    perp_status status = perp_compliant_hold(qs, &s->spare, s->ended.count, elements_of(&s->ended), error);
+    while (status == PERP_STATUS_OK && run_end(&s->ended, 0) < s->ended.count) {
+        s->spare.count = 0;
+        for (int start = 0; start < s->ended.count;) {
+            const int middle = run_end(&s->ended, start), end = run_end(&s->ended, middle);
+            merge_runs(&s->spare, &s->ended, start, middle, end);
+            start = end;
+        }
+        swap(&s->ended, &s->spare);
+        status = perp_compliant_hold(qs, &s->spare, s->ended.count, elements_of(&s->ended), error);
+    }
+    swap(&s->all, &s->ended);
+    s->ended.count = 0;
+    return status;
+}
+
 /* ---- in a log ---------------------------------------------------------------------------------------------------- */
 
 void perp_compliant_put(const perp_quasistatic *qs, memory_writer *w)
 {
     const compliant_step *s = qs->own;
-    perp_memory_put(w, s->has_answer);
-    perp_memory_put(w, s->kept.count);
-    perp_memory_put(w, s->kept.count > 0 ? s->kept.start[s->kept.count] : 0);
-    for (int k = 0; k < s->kept.count; k++) {
-        perp_memory_put_contact(w, &s->kept.contact[k]);
-        perp_memory_put_reals(w, (const double[3]){s->kept.point[k].x, s->kept.point[k].y, s->kept.point[k].z}, 3);
-        perp_memory_put(w, s->kept.start[k + 1] - s->kept.start[k]);
-        for (int e = s->kept.start[k]; e < s->kept.start[k + 1]; e++) {
-            const compliant_element *x = &s->kept.element[e];
+    perp_memory_put(w, s->all.count);
+    perp_memory_put(w, s->all.count > 0 ? s->all.start[s->all.count] : 0);
+    for (int k = 0; k < s->all.count; k++) {
+        perp_memory_put_contact(w, &s->all.contact[k]);
+        perp_memory_put_reals(w, (const double[3]){s->all.point[k].x, s->all.point[k].y, s->all.point[k].z}, 3);
+        perp_memory_put(w, s->all.start[k + 1] - s->all.start[k]);
+        for (int e = s->all.start[k]; e < s->all.start[k + 1]; e++) {
+            const compliant_element *x = &s->all.element[e];
             perp_memory_put_reals(w, (const double[4]){x->normal, x->tangential.x, x->tangential.y, x->tangential.z},
                                   4);
             perp_memory_put(w, x->energy);
@@ -398,13 +505,13 @@ void perp_compliant_put(const perp_quasistatic *qs, memory_writer *w)
             perp_memory_put_reals(w, x->force, 3);
         }
     }
-    if (s->has_answer) {
-        perp_memory_put(w, s->answer_equalities);
-        perp_memory_put_reals(w, s->answer_x, qs->free_count);
-        perp_memory_put_reals(w, s->answer_lower, qs->free_count);
-        perp_memory_put_reals(w, s->answer_upper, qs->free_count);
-        perp_memory_put_reals(w, s->answer_equality, s->answer_equalities);
+    for (int i = 0; i < qs->model->nv; i++) {
+        if (!qs->given[i]) {
+            perp_memory_put(w, s->has_answer[i]);
+            perp_memory_put_reals(w, (const double[3]){s->answer_x[i], s->answer_lower[i], s->answer_upper[i]}, 3);
+        }
     }
+    perp_memory_put_reals(w, s->answer_loop, qs->loop_row_count);
 }
 
 static void take_patch(compliant_list *list, int most, memory_reader *r)
@@ -432,23 +539,23 @@ bool perp_compliant_take(perp_quasistatic *qs, memory_reader *r)
 {
     compliant_step *s = qs->own;
     const int most = (int)fmin(1e9, (double)r->count);
-    const bool answer = perp_memory_take_int(r, 0, 1) == 1;
     const int count = perp_memory_take_int(r, 0, most), elements = perp_memory_take_int(r, 0, most);
-    r->out_of_memory = r->good && perp_compliant_hold(qs, &s->kept, count, elements, NULL) != PERP_STATUS_OK;
+    r->out_of_memory = r->good && perp_compliant_hold(qs, &s->all, count, elements, NULL) != PERP_STATUS_OK;
     if (!r->good || r->out_of_memory) {
         return false;
     }
-    s->kept.count = 0;
+    s->all.count = 0;
     for (int k = 0; k < count && r->good; k++) {
-        take_patch(&s->kept, elements, r);
+        take_patch(&s->all, elements, r);
     }
-    if (answer) {
-        s->answer_equalities = perp_memory_take_int(r, 0, 6 * qs->model->scene->loop_count);
-        perp_memory_take_reals(r, s->answer_x, qs->free_count);
-        perp_memory_take_reals(r, s->answer_lower, qs->free_count);
-        perp_memory_take_reals(r, s->answer_upper, qs->free_count);
-        perp_memory_take_reals(r, s->answer_equality, s->answer_equalities);
+    for (int i = 0; i < qs->model->nv; i++) {
+        if (!qs->given[i]) {
+            s->has_answer[i] = perp_memory_take_int(r, 0, 1) == 1;
+            s->answer_x[i] = perp_memory_take(r);
+            s->answer_lower[i] = perp_memory_take(r);
+            s->answer_upper[i] = perp_memory_take(r);
+        }
     }
-    s->has_answer = answer && r->good;
+    perp_memory_take_reals(r, s->answer_loop, qs->loop_row_count);
     return r->good;
 }

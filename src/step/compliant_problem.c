@@ -13,10 +13,11 @@ static void lay_out_fixed(compliant_step *s, const perp_quasistatic *qs)
     const perp_model *model = qs->model;
     const int nv = model->nv, loops = 6 * model->scene->loop_count;
     perp_qs_block *b = &s->fixed;
+    TAKE(b, s->has_answer, nv);
     TAKE(b, s->answer_x, nv);
     TAKE(b, s->answer_lower, nv);
     TAKE(b, s->answer_upper, nv);
-    TAKE(b, s->answer_equality, loops);
+    TAKE(b, s->answer_loop, loops);
     TAKE(b, s->v_begin, nv);
     TAKE(b, s->v_linear, nv);
     TAKE(b, s->energy, model->tree_count);
@@ -95,7 +96,8 @@ void perp_compliant_close(perp_quasistatic *qs)
     }
     perp_friction_workspace_free(s->friction);
     perp_friction_soft_workspace_free(s->soft);
-    perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->kept.block, &s->guess.block, &s->spare.block};
+    perp_qs_block *const blocks[] = {&s->fixed,       &s->sized,       &s->all.block,  &s->kept.block,
+                                     &s->ended.block, &s->guess.block, &s->spare.block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         perp_qs_block_free(&qs->allocator, blocks[i]);
     }
@@ -124,20 +126,46 @@ static perp_status reserve(perp_quasistatic *qs, int patches, int elements, int 
 
 /* ---- which contacts ---------------------------------------------------------------------------------------------- */
 
-/* Those that are near, and those that are deformed. */
-static bool takes_part(const perp_quasistatic *qs, int i, int *hint)
+static bool is_active(const perp_quasistatic *qs, int body)
+{
+    return qs->moved[body] && qs->active[qs->model->links[body].tree];
+}
+
+bool perp_compliant_is_own(const perp_quasistatic *qs, const perp_contact *c)
+{
+    return qs->free_count > 0 ? is_active(qs, c->a) || is_active(qs, c->b) : !qs->moved[c->a] && !qs->moved[c->b];
+}
+
+/* Bodies of other islands stand where they have been or, once these are done, where they end: what is left of their way
+ * is theirs, and qs->way has it. */
+bool perp_compliant_takes_part(perp_quasistatic *qs, int i, int *hint, int *kept)
 {
     const compliant_step *s = qs->own;
     const perp_contact *c = &qs->contacts->contacts[i];
-    return c->phi <= s->look || perp_compliant_find(&s->kept, c, hint) >= 0;
+    *kept = -1;
+    if (!perp_compliant_is_own(qs, c)) {
+        return false;
+    }
+    for (int side = 0; side < 2 && qs->masked && qs->free_count > 0; side++) {
+        const int other = side == 0 ? c->a : c->b, own = side == 0 ? c->b : c->a;
+        if (qs->moved[other] && !is_active(qs, other)) {
+            if (c->phi <= qs->way[other]) {
+                perp_qs_join_trees(qs->met_with, qs->model->links[own].tree, qs->model->links[other].tree);
+                qs->met = true;
+            }
+            return false;
+        }
+    }
+    *kept = perp_compliant_find(&s->kept, c, hint);
+    return *kept >= 0 || c->phi <= perp_qs_way(qs, c);
 }
 
 static perp_status count_and_reserve(perp_quasistatic *qs, perp_error *error)
 {
     const perp_contact_set *set = qs->contacts;
     int patches = 0, elements = 0, dofs = 0;
-    for (int i = 0, hint = 0; i < set->count; i++) {
-        if (takes_part(qs, i, &hint)) {
+    for (int i = 0, hint = 0, kept; i < set->count; i++) {
+        if (perp_compliant_takes_part(qs, i, &hint, &kept)) {
             const compliant_material m = perp_compliant_material(qs->model->scene, &set->contacts[i]);
             patches++;
             elements += m.elements;
@@ -290,6 +318,16 @@ static void recall_element(perp_quasistatic *qs, const compliant_patch *patch, i
     }
 }
 
+bool perp_compliant_has_answer(const perp_quasistatic *qs)
+{
+    const compliant_step *s = qs->own;
+    bool all = qs->free_count > 0 || qs->started;
+    for (int i = 0; i < qs->free_count && all; i++) {
+        all = s->has_answer[qs->dof_of_free[i]];
+    }
+    return all;
+}
+
 double perp_compliant_kept_energy(const perp_quasistatic *qs, int k)
 {
     const compliant_step *s = qs->own;
@@ -337,12 +375,7 @@ static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, bu
 /* The unit of velocities: what F does to the heaviest body, or L in a step. */
 static double speed_unit(const perp_quasistatic *qs)
 {
-    const perp_model *model = qs->model;
-    const double across = qs->length_unit / qs->h;
-    double mass = 0.0;
-    for (int i = 0; i < model->body_count; i++) {
-        mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
-    }
+    const double across = qs->length_unit / qs->h, mass = qs->heaviest;
     const double gain = qs->force_unit * qs->h / (perp_dynamic_mass_scale(qs) * mass);
     return mass > 0.0 ? fmin(gain, across) : across;
 }
@@ -378,16 +411,16 @@ static ptrdiff_t fill_bodies(perp_quasistatic *qs)
 static void recall_bodies(perp_quasistatic *qs)
 {
     compliant_step *s = qs->own;
+    const bool has_answer = perp_compliant_has_answer(qs);
     for (int i = 0; i < qs->free_count; i++) {
         const int dof = qs->dof_of_free[i];
-        const double x = s->guessed ? s->v_linear[dof] - qs->v_drifted[dof] : s->answer_x[i];
-        s->point.x[i] = (s->guessed || s->has_answer) ? x / s->speed : 0.0;
-        s->point.y_lower[i] = s->has_answer ? s->answer_lower[i] / qs->force_unit : 0.0;
-        s->point.y_upper[i] = s->has_answer ? s->answer_upper[i] / qs->force_unit : 0.0;
+        const double x = s->guessed ? s->v_linear[dof] - qs->v_drifted[dof] : s->answer_x[dof];
+        s->point.x[i] = (s->guessed || has_answer) ? x / s->speed : 0.0;
+        s->point.y_lower[i] = has_answer ? s->answer_lower[dof] / qs->force_unit : 0.0;
+        s->point.y_upper[i] = has_answer ? s->answer_upper[dof] / qs->force_unit : 0.0;
     }
     for (int i = 0; i < qs->system.equality_count; i++) {
-        const bool same = s->has_answer && s->answer_equalities == qs->system.equality_count;
-        s->point.y_equality[i] = same ? s->answer_equality[i] / qs->force_unit : 0.0;
+        s->point.y_equality[i] = has_answer ? s->answer_loop[qs->loop_row[i]] / qs->force_unit : 0.0;
     }
 }
 
@@ -435,9 +468,8 @@ perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error)
         s->left_behind += perp_compliant_kept_energy(qs, k);
         s->kept.goes_on[k] = false;
     }
-    for (int i = 0, hint = 0, last = 0; i < qs->contacts->count; i++) {
-        const int kept = perp_compliant_find(&s->kept, &qs->contacts->contacts[i], &hint);
-        if (kept >= 0 || qs->contacts->contacts[i].phi <= s->look) {
+    for (int i = 0, hint = 0, last = 0, kept; i < qs->contacts->count; i++) {
+        if (perp_compliant_takes_part(qs, i, &hint, &kept)) {
             add_patch(qs, i, kept, &last, &at);
         }
     }

@@ -92,10 +92,14 @@ void perp_compliant_record(perp_quasistatic *qs)
     compliant_step *s = qs->own;
     const perp_contact_set *set = qs->contacts;
     perp_contact_velocity(set, qs->v, qs->velocity);
-    qs->record_count = set->count;
+    qs->record_count = 0;
     for (int i = 0, k = 0; i < set->count; i++) {
         const double *velocity = qs->velocity + (ptrdiff_t)set->rows * i;
-        perp_contact_record *r = &qs->records[i];
+        perp_contact_record *r = &qs->records[qs->record_count];
+        if (!perp_compliant_is_own(qs, &set->contacts[i])) {
+            continue;
+        }
+        qs->record_count++;
         *r = (perp_contact_record){.contact = set->contacts[i],
                                    .slip = {velocity[1], set->rows > 2 ? velocity[2] : 0.0}};
         if (k < s->patch_count && s->patches[k].contact == i) {

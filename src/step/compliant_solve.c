@@ -150,7 +150,7 @@ perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_fricti
     compliant_step *s = qs->own;
     perp_friction_settings settings = perp_friction_settings_default();
     settings.tolerance = fmax(1e-12, 3e-2 * qs->settings->tolerance);
-    settings.warm = s->guessed || s->has_answer ? &s->warm : NULL;
+    settings.warm = s->guessed || perp_compliant_has_answer(qs) ? &s->warm : NULL;
     settings.cancel = qs->settings->cancel;
     copy_point(s, &s->warm, &s->point);
     perp_status status = solve_once(qs, &settings, info, error);

@@ -42,6 +42,7 @@ static perp_status build(perp_quasistatic *qs, perp_step_context *context, const
 {
     compliant_step *s = qs->own;
     perp_compliant_carry_inertia(qs, context);
+    qs->same_length = s->guessed;
     perp_status status = perp_qs_build(qs, context, qs->q_begin, times[0], times[1], error);
     if (status == PERP_STATUS_OK && s->guessed) {
         move_loops(qs);
@@ -49,7 +50,8 @@ static perp_status build(perp_quasistatic *qs, perp_step_context *context, const
     if (status == PERP_STATUS_OK && !s->guessed) {
         status = perp_compliant_meet(qs, error);
     }
-    return status == PERP_STATUS_OK ? perp_compliant_build(qs, error) : status;
+    status = status == PERP_STATUS_OK ? perp_compliant_build(qs, error) : status;
+    return status == PERP_STATUS_OK && qs->met ? PERP_STATUS_NOT_CONVERGED : status; /* the step begins anew */
 }
 
 /* Velocities of the answer into qs->v, whose prescribed ones are there. */
@@ -81,7 +83,7 @@ static void move_on(perp_quasistatic *qs, perp_step_context *context, double par
 
 static bool is_sane(const perp_quasistatic *qs)
 {
-    static const double FAR = 1e6; /* a motion of so many sizes of the scene in one step is no answer */
+    static const double FAR = 1e6; /* a motion of so many sizes of the island in one step is no answer */
     const compliant_step *s = qs->own;
     for (int i = 0; i < qs->free_count; i++) {
         if (!(fabs(qs->h * s->speed * s->point.x[i]) <= FAR * fmax(qs->length_unit, 1.0))) {
@@ -140,7 +142,7 @@ static perp_status solve(perp_quasistatic *qs, bool *solved, outcome *out, perp_
 static bool is_steady(const perp_quasistatic *qs)
 {
     const compliant_step *s = qs->own;
-    bool steady = s->has_answer && !s->at_begin && s->patch_count > 0;
+    bool steady = perp_compliant_has_answer(qs) && !s->at_begin && s->patch_count > 0;
     for (int i = 0; i < s->element_count && steady; i++) {
         steady = s->point.y[s->row_start[i]] > 0.0;
     }
@@ -243,20 +245,15 @@ static perp_status iterate_continued(perp_quasistatic *qs, perp_step_context *co
     return status;
 }
 
-/* Farther contacts than the motion can reach have no part in the step. */
+/* Farther contacts than the motion can reach have no part in the step. What is ahead comes no farther. */
 static perp_status look_far(perp_quasistatic *qs, perp_step_context *context, perp_error *error)
 {
-    compliant_step *s = qs->own;
-    const double gravity = perp_vec3_norm(qs->model->scene->gravity);
-    perp_kinematics_velocity(qs->model, qs->v_last, context->kinematics);
-    s->look =
-        qs->h * perp_contact_relative_speed(context->contacts, context->kinematics) + 2.0 * qs->h * qs->h * gravity;
-    const double wanted = fmax(qs->model->scene->margin, fmin(s->look, 2.0 * context->contacts->scene_size));
-    if (wanted == perp_contact_set_margin(context->contacts)) {
-        return PERP_STATUS_OK;
+    perp_qs_begin_ways(qs, context, qs->v_last, qs->h);
+    for (int b = 0; b < qs->model->body_count; b++) {
+        const int tree = qs->model->links[b].tree;
+        qs->way[b] = tree >= 0 && qs->moved[b] && qs->done[tree] == PERP_QS_TICKS ? 0.0 : qs->way[b];
     }
-    perp_contact_set_look(context->contacts, wanted);
-    return perp_contact_set_build(context->contacts, context->kinematics, error);
+    return perp_qs_look_far_enough(qs, context, qs->q_begin, error);
 }
 
 /* The ways to take a part of the step; each `by rates` is for where the one before it adds energy. */
@@ -358,6 +355,9 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
     compliant_step *s = qs->own;
     s->lags = true;
     perp_status status = take_energy_safe(qs, context, times, PLAIN, out, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
     const bool flickers = out->flickers >= MANY || (!out->settled && is_unresolved(qs, out));
     const bool extended = s->element_count > s->patch_count;
     const bool rounded = has_gamma(s);
@@ -383,8 +383,9 @@ static perp_status advance(perp_quasistatic *qs, perp_step_context *context, con
 
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
 
+/* The part was accepted: velocities, and its contacts and elements to those of the step, `share` of which it is. */
 static perp_status accept(perp_quasistatic *qs, perp_step_context *context, const outcome *out, perp_residuals *total,
-                          perp_error *error)
+                          double share, perp_error *error)
 {
     const compliant_step *s = qs->own;
     perp_compliant_record(qs);
@@ -395,22 +396,40 @@ static perp_status accept(perp_quasistatic *qs, perp_step_context *context, cons
     if (s->at_begin) {
         perp_compliant_carry_answer(qs, context);
     }
-    memcpy(qs->v_last, qs->v, (size_t)qs->model->nv * sizeof *qs->v_last);
-    qs->started = true;
-    return status;
+    for (int i = 0; i < qs->model->nv; i++) {
+        const int tree = qs->model->links[qs->model->dof_body[i]].tree;
+        qs->v_last[i] = qs->active[tree] || !perp_qs_has_free(qs, tree) ? qs->v[i] : qs->v_last[i];
+    }
+    if (status != PERP_STATUS_OK || !qs->split) {
+        return status;
+    }
+    return perp_contact_sum_add(&qs->sum, &qs->allocator, qs->records, qs->record_count, s->elements, share, error);
+}
+
+/* From the end of a part, tick `at`, to the begin of the next one, whose `size` ticks becomes what fits from there on.
+ */
+static perp_status go_on(perp_quasistatic *qs, perp_step_context *context, int at, int *size, perp_error *error)
+{
+    while (at % (2 * *size) == 0 && 2 * *size <= PERP_QS_TICKS - at) {
+        *size *= 2;
+    }
+    memcpy(qs->q_begin, context->next_q, (size_t)qs->model->nq * sizeof *qs->q_begin);
+    return at < PERP_QS_TICKS ? perp_qs_look_from(qs, context, qs->q_begin, error) : PERP_STATUS_OK;
 }
 
 /* [at, at + size) ticks of the step, halved where it does not settle, and doubled again. */
-static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *context, const double times[2],
+static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *context, const double ends[2],
                                     perp_residuals *total, perp_error *error)
 {
     enum { LEAST = PERP_QS_TICKS / 8 };
-    const double tick = (times[1] - times[0]) / PERP_QS_TICKS;
+    const double tick = (ends[1] - ends[0]) / PERP_QS_TICKS;
+    const bool started = qs->started;
     perp_status status = PERP_STATUS_OK;
     for (int at = 0, size = PERP_QS_TICKS; at < PERP_QS_TICKS && status == PERP_STATUS_OK;) {
-        const double part[2] = {at == 0 ? times[0] : times[0] + at * tick,
-                                at + size == PERP_QS_TICKS ? times[1] : times[0] + (at + size) * tick};
+        const double part[2] = {at == 0 ? ends[0] : ends[0] + at * tick,
+                                at + size == PERP_QS_TICKS ? ends[1] : ends[0] + (at + size) * tick};
         outcome out = {.method = NULL};
+        qs->started = started || at > 0;
         status = advance(qs, context, part, size == LEAST, &out, error);
         if (status == PERP_STATUS_OK && !out.settled && size > LEAST) {
             qs->info->fallbacks[PERP_FALLBACK_SUBSTEP]++;
@@ -421,15 +440,177 @@ static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *con
         if (status == PERP_STATUS_OK && !out.settled) {
             return perp_qs_not_converged(qs, out.method, out.residual, error);
         }
+        qs->split = qs->split || size < PERP_QS_TICKS;
         at += size;
         if (status == PERP_STATUS_OK) {
-            status = accept(qs, context, &out, total, error);
+            status = accept(qs, context, &out, total, (part[1] - part[0]) / (ends[1] - ends[0]), error);
         }
         if (status == PERP_STATUS_OK) {
-            status = perp_qs_next_part(qs, context, at, &size, error);
+            status = go_on(qs, context, at, &size, error);
         }
     }
+    qs->started = started;
     return status;
+}
+
+/* ---- islands ----------------------------------------------------------------------------------------------------- */
+
+static int tree_of(const perp_quasistatic *qs, int dof)
+{
+    return qs->model->links[qs->model->dof_body[dof]].tree;
+}
+
+/* Trees that contacts which take part, loops or earlier tries join. Driven bodies that are where the part before has
+ * predicted them join all. Returns whether contacts take part that commands alone move. */
+static bool join_trees(perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
+    const perp_contact_set *set = qs->contacts;
+    const compliant_step *s = qs->own;
+    bool commanded = false;
+    for (int k = 0; k < model->tree_count; k++) {
+        qs->joined[k] = qs->settings->prediction == PERP_PREDICTION_TAYLOR ? 0 : qs->met_with[k];
+    }
+    for (int i = 0, hint = 0; i < set->count; i++) {
+        const perp_contact *c = &set->contacts[i];
+        if (perp_compliant_find(&s->all, c, &hint) < 0 && !(c->phi <= perp_qs_way(qs, c))) {
+            continue;
+        }
+        const int a = model->links[c->a].tree, b = model->links[c->b].tree;
+        commanded = commanded || (!qs->moved[c->a] && !qs->moved[c->b]);
+        if (qs->moved[c->a] && qs->moved[c->b]) {
+            perp_qs_join_trees(qs->joined, a, b);
+        }
+    }
+    for (int k = 0; k < model->tree_count; k++) { /* dynamic_drift.c has found what loops join */
+        if (qs->linked[k] >= 0) {
+            perp_qs_join_trees(qs->joined, k, qs->linked[k]);
+        }
+    }
+    return commanded;
+}
+
+/* The islands of the step, numbered by their lowest tree, into qs->group; returns how many there are. Behind them is
+ * one without trees, of the contacts that commands alone move, where there are such or no others. */
+static int find_islands(perp_quasistatic *qs)
+{
+    const bool commanded = join_trees(qs);
+    int count = 0;
+    for (int k = 0; k < qs->model->tree_count; k++) {
+        qs->group[k] = -1;
+    }
+    for (int k = 0; k < qs->model->tree_count; k++) {
+        const int lowest = perp_qs_lowest_joined(qs->joined, k);
+        if (perp_qs_has_free(qs, k) && qs->group[lowest] < 0) {
+            qs->group[lowest] = count++;
+        }
+        qs->group[k] = perp_qs_has_free(qs, k) ? qs->group[lowest] : -1;
+    }
+    return count + (commanded || count == 0 ? 1 : 0);
+}
+
+/* An island, the others standing still: at the step's begin, or where they have come to. */
+static void activate(perp_quasistatic *qs, int island, const perp_state *state)
+{
+    const perp_model *model = qs->model;
+    for (int k = 0; k < model->tree_count; k++) {
+        qs->active[k] = qs->group[k] == island;
+    }
+    perp_qs_find_free(qs);
+    memcpy(qs->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
+    memcpy(qs->v_last, state->v, (size_t)model->nv * sizeof *state->v);
+    for (int b = 0; b < model->body_count; b++) {
+        const perp_link *link = &model->links[b];
+        if (link->tree >= 0 && qs->moved[b] && qs->done[link->tree] == PERP_QS_TICKS) {
+            memcpy(qs->q_begin + link->q_start, qs->q_end + link->q_start, (size_t)link->q_count * sizeof *state->q);
+        }
+    }
+}
+
+/* It is done: its end, in q_end and v_sum. */
+static void put_end(perp_quasistatic *qs, const perp_step_context *context)
+{
+    const perp_model *model = qs->model;
+    for (int b = 0; b < model->body_count; b++) {
+        const perp_link *link = &model->links[b];
+        if (link->tree >= 0 && qs->active[link->tree]) {
+            memcpy(qs->q_end + link->q_start, context->next_q + link->q_start,
+                   (size_t)link->q_count * sizeof *qs->q_end);
+        }
+    }
+    for (int i = 0; i < model->nv; i++) {
+        qs->v_sum[i] = qs->active[tree_of(qs, i)] ? qs->v_last[i] : qs->v_sum[i];
+    }
+    for (int k = 0; k < model->tree_count; k++) {
+        qs->done[k] = qs->active[k] ? PERP_QS_TICKS : qs->done[k];
+    }
+}
+
+/* All islands, one after the other. */
+static perp_status take_islands(perp_quasistatic *qs, perp_step_context *context, const perp_state *state, double t_end,
+                                perp_residuals *total, perp_error *error)
+{
+    compliant_step *s = qs->own;
+    perp_status status = perp_qs_look_far_enough(qs, context, state->q, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    qs->kinematics = context->kinematics;
+    qs->contacts = context->contacts;
+    const int count = find_islands(qs);
+    qs->split = count > 1;
+    for (int k = 0; k < count && status == PERP_STATUS_OK; k++) {
+        activate(qs, k, state);
+        status = k == 0 ? PERP_STATUS_OK : perp_qs_look_from(qs, context, qs->q_begin, error);
+        if (status == PERP_STATUS_OK) {
+            status = perp_compliant_begin_island(qs, count == 1, error);
+        }
+        if (status == PERP_STATUS_OK) {
+            status = advance_in_parts(qs, context, (const double[2]){state->t, t_end}, total, error);
+            put_end(qs, context);
+        }
+        if (status == PERP_STATUS_OK) {
+            status = perp_compliant_end_island(qs, count == 1, error);
+        }
+    }
+    if (status == PERP_STATUS_OK && count > 1) {
+        status = perp_compliant_end_step(qs, error);
+    }
+    s->ended.count = 0;
+    return status;
+}
+
+static void begin_step(perp_quasistatic *qs, perp_step_context *context, const perp_state *state, double h, bool again)
+{
+    for (int k = 0; k < qs->model->tree_count; k++) {
+        qs->done[k] = 0;
+        qs->met_with[k] = again ? qs->met_with[k] : k;
+    }
+    qs->sum.count = qs->sum.element_count = 0;
+    qs->met = false;
+    perp_qs_begin_ways(qs, context, state->v, h);
+}
+
+/* What commands alone move has done so in no island. */
+static void end_step(perp_quasistatic *qs, perp_step_context *context, double t_end, perp_state *state)
+{
+    const perp_model *model = qs->model;
+    const bool exact = qs->settings->prediction != PERP_PREDICTION_TAYLOR;
+    if (exact) {
+        perp_qs_prescribe(qs, state->q, state->t, t_end);
+        perp_prescribed_configuration(model, qs->law->prescribe, state->t + (t_end - state->t), qs->q_end);
+    }
+    for (int i = 0; i < model->nv; i++) {
+        const bool free = perp_qs_has_free(qs, tree_of(qs, i));
+        state->v[i] = free ? qs->v_sum[i] : exact ? qs->v[i] : qs->v_last[i];
+    }
+    memcpy(state->q, exact ? qs->q_end : context->next_q, (size_t)model->nq * sizeof *state->q);
+    state->t = t_end;
+    for (int k = 0; k < model->tree_count; k++) {
+        qs->active[k] = true;
+    }
+    perp_qs_find_free(qs);
+    qs->started = true;
 }
 
 perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
@@ -437,24 +618,28 @@ perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_s
 {
     perp_quasistatic *qs = context->workspace;
     const compliant_step *s = qs->own;
-    const perp_model *model = qs->model;
     perp_residuals total = {0};
+    perp_status status = PERP_STATUS_OK;
     qs->info = info;
-    memcpy(qs->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
-    memcpy(qs->v_last, state->v, (size_t)model->nv * sizeof *qs->v_last);
+    qs->met = false;
     perp_loops_note(qs, context);
-    perp_status status = advance_in_parts(qs, context, (const double[2]){state->t, t_end}, &total, error);
+    qs->seen = perp_contact_set_margin(context->contacts);
+    for (bool again = false; !again || qs->met; again = true) { /* islands that have met are joined */
+        status = again ? perp_qs_look_from(qs, context, state->q, error) : PERP_STATUS_OK;
+        begin_step(qs, context, state, t_end - state->t, again);
+        if (status == PERP_STATUS_OK) {
+            status = take_islands(qs, context, state, t_end, &total, error);
+        }
+    }
     status = status == PERP_STATUS_OK ? perp_loops_check_end(qs, context, t_end, error) : status;
     if (status != PERP_STATUS_OK) {
         return status;
     }
+    end_step(qs, context, t_end, state);
     info->residuals = total;
-    info->contact_count = qs->record_count;
-    info->contacts = qs->records;
-    info->element_count = s->element_count;
-    info->elements = s->elements;
-    memcpy(state->q, context->next_q, (size_t)model->nq * sizeof *state->q);
-    memcpy(state->v, qs->v_last, (size_t)model->nv * sizeof *state->v);
-    state->t = t_end;
+    info->contact_count = qs->split ? qs->sum.count : qs->record_count;
+    info->contacts = qs->split ? qs->sum.records : qs->records;
+    info->element_count = qs->split ? qs->sum.element_count : s->element_count;
+    info->elements = qs->split ? qs->sum.elements : s->elements;
     return PERP_STATUS_OK;
 }

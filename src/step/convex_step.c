@@ -1,7 +1,5 @@
 #include "step/convex_step.h"
 
-#include "step/run_private.h"
-
 #include <assert.h>
 #include <string.h>
 
@@ -66,14 +64,7 @@ static void lay_out_sized(convex_step *c, const perp_quasistatic *qs)
     TAKE(b, c->face_equality_start, equations + 1);
     TAKE(b, c->face_equality_dofs, entries);
     TAKE(b, c->face_values, entries);
-}
-
-static void lay_out_kept(convex_step *c)
-{
-    perp_qs_block *b = &c->kept;
-    TAKE(b, c->kept_contact, c->kept_capacity);
-    TAKE(b, c->kept_slacks, c->kept_capacity);
-    TAKE(b, c->kept_y, (size_t)c->kept_capacity * (size_t)c->longest);
+    TAKE(b, c->answer, (size_t)contacts * (size_t)(c->longest + 1));
 }
 
 bool perp_convex_step_is_quadratic(const perp_quasistatic *qs)
@@ -98,6 +89,9 @@ perp_status perp_convex_step_open(perp_quasistatic *qs, bool quadratic, perp_err
     perp_status status = perp_qs_block_hold(&qs->allocator, &c->fixed, error);
     if (status == PERP_STATUS_OK) {
         lay_out_fixed(c, qs);
+        status = perp_kept_open(&c->kept, qs, c->longest + 1, error);
+    }
+    if (status == PERP_STATUS_OK) {
         status = perp_convex_workspace_create(&qs->allocator, &c->solver, error);
     }
     return status == PERP_STATUS_OK ? perp_convex_workspace_create(&qs->allocator, &c->face_solver, error) : status;
@@ -113,7 +107,7 @@ void perp_convex_step_close(perp_quasistatic *qs)
     perp_convex_workspace_free(c->face_solver);
     perp_qs_block_free(&qs->allocator, &c->fixed);
     perp_qs_block_free(&qs->allocator, &c->sized);
-    perp_qs_block_free(&qs->allocator, &c->kept);
+    perp_kept_close(&c->kept, qs);
     qs->allocator.release(qs->allocator.context, c);
     qs->own = NULL;
 }
@@ -238,110 +232,60 @@ void perp_convex_step_fill(convex_step *c, const perp_quasistatic *qs)
 /* The forces of the last step at the contacts that are the same, and its motion. */
 static void make_start(convex_step *c, const perp_quasistatic *qs)
 {
-    int hint = 0;
-    memset(c->start.y, 0, (size_t)c->slack_start[qs->system.contact_count] * sizeof(double));
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        const int slacks = c->slack_start[i + 1] - c->slack_start[i];
-        const int k =
-            perp_contact_find(c->kept_contact, c->kept_count, &qs->contacts->contacts[qs->set_index[i]], &hint);
-        if (k >= 0 && c->kept_slacks[k] == slacks) {
-            memcpy(c->start.y + c->slack_start[i], c->kept_y + (ptrdiff_t)k * c->longest,
-                   (size_t)slacks * sizeof(double));
+    const double speed = qs->length_unit / qs->h, force = qs->force_unit;
+    for (int i = 0, hint = 0; i < qs->system.contact_count; i++) {
+        const int start = c->slack_start[i], slacks = c->slack_start[i + 1] - start;
+        const double *kept = perp_kept_find(&c->kept, qs, i, &hint);
+        for (int k = 0; k < slacks; k++) {
+            c->start.y[start + k] = kept && kept[0] == slacks ? kept[1 + k] / force : 0.0;
         }
     }
-    if (c->kept_equalities != qs->system.equality_count) {
-        memset(c->start.y_equality, 0, (size_t)qs->system.equality_count * sizeof(double));
+    for (int i = 0; i < qs->free_count; i++) {
+        const int dof = qs->dof_of_free[i];
+        c->start.x[i] = c->kept.x[dof] / speed;
+        c->start.y_lower[i] = c->kept.y_lower[dof] / force;
+        c->start.y_upper[i] = c->kept.y_upper[dof] / force;
+    }
+    for (int i = 0; i < qs->system.equality_count; i++) {
+        c->start.y_equality[i] = c->kept.y_loop[qs->loop_row[i]] / force;
     }
 }
 
-/* Room for so many kept contacts; false, and nothing is kept, where there is none. */
-static bool hold_kept(convex_step *c, const perp_quasistatic *qs, int count, int capacity)
+/* The multipliers of the slacks, for perp_convex_step_accept: qs->force is what they add up to. */
+static void note_answer(convex_step *c, const perp_quasistatic *qs)
 {
-    if (count > c->kept_capacity || !c->kept.memory) {
-        c->kept_capacity = capacity;
-        perp_qs_block_free(&qs->allocator, &c->kept);
-        lay_out_kept(c);
-        c->has_kept = perp_qs_block_hold(&qs->allocator, &c->kept, NULL) == PERP_STATUS_OK;
-        if (!c->has_kept) {
-            c->kept_capacity = c->kept_count = 0;
-            return false;
+    for (int i = 0; i < qs->system.contact_count; i++) {
+        double *answer = c->answer + (ptrdiff_t)qs->set_index[i] * (c->longest + 1);
+        const int start = c->slack_start[i], slacks = c->slack_start[i + 1] - start;
+        answer[0] = slacks;
+        for (int k = 0; k < slacks; k++) {
+            answer[1 + k] = qs->force_unit * c->point.y[start + k];
         }
-        lay_out_kept(c);
     }
-    return true;
+}
+
+static void put_answer(const perp_quasistatic *qs, int i, double *value)
+{
+    const convex_step *c = qs->own;
+    const double *answer = c->answer + (ptrdiff_t)qs->set_index[i] * (c->longest + 1);
+    memset(value, 0, (size_t)(c->longest + 1) * sizeof *value);
+    memcpy(value, answer, (size_t)(1 + (int)answer[0]) * sizeof *value);
 }
 
 void perp_convex_step_accept(perp_quasistatic *qs)
 {
     convex_step *c = qs->own;
-    const int count = qs->system.contact_count, n = qs->free_count;
-    if (n == 0) {
-        return;
-    }
-    if (!hold_kept(c, qs, count, qs->contact_capacity)) {
-        return; /* a cold start is slower, no more */
-    }
-    for (int i = 0; i < count; i++) {
-        const int slacks = c->slack_start[i + 1] - c->slack_start[i];
-        c->kept_contact[i] = qs->contacts->contacts[qs->set_index[i]];
-        c->kept_slacks[i] = slacks;
-        memcpy(c->kept_y + (ptrdiff_t)i * c->longest, c->point.y + c->slack_start[i], (size_t)slacks * sizeof(double));
-    }
-    c->kept_count = count;
-    c->kept_equalities = qs->system.equality_count;
-    memcpy(c->start.x, c->point.x, (size_t)n * sizeof(double));
-    memcpy(c->start.y_equality, c->point.y_equality, (size_t)c->kept_equalities * sizeof(double));
-    memcpy(c->start.y_lower, c->point.y_lower, (size_t)n * sizeof(double));
-    memcpy(c->start.y_upper, c->point.y_upper, (size_t)n * sizeof(double));
-    c->has_kept = true;
+    perp_kept_accept(&c->kept, qs, put_answer);
 }
 
 void perp_convex_step_put(const perp_quasistatic *qs, memory_writer *w)
 {
-    const convex_step *c = qs->own;
-    perp_memory_put(w, c->has_kept);
-    if (!c->has_kept) {
-        return;
-    }
-    perp_memory_put(w, c->kept_count);
-    perp_memory_put(w, c->kept_equalities);
-    for (int i = 0; i < c->kept_count; i++) {
-        perp_memory_put_contact(w, &c->kept_contact[i]);
-        perp_memory_put(w, c->kept_slacks[i]);
-        perp_memory_put_reals(w, c->kept_y + (ptrdiff_t)i * c->longest, c->kept_slacks[i]);
-    }
-    perp_memory_put_reals(w, c->start.x, qs->free_count);
-    perp_memory_put_reals(w, c->start.y_equality, c->kept_equalities);
-    perp_memory_put_reals(w, c->start.y_lower, qs->free_count);
-    perp_memory_put_reals(w, c->start.y_upper, qs->free_count);
+    perp_kept_put(&((const convex_step *)qs->own)->kept, qs, w);
 }
 
 bool perp_convex_step_take(perp_quasistatic *qs, memory_reader *r)
 {
-    convex_step *c = qs->own;
-    const bool kept = perp_memory_take_int(r, 0, 1) == 1;
-    if (!kept) {
-        return true;
-    }
-    /* a contact takes more than one number, so that a count that the file cannot hold takes no memory either */
-    const int count = perp_memory_take_int(r, 0, (int)fmin(1e9, (double)r->count));
-    c->kept_equalities = perp_memory_take_int(r, 0, 6 * qs->model->scene->loop_count);
-    r->out_of_memory = r->good && !hold_kept(c, qs, count, count);
-    if (!r->good || r->out_of_memory) {
-        return false;
-    }
-    for (int i = 0; i < count; i++) {
-        c->kept_contact[i] = perp_memory_take_contact(r);
-        c->kept_slacks[i] = perp_memory_take_int(r, 0, c->longest);
-        perp_memory_take_reals(r, c->kept_y + (ptrdiff_t)i * c->longest, c->kept_slacks[i]);
-    }
-    c->kept_count = count;
-    perp_memory_take_reals(r, c->start.x, qs->free_count);
-    perp_memory_take_reals(r, c->start.y_equality, c->kept_equalities);
-    perp_memory_take_reals(r, c->start.y_lower, qs->free_count);
-    perp_memory_take_reals(r, c->start.y_upper, qs->free_count);
-    c->has_kept = true;
-    return true;
+    return perp_kept_take(&((convex_step *)qs->own)->kept, qs, r);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -490,12 +434,36 @@ double perp_convex_step_law(perp_quasistatic *qs)
     return largest <= STRONG ? fmax(qs->info->residuals.complementarity, perp_qs_balance(qs)) : INFINITY;
 }
 
+/* Do the weights of an infeasible problem, whose proof misses by 1, leave more than what the law's tolerance lets all
+ * their rows be off by together? */
+static bool leaves_room(const convex_step *c, const perp_quasistatic *qs)
+{
+    double sum = 0.0;
+    for (int k = 0; k < c->slack_start[c->qp.contact_count]; k++) {
+        sum += fabs(c->point.y[k]);
+    }
+    for (int i = 0; i < c->qp.equality_count; i++) {
+        sum += fabs(c->point.y_equality[i]);
+    }
+    for (int i = 0; i < c->qp.n && c->qp.lower; i++) {
+        sum += fabs(c->point.y_lower[i]) + fabs(c->point.y_upper[i]);
+    }
+    return sum * qs->settings->tolerance < 1.0;
+}
+
+/* Does an outcome say that there is no answer, with a proof that leaves room for the law's tolerance? */
+static bool is_proof(const convex_step *c, const perp_quasistatic *qs, perp_outcome outcome)
+{
+    return (outcome == PERP_OUTCOME_UNBOUNDED && perp_qs_is_driven(qs, c->point.x)) ||
+           (outcome == PERP_OUTCOME_INFEASIBLE && leaves_room(c, qs));
+}
+
 static perp_status explain(convex_step *c, perp_quasistatic *qs, perp_outcome outcome, perp_error *error)
 {
     if (outcome == PERP_OUTCOME_UNBOUNDED) {
         return perp_qs_unsupported(qs, c->point.x, error);
     }
-    /* Sum of y s is -1 whatever x: some slack is at most -1 / sum y, in units of the scene's size. */
+    /* Sum of y s is -1 whatever x: some slack is at most -1 / sum y, in units of L. */
     double sum = 0.0;
     for (int i = 0; i < qs->system.contact_count; i++) {
         double own = 0.0;
@@ -544,7 +512,7 @@ static perp_status reserve_and_solve(convex_step *c, perp_quasistatic *qs, perp_
 {
     perp_convex_settings settings = perp_convex_settings_default();
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
-    if (c->has_kept) {
+    if (perp_kept_has(&c->kept, qs)) {
         make_start(c, qs);
         settings.warm = &c->start;
     }
@@ -579,18 +547,22 @@ perp_status perp_convex_step_answer(perp_quasistatic *qs, perp_error *error)
         return status;
     }
     qs->info->iterations += info.iterations;
-    if (info.outcome == PERP_OUTCOME_INFEASIBLE || info.outcome == PERP_OUTCOME_UNBOUNDED) {
+    if (is_proof(c, qs, info.outcome)) {
         return explain(c, qs, info.outcome, error);
     }
-    perp_convex_step_clip(c);
-    const double residual = c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_sharpen(qs);
+    const bool claims = info.outcome == PERP_OUTCOME_INFEASIBLE || info.outcome == PERP_OUTCOME_UNBOUNDED;
+    double residual = INFINITY;
+    if (!claims) { /* else the point is what the claim rests on */
+        perp_convex_step_clip(c);
+        residual = c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_sharpen(qs);
+    }
     if (!(residual <= qs->settings->tolerance)) {
         const perp_outcome near = c->kappa > 0.0 ? PERP_OUTCOME_ITERATION_LIMIT : perp_convex_step_confine(qs);
-        if (near == PERP_OUTCOME_INFEASIBLE || near == PERP_OUTCOME_UNBOUNDED) {
+        if (is_proof(c, qs, near)) {
             return explain(c, qs, near, error);
         }
         if (near != PERP_OUTCOME_SOLVED && (info.outcome != PERP_OUTCOME_SOLVED || !isfinite(residual))) {
-            return perp_qs_not_converged(qs, info.method, residual, error);
+            return perp_qs_not_converged(qs, info.method, fmin(residual, 1e300), error);
         }
     }
     qs->info->fallbacks[PERP_FALLBACK_LOOSE] += info.outcome != PERP_OUTCOME_SOLVED;
@@ -607,5 +579,6 @@ perp_status perp_convex_step_answer(perp_quasistatic *qs, perp_error *error)
         fill_slack_values(c, c->point.x);
     }
     perp_convex_step_measure(qs);
+    note_answer(c, qs);
     return status;
 }

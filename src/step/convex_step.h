@@ -6,11 +6,12 @@
  * contact parts only by what it slips more than was expected: convex_step_slip.c.
  *
  * The problem is solved in units of its own, forces in F and velocities in L / h, so that the solver's tolerance means
- * the same on every scale: an x of 1 is a motion by the scene's size. */
+ * the same on every scale: an x of 1 is a motion by L. */
 #ifndef PERP_SRC_STEP_CONVEX_STEP_H
 #define PERP_SRC_STEP_CONVEX_STEP_H
 
 #include "step/quasistatic.h"
+#include "step/step_kept.h"
 
 /* The sizes that arrays are laid out for. */
 typedef struct convex_capacity {
@@ -25,7 +26,7 @@ typedef struct convex_step {
     int longest;       /* slacks that a contact may have */
     perp_convex_workspace *solver, *face_solver;
     convex_capacity capacity;
-    perp_qs_block fixed, sized, kept;
+    perp_qs_block fixed, sized;
 
     /* the problem in its own units */
     perp_contact_qp qp;
@@ -40,12 +41,8 @@ typedef struct convex_step {
     bool is_told;  /* by perp_convex_step_law: qs has `point` in its units, and the law's parts but for the balance */
     double *slack; /* s at point.x */
 
-    /* the last accepted step's answer, for the next one's start */
-    bool has_kept;
-    int kept_count, kept_capacity, kept_equalities;
-    perp_contact *kept_contact;
-    double *kept_y; /* longest each */
-    int *kept_slacks;
+    double *answer; /* by contact of the set, longest + 1 each: how many slacks it has, and their multipliers, N */
+    step_kept kept; /* of contacts the same */
 
     /* the smallest motion: convex_step_face.c */
     perp_contact_qp face;
@@ -87,8 +84,8 @@ void perp_convex_step_clip(convex_step *c);
 double perp_convex_step_sharpen(perp_quasistatic *qs);
 /* For what was not solved: looks for an answer within a reach of the scene, which is a bounded problem and as well
  * conditioned as its contacts. `solved`: `point` meets the law. `unbounded`: every answer moves farther than a thousand
- * sizes of the scene in the step, so nothing holds the bodies; point.x leads there. `infeasible`: no motion within
- * thirty sizes meets the constraints; point.y weighs them. Else it stays open. */
+ * times L, or the farthest that gaps ask for, in the step, so nothing holds the bodies; point.x leads there.
+ * `infeasible`: no motion within thirty times that meets the constraints; point.y weighs them. Else it stays open. */
 perp_outcome perp_convex_step_confine(perp_quasistatic *qs);
 /* Is there a motion that meets all but what friction asks for? Leaves `point` alone. */
 bool perp_convex_step_gaps_can_be_met(perp_quasistatic *qs);

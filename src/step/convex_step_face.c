@@ -31,16 +31,13 @@ typedef struct face_builder {
 /* ---- W ----------------------------------------------------------------------------------------------------------- */
 
 /* The mass matrix over the largest mass. Links of a mechanism may be massless, and its matrix singular: those get a
- * thousandth of their diagonal more, or where that is 0, one of a unit mass at the scene's size. */
+ * thousandth of their diagonal more, or where that is 0, one of a unit mass at L. */
 void perp_convex_step_metric(const perp_quasistatic *qs)
 {
     const convex_step *c = qs->own;
     const perp_model *model = qs->model;
-    double *block = c->face_hessian, mass = 0.0;
-    for (int i = 0; i < model->body_count; i++) {
-        mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
-    }
-    mass = mass > 0.0 ? mass : 1.0;
+    const double mass = qs->heaviest > 0.0 ? qs->heaviest : 1.0;
+    double *block = c->face_hessian;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         const double *m = qs->mass + tree->mass_start;

@@ -115,7 +115,21 @@ double perp_convex_step_sharpen(perp_quasistatic *qs)
 
 /* ---- far away ---------------------------------------------------------------------------------------------------- */
 
-/* Bounds on the motion, in sizes of the scene, beside those of joints. */
+/* How far the step has to go at least, about: what gaps and loops ask for, in units of L, or L. What is small may be
+ * pushed by many of its sizes in a step. */
+static double least_reach(const convex_step *c)
+{
+    double most = 1.0;
+    for (int k = 0; k < c->slack_start[c->qp.contact_count]; k++) {
+        most = fmax(most, fabs(c->offset[k]));
+    }
+    for (int i = 0; i < c->qp.equality_count; i++) {
+        most = fmax(most, fabs(c->target[i]));
+    }
+    return most;
+}
+
+/* Bounds on the motion, in units of L, beside those of joints. */
 static void confine(convex_step *c, double reach)
 {
     for (int i = 0; i < c->qp.n; i++) {
@@ -141,17 +155,18 @@ perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
     static const double REACH[] = {1.0, 30.0, 1e3}, CARRIES = 1e-10; /* F: less is rounding */
     enum { COUNT = sizeof REACH / sizeof *REACH };
     convex_step *c = qs->own;
+    const double least = least_reach(c);
     perp_convex_settings settings = perp_convex_settings_default();
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
     for (int k = 0; k < COUNT && outcome == PERP_OUTCOME_ITERATION_LIMIT; k++) {
         perp_convex_info info;
-        confine(c, REACH[k]);
+        confine(c, least * REACH[k]);
         perp_status status = perp_contact_qp_reserve(&c->qp, c->solver, NULL);
         if (status == PERP_STATUS_OK) {
             status = perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, &info, NULL);
         }
-        release(c, qs, REACH[k]);
+        release(c, qs, least * REACH[k]);
         c->is_told = false; /* of the point before */
         if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED) {
             perp_convex_step_clip(c);

@@ -136,9 +136,10 @@ void perp_convex_step_measure(perp_quasistatic *qs)
     }
 }
 
-static bool carries(const perp_quasistatic *qs, int i)
+/* As `mode` of a contact has it. */
+static bool carries(const perp_quasistatic *qs, int i, double force_unit)
 {
-    return qs->force[qs->row_start[i]] > 1e-9 * qs->force_unit; /* as `mode` of a contact has it */
+    return qs->force[qs->row_start[i]] > 1e-9 * force_unit;
 }
 
 /* Does some contact part, or overlap for its room, by more than matters? */
@@ -151,7 +152,7 @@ static bool misjudged(const perp_quasistatic *qs)
     for (int i = 0; i < qs->system.contact_count; i++) {
         const double high = fmax(gained, OF_SLIP * c->parting[i]),
                      deep = fmin(fmax(gained, OF_SLIP * qs->room[i]), deepest);
-        if ((carries(qs, i) && c->parting[i] > 0.0 && c->ending[i] > high) ||
+        if ((carries(qs, i, qs->force_unit) && c->parting[i] > 0.0 && c->ending[i] > high) ||
             (qs->room[i] > 0.0 && c->ending[i] < -deep)) {
             return true;
         }
@@ -163,7 +164,8 @@ void perp_convex_step_note_lift(perp_quasistatic *qs)
 {
     for (int i = 0; i < qs->system.contact_count; i++) {
         const perp_contact *contact = &qs->contacts->contacts[qs->set_index[i]];
-        if (!carries(qs, i) || !(qs->layer[i] > 0.0)) {
+        const double unit = qs->islands[perp_qs_island_of_contact(qs, i)].force;
+        if (!carries(qs, i, unit) || !(qs->layer[i] > 0.0)) {
             continue; /* a layer is of slip alone: what restitution throws is not in it */
         }
         const double speed = fmax(0.0, (qs->layer[i] - fmax(0.0, contact->phi)) / qs->h);
@@ -199,7 +201,7 @@ static void correct_rooms(perp_quasistatic *qs, bool none)
     for (int i = 0; i < qs->system.contact_count; i++) {
         if (none) {
             qs->room[i] = 0.0;
-        } else if (carries(qs, i) || c->ending[i] < 0.0) {
+        } else if (carries(qs, i, qs->force_unit) || c->ending[i] < 0.0) {
             qs->room[i] = next_room(c, i, qs->room[i]);
         }
     }

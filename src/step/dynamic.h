@@ -25,8 +25,9 @@
  * are scaled as one: left open while they drift, what closes them takes energy in first order of h.
  *
  * The normal row has phi / h beside the velocity, Stewart and Trinkle's stabilisation: h u_n is the linearised gap at
- * the step's end. With restitution e (Newton) a contact that approaches at u_n- < 0 and would close within the step has
- * u_n >= -e u_n- instead. Anitescu and Potra's form, for steps that have no answer otherwise, has max(phi, 0) / h. */
+ * the step's end. With restitution e (Newton) a contact that approaches at u_n- < 0 and would close within the step (on
+ * a convex rung: come within mu h |u_t-|, where its law acts already) has u_n >= -e u_n- instead. Anitescu and Potra's
+ * form, for steps that have no answer otherwise, has max(phi, 0) / h. */
 #ifndef PERP_SRC_STEP_DYNAMIC_H
 #define PERP_SRC_STEP_DYNAMIC_H
 

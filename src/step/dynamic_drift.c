@@ -155,18 +155,19 @@ static perp_vec3 turned(perp_vec3 r, perp_vec3 w, double h)
     return perp_vec3_add_scaled(across, (1.0 - c) * perp_vec3_dot(axis, r), axis);
 }
 
-static void drift_body(const perp_quasistatic *qs, const perp_kinematics *kinematics, const perp_tree *tree, double *v)
+static void drift_body(const perp_quasistatic *qs, const perp_kinematics *kinematics, int k, double *v)
 {
+    const perp_tree *tree = &qs->model->trees[k];
     const perp_link *link = &qs->model->links[tree->root];
     const perp_mat3 *rotation = &kinematics->rotation[tree->root];
     const perp_vec3 w = perp_vec3_make(v[3], v[4], v[5]);
     perp_vec3 after = w;
     if (!is_round(&link->inertia)) {
         const perp_vec3 in_body = perp_mat3_tmul_vec(rotation, w);
-        after = perp_vec3_add(w, perp_mat3_mul_vec(rotation, spin_change(&link->inertia, qs->h_last, in_body)));
+        after = perp_vec3_add(w, perp_mat3_mul_vec(rotation, spin_change(&link->inertia, qs->h_last[k], in_body)));
     }
     if (link->com.x != 0.0 || link->com.y != 0.0 || link->com.z != 0.0) {
-        const perp_vec3 arm = perp_mat3_mul_vec(rotation, link->com), before = turned(arm, w, -qs->h_last);
+        const perp_vec3 arm = perp_mat3_mul_vec(rotation, link->com), before = turned(arm, w, -qs->h_last[k]);
         const perp_vec3 change = perp_vec3_sub(perp_vec3_cross(w, before), perp_vec3_cross(after, arm));
         v[0] += change.x;
         v[1] += change.y;
@@ -177,15 +178,15 @@ static void drift_body(const perp_quasistatic *qs, const perp_kinematics *kinema
     v[5] = after.z;
 }
 
-static void drift_planar_body(const perp_quasistatic *qs, const perp_kinematics *kinematics, const perp_tree *tree,
-                              double *v)
+static void drift_planar_body(const perp_quasistatic *qs, const perp_kinematics *kinematics, int k, double *v)
 {
+    const perp_tree *tree = &qs->model->trees[k];
     const perp_link *link = &qs->model->links[tree->root];
     if (link->com.x == 0.0 && link->com.y == 0.0) {
         return;
     }
     const perp_vec3 arm = perp_mat3_mul_vec(&kinematics->rotation[tree->root], link->com);
-    const perp_vec3 before = turned(arm, perp_vec3_make(0.0, 0.0, v[2]), -qs->h_last);
+    const perp_vec3 before = turned(arm, perp_vec3_make(0.0, 0.0, v[2]), -qs->h_last[k]);
     v[0] += -v[2] * (before.y - arm.y);
     v[1] += v[2] * (before.x - arm.x);
 }
@@ -332,12 +333,30 @@ static void to_tangent(const perp_quasistatic *qs, int count, double *v)
 
 /* ---- mechanisms, all together ------------------------------------------------------------------------------------ */
 
-/* One round of the fixed point v~ = v - h M^-1 c(q, (v + v~) / 2) for all mechanisms; returns the largest change over
- * the largest velocity. */
-static double bend(perp_quasistatic *qs, perp_kinematics *kinematics)
+/* Has the fixed point of tree k come to rest? Its new round is in `x`. */
+static bool bend_tree(perp_quasistatic *qs, int k, const double *x)
+{
+    static const double AT_REST = 1e-15; /* of the largest velocity */
+    const perp_tree *tree = &qs->model->trees[k];
+    double change = 0.0, size = 0.0;
+    for (int i = tree->v_start, at = 0; i < tree->v_start + tree->v_count; i++) {
+        if (qs->free_of_dof[i] >= 0) {
+            const double next = qs->v_tangent[i] - qs->h_last[k] * x[at++];
+            change = fmax(change, fabs(next - qs->v_drifted[i]));
+            size = fmax(size, fabs(next));
+            qs->v_drifted[i] = next;
+        }
+    }
+    return !(change > AT_REST * (size > 0.0 ? size : 1.0));
+}
+
+/* One round of the fixed point v~ = v - h M^-1 c(q, (v + v~) / 2) for the mechanisms that have not come to rest; false
+ * where all have. */
+static bool bend(perp_quasistatic *qs, perp_kinematics *kinematics)
 {
     const perp_model *model = qs->model;
-    double *mean = qs->v, *bias = qs->tau, *x = qs->scratch, change = 0.0, size = 0.0;
+    double *mean = qs->v, *bias = qs->tau, *x = qs->scratch;
+    bool going_on = false;
     for (int i = 0; i < model->nv; i++) {
         mean[i] = 0.5 * (qs->v_tangent[i] + qs->v_drifted[i]);
     }
@@ -346,27 +365,26 @@ static double bend(perp_quasistatic *qs, perp_kinematics *kinematics)
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         int n;
-        if (qs->drift[k] != PERP_DRIFT_MECHANISM || !factor_free(qs, tree, &n)) {
+        if (!qs->bends[k] || !factor_free(qs, tree, &n)) {
             continue;
         }
         divide(qs, tree, n, bias, x);
-        for (int i = tree->v_start, at = 0; i < tree->v_start + tree->v_count; i++) {
-            if (qs->free_of_dof[i] >= 0) {
-                const double next = qs->v_tangent[i] - qs->h_last * x[at++];
-                change = fmax(change, fabs(next - qs->v_drifted[i]));
-                size = fmax(size, fabs(next));
-                qs->v_drifted[i] = next;
-            }
-        }
+        qs->bends[k] = !bend_tree(qs, k, x);
+        going_on = going_on || qs->bends[k];
     }
-    return size > 0.0 ? change / size : change;
+    return going_on;
 }
 
 /* The kinetic energy of every mechanism where the last step began, into `energy` by tree. */
 static void remember_energy(perp_quasistatic *qs, perp_step_context *context, double *energy)
 {
     const perp_model *model = qs->model;
-    perp_configuration_integrate(model, qs->q_begin, qs->v_last, -qs->h_last, context->next_q);
+    for (int k = 0; k < model->tree_count; k++) {
+        for (int i = model->trees[k].v_start; i < model->trees[k].v_start + model->trees[k].v_count; i++) {
+            qs->v_tangent[i] = qs->h_last[k] * qs->v_last[i]; /* the way that it came */
+        }
+    }
+    perp_configuration_integrate(model, qs->q_begin, qs->v_tangent, -1.0, context->next_q);
     perp_kinematics_update(model, context->next_q, context->kinematics);
     perp_mass_matrix(model, context->kinematics, qs->mass);
     memcpy(qs->v_tangent, qs->v_last, (size_t)model->nv * sizeof *qs->v_tangent);
@@ -383,11 +401,12 @@ static void remember_energy(perp_quasistatic *qs, perp_step_context *context, do
  * out, it adds up: the energy of a double pendulum creeps by 0.5 % a second at h = 0.01. Over eps^2: the inertia that
  * takes it is eps^2 M, and energies here are those of M. `bent` is v - v~, of what loops allow: what they do not, the
  * next step undoes. */
-static double missed_work(const perp_quasistatic *qs, const perp_tree *tree, const double *bent)
+static double missed_work(const perp_quasistatic *qs, int k, const double *bent)
 {
+    const perp_tree *tree = &qs->model->trees[k];
     double work = 0.0;
     for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-        work += 0.5 * qs->h_last * qs->tau[i] * bent[i];
+        work += 0.5 * qs->h_last[k] * qs->tau[i] * bent[i];
     }
     return work / perp_dynamic_mass_scale(qs);
 }
@@ -428,7 +447,10 @@ static void drift_mechanisms(perp_quasistatic *qs, perp_step_context *context)
     const perp_model *model = qs->model;
     double *energy = qs->command; /* scratch until the step is built; no tree is without a degree of freedom */
     remember_energy(qs, context, energy);
-    for (int i = 0; i < ROUNDS && bend(qs, context->kinematics) > 1e-15; i++) {
+    for (int k = 0; k < model->tree_count; k++) {
+        qs->bends[k] = qs->drift[k] == PERP_DRIFT_MECHANISM;
+    }
+    for (int i = 0; i < ROUNDS && bend(qs, context->kinematics); i++) {
     }
     double *bent = qs->v_tangent;
     const int across = span_loops(qs, context->kinematics);
@@ -445,7 +467,7 @@ static void drift_mechanisms(perp_quasistatic *qs, perp_step_context *context)
         double missed = 0.0, before = 0.0;
         for (int other = k; other < model->tree_count; other++) {
             if (is_with(qs, k, other)) {
-                missed += missed_work(qs, &model->trees[other], bent);
+                missed += missed_work(qs, other, bent);
                 before += energy[other];
             }
         }
@@ -458,16 +480,20 @@ void perp_dynamic_drift(perp_quasistatic *qs, perp_step_context *context)
     const perp_model *model = qs->model;
     bool mechanisms = false;
     memcpy(qs->v_drifted, qs->v_last, (size_t)model->nv * sizeof *qs->v_drifted);
-    for (int k = 0; k < model->tree_count && qs->h_last > 0.0; k++) {
-        const perp_tree *tree = &model->trees[k];
-        if (qs->drift[k] == PERP_DRIFT_BODY) {
-            drift_body(qs, context->kinematics, tree, qs->v_drifted + tree->v_start);
-        } else if (qs->drift[k] == PERP_DRIFT_PLANAR_BODY) {
-            drift_planar_body(qs, context->kinematics, tree, qs->v_drifted + tree->v_start);
+    for (int k = 0; k < model->tree_count; k++) {
+        double *v = qs->v_drifted + model->trees[k].v_start;
+        const bool moves = qs->h_last[k] > 0.0;
+        if (moves && qs->drift[k] == PERP_DRIFT_BODY) {
+            drift_body(qs, context->kinematics, k, v);
+        } else if (moves && qs->drift[k] == PERP_DRIFT_PLANAR_BODY) {
+            drift_planar_body(qs, context->kinematics, k, v);
         }
-        mechanisms = mechanisms || qs->drift[k] == PERP_DRIFT_MECHANISM || qs->linked[k] >= 0;
+        mechanisms = mechanisms || (moves && (qs->drift[k] == PERP_DRIFT_MECHANISM || qs->linked[k] >= 0));
     }
     if (mechanisms) {
         drift_mechanisms(qs, context);
+    }
+    for (int i = 0; i < model->nv && mechanisms; i++) { /* what has not come from anywhere stays as it is */
+        qs->v_drifted[i] = qs->h_last[model->links[model->dof_body[i]].tree] > 0.0 ? qs->v_drifted[i] : qs->v_last[i];
     }
 }

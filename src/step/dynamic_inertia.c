@@ -68,8 +68,10 @@ double perp_dynamic_shift(const perp_quasistatic *qs, int i)
     if (!(c->restitution > 0.0)) {
         return stabilised;
     }
-    const double approach = qs->velocity[(ptrdiff_t)qs->contacts->rows * i];
-    const bool closes = approach < 0.0 && c->phi + qs->h * approach <= 0.0;
+    const double *u = qs->velocity + (ptrdiff_t)qs->contacts->rows * i, approach = u[0];
+    const double slip = c->direction_count == 0 ? 0.0 : qs->contacts->rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
+    const double layer = qs->rung->convex ? c->friction * slip : 0.0; /* a convex law acts mu h |u_t| ahead of touch */
+    const bool closes = approach < 0.0 && c->phi + qs->h * (approach - layer) <= 0.0;
     return closes ? fmin(c->restitution * approach, stabilised) : stabilised;
 }
 

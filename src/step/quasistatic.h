@@ -15,7 +15,17 @@
  * normal row and J_p v_p on the others: h u_n is the linearised gap at the step's end. C v = d closes loops, and bounds
  * keep joints within their limits.
  *
- * A rung is a *law*: the relation between u and r, and how to solve for it. */
+ * A rung is a *law*: the relation between u and r, and how to solve for it.
+ *
+ * Trees that contacts of the step or loops join are an *island*. Islands do not act on each other, so each is solved
+ * and judged as if it were alone, in units of its own: quasistatic_islands.c. What is prescribed joins nothing. So a
+ * body that lies apart changes nothing, whatever it weighs, however fast it is, and by no bit:
+ *
+ *   - whether a contact takes part is decided by the two bodies alone: how far either may come in the step;
+ *   - F and L are the island's own;
+ *   - each island is split on its own. Trees of one island share their parts; an island that comes near another one in
+ *     its parts is joined with it, and the step begins anew;
+ *   - what a law remembers is by degree of freedom and by contact. */
 #ifndef PERP_SRC_STEP_QUASISTATIC_H
 #define PERP_SRC_STEP_QUASISTATIC_H
 
@@ -23,6 +33,7 @@
 #include <perp/solver.h>
 #include <perp/step.h>
 
+#include "step/contact_sum.h"
 #include "step/step_memory.h"
 
 typedef struct perp_quasistatic perp_quasistatic;
@@ -39,14 +50,17 @@ typedef struct perp_qs_law {
     /* Velocities at t in place of a step from there: drives have their rates at t, only what touches takes part, and h
      * is 1 s, a unit. */
     bool instant;
+    /* The law makes the contacts of its problem itself, and the system has none; islands are told to it. */
+    bool own_contacts;
     /* The law's own memory, qs->own; `close` is due whatever `open` returned, qs->own being NULL at first. */
     perp_status (*open)(perp_quasistatic *qs, perp_error *error);
     void (*close)(perp_quasistatic *qs);
-    /* Solves qs->system: fills qs->x, force, y_equality, y_lower, y_upper, and in qs->info iterations, several,
-     * fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory where the problem is
-     * larger than any before. */
+    /* Solves qs->system, an island of the step: fills qs->x, force, y_equality, y_lower, y_upper, and in qs->info
+     * iterations, several, fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory
+     * where the problem is larger than any before. */
     perp_status (*solve)(perp_quasistatic *qs, perp_error *error);
-    /* The step was accepted: what the next one starts from; may be NULL. */
+    /* The part of the step was accepted for the trees that are qs->taken: what their next one starts from; `qs` has the
+     * answers of all islands together. May be NULL. */
     void (*accept)(perp_quasistatic *qs);
     /* That, into a log and back; `take` returns false where the numbers are not of this law. NULL: nothing. */
     void (*put)(const perp_quasistatic *qs, memory_writer *w);
@@ -59,6 +73,23 @@ typedef struct perp_qs_block {
     size_t bytes, used;
 } perp_qs_block;
 
+/* What an island is measured by. */
+typedef struct qs_island {
+    double force, length; /* F and L: N, m */
+    double mass;          /* kg: of the heaviest body that moves in it */
+    bool boxed;           /* `low`, `high`: around its bodies, and what they touch */
+    perp_vec3 low, high;
+} qs_island;
+
+/* The arrays that an island has of its own: those of perp_quasistatic, for the one at hand. */
+typedef struct qs_island_arrays {
+    int *free_of_dof, *dof_of_free, *tree_of_free, *block_start, *loop_row, *equality_start, *equality_dofs;
+    bool *turns;
+    double *hessian, *g, *lower, *upper, *x, *y_lower, *y_upper, *y_equality, *equality_values, *equality_target;
+    int *row_start, *dof_start, *dofs, *set_index;
+    double *jacobian, *offset, *mu, *shift, *room, *layer, *force;
+} qs_island_arrays;
+
 struct perp_quasistatic {
     perp_allocator allocator;
     const perp_model *model;
@@ -68,13 +99,18 @@ struct perp_quasistatic {
     void *own; /* of the law */
 
     int free_count;
-    int *free_of_dof; /* nv: the free index, -1 where prescribed */
-    int *dof_of_free; /* free_count, ascending */
-    bool *turns;      /* free_count: an angle; its entry of a balance is a torque */
+    int *free_of_dof;  /* nv: the free index, -1 where prescribed, or where it takes no part now */
+    int *dof_of_free;  /* free_count, ascending */
+    int *tree_of_free; /* free_count */
+    bool *turns;       /* free_count: an angle; its entry of a balance is a torque */
+    bool *given;       /* nv: prescribed */
+    bool *moved;       /* by body: by a degree of freedom that is not */
 
     /* ---- the step problem; perp_qs_build ---- */
     double t, h;
-    double force_unit, length_unit; /* F and L of the residuals: N, m */
+    double force_unit, length_unit; /* F and L of the residuals: N, m; of the island at hand */
+    double heaviest;                /* kg: likewise */
+    bool same_length;               /* L stays what it is: the problem is another iterate of one */
     perp_kinematics *kinematics;    /* the context's */
     const perp_contact_set *contacts;
     perp_contact_qp system; /* rays and quadratic NULL; slack_start is row_start */
@@ -96,22 +132,51 @@ struct perp_quasistatic {
     perp_contact_record *records; /* of the set's contacts */
     int record_count;
 
+    /* ---- islands; perp_qs_build ---- */
+    int island_count;
+    int *island_of_tree; /* -1: nothing of it is free, or takes part now */
+    int *joined;         /* by tree, towards the lowest of its island */
+    qs_island *islands;
+    qs_island *last_island; /* by tree: that it was last accepted in */
+    double *diagonal;       /* free_count: of A */
+    qs_island_arrays one;
+    /* how far a body may come in the step: m, and rad where it has unbounded shapes */
+    double *way, *swing, *speed, *turning; /* by body; the last two are scratch */
+    double seen;                           /* m: how far the contact set looks */
+    int in_reach;                          /* contacts of the set that could be met when the problem was built */
+
+    /* ---- the parts of a step, by tree; quasistatic_step.c ---- */
+    int *group;       /* the lowest of those with free degrees of freedom that are split with it; -1: it has none */
+    int *met_with;    /* by tree, towards the lowest of those that are to be split with it, as the step has shown */
+    bool met;         /* it has just been shown: the step begins anew */
+    int *done, *size; /* ticks: how far it has come, and the part that comes next */
+    bool *active;     /* it takes part now */
+    bool masked;      /* some of those with free degrees of freedom do not */
+    bool *taken;      /* its part is accepted */
+    double *load;     /* nv, N: what contacts and loops have to balance, mean over the step */
+    double *y_loop;   /* by row of all loops, N: likewise, their forces */
+    contact_sum sum;  /* the contacts of a step that was split */
+    bool split;       /* it was */
+
     /* ---- memory ---- */
     bool started;      /* a step was accepted */
     double *v_last;    /* nv: the velocity that the step begins with, of the state or of the part before */
-    double h_last;     /* s: how long the last part was; 0: there was none */
+    double *h_last;    /* s, by tree: how long the last part was; 0: there was none */
+    double *h_before;  /* that, where the step began */
     double *v_drifted; /* nv: v_last as it is at the step's begin; perp_dynamic_drift */
     int *drift;        /* by tree: perp_dynamic_drift_kind */
+    bool *bends;       /* by tree: scratch of that */
     double *mass_scratch;
     double largest_mu; /* of any two shapes of the scene */
     bool bounces;      /* some pair has restitution */
-    double look;       /* m: up to here the last step may have left a gap that carries force */
     int contact_capacity, dof_capacity;
     perp_qs_block fixed, sized;
     int *block_start, *row_start, *dof_start, *dofs;
     double *hessian, *g, *jacobian, *offset;
     int *equality_start, *equality_dofs;
     int *equation_of; /* by row of all loops: its equation, -1 where nothing free closes it */
+    int *loop_row;    /* by equation: the row of all loops that it is */
+    int loop_row_count;
     double *equality_values, *equality_target;
     double *lower, *upper;
     double *v_gap, *tau, *scratch, *command; /* nv each */
@@ -122,6 +187,7 @@ struct perp_quasistatic {
     int *linked;                             /* by tree: the lowest of those that loops join with it; -1: none does */
     double *velocity;                        /* by row of the contact set: J v */
     double *q_begin, *v_sum;                 /* nq, nv: of a step that is split */
+    double *q_end;                           /* nq: where islands that are taken one by one have come to */
     double *q_driven;                        /* nq: q with driven bodies where `taylor` predicts them */
     double *gaps;                            /* by contact of the set: linearised at the step's end */
     perp_contact *begun;                     /* by contact of the set: as at the step's begin */
@@ -146,25 +212,63 @@ void *perp_qs_take(perp_qs_block *block, size_t count, size_t size);
 perp_status perp_qs_block_hold(const perp_allocator *allocator, perp_qs_block *block, perp_error *error);
 void perp_qs_block_free(const perp_allocator *allocator, perp_qs_block *block);
 
+/* Which degrees of freedom are unknown now: those of trees that are qs->active. */
+void perp_qs_find_free(perp_quasistatic *qs);
+
 /* ---- quasistatic_problem.c ---- */
 
+/* qs->v and v_gap have the prescribed velocities from t to t_end, else 0. */
+void perp_qs_prescribe(perp_quasistatic *qs, const double *q, double t, double t_end);
+/* m: how far the bodies of a contact may come towards each other. */
+double perp_qs_way(const perp_quasistatic *qs, const perp_contact *contact);
+/* Can the bodies of a contact close its gap in the step, or is it listed anyway? By qs->way and its own friction. */
+bool perp_qs_is_in_reach(const perp_quasistatic *qs, const perp_contact *contact);
 /* The step problem from t to t_end at configuration q, whose kinematics and contacts the context has. */
 perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, const double *q, double t, double t_end,
                           perp_error *error);
+/* Fills qs->turns. */
+void perp_qs_find_turning(perp_quasistatic *qs);
+/* qs->system has the arrays of qs. */
+void perp_qs_join_system(perp_quasistatic *qs);
 /* The largest entry of A v + f - H'r - C'y - y_lower + y_upper, over F, torques over F L. */
 double perp_qs_balance(const perp_quasistatic *qs);
+/* The same, with F = qs->force_unit enlarged by what only the answer tells: the largest entry of A v, which is a change
+ * of momentum over h or of a spring's force, and the largest contact force. */
+double perp_qs_judge_balance(perp_quasistatic *qs);
 /* How far a point of a step's problem is off its limits and loops; `gap` makes of a velocity of it the motion in the
  * step, in units of L. */
 double perp_qs_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
 
+/* ---- quasistatic_islands.c ---- */
+
+/* Two trees hang together; `joined` leads from every tree towards the lowest one that hangs together with it. */
+void perp_qs_join_trees(int *joined, int a, int b);
+int perp_qs_lowest_joined(int *joined, int tree);
+/* The islands of the problem, with F and L: F is the largest of the weights, applied forces, springs' forces and of
+ * what it takes to stop what comes, L the size of the bodies and of what they touch. */
+void perp_qs_measure_islands(perp_quasistatic *qs, const double *q, double t_end);
+/* Of contact i of the system. */
+int perp_qs_island_of_contact(const perp_quasistatic *qs, int i);
+/* m: the box around the bounded shapes of two bodies, as L has it. */
+double perp_qs_size_of_two(const perp_quasistatic *qs, int a, int b);
+/* An island as a problem of its own, in arrays that last until the next one. */
+perp_quasistatic perp_qs_island(const perp_quasistatic *qs, int island);
+/* Its answer, into that of the whole. */
+void perp_qs_put_island(perp_quasistatic *qs, const perp_quasistatic *one);
+
 /* ---- quasistatic_step.c ---- */
+
+enum { PERP_QS_TICKS = 64 }; /* a step is split into at most so many parts */
 
 /* Kinematics and contacts at q. */
 perp_status perp_qs_look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error);
-/* A part of a step ended at context->next_q, tick `at` of PERP_QS_TICKS: the next one, if there is one, begins there.
- * `size` ticks becomes what fits from there on. */
-enum { PERP_QS_TICKS = 64 }; /* a step is split into at most so many */
-perp_status perp_qs_next_part(perp_quasistatic *qs, perp_step_context *context, int at, int *size, perp_error *error);
+/* Trees with degrees of freedom that are not prescribed. */
+bool perp_qs_has_free(const perp_quasistatic *qs, int tree);
+/* qs->way of a step of length h that begins with velocities v, at the poses of its begin. */
+void perp_qs_begin_ways(perp_quasistatic *qs, perp_step_context *context, const double *v, double h);
+/* The contact set looks as far as qs->way asks for; it is at q, and built anew there where it did not. */
+perp_status perp_qs_look_far_enough(perp_quasistatic *qs, perp_step_context *context, const double *q,
+                                    perp_error *error);
 /* One step of a rung: builds, solves, checks the law against the tolerance, splits where substep_tolerance asks for it,
  * integrates, records. */
 perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
@@ -174,6 +278,10 @@ perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *s
 
 /* The records of the contacts at the step's begin, from qs->v and qs->force. */
 void perp_qs_record(perp_quasistatic *qs);
+/* Of these the ones of trees that are qs->taken, and of what only commands move. */
+void perp_qs_keep_taken_records(perp_quasistatic *qs);
+/* Adds the part that was accepted for the trees that are qs->taken to what the step has to balance. */
+void perp_qs_add_load(perp_quasistatic *qs, double share);
 /* `look_back` of a rung: the balance with exact geometry. */
 void perp_qs_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
 
@@ -204,7 +312,7 @@ perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, doub
 /* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
  * each other; OK where not. */
 perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error);
-/* Bodies that overlap at the very start, by more than 1e-6 of the scene's size: `penetrating-start`. Two commanded ones
+/* Bodies that overlap at the very start, by more than 1e-6 L: `penetrating-start`. Two commanded ones
  * too, which no step could part; not a commanded and a fixed one. */
 perp_status perp_qs_check_start(const perp_quasistatic *qs, perp_error *error);
 /* Advice to `penetrating-start`. */

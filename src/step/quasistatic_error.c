@@ -27,7 +27,7 @@ qs_when perp_qs_when(const perp_quasistatic *qs)
 /* ---- which way a body goes that nothing holds ----------------------------------------------------------------------
  */
 
-static const double TOUCHING = 1e-6; /* of the scene's size */
+static const double TOUCHING = 1e-6; /* of L */
 
 /* d += (what a multiplier of the row may add so that row . d >= 0, or = 0 where it is an `equation`). */
 static double push(const perp_quasistatic *qs, const int *dofs, const double *row, int count, bool equation,
@@ -81,8 +81,8 @@ static double push_all(const perp_quasistatic *qs, double *d)
     return largest;
 }
 
-/* The way that the forces drive the bodies over what they touch: the projection of the force (torques at the arm of
- * the scene's size) onto the motions that penetrate nothing, by Hildreth's passes over the constraints. Friction, which
+/* The way that the forces drive the bodies over what they touch: the projection of the force (torques on the arm L)
+ * onto the motions that penetrate nothing, by Hildreth's passes over the constraints. Friction, which
  * does not suffice, changes how hard but hardly where. Into qs->x. */
 static void find_way(const perp_quasistatic *qs)
 {
@@ -134,7 +134,7 @@ static void put_direction(const perp_quasistatic *qs, int body, double direction
 /* Balls roll on a plane without end, and the load does no work on it: 1e-9 F of rounding was said to be a fall. */
 bool perp_qs_is_driven(const perp_quasistatic *qs, const double *direction)
 {
-    const double arm = fmin(1.0, qs->length_unit);
+    const double arm = qs->length_unit;
     double work = 0.0, room = 0.0;
     for (int i = 0; i < qs->system.n; i++) {
         work -= qs->system.g[i] * direction[i];
@@ -202,15 +202,16 @@ static bool is_fixed(const perp_quasistatic *qs, int body)
 
 perp_status perp_qs_check_start(const perp_quasistatic *qs, perp_error *error)
 {
-    static const double DEEP = 1e-6; /* of the scene's size */
+    static const double DEEP = 1e-6; /* of L */
     for (int i = 0, k = 0; i < qs->contacts->count; i++) {
         const perp_contact *c = &qs->contacts->contacts[i];
         const bool of_step = k < qs->system.contact_count && qs->set_index[k] == i;
-        k += of_step;
         if (!of_step && (is_fixed(qs, c->a) || is_fixed(qs, c->b))) {
             continue;
         }
-        if (c->phi < -DEEP * qs->length_unit) {
+        const double length = of_step ? qs->islands[perp_qs_island_of_contact(qs, k++)].length
+                                      : perp_qs_size_of_two(qs, c->a, c->b);
+        if (c->phi < -DEEP * length) {
             return perp_qs_at_contact(qs, "penetrating-start", c, -c->phi, PERP_QS_MOVE_APART, error);
         }
     }
@@ -339,9 +340,9 @@ perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, doub
 
 perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error)
 {
-    static const double DEEP = 1e-6; /* of L: less is the command's own rounding */
+    static const double DEEP = 1e-6; /* of the two bodies' size: less is the command's own rounding */
     const perp_contact_set *set = qs->contacts;
-    if (qs->system.contact_count == set->count) {
+    if (qs->system.contact_count == qs->in_reach) {
         return PERP_STATUS_OK; /* none that commands alone move */
     }
     perp_contact_velocity(set, qs->v_gap, qs->velocity);
@@ -351,7 +352,8 @@ perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error
             continue;
         }
         const double moved = qs->h * qs->velocity[(ptrdiff_t)set->rows * i], end = set->contacts[i].phi + moved;
-        if (moved < 0.0 && end < -DEEP * qs->length_unit) {
+        const perp_contact *c = &set->contacts[i];
+        if (moved < 0.0 && end < 0.0 && end < -DEEP * perp_qs_size_of_two(qs, c->a, c->b)) {
             return perp_qs_at_contact(qs, "infeasible-command", &set->contacts[i], -end,
                                       "both are commanded: springs give way, control: impedance on a rung that has it "
                                       "(qs-qp, quasidynamic, dyn-ncp)",

@@ -10,7 +10,7 @@
 /* v: the velocities that slip sees. v_gap: those that lead the gap to where it is at the step's end. They differ with
  * prediction `taylor` only, where a driven body begins the step not at x(t), which the last step has only predicted,
  * but at that prediction. */
-static void prescribe(perp_quasistatic *qs, const double *q, double t, double t_end)
+void perp_qs_prescribe(perp_quasistatic *qs, const double *q, double t, double t_end)
 {
     const perp_model *model = qs->model;
     const perp_prescribe which = qs->law->prescribe;
@@ -42,43 +42,6 @@ static void prescribe(perp_quasistatic *qs, const double *q, double t, double t_
 static double end_of(const perp_quasistatic *qs)
 {
     return qs->law->instant ? qs->t : qs->t + qs->h;
-}
-
-static double vector_size(perp_vec3 a)
-{
-    return perp_vec3_norm(a);
-}
-
-/* F: the largest of the weights, of the forces that the scene applies and of the springs' forces, a torque counting as
- * one at the arm of the scene's size. */
-static double largest_force(const perp_quasistatic *qs, const double *q)
-{
-    const perp_model *model = qs->model;
-    const perp_scene *scene = model->scene;
-    const double t_end = end_of(qs), gravity = vector_size(scene->gravity);
-    double largest = 1e-3;
-    for (int i = 0; i < model->body_count; i++) {
-        if (model->links[i].tree >= 0) {
-            largest = fmax(largest, model->links[i].mass * gravity);
-        }
-    }
-    for (int i = 0; i < scene->force_count; i++) {
-        double force[3], torque[3];
-        for (int k = 0; k < 3; k++) {
-            force[k] = perp_drive_value(&scene->forces[i].force[k], t_end);
-            torque[k] = perp_drive_value(&scene->forces[i].torque[k], t_end);
-        }
-        largest = fmax(largest, vector_size(perp_vec3_make(force[0], force[1], force[2])));
-        largest = fmax(largest, vector_size(perp_vec3_make(torque[0], torque[1], torque[2])) / qs->length_unit);
-    }
-    for (int k = 0; k < qs->free_count; k++) {
-        const int i = qs->dof_of_free[k];
-        if (model->role[i] == PERP_DOF_IMPEDANCE) {
-            const double spring = fabs(model->stiffness[i] * (qs->command[i] - q[model->dof_q[i]]));
-            largest = fmax(largest, qs->turns[k] ? spring / qs->length_unit : spring);
-        }
-    }
-    return largest;
 }
 
 /* What multiplies M / h between degrees of freedom i and j in A. */
@@ -201,6 +164,40 @@ static bool all_zero(const double *x, ptrdiff_t n)
 
 static const double TOUCHES = 1e-9; /* m: a gap up to here is closed at an instant */
 
+double perp_qs_way(const perp_quasistatic *qs, const perp_contact *c)
+{
+    double way = qs->way[c->a] + qs->way[c->b];
+    way += qs->swing[c->a] > 0.0 ? qs->swing[c->a] * perp_contact_arm(qs->contacts, qs->kinematics, c->a, c->b) : 0.0;
+    way += qs->swing[c->b] > 0.0 ? qs->swing[c->b] * perp_contact_arm(qs->contacts, qs->kinematics, c->b, c->a) : 0.0;
+    return way;
+}
+
+bool perp_qs_is_in_reach(const perp_quasistatic *qs, const perp_contact *c)
+{
+    if (qs->law->instant) {
+        return c->phi <= TOUCHES;
+    }
+    return c->phi <= qs->model->scene->margin || c->phi <= (1.0 + c->friction) * perp_qs_way(qs, c);
+}
+
+/* Does a contact lie between what takes part now and what does not? Then both are to take their parts together. */
+static bool meets_others(perp_quasistatic *qs, int i)
+{
+    const perp_contact_set *set = qs->contacts;
+    int own = -1, other = -1;
+    for (int k = set->dof_start[i]; k < set->dof_start[i + 1] && qs->masked; k++) {
+        const int dof = set->dofs[k], tree = qs->model->links[qs->model->dof_body[dof]].tree;
+        own = qs->free_of_dof[dof] >= 0 ? tree : own;
+        other = qs->free_of_dof[dof] < 0 && !qs->given[dof] ? tree : other;
+    }
+    if (own < 0 || other < 0) {
+        return false;
+    }
+    perp_qs_join_trees(qs->met_with, own, other);
+    qs->met = true;
+    return true;
+}
+
 /* What the normal row of a contact has beside velocities. */
 static double shift_of(const perp_quasistatic *qs, int i)
 {
@@ -221,10 +218,18 @@ static void fill_contacts(perp_quasistatic *qs)
         perp_contact_velocity(set, qs->v_last, qs->velocity);
     }
     qs->row_start[0] = qs->dof_start[0] = 0;
+    qs->in_reach = 0;
     for (int i = 0; i < set->count; i++) {
         const perp_contact *c = &set->contacts[i];
         const int contact_rows = 1 + c->direction_count;
         int columns = 0;
+        if (!perp_qs_is_in_reach(qs, c)) {
+            continue;
+        }
+        qs->in_reach++;
+        if (meets_others(qs, i)) {
+            continue;
+        }
         for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
             const int free = qs->free_of_dof[set->dofs[k]];
             if (free >= 0) {
@@ -237,8 +242,7 @@ static void fill_contacts(perp_quasistatic *qs)
         for (int r = 0; r < contact_rows; r++) {
             qs->offset[rows + r] = given[r] + (r == 0 ? shift : 0.0);
         }
-        if ((qs->law->instant && c->phi > TOUCHES) || columns == 0 ||
-            all_zero(jacobian, (ptrdiff_t)contact_rows * columns)) {
+        if (columns == 0 || all_zero(jacobian, (ptrdiff_t)contact_rows * columns)) {
             continue;
         }
         qs->mu[count] = c->friction;
@@ -276,6 +280,7 @@ static void fill_loops(perp_quasistatic *qs, perp_step_context *context)
             }
             qs->equation_of[all++] = entries > before ? rows : -1;
             if (entries > before) { /* nothing free closes the others: how far they open is reported */
+                qs->loop_row[rows] = all - 1;
                 qs->equality_target[rows++] = target;
                 qs->equality_start[rows] = entries;
             }
@@ -314,7 +319,16 @@ static bool finite(const double *x, ptrdiff_t n)
     return sum == 0.0;
 }
 
-static void join(perp_quasistatic *qs)
+static bool has_finite_units(const perp_quasistatic *qs)
+{
+    bool finite = true;
+    for (int k = 0; k < qs->island_count; k++) {
+        finite = finite && isfinite(qs->islands[k].force);
+    }
+    return finite;
+}
+
+void perp_qs_join_system(perp_quasistatic *qs)
 {
     perp_contact_qp *p = &qs->system;
     p->block_start = qs->block_start;
@@ -331,6 +345,13 @@ static void join(perp_quasistatic *qs)
     p->equality_target = qs->equality_target;
 }
 
+void perp_qs_find_turning(perp_quasistatic *qs)
+{
+    for (int k = 0; k < qs->free_count; k++) {
+        qs->turns[k] = perp_vec3_norm(qs->kinematics->dof_angular[qs->dof_of_free[k]]) > 0.5;
+    }
+}
+
 perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, const double *q, double t, double t_end,
                           perp_error *error)
 {
@@ -343,23 +364,22 @@ perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, cons
     qs->h = qs->law->instant ? 1.0 : t_end - t;
     qs->kinematics = context->kinematics;
     qs->contacts = context->contacts;
-    qs->length_unit = context->contacts->scene_size;
-    for (int k = 0; k < qs->free_count; k++) {
-        qs->turns[k] = perp_vec3_norm(context->kinematics->dof_angular[qs->dof_of_free[k]]) > 0.5;
-    }
-    prescribe(qs, q, t, t_end);
+    perp_qs_find_turning(qs);
+    perp_qs_prescribe(qs, q, t, t_end);
     perp_command(model, end_of(qs), qs->command);
     perp_mass_matrix(model, context->kinematics, qs->mass);
-    qs->force_unit = largest_force(qs, q);
     fill_hessian(qs);
     fill_forces(qs, context, q);
-    fill_contacts(qs);
+    if (!qs->law->own_contacts) {
+        fill_contacts(qs);
+    }
     fill_loops(qs, context);
     fill_limits(qs, q);
-    join(qs);
+    perp_qs_join_system(qs);
     if (qs->law->inertia == PERP_QS_FULL) {
         perp_dynamic_start_from_drifted(qs);
     }
+    perp_qs_measure_islands(qs, q, end_of(qs));
     if (qs->law->inertia == PERP_QS_FULL && !qs->started) {
         const perp_status massive = perp_dynamic_check_inertia(qs, qs->mass_scratch, error);
         if (massive != PERP_STATUS_OK) {
@@ -368,7 +388,7 @@ perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, cons
     }
     const int rows = qs->row_start[qs->system.contact_count];
     if (!finite(qs->g, qs->free_count) || !finite(qs->v, model->nv) || !finite(qs->offset, rows) ||
-        !finite(qs->equality_target, qs->system.equality_count) || !isfinite(qs->force_unit)) {
+        !finite(qs->equality_target, qs->system.equality_count) || !has_finite_units(qs)) {
         return perp_fail(error, PERP_STATUS_INFEASIBLE, "a command, its velocity or a force is not finite at t = %g",
                          t_end);
     }
@@ -394,26 +414,49 @@ static void subtract_constraints(const perp_quasistatic *qs, double *balance)
     }
 }
 
-double perp_qs_balance(const perp_quasistatic *qs)
+/* The balance into qs->scratch; returns the largest entry of A v, torques over L. */
+static double fill_balance(const perp_quasistatic *qs)
 {
     const perp_contact_qp *p = &qs->system;
     const double *block = p->hessian;
-    double *balance = qs->scratch, largest = 0.0;
+    double *balance = qs->scratch, most = 0.0;
     for (int b = 0; b < p->block_count; b++) {
         for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            double sum = p->g[i] - qs->y_lower[i] + qs->y_upper[i];
+            double change = 0.0;
             for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                sum += *block++ * qs->x[k];
+                change += *block++ * qs->x[k];
             }
-            balance[i] = sum;
+            balance[i] = change + (p->g[i] - qs->y_lower[i] + qs->y_upper[i]);
+            most = fmax(most, fabs(change) / (qs->turns[i] ? qs->length_unit : 1.0));
         }
     }
     subtract_constraints(qs, balance);
-    for (int i = 0; i < p->n; i++) {
+    return most;
+}
+
+static double largest_balance(const perp_quasistatic *qs)
+{
+    double largest = 0.0;
+    for (int i = 0; i < qs->system.n; i++) {
         const double unit = qs->turns[i] ? qs->force_unit * qs->length_unit : qs->force_unit;
-        largest = fmax(largest, fabs(balance[i]) / unit);
+        largest = fmax(largest, fabs(qs->scratch[i]) / unit);
     }
     return largest;
+}
+
+double perp_qs_balance(const perp_quasistatic *qs)
+{
+    fill_balance(qs);
+    return largest_balance(qs);
+}
+
+double perp_qs_judge_balance(perp_quasistatic *qs)
+{
+    qs->force_unit = fmax(qs->force_unit, fill_balance(qs));
+    for (int r = 0; r < qs->system.row_start[qs->system.contact_count]; r++) {
+        qs->force_unit = fmax(qs->force_unit, fabs(qs->force[r]));
+    }
+    return largest_balance(qs);
 }
 
 double perp_qs_off_constraints(const perp_contact_qp *p, const perp_convex_point *point, double gap)

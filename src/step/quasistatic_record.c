@@ -40,16 +40,63 @@ void perp_qs_record(perp_quasistatic *qs)
         double layer = 0.0;
         *r = (perp_contact_record){.contact = set->contacts[i],
                                    .slip = {velocity[1], set->rows > 2 ? velocity[2] : 0.0}};
+        double force_unit = 0.0; /* what is not of the system carries nothing */
         if (k < qs->system.contact_count && qs->set_index[k] == i) {
             put_force(r, qs->row_start[k + 1] - qs->row_start[k], qs->force + qs->row_start[k]);
             layer = qs->rung->convex ? qs->layer[k] : 0.0;
-            k++;
+            force_unit = qs->islands[perp_qs_island_of_contact(qs, k++)].force;
         }
         const double slip = hypot(r->slip[0], r->slip[1]), tangential = hypot(r->ft[0], r->ft[1]);
-        r->mode = mode_of(r, slip, tangential, qs->force_unit);
+        r->mode = mode_of(r, slip, tangential, force_unit);
         if (r->mode != PERP_CONTACT_OPEN) {
             r->margin = r->contact.friction * r->fn - tangential;
             r->layer_predicted = layer;
+        }
+    }
+}
+
+/* Whether a contact is of trees whose part is accepted; what only commands move always is. */
+static bool is_taken(const perp_quasistatic *qs, const perp_contact *c)
+{
+    const bool a = qs->moved[c->a], b = qs->moved[c->b];
+    return (!a && !b) || (a && qs->taken[qs->model->links[c->a].tree]) || (b && qs->taken[qs->model->links[c->b].tree]);
+}
+
+void perp_qs_keep_taken_records(perp_quasistatic *qs)
+{
+    int count = 0;
+    for (int i = 0; i < qs->record_count; i++) {
+        if (is_taken(qs, &qs->records[i].contact)) {
+            qs->records[count++] = qs->records[i];
+        }
+    }
+    qs->record_count = count;
+}
+
+/* ---- over the step ----------------------------------------------------------------------------------------------- */
+
+void perp_qs_add_load(perp_quasistatic *qs, double share)
+{
+    const perp_contact_qp *p = &qs->system;
+    const double *block = p->hessian;
+    for (int b = 0; b < p->block_count; b++) {
+        const bool taken = qs->taken[qs->tree_of_free[p->block_start[b]]];
+        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            double sum = p->g[i] - qs->y_lower[i] + qs->y_upper[i] + qs->tau[qs->dof_of_free[i]];
+            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
+                sum += *block++ * qs->x[k];
+            }
+            qs->load[qs->dof_of_free[i]] += taken ? share * sum : 0.0;
+        }
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        if (qs->taken[qs->tree_of_free[p->equality_dofs[p->equality_start[i]]]]) {
+            qs->y_loop[qs->loop_row[i]] += share * qs->y_equality[i];
+        }
+    }
+    for (int k = 0; k < qs->model->tree_count; k++) {
+        if (qs->taken[k] && qs->island_of_tree[k] >= 0) {
+            qs->last_island[k] = qs->islands[qs->island_of_tree[k]];
         }
     }
 }
@@ -84,40 +131,34 @@ static double add_loop_forces(perp_quasistatic *qs, double *force)
         perp_loop_evaluate(model, qs->kinematics, i, residual, qs->loop_jacobian);
         for (int r = 0; r < perp_loop_rows(model, i); r++, all++) {
             widest = fmax(widest, fabs(residual[r]));
-            for (int k = 0; k < model->nv && qs->equation_of[all] >= 0; k++) {
-                force[k] += qs->loop_jacobian[(ptrdiff_t)r * model->nv + k] * qs->y_equality[qs->equation_of[all]];
+            for (int k = 0; k < model->nv && qs->y_loop[all] != 0.0; k++) {
+                force[k] += qs->loop_jacobian[(ptrdiff_t)r * model->nv + k] * qs->y_loop[all];
             }
         }
     }
     return widest;
 }
 
-/* A v + f + (forces at the begin - forces at the end): all that moves with the configuration is taken anew, springs and
- * inertia are linear in v and stay. */
+/* The mean of A v + f over the parts of the step, without the forces that move with the configuration, which are taken
+ * anew at its end: springs and inertia are linear in v and stay. */
 void perp_qs_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info)
 {
     perp_quasistatic *qs = context->workspace;
     const perp_model *model = qs->model;
-    const perp_contact_qp *p = &qs->system;
     double *force = qs->v_gap; /* scratch until the next step */
     double largest = 0.0;
-    const double *block = p->hessian;
     perp_gravity_force(model, qs->kinematics, force);
     perp_applied_force(model, qs->kinematics, state->t, qs->scratch);
     for (int i = 0; i < model->nv; i++) {
-        force[i] += qs->scratch[i] - qs->tau[i];
+        force[i] += qs->scratch[i];
     }
     add_contact_forces(qs, match, info, force);
     info->residuals.loop = add_loop_forces(qs, force);
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            double sum = p->g[i] - qs->y_lower[i] + qs->y_upper[i] - force[qs->dof_of_free[i]];
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                sum += *block++ * qs->x[k];
-            }
-            const double unit = qs->turns[i] ? qs->force_unit * qs->length_unit : qs->force_unit;
-            largest = fmax(largest, fabs(sum) / unit);
-        }
+    for (int i = 0; i < qs->free_count; i++) {
+        const int dof = qs->dof_of_free[i];
+        const qs_island *island = &qs->last_island[qs->tree_of_free[i]];
+        const double unit = qs->turns[i] ? island->force * island->length : island->force;
+        largest = fmax(largest, fabs(qs->load[dof] - force[dof]) / unit);
     }
     info->residuals.balance_true = largest;
 }

@@ -50,14 +50,64 @@ int perp_qs_loop_rows(const perp_model *model)
 
 #define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
 
+static void lay_out_trees(perp_quasistatic *qs)
+{
+    const int trees = qs->model->tree_count, bodies = qs->model->body_count;
+    perp_qs_block *b = &qs->fixed;
+    TAKE(b, qs->island_of_tree, trees);
+    TAKE(b, qs->joined, trees);
+    TAKE(b, qs->islands, trees);
+    TAKE(b, qs->last_island, trees);
+    TAKE(b, qs->group, trees);
+    TAKE(b, qs->met_with, trees);
+    TAKE(b, qs->done, trees);
+    TAKE(b, qs->size, trees);
+    TAKE(b, qs->active, trees);
+    TAKE(b, qs->taken, trees);
+    TAKE(b, qs->h_last, trees);
+    TAKE(b, qs->h_before, trees);
+    TAKE(b, qs->way, bodies);
+    TAKE(b, qs->swing, bodies);
+    TAKE(b, qs->speed, bodies);
+    TAKE(b, qs->turning, bodies);
+}
+
+static void lay_out_one_fixed(qs_island_arrays *one, const perp_model *model, int equations, perp_qs_block *b)
+{
+    const int nv = model->nv;
+    TAKE(b, one->free_of_dof, nv);
+    TAKE(b, one->dof_of_free, nv);
+    TAKE(b, one->tree_of_free, nv);
+    TAKE(b, one->turns, nv);
+    TAKE(b, one->block_start, model->tree_count + 1);
+    TAKE(b, one->hessian, model->mass_size);
+    TAKE(b, one->g, nv);
+    TAKE(b, one->lower, nv);
+    TAKE(b, one->upper, nv);
+    TAKE(b, one->x, nv);
+    TAKE(b, one->y_lower, nv);
+    TAKE(b, one->y_upper, nv);
+    TAKE(b, one->y_equality, equations);
+    TAKE(b, one->loop_row, equations);
+    TAKE(b, one->equality_start, equations + 1);
+    TAKE(b, one->equality_dofs, equations * nv);
+    TAKE(b, one->equality_values, equations * nv);
+    TAKE(b, one->equality_target, equations);
+}
+
 static void lay_out_fixed(perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;
     const int nv = model->nv, equations = perp_qs_loop_rows(model);
     perp_qs_block *b = &qs->fixed;
+    qs->loop_row_count = equations;
     TAKE(b, qs->free_of_dof, nv);
     TAKE(b, qs->dof_of_free, nv);
+    TAKE(b, qs->tree_of_free, nv);
     TAKE(b, qs->turns, nv);
+    TAKE(b, qs->given, nv);
+    TAKE(b, qs->moved, model->body_count);
+    TAKE(b, qs->diagonal, nv);
     TAKE(b, qs->block_start, model->tree_count + 1);
     TAKE(b, qs->hessian, model->mass_size);
     TAKE(b, qs->mass, model->mass_size);
@@ -77,8 +127,10 @@ static void lay_out_fixed(perp_quasistatic *qs)
     TAKE(b, qs->v_last, nv);
     TAKE(b, qs->v_drifted, nv);
     TAKE(b, qs->drift, model->tree_count);
+    TAKE(b, qs->bends, model->tree_count);
     TAKE(b, qs->q_begin, model->nq);
     TAKE(b, qs->q_driven, model->nq);
+    TAKE(b, qs->q_end, model->nq);
     TAKE(b, qs->loop_jacobian, 6 * nv);
     TAKE(b, qs->commanded_gap, equations);
     TAKE(b, qs->loop_across, 6 * model->scene->loop_count * nv);
@@ -86,17 +138,34 @@ static void lay_out_fixed(perp_quasistatic *qs)
     TAKE(b, qs->v_tangent, nv);
     TAKE(b, qs->linked, model->tree_count);
     TAKE(b, qs->equation_of, equations);
+    TAKE(b, qs->loop_row, equations);
     TAKE(b, qs->equality_start, equations + 1);
     TAKE(b, qs->equality_dofs, equations * nv);
     TAKE(b, qs->equality_values, equations * nv);
     TAKE(b, qs->equality_target, equations);
     TAKE(b, qs->y_equality, equations);
+    TAKE(b, qs->load, nv);
+    TAKE(b, qs->y_loop, equations);
+    lay_out_trees(qs);
+    lay_out_one_fixed(&qs->one, model, equations, b);
 }
 
 static void lay_out_sized(perp_quasistatic *qs, int rows)
 {
     const int contacts = qs->contact_capacity, dofs = qs->dof_capacity;
     perp_qs_block *b = &qs->sized;
+    qs_island_arrays *one = &qs->one;
+    TAKE(b, one->row_start, contacts + 1);
+    TAKE(b, one->dof_start, contacts + 1);
+    TAKE(b, one->dofs, dofs);
+    TAKE(b, one->jacobian, rows * dofs);
+    TAKE(b, one->offset, rows * contacts);
+    TAKE(b, one->force, rows * contacts);
+    TAKE(b, one->mu, contacts);
+    TAKE(b, one->shift, contacts);
+    TAKE(b, one->room, contacts);
+    TAKE(b, one->layer, contacts);
+    TAKE(b, one->set_index, contacts);
     TAKE(b, qs->row_start, contacts + 1);
     TAKE(b, qs->dof_start, contacts + 1);
     TAKE(b, qs->dofs, dofs);
@@ -114,20 +183,40 @@ static void lay_out_sized(perp_quasistatic *qs, int rows)
     TAKE(b, qs->records, contacts);
 }
 
-/* Which degrees of freedom are unknown, and the blocks of A: one per tree that has some. */
-static void find_free(perp_quasistatic *qs)
+static void find_given(perp_quasistatic *qs)
+{
+    const perp_model *model = qs->model;
+    const bool springs = (qs->law->prescribe & PERP_PRESCRIBE_IMPEDANCE_JOINTS) != 0;
+    for (int i = 0; i < model->nv; i++) {
+        qs->given[i] = model->role[i] == PERP_DOF_PRESCRIBED || (model->role[i] == PERP_DOF_IMPEDANCE && springs);
+    }
+    for (int i = 0; i < model->body_count; i++) {
+        const int *dofs, count = perp_body_dofs(model, i, &dofs);
+        qs->moved[i] = false;
+        for (int k = 0; k < count; k++) {
+            qs->moved[i] = qs->moved[i] || !qs->given[dofs[k]];
+        }
+    }
+    for (int k = 0; k < model->tree_count; k++) {
+        qs->active[k] = true;
+    }
+}
+
+/* And the blocks of A: one per tree that has some. */
+void perp_qs_find_free(perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;
     int count = 0, blocks = 0;
     qs->block_start[0] = 0;
+    qs->masked = false;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            const bool given =
-                model->role[i] == PERP_DOF_PRESCRIBED ||
-                (model->role[i] == PERP_DOF_IMPEDANCE && (qs->law->prescribe & PERP_PRESCRIBE_IMPEDANCE_JOINTS) != 0);
-            qs->free_of_dof[i] = given ? -1 : count;
-            if (!given) {
+            const bool is_free = qs->active[k] && !qs->given[i];
+            qs->masked = qs->masked || (!qs->active[k] && !qs->given[i]);
+            qs->free_of_dof[i] = is_free ? count : -1;
+            if (is_free) {
+                qs->tree_of_free[count] = k;
                 qs->dof_of_free[count++] = i;
             }
         }
@@ -187,7 +276,8 @@ perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, cons
         return status;
     }
     lay_out_fixed(qs);
-    find_free(qs);
+    find_given(qs);
+    perp_qs_find_free(qs);
     qs->largest_mu = largest_friction(qs->model->scene);
     qs->bounces = has_restitution(qs->model->scene);
     perp_dynamic_classify(qs);
@@ -204,6 +294,7 @@ void perp_qs_close(perp_step_context *context)
     qs->law->close(qs);
     perp_qs_block_free(&source, &qs->fixed);
     perp_qs_block_free(&source, &qs->sized);
+    perp_contact_sum_free(&qs->sum, &source);
     source.release(source.context, qs);
     context->workspace = NULL;
 }
@@ -214,7 +305,7 @@ size_t perp_qs_save(const perp_step_context *context, double *numbers, size_t ca
     memory_writer w = {.numbers = numbers, .capacity = capacity};
     perp_memory_put(&w, qs->started);
     if (qs->law->inertia == PERP_QS_FULL) {
-        perp_memory_put(&w, qs->h_last);
+        perp_memory_put_reals(&w, qs->h_last, qs->model->tree_count);
     }
     if (qs->law->put) {
         qs->law->put(qs, &w);
@@ -227,7 +318,9 @@ perp_status perp_qs_restore(perp_step_context *context, const double *numbers, s
     perp_quasistatic *qs = context->workspace;
     memory_reader r = {.numbers = numbers, .count = count, .good = true};
     qs->started = perp_memory_take_int(&r, 0, 1) == 1;
-    qs->h_last = qs->law->inertia == PERP_QS_FULL ? perp_memory_take(&r) : 0.0;
+    if (qs->law->inertia == PERP_QS_FULL) {
+        perp_memory_take_reals(&r, qs->h_last, qs->model->tree_count);
+    }
     const bool taken = !qs->law->take || qs->law->take(qs, &r);
     if (r.out_of_memory) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while going on with a run");

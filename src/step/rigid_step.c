@@ -1,7 +1,5 @@
 #include "step/dynamic.h"
 
-#include "step/run_private.h"
-
 #include <string.h>
 
 #define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
@@ -79,8 +77,12 @@ static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
     TAKE(b, s->upper, n);
     TAKE(b, s->target, loops);
     TAKE(b, s->part_of, n);
-    perp_convex_point *const points[] = {&s->point, &s->better, &s->spare, &s->kept_point};
-    for (int k = 0; k < 4; k++) {
+    TAKE(b, s->now_settles, n);
+    TAKE(b, s->now_round, n);
+    TAKE(b, s->unsettled, n);
+    TAKE(b, s->kept_round, n);
+    perp_convex_point *const points[] = {&s->point, &s->better, &s->spare};
+    for (int k = 0; k < 3; k++) {
         TAKE(b, points[k]->x, n);
         TAKE(b, points[k]->y_lower, n);
         TAKE(b, points[k]->y_upper, n);
@@ -101,12 +103,6 @@ static void lay_out_sized(rigid_step *s)
     TAKE(b, s->spare.y, rows);
 }
 
-static void lay_out_kept(rigid_step *s)
-{
-    TAKE(&s->kept, s->kept_contact, s->kept_capacity);
-    TAKE(&s->kept, s->kept_force, s->kept_capacity);
-}
-
 perp_status perp_rigid_open(perp_quasistatic *qs, perp_error *error)
 {
     rigid_step *s = qs->allocator.allocate(qs->allocator.context, sizeof *s);
@@ -121,6 +117,9 @@ perp_status perp_rigid_open(perp_quasistatic *qs, perp_error *error)
     if (status == PERP_STATUS_OK) {
         lay_out_fixed(s, qs);
         fill_polygons(s, qs->settings->rays);
+        status = perp_kept_open(&s->kept, qs, 3, error);
+    }
+    if (status == PERP_STATUS_OK) {
         status = perp_cone_program_open(&s->program, &qs->allocator, error);
     }
     status = status == PERP_STATUS_OK ? perp_friction_workspace_create(&qs->allocator, &s->friction, error) : status;
@@ -137,7 +136,8 @@ void perp_rigid_close(perp_quasistatic *qs)
     perp_friction_workspace_free(s->friction);
     perp_friction_soft_workspace_free(s->springs);
     perp_lcp_workspace_free(s->lcp);
-    perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->kept, &s->modes};
+    perp_kept_close(&s->kept, qs);
+    perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->modes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         perp_qs_block_free(&qs->allocator, blocks[i]);
     }
@@ -166,12 +166,8 @@ static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, perp_error
 /* The unit of velocities. */
 static double speed_unit(const rigid_step *s, const perp_quasistatic *qs)
 {
-    const perp_model *model = qs->model;
     const double across = qs->length_unit / qs->h;
-    double mass = 0.0;
-    for (int i = 0; i < model->body_count && qs->law->inertia == PERP_QS_FULL && !s->in_sizes; i++) {
-        mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
-    }
+    const double mass = qs->law->inertia == PERP_QS_FULL && !s->in_sizes ? qs->heaviest : 0.0;
     const double gain = qs->force_unit * qs->h / (perp_dynamic_mass_scale(qs) * mass);
     return mass > 0.0 ? fmin(gain, across) : across;
 }
@@ -342,6 +338,27 @@ void perp_rigid_hand_over(perp_quasistatic *qs)
     }
 }
 
+/* The law of the round cone on the answer of rays. */
+static bool is_round(rigid_step *s, const perp_quasistatic *qs)
+{
+    const perp_cone own = s->cone;
+    s->cone = PERP_CONE_QUADRATIC;
+    const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
+    s->cone = own;
+    return perp_rigid_worst(residual) <= qs->settings->tolerance;
+}
+
+/* What the step says of itself, for perp_rigid_accept. */
+static void note_answer(perp_quasistatic *qs)
+{
+    rigid_step *s = qs->own;
+    const bool round = s->cone == PERP_CONE_RAYS && qs->law->inertia == PERP_QS_FULL && is_round(s, qs);
+    for (int i = 0; i < qs->free_count; i++) {
+        s->now_settles[qs->dof_of_free[i]] = s->settles;
+        s->now_round[qs->dof_of_free[i]] = round;
+    }
+}
+
 perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
 {
     rigid_step *s = qs->own;
@@ -359,129 +376,85 @@ perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
         status = perp_rigid_glance(qs, error);
     }
     perp_rigid_hand_over(qs);
+    note_answer(qs);
     return status;
 }
 
 /* ---- from step to step ------------------------------------------------------------------------------------------- */
 
-/* Room for so many kept contacts; false, and nothing is kept, where there is none. */
-static bool hold_kept(rigid_step *s, const perp_quasistatic *qs, int count, int capacity)
+static void put_forces(const perp_quasistatic *qs, int i, double *value)
 {
-    if (count > s->kept_capacity) {
-        s->kept_capacity = capacity;
-        s->kept.used = 0;
-        perp_qs_block_free(&qs->allocator, &s->kept);
-        lay_out_kept(s);
-        if (perp_qs_block_hold(&qs->allocator, &s->kept, NULL) != PERP_STATUS_OK) {
-            s->kept_capacity = s->kept_count = 0;
-            return false;
-        }
-        lay_out_kept(s);
+    for (int r = 0; r < 3; r++) {
+        const int row = qs->row_start[i] + r;
+        value[r] = row < qs->row_start[i + 1] ? qs->force[row] : 0.0;
     }
-    return true;
-}
-
-/* The law of the round cone on the answer of rays. */
-static bool is_round(rigid_step *s, const perp_quasistatic *qs)
-{
-    const perp_cone own = s->cone;
-    s->cone = PERP_CONE_QUADRATIC;
-    const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
-    s->cone = own;
-    return perp_rigid_worst(residual) <= qs->settings->tolerance;
 }
 
 void perp_rigid_accept(perp_quasistatic *qs)
 {
     rigid_step *s = qs->own;
-    const int count = qs->system.contact_count;
-    s->unsettled = s->settles ? 0 : s->unsettled < RIGID_UNSETTLED ? s->unsettled + 1 : RIGID_UNSETTLED;
-    if (!hold_kept(s, qs, count, qs->contact_capacity)) {
-        return; /* the next step starts from nothing: slower, no more */
-    }
-    for (int i = 0; i < count; i++) {
-        s->kept_contact[i] = qs->contacts->contacts[qs->set_index[i]];
-        for (int r = 0; r < 3; r++) {
-            const int row = qs->row_start[i] + r;
-            s->kept_force[i][r] = row < qs->row_start[i + 1] ? qs->force[row] : 0.0;
+    for (int i = 0; i < qs->free_count; i++) {
+        const int dof = qs->dof_of_free[i];
+        if (qs->taken[qs->tree_of_free[i]]) {
+            const int more = s->unsettled[dof] < RIGID_UNSETTLED ? s->unsettled[dof] + 1 : RIGID_UNSETTLED;
+            s->unsettled[dof] = s->now_settles[dof] ? 0 : more;
+            s->kept_round[dof] = s->now_round[dof];
         }
     }
-    s->kept_count = count;
-    if (qs->law->inertia == PERP_QS_FULL) {
-        const size_t bytes = (size_t)qs->free_count * sizeof(double);
-        memcpy(s->kept_point.x, qs->x, bytes);
-        memcpy(s->kept_point.y_lower, qs->y_lower, bytes);
-        memcpy(s->kept_point.y_upper, qs->y_upper, bytes);
-        s->kept_equalities = qs->system.equality_count;
-        memcpy(s->kept_point.y_equality, qs->y_equality, (size_t)s->kept_equalities * sizeof(double));
-        s->has_kept = true;
-        s->kept_round = s->cone == PERP_CONE_RAYS && is_round(s, qs);
-    }
+    perp_kept_accept(&s->kept, qs, put_forces);
 }
 
 void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
 {
     const rigid_step *s = qs->own;
-    if (qs->law->inertia == PERP_QS_FULL) {
-        perp_memory_put(w, s->has_kept);
+    for (int i = 0; i < qs->model->nv; i++) {
+        if (!qs->given[i]) {
+            perp_memory_put(w, s->unsettled[i]);
+            perp_memory_put(w, s->kept_round[i]);
+        }
     }
-    perp_memory_put(w, s->unsettled);
-    perp_memory_put(w, s->kept_count);
-    for (int i = 0; i < s->kept_count; i++) {
-        perp_memory_put_contact(w, &s->kept_contact[i]);
-        perp_memory_put_reals(w, s->kept_force[i], s->has_kept ? 3 : 1);
-    }
-    if (s->has_kept) {
-        perp_memory_put(w, s->kept_round);
-        perp_memory_put(w, s->kept_equalities);
-        perp_memory_put_reals(w, s->kept_point.x, qs->free_count);
-        perp_memory_put_reals(w, s->kept_point.y_lower, qs->free_count);
-        perp_memory_put_reals(w, s->kept_point.y_upper, qs->free_count);
-        perp_memory_put_reals(w, s->kept_point.y_equality, s->kept_equalities);
-    }
+    perp_kept_put(&s->kept, qs, w);
 }
 
 bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
 {
     rigid_step *s = qs->own;
-    const bool full = qs->law->inertia == PERP_QS_FULL && perp_memory_take_int(r, 0, 1) == 1;
-    const int unsettled = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
-    const int count = perp_memory_take_int(r, 0, (int)fmin(1e9, (double)r->count));
-    r->out_of_memory = r->good && !hold_kept(s, qs, count, count);
-    if (!r->good || r->out_of_memory) {
-        return false;
+    for (int i = 0; i < qs->model->nv; i++) {
+        if (!qs->given[i]) {
+            s->unsettled[i] = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
+            s->kept_round[i] = perp_memory_take_int(r, 0, 1) == 1;
+        }
     }
-    for (int i = 0; i < count; i++) {
-        s->kept_contact[i] = perp_memory_take_contact(r);
-        s->kept_force[i][1] = s->kept_force[i][2] = 0.0;
-        perp_memory_take_reals(r, s->kept_force[i], full ? 3 : 1);
-    }
-    s->kept_count = count;
-    if (full) {
-        s->kept_round = perp_memory_take_int(r, 0, 1) == 1;
-        s->kept_equalities = perp_memory_take_int(r, 0, 6 * qs->model->scene->loop_count);
-        perp_memory_take_reals(r, s->kept_point.x, qs->free_count);
-        perp_memory_take_reals(r, s->kept_point.y_lower, qs->free_count);
-        perp_memory_take_reals(r, s->kept_point.y_upper, qs->free_count);
-        perp_memory_take_reals(r, s->kept_point.y_equality, s->kept_equalities);
-        s->has_kept = r->good;
-    }
-    s->unsettled = unsettled;
-    return r->good;
+    return perp_kept_take(&s->kept, qs, r);
 }
 
-/* The kept contact that contact i of the system is; -1: none. */
-static int find_kept(const rigid_step *s, const perp_quasistatic *qs, int i, int *hint)
+int perp_rigid_unsettled(const perp_quasistatic *qs)
 {
-    return perp_contact_find(s->kept_contact, s->kept_count, &qs->contacts->contacts[qs->set_index[i]], hint);
+    const rigid_step *s = qs->own;
+    int most = 0;
+    for (int i = 0; i < qs->free_count; i++) {
+        const int own = s->unsettled[qs->dof_of_free[i]];
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
+bool perp_rigid_was_round(const perp_quasistatic *qs)
+{
+    const rigid_step *s = qs->own;
+    bool round = perp_kept_has(&s->kept, qs);
+    for (int i = 0; i < qs->free_count && round; i++) {
+        round = s->kept_round[qs->dof_of_free[i]];
+    }
+    return round;
 }
 
 void perp_rigid_recall(perp_quasistatic *qs)
 {
     rigid_step *s = qs->own;
     for (int i = 0, hint = 0; i < qs->system.contact_count; i++) {
-        const int k = find_kept(s, qs, i, &hint);
-        s->held[i] = k >= 0 ? s->kept_force[k][0] / qs->force_unit : 0.0;
+        const double *force = perp_kept_find(&s->kept, qs, i, &hint);
+        s->held[i] = force ? force[0] / qs->force_unit : 0.0;
     }
 }
 
@@ -489,23 +462,23 @@ bool perp_rigid_recall_point(perp_quasistatic *qs)
 {
     rigid_step *s = qs->own;
     const perp_contact_qp *p = &s->qp;
-    if (!s->has_kept) {
+    if (qs->law->inertia != PERP_QS_FULL || !perp_kept_has(&s->kept, qs)) {
         return false;
     }
     for (int i = 0, hint = 0; i < p->contact_count; i++) {
-        const int k = find_kept(s, qs, i, &hint);
+        const double *force = perp_kept_find(&s->kept, qs, i, &hint);
         for (int r = p->row_start[i]; r < p->row_start[i + 1]; r++) {
-            s->better.y[r] = k >= 0 ? s->kept_force[k][r - p->row_start[i]] / qs->force_unit : 0.0;
+            s->better.y[r] = force ? force[r - p->row_start[i]] / qs->force_unit : 0.0;
         }
     }
     for (int i = 0; i < p->n; i++) {
-        s->better.x[i] = s->kept_point.x[i] / s->speed;
-        s->better.y_lower[i] = s->kept_point.y_lower[i] / qs->force_unit;
-        s->better.y_upper[i] = s->kept_point.y_upper[i] / qs->force_unit;
+        const int dof = qs->dof_of_free[i];
+        s->better.x[i] = s->kept.x[dof] / s->speed;
+        s->better.y_lower[i] = s->kept.y_lower[dof] / qs->force_unit;
+        s->better.y_upper[i] = s->kept.y_upper[dof] / qs->force_unit;
     }
     for (int i = 0; i < p->equality_count; i++) {
-        const bool same = s->kept_equalities == p->equality_count;
-        s->better.y_equality[i] = same ? s->kept_point.y_equality[i] / qs->force_unit : 0.0;
+        s->better.y_equality[i] = s->kept.y_loop[qs->loop_row[i]] / qs->force_unit;
     }
     return true;
 }

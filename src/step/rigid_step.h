@@ -23,6 +23,7 @@
 
 #include "step/cone_program.h"
 #include "step/quasistatic.h"
+#include "step/step_kept.h"
 
 enum { RIGID_UNSETTLED = 3 };
 
@@ -65,23 +66,16 @@ typedef struct rigid_step {
     perp_qs_block lcp_block;
     double *m, *q, *z, *w, *ray;
     bool *free;
-    int *island, *members;                     /* by unknown: the first velocity that it hangs together with */
-    double *part_m, *part_q, *part_z, *part_w; /* one island of the mixed LCP */
-    bool *part_free;
 
     int *part_of;        /* n: which part of the step a degree of freedom is of, for the search through modes */
     perp_qs_block modes; /* of that search */
 
-    int unsettled; /* accepted steps in a row in which the rung's fixed point did not settle, up to RIGID_UNSETTLED */
-    bool settles;  /* it did in the step at hand, or is not the rung's method */
-    int kept_count, kept_capacity; /* the last accepted step's forces, N: normal, then along the friction directions */
-    perp_qs_block kept;
-    perp_contact *kept_contact;
-    double (*kept_force)[3];
-    bool has_kept;   /* with full inertia also the rest of its answer, in SI units: y of it is kept_force */
-    bool kept_round; /* and it meets the law of the round cone as well: nothing slides but in a plane */
-    perp_convex_point kept_point;
-    int kept_equalities;
+    bool settles;   /* the rung's fixed point did in the island at hand, or is not its method */
+    step_kept kept; /* of contacts the forces: normal, then along the friction directions */
+    /* by degree of freedom of the model, of the step at hand and of the last accepted one: */
+    bool *now_settles, *now_round;
+    int *unsettled;   /* in so many in a row the fixed point did not settle, up to RIGID_UNSETTLED */
+    bool *kept_round; /* the answer meets the law of the round cone as well: nothing slides but in a plane */
 } rigid_step;
 
 /* How well a point meets the law, in units of F and L. */
@@ -136,10 +130,14 @@ typedef struct rigid_fixed_info {
 perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fixed_info *info, perp_error *error);
 /* Loops and limits of the step as rows of s->program over v, its first unknowns. */
 void perp_rigid_add_constraints(rigid_step *s);
+/* How often in a row the fixed point of the island at hand has not settled. */
+int perp_rigid_unsettled(const perp_quasistatic *qs);
 /* s->held from the last accepted step. */
 void perp_rigid_recall(perp_quasistatic *qs);
 /* The last accepted step's answer as a first guess for this one, in s->better; false where there is none. */
 bool perp_rigid_recall_point(perp_quasistatic *qs);
+/* Was the last answer the round cone's too? */
+bool perp_rigid_was_round(const perp_quasistatic *qs);
 
 /* With rays: where the last answer was the round cone's too, that of this step is looked for there, from the last one.
  * Inside of both cones they are the same, and so are the least forces; the law of the rays is what decides. Lemke's

@@ -168,11 +168,7 @@ static void add_motion_rest(rigid_step *s)
 void perp_rigid_fill_metric(rigid_step *s, const perp_quasistatic *qs)
 {
     const perp_model *model = qs->model;
-    double mass = 0.0;
-    for (int i = 0; i < model->body_count; i++) {
-        mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
-    }
-    mass = mass > 0.0 ? mass : 1.0;
+    const double mass = qs->heaviest > 0.0 ? qs->heaviest : 1.0;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         const double *m = qs->mass + tree->mass_start;

@@ -220,7 +220,7 @@ perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fix
     perp_status status = build(s, qs->mu, error);
     double mark = INFINITY; /* half the change at round `marked` */
     const bool springs = has_springs(&s->qp);
-    const int patience = PATIENCE >> s->unsettled;
+    const int patience = PATIENCE >> perp_rigid_unsettled(qs);
     bool ended = false;
     *solved = false;
     *info = (rigid_fixed_info){.change = INFINITY};

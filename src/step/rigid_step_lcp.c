@@ -8,8 +8,7 @@
  *     s      =  U fn - E' lambda                                 _|_  sigma  >= 0
  *     v - lower, upper - v                                       _|_  y_lower, y_upper >= 0
  *
- * W_f has a column for every corner of a contact's polygon D. What no contact or loop joins are problems of their own:
- * an arm that holds a cube and a wall of others beside it took 3.5 ms as one, n = 429. */
+ * W_f has a column for every corner of a contact's polygon D. */
 #include "step/rigid_step.h"
 
 #include <string.h>
@@ -20,8 +19,8 @@ static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, int n, per
         return PERP_STATUS_OK;
     }
     const size_t size = (size_t)n + (size_t)n / 2;
-    double **const arrays[] = {&s->m, &s->part_m, &s->q, &s->z, &s->w, &s->part_q, &s->part_z, &s->part_w, &s->ray};
-    const size_t counts[] = {size * size, size * size, size, size, size, size, size, size, 2 * size};
+    double **const arrays[] = {&s->m, &s->q, &s->z, &s->w, &s->ray};
+    const size_t counts[] = {size * size, size, size, size, 2 * size};
     perp_lcp_workspace_free(s->lcp);
     s->lcp = NULL;
     s->lcp_capacity = 0;
@@ -32,9 +31,6 @@ static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, int n, per
             *arrays[i] = perp_qs_take(&s->lcp_block, counts[i], sizeof(double));
         }
         s->free = perp_qs_take(&s->lcp_block, size, sizeof *s->free);
-        s->part_free = perp_qs_take(&s->lcp_block, size, sizeof *s->part_free);
-        s->island = perp_qs_take(&s->lcp_block, size, sizeof *s->island);
-        s->members = perp_qs_take(&s->lcp_block, size, sizeof *s->members);
         if (pass == 0) {
             status = perp_qs_block_hold(&qs->allocator, &s->lcp_block, error);
         }
@@ -180,123 +176,6 @@ perp_status perp_rigid_build_lcp(perp_quasistatic *qs, perp_mlcp *problem, perp_
     return status;
 }
 
-/* ---- islands ----------------------------------------------------------------------------------------------------- */
-
-static int root_of(int *island, int i)
-{
-    while (island[i] != i) {
-        island[i] = island[island[i]];
-        i = island[i];
-    }
-    return i;
-}
-
-static void join(int *island, int count, const int *dofs)
-{
-    for (int k = 1; k < count; k++) {
-        const int one = root_of(island, dofs[0]), other = root_of(island, dofs[k]);
-        island[one > other ? one : other] = one > other ? other : one;
-    }
-}
-
-/* Velocities that a block of A, a loop or a contact joins. */
-static void join_velocities(rigid_step *s)
-{
-    const perp_contact_qp *p = &s->qp;
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            s->island[i] = p->block_start[b];
-        }
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        join(s->island, p->equality_start[i + 1] - p->equality_start[i], p->equality_dofs + p->equality_start[i]);
-    }
-    for (int i = 0; i < p->contact_count; i++) {
-        join(s->island, p->dof_start[i + 1] - p->dof_start[i], p->dofs + p->dof_start[i]);
-    }
-}
-
-/* Fills s->island for all n unknowns, in the order of `fill`. */
-static void find_islands(rigid_step *s, const double *mu)
-{
-    const perp_contact_qp *p = &s->qp;
-    int at = p->n;
-    join_velocities(s);
-    for (int i = 0; i < p->n; i++) {
-        s->island[i] = root_of(s->island, i);
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        s->island[at++] = s->island[p->equality_dofs[p->equality_start[i]]];
-    }
-    for (int i = 0; i < p->contact_count; i++) {
-        const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
-        for (int k = 0; k < 1 + (d && mu[i] > 0.0 ? d->count + 1 : 0); k++) {
-            s->island[at++] = s->island[p->dofs[p->dof_start[i]]];
-        }
-    }
-    for (int k = 0; k < p->n && p->lower; k++) {
-        for (int side = 0; side < (isfinite(p->lower[k]) ? 1 : 0) + (isfinite(p->upper[k]) ? 1 : 0); side++) {
-            s->island[at++] = s->island[k];
-        }
-    }
-}
-
-static int take_island(rigid_step *s, int n, int first)
-{
-    int count = 0;
-    for (int i = first; i < n; i++) {
-        if (s->island[i] == first) {
-            s->members[count++] = i;
-        }
-    }
-    for (int i = 0; i < count; i++) {
-        const double *row = s->m + (ptrdiff_t)s->members[i] * n;
-        for (int k = 0; k < count; k++) {
-            s->part_m[(ptrdiff_t)i * count + k] = row[s->members[k]];
-        }
-        s->part_q[i] = s->q[s->members[i]];
-        s->part_free[i] = s->free[s->members[i]];
-    }
-    return count;
-}
-
-/* Of islands that fail the first is told, of the others the one that took most methods. */
-static void add_info(perp_lcp_info *info, const perp_lcp_info *own)
-{
-    const int pivots = info->pivots + own->pivots;
-    const double residual = fmax(info->residual, own->residual);
-    const bool failed = info->method && info->outcome != PERP_OUTCOME_SOLVED;
-    if (!failed && (own->outcome != PERP_OUTCOME_SOLVED || own->tried_count > info->tried_count)) {
-        *info = *own;
-    }
-    info->pivots = pivots;
-    info->residual = residual;
-}
-
-static perp_status solve_islands(rigid_step *s, const perp_mlcp *problem, const perp_lcp_settings *settings,
-                                 perp_lcp_info *info, perp_error *error)
-{
-    perp_status status = PERP_STATUS_OK;
-    *info = (perp_lcp_info){.outcome = PERP_OUTCOME_SOLVED};
-    for (int first = 0; first < s->qp.n && status == PERP_STATUS_OK; first++) {
-        if (s->island[first] != first) {
-            continue;
-        }
-        perp_lcp_info own;
-        const int count = take_island(s, problem->n, first);
-        const perp_mlcp part = {count, s->part_m, s->part_q, s->part_free};
-        perp_lcp_solution solution = {.z = s->part_z, .w = s->part_w, .ray = s->ray};
-        status = perp_mlcp_solve(&part, settings, s->lcp, &solution, &own, error);
-        for (int i = 0; i < count && status == PERP_STATUS_OK; i++) {
-            s->z[s->members[i]] = s->part_z[i];
-        }
-        if (status == PERP_STATUS_OK) {
-            add_info(info, &own);
-        }
-    }
-    return status;
-}
-
 perp_status perp_rigid_solve_lcp(perp_quasistatic *qs, bool *solved, perp_lcp_info *info, perp_error *error)
 {
     rigid_step *s = qs->own;
@@ -307,8 +186,8 @@ perp_status perp_rigid_solve_lcp(perp_quasistatic *qs, bool *solved, perp_lcp_in
     }
     perp_lcp_settings settings = perp_lcp_settings_default();
     settings.tolerance = fmax(1e-12, 1e-2 * qs->settings->tolerance);
-    find_islands(s, qs->mu);
-    status = solve_islands(s, &problem, &settings, info, error);
+    perp_lcp_solution solution = {.z = s->z, .w = s->w, .ray = s->ray};
+    status = perp_mlcp_solve(&problem, &settings, s->lcp, &solution, info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -218,12 +218,14 @@ static void add_item_balance(rigid_step *s, const mode_part *part, const mode_it
     }
 }
 
-/* Every item's forces may do as much work as the law lets pass. */
-static void add_cut(rigid_step *s, const mode_part *part, const double *cut)
+/* Every item's forces may do as much work as the law lets pass: forces on gaps that are off, and gaps on forces. F is
+ * about the largest force; where forces hold each other it may be more, and they are given room for that. */
+static void add_cut(rigid_step *s, const mode_part *part, double tolerance, const double *cut)
 {
+    static const double LARGE = 10.0; /* F, L */
     const perp_contact_qp *p = &s->qp;
     double *row = perp_cone_program_cone(&s->program, 1);
-    s->program.b_slack[s->program.rows - 1] = part->items * s->slack;
+    s->program.b_slack[s->program.rows - 1] = LARGE * part->items * (s->slack + tolerance);
     memcpy(row, cut, (size_t)s->program.n * sizeof(double));
     for (int k = 0; k < p->n; k++) {
         if (part->local[k] >= 0) {
@@ -236,6 +238,18 @@ static void add_cut(rigid_step *s, const mode_part *part, const double *cut)
 }
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+/* Rows from these on that have no slack are of forces: they may be off by what the law's tolerance leaves of F. */
+static void allow_forces(const perp_quasistatic *qs, int first_row, int first_equation)
+{
+    cone_program *p = &((rigid_step *)qs->own)->program;
+    for (int i = first_row; i < p->rows; i++) {
+        p->b_slack[i] = fmax(p->b_slack[i], qs->settings->tolerance);
+    }
+    for (int i = first_equation; i < p->equations; i++) {
+        p->d_slack[i] = fmax(p->d_slack[i], qs->settings->tolerance);
+    }
+}
 
 static perp_status begin(perp_quasistatic *qs, const mode_part *part, perp_error *error)
 {
@@ -323,7 +337,8 @@ perp_status perp_rigid_relax_all(perp_quasistatic *qs, const mode_part *part, pe
         add_item_force(s, item, f);
         add_item_balance(s, part, item, f, cut);
     }
-    add_cut(s, part, cut);
+    add_cut(s, part, qs->settings->tolerance, cut);
+    allow_forces(qs, 0, 0);
     perp_nearest_scale(&s->program, 0, 0);
     return PERP_STATUS_OK;
 }
@@ -346,6 +361,7 @@ void perp_rigid_narrow(perp_quasistatic *qs, const mode_part *part, const mode_i
     } else if (f.polygon) {
         narrow_polygon(s, item->unknown, f, mode);
     }
+    allow_forces(qs, rows, equations);
     perp_nearest_scale(&s->program, rows, equations);
 }
 

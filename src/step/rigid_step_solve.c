@@ -83,7 +83,7 @@ perp_status perp_rigid_solve_as_round(perp_quasistatic *qs, bool *solved, perp_f
     const perp_contact_friction problem = {&s->qp, qs->mu};
     perp_friction_settings settings = perp_friction_settings_default();
     *solved = false;
-    if (s->cone != PERP_CONE_RAYS || !s->kept_round || !perp_rigid_recall_point(qs)) {
+    if (s->cone != PERP_CONE_RAYS || !perp_rigid_was_round(qs) || !perp_rigid_recall_point(qs)) {
         return PERP_STATUS_OK;
     }
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);

@@ -10,10 +10,6 @@ static const double CERTAIN = 1e-7; /* of L: motions that differ by more are two
 static void fill_weights(const perp_quasistatic *qs, double *weight)
 {
     const perp_model *model = qs->model;
-    double mass = 0.0;
-    for (int i = 0; i < model->body_count; i++) {
-        mass = model->links[i].tree >= 0 ? fmax(mass, model->links[i].mass) : mass;
-    }
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         for (int r = 0; r < tree->v_count; r++) {
@@ -21,7 +17,7 @@ static void fill_weights(const perp_quasistatic *qs, double *weight)
             const double own = qs->mass[tree->mass_start + (ptrdiff_t)r * (tree->v_count + 1)];
             if (i >= 0) {
                 const double unit = qs->turns[i] ? qs->length_unit * qs->length_unit : 1.0;
-                weight[i] = mass > 0.0 && own > 0.0 ? own / mass : unit;
+                weight[i] = qs->heaviest > 0.0 && own > 0.0 ? own / qs->heaviest : unit;
             }
         }
     }

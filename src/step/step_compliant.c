@@ -6,6 +6,7 @@
 static const perp_qs_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
     .inertia = PERP_QS_FULL,
+    .own_contacts = true,
     .open = perp_compliant_open,
     .close = perp_compliant_close,
     .put = perp_compliant_put,

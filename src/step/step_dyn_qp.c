@@ -16,10 +16,11 @@ static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
     perp_error again = {0};
     const perp_status status = perp_convex_step_solve_sliding(qs, error);
-    for (int i = 0; i < qs->system.contact_count && status == PERP_STATUS_INFEASIBLE; i++) {
+    const bool failed = status == PERP_STATUS_INFEASIBLE || status == PERP_STATUS_NOT_CONVERGED;
+    for (int i = 0; i < qs->system.contact_count && failed; i++) {
         qs->room[i] = 0.0;
     }
-    if (status != PERP_STATUS_INFEASIBLE || !perp_dynamic_unstabilise(qs) ||
+    if (!failed || !perp_dynamic_unstabilise(qs) ||
         perp_convex_step_solve(qs, &again) != PERP_STATUS_OK) {
         return status;
     }

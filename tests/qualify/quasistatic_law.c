@@ -48,7 +48,8 @@ void quasistatic_view_close(quasistatic_view *view)
     free(view->packed);
 }
 
-/* F as docs/models.md defines it; the sweep's scenes apply forces along x only. */
+/* F as docs/models.md defines it, of the whole scene, as far as it is known before the step; the sweep's scenes apply
+ * forces along x only. */
 static double force_unit(const quasistatic_view *view)
 {
     const perp_model *model = view->model;
@@ -228,16 +229,35 @@ static double inertial(const quasistatic_view *view, const perp_tree *tree, int 
     return force;
 }
 
+/* F with what only the answer tells, where there is inertia: the largest contact force, and the largest change of
+ * momentum over h. Rungs without it are held to F as it is before. */
+static void enlarge_force_unit(quasistatic_view *view, const double *v, const perp_contact_record *records, int count)
+{
+    const perp_model *model = view->model;
+    if (!view->drifted && !quasistatic_has_inertia(view->rung)) {
+        return;
+    }
+    perp_mass_matrix(model, view->kinematics, view->packed);
+    perp_mass_matrix_expand(model, view->packed, view->mass);
+    for (int k = 0; k < model->tree_count; k++) {
+        const perp_tree *tree = &model->trees[k];
+        for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
+            const bool turns = perp_vec3_norm(view->kinematics->dof_angular[i]) > 0.5;
+            const double change = fabs(inertial(view, tree, i, v)) / (turns ? view->length : 1.0);
+            view->force = change > view->force ? change : view->force; /* which NaN is not */
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        view->force = fmax(view->force, perp_vec3_norm(records[i].force_on_b));
+    }
+}
+
 /* What is left on the degrees of freedom that only contacts, loads, springs and inertia act on. */
 static double balance(quasistatic_view *view, const double *v)
 {
     const perp_model *model = view->model;
     const bool inertia = view->drifted || quasistatic_has_inertia(view->rung);
     double worst = 0.0;
-    if (inertia) {
-        perp_mass_matrix(model, view->kinematics, view->packed);
-        perp_mass_matrix_expand(model, view->packed, view->mass);
-    }
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         for (int i = tree->v_start; i < tree->v_start + tree->v_count && !is_tied(model, k); i++) {
@@ -296,6 +316,7 @@ quasistatic_law quasistatic_measure(quasistatic_view *view, const double *v, con
     quasistatic_law law = {0};
     double *velocity = need(calloc((size_t)set->rows * (size_t)set->count + 1, sizeof *velocity));
     const perp_contact_record **of = need(calloc((size_t)set->count + 1, sizeof(void *)));
+    enlarge_force_unit(view, v, records, count);
     quasistatic_view_load(view, view->generalised);
     for (int k = 0; k < count; k++) {
         const perp_contact_record *r = &records[k];

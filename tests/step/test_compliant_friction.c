@@ -109,7 +109,7 @@ static bool check_step(void *context, int step, const perp_state *state, const p
     checker *c = context;
     if (step > 0) {
         assert_int_equal(info->element_count, ELEMENTS);
-        if (info->fallbacks[PERP_FALLBACK_SUBSTEP] == 0) { /* of a split one the records say how its last part ended */
+        if (info->fallbacks[PERP_FALLBACK_SUBSTEP] == 0) { /* a split one has mean forces */
             c->steps++;
             check_forces(c, state, info->elements);
         }

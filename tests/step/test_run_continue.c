@@ -218,15 +218,18 @@ static void forgetting_shows(void **unused)
     state.t = s.t;
     memcpy(state.q, s.q, (size_t)run.model->nq * sizeof *s.q);
     memcpy(state.v, s.v, (size_t)run.model->nv * sizeof *s.v);
-    const double nothing[] = {1.0, run.scene->run.h, 0.0, 0.0,
-                              0.0}; /* a step of h was taken; no answer and no contact is kept */
+    /* a step of h was taken by each tree; of what it was solved from nothing is kept */
+    double nothing[64] = {1.0};
+    for (int k = 0; k < run.model->tree_count; k++) {
+        nothing[1 + k] = run.scene->run.h;
+    }
     s.start.step = 60;
     s.start.t_start = s.t_start;
     s.start.hash = s.hash;
     s.start.contacts = s.contacts;
     s.start.events = s.events;
     s.start.memory = nothing;
-    s.start.memory_count = 5;
+    s.start.memory_count = (size_t)(1 + run.model->tree_count + 3 * (2 + 4) + 1); /* 3: x, y, z of the particle */
     assert_int_equal(perp_run_continue(run.model, &run.scene->run, &s.start, &state, &again, NULL), PERP_STATUS_OK);
     assert_true(again.hash.value != run.result.hash.value);
     perp_run_result_free(&again);
