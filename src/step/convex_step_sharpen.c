@@ -168,14 +168,19 @@ perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
         }
         release(c, qs, least * REACH[k]);
         c->is_told = false; /* of the point before */
-        if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED) {
-            perp_convex_step_clip(c);
-            outcome = perp_convex_step_law(qs) <= qs->settings->tolerance ? PERP_OUTCOME_SOLVED
-                      : k + 1 == COUNT && perp_qs_balance(qs) > fmax(CARRIES, qs->settings->tolerance)
-                          ? PERP_OUTCOME_UNBOUNDED
-                          : PERP_OUTCOME_ITERATION_LIMIT;
-        } else if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_INFEASIBLE && k > 0) {
-            outcome = PERP_OUTCOME_INFEASIBLE;
+        if (status != PERP_STATUS_OK || info.outcome == PERP_OUTCOME_UNBOUNDED) {
+            continue;
+        }
+        if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
+            outcome = k > 0 ? PERP_OUTCOME_INFEASIBLE : outcome;
+            continue;
+        }
+        perp_convex_step_clip(c);
+        if (perp_convex_step_law(qs) <= qs->settings->tolerance) { /* whatever the solver calls it */
+            outcome = PERP_OUTCOME_SOLVED;
+        } else if (k + 1 == COUNT && info.outcome == PERP_OUTCOME_SOLVED &&
+                   perp_qs_balance(qs) > fmax(CARRIES, qs->settings->tolerance)) {
+            outcome = PERP_OUTCOME_UNBOUNDED;
         }
     }
     return outcome;
