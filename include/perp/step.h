@@ -114,7 +114,8 @@ typedef struct perp_step_info {
     double solve_us; /* time in the solver, of the step's total */
     perp_residuals residuals;
     int fallbacks[PERP_FALLBACK_COUNT];
-    bool several; /* another motion meets the step's law too, as far as was looked; docs/choices.md has which is taken */
+    bool
+        several; /* another motion meets the step's law too, as far as was looked; docs/choices.md has which is taken */
     perp_lift lift; /* the highest of the step, on `dyn-qp`; not kept in a log */
     /* Every contact within the margin, in the order of a contact set. The run's, until its next step. A rung that has
      * forces puts its own records here, of the contacts that its step began with, which the run then completes. */

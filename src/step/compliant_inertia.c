@@ -62,7 +62,8 @@ static void carry_body(perp_quasistatic *qs, const perp_kinematics *kinematics, 
     const compliant_step *s = qs->own;
     const perp_tree *tree = &qs->model->trees[k];
     double *v = qs->v_drifted + tree->v_start;
-    /* In the plane too: where a loop holds the body, v_begin is rid of what the loop forbids, and its spin is another. */
+    /* In the plane too: where a loop holds the body, v_begin is rid of what the loop forbids, and its spin is another.
+     */
     perp_vec3 spin = spin_of(qs, tree, s->v_begin);
     const double now = spin_energy(qs, kinematics, tree, spin);
     spin = now > 0.0 ? perp_vec3_scale(sqrt(s->energy[k] / now), spin) : spin;

@@ -209,8 +209,8 @@ perp_status perp_qs_check_start(const perp_quasistatic *qs, perp_error *error)
         if (!of_step && (is_fixed(qs, c->a) || is_fixed(qs, c->b))) {
             continue;
         }
-        const double length = of_step ? qs->islands[perp_qs_island_of_contact(qs, k++)].length
-                                      : perp_qs_size_of_two(qs, c->a, c->b);
+        const double length =
+            of_step ? qs->islands[perp_qs_island_of_contact(qs, k++)].length : perp_qs_size_of_two(qs, c->a, c->b);
         if (c->phi < -DEEP * length) {
             return perp_qs_at_contact(qs, "penetrating-start", c, -c->phi, PERP_QS_MOVE_APART, error);
         }

@@ -10,8 +10,8 @@ static perp_status open_law(perp_quasistatic *qs, perp_error *error)
     return perp_convex_step_open(qs, perp_convex_step_is_quadratic(qs), error);
 }
 
-/* Where bodies overlap that the step cannot part, Anitescu and Potra's form, as on the rigid rungs, without room, so that
- * nothing gets deeper. If that has no answer either, the error is that of the step as it was. */
+/* Where bodies overlap that the step cannot part, Anitescu and Potra's form, as on the rigid rungs, without room, so
+ * that nothing gets deeper. If that has no answer either, the error is that of the step as it was. */
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
     perp_error again = {0};
@@ -20,8 +20,7 @@ static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
     for (int i = 0; i < qs->system.contact_count && failed; i++) {
         qs->room[i] = 0.0;
     }
-    if (!failed || !perp_dynamic_unstabilise(qs) ||
-        perp_convex_step_solve(qs, &again) != PERP_STATUS_OK) {
+    if (!failed || !perp_dynamic_unstabilise(qs) || perp_convex_step_solve(qs, &again) != PERP_STATUS_OK) {
         return status;
     }
     qs->info->fallbacks[PERP_FALLBACK_UNSTABILISED]++;

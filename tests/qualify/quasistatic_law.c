@@ -279,7 +279,8 @@ static double balance(quasistatic_view *view, const double *v)
     return worst;
 }
 
-/* One contact: force of the record (NULL: none), velocities and gap of the view. */
+/* One contact: force of the record (NULL: none), velocities and gap of the view. In a step with fallback `unstabilised`
+ * some islands have what overlaps in its rate; which ones is not told. */
 static void measure_contact(const quasistatic_view *view, int i, const perp_contact_record *r, const double *velocity,
                             quasistatic_law *law)
 {
@@ -293,19 +294,24 @@ static void measure_contact(const quasistatic_view *view, int i, const perp_cont
     }
     const double fn = r ? r->fn / view->force : 0.0;
     const double most = c->direction_count > 0 ? c->friction * quasistatic_support(view, c->direction_count, s) : 0.0;
-    const double apart = view->unstabilised ? fmax(c->phi, 0.0) : c->phi;
-    const double gap = (view->instant ? velocity[0] : apart / view->h + velocity[0]) / unit;
     const double slip = hypot(s[0], s[1]) / unit, work = (s[0] * f[0] + s[1] * f[1]) / (unit * view->force);
     /* With inertia convex friction has room for the slip that it expected, which the record tells for what bears force.
      */
     const bool bears = r && r->mode != PERP_CONTACT_OPEN, expects = convex && view->drifted;
     const double room = expects && bears ? fmax(0.0, most - r->layer_predicted / view->h) / unit : 0.0;
-    const double slack = convex && (bears || !expects) ? gap + room - most / unit : expects ? 0.0 : gap;
-    law->gap = fmax(law->gap, fmax(-slack, fmin(fn, fabs(convex ? 0.0 : slack))));
-    /* of the maximum of work; on a convex rung the gap's part and friction's together */
-    const double left = convex ? fn * (gap + room) + work : fn * most / unit + work;
-    const double size = (1.0 + c->friction) * fn + slip + (convex ? fmax(gap + room, 0.0) : 0.0);
-    law->friction = fmax(law->friction, size > 0.0 ? fabs(left) / size : 0.0);
+    double gap_off = INFINITY, friction_off = INFINITY;
+    for (int form = 0; form < (view->unstabilised && c->phi < 0.0 ? 2 : 1); form++) {
+        const double apart = form == 1 ? 0.0 : c->phi;
+        const double gap = (view->instant ? velocity[0] : apart / view->h + velocity[0]) / unit;
+        const double slack = convex && (bears || !expects) ? gap + room - most / unit : expects ? 0.0 : gap;
+        /* of the maximum of work; on a convex rung the gap's part and friction's together */
+        const double left = convex ? fn * (gap + room) + work : fn * most / unit + work;
+        const double size = (1.0 + c->friction) * fn + slip + (convex ? fmax(gap + room, 0.0) : 0.0);
+        gap_off = fmin(gap_off, fmax(-slack, fmin(fn, fabs(convex ? 0.0 : slack))));
+        friction_off = fmin(friction_off, size > 0.0 ? fabs(left) / size : 0.0);
+    }
+    law->gap = fmax(law->gap, gap_off);
+    law->friction = fmax(law->friction, friction_off);
     law->cone = r ? fmax(law->cone, quasistatic_out_of_cone(view->settings, view->rung, r) / view->force) : law->cone;
 }
 

@@ -164,8 +164,7 @@ static void test_what_lies_apart(void **unused)
     (void)unused;
     for (int r = 0; r < perp_rung_count(); r++) {
         const perp_rung *rung = perp_rung_at(r);
-        const bool carries =
-            rung->inertia == PERP_RUNG_INERTIA_FULL || rung->inertia == PERP_RUNG_INERTIA_ONE_STEP;
+        const bool carries = rung->inertia == PERP_RUNG_INERTIA_FULL || rung->inertia == PERP_RUNG_INERTIA_ONE_STEP;
         int compared = 0;
         for (int s = 0; s < SUBJECT_COUNT && rung->step; s++) {
             for (int b = 0; b < BYSTANDER_COUNT; b++) {
