@@ -206,7 +206,8 @@ typedef struct perp_nonlinear_mcp {
     const int *column_starts, *row_indices; /* n + 1, column_starts[n]; both NULL: dense */
     bool (*evaluate)(void *context, const double *z, double *f, double *jacobian);
     void *context;
-    double scale; /* of F, for the residual: as max |q| in a linear problem; 0 is fine */
+    double scale; /* of F, for the residual: of its terms, as |q_i| + (|M||z|)_i in a linear problem; 0 is fine */
+    const double *scales; /* n: of each row by itself; NULL: `scale` for all */
 } perp_nonlinear_mcp;
 
 PERP_API perp_status perp_nonlinear_mcp_check(const perp_nonlinear_mcp *problem, perp_error *error);

@@ -26,55 +26,6 @@ static double farkas_value(const perp_convex_workspace *c, const perp_convex_ite
     return (c->e > 0 ? perp_dense_dot(c->e, c->problem->equality_target, at->z) : 0.0) - contacts - bounds;
 }
 
-/* |A|'|y| + |C|'|z| + |bounds'|: what the columns of a proof are the differences of. */
-static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, double *sizes)
-{
-    const perp_contact_qp *p = c->problem;
-    const double *jacobian = p->jacobian, *rays = p->rays;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-        const int first = p->slack_start[i], slacks = p->slack_start[i + 1] - first;
-        for (int r = 0; r < rows; r++, jacobian += columns) {
-            double weight = rays ? 0.0 : fabs(at->y[first + r]);
-            for (int k = 0; rays && k < slacks; k++) {
-                weight += fabs(rays[(ptrdiff_t)k * rows + r] * at->y[first + k]);
-            }
-            for (int k = 0; k < columns; k++) {
-                sizes[p->dofs[p->dof_start[i] + k]] += fabs(jacobian[k]) * weight;
-            }
-        }
-        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
-    }
-    for (int k = 0; k < c->bounds; k++) {
-        sizes[c->bound_dof[k]] += fabs(at->y[c->contact_slacks + k]);
-    }
-    for (int i = 0; i < c->e; i++) {
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            sizes[p->equality_dofs[k]] += fabs(p->equality_values[k] * at->z[i]);
-        }
-    }
-}
-
-/* Whether A'y + C'z is zero because its terms cancel, in every column, and not because a column is small: a row 1e-8 x
- * >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
-static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
-{
-    static const double CANCELLED = 1e-5, ROUNDING = 1e-10;
-    double *sums = c->product3, *sizes = c->product2;
-    memset(sums, 0, (size_t)c->n * sizeof *sums);
-    memset(sizes, 0, (size_t)c->n * sizeof *sizes);
-    perp_convex_add_at(c, at->y, sums);
-    perp_convex_add_ct(c, at->z, sums);
-    add_sizes(c, at, sizes);
-    const double most = perp_dense_largest(c->n, sizes);
-    for (int i = 0; i < c->n; i++) {
-        if (fabs(sums[i]) > CANCELLED * sizes[i] + ROUNDING * most) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The y and z in `at` scaled to a proof's: their measure, +infinity where they prove nothing. */
 static double scale_proof(perp_convex_workspace *c)
 {
@@ -110,28 +61,6 @@ static void prune(perp_least *l, double share)
             memset(y + start, 0, (size_t)size * sizeof *y);
         }
     }
-}
-
-/* Whether the value of a proof, scaled to 1, is more than the rounding of its terms. */
-static bool is_significant(const perp_convex_workspace *c, const perp_convex_iterate *at)
-{
-    static const double MOST = 1e8;
-    double sum = 0.0;
-    for (int i = 0; i < c->contact_slacks; i++) {
-        sum += fabs(c->problem->offset[i] * at->y[i]);
-    }
-    for (int k = 0; k < c->bounds; k++) {
-        sum += fabs(c->bound_offset[k] * at->y[c->contact_slacks + k]);
-    }
-    for (int i = 0; i < c->e; i++) {
-        sum += fabs(c->problem->equality_target[i] * at->z[i]);
-    }
-    return sum <= MOST;
-}
-
-static bool is_proof(perp_convex_workspace *c, double measure, double enough)
-{
-    return measure <= enough && cancels(c, &c->at) && is_significant(c, &c->at);
 }
 
 /* All of K; the y and z of a search for a proof are those of `at`. */
@@ -183,7 +112,7 @@ static double thin(perp_least *l, double best, double enough)
         memset(c->part + start, PERP_PART_NONE, (size_t)size);
         memset(c->saved.y + start, 0, (size_t)size * sizeof(double));
         const double measure = refine_scaled(l);
-        if (is_proof(c, measure, enough)) {
+        if (measure <= enough) {
             return measure;
         }
         if (measure < best) {
@@ -206,7 +135,7 @@ static double refine_proof(perp_least *l, double enough)
     for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CLEAN; k++) {
         prune(l, shares[k]);
         measure = refine_scaled(l);
-        if (measure < best && is_proof(c, measure, enough)) {
+        if (measure < best && measure <= enough) {
             best = measure;
             copy_multipliers(c, &c->at, &c->kept);
         }
@@ -225,7 +154,7 @@ static double seek_proof(perp_convex_workspace *c, double enough, double pull)
     perp_least l = proof_of(c, pull);
     perp_least_minimise(&l, NULL, 0.0, PASSES);
     const double measure = scale_proof(c);
-    if (is_proof(c, measure, enough)) {
+    if (measure <= enough) {
         return measure;
     }
     return measure < INFINITY ? refine_proof(&l, enough) : INFINITY;
@@ -253,7 +182,7 @@ static bool note_multipliers(perp_convex_workspace *c)
     }
     const double measure = infeasibility(c, &c->trial);
     if (!(measure < before)) {
-        return before <= GOOD && cancels(c, &c->evidence);
+        return before <= GOOD;
     }
     c->evidence_measure = measure;
     for (int i = 0; i < c->m; i++) {
@@ -262,7 +191,7 @@ static bool note_multipliers(perp_convex_workspace *c)
     for (int i = 0; i < c->e; i++) {
         c->evidence.z[i] = c->trial.z[i] / value;
     }
-    return (measure <= CLEAN || (measure <= GOOD && measure > BETTER * before)) && cancels(c, &c->evidence);
+    return measure <= CLEAN || (measure <= GOOD && measure > BETTER * before);
 }
 
 static bool note_direction(perp_convex_workspace *c)

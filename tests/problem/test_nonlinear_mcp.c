@@ -63,19 +63,19 @@ static void check_names_what_is_wrong(void **state)
         perp_nonlinear_mcp problem;
         const char *words;
     } cases[] = {
-        {{-1, NULL, NULL, NULL, NULL, evaluate_cubic, &c, 0.0}, "size"},
-        {{2, NULL, NULL, NULL, NULL, NULL, &c, 0.0}, "no function"},
-        {{2, nan_bound, NULL, NULL, NULL, evaluate_cubic, &c, 0.0}, "variable 0"},
-        {{2, above, NULL, NULL, NULL, evaluate_cubic, &c, 0.0}, "variable 0"},
-        {{2, ones, zeros, NULL, NULL, evaluate_cubic, &c, 0.0}, "cross"},
-        {{2, NULL, NULL, NULL, NULL, evaluate_cubic, &c, -1.0}, "scale"},
-        {{2, NULL, NULL, NULL, NULL, evaluate_cubic, &c, NAN}, "scale"},
-        {{2, NULL, NULL, good_starts, NULL, evaluate_cubic, &c, 0.0}, "row_indices"},
-        {{2, NULL, NULL, NULL, good_rows, evaluate_cubic, &c, 0.0}, "column_starts"},
-        {{2, NULL, NULL, bad_first, good_rows, evaluate_cubic, &c, 0.0}, "starts at 1"},
-        {{2, NULL, NULL, falling, good_rows, evaluate_cubic, &c, 0.0}, "ends before"},
-        {{2, NULL, NULL, good_starts, outside, evaluate_cubic, &c, 0.0}, "row 2 of 2"},
-        {{2, NULL, NULL, pair_starts, twice, evaluate_cubic, &c, 0.0}, "increase"},
+        {{-1, NULL, NULL, NULL, NULL, evaluate_cubic, &c, 0.0, NULL}, "size"},
+        {{2, NULL, NULL, NULL, NULL, NULL, &c, 0.0, NULL}, "no function"},
+        {{2, nan_bound, NULL, NULL, NULL, evaluate_cubic, &c, 0.0, NULL}, "variable 0"},
+        {{2, above, NULL, NULL, NULL, evaluate_cubic, &c, 0.0, NULL}, "variable 0"},
+        {{2, ones, zeros, NULL, NULL, evaluate_cubic, &c, 0.0, NULL}, "cross"},
+        {{2, NULL, NULL, NULL, NULL, evaluate_cubic, &c, -1.0, NULL}, "scale"},
+        {{2, NULL, NULL, NULL, NULL, evaluate_cubic, &c, NAN, NULL}, "scale"},
+        {{2, NULL, NULL, good_starts, NULL, evaluate_cubic, &c, 0.0, NULL}, "row_indices"},
+        {{2, NULL, NULL, NULL, good_rows, evaluate_cubic, &c, 0.0, NULL}, "column_starts"},
+        {{2, NULL, NULL, bad_first, good_rows, evaluate_cubic, &c, 0.0, NULL}, "starts at 1"},
+        {{2, NULL, NULL, falling, good_rows, evaluate_cubic, &c, 0.0, NULL}, "ends before"},
+        {{2, NULL, NULL, good_starts, outside, evaluate_cubic, &c, 0.0, NULL}, "row 2 of 2"},
+        {{2, NULL, NULL, pair_starts, twice, evaluate_cubic, &c, 0.0, NULL}, "increase"},
     };
     perp_error error;
     ASSERT_STATUS(PERP_STATUS_OK, perp_nonlinear_mcp_check(&good, &error));

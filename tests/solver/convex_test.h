@@ -21,8 +21,8 @@ typedef struct convex_problem {
 typedef struct written_out {
     int n, slacks, cones, equalities;
     int *cone_rows;
-    long double *h, *g, *a, *offset, *c, *d;
-    const double *lower, *upper; /* the problem's */
+    long double *h, *g, *a, *size, *offset, *c, *d; /* size: |R||J|, of the terms of the entries of A */
+    const double *lower, *upper;                    /* the problem's */
     void *memory;
 } written_out;
 

@@ -243,7 +243,8 @@ void free_obstacle(obstacle *o)
 
 perp_nonlinear_mcp obstacle_problem(obstacle *o)
 {
-    return (perp_nonlinear_mcp){o->side * o->side, o->lower, o->upper, o->starts, o->rows, evaluate_obstacle, o, 0.0};
+    return (perp_nonlinear_mcp){o->side * o->side, o->lower, o->upper, o->starts, o->rows,
+                                evaluate_obstacle, o,        0.0,      NULL};
 }
 
 /* ---- linear ------------------------------------------------------------------------------------------------------ */
