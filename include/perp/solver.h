@@ -41,6 +41,7 @@ typedef struct perp_lcp_settings {
     const double *covering;      /* n positive numbers; NULL: ones, after scaling of the rows */
     const int *warm_basis;       /* n entries, 1 where z_i is basic, 0 where w_i is, 2 at an upper bound; NULL: cold */
     const volatile bool *cancel; /* honoured within one pivot; NULL: never */
+    bool relative; /* the residual's scales without the 1: also what is small in its unit has to hold; default false */
 } perp_lcp_settings;
 
 PERP_API perp_lcp_settings perp_lcp_settings_default(void);

@@ -147,14 +147,33 @@ void perp_lcp_core_point(const perp_lcp_workspace *c, double *z)
     }
 }
 
-double perp_lcp_data_residual(const perp_lcp_data *data, const double *z)
+double perp_lcp_residual_of(const perp_lcp_workspace *c, const double *z)
 {
+    const perp_lcp_data *data = &c->data;
     if (data->lower) {
         const perp_mcp mcp = {data->n, data->m, data->q, data->lower, data->upper};
-        return perp_mcp_residual(&mcp, z);
+        return perp_mcp_residual_with(&mcp, z, c->unit);
     }
     const perp_lcp lcp = {data->n, data->m, data->q};
-    return perp_lcp_residual(&lcp, z);
+    return perp_lcp_residual_with(&lcp, z, c->unit);
+}
+
+double perp_lcp_near_residual(const perp_lcp_workspace *c, const double *z)
+{
+    const perp_lcp_data *data = &c->data;
+    double largest = 0.0;
+    for (int i = 0; i < data->n; i++) {
+        const double *row = data->m + (ptrdiff_t)i * data->n;
+        double f = data->q[i], scale = c->unit + fabs(f);
+        for (int j = 0; j < data->n; j++) {
+            const bool at_bound = data->lower && (z[j] == data->lower[j] || z[j] == data->upper[j]);
+            f += row[j] * z[j];
+            scale += at_bound ? fabs(row[j] * z[j]) : 0.0;
+        }
+        const double lower = data->lower ? data->lower[i] : 0.0, upper = data->upper ? data->upper[i] : INFINITY;
+        largest = perp_problem_worse(largest, perp_problem_over(perp_natural_map(z[i], f, lower, upper), scale));
+    }
+    return largest;
 }
 
 void perp_lcp_data_slack(const perp_lcp_data *data, const double *z, double *w)
