@@ -196,6 +196,7 @@ typedef struct perp_convex_settings {
     bool minimum_norm;  /* default true: of all multipliers those of least norm (a contact qp's in its slacks' units) */
     const perp_convex_point *warm; /* a solution of the previous, similar problem, of the same sizes; NULL: cold */
     const volatile bool *cancel;   /* honoured within one iteration; NULL: never */
+    bool relative;                 /* the residual's scales without the 1; default false */
 } perp_convex_settings;
 
 PERP_API perp_convex_settings perp_convex_settings_default(void);
@@ -333,6 +334,7 @@ typedef struct perp_friction_settings {
     const double *warm_r;   /* friction: r of a similar problem; NULL: cold */
     const perp_convex_point *warm; /* contact friction: likewise */
     const volatile bool *cancel;   /* honoured within one iteration; NULL: never */
+    bool relative;                 /* the residual's scales without the 1; default false */
 } perp_friction_settings;
 
 PERP_API perp_friction_settings perp_friction_settings_default(void);

@@ -160,7 +160,7 @@ static double row_scale(int dofs, const int *dof, const double *row, const doubl
 
 /* Over the scale of the contact, which is that of its largest row. */
 static double largest_of_contacts(const perp_contact_friction *problem, const perp_convex_point *p, diagonal *a,
-                                  double unit)
+                                  double unit, double *near)
 {
     const perp_contact_qp *s = problem->system;
     const double *row = s->jacobian;
@@ -169,14 +169,16 @@ static double largest_of_contacts(const perp_contact_friction *problem, const pe
         const int first = s->row_start[i], rows = s->row_start[i + 1] - first;
         const int dofs = s->dof_start[i + 1] - s->dof_start[i], *dof = dofs > 0 ? s->dofs + s->dof_start[i] : NULL;
         const double weight = contact_weight(a, dofs, dof, row);
-        double u[3], scale = 0.0;
+        double u[3], scale = 0.0, constant = 0.0;
         for (int k = 0; k < rows; k++, row += dofs) {
+            constant = fmax(constant, fabs(s->offset[first + k]));
             const double own = row_scale(dofs, dof, row, p->x, s->offset[first + k], unit, &u[k]);
             scale = perp_problem_worse(scale, own);
         }
         const double mu = rows > 1 ? problem->mu[i] : 0.0;
         const double law = perp_friction_law(rows, mu, weight, p->y + first, u);
         largest = perp_problem_worse(largest, perp_problem_over(law, scale));
+        perp_problem_raise_near(law, constant, unit, near);
     }
     return largest;
 }
@@ -207,7 +209,7 @@ static double largest_of_bounds(const perp_contact_qp *s, const perp_convex_poin
     return largest;
 }
 
-static double largest_of_equations(const perp_contact_qp *s, const double *v, double unit)
+static double largest_of_equations(const perp_contact_qp *s, const double *v, double unit, double *near)
 {
     double largest = 0.0;
     for (int i = 0; i < s->equality_count; i++) {
@@ -217,32 +219,37 @@ static double largest_of_equations(const perp_contact_qp *s, const double *v, do
         double miss;
         const double scale = row_scale(count, dof, values, v, -s->equality_target[i], unit, &miss);
         largest = perp_problem_worse(largest, perp_problem_over(fabs(miss), scale));
+        perp_problem_raise_near(fabs(miss), fabs(s->equality_target[i]), unit, near);
     }
     return largest;
 }
 
 perp_contact_friction_residual perp_contact_friction_evaluate_with(const perp_contact_friction *problem,
-                                                                   const perp_convex_point *point, double unit)
+                                                                   const perp_convex_point *point, double unit,
+                                                                   double *near)
 {
     const perp_contact_qp *s = problem->system;
     const perp_convex_view view = perp_contact_qp_view(s);
     perp_contact_friction_residual residual = {INFINITY, INFINITY, INFINITY};
+    *near = INFINITY;
     if (!perp_convex_point_is_finite(&view, point)) {
         return residual;
     }
     diagonal a;
     diagonal_begin(s, &a);
-    residual.balance = perp_convex_largest_column(&view, point, true, unit);
-    residual.law =
-        perp_problem_worse(largest_of_contacts(problem, point, &a, unit), largest_of_bounds(s, point, &a, unit));
-    residual.constraint = largest_of_equations(s, point->x, unit);
+    *near = 0.0;
+    residual.balance = perp_convex_largest_column(&view, point, true, unit, near);
+    const double contacts = largest_of_contacts(problem, point, &a, unit, near);
+    residual.law = perp_problem_worse(contacts, largest_of_bounds(s, point, &a, unit));
+    residual.constraint = largest_of_equations(s, point->x, unit, near);
     return residual;
 }
 
 perp_contact_friction_residual perp_contact_friction_evaluate(const perp_contact_friction *problem,
                                                               const perp_convex_point *point)
 {
-    return perp_contact_friction_evaluate_with(problem, point, 1.0);
+    double near;
+    return perp_contact_friction_evaluate_with(problem, point, 1.0, &near);
 }
 
 double perp_contact_friction_residual_largest(perp_contact_friction_residual residual)

@@ -192,7 +192,7 @@ static void sum_columns(const perp_convex_view *v, const perp_convex_point *p, b
 }
 
 double perp_convex_largest_column(const perp_convex_view *view, const perp_convex_point *point, bool gradient,
-                                  double unit)
+                                  double unit, double *near)
 {
     const perp_convex_view *v = view;
     column_sums sums; /* filled as far as there are columns */
@@ -203,6 +203,7 @@ double perp_convex_largest_column(const perp_convex_view *view, const perp_conve
         sum_columns(v, point, gradient, &sums);
         for (int k = 0; k < sums.last - first; k++) {
             const double scale = unit + sums.size[k];
+            perp_problem_raise_near(fabs(sums.value[k]), gradient ? fabs(v->g[first + k]) : 0.0, unit, near);
             if (!(fabs(sums.value[k]) <= largest * scale && scale <= DBL_MAX)) { /* true for NaN */
                 largest = perp_problem_worse(largest, perp_problem_over(fabs(sums.value[k]), scale));
             }

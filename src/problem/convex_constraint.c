@@ -146,11 +146,20 @@ static inline void raise_to(double *worst, double value, double scale)
     }
 }
 
+/* What all constraints are measured with. */
+typedef struct gauge {
+    double unit;
+    perp_convex_residual *r;
+    double *near;
+} gauge;
+
 /* One slack that is a row of its own, whose terms are finite. */
-static inline void measure_row(convex_set set, double s, double size, double y, double unit, perp_convex_residual *r)
+static inline void measure_row(const gauge *g, convex_set set, double s, double size, double y, double offset)
 {
-    const double scale = unit + size, own = unit + fabs(y);
-    raise_to(&r->primal, set == SET_ZERO ? fabs(s) : -s, scale);
+    const double scale = g->unit + size, own = g->unit + fabs(y), violation = set == SET_ZERO ? fabs(s) : -s;
+    perp_convex_residual *r = g->r;
+    raise_to(&r->primal, violation, scale);
+    perp_problem_raise_near(violation, fabs(offset), g->unit, g->near);
     if (set != SET_ZERO) {
         raise_to(&r->dual, -y, own);
         raise_to(&r->complementarity, fabs(s * y), scale * own);
@@ -170,12 +179,13 @@ static double cone_distance(double first, double squares)
 
 /* The slacks of a cone while they are formed. */
 typedef struct cone_sums {
-    double first, squares, dot, size;
+    double first, squares, dot, size, offset;
     double y_first, y_squares, y_size;
 } cone_sums;
 
-static inline void add_to_cone(cone_sums *k, int l, double s, double size, double y)
+static inline void add_to_cone(cone_sums *k, int l, double s, double size, double y, double offset)
 {
+    k->offset = larger(k->offset, fabs(offset));
     k->first = l == 0 ? s : k->first;
     k->y_first = l == 0 ? y : k->y_first;
     k->squares += l == 0 ? 0.0 : s * s;
@@ -185,10 +195,12 @@ static inline void add_to_cone(cone_sums *k, int l, double s, double size, doubl
     k->y_size = larger(k->y_size, fabs(y));
 }
 
-static void measure_cone(const cone_sums *k, double unit, perp_convex_residual *r)
+static void measure_cone(const gauge *g, const cone_sums *k)
 {
-    const double scale = unit + k->size, own = unit + k->y_size;
-    raise_to(&r->primal, cone_distance(k->first, k->squares), scale);
+    const double scale = g->unit + k->size, own = g->unit + k->y_size, distance = cone_distance(k->first, k->squares);
+    perp_convex_residual *r = g->r;
+    raise_to(&r->primal, distance, scale);
+    perp_problem_raise_near(distance, k->offset, g->unit, g->near);
     raise_to(&r->dual, cone_distance(k->y_first, k->y_squares), own);
     raise_to(&r->complementarity, fabs(k->dot), scale * own);
 }
@@ -231,7 +243,7 @@ static inline void multiply_three_rows(const constraint *c, const int *dof, cons
 }
 
 /* What has three rows and rays. Returns 0, or NaN where a sum overflows. */
-static double measure_three_rows(const constraint *c, const double *x, double unit, perp_convex_residual *r)
+static double measure_three_rows(const constraint *c, const double *x, const gauge *g)
 {
     double v[3], a[3], check = 0.0;
     if (c->dof[c->dofs - 1] - c->dof[0] == c->dofs - 1) {
@@ -247,19 +259,19 @@ static double measure_three_rows(const constraint *c, const double *x, double un
         const double size = fabs(offset) + ((fabs(ray[0]) * a[0] + fabs(ray[1]) * a[1]) + fabs(ray[2]) * a[2]);
         check += 0.0 * size;
         if (c->set == SET_CONE) {
-            add_to_cone(&cone, l, s, size, y);
+            add_to_cone(&cone, l, s, size, y, offset);
         } else {
-            measure_row(SET_NONNEGATIVE, s, size, y, unit, r);
+            measure_row(g, SET_NONNEGATIVE, s, size, y, offset);
         }
     }
     if (c->set == SET_CONE) {
         check += 0.0 * (cone.squares + cone.y_squares + cone.dot);
-        measure_cone(&cone, unit, r);
+        measure_cone(g, &cone);
     }
     return check;
 }
 
-static double measure_plainly(const constraint *c, const double *x, double unit, perp_convex_residual *r)
+static double measure_plainly(const constraint *c, const double *x, const gauge *g)
 {
     row_products rows;
     gather(c, x, &rows);
@@ -267,25 +279,27 @@ static double measure_plainly(const constraint *c, const double *x, double unit,
     double check = 0.0;
     for (int l = 0; l < c->slacks; l++) {
         double size = 0.0;
-        const double s = slack_of(c, l, &rows, &size), y = c->y ? c->y[l] : 0.0;
+        const double s = slack_of(c, l, &rows, &size), y = c->y ? c->y[l] : 0.0,
+                     offset = c->offset ? c->offset[l] : 0.0;
         check += 0.0 * size;
         if (c->set == SET_CONE) {
-            add_to_cone(&cone, l, s, size, y);
+            add_to_cone(&cone, l, s, size, y, offset);
         } else {
-            measure_row(c->set, s, size, y, unit, r);
+            measure_row(g, c->set, s, size, y, offset);
         }
     }
     if (c->set == SET_CONE) {
         check += 0.0 * (cone.squares + cone.y_squares + cone.dot);
-        measure_cone(&cone, unit, r);
+        measure_cone(g, &cone);
     }
     return check;
 }
 
-void perp_constraint_measure(const constraint *c, const double *x, double unit, perp_convex_residual *r)
+void perp_constraint_measure(const constraint *c, const double *x, double unit, perp_convex_residual *r, double *near)
 {
     const bool three = c->rows == 3 && c->rays && c->dof && c->dofs > 0;
-    const double check = three ? measure_three_rows(c, x, unit, r) : measure_plainly(c, x, unit, r);
+    const gauge g = {unit, r, near};
+    const double check = three ? measure_three_rows(c, x, &g) : measure_plainly(c, x, &g);
     if (check != 0.0) {
         r->primal = INFINITY; /* no number says how far it is off */
     }
@@ -296,7 +310,7 @@ double perp_constraint_multiplier_distance(const constraint *c)
     cone_sums cone = {0};
     double distance = 0.0;
     for (int l = 0; c->set != SET_ZERO && l < c->slacks; l++) {
-        add_to_cone(&cone, l, 0.0, 0.0, c->y[l]);
+        add_to_cone(&cone, l, 0.0, 0.0, c->y[l], 0.0);
         distance = c->y[l] < 0.0 ? 1.0 : distance;
     }
     return c->set != SET_CONE ? distance : perp_problem_over(cone_distance(cone.y_first, cone.y_squares), cone.y_size);

@@ -43,8 +43,8 @@ bool perp_constraint_next(const perp_convex_view *view, const double *y_equality
 /* Raises the parts of `r` to those of the constraint: how far s is outside of its set over unit + the sizes of the
  * terms of s; how far y is outside of the dual of the set, which for these is the set itself and everything for
  * equations, over unit + |y|; |s . y| over the product of both. Entry by entry, or for a cone by its largest entries.
- */
-void perp_constraint_measure(const constraint *c, const double *x, double unit, perp_convex_residual *r);
+ * *near (natural_map.h) is raised by the first of these. */
+void perp_constraint_measure(const constraint *c, const double *x, double unit, perp_convex_residual *r, double *near);
 /* The part of y alone, with unit 0: of a row 1 where y is negative. */
 double perp_constraint_multiplier_distance(const constraint *c);
 

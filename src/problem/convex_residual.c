@@ -67,19 +67,20 @@ bool perp_convex_point_is_finite(const perp_convex_view *view, const perp_convex
 }
 
 perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point,
-                                               double unit)
+                                               double unit, double *near)
 {
     const perp_convex_view *v = view;
     perp_convex_residual r = {INFINITY, INFINITY, INFINITY};
+    *near = INFINITY;
     if (!perp_convex_point_is_finite(v, point)) {
         return r;
     }
-    r.primal = r.complementarity = 0.0;
-    r.dual = perp_convex_largest_column(v, point, true, unit);
+    *near = r.primal = r.complementarity = 0.0;
+    r.dual = perp_convex_largest_column(v, point, true, unit, near);
     constraint c;
     perp_constraint_begin(v, point->y, &c);
     while (perp_constraint_next(v, point->y_equality, &c)) {
-        perp_constraint_measure(&c, point->x, unit, &r);
+        perp_constraint_measure(&c, point->x, unit, &r, near);
     }
     measure_bounds(v, point, unit, &r);
     return r;
@@ -173,7 +174,9 @@ double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_c
     if (!(value > SIGNIFICANT * size)) {
         return INFINITY;
     }
-    return perp_problem_worse(perp_convex_largest_column(view, point, false, 0.0), largest_off_cone(view, point));
+    double near = 0.0;
+    const double columns = perp_convex_largest_column(view, point, false, 0.0, &near);
+    return perp_problem_worse(columns, largest_off_cone(view, point));
 }
 
 /* The largest entry of H x over |H||x|. */
@@ -211,7 +214,8 @@ double perp_convex_view_unboundedness(const perp_convex_view *view, const double
     while (perp_constraint_next(v, NULL, &c)) {
         constraint direction = c;
         direction.offset = NULL;
-        perp_constraint_measure(&direction, x, 0.0, &r);
+        double near = 0.0;
+        perp_constraint_measure(&direction, x, 0.0, &r, &near);
     }
     bool outside = false;
     for (int i = 0; v->lower && i < v->n; i++) {

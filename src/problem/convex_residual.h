@@ -43,16 +43,16 @@ perp_convex_view perp_contact_qp_view(const perp_contact_qp *problem);
 /* x and all multipliers that the class has. */
 bool perp_convex_point_is_finite(const perp_convex_view *view, const perp_convex_point *point);
 
-/* `unit` is 1, or 0 for a relative residual. */
+/* `unit` is 1, or 0 for a relative residual; `near` as in natural_map.h. */
 perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point,
-                                               double unit);
+                                               double unit, double *near);
 double perp_convex_view_objective(const perp_convex_view *view, const double *x);
 double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point);
 double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x);
 
 /* The largest entry of H x + g - A'y - C'y_equality - y_lower + y_upper, each over unit + the absolute values of its
- * terms; without H x + g where `gradient` is false. The multipliers are finite. */
+ * terms; without H x + g where `gradient` is false. The multipliers are finite. *near is raised. */
 double perp_convex_largest_column(const perp_convex_view *view, const perp_convex_point *point, bool gradient,
-                                  double unit);
+                                  double unit, double *near);
 
 #endif

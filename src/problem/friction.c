@@ -56,21 +56,34 @@ static double contact_scale(const perp_friction *p, const double *r, int contact
     return scale;
 }
 
-double perp_friction_residual_with(const perp_friction *problem, const double *r, double unit)
+/* The largest |q_i| of its rows. */
+static double contact_constant(const perp_friction *p, int contact)
 {
     double largest = 0.0;
+    for (int k = 0; k < p->dim; k++) {
+        largest = fmax(largest, fabs(p->q[(ptrdiff_t)contact * p->dim + k]));
+    }
+    return largest;
+}
+
+double perp_friction_residual_with(const perp_friction *problem, const double *r, double unit, double *near)
+{
+    double largest = 0.0;
+    *near = 0.0;
     for (int i = 0; i < problem->contacts; i++) {
         double u[3];
         const double scale = contact_scale(problem, r, i, unit, u), weight = contact_weight(problem, i);
         const double law = perp_friction_law(problem->dim, problem->mu[i], weight, r + (ptrdiff_t)i * problem->dim, u);
         largest = perp_problem_worse(largest, perp_problem_over(law, scale));
+        perp_problem_raise_near(law, contact_constant(problem, i), unit, near);
     }
     return largest;
 }
 
 double perp_friction_residual(const perp_friction *problem, const double *r)
 {
-    return perp_friction_residual_with(problem, r, 1.0);
+    double near;
+    return perp_friction_residual_with(problem, r, 1.0, &near);
 }
 
 const char *perp_friction_mode_name(perp_friction_mode mode)

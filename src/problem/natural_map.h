@@ -60,11 +60,27 @@ static inline double perp_problem_worse(double a, double b)
     return b > a || isnan(b) ? (isnan(b) ? INFINITY : b) : a;
 }
 
-/* The residuals of problem.h with 1 (absolute) or 0 (relative) for `unit`. */
+/* The residuals of problem.h with 1 (absolute) or 0 (relative) for `unit`.
+ *
+ * *near is the same over unit + the row's constant alone (|q_i|, |b_i|, |g_j|, ..), a row without either left out.
+ * Where large terms cancel, a row may be solved beside these and off by more than all that it is about: forces of 1e10
+ * that squeeze a body "hold" walls apart that close with 1 m/s. A solver asks for PERP_NEAR of it besides. */
+static const double PERP_NEAR = 1e-4;
+
 double perp_lcp_residual_with(const perp_lcp *problem, const double *z, double unit);
 double perp_mcp_residual_with(const perp_mcp *problem, const double *z, double unit);
-double perp_friction_residual_with(const perp_friction *problem, const double *r, double unit);
+double perp_friction_residual_with(const perp_friction *problem, const double *r, double unit, double *near);
 perp_contact_friction_residual perp_contact_friction_evaluate_with(const perp_contact_friction *problem,
-                                                                   const perp_convex_point *point, double unit);
+                                                                   const perp_convex_point *point, double unit,
+                                                                   double *near);
+
+/* Raises *near by a row. */
+static inline void perp_problem_raise_near(double value, double constant, double unit, double *near)
+{
+    const double scale = unit + constant;
+    if (value > *near * scale && scale > 0.0) {
+        *near = value / scale;
+    }
+}
 
 #endif

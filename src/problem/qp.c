@@ -44,7 +44,8 @@ static perp_convex_view view_of(const perp_qp *p)
 perp_convex_residual perp_qp_residual(const perp_qp *problem, const perp_convex_point *point)
 {
     const perp_convex_view view = view_of(problem);
-    return perp_convex_view_residual(&view, point, 1.0);
+    double near;
+    return perp_convex_view_residual(&view, point, 1.0, &near);
 }
 
 double perp_qp_objective(const perp_qp *problem, const double *x)

@@ -86,10 +86,12 @@ struct perp_convex_workspace {
 
     double b_scale, g_scale;                    /* 1 + the largest entry */
     double evidence_measure, direction_measure; /* of `evidence`, as of proofs; +infinity: none */
+    bool evidence_cancels;                      /* its columns are sums that cancel */
     bool noting;                                /* of evidence: not while another problem is solved on the way */
     double best_residual;                       /* of `best` */
     bool best_is_least;                         /* its multipliers are those of least norm */
-    double judged;                              /* residual of the last point that was judged */
+    double unit;                                /* of residuals: 1, or 0 for relative ones */
+    double judged; /* residual of the last point that was judged, or more where that says too little (PERP_NEAR) */
     perp_convex_residual judged_parts;
     perp_convex_residual best_parts;
     int size_changes, trend_changes; /* of `sized` and `part` in the last iteration */

@@ -26,6 +26,56 @@ static double farkas_value(const perp_convex_workspace *c, const perp_convex_ite
     return (c->e > 0 ? perp_dense_dot(c->e, c->problem->equality_target, at->z) : 0.0) - contacts - bounds;
 }
 
+/* |A|'|y| + |C|'|z| + |bounds'|: what the columns of a proof are the differences of. */
+static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, double *sizes)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int first = p->slack_start[i], slacks = p->slack_start[i + 1] - first;
+        for (int r = 0; r < rows; r++, jacobian += columns) {
+            double weight = rays ? 0.0 : fabs(at->y[first + r]);
+            for (int k = 0; rays && k < slacks; k++) {
+                weight += fabs(rays[(ptrdiff_t)k * rows + r] * at->y[first + k]);
+            }
+            for (int k = 0; k < columns; k++) {
+                sizes[p->dofs[p->dof_start[i] + k]] += fabs(jacobian[k]) * weight;
+            }
+        }
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        sizes[c->bound_dof[k]] += fabs(at->y[c->contact_slacks + k]);
+    }
+    for (int i = 0; i < c->e; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sizes[p->equality_dofs[k]] += fabs(p->equality_values[k] * at->z[i]);
+        }
+    }
+}
+
+/* How near multipliers that add up to `value` are to a proof, as a sign of one: A'y + C'z over the value. Unlike the
+ * class's own measure it is not spoilt by small y that an iterate has everywhere and a proof, once pruned, has not. But
+ * where it is small it has to be because the terms of every column cancel, and not because a column is small: a row
+ * 1e-8 x >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
+static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate *at, double value, bool *cancels)
+{
+    static const double CANCELLED = 1e-5, ROUNDING = 1e-10;
+    double *sums = c->product3, *sizes = c->product2;
+    memset(sums, 0, (size_t)c->n * sizeof *sums);
+    memset(sizes, 0, (size_t)c->n * sizeof *sizes);
+    perp_convex_add_at(c, at->y, sums);
+    perp_convex_add_ct(c, at->z, sums);
+    add_sizes(c, at, sizes);
+    const double most = perp_dense_largest(c->n, sizes);
+    *cancels = true;
+    for (int i = 0; i < c->n; i++) {
+        *cancels = *cancels && fabs(sums[i]) <= CANCELLED * sizes[i] + ROUNDING * most;
+    }
+    return perp_dense_largest(c->n, sums) / value;
+}
+
 /* The y and z in `at` scaled to a proof's: their measure, +infinity where they prove nothing. */
 static double scale_proof(perp_convex_workspace *c)
 {
@@ -180,33 +230,61 @@ static bool note_multipliers(perp_convex_workspace *c)
     if (!(value > 0.0 && value <= DBL_MAX)) {
         return false;
     }
-    const double measure = infeasibility(c, &c->trial);
+    bool cancels;
+    const double measure = sign_of_proof(c, &c->trial, value, &cancels);
     if (!(measure < before)) {
-        return before <= GOOD;
+        return before <= GOOD && c->evidence_cancels;
     }
     c->evidence_measure = measure;
+    c->evidence_cancels = cancels;
     for (int i = 0; i < c->m; i++) {
         c->evidence.y[i] = c->trial.y[i] / value;
     }
     for (int i = 0; i < c->e; i++) {
         c->evidence.z[i] = c->trial.z[i] / value;
     }
-    return measure <= CLEAN || (measure <= GOOD && measure > BETTER * before);
+    return (measure <= CLEAN || (measure <= GOOD && measure > BETTER * before)) && cancels;
+}
+
+/* x as a direction, into `out`: scaled to g.x = -1, without what points beyond a bound, and without the small entries
+ * that are all that is left of a zero in an iterate, as many as make it the better direction. Its measure, +infinity
+ * where it does not fall. */
+static double clean_direction(const perp_convex_workspace *c, const perp_contact_qp *problem, const double *x,
+                              double *out)
+{
+    static const double shares[] = {0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6}, CLEAN = 1e-13;
+    const double most = perp_dense_largest(c->n, x);
+    double best = INFINITY, kept = 0.0;
+    for (size_t k = 0; k <= sizeof shares / sizeof *shares && best > CLEAN; k++) {
+        const bool last = k == sizeof shares / sizeof *shares;
+        const double small = (last ? kept : shares[k]) * most;
+        double fall = 0.0;
+        for (int i = 0; i < c->n; i++) {
+            const bool beyond = (x[i] < 0.0 && problem->lower && isfinite(problem->lower[i])) ||
+                                (x[i] > 0.0 && problem->upper && isfinite(problem->upper[i]));
+            out[i] = beyond || fabs(x[i]) <= small ? 0.0 : x[i];
+            fall -= problem->g[i] * out[i];
+        }
+        for (int i = 0; i < c->n; i++) {
+            out[i] /= fall > 0.0 ? fall : 1.0;
+        }
+        const double measure = perp_contact_qp_unboundedness(problem, out);
+        if (last) {
+            return measure;
+        }
+        kept = measure < best ? shares[k] : kept;
+        best = measure < best ? measure : best;
+    }
+    return best;
 }
 
 static bool note_direction(perp_convex_workspace *c)
 {
     static const double CLEAN = 1e-12;
-    const double fall = -perp_dense_dot(c->n, c->problem->g, c->at.x);
-    if (!(fall > 0.0 && fall <= DBL_MAX)) {
-        return false;
-    }
-    const double measure = perp_contact_qp_unboundedness(c->problem, c->at.x);
+    const double measure = clean_direction(c, c->problem, c->at.x, c->product2);
     if (measure < c->direction_measure) {
         c->direction_measure = measure;
-        for (int i = 0; i < c->n; i++) {
-            c->evidence.x[i] = c->at.x[i] / fall;
-        }
+        memcpy(c->evidence.x, c->product2, (size_t)c->n * sizeof(double));
     }
     return c->direction_measure <= CLEAN;
 }
@@ -397,17 +475,10 @@ static bool project_gradient(perp_convex_workspace *c, const perp_contact_qp *re
     return true;
 }
 
-/* Keeps the direction x, scaled to g.x = -1, if it is the best so far. */
+/* Keeps the direction x if it is the best so far. */
 static void offer_direction(perp_convex_workspace *c, const perp_contact_qp *original, const double *x, double *best)
 {
-    const double fall = -perp_dense_dot(c->n, original->g, x);
-    if (!(fall > 0.0)) {
-        return;
-    }
-    for (int i = 0; i < c->n; i++) {
-        c->product3[i] = x[i] / fall;
-    }
-    const double measure = perp_contact_qp_unboundedness(original, c->product3);
+    const double measure = clean_direction(c, original, x, c->product3);
     if (measure < *best) {
         *best = measure;
         memcpy(c->proof_direction, c->product3, (size_t)c->n * sizeof(double));

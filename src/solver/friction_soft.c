@@ -15,6 +15,7 @@
  * out of them, Newton's row is x = the bound and F its multiplier. */
 #include "solver/friction_soft.h"
 
+#include "problem/natural_map.h"
 #include "solver/contact_kkt_lu.h"
 #include "solver/slice.h"
 
@@ -507,13 +508,14 @@ static void take_start(perp_friction_soft_workspace *f, const perp_convex_point 
 }
 
 /* Does the class's residual take the point that was looked at for solved? It costs more than a step. */
-static bool judge(const perp_friction_soft_workspace *f, double tolerance, perp_convex_point *solution,
-                  perp_friction_info *info)
+static bool judge(const perp_friction_soft_workspace *f, const perp_friction_settings *settings,
+                  perp_convex_point *solution, perp_friction_info *info)
 {
+    double near;
     put_point(f, solution);
-    info->parts = perp_contact_friction_evaluate(f->given, solution);
+    info->parts = perp_contact_friction_evaluate_with(f->given, solution, settings->relative ? 0.0 : 1.0, &near);
     info->residual = perp_contact_friction_residual_largest(info->parts);
-    return info->residual <= tolerance;
+    return info->residual <= settings->tolerance && near <= PERP_NEAR;
 }
 
 static void take_trial(perp_friction_soft_workspace *f)
@@ -539,7 +541,7 @@ static bool run(perp_friction_soft_workspace *f, const perp_friction_settings *s
         largest = fmax(largest, merit); /* what forces came to: rounding is that of these */
         const bool settled =
             merit <= ROUNDING * f->size || (merit <= NEAR * fmax(largest, f->size) && merit > HELPS * before);
-        if ((settled || k == most) && judge(f, settings->tolerance, solution, info)) {
+        if ((settled || k == most) && judge(f, settings, solution, info)) {
             return true;
         }
         if (k == most || (settings->cancel && *settings->cancel) || !find_step(f)) {
