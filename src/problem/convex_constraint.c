@@ -315,3 +315,22 @@ double perp_constraint_multiplier_distance(const constraint *c)
     }
     return c->set != SET_CONE ? distance : perp_problem_over(cone_distance(cone.y_first, cone.y_squares), cone.y_size);
 }
+
+bool perp_constraint_vanishes(const constraint *c, const double *x)
+{
+    for (int l = 0; l < c->slacks; l++) {
+        for (int r = 0; r < c->rows; r++) {
+            const double ray = c->rays ? c->rays[(ptrdiff_t)l * c->rows + r] : (l == r ? 1.0 : 0.0);
+            const double weight = x ? ray : ray * c->y[l], *row = row_of(c, r);
+            bool lost = !x && vanishes(ray, c->y[l]);
+            for (int k = 0; weight != 0.0 && k < c->dofs; k++) {
+                const double entry = weight * row[k];
+                lost = lost || vanishes(weight, row[k]) || (x && vanishes(entry, x[c->dof ? c->dof[k] : k]));
+            }
+            if (lost) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

@@ -48,6 +48,16 @@ void perp_constraint_measure(const constraint *c, const double *x, double unit, 
 /* The part of y alone, with unit 0: of a row 1 where y is negative. */
 double perp_constraint_multiplier_distance(const constraint *c);
 
+/* Whether a product in R J x (x given), or in J'R'y, is not zero but too small a number to tell: sums of such say
+ * nothing. */
+bool perp_constraint_vanishes(const constraint *c, const double *x);
+
+/* Of one product. */
+static inline bool vanishes(double a, double b)
+{
+    return a != 0.0 && b != 0.0 && fabs(a * b) < DBL_MIN / DBL_EPSILON;
+}
+
 static inline double larger(double a, double b)
 {
     return b > a ? b : a;

@@ -150,6 +150,7 @@ static double largest_off_cone(const perp_convex_view *v, const perp_convex_poin
     perp_constraint_begin(v, p->y, &c);
     while (perp_constraint_next(v, p->y_equality, &c)) {
         largest = perp_problem_worse(largest, perp_constraint_multiplier_distance(&c));
+        largest = perp_constraint_vanishes(&c, NULL) ? INFINITY : largest;
     }
     bool outside = false;
     for (int i = 0; v->lower && i < v->n; i++) {
@@ -191,6 +192,9 @@ static double largest_curvature(const perp_convex_view *v, const double *x)
             double terms;
             const double sum = row_product(size, row, x + start, &terms);
             largest = perp_problem_worse(largest, perp_problem_over(fabs(sum), terms));
+            for (int i = 0; i < size; i++) {
+                largest = vanishes(row[i], x[start + i]) ? INFINITY : largest;
+            }
         }
     }
     return largest;
@@ -216,6 +220,7 @@ double perp_convex_view_unboundedness(const perp_convex_view *view, const double
         direction.offset = NULL;
         double near = 0.0;
         perp_constraint_measure(&direction, x, 0.0, &r, &near);
+        r.primal = perp_constraint_vanishes(&direction, x) ? INFINITY : r.primal;
     }
     bool outside = false;
     for (int i = 0; v->lower && i < v->n; i++) {
