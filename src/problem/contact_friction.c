@@ -238,7 +238,7 @@ perp_contact_friction_residual perp_contact_friction_evaluate_with(const perp_co
     diagonal a;
     diagonal_begin(s, &a);
     *near = 0.0;
-    residual.balance = perp_convex_largest_column(&view, point, true, unit, near);
+    residual.balance = perp_convex_largest_column(&view, point, unit, near);
     const double contacts = largest_of_contacts(problem, point, &a, unit, near);
     residual.law = perp_problem_worse(contacts, largest_of_bounds(s, point, &a, unit));
     residual.constraint = largest_of_equations(s, point->x, unit, near);

@@ -165,17 +165,17 @@ static inline void subtract_constraint(const constraint *c, column_sums *sums)
     }
 }
 
-/* H x + g - A'y - C'y_equality - y_lower + y_upper of some columns; without H x + g where `gradient` is false. */
-static void sum_columns(const perp_convex_view *v, const perp_convex_point *p, bool gradient, column_sums *sums)
+/* H x + g - A'y - C'y_equality - y_lower + y_upper of some columns */
+static void sum_columns(const perp_convex_view *v, const perp_convex_point *p, column_sums *sums)
 {
     const int count = sums->last - sums->first;
     for (int k = 0; k < count; k++) {
         sums->value[k] = sums->size[k] = 0.0;
     }
-    if (gradient && v->hessian) {
+    if (v->hessian) {
         begin_with_hessian(v, p->x, sums);
     }
-    for (int k = 0; gradient && k < count; k++) {
+    for (int k = 0; k < count; k++) {
         subtract(sums, k, -v->g[sums->first + k]);
     }
     for (int k = 0; v->lower && k < count; k++) {
@@ -191,8 +191,8 @@ static void sum_columns(const perp_convex_view *v, const perp_convex_point *p, b
     }
 }
 
-double perp_convex_largest_column(const perp_convex_view *view, const perp_convex_point *point, bool gradient,
-                                  double unit, double *near)
+double perp_convex_largest_column(const perp_convex_view *view, const perp_convex_point *point, double unit,
+                                  double *near)
 {
     const perp_convex_view *v = view;
     column_sums sums; /* filled as far as there are columns */
@@ -200,10 +200,10 @@ double perp_convex_largest_column(const perp_convex_view *view, const perp_conve
     for (int first = 0; first < v->n; first = sums.last) {
         sums.first = first;
         sums.last = v->n - first < COLUMNS_AT_ONCE ? v->n : first + COLUMNS_AT_ONCE;
-        sum_columns(v, point, gradient, &sums);
+        sum_columns(v, point, &sums);
         for (int k = 0; k < sums.last - first; k++) {
             const double scale = unit + sums.size[k];
-            perp_problem_raise_near(fabs(sums.value[k]), gradient ? fabs(v->g[first + k]) : 0.0, unit, near);
+            perp_problem_raise_near(fabs(sums.value[k]), fabs(v->g[first + k]), unit, near);
             if (!(fabs(sums.value[k]) <= largest * scale && scale <= DBL_MAX)) { /* true for NaN */
                 largest = perp_problem_worse(largest, perp_problem_over(fabs(sums.value[k]), scale));
             }

@@ -166,8 +166,7 @@ static inline void measure_row(const gauge *g, convex_set set, double s, double 
     }
 }
 
-/* The distance of (first, v) to the second-order cone, from |v|^2. */
-static double cone_distance(double first, double squares)
+double perp_cone_distance(double first, double squares)
 {
     static const double HALF_ROOT = 0.70710678118654752440;
     const double norm = sqrt(squares);
@@ -197,11 +196,12 @@ static inline void add_to_cone(cone_sums *k, int l, double s, double size, doubl
 
 static void measure_cone(const gauge *g, const cone_sums *k)
 {
-    const double scale = g->unit + k->size, own = g->unit + k->y_size, distance = cone_distance(k->first, k->squares);
+    const double scale = g->unit + k->size, own = g->unit + k->y_size,
+                 distance = perp_cone_distance(k->first, k->squares);
     perp_convex_residual *r = g->r;
     raise_to(&r->primal, distance, scale);
     perp_problem_raise_near(distance, k->offset, g->unit, g->near);
-    raise_to(&r->dual, cone_distance(k->y_first, k->y_squares), own);
+    raise_to(&r->dual, perp_cone_distance(k->y_first, k->y_squares), own);
     raise_to(&r->complementarity, fabs(k->dot), scale * own);
 }
 
@@ -303,34 +303,4 @@ void perp_constraint_measure(const constraint *c, const double *x, double unit, 
     if (check != 0.0) {
         r->primal = INFINITY; /* no number says how far it is off */
     }
-}
-
-double perp_constraint_multiplier_distance(const constraint *c)
-{
-    cone_sums cone = {0};
-    double distance = 0.0;
-    for (int l = 0; c->set != SET_ZERO && l < c->slacks; l++) {
-        add_to_cone(&cone, l, 0.0, 0.0, c->y[l], 0.0);
-        distance = c->y[l] < 0.0 ? 1.0 : distance;
-    }
-    return c->set != SET_CONE ? distance : perp_problem_over(cone_distance(cone.y_first, cone.y_squares), cone.y_size);
-}
-
-bool perp_constraint_vanishes(const constraint *c, const double *x)
-{
-    for (int l = 0; l < c->slacks; l++) {
-        for (int r = 0; r < c->rows; r++) {
-            const double ray = c->rays ? c->rays[(ptrdiff_t)l * c->rows + r] : (l == r ? 1.0 : 0.0);
-            const double weight = x ? ray : ray * c->y[l], *row = row_of(c, r);
-            bool lost = !x && vanishes(ray, c->y[l]);
-            for (int k = 0; weight != 0.0 && k < c->dofs; k++) {
-                const double entry = weight * row[k];
-                lost = lost || vanishes(weight, row[k]) || (x && vanishes(entry, x[c->dof ? c->dof[k] : k]));
-            }
-            if (lost) {
-                return true;
-            }
-        }
-    }
-    return false;
 }

@@ -45,18 +45,8 @@ bool perp_constraint_next(const perp_convex_view *view, const double *y_equality
  * equations, over unit + |y|; |s . y| over the product of both. Entry by entry, or for a cone by its largest entries.
  * *near (natural_map.h) is raised by the first of these. */
 void perp_constraint_measure(const constraint *c, const double *x, double unit, perp_convex_residual *r, double *near);
-/* The part of y alone, with unit 0: of a row 1 where y is negative. */
-double perp_constraint_multiplier_distance(const constraint *c);
-
-/* Whether a product in R J x (x given), or in J'R'y, is not zero but too small a number to tell: sums of such say
- * nothing. */
-bool perp_constraint_vanishes(const constraint *c, const double *x);
-
-/* Of one product. */
-static inline bool vanishes(double a, double b)
-{
-    return a != 0.0 && b != 0.0 && fabs(a * b) < DBL_MIN / DBL_EPSILON;
-}
+/* The distance of (first, v) to the second-order cone, from |v|^2. */
+double perp_cone_distance(double first, double squares);
 
 static inline double larger(double a, double b)
 {

@@ -19,8 +19,9 @@ static bool all_finite(int n, const double *values)
     return (a + b) + (c + d) == 0.0;
 }
 
-static int slack_total(const perp_convex_view *v)
+int perp_convex_slack_total(const perp_convex_view *view)
 {
+    const perp_convex_view *v = view;
     if (v->row_start) {
         return v->slack_start[v->count];
     }
@@ -31,9 +32,11 @@ static int slack_total(const perp_convex_view *v)
     return total;
 }
 
-static bool multipliers_are_finite(const perp_convex_view *v, const perp_convex_point *p)
+bool perp_convex_multipliers_are_finite(const perp_convex_view *view, const perp_convex_point *point)
 {
-    return all_finite(slack_total(v), p->y) && all_finite(v->equality_count, p->y_equality) &&
+    const perp_convex_view *v = view;
+    const perp_convex_point *p = point;
+    return all_finite(perp_convex_slack_total(v), p->y) && all_finite(v->equality_count, p->y_equality) &&
            (!v->lower || all_finite(v->n, p->y_lower)) && (!v->upper || all_finite(v->n, p->y_upper));
 }
 
@@ -63,7 +66,7 @@ static void measure_bounds(const perp_convex_view *v, const perp_convex_point *p
 
 bool perp_convex_point_is_finite(const perp_convex_view *view, const perp_convex_point *point)
 {
-    return all_finite(view->n, point->x) && multipliers_are_finite(view, point);
+    return all_finite(view->n, point->x) && perp_convex_multipliers_are_finite(view, point);
 }
 
 perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point,
@@ -76,7 +79,7 @@ perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, con
         return r;
     }
     *near = r.primal = r.complementarity = 0.0;
-    r.dual = perp_convex_largest_column(v, point, true, unit, near);
+    r.dual = perp_convex_largest_column(v, point, unit, near);
     constraint c;
     perp_constraint_begin(v, point->y, &c);
     while (perp_constraint_next(v, point->y_equality, &c)) {
@@ -113,121 +116,4 @@ double perp_convex_view_objective(const perp_convex_view *view, const double *x)
         }
     }
     return sum.value + sum.rest;
-}
-
-/* A sum and its size. */
-static void add_term(perp_twofold *sum, double *size, double a, double b)
-{
-    perp_twofold_add_product(sum, a, b);
-    *size += fabs(a * b);
-}
-
-/* b.y + d.y_equality + lower.y_lower - upper.y_upper over the finite bounds; *size of its terms. */
-static double bound_of_multipliers(const perp_convex_view *v, const perp_convex_point *p, double *size)
-{
-    perp_twofold sum = {0.0, 0.0};
-    for (int i = 0, count = slack_total(v); i < count; i++) {
-        add_term(&sum, size, -v->offset_sign * v->offset[i], p->y[i]);
-    }
-    for (int i = 0; i < v->equality_count; i++) {
-        add_term(&sum, size, v->equality_target[i], p->y_equality[i]);
-    }
-    for (int i = 0; v->lower && i < v->n; i++) {
-        add_term(&sum, size, isfinite(v->lower[i]) ? v->lower[i] : 0.0, p->y_lower[i]);
-    }
-    for (int i = 0; v->upper && i < v->n; i++) {
-        add_term(&sum, size, isfinite(v->upper[i]) ? -v->upper[i] : 0.0, p->y_upper[i]);
-    }
-    return sum.value + sum.rest;
-}
-
-/* How far the multipliers are outside of their cones, over their own sizes; 1 for the multiplier of a bound that has
- * the wrong sign or whose bound is infinite. */
-static double largest_off_cone(const perp_convex_view *v, const perp_convex_point *p)
-{
-    double largest = 0.0;
-    constraint c;
-    perp_constraint_begin(v, p->y, &c);
-    while (perp_constraint_next(v, p->y_equality, &c)) {
-        largest = perp_problem_worse(largest, perp_constraint_multiplier_distance(&c));
-        largest = perp_constraint_vanishes(&c, NULL) ? INFINITY : largest;
-    }
-    bool outside = false;
-    for (int i = 0; v->lower && i < v->n; i++) {
-        outside = outside || (isfinite(v->lower[i]) ? p->y_lower[i] < 0.0 : p->y_lower[i] != 0.0);
-    }
-    for (int i = 0; v->upper && i < v->n; i++) {
-        outside = outside || (isfinite(v->upper[i]) ? p->y_upper[i] < 0.0 : p->y_upper[i] != 0.0);
-    }
-    return outside ? perp_problem_worse(largest, 1.0) : largest;
-}
-
-/* The value of a proof that is less than this part of its terms may be the last digits of the data alone. */
-static const double SIGNIFICANT = 1e-8;
-
-double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point)
-{
-    if (!multipliers_are_finite(view, point)) {
-        return INFINITY;
-    }
-    double size = 0.0;
-    const double value = bound_of_multipliers(view, point, &size);
-    if (!(value > SIGNIFICANT * size)) {
-        return INFINITY;
-    }
-    double near = 0.0;
-    const double columns = perp_convex_largest_column(view, point, false, 0.0, &near);
-    return perp_problem_worse(columns, largest_off_cone(view, point));
-}
-
-/* The largest entry of H x over |H||x|. */
-static double largest_curvature(const perp_convex_view *v, const double *x)
-{
-    const double *row = v->hessian;
-    double largest = 0.0;
-    for (int k = 0; v->hessian && k < v->block_count; k++) {
-        const int start = v->block_start ? v->block_start[k] : 0;
-        const int size = v->block_start ? v->block_start[k + 1] - start : v->n;
-        for (int j = 0; j < size; j++, row += size) {
-            double terms;
-            const double sum = row_product(size, row, x + start, &terms);
-            largest = perp_problem_worse(largest, perp_problem_over(fabs(sum), terms));
-            for (int i = 0; i < size; i++) {
-                largest = vanishes(row[i], x[start + i]) ? INFINITY : largest;
-            }
-        }
-    }
-    return largest;
-}
-
-double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x)
-{
-    const perp_convex_view *v = view;
-    perp_twofold sum = {0.0, 0.0};
-    double size = 0.0;
-    for (int j = 0; j < v->n; j++) {
-        add_term(&sum, &size, -v->g[j], x[j]);
-    }
-    const double fall = sum.value + sum.rest;
-    if (!all_finite(v->n, x) || !(fall > SIGNIFICANT * size)) {
-        return INFINITY;
-    }
-    perp_convex_residual r = {largest_curvature(v, x), 0.0, 0.0};
-    constraint c;
-    perp_constraint_begin(v, NULL, &c);
-    while (perp_constraint_next(v, NULL, &c)) {
-        constraint direction = c;
-        direction.offset = NULL;
-        double near = 0.0;
-        perp_constraint_measure(&direction, x, 0.0, &r, &near);
-        r.primal = perp_constraint_vanishes(&direction, x) ? INFINITY : r.primal;
-    }
-    bool outside = false;
-    for (int i = 0; v->lower && i < v->n; i++) {
-        outside = outside || (isfinite(v->lower[i]) && x[i] < 0.0);
-    }
-    for (int i = 0; v->upper && i < v->n; i++) {
-        outside = outside || (isfinite(v->upper[i]) && x[i] > 0.0);
-    }
-    return outside ? perp_problem_worse(r.primal, 1.0) : r.primal;
 }

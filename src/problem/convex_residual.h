@@ -42,6 +42,7 @@ perp_convex_view perp_contact_qp_view(const perp_contact_qp *problem);
 
 /* x and all multipliers that the class has. */
 bool perp_convex_point_is_finite(const perp_convex_view *view, const perp_convex_point *point);
+bool perp_convex_multipliers_are_finite(const perp_convex_view *view, const perp_convex_point *point);
 
 /* `unit` is 1, or 0 for a relative residual; `near` as in natural_map.h. */
 perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point,
@@ -51,8 +52,11 @@ double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_c
 double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x);
 
 /* The largest entry of H x + g - A'y - C'y_equality - y_lower + y_upper, each over unit + the absolute values of its
- * terms; without H x + g where `gradient` is false. The multipliers are finite. *near is raised. */
-double perp_convex_largest_column(const perp_convex_view *view, const perp_convex_point *point, bool gradient,
-                                  double unit, double *near);
+ * terms. The point is finite. *near is raised. */
+double perp_convex_largest_column(const perp_convex_view *view, const perp_convex_point *point, double unit,
+                                  double *near);
+
+/* All slacks of the constraints that are not equations. */
+int perp_convex_slack_total(const perp_convex_view *view);
 
 #endif

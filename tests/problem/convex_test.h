@@ -28,6 +28,9 @@ typedef struct reference {
     long double a[REF_SLACKS][REF_N], offset[REF_SLACKS];
     long double size[REF_SLACKS][REF_N]; /* of the terms of an entry of A: |A|, or |R||J| of a contact qp */
     long double c[REF_EQUALITIES][REF_N], d[REF_EQUALITIES];
+    /* of certificates: the largest entry of the row, where the row has the unknown; times |R| of a contact qp */
+    long double a_open[REF_SLACKS][REF_N], c_open[REF_EQUALITIES][REF_N];
+    int block[REF_N]; /* of H, by unknown */
     const double *lower, *upper;
 } reference;
 
@@ -111,6 +114,13 @@ static inline long double ref_size(const reference *r, const long double *row, c
     return sum;
 }
 
+/* A certificate's sum: less what 2^-50 of the largest entries leaves open. */
+static inline long double ref_zero(long double value, long double size, long double open)
+{
+    const long double beyond = value - 0x1p-50L * open;
+    return beyond <= 0.0L ? 0.0L : beyond / size;
+}
+
 /* 0 over 0 is 0 */
 static inline long double ref_over(long double value, long double scale)
 {
@@ -171,27 +181,29 @@ static inline long double ref_multipliers(const reference *r, const perp_convex_
     return worst;
 }
 
-/* The largest entry of (H x + g) - A'y - C'y_equality - y_lower + y_upper over unit + the sizes of its terms. */
-static inline long double ref_stationarity(const reference *r, const perp_convex_point *p, bool gradient,
-                                           long double unit)
+/* The largest entry of (H x + g) - A'y - C'y_equality - y_lower + y_upper over 1 + the sizes of its terms; of a
+ * certificate without what is in brackets, the 1 and what is left open. */
+static inline long double ref_stationarity(const reference *r, const perp_convex_point *p, bool certificate)
 {
     long double worst = 0.0L;
     for (int j = 0; j < r->n; j++) {
-        long double sum = gradient ? ref_row(r, r->h[j], p->x) + r->g[j] : 0.0L;
-        long double size = gradient ? ref_size(r, r->h[j], p->x) + fabsl(r->g[j]) : 0.0L;
+        long double sum = certificate ? 0.0L : ref_row(r, r->h[j], p->x) + r->g[j], open = 0.0L;
+        long double size = certificate ? 0.0L : ref_size(r, r->h[j], p->x) + fabsl(r->g[j]);
         for (int i = 0; i < r->slacks; i++) {
             sum -= r->a[i][j] * (long double)p->y[i];
             size += r->size[i][j] * fabsl((long double)p->y[i]);
+            open += r->a_open[i][j] * fabsl((long double)p->y[i]);
         }
         for (int i = 0; i < r->equalities; i++) {
             sum -= r->c[i][j] * (long double)p->y_equality[i];
             size += fabsl(r->c[i][j] * (long double)p->y_equality[i]);
+            open += r->c_open[i][j] * fabsl((long double)p->y_equality[i]);
         }
         sum -= r->lower ? (long double)p->y_lower[j] : 0.0L;
         sum += r->upper ? (long double)p->y_upper[j] : 0.0L;
         size += (r->lower ? fabsl((long double)p->y_lower[j]) : 0.0L) +
                 (r->upper ? fabsl((long double)p->y_upper[j]) : 0.0L);
-        worst = ref_worse(worst, ref_over(fabsl(sum), unit + size));
+        worst = ref_worse(worst, certificate ? ref_zero(fabsl(sum), size, open) : fabsl(sum) / (1.0L + size));
     }
     return worst;
 }
@@ -204,7 +216,7 @@ static inline perp_convex_residual ref_residual(const reference *r, const perp_c
         sizes[i] = ref_size(r, r->size[i], p->x) + fabsl(r->offset[i]);
     }
     primal = ref_outside(r, s, sizes, 1.0L);
-    dual = ref_worse(ref_multipliers(r, p, 1.0L), ref_stationarity(r, p, true, 1.0L));
+    dual = ref_worse(ref_multipliers(r, p, 1.0L), ref_stationarity(r, p, false));
     for (int k = 0, start = 0; k < r->cones; start += r->cone_rows[k++]) {
         long double dot = 0.0L, most = 0.0L;
         for (int i = start; i < start + r->cone_rows[k]; i++) {
@@ -266,24 +278,44 @@ static inline double ref_infeasibility(const reference *r, const perp_convex_poi
             ref_add(&value, &size, -(long double)r->upper[j] * (long double)p->y_upper[j]);
         }
     }
-    const long double worst = ref_worse(ref_multipliers(r, p, 0.0L), ref_stationarity(r, p, false, 0.0L));
+    const long double worst = ref_worse(ref_multipliers(r, p, 0.0L), ref_stationarity(r, p, true));
     return value > 1e-8L * size ? (double)worst : INFINITY;
+}
+
+/* How far a row is from zero, or a cone from itself, along x. */
+static inline long double ref_direction(const reference *r, const double *x)
+{
+    long double worst = 0.0L, s[REF_SLACKS], sizes[REF_SLACKS], opens[REF_SLACKS];
+    for (int i = 0; i < r->slacks; i++) {
+        s[i] = ref_row(r, r->a[i], x);
+        sizes[i] = ref_size(r, r->size[i], x);
+        opens[i] = ref_size(r, r->a_open[i], x);
+    }
+    for (int k = 0, start = 0; k < r->cones; start += r->cone_rows[k++]) {
+        const int rows = r->cone_rows[k];
+        worst = ref_worse(worst, ref_zero(ref_distance(rows, s + start), ref_largest(rows, sizes + start),
+                                          ref_largest(rows, opens + start)));
+    }
+    for (int i = 0; i < r->equalities; i++) {
+        worst = ref_worse(
+            worst, ref_zero(fabsl(ref_row(r, r->c[i], x)), ref_size(r, r->c[i], x), ref_size(r, r->c_open[i], x)));
+    }
+    return worst;
 }
 
 static inline double ref_unboundedness(const reference *r, const double *x)
 {
-    long double fall = 0.0L, size = 0.0L, worst, s[REF_SLACKS], sizes[REF_SLACKS];
-    for (int i = 0; i < r->slacks; i++) {
-        s[i] = ref_row(r, r->a[i], x);
-        sizes[i] = ref_size(r, r->size[i], x);
-    }
-    worst = ref_outside(r, s, sizes, 0.0L);
-    for (int i = 0; i < r->equalities; i++) {
-        worst = ref_worse(worst, ref_over(fabsl(ref_row(r, r->c[i], x)), ref_size(r, r->c[i], x)));
-    }
+    long double fall = 0.0L, size = 0.0L, worst = ref_direction(r, x);
     for (int j = 0; j < r->n; j++) {
+        long double most = 0.0L, open = 0.0L;
+        for (int k = 0; k < r->n; k++) {
+            most = ref_worse(most, fabsl(r->h[j][k]));
+        }
+        for (int k = 0; k < r->n; k++) { /* the unknowns of its block */
+            open += r->block[k] == r->block[j] ? most * fabsl((long double)x[k]) : 0.0L;
+        }
         ref_add(&fall, &size, -r->g[j] * (long double)x[j]);
-        worst = ref_worse(worst, ref_over(fabsl(ref_row(r, r->h[j], x)), ref_size(r, r->h[j], x)));
+        worst = ref_worse(worst, ref_zero(fabsl(ref_row(r, r->h[j], x)), ref_size(r, r->h[j], x), open));
         worst = ref_worse(worst, r->lower && isfinite(r->lower[j]) && x[j] < 0.0 ? 1.0L : 0.0L);
         worst = ref_worse(worst, r->upper && isfinite(r->upper[j]) && x[j] > 0.0 ? 1.0L : 0.0L);
     }
@@ -311,6 +343,16 @@ static inline void ref_dense_part(reference *r, int n, const double *h, const do
         for (int i = 0; i < equalities; i++) {
             r->c[i][j] = c[i * n + j];
             r->d[i] = d[i];
+        }
+    }
+    for (int i = 0; i < slacks + equalities; i++) {
+        const double *row = i < slacks ? a + i * n : c + (i - slacks) * n;
+        long double *open = i < slacks ? r->a_open[i] : r->c_open[i - slacks], most = 0.0L;
+        for (int j = 0; j < n; j++) {
+            most = ref_worse(most, fabs(row[j]));
+        }
+        for (int j = 0; j < n; j++) {
+            open[j] = most;
         }
     }
 }
@@ -347,6 +389,7 @@ static inline void ref_of_contact_qp(const perp_contact_qp *p, reference *r)
     const double *h = p->hessian, *jacobian = p->jacobian, *rays = p->rays;
     for (int k = 0; h && k < p->block_count; k++) {
         for (int i = p->block_start[k]; i < p->block_start[k + 1]; i++) {
+            r->block[i] = k;
             for (int j = p->block_start[k]; j < p->block_start[k + 1]; j++) {
                 r->h[i][j] = *h++;
             }
@@ -361,10 +404,15 @@ static inline void ref_of_contact_qp(const perp_contact_qp *p, reference *r)
             r->offset[slack] = p->offset[slack];
             for (int row = 0; row < rows; row++) {
                 const double ray = rays ? rays[l * rows + row] : (l == row ? 1.0 : 0.0);
+                long double most = 0.0L;
+                for (int d = 0; d < dofs; d++) {
+                    most = ref_worse(most, fabs(jacobian[row * dofs + d]));
+                }
                 for (int d = 0; d < dofs; d++) {
                     const long double entry = (long double)ray * (long double)jacobian[row * dofs + d];
                     r->a[slack][p->dofs[p->dof_start[i] + d]] += entry;
                     r->size[slack][p->dofs[p->dof_start[i] + d]] += fabsl(entry);
+                    r->a_open[slack][p->dofs[p->dof_start[i] + d]] += fabs(ray) * most;
                 }
             }
         }
@@ -377,9 +425,14 @@ static inline void ref_of_contact_qp(const perp_contact_qp *p, reference *r)
     }
     r->equalities = p->equality_count;
     for (int i = 0; i < p->equality_count; i++) {
+        long double most = 0.0L;
         r->d[i] = p->equality_target[i];
         for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
             r->c[i][p->equality_dofs[k]] = p->equality_values[k];
+            most = ref_worse(most, fabs(p->equality_values[k]));
+        }
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            r->c_open[i][p->equality_dofs[k]] = most;
         }
     }
     r->lower = p->lower;
