@@ -1,8 +1,8 @@
 /* Evidence that a convex problem has no solution, judged by rows as residuals are, without the 1: a proof has no unit.
  *
- * A sum is zero if it is at most the measure times the absolute values of its terms. An entry of A, C or H is known to
- * ROUNDING of the largest of its row only: what that leaves open is no part of the measure. (The cosine of a right
- * angle is 6e-17, and a column of such entries does not cancel.) */
+ * A sum is zero if it is at most the measure times the absolute values of its terms. But an entry of A, C or H is known
+ * only to ROUNDING of the largest of its row (the cosine of a right angle is 6e-17, and a column of such entries does
+ * not cancel): a sum that is no more than that may leave is measured beside the value of the proof instead. */
 #include "problem/convex_constraint.h"
 #include "problem/natural_map.h"
 
@@ -24,11 +24,11 @@ static void add_product(tally *t, double a, double b)
     t->lost = t->lost || (a != 0.0 && b != 0.0 && fabs(term) < DBL_MIN / DBL_EPSILON);
 }
 
-/* How far |value| is from zero. */
-static double measure_of(const tally *t, double value)
+/* How far `off`, of the sum or of the cone that sums are in, is from zero; `worth` is the value of the proof. */
+static double measure_of(const tally *t, double off, double worth)
 {
-    const double beyond = value - ROUNDING * t->open;
-    return t->lost ? INFINITY : beyond <= 0.0 ? 0.0 : perp_problem_over(beyond, t->size);
+    const double own = off <= 0.0 ? 0.0 : perp_problem_over(off, t->size);
+    return t->lost ? INFINITY : off <= ROUNDING * t->open ? fmin(own, fmax(off, 0.0) / worth) : own;
 }
 
 static double largest_of_row(int count, const double *row)
@@ -60,14 +60,14 @@ static void add_constraint(const constraint *c, int first, int last, tally *colu
                 const int j = c->dof ? c->dof[k] : k;
                 if (j >= first && j < last) {
                     add_product(&columns[j - first], weight, row[k]);
-                    columns[j - first].open += fabs(weight) * largest;
+                    columns[j - first].open += row[k] != 0.0 ? fabs(weight) * largest : 0.0;
                 }
             }
         }
     }
 }
 
-static double largest_column(const perp_convex_view *v, const perp_convex_point *p)
+static double largest_column(const perp_convex_view *v, const perp_convex_point *p, double worth)
 {
     double largest = 0.0;
     for (int first = 0; first < v->n; first += COLUMNS_AT_ONCE) {
@@ -81,7 +81,7 @@ static double largest_column(const perp_convex_view *v, const perp_convex_point 
         for (int j = first; j < last; j++) {
             add_product(&columns[j - first], 1.0, v->lower ? p->y_lower[j] : 0.0);
             add_product(&columns[j - first], -1.0, v->upper ? p->y_upper[j] : 0.0);
-            largest = perp_problem_worse(largest, measure_of(&columns[j - first], fabs(columns[j - first].sum)));
+            largest = perp_problem_worse(largest, measure_of(&columns[j - first], fabs(columns[j - first].sum), worth));
         }
     }
     return largest;
@@ -150,7 +150,7 @@ double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_c
     if (!(value.sum > SIGNIFICANT * value.size)) {
         return INFINITY;
     }
-    return perp_problem_worse(largest_column(view, point), largest_off_cone(view, point));
+    return perp_problem_worse(largest_column(view, point, value.sum), largest_off_cone(view, point));
 }
 
 /* ---- no end ---- */
@@ -161,12 +161,12 @@ static void add_row(tally *t, double weight, int count, const double *row, const
     for (int k = 0; weight != 0.0 && k < count; k++) {
         const double at = x[dof ? dof[k] : k];
         add_product(t, weight * row[k], at);
-        t->open += largest * fabs(at);
+        t->open += row[k] != 0.0 ? largest * fabs(at) : 0.0; /* zeros are exact */
     }
 }
 
 /* The largest entry of H x. */
-static double largest_curvature(const perp_convex_view *v, const double *x)
+static double largest_curvature(const perp_convex_view *v, const double *x, double worth)
 {
     const double *row = v->hessian;
     double largest = 0.0;
@@ -176,14 +176,14 @@ static double largest_curvature(const perp_convex_view *v, const double *x)
         for (int j = 0; j < size; j++, row += size) {
             tally t = {0.0, 0.0, 0.0, false};
             add_row(&t, 1.0, size, row, NULL, x + start);
-            largest = perp_problem_worse(largest, measure_of(&t, fabs(t.sum)));
+            largest = perp_problem_worse(largest, measure_of(&t, fabs(t.sum), worth));
         }
     }
     return largest;
 }
 
 /* How far R J x is outside of the set, which is its own recession cone. */
-static double leaves(const constraint *c, const double *x)
+static double leaves(const constraint *c, const double *x, double worth)
 {
     tally cone = {0.0, 0.0, 0.0, false};
     double first = 0.0, squares = 0.0, largest = 0.0;
@@ -193,7 +193,7 @@ static double leaves(const constraint *c, const double *x)
             add_row(&t, ray_of(c, l, r), c->dofs, row_of(c, r), c->dof, x);
         }
         if (c->set != SET_CONE) {
-            largest = perp_problem_worse(largest, measure_of(&t, c->set == SET_ZERO ? fabs(t.sum) : -t.sum));
+            largest = perp_problem_worse(largest, measure_of(&t, c->set == SET_ZERO ? fabs(t.sum) : -t.sum, worth));
             continue;
         }
         first = l == 0 ? t.sum : first;
@@ -202,7 +202,7 @@ static double leaves(const constraint *c, const double *x)
         cone.open = larger(cone.open, t.open);
         cone.lost = cone.lost || t.lost;
     }
-    return c->set == SET_CONE ? measure_of(&cone, perp_cone_distance(first, squares)) : largest;
+    return c->set == SET_CONE ? measure_of(&cone, perp_cone_distance(first, squares), worth) : largest;
 }
 
 double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x)
@@ -219,11 +219,11 @@ double perp_convex_view_unboundedness(const perp_convex_view *view, const double
     if (!finite || !(fall.sum > SIGNIFICANT * fall.size)) {
         return INFINITY;
     }
-    double largest = perp_problem_worse(largest_curvature(v, x), outside ? 1.0 : 0.0);
+    double largest = perp_problem_worse(largest_curvature(v, x, fall.sum), outside ? 1.0 : 0.0);
     constraint c;
     perp_constraint_begin(v, NULL, &c);
     while (perp_constraint_next(v, NULL, &c)) {
-        largest = perp_problem_worse(largest, leaves(&c, x));
+        largest = perp_problem_worse(largest, leaves(&c, x, fall.sum));
     }
     return largest;
 }

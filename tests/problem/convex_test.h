@@ -30,7 +30,6 @@ typedef struct reference {
     long double c[REF_EQUALITIES][REF_N], d[REF_EQUALITIES];
     /* of certificates: the largest entry of the row, where the row has the unknown; times |R| of a contact qp */
     long double a_open[REF_SLACKS][REF_N], c_open[REF_EQUALITIES][REF_N];
-    int block[REF_N]; /* of H, by unknown */
     const double *lower, *upper;
 } reference;
 
@@ -114,11 +113,11 @@ static inline long double ref_size(const reference *r, const long double *row, c
     return sum;
 }
 
-/* A certificate's sum: less what 2^-50 of the largest entries leaves open. */
-static inline long double ref_zero(long double value, long double size, long double open)
+/* How far a certificate's sum is from zero: what 2^-50 of the largest entries may leave by the proof's value. */
+static inline long double ref_zero(long double off, long double size, long double open, long double worth)
 {
-    const long double beyond = value - 0x1p-50L * open;
-    return beyond <= 0.0L ? 0.0L : beyond / size;
+    const long double own = off <= 0.0L ? 0.0L : off / size, beside = off <= 0.0L ? 0.0L : off / worth;
+    return off <= 0x1p-50L * open && beside < own ? beside : own;
 }
 
 /* 0 over 0 is 0 */
@@ -182,13 +181,13 @@ static inline long double ref_multipliers(const reference *r, const perp_convex_
 }
 
 /* The largest entry of (H x + g) - A'y - C'y_equality - y_lower + y_upper over 1 + the sizes of its terms; of a
- * certificate without what is in brackets, the 1 and what is left open. */
-static inline long double ref_stationarity(const reference *r, const perp_convex_point *p, bool certificate)
+ * certificate that is worth something without what is in brackets and the 1. */
+static inline long double ref_stationarity(const reference *r, const perp_convex_point *p, long double worth)
 {
     long double worst = 0.0L;
     for (int j = 0; j < r->n; j++) {
-        long double sum = certificate ? 0.0L : ref_row(r, r->h[j], p->x) + r->g[j], open = 0.0L;
-        long double size = certificate ? 0.0L : ref_size(r, r->h[j], p->x) + fabsl(r->g[j]);
+        long double sum = worth > 0.0L ? 0.0L : ref_row(r, r->h[j], p->x) + r->g[j], open = 0.0L;
+        long double size = worth > 0.0L ? 0.0L : ref_size(r, r->h[j], p->x) + fabsl(r->g[j]);
         for (int i = 0; i < r->slacks; i++) {
             sum -= r->a[i][j] * (long double)p->y[i];
             size += r->size[i][j] * fabsl((long double)p->y[i]);
@@ -203,7 +202,7 @@ static inline long double ref_stationarity(const reference *r, const perp_convex
         sum += r->upper ? (long double)p->y_upper[j] : 0.0L;
         size += (r->lower ? fabsl((long double)p->y_lower[j]) : 0.0L) +
                 (r->upper ? fabsl((long double)p->y_upper[j]) : 0.0L);
-        worst = ref_worse(worst, certificate ? ref_zero(fabsl(sum), size, open) : fabsl(sum) / (1.0L + size));
+        worst = ref_worse(worst, worth > 0.0L ? ref_zero(fabsl(sum), size, open, worth) : fabsl(sum) / (1.0L + size));
     }
     return worst;
 }
@@ -216,7 +215,7 @@ static inline perp_convex_residual ref_residual(const reference *r, const perp_c
         sizes[i] = ref_size(r, r->size[i], p->x) + fabsl(r->offset[i]);
     }
     primal = ref_outside(r, s, sizes, 1.0L);
-    dual = ref_worse(ref_multipliers(r, p, 1.0L), ref_stationarity(r, p, false));
+    dual = ref_worse(ref_multipliers(r, p, 1.0L), ref_stationarity(r, p, 0.0L));
     for (int k = 0, start = 0; k < r->cones; start += r->cone_rows[k++]) {
         long double dot = 0.0L, most = 0.0L;
         for (int i = start; i < start + r->cone_rows[k]; i++) {
@@ -278,12 +277,14 @@ static inline double ref_infeasibility(const reference *r, const perp_convex_poi
             ref_add(&value, &size, -(long double)r->upper[j] * (long double)p->y_upper[j]);
         }
     }
-    const long double worst = ref_worse(ref_multipliers(r, p, 0.0L), ref_stationarity(r, p, true));
-    return value > 1e-8L * size ? (double)worst : INFINITY;
+    if (!(value > 1e-8L * size)) {
+        return INFINITY;
+    }
+    return (double)ref_worse(ref_multipliers(r, p, 0.0L), ref_stationarity(r, p, value));
 }
 
 /* How far a row is from zero, or a cone from itself, along x. */
-static inline long double ref_direction(const reference *r, const double *x)
+static inline long double ref_direction(const reference *r, const double *x, long double worth)
 {
     long double worst = 0.0L, s[REF_SLACKS], sizes[REF_SLACKS], opens[REF_SLACKS];
     for (int i = 0; i < r->slacks; i++) {
@@ -294,32 +295,38 @@ static inline long double ref_direction(const reference *r, const double *x)
     for (int k = 0, start = 0; k < r->cones; start += r->cone_rows[k++]) {
         const int rows = r->cone_rows[k];
         worst = ref_worse(worst, ref_zero(ref_distance(rows, s + start), ref_largest(rows, sizes + start),
-                                          ref_largest(rows, opens + start)));
+                                          ref_largest(rows, opens + start), worth));
     }
     for (int i = 0; i < r->equalities; i++) {
-        worst = ref_worse(
-            worst, ref_zero(fabsl(ref_row(r, r->c[i], x)), ref_size(r, r->c[i], x), ref_size(r, r->c_open[i], x)));
+        worst = ref_worse(worst, ref_zero(fabsl(ref_row(r, r->c[i], x)), ref_size(r, r->c[i], x),
+                                          ref_size(r, r->c_open[i], x), worth));
     }
     return worst;
 }
 
 static inline double ref_unboundedness(const reference *r, const double *x)
 {
-    long double fall = 0.0L, size = 0.0L, worst = ref_direction(r, x);
+    long double fall = 0.0L, size = 0.0L;
+    for (int j = 0; j < r->n; j++) {
+        ref_add(&fall, &size, -r->g[j] * (long double)x[j]);
+    }
+    if (!(fall > 1e-8L * size)) {
+        return INFINITY;
+    }
+    long double worst = ref_direction(r, x, fall);
     for (int j = 0; j < r->n; j++) {
         long double most = 0.0L, open = 0.0L;
         for (int k = 0; k < r->n; k++) {
             most = ref_worse(most, fabsl(r->h[j][k]));
         }
-        for (int k = 0; k < r->n; k++) { /* the unknowns of its block */
-            open += r->block[k] == r->block[j] ? most * fabsl((long double)x[k]) : 0.0L;
+        for (int k = 0; k < r->n; k++) {
+            open += r->h[j][k] != 0.0L ? most * fabsl((long double)x[k]) : 0.0L;
         }
-        ref_add(&fall, &size, -r->g[j] * (long double)x[j]);
-        worst = ref_worse(worst, ref_zero(fabsl(ref_row(r, r->h[j], x)), ref_size(r, r->h[j], x), open));
+        worst = ref_worse(worst, ref_zero(fabsl(ref_row(r, r->h[j], x)), ref_size(r, r->h[j], x), open, fall));
         worst = ref_worse(worst, r->lower && isfinite(r->lower[j]) && x[j] < 0.0 ? 1.0L : 0.0L);
         worst = ref_worse(worst, r->upper && isfinite(r->upper[j]) && x[j] > 0.0 ? 1.0L : 0.0L);
     }
-    return fall > 1e-8L * size ? (double)worst : INFINITY;
+    return (double)worst;
 }
 
 /* ---- classes as references ---- */
@@ -352,7 +359,7 @@ static inline void ref_dense_part(reference *r, int n, const double *h, const do
             most = ref_worse(most, fabs(row[j]));
         }
         for (int j = 0; j < n; j++) {
-            open[j] = most;
+            open[j] = row[j] != 0.0 ? most : 0.0L;
         }
     }
 }
@@ -389,7 +396,6 @@ static inline void ref_of_contact_qp(const perp_contact_qp *p, reference *r)
     const double *h = p->hessian, *jacobian = p->jacobian, *rays = p->rays;
     for (int k = 0; h && k < p->block_count; k++) {
         for (int i = p->block_start[k]; i < p->block_start[k + 1]; i++) {
-            r->block[i] = k;
             for (int j = p->block_start[k]; j < p->block_start[k + 1]; j++) {
                 r->h[i][j] = *h++;
             }
@@ -412,7 +418,7 @@ static inline void ref_of_contact_qp(const perp_contact_qp *p, reference *r)
                     const long double entry = (long double)ray * (long double)jacobian[row * dofs + d];
                     r->a[slack][p->dofs[p->dof_start[i] + d]] += entry;
                     r->size[slack][p->dofs[p->dof_start[i] + d]] += fabsl(entry);
-                    r->a_open[slack][p->dofs[p->dof_start[i] + d]] += fabs(ray) * most;
+                    r->a_open[slack][p->dofs[p->dof_start[i] + d]] += entry != 0.0L ? fabs(ray) * most : 0.0L;
                 }
             }
         }

@@ -19,6 +19,7 @@ static bool all_finite(const double *values, int count)
 /* A sum and the sum of the absolute values of its terms, by which it is judged. */
 typedef struct tally {
     real sum, size;
+    real open; /* of certificates: what the rounding of the entries, 2^-50 of the largest of their row, is times */
 } tally;
 
 static tally *tallies(int count)
@@ -37,10 +38,26 @@ static void add(tally *t, real term)
     t->size += fabsl(term);
 }
 
+/* How far `off` is from zero in a certificate that is worth `worth`. */
+static real off_zero(const tally *t, real off, real worth)
+{
+    const real own = off <= 0.0L ? 0.0L : off / t->size, beside = off <= 0.0L ? 0.0L : off / worth;
+    return off <= 0x1p-50L * t->open ? fminl(own, beside) : own;
+}
+
 /* value / scale, 0 over 0 being 0 */
 static real over(real value, real scale)
 {
     return value == 0.0L ? 0.0L : value / scale;
+}
+
+static real largest(const double *values, int count)
+{
+    real r = 0.0L;
+    for (int i = 0; i < count; i++) {
+        r = fmaxl(r, fabsl((real)values[i]));
+    }
+    return r;
 }
 
 /* s = R J x, and where `y` is given r += (R J)'y: both by way of the contact's own rows. */
@@ -54,13 +71,16 @@ static void contact_products(const perp_contact_qp *q, const double *x, tally *s
         for (int j = 0; j < rows; j++) {
             for (int k = 0; k < slacks; k++) {
                 const real weight = q->rays ? rays[k * rows + j] : k == j;
+                const real most = fabsl(weight) * largest(jacobian + j * dofs, dofs);
                 for (int d = 0; d < dofs; d++) {
                     const real entry = weight * jacobian[j * dofs + d];
                     if (x) {
                         add(&s[first + k], entry * x[columns[d]]);
+                        s[first + k].open += entry != 0.0L ? most * fabsl((real)x[columns[d]]) : 0.0L;
                     }
                     if (y) {
                         add(&r[columns[d]], entry * y[first + k]);
+                        r[columns[d]].open += entry != 0.0L ? most * fabsl((real)y[first + k]) : 0.0L;
                     }
                 }
             }
@@ -78,6 +98,9 @@ static void hessian_product(const perp_contact_qp *q, const double *x, tally *r)
         for (int i = 0; i < size; i++) {
             for (int k = 0; k < size; k++) {
                 add(&r[first + i], (real)h[i * size + k] * x[first + k]);
+                if (h[i * size + k] != 0.0) {
+                    r[first + i].open += largest(h + (size_t)i * (size_t)size, size) * fabsl((real)x[first + k]);
+                }
             }
         }
         h += size * size;
@@ -86,9 +109,12 @@ static void hessian_product(const perp_contact_qp *q, const double *x, tally *r)
 
 static tally equality_row(const perp_contact_qp *q, int e, const double *x)
 {
-    tally t = {0.0L, 0.0L};
-    for (int k = q->equality_start[e]; k < q->equality_start[e + 1]; k++) {
+    const int start = q->equality_start[e], count = q->equality_start[e + 1] - start;
+    const real most = largest(q->equality_values + start, count);
+    tally t = {0.0L, 0.0L, 0.0L};
+    for (int k = start; k < start + count; k++) {
         add(&t, (real)q->equality_values[k] * x[q->equality_dofs[k]]);
+        t.open += most * fabsl((real)x[q->equality_dofs[k]]);
     }
     return t;
 }
@@ -109,24 +135,27 @@ static real cone_distance(const real *s, int count)
 }
 
 /* How far slacks, or multipliers, are outside of their cones, each over unit + its size, a cone's that of its largest
- * entry. */
-static real all_outside(const perp_contact_qp *q, const tally *s, real unit)
+ * entry; of a certificate, which is worth something, as its sums are. */
+static real all_outside(const perp_contact_qp *q, const tally *s, real unit, real worth)
 {
     enum { MOST = 64 };
     real worst = 0.0L, entries[MOST];
     for (int i = 0; i < q->contact_count; i++) {
         const int first = q->slack_start[i], count = q->slack_start[i + 1] - first;
         const bool cone = q->quadratic && q->quadratic[i] && count <= MOST;
-        real size = 0.0L;
+        tally most = {0.0L, 0.0L, 0.0L};
         for (int k = 0; k < count; k++) {
-            size = fmaxl(size, s[first + k].size);
+            const tally *t = &s[first + k];
+            most.size = fmaxl(most.size, t->size);
+            most.open = fmaxl(most.open, t->open);
             if (cone) {
-                entries[k] = s[first + k].sum;
+                entries[k] = t->sum;
             } else {
-                worst = fmaxl(worst, over(-s[first + k].sum, unit + s[first + k].size));
+                worst = fmaxl(worst, worth > 0.0L ? off_zero(t, -t->sum, worth) : over(-t->sum, unit + t->size));
             }
         }
-        worst = cone ? fmaxl(worst, over(cone_distance(entries, count), unit + size)) : worst;
+        const real off = cone ? cone_distance(entries, count) : 0.0L;
+        worst = fmaxl(worst, worth > 0.0L ? off_zero(&most, off, worth) : over(off, unit + most.size));
     }
     return worst;
 }
@@ -138,7 +167,7 @@ static real multipliers_outside(const perp_contact_qp *q, const perp_convex_poin
     for (int k = 0; k < slacks; k++) {
         add(&y[k], p->y[k]);
     }
-    real worst = all_outside(q, y, unit);
+    real worst = all_outside(q, y, unit, 0.0L);
     free(y);
     for (int i = 0; i < q->n; i++) {
         worst = has_bound(q->lower, i) ? fmaxl(worst, over(-p->y_lower[i], unit + fabsl(p->y_lower[i]))) : worst;
@@ -154,7 +183,10 @@ static void add_forces(const perp_contact_qp *q, const perp_convex_point *p, rea
     contact_products(q, NULL, NULL, p->y, own);
     for (int e = 0; e < q->equality_count; e++) {
         for (int k = q->equality_start[e]; k < q->equality_start[e + 1]; k++) {
+            const int start = q->equality_start[e];
             add(&own[q->equality_dofs[k]], (real)q->equality_values[k] * p->y_equality[e]);
+            own[q->equality_dofs[k]].open +=
+                largest(q->equality_values + start, q->equality_start[e + 1] - start) * fabsl((real)p->y_equality[e]);
         }
     }
     for (int i = 0; i < q->n; i++) {
@@ -162,6 +194,7 @@ static void add_forces(const perp_contact_qp *q, const perp_convex_point *p, rea
         add(&own[i], has_bound(q->upper, i) ? -(real)p->y_upper[i] : 0.0L);
         r[i].sum += sign * own[i].sum;
         r[i].size += own[i].size;
+        r[i].open += own[i].open;
     }
     free(own);
 }
@@ -214,7 +247,7 @@ static real judge_slacks(const perp_contact_qp *q, const perp_convex_point *p)
     for (int k = 0; k < slacks; k++) {
         add(&s[k], q->offset[k]);
     }
-    real worst = fmaxl(all_outside(q, s, 1.0L), judge_products(q, s, p->y));
+    real worst = fmaxl(all_outside(q, s, 1.0L, 0.0L), judge_products(q, s, p->y));
     free(s);
     for (int e = 0; e < q->equality_count; e++) {
         tally t = equality_row(q, e, p->x);
@@ -260,7 +293,7 @@ double judge_infeasible(const perp_contact_qp *q, const perp_convex_point *p)
     if (!finite) {
         return INFINITY;
     }
-    tally value = {0.0L, 0.0L}, *columns = tallies(q->n);
+    tally value = {0.0L, 0.0L, 0.0L}, *columns = tallies(q->n);
     for (int k = 0; k < q->slack_start[q->contact_count]; k++) {
         add(&value, -(real)q->offset[k] * p->y[k]);
     }
@@ -274,7 +307,7 @@ double judge_infeasible(const perp_contact_qp *q, const perp_convex_point *p)
     real worst = multipliers_outside(q, p, 0.0L);
     add_forces(q, p, 1.0L, columns);
     for (int i = 0; i < q->n; i++) {
-        worst = fmaxl(worst, over(fabsl(columns[i].sum), columns[i].size));
+        worst = fmaxl(worst, off_zero(&columns[i], fabsl(columns[i].sum), value.sum));
     }
     free(columns);
     return value.sum > 1e-8L * value.size ? (double)worst : INFINITY;
@@ -282,24 +315,27 @@ double judge_infeasible(const perp_contact_qp *q, const perp_convex_point *p)
 
 double judge_unbounded(const perp_contact_qp *q, const double *x)
 {
-    if (!all_finite(x, q->n)) {
-        return INFINITY;
-    }
-    tally slope = {0.0L, 0.0L}, *curved = tallies(q->n), *s = tallies(q->slack_start[q->contact_count]);
-    hessian_product(q, x, curved);
-    contact_products(q, x, s, NULL, NULL);
-    real worst = all_outside(q, s, 0.0L);
+    tally slope = {0.0L, 0.0L, 0.0L};
     for (int i = 0; i < q->n; i++) {
         add(&slope, -(real)q->g[i] * x[i]);
-        worst = fmaxl(worst, over(fabsl(curved[i].sum), curved[i].size));
+    }
+    if (!all_finite(x, q->n) || !(slope.sum > 1e-8L * slope.size)) {
+        return INFINITY;
+    }
+    tally *curved = tallies(q->n), *s = tallies(q->slack_start[q->contact_count]);
+    hessian_product(q, x, curved);
+    contact_products(q, x, s, NULL, NULL);
+    real worst = all_outside(q, s, 0.0L, slope.sum);
+    for (int i = 0; i < q->n; i++) {
+        worst = fmaxl(worst, off_zero(&curved[i], fabsl(curved[i].sum), slope.sum));
         const bool beyond = (has_bound(q->lower, i) && x[i] < 0.0) || (has_bound(q->upper, i) && x[i] > 0.0);
         worst = beyond ? fmaxl(worst, 1.0L) : worst;
     }
     for (int e = 0; e < q->equality_count; e++) {
         const tally t = equality_row(q, e, x);
-        worst = fmaxl(worst, over(fabsl(t.sum), t.size));
+        worst = fmaxl(worst, off_zero(&t, fabsl(t.sum), slope.sum));
     }
     free(curved);
     free(s);
-    return slope.sum > 1e-8L * slope.size ? (double)worst : INFINITY;
+    return (double)worst;
 }

@@ -46,6 +46,26 @@ static void widen(long double *to, const double *from, int rows, int columns, lo
     }
 }
 
+static long double largest_double(int n, const double *values)
+{
+    long double most = 0.0L;
+    for (int i = 0; i < n; i++) {
+        most = larger(most, fabsl((long double)values[i]));
+    }
+    return most;
+}
+
+/* The largest entry of each row at all its unknowns. */
+static void open_rows(int rows, int n, const double *values, long double *open)
+{
+    for (int i = 0; i < rows; i++) {
+        const long double most = largest_double(n, values + (ptrdiff_t)i * n);
+        for (int j = 0; j < n; j++) {
+            open[(ptrdiff_t)i * n + j] = values[(ptrdiff_t)i * n + j] != 0.0 ? most : 0.0L;
+        }
+    }
+}
+
 static void write_contacts(const perp_contact_qp *q, written_out *w)
 {
     const double *h = q->hessian, *jacobian = q->jacobian, *rays = q->rays;
@@ -53,8 +73,10 @@ static void write_contacts(const perp_contact_qp *q, written_out *w)
     widen(w->g, q->g, n, 1, 1.0L);
     for (int k = 0; h && k < q->block_count; k++) {
         for (int i = q->block_start[k]; i < q->block_start[k + 1]; i++) {
-            for (int j = q->block_start[k]; j < q->block_start[k + 1]; j++) {
-                w->h[(ptrdiff_t)i * n + j] = *h++;
+            const long double most = largest_double(q->block_start[k + 1] - q->block_start[k], h);
+            for (int j = q->block_start[k]; j < q->block_start[k + 1]; j++, h++) {
+                w->h[(ptrdiff_t)i * n + j] = *h;
+                w->h_open[(ptrdiff_t)i * n + j] = *h != 0.0 ? most : 0.0L;
             }
         }
     }
@@ -64,10 +86,12 @@ static void write_contacts(const perp_contact_qp *q, written_out *w)
         for (int s = 0; s < slacks; s++) {
             for (int r = 0; r < rows; r++) {
                 const long double ray = rays ? rays[s * rows + r] : (s == r ? 1.0L : 0.0L);
+                const long double most = largest_double(count, jacobian + (ptrdiff_t)r * count);
                 for (int k = 0; k < count; k++) {
                     const ptrdiff_t place = (ptrdiff_t)(first + s) * n + q->dofs[q->dof_start[i] + k];
                     w->a[place] += ray * jacobian[r * count + k];
                     w->size[place] += fabsl(ray * jacobian[r * count + k]);
+                    w->a_open[place] += jacobian[r * count + k] != 0.0 ? fabsl(ray) * most : 0.0L;
                 }
             }
             w->offset[first + s] = q->offset[first + s];
@@ -83,6 +107,8 @@ static void write_contacts(const perp_contact_qp *q, written_out *w)
         w->d[i] = q->equality_target[i];
         for (int k = q->equality_start[i]; k < q->equality_start[i + 1]; k++) {
             w->c[(ptrdiff_t)i * n + q->equality_dofs[k]] = q->equality_values[k];
+            w->c_open[(ptrdiff_t)i * n + q->equality_dofs[k]] = largest_double(
+                q->equality_start[i + 1] - q->equality_start[i], q->equality_values + q->equality_start[i]);
         }
     }
     w->lower = q->lower;
@@ -94,10 +120,10 @@ written_out write_out(convex_problem p)
     const int n = count_unknowns(p), m = count_slacks(p), e = count_equalities(p);
     const size_t nn = (size_t)n, mm = (size_t)m, ee = (size_t)e;
     written_out w = {.n = n, .slacks = m, .equalities = e};
-    long double *at = w.memory = zeros(nn * nn + nn + 2 * mm * nn + mm + ee * nn + ee, sizeof(long double));
-    long double **arrays[] = {&w.h, &w.g, &w.a, &w.size, &w.offset, &w.c, &w.d};
-    const size_t lengths[] = {nn * nn, nn, mm * nn, mm * nn, mm, ee * nn, ee};
-    for (size_t k = 0; k < 7; k++) {
+    long double *at = w.memory = zeros(2 * nn * nn + nn + 3 * mm * nn + mm + 2 * ee * nn + ee, sizeof(long double));
+    long double **arrays[] = {&w.h, &w.g, &w.a, &w.size, &w.a_open, &w.offset, &w.c, &w.c_open, &w.d, &w.h_open};
+    const size_t lengths[] = {nn * nn, nn, mm * nn, mm * nn, mm * nn, mm, ee * nn, ee * nn, ee, nn * nn};
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
         *arrays[k] = at;
         at += lengths[k];
     }
@@ -115,6 +141,11 @@ written_out write_out(convex_problem p)
         w.size[i] = fabsl(w.a[i]);
     }
     widen(w.offset, q ? q->b : k->b, m, 1, q ? -1.0L : 1.0L);
+    open_rows(m, n, q ? q->a : k->a, w.a_open);
+    open_rows(e, n, q ? q->c : k->c, w.c_open);
+    if (q ? q->h : k->h) {
+        open_rows(n, n, q ? q->h : k->h, w.h_open);
+    }
     widen(w.c, q ? q->c : k->c, e, n, 1.0L);
     widen(w.d, q ? q->d : k->d, e, 1, 1.0L);
     w.cones = q ? m : k->cones;
@@ -244,6 +275,13 @@ static long double times_sizes(int n, const long double *row, const double *x)
         sum += fabsl(row[j] * x[j]);
     }
     return sum;
+}
+
+/* How far a certificate's sum is from zero: what 2^-50 of the largest entries may leave by the proof's value. */
+static long double off_zero(long double off, long double size, long double open, long double worth)
+{
+    const long double own = off <= 0.0L ? 0.0L : off / size, beside = off <= 0.0L ? 0.0L : off / worth;
+    return off <= 0x1p-50L * open && beside < own ? beside : own;
 }
 
 /* 0 over 0 is 0 */
@@ -401,6 +439,19 @@ static void add_term(long double *sum, long double *size, long double term)
     *size += fabsl(term);
 }
 
+/* What the rounding of the entries leaves open of entry j of A'y + C'y_equality. */
+static long double open_pull(const written_out *w, const perp_convex_point *point, int j)
+{
+    long double sum = 0.0L;
+    for (int i = 0; i < w->slacks; i++) {
+        sum += w->a_open[(ptrdiff_t)i * w->n + j] * fabsl((long double)point->y[i]);
+    }
+    for (int i = 0; i < w->equalities; i++) {
+        sum += w->c_open[(ptrdiff_t)i * w->n + j] * fabsl((long double)point->y_equality[i]);
+    }
+    return sum;
+}
+
 double judge_infeasible(convex_problem p, const perp_convex_point *point, double *value)
 {
     written_out w = write_out(p);
@@ -415,40 +466,63 @@ double judge_infeasible(convex_problem p, const perp_convex_point *point, double
         const bool lower = w.lower && isfinite(w.lower[j]), upper = w.upper && isfinite(w.upper[j]);
         add_term(&sum, &terms, lower ? (long double)w.lower[j] * point->y_lower[j] : 0.0L);
         add_term(&sum, &terms, upper ? -(long double)w.upper[j] * point->y_upper[j] : 0.0L);
+    }
+    const bool proves = sum > 1e-8L * terms;
+    for (int j = 0; proves && j < w.n; j++) {
         long double size;
         const long double column = pull(&w, point, j, &size);
-        worst = larger(worst, over(fabsl(column), size));
+        worst = larger(worst, off_zero(fabsl(column), size, open_pull(&w, point, j), sum));
     }
     free_written_out(&w);
     *value = (double)sum;
-    return sum > 1e-8L * terms ? (double)worst : INFINITY;
+    return proves ? (double)worst : INFINITY;
+}
+
+/* How far the rows are from zero, and the cones from themselves, along x. */
+static long double judge_direction(const written_out *w, const double *x, long double worth)
+{
+    const int n = w->n;
+    long double *s = zeros(3 * (size_t)w->slacks, sizeof(long double)), *sizes = s + w->slacks,
+                *opens = sizes + w->slacks, worst = 0.0L;
+    for (int i = 0; i < w->slacks; i++) {
+        s[i] = times(n, w->a + (ptrdiff_t)i * n, x);
+        sizes[i] = times_sizes(n, w->size + (ptrdiff_t)i * n, x);
+        opens[i] = times_sizes(n, w->a_open + (ptrdiff_t)i * n, x);
+    }
+    for (int k = 0, start = 0; k < w->cones; start += w->cone_rows[k++]) {
+        const int rows = w->cone_rows[k];
+        worst = larger(worst, off_zero(distance_to_cone(rows, s + start), largest_of(rows, sizes + start),
+                                       largest_of(rows, opens + start), worth));
+    }
+    for (int i = 0; i < w->equalities; i++) {
+        const long double *row = w->c + (ptrdiff_t)i * n;
+        worst = larger(worst, off_zero(fabsl(times(n, row, x)), times_sizes(n, row, x),
+                                       times_sizes(n, w->c_open + (ptrdiff_t)i * n, x), worth));
+    }
+    free(s);
+    return worst;
 }
 
 double judge_unbounded(convex_problem p, const double *x, double *slope)
 {
     written_out w = write_out(p);
     const int n = w.n;
-    long double *s = zeros(2 * (size_t)w.slacks, sizeof(long double)), *sizes = s + w.slacks, sum = 0.0L, terms = 0.0L;
-    for (int i = 0; i < w.slacks; i++) {
-        s[i] = times(n, w.a + (ptrdiff_t)i * n, x);
-        sizes[i] = times_sizes(n, w.size + (ptrdiff_t)i * n, x);
-    }
-    long double worst = outside_of_cones(&w, s, sizes, 0.0L);
-    for (int i = 0; i < w.equalities; i++) {
-        const long double *row = w.c + (ptrdiff_t)i * n;
-        worst = larger(worst, over(fabsl(times(n, row, x)), times_sizes(n, row, x)));
-    }
+    long double sum = 0.0L, terms = 0.0L, worst = 0.0L;
     for (int j = 0; j < n; j++) {
-        const long double *row = w.h + (ptrdiff_t)j * n;
         add_term(&sum, &terms, w.g[j] * x[j]);
-        worst = larger(worst, over(fabsl(times(n, row, x)), times_sizes(n, row, x)));
+    }
+    const bool proves = -sum > 1e-8L * terms;
+    worst = proves ? judge_direction(&w, x, -sum) : 0.0L;
+    for (int j = 0; proves && j < n; j++) {
+        const long double *row = w.h + (ptrdiff_t)j * n;
+        worst = larger(worst, off_zero(fabsl(times(n, row, x)), times_sizes(n, row, x),
+                                       times_sizes(n, w.h_open + (ptrdiff_t)j * n, x), -sum));
         worst = larger(worst, w.lower && isfinite(w.lower[j]) && x[j] < 0.0 ? 1.0L : 0.0L);
         worst = larger(worst, w.upper && isfinite(w.upper[j]) && x[j] > 0.0 ? 1.0L : 0.0L);
     }
-    free(s);
     free_written_out(&w);
     *slope = (double)sum;
-    return -sum > 1e-8L * terms ? (double)worst : INFINITY;
+    return proves ? (double)worst : INFINITY;
 }
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */

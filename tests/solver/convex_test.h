@@ -21,8 +21,11 @@ typedef struct convex_problem {
 typedef struct written_out {
     int n, slacks, cones, equalities;
     int *cone_rows;
-    long double *h, *g, *a, *size, *offset, *c, *d; /* size: |R||J|, of the terms of the entries of A */
-    const double *lower, *upper;                    /* the problem's */
+    long double *h, *g, *a, *offset, *c, *d;
+    long double *size; /* |R||J|: of the terms of the entries of A */
+    /* of certificates: the largest entry of a row, where the row has the unknown; of contacts with |R| */
+    long double *a_open, *c_open, *h_open;
+    const double *lower, *upper; /* the problem's */
     void *memory;
 } written_out;
 
