@@ -76,8 +76,14 @@ static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate 
     return perp_dense_largest(c->n, sums) / value;
 }
 
-/* The y and z in `at` scaled to a proof's: their measure, +infinity where they prove nothing. */
-static double scale_proof(perp_convex_workspace *c)
+static void copy_multipliers(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)
+{
+    memcpy(to->y, from->y, (size_t)c->m * sizeof(double));
+    memcpy(to->z, from->z, (size_t)c->e * sizeof(double));
+}
+
+/* The y and z in `at` over their value: their measure, +infinity where they prove nothing. */
+static double normalise_proof(perp_convex_workspace *c)
 {
     const double value = farkas_value(c, &c->at);
     if (!(value > 0.0)) {
@@ -90,6 +96,47 @@ static double scale_proof(perp_convex_workspace *c)
         c->at.z[i] /= value;
     }
     return infeasibility(c, &c->at);
+}
+
+/* Rows and equations whose multiplier, in units of energy, is below `share` of the largest are left out; rows that got
+ * a negative one too. */
+static void drop_small(perp_convex_workspace *c, double share)
+{
+    double most = 0.0;
+    for (int i = 0; i < c->m; i++) {
+        most = fmax(most, fabs(c->at.y[i]) / sqrt(c->gamma[i]));
+    }
+    for (int i = 0; i < c->e; i++) {
+        most = fmax(most, fabs(c->at.z[i]) / sqrt(c->stiffness[c->n + i]));
+    }
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            c->at.y[i] = c->at.y[i] / sqrt(c->gamma[i]) > share * most ? c->at.y[i] : 0.0;
+        }
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->at.z[i] = fabs(c->at.z[i]) / sqrt(c->stiffness[c->n + i]) > share * most ? c->at.z[i] : 0.0;
+    }
+}
+
+/* The y and z in `at` scaled to a proof's, without what is rounding where they are the better for it: their measure,
+ * +infinity where they prove nothing. A column in which only such multipliers meet would not cancel. `trial` changes.
+ */
+static double scale_proof(perp_convex_workspace *c)
+{
+    static const double shares[] = {0.0, 1e-15, 1e-13, 1e-11}, CLEAN = 1e-12;
+    double best = normalise_proof(c);
+    copy_multipliers(c, &c->at, &c->trial);
+    for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CLEAN; k++) {
+        drop_small(c, shares[k]);
+        const double measure = normalise_proof(c);
+        if (measure < best) {
+            best = measure;
+            copy_multipliers(c, &c->at, &c->trial);
+        }
+    }
+    copy_multipliers(c, &c->trial, &c->at);
+    return best;
 }
 
 /* Takes the rows and cones whose y is at most `share` of the largest out of the problem. */
@@ -138,12 +185,6 @@ static double refine_scaled(perp_least *l)
     perp_least_refine(l);
     perp_kkt_set_base(&c->kkt, c->problem, 1.0, 0.0);
     return scale_proof(c);
-}
-
-static void copy_multipliers(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)
-{
-    memcpy(to->y, from->y, (size_t)c->m * sizeof(double));
-    memcpy(to->z, from->z, (size_t)c->e * sizeof(double));
 }
 
 /* Contacts that are nearly the same share a force that only one of them may need: each is left out that the proof, of
