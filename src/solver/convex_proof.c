@@ -98,8 +98,8 @@ static double normalise_proof(perp_convex_workspace *c)
     return infeasibility(c, &c->at);
 }
 
-/* Rows and equations whose multiplier, in units of energy, is below `share` of the largest are left out; rows that got
- * a negative one too. */
+/* Rows, cones and equations whose multiplier, in units of energy, is below `share` of the largest are left out; rows
+ * that got a negative one too. */
 static void drop_small(perp_convex_workspace *c, double share)
 {
     double most = 0.0;
@@ -112,6 +112,12 @@ static void drop_small(perp_convex_workspace *c, double share)
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
             c->at.y[i] = c->at.y[i] / sqrt(c->gamma[i]) > share * most ? c->at.y[i] : 0.0;
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        if (perp_dense_largest(size, c->at.y + start) / sqrt(c->gamma[start]) <= share * most) {
+            memset(c->at.y + start, 0, (size_t)size * sizeof(double));
         }
     }
     for (int i = 0; i < c->e; i++) {
