@@ -93,11 +93,18 @@ static void residual_is_that_of_the_linear_class(void **state)
     static const double m[4] = {2.0, 1.0, 0.0, 1.0}, q[2] = {-3.0, 1.0}, lower[2] = {0.0, -INFINITY},
                         upper[2] = {1.25, 0.5};
     const perp_mcp linear = {2, m, q, lower, upper};
-    const perp_nonlinear_mcp same = {.n = 2, .lower = lower, .upper = upper, .scale = 3.0};
+    double scales[2];
+    const perp_nonlinear_mcp same = {.n = 2, .lower = lower, .upper = upper, .scale = 3.0, .scales = scales};
+    perp_nonlinear_mcp one_for_all = same;
+    one_for_all.scales = NULL;
     for (int k = 0; k < 25; k++) {
         const double z[2] = {0.5 * (k % 5) - 0.5, 0.5 * (k / 5) - 1.0};
         const double f[2] = {2.0 * z[0] + z[1] - 3.0, z[1] + 1.0};
+        scales[0] = 3.0 + 2.0 * fabs(z[0]) + fabs(z[1]);
+        scales[1] = 1.0 + fabs(z[1]);
         assert_true(perp_nonlinear_mcp_residual(&same, z, f) == perp_mcp_residual(&linear, z));
+        scales[0] = scales[1] = 3.0;
+        assert_true(perp_nonlinear_mcp_residual(&same, z, f) == perp_nonlinear_mcp_residual(&one_for_all, z, f));
     }
 }
 
