@@ -206,11 +206,11 @@ double perp_contact_qp_objective(const perp_contact_qp *problem, const double *x
 double perp_contact_qp_infeasibility(const perp_contact_qp *problem, const perp_convex_point *point)
 {
     const perp_convex_view view = perp_contact_qp_view(problem);
-    return perp_convex_view_infeasibility(&view, point);
+    return perp_convex_view_infeasibility(&view, point, 1.0);
 }
 
 double perp_contact_qp_unboundedness(const perp_contact_qp *problem, const double *x)
 {
     const perp_convex_view view = perp_contact_qp_view(problem);
-    return perp_convex_view_unboundedness(&view, x);
+    return perp_convex_view_unboundedness(&view, x, 1.0);
 }

@@ -1,4 +1,5 @@
-/* Evidence that a convex problem has no solution, judged by rows as residuals are, without the 1: a proof has no unit.
+/* Evidence that a convex problem has no solution, judged by rows as residuals are; sums that have to vanish have no
+ * unit.
  *
  * A sum is zero if it is at most the measure times the absolute values of its terms. But an entry of A, C or H is known
  * only to ROUNDING of the largest of its row (the cosine of a right angle is 6e-17, and a column of such entries does
@@ -7,7 +8,8 @@
 #include "problem/natural_map.h"
 
 static const double ROUNDING = 0x1p-50;
-/* The value of a proof that is less than this part of its terms may be the last digits of the data alone. */
+/* A proof has to be worth more than this part of its terms and, where residuals have a unit, of its weights: rows that
+ * contradict each other by less are all met to the usual tolerance. */
 static const double SIGNIFICANT = 1e-8;
 
 /* A sum, the absolute values of its terms, and what the rounding of the data leaves open of it. */
@@ -87,23 +89,35 @@ static double largest_column(const perp_convex_view *v, const perp_convex_point 
     return largest;
 }
 
+/* One more term of a proof's value; `unit` of its weight is added to what is open. */
+static void weigh(tally *t, double weight, double constant, double unit)
+{
+    add_product(t, weight, constant);
+    t->open += unit * fabs(weight);
+}
+
 /* b.y + d.y_equality + lower.y_lower - upper.y_upper over the finite bounds. */
-static tally value_of(const perp_convex_view *v, const perp_convex_point *p)
+static tally value_of(const perp_convex_view *v, const perp_convex_point *p, double unit)
 {
     tally t = {0.0, 0.0, 0.0, false};
     for (int i = 0, count = perp_convex_slack_total(v); i < count; i++) {
-        add_product(&t, -v->offset_sign * v->offset[i], p->y[i]);
+        weigh(&t, p->y[i], -v->offset_sign * v->offset[i], unit);
     }
     for (int i = 0; i < v->equality_count; i++) {
-        add_product(&t, v->equality_target[i], p->y_equality[i]);
+        weigh(&t, p->y_equality[i], v->equality_target[i], unit);
     }
     for (int i = 0; v->lower && i < v->n; i++) {
-        add_product(&t, isfinite(v->lower[i]) ? v->lower[i] : 0.0, p->y_lower[i]);
+        weigh(&t, p->y_lower[i], isfinite(v->lower[i]) ? v->lower[i] : 0.0, unit);
     }
     for (int i = 0; v->upper && i < v->n; i++) {
-        add_product(&t, isfinite(v->upper[i]) ? -v->upper[i] : 0.0, p->y_upper[i]);
+        weigh(&t, p->y_upper[i], isfinite(v->upper[i]) ? -v->upper[i] : 0.0, unit);
     }
     return t;
+}
+
+static bool is_significant(const tally *value)
+{
+    return value->sum > SIGNIFICANT * (value->size + value->open);
 }
 
 /* How far y is outside of its cone, over its largest entry: 1 for a row's that is negative. */
@@ -141,13 +155,13 @@ static double largest_off_cone(const perp_convex_view *v, const perp_convex_poin
     return outside ? perp_problem_worse(largest, 1.0) : largest;
 }
 
-double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point)
+double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point, double unit)
 {
     if (!perp_convex_multipliers_are_finite(view, point)) {
         return INFINITY;
     }
-    const tally value = value_of(view, point);
-    if (!(value.sum > SIGNIFICANT * value.size)) {
+    const tally value = value_of(view, point, unit);
+    if (!is_significant(&value)) {
         return INFINITY;
     }
     return perp_problem_worse(largest_column(view, point, value.sum), largest_off_cone(view, point));
@@ -205,18 +219,18 @@ static double leaves(const constraint *c, const double *x, double worth)
     return c->set == SET_CONE ? measure_of(&cone, perp_cone_distance(first, squares), worth) : largest;
 }
 
-double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x)
+double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x, double unit)
 {
     const perp_convex_view *v = view;
     tally fall = {0.0, 0.0, 0.0, false};
     bool finite = true, outside = false;
     for (int j = 0; j < v->n; j++) {
         finite = finite && isfinite(x[j]);
-        add_product(&fall, -v->g[j], x[j]);
+        weigh(&fall, x[j], -v->g[j], unit);
         outside = outside || (v->lower && isfinite(v->lower[j]) && x[j] < 0.0) ||
                   (v->upper && isfinite(v->upper[j]) && x[j] > 0.0);
     }
-    if (!finite || !(fall.sum > SIGNIFICANT * fall.size)) {
+    if (!finite || !is_significant(&fall)) {
         return INFINITY;
     }
     double largest = perp_problem_worse(largest_curvature(v, x, fall.sum), outside ? 1.0 : 0.0);

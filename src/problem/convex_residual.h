@@ -48,8 +48,8 @@ bool perp_convex_multipliers_are_finite(const perp_convex_view *view, const perp
 perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point,
                                                double unit, double *near);
 double perp_convex_view_objective(const perp_convex_view *view, const double *x);
-double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point);
-double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x);
+double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point, double unit);
+double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x, double unit);
 
 /* The largest entry of H x + g - A'y - C'y_equality - y_lower + y_upper, each over unit + the absolute values of its
  * terms. The point is finite. *near is raised. */

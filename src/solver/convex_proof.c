@@ -5,6 +5,7 @@
  * vector. A direction without end comes from its x, or is the projection of -g on the directions that no constraint and
  * no H stops, which always exists. Neither is claimed but by the class's own function. */
 #include "linalg/dense_kernel.h"
+#include "problem/convex_residual.h"
 #include "solver/convex_least.h"
 
 #include <float.h>
@@ -15,7 +16,8 @@ static double infeasibility(perp_convex_workspace *c, perp_convex_iterate *at)
 {
     perp_convex_bound_multipliers(c, at);
     const perp_convex_point point = {at->x, at->y, at->z, c->y_lower, c->y_upper};
-    return perp_contact_qp_infeasibility(c->problem, &point);
+    const perp_convex_view view = perp_contact_qp_view(c->problem);
+    return perp_convex_view_infeasibility(&view, &point, c->unit);
 }
 
 /* -offset.y + target.z + lower.y_lower - upper.y_upper */
@@ -300,6 +302,7 @@ static double clean_direction(const perp_convex_workspace *c, const perp_contact
                               double *out)
 {
     static const double shares[] = {0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6}, CLEAN = 1e-13;
+    const perp_convex_view view = perp_contact_qp_view(problem);
     const double most = perp_dense_largest(c->n, x);
     double best = INFINITY, kept = 0.0;
     for (size_t k = 0; k <= sizeof shares / sizeof *shares && best > CLEAN; k++) {
@@ -315,7 +318,7 @@ static double clean_direction(const perp_convex_workspace *c, const perp_contact
         for (int i = 0; i < c->n; i++) {
             out[i] /= fall > 0.0 ? fall : 1.0;
         }
-        const double measure = perp_contact_qp_unboundedness(problem, out);
+        const double measure = perp_convex_view_unboundedness(&view, out, c->unit);
         if (last) {
             return measure;
         }
@@ -573,5 +576,5 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c)
         best = noted;
         memcpy(c->proof_direction, c->evidence.x, (size_t)c->n * sizeof(double));
     }
-    return best < INFINITY ? perp_contact_qp_unboundedness(original, c->proof_direction) : INFINITY;
+    return best;
 }

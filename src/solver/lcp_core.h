@@ -111,10 +111,8 @@ void perp_lcp_core_flip(perp_lcp_workspace *c, int i);
 void perp_lcp_core_point(const perp_lcp_workspace *c, double *z);
 /* The residual of the class, by rows. */
 double perp_lcp_residual_of(const perp_lcp_workspace *c, const double *z);
-/* The same natural map over unit + |q_i| + what variables at their bounds contribute, without the other terms of M z.
- * In the class's residual a z of 1e10 excuses an error of 1 where 1e10 cancels: such a far z "solves" a problem that
- * has no solution but whose matrix is singular. So a far point, good by its rows and not by this, needs a regular
- * basis. */
+/* The same natural map over unit + |q_i| + what variables at their bounds contribute: `near` of natural_map.h. A far
+ * point, good by its rows and not by this, needs a regular basis. */
 double perp_lcp_near_residual(const perp_lcp_workspace *c, const double *z);
 void perp_lcp_data_slack(const perp_lcp_data *data, const double *z, double *w);
 

@@ -1,4 +1,5 @@
 /* One attempt of Lemke's method: start, pivots, and the judgement of where they ended. */
+#include "problem/natural_map.h"
 #include "solver/lcp_core.h"
 
 #include <math.h>
@@ -145,19 +146,19 @@ typedef struct verdict {
 
 static bool is_near(const verdict *v, double tolerance)
 {
-    return v->residual <= tolerance && v->near <= tolerance;
+    return v->residual <= tolerance && v->near <= PERP_NEAR;
 }
 
 static bool is_solved(const verdict *v, double tolerance)
 {
-    return v->residual <= tolerance && (v->regular || v->near <= tolerance);
+    return v->residual <= tolerance && (v->regular || v->near <= PERP_NEAR);
 }
 
 /* A solution is better than what is none, and then the one with the smaller residual. */
 static void keep_better(perp_lcp_workspace *c, double residual, bool polished, double tolerance, verdict *best)
 {
     verdict v = {residual, residual < INFINITY ? perp_lcp_near_residual(c, c->point) : INFINITY, false};
-    v.regular = polished && v.residual <= tolerance && v.near > tolerance && perp_lcp_is_regular(c);
+    v.regular = polished && v.residual <= tolerance && v.near > PERP_NEAR && perp_lcp_is_regular(c);
     const bool solved = is_solved(&v, tolerance), before = is_solved(best, tolerance);
     if (solved != before ? solved : (solved ? v.residual < best->residual : v.near < best->near)) {
         *best = v;

@@ -254,27 +254,28 @@ static inline double ref_objective(const reference *r, const double *x)
     return (double)sum;
 }
 
-static inline void ref_add(long double *sum, long double *size, long double term)
+/* A term of a proof's value; its size has the weight in it as well. */
+static inline void ref_weigh(long double *sum, long double *size, long double weight, long double constant)
 {
-    *sum += term;
-    *size += fabsl(term);
+    *sum += weight * constant;
+    *size += fabsl(weight * constant) + fabsl(weight);
 }
 
 static inline double ref_infeasibility(const reference *r, const perp_convex_point *p)
 {
     long double value = 0.0L, size = 0.0L;
     for (int i = 0; i < r->slacks; i++) {
-        ref_add(&value, &size, -r->offset[i] * (long double)p->y[i]);
+        ref_weigh(&value, &size, p->y[i], -r->offset[i]);
     }
     for (int i = 0; i < r->equalities; i++) {
-        ref_add(&value, &size, r->d[i] * (long double)p->y_equality[i]);
+        ref_weigh(&value, &size, p->y_equality[i], r->d[i]);
     }
     for (int j = 0; j < r->n; j++) {
         if (r->lower && isfinite(r->lower[j])) {
-            ref_add(&value, &size, (long double)r->lower[j] * (long double)p->y_lower[j]);
+            ref_weigh(&value, &size, p->y_lower[j], r->lower[j]);
         }
         if (r->upper && isfinite(r->upper[j])) {
-            ref_add(&value, &size, -(long double)r->upper[j] * (long double)p->y_upper[j]);
+            ref_weigh(&value, &size, p->y_upper[j], -(long double)r->upper[j]);
         }
     }
     if (!(value > 1e-8L * size)) {
@@ -308,7 +309,7 @@ static inline double ref_unboundedness(const reference *r, const double *x)
 {
     long double fall = 0.0L, size = 0.0L;
     for (int j = 0; j < r->n; j++) {
-        ref_add(&fall, &size, -r->g[j] * (long double)x[j]);
+        ref_weigh(&fall, &size, x[j], -r->g[j]);
     }
     if (!(fall > 1e-8L * size)) {
         return INFINITY;

@@ -126,7 +126,8 @@ static void values_that_cancel(void **state)
 }
 
 /* A proof is judged by its own columns and a direction by its own rows, whatever their size. x >= 1e20 is met by
- * x = 1e20, though y = 1e-20 gives b.y = 1 and A'y = 1e-20; and 1e-20 x^2 - x has an end. */
+ * x = 1e20, though y = 1e-20 gives b.y = 1 and A'y = 1e-20; and 1e-20 x^2 - x has an end. What it is worth has to be
+ * seen beside the 1 of a residual. */
 static void certificates_have_no_unit(void **state)
 {
     (void)state;
@@ -136,13 +137,16 @@ static void certificates_have_no_unit(void **state)
         double y[2] = {size, 0.0}, ends_at[2] = {1.0 / size, -0.5 / size};
         const perp_convex_point p = {NULL, y, NULL, NULL, NULL};
         const perp_qp met = {.n = 1, .g = zero, .rows = 1, .a = one, .b = far};
-        assert_true(perp_qp_infeasibility(&met, &p) == 1.0);
+        assert_true(perp_qp_infeasibility(&met, &p) == (power < 8 ? 1.0 : INFINITY));
         const perp_qp crossed = {.n = 1, .g = zero, .rows = 2, .a = rows, .b = ends_at};
         y[1] = size; /* x >= 1 / size and x <= 1 / (2 size) */
-        assert_true(perp_qp_infeasibility(&crossed, &p) == 0.0);
+        assert_true(perp_qp_infeasibility(&crossed, &p) == (power < 8 ? 0.0 : INFINITY));
         const perp_qp ends = {.n = 1, .h = &size, .g = down}, falls = {.n = 1, .g = down, .lower = far};
         assert_true(perp_qp_unboundedness(&ends, one) == 1.0);
         assert_true(perp_qp_unboundedness(&falls, one) == 0.0);
+        const double slope[1] = {-size};
+        const perp_qp gently = {.n = 1, .g = slope};
+        assert_true(perp_qp_unboundedness(&gently, one) == (power > -8 ? 0.0 : INFINITY));
     }
     /* Products that are too small to tell prove nothing. */
     const double tiny[1] = {5e-324}, huge[1] = {1e300};

@@ -32,6 +32,13 @@ static tally *tallies(int count)
     return t;
 }
 
+/* A term of a proof's value, whose size has the weight in it as well. */
+static void weigh(tally *t, real weight, real constant)
+{
+    t->sum += weight * constant;
+    t->size += fabsl(weight * constant) + fabsl(weight);
+}
+
 static void add(tally *t, real term)
 {
     t->sum += term;
@@ -295,14 +302,18 @@ double judge_infeasible(const perp_contact_qp *q, const perp_convex_point *p)
     }
     tally value = {0.0L, 0.0L, 0.0L}, *columns = tallies(q->n);
     for (int k = 0; k < q->slack_start[q->contact_count]; k++) {
-        add(&value, -(real)q->offset[k] * p->y[k]);
+        weigh(&value, p->y[k], -(real)q->offset[k]);
     }
     for (int e = 0; e < q->equality_count; e++) {
-        add(&value, (real)q->equality_target[e] * p->y_equality[e]);
+        weigh(&value, p->y_equality[e], q->equality_target[e]);
     }
     for (int i = 0; i < q->n; i++) {
-        add(&value, has_bound(q->lower, i) ? (real)q->lower[i] * p->y_lower[i] : 0.0L);
-        add(&value, has_bound(q->upper, i) ? -(real)q->upper[i] * p->y_upper[i] : 0.0L);
+        if (has_bound(q->lower, i)) {
+            weigh(&value, p->y_lower[i], q->lower[i]);
+        }
+        if (has_bound(q->upper, i)) {
+            weigh(&value, p->y_upper[i], -(real)q->upper[i]);
+        }
     }
     real worst = multipliers_outside(q, p, 0.0L);
     add_forces(q, p, 1.0L, columns);
@@ -317,7 +328,7 @@ double judge_unbounded(const perp_contact_qp *q, const double *x)
 {
     tally slope = {0.0L, 0.0L, 0.0L};
     for (int i = 0; i < q->n; i++) {
-        add(&slope, -(real)q->g[i] * x[i]);
+        weigh(&slope, x[i], -(real)q->g[i]);
     }
     if (!all_finite(x, q->n) || !(slope.sum > 1e-8L * slope.size)) {
         return INFINITY;

@@ -433,10 +433,11 @@ double judge_objective(convex_problem p, const double *x)
     return (double)sum;
 }
 
-static void add_term(long double *sum, long double *size, long double term)
+/* A term of a proof's value; its size has the weight in it as well, times the unit of residuals. */
+static void weigh(long double *sum, long double *size, long double weight, long double constant, long double unit)
 {
-    *sum += term;
-    *size += fabsl(term);
+    *sum += weight * constant;
+    *size += fabsl(weight * constant) + unit * fabsl(weight);
 }
 
 /* What the rounding of the entries leaves open of entry j of A'y + C'y_equality. */
@@ -452,20 +453,20 @@ static long double open_pull(const written_out *w, const perp_convex_point *poin
     return sum;
 }
 
-double judge_infeasible(convex_problem p, const perp_convex_point *point, double *value)
+double judge_infeasible_with(convex_problem p, const perp_convex_point *point, double unit, double *value)
 {
     written_out w = write_out(p);
     long double worst = outside_of_dual(&w, point, 0.0L), sum = 0.0L, terms = 0.0L;
     for (int i = 0; i < w.slacks; i++) {
-        add_term(&sum, &terms, -w.offset[i] * point->y[i]);
+        weigh(&sum, &terms, point->y[i], -w.offset[i], unit);
     }
     for (int i = 0; i < w.equalities; i++) {
-        add_term(&sum, &terms, w.d[i] * point->y_equality[i]);
+        weigh(&sum, &terms, point->y_equality[i], w.d[i], unit);
     }
     for (int j = 0; j < w.n; j++) {
         const bool lower = w.lower && isfinite(w.lower[j]), upper = w.upper && isfinite(w.upper[j]);
-        add_term(&sum, &terms, lower ? (long double)w.lower[j] * point->y_lower[j] : 0.0L);
-        add_term(&sum, &terms, upper ? -(long double)w.upper[j] * point->y_upper[j] : 0.0L);
+        weigh(&sum, &terms, lower ? point->y_lower[j] : 0.0, lower ? w.lower[j] : 0.0, unit);
+        weigh(&sum, &terms, upper ? point->y_upper[j] : 0.0, upper ? -w.upper[j] : 0.0, unit);
     }
     const bool proves = sum > 1e-8L * terms;
     for (int j = 0; proves && j < w.n; j++) {
@@ -503,13 +504,13 @@ static long double judge_direction(const written_out *w, const double *x, long d
     return worst;
 }
 
-double judge_unbounded(convex_problem p, const double *x, double *slope)
+double judge_unbounded_with(convex_problem p, const double *x, double unit, double *slope)
 {
     written_out w = write_out(p);
     const int n = w.n;
     long double sum = 0.0L, terms = 0.0L, worst = 0.0L;
     for (int j = 0; j < n; j++) {
-        add_term(&sum, &terms, w.g[j] * x[j]);
+        weigh(&sum, &terms, x[j], w.g[j], unit);
     }
     const bool proves = -sum > 1e-8L * terms;
     worst = proves ? judge_direction(&w, x, -sum) : 0.0L;
@@ -523,6 +524,16 @@ double judge_unbounded(convex_problem p, const double *x, double *slope)
     free_written_out(&w);
     *slope = (double)sum;
     return proves ? (double)worst : INFINITY;
+}
+
+double judge_infeasible(convex_problem p, const perp_convex_point *point, double *value)
+{
+    return judge_infeasible_with(p, point, 1.0, value);
+}
+
+double judge_unbounded(convex_problem p, const double *x, double *slope)
+{
+    return judge_unbounded_with(p, x, 1.0, slope);
 }
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */

@@ -53,6 +53,9 @@ double judge_objective(convex_problem p, const double *x);
 double judge_infeasible(convex_problem p, const perp_convex_point *point, double *value);
 /* The same of x as a direction without end, with *slope what has to be -1. */
 double judge_unbounded(convex_problem p, const double *x, double *slope);
+/* With 0 for `unit`: of relative residuals. */
+double judge_infeasible_with(convex_problem p, const perp_convex_point *point, double unit, double *value);
+double judge_unbounded_with(convex_problem p, const double *x, double unit, double *slope);
 
 /* ---- solving ---- */
 
