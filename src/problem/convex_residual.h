@@ -38,6 +38,7 @@ typedef struct perp_convex_view {
     const double *lower, *upper;
 } perp_convex_view;
 
+perp_convex_view perp_qp_view(const perp_qp *problem);
 perp_convex_view perp_contact_qp_view(const perp_contact_qp *problem);
 
 /* x and all multipliers that the class has. */
