@@ -132,6 +132,7 @@ typedef struct perp_lcp_enumerate_settings {
      * end. Nodes and comparisons are what an enumeration takes its time for. */
     int64_t max_comparisons;
     const volatile bool *cancel;
+    bool relative; /* the residual's scales without the 1; default false */
 } perp_lcp_enumerate_settings;
 
 PERP_API perp_lcp_enumerate_settings perp_lcp_enumerate_settings_default(void);
