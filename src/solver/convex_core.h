@@ -114,6 +114,10 @@ perp_status perp_convex_settings_check(const perp_convex_settings *settings, per
 /* Arrays, bounds, cones, scales. CAPACITY where memory does not suffice and may not grow. */
 perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error);
 
+/* A constraint that is loose by far more than anything drives x, as `x <= 1e20`, would be a spring that pulls x there
+ * when an interior point starts: lowers its gamma until it is not. False where there is none. */
+bool perp_convex_loosen(perp_convex_workspace *c);
+
 /* BAD_INPUT where a block of H is indefinite beyond rounding. */
 perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *error);
 

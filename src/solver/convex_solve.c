@@ -354,6 +354,9 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8, false, 0, 1e-8});
     }
     outcome = mend_multipliers(c, outcome);
+    if (is_open(outcome) && !limited && perp_convex_loosen(c)) {
+        outcome = mend_multipliers(c, perp_convex_ipm(c, &CAREFUL[0]));
+    }
     if (outcome == PERP_OUTCOME_SOLVED && !limited) {
         sharpen(c);
     }

@@ -16,7 +16,7 @@ INF = math.inf
 
 
 def residual(problem, z):
-    """The natural map max|z - mid(lower, z - F(z), upper)| / (1 + max|q|), summed exactly (fsum)."""
+    """The largest |z_i - mid(lower_i, z_i - F_i, upper_i)| / (1 + |q_i| + (|M||z|)_i), summed exactly (fsum)."""
     m, q = problem["M"], problem["q"]
     n = len(q)
     free = set(problem.get("free", []))
@@ -24,9 +24,10 @@ def residual(problem, z):
     upper = problem.get("upper", [INF] * n)
     worst = 0.0
     for i in range(n):
-        f = math.fsum([m[i][j] * z[j] for j in range(n)] + [q[i]])
-        worst = max(worst, abs(z[i] - min(max(lower[i], z[i] - f), upper[i])))
-    return worst / (1 + max((abs(x) for x in q), default=0))
+        terms = [m[i][j] * z[j] for j in range(n)] + [q[i]]
+        off = abs(z[i] - min(max(lower[i], z[i] - math.fsum(terms)), upper[i]))
+        worst = max(worst, off / (1 + math.fsum(map(abs, terms))))
+    return worst
 
 
 def slack(problem, z):

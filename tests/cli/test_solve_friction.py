@@ -43,8 +43,11 @@ def residual(problem, r):
         normal = problem["W"][d * i][d * i]
         rho = 1 / normal if normal > 0 else 1.0
         image = projected(mu, [a - rho * b for a, b in zip(p, z)])
-        worst = max(worst, math.hypot(*(a - b for a, b in zip(p, image))) / rho)
-    return worst / (1 + max(map(abs, problem["q"])))
+        law = max(math.hypot(*(a - b for a, b in zip(p, image))) / rho, -u[d * i])
+        rows = zip(problem["W"][d * i:d * i + d], problem["q"][d * i:d * i + d])
+        scale = 1 + max(abs(q) + math.fsum(abs(a * b) for a, b in zip(row, r)) for row, q in rows)
+        worst = max(worst, law / scale)
+    return worst
 
 
 def as_dat(problem, storage=0):

@@ -123,6 +123,32 @@ static void loose_rows_change_nothing(void **state)
     }
 }
 
+/* The same without H, within bounds; there only the interior point is at work. */
+static void loose_rows_of_an_lp(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 400; seed++) {
+        perp_random random = {seed};
+        const int n = 1 + (int)(seed % 8);
+        dual_case plain = random_dual_case(&random, n, (int)(seed % 9), 0, true);
+        memset(plain.h, 0, (size_t)(n * n) * sizeof(double));
+        for (int i = 0; i < n; i++) {
+            plain.lower[i] = fmax(plain.lower[i], -2.0);
+            plain.upper[i] = fmin(plain.upper[i], 2.0);
+        }
+        const perp_convex_info before = solve_qp(&plain, false);
+        ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, before);
+        dual_case q = with_loose_rows(&plain, &random, 1 + (int)(seed % 3), 6.0, 20.0);
+        const perp_convex_info info = solve_qp(&q, seed % 5 == 0);
+        if (info.outcome != PERP_OUTCOME_SOLVED || !is_same(&plain, &q, NULL)) {
+            tell("lp", seed, &info);
+            fail();
+        }
+        free_dual_case(&plain);
+        free_dual_case(&q);
+    }
+}
+
 static void rows_and_unknowns_have_any_unit(void **state)
 {
     (void)state;
@@ -209,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loose_rows_change_nothing),
+        cmocka_unit_test(loose_rows_of_an_lp),
         cmocka_unit_test(rows_and_unknowns_have_any_unit),
         cmocka_unit_test(contradictions_are_proven),
         cmocka_unit_test(falls_are_proven),
