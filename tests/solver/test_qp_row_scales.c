@@ -149,6 +149,57 @@ static void loose_rows_of_an_lp(void **state)
     }
 }
 
+/* A contact of its own far away, on the unknowns of the first body. */
+static void add_loose_contact(contact_case *q, perp_random *random, bool cone)
+{
+    const int dofs[3] = {0, 1, 2};
+    double jacobian[9], offset[3] = {power_of_ten(random, 6.0, 20.0), 0.0, 0.0};
+    for (int i = 0; i < 9; i++) {
+        jacobian[i] = perp_random_uniform(random, -1.0, 1.0);
+    }
+    const int rows = cone ? 3 : 1;
+    const contact_entry entry = {.count = 3,
+                                 .rows = rows,
+                                 .slacks = rows,
+                                 .dofs = dofs,
+                                 .jacobian = jacobian,
+                                 .offset = offset,
+                                 .quadratic = cone};
+    add_contact(q, &entry);
+}
+
+static void contacts_far_away(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        perp_random random = {seed};
+        perp_convex_point known;
+        const random_contacts what = {.bodies = 1 + (int)(seed % 3),
+                                      .contacts = 1 + (int)(seed % 5),
+                                      .kind = (contact_kind)(seed % 4),
+                                      .bounded = seed % 5 == 0};
+        contact_case q = random_contact_case(&random, what, &known);
+        for (int k = 0; k < 1 + (int)(seed % 2); k++) {
+            add_loose_contact(&q, &random, seed % 3 == 0);
+        }
+        const perp_contact_qp problem = contact_qp_of(&q);
+        perp_convex_point point = new_point(OF_CONTACT_QP(&problem));
+        perp_convex_settings settings = perp_convex_settings_default();
+        const perp_convex_info info = solve_convex(OF_CONTACT_QP(&problem), &settings, NULL, &point);
+        double off = 0.0;
+        for (int i = 0; i < q.n; i++) {
+            off = fmax(off, fabs(point.x[i] - known.x[i]));
+        }
+        if (info.outcome != PERP_OUTCOME_SOLVED || !(off <= 1e-6)) {
+            tell("far away", seed, &info);
+            fail();
+        }
+        free_point(&point);
+        free_point(&known);
+        free_contact_case(&q);
+    }
+}
+
 static void rows_and_unknowns_have_any_unit(void **state)
 {
     (void)state;
@@ -234,11 +285,9 @@ static void falls_are_proven(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loose_rows_change_nothing),
-        cmocka_unit_test(loose_rows_of_an_lp),
-        cmocka_unit_test(rows_and_unknowns_have_any_unit),
-        cmocka_unit_test(contradictions_are_proven),
-        cmocka_unit_test(falls_are_proven),
+        cmocka_unit_test(loose_rows_change_nothing), cmocka_unit_test(loose_rows_of_an_lp),
+        cmocka_unit_test(contacts_far_away),         cmocka_unit_test(rows_and_unknowns_have_any_unit),
+        cmocka_unit_test(contradictions_are_proven), cmocka_unit_test(falls_are_proven),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
