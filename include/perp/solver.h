@@ -18,8 +18,9 @@ extern "C" {
 #endif
 
 typedef enum perp_outcome {
-    PERP_OUTCOME_SOLVED,     /* the residual was evaluated on the returned point and holds */
-    PERP_OUTCOME_RAY,        /* the method ended on a ray; the ray is the evidence */
+    PERP_OUTCOME_SOLVED, /* the residual was evaluated on the returned point and holds; and no row, though small beside
+                            its own large terms, is off by more than 1e-4 of 1 + its constant (docs/solvers.md) */
+    PERP_OUTCOME_RAY,    /* the method ended on a ray; the ray is the evidence */
     PERP_OUTCOME_INFEASIBLE, /* proven: no point meets the inequalities */
     PERP_OUTCOME_UNBOUNDED,
     PERP_OUTCOME_ITERATION_LIMIT,
@@ -34,7 +35,7 @@ PERP_API const char *perp_outcome_name(perp_outcome outcome);
 /* ---- linear complementarity ------------------------------------------------------------------------------------ */
 
 typedef struct perp_lcp_settings {
-    double tolerance;   /* on the scaled residual; default 1e-8, at least 1e-12 */
+    double tolerance;   /* on the residual; default 1e-8, at least 1e-12 */
     const char *method; /* of perp_lcp_method_name: that one alone; NULL: the cascade. Not used by perp_lcp_lemke */
     int max_pivots; /* of one attempt; default 0: 50 n, but at least 4196 = 2^12 + 100 (so that Murty's n = 12 ends) and
                        at most 1,000,000 */
@@ -126,7 +127,7 @@ typedef struct perp_lcp_solution_set {
 } perp_lcp_solution_set;
 
 typedef struct perp_lcp_enumerate_settings {
-    double tolerance;  /* on the scaled residual; default 1e-8, at least 1e-12 */
+    double tolerance;  /* on the residual; default 1e-8, at least 1e-12 */
     int64_t max_nodes; /* default 2,000,000 */
     /* Of two corners with a third, over all faces, by which it is found which ones an edge joins; default 0: without
      * end. Nodes and comparisons are what an enumeration takes its time for. */
@@ -191,7 +192,7 @@ PERP_API perp_status perp_pmatrix_test(int n, const double *m, const perp_pmatri
 /* ---- convex problems -------------------------------------------------------------------------------------------- */
 
 typedef struct perp_convex_settings {
-    double tolerance;   /* on the largest scaled residual; default 1e-8, at least 1e-12 */
+    double tolerance;   /* on the largest residual; default 1e-8, at least 1e-12 */
     const char *method; /* of perp_convex_method_name: that one alone; NULL: the cascade */
     int max_iterations; /* of one attempt; default 0: 100 for the interior point, 10 (n + rows) + 100 for the dual */
     bool minimum_norm;  /* default true: of all multipliers those of least norm (a contact qp's in its slacks' units) */
