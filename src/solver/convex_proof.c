@@ -330,7 +330,12 @@ static double clean_direction(const perp_convex_workspace *c, const perp_contact
 
 static bool note_direction(perp_convex_workspace *c)
 {
-    static const double CLEAN = 1e-12;
+    static const double CLEAN = 1e-12, BENT = 1e-2;
+    perp_convex_h(c, c->at.x, c->product2);
+    const double fall = -perp_dense_dot(c->n, c->problem->g, c->at.x);
+    if (!(fall > 0.0 && perp_dense_dot(c->n, c->at.x, c->product2) <= BENT * fall)) {
+        return false; /* it rises soon: as at every usual point, and not worth a closer look */
+    }
     const double measure = clean_direction(c, c->problem, c->at.x, c->product2);
     if (measure < c->direction_measure) {
         c->direction_measure = measure;
