@@ -1,13 +1,14 @@
 /* Evidence that a convex problem has no solution, judged by rows as residuals are; sums that have to vanish have no
  * unit.
  *
- * A sum is zero if it is at most the measure times the absolute values of its terms. But an entry of A, C or H is known
- * only to ROUNDING of the largest of its row (the cosine of a right angle is 6e-17, and a column of such entries does
- * not cancel): a sum that is no more than that may leave is measured beside the value of the proof instead. */
+ * What has to vanish has to cancel to CANCELLED of the absolute values of its terms; then it is measured beside what
+ * the proof is worth, or beside these where that is less. An entry of A, C or H is known only to ROUNDING of the
+ * largest of its row (the cosine of a right angle is 6e-17, and a column of such entries does not cancel): of what that
+ * may leave no more is asked than the first. */
 #include "problem/convex_constraint.h"
 #include "problem/natural_map.h"
 
-static const double ROUNDING = 0x1p-50;
+static const double ROUNDING = 0x1p-50, CANCELLED = 1e-5;
 /* A proof has to be worth more than this part of its terms and, where residuals have a unit, of its weights: rows that
  * contradict each other by less are all met to the usual tolerance. */
 static const double SIGNIFICANT = 1e-8;
@@ -30,7 +31,8 @@ static void add_product(tally *t, double a, double b)
 static double measure_of(const tally *t, double off, double worth)
 {
     const double own = off <= 0.0 ? 0.0 : perp_problem_over(off, t->size);
-    return t->lost ? INFINITY : off <= ROUNDING * t->open ? fmin(own, fmax(off, 0.0) / worth) : own;
+    const bool cancels = own <= CANCELLED || off <= ROUNDING * t->open;
+    return t->lost ? INFINITY : cancels ? fmin(own, fmax(off, 0.0) / worth) : own;
 }
 
 static double largest_of_row(int count, const double *row)

@@ -113,11 +113,12 @@ static inline long double ref_size(const reference *r, const long double *row, c
     return sum;
 }
 
-/* How far a certificate's sum is from zero: what 2^-50 of the largest entries may leave by the proof's value. */
+/* How far a certificate's sum is from zero: where it cancels, or may be 2^-50 of the largest entries, by the proof's
+ * value. */
 static inline long double ref_zero(long double off, long double size, long double open, long double worth)
 {
     const long double own = off <= 0.0L ? 0.0L : off / size, beside = off <= 0.0L ? 0.0L : off / worth;
-    return off <= 0x1p-50L * open && beside < own ? beside : own;
+    return (own <= 1e-5L || off <= 0x1p-50L * open) && beside < own ? beside : own;
 }
 
 /* 0 over 0 is 0 */

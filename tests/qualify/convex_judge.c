@@ -49,7 +49,7 @@ static void add(tally *t, real term)
 static real off_zero(const tally *t, real off, real worth)
 {
     const real own = off <= 0.0L ? 0.0L : off / t->size, beside = off <= 0.0L ? 0.0L : off / worth;
-    return off <= 0x1p-50L * t->open ? fminl(own, beside) : own;
+    return own <= 1e-5L || off <= 0x1p-50L * t->open ? fminl(own, beside) : own;
 }
 
 /* value / scale, 0 over 0 being 0 */

@@ -281,7 +281,7 @@ static long double times_sizes(int n, const long double *row, const double *x)
 static long double off_zero(long double off, long double size, long double open, long double worth)
 {
     const long double own = off <= 0.0L ? 0.0L : off / size, beside = off <= 0.0L ? 0.0L : off / worth;
-    return off <= 0x1p-50L * open && beside < own ? beside : own;
+    return (own <= 1e-5L || off <= 0x1p-50L * open) && beside < own ? beside : own;
 }
 
 /* 0 over 0 is 0 */
