@@ -84,6 +84,22 @@ def points(face):
 # ---- known answers ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("power", [2, 6, 12, 20, 100])
+@pytest.mark.parametrize("options", [(), ("--relative",)])
+def test_a_large_row_excuses_no_other(solve, power, options):
+    """w = z + q: z = (0, 1, 2), whatever row 0 has."""
+    result = solve(lcp([[1, 0, 0], [0, 1, 0], [0, 0, 0.5]], [10.0**power, -1, -1]), *options)
+    assert result["z"] == [0, 1, 2] and result["w"] == [10.0**power, 0, 0]
+
+
+def test_near_singular_is_not_called_infeasible(perp):
+    """M is definite, so that there is a solution, of about 1e20: no method finds it, and nothing else is claimed."""
+    problem = lcp([[0.22025587804828703, -0.01391438348752275], [-0.01391438348752275, 0.0008790233865876685]],
+                  [-0.18834728724793796, -1.695278063913015])
+    result = perp.json("solve", perp.write("p.yaml", as_text(problem)), "--all", code=1)
+    assert result["status"] in ("ray", "ill-conditioned") and not result["complete"]
+
+
 def test_two_by_two(solve):
     result = solve(lcp([[2, 1], [1, 2]], [-5, -6]))
     assert result["z"] == pytest.approx([4 / 3, 7 / 3], rel=1e-14)

@@ -110,6 +110,27 @@ def test_examples(solve, name, r, u, modes):
     assert result["r"] == near(r) and result["u"] == near(u) and result["modes"] == modes
 
 
+@pytest.mark.parametrize("leaves", [1e3, 1e8, 1e12, 1e20])
+@pytest.mark.parametrize("options", [(), ("--relative",)])
+def test_a_contact_that_leaves_excuses_no_other(solve, leaves, options):
+    """The first contact leaves; the second is pressed with 4 and sticks."""
+    problem = {"kind": "friction", "dim": 2, "W": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 2, 0], [0, 0, 0, 2]],
+               "q": [leaves, 1, -8, 2], "mu": [0.5, 0.5]}
+    result = solve(problem, *options)
+    assert result["r"] == pytest.approx([0, 0, 4, -1], abs=1e-7) and result["modes"] == ["open", "stick"]
+
+
+def test_an_approach_is_not_hidden_by_a_large_friction(perp):
+    """mu = 1e308: beside mu |ut| a contact that closes with 1 m/s is no part of the natural map. Nothing is said to be
+    solved that closes."""
+    for mu in (1e3, 1e12, 1e100, 1e308):
+        problem = {"kind": "friction", "dim": 3, "W": [[2, 1, 0, 0.5, 0, 0], [1, 3, 0, 0, 0, 0], [0, 0, 2, 0, 0.3, 0],
+                                                       [0.5, 0, 0, 2, 0, 1], [0, 0, 0.3, 0, 2, 0], [0, 0, 0, 1, 0, 3]],
+                   "q": [-0.1, -0.5, 2, -1, 0.4, 0.3], "mu": [mu, 0.7]}
+        result = perp.json("solve", perp.write("p.yaml", as_text(problem)), code=None)
+        assert result["status"] != "solved" or min(result["u"][0], result["u"][3]) >= -1e-6
+
+
 def test_a_crate_with_two_rough_feet(solve):
     """Of the friction only the sum is determined."""
     problem = yaml.safe_load((EXAMPLE / "crate-push.yaml").read_text())
