@@ -89,7 +89,7 @@ static bool takes(const char *method, perp_problem_kind kind)
 typedef struct solve_options {
     const char *method; /* of one of the families; NULL: all */
     double tolerance;
-    bool all, json;
+    bool all, json, relative;
 } solve_options;
 
 static int read_options(const cli_arguments *a, solve_options *o)
@@ -97,6 +97,7 @@ static int read_options(const cli_arguments *a, solve_options *o)
     const char *method = cli_value(a, "--method"), *tolerance = cli_value(a, "--tol");
     *o = (solve_options){.tolerance = perp_lcp_settings_default().tolerance,
                          .all = cli_value(a, "--all") != NULL,
+                         .relative = cli_value(a, "--relative") != NULL,
                          .json = cli_value(a, "--json") != NULL};
     for (int k = 0; method && !o->method && k < FAMILY_COUNT; k++) {
         o->method = find_method(&families[k], method);
@@ -235,6 +236,18 @@ static bool is_enumerated(const perp_problem *problem, const perp_lcp_settings *
     return all_solutions_contain(&t->all, problem, &point, settings->cancel);
 }
 
+/* A P-matrix has a solution for every q, however near to singular it is: an enumeration that finds none has taken a
+ * small pivot for zero. */
+static bool must_have_a_solution(const perp_problem *problem, const perp_lcp_settings *settings)
+{
+    const perp_lcp lcp = as_lcp(problem);
+    perp_pmatrix_settings test = perp_pmatrix_settings_default();
+    perp_pmatrix_result result;
+    test.cancel = settings->cancel;
+    return perp_pmatrix_test(lcp.n, lcp.m, &test, NULL, &result, NULL) == PERP_STATUS_OK &&
+           result.verdict == PERP_PMATRIX_P;
+}
+
 /* A solution that only the enumeration found is the answer; that it looked everywhere and found none is a proof, which
  * a ray alone is not. One that the enumeration missed says that it is not complete. */
 static void take_from_enumeration(const perp_problem *problem, const perp_lcp_settings *settings, attempt *t)
@@ -249,8 +262,9 @@ static void take_from_enumeration(const perp_problem *problem, const perp_lcp_se
     if (info->outcome == PERP_OUTCOME_SOLVED || info->outcome == PERP_OUTCOME_CANCELLED) {
         return;
     }
-    const perp_lcp_solution_set *set = &t->all.set;
+    perp_lcp_solution_set *set = &t->all.set;
     if (set->face_count == 0) {
+        set->complete = set->complete && !must_have_a_solution(problem, settings);
         if (set->complete) {
             info->outcome = PERP_OUTCOME_INFEASIBLE;
             info->method = enumerate_name;
@@ -273,6 +287,7 @@ static perp_status solve_all(const perp_problem *problem, const perp_lcp_setting
 {
     perp_lcp_enumerate_settings enumerate = perp_lcp_enumerate_settings_default();
     enumerate.tolerance = settings->tolerance;
+    enumerate.relative = settings->relative;
     enumerate.cancel = settings->cancel;
     const double start = solve_microseconds();
     const perp_status status = all_solutions_find(problem, &enumerate, &t->all, error);
@@ -385,6 +400,7 @@ static int solve_complementarity(const perp_problem *problem, const solve_option
     perp_lcp_settings chosen = perp_lcp_settings_default();
     const perp_lcp_settings *settings = &chosen;
     chosen.tolerance = o->tolerance;
+    chosen.relative = o->relative;
     chosen.method = o->method;
     chosen.cancel = cli_interrupt_flag();
     perp_error error = {0};
@@ -415,6 +431,7 @@ static int solve_problem(const perp_problem *problem, const solve_options *o, co
     if (problem->kind == PERP_PROBLEM_FRICTION) {
         perp_friction_settings friction = perp_friction_settings_default();
         friction.tolerance = o->tolerance;
+        friction.relative = o->relative;
         friction.method = o->method;
         friction.cancel = cli_interrupt_flag();
         return solve_friction(&problem->friction, &friction, o->json);
@@ -424,6 +441,7 @@ static int solve_problem(const perp_problem *problem, const solve_options *o, co
     }
     perp_convex_settings settings = perp_convex_settings_default();
     settings.tolerance = o->tolerance;
+    settings.relative = o->relative;
     settings.method = o->method;
     settings.cancel = cli_interrupt_flag();
     return solve_convex(problem, &settings, file, o->json);
@@ -460,7 +478,8 @@ static int run(const cli_arguments *a)
 
 static const cli_option options[] = {
     {"--method", "NAME", "one method alone (perp solve --list); default: all of them in turn"},
-    {"--tol", "T", "on the scaled residual; default 1e-8, at least 1e-12"},
+    {"--tol", "T", "on the residual, each row by its own scale (below); default 1e-8, at least 1e-12"},
+    {"--relative", NULL, "the scales without their 1: what is small in its unit has to hold as well"},
     {"--all", NULL,
      "all solutions of an lcp, mlcp or mcp: points, and faces where there is a continuum (up to n = 40)"},
     {"--json", NULL, "print the result as one JSON object"},
@@ -503,6 +522,12 @@ const cli_command cli_solve = {
         "  q: [-8, 4]\n"
         "  mu: [0.25]                # of every contact\n"
         "gives r = [4, -1], u = [0, 2]: it slides. A file whose name ends in .dat is read as Siconos writes it.\n\n"
+        "Solved is said after the residual was evaluated, row by row, each over its own scale; the largest counts:\n"
+        "  lcp, mlcp, mcp  |z_i - mid(lower_i, z_i - w_i, upper_i)| / (1 + |q_i| + (|M||z|)_i)\n"
+        "  qp, lp, cone-qp violations / (1 + |b_i| + (|A||x|)_i), the gradient / (1 + |g_j| + (|H||x|)_j + "
+        "(|A'||y|)_j),\n"
+        "                  |s_i y_i| / (scale of s_i (1 + |y_i|))\n"
+        "  friction        the law of each contact in m/s / (1 + the largest |q_i| + (|W||r|)_i of its rows)\n\n"
         "Exit code: 0 solved, that is, the residual was evaluated and holds; 1 not solved (no solution, none\n"
         "found, interrupted), explained on stderr; 2 usage; 3 not a problem, each error with file:line:column.\n",
     .options = options,

@@ -8,13 +8,15 @@
  *   mcp    lower <= z <= upper _|_ M z + q: where z is strictly between its bounds (M z + q)_i = 0, at the lower bound
  *          it is >= 0, at the upper <= 0
  *
- * The residual is the natural map max |z - mid(lower, z - F(z), upper)| divided by 1 + max |q|.
+ * Every residual is judged row by row, each row by its own scale, and the largest counts: so a row of 1e12 excuses
+ * nothing in a row of 1. Of these classes it is |z_i - mid(lower_i, z_i - F_i, upper_i)| / (1 + |q_i| + (|M||z|)_i). A
+ * solver can be asked to leave out the 1 (settings.relative), for problems whose numbers are small in their units.
  *
  *   qp          min 1/2 x'H x + g'x,  A x >= b,  C x = d,  lower <= x <= upper;  without H an lp
  *   cone qp     min 1/2 x'H x + g'x,  A_k x + b_k in the second-order cone (first entry >= norm of the rest),  C x = d
  *   contact qp  both, with the structure that contacts give: H block-diagonal, every constraint on few unknowns
  *
- * Their residual is the largest of scaled primal, dual and complementarity: perp_convex_residual.
+ * Their residual is the largest of primal, dual and complementarity: perp_convex_residual.
  *
  *   nonlinear mcp     lower <= z <= upper _|_ F(z), F by a callback
  *   friction          u = W r + q: Coulomb's law between u and r at every contact
@@ -62,8 +64,8 @@ PERP_API perp_status perp_mcp_check(const perp_mcp *problem, perp_error *error);
 /* w = M z + q, n each; products are summed in the order of the columns. */
 PERP_API void perp_lcp_slack(const perp_lcp *problem, const double *z, double *w);
 
-/* The scaled residual of a point. +infinity where z is not finite. Rows whose large terms cancel are summed in twice
- * the precision. */
+/* The residual of a point, as above. +infinity where z is not finite. Its rounding is n units in the last place at
+ * most, since all terms of a row are in its scale. */
 PERP_API double perp_lcp_residual(const perp_lcp *problem, const double *z);
 PERP_API double perp_mlcp_residual(const perp_mlcp *problem, const double *z);
 PERP_API double perp_mcp_residual(const perp_mcp *problem, const double *z);
@@ -139,13 +141,15 @@ typedef struct perp_convex_point {
     double *y_lower, *y_upper; /* n */
 } perp_convex_point;
 
-/* Each is at least 0, and +infinity where a number is not finite.
- *   primal           how far, in the largest entry, a row, equation or bound is violated (for a cone the distance of
- *                    s_k to it), over 1 + the largest entry of b, d and the finite bounds
- *   dual             the largest entry of H x + g - A'y - C'y_equality - y_lower + y_upper, and how far y is outside of
- *                    its cone, over 1 + max |g|
- *   complementarity  the largest |s_k . y_k|, entry by entry where there is no cone, bounds included, over 1 + max |g|
- * Sums whose large terms cancel are formed in twice the precision. */
+/* Each is at least 0, and +infinity where a number is not finite; the largest over all rows, each over its own scale.
+ *   primal           how far a row, equation or bound is violated, over 1 + |b_i| + (|A||x|)_i (of a contact qp
+ *                    |R||J||x|; of a bound 1 + |bound| + |x|); for a cone the distance of s_k to it, over the largest
+ * of its rows' scales dual             an entry of H x + g - A'y - C'y_equality - y_lower + y_upper, over 1 + |g_j| +
+ * (|H||x|)_j +
+ *                    (|A'||y|)_j, with C and bounds as rows of A; and how far y is outside of its cone, over 1 + |y_i|,
+ *                    of a cone its largest entry
+ *   complementarity  |s_i y_i|, of a cone |s_k . y_k|, over the product of both scales: that of s as above and 1 +
+ * |y_i| */
 typedef struct perp_convex_residual {
     double primal, dual, complementarity;
 } perp_convex_residual;
@@ -167,7 +171,7 @@ PERP_API perp_convex_residual perp_contact_qp_residual(const perp_contact_qp *pr
  * rows and finite bounds - kappa/2 log(s_0^2 - |s_1|^2) over the cones, on C x = d. Cones, and contacts
  * without rays, have at most 8 slacks (else +infinity). Primal and dual as above, with y = kappa s^-1 as multipliers;
  * complementarity is the largest entry of s o y - kappa e (for a row s y - kappa, for a cone s . y - kappa and s_0 y_1
- * + y_0 s_1), over 1 + max |g|; +infinity where s is not inside. */
+ * + y_0 s_1), over both scales as above; +infinity where s is not inside. */
 PERP_API perp_convex_residual perp_contact_qp_barrier_residual(const perp_contact_qp *problem, double kappa,
                                                                const perp_convex_point *point);
 
@@ -176,16 +180,17 @@ PERP_API double perp_qp_objective(const perp_qp *problem, const double *x);
 PERP_API double perp_cone_qp_objective(const perp_cone_qp *problem, const double *x);
 PERP_API double perp_contact_qp_objective(const perp_contact_qp *problem, const double *x);
 
-/* Evidence that there is no solution, each over its own scale so that 0 is perfect and 1e-8 is good.
- *   infeasible  (y, y_equality, y_lower, y_upper) of `point`, y in its cone and y_lower, y_upper >= 0, with
- *               b.y + d.y_equality + lower.y_lower - upper.y_upper = 1 (contact and cone qps: offset.y counts with the
- *               other sign) after scaling: returns max |A'y + C'y_equality + y_lower - y_upper| and what y is outside
- *               of its cone (a multiplier of an infinite bound: of 0). An x whose |x|_1, and the |s_k| of constraints
- *               with such a y, add up to less than the inverse of that is not feasible.
- *   unbounded   x with g'x = -1 after scaling: returns the largest of |H x|, and of the distances of A x, C x and the
- *               bounded entries of x from their recession cones. From a feasible point the objective falls along x
- *               without end.
- * +infinity where the sign of the scaling is wrong or a number is not finite. */
+/* Evidence that there is no solution, so that 0 is perfect and 1e-8 is good. A sum that has to vanish is judged beside
+ * the absolute values of its own terms; one no larger than 2^-50 of the largest entries of its rows, which may be
+ * rounding, beside what the proof is worth. infeasible  (y, y_equality, y_lower, y_upper) of `point`, y in its cone and
+ * y_lower, y_upper >= 0, with b.y + d.y_equality + lower.y_lower - upper.y_upper > 0 (contact and cone qps: offset.y
+ * counts with the other sign): returns the largest entry of A'y + C'y_equality + y_lower - y_upper, and how far a
+ * cone's y is outside of it beside its size; 1 where a row's or a bound's is negative or a bound is infinite unbounded
+ * x with g'x < 0: returns the largest entry of H x, and how far A x and C x are outside of their recession cones; 1
+ * where x leaves a bound. From a feasible point the objective falls along x without end. +infinity where the value
+ * (-g'x) is not more than 1e-8 of its terms and the weights they have, sum_i |y_i| (1 + |b_i|): rows that contradict
+ * each other by less are met, all of them, to the usual tolerance. Also where a number is not finite or a product is
+ * too small a number to tell. */
 PERP_API double perp_qp_infeasibility(const perp_qp *problem, const perp_convex_point *point);
 PERP_API double perp_cone_qp_infeasibility(const perp_cone_qp *problem, const perp_convex_point *point);
 PERP_API double perp_contact_qp_infeasibility(const perp_contact_qp *problem, const perp_convex_point *point);
@@ -206,12 +211,14 @@ typedef struct perp_nonlinear_mcp {
     const int *column_starts, *row_indices; /* n + 1, column_starts[n]; both NULL: dense */
     bool (*evaluate)(void *context, const double *z, double *f, double *jacobian);
     void *context;
-    double scale; /* of F, for the residual: as max |q| in a linear problem; 0 is fine */
+    double scale; /* of F, for the residual: of its terms, as |q_i| + (|M||z|)_i in a linear problem; 0 is fine */
+    const double *scales; /* n: of each row by itself; NULL: `scale` for all */
 } perp_nonlinear_mcp;
 
 PERP_API perp_status perp_nonlinear_mcp_check(const perp_nonlinear_mcp *problem, perp_error *error);
 
-/* max |z - mid(lower, z - F(z), upper)| over 1 + scale, where f is F(z); +infinity where a number is not finite. */
+/* The largest |z_i - mid(lower_i, z_i - F_i, upper_i)| / (1 + scale of the row), where f is F(z); +infinity where a
+ * number is not finite. */
 PERP_API double perp_nonlinear_mcp_residual(const perp_nonlinear_mcp *problem, const double *z, const double *f);
 
 /* How far the Jacobian at z (between the bounds) is from differences of F, over the largest entry of the column and 1:
@@ -260,8 +267,9 @@ PERP_API perp_status perp_contact_friction_check(const perp_contact_friction *pr
 PERP_API void perp_friction_velocity(const perp_friction *problem, const double *r, double *u);
 PERP_API void perp_contact_friction_velocity(const perp_contact_friction *problem, const double *v, double *u);
 
-/* The largest |r - P(r - rho z)| / rho of a contact, P the projection on K and z = u + mu |ut| e_n, over 1 + max |q|.
- * rho = 1 / W_nn (1 where that is not positive). +infinity where r is not finite. */
+/* The largest error of a contact, in m/s, over its scale 1 + the largest |q_i| + (|W||r|)_i of its rows. The error is
+ * |r - P(r - rho z)| / rho, P the projection on K, z = u + mu |ut| e_n and rho = 1 / W_nn (1 where that is not
+ * positive), or -un where that is more, which a large mu would hide. +infinity where r is not finite. */
 PERP_API double perp_friction_residual(const perp_friction *problem, const double *r);
 
 /* What a contact does: it bears no force, it bears one and does not move along its tangents, it does. */
@@ -276,15 +284,17 @@ typedef enum perp_friction_mode {
 PERP_API const char *perp_friction_mode_name(perp_friction_mode mode);
 
 /* The mode of each contact at a solution r, u. Open is where un is at least fn / rho: of a solution one of them is 0.
- * Otherwise it slides if |ut| exceeds `tolerance` (of the residual that r was accepted with) times 1 + max |q|. */
+ * Otherwise it slides if |ut| exceeds `tolerance` (of the residual that r was accepted with) times the contact's scale.
+ */
 PERP_API void perp_friction_modes(const perp_friction *problem, const double *r, const double *u, double tolerance,
                                   perp_friction_mode *modes);
 
-/* Each at least 0, +infinity where a number is not finite.
- *   balance     the largest entry of A v + f - H'r - C'y_equality - y_lower + y_upper, over 1 + max |f|
- *   law         as perp_friction_residual, over 1 + max |w|; bounds are contacts without friction. rho = 1 / sum_j
- *               J_nj^2 / a_j with a_j = A_jj, or where that is 0 the largest of these, or 1 if A is zero
- *   constraint  the largest entry of C v - d, over 1 + max |d| */
+/* Each at least 0, +infinity where a number is not finite; the largest over all rows, each over its own scale.
+ *   balance     an entry of A v + f - H'r - C'y_equality - y_lower + y_upper, over 1 + the absolute values of its terms
+ *   law         as perp_friction_residual, over 1 + the largest |w_i| + (|H||v|)_i of the contact's rows; bounds are
+ *               contacts without friction, over 1 + |bound| + |v|. rho = 1 / sum_j J_nj^2 / a_j with a_j = A_jj, or
+ * where that is 0 the largest of these, or 1 if A is zero constraint  an entry of C v - d, over 1 + |d_i| + (|C||v|)_i
+ */
 typedef struct perp_contact_friction_residual {
     double balance, law, constraint;
 } perp_contact_friction_residual;
@@ -315,8 +325,8 @@ PERP_API perp_status perp_friction_qp_check(const perp_friction_qp *problem, per
 PERP_API void perp_friction_qp_slip(const perp_friction_qp *problem, const double *x, double *slip);
 PERP_API double perp_friction_qp_objective(const perp_friction_qp *problem, const double *x);
 /* The largest |x_i - P(x_i - rho s_i)| / rho of an element, P the projection on its disc, s = H x + d and 1 / rho the
- * mean of H's diagonal over the element (1 where that is not positive), over 1 + max |d|. +infinity where x is not
- * finite. */
+ * mean of H's diagonal over the element (1 where that is not positive), over 1 + the largest |d_i| + (|H||x|)_i of its
+ * rows. +infinity where x is not finite. */
 PERP_API double perp_friction_qp_residual(const perp_friction_qp *problem, const double *x);
 
 /* The radius of Song's friction cone, sqrt(|ft|^2 + gamma^2) <= mu fn + gamma; with gamma = 0 it is mu fn. N. */

@@ -18,8 +18,9 @@ extern "C" {
 #endif
 
 typedef enum perp_outcome {
-    PERP_OUTCOME_SOLVED,     /* the residual was evaluated on the returned point and holds */
-    PERP_OUTCOME_RAY,        /* the method ended on a ray; the ray is the evidence */
+    PERP_OUTCOME_SOLVED, /* the residual was evaluated on the returned point and holds; and no row, though small beside
+                            its own large terms, is off by more than 1e-4 of 1 + its constant (docs/solvers.md) */
+    PERP_OUTCOME_RAY,    /* the method ended on a ray; the ray is the evidence */
     PERP_OUTCOME_INFEASIBLE, /* proven: no point meets the inequalities */
     PERP_OUTCOME_UNBOUNDED,
     PERP_OUTCOME_ITERATION_LIMIT,
@@ -34,13 +35,14 @@ PERP_API const char *perp_outcome_name(perp_outcome outcome);
 /* ---- linear complementarity ------------------------------------------------------------------------------------ */
 
 typedef struct perp_lcp_settings {
-    double tolerance;   /* on the scaled residual; default 1e-8, at least 1e-12 */
+    double tolerance;   /* on the residual; default 1e-8, at least 1e-12 */
     const char *method; /* of perp_lcp_method_name: that one alone; NULL: the cascade. Not used by perp_lcp_lemke */
     int max_pivots; /* of one attempt; default 0: 50 n, but at least 4196 = 2^12 + 100 (so that Murty's n = 12 ends) and
                        at most 1,000,000 */
     const double *covering;      /* n positive numbers; NULL: ones, after scaling of the rows */
     const int *warm_basis;       /* n entries, 1 where z_i is basic, 0 where w_i is, 2 at an upper bound; NULL: cold */
     const volatile bool *cancel; /* honoured within one pivot; NULL: never */
+    bool relative; /* the residual's scales without the 1: also what is small in its unit has to hold; default false */
 } perp_lcp_settings;
 
 PERP_API perp_lcp_settings perp_lcp_settings_default(void);
@@ -125,12 +127,13 @@ typedef struct perp_lcp_solution_set {
 } perp_lcp_solution_set;
 
 typedef struct perp_lcp_enumerate_settings {
-    double tolerance;  /* on the scaled residual; default 1e-8, at least 1e-12 */
+    double tolerance;  /* on the residual; default 1e-8, at least 1e-12 */
     int64_t max_nodes; /* default 2,000,000 */
     /* Of two corners with a third, over all faces, by which it is found which ones an edge joins; default 0: without
      * end. Nodes and comparisons are what an enumeration takes its time for. */
     int64_t max_comparisons;
     const volatile bool *cancel;
+    bool relative; /* the residual's scales without the 1; default false */
 } perp_lcp_enumerate_settings;
 
 PERP_API perp_lcp_enumerate_settings perp_lcp_enumerate_settings_default(void);
@@ -189,12 +192,13 @@ PERP_API perp_status perp_pmatrix_test(int n, const double *m, const perp_pmatri
 /* ---- convex problems -------------------------------------------------------------------------------------------- */
 
 typedef struct perp_convex_settings {
-    double tolerance;   /* on the largest scaled residual; default 1e-8, at least 1e-12 */
+    double tolerance;   /* on the largest residual; default 1e-8, at least 1e-12 */
     const char *method; /* of perp_convex_method_name: that one alone; NULL: the cascade */
     int max_iterations; /* of one attempt; default 0: 100 for the interior point, 10 (n + rows) + 100 for the dual */
     bool minimum_norm;  /* default true: of all multipliers those of least norm (a contact qp's in its slacks' units) */
     const perp_convex_point *warm; /* a solution of the previous, similar problem, of the same sizes; NULL: cold */
     const volatile bool *cancel;   /* honoured within one iteration; NULL: never */
+    bool relative;                 /* the residual's scales without the 1; default false */
 } perp_convex_settings;
 
 PERP_API perp_convex_settings perp_convex_settings_default(void);
@@ -332,6 +336,7 @@ typedef struct perp_friction_settings {
     const double *warm_r;   /* friction: r of a similar problem; NULL: cold */
     const perp_convex_point *warm; /* contact friction: likewise */
     const volatile bool *cancel;   /* honoured within one iteration; NULL: never */
+    bool relative;                 /* the residual's scales without the 1; default false */
 } perp_friction_settings;
 
 PERP_API perp_friction_settings perp_friction_settings_default(void);

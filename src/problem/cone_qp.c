@@ -65,7 +65,8 @@ static perp_convex_view view_of(const perp_cone_qp *p)
 perp_convex_residual perp_cone_qp_residual(const perp_cone_qp *problem, const perp_convex_point *point)
 {
     const perp_convex_view view = view_of(problem);
-    return perp_convex_view_residual(&view, point);
+    double near;
+    return perp_convex_view_residual(&view, point, 1.0, &near);
 }
 
 double perp_cone_qp_objective(const perp_cone_qp *problem, const double *x)
@@ -77,11 +78,11 @@ double perp_cone_qp_objective(const perp_cone_qp *problem, const double *x)
 double perp_cone_qp_infeasibility(const perp_cone_qp *problem, const perp_convex_point *point)
 {
     const perp_convex_view view = view_of(problem);
-    return perp_convex_view_infeasibility(&view, point);
+    return perp_convex_view_infeasibility(&view, point, 1.0);
 }
 
 double perp_cone_qp_unboundedness(const perp_cone_qp *problem, const double *x)
 {
     const perp_convex_view view = view_of(problem);
-    return perp_convex_view_unboundedness(&view, x);
+    return perp_convex_view_unboundedness(&view, x, 1.0);
 }

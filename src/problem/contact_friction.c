@@ -144,9 +144,9 @@ static double contact_weight(diagonal *a, int dofs, const int *dof, const double
     return sum > 0.0 ? sum : 1.0;
 }
 
-/* sum_d row_d v[dof_d] + offset, in twice the precision where rounding is not negligible beside `scale`. */
-static double row_for_residual(int dofs, const int *dof, const double *row, const double *v, double offset,
-                               double scale)
+/* sum_d row_d v[dof_d] + offset in *value, and the row's scale. */
+static double row_scale(int dofs, const int *dof, const double *row, const double *v, double offset, double unit,
+                        double *value)
 {
     double sum = offset, size = fabs(offset);
     for (int d = 0; d < dofs; d++) {
@@ -154,16 +154,13 @@ static double row_for_residual(int dofs, const int *dof, const double *row, cons
         sum += product;
         size += fabs(product);
     }
-    if ((double)(dofs + 1) * DBL_EPSILON * size <= NEGLIGIBLE * scale) { /* false for NaN */
-        return sum;
-    }
-    perp_twofold twofold = row_product_twofold(dofs, row, dof, v);
-    perp_twofold_add(&twofold, offset);
-    return twofold.value + twofold.rest;
+    *value = sum;
+    return unit + size;
 }
 
+/* Over the scale of the contact, which is that of its largest row. */
 static double largest_of_contacts(const perp_contact_friction *problem, const perp_convex_point *p, diagonal *a,
-                                  double scale)
+                                  double unit, double *near)
 {
     const perp_contact_qp *s = problem->system;
     const double *row = s->jacobian;
@@ -172,73 +169,87 @@ static double largest_of_contacts(const perp_contact_friction *problem, const pe
         const int first = s->row_start[i], rows = s->row_start[i + 1] - first;
         const int dofs = s->dof_start[i + 1] - s->dof_start[i], *dof = dofs > 0 ? s->dofs + s->dof_start[i] : NULL;
         const double weight = contact_weight(a, dofs, dof, row);
-        double u[3];
+        double u[3], scale = 0.0, constant = 0.0;
         for (int k = 0; k < rows; k++, row += dofs) {
-            u[k] = row_for_residual(dofs, dof, row, p->x, s->offset[first + k], scale);
+            constant = fmax(constant, fabs(s->offset[first + k]));
+            const double own = row_scale(dofs, dof, row, p->x, s->offset[first + k], unit, &u[k]);
+            scale = perp_problem_worse(scale, own);
         }
         const double mu = rows > 1 ? problem->mu[i] : 0.0;
-        largest = perp_problem_worse(largest, perp_friction_law(rows, mu, weight, p->y + first, u));
+        const double law = perp_friction_law(rows, mu, weight, p->y + first, u);
+        largest = perp_problem_worse(largest, perp_problem_over(law, scale));
+        perp_problem_raise_near(law, constant, unit, near);
     }
     return largest;
 }
 
-/* A bound is a contact without friction along its unknown; the multiplier of an infinite one is 0. */
-static double largest_of_bounds(const perp_contact_qp *s, const perp_convex_point *p, diagonal *a)
+/* A bound is a contact without friction along its unknown; the multiplier of an infinite one is 0. `slack` is what is
+ * left of it. */
+static double bound_map(double bound, double slack, double x, double force, double unit)
+{
+    const bool finite = isfinite(bound);
+    const double map = finite ? perp_natural_map(force, slack, 0.0, INFINITY) : fabs(force);
+    return perp_problem_over(map, unit + (finite ? fabs(bound) + fabs(x) : 0.0));
+}
+
+static double largest_of_bounds(const perp_contact_qp *s, const perp_convex_point *p, diagonal *a, double unit)
 {
     double largest = 0.0;
     for (int j = 0; j < s->n && (s->lower || s->upper); j++) {
-        const double weight = 1.0 / diagonal_at(a, j);
+        const double weight = 1.0 / diagonal_at(a, j), x = p->x[j];
         if (s->lower) {
-            const double map = perp_natural_map(weight * p->y_lower[j], p->x[j] - s->lower[j], 0.0, INFINITY);
-            largest = perp_problem_worse(largest, isfinite(s->lower[j]) ? map : fabs(weight * p->y_lower[j]));
+            const double map = bound_map(s->lower[j], x - s->lower[j], x, weight * p->y_lower[j], unit);
+            largest = perp_problem_worse(largest, map);
         }
         if (s->upper) {
-            const double map = perp_natural_map(weight * p->y_upper[j], s->upper[j] - p->x[j], 0.0, INFINITY);
-            largest = perp_problem_worse(largest, isfinite(s->upper[j]) ? map : fabs(weight * p->y_upper[j]));
+            const double map = bound_map(s->upper[j], s->upper[j] - x, x, weight * p->y_upper[j], unit);
+            largest = perp_problem_worse(largest, map);
         }
     }
     return largest;
 }
 
-static double largest_of_equations(const perp_contact_qp *s, const double *v, double scale)
+static double largest_of_equations(const perp_contact_qp *s, const double *v, double unit, double *near)
 {
     double largest = 0.0;
     for (int i = 0; i < s->equality_count; i++) {
         const int first = s->equality_start[i], count = s->equality_start[i + 1] - first;
         const int *dof = count > 0 ? s->equality_dofs + first : NULL;
         const double *values = count > 0 ? s->equality_values + first : NULL;
-        const double miss = row_for_residual(count, dof, values, v, -s->equality_target[i], scale);
-        largest = perp_problem_worse(largest, fabs(miss));
+        double miss;
+        const double scale = row_scale(count, dof, values, v, -s->equality_target[i], unit, &miss);
+        largest = perp_problem_worse(largest, perp_problem_over(fabs(miss), scale));
+        perp_problem_raise_near(fabs(miss), fabs(s->equality_target[i]), unit, near);
     }
     return largest;
 }
 
-/* NaN and more than the largest number are infinity. */
-static double over(double value, double scale)
+perp_contact_friction_residual perp_contact_friction_evaluate_with(const perp_contact_friction *problem,
+                                                                   const perp_convex_point *point, double unit,
+                                                                   double *near)
 {
-    const double ratio = value / scale;
-    return isfinite(scale) && isfinite(ratio) ? ratio : INFINITY;
+    const perp_contact_qp *s = problem->system;
+    const perp_convex_view view = perp_contact_qp_view(s);
+    perp_contact_friction_residual residual = {INFINITY, INFINITY, INFINITY};
+    *near = INFINITY;
+    if (!perp_convex_point_is_finite(&view, point)) {
+        return residual;
+    }
+    diagonal a;
+    diagonal_begin(s, &a);
+    *near = 0.0;
+    residual.balance = perp_convex_largest_column(&view, point, unit, near);
+    const double contacts = largest_of_contacts(problem, point, &a, unit, near);
+    residual.law = perp_problem_worse(contacts, largest_of_bounds(s, point, &a, unit));
+    residual.constraint = largest_of_equations(s, point->x, unit, near);
+    return residual;
 }
 
 perp_contact_friction_residual perp_contact_friction_evaluate(const perp_contact_friction *problem,
                                                               const perp_convex_point *point)
 {
-    const perp_contact_qp *s = problem->system;
-    const perp_convex_view view = perp_contact_qp_view(s);
-    perp_contact_friction_residual residual = {INFINITY, INFINITY, INFINITY};
-    if (!perp_convex_point_is_finite(&view, point)) {
-        return residual;
-    }
-    const int rows = s->contact_count > 0 ? s->row_start[s->contact_count] : 0;
-    const double balance = perp_problem_scale(s->n, s->g), law = perp_problem_scale(rows, s->offset);
-    const double constraint_scale = perp_problem_scale(s->equality_count, s->equality_target);
-    diagonal a;
-    diagonal_begin(s, &a);
-    residual.balance = over(perp_convex_largest_column(&view, point, true, balance), balance);
-    residual.law =
-        over(perp_problem_worse(largest_of_contacts(problem, point, &a, law), largest_of_bounds(s, point, &a)), law);
-    residual.constraint = over(largest_of_equations(s, point->x, constraint_scale), constraint_scale);
-    return residual;
+    double near;
+    return perp_contact_friction_evaluate_with(problem, point, 1.0, &near);
 }
 
 double perp_contact_friction_residual_largest(perp_contact_friction_residual residual)

@@ -193,7 +193,8 @@ perp_convex_view perp_contact_qp_view(const perp_contact_qp *problem)
 perp_convex_residual perp_contact_qp_residual(const perp_contact_qp *problem, const perp_convex_point *point)
 {
     const perp_convex_view view = perp_contact_qp_view(problem);
-    return perp_convex_view_residual(&view, point);
+    double near;
+    return perp_convex_view_residual(&view, point, 1.0, &near);
 }
 
 double perp_contact_qp_objective(const perp_contact_qp *problem, const double *x)
@@ -205,11 +206,11 @@ double perp_contact_qp_objective(const perp_contact_qp *problem, const double *x
 double perp_contact_qp_infeasibility(const perp_contact_qp *problem, const perp_convex_point *point)
 {
     const perp_convex_view view = perp_contact_qp_view(problem);
-    return perp_convex_view_infeasibility(&view, point);
+    return perp_convex_view_infeasibility(&view, point, 1.0);
 }
 
 double perp_contact_qp_unboundedness(const perp_contact_qp *problem, const double *x)
 {
     const perp_convex_view view = perp_contact_qp_view(problem);
-    return perp_convex_view_unboundedness(&view, x);
+    return perp_convex_view_unboundedness(&view, x, 1.0);
 }

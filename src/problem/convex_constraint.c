@@ -103,18 +103,6 @@ static inline void multiply_rows(const constraint *c, int first, row_products *r
     }
 }
 
-static void multiply_rows_twofold(const constraint *c, const double *x, int first, row_products *rows)
-{
-    rows->first = first;
-    rows->count = rows_from(c, first);
-    for (int r = 0; r < rows->count; r++) {
-        const double *row = row_of(c, first + r);
-        const perp_twofold product = row_product_twofold(c->dofs, row, c->dof, x);
-        rows->value[r] = product.value;
-        rows->rest[r] = product.rest;
-    }
-}
-
 /* Adds |terms| to *size. */
 static inline double ray_product(int count, const double *ray, const row_products *rows, double *size)
 {
@@ -148,30 +136,39 @@ static inline double slack_of(const constraint *c, int l, row_products *rows, do
     return sum;
 }
 
-static perp_twofold slack_twofold(const constraint *c, const double *x, int l, row_products *rows)
-{
-    perp_twofold sum = {c->offset ? c->offset_sign * c->offset[l] : 0.0, 0.0};
-    const int start = c->rays ? 0 : l - l % ROWS_AT_ONCE, end = c->rays ? c->rows : start + 1;
-    for (int first = start; first < end; first += ROWS_AT_ONCE) {
-        if (rows->first != first) {
-            multiply_rows_twofold(c, x, first, rows);
-        }
-        for (int r = 0; r < rows->count; r++) {
-            const perp_twofold product = {rows->value[r], rows->rest[r]};
-            const double ray = c->rays ? c->rays[(ptrdiff_t)l * c->rows + first + r] : (first + r == l ? 1.0 : 0.0);
-            perp_twofold_add_scaled(&sum, ray, product);
-        }
-    }
-    return perp_twofold_settle(sum);
-}
-
 /* ---- violation and complementarity ---- */
 
-static const double HALF_ROOT = 0.70710678118654752440;
-
-/* The distance of (first, v) to the second-order cone, from |v|^2. */
-static double cone_distance(double first, double squares)
+/* Raises *worst to value / scale. */
+static inline void raise_to(double *worst, double value, double scale)
 {
+    if (value > *worst * scale) {
+        *worst = value / scale;
+    }
+}
+
+/* What all constraints are measured with. */
+typedef struct gauge {
+    double unit;
+    perp_convex_residual *r;
+    double *near;
+} gauge;
+
+/* One slack that is a row of its own, whose terms are finite. */
+static inline void measure_row(const gauge *g, convex_set set, double s, double size, double y, double offset)
+{
+    const double scale = g->unit + size, own = g->unit + fabs(y), violation = set == SET_ZERO ? fabs(s) : -s;
+    perp_convex_residual *r = g->r;
+    raise_to(&r->primal, violation, scale);
+    perp_problem_raise_near(violation, fabs(offset), g->unit, g->near);
+    if (set != SET_ZERO) {
+        raise_to(&r->dual, -y, own);
+        raise_to(&r->complementarity, fabs(s * y), scale * own);
+    }
+}
+
+double perp_cone_distance(double first, double squares)
+{
+    static const double HALF_ROOT = 0.70710678118654752440;
     const double norm = sqrt(squares);
     if (first >= norm) {
         return 0.0;
@@ -179,26 +176,42 @@ static double cone_distance(double first, double squares)
     return first <= -norm ? sqrt(first * first + squares) : (norm - first) * HALF_ROOT;
 }
 
-/* Near the boundary from the difference of the squares, where that of the norms would cancel. */
-static double cone_distance_twofold(perp_twofold first, perp_twofold squares)
+/* The slacks of a cone while they are formed. */
+typedef struct cone_sums {
+    double first, squares, dot, size, offset;
+    double y_first, y_squares, y_size;
+} cone_sums;
+
+static inline void add_to_cone(cone_sums *k, int l, double s, double size, double y, double offset)
 {
-    if (first.value <= 0.0) {
-        return cone_distance(first.value, squares.value);
-    }
-    perp_twofold difference = squares;
-    perp_twofold_add_product(&difference, -first.value, first.value);
-    difference.rest -= 2.0 * first.value * first.rest;
-    const double excess = difference.value + difference.rest;
-    return excess <= 0.0 ? 0.0 : excess / (sqrt(squares.value) + first.value) * HALF_ROOT;
+    k->offset = larger(k->offset, fabs(offset));
+    k->first = l == 0 ? s : k->first;
+    k->y_first = l == 0 ? y : k->y_first;
+    k->squares += l == 0 ? 0.0 : s * s;
+    k->y_squares += l == 0 ? 0.0 : y * y;
+    k->dot += s * y;
+    k->size = larger(k->size, size);
+    k->y_size = larger(k->y_size, fabs(y));
 }
 
-/* J x of the three rows that a contact has, in one loop, and the sum of the absolute values of all terms. `x` is that
- * of the first unknown where the unknowns follow each other, else `dof` says where they are. */
+static void measure_cone(const gauge *g, const cone_sums *k)
+{
+    const double scale = g->unit + k->size, own = g->unit + k->y_size,
+                 distance = perp_cone_distance(k->first, k->squares);
+    perp_convex_residual *r = g->r;
+    raise_to(&r->primal, distance, scale);
+    perp_problem_raise_near(distance, k->offset, g->unit, g->near);
+    raise_to(&r->dual, perp_cone_distance(k->y_first, k->y_squares), own);
+    raise_to(&r->complementarity, fabs(k->dot), scale * own);
+}
+
+/* J x of the three rows that a contact has, in one loop, and |J||x|. `x` is that of the first unknown where the
+ * unknowns follow each other, else `dof` says where they are. */
 static inline void multiply_three_rows(const constraint *c, const int *dof, const double *x, double product[3],
-                                       double *size)
+                                       double size[3])
 {
     const double *j0 = c->jacobian, *j1 = j0 + c->dofs, *j2 = j1 + c->dofs;
-    perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0, absolute = s0;
+    perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0, a0 = s0, a1 = s0, a2 = s0;
     int k = 0;
     for (; k + 1 < c->dofs; k += 2) {
         const perp_lanes xx = dof ? (perp_lanes){x[dof[k]], x[dof[k + 1]]} : perp_lanes_load(x + k);
@@ -207,7 +220,9 @@ static inline void multiply_three_rows(const constraint *c, const int *dof, cons
         s0 += p0;
         s1 += p1;
         s2 += p2;
-        absolute += (absolute_lanes(p0) + absolute_lanes(p1)) + absolute_lanes(p2);
+        a0 += absolute_lanes(p0);
+        a1 += absolute_lanes(p1);
+        a2 += absolute_lanes(p2);
     }
     if (k < c->dofs) {
         const double last = x[dof ? dof[k] : k];
@@ -215,165 +230,77 @@ static inline void multiply_three_rows(const constraint *c, const int *dof, cons
         s0 += p0;
         s1 += p1;
         s2 += p2;
-        absolute += (absolute_lanes(p0) + absolute_lanes(p1)) + absolute_lanes(p2);
+        a0 += absolute_lanes(p0);
+        a1 += absolute_lanes(p1);
+        a2 += absolute_lanes(p2);
     }
     product[0] = s0[0] + s0[1];
     product[1] = s1[0] + s1[1];
     product[2] = s2[0] + s2[1];
-    *size = absolute[0] + absolute[1];
+    size[0] = a0[0] + a0[1];
+    size[1] = a1[0] + a1[1];
+    size[2] = a2[0] + a2[1];
 }
 
-/* A pair of slacks, from `l` on, of rays that are rows of three; adds to all but `distance`, which is the larger. */
-static inline void measure_two_rays(const constraint *c, int l, const double v[3], double absolute, perp_lanes *size,
-                                    perp_lanes *weight, measure *m)
+/* What has three rows and rays. Returns 0, or NaN where a sum overflows. */
+static double measure_three_rows(const constraint *c, const double *x, const gauge *g)
 {
-    const double *ray = c->rays + 3 * (ptrdiff_t)l, sign = c->offset_sign;
-    const perp_lanes r0 = {ray[0], ray[3]}, r1 = {ray[1], ray[4]}, r2 = {ray[2], ray[5]}, signs = {sign, sign};
-    const perp_lanes v0 = {v[0], v[0]}, v1 = {v[1], v[1]}, v2 = {v[2], v[2]}, most = {absolute, absolute};
-    const perp_lanes offset = signs * perp_lanes_load(c->offset + l), y = perp_lanes_load(c->y + l);
-    const perp_lanes s = offset + ((r0 * v0 + r1 * v1) + r2 * v2), product = absolute_lanes(s * y);
-    *size += absolute_lanes(offset) + most * ((absolute_lanes(r0) + absolute_lanes(r1)) + absolute_lanes(r2));
-    *weight += absolute_lanes(y);
-    m->distance = larger(m->distance, larger(-s[0], -s[1]));
-    m->product = larger(m->product, larger(product[0], product[1]));
-}
-
-/* What has three rows and rays. The loops of these functions are apart because they are the residual's innermost, and
- * the residual is part of every solve. */
-static measure measure_three_rows(const constraint *c, const double *x)
-{
-    measure m = {0.0, 0.0, 0.0, 0.0};
-    double v[3], absolute, first = 0.0, squares = 0.0, dot = 0.0;
+    double v[3], a[3], check = 0.0;
     if (c->dof[c->dofs - 1] - c->dof[0] == c->dofs - 1) {
-        multiply_three_rows(c, NULL, x + c->dof[0], v, &absolute);
+        multiply_three_rows(c, NULL, x + c->dof[0], v, a);
     } else {
-        multiply_three_rows(c, c->dof, x, v, &absolute);
+        multiply_three_rows(c, c->dof, x, v, a);
     }
-    const bool cone = c->set == SET_CONE;
-    int l = 0;
-    if (!cone && c->offset && c->y) {
-        perp_lanes size = {0.0, 0.0}, weight = {0.0, 0.0};
-        for (; l + 1 < c->slacks; l += 2) {
-            measure_two_rays(c, l, v, absolute, &size, &weight, &m);
-        }
-        m.size = size[0] + size[1];
-        m.weight = weight[0] + weight[1];
-    }
-    for (const double *ray = c->rays + 3 * (ptrdiff_t)l; l < c->slacks; l++, ray += 3) {
+    cone_sums cone = {0};
+    const double *ray = c->rays;
+    for (int l = 0; l < c->slacks; l++, ray += 3) {
         const double offset = c->offset ? c->offset_sign * c->offset[l] : 0.0, y = c->y ? c->y[l] : 0.0;
-        const double s = offset + ((ray[0] * v[0] + ray[1] * v[1]) + ray[2] * v[2]), product = s * y;
-        m.size += fabs(offset) + absolute * ((fabs(ray[0]) + fabs(ray[1])) + fabs(ray[2]));
-        m.weight += fabs(y);
-        first = l == 0 ? s : first;
-        squares += l == 0 ? 0.0 : s * s;
-        dot += product;
-        m.distance = larger(m.distance, -s);
-        m.product = larger(m.product, fabs(product));
+        const double s = offset + ((ray[0] * v[0] + ray[1] * v[1]) + ray[2] * v[2]);
+        const double size = fabs(offset) + ((fabs(ray[0]) * a[0] + fabs(ray[1]) * a[1]) + fabs(ray[2]) * a[2]);
+        check += 0.0 * size;
+        if (c->set == SET_CONE) {
+            add_to_cone(&cone, l, s, size, y, offset);
+        } else {
+            measure_row(g, SET_NONNEGATIVE, s, size, y, offset);
+        }
     }
-    if (cone) {
-        m.distance = cone_distance(first, squares);
-        m.product = fabs(dot);
+    if (c->set == SET_CONE) {
+        check += 0.0 * (cone.squares + cone.y_squares + cone.dot);
+        measure_cone(g, &cone);
     }
-    return m;
+    return check;
 }
 
-static measure measure_plainly(const constraint *c, const double *x)
+static double measure_plainly(const constraint *c, const double *x, const gauge *g)
 {
-    measure m = {0.0, 0.0, 0.0, 0.0};
     row_products rows;
     gather(c, x, &rows);
-    double first = 0.0, squares = 0.0, dot = 0.0;
+    cone_sums cone = {0};
+    double check = 0.0;
     for (int l = 0; l < c->slacks; l++) {
-        const double s = slack_of(c, l, &rows, &m.size), y = c->y ? c->y[l] : 0.0;
-        m.weight += fabs(y);
+        double size = 0.0;
+        const double s = slack_of(c, l, &rows, &size), y = c->y ? c->y[l] : 0.0,
+                     offset = c->offset ? c->offset[l] : 0.0;
+        check += 0.0 * size;
         if (c->set == SET_CONE) {
-            first = l == 0 ? s : first;
-            squares += l == 0 ? 0.0 : s * s;
-            dot += s * y;
+            add_to_cone(&cone, l, s, size, y, offset);
         } else {
-            m.distance = larger(m.distance, c->set == SET_ZERO ? fabs(s) : -s);
-            m.product = larger(m.product, c->set == SET_ZERO ? 0.0 : fabs(s * y));
+            measure_row(g, c->set, s, size, y, offset);
         }
     }
     if (c->set == SET_CONE) {
-        m.distance = cone_distance(first, squares);
-        m.product = fabs(dot);
+        check += 0.0 * (cone.squares + cone.y_squares + cone.dot);
+        measure_cone(g, &cone);
     }
-    return m;
+    return check;
 }
 
-static measure measure_twofold(const constraint *c, const double *x)
-{
-    measure m = {0.0, 0.0, 0.0, 0.0};
-    row_products rows;
-    rows.first = -1;
-    rows.count = 0;
-    perp_twofold first = {0.0, 0.0}, squares = {0.0, 0.0}, dot = {0.0, 0.0};
-    for (int l = 0; l < c->slacks; l++) {
-        const perp_twofold s = slack_twofold(c, x, l, &rows);
-        const double y = c->y ? c->y[l] : 0.0;
-        if (c->set != SET_CONE) {
-            m.distance = perp_problem_worse(m.distance, c->set == SET_ZERO ? fabs(s.value) : -s.value);
-            m.product = perp_problem_worse(m.product, c->set == SET_ZERO ? 0.0 : fabs(s.value * y));
-            continue;
-        }
-        perp_twofold_add_scaled(&dot, y, s);
-        if (l == 0) {
-            first = s;
-        } else {
-            perp_twofold_add_scaled(&squares, s.value, s);
-            squares.rest += s.value * s.rest;
-        }
-    }
-    if (c->set == SET_CONE) {
-        m.distance = cone_distance_twofold(first, perp_twofold_settle(squares));
-        m.product = fabs(dot.value + dot.rest);
-    }
-    return m;
-}
-
-measure perp_constraint_measure(const constraint *c, const double *x, double primal_scale, double dual_scale)
+void perp_constraint_measure(const constraint *c, const double *x, double unit, perp_convex_residual *r, double *near)
 {
     const bool three = c->rows == 3 && c->rays && c->dof && c->dofs > 0;
-    const measure m = three ? measure_three_rows(c, x) : measure_plainly(c, x);
-    const double terms = (double)c->dofs + (c->rays ? c->rows : 0) + 2.0 + (c->set == SET_CONE ? 2.0 * c->slacks : 0.0);
-    const double rounding = terms * DBL_EPSILON * m.size;
-    const double distance_error = larger(NEGLIGIBLE * primal_scale, NEGLIGIBLE_PART * m.distance);
-    const double product_error = larger(NEGLIGIBLE * dual_scale, NEGLIGIBLE_PART * m.product);
-    const bool plain = rounding <= distance_error && rounding * m.weight <= product_error;
-    if (plain) { /* NaN is not */
-        return m;
+    const gauge g = {unit, r, near};
+    const double check = three ? measure_three_rows(c, x, &g) : measure_plainly(c, x, &g);
+    if (check != 0.0) {
+        r->primal = INFINITY; /* no number says how far it is off */
     }
-    measure twofold = measure_twofold(c, x);
-    twofold.distance += beyond(DBL_EPSILON * rounding, NEGLIGIBLE * primal_scale);
-    twofold.product += beyond(DBL_EPSILON * (rounding * m.weight), NEGLIGIBLE * dual_scale);
-    return twofold;
-}
-
-double perp_constraint_multiplier_distance(const constraint *c, double scale)
-{
-    double distance = 0.0;
-    if (c->set == SET_ZERO || !c->y) {
-        return 0.0;
-    }
-    if (c->set == SET_NONNEGATIVE) {
-        for (int l = 0; l < c->slacks; l++) {
-            distance = larger(distance, -c->y[l]);
-        }
-        return distance;
-    }
-    double squares = 0.0, size = fabs(c->y[0]);
-    for (int l = 1; l < c->slacks; l++) {
-        squares += c->y[l] * c->y[l];
-        size += fabs(c->y[l]);
-    }
-    if (2.0 * c->slacks * DBL_EPSILON * size <= NEGLIGIBLE * scale) {
-        return cone_distance(c->y[0], squares);
-    }
-    const perp_twofold first = {c->y[0], 0.0};
-    perp_twofold sum = {0.0, 0.0};
-    for (int l = 1; l < c->slacks; l++) {
-        perp_twofold_add_product(&sum, c->y[l], c->y[l]);
-    }
-    return cone_distance_twofold(first, perp_twofold_settle(sum));
 }

@@ -12,11 +12,6 @@
 #include <float.h>
 #include <math.h>
 
-/* A rounding error this small beside the scale is left in: a thousandth of the usual tolerance. */
-static const double NEGLIGIBLE = 1e-11;
-/* So is one this small beside the result: of a point far off only the size matters. */
-static const double NEGLIGIBLE_PART = 1e-6;
-
 enum {
     DOFS_GATHERED = 64, /* unknowns of a constraint whose x is copied, to be contiguous */
     ROWS_AT_ONCE = 32   /* products J x or R'y of a constraint kept at a time */
@@ -40,22 +35,18 @@ static inline const double *row_of(const constraint *c, int r)
     return start > 0 ? c->jacobian + start : c->jacobian;
 }
 
-typedef struct measure {
-    double distance; /* of s to its set */
-    double product;  /* |s . y|, the largest entry by entry where there is no cone */
-    double size;     /* of the terms of s in all; their rounding is at most `terms` DBL_EPSILON of it */
-    double weight;   /* |y|_1 */
-} measure;
-
 /* Before the first constraint; y (NULL: none) belongs to those that are not equations. */
 void perp_constraint_begin(const perp_convex_view *view, const double *y, constraint *c);
 /* The next one, equations last; false after them. */
 bool perp_constraint_next(const perp_convex_view *view, const double *y_equality, constraint *c);
 
-measure perp_constraint_measure(const constraint *c, const double *x, double primal_scale, double dual_scale);
-/* How far y, which is finite, is outside of the dual of its set, which for these is the set itself, and everything for
- * the equations. */
-double perp_constraint_multiplier_distance(const constraint *c, double scale);
+/* Raises the parts of `r` to those of the constraint: how far s is outside of its set over unit + the sizes of the
+ * terms of s; how far y is outside of the dual of the set, which for these is the set itself and everything for
+ * equations, over unit + |y|; |s . y| over the product of both. Entry by entry, or for a cone by its largest entries.
+ * *near (natural_map.h) is raised by the first of these. */
+void perp_constraint_measure(const constraint *c, const double *x, double unit, perp_convex_residual *r, double *near);
+/* The distance of (first, v) to the second-order cone, from |v|^2. */
+double perp_cone_distance(double first, double squares);
 
 static inline double larger(double a, double b)
 {
@@ -86,28 +77,12 @@ static inline double row_product(int count, const double *values, const double *
     return sum[0] + sum[1] + last;
 }
 
-/* What sums in twice the precision may round by, where that is not negligible: it counts as residual. */
-static inline double beyond(double rounding, double negligible)
-{
-    return rounding <= negligible ? 0.0 : rounding;
-}
-
-static inline perp_twofold row_product_twofold(int count, const double *values, const int *dof, const double *x)
-{
-    perp_twofold sum = {0.0, 0.0};
-    for (int k = 0; k < count; k++) {
-        perp_twofold_add_product(&sum, values[k], x[dof ? dof[k] : k]);
-    }
-    return perp_twofold_settle(sum);
-}
-
 /* What a constraint needs on the stack: the products J x, or R'y, of up to ROWS_AT_ONCE of its rows. A constraint that
  * has more rows and rays besides forms its J x again for every slack: slow, but no contact is like that. */
 typedef struct row_products {
     int first, count;
     double value[ROWS_AT_ONCE];
-    double rest[ROWS_AT_ONCE]; /* twofold: value + rest is the product */
-    double size[ROWS_AT_ONCE]; /* plainly: the sum of the absolute values of its terms */
+    double size[ROWS_AT_ONCE]; /* the sum of the absolute values of its terms */
     const int *dof;            /* of `at`; NULL: 0, 1, .. */
     const double *at;          /* x, or a contiguous copy of what is needed of it */
     double x[DOFS_GATHERED];

@@ -7,8 +7,8 @@
  * The rows of a qp and equations of any class are constraints with R = 1 and J of one row. Nothing is copied and
  * nothing is allocated: sums over columns run over blocks of columns that fit on the stack.
  *
- * Every sum is formed plainly, beside a bound of its rounding; where the bound is not negligible beside what it is
- * divided by, it is formed again in twice the precision.
+ * Every sum is formed beside the sum of the absolute values of its terms, which is the scale that it is judged by: so
+ * its rounding is never more than a few units in the last place of that.
  */
 #ifndef PERP_SRC_PROBLEM_CONVEX_RESIDUAL_H
 #define PERP_SRC_PROBLEM_CONVEX_RESIDUAL_H
@@ -38,19 +38,26 @@ typedef struct perp_convex_view {
     const double *lower, *upper;
 } perp_convex_view;
 
+perp_convex_view perp_qp_view(const perp_qp *problem);
 perp_convex_view perp_contact_qp_view(const perp_contact_qp *problem);
 
 /* x and all multipliers that the class has. */
 bool perp_convex_point_is_finite(const perp_convex_view *view, const perp_convex_point *point);
+bool perp_convex_multipliers_are_finite(const perp_convex_view *view, const perp_convex_point *point);
 
-perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point);
+/* `unit` is 1, or 0 for a relative residual; `near` as in natural_map.h. */
+perp_convex_residual perp_convex_view_residual(const perp_convex_view *view, const perp_convex_point *point,
+                                               double unit, double *near);
 double perp_convex_view_objective(const perp_convex_view *view, const double *x);
-double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point);
-double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x);
+double perp_convex_view_infeasibility(const perp_convex_view *view, const perp_convex_point *point, double unit);
+double perp_convex_view_unboundedness(const perp_convex_view *view, const double *x, double unit);
 
-/* The largest entry of H x + g - A'y - C'y_equality - y_lower + y_upper; without H x + g where `gradient` is false. The
- * multipliers are finite. */
-double perp_convex_largest_column(const perp_convex_view *view, const perp_convex_point *point, bool gradient,
-                                  double scale);
+/* The largest entry of H x + g - A'y - C'y_equality - y_lower + y_upper, each over unit + the absolute values of its
+ * terms. The point is finite. *near is raised. */
+double perp_convex_largest_column(const perp_convex_view *view, const perp_convex_point *point, double unit,
+                                  double *near);
+
+/* All slacks of the constraints that are not equations. */
+int perp_convex_slack_total(const perp_convex_view *view);
 
 #endif

@@ -44,21 +44,46 @@ static double contact_weight(const perp_friction *p, int contact)
     return normal > 0.0 ? normal : 1.0;
 }
 
+/* u of a contact, and its scale: that of its largest row. */
+static double contact_scale(const perp_friction *p, const double *r, int contact, double unit, double *u)
+{
+    const int size = p->contacts * p->dim;
+    double scale = 0.0;
+    for (int k = 0; k < p->dim; k++) {
+        const double own = perp_problem_row_scale(size, p->w, p->q, r, contact * p->dim + k, unit, &u[k]);
+        scale = perp_problem_worse(scale, own);
+    }
+    return scale;
+}
+
+/* The largest |q_i| of its rows. */
+static double contact_constant(const perp_friction *p, int contact)
+{
+    double largest = 0.0;
+    for (int k = 0; k < p->dim; k++) {
+        largest = fmax(largest, fabs(p->q[(ptrdiff_t)contact * p->dim + k]));
+    }
+    return largest;
+}
+
+double perp_friction_residual_with(const perp_friction *problem, const double *r, double unit, double *near)
+{
+    double largest = 0.0;
+    *near = 0.0;
+    for (int i = 0; i < problem->contacts; i++) {
+        double u[3];
+        const double scale = contact_scale(problem, r, i, unit, u), weight = contact_weight(problem, i);
+        const double law = perp_friction_law(problem->dim, problem->mu[i], weight, r + (ptrdiff_t)i * problem->dim, u);
+        largest = perp_problem_worse(largest, perp_problem_over(law, scale));
+        perp_problem_raise_near(law, contact_constant(problem, i), unit, near);
+    }
+    return largest;
+}
+
 double perp_friction_residual(const perp_friction *problem, const double *r)
 {
-    const int dim = problem->dim, size = problem->contacts * dim;
-    const double scale = perp_problem_scale(size, problem->q);
-    double largest = 0.0;
-    for (int i = 0; i < problem->contacts; i++) {
-        const int row = i * dim;
-        double u[3];
-        for (int k = 0; k < dim; k++) {
-            u[k] = perp_problem_row_for_residual(size, problem->w, problem->q, r, row + k, scale);
-        }
-        const double weight = contact_weight(problem, i);
-        largest = perp_problem_worse(largest, perp_friction_law(dim, problem->mu[i], weight, r + row, u));
-    }
-    return largest / scale;
+    double near;
+    return perp_friction_residual_with(problem, r, 1.0, &near);
 }
 
 const char *perp_friction_mode_name(perp_friction_mode mode)
@@ -71,8 +96,9 @@ void perp_friction_modes(const perp_friction *problem, const double *r, const do
                          perp_friction_mode *modes)
 {
     const int dim = problem->dim;
-    const double scale = perp_problem_scale(problem->contacts * dim, problem->q);
     for (int i = 0; i < problem->contacts; i++) {
+        double unused[3];
+        const double scale = contact_scale(problem, r, i, 1.0, unused);
         const double *force = r + (ptrdiff_t)i * dim, *velocity = u + (ptrdiff_t)i * dim;
         const double slip = hypot(velocity[1], dim > 2 ? velocity[2] : 0.0);
         modes[i] = velocity[0] >= contact_weight(problem, i) * force[0] ? PERP_FRICTION_OPEN

@@ -105,5 +105,5 @@ double perp_friction_law(int rows, double mu, double weight, const double *r, co
     const double slip = rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
     const double z[3] = {u[0] + mu * slip, u[1], rows > 2 ? u[2] : 0.0};
     const double map = isfinite(z[0]) ? natural_map(rows, mu, weight, r, z) : INFINITY;
-    return isnan(map) ? INFINITY : map;
+    return isnan(map) ? INFINITY : fmax(map, -u[0]);
 }

@@ -93,16 +93,16 @@ static double element_map(int dim, double radius, double weight, const double *x
 double perp_friction_qp_residual(const perp_friction_qp *problem, const double *x)
 {
     const int dim = problem->dim, size = problem->elements * dim;
-    const double scale = perp_problem_scale(size, problem->d);
     double largest = 0.0;
     for (int i = 0; i < problem->elements; i++) {
-        double slip[2] = {0.0, 0.0};
+        double slip[2] = {0.0, 0.0}, scale = 0.0;
         for (int k = 0; k < dim; k++) {
-            slip[k] = perp_problem_row_for_residual(size, problem->h, problem->d, x, i * dim + k, scale);
+            const double own = perp_problem_row_scale(size, problem->h, problem->d, x, i * dim + k, 1.0, &slip[k]);
+            scale = perp_problem_worse(scale, own);
         }
         const double weight = perp_friction_qp_weight(problem, i);
-        largest =
-            perp_problem_worse(largest, element_map(dim, problem->radius[i], weight, x + (ptrdiff_t)i * dim, slip));
+        const double map = element_map(dim, problem->radius[i], weight, x + (ptrdiff_t)i * dim, slip);
+        largest = perp_problem_worse(largest, perp_problem_over(map, scale));
     }
-    return largest / scale;
+    return largest;
 }

@@ -14,13 +14,18 @@ void perp_lcp_slack(const perp_lcp *problem, const double *z, double *w)
     }
 }
 
-double perp_lcp_residual(const perp_lcp *problem, const double *z)
+double perp_lcp_residual_with(const perp_lcp *problem, const double *z, double unit)
 {
-    const double scale = perp_problem_scale(problem->n, problem->q);
     double largest = 0.0;
     for (int i = 0; i < problem->n; i++) {
-        const double f = perp_problem_row_for_residual(problem->n, problem->m, problem->q, z, i, scale);
-        largest = perp_problem_worse(largest, perp_natural_map(z[i], f, 0.0, INFINITY));
+        double f;
+        const double scale = perp_problem_row_scale(problem->n, problem->m, problem->q, z, i, unit, &f);
+        largest = perp_problem_worse(largest, perp_problem_over(perp_natural_map(z[i], f, 0.0, INFINITY), scale));
     }
-    return largest / scale;
+    return largest;
+}
+
+double perp_lcp_residual(const perp_lcp *problem, const double *z)
+{
+    return perp_lcp_residual_with(problem, z, 1.0);
 }

@@ -24,13 +24,19 @@ perp_status perp_mcp_check(const perp_mcp *problem, perp_error *error)
     return PERP_STATUS_OK;
 }
 
-double perp_mcp_residual(const perp_mcp *problem, const double *z)
+double perp_mcp_residual_with(const perp_mcp *problem, const double *z, double unit)
 {
-    const double scale = perp_problem_scale(problem->n, problem->q);
     double largest = 0.0;
     for (int i = 0; i < problem->n; i++) {
-        const double f = perp_problem_row_for_residual(problem->n, problem->m, problem->q, z, i, scale);
-        largest = perp_problem_worse(largest, perp_natural_map(z[i], f, problem->lower[i], problem->upper[i]));
+        double f;
+        const double scale = perp_problem_row_scale(problem->n, problem->m, problem->q, z, i, unit, &f);
+        const double map = perp_natural_map(z[i], f, problem->lower[i], problem->upper[i]);
+        largest = perp_problem_worse(largest, perp_problem_over(map, scale));
     }
-    return largest / scale;
+    return largest;
+}
+
+double perp_mcp_residual(const perp_mcp *problem, const double *z)
+{
+    return perp_mcp_residual_with(problem, z, 1.0);
 }

@@ -13,12 +13,12 @@ perp_status perp_mlcp_check(const perp_mlcp *problem, perp_error *error)
 
 double perp_mlcp_residual(const perp_mlcp *problem, const double *z)
 {
-    const double scale = perp_problem_scale(problem->n, problem->q);
     double largest = 0.0;
     for (int i = 0; i < problem->n; i++) {
-        const double f = perp_problem_row_for_residual(problem->n, problem->m, problem->q, z, i, scale);
-        const double lower = problem->free[i] ? -INFINITY : 0.0;
-        largest = perp_problem_worse(largest, perp_natural_map(z[i], f, lower, INFINITY));
+        double f;
+        const double scale = perp_problem_row_scale(problem->n, problem->m, problem->q, z, i, 1.0, &f);
+        const double map = perp_natural_map(z[i], f, problem->free[i] ? -INFINITY : 0.0, INFINITY);
+        largest = perp_problem_worse(largest, perp_problem_over(map, scale));
     }
-    return largest / scale;
+    return largest;
 }

@@ -1,7 +1,5 @@
 #include "problem/natural_map.h"
 
-#include <float.h>
-
 static perp_status refuse_entry(perp_error *error, int row, int column, double value)
 {
     return perp_fail(error, PERP_STATUS_BAD_INPUT, "entry (%d, %d) of M is %g", row, column, value);
@@ -33,27 +31,15 @@ perp_status perp_problem_check_data(int n, const double *m, const double *q, per
     return PERP_STATUS_OK;
 }
 
-static double row_in_twice_the_precision(int n, const double *row, double q, const double *z)
+double perp_problem_row_scale(int n, const double *m, const double *q, const double *z, int i, double unit, double *f)
 {
-    double sum = q, errors = 0.0;
-    for (int j = 0; j < n; j++) {
-        const double product = row[j] * z[j], total = sum + product, part = total - sum;
-        errors += fma(row[j], z[j], -product) + ((sum - (total - part)) + (product - part));
-        sum = total;
-    }
-    return sum + errors; /* NaN or Inf after an overflow, which is no solution */
-}
-
-double perp_problem_row_for_residual(int n, const double *m, const double *q, const double *z, int i, double scale)
-{
-    static const double NEGLIGIBLE = 1e-12;
     const double *row = m + (ptrdiff_t)i * n;
-    double sum = 0.0, size = fabs(q[i]);
+    double sum = 0.0, size = 0.0;
     for (int j = 0; j < n; j++) {
         const double product = row[j] * z[j];
         sum += product;
         size += fabs(product);
     }
-    const bool plain = (double)n * DBL_EPSILON * size <= NEGLIGIBLE * scale; /* false for NaN */
-    return plain ? sum + q[i] : row_in_twice_the_precision(n, row, q[i], z);
+    *f = sum + q[i];
+    return unit + fabs(q[i]) + size;
 }

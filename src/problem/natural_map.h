@@ -25,11 +25,18 @@ static inline double perp_problem_row(int n, const double *m, const double *q, c
     return sum + q[i];
 }
 
-/* (M z + q)_i for a residual: the same sum, but in twice the precision (products and sums with their exact errors, by
- * fma and Knuth's two-sum) where the rounding of a plain one could matter beside `scale`. Without this a row whose
- * large terms cancel, as 1e20 z_1 - 1e20 z_2 + 1, would seem solved where it is not. Not always, because it takes four
- * times as long. */
-double perp_problem_row_for_residual(int n, const double *m, const double *q, const double *z, int i, double scale);
+/* (M z + q)_i in *f, the same sum, and the scale that the row is judged by: unit + |q_i| + (|M||z|)_i. With `unit` 1
+ * what is small beside 1 counts as small; with 0 only what is small beside the row's own terms does. No other row has a
+ * part in it, so that a row of 1e12 excuses nothing in a row of 1; and as all terms of the row have, a plain sum is as
+ * good as an exact one: it rounds by n units in the last place of the scale. */
+double perp_problem_row_scale(int n, const double *m, const double *q, const double *z, int i, double unit, double *f);
+
+/* value / scale; 0 over 0 is 0. Infinity where either is not finite. */
+static inline double perp_problem_over(double value, double scale)
+{
+    const double ratio = value == 0.0 ? 0.0 : value / scale;
+    return isfinite(scale) && isfinite(ratio) ? ratio : INFINITY;
+}
 
 /* |z - mid(lower, z - f, upper)|. Written by cases rather than with the difference z - f, whose rounding would hide an
  * error of f behind a large z: strictly inside its bounds a row gives |f| to the last bit. */
@@ -53,14 +60,27 @@ static inline double perp_problem_worse(double a, double b)
     return b > a || isnan(b) ? (isnan(b) ? INFINITY : b) : a;
 }
 
-/* 1 + max |q| */
-static inline double perp_problem_scale(int n, const double *q)
+/* The residuals of problem.h with 1 (absolute) or 0 (relative) for `unit`.
+ *
+ * *near is the same over unit + the row's constant alone (|q_i|, |b_i|, |g_j|, ..), a row without either left out.
+ * Where large terms cancel, a row may be solved beside these and off by more than all that it is about: forces of 1e10
+ * that squeeze a body "hold" walls apart that close with 1 m/s. A solver asks for PERP_NEAR of it besides. */
+static const double PERP_NEAR = 1e-4;
+
+double perp_lcp_residual_with(const perp_lcp *problem, const double *z, double unit);
+double perp_mcp_residual_with(const perp_mcp *problem, const double *z, double unit);
+double perp_friction_residual_with(const perp_friction *problem, const double *r, double unit, double *near);
+perp_contact_friction_residual perp_contact_friction_evaluate_with(const perp_contact_friction *problem,
+                                                                   const perp_convex_point *point, double unit,
+                                                                   double *near);
+
+/* Raises *near by a row. */
+static inline void perp_problem_raise_near(double value, double constant, double unit, double *near)
 {
-    double largest = 0.0;
-    for (int i = 0; i < n; i++) {
-        largest = fmax(largest, fabs(q[i]));
+    const double scale = unit + constant;
+    if (value > *near * scale && scale > 0.0) {
+        *near = value / scale;
     }
-    return 1.0 + largest;
 }
 
 #endif

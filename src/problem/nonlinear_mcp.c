@@ -83,6 +83,11 @@ perp_status perp_nonlinear_mcp_check(const perp_nonlinear_mcp *problem, perp_err
     if (!(problem->scale >= 0.0) || problem->scale == INFINITY) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the scale of F is %g", problem->scale);
     }
+    for (int i = 0; problem->scales && i < problem->n; i++) {
+        if (!(problem->scales[i] >= 0.0) || problem->scales[i] == INFINITY) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the scale of row %d of F is %g", i, problem->scales[i]);
+        }
+    }
     perp_status status = check_bounds(problem, error);
     if (status == PERP_STATUS_OK && problem->n > 0 && (problem->column_starts || problem->row_indices)) {
         status = check_pattern(problem, error);
@@ -94,9 +99,11 @@ double perp_nonlinear_mcp_residual(const perp_nonlinear_mcp *problem, const doub
 {
     double largest = 0.0;
     for (int i = 0; i < problem->n; i++) {
-        largest = perp_problem_worse(largest, perp_natural_map(z[i], f[i], lower_of(problem, i), upper_of(problem, i)));
+        const double map = perp_natural_map(z[i], f[i], lower_of(problem, i), upper_of(problem, i));
+        const double scale = problem->scales ? problem->scales[i] : problem->scale;
+        largest = perp_problem_worse(largest, perp_problem_over(map, 1.0 + scale));
     }
-    return largest / (1.0 + problem->scale);
+    return largest;
 }
 
 /* ---- the Jacobian against differences ---------------------------------------------------------------------------- */

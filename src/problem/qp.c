@@ -23,8 +23,9 @@ perp_status perp_qp_check(const perp_qp *problem, perp_error *error)
     return status ? status : perp_convex_check_bounds(p->n, p->lower, p->upper, error);
 }
 
-static perp_convex_view view_of(const perp_qp *p)
+perp_convex_view perp_qp_view(const perp_qp *problem)
 {
+    const perp_qp *p = problem;
     const perp_convex_view view = {.n = p->n,
                                    .block_count = 1,
                                    .hessian = p->h,
@@ -43,24 +44,25 @@ static perp_convex_view view_of(const perp_qp *p)
 
 perp_convex_residual perp_qp_residual(const perp_qp *problem, const perp_convex_point *point)
 {
-    const perp_convex_view view = view_of(problem);
-    return perp_convex_view_residual(&view, point);
+    const perp_convex_view view = perp_qp_view(problem);
+    double near;
+    return perp_convex_view_residual(&view, point, 1.0, &near);
 }
 
 double perp_qp_objective(const perp_qp *problem, const double *x)
 {
-    const perp_convex_view view = view_of(problem);
+    const perp_convex_view view = perp_qp_view(problem);
     return perp_convex_view_objective(&view, x);
 }
 
 double perp_qp_infeasibility(const perp_qp *problem, const perp_convex_point *point)
 {
-    const perp_convex_view view = view_of(problem);
-    return perp_convex_view_infeasibility(&view, point);
+    const perp_convex_view view = perp_qp_view(problem);
+    return perp_convex_view_infeasibility(&view, point, 1.0);
 }
 
 double perp_qp_unboundedness(const perp_qp *problem, const double *x)
 {
-    const perp_convex_view view = view_of(problem);
-    return perp_convex_view_unboundedness(&view, x);
+    const perp_convex_view view = perp_qp_view(problem);
+    return perp_convex_view_unboundedness(&view, x, 1.0);
 }

@@ -86,10 +86,12 @@ struct perp_convex_workspace {
 
     double b_scale, g_scale;                    /* 1 + the largest entry */
     double evidence_measure, direction_measure; /* of `evidence`, as of proofs; +infinity: none */
+    bool evidence_cancels;                      /* its columns are sums that cancel */
     bool noting;                                /* of evidence: not while another problem is solved on the way */
     double best_residual;                       /* of `best` */
     bool best_is_least;                         /* its multipliers are those of least norm */
-    double judged;                              /* residual of the last point that was judged */
+    double unit;                                /* of residuals: 1, or 0 for relative ones */
+    double judged; /* residual of the last point that was judged, or more where that says too little (PERP_NEAR) */
     perp_convex_residual judged_parts;
     perp_convex_residual best_parts;
     int size_changes, trend_changes; /* of `sized` and `part` in the last iteration */
@@ -111,6 +113,10 @@ perp_status perp_convex_settings_check(const perp_convex_settings *settings, per
 
 /* Arrays, bounds, cones, scales. CAPACITY where memory does not suffice and may not grow. */
 perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error);
+
+/* A constraint that is loose by far more than anything drives x, as `x <= 1e20`, would be a spring that pulls x there
+ * when an interior point starts: lowers its gamma until it is not. False where there is none. */
+bool perp_convex_loosen(perp_convex_workspace *c);
 
 /* BAD_INPUT where a block of H is indefinite beyond rounding. */
 perp_status perp_convex_check_definite(perp_convex_workspace *c, perp_error *error);

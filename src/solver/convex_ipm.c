@@ -365,8 +365,8 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
             }
             polish_below = (c->cone_count == 0 ? WAIT : 0.1) * error;
         }
-        if (error < c->tolerance && !perp_convex_judge(c, &c->at) && c->cone_count == 0) {
-            c->refinements = 1; /* the judge does not find what the recursion says */
+        if (error < c->tolerance && !perp_convex_judge(c, &c->at) && (c->cone_count == 0 || attempt->refinements > 0)) {
+            c->refinements = c->cone_count == 0; /* the judge does not find what the recursion says */
             refresh_residuals(c);
         }
         since_good += c->best_residual <= c->tolerance;

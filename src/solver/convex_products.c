@@ -1,4 +1,6 @@
 #include "linalg/dense_kernel.h"
+#include "problem/convex_residual.h"
+#include "problem/natural_map.h"
 #include "solver/convex_core.h"
 
 #include <math.h>
@@ -348,8 +350,11 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at)
 {
     perp_convex_bound_multipliers(c, at);
     const perp_convex_point point = {at->x, at->y, at->z, c->y_lower, c->y_upper};
-    c->judged_parts = perp_contact_qp_residual(c->problem, &point);
+    const perp_convex_view view = perp_contact_qp_view(c->problem);
+    double near;
+    c->judged_parts = perp_convex_view_residual(&view, &point, c->unit, &near);
     c->judged = perp_convex_residual_largest(c->judged_parts);
+    c->judged = near > PERP_NEAR ? fmax(c->judged, near) : c->judged;
     if (c->judged < c->best_residual) {
         c->best_residual = c->judged;
         c->best_parts = c->judged_parts;

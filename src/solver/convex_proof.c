@@ -5,6 +5,7 @@
  * vector. A direction without end comes from its x, or is the projection of -g on the directions that no constraint and
  * no H stops, which always exists. Neither is claimed but by the class's own function. */
 #include "linalg/dense_kernel.h"
+#include "problem/convex_residual.h"
 #include "solver/convex_least.h"
 
 #include <float.h>
@@ -15,7 +16,8 @@ static double infeasibility(perp_convex_workspace *c, perp_convex_iterate *at)
 {
     perp_convex_bound_multipliers(c, at);
     const perp_convex_point point = {at->x, at->y, at->z, c->y_lower, c->y_upper};
-    return perp_contact_qp_infeasibility(c->problem, &point);
+    const perp_convex_view view = perp_contact_qp_view(c->problem);
+    return perp_convex_view_infeasibility(&view, &point, c->unit);
 }
 
 /* -offset.y + target.z + lower.y_lower - upper.y_upper */
@@ -55,9 +57,11 @@ static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, d
     }
 }
 
-/* Whether A'y + C'z is zero because its terms cancel, in every column, and not because a column is small: a row 1e-8 x
- * >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
-static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
+/* How near multipliers that add up to `value` are to a proof, as a sign of one: A'y + C'z over the value. Unlike the
+ * class's own measure it is not spoilt by small y that an iterate has everywhere and a proof, once pruned, has not. But
+ * where it is small it has to be because the terms of every column cancel, and not because a column is small: a row
+ * 1e-8 x >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
+static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate *at, double value, bool *cancels)
 {
     static const double CANCELLED = 1e-5, ROUNDING = 1e-10;
     double *sums = c->product3, *sizes = c->product2;
@@ -67,16 +71,21 @@ static bool cancels(perp_convex_workspace *c, const perp_convex_iterate *at)
     perp_convex_add_ct(c, at->z, sums);
     add_sizes(c, at, sizes);
     const double most = perp_dense_largest(c->n, sizes);
+    *cancels = true;
     for (int i = 0; i < c->n; i++) {
-        if (fabs(sums[i]) > CANCELLED * sizes[i] + ROUNDING * most) {
-            return false;
-        }
+        *cancels = *cancels && fabs(sums[i]) <= CANCELLED * sizes[i] + ROUNDING * most;
     }
-    return true;
+    return perp_dense_largest(c->n, sums) / value;
 }
 
-/* The y and z in `at` scaled to a proof's: their measure, +infinity where they prove nothing. */
-static double scale_proof(perp_convex_workspace *c)
+static void copy_multipliers(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)
+{
+    memcpy(to->y, from->y, (size_t)c->m * sizeof(double));
+    memcpy(to->z, from->z, (size_t)c->e * sizeof(double));
+}
+
+/* The y and z in `at` over their value: their measure, +infinity where they prove nothing. */
+static double normalise_proof(perp_convex_workspace *c)
 {
     const double value = farkas_value(c, &c->at);
     if (!(value > 0.0)) {
@@ -89,6 +98,53 @@ static double scale_proof(perp_convex_workspace *c)
         c->at.z[i] /= value;
     }
     return infeasibility(c, &c->at);
+}
+
+/* Rows, cones and equations whose multiplier, in units of energy, is below `share` of the largest are left out; rows
+ * that got a negative one too. */
+static void drop_small(perp_convex_workspace *c, double share)
+{
+    double most = 0.0;
+    for (int i = 0; i < c->m; i++) {
+        most = fmax(most, fabs(c->at.y[i]) / sqrt(c->gamma[i]));
+    }
+    for (int i = 0; i < c->e; i++) {
+        most = fmax(most, fabs(c->at.z[i]) / sqrt(c->stiffness[c->n + i]));
+    }
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            c->at.y[i] = c->at.y[i] / sqrt(c->gamma[i]) > share * most ? c->at.y[i] : 0.0;
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start, size = c->cones[k].size;
+        if (perp_dense_largest(size, c->at.y + start) / sqrt(c->gamma[start]) <= share * most) {
+            memset(c->at.y + start, 0, (size_t)size * sizeof(double));
+        }
+    }
+    for (int i = 0; i < c->e; i++) {
+        c->at.z[i] = fabs(c->at.z[i]) / sqrt(c->stiffness[c->n + i]) > share * most ? c->at.z[i] : 0.0;
+    }
+}
+
+/* The y and z in `at` scaled to a proof's, without what is rounding where they are the better for it: their measure,
+ * +infinity where they prove nothing. A column in which only such multipliers meet would not cancel. `trial` changes.
+ */
+static double scale_proof(perp_convex_workspace *c)
+{
+    static const double shares[] = {0.0, 1e-15, 1e-13, 1e-11}, CLEAN = 1e-12;
+    double best = normalise_proof(c);
+    copy_multipliers(c, &c->at, &c->trial);
+    for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CLEAN; k++) {
+        drop_small(c, shares[k]);
+        const double measure = normalise_proof(c);
+        if (measure < best) {
+            best = measure;
+            copy_multipliers(c, &c->at, &c->trial);
+        }
+    }
+    copy_multipliers(c, &c->trial, &c->at);
+    return best;
 }
 
 /* Takes the rows and cones whose y is at most `share` of the largest out of the problem. */
@@ -110,28 +166,6 @@ static void prune(perp_least *l, double share)
             memset(y + start, 0, (size_t)size * sizeof *y);
         }
     }
-}
-
-/* Whether the value of a proof, scaled to 1, is more than the rounding of its terms. */
-static bool is_significant(const perp_convex_workspace *c, const perp_convex_iterate *at)
-{
-    static const double MOST = 1e8;
-    double sum = 0.0;
-    for (int i = 0; i < c->contact_slacks; i++) {
-        sum += fabs(c->problem->offset[i] * at->y[i]);
-    }
-    for (int k = 0; k < c->bounds; k++) {
-        sum += fabs(c->bound_offset[k] * at->y[c->contact_slacks + k]);
-    }
-    for (int i = 0; i < c->e; i++) {
-        sum += fabs(c->problem->equality_target[i] * at->z[i]);
-    }
-    return sum <= MOST;
-}
-
-static bool is_proof(perp_convex_workspace *c, double measure, double enough)
-{
-    return measure <= enough && cancels(c, &c->at) && is_significant(c, &c->at);
 }
 
 /* All of K; the y and z of a search for a proof are those of `at`. */
@@ -161,12 +195,6 @@ static double refine_scaled(perp_least *l)
     return scale_proof(c);
 }
 
-static void copy_multipliers(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)
-{
-    memcpy(to->y, from->y, (size_t)c->m * sizeof(double));
-    memcpy(to->z, from->z, (size_t)c->e * sizeof(double));
-}
-
 /* Contacts that are nearly the same share a force that only one of them may need: each is left out that the proof, of
  * the measure `best` at first, is the better without, until it is one. */
 static double thin(perp_least *l, double best, double enough)
@@ -183,7 +211,7 @@ static double thin(perp_least *l, double best, double enough)
         memset(c->part + start, PERP_PART_NONE, (size_t)size);
         memset(c->saved.y + start, 0, (size_t)size * sizeof(double));
         const double measure = refine_scaled(l);
-        if (is_proof(c, measure, enough)) {
+        if (measure <= enough) {
             return measure;
         }
         if (measure < best) {
@@ -206,7 +234,7 @@ static double refine_proof(perp_least *l, double enough)
     for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CLEAN; k++) {
         prune(l, shares[k]);
         measure = refine_scaled(l);
-        if (measure < best && is_proof(c, measure, enough)) {
+        if (measure < best && measure <= enough) {
             best = measure;
             copy_multipliers(c, &c->at, &c->kept);
         }
@@ -225,7 +253,7 @@ static double seek_proof(perp_convex_workspace *c, double enough, double pull)
     perp_least l = proof_of(c, pull);
     perp_least_minimise(&l, NULL, 0.0, PASSES);
     const double measure = scale_proof(c);
-    if (is_proof(c, measure, enough)) {
+    if (measure <= enough) {
         return measure;
     }
     return measure < INFINITY ? refine_proof(&l, enough) : INFINITY;
@@ -251,33 +279,67 @@ static bool note_multipliers(perp_convex_workspace *c)
     if (!(value > 0.0 && value <= DBL_MAX)) {
         return false;
     }
-    const double measure = infeasibility(c, &c->trial);
+    bool cancels;
+    const double measure = sign_of_proof(c, &c->trial, value, &cancels);
     if (!(measure < before)) {
-        return before <= GOOD && cancels(c, &c->evidence);
+        return before <= GOOD && c->evidence_cancels;
     }
     c->evidence_measure = measure;
+    c->evidence_cancels = cancels;
     for (int i = 0; i < c->m; i++) {
         c->evidence.y[i] = c->trial.y[i] / value;
     }
     for (int i = 0; i < c->e; i++) {
         c->evidence.z[i] = c->trial.z[i] / value;
     }
-    return (measure <= CLEAN || (measure <= GOOD && measure > BETTER * before)) && cancels(c, &c->evidence);
+    return (measure <= CLEAN || (measure <= GOOD && measure > BETTER * before)) && cancels;
+}
+
+/* x as a direction, into `out`: scaled to g.x = -1, without what points beyond a bound, and without the small entries
+ * that are all that is left of a zero in an iterate, as many as make it the better direction. Its measure, +infinity
+ * where it does not fall. */
+static double clean_direction(const perp_convex_workspace *c, const perp_contact_qp *problem, const double *x,
+                              double *out)
+{
+    static const double shares[] = {0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6}, CLEAN = 1e-13;
+    const perp_convex_view view = perp_contact_qp_view(problem);
+    const double most = perp_dense_largest(c->n, x);
+    double best = INFINITY, kept = 0.0;
+    for (size_t k = 0; k <= sizeof shares / sizeof *shares && best > CLEAN; k++) {
+        const bool last = k == sizeof shares / sizeof *shares;
+        const double small = (last ? kept : shares[k]) * most;
+        double fall = 0.0;
+        for (int i = 0; i < c->n; i++) {
+            const bool beyond = (x[i] < 0.0 && problem->lower && isfinite(problem->lower[i])) ||
+                                (x[i] > 0.0 && problem->upper && isfinite(problem->upper[i]));
+            out[i] = beyond || fabs(x[i]) <= small ? 0.0 : x[i];
+            fall -= problem->g[i] * out[i];
+        }
+        for (int i = 0; i < c->n; i++) {
+            out[i] /= fall > 0.0 ? fall : 1.0;
+        }
+        const double measure = perp_convex_view_unboundedness(&view, out, c->unit);
+        if (last) {
+            return measure;
+        }
+        kept = measure < best ? shares[k] : kept;
+        best = measure < best ? measure : best;
+    }
+    return best;
 }
 
 static bool note_direction(perp_convex_workspace *c)
 {
-    static const double CLEAN = 1e-12;
+    static const double CLEAN = 1e-12, BENT = 1e-2;
+    perp_convex_h(c, c->at.x, c->product2);
     const double fall = -perp_dense_dot(c->n, c->problem->g, c->at.x);
-    if (!(fall > 0.0 && fall <= DBL_MAX)) {
-        return false;
+    if (!(fall > 0.0 && perp_dense_dot(c->n, c->at.x, c->product2) <= BENT * fall)) {
+        return false; /* it rises soon: as at every usual point, and not worth a closer look */
     }
-    const double measure = perp_contact_qp_unboundedness(c->problem, c->at.x);
+    const double measure = clean_direction(c, c->problem, c->at.x, c->product2);
     if (measure < c->direction_measure) {
         c->direction_measure = measure;
-        for (int i = 0; i < c->n; i++) {
-            c->evidence.x[i] = c->at.x[i] / fall;
-        }
+        memcpy(c->evidence.x, c->product2, (size_t)c->n * sizeof(double));
     }
     return c->direction_measure <= CLEAN;
 }
@@ -468,17 +530,10 @@ static bool project_gradient(perp_convex_workspace *c, const perp_contact_qp *re
     return true;
 }
 
-/* Keeps the direction x, scaled to g.x = -1, if it is the best so far. */
+/* Keeps the direction x if it is the best so far. */
 static void offer_direction(perp_convex_workspace *c, const perp_contact_qp *original, const double *x, double *best)
 {
-    const double fall = -perp_dense_dot(c->n, original->g, x);
-    if (!(fall > 0.0)) {
-        return;
-    }
-    for (int i = 0; i < c->n; i++) {
-        c->product3[i] = x[i] / fall;
-    }
-    const double measure = perp_contact_qp_unboundedness(original, c->product3);
+    const double measure = clean_direction(c, original, x, c->product3);
     if (measure < *best) {
         *best = measure;
         memcpy(c->proof_direction, c->product3, (size_t)c->n * sizeof(double));
@@ -526,5 +581,5 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c)
         best = noted;
         memcpy(c->proof_direction, c->evidence.x, (size_t)c->n * sizeof(double));
     }
-    return best < INFINITY ? perp_contact_qp_unboundedness(original, c->proof_direction) : INFINITY;
+    return best;
 }

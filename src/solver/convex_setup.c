@@ -370,6 +370,71 @@ perp_status perp_convex_setup(perp_convex_workspace *c, const perp_contact_qp *p
     return PERP_STATUS_OK;
 }
 
+/* ---- loose constraints ------------------------------------------------------------------------------------------ */
+
+/* The slack of row or cone at x = 0, of which `first` is the first slack. */
+static double slack_at_zero(const perp_convex_workspace *c, int first, int size)
+{
+    const double *offset = c->problem->offset;
+    if (first >= c->contact_slacks) {
+        return c->bound_offset[first - c->contact_slacks];
+    }
+    double squares = 0.0;
+    for (int i = 1; i < size; i++) {
+        squares += offset[first + i] * offset[first + i];
+    }
+    return offset[first] - sqrt(squares);
+}
+
+/* The largest of what is to be moved away from x = 0, in units of energy: forces, equations, violated constraints. */
+static double largest_drive(const perp_convex_workspace *c)
+{
+    double most = 0.0;
+    for (int j = 0; j < c->n; j++) {
+        most = fmax(most, fabs(c->problem->g[j]) / sqrt(c->stiffness[j]));
+    }
+    for (int i = 0; i < c->e; i++) {
+        most = fmax(most, fabs(c->problem->equality_target[i]) * sqrt(c->stiffness[c->n + i]));
+    }
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            most = fmax(most, -slack_at_zero(c, i, 1) * sqrt(c->gamma[i]));
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start;
+        most = fmax(most, -slack_at_zero(c, start, c->cones[k].size) * sqrt(c->gamma[start]));
+    }
+    return most;
+}
+
+/* Makes gamma of one row or cone so small that its slack is at most `most` in units of energy; whether it was more. */
+static bool loosen(perp_convex_workspace *c, int start, int size, double most)
+{
+    const double ratio = most / (slack_at_zero(c, start, size) * sqrt(c->gamma[start]));
+    const bool loose = ratio >= 0.0 && ratio < 1.0;
+    for (int i = start; loose && i < start + size; i++) {
+        c->gamma[i] = fmax(c->gamma[i] * ratio * ratio, DBL_MIN);
+    }
+    return loose;
+}
+
+bool perp_convex_loosen(perp_convex_workspace *c)
+{
+    static const double FAR = 1e3;
+    const double most = FAR * largest_drive(c);
+    bool any = false;
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            any = loosen(c, i, 1, most) || any;
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        any = loosen(c, c->cones[k].start, c->cones[k].size, most) || any;
+    }
+    return any && most > 0.0;
+}
+
 /* ---- definiteness ----------------------------------------------------------------------------------------------- */
 
 /* With a unit diagonal, plus a little, a semidefinite block has a Cholesky factor. */

@@ -79,7 +79,7 @@ perp_status perp_convex_workspace_create(const perp_allocator *allocator, perp_c
     if (!*workspace) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for a convex workspace");
     }
-    **workspace = (perp_convex_workspace){.allocator = own, .kernel = perp_slack_best_kernel()};
+    **workspace = (perp_convex_workspace){.allocator = own, .unit = 1.0, .kernel = perp_slack_best_kernel()};
     perp_kkt_init(&(*workspace)->kkt, &own);
     return PERP_STATUS_OK;
 }
@@ -354,6 +354,9 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8, false, 0, 1e-8});
     }
     outcome = mend_multipliers(c, outcome);
+    if (is_open(outcome) && !limited && perp_convex_loosen(c)) {
+        outcome = mend_multipliers(c, perp_convex_ipm(c, &CAREFUL[0]));
+    }
     if (outcome == PERP_OUTCOME_SOLVED && !limited) {
         sharpen(c);
     }
@@ -389,6 +392,7 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     memset(c->best.y, 0, (size_t)c->m * sizeof(double));
     memset(c->best.z, 0, (size_t)c->e * sizeof(double));
     c->tolerance = settings->tolerance;
+    c->unit = settings->relative ? 0.0 : 1.0;
     c->cancel = settings->cancel;
     c->iterations = c->factorisations = c->passes = 0;
     if (wants(settings, "newton") && (settings->warm || settings->method)) {

@@ -133,6 +133,7 @@ struct perp_friction_workspace {
     perp_contact_friction_residual judged_parts, best_parts;
     double judged, best_residual; /* best: convex->best */
     double tolerance;
+    double unit; /* of residuals: 1, or 0 for relative ones */
     int iterations, factorisations, max_factorisations;
     const volatile bool *cancel;
 };

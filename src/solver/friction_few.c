@@ -1,6 +1,7 @@
 #include "solver/friction_few.h"
 
 #include "linalg/dense_kernel.h"
+#include "problem/natural_map.h"
 #include "solver/friction_core.h"
 
 #include <math.h>
@@ -207,24 +208,27 @@ static void find_velocity(perp_friction_few *few, const perp_contact_qp *p)
     }
 }
 
-static bool judge(perp_friction_few *few, double tolerance)
+static bool judge(perp_friction_few *few, const perp_friction_settings *settings)
 {
+    const double unit = settings->relative ? 0.0 : 1.0;
     const int rows = few->local ? few->contacts * few->local->dim : few->contact->system->row_start[few->contacts];
     memset(few->force, 0, (size_t)rows * sizeof(double));
     for (int i = 0; i < few->m; i++) {
         few->force[few->row_of[i]] = few->unit * few->scale[i] * few->r[i];
     }
+    double near = INFINITY;
     if (few->local) {
-        few->residual =
-            perp_dense_is_finite(rows, few->force) ? perp_friction_residual(few->local, few->force) : INFINITY;
+        few->residual = perp_dense_is_finite(rows, few->force)
+                            ? perp_friction_residual_with(few->local, few->force, unit, &near)
+                            : INFINITY;
         few->parts = (perp_contact_friction_residual){0.0, few->residual, 0.0};
     } else {
         find_velocity(few, few->contact->system);
         const perp_convex_point point = {.x = few->v, .y = few->force};
-        few->parts = perp_contact_friction_evaluate(few->contact, &point);
+        few->parts = perp_contact_friction_evaluate_with(few->contact, &point, unit, &near);
         few->residual = perp_contact_friction_residual_largest(few->parts);
     }
-    return few->residual <= tolerance;
+    return few->residual <= settings->tolerance && near <= PERP_NEAR;
 }
 
 bool perp_friction_few_is_unique(perp_friction_few *few)
@@ -337,7 +341,7 @@ static bool newton(perp_friction_few *few, const perp_friction_settings *setting
     static const double JUDGED = 1e-7; /* the scaled error that the judge is asked from on */
     double error, merit = look(few, few->r, &error);
     for (int k = 0; k <= iterations && isfinite(merit); k++) {
-        if (error < JUDGED && judge(few, settings->tolerance)) {
+        if (error < JUDGED && judge(few, settings)) {
             return true;
         }
         if (k == iterations || !find_step(few, fmax(1e-11, fmin(1e-4, 1e-2 * error)))) {
@@ -379,7 +383,7 @@ bool perp_friction_few_solve(perp_friction_few *few, const perp_friction_setting
                 return false;
             }
             if (few->contacts == 1) { /* exact, or not to be had */
-                return judge(few, settings->tolerance);
+                return judge(few, settings);
             }
         }
         if (newton(few, settings, most)) {

@@ -1,5 +1,6 @@
 /* Forces of least norm for a local problem: with W = L L' it is one of bodies, a unit mass for each column of L, and
  * those have a method for it. W has to be symmetric and semidefinite for that, as every W of mechanics is. */
+#include "problem/natural_map.h"
 #include "solver/friction_core.h"
 #include "solver/slice.h"
 
@@ -91,7 +92,8 @@ bool perp_friction_local_least(perp_friction_workspace *f, const perp_friction *
         return false;
     }
     perp_friction_export(g, &g->convex->best);
-    if (!(perp_friction_residual(problem, g->point.y) <= settings->tolerance)) {
+    double near;
+    if (!(perp_friction_residual_with(problem, g->point.y, g->unit, &near) <= settings->tolerance)) {
         return false;
     }
     memcpy(r, g->point.y, (size_t)(problem->contacts * problem->dim) * sizeof *r);

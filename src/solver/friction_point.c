@@ -1,5 +1,6 @@
 /* Points of a friction problem: scaled and as given, residuals, and what the judge says. */
 #include "linalg/dense_kernel.h"
+#include "problem/natural_map.h"
 #include "solver/friction_core.h"
 
 #include <math.h>
@@ -86,16 +87,18 @@ bool perp_friction_judge(perp_friction_workspace *f, perp_convex_iterate *at)
         recover_velocity(f, at);
     }
     perp_friction_export(f, at);
+    double near = INFINITY;
     if (!is_finite(f)) {
         f->judged = INFINITY; /* a scaled point may overflow in the units of the problem */
         f->judged_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
     } else if (f->local) {
-        f->judged = perp_friction_residual(f->local, f->point.y);
+        f->judged = perp_friction_residual_with(f->local, f->point.y, f->unit, &near);
         f->judged_parts = (perp_contact_friction_residual){0.0, f->judged, 0.0};
     } else {
-        f->judged_parts = perp_contact_friction_evaluate(f->contact, &f->point);
+        f->judged_parts = perp_contact_friction_evaluate_with(f->contact, &f->point, f->unit, &near);
         f->judged = perp_contact_friction_residual_largest(f->judged_parts);
     }
+    f->judged = near > PERP_NEAR ? fmax(f->judged, near) : f->judged;
     if (f->judged < f->best_residual) {
         f->best_residual = f->judged;
         f->best_parts = f->judged_parts;

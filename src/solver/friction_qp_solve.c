@@ -68,18 +68,20 @@ static arrays arrays_of(const perp_friction_qp *p, double *memory)
 
 static const double LEAST = 1e-12; /* tolerance that a friction problem takes */
 
-/* The friction problem's tolerance for ours: the same error in m/s, its residual being over 1 + max |q| with the radii
- * in q; and a fourth of it, since a normal force that is off by it moves the boundary of the disc. */
+/* The friction problem's tolerance for ours: the same error in m/s at every element, whose scale there has the radius
+ * in it, as q and as the force's own term; and a fourth of it, since a normal force that is off by it moves the
+ * boundary of the disc. */
 static double tolerance_inside(const perp_friction_qp *p, const perp_friction *friction, double tolerance)
 {
-    double d = 1.0, q = 1.0;
-    for (int i = 0; i < p->elements * p->dim; i++) {
-        d = fmax(d, 1.0 + fabs(p->d[i]));
+    double least = 1.0;
+    for (int i = 0; i < p->elements; i++) {
+        double d = 1.0;
+        for (int k = 0; k < p->dim; k++) {
+            d = fmax(d, 1.0 + fabs(p->d[(ptrdiff_t)i * p->dim + k]));
+        }
+        least = fmin(least, d / (d + 2.0 * fabs(friction->q[(ptrdiff_t)i * friction->dim])));
     }
-    for (int i = 0; i < friction->contacts * friction->dim; i++) {
-        q = fmax(q, 1.0 + fabs(friction->q[i]));
-    }
-    return fmax(LEAST, 0.25 * tolerance * d / q);
+    return fmax(LEAST, 0.25 * tolerance * least);
 }
 
 /* Radii beyond what x can reach, which would only spoil the scale of the friction problem, are cut: of the condition

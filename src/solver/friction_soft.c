@@ -14,6 +14,8 @@
  * Bounds: with the diagonal c of A the residual of an unknown is x - mid(lower, x - F / c, upper); where x - F / c is
  * out of them, Newton's row is x = the bound and F its multiplier. */
 #include "solver/friction_soft_core.h"
+
+#include "problem/natural_map.h"
 #include "solver/slice.h"
 
 #include <perp/solver.h>
@@ -266,13 +268,14 @@ static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *
 }
 
 /* Does the class's residual take the point that was looked at for solved? It costs more than a step. */
-static bool judge(const perp_friction_soft_workspace *f, double tolerance, perp_convex_point *solution,
-                  perp_friction_info *info)
+static bool judge(const perp_friction_soft_workspace *f, const perp_friction_settings *settings,
+                  perp_convex_point *solution, perp_friction_info *info)
 {
+    double near;
     put_point(f, solution);
-    info->parts = perp_contact_friction_evaluate(f->given, solution);
+    info->parts = perp_contact_friction_evaluate_with(f->given, solution, settings->relative ? 0.0 : 1.0, &near);
     info->residual = perp_contact_friction_residual_largest(info->parts);
-    return info->residual <= tolerance;
+    return info->residual <= settings->tolerance && near <= PERP_NEAR;
 }
 
 /* Goes on until steps no longer help, whatever the tolerance: Newton's last step gains more than what a caller that
@@ -289,7 +292,7 @@ static bool run(perp_friction_soft_workspace *f, const perp_friction_settings *s
         largest = fmax(largest, merit); /* what forces came to: rounding is that of these */
         const bool settled =
             merit <= ROUNDING * f->size || (merit <= NEAR * fmax(largest, f->size) && merit > HELPS * before);
-        if ((settled || k == most) && judge(f, settings->tolerance, solution, info)) {
+        if ((settled || k == most) && judge(f, settings, solution, info)) {
             return true;
         }
         before = merit;

@@ -12,6 +12,7 @@
  *
  * Only the residual of the problem's class says "solved". */
 #include "linalg/dense_kernel.h"
+#include "problem/natural_map.h"
 #include "solver/friction_core.h"
 
 #include <float.h>
@@ -479,6 +480,7 @@ void perp_friction_reset(perp_friction_workspace *f, const perp_friction_setting
     memset(c->best.y, 0, (size_t)c->m * sizeof(double));
     memset(c->best.z, 0, (size_t)c->e * sizeof(double));
     f->tolerance = settings->tolerance;
+    f->unit = c->unit = settings->relative ? 0.0 : 1.0;
     f->cancel = settings->cancel;
     f->max_factorisations = settings->max_factorisations > 0 ? settings->max_factorisations : most;
     f->iterations = f->factorisations = 0;
@@ -515,7 +517,7 @@ static void run(perp_friction_workspace *f, const perp_friction_settings *settin
                                                     : PERP_OUTCOME_ITERATION_LIMIT;
     }
     perp_friction_export(f, &c->best);
-    info->residual = f->best_residual;
+    info->residual = perp_contact_friction_residual_largest(f->best_parts);
     info->parts = f->best_parts;
     info->iterations += f->iterations;
     info->factorisations += f->factorisations;
@@ -540,6 +542,12 @@ static bool run_few(perp_friction_workspace *f, const perp_friction_settings *se
     return solved;
 }
 
+static double residual_of(const perp_friction *problem, const double *r, const perp_friction_settings *settings)
+{
+    double near;
+    return perp_friction_residual_with(problem, r, settings->relative ? 0.0 : 1.0, &near);
+}
+
 /* No contact closes without forces: none act, which is where Newton would start. */
 static bool run_open(const perp_friction *problem, const perp_friction_settings *settings, double *r,
                      perp_friction_info *info)
@@ -553,7 +561,7 @@ static bool run_open(const perp_friction *problem, const perp_friction_settings 
     }
     note(info, "newton");
     memset(r, 0, (size_t)(problem->contacts * problem->dim) * sizeof *r);
-    info->residual = perp_friction_residual(problem, r);
+    info->residual = residual_of(problem, r, settings);
     info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
     info->outcome = info->residual <= settings->tolerance ? PERP_OUTCOME_SOLVED : info->outcome;
     info->minimum_norm = settings->minimum_norm;
@@ -591,7 +599,7 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
     }
     if (info->outcome == PERP_OUTCOME_SOLVED && chosen.minimum_norm && !info->minimum_norm) {
         info->minimum_norm = perp_friction_local_least(workspace, problem, &chosen, r);
-        info->residual = perp_friction_residual(problem, r);
+        info->residual = residual_of(problem, r, &chosen);
         info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
     }
     perp_friction_velocity(problem, r, u);
@@ -600,7 +608,7 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
         perp_friction_velocity(problem, r, u);
         info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
         info->minimum_norm = false;
-        info->residual = perp_friction_residual(problem, r);
+        info->residual = residual_of(problem, r, &chosen);
         info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
     }
     return PERP_STATUS_OK;

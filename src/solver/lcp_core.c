@@ -18,36 +18,71 @@ static double power_below(double x)
     return ldexp(1.0, exponent - 1);
 }
 
-/* Two sweeps of dividing rows and columns by the roots of their largest entries (Ruiz 2001), the result rounded to
- * powers of two. Rows and columns of zeros keep 1. */
-static void choose_scales(perp_lcp_workspace *c, const perp_lcp_data *data)
+/* One sweep of dividing rows and columns by the roots of their largest entries (Ruiz 2001), with q, unless it is NULL,
+ * as one column more. Returns the scale of that column, which is given. Rows and columns of zeros keep theirs. */
+static double sweep_scales(perp_lcp_workspace *c, const double *m, const double *q, double q_scale)
 {
     const int n = c->n;
-    double *largest_row = c->work, *largest_col = c->work2;
+    double *largest_row = c->work, *largest_col = c->work2, largest_q = 0.0;
+    memset(largest_col, 0, (size_t)n * sizeof(double));
     for (int i = 0; i < n; i++) {
+        const double *row = m + (ptrdiff_t)i * n;
+        double largest = q ? fabs(q[i]) * c->row_scale[i] * q_scale : 0.0;
+        largest_q = fmax(largest_q, largest);
+        for (int j = 0; j < n; j++) {
+            const double entry = fabs(row[j]) * c->row_scale[i] * c->col_scale[j];
+            largest = entry > largest ? entry : largest;
+            largest_col[j] = entry > largest_col[j] ? entry : largest_col[j];
+        }
+        largest_row[i] = largest;
+    }
+    for (int i = 0; i < n; i++) {
+        c->row_scale[i] /= largest_row[i] > 0.0 ? sqrt(largest_row[i]) : 1.0;
+        c->col_scale[i] /= largest_col[i] > 0.0 ? sqrt(largest_col[i]) : 1.0;
+    }
+    return largest_q > 0.0 ? q_scale / sqrt(largest_q) : q_scale;
+}
+
+static void run_sweeps(perp_lcp_workspace *c, const double *m, const double *q)
+{
+    enum { USUAL = 2, WITH_Q = 12 };
+    double q_scale = 1.0;
+    for (int i = 0; i < c->n; i++) {
         c->row_scale[i] = c->col_scale[i] = 1.0;
     }
-    for (int sweep = 0; sweep < 2; sweep++) {
-        memset(largest_row, 0, (size_t)n * sizeof(double));
-        memset(largest_col, 0, (size_t)n * sizeof(double));
-        for (int i = 0; i < n; i++) {
-            const double *row = data->m + (ptrdiff_t)i * n;
-            double largest = 0.0;
-            for (int j = 0; j < n; j++) {
-                const double entry = fabs(row[j]) * c->row_scale[i] * c->col_scale[j];
-                largest = entry > largest ? entry : largest;
-                largest_col[j] = entry > largest_col[j] ? entry : largest_col[j];
-            }
-            largest_row[i] = largest;
-        }
-        for (int i = 0; i < n; i++) {
-            c->row_scale[i] /= largest_row[i] > 0.0 ? sqrt(largest_row[i]) : 1.0;
-            c->col_scale[i] /= largest_col[i] > 0.0 ? sqrt(largest_col[i]) : 1.0;
-        }
+    for (int sweep = 0; sweep < (q ? WITH_Q : USUAL); sweep++) {
+        q_scale = sweep_scales(c, m, q, q_scale);
     }
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < c->n; i++) {
         c->row_scale[i] = power_below(c->row_scale[i]);
         c->col_scale[i] = power_below(c->col_scale[i]);
+    }
+}
+
+/* Whether the width of a tie, relative to the largest q, is more in some row than that row can be off without anyone
+ * seeing it: beside a q of 1e12 all that is below 1e3 would count as a tie. */
+static bool ties_hide_rows(const perp_lcp_workspace *c, const double *q)
+{
+    static const double TIE = 1e-9, SEEN = 1e-3;
+    double largest = 0.0;
+    for (int i = 0; i < c->n; i++) {
+        largest = fmax(largest, fabs(q[i]) * c->row_scale[i]);
+    }
+    for (int i = 0; i < c->n; i++) {
+        if (q[i] != 0.0 && TIE * largest > SEEN * c->row_scale[i] * (c->unit + fabs(q[i]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Powers of two. `q` is F where variables are counted from; it is scaled with the rows only where that is called for,
+ * since the path, with its ties, is a better one where rows of M are alike. */
+static void choose_scales(perp_lcp_workspace *c, const perp_lcp_data *data, const double *q)
+{
+    run_sweeps(c, data->m, NULL);
+    if (ties_hide_rows(c, q)) {
+        run_sweeps(c, data->m, q);
     }
 }
 
@@ -72,13 +107,13 @@ void perp_lcp_core_load(perp_lcp_workspace *c, const perp_lemke_care *care)
     c->stride_h = (n + 2) & ~1;
     c->care = *care;
     c->has_ray = false;
-    choose_scales(c, data);
     choose_orientation(c, data);
     if (data->lower) {
         perp_lcp_data_slack(data, c->origin, c->q);
     } else {
         memcpy(c->q, data->q, (size_t)n * sizeof(double));
     }
+    choose_scales(c, data, c->q);
     double largest = 0.0;
     for (int i = 0; i < n; i++) {
         c->q[i] *= c->sign[i] * c->row_scale[i];
@@ -147,14 +182,33 @@ void perp_lcp_core_point(const perp_lcp_workspace *c, double *z)
     }
 }
 
-double perp_lcp_data_residual(const perp_lcp_data *data, const double *z)
+double perp_lcp_residual_of(const perp_lcp_workspace *c, const double *z)
 {
+    const perp_lcp_data *data = &c->data;
     if (data->lower) {
         const perp_mcp mcp = {data->n, data->m, data->q, data->lower, data->upper};
-        return perp_mcp_residual(&mcp, z);
+        return perp_mcp_residual_with(&mcp, z, c->unit);
     }
     const perp_lcp lcp = {data->n, data->m, data->q};
-    return perp_lcp_residual(&lcp, z);
+    return perp_lcp_residual_with(&lcp, z, c->unit);
+}
+
+double perp_lcp_near_residual(const perp_lcp_workspace *c, const double *z)
+{
+    const perp_lcp_data *data = &c->data;
+    double largest = 0.0;
+    for (int i = 0; i < data->n; i++) {
+        const double *row = data->m + (ptrdiff_t)i * data->n;
+        double f = data->q[i], scale = c->unit + fabs(f);
+        for (int j = 0; j < data->n; j++) {
+            const bool at_bound = data->lower && (z[j] == data->lower[j] || z[j] == data->upper[j]);
+            f += row[j] * z[j];
+            scale += at_bound ? fabs(row[j] * z[j]) : 0.0;
+        }
+        const double lower = data->lower ? data->lower[i] : 0.0, upper = data->upper ? data->upper[i] : INFINITY;
+        largest = perp_problem_worse(largest, perp_problem_over(perp_natural_map(z[i], f, lower, upper), scale));
+    }
+    return largest;
 }
 
 void perp_lcp_data_slack(const perp_lcp_data *data, const double *z, double *w)

@@ -82,7 +82,9 @@ struct perp_lcp_workspace {
     uint64_t hash; /* of the basis, relative to the start */
     int ray_index; /* the variable that entered without being blocked: its rate is 1 */
     bool ray_is_z, has_ray;
-    double condition; /* of K at the last refresh, 1-norm */
+    double condition;  /* of K at the last refresh, 1-norm */
+    double basis_norm; /* of K as the last polish factored it, 1-norm */
+    double unit;       /* of the residual: 1, or 0 for a relative one */
     perp_lemke_care care;
     /* Of a path whose points are of use before its end: called with `visited` where the artificial variable is below
      * `visit_below` for the first time, and again whenever it has fallen further. True ends the attempt, as cancelled.
@@ -107,7 +109,11 @@ void perp_lcp_core_load(perp_lcp_workspace *c, const perp_lemke_care *care);
 void perp_lcp_core_flip(perp_lcp_workspace *c, int i);
 /* (n) z of the problem from the scaled one, at bounds exactly where nonbasic. */
 void perp_lcp_core_point(const perp_lcp_workspace *c, double *z);
-double perp_lcp_data_residual(const perp_lcp_data *data, const double *z);
+/* The residual of the class, by rows. */
+double perp_lcp_residual_of(const perp_lcp_workspace *c, const double *z);
+/* The same natural map over unit + |q_i| + what variables at their bounds contribute: `near` of natural_map.h. A far
+ * point, good by its rows and not by this, needs a regular basis. */
+double perp_lcp_near_residual(const perp_lcp_workspace *c, const double *z);
 void perp_lcp_data_slack(const perp_lcp_data *data, const double *z, double *w);
 
 /* ---- lcp_basis.c ------------------------------------------------------------------------------------------------- */
@@ -156,6 +162,8 @@ bool perp_lcp_prove_infeasible(perp_lcp_workspace *c, double *u);
 
 /* The point of the present complementary basis, from the data of the problem, with refinement; returns its residual. */
 double perp_lcp_polish(perp_lcp_workspace *c, double *z);
+/* Whether K, as the last polish factored it, is far from singular. */
+bool perp_lcp_is_regular(perp_lcp_workspace *c);
 
 /* ---- lcp_lemke.c: one attempt, for lcp, mlcp and mcp alike ------------------------------------------------------- */
 

@@ -8,6 +8,7 @@
  * to each other that double precision cannot tell a zero from a small entry. The first is CAPACITY or, as the second,
  * `complete` = false; what is listed has been judged by the residual in any case.
  */
+#include "problem/natural_map.h"
 #include "solver/lcp_faces.h"
 
 #include <string.h>
@@ -40,9 +41,9 @@ static void same_point(const void *context, perp_lcp_variables zero, const doubl
     memcpy(z, z_lcp, (size_t)problem->n * sizeof *z);
 }
 
-static double residual(const void *context, const double *z)
+static double residual(const void *context, const double *z, double unit)
 {
-    return perp_lcp_residual(context, z);
+    return perp_lcp_residual_with(context, z, unit);
 }
 
 perp_status perp_lcp_enumerate(const perp_lcp *problem, const perp_lcp_enumerate_settings *settings,

@@ -134,7 +134,9 @@ static bool map_corner(writer *s, const perp_lcp_corner *corner, double *z)
     const bool ray = perp_lcp_has(corner->zero, PERP_LCP_ARTIFICIAL);
     to_lcp_units(s, ray, s->point);
     s->image->map(s->image->context, corner->zero, s->point, ray, z);
-    return ray ? normalise_ray(s->image->n, z) : s->image->residual(s->image->context, z) <= s->settings.tolerance;
+    const double unit = s->settings.relative ? 0.0 : 1.0;
+    return ray ? normalise_ray(s->image->n, z)
+               : s->image->residual(s->image->context, z, unit) <= s->settings.tolerance;
 }
 
 /* What elimination gives is preferred to the double description's own numbers, which serve where a nearly dependent

@@ -22,7 +22,7 @@ typedef struct perp_lcp_image {
     const double *lines; /* n each, largest magnitude 1: directions in which every face goes on, both ways */
     /* The problem's point z, or direction, from the lcp's; `zero` holds the corner's zeros. */
     void (*map)(const void *context, perp_lcp_variables zero, const double *z_lcp, bool ray, double *z);
-    double (*residual)(const void *context, const double *z);
+    double (*residual)(const void *context, const double *z, double unit);
     const void *context;
 } perp_lcp_image;
 

@@ -1,4 +1,5 @@
 /* One attempt of Lemke's method: start, pivots, and the judgement of where they ended. */
+#include "problem/natural_map.h"
 #include "solver/lcp_core.h"
 
 #include <math.h>
@@ -50,6 +51,7 @@ perp_status perp_lcp_begin(perp_lcp_workspace *c, const perp_lcp_data *data, con
         }
     }
     c->data = *data;
+    c->unit = settings->relative ? 0.0 : 1.0;
     c->cancel = settings->cancel;
     c->visit = NULL;
     c->pivot_count = c->refresh_count = 0;
@@ -110,7 +112,7 @@ static double judge_unfinished(perp_lcp_workspace *c)
                      upper = c->data.upper ? c->data.upper[i] : INFINITY;
         c->point[i] = isfinite(c->point[i]) ? fmin(fmax(c->point[i], lower), upper) : c->origin[i];
     }
-    return perp_lcp_data_residual(&c->data, c->point);
+    return perp_lcp_residual_of(c, c->point);
 }
 
 /* The rate of z_i along the ray, oriented and scaled. */
@@ -136,10 +138,30 @@ static bool ray_proves_infeasible(perp_lcp_workspace *c)
     return perp_lcp_prove_infeasible(c, u);
 }
 
-static void keep_better(perp_lcp_workspace *c, double residual, double *best)
+/* The best point of an attempt so far, in c->kept. */
+typedef struct verdict {
+    double residual, near; /* perp_lcp_residual_of, perp_lcp_near_residual */
+    bool regular;          /* it is the point of a regular basis; not looked at where it is near */
+} verdict;
+
+static bool is_near(const verdict *v, double tolerance)
 {
-    if (residual < *best) {
-        *best = residual;
+    return v->residual <= tolerance && v->near <= PERP_NEAR;
+}
+
+static bool is_solved(const verdict *v, double tolerance)
+{
+    return v->residual <= tolerance && (v->regular || v->near <= PERP_NEAR);
+}
+
+/* A solution is better than what is none, and then the one with the smaller residual. */
+static void keep_better(perp_lcp_workspace *c, double residual, bool polished, double tolerance, verdict *best)
+{
+    verdict v = {residual, residual < INFINITY ? perp_lcp_near_residual(c, c->point) : INFINITY, false};
+    v.regular = polished && v.residual <= tolerance && v.near > PERP_NEAR && perp_lcp_is_regular(c);
+    const bool solved = is_solved(&v, tolerance), before = is_solved(best, tolerance);
+    if (solved != before ? solved : (solved ? v.residual < best->residual : v.near < best->near)) {
+        *best = v;
         memcpy(c->kept, c->point, (size_t)c->n * sizeof(double));
         keep_basis(c);
     }
@@ -150,30 +172,34 @@ static void keep_better(perp_lcp_workspace *c, double residual, double *best)
  * already of rounding size, the point that the pivots arrived at may hold. Ties are taken generously on the way, which
  * costs digits at the end, so where the residual is not at rounding a few more pivots follow from the basis found, with
  * narrow ties. */
-static double judge(perp_lcp_workspace *c, const perp_lcp_settings *settings, bool complementary)
+static verdict judge(perp_lcp_workspace *c, const perp_lcp_settings *settings, bool complementary)
 {
     static const double ROUNDING = 1e-11, narrow[] = {1e-13, 1e-11};
-    double best = INFINITY;
+    const double tolerance = settings->tolerance;
+    verdict best = {INFINITY, INFINITY, false};
     keep_basis(c);
     if (complementary) {
-        keep_better(c, perp_lcp_polish(c, c->point), &best);
+        keep_better(c, perp_lcp_polish(c, c->point), true, tolerance, &best);
     }
-    if (best > settings->tolerance) {
-        keep_better(c, judge_unfinished(c), &best);
+    if (!is_solved(&best, tolerance)) {
+        keep_better(c, judge_unfinished(c), false, tolerance, &best);
     }
-    const bool near = complementary || best <= settings->tolerance;
+    const bool hopeful = complementary || is_solved(&best, tolerance);
     perp_lemke_attempt again = {c->care, NULL, c->basis, true};
-    for (int k = 0; k < 2 && near && best > ROUNDING && again.care.regularise == 0.0; k++) {
+    for (int k = 0; k < 2 && hopeful && best.residual > ROUNDING && again.care.regularise == 0.0; k++) {
         again.care.tie = narrow[k];
         perp_lcp_core_load(c, &again.care);
         if (start(c, &again) == PERP_FREE_START_OK &&
             perp_lcp_pivot(c, settings, 10 + c->n) == PERP_PIVOT_COMPLEMENTARY) {
-            keep_better(c, perp_lcp_polish(c, c->point), &best);
+            keep_better(c, perp_lcp_polish(c, c->point), true, tolerance, &best);
         }
     }
-    if (!(best < INFINITY)) { /* overflow: a point that is at least within its bounds */
+    const bool far = best.residual <= tolerance && !is_solved(&best, tolerance);
+    if (far || !(best.near < INFINITY)) { /* or an overflow: a point that is at least within its bounds */
         memcpy(c->kept, c->origin, (size_t)c->n * sizeof(double));
-        best = perp_lcp_data_residual(&c->data, c->kept);
+        best.residual = perp_lcp_residual_of(c, c->kept);
+        best.near = perp_lcp_near_residual(c, c->kept);
+        best.regular = false;
     }
     memcpy(c->point, c->kept, (size_t)c->n * sizeof(double));
     return best;
@@ -203,9 +229,13 @@ perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *se
         return PERP_OUTCOME_CANCELLED;
     }
     const bool infeasible = end == PERP_PIVOT_RAY && ray_proves_infeasible(c);
-    *residual = judge(c, &own, end == PERP_PIVOT_COMPLEMENTARY);
-    if (*residual <= settings->tolerance) {
+    const verdict best = judge(c, &own, end == PERP_PIVOT_COMPLEMENTARY);
+    *residual = best.residual;
+    if (is_near(&best, settings->tolerance)) {
         return PERP_OUTCOME_SOLVED;
+    }
+    if (!infeasible && is_solved(&best, settings->tolerance)) {
+        return PERP_OUTCOME_SOLVED; /* far away, which a proof would contradict */
     }
     switch (end) {
     case PERP_PIVOT_RAY:

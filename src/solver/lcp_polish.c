@@ -74,6 +74,7 @@ double perp_lcp_polish(perp_lcp_workspace *c, double *z)
         z[i] = c->col_at[i] >= 0 ? 0.0 : c->origin[i];
     }
     gather(c);
+    c->basis_norm = perp_matrix_norm_one(m, m, c->lu, c->stride_h);
     if (perp_lu_factor(m, c->lu, c->stride_h, c->pivots, NULL) != PERP_STATUS_OK) {
         return INFINITY;
     }
@@ -87,5 +88,12 @@ double perp_lcp_polish(perp_lcp_workspace *c, double *z)
     for (int i = 0; i < n; i++) {
         z[i] = bound(z[i], data->lower ? data->lower[i] : 0.0, data->upper ? data->upper[i] : INFINITY);
     }
-    return perp_lcp_data_residual(data, z);
+    return perp_lcp_residual_of(c, z);
+}
+
+bool perp_lcp_is_regular(perp_lcp_workspace *c)
+{
+    static const double REGULAR = 1e-10; /* the reciprocal condition of a basis that gives its point six digits */
+    double *work = (double *)c->wide;    /* 2 n */
+    return perp_lu_reciprocal_condition(c->m, c->lu, c->stride_h, c->pivots, c->basis_norm, work) > REGULAR;
 }

@@ -21,6 +21,7 @@
  * Elimination runs in long double with a running bound on its error: what is below the bound is zero, and what is above
  * it but too small to pivot on counts as zero and makes the result doubtful (`complete` = false).
  */
+#include "problem/natural_map.h"
 #include "solver/lcp_faces.h"
 
 #include <float.h>
@@ -378,10 +379,10 @@ static void map_corner(const void *context, perp_lcp_variables zero, const doubl
     }
 }
 
-static double residual(const void *context, const double *z)
+static double residual(const void *context, const double *z, double unit)
 {
     const reduction *r = context;
-    return perp_mcp_residual(r->mcp, z);
+    return perp_mcp_residual_with(r->mcp, z, unit);
 }
 
 static void write_lines(reduction *r)

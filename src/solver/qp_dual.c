@@ -8,6 +8,8 @@
  *   - "infeasible" is said only with a proof whose measure holds, else the row counts as such a violation;
  *   - the end is x and u refined on the working set; where that shows a wrong sign or another violated row, the method
  *     goes on from there. */
+#include "problem/convex_residual.h"
+#include "problem/natural_map.h"
 #include "solver/qp_dual_core.h"
 
 #include "linalg/dense_kernel.h"
@@ -127,11 +129,13 @@ static verdict take_equalities(perp_qp_dual_workspace *c)
             continue;
         }
         c->skipped_equality = true;
-        double gap = c->problem->d[k];
+        double gap = c->problem->d[k], size = fabs(gap);
         for (int j = 0; j < c->count; j++) {
-            gap -= c->step[j] * c->problem->d[c->active[j]];
+            const double term = c->step[j] * c->problem->d[c->active[j]];
+            gap -= term;
+            size += fabs(term);
         }
-        if (fabs(gap) > c->settings->tolerance * c->primal_scale && perp_qp_dual_prove(c, k) <= CERTIFICATE) {
+        if (fabs(gap) > c->settings->tolerance * (c->unit + size) && perp_qp_dual_prove(c, k) <= CERTIFICATE) {
             return INFEASIBLE;
         }
     }
@@ -183,6 +187,12 @@ static verdict start(perp_qp_dual_workspace *c)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------- */
 
+/* What a row may be off by: the tolerance of its own scale. */
+static double tolerated(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row)
+{
+    return c->settings->tolerance * (c->unit + perp_qp_dual_magnitude(c, row));
+}
+
 /* What of a violation of constraint k counts as none: the rounding of its own terms; that of x, whose entries are as
  * accurate as the largest of them, as far as it is small beside the tolerance; and what was excused. */
 static double allowance(const perp_qp_dual_workspace *c, int k, const perp_qp_dual_row *row, double largest_x)
@@ -191,7 +201,7 @@ static double allowance(const perp_qp_dual_workspace *c, int k, const perp_qp_du
     for (int i = 0; row->index < 0 && i < c->n; i++) {
         spread += fabs(row->entries[i]);
     }
-    const double judged = c->settings->tolerance * c->primal_scale;
+    const double judged = tolerated(c, row);
     const double often = c->chosen[k] > OFTEN ? 0.1 * judged : 0.0;
     return ROUNDING * perp_qp_dual_magnitude(c, row) + fmin(ROUNDING * spread * largest_x, 1e-3 * judged) +
            2.0 * c->allowed[k] + often;
@@ -249,11 +259,10 @@ static int most_violated(perp_qp_dual_workspace *c)
 /* A row whose terms are all rounding (x and b are zero) tells nothing. */
 static bool spoilt(const perp_qp_dual_workspace *c)
 {
-    const double least = 1e-4 * c->settings->tolerance * c->primal_scale;
     for (int j = 0; j < c->count; j++) {
         const perp_qp_dual_row row = perp_qp_dual_row_of(c, c->active[j]);
         const double miss = fabs(perp_qp_dual_slack(c, &row));
-        if (miss > least && miss > SPOILT * perp_qp_dual_magnitude(c, &row)) {
+        if (miss > 1e-4 * tolerated(c, &row) && miss > SPOILT * perp_qp_dual_magnitude(c, &row)) {
             return true;
         }
     }
@@ -322,8 +331,7 @@ static bool negligible(const perp_qp_dual_workspace *c, const perp_qp_dual_row *
     if (!c->independent && violation <= DEPENDENT_NOISE * perp_qp_dual_magnitude(c, row)) {
         return true;
     }
-    return c->pending_u == 0.0 && c->d_tail < c->nearly * c->d_norm &&
-           violation <= 0.1 * c->settings->tolerance * c->primal_scale;
+    return c->pending_u == 0.0 && c->d_tail < c->nearly * c->d_norm && violation <= 0.1 * tolerated(c, row);
 }
 
 /* Steps until constraint k is met and in the working set. */
@@ -347,7 +355,7 @@ static verdict bring_in(perp_qp_dual_workspace *c, int k)
             return excuse(c, k, violation);
         }
         if (!c->independent && out < 0) {
-            const bool counts = violation > c->settings->tolerance * c->primal_scale;
+            const bool counts = violation > tolerated(c, &row);
             if (counts && perp_qp_dual_prove(c, k) <= CERTIFICATE) {
                 return INFEASIBLE;
             }
@@ -478,8 +486,12 @@ static void copy_point(const perp_qp *p, const perp_convex_point *from, perp_con
 
 static double judge(perp_qp_dual_workspace *c)
 {
-    c->residual = perp_qp_residual(c->problem, &c->point);
-    return perp_convex_residual_largest(c->residual);
+    const perp_convex_view view = perp_qp_view(c->problem);
+    double near;
+    c->residual = perp_convex_view_residual(&view, &c->point, c->unit, &near);
+    const double largest = perp_convex_residual_largest(c->residual);
+    c->is_near = near <= PERP_NEAR;
+    return c->is_near ? largest : fmax(largest, near);
 }
 
 /* The better of two attempts, in `c->point`. The second leaves out what depends nearly, which makes problems out of
@@ -496,6 +508,7 @@ static verdict attempt(perp_qp_dual_workspace *c)
         return first;
     }
     const perp_convex_residual residual = c->residual;
+    const bool is_near = c->is_near;
     copy_point(c->problem, &c->point, &c->kept);
     forget(c);
     perp_qp_dual_clear(c);
@@ -508,6 +521,7 @@ static verdict attempt(perp_qp_dual_workspace *c)
     }
     copy_point(c->problem, &c->kept, &c->point);
     c->residual = residual;
+    c->is_near = is_near;
     return first; /* not solved: nothing more is asked of the working set, which is the second's */
 }
 
@@ -520,12 +534,12 @@ static void deliver(perp_qp_dual_workspace *c, verdict v, perp_convex_point *sol
     info->outcome = outcomes[v];
     info->residual = c->residual;
     info->objective = perp_qp_objective(c->problem, c->point.x);
-    const bool holds = perp_convex_residual_largest(info->residual) <= c->settings->tolerance;
+    const bool holds = c->is_near && perp_convex_residual_largest(info->residual) <= c->settings->tolerance;
     if (holds && v != INFEASIBLE && v != CANCELLED) {
         info->outcome = PERP_OUTCOME_SOLVED;
         info->minimum_norm = v == DONE && unique(c);
     }
-    info->certificate = v == INFEASIBLE ? perp_qp_infeasibility(c->problem, &c->point) : 0.0;
+    info->certificate = v == INFEASIBLE ? perp_qp_dual_measure(c) : 0.0;
     info->iterations = c->iterations;
     info->factorisations = c->factorisations;
     copy_point(c->problem, &c->point, solution);
@@ -559,23 +573,6 @@ static perp_status check(const perp_qp *p, const perp_convex_settings *settings,
     return PERP_STATUS_OK;
 }
 
-/* 1 + the largest entry of b, d and the finite bounds. */
-static double primal_scale(const perp_qp *p)
-{
-    double largest = 0.0;
-    for (int k = 0; k < p->rows; k++) {
-        largest = fmax(largest, fabs(p->b[k]));
-    }
-    for (int k = 0; k < p->equalities; k++) {
-        largest = fmax(largest, fabs(p->d[k]));
-    }
-    for (int i = 0; i < p->n; i++) {
-        largest = p->lower && isfinite(p->lower[i]) ? fmax(largest, fabs(p->lower[i])) : largest;
-        largest = p->upper && isfinite(p->upper[i]) ? fmax(largest, fabs(p->upper[i])) : largest;
-    }
-    return 1.0 + largest;
-}
-
 static void load(perp_qp_dual_workspace *c, const perp_qp *p, const perp_convex_settings *settings)
 {
     c->problem = p;
@@ -583,7 +580,7 @@ static void load(perp_qp_dual_workspace *c, const perp_qp *p, const perp_convex_
     c->n = p->n;
     c->total = p->equalities + p->rows + 2 * p->n;
     c->limit = settings->max_iterations > 0 ? settings->max_iterations : 10 * (p->n + p->rows) + 100;
-    c->primal_scale = primal_scale(p);
+    c->unit = settings->relative ? 0.0 : 1.0;
     c->iterations = c->factorisations = 0;
     forget(c);
 }

@@ -25,10 +25,10 @@ struct perp_qp_dual_workspace {
 
     const perp_qp *problem; /* while solving */
     const perp_convex_settings *settings;
-    int n, total;        /* unknowns, constraints of all kinds */
-    int limit;           /* of steps */
-    double primal_scale; /* 1 + the largest entry of b, d and the finite bounds: as perp_qp_residual has it */
-    double pull;         /* |J'g|, the size of the objective's pull in the metric of H^-1 */
+    int n, total; /* unknowns, constraints of all kinds */
+    int limit;    /* of steps */
+    double unit;  /* of residuals: 1, or 0 for relative ones */
+    double pull;  /* |J'g|, the size of the objective's pull in the metric of H^-1 */
 
     double *l;  /* n x n: Cholesky factor of H */
     double *jt; /* n x n: row k is column k of J */
@@ -54,6 +54,7 @@ struct perp_qp_dual_workspace {
 
     perp_convex_point point;       /* what is handed out, in arrays of its own */
     perp_convex_residual residual; /* of it */
+    bool is_near;                  /* and it is no far point that only its own size makes one (PERP_NEAR) */
     perp_convex_point kept;        /* of a first attempt, while a second is made */
     double nearly;                 /* rows that the working set leaves less of than this may stay out, see qp_dual.c */
     bool skipped_equality;
@@ -97,7 +98,9 @@ void perp_qp_dual_put(const perp_qp_dual_workspace *c, int k, double value);
 void perp_qp_dual_put_all(const perp_qp_dual_workspace *c, const double *values, double scale);
 
 /* The proof that nothing meets constraint k together with the working set, on which it depends: n_k = N step (of the
- * last direction). Returns perp_qp_infeasibility of it; `c->point` has it, scaled, in its multipliers. */
+ * last direction). Returns perp_qp_dual_measure of it; `c->point` has it, scaled, in its multipliers. */
 double perp_qp_dual_prove(perp_qp_dual_workspace *c, int k);
+/* Of the multipliers in `c->point`, as a proof. */
+double perp_qp_dual_measure(const perp_qp_dual_workspace *c);
 
 #endif

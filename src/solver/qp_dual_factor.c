@@ -3,6 +3,7 @@
  * A constraint is added by one reflection of the trailing columns of J and not by the rotations of Goldfarb and Idnani:
  * the direction z = J2 J2'n_p, which the step needs anyhow, is most of the product that the reflection needs, so that
  * it costs a third of the rotations. Dropping one takes rotations. */
+#include "problem/convex_residual.h"
 #include "solver/qp_dual_core.h"
 
 #include "linalg/dense_kernel.h"
@@ -430,5 +431,11 @@ double perp_qp_dual_prove(perp_qp_dual_workspace *c, int k)
     const double scale = (double)(1.0L / gap);
     perp_qp_dual_put_all(c, c->step, -scale);
     perp_qp_dual_put(c, k, scale);
-    return perp_qp_infeasibility(c->problem, &c->point);
+    return perp_qp_dual_measure(c);
+}
+
+double perp_qp_dual_measure(const perp_qp_dual_workspace *c)
+{
+    const perp_convex_view view = perp_qp_view(c->problem);
+    return perp_convex_view_infeasibility(&view, &c->point, c->unit);
 }

@@ -3,6 +3,7 @@
  * What people write by hand may mix units: rows and unknowns whose entries differ by more than 16 are equilibrated
  * first, by powers of two, so that no digit changes. The answer is taken back to the problem's own units, judged there,
  * and given its least multipliers there; where it does not hold, the problem is solved as it stands. */
+#include "problem/convex_residual.h"
 #include "solver/convex_core.h"
 #include "solver/slice.h"
 
@@ -366,6 +367,7 @@ static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_s
                   perp_convex_info *info)
 {
     static const double GOOD = 1e-8; /* a proof, as problem.h says */
+    const perp_convex_view view = perp_contact_qp_view(c->problem);
     c->tolerance = settings->tolerance;
     perp_convex_import(c, &d->point, &c->trial);
     c->best_residual = INFINITY;
@@ -380,9 +382,9 @@ static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_s
     if (info->outcome == PERP_OUTCOME_SOLVED) {
         info->minimum_norm = solved && settings->minimum_norm && perp_convex_minimum_norm(c) && c->best_is_least;
     } else if (info->outcome == PERP_OUTCOME_INFEASIBLE) {
-        info->certificate = perp_contact_qp_infeasibility(c->problem, &d->point);
+        info->certificate = perp_convex_view_infeasibility(&view, &d->point, c->unit);
     } else if (info->outcome == PERP_OUTCOME_UNBOUNDED) {
-        info->certificate = perp_contact_qp_unboundedness(c->problem, d->point.x);
+        info->certificate = perp_convex_view_unboundedness(&view, d->point.x, c->unit);
     }
     info->residual = c->best_parts;
     perp_convex_export(c, &c->best, &d->point);

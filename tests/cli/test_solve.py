@@ -16,7 +16,7 @@ INF = math.inf
 
 
 def residual(problem, z):
-    """The natural map max|z - mid(lower, z - F(z), upper)| / (1 + max|q|), summed exactly (fsum)."""
+    """The largest |z_i - mid(lower_i, z_i - F_i, upper_i)| / (1 + |q_i| + (|M||z|)_i), summed exactly (fsum)."""
     m, q = problem["M"], problem["q"]
     n = len(q)
     free = set(problem.get("free", []))
@@ -24,9 +24,10 @@ def residual(problem, z):
     upper = problem.get("upper", [INF] * n)
     worst = 0.0
     for i in range(n):
-        f = math.fsum([m[i][j] * z[j] for j in range(n)] + [q[i]])
-        worst = max(worst, abs(z[i] - min(max(lower[i], z[i] - f), upper[i])))
-    return worst / (1 + max((abs(x) for x in q), default=0))
+        terms = [m[i][j] * z[j] for j in range(n)] + [q[i]]
+        off = abs(z[i] - min(max(lower[i], z[i] - math.fsum(terms)), upper[i]))
+        worst = max(worst, off / (1 + math.fsum(map(abs, terms))))
+    return worst
 
 
 def slack(problem, z):
@@ -81,6 +82,22 @@ def points(face):
 
 
 # ---- known answers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [2, 6, 12, 20, 100])
+@pytest.mark.parametrize("options", [(), ("--relative",)])
+def test_a_large_row_excuses_no_other(solve, power, options):
+    """w = z + q: z = (0, 1, 2), whatever row 0 has."""
+    result = solve(lcp([[1, 0, 0], [0, 1, 0], [0, 0, 0.5]], [10.0**power, -1, -1]), *options)
+    assert result["z"] == [0, 1, 2] and result["w"] == [10.0**power, 0, 0]
+
+
+def test_near_singular_is_not_called_infeasible(perp):
+    """M is definite, so that there is a solution, of about 1e20: no method finds it, and nothing else is claimed."""
+    problem = lcp([[0.22025587804828703, -0.01391438348752275], [-0.01391438348752275, 0.0008790233865876685]],
+                  [-0.18834728724793796, -1.695278063913015])
+    result = perp.json("solve", perp.write("p.yaml", as_text(problem)), "--all", code=1)
+    assert result["status"] in ("ray", "ill-conditioned") and not result["complete"]
 
 
 def test_two_by_two(solve):

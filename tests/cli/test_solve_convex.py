@@ -69,29 +69,42 @@ def hessian(problem):
     return problem.get("H", [[0] * n] * n)
 
 
+def sizes(matrix, x):
+    """|A||x|"""
+    return [math.fsum(abs(a * b) for a, b in zip(row, x)) for row in matrix]
+
+
+def column_sizes(matrix, y, n):
+    """|A'||y|"""
+    return [math.fsum(abs(row[j] * v) for row, v in zip(matrix, y)) for j in range(n)]
+
+
 def residuals(problem, x, y):
-    """Scaled primal, dual and complementarity, as docs/solve.md defines them."""
+    """Primal, dual and complementarity, each row by its own scale, as docs/solve.md defines them."""
     n, g = len(problem["g"]), problem["g"]
     c, d = problem.get("C", []), problem.get("d", [])
-    lower, upper = bounds(problem)
     y_lower, y_upper = bound_duals(problem, y)
-    finite = [v for v in lower + upper if math.isfinite(v)]
-    primal_scale = 1 + largest([b for _, bs in blocks(problem) for b in bs] + d + finite)
-    dual_scale = 1 + largest(g)
-    primal = largest(plus(product(c, x), minus(d)))
-    primal = max([primal] + [low - v for low, v in zip(lower, x)] + [v - high for high, v in zip(upper, x)])
+    primal = [abs(v) / (1 + abs(t) + size) for v, t, size in zip(plus(product(c, x), minus(d)), d, sizes(c, x))]
     dual = plus(product(hessian(problem), x), g, minus(y_lower), y_upper, minus(transposed(c, y["C"], n)))
-    outer, gaps = 0.0, []
+    size = plus(sizes(hessian(problem), x), map(abs, g), map(abs, y_lower), map(abs, y_upper),
+                column_sizes(c, y["C"], n))
+    outer, gaps = [], []
     for (a, b), yk in zip(blocks(problem), duals(problem, y), strict=True):
         s = plus(product(a, x), b)
-        primal, outer = max(primal, outside(s)), max(outer, outside(yk))
-        dual = plus(dual, minus(transposed(a, yk, n)))
-        gaps.append(math.fsum(u * v for u, v in zip(s, yk)))
-    for bound, values, sign in ((lower, y_lower, 1), (upper, y_upper, -1)):
+        scale, own = 1 + max(plus(sizes(a, x), map(abs, b))), 1 + largest(yk)
+        primal.append(outside(s) / scale)
+        outer.append(outside(yk) / own)
+        dual, size = plus(dual, minus(transposed(a, yk, n))), plus(size, column_sizes(a, yk, n))
+        gaps.append(math.fsum(u * v for u, v in zip(s, yk)) / (scale * own))
+    for bound, values, sign in zip(bounds(problem), (y_lower, y_upper), (1, -1)):
         for limit, v, value in zip(bound, values, x):
-            outer = max(outer, -v if math.isfinite(limit) else abs(v))
-            gaps.append((value - limit) * v * sign if math.isfinite(limit) else 0.0)
-    return primal / primal_scale, max(largest(dual), outer) / dual_scale, largest(gaps) / dual_scale
+            outer.append((-v if math.isfinite(limit) else abs(v)) / (1 + abs(v)))
+            if math.isfinite(limit):
+                slack, scale = sign * (value - limit), 1 + abs(limit) + abs(value)
+                primal.append(-slack / scale)
+                gaps.append(slack * v / (scale * (1 + abs(v))))
+    dual = [abs(v) / (1 + scale) for v, scale in zip(dual, size)]
+    return max(primal, default=0), max(dual + outer), largest(gaps)
 
 
 def objective(problem, x):
@@ -104,17 +117,20 @@ def assert_infeasible(problem, certificate):
     assert certificate.keys() == {"farkas", "measure"} and 0 <= certificate["measure"] <= 1e-8
     y, n = certificate["farkas"], len(problem["g"])
     y_lower, y_upper = bound_duals(problem, y)
-    total = plus(transposed(problem.get("C", []), y["C"], n), y_lower, minus(y_upper))
+    c = problem.get("C", [])
+    total = plus(transposed(c, y["C"], n), y_lower, minus(y_upper))
+    size = plus(column_sizes(c, y["C"], n), map(abs, y_lower), map(abs, y_upper))
     value = [a * b for a, b in zip(problem.get("d", []), y["C"])]
     for (a, b), yk in zip(blocks(problem), duals(problem, y), strict=True):
-        total = plus(total, transposed(a, yk, n))
+        total, size = plus(total, transposed(a, yk, n)), plus(size, column_sizes(a, yk, n))
         value += [-p * q for p, q in zip(b, yk)]
-        assert outside(yk) <= 1e-8
+        assert outside(yk) <= 1e-8 * largest(yk)
     for limits, values, sign in zip(bounds(problem), (y_lower, y_upper), (1, -1)):
         for limit, v in zip(limits, values):
-            assert v >= -1e-8 and (math.isfinite(limit) or abs(v) <= 1e-8)
+            assert v >= 0 and (math.isfinite(limit) or v == 0)
             value.append(sign * limit * v if math.isfinite(limit) else 0.0)
-    assert math.fsum(value) == pytest.approx(1, abs=1e-9) and largest(total) <= 1e-8
+    assert math.fsum(value) == pytest.approx(1, abs=1e-9)
+    assert all(abs(v) <= max(1e-8 * terms, 1e-15) for v, terms in zip(total, size))
 
 
 def assert_unbounded(problem, certificate):
@@ -122,11 +138,12 @@ def assert_unbounded(problem, certificate):
     assert certificate.keys() == {"direction", "measure"} and 0 <= certificate["measure"] <= 1e-8
     x = certificate["direction"]
     assert math.fsum(a * b for a, b in zip(problem["g"], x)) == pytest.approx(-1, abs=1e-9)
-    assert largest(product(hessian(problem), x) + product(problem.get("C", []), x)) <= 1e-8
-    assert all(outside(product(a, x)) <= 1e-8 for a, _ in blocks(problem))
+    rows = hessian(problem) + problem.get("C", [])
+    assert all(abs(v) <= max(1e-8 * terms, 1e-15) for v, terms in zip(product(rows, x), sizes(rows, x)))
+    assert all(outside(product(a, x)) <= max(1e-8 * largest(sizes(a, x)), 1e-15) for a, _ in blocks(problem))
     for low, high, value in zip(*bounds(problem), x):
-        assert value >= -1e-8 or low == -INF
-        assert value <= 1e-8 or high == INF
+        assert value >= 0 or low == -INF
+        assert value <= 0 or high == INF
 
 
 KEYS = ["status", "method", "tried", "residual", "iterations", "time_us", "objective", "x", "multipliers",
@@ -260,6 +277,44 @@ def test_vertex_of_an_lp(solve):
     assert result["multipliers"]["A"] == near([0, 1.5, 1]) and result["multipliers"]["lower"] == near([0, 0])
 
 
+@pytest.mark.parametrize("loose", [1e3, 1e8, 1e12, 1e20, 1e40])
+@pytest.mark.parametrize("options", [(), ("--relative",), ("--method", "dual"), ("--method", "ipm")])
+def test_a_loose_row_changes_nothing(solve, loose, options):
+    """min 1/2 |x|^2 with x0 >= 1, x1 >= 3 and a third row that holds by far: (1, 3)."""
+    result = solve({"kind": "qp", "H": [[1, 0], [0, 1]], "g": [0, 0], "A": [[1, 0], [0, 1], [1, 1]],
+                    "b": [1, 3, -loose]}, *options)
+    assert result["x"] == near([1, 3]) and result["multipliers"]["A"] == near([1, 3, 0])
+
+
+@pytest.mark.parametrize("loose", [1e3, 1e8, 1e12, 1e20])
+def test_a_loose_row_beside_a_contradiction(perp, loose):
+    """x0 = 1 and x0 = 2."""
+    problem = {"kind": "qp", "H": [[1, 0], [0, 1]], "g": [0, 0], "C": [[1, 0], [1, 0]], "d": [1, 2], "A": [[1, 1]],
+               "b": [-loose]}
+    result = perp.json("solve", perp.write("p.yaml", as_text(problem)), code=1)
+    assert result["status"] == "infeasible"
+    assert_infeasible(problem, result["certificate"])
+
+
+@pytest.mark.parametrize("force", [1.0, 1e4, 1e8, 1e12])
+@pytest.mark.parametrize("options", [(), ("--relative",)])
+def test_a_large_force_beside_a_fall(perp, force, options):
+    """x1 falls without end; x2 is held by its bound with the force."""
+    problem = {"kind": "qp", "H": [[1, 0, 0], [0, 0, 0], [0, 0, 0]], "g": [0, -1, force], "lower": [0, 0, 0]}
+    result = perp.json("solve", perp.write("p.yaml", as_text(problem)), *options, code=1)
+    assert result["status"] == "unbounded"
+    assert_unbounded(problem, result["certificate"])
+
+
+def test_relative_sees_small_units(perp, solve):
+    """x >= 1e-12: zero is as good as that beside the 1 of the scales, and not without it."""
+    problem = {"kind": "qp", "H": [[1]], "g": [0], "A": [[1]], "b": [1e-12]}
+    assert solve(problem, "--relative")["x"] == [pytest.approx(1e-12, rel=1e-6)]
+    crossed = {"kind": "qp", "H": [[1]], "g": [0], "A": [[1], [-1]], "b": [2e-12, -1e-12]}
+    assert perp.json("solve", perp.write("p.yaml", as_text(crossed)))["status"] == "solved"
+    assert perp.json("solve", perp.write("p.yaml", as_text(crossed)), "--relative", code=1)["status"] == "infeasible"
+
+
 def test_degenerate_vertex(solve):
     """Three rows meet in one point of the plane."""
     result = solve({"kind": "lp", "g": [-1, -1], "A": [[-1, 0], [0, -1], [-1, -1]], "b": [-1, -1, -2]})
@@ -268,7 +323,7 @@ def test_degenerate_vertex(solve):
 
 def test_beale_cycles_nowhere(solve):
     """Beale's example, on which the simplex method cycles: -1/20 at (1/25, 0, 1, 0). Of a residual of 1e-8 seven
-    products s y, each over 1 + max|g| = 151, leave the objective free by 1.1e-5."""
+    products s y, each over the scales of s and y, of which the largest is 151, leave the objective free by 1.1e-5."""
     problem = {"kind": "lp", "g": [-0.75, 150, -0.02, 6],
                "A": [[-0.25, 60, 0.04, -9], [-0.5, 90, 0.02, -3], [0, 0, -1, 0]], "b": [0, 0, -1], "lower": [0] * 4}
     assert solve(problem)["objective"] == near(-0.05, 1.1e-5)

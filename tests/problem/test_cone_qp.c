@@ -17,49 +17,39 @@ static void closed_form(void **state)
     ASSERT_STATUS(PERP_STATUS_OK, perp_cone_qp_check(&projection, &error));
     assert_true(perp_convex_residual_largest(perp_cone_qp_residual(&projection, &p)) == 0.0);
     assert_true(perp_cone_qp_objective(&projection, x) == -6.25);
-    x[0] = 0.5; /* short by (2.5 - 0.5) / sqrt 2; H x + g - y = (-2, 0, 0); s.y = -5; scales 1 and 5 */
+    /* Short by (2.5 - 0.5) / sqrt 2, over 1 + 2; H x + g - y = (-2, 0, 0), over 1 + 0.5 + 2.5; s.y = -5, over (1 + 2)
+     * (1 + 2.5). */
+    x[0] = 0.5;
     const perp_convex_residual r = perp_cone_qp_residual(&projection, &p);
-    assert_near(r.primal, sqrt(2.0), "primal", 0);
-    assert_true(r.dual == 2.0 / 5.0 && r.complementarity == 1.0);
-    x[0] = -3.0; /* in the polar cone: the nearest point is the apex */
-    assert_near(perp_cone_qp_residual(&projection, &p).primal, sqrt(9.0 + 2.25 + 4.0), "primal", 1);
-    x[0] = 2.5, y[0] = 1.5; /* y is outside by 1 / sqrt 2, and the gradient off by 1 */
-    assert_true(perp_cone_qp_residual(&projection, &p).dual == 1.0 / 5.0);
-    y[0] = -2.5; /* y is on the polar cone: |y| = sqrt 12.5 < 5 */
-    assert_true(perp_cone_qp_residual(&projection, &p).dual == 1.0);
+    assert_near(r.primal, sqrt(2.0) / 3.0, "primal", 0);
+    assert_true(r.dual == 2.0 / 4.0 && r.complementarity == 5.0 / 10.5);
+    x[0] = -3.0; /* in the polar cone: the nearest point is the apex; over 1 + 3 */
+    assert_near(perp_cone_qp_residual(&projection, &p).primal, sqrt(9.0 + 2.25 + 4.0) / 4.0, "primal", 1);
+    x[0] = 2.5, y[0] = 1.5; /* y is outside by 1 / sqrt 2, over 1 + 2, and the gradient off by 1, over 1 + 2.5 + 1.5 */
+    assert_near(perp_cone_qp_residual(&projection, &p).dual, sqrt(0.5) / 3.0, "dual", 2);
+    y[0] = -2.5; /* y is on the polar cone: |y| = sqrt 12.5, over 1 + 2.5; the gradient off by 5, over 6 */
+    assert_near(perp_cone_qp_residual(&projection, &p).dual, sqrt(12.5) / 3.5, "dual", 3);
 }
 
-/* Of large vectors near the boundary only twice the precision tells the distance: |(3e8 + 3 u, 4e8)| is 5e8 + 1.8 u to
- * first order, with u = 2^-24 about the last place of 5e8. */
-static void distance_near_the_boundary(void **state)
+/* A cone of any size, and its multiplier, excuse nothing in another; each has the scale of its largest entry. */
+static void each_cone_has_its_own_scale(void **state)
 {
     (void)state;
-    const double u = 0x1p-24;
-    double x[3] = {5e8, 3e8 + 3.0 * u, 4e8}, y[3] = {0.0, 0.0, 0.0};
-    const perp_cone_qp p = {.n = 3, .g = zero, .cones = 1, .cone_rows = three, .a = identity, .b = zero};
-    const perp_convex_point at = {.x = x, .y = y};
-    const double wanted = 1.8 * u / sqrt(2.0);
-    assert_true(fabs(perp_cone_qp_residual(&p, &at).primal - wanted) < 1e-6 * wanted);
-    x[1] = 3e8 - 3.0 * u;
-    assert_true(perp_cone_qp_residual(&p, &at).primal == 0.0);
-    /* Slacks that no double holds: 5e8 - u / 4 before (3e8, 4e8), and 5e8 before (3e8, 4e8 + u / 4). */
-    double fine[4] = {5e8, 3e8, 4e8, 0.25 * u};
-    const double four_zeros[4] = {0.0};
-    double rows[12] = {1.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0};
-    const perp_cone_qp split = {.n = 4, .g = four_zeros, .cones = 1, .cone_rows = three, .a = rows, .b = zero};
-    const perp_convex_point at_fine = {.x = fine, .y = y};
-    assert_true(fabs(perp_cone_qp_residual(&split, &at_fine).primal - 0.25 * u / sqrt(2.0)) < 1e-6 * u);
-    rows[3] = 0.0, rows[11] = 1.0;
-    assert_true(fabs(perp_cone_qp_residual(&split, &at_fine).primal - 0.2 * u / sqrt(2.0)) < 1e-6 * u);
-    /* y likewise, with x = 0; H x + g - A'y = -y is made zero by equations. */
-    double on_y[3] = {5e8, 3e8 + 3.0 * u, 4e8}, minus_y[3] = {-5e8, -3e8 - 3.0 * u, -4e8}, origin[3] = {0.0, 0.0, 0.0};
-    const perp_cone_qp held = {3, NULL, zero, 1, three, identity, zero, 3, identity, zero};
-    const perp_convex_point at_y = {.x = origin, .y = on_y, .y_equality = minus_y};
-    assert_true(fabs(perp_cone_qp_residual(&held, &at_y).dual - wanted) < 1e-6 * wanted);
-    /* s.y = 25e16 - 9e16 - 16e16 + 5e8 u: plain sums have a last place of 32 there. */
-    double s[3] = {5e8 + u, 3e8, 4e8}, across[3] = {5e8, -3e8, -4e8};
-    const perp_convex_point at_s = {.x = s, .y = across};
-    assert_near(perp_cone_qp_residual(&p, &at_s).complementarity, 5e8 * u, "complementarity", 2);
+    const int sizes[2] = {3, 2};
+    const double rows[10] = {0.0};
+    double x[2] = {0.0, 0.0}, y[5] = {0.0};
+    const perp_convex_point p = {.x = x, .y = y};
+    for (int power = 0; power <= 150; power += 10) {
+        const double large = pow(10.0, power), offset[5] = {large, 0.0, 0.0, 1.0, 3.0};
+        const perp_cone_qp cones = {.n = 2, .g = zero, .cones = 2, .cone_rows = sizes, .a = rows, .b = offset};
+        y[0] = large;
+        assert_near(perp_cone_qp_residual(&cones, &p).primal, 2.0 / sqrt(2.0) / 4.0, "primal", power);
+        y[3] = 1.0, y[4] = 3.0; /* outside as far; s.y = 10, over (1 + 3) (1 + 3) */
+        assert_near(perp_cone_qp_residual(&cones, &p).dual, 2.0 / sqrt(2.0) / 4.0, "dual", power);
+        y[0] = 0.0;
+        assert_near(perp_cone_qp_residual(&cones, &p).complementarity, 10.0 / 16.0, "complementarity", power);
+        y[3] = y[4] = 0.0;
+    }
 }
 
 static void nothing_is_solved(void **state)
@@ -90,15 +80,15 @@ static void certificates(void **state)
     const perp_cone_qp impossible = {.n = 1, .g = none, .cones = 2, .cone_rows = rows, .a = a, .b = offset};
     const perp_convex_point p = {.y = y};
     assert_true(perp_cone_qp_infeasibility(&impossible, &p) == 0.0);
-    y[0] = 0.0; /* y outside of its cone by 1 / sqrt 2, A'y = -1 */
-    assert_true(perp_cone_qp_infeasibility(&impossible, &p) == 0.5);
+    y[0] = 0.0; /* y outside of its cone by 1 / sqrt 2 of its size, A'y = -1 has one term */
+    assert_true(perp_cone_qp_infeasibility(&impossible, &p) == 1.0);
     y[1] = 1.0;
     assert_true(perp_cone_qp_infeasibility(&impossible, &p) == INFINITY);
     /* min -x_0 over the cone: unbounded along (1, 0.6, 0.8), which stays on the boundary; (1, 2, 0) leaves. */
     const double down[3] = {-1.0, 0.0, 0.0}, along[3] = {5.0, 3.0, 4.0}, out[3] = {1.0, 2.0, 0.0};
     const perp_cone_qp open = {.n = 3, .g = down, .cones = 1, .cone_rows = three, .a = identity, .b = zero};
     assert_true(perp_cone_qp_unboundedness(&open, along) == 0.0);
-    assert_near(perp_cone_qp_unboundedness(&open, out), 1.0 / sqrt(2.0), "unboundedness", 0);
+    assert_near(perp_cone_qp_unboundedness(&open, out), 0.5 / sqrt(2.0), "unboundedness", 0);
     assert_true(perp_cone_qp_unboundedness(&open, down) == INFINITY);
 }
 
@@ -184,7 +174,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_form),       cmocka_unit_test(distance_near_the_boundary),
+        cmocka_unit_test(closed_form),       cmocka_unit_test(each_cone_has_its_own_scale),
         cmocka_unit_test(nothing_is_solved), cmocka_unit_test(certificates),
         cmocka_unit_test(random_problems),   cmocka_unit_test(refusals),
     };

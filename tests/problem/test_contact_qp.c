@@ -40,11 +40,11 @@ static void closed_form(void **state)
     perp_error error;
     ASSERT_STATUS(PERP_STATUS_OK, perp_contact_qp_check(&particle, &error));
     assert_true(perp_convex_residual_largest(perp_contact_qp_residual(&particle, &p)) == 0.0);
-    /* Scales 1 + 3 and 1 + 4. x = (1, 0, 1): s = (0.5, -0.5), the equation off by 2, H x = (2, 0, 1), s.y by entries
-     * 0.5 and 1.5. */
+    /* x = (1, 0, 1): s = (0.5, -0.5), over 1 + 0.5; the equation off by 2, over 1 + 2; H x = (2, 0, 1), over 1 + 2 + 1
+     * + 2 and 1 + 1; s.y by entries 0.5, over 1.5 x 2, and 1.5, over 1.5 x 4. */
     x[0] = 1.0, x[2] = 1.0;
     const perp_convex_residual r = perp_contact_qp_residual(&particle, &p);
-    assert_true(r.primal == 0.5 && r.dual == 2.0 / 5.0 && r.complementarity == 1.5 / 5.0);
+    assert_true(r.primal == 2.0 / 3.0 && r.dual == 0.5 && r.complementarity == 0.25);
     assert_true(perp_contact_qp_objective(&particle, x) == 0.5);
     /* The same as a quadratic cone, diag(1, 0.5): s = (0, 0.5) is 0.5 / sqrt 2 outside. */
     const double diagonal[4] = {1.0, 0.0, 0.0, 0.5};
@@ -54,72 +54,59 @@ static void closed_form(void **state)
     cone.quadratic = quadratic;
     cone.equality_count = 0;
     ASSERT_STATUS(PERP_STATUS_OK, perp_contact_qp_check(&cone, &error));
-    assert_near(perp_contact_qp_residual(&cone, &p).primal, 0.5 / sqrt(2.0) / 4.0, "primal", 0);
+    assert_near(perp_contact_qp_residual(&cone, &p).primal, 0.5 / sqrt(2.0) / 1.5, "primal", 0);
     x[0] = 0.0, x[2] = 0.0, y[0] = 4.0, y[1] = -2.0; /* the force (4, -1) in the cone (1, 0.5) */
     assert_true(perp_convex_residual_largest(perp_contact_qp_residual(&cone, &p)) == 0.0);
-    y[0] = 4.0, y[1] = -5.0; /* outside by 1 / sqrt 2; the gradient is off by 1.5 */
-    assert_true(perp_contact_qp_residual(&cone, &p).dual == 1.5 / 5.0);
+    y[0] = 4.0, y[1] = -5.0; /* outside by 1 / sqrt 2, over 1 + 5; the gradient is off by 1.5, over 1 + 1 + 2.5 */
+    assert_true(perp_contact_qp_residual(&cone, &p).dual == 1.5 / 4.5);
 }
 
-/* J x and R'y cancel; plain sums give 0. */
-static void cancellation_is_seen(void **state)
+/* A contact that is 1e20 away, and one that bears 1e8, excuse nothing in others. */
+static void each_row_has_its_own_scale(void **state)
 {
     (void)state;
-    const int one_block[2] = {0, 3}, rows2[2] = {0, 2}, dofs3[2] = {0, 3}, slack1[2] = {0, 1}, all[3] = {0, 1, 2};
-    const double zero[3] = {0.0, 0.0, 0.0}, sum[2] = {1.0, 1.0}, large[6] = {1e17, -0.5, 0.0, 0.0, 0.0, -1e17};
-    double ones[3] = {1.0, 1.0, 1.0}, none[3] = {0.0, 0.0, 0.0};
-    const perp_contact_qp rows = {.n = 3,
-                                  .block_count = 1,
-                                  .block_start = one_block,
-                                  .g = zero,
-                                  .contact_count = 1,
-                                  .row_start = rows2,
-                                  .dof_start = dofs3,
-                                  .dofs = all,
-                                  .jacobian = large,
-                                  .slack_start = slack1,
-                                  .rays = sum,
-                                  .offset = zero};
-    const perp_convex_point at_rows = {.x = ones, .y = none};
-    assert_true(perp_contact_qp_residual(&rows, &at_rows).primal == 0.5);
-    const int unit_block[2] = {0, 1}, one[2] = {0, 1}, slack3[2] = {0, 3};
-    const double unit[1] = {1.0}, column[3] = {1e17, -0.5, -1e17};
-    const perp_contact_qp columns = {.n = 1,
-                                     .block_count = 1,
-                                     .block_start = unit_block,
-                                     .g = zero,
-                                     .contact_count = 1,
-                                     .row_start = one,
-                                     .dof_start = one,
-                                     .dofs = all,
-                                     .jacobian = unit,
-                                     .slack_start = slack3,
-                                     .rays = column,
-                                     .offset = zero};
-    const perp_convex_point at_columns = {.x = none, .y = ones};
-    assert_true(perp_contact_qp_residual(&columns, &at_columns).dual == 0.5);
-    /* Three contacts on one unknown whose forces cancel. */
-    const int contacts3[4] = {0, 1, 2, 3}, same[3] = {0, 0, 0};
-    const perp_contact_qp forces = {.n = 1,
-                                    .block_count = 1,
-                                    .block_start = unit_block,
-                                    .g = zero,
+    const int blocks[3] = {0, 1, 2}, ones[4] = {0, 1, 2, 3}, unknowns[3] = {0, 1, 0};
+    const double unit[3] = {1.0, 1.0, 1.0}, masses[2] = {1.0, 1.0};
+    double x[2] = {0.0, 0.0}, y[3] = {0.0, 0.0, 0.0};
+    const perp_convex_point p = {.x = x, .y = y};
+    for (int power = 0; power <= 280; power += 20) {
+        const double large = pow(10.0, power), gaps[3] = {-1.0, 0.0, large}, loads[2] = {1.0, large};
+        const perp_contact_qp qp = {.n = 2,
+                                    .block_count = 2,
+                                    .block_start = blocks,
+                                    .hessian = masses,
+                                    .g = loads,
                                     .contact_count = 3,
-                                    .row_start = contacts3,
-                                    .dof_start = contacts3,
-                                    .dofs = same,
-                                    .jacobian = column,
-                                    .slack_start = contacts3,
-                                    .offset = zero};
-    assert_true(perp_contact_qp_residual(&forces, &at_columns).dual == 0.5);
+                                    .row_start = ones,
+                                    .dof_start = ones,
+                                    .dofs = unknowns,
+                                    .jacobian = unit,
+                                    .slack_start = ones,
+                                    .offset = gaps};
+        y[1] = large;
+        assert_true(perp_contact_qp_residual(&qp, &p).primal == 0.5);
+        assert_true(perp_contact_qp_residual(&qp, &p).dual == 0.5);
+        y[0] = 1.0; /* s y = 1, over (1 + 1) (1 + 1) */
+        assert_true(perp_contact_qp_residual(&qp, &p).complementarity == 0.25);
+        assert_true(perp_contact_qp_residual(&qp, &p).dual == 0.0);
+        y[0] = 0.0;
+    }
+}
+
+static void nothing_and_no_number(void **state)
+{
+    (void)state;
     const perp_contact_qp empty = {0};
     const perp_convex_point nowhere = {0};
     perp_error error;
     ASSERT_STATUS(PERP_STATUS_OK, perp_contact_qp_check(&empty, &error));
     assert_true(perp_convex_residual_largest(perp_contact_qp_residual(&empty, &nowhere)) == 0.0);
-    double bad[3] = {0.0, NAN, 0.0};
-    const perp_convex_point not_a_number = {.x = bad, .y = none};
-    assert_all_infinite(perp_contact_qp_residual(&rows, &not_a_number));
+    double bad[3] = {0.0, NAN, 0.0}, y[2] = {1.0, 3.0}, y_e[1] = {0.0}, none[3] = {0.0, 0.0, 0.0};
+    const perp_convex_point not_a_number = {bad, y, y_e, none, none};
+    assert_all_infinite(perp_contact_qp_residual(&particle, &not_a_number));
+    double far[3] = {1e308, 1e308, 0.0}; /* an overflow of finite numbers */
+    const perp_convex_point beyond = {far, y, y_e, none, none};
+    assert_true(perp_convex_residual_largest(perp_contact_qp_residual(&particle, &beyond)) == INFINITY);
 }
 
 /* ---- random problems ---- */
@@ -307,8 +294,11 @@ static void refused_entries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(closed_form),     cmocka_unit_test(cancellation_is_seen),
-        cmocka_unit_test(random_problems), cmocka_unit_test(refused_sizes_and_starts),
+        cmocka_unit_test(closed_form),
+        cmocka_unit_test(each_row_has_its_own_scale),
+        cmocka_unit_test(nothing_and_no_number),
+        cmocka_unit_test(random_problems),
+        cmocka_unit_test(refused_sizes_and_starts),
         cmocka_unit_test(refused_entries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,9 +48,18 @@ static void residual_is_the_natural_map(void **state)
             const long double rho = 2.0L / ((long double)H[10 * e] + (long double)H[10 * e + 5]), radius = RADIUS[e];
             const long double at[2] = {x[2 * e] - rho * s[2 * e], x[2 * e + 1] - rho * s[2 * e + 1]};
             const long double length = hypotl(at[0], at[1]), part = length > radius ? radius / length : 1.0L;
-            largest = fmaxl(largest, hypotl(x[2 * e] - part * at[0], x[2 * e + 1] - part * at[1]) / rho);
+            long double scale = 0.0L; /* of its larger row */
+            for (int i = 2 * e; i < 2 * e + 2; i++) {
+                long double size = 1.0L + fabsl((long double)D[i]);
+                for (int j = 0; j < 4; j++) {
+                    size += fabsl((long double)H[4 * i + j] * (long double)x[j]);
+                }
+                scale = fmaxl(scale, size);
+            }
+            const long double map = hypotl(x[2 * e] - part * at[0], x[2 * e + 1] - part * at[1]) / rho;
+            largest = fmaxl(largest, map / scale);
         }
-        ASSERT_NEAR(perp_friction_qp_residual(&problem, x), (double)(largest / 4.0L), 1e-15); /* 1 + max |d| is 4 */
+        ASSERT_NEAR(perp_friction_qp_residual(&problem, x), (double)largest, 1e-15);
     }
     const double broken[4] = {0.0, (double)NAN, 0.0, 0.0};
     assert_true(isinf(perp_friction_qp_residual(&problem, broken)));

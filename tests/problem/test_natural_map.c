@@ -1,4 +1,6 @@
 /* The checks and residuals of the three classes, which share natural_map.h. */
+#include "problem/natural_map.h"
+
 #include <perp/problem.h>
 
 #include <math.h>
@@ -29,17 +31,19 @@ static void residual_of_an_lcp(void **state)
     (void)state;
     const perp_lcp p = {2, m, q};
     static const struct {
-        double z[2], natural;
+        double z[2], natural, scale; /* of the worse row: 4 + 2 |z_0| + |z_1|, or 2 + |z_1| */
     } cases[] = {
-        {{1.5, 0.0}, 0.0},    /* w = (0, 1): solved */
-        {{0.0, 0.0}, 3.0},    /* w_0 = -3: min(z, w) = -3 */
-        {{1.5, -0.25}, 0.25}, /* w = (-0.25, 0.75): both rows are off by 0.25 */
-        {{2.0, 0.0}, 1.0},    /* w_0 = 1 beside z_0 = 2 */
-        {{0.25, 0.0}, 2.5},   /* w_0 = -2.5 */
-        {{1.5, 8.0}, 8.0},    /* z_1 = 8 beside w_1 = 9, w_0 = 8 beside z_0 = 1.5 */
+        {{1.5, 0.0}, 0.0, 7.0},     /* w = (0, 1): solved */
+        {{0.0, 0.0}, 3.0, 4.0},     /* w_0 = -3: min(z, w) = -3 */
+        {{1.5, -0.25}, 0.25, 2.25}, /* w = (-0.25, 0.75): both rows are off by 0.25 */
+        {{2.0, 0.0}, 1.0, 8.0},     /* w_0 = 1 beside z_0 = 2 */
+        {{0.25, 0.0}, 2.5, 4.5},    /* w_0 = -2.5 */
+        {{1.5, 8.0}, 8.0, 10.0},    /* z_1 = 8 beside w_1 = 9, w_0 = 8 beside z_0 = 1.5 */
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        assert_same(perp_lcp_residual(&p, cases[k].z), cases[k].natural / 4.0);
+        assert_same(perp_lcp_residual(&p, cases[k].z), cases[k].natural / cases[k].scale);
+        /* without the 1 */
+        assert_same(perp_lcp_residual_with(&p, cases[k].z, 0.0), cases[k].natural / (cases[k].scale - 1.0));
     }
     double w[2];
     perp_lcp_slack(&p, cases[5].z, w);
@@ -59,8 +63,8 @@ static void residual_of_an_mlcp(void **state)
     const perp_mlcp p = {2, m, q, free};
     const double solved[2] = {1.5, 0.0}, off[2] = {-1.0, 0.0}, above[2] = {4.0, 0.0};
     assert_same(perp_mlcp_residual(&p, solved), 0.0);
-    assert_same(perp_mlcp_residual(&p, off), 5.0 / 4.0);   /* |w_0|, whatever the sign of z_0 */
-    assert_same(perp_mlcp_residual(&p, above), 5.0 / 4.0); /* and whatever its size */
+    assert_same(perp_mlcp_residual(&p, off), 5.0 / 6.0);    /* |w_0|, whatever the sign of z_0 */
+    assert_same(perp_mlcp_residual(&p, above), 5.0 / 12.0); /* and whatever its size */
 }
 
 static void residual_of_an_mcp(void **state)
@@ -69,16 +73,17 @@ static void residual_of_an_mcp(void **state)
     const double lower[2] = {-1.0, -INFINITY}, upper[2] = {1.0, 2.0};
     const perp_mcp p = {2, m, q, lower, upper};
     static const struct {
-        double z[2], natural;
+        double z[2], natural, scale;
     } cases[] = {
-        {{1.0, -1.0}, 0.0},  /* F = (-2, 0): at its upper bound, and free inside */
-        {{-1.0, -1.0}, 2.0}, /* F = (-6, 0): from the lower bound the whole width of the box away */
-        {{0.0, -1.0}, 1.0},  /* F = (-4, 0): one below the upper bound */
-        {{1.0, 0.0}, 1.0},   /* F = (-1, 1): row 1 has no lower bound, so |F| */
-        {{1.5, -1.0}, 0.5},  /* outside by 0.5 */
+        {{1.0, -1.0}, 0.0, 7.0},  /* F = (-2, 0): at its upper bound, and free inside */
+        {{-1.0, -1.0}, 2.0, 7.0}, /* F = (-6, 0): from the lower bound the whole width of the box away */
+        {{0.0, -1.0}, 1.0, 5.0},  /* F = (-4, 0): one below the upper bound */
+        {{1.0, 0.0}, 1.0, 2.0},   /* F = (-1, 1): row 1 has no lower bound, so |F| */
+        {{1.5, -1.0}, 0.5, 8.0},  /* outside by 0.5 */
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
-        assert_same(perp_mcp_residual(&p, cases[k].z), cases[k].natural / 4.0);
+        assert_same(perp_mcp_residual(&p, cases[k].z), cases[k].natural / cases[k].scale);
+        assert_same(perp_mcp_residual_with(&p, cases[k].z, 0.0), cases[k].natural / (cases[k].scale - 1.0));
     }
 }
 
@@ -92,19 +97,33 @@ static void large_z_hides_nothing(void **state)
     double w;
     perp_lcp_slack(&p, z, &w);
     assert_same(w, 16384.0);
-    assert_same(perp_lcp_residual(&p, z), 16384.0 / (1.0 + fabs(constant[0])));
+    assert_same(perp_lcp_residual(&p, z), 16384.0 / (1.0 + fabs(constant[0]) + 1e20));
 }
 
-/* 1e20 + 1 - 1e20 is 0 in double precision, and the row would seem solved. */
-static void cancelling_terms_hide_nothing(void **state)
+/* A row of 1e12 or 1e300 excuses nothing in a row of 1, and a row whose terms cancel is judged beside these. */
+static void each_row_has_its_own_scale(void **state)
 {
     (void)state;
-    const double rows[9] = {1e20, 1.0, -1e20}, zeros[3] = {0.0, 0.0, 0.0}, ones[3] = {1.0, 1.0, 1.0};
-    const perp_lcp p = {3, rows, zeros};
-    assert_same(perp_lcp_residual(&p, ones), 1.0);
-    const bool free[3] = {true, true, true};
-    const perp_mlcp mixed = {3, rows, zeros, free};
-    assert_same(perp_mlcp_residual(&mixed, ones), 1.0);
+    const double unit[4] = {1.0, 0.0, 0.0, 1.0}, zeros[2] = {0.0, 0.0};
+    const double lower[2] = {0.0, 0.0}, upper[2] = {INFINITY, INFINITY};
+    const bool free[2] = {false, true};
+    for (int power = 0; power <= 300; power += 12) {
+        const double loose[2] = {pow(10.0, power), -1.0};
+        const perp_lcp lcp = {2, unit, loose};
+        const perp_mlcp mlcp = {2, unit, loose, free};
+        const perp_mcp mcp = {2, unit, loose, lower, upper};
+        assert_same(perp_lcp_residual(&lcp, zeros), 0.5);
+        assert_same(perp_lcp_residual_with(&lcp, zeros, 0.0), 1.0);
+        assert_same(perp_mlcp_residual(&mlcp, zeros), 0.5);
+        assert_same(perp_mcp_residual(&mcp, zeros), 0.5);
+    }
+    const double rows[9] = {1e20, 1.0, -1e20}, nothing[3] = {0.0, 0.0, 0.0}, ones[3] = {1.0, 1.0, 1.0};
+    const perp_lcp cancels = {3, rows, nothing};
+    assert_true(perp_lcp_residual(&cancels, ones) <= 1e-20);
+    /* What overflows is not judged. */
+    const double huge[2] = {1e300, 1e300}, large[4] = {1e300, 0.0, 0.0, 1.0};
+    const perp_lcp overflows = {2, large, zeros};
+    assert_same(perp_lcp_residual(&overflows, huge), INFINITY);
 }
 
 static void bad_data_is_named(void **state)
@@ -148,12 +167,9 @@ static void bad_data_is_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residual_of_an_lcp),
-        cmocka_unit_test(residual_of_an_mlcp),
-        cmocka_unit_test(residual_of_an_mcp),
-        cmocka_unit_test(large_z_hides_nothing),
-        cmocka_unit_test(cancelling_terms_hide_nothing),
-        cmocka_unit_test(bad_data_is_named),
+        cmocka_unit_test(residual_of_an_lcp),         cmocka_unit_test(residual_of_an_mlcp),
+        cmocka_unit_test(residual_of_an_mcp),         cmocka_unit_test(large_z_hides_nothing),
+        cmocka_unit_test(each_row_has_its_own_scale), cmocka_unit_test(bad_data_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,19 +63,19 @@ static void check_names_what_is_wrong(void **state)
         perp_nonlinear_mcp problem;
         const char *words;
     } cases[] = {
-        {{-1, NULL, NULL, NULL, NULL, evaluate_cubic, &c, 0.0}, "size"},
-        {{2, NULL, NULL, NULL, NULL, NULL, &c, 0.0}, "no function"},
-        {{2, nan_bound, NULL, NULL, NULL, evaluate_cubic, &c, 0.0}, "variable 0"},
-        {{2, above, NULL, NULL, NULL, evaluate_cubic, &c, 0.0}, "variable 0"},
-        {{2, ones, zeros, NULL, NULL, evaluate_cubic, &c, 0.0}, "cross"},
-        {{2, NULL, NULL, NULL, NULL, evaluate_cubic, &c, -1.0}, "scale"},
-        {{2, NULL, NULL, NULL, NULL, evaluate_cubic, &c, NAN}, "scale"},
-        {{2, NULL, NULL, good_starts, NULL, evaluate_cubic, &c, 0.0}, "row_indices"},
-        {{2, NULL, NULL, NULL, good_rows, evaluate_cubic, &c, 0.0}, "column_starts"},
-        {{2, NULL, NULL, bad_first, good_rows, evaluate_cubic, &c, 0.0}, "starts at 1"},
-        {{2, NULL, NULL, falling, good_rows, evaluate_cubic, &c, 0.0}, "ends before"},
-        {{2, NULL, NULL, good_starts, outside, evaluate_cubic, &c, 0.0}, "row 2 of 2"},
-        {{2, NULL, NULL, pair_starts, twice, evaluate_cubic, &c, 0.0}, "increase"},
+        {{-1, NULL, NULL, NULL, NULL, evaluate_cubic, &c, 0.0, NULL}, "size"},
+        {{2, NULL, NULL, NULL, NULL, NULL, &c, 0.0, NULL}, "no function"},
+        {{2, nan_bound, NULL, NULL, NULL, evaluate_cubic, &c, 0.0, NULL}, "variable 0"},
+        {{2, above, NULL, NULL, NULL, evaluate_cubic, &c, 0.0, NULL}, "variable 0"},
+        {{2, ones, zeros, NULL, NULL, evaluate_cubic, &c, 0.0, NULL}, "cross"},
+        {{2, NULL, NULL, NULL, NULL, evaluate_cubic, &c, -1.0, NULL}, "scale"},
+        {{2, NULL, NULL, NULL, NULL, evaluate_cubic, &c, NAN, NULL}, "scale"},
+        {{2, NULL, NULL, good_starts, NULL, evaluate_cubic, &c, 0.0, NULL}, "row_indices"},
+        {{2, NULL, NULL, NULL, good_rows, evaluate_cubic, &c, 0.0, NULL}, "column_starts"},
+        {{2, NULL, NULL, bad_first, good_rows, evaluate_cubic, &c, 0.0, NULL}, "starts at 1"},
+        {{2, NULL, NULL, falling, good_rows, evaluate_cubic, &c, 0.0, NULL}, "ends before"},
+        {{2, NULL, NULL, good_starts, outside, evaluate_cubic, &c, 0.0, NULL}, "row 2 of 2"},
+        {{2, NULL, NULL, pair_starts, twice, evaluate_cubic, &c, 0.0, NULL}, "increase"},
     };
     perp_error error;
     ASSERT_STATUS(PERP_STATUS_OK, perp_nonlinear_mcp_check(&good, &error));
@@ -93,11 +93,18 @@ static void residual_is_that_of_the_linear_class(void **state)
     static const double m[4] = {2.0, 1.0, 0.0, 1.0}, q[2] = {-3.0, 1.0}, lower[2] = {0.0, -INFINITY},
                         upper[2] = {1.25, 0.5};
     const perp_mcp linear = {2, m, q, lower, upper};
-    const perp_nonlinear_mcp same = {.n = 2, .lower = lower, .upper = upper, .scale = 3.0};
+    double scales[2];
+    const perp_nonlinear_mcp same = {.n = 2, .lower = lower, .upper = upper, .scale = 3.0, .scales = scales};
+    perp_nonlinear_mcp one_for_all = same;
+    one_for_all.scales = NULL;
     for (int k = 0; k < 25; k++) {
         const double z[2] = {0.5 * (k % 5) - 0.5, 0.5 * (k / 5) - 1.0};
         const double f[2] = {2.0 * z[0] + z[1] - 3.0, z[1] + 1.0};
+        scales[0] = 3.0 + 2.0 * fabs(z[0]) + fabs(z[1]);
+        scales[1] = 1.0 + fabs(z[1]);
         assert_true(perp_nonlinear_mcp_residual(&same, z, f) == perp_mcp_residual(&linear, z));
+        scales[0] = scales[1] = 3.0;
+        assert_true(perp_nonlinear_mcp_residual(&same, z, f) == perp_nonlinear_mcp_residual(&one_for_all, z, f));
     }
 }
 

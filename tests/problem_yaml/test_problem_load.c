@@ -91,10 +91,10 @@ static void bounds_may_be_infinite(void **state)
     assert_int_equal(p->kind, PERP_PROBLEM_MCP);
     assert_int_equal(perp_problem_size(p), 3);
     assert_reals(p->mcp.lower, (double[]){-INFINITY, 0, 2}, 3);
-    /* F(z) = z + q, so that z = (-1, 0, 2) solves it; from (0, 0, 2) the natural map moves by 1, and 1 + max |q| is 4
-     */
+    /* F(z) = z + q, so that z = (-1, 0, 2) solves it; from (0, 0, 2) the natural map moves by 1 in row 0, whose scale
+     * is 1 + |q_0| */
     assert_true(perp_problem_residual(p, (double[]){-1, 0, 2}) == 0.0);
-    assert_true(perp_problem_residual(p, (double[]){0, 0, 2}) == 0.25);
+    assert_true(perp_problem_residual(p, (double[]){0, 0, 2}) == 0.5);
     assert_reals(p->mcp.upper, (double[]){INFINITY, INFINITY, 2}, 3);
     perp_problem_free(p);
 }

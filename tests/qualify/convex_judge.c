@@ -6,16 +6,6 @@
 
 typedef long double real;
 
-static real *zeros(int count)
-{
-    real *r = calloc((size_t)count + 1, sizeof *r);
-    if (!r) {
-        fprintf(stderr, "convex_judge: out of memory\n");
-        exit(2);
-    }
-    return r;
-}
-
 static bool all_finite(const double *values, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -26,17 +16,59 @@ static bool all_finite(const double *values, int count)
     return true;
 }
 
+/* A sum and the sum of the absolute values of its terms, by which it is judged. */
+typedef struct tally {
+    real sum, size;
+    real open; /* of certificates: what the rounding of the entries, 2^-50 of the largest of their row, is times */
+} tally;
+
+static tally *tallies(int count)
+{
+    tally *t = calloc((size_t)count + 1, sizeof *t);
+    if (!t) {
+        fprintf(stderr, "convex_judge: out of memory\n");
+        exit(2);
+    }
+    return t;
+}
+
+/* A term of a proof's value, whose size has the weight in it as well. */
+static void weigh(tally *t, real weight, real constant)
+{
+    t->sum += weight * constant;
+    t->size += fabsl(weight * constant) + fabsl(weight);
+}
+
+static void add(tally *t, real term)
+{
+    t->sum += term;
+    t->size += fabsl(term);
+}
+
+/* How far `off` is from zero in a certificate that is worth `worth`. */
+static real off_zero(const tally *t, real off, real worth)
+{
+    const real own = off <= 0.0L ? 0.0L : off / t->size, beside = off <= 0.0L ? 0.0L : off / worth;
+    return own <= 1e-5L || off <= 0x1p-50L * t->open ? fminl(own, beside) : own;
+}
+
+/* value / scale, 0 over 0 being 0 */
+static real over(real value, real scale)
+{
+    return value == 0.0L ? 0.0L : value / scale;
+}
+
 static real largest(const double *values, int count)
 {
     real r = 0.0L;
     for (int i = 0; i < count; i++) {
-        r = isfinite(values[i]) ? fmaxl(r, fabsl((real)values[i])) : r;
+        r = fmaxl(r, fabsl((real)values[i]));
     }
     return r;
 }
 
 /* s = R J x, and where `y` is given r += (R J)'y: both by way of the contact's own rows. */
-static void contact_products(const perp_contact_qp *q, const double *x, real *s, const double *y, real *r)
+static void contact_products(const perp_contact_qp *q, const double *x, tally *s, const double *y, tally *r)
 {
     const double *jacobian = q->jacobian, *rays = q->rays;
     for (int i = 0; i < q->contact_count; i++) {
@@ -44,19 +76,20 @@ static void contact_products(const perp_contact_qp *q, const double *x, real *s,
         const int first = q->slack_start[i], slacks = q->slack_start[i + 1] - first;
         const int *columns = q->dofs + q->dof_start[i];
         for (int j = 0; j < rows; j++) {
-            real velocity = 0.0L, force = 0.0L;
-            for (int d = 0; d < dofs && x; d++) {
-                velocity += (real)jacobian[j * dofs + d] * x[columns[d]];
-            }
             for (int k = 0; k < slacks; k++) {
                 const real weight = q->rays ? rays[k * rows + j] : k == j;
-                if (x) {
-                    s[first + k] += weight * velocity;
+                const real most = fabsl(weight) * largest(jacobian + j * dofs, dofs);
+                for (int d = 0; d < dofs; d++) {
+                    const real entry = weight * jacobian[j * dofs + d];
+                    if (x) {
+                        add(&s[first + k], entry * x[columns[d]]);
+                        s[first + k].open += entry != 0.0L ? most * fabsl((real)x[columns[d]]) : 0.0L;
+                    }
+                    if (y) {
+                        add(&r[columns[d]], entry * y[first + k]);
+                        r[columns[d]].open += entry != 0.0L ? most * fabsl((real)y[first + k]) : 0.0L;
+                    }
                 }
-                force += y ? weight * y[first + k] : 0.0L;
-            }
-            for (int d = 0; d < dofs && y; d++) {
-                r[columns[d]] += (real)jacobian[j * dofs + d] * force;
             }
         }
         jacobian += rows * dofs;
@@ -64,27 +97,33 @@ static void contact_products(const perp_contact_qp *q, const double *x, real *s,
     }
 }
 
-static void hessian_product(const perp_contact_qp *q, const double *x, real *r)
+static void hessian_product(const perp_contact_qp *q, const double *x, tally *r)
 {
     const double *h = q->hessian;
     for (int b = 0; b < q->block_count && h; b++) {
         const int first = q->block_start[b], size = q->block_start[b + 1] - first;
         for (int i = 0; i < size; i++) {
             for (int k = 0; k < size; k++) {
-                r[first + i] += (real)h[i * size + k] * x[first + k];
+                add(&r[first + i], (real)h[i * size + k] * x[first + k]);
+                if (h[i * size + k] != 0.0) {
+                    r[first + i].open += largest(h + (size_t)i * (size_t)size, size) * fabsl((real)x[first + k]);
+                }
             }
         }
         h += size * size;
     }
 }
 
-static real equality_row(const perp_contact_qp *q, int e, const double *x)
+static tally equality_row(const perp_contact_qp *q, int e, const double *x)
 {
-    real sum = 0.0L;
-    for (int k = q->equality_start[e]; k < q->equality_start[e + 1]; k++) {
-        sum += (real)q->equality_values[k] * x[q->equality_dofs[k]];
+    const int start = q->equality_start[e], count = q->equality_start[e + 1] - start;
+    const real most = largest(q->equality_values + start, count);
+    tally t = {0.0L, 0.0L, 0.0L};
+    for (int k = start; k < start + count; k++) {
+        add(&t, (real)q->equality_values[k] * x[q->equality_dofs[k]]);
+        t.open += most * fabsl((real)x[q->equality_dofs[k]]);
     }
-    return sum;
+    return t;
 }
 
 static bool has_bound(const double *bounds, int i)
@@ -92,60 +131,79 @@ static bool has_bound(const double *bounds, int i)
     return bounds && isfinite(bounds[i]);
 }
 
-/* Distance of a vector to its cone: to the second-order cone, or the largest negative entry. */
-static real outside(const real *s, int count, bool quadratic)
+static real cone_distance(const real *s, int count)
 {
-    real rest = 0.0L, least = 0.0L;
-    for (int k = 0; k < count; k++) {
-        least = fmaxl(least, -s[k]);
-        rest = k ? rest + s[k] * s[k] : 0.0L;
+    real rest = 0.0L;
+    for (int k = 1; k < count; k++) {
+        rest += s[k] * s[k];
     }
     rest = sqrtl(rest);
-    if (!quadratic) {
-        return least;
-    }
     return s[0] >= rest ? 0.0L : s[0] <= -rest ? sqrtl(s[0] * s[0] + rest * rest) : (rest - s[0]) / sqrtl(2.0L);
 }
 
-static real all_outside(const perp_contact_qp *q, const real *s)
+/* How far slacks, or multipliers, are outside of their cones, each over unit + its size, a cone's that of its largest
+ * entry; of a certificate, which is worth something, as its sums are. */
+static real all_outside(const perp_contact_qp *q, const tally *s, real unit, real worth)
 {
-    real worst = 0.0L;
+    enum { MOST = 64 };
+    real worst = 0.0L, entries[MOST];
     for (int i = 0; i < q->contact_count; i++) {
-        const int first = q->slack_start[i];
-        worst = fmaxl(worst, outside(s + first, q->slack_start[i + 1] - first, q->quadratic && q->quadratic[i]));
+        const int first = q->slack_start[i], count = q->slack_start[i + 1] - first;
+        const bool cone = q->quadratic && q->quadratic[i] && count <= MOST;
+        tally most = {0.0L, 0.0L, 0.0L};
+        for (int k = 0; k < count; k++) {
+            const tally *t = &s[first + k];
+            most.size = fmaxl(most.size, t->size);
+            most.open = fmaxl(most.open, t->open);
+            if (cone) {
+                entries[k] = t->sum;
+            } else {
+                worst = fmaxl(worst, worth > 0.0L ? off_zero(t, -t->sum, worth) : over(-t->sum, unit + t->size));
+            }
+        }
+        const real off = cone ? cone_distance(entries, count) : 0.0L;
+        worst = fmaxl(worst, worth > 0.0L ? off_zero(&most, off, worth) : over(off, unit + most.size));
     }
     return worst;
 }
 
-static real multipliers_outside(const perp_contact_qp *q, const perp_convex_point *p)
+static real multipliers_outside(const perp_contact_qp *q, const perp_convex_point *p, real unit)
 {
     const int slacks = q->slack_start[q->contact_count];
-    real *y = zeros(slacks), worst;
+    tally *y = tallies(slacks);
     for (int k = 0; k < slacks; k++) {
-        y[k] = p->y[k];
+        add(&y[k], p->y[k]);
     }
-    worst = all_outside(q, y);
+    real worst = all_outside(q, y, unit, 0.0L);
     free(y);
     for (int i = 0; i < q->n; i++) {
-        worst = has_bound(q->lower, i) ? fmaxl(worst, -p->y_lower[i]) : worst;
-        worst = has_bound(q->upper, i) ? fmaxl(worst, -p->y_upper[i]) : worst;
+        worst = has_bound(q->lower, i) ? fmaxl(worst, over(-p->y_lower[i], unit + fabsl(p->y_lower[i]))) : worst;
+        worst = has_bound(q->upper, i) ? fmaxl(worst, over(-p->y_upper[i], unit + fabsl(p->y_upper[i]))) : worst;
     }
     return worst;
 }
 
-/* r += A'y + C'y_equality + y_lower - y_upper */
-static void add_forces(const perp_contact_qp *q, const perp_convex_point *p, real *r)
+/* r += sign (A'y + C'y_equality + y_lower - y_upper) */
+static void add_forces(const perp_contact_qp *q, const perp_convex_point *p, real sign, tally *r)
 {
-    contact_products(q, NULL, NULL, p->y, r);
+    tally *own = tallies(q->n);
+    contact_products(q, NULL, NULL, p->y, own);
     for (int e = 0; e < q->equality_count; e++) {
         for (int k = q->equality_start[e]; k < q->equality_start[e + 1]; k++) {
-            r[q->equality_dofs[k]] += (real)q->equality_values[k] * p->y_equality[e];
+            const int start = q->equality_start[e];
+            add(&own[q->equality_dofs[k]], (real)q->equality_values[k] * p->y_equality[e]);
+            own[q->equality_dofs[k]].open +=
+                largest(q->equality_values + start, q->equality_start[e + 1] - start) * fabsl((real)p->y_equality[e]);
         }
     }
     for (int i = 0; i < q->n; i++) {
-        r[i] += has_bound(q->lower, i) ? (real)p->y_lower[i] : 0.0L;
-        r[i] -= has_bound(q->upper, i) ? (real)p->y_upper[i] : 0.0L;
+        add(&own[i], has_bound(q->lower, i) ? (real)p->y_lower[i] : 0.0L);
+        add(&own[i], has_bound(q->upper, i) ? -(real)p->y_upper[i] : 0.0L);
+        r[i].sum += sign * own[i].sum;
+        r[i].size += own[i].size;
+        r[i].open += own[i].open;
     }
+    free(own);
 }
 
 static bool point_finite(const perp_contact_qp *q, const perp_convex_point *p)
@@ -155,38 +213,64 @@ static bool point_finite(const perp_contact_qp *q, const perp_convex_point *p)
            (!q->lower || all_finite(p->y_lower, q->n)) && (!q->upper || all_finite(p->y_upper, q->n));
 }
 
-/* Primal and complementarity share the slacks. */
-static void judge_slacks(const perp_contact_qp *q, const perp_convex_point *p, real *primal, real *products)
+/* |s y| over the product of both scales. */
+static real product(real dot, real slack_size, real y_size)
+{
+    return fabsl(dot) / ((1.0L + slack_size) * (1.0L + y_size));
+}
+
+/* |s . y| of the contacts. */
+static real judge_products(const perp_contact_qp *q, const tally *s, const double *y)
+{
+    real worst = 0.0L;
+    for (int i = 0; i < q->contact_count; i++) {
+        real dot = 0.0L, slack_size = 0.0L, y_size = 0.0L;
+        for (int k = q->slack_start[i]; k < q->slack_start[i + 1]; k++) {
+            if (!(q->quadratic && q->quadratic[i])) {
+                worst = fmaxl(worst, product(s[k].sum * y[k], s[k].size, fabsl((real)y[k])));
+                continue;
+            }
+            dot += s[k].sum * y[k];
+            slack_size = fmaxl(slack_size, s[k].size);
+            y_size = fmaxl(y_size, fabsl((real)y[k]));
+        }
+        worst = fmaxl(worst, product(dot, slack_size, y_size));
+    }
+    return worst;
+}
+
+static real judge_bound(real slack, double bound, double x, double y)
+{
+    const real size = fabsl((real)bound) + fabsl((real)x);
+    return fmaxl(-slack / (1.0L + size), product(slack * y, size, fabsl((real)y)));
+}
+
+/* Primal and complementarity, each row by 1 + its own terms. */
+static real judge_slacks(const perp_contact_qp *q, const perp_convex_point *p)
 {
     const int slacks = q->slack_start[q->contact_count];
-    real *s = zeros(slacks);
+    tally *s = tallies(slacks);
     contact_products(q, p->x, s, NULL, NULL);
     for (int k = 0; k < slacks; k++) {
-        s[k] += q->offset[k];
+        add(&s[k], q->offset[k]);
     }
-    *primal = all_outside(q, s);
-    *products = 0.0L;
-    for (int i = 0; i < q->contact_count; i++) {
-        real sum = 0.0L;
-        for (int k = q->slack_start[i]; k < q->slack_start[i + 1]; k++) {
-            sum = q->quadratic && q->quadratic[i] ? sum + s[k] * p->y[k] : fmaxl(sum, fabsl(s[k] * p->y[k]));
-        }
-        *products = fmaxl(*products, fabsl(sum));
-    }
+    real worst = fmaxl(all_outside(q, s, 1.0L, 0.0L), judge_products(q, s, p->y));
     free(s);
     for (int e = 0; e < q->equality_count; e++) {
-        *primal = fmaxl(*primal, fabsl(equality_row(q, e, p->x) - q->equality_target[e]));
+        tally t = equality_row(q, e, p->x);
+        add(&t, -(real)q->equality_target[e]);
+        worst = fmaxl(worst, fabsl(t.sum) / (1.0L + t.size));
     }
     for (int i = 0; i < q->n; i++) {
+        const real x = p->x[i];
         if (has_bound(q->lower, i)) {
-            *primal = fmaxl(*primal, (real)q->lower[i] - p->x[i]);
-            *products = fmaxl(*products, fabsl(((real)p->x[i] - q->lower[i]) * p->y_lower[i]));
+            worst = fmaxl(worst, judge_bound(x - q->lower[i], q->lower[i], p->x[i], p->y_lower[i]));
         }
         if (has_bound(q->upper, i)) {
-            *primal = fmaxl(*primal, (real)p->x[i] - q->upper[i]);
-            *products = fmaxl(*products, fabsl(((real)p->x[i] - q->upper[i]) * p->y_upper[i]));
+            worst = fmaxl(worst, judge_bound(q->upper[i] - x, q->upper[i], p->x[i], p->y_upper[i]));
         }
     }
+    return worst;
 }
 
 double judge_residual(const perp_contact_qp *q, const perp_convex_point *p)
@@ -194,22 +278,16 @@ double judge_residual(const perp_contact_qp *q, const perp_convex_point *p)
     if (!point_finite(q, p)) {
         return INFINITY;
     }
-    real primal, products, dual = multipliers_outside(q, p);
-    judge_slacks(q, p, &primal, &products);
-    real *forces = zeros(q->n), *gradient = zeros(q->n);
-    add_forces(q, p, forces);
+    real worst = fmaxl(multipliers_outside(q, p, 1.0L), judge_slacks(q, p));
+    tally *gradient = tallies(q->n);
     hessian_product(q, p->x, gradient);
+    add_forces(q, p, -1.0L, gradient);
     for (int i = 0; i < q->n; i++) {
-        dual = fmaxl(dual, fabsl(gradient[i] + q->g[i] - forces[i]));
+        add(&gradient[i], q->g[i]);
+        worst = fmaxl(worst, fabsl(gradient[i].sum) / (1.0L + gradient[i].size));
     }
-    free(forces);
     free(gradient);
-    real size =
-        fmaxl(largest(q->offset, q->slack_start[q->contact_count]), largest(q->equality_target, q->equality_count));
-    size = q->lower ? fmaxl(size, largest(q->lower, q->n)) : size;
-    size = q->upper ? fmaxl(size, largest(q->upper, q->n)) : size;
-    const real force = 1.0L + largest(q->g, q->n);
-    return (double)fmaxl(primal / (1.0L + size), fmaxl(dual, products) / force);
+    return (double)worst;
 }
 
 double judge_infeasible(const perp_contact_qp *q, const perp_convex_point *p)
@@ -222,44 +300,53 @@ double judge_infeasible(const perp_contact_qp *q, const perp_convex_point *p)
     if (!finite) {
         return INFINITY;
     }
-    real value = 0.0L, worst = multipliers_outside(q, p), *sum = zeros(q->n);
+    tally value = {0.0L, 0.0L, 0.0L}, *columns = tallies(q->n);
     for (int k = 0; k < q->slack_start[q->contact_count]; k++) {
-        value -= (real)q->offset[k] * p->y[k];
+        weigh(&value, p->y[k], -(real)q->offset[k]);
     }
     for (int e = 0; e < q->equality_count; e++) {
-        value += (real)q->equality_target[e] * p->y_equality[e];
+        weigh(&value, p->y_equality[e], q->equality_target[e]);
     }
     for (int i = 0; i < q->n; i++) {
-        value += has_bound(q->lower, i) ? (real)q->lower[i] * p->y_lower[i] : 0.0L;
-        value -= has_bound(q->upper, i) ? (real)q->upper[i] * p->y_upper[i] : 0.0L;
+        if (has_bound(q->lower, i)) {
+            weigh(&value, p->y_lower[i], q->lower[i]);
+        }
+        if (has_bound(q->upper, i)) {
+            weigh(&value, p->y_upper[i], -(real)q->upper[i]);
+        }
     }
-    add_forces(q, p, sum);
+    real worst = multipliers_outside(q, p, 0.0L);
+    add_forces(q, p, 1.0L, columns);
     for (int i = 0; i < q->n; i++) {
-        worst = fmaxl(worst, fabsl(sum[i]));
+        worst = fmaxl(worst, off_zero(&columns[i], fabsl(columns[i].sum), value.sum));
     }
-    free(sum);
-    return value > 0.0L ? (double)(worst / value) : INFINITY;
+    free(columns);
+    return value.sum > 1e-8L * value.size ? (double)worst : INFINITY;
 }
 
 double judge_unbounded(const perp_contact_qp *q, const double *x)
 {
-    if (!all_finite(x, q->n)) {
+    tally slope = {0.0L, 0.0L, 0.0L};
+    for (int i = 0; i < q->n; i++) {
+        weigh(&slope, x[i], -(real)q->g[i]);
+    }
+    if (!all_finite(x, q->n) || !(slope.sum > 1e-8L * slope.size)) {
         return INFINITY;
     }
-    real slope = 0.0L, *product = zeros(q->n), *s = zeros(q->slack_start[q->contact_count]);
-    hessian_product(q, x, product);
+    tally *curved = tallies(q->n), *s = tallies(q->slack_start[q->contact_count]);
+    hessian_product(q, x, curved);
     contact_products(q, x, s, NULL, NULL);
-    real worst = all_outside(q, s);
+    real worst = all_outside(q, s, 0.0L, slope.sum);
     for (int i = 0; i < q->n; i++) {
-        slope -= (real)q->g[i] * x[i];
-        worst = fmaxl(worst, fabsl(product[i]));
-        worst = has_bound(q->lower, i) ? fmaxl(worst, -(real)x[i]) : worst;
-        worst = has_bound(q->upper, i) ? fmaxl(worst, x[i]) : worst;
+        worst = fmaxl(worst, off_zero(&curved[i], fabsl(curved[i].sum), slope.sum));
+        const bool beyond = (has_bound(q->lower, i) && x[i] < 0.0) || (has_bound(q->upper, i) && x[i] > 0.0);
+        worst = beyond ? fmaxl(worst, 1.0L) : worst;
     }
     for (int e = 0; e < q->equality_count; e++) {
-        worst = fmaxl(worst, fabsl(equality_row(q, e, x)));
+        const tally t = equality_row(q, e, x);
+        worst = fmaxl(worst, off_zero(&t, fabsl(t.sum), slope.sum));
     }
-    free(product);
+    free(curved);
     free(s);
-    return slope > 0.0L ? (double)(worst / slope) : INFINITY;
+    return (double)worst;
 }

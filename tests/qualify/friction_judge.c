@@ -63,20 +63,12 @@ static void judge_law(real mu, int rows, const real *r, const real *u, real rho,
     const real cone = r[0] < 0.0L && mu * along < -r[0] ? norm(r, rows) : outside;
     v->law = fmax(v->law, (double)(law / scale));
     v->cone = fmax(v->cone, (double)(cone / rho / scale));
-    v->approach = fmax(v->approach, (double)(-u[0] / sqrtl(1.0L + mu * mu) / scale));
+    v->law = fmax(v->law, (double)(-u[0] / scale)); /* which a large mu would hide */
+    v->approach = fmax(v->approach, (double)(-u[0] / scale));
     v->power = fmax(v->power, size > 0.0L ? (double)(fabsl(power) / size / scale) : 0.0);
     if (!isfinite((double)law)) {
         v->law = INFINITY;
     }
-}
-
-static real largest(const double *x, int count)
-{
-    real r = 0.0L;
-    for (int i = 0; i < count; i++) {
-        r = fmaxl(r, fabsl((real)x[i]));
-    }
-    return r;
 }
 
 /* a_j: the diagonal of A, where it is zero its largest entry, where that is zero too 1. */
@@ -98,21 +90,24 @@ static real *weights(const perp_contact_qp *s)
     return a;
 }
 
-static void add_stiffness(const perp_contact_qp *s, const double *v, real *r)
+/* r += A v, and |A||v| on `sizes`. */
+static void add_stiffness(const perp_contact_qp *s, const double *v, real *r, real *sizes)
 {
     const double *block = s->hessian;
     for (int b = 0; b < s->block_count && block; b++) {
         const int first = s->block_start[b], size = s->block_start[b + 1] - first;
         for (int i = 0; i < size * size; i++) {
-            r[first + i / size] += (real)block[i] * v[first + i % size];
+            const real term = (real)block[i] * v[first + i % size];
+            r[first + i / size] += term;
+            sizes[first + i / size] += fabsl(term);
         }
         block += size * size;
     }
 }
 
-/* The contacts' laws; r loses H'y. */
-static void judge_contacts(const perp_contact_friction *problem, const perp_convex_point *point, const real *a,
-                           real scale, real *r, friction_verdict *verdict)
+/* The contacts' laws, each by the largest of its rows; r loses H'y, and `sizes` gains |H'y|. */
+static void judge_contacts(const perp_contact_friction *problem, const perp_convex_point *point, const real *a, real *r,
+                           real *sizes, friction_verdict *verdict)
 {
     const perp_contact_qp *s = problem->system;
     const double *jacobian = s->jacobian;
@@ -120,16 +115,20 @@ static void judge_contacts(const perp_contact_friction *problem, const perp_conv
         const int first = s->row_start[i], rows = s->row_start[i + 1] - first;
         const int count = s->dof_start[i + 1] - s->dof_start[i];
         const int *dofs = s->dofs + s->dof_start[i];
-        real u[3] = {0.0L}, force[3] = {0.0L}, give = 0.0L;
+        real u[3] = {0.0L}, force[3] = {0.0L}, give = 0.0L, scale = 0.0L;
         for (int k = 0; k < rows; k++) {
             u[k] = s->offset[first + k];
+            real size = fabsl(u[k]);
             force[k] = point->y[first + k];
             for (int j = 0; j < count; j++) {
                 const real entry = jacobian[k * count + j];
                 u[k] += entry * point->x[dofs[j]];
+                size += fabsl(entry * point->x[dofs[j]]);
                 r[dofs[j]] -= entry * force[k];
+                sizes[dofs[j]] += fabsl(entry * force[k]);
                 give += k == 0 ? entry * entry / a[dofs[j]] : 0.0L;
             }
+            scale = fmaxl(scale, 1.0L + size);
         }
         judge_law(problem->mu[i], rows, force, u, give > 0.0L ? 1.0L / give : 1.0L, scale, verdict);
         jacobian += rows * count;
@@ -137,7 +136,7 @@ static void judge_contacts(const perp_contact_friction *problem, const perp_conv
 }
 
 /* Bounds are contacts without friction; all force of an infinite one is an error. */
-static void judge_bounds(const perp_contact_qp *s, const perp_convex_point *point, const real *a, real scale, real *r,
+static void judge_bounds(const perp_contact_qp *s, const perp_convex_point *point, const real *a, real *r, real *sizes,
                          friction_verdict *verdict)
 {
     for (int side = 0; side < 2; side++) {
@@ -146,11 +145,12 @@ static void judge_bounds(const perp_contact_qp *s, const perp_convex_point *poin
         for (int j = 0; bound && j < s->n; j++) {
             const real force = y[j], gap = sign * ((real)point->x[j] - bound[j]);
             r[j] -= sign * force;
+            sizes[j] += fabsl(force);
             if (isinf(bound[j])) {
-                verdict->law = fmax(verdict->law, (double)(fabsl(force) / a[j] / scale));
+                verdict->law = fmax(verdict->law, (double)(fabsl(force) / a[j]));
                 continue;
             }
-            judge_law(0.0L, 1, &force, &gap, a[j], scale, verdict);
+            judge_law(0.0L, 1, &force, &gap, a[j], 1.0L + fabsl((real)bound[j]) + fabsl((real)point->x[j]), verdict);
         }
     }
 }
@@ -159,28 +159,31 @@ friction_verdict judge_contact_friction(const perp_contact_friction *problem, co
 {
     const perp_contact_qp *s = problem->system;
     friction_verdict v = {0};
-    real *r = zeros(s->n), *a = weights(s);
-    const real scale = 1.0L + largest(s->offset, s->row_start[s->contact_count]);
+    real *r = zeros(s->n), *sizes = zeros(s->n), *a = weights(s);
     for (int j = 0; j < s->n; j++) {
         r[j] = s->g[j];
+        sizes[j] = fabsl(r[j]);
     }
-    add_stiffness(s, point->x, r);
-    judge_contacts(problem, point, a, scale, r, &v);
-    judge_bounds(s, point, a, scale, r, &v);
+    add_stiffness(s, point->x, r, sizes);
+    judge_contacts(problem, point, a, r, sizes, &v);
+    judge_bounds(s, point, a, r, sizes, &v);
     for (int e = 0; e < s->equality_count; e++) {
-        real sum = -(real)s->equality_target[e];
+        real sum = -(real)s->equality_target[e], size = fabsl(sum);
         for (int k = s->equality_start[e]; k < s->equality_start[e + 1]; k++) {
-            sum += (real)s->equality_values[k] * point->x[s->equality_dofs[k]];
-            r[s->equality_dofs[k]] -= (real)s->equality_values[k] * point->y_equality[e];
+            const int dof = s->equality_dofs[k];
+            const real value = s->equality_values[k];
+            sum += value * point->x[dof];
+            size += fabsl(value * point->x[dof]);
+            r[dof] -= value * point->y_equality[e];
+            sizes[dof] += fabsl(value * point->y_equality[e]);
         }
-        v.constraint = fmax(v.constraint, (double)fabsl(sum));
+        v.constraint = fmax(v.constraint, (double)(fabsl(sum) / (1.0L + size)));
         v.constraint = isfinite((double)sum) ? v.constraint : INFINITY;
     }
-    v.constraint /= (double)(1.0L + largest(s->equality_target, s->equality_count));
-    const real load = 1.0L + largest(s->g, s->n);
     for (int j = 0; j < s->n; j++) {
-        v.balance = isfinite((double)r[j]) ? fmax(v.balance, (double)(fabsl(r[j]) / load)) : INFINITY;
+        v.balance = isfinite((double)r[j]) ? fmax(v.balance, (double)(fabsl(r[j]) / (1.0L + sizes[j]))) : INFINITY;
     }
+    free(sizes);
     free(r);
     free(a);
     return v;
@@ -204,16 +207,18 @@ double judge_friction(const perp_friction *problem, const double *r)
 {
     const int size = problem->contacts * problem->dim, dim = problem->dim;
     friction_verdict v = {0};
-    const real scale = 1.0L + largest(problem->q, size);
     for (int i = 0; i < problem->contacts; i++) {
-        real u[3] = {0.0L}, force[3] = {0.0L};
+        real u[3] = {0.0L}, force[3] = {0.0L}, scale = 0.0L;
         for (int k = 0; k < dim; k++) {
             const double *row = problem->w + (size_t)(i * dim + k) * (size_t)size;
             u[k] = problem->q[i * dim + k];
             force[k] = r[i * dim + k];
+            real terms = fabsl(u[k]);
             for (int j = 0; j < size; j++) {
                 u[k] += (real)row[j] * r[j];
+                terms += fabsl((real)row[j] * r[j]);
             }
+            scale = fmaxl(scale, 1.0L + terms);
         }
         const real normal = problem->w[(size_t)(i * dim) * (size_t)size + (size_t)(i * dim)];
         judge_law(problem->mu[i], dim, force, u, normal > 0.0L ? 1.0L / normal : 1.0L, scale, &v);

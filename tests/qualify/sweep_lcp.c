@@ -52,20 +52,21 @@ static void make_case(lcp_case *c, uint64_t seed, int index)
     lcp_case_make(c, seed, is_proven(index) ? block * OF_FIVE + index % (OF_FIVE + 1) : block, is_proven(index));
 }
 
-/* max |min(z, M z + q)| / (1 + max |q|) */
+/* The largest |min(z_i, w_i)| / (1 + |q_i| + (|M||z|)_i) */
 static double judge(const lcp_case *c, const double *z)
 {
-    long double worst = 0.0L, largest = 0.0L;
+    long double worst = 0.0L;
     for (int i = 0; i < c->n; i++) {
-        long double w = c->q[i];
+        long double w = c->q[i], size = fabsl(w);
         for (int k = 0; k < c->n; k++) {
-            w += (long double)c->m[i * c->n + k] * z[k];
+            const long double term = (long double)c->m[i * c->n + k] * z[k];
+            w += term;
+            size += fabsl(term);
         }
-        worst = fmaxl(worst, fabsl(fminl(z[i], w)));
+        worst = fmaxl(worst, fabsl(fminl(z[i], w)) / (1.0L + size));
         worst = isfinite(z[i]) ? worst : INFINITY;
-        largest = fmaxl(largest, fabsl((long double)c->q[i]));
     }
-    return (double)(worst / (1.0L + largest));
+    return (double)worst;
 }
 
 /* A ray of (z, w) is one only if it stays in the nonnegative orthant and keeps complementarity, and goes somewhere. */

@@ -22,6 +22,9 @@ typedef struct written_out {
     int n, slacks, cones, equalities;
     int *cone_rows;
     long double *h, *g, *a, *offset, *c, *d;
+    long double *size; /* |R||J|: of the terms of the entries of A */
+    /* of certificates: the largest entry of a row, where the row has the unknown; of contacts with |R| */
+    long double *a_open, *c_open, *h_open;
     const double *lower, *upper; /* the problem's */
     void *memory;
 } written_out;
@@ -50,6 +53,9 @@ double judge_objective(convex_problem p, const double *x);
 double judge_infeasible(convex_problem p, const perp_convex_point *point, double *value);
 /* The same of x as a direction without end, with *slope what has to be -1. */
 double judge_unbounded(convex_problem p, const double *x, double *slope);
+/* With 0 for `unit`: of relative residuals. */
+double judge_infeasible_with(convex_problem p, const perp_convex_point *point, double unit, double *value);
+double judge_unbounded_with(convex_problem p, const double *x, double unit, double *slope);
 
 /* ---- solving ---- */
 

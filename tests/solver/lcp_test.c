@@ -81,18 +81,19 @@ perp_lcp_workspace *new_workspace(int n)
 /* max(min(z - lower, F), z - upper) in long double: the natural map as a formula of minima and maxima. */
 double judge(const case_of *c, const double *z)
 {
-    long double worst = 0.0L, scale = 1.0L;
+    long double worst = 0.0L;
     for (int i = 0; i < c->n; i++) {
-        long double f = c->q[i];
+        long double f = c->q[i], size = fabsl(f);
         for (int j = c->n - 1; j >= 0; j--) {
-            f += (long double)c->m[i * c->n + j] * z[j];
+            const long double term = (long double)c->m[i * c->n + j] * z[j];
+            f += term;
+            size += fabsl(term);
         }
         const long double lower = c->free[i] ? -INFINITY : c->lower[i], upper = c->free[i] ? INFINITY : c->upper[i];
-        const long double error = fabsl(fmaxl(fminl(z[i] - lower, f), z[i] - upper));
+        const long double error = fabsl(fmaxl(fminl(z[i] - lower, f), z[i] - upper)) / (1.0L + size);
         worst = error >= worst || isnan((double)z[i]) ? error : worst;
-        scale = fmaxl(scale, 1.0L + fabsl((long double)c->q[i]));
     }
-    return (double)(worst / scale);
+    return (double)worst;
 }
 
 void assert_proof(const case_of *c)

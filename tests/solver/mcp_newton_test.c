@@ -243,7 +243,8 @@ void free_obstacle(obstacle *o)
 
 perp_nonlinear_mcp obstacle_problem(obstacle *o)
 {
-    return (perp_nonlinear_mcp){o->side * o->side, o->lower, o->upper, o->starts, o->rows, evaluate_obstacle, o, 0.0};
+    return (perp_nonlinear_mcp){o->side * o->side, o->lower, o->upper, o->starts, o->rows,
+                                evaluate_obstacle, o,        0.0,      NULL};
 }
 
 /* ---- linear ------------------------------------------------------------------------------------------------------ */
@@ -265,14 +266,14 @@ static bool evaluate_linear(void *context, const double *z, double *f, double *j
 
 perp_nonlinear_mcp linear_problem(const case_of *c)
 {
-    double scale = 0.0;
+    double scale = INFINITY; /* one number for all rows: that of the smallest */
     for (int i = 0; i < c->n; i++) {
-        scale = fmax(scale, fabs(c->q[i]));
+        scale = fmin(scale, fabs(c->q[i]));
     }
     return (perp_nonlinear_mcp){.n = c->n,
                                 .lower = c->lower,
                                 .upper = c->upper,
                                 .evaluate = evaluate_linear,
                                 .context = (void *)(uintptr_t)c,
-                                .scale = scale};
+                                .scale = c->n > 0 ? scale : 0.0};
 }

@@ -71,17 +71,22 @@ static long double widest(long double a, long double b)
     return a > b ? a : (b == b ? b : (long double)INFINITY);
 }
 
-/* A'y + C'y_equality + y_lower - y_upper, entry j */
-static long double pull_of(const dual_case *q, int j)
+/* A'y + C'y_equality + y_lower - y_upper, entry j; *size of its terms */
+static long double pull_of(const dual_case *q, int j, long double *size)
 {
-    long double sum = 0.0L;
+    long double sum = q->bounded ? (long double)q->point.y_lower[j] - q->point.y_upper[j] : 0.0L;
+    *size = q->bounded ? fabsl((long double)q->point.y_lower[j]) + fabsl((long double)q->point.y_upper[j]) : 0.0L;
     for (int k = 0; k < q->rows; k++) {
-        sum += (long double)q->a[k * q->n + j] * q->point.y[k];
+        const long double term = (long double)q->a[k * q->n + j] * q->point.y[k];
+        sum += term;
+        *size += fabsl(term);
     }
     for (int k = 0; k < q->equalities; k++) {
-        sum += (long double)q->c[k * q->n + j] * q->point.y_equality[k];
+        const long double term = (long double)q->c[k * q->n + j] * q->point.y_equality[k];
+        sum += term;
+        *size += fabsl(term);
     }
-    return q->bounded ? sum + q->point.y_lower[j] - q->point.y_upper[j] : sum;
+    return sum;
 }
 
 long double dual_product(const dual_case *q, const double *row)
@@ -93,47 +98,63 @@ long double dual_product(const dual_case *q, const double *row)
     return sum;
 }
 
-/* A multiplier and its slack: both >= 0, one of them 0. */
-static void judge_pair(long double slack, double y, long double worst[3])
+/* |row||x| */
+static long double dual_size(const dual_case *q, const double *row)
 {
-    worst[0] = widest(worst[0], -slack);
-    worst[1] = widest(worst[1], -(long double)y);
-    worst[2] = widest(worst[2], fabsl(slack * y));
+    long double sum = 0.0L;
+    for (int j = 0; j < q->n; j++) {
+        sum += fabsl((long double)row[j] * q->point.x[j]);
+    }
+    return sum;
+}
+
+/* A multiplier and its slack, whose terms have `size`: both >= 0, one of them 0. */
+static long double judge_pair(long double slack, long double size, double y)
+{
+    const long double scale = 1.0L + size, own = 1.0L + fabsl((long double)y);
+    return widest(widest(-slack / scale, -(long double)y / own), fabsl(slack * y) / (scale * own));
+}
+
+static long double judge_bound(double bound, double x, long double slack, double y)
+{
+    if (isfinite(bound)) {
+        return judge_pair(slack, fabsl((long double)bound) + fabsl((long double)x), y);
+    }
+    assert_true(y == 0.0);
+    return 0.0L;
 }
 
 /* The largest scaled residual of the case's point: the definition in problem.h, in another precision and order. */
 double judge_dual_case(const dual_case *q)
 {
-    long double worst[3] = {0.0L, 0.0L, 0.0L}, largest_b = 0.0L, largest_g = 0.0L;
+    long double worst = 0.0L;
     for (int k = 0; k < q->rows; k++) {
-        judge_pair(dual_product(q, q->a + (ptrdiff_t)k * q->n) - q->b[k], q->point.y[k], worst);
-        largest_b = widest(largest_b, fabsl((long double)q->b[k]));
+        const double *row = q->a + (ptrdiff_t)k * q->n;
+        const long double size = dual_size(q, row) + fabsl((long double)q->b[k]);
+        worst = widest(worst, judge_pair(dual_product(q, row) - q->b[k], size, q->point.y[k]));
     }
     for (int k = 0; k < q->equalities; k++) {
-        worst[0] = widest(worst[0], fabsl(dual_product(q, q->c + (ptrdiff_t)k * q->n) - q->d[k]));
-        largest_b = widest(largest_b, fabsl((long double)q->d[k]));
+        const double *row = q->c + (ptrdiff_t)k * q->n;
+        const long double size = dual_size(q, row) + fabsl((long double)q->d[k]);
+        worst = widest(worst, fabsl(dual_product(q, row) - q->d[k]) / (1.0L + size));
     }
     for (int i = 0; i < q->n; i++) {
-        largest_g = widest(largest_g, fabsl((long double)q->g[i]));
-        worst[1] = widest(worst[1], fabsl(dual_product(q, q->h + (ptrdiff_t)i * q->n) + q->g[i] - pull_of(q, i)));
-        if (q->bounded && isfinite(q->lower[i])) {
-            judge_pair((long double)q->point.x[i] - q->lower[i], q->point.y_lower[i], worst);
-            largest_b = widest(largest_b, fabsl((long double)q->lower[i]));
-        } else if (q->bounded) {
-            assert_true(q->point.y_lower[i] == 0.0);
-        }
-        if (q->bounded && isfinite(q->upper[i])) {
-            judge_pair((long double)q->upper[i] - q->point.x[i], q->point.y_upper[i], worst);
-            largest_b = widest(largest_b, fabsl((long double)q->upper[i]));
-        } else if (q->bounded) {
-            assert_true(q->point.y_upper[i] == 0.0);
+        const double *row = q->h + (ptrdiff_t)i * q->n, x = q->point.x[i];
+        long double size;
+        const long double sum = dual_product(q, row) + q->g[i] - pull_of(q, i, &size);
+        size += dual_size(q, row) + fabsl((long double)q->g[i]);
+        worst = widest(worst, fabsl(sum) / (1.0L + size));
+        if (q->bounded) {
+            const long double above = (long double)x - q->lower[i], below = (long double)q->upper[i] - x;
+            worst = widest(worst, judge_bound(q->lower[i], x, above, q->point.y_lower[i]));
+            worst = widest(worst, judge_bound(q->upper[i], x, below, q->point.y_upper[i]));
         }
     }
-    return (double)widest(worst[0] / (1.0L + largest_b), widest(worst[1], worst[2]) / (1.0L + largest_g));
+    return (double)worst;
 }
 
-/* b.y + d.y_equality + lower.y_lower - upper.y_upper = 1 with the signs right and the rows cancelling: nothing with
- * |x|_1 < 1e8 can be feasible. */
+/* b.y + d.y_equality + lower.y_lower - upper.y_upper = 1 with the signs right and the columns cancelling, each to
+ * 1e-8 of its own terms. */
 void assert_dual_proof(const dual_case *q)
 {
     long double gap = 0.0L, worst = 0.0L;
@@ -145,7 +166,9 @@ void assert_dual_proof(const dual_case *q)
         gap += (long double)q->d[k] * q->point.y_equality[k];
     }
     for (int i = 0; i < q->n; i++) {
-        worst = widest(worst, fabsl(pull_of(q, i)));
+        long double size;
+        const long double sum = pull_of(q, i, &size);
+        worst = sum == 0.0L ? worst : widest(worst, fabsl(sum) / size);
         if (q->bounded) {
             assert_true(q->point.y_lower[i] >= 0.0 && q->point.y_upper[i] >= 0.0);
             gap += isfinite(q->lower[i]) ? (long double)q->lower[i] * q->point.y_lower[i] : 0.0L;

@@ -256,7 +256,7 @@ static void free_flight(flight *t)
 static perp_nonlinear_mcp flight_problem(flight *t)
 {
     const int n = BLOCK * t->steps + (t->aimed ? 1 : 0);
-    return (perp_nonlinear_mcp){n, t->lower, t->upper, t->starts, t->rows, evaluate_flight, t, 0.0};
+    return (perp_nonlinear_mcp){n, t->lower, t->upper, t->starts, t->rows, evaluate_flight, t, 0.0, NULL};
 }
 
 /* One step after the other, six unknowns each, thrown at `speed` along x. */
