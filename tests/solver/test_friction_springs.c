@@ -386,6 +386,13 @@ static void unheld(void **state)
     scene.load[8] = 0.0; /* nothing drives it: it stays */
     springs_solve(&scene, &answer);
     assert_true(answer.solved && !answer.info.unheld && fabs(answer.v[8]) <= 1e-12);
+    springs_answer moved = answer;
+    moved.point = (perp_convex_point){moved.v, moved.force, moved.loop, moved.lower, moved.upper};
+    moved.v[8] = 0.7; /* it stays as it begins */
+    perp_friction_springs_settings settings = springs_settings(&scene);
+    settings.start = &moved.point;
+    springs_solve_with(&scene, &settings, &answer);
+    assert_true(answer.solved && fabs(answer.v[8] - 0.7) <= 1e-12);
 }
 
 /* Walls that close on a body leave it no place; where they do so by less than will do they hold it. */

@@ -203,7 +203,7 @@ static void is_the_only_one(void **state)
         assert_true(answer.info.choice <= 1e-8 || isinf(answer.info.choice)); /* (a W)^-3 with a of 100 and more */
         unsure += isinf(answer.info.choice) ? 1 : 0;
     }
-    assert_true(unsure >= 1 && unsure <= DRAWS / 50); /* one that only soft springs solve */
+    assert_true(unsure <= DRAWS / 50);
     perp_friction_workspace_free(all);
 }
 
@@ -391,13 +391,13 @@ static void used_again(void **state)
 static void soft_springs_first(void **state)
 {
     (void)state;
-    enum { DRAWS = 400 };
+    enum { DRAWS = 3000 };
     uint64_t seed = 61;
     int found = 0, sure = 0;
     for (int k = 0; k < DRAWS; k++) {
         springs_scene scene;
         springs_answer answer, other;
-        draw_loose(&seed, 1.0, 5 + k % 10, &scene);
+        draw_loose(&seed, 1.0, 4 + k % 11, &scene);
         perp_friction_springs_settings settings = springs_settings(&scene);
         settings.known = true;
         springs_solve_with(&scene, &settings, &other);
@@ -408,7 +408,7 @@ static void soft_springs_first(void **state)
             sure += answer.solved && isfinite(answer.info.choice) ? 1 : 0;
         }
     }
-    assert_true(found >= 5 && sure >= 5);
+    assert_true(found >= 5 && sure >= 5 && sure < found);
 }
 
 int main(void)
