@@ -393,7 +393,7 @@ static void soft_springs_first(void **state)
     (void)state;
     enum { DRAWS = 3000 };
     uint64_t seed = 61;
-    int found = 0, sure = 0;
+    int found = 0, sure = 0, lost = 0;
     for (int k = 0; k < DRAWS; k++) {
         springs_scene scene;
         springs_answer answer, other;
@@ -405,10 +405,12 @@ static void soft_springs_first(void **state)
             springs_solve(&scene, &answer);
             assert_true(!answer.solved || springs_violation(&scene, &answer) <= 1e-10);
             found += answer.solved ? 1 : 0;
+            lost += answer.solved ? 0 : 1;
             sure += answer.solved && isfinite(answer.info.choice) ? 1 : 0;
         }
     }
-    assert_true(found >= 5 && sure >= 5 && sure < found);
+    assert_true(found >= 5 && sure < found && 20 * sure >= 19 * found); /* 162, 160 when this was written */
+    assert_true(found + lost <= DRAWS / 15 && lost <= DRAWS / 120);     /* 180, 18 */
 }
 
 int main(void)
