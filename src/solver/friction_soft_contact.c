@@ -56,7 +56,7 @@ static int nearest_edge(const perp_friction_polygon *polygon, double most, const
         const double *c = polygon->corner[j], *d = polygon->corner[(j + 1) % polygon->count];
         const double edge[2] = {d[0] - c[0], d[1] - c[1]}, off[2] = {p[0] - most * c[0], p[1] - most * c[1]};
         const double part = (edge[0] * off[0] + edge[1] * off[1]) / (edge[0] * edge[0] + edge[1] * edge[1]);
-        const double at = fmax(0.0, fmin(part, most));
+        const double at = fmax(0.0, part); /* `most` and beyond is the next edge's */
         const double x = off[0] - at * edge[0], y = off[1] - at * edge[1], distance = x * x + y * y;
         if (at < most && distance < least) {
             least = distance;

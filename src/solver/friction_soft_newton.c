@@ -106,15 +106,16 @@ double perp_friction_soft_look(perp_friction_soft_workspace *f, const double *v,
     f->size = f->unit_size;
     for (int b = 0; b < p->block_count; b++) {
         const int first = p->block_start[b], size = p->block_start[b + 1] - first;
-        for (int i = 0; i < size; i++, block += size) {
+        for (int i = 0; i < size; i++) {
             const int j = first + i;
             double sum = p->g[j] + (f->hold ? f->hold[j] * (v[j] - f->centre[j]) : 0.0);
-            for (int k = 0; k < size; k++) {
-                sum += block[k] * v[first + k];
+            for (int k = 0; k < size && block; k++) {
+                sum += block[(ptrdiff_t)i * size + k] * v[first + k];
             }
             f->balance[j] = sum;
             f->size += sum * sum / f->inertia[j];
         }
+        block = block ? block + (ptrdiff_t)size * size : NULL;
     }
     add_contacts(f, v);
     for (int i = 0; i < p->equality_count; i++) {

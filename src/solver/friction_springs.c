@@ -237,10 +237,11 @@ static void respond_to(perp_friction_soft_workspace *f, double *change)
     }
 }
 
-/* Rounds as they would be from normal forces that are off by unlike parts of themselves. What the motion decides is put
- * right in the first; what is left after it is a choice. */
+/* Rounds as they would be from normal forces that are off by unlike parts of themselves. What the motion decides
+ * shrinks by a W from round to round (100 and more along tangents); what is left in the last is a choice. */
 static double probe(perp_friction_soft_workspace *f)
 {
+    enum { PROBES = 3 };
     static const double GOLDEN = 0.6180339887498949;
     const perp_contact_qp *p = &f->bodies;
     for (int i = 0; i < p->contact_count; i++) {
@@ -251,7 +252,7 @@ static double probe(perp_friction_soft_workspace *f)
     }
     double largest = 0.0;
     perp_friction_soft_factor(f);
-    for (int round = 0; round < 2; round++) {
+    for (int round = 0; round < PROBES; round++) {
         respond_to(f, f->start_piece);
         largest = 0.0;
         for (int j = 0; j < p->n; j++) {
