@@ -84,30 +84,40 @@ class Problem:
                 outside.append([0.0 if inside else np.hypot(head, rest) if polar else (rest - head) / np.sqrt(2.0)])
         return np.concatenate(outside) if outside else np.zeros(0)
 
+    def by_constraint(self, rows):
+        """The largest of a cone's rows; those of rays as they are: in the order of `distance`."""
+        cones = [[np.max(rows[first:first + count])] for first, count, quadratic in self.cones if quadratic]
+        return np.concatenate([rows[self.linear], *cones])
+
     def residual(self, point):
-        """The largest of primal, dual and complementarity, scaled as perp/problem.h says; inf where not finite."""
+        """The largest of primal, dual and complementarity, row by row as perp/problem.h says; inf where not finite."""
         parts = (point.x, point.y, point.y_equality, point.y_lower, point.y_upper)
         if not all(np.isfinite(part).all() for part in parts):
             return np.inf
-        finite_lower, finite_upper = np.isfinite(self.lower), np.isfinite(self.upper)
-        s = self.rows @ point.x + self.offset
-        primal = [self.distance(s), np.abs(self.equalities @ point.x - self.target),
-                  np.maximum(0.0, self.lower - point.x), np.maximum(0.0, point.x - self.upper)]
-        gradient = (self.hessian @ point.x + self.g - self.rows.T @ point.y - self.equalities.T @ point.y_equality
+        x, size = point.x, np.abs(point.x)
+        low, high = np.isfinite(self.lower), np.isfinite(self.upper)
+        s = self.rows @ x + self.offset
+        slack_scale = self.by_constraint(1.0 + np.abs(self.offset) + abs(self.rows) @ size)
+        primal = [self.distance(s) / slack_scale,
+                  np.abs(self.equalities @ x - self.target) / (1.0 + np.abs(self.target) + abs(self.equalities) @ size),
+                  (np.maximum(0.0, self.lower - x) / (1.0 + np.abs(self.lower) + size))[low],
+                  (np.maximum(0.0, x - self.upper) / (1.0 + np.abs(self.upper) + size))[high]]
+        gradient = (self.hessian @ x + self.g - self.rows.T @ point.y - self.equalities.T @ point.y_equality
                     - point.y_lower + point.y_upper)
-        dual = [np.abs(gradient), self.distance(point.y), np.maximum(0.0, -point.y_lower),
-                np.maximum(0.0, -point.y_upper)]
-        products = [np.abs(s * point.y)[self.linear]]
-        products += [[abs(s[first:first + count] @ point.y[first:first + count])]
-                     for first, count, quadratic in self.cones if quadratic]
-        products += [np.abs((point.x - self.lower)[finite_lower] * point.y_lower[finite_lower]),
-                     np.abs((point.x - self.upper)[finite_upper] * point.y_upper[finite_upper])]
-        constants = [np.abs(self.offset), np.abs(self.target), np.abs(self.lower[finite_lower]),
-                     np.abs(self.upper[finite_upper])]
-        size = 1.0 + max((part.max() for part in constants if len(part)), default=0.0)
-        force = 1.0 + np.abs(self.g).max(initial=0.0)
-        return max(np.concatenate(primal).max(initial=0.0) / size, np.concatenate(dual).max(initial=0.0) / force,
-                   np.concatenate(products).max(initial=0.0) / force)
+        dual_scale = (1.0 + np.abs(self.g) + abs(self.hessian) @ size + abs(self.rows).T @ np.abs(point.y)
+                      + abs(self.equalities).T @ np.abs(point.y_equality) + np.abs(point.y_lower) + np.abs(point.y_upper))
+        force_scale = self.by_constraint(1.0 + np.abs(point.y))
+        dual = [np.abs(gradient) / dual_scale, self.distance(point.y) / force_scale,
+                np.maximum(0.0, -point.y_lower) / (1.0 + np.abs(point.y_lower)),
+                np.maximum(0.0, -point.y_upper) / (1.0 + np.abs(point.y_upper))]
+        dots = [[abs(s[first:first + count] @ point.y[first:first + count])]
+                for first, count, quadratic in self.cones if quadratic]
+        products = [np.concatenate([np.abs(s * point.y)[self.linear], *dots]) / (slack_scale * force_scale),
+                    (np.abs((x - self.lower) * point.y_lower)
+                     / ((1.0 + np.abs(self.lower) + size) * (1.0 + np.abs(point.y_lower))))[low],
+                    (np.abs((x - self.upper) * point.y_upper)
+                     / ((1.0 + np.abs(self.upper) + size) * (1.0 + np.abs(point.y_upper))))[high]]
+        return max(np.concatenate(part).max(initial=0.0) for part in (primal, dual, products))
 
     def objective_error(self, point):
         """By how much the objective at a point may differ from the least one, from the point's own residuals:

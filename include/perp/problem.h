@@ -142,14 +142,15 @@ typedef struct perp_convex_point {
 } perp_convex_point;
 
 /* Each is at least 0, and +infinity where a number is not finite; the largest over all rows, each over its own scale.
- *   primal           how far a row, equation or bound is violated, over 1 + |b_i| + (|A||x|)_i (of a contact qp
- *                    |R||J||x|; of a bound 1 + |bound| + |x|); for a cone the distance of s_k to it, over the largest
- * of its rows' scales dual             an entry of H x + g - A'y - C'y_equality - y_lower + y_upper, over 1 + |g_j| +
- * (|H||x|)_j +
- *                    (|A'||y|)_j, with C and bounds as rows of A; and how far y is outside of its cone, over 1 + |y_i|,
- *                    of a cone its largest entry
- *   complementarity  |s_i y_i|, of a cone |s_k . y_k|, over the product of both scales: that of s as above and 1 +
- * |y_i| */
+ *
+ * primal: how far a row, equation or bound is violated, over 1 + |b_i| + (|A||x|)_i (of a contact qp |R||J||x|; of a
+ * bound 1 + |bound| + |x|); for a cone the distance of s_k to it, over the largest of its rows' scales.
+ *
+ * dual: an entry of H x + g - A'y - C'y_equality - y_lower + y_upper, over 1 + |g_j| + (|H||x|)_j + (|A'||y|)_j, with C
+ * and bounds as rows of A; and how far y is outside of its cone, over 1 + |y_i|, of a cone its largest entry.
+ *
+ * complementarity: |s_i y_i|, of a cone |s_k . y_k|, over the product of both scales: that of s as above, and 1 + |y_i|.
+ */
 typedef struct perp_convex_residual {
     double primal, dual, complementarity;
 } perp_convex_residual;
