@@ -149,7 +149,8 @@ typedef struct perp_convex_point {
  * dual: an entry of H x + g - A'y - C'y_equality - y_lower + y_upper, over 1 + |g_j| + (|H||x|)_j + (|A'||y|)_j, with C
  * and bounds as rows of A; and how far y is outside of its cone, over 1 + |y_i|, of a cone its largest entry.
  *
- * complementarity: |s_i y_i|, of a cone |s_k . y_k|, over the product of both scales: that of s as above, and 1 + |y_i|.
+ * complementarity: |s_i y_i|, of a cone |s_k . y_k|, over the product of both scales: that of s as above, and 1 +
+ * |y_i|.
  */
 typedef struct perp_convex_residual {
     double primal, dual, complementarity;

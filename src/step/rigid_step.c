@@ -78,9 +78,7 @@ static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
     TAKE(b, s->target, loops);
     TAKE(b, s->part_of, n);
     TAKE(b, s->now_settles, n);
-    TAKE(b, s->now_round, n);
     TAKE(b, s->unsettled, n);
-    TAKE(b, s->kept_round, n);
     perp_convex_point *const points[] = {&s->point, &s->better, &s->spare};
     for (int k = 0; k < 3; k++) {
         TAKE(b, points[k]->x, n);
@@ -338,24 +336,12 @@ void perp_rigid_hand_over(perp_quasistatic *qs)
     }
 }
 
-/* The law of the round cone on the answer of rays. */
-static bool is_round(rigid_step *s, const perp_quasistatic *qs)
-{
-    const perp_cone own = s->cone;
-    s->cone = PERP_CONE_QUADRATIC;
-    const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
-    s->cone = own;
-    return perp_rigid_worst(residual) <= qs->settings->tolerance;
-}
-
 /* What the step says of itself, for perp_rigid_accept. */
 static void note_answer(perp_quasistatic *qs)
 {
-    rigid_step *s = qs->own;
-    const bool round = s->cone == PERP_CONE_RAYS && qs->law->inertia == PERP_QS_FULL && is_round(s, qs);
+    const rigid_step *s = qs->own;
     for (int i = 0; i < qs->free_count; i++) {
         s->now_settles[qs->dof_of_free[i]] = s->settles;
-        s->now_round[qs->dof_of_free[i]] = round;
     }
 }
 
@@ -364,12 +350,12 @@ perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
     rigid_step *s = qs->own;
     const bool one_motion = qs->law->inertia == PERP_QS_FULL;
     perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(qs, error);
-    if (status == PERP_STATUS_OK && !s->least) {
+    if (status == PERP_STATUS_OK && !s->chosen) {
         bool solved;
         perp_rigid_copy_point(s, &s->better, &s->point);
         status = perp_rigid_solve_springs(qs, &s->better, true, &solved, error);
     }
-    if (status == PERP_STATUS_OK && !s->least) {
+    if (status == PERP_STATUS_OK && !s->chosen) {
         status = perp_rigid_least_forces(qs, error);
     }
     if (status == PERP_STATUS_OK && !qs->info->several && !qs->law->instant && !one_motion) {
@@ -398,7 +384,6 @@ void perp_rigid_accept(perp_quasistatic *qs)
         if (qs->taken[qs->tree_of_free[i]]) {
             const int more = s->unsettled[dof] < RIGID_UNSETTLED ? s->unsettled[dof] + 1 : RIGID_UNSETTLED;
             s->unsettled[dof] = s->now_settles[dof] ? 0 : more;
-            s->kept_round[dof] = s->now_round[dof];
         }
     }
     perp_kept_accept(&s->kept, qs, put_forces);
@@ -410,7 +395,6 @@ void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
     for (int i = 0; i < qs->model->nv; i++) {
         if (!qs->given[i]) {
             perp_memory_put(w, s->unsettled[i]);
-            perp_memory_put(w, s->kept_round[i]);
         }
     }
     perp_kept_put(&s->kept, qs, w);
@@ -422,7 +406,6 @@ bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
     for (int i = 0; i < qs->model->nv; i++) {
         if (!qs->given[i]) {
             s->unsettled[i] = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
-            s->kept_round[i] = perp_memory_take_int(r, 0, 1) == 1;
         }
     }
     return perp_kept_take(&s->kept, qs, r);
@@ -437,16 +420,6 @@ int perp_rigid_unsettled(const perp_quasistatic *qs)
         most = own > most ? own : most;
     }
     return most;
-}
-
-bool perp_rigid_was_round(const perp_quasistatic *qs)
-{
-    const rigid_step *s = qs->own;
-    bool round = perp_kept_has(&s->kept, qs);
-    for (int i = 0; i < qs->free_count && round; i++) {
-        round = s->kept_round[qs->dof_of_free[i]];
-    }
-    return round;
 }
 
 void perp_rigid_recall(perp_quasistatic *qs)

@@ -53,7 +53,7 @@ typedef struct rigid_step {
     perp_convex_point point;  /* x is v, y is r by row */
     perp_convex_point better; /* of choices that have yet to prove themselves */
     perp_convex_point spare;  /* of methods that did not call theirs solved, the nearest */
-    bool least;               /* the forces of `point` are the least of those that go with its motion */
+    bool chosen;              /* `point` is the limit of equal springs: nothing more is chosen of its forces */
     double *u;                /* by row: H v + w */
     double *held;             /* by contact: normal forces of a fixed point */
     int *row_of;              /* by row of the system: an unknown of a cone program, -1: none */
@@ -73,9 +73,8 @@ typedef struct rigid_step {
     bool settles;   /* the rung's fixed point did in the island at hand, or is not its method */
     step_kept kept; /* of contacts the forces: normal, then along the friction directions */
     /* by degree of freedom of the model, of the step at hand and of the last accepted one: */
-    bool *now_settles, *now_round;
-    int *unsettled;   /* in so many in a row the fixed point did not settle, up to RIGID_UNSETTLED */
-    bool *kept_round; /* the answer meets the law of the round cone as well: nothing slides but in a plane */
+    bool *now_settles;
+    int *unsettled; /* in so many in a row the fixed point did not settle, up to RIGID_UNSETTLED */
 } rigid_step;
 
 /* How well a point meets the law, in units of F and L. */
@@ -136,13 +135,7 @@ int perp_rigid_unsettled(const perp_quasistatic *qs);
 void perp_rigid_recall(perp_quasistatic *qs);
 /* The last accepted step's answer as a first guess for this one, in s->better; false where there is none. */
 bool perp_rigid_recall_point(perp_quasistatic *qs);
-/* Was the last answer the round cone's too? */
-bool perp_rigid_was_round(const perp_quasistatic *qs);
 
-/* With rays: where the last answer was the round cone's too, that of this step is looked for there, from the last one.
- * Inside of both cones they are the same, and so are the least forces; the law of the rays is what decides. Lemke's
- * path, which begins from nothing in every step, takes ten times as long. */
-perp_status perp_rigid_solve_as_round(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
 /* Coulomb's problem on the system of the step, quadratic cone. */
 perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
 /* ---- rigid_step_springs.c ---- */

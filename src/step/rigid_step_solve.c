@@ -76,28 +76,6 @@ perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_f
     return status;
 }
 
-perp_status perp_rigid_solve_as_round(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error)
-{
-    enum { FEW = 10 }; /* iterations: a step that goes on as the last one needs one or two */
-    rigid_step *s = qs->own;
-    const perp_contact_friction problem = {&s->qp, qs->mu};
-    perp_friction_settings settings = perp_friction_settings_default();
-    *solved = false;
-    if (s->cone != PERP_CONE_RAYS || !perp_rigid_was_round(qs) || !perp_rigid_recall_point(qs)) {
-        return PERP_STATUS_OK;
-    }
-    settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
-    settings.warm = &s->better;
-    settings.method = "newton";
-    settings.max_iterations = FEW;
-    const perp_status status = solve_coulomb(s, &problem, &settings, info, error);
-    if (status == PERP_STATUS_OK) {
-        qs->info->iterations += info->iterations;
-        *solved = info->outcome == PERP_OUTCOME_SOLVED && law_of(qs) <= 0.1 * qs->settings->tolerance;
-    }
-    return status;
-}
-
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
 
 /* A fixed point that has not settled: what it goes between. */
@@ -131,17 +109,9 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, rigid_a
 {
     rigid_step *s = qs->own;
     perp_status status;
-    s->least = false;
+    s->chosen = false;
     if (method == RIGID_LCP) {
-        perp_friction_info round = {0};
         perp_lcp_info info = {0};
-        status = perp_rigid_solve_as_round(qs, &a->solved, &round, error);
-        if (status != PERP_STATUS_OK || a->solved) {
-            a->method = round.method;
-            a->residual = round.residual;
-            s->least = round.minimum_norm;
-            return status;
-        }
         status = perp_rigid_solve_lcp(qs, &a->solved, &info, error);
         a->method = info.method;
         a->residual = info.residual;
@@ -150,7 +120,6 @@ static perp_status try_method(perp_quasistatic *qs, rigid_method method, rigid_a
         status = perp_rigid_solve_friction(qs, &a->solved, &info, error);
         a->method = info.method;
         a->residual = info.residual;
-        s->least = info.minimum_norm;
     } else {
         perp_rigid_recall(qs);
         status = perp_rigid_solve_fixed(qs, &a->solved, cycle, error);
@@ -217,7 +186,7 @@ static void take_nearest(perp_quasistatic *qs, double law, rigid_attempt *best)
         return;
     }
     perp_rigid_copy_point(s, &s->point, &s->spare);
-    s->least = false;
+    s->chosen = false;
     best->solved = true;
     best->residual = law;
     qs->info->fallbacks[PERP_FALLBACK_LOOSE]++;
@@ -231,10 +200,11 @@ perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], 
     perp_status status = perp_rigid_begin(qs, error);
     *best = (rigid_attempt){.residual = INFINITY};
     s->settles = true;
-    if (status == PERP_STATUS_OK && s->qp.contact_count > 0) {
+    const bool full = qs->law->inertia == PERP_QS_FULL;
+    if (status == PERP_STATUS_OK && (s->qp.contact_count > 0 || full)) {
+        const bool warm = full && perp_rigid_recall_point(qs);
         best->method = "springs";
-        const bool full = qs->law->inertia == PERP_QS_FULL && perp_rigid_recall_point(qs);
-        status = perp_rigid_solve_springs(qs, full ? &s->better : NULL, false, &best->solved, error);
+        status = perp_rigid_solve_springs(qs, warm ? &s->better : NULL, false, &best->solved, error);
     }
     for (int i = 0; i < 3 && status == PERP_STATUS_OK && !best->solved; i++) {
         rigid_attempt own = {.residual = INFINITY};

@@ -67,7 +67,7 @@ perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_poi
     if (law <= 0.1 * qs->settings->tolerance) {
         *solved = true;
         perp_rigid_copy_point(s, &s->point, &s->spare);
-        s->least = true;
+        s->chosen = true;
         qs->info->several = qs->info->several || s->gap * info.choice > CERTAIN;
     }
     return PERP_STATUS_OK;

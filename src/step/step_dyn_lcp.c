@@ -1,8 +1,6 @@
 /* Rung `dyn-lcp`: Stewart and Trinkle's time stepping (slides 19-20, with the rows of design 4.8): the step of
- * dynamic.h with a pyramid of friction directions. While the last step's answer meets the law of the round cone too
- * (things at rest), Newton's method on that from there is tried first, and taken where it meets the pyramid's law; else
- * one mixed LCP by Lemke's method; where that has no answer, Anitescu and Potra's form without stabilisation (slide
- * 36). */
+ * dynamic.h with a pyramid of friction directions: the limit of equal springs; where that does not answer one mixed LCP
+ * by Lemke's method; where that has no answer, Anitescu and Potra's form without stabilisation (slide 36). */
 #include "step/dynamic.h"
 #include "step/step_rungs.h"
 

@@ -229,7 +229,7 @@ static void forgetting_shows(void **unused)
     s.start.contacts = s.contacts;
     s.start.events = s.events;
     s.start.memory = nothing;
-    s.start.memory_count = (size_t)(1 + run.model->tree_count + 3 * (2 + 4) + 1); /* 3: x, y, z of the particle */
+    s.start.memory_count = (size_t)(1 + run.model->tree_count + 3 * (1 + 4) + 1); /* 3: x, y, z of the particle */
     assert_int_equal(perp_run_continue(run.model, &run.scene->run, &s.start, &state, &again, NULL), PERP_STATUS_OK);
     assert_true(again.hash.value != run.result.hash.value);
     perp_run_result_free(&again);
