@@ -241,15 +241,7 @@ perp_status perp_friction_soft_reserve(const perp_contact_friction *problem, per
 static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *to)
 {
     const perp_contact_qp *p = &f->bodies;
-    for (int j = 0; j < p->n; j++) {
-        bool held;
-        perp_friction_soft_held_at(f, f->v, j, &held);
-        to->x[j] = f->v[j];
-        if (p->lower) {
-            to->y_lower[j] = held ? fmax(0.0, f->balance[j]) : 0.0;
-            to->y_upper[j] = held ? fmax(0.0, -f->balance[j]) : 0.0;
-        }
-    }
+    perp_friction_soft_put_bodies(f, to);
     const double *block = f->block;
     for (int i = 0; i < p->contact_count; i++) {
         const int first = p->row_start[i], rows = p->row_start[i + 1] - first;
@@ -261,9 +253,6 @@ static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *
                 to->y_lower[p->n + r] = to->y_upper[p->n + r] = 0.0;
             }
         }
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        to->y_equality[i] = f->y[i];
     }
 }
 

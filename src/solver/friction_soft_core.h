@@ -64,6 +64,8 @@ void perp_friction_soft_factor(perp_friction_soft_workspace *f);
 void perp_friction_soft_respond(perp_friction_soft_workspace *f);
 /* v and y of a start; NULL: none. */
 void perp_friction_soft_start(perp_friction_soft_workspace *f, const perp_convex_point *warm);
+/* Motion of bodies, and forces of their bounds and equations, of the point that was looked at. */
+void perp_friction_soft_put_bodies(const perp_friction_soft_workspace *f, perp_convex_point *to);
 /* 1 / (C diag(A)^-1 C')_ii */
 void perp_friction_soft_measure_equations(perp_friction_soft_workspace *f);
 

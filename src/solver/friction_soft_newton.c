@@ -309,3 +309,19 @@ void perp_friction_soft_measure_equations(perp_friction_soft_workspace *f)
         f->stiff_equation[i] = sum > 0.0 ? 1.0 / sum : 0.0;
     }
 }
+
+void perp_friction_soft_put_bodies(const perp_friction_soft_workspace *f, perp_convex_point *to)
+{
+    for (int j = 0; j < f->bodies.n; j++) {
+        bool held;
+        perp_friction_soft_held_at(f, f->v, j, &held);
+        to->x[j] = f->v[j];
+        if (to->y_lower) {
+            to->y_lower[j] = held ? fmax(0.0, f->balance[j]) : 0.0;
+            to->y_upper[j] = held ? fmax(0.0, -f->balance[j]) : 0.0;
+        }
+    }
+    for (int i = 0; i < f->bodies.equality_count; i++) {
+        to->y_equality[i] = f->y[i];
+    }
+}

@@ -313,15 +313,8 @@ static bool run_from(perp_friction_soft_workspace *f, const perp_friction_spring
 static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *to)
 {
     const perp_contact_qp *p = &f->bodies;
-    for (int j = 0; j < p->n; j++) {
-        bool held;
-        perp_friction_soft_held_at(f, f->v, j, &held);
-        to->x[j] = f->v[j];
-        to->y_lower[j] = held ? fmax(0.0, f->balance[j]) : 0.0;
-        to->y_upper[j] = held ? fmax(0.0, -f->balance[j]) : 0.0;
-    }
+    perp_friction_soft_put_bodies(f, to);
     memcpy(to->y, f->force, (p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0) * sizeof(double));
-    memcpy(to->y_equality, f->y, (size_t)p->equality_count * sizeof(double));
 }
 
 /* Where Newton's method fails on stiff springs, soft ones lead to a start from which it does not: what these end with
