@@ -240,9 +240,10 @@ static void print_lift(const perp_model *model, const highest_lift *highest)
         return;
     }
     perp_contact_feature_text(c, feature, sizeof feature);
-    printf("warning: convex friction lifts what slides: %s %s %s by %.3g m at t = %g s, more than a tenth of "
-           "contacts.margin; take a smaller h, or dyn-ncp, which has Coulomb's own law\n",
-           model->scene->bodies[c->a].name, model->scene->bodies[c->b].name, feature, highest->lift.height, highest->t);
+    printf(
+        "warning: convex friction lifts what slides: %s %s %s parts at t = %g s, fast enough to rise by %.3g m, more "
+        "than a tenth of contacts.margin; dyn-ncp has Coulomb's own law\n",
+        model->scene->bodies[c->a].name, model->scene->bodies[c->b].name, feature, highest->t, highest->lift.height);
 }
 
 void cli_print_run(const perp_model *model, const perp_state *state, const perp_run_result *result,

@@ -261,7 +261,7 @@ typedef struct perp_run_result {
     int steps;                          /* taken */
     perp_residuals residuals;           /* largest of the steps; where none was taken, of the initial state */
     int fallbacks[PERP_FALLBACK_COUNT]; /* of all steps */
-    int several;                        /* steps of which `several` is true */
+    int several;                        /* steps, or the instant, of which `several` is true */
     double iterations;                  /* of this call's steps, with one that failed: the work, on any machine */
     perp_timing timing;
     perp_hash hash; /* of every state from the initial one on: t, q, v */

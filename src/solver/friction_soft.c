@@ -206,6 +206,7 @@ static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_fr
         f->load = p->g + f->bodies.n;
         f->piece = f->hold = f->centre = NULL;
         f->polygon = NULL;
+        f->nearer = 0.9;
         cut_contacts(f);
         status = perp_kkt_analyse(&f->kkt, &f->bodies, error);
     }

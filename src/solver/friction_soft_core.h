@@ -42,6 +42,7 @@ struct perp_friction_soft_workspace {
     double size, unit_size;            /* what the merit is to be compared with; that of 1 on what moves least */
     bool slips;                        /* Omega is not symmetric */
     bool factored_lu;                  /* which factors are the last */
+    double nearer;                     /* a whole step is taken where it brings the merit down to this part */
     int iterations, factorisations;
     /* ---- friction_springs.c ---- */
     double *rest, *start_piece, *own_hold, *own_centre;

@@ -221,10 +221,10 @@ static double look_along(perp_friction_soft_workspace *f, double length)
 static double search(perp_friction_soft_workspace *f, double merit)
 {
     enum { MOST = 25 };
-    static const double FLAT = 0.05, NEARER = 0.9;
+    static const double FLAT = 0.05;
     const double first = slope(f);
     double reached = look_along(f, 1.0), low = 0.0, high = 1.0, above = slope(f), beyond = 1.0, there = above;
-    if (reached <= NEARER * merit || !(above > 0.0) || !(first < 0.0)) {
+    if (reached <= f->nearer * merit || !(above > 0.0) || !(first < 0.0)) {
         return reached;
     }
     for (int k = 0; k < MOST; k++) {

@@ -55,6 +55,7 @@ static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_fr
         f->load = f->rest;
         f->hold = f->own_hold;
         f->centre = f->own_centre;
+        f->nearer = 0.1; /* with 0.9, as of soft contacts, it loses half as many again */
         status = perp_kkt_analyse(&f->kkt, &f->bodies, error);
     }
     if (status == PERP_STATUS_OK) {
@@ -266,12 +267,12 @@ static double probe(perp_friction_soft_workspace *f)
 static bool run_from(perp_friction_soft_workspace *f, const perp_friction_springs_settings *settings, double a,
                      const perp_convex_point *start, perp_friction_springs_info *info)
 {
-    enum { ROUNDS = 30, MOST = 25, MOST_SOFT = 30, PATIENCE = 3 };
+    enum { ROUNDS = 30, MOST = 40, MOST_SOFT = 40, PATIENCE = 3 };
     const perp_contact_qp *p = &f->bodies;
     const size_t rows = p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0;
     static const double FALLS = 1e-6; /* of a unit of force */
     spring_residual before = {INFINITY, INFINITY, INFINITY};
-    int wedged = 0;
+    int wedged = 0, falling = 0;
     memset(f->rest, 0, rows * sizeof(double));
     perp_friction_soft_start(f, start);
     memcpy(f->own_centre, f->v, (size_t)p->n * sizeof(double));
@@ -293,12 +294,16 @@ static bool run_from(perp_friction_soft_workspace *f, const perp_friction_spring
             return true;
         }
         wedged = left.velocity > settings->velocity_enough && left.velocity > 0.9 * before.velocity ? wedged + 1 : 0;
-        info->no_limit = wedged > PATIENCE || (k > 2 && left.held > FALLS && left.held > 0.9 * before.held);
+        falling = left.held > FALLS && left.held > 0.9 * before.held ? falling + 1 : 0;
+        info->no_limit = wedged > PATIENCE || falling > PATIENCE;
         if (info->no_limit) {
             return false;
         }
         const bool sure = f->iterations - taken <= 1; /* modes stay as they are: stiffer springs only save rounds */
         next_round(f);
+        for (int j = 0; j < p->n && falling > 0; j++) {
+            f->own_hold[j] *= 0.1; /* what is on its way gets there sooner */
+        }
         if (still) { /* what is left of the balance is rounding of a s */
             a *= 0.1;
         } else if (a < STIFF || ((!gains || sure) && a < STIFFEST)) {
@@ -315,6 +320,20 @@ static void put_point(const perp_friction_soft_workspace *f, perp_convex_point *
     const perp_contact_qp *p = &f->bodies;
     perp_friction_soft_put_bodies(f, to);
     memcpy(to->y, f->force, (p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0) * sizeof(double));
+}
+
+/* The same at an answer that is no limit of springs. */
+static double probe_at(perp_friction_soft_workspace *f, const perp_convex_point *start)
+{
+    const perp_contact_qp *p = &f->bodies;
+    perp_friction_soft_start(f, start);
+    set_stiffness(f, STIFF);
+    choose_pieces(f, start);
+    f->piece = f->start_piece;
+    perp_friction_soft_look(f, f->v, f->y);
+    f->piece = NULL;
+    memcpy(f->force, start->y, (p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0) * sizeof(double));
+    return f->slips ? probe(f) : 0.0;
 }
 
 /* Where Newton's method fails on stiff springs, soft ones lead to a start from which it does not: what these end with
@@ -335,6 +354,8 @@ static bool run(perp_friction_soft_workspace *f, const perp_friction_springs_set
     if (solved) {
         put_point(f, solution);
         info->choice = f->slips ? probe(f) : 0.0;
+    } else if (settings->known && settings->start) {
+        info->choice = probe_at(f, settings->start);
     }
     return solved;
 }

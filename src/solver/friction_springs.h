@@ -1,9 +1,9 @@
 /* friction_springs.h - of the answers of a friction problem the one that equal springs have.
  *
- * Rigid contact is the limit of contacts that give way alike: with a spring of stiffness a along the normal and both
- * tangents of every contact, and a growing without end, motion and forces tend to *one* answer of the rigid problem.
- * Where forces are not determined by the motion (a box on four corners) they are then those of least norm,
- * r = -J xi of some small displacement xi of the bodies, and friction is decided by these.
+ * Rigid contact is the limit of contacts that give way alike: with a spring of stiffness a along the normal and
+ * a / 100 along both tangents of every contact, and a growing without end, motion and forces tend to *one* answer of
+ * the rigid problem. Where forces are not determined by the motion (a box on four corners) they are then those of least
+ * norm, r = -J xi of some small displacement xi of the bodies, and friction is decided by these.
  *
  * The limit is reached at a finite a, by the method of multipliers. A round solves
  *
@@ -43,7 +43,7 @@ typedef struct perp_friction_springs_info {
     int rounds, iterations;
     /* How far the motion goes, largest entry, where normal forces are taken by unlike parts of themselves in place of
      * alike ones: 0 where the law leaves them no choice, or none that moves anything; infinite where the answer is not
-     * known to be the limit's. */
+     * known to be the limit's. Where a known answer is not led to the limit, of that answer. */
     double choice;
 } perp_friction_springs_info;
 

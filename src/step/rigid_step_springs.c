@@ -68,6 +68,8 @@ perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_poi
         *solved = true;
         perp_rigid_copy_point(s, &s->point, &s->spare);
         s->chosen = true;
+    }
+    if (*solved || known) {
         qs->info->several = qs->info->several || s->gap * info.choice > CERTAIN;
     }
     return PERP_STATUS_OK;

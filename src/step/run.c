@@ -473,6 +473,7 @@ static perp_status begin(runner *r, int steps, perp_state *state, perp_run_resul
         info.contact_count = answer.solutions[0].contact_count;
         info.contacts = answer.solutions[0].contacts;
         info.several = answer.solution_count > 1 || answer.solutions[0].vertex_count > 0;
+        result->several += info.several;
     }
     if (r->observer && !r->observer(r->observer_context, 0, state, &info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped before the first step");

@@ -1,13 +1,11 @@
 /* Rung `qs-impedance-lcp`: equation (6) of Pang and Tedrake (2021): `qs-lcp` with springs at impedance joints, whose
- * force K (command - q - h v) - D v stands in the balance. Other than there the LCP comes first: on springs the fixed
- * point slides where there is an answer that sticks (`cube-stack`, from t = 0.12 s on; the LCP's sticks until 0.13 s).
- */
+ * force K (command - q - h v) - D v stands in the balance. */
 #include "step/rigid_step.h"
 #include "step/step_rungs.h"
 
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
-    return perp_rigid_step(qs, RIGID_LCP, RIGID_FIXED_POINT, error);
+    return perp_rigid_step(qs, RIGID_FIXED_POINT, RIGID_LCP, error);
 }
 
 static const perp_qs_law law = {

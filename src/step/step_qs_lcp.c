@@ -1,7 +1,7 @@
 /* Rung `qs-lcp`: Model-DLC of Trinkle, Berard and Pang (2005), equations (24)-(26): no inertia, rigid contact, all
  * actuators position-controlled (impedance too), a friction pyramid: a mixed LCP per step. Its answers are many where
- * corners share a load, and Lemke's pivots would choose by the order of contacts; so the fixed point on normal forces
- * comes first, which treats all alike, and the LCP where that does not settle. */
+ * corners share a load, and Lemke's pivots would choose by the order of contacts; so where the limit of springs does
+ * not answer, the fixed point on normal forces follows, which treats all alike, and the LCP last. */
 #include "step/rigid_step.h"
 #include "step/step_rungs.h"
 
