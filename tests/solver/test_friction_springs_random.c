@@ -283,8 +283,8 @@ static void mirrored(void **state)
             const double back[3] = {f[0], c * f[1] - s * f[2], c * f[2] + s * f[1]};
             worst = fmax(worst, difference(3, answer.force + 3 * i, back));
         }
-        /* of squares 1e-13 of their size, here up to 100, may be left by a round where a contact comes and goes */
-        assert_true(worst <= 3e-6);
+        /* a contact at the edge of its cone may keep a part of the rounds' way there (docs/solvers.md) */
+        assert_true(worst <= 1e-4);
         exact += worst <= 1e-9 ? 1 : 0;
     }
     assert_true(exact >= DRAWS * 19 / 20);
