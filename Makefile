@@ -44,7 +44,7 @@ pictures: build ## make the pictures of README.md and docs anew, from the exampl
 
 test: ## everything that must hold: unit tests, peers, sanitizers, 60 s of fuzzing, install, repeatability
 	@tools/deps.sh build test
-	@$(CONFIGURE) --preset release -DPERP_TESTS=ON -DPERP_PEERS=ON -DPERP_TESTS_OF_BUILDS=ON
+	@$(CONFIGURE) --preset release -DPERP_TESTS=ON -DPERP_PEERS=ON -DPERP_BENCH=ON -DPERP_TESTS_OF_BUILDS=ON
 	@cmake --build --preset release -- -j$(JOBS)
 	@ctest --preset release -j$(JOBS) --no-label-summary
 

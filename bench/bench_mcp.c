@@ -103,7 +103,7 @@ static void free_membrane(membrane *m)
 static figures measure(int side, int samples)
 {
     membrane m = new_membrane(side);
-    const perp_nonlinear_mcp p = {m.n, m.lower, m.upper, m.starts, m.rows, evaluate, &m, 0.0};
+    const perp_nonlinear_mcp p = {m.n, m.lower, m.upper, m.starts, m.rows, evaluate, &m, 0.0, NULL};
     double *create = take((size_t)samples, sizeof(double)), *solve = take((size_t)samples, sizeof(double));
     perp_mcp_newton_settings settings = perp_mcp_newton_settings_default();
     perp_mcp_newton_solution solution = {m.z, m.f};

@@ -285,6 +285,28 @@ perp_status perp_qs_look_far_enough(perp_quasistatic *qs, perp_step_context *con
     return wanted > qs->seen ? perp_qs_look_from(qs, context, q, error) : PERP_STATUS_OK;
 }
 
+/* The motion that a step is thought to do before it is solved: what is driven as it is, the others as in the step
+ * before. At a run's begin there is none before it, and joints with springs are thought to come to their commands, so
+ * that what they push is seen at once. */
+static void begin_ways_of_step(perp_quasistatic *qs, perp_step_context *context, double t, double t_end)
+{
+    const perp_model *model = qs->model;
+    const bool springs = !qs->started && qs->law->inertia != PERP_QS_FULL;
+    perp_qs_prescribe(qs, qs->q_begin, t, t_end);
+    if (springs) {
+        perp_command(model, t_end, qs->command);
+    }
+    for (int i = 0; i < model->nv; i++) {
+        if (!qs->given[i]) {
+            qs->v[i] = qs->v_last[i];
+        }
+        if (springs && model->role[i] == PERP_DOF_IMPEDANCE) {
+            qs->v[i] = (qs->command[i] - qs->q_begin[model->dof_q[i]]) / (t_end - t);
+        }
+    }
+    perp_qs_begin_ways(qs, context, qs->v, t_end - t);
+}
+
 /* The step problem with all contacts that are known to be in reach. */
 static perp_status build(perp_quasistatic *qs, perp_step_context *context, const double times[2], perp_error *error)
 {
@@ -314,9 +336,9 @@ static perp_status solve_seeing_all(perp_quasistatic *qs, perp_step_context *con
         if (status != PERP_STATUS_OK || !add_ways(qs, context, qs->v, qs->h, MORE)) {
             return status;
         }
-        const double seen = qs->seen;
+        const int listed = qs->contacts->count; /* so many, seen from the same place, are the same */
         status = perp_qs_look_far_enough(qs, context, qs->q_begin, error);
-        if (status != PERP_STATUS_OK || (qs->seen == seen && !misses_contact(qs))) {
+        if (status != PERP_STATUS_OK || (qs->contacts->count == listed && !misses_contact(qs))) {
             return status;
         }
         status = perp_qs_build(qs, context, qs->q_begin, times[0], times[1], error);
@@ -330,25 +352,12 @@ static perp_status solve_seeing_all(perp_quasistatic *qs, perp_step_context *con
 
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
 
-static bool is_zero(const double *x, int n)
-{
-    bool zero = true;
-    for (int i = 0; i < n && zero; i++) {
-        zero = x[i] == 0.0;
-    }
-    return zero;
-}
-
 /* A part of the step, from qs->q_begin to context->next_q. `total` gathers residuals. */
 static perp_status advance(perp_quasistatic *qs, perp_step_context *context, const double times[2],
                            perp_residuals *total, perp_error *error)
 {
     if (qs->law->inertia == PERP_QS_FULL) {
         perp_dynamic_drift(qs, context);
-    }
-    perp_qs_prescribe(qs, qs->q_begin, times[0], times[1]);
-    if (!is_zero(qs->v, qs->model->nv)) {
-        add_ways(qs, context, qs->v, times[1] - times[0], 1.0);
     }
     perp_status status = build(qs, context, times, error);
     if (status == PERP_STATUS_OK && !qs->started) {
@@ -423,9 +432,11 @@ static bool choose_part(perp_quasistatic *qs, bool first, int *at, int *size)
 }
 
 /* To the begin of a part at time t: what commands alone move goes there, the others stand where they have come to. */
-static perp_status go_to(perp_quasistatic *qs, perp_step_context *context, int at, double t, perp_error *error)
+static perp_status go_to(perp_quasistatic *qs, perp_step_context *context, int at, const double times[2],
+                         perp_error *error)
 {
     const perp_model *model = qs->model;
+    const double t = times[0];
     if (at > 0 && qs->settings->prediction != PERP_PREDICTION_TAYLOR) {
         perp_prescribed_configuration(model, qs->law->prescribe, t, qs->q_begin);
         memset(qs->v, 0, (size_t)model->nv * sizeof *qs->v);
@@ -438,7 +449,10 @@ static perp_status go_to(perp_quasistatic *qs, perp_step_context *context, int a
         const int tree = model->links[b].tree;
         qs->way[b] = tree >= 0 && qs->moved[b] && qs->done[tree] > at ? 0.0 : qs->way[b];
     }
-    return perp_qs_look_from(qs, context, qs->q_begin, error);
+    const perp_status status = perp_qs_look_from(qs, context, qs->q_begin, error);
+    perp_qs_prescribe(qs, qs->q_begin, times[0], times[1]);
+    add_ways(qs, context, qs->v, times[1] - times[0], 1.0);
+    return status;
 }
 
 /* The trees that are qs->taken are at the end of their part. */
@@ -524,7 +538,7 @@ static perp_status advance_in_parts(perp_quasistatic *qs, perp_step_context *con
                                  at + size == PERP_QS_TICKS ? ends[1] : ends[0] + (at + size) * tick};
         qs->started = started || at > 0;
         if (!first) {
-            status = go_to(qs, context, at, times[0], error);
+            status = go_to(qs, context, at, times, error);
         }
         if (status == PERP_STATUS_OK) {
             status = advance(qs, context, times, total, error);
@@ -616,7 +630,7 @@ perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *s
             status = perp_qs_look_from(qs, context, state->q, error);
         }
         begin_step(qs, state, again);
-        perp_qs_begin_ways(qs, context, qs->v_last, t_end - state->t);
+        begin_ways_of_step(qs, context, state->t, t_end);
         if (status == PERP_STATUS_OK) {
             status = advance_in_parts(qs, context, (const double[2]){state->t, t_end}, &total, error);
         }

@@ -296,7 +296,7 @@ perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
     rigid_step *s = qs->own;
     const perp_contact_qp *p = &s->qp;
     perp_status status = perp_rigid_motions(qs, error);
-    if (status != PERP_STATUS_OK) {
+    if (status != PERP_STATUS_OK || perp_cone_program_is_determined(&s->program)) {
         return status;
     }
     const double before = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
