@@ -336,6 +336,18 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
     return status;
 }
 
+/* A run that is shorter than half a step ends where it begins, which looks like one that nothing moved in. */
+static void tell_no_step(const perp_scene *scene, const perp_rung *rung)
+{
+    const perp_run_settings *run = &scene->run;
+    if (rung && rung->step && !run->steps_set && run->until > 0.0 && perp_run_steps(run) == 0) {
+        fprintf(
+            stderr,
+            "perp: no step is taken: one of h = %g s is longer than the run of %g s; give a smaller --h, or --steps\n",
+            run->h, run->until);
+    }
+}
+
 static int run_model(const request *r)
 {
     const cli_arguments *a = r->arguments;
@@ -344,6 +356,7 @@ static int run_model(const request *r)
     if (cli_value(a, "--why") && rung && !rung->step && !rung->answer) {
         return cli_fail(EXIT_USAGE, "run: --why has nothing to say of the model %s, which has no forces", rung->name);
     }
+    tell_no_step(scene, rung);
     const bool json = cli_value(a, "--json") != NULL;
     perp_model *model = NULL;
     perp_state state = {0};

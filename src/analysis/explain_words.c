@@ -83,9 +83,11 @@ static void say_slide(writer *w, const perp_model *model, const perp_explanation
     }
     const bool hopeless = squeeze->search == PERP_FLIP_NONE, slippery = friction->search == PERP_FLIP_NONE;
     if (hopeless) {
-        say(w, "; would slip however hard it is squeezed");
+        say(w, roughened ? "; squeezed harder it would slip all the same" : "; would slip however hard it is squeezed");
     }
-    if (slippery) {
+    if (slippery && squeezed) {
+        say(w, "; with more friction between %s and %s it would slip all the same", a, b);
+    } else if (slippery) {
         say(w, "%s however large the friction between %s and %s is", hopeless ? ", and" : "; would slip", a, b);
     }
 }

@@ -293,6 +293,13 @@ static void test_no_flip(void **unused)
             perp_explanation_text(r.model, &x, words, sizeof words);
             assert_non_null(strstr(words, "; would slip however hard it is squeezed, and however large the friction "
                                           "between block and sled is"));
+            x.flips[PERP_FLIP_SQUEEZE].search = PERP_FLIP_FOUND; /* one of the two would do */
+            perp_explanation_text(r.model, &x, words, sizeof words);
+            assert_non_null(strstr(words, "; with more friction between block and sled it would slip all the same"));
+            x.flips[PERP_FLIP_SQUEEZE].search = PERP_FLIP_NONE;
+            x.flips[PERP_FLIP_FRICTION].search = PERP_FLIP_FOUND;
+            perp_explanation_text(r.model, &x, words, sizeof words);
+            assert_non_null(strstr(words, "between block and sled; squeezed harder it would slip all the same"));
             seen++;
         }
     }

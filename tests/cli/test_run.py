@@ -382,3 +382,10 @@ def test_a_loop_to_the_world(perp):
                 "loops": {"pin": {"type": "point", "a": a, "b": b}}, "run": {"model": model, "h": 0.01, "steps": 2}}))
             result = perp.json("run", path)
             assert result["status"] == "ok" and result["final"]["q"]["ball"][:3] == pytest.approx([0, 0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize("h, told", [(1, True), (0.29, False)])
+def test_a_run_that_takes_no_step_says_so(perp, h, told):
+    done = perp("run", f"{ROOT}/examples/gripper-2d/scene.yaml", "--until", "0.3", "--h", str(h))
+    assert done.returncode == 0
+    assert ("no step is taken: one of h = 1 s is longer than the run of 0.3 s" in done.stderr) == told
