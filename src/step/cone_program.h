@@ -31,8 +31,8 @@ perp_status perp_cone_program_begin(cone_program *p, int n, int max_rows, int ma
 double *perp_cone_program_cone(cone_program *p, int rows);
 /* An equation with zero coefficients; returns them. */
 double *perp_cone_program_equation(cone_program *p, double target);
-/* Do the equations alone leave one point at most? Said only where every direction is held by more than a millionth of
- * a row's length. H is where this is worked out, and zero afterwards. */
+/* Do the equations alone leave one point at most? Not said where that is a matter of rounding. H is where this is
+ * worked out, and zero afterwards. */
 bool perp_cone_program_is_determined(cone_program *p);
 perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool minimum_norm, perp_convex_info *info,
                                     perp_error *error);

@@ -19,6 +19,9 @@ static void lay_out_fixed(convex_step *c, const perp_quasistatic *qs)
     TAKE(b, c->face_hessian, mass);
     TAKE(b, c->face_g, n);
     TAKE(b, c->face_keep, c->longest);
+    const int square = n < CONVEX_DETERMINED ? n : CONVEX_DETERMINED;
+    TAKE(b, c->face_square, 2 * square * square);
+    TAKE(b, c->face_way, n);
     perp_convex_point *const points[] = {&c->point, &c->start, &c->face_point};
     for (int k = 0; k < 3; k++) {
         TAKE(b, points[k]->x, n);

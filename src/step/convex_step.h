@@ -18,6 +18,9 @@ typedef struct convex_capacity {
     int contacts, dofs, slacks;
 } convex_capacity;
 
+/* Whether a motion is the only one is looked at in islands of so many unknowns at most. */
+enum { CONVEX_DETERMINED = 150 };
+
 typedef struct convex_step {
     bool frictionless; /* for a question: the gaps alone */
     bool quadratic;    /* the cone, where a contact has two friction directions */
@@ -49,6 +52,8 @@ typedef struct convex_step {
     double *face_hessian, *face_g, *face_jacobian, *face_ray, *face_offset, *face_values, *face_target;
     int *face_row_start, *face_dof_start, *face_dofs, *face_slack_start, *face_equality_start, *face_equality_dofs;
     bool *face_cone, *face_keep;
+    double *face_square; /* twice the unknowns squared, CONVEX_DETERMINED at most: determined.h */
+    double *face_way;    /* n: which the face's equations allow */
     perp_convex_point face_point;
 } convex_step;
 

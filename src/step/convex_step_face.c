@@ -11,6 +11,7 @@
  * A small proximal term in the first problem would be cheaper, but it shifts the forces, and with a cone or a spring in
  * the problem it is exact only in the limit. */
 #include "step/convex_step.h"
+#include "step/determined.h"
 
 #include <assert.h>
 #include <string.h>
@@ -299,55 +300,111 @@ static void make_start(face_builder *f)
     memset(c->face_point.y_upper, 0, n * sizeof(double));
 }
 
-/* The smallest motion on the face into face_point.x, and then point.x if it meets the law as well. */
-static perp_status search(perp_quasistatic *qs, bool as_is, bool *found, perp_error *error)
+static perp_status solve_face(perp_quasistatic *qs, const perp_convex_point *warm, perp_convex_info *info,
+                              perp_error *error)
 {
     convex_step *c = qs->own;
-    face_builder f = {.qs = qs, .c = c, .as_is = as_is};
-    perp_convex_info info;
     perp_convex_settings settings = perp_convex_settings_default();
-    const double before = perp_convex_step_law(qs); /* fills `slack`, too */
-    build(&f);
-    add_limits(&f);
-    make_start(&f);
-    settings.warm = &c->face_point; /* read before it is written */
+    settings.warm = warm; /* read before it is written */
     settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
     settings.minimum_norm = false;
     perp_status status = perp_contact_qp_reserve(&c->face, c->face_solver, error);
     if (status == PERP_STATUS_OK) {
-        status = perp_contact_qp_solve(&c->face, &settings, c->face_solver, &c->face_point, &info, error);
+        status = perp_contact_qp_solve(&c->face, &settings, c->face_solver, &c->face_point, info, error);
     }
+    qs->info->iterations += status == PERP_STATUS_OK ? info->iterations : 0;
+    return status;
+}
+
+static bool is_usable(const perp_convex_info *info)
+{
+    return info->outcome == PERP_OUTCOME_SOLVED || info->outcome == PERP_OUTCOME_ILL_CONDITIONED ||
+           info->outcome == PERP_OUTCOME_ITERATION_LIMIT;
+}
+
+/* The smallest motion on the face into face_point.x, and then point.x if it meets the law as well. */
+static perp_status search(perp_quasistatic *qs, face_builder *f, double before, bool *found, perp_error *error)
+{
+    convex_step *c = qs->own;
+    perp_convex_info info;
+    make_start(f);
+    const perp_status status = solve_face(qs, &c->face_point, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->iterations += info.iterations;
-    *found = info.outcome == PERP_OUTCOME_SOLVED || info.outcome == PERP_OUTCOME_ILL_CONDITIONED ||
-             info.outcome == PERP_OUTCOME_ITERATION_LIMIT;
     swap_motions(c);
-    *found = *found && perp_convex_step_law(qs) <= fmax(2.0 * before, 0.1 * qs->settings->tolerance);
+    *found = is_usable(&info) && perp_convex_step_law(qs) <= fmax(2.0 * before, 0.1 * qs->settings->tolerance);
     if (!*found) {
         swap_motions(c);
     }
     return PERP_STATUS_OK;
 }
 
+/* Do the face's equations alone leave no other motion? If not, face_way is one that they allow. */
+static bool is_determined(const perp_quasistatic *qs)
+{
+    const convex_step *c = qs->own;
+    const int n = c->face.n;
+    if (n > CONVEX_DETERMINED) {
+        return false;
+    }
+    memset(c->face_square, 0, (size_t)n * (size_t)n * sizeof(double));
+    for (int i = 0; i < c->face.equality_count; i++) {
+        const int start = c->face_equality_start[i];
+        perp_determined_add(n, c->face_equality_start[i + 1] - start, c->face_equality_dofs + start,
+                            c->face_values + start, c->face_square);
+    }
+    return perp_determined_is_one(n, c->face_square, c->face_square + (ptrdiff_t)n * n, c->face_way);
+}
+
+/* Is there another motion a little along face_way, this way or that? */
+static bool goes_along(perp_quasistatic *qs)
+{
+    static const double A_LITTLE = 1e-4; /* of L */
+    convex_step *c = qs->own;
+    bool goes = false;
+    for (int side = 0; side < 2 && !goes; side++) {
+        for (int i = 0; i < qs->free_count; i++) {
+            c->face_point.x[i] = c->point.x[i] + (side == 0 ? A_LITTLE : -A_LITTLE) * c->face_way[i];
+        }
+        swap_motions(c);
+        goes = perp_convex_step_law(qs) <= qs->settings->tolerance;
+        swap_motions(c);
+    }
+    return goes;
+}
+
 perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error)
 {
     convex_step *c = qs->own;
     const int n = qs->free_count;
-    bool found = false;
-    if (largest_difference(n, c->point.x, NULL) <= AT_REST) {
-        return PERP_STATUS_OK; /* nothing is smaller than no motion */
-    }
+    const bool moves = largest_difference(n, c->point.x, NULL) > AT_REST; /* nothing is smaller than no motion */
+    bool found = !moves;
+    face_builder f;
+    perp_status status = PERP_STATUS_OK;
     /* Forces that are not quite 0, where slacks are not quite, ask for more zeros than there can be: then these slacks
      * stay as they are. */
-    perp_status status = search(qs, false, &found, error);
-    if (status == PERP_STATUS_OK && !found) {
-        status = search(qs, true, &found, error);
+    for (int as_is = 0; as_is < (moves ? 2 : 1) && status == PERP_STATUS_OK; as_is++) {
+        f = (face_builder){.qs = qs, .c = c, .as_is = as_is == 1};
+        const double before = perp_convex_step_law(qs); /* fills `slack`, too */
+        build(&f);
+        add_limits(&f);
+        if (is_determined(qs)) {
+            return PERP_STATUS_OK;
+        }
+        status = moves ? search(qs, &f, before, &found, error) : status;
+        if (found) {
+            break;
+        }
     }
-    if (status == PERP_STATUS_OK && !found) {
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    if (!found) {
         qs->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
+        return PERP_STATUS_OK;
     }
-    qs->info->several = qs->info->several || (found && largest_difference(n, c->face_point.x, c->point.x) > CERTAIN);
+    qs->info->several = qs->info->several || (moves && largest_difference(n, c->face_point.x, c->point.x) > CERTAIN);
+    qs->info->several = qs->info->several || (n <= CONVEX_DETERMINED && goes_along(qs));
     return status;
 }

@@ -14,6 +14,7 @@
  *
  * The least forces: all r that meet the law together with this v balance it, vanish where u_n > 0, lie in their cone
  * where u_t = 0, and in the part of the cone's edge that opposes u_t otherwise. Of these the one of least norm. */
+#include "step/determined.h"
 #include "step/rigid_step.h"
 
 #include <assert.h>
@@ -225,19 +226,17 @@ static bool usable(perp_outcome outcome)
            outcome == PERP_OUTCOME_ITERATION_LIMIT;
 }
 
-/* Is the smallest motion the only one that these forces allow? If not, then of two points off in opposite directions
- * the nearest motion is another one, unless the directions happen to be normal to all of them: they are put together
- * from unlike numbers. The program is that of the smallest motion, and s->point has it. */
+/* Is the smallest motion the only one that these forces allow? (determined.h) The program is that of the smallest
+ * motion, and s->point has it. */
 static perp_status probe_motions(perp_quasistatic *qs, perp_error *error)
 {
-    static const double FAR = 0.1, GOLDEN = 0.6180339887498949; /* of L */
+    static const double FAR = 0.1; /* of L */
     rigid_step *s = qs->own;
     const int n = s->qp.n;
     perp_convex_info info;
     for (int side = 0; side < 2 && !qs->info->several; side++) {
         for (int i = 0; i < n; i++) {
-            const double part = GOLDEN * (i + 1) - floor(GOLDEN * (i + 1)) - 0.5;
-            s->balance[i] = s->point.x[i] + (side == 0 ? FAR : -FAR) * (part + (part < 0.0 ? -0.5 : 0.5));
+            s->balance[i] = s->point.x[i] + (side == 0 ? FAR : -FAR) * perp_determined_aside(i);
         }
         for (int i = 0; i < n; i++) {
             s->program.g[i] = 0.0;

@@ -316,6 +316,31 @@ static void test_several(void **unused)
     }
 }
 
+/* On every rung without inertia: a ball at rest may roll, or turn on its spot; a box at rest on a rough floor may do
+ * nothing. */
+static void test_several_at_rest(void **unused)
+{
+    (void)unused;
+    static const char *const models[] = {"qs-ncp", "qs-lcp", "qs-impedance-lcp", "qs-qp", "qs-cone"};
+    static const char *const shapes[] = {"sphere: 0.1", "box: [0.2, 0.2, 0.2]"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        for (int k = 0; k < 2; k++) {
+            scene_run run;
+            char text[400];
+            snprintf(text, sizeof text,
+                     "{perp: 1,\n bodies: {floor: {fixed: true, shapes: [plane: {normal: [0, 0, 1], offset: 0}]}, "
+                     "part: {mass: 1, pose: "
+                     "{position: [0, 0, 0.1]}, shapes: [%s]}}, contacts: {friction: 0.5}, run: {model: %s, h: 0.01, "
+                     "steps: 3}}",
+                     shapes[k], models[m]);
+            scene_run_make(&run, text, NULL);
+            assert_int_equal(run.status, PERP_STATUS_OK);
+            assert_int_equal(run.result.several, k == 0 ? 3 : 0);
+            scene_run_free(&run);
+        }
+    }
+}
+
 /* ---- no answer --------------------------------------------------------------------------------------------------- */
 
 /* The fingers' commands enter the disc by 2 mm each in the step from 0.03 s on. */
@@ -461,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_impedance_lcp_is_qp_while_sticking),
         cmocka_unit_test(test_lazy),
         cmocka_unit_test(test_several),
+        cmocka_unit_test(test_several_at_rest),
         cmocka_unit_test(test_infeasible_command),
         cmocka_unit_test(test_unsupported),
         cmocka_unit_test(test_commands_collide),
