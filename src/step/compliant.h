@@ -89,7 +89,7 @@ typedef struct compliant_element {
 
 /* Elements by contact, in the order of contact sets. */
 typedef struct compliant_list {
-    perp_qs_block block;
+    memory_block block;
     int patch_capacity, element_capacity;
     int count;
     perp_contact *contact;
@@ -124,7 +124,7 @@ typedef struct compliant_residual {
 } compliant_residual;
 
 typedef struct compliant_step {
-    perp_qs_block fixed, sized;
+    memory_block fixed, sized;
     int patch_capacity, element_capacity, dof_capacity;
     perp_friction_workspace *friction;
     perp_friction_soft_workspace *soft; /* the first to be tried */
@@ -190,7 +190,7 @@ void perp_compliant_offset(const compliant_material *material, bool planar, int 
 /* ---- compliant_list.c ---- */
 
 /* Room for so many; what the list held is lost if it has to grow. */
-perp_status perp_compliant_hold(const perp_quasistatic *qs, compliant_list *list, int patches, int elements,
+perp_status perp_compliant_hold(const contact_step *step, compliant_list *list, int patches, int elements,
                                 perp_error *error);
 /* The patch of a list that is this contact, -1: none. `hint`, 0 at first, goes on with contacts in their order. */
 int perp_compliant_find(const compliant_list *list, const perp_contact *contact, int *hint);
@@ -198,75 +198,76 @@ int perp_compliant_find(const compliant_list *list, const perp_contact *contact,
  * nearest to contact i of the set, which is nearest to it too. -1: none. */
 int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set, int i);
 /* Is a contact of the island at hand? */
-bool perp_compliant_is_own(const perp_quasistatic *qs, const perp_contact *contact);
+bool perp_compliant_is_own(const contact_step *step, const perp_contact *contact);
 /* Does contact i of the set take part in its problem: near, or deformed? `kept`: the patch of s->kept that it is, -1:
  * none; `hint` as below. Another island that it is near to is joined with this one, and the step begins anew. */
-bool perp_compliant_takes_part(perp_quasistatic *qs, int i, int *hint, int *kept);
+bool perp_compliant_takes_part(contact_step *step, int i, int *hint, int *kept);
 /* s->kept becomes what s->all has of the island at hand, `whole`: all of it; and s->ended, or s->all, gets it back. */
-perp_status perp_compliant_begin_island(perp_quasistatic *qs, bool whole, perp_error *error);
-perp_status perp_compliant_end_island(perp_quasistatic *qs, bool whole, perp_error *error);
+perp_status perp_compliant_begin_island(contact_step *step, bool whole, perp_error *error);
+perp_status perp_compliant_end_island(contact_step *step, bool whole, perp_error *error);
 /* s->all becomes s->ended, in order. */
-perp_status perp_compliant_end_step(perp_quasistatic *qs, perp_error *error);
+perp_status perp_compliant_end_step(contact_step *step, perp_error *error);
 /* At a part's begin: s->kept becomes the elements of the contacts that take part. */
-perp_status perp_compliant_meet(perp_quasistatic *qs, perp_error *error);
+perp_status perp_compliant_meet(contact_step *step, perp_error *error);
 /* Does the problem have the contacts of s->guess, no more and no fewer? */
-bool perp_compliant_same_contacts(const perp_quasistatic *qs);
+bool perp_compliant_same_contacts(const contact_step *step);
 /* The answer in s->point, of the problem at hand, into s->guess. */
-perp_status perp_compliant_keep_guess(perp_quasistatic *qs, perp_error *error);
+perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error);
 /* The elastic energy that a patch gains, J, when it is laid anew after the step: without tilt. */
-double perp_compliant_laying(const perp_quasistatic *qs, const compliant_patch *patch);
+double perp_compliant_laying(const contact_step *step, const compliant_patch *patch);
 /* The step was accepted with s->point, which is its problem's at its end: s->kept for the next one. */
-perp_status perp_compliant_accept(perp_quasistatic *qs, perp_error *error);
-void perp_compliant_put(const perp_quasistatic *qs, memory_writer *w);
-bool perp_compliant_take(perp_quasistatic *qs, memory_reader *r);
+perp_status perp_compliant_accept(contact_step *step, perp_error *error);
+void perp_compliant_put(const contact_step *step, memory_writer *w);
+bool perp_compliant_take(contact_step *step, memory_reader *r);
 
 /* ---- compliant_inertia.c ---- */
 
 /* The drifted v~ into s->v_begin, and what energy and momentum it is to have, with kinematics at the step's begin. */
-void perp_compliant_remember_inertia(perp_quasistatic *qs, perp_step_context *context);
-/* qs->v_drifted, with kinematics at q_k. */
-void perp_compliant_carry_inertia(perp_quasistatic *qs, perp_step_context *context);
-/* qs->v, the answer of a step that was linearised at its begin, to its end, where kinematics are afterwards. */
-void perp_compliant_carry_answer(perp_quasistatic *qs, perp_step_context *context);
+void perp_compliant_remember_inertia(contact_step *step, perp_step_context *context);
+/* step->v_drifted, with kinematics at q_k. */
+void perp_compliant_carry_inertia(contact_step *step, perp_step_context *context);
+/* step->v, the answer of a step that was linearised at its begin, to its end, where kinematics are afterwards. */
+void perp_compliant_carry_answer(contact_step *step, perp_step_context *context);
 
 /* ---- compliant_rows.c ---- */
 
 /* s->rows of a patch. */
-void perp_compliant_fill_rows(perp_quasistatic *qs, const compliant_patch *patch);
+void perp_compliant_fill_rows(contact_step *step, const compliant_patch *patch);
 /* Row r of an element into `out`; returns its velocity. */
 double perp_compliant_put_row(const compliant_rows *rows, int r, const double offset[2], double *out);
 
 /* ---- compliant_problem.c ---- */
 
-perp_status perp_compliant_open(perp_quasistatic *qs, perp_error *error);
-void perp_compliant_close(perp_quasistatic *qs);
-/* The problem at q_k, where kinematics and contacts are, from the qs->system of there; s->point is the last answer. */
-perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error);
+perp_status perp_compliant_open(contact_step *step, perp_error *error);
+void perp_compliant_close(contact_step *step);
+/* The problem at q_k, where kinematics and contacts are, from the step->system of there; s->point is the last answer.
+ */
+perp_status perp_compliant_build(contact_step *step, perp_error *error);
 
 /* Is there a last answer of all that moves in the problem? */
-bool perp_compliant_has_answer(const perp_quasistatic *qs);
+bool perp_compliant_has_answer(const contact_step *step);
 /* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
-double perp_compliant_kept_energy(const perp_quasistatic *qs, int k);
+double perp_compliant_kept_energy(const contact_step *step, int k);
 
 /* ---- compliant_solve.c ---- */
 
-compliant_residual perp_compliant_evaluate(perp_quasistatic *qs);
+compliant_residual perp_compliant_evaluate(contact_step *step);
 double perp_compliant_worst(compliant_residual residual);
 /* s->point from s->point; `solved` and how far it came. */
-perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
+perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction_info *info, perp_error *error);
 
 /* ---- compliant_energy.c ---- */
 
 /* J: what the contacts have added to kinetic and elastic energy in the step whose answer is s->point, and patch k of
  * them alone. `before`: what there was. */
-double perp_compliant_growth(perp_quasistatic *qs, double *before);
-double perp_compliant_patch_growth(const perp_quasistatic *qs, int k);
+double perp_compliant_growth(contact_step *step, double *before);
+double perp_compliant_patch_growth(const contact_step *step, int k);
 /* Have the contacts added to kinetic and elastic energy in the step whose answer is s->point? */
-bool perp_compliant_grows(perp_quasistatic *qs);
+bool perp_compliant_grows(contact_step *step);
 
 /* ---- compliant_record.c ---- */
 
-void perp_compliant_record(perp_quasistatic *qs);
+void perp_compliant_record(contact_step *step);
 void perp_compliant_look_back(perp_step_context *context, const perp_state *state, const int *match,
                               perp_step_info *info);
 

@@ -1,18 +1,18 @@
-/* The problem of a compliant step at one configuration: bodies as qs->system has them, and the elements of contacts as
- * massless bodies beside them. */
+/* The problem of a compliant step at one configuration: bodies as step->system has them, and the elements of contacts
+ * as massless bodies beside them. */
 #include "step/compliant.h"
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static void lay_out_fixed(compliant_step *s, const perp_quasistatic *qs)
+static void lay_out_fixed(compliant_step *s, const contact_step *step)
 {
-    const perp_model *model = qs->model;
+    const perp_model *model = step->model;
     const int nv = model->nv, loops = 6 * model->scene->loop_count;
-    perp_qs_block *b = &s->fixed;
+    memory_block *b = &s->fixed;
     TAKE(b, s->has_answer, nv);
     TAKE(b, s->answer_x, nv);
     TAKE(b, s->answer_lower, nv);
@@ -30,12 +30,12 @@ static void lay_out_fixed(compliant_step *s, const perp_quasistatic *qs)
     TAKE(b, s->rows.along[1], 3 * nv);
 }
 
-static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
+static void lay_out_sized(compliant_step *s, const contact_step *step)
 {
-    const perp_model *model = qs->model;
+    const perp_model *model = step->model;
     const int elements = s->element_capacity, rows = 3 * elements, n = model->nv + rows;
     const int dofs = s->dof_capacity, loops = 6 * model->scene->loop_count;
-    perp_qs_block *b = &s->sized;
+    memory_block *b = &s->sized;
     TAKE(b, s->patches, s->patch_capacity);
     TAKE(b, s->patch_of, elements);
     TAKE(b, s->soft_start, elements);
@@ -70,44 +70,44 @@ static void lay_out_sized(compliant_step *s, const perp_quasistatic *qs)
     }
 }
 
-perp_status perp_compliant_open(perp_quasistatic *qs, perp_error *error)
+perp_status perp_compliant_open(contact_step *step, perp_error *error)
 {
-    compliant_step *s = qs->allocator.allocate(qs->allocator.context, sizeof *s);
+    compliant_step *s = step->allocator.allocate(step->allocator.context, sizeof *s);
     if (!s) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
     }
     memset(s, 0, sizeof *s);
-    qs->own = s;
-    lay_out_fixed(s, qs);
-    const perp_status status = perp_qs_block_hold(&qs->allocator, &s->fixed, error);
+    step->own = s;
+    lay_out_fixed(s, step);
+    const perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    lay_out_fixed(s, qs);
-    const perp_status created = perp_friction_workspace_create(&qs->allocator, &s->friction, error);
-    return created == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&qs->allocator, &s->soft, error) : created;
+    lay_out_fixed(s, step);
+    const perp_status created = perp_friction_workspace_create(&step->allocator, &s->friction, error);
+    return created == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->soft, error) : created;
 }
 
-void perp_compliant_close(perp_quasistatic *qs)
+void perp_compliant_close(contact_step *step)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     if (!s) {
         return;
     }
     perp_friction_workspace_free(s->friction);
     perp_friction_soft_workspace_free(s->soft);
-    perp_qs_block *const blocks[] = {&s->fixed,       &s->sized,       &s->all.block,  &s->kept.block,
-                                     &s->ended.block, &s->guess.block, &s->spare.block};
+    memory_block *const blocks[] = {&s->fixed,       &s->sized,       &s->all.block,  &s->kept.block,
+                                    &s->ended.block, &s->guess.block, &s->spare.block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        perp_qs_block_free(&qs->allocator, blocks[i]);
+        perp_block_free(&step->allocator, blocks[i]);
     }
-    qs->allocator.release(qs->allocator.context, s);
-    qs->own = NULL;
+    step->allocator.release(step->allocator.context, s);
+    step->own = NULL;
 }
 
-static perp_status reserve(perp_quasistatic *qs, int patches, int elements, int dofs, perp_error *error)
+static perp_status reserve(contact_step *step, int patches, int elements, int dofs, perp_error *error)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     if (s->sized.memory && patches <= s->patch_capacity && elements <= s->element_capacity && dofs <= s->dof_capacity) {
         return PERP_STATUS_OK;
     }
@@ -115,64 +115,65 @@ static perp_status reserve(perp_quasistatic *qs, int patches, int elements, int 
     s->element_capacity = elements >= s->element_capacity ? elements + elements / 2 + 8 : s->element_capacity;
     s->dof_capacity = dofs >= s->dof_capacity ? dofs + dofs / 2 + 48 : s->dof_capacity;
     s->sized.used = 0;
-    perp_qs_block_free(&qs->allocator, &s->sized);
-    lay_out_sized(s, qs);
-    const perp_status status = perp_qs_block_hold(&qs->allocator, &s->sized, error);
+    perp_block_free(&step->allocator, &s->sized);
+    lay_out_sized(s, step);
+    const perp_status status = perp_block_hold(&step->allocator, &s->sized, error);
     if (status == PERP_STATUS_OK) {
-        lay_out_sized(s, qs);
+        lay_out_sized(s, step);
     }
     return status;
 }
 
 /* ---- which contacts ---------------------------------------------------------------------------------------------- */
 
-static bool is_active(const perp_quasistatic *qs, int body)
+static bool is_active(const contact_step *step, int body)
 {
-    return qs->moved[body] && qs->active[qs->model->links[body].tree];
+    return step->moved[body] && step->active[step->model->links[body].tree];
 }
 
-bool perp_compliant_is_own(const perp_quasistatic *qs, const perp_contact *c)
+bool perp_compliant_is_own(const contact_step *step, const perp_contact *c)
 {
-    return qs->free_count > 0 ? is_active(qs, c->a) || is_active(qs, c->b) : !qs->moved[c->a] && !qs->moved[c->b];
+    return step->free_count > 0 ? is_active(step, c->a) || is_active(step, c->b)
+                                : !step->moved[c->a] && !step->moved[c->b];
 }
 
 /* Bodies of other islands stand where they have been or, once these are done, where they end: what is left of their way
- * is theirs, and qs->way has it. */
-bool perp_compliant_takes_part(perp_quasistatic *qs, int i, int *hint, int *kept)
+ * is theirs, and step->way has it. */
+bool perp_compliant_takes_part(contact_step *step, int i, int *hint, int *kept)
 {
-    const compliant_step *s = qs->own;
-    const perp_contact *c = &qs->contacts->contacts[i];
+    const compliant_step *s = step->own;
+    const perp_contact *c = &step->contacts->contacts[i];
     *kept = -1;
-    if (!perp_compliant_is_own(qs, c)) {
+    if (!perp_compliant_is_own(step, c)) {
         return false;
     }
-    for (int side = 0; side < 2 && qs->masked && qs->free_count > 0; side++) {
+    for (int side = 0; side < 2 && step->masked && step->free_count > 0; side++) {
         const int other = side == 0 ? c->a : c->b, own = side == 0 ? c->b : c->a;
-        if (qs->moved[other] && !is_active(qs, other)) {
-            if (c->phi <= qs->way[other]) {
-                perp_qs_join_trees(qs->met_with, qs->model->links[own].tree, qs->model->links[other].tree);
-                qs->met = true;
+        if (step->moved[other] && !is_active(step, other)) {
+            if (c->phi <= step->way[other]) {
+                perp_step_join_trees(step->met_with, step->model->links[own].tree, step->model->links[other].tree);
+                step->met = true;
             }
             return false;
         }
     }
     *kept = perp_compliant_find(&s->kept, c, hint);
-    return *kept >= 0 || c->phi <= perp_qs_way(qs, c);
+    return *kept >= 0 || c->phi <= perp_step_way(step, c);
 }
 
-static perp_status count_and_reserve(perp_quasistatic *qs, perp_error *error)
+static perp_status count_and_reserve(contact_step *step, perp_error *error)
 {
-    const perp_contact_set *set = qs->contacts;
+    const perp_contact_set *set = step->contacts;
     int patches = 0, elements = 0, dofs = 0;
     for (int i = 0, hint = 0, kept; i < set->count; i++) {
-        if (perp_compliant_takes_part(qs, i, &hint, &kept)) {
-            const compliant_material m = perp_compliant_material(qs->model->scene, &set->contacts[i]);
+        if (perp_compliant_takes_part(step, i, &hint, &kept)) {
+            const compliant_material m = perp_compliant_material(step->model->scene, &set->contacts[i]);
             patches++;
             elements += m.elements;
             dofs += m.elements * (set->dof_start[i + 1] - set->dof_start[i] + m.soft);
         }
     }
-    return reserve(qs, patches, elements, dofs, error);
+    return reserve(step, patches, elements, dofs, error);
 }
 
 /* ---- elements ---------------------------------------------------------------------------------------------------- */
@@ -192,23 +193,23 @@ static void lay_deformation(const compliant_element *e, const perp_contact *c, c
 }
 
 /* The deformation of a contact that the step's begin did not have: of where it comes from, if its shapes did touch. */
-static compliant_element deformation_of(const perp_quasistatic *qs, int contact, int kept, int heir, int e)
+static compliant_element deformation_of(const contact_step *step, int contact, int kept, int heir, int e)
 {
-    const compliant_step *s = qs->own;
-    const perp_contact *c = &qs->contacts->contacts[contact];
+    const compliant_step *s = step->own;
+    const perp_contact *c = &step->contacts->contacts[contact];
     const int k = kept >= 0 ? kept : heir;
     compliant_element element = {.normal = 0.0};
     if (k >= 0 && s->kept.start[k] + e < s->kept.start[k + 1]) {
         element = s->kept.element[s->kept.start[k] + e];
     }
     if (kept < 0) {
-        const perp_contact_set *set = qs->contacts;
+        const perp_contact_set *set = step->contacts;
         const int start = set->dof_start[contact], columns = set->dof_start[contact + 1] - start;
         double moved = 0.0;
         for (int j = 0; j < columns; j++) {
             moved += set->jacobian[(ptrdiff_t)set->rows * start + j] * s->v_linear[set->dofs[start + j]];
         }
-        const double phi = c->phi - qs->h * moved;
+        const double phi = c->phi - step->h * moved;
         const double inherited = element.normal - element.adopted;
         element.normal = fmax(0.0, -phi);
         element.adopted = element.normal - inherited;
@@ -223,11 +224,11 @@ static compliant_element deformation_of(const perp_quasistatic *qs, int contact,
 }
 
 /* h K + C of element i into its block of A, K (delta + h tilt) into its load. */
-static void fill_element(perp_quasistatic *qs, const compliant_patch *patch, int i, double *block)
+static void fill_element(contact_step *step, const compliant_patch *patch, int i, double *block)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     const compliant_material *m = &patch->material;
-    const perp_contact *c = &qs->contacts->contacts[patch->contact];
+    const perp_contact *c = &step->contacts->contacts[patch->contact];
     const double damping = m->hunt_crossley ? fmax(0.0, -c->phi) : 1.0;
     const double *delta = s->deformation + 3 * (ptrdiff_t)i;
     for (int r = 0; r < m->soft; r++) {
@@ -235,10 +236,10 @@ static void fill_element(perp_quasistatic *qs, const compliant_patch *patch, int
         for (int k = 0; k < m->soft; k++) {
             const double stiffness = m->stiffness[r * m->rows + k];
             block[r * m->soft + k] =
-                (qs->h * stiffness + damping * m->damping[r * m->rows + k]) * (s->speed / qs->force_unit);
-            load += stiffness * (delta[k] + (k == 0 ? qs->h * s->tilt[i] : 0.0));
+                (step->h * stiffness + damping * m->damping[r * m->rows + k]) * (s->speed / step->force_unit);
+            load += stiffness * (delta[k] + (k == 0 ? step->h * s->tilt[i] : 0.0));
         }
-        s->g[qs->free_count + s->soft_start[i] + r] = load / qs->force_unit;
+        s->g[step->free_count + s->soft_start[i] + r] = load / step->force_unit;
     }
 }
 
@@ -267,20 +268,20 @@ typedef struct builder {
     ptrdiff_t entries, blocks; /* of the Jacobians and of A */
 } builder;
 
-static void add_element(perp_quasistatic *qs, const compliant_patch *patch, int e, builder *at)
+static void add_element(contact_step *step, const compliant_patch *patch, int e, builder *at)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     const compliant_material *m = &patch->material;
     const compliant_rows *rows = &s->rows;
     const int i = patch->first + e, columns = rows->columns;
     double offset[2];
-    perp_compliant_offset(m, qs->model->planar, e, offset);
+    perp_compliant_offset(m, step->model->planar, e, offset);
     memcpy(s->dofs + at->dofs, rows->dofs, (size_t)columns * sizeof *s->dofs);
     s->soft_start[i] = at->soft;
     s->tilt[i] = s->lags && !s->by_rates ? offset[0] * rows->tilt[0] + offset[1] * rows->tilt[1] : 0.0;
-    fill_element(qs, patch, i, s->hessian + at->blocks);
+    fill_element(step, patch, i, s->hessian + at->blocks);
     for (int r = 0; r < m->soft; r++) {
-        s->dofs[at->dofs + columns + r] = qs->free_count + at->soft + r;
+        s->dofs[at->dofs + columns + r] = step->free_count + at->soft + r;
     }
     for (int r = 0; r < m->rows; r++) {
         double *row = s->jacobian + at->entries + (ptrdiff_t)r * (columns + m->soft);
@@ -293,21 +294,21 @@ static void add_element(perp_quasistatic *qs, const compliant_patch *patch, int 
     s->patch_of[i] = (int)(patch - s->patches);
     s->row_start[i + 1] = at->rows += m->rows;
     s->dof_start[i + 1] = at->dofs += columns + m->soft;
-    s->block_start[qs->system.block_count + i + 1] = qs->free_count + (at->soft += m->soft);
+    s->block_start[step->system.block_count + i + 1] = step->free_count + (at->soft += m->soft);
     at->entries += (ptrdiff_t)m->rows * (columns + m->soft);
     at->blocks += (ptrdiff_t)m->soft * m->soft;
 }
 
 /* The rates and forces of the last answer, 0 where there is none, and mu at these. */
-static void recall_element(perp_quasistatic *qs, const compliant_patch *patch, int e, const compliant_element *last)
+static void recall_element(contact_step *step, const compliant_patch *patch, int e, const compliant_element *last)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     const compliant_material *m = &patch->material;
     const int i = patch->first + e;
     for (int r = 0; r < m->rows; r++) {
-        s->point.y[s->row_start[i] + r] = last ? last->force[r] / qs->force_unit : 0.0;
+        s->point.y[s->row_start[i] + r] = last ? last->force[r] / step->force_unit : 0.0;
         if (r < m->soft) {
-            s->point.x[qs->free_count + s->soft_start[i] + r] = last ? last->rate[r] / s->speed : 0.0;
+            s->point.x[step->free_count + s->soft_start[i] + r] = last ? last->rate[r] / s->speed : 0.0;
         }
     }
     s->mu[i] = coefficient(m, last ? last->force[0] : 0.0);
@@ -318,20 +319,20 @@ static void recall_element(perp_quasistatic *qs, const compliant_patch *patch, i
     }
 }
 
-bool perp_compliant_has_answer(const perp_quasistatic *qs)
+bool perp_compliant_has_answer(const contact_step *step)
 {
-    const compliant_step *s = qs->own;
-    bool all = qs->free_count > 0 || qs->started;
-    for (int i = 0; i < qs->free_count && all; i++) {
-        all = s->has_answer[qs->dof_of_free[i]];
+    const compliant_step *s = step->own;
+    bool all = step->free_count > 0 || step->started;
+    for (int i = 0; i < step->free_count && all; i++) {
+        all = s->has_answer[step->dof_of_free[i]];
     }
     return all;
 }
 
-double perp_compliant_kept_energy(const perp_quasistatic *qs, int k)
+double perp_compliant_kept_energy(const contact_step *step, int k)
 {
-    const compliant_step *s = qs->own;
-    const double stiffness = perp_compliant_material(qs->model->scene, &s->kept.contact[k]).stiffness[0];
+    const compliant_step *s = step->own;
+    const double stiffness = perp_compliant_material(step->model->scene, &s->kept.contact[k]).stiffness[0];
     double energy = 0.0;
     for (int e = s->kept.start[k]; e < s->kept.start[k + 1]; e++) {
         const double normal = s->kept.element[e].normal - s->kept.element[e].adopted;
@@ -340,51 +341,51 @@ double perp_compliant_kept_energy(const perp_quasistatic *qs, int k)
     return energy;
 }
 
-static void add_patch(perp_quasistatic *qs, int contact, int kept, int *hint, builder *at)
+static void add_patch(contact_step *step, int contact, int kept, int *hint, builder *at)
 {
-    compliant_step *s = qs->own;
-    const perp_contact *c = &qs->contacts->contacts[contact];
+    compliant_step *s = step->own;
+    const perp_contact *c = &step->contacts->contacts[contact];
     const compliant_list *from = s->guessed ? &s->guess : &s->kept;
     compliant_patch *patch = &s->patches[s->patch_count++];
-    *patch = (compliant_patch){contact, s->element_count, perp_compliant_material(qs->model->scene, c)};
+    *patch = (compliant_patch){contact, s->element_count, perp_compliant_material(step->model->scene, c)};
     patch->material.gamma = fmax(s->gamma_part * patch->material.gamma, s->gamma_least / patch->material.elements);
-    const int heir = kept < 0 ? perp_compliant_heir(&s->kept, qs->contacts, contact) : -1;
+    const int heir = kept < 0 ? perp_compliant_heir(&s->kept, step->contacts, contact) : -1;
     const int last = perp_compliant_find(from, c, hint);
     const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;
     s->element_count += patch->material.elements;
-    perp_compliant_fill_rows(qs, patch);
+    perp_compliant_fill_rows(step, patch);
     if (kept >= 0 || heir >= 0) {
         const int from_begin = kept >= 0 ? kept : heir;
-        s->left_behind -= perp_compliant_kept_energy(qs, from_begin);
+        s->left_behind -= perp_compliant_kept_energy(step, from_begin);
         s->kept.goes_on[from_begin] = true;
     }
     for (int e = 0; e < patch->material.elements; e++) {
-        const compliant_element element = deformation_of(qs, contact, kept, heir, e);
+        const compliant_element element = deformation_of(step, contact, kept, heir, e);
         const int i = patch->first + e;
         lay_deformation(&element, c, &patch->material, s->deformation + 3 * (ptrdiff_t)i);
         s->adopted[i] = element.adopted;
         s->recess[i] = element.recess;
-        s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + s->recess[i] + element.normal) / qs->h;
-        add_element(qs, patch, e, at);
-        recall_element(qs, patch, e, whole ? &from->element[from->start[last] + e] : NULL);
+        s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + s->recess[i] + element.normal) / step->h;
+        add_element(step, patch, e, at);
+        recall_element(step, patch, e, whole ? &from->element[from->start[last] + e] : NULL);
     }
 }
 
 /* ---- bodies ------------------------------------------------------------------------------------------------------ */
 
 /* The unit of velocities: what F does to the heaviest body, or L in a step. */
-static double speed_unit(const perp_quasistatic *qs)
+static double speed_unit(const contact_step *step)
 {
-    const double across = qs->length_unit / qs->h, mass = qs->heaviest;
-    const double gain = qs->force_unit * qs->h / (perp_dynamic_mass_scale(qs) * mass);
+    const double across = step->length_unit / step->h, mass = step->heaviest;
+    const double gain = step->force_unit * step->h / (perp_dynamic_mass_scale(step) * mass);
     return mass > 0.0 ? fmin(gain, across) : across;
 }
 
 /* Bodies, loops and limits; returns the entries of their blocks of A. */
-static ptrdiff_t fill_bodies(perp_quasistatic *qs)
+static ptrdiff_t fill_bodies(contact_step *step)
 {
-    compliant_step *s = qs->own;
-    const perp_contact_qp *p = &qs->system;
+    compliant_step *s = step->own;
+    const perp_contact_qp *p = &step->system;
     ptrdiff_t entries = 0;
     s->block_start[0] = 0;
     for (int b = 0; b < p->block_count; b++) {
@@ -393,12 +394,12 @@ static ptrdiff_t fill_bodies(perp_quasistatic *qs)
         entries += size * size;
     }
     for (ptrdiff_t i = 0; i < entries; i++) {
-        s->hessian[i] = p->hessian[i] * (s->speed / qs->force_unit);
+        s->hessian[i] = p->hessian[i] * (s->speed / step->force_unit);
     }
     for (int i = 0; i < p->n; i++) {
-        s->g[i] = p->g[i] / qs->force_unit;
-        s->lower[i] = qs->lower[i] / s->speed;
-        s->upper[i] = qs->upper[i] / s->speed;
+        s->g[i] = p->g[i] / step->force_unit;
+        s->lower[i] = step->lower[i] / s->speed;
+        s->upper[i] = step->upper[i] / s->speed;
     }
     for (int i = 0; i < p->equality_count; i++) {
         s->target[i] = p->equality_target[i] / s->speed;
@@ -408,28 +409,28 @@ static ptrdiff_t fill_bodies(perp_quasistatic *qs)
 
 /* The unknowns of bodies from the last answer: within a step the velocities that led to q_k, else the last step's
  * change of them. Multipliers stay. */
-static void recall_bodies(perp_quasistatic *qs)
+static void recall_bodies(contact_step *step)
 {
-    compliant_step *s = qs->own;
-    const bool has_answer = perp_compliant_has_answer(qs);
-    for (int i = 0; i < qs->free_count; i++) {
-        const int dof = qs->dof_of_free[i];
-        const double x = s->guessed ? s->v_linear[dof] - qs->v_drifted[dof] : s->answer_x[dof];
+    compliant_step *s = step->own;
+    const bool has_answer = perp_compliant_has_answer(step);
+    for (int i = 0; i < step->free_count; i++) {
+        const int dof = step->dof_of_free[i];
+        const double x = s->guessed ? s->v_linear[dof] - step->v_drifted[dof] : s->answer_x[dof];
         s->point.x[i] = (s->guessed || has_answer) ? x / s->speed : 0.0;
-        s->point.y_lower[i] = has_answer ? s->answer_lower[dof] / qs->force_unit : 0.0;
-        s->point.y_upper[i] = has_answer ? s->answer_upper[dof] / qs->force_unit : 0.0;
+        s->point.y_lower[i] = has_answer ? s->answer_lower[dof] / step->force_unit : 0.0;
+        s->point.y_upper[i] = has_answer ? s->answer_upper[dof] / step->force_unit : 0.0;
     }
-    for (int i = 0; i < qs->system.equality_count; i++) {
-        s->point.y_equality[i] = has_answer ? s->answer_loop[qs->loop_row[i]] / qs->force_unit : 0.0;
+    for (int i = 0; i < step->system.equality_count; i++) {
+        s->point.y_equality[i] = has_answer ? s->answer_loop[step->loop_row[i]] / step->force_unit : 0.0;
     }
 }
 
-static void join(perp_quasistatic *qs, const builder *at)
+static void join(contact_step *step, const builder *at)
 {
-    compliant_step *s = qs->own;
-    const perp_contact_qp *p = &qs->system;
+    compliant_step *s = step->own;
+    const perp_contact_qp *p = &step->system;
     s->qp = *p;
-    s->qp.n = qs->free_count + at->soft;
+    s->qp.n = step->free_count + at->soft;
     s->qp.block_count = p->block_count + s->element_count;
     s->qp.block_start = s->block_start;
     s->qp.hessian = s->hessian;
@@ -443,36 +444,36 @@ static void join(perp_quasistatic *qs, const builder *at)
     s->qp.equality_target = s->target;
     s->qp.lower = p->lower ? s->lower : NULL;
     s->qp.upper = p->upper ? s->upper : NULL;
-    for (int i = qs->free_count; i < s->qp.n; i++) {
+    for (int i = step->free_count; i < s->qp.n; i++) {
         s->lower[i] = -INFINITY;
         s->upper[i] = INFINITY;
         s->point.y_lower[i] = s->point.y_upper[i] = 0.0;
     }
 }
 
-perp_status perp_compliant_build(perp_quasistatic *qs, perp_error *error)
+perp_status perp_compliant_build(contact_step *step, perp_error *error)
 {
-    compliant_step *s = qs->own;
-    const perp_status status = count_and_reserve(qs, error);
+    compliant_step *s = step->own;
+    const perp_status status = count_and_reserve(step, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    s->speed = speed_unit(qs);
-    s->gap = s->speed * qs->h / qs->length_unit;
+    s->speed = speed_unit(step);
+    s->gap = s->speed * step->h / step->length_unit;
     s->patch_count = s->element_count = 0;
     s->row_start[0] = s->dof_start[0] = 0;
-    builder at = {.blocks = fill_bodies(qs)};
-    recall_bodies(qs);
+    builder at = {.blocks = fill_bodies(step)};
+    recall_bodies(step);
     s->left_behind = 0.0;
     for (int k = 0; k < s->kept.count; k++) {
-        s->left_behind += perp_compliant_kept_energy(qs, k);
+        s->left_behind += perp_compliant_kept_energy(step, k);
         s->kept.goes_on[k] = false;
     }
-    for (int i = 0, hint = 0, last = 0, kept; i < qs->contacts->count; i++) {
-        if (perp_compliant_takes_part(qs, i, &hint, &kept)) {
-            add_patch(qs, i, kept, &last, &at);
+    for (int i = 0, hint = 0, last = 0, kept; i < step->contacts->count; i++) {
+        if (perp_compliant_takes_part(step, i, &hint, &kept)) {
+            add_patch(step, i, kept, &last, &at);
         }
     }
-    join(qs, &at);
+    join(step, &at);
     return PERP_STATUS_OK;
 }

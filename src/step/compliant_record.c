@@ -16,43 +16,43 @@ static void onto_tangents(const perp_contact *c, int rows, const double *along, 
 /* Does it slip, or stick, where rounding leaves both a slip and room in its cone? At the edge of the cone, as far as
  * the step is solved, any slip above SLIPS counts; inside, the larger of the two does, in the units of the step's law.
  */
-static bool slips(const perp_quasistatic *qs, const perp_element_record *x)
+static bool slips(const contact_step *step, const perp_element_record *x)
 {
     const double slip = hypot(x->slip[0], x->slip[1]), room = x->limit - hypot(x->ft[0], x->ft[1]);
-    const double edge = AT_LIMIT * x->limit + qs->settings->tolerance * qs->force_unit;
-    return x->fn > 0.0 && slip > SLIPS && room <= fmax(edge, qs->force_unit * qs->h * slip / qs->length_unit);
+    const double edge = AT_LIMIT * x->limit + step->settings->tolerance * step->force_unit;
+    return x->fn > 0.0 && slip > SLIPS && room <= fmax(edge, step->force_unit * step->h * slip / step->length_unit);
 }
 
-static perp_element_record element_record(const perp_quasistatic *qs, const compliant_patch *patch, int e)
+static perp_element_record element_record(const contact_step *step, const compliant_patch *patch, int e)
 {
-    const compliant_step *s = qs->own;
+    const compliant_step *s = step->own;
     const compliant_material *m = &patch->material;
-    const perp_contact *c = &qs->contacts->contacts[patch->contact];
+    const perp_contact *c = &step->contacts->contacts[patch->contact];
     const int i = patch->first + e, row = s->row_start[i];
-    const double *rate = s->point.x + qs->free_count + s->soft_start[i];
+    const double *rate = s->point.x + step->free_count + s->soft_start[i];
     double along[3] = {0.0, 0.0, 0.0}, slip[3] = {0.0, 0.0, 0.0}, deformed[3] = {0.0, 0.0, 0.0};
-    perp_element_record record = {.fn = fmax(0.0, qs->force_unit * s->point.y[row])};
+    perp_element_record record = {.fn = fmax(0.0, step->force_unit * s->point.y[row])};
     for (int r = 0; r < m->rows; r++) {
-        along[r] = qs->force_unit * s->point.y[row + r];
+        along[r] = step->force_unit * s->point.y[row + r];
         slip[r] = s->speed * s->u[row + r];
-        const double moved = qs->h * (s->speed * (r < m->soft ? rate[r] : 0.0) + (r == 0 ? s->tilt[i] : 0.0));
+        const double moved = step->h * (s->speed * (r < m->soft ? rate[r] : 0.0) + (r == 0 ? s->tilt[i] : 0.0));
         deformed[r] = r < m->soft ? s->deformation[3 * (ptrdiff_t)i + r] + moved : 0.0;
     }
     record.limit = perp_compliant_radius(m, record.fn);
-    perp_compliant_offset(m, qs->model->planar, e, record.offset);
+    perp_compliant_offset(m, step->model->planar, e, record.offset);
     onto_tangents(c, m->rows, along, record.ft);
     onto_tangents(c, m->rows, slip, record.slip);
     record.deformation[0] = deformed[0];
     onto_tangents(c, m->rows, deformed, record.deformation + 1);
-    record.slips = slips(qs, &record);
+    record.slips = slips(step, &record);
     return record;
 }
 
 /* Sums over the elements, and the mean slip of those that carry force. The patch slides where any of these slips: by
  * the mean a patch that spins would stick, and where all have to slip one with an element in its middle would. */
-static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, perp_contact_record *r)
+static void put_patch(const contact_step *step, const compliant_patch *patch, perp_contact_record *r)
 {
-    const compliant_step *s = qs->own;
+    const compliant_step *s = step->own;
     const perp_contact *c = &r->contact;
     double limit = 0.0, slip[2] = {0.0, 0.0}, open[2] = {r->slip[0], r->slip[1]};
     int loaded = 0;
@@ -65,7 +65,7 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
         r->ft[0] += x->ft[0];
         r->ft[1] += x->ft[1];
         limit += x->limit;
-        if (x->fn > OPEN * qs->force_unit / patch->material.elements) {
+        if (x->fn > OPEN * step->force_unit / patch->material.elements) {
             loaded++;
             slides = slides || x->slips;
             slip[0] += x->slip[0];
@@ -77,7 +77,7 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[1], c->o);
     r->slip[0] = loaded > 0 ? slip[0] / loaded : open[0];
     r->slip[1] = loaded > 0 ? slip[1] / loaded : open[1];
-    if (r->fn <= OPEN * qs->force_unit) {
+    if (r->fn <= OPEN * step->force_unit) {
         return;
     }
     const double friction = hypot(r->ft[0], r->ft[1]);
@@ -87,26 +87,26 @@ static void put_patch(const perp_quasistatic *qs, const compliant_patch *patch, 
                                                      : PERP_CONTACT_STICK;
 }
 
-void perp_compliant_record(perp_quasistatic *qs)
+void perp_compliant_record(contact_step *step)
 {
-    compliant_step *s = qs->own;
-    const perp_contact_set *set = qs->contacts;
-    perp_contact_velocity(set, qs->v, qs->velocity);
-    qs->record_count = 0;
+    compliant_step *s = step->own;
+    const perp_contact_set *set = step->contacts;
+    perp_contact_velocity(set, step->v, step->velocity);
+    step->record_count = 0;
     for (int i = 0, k = 0; i < set->count; i++) {
-        const double *velocity = qs->velocity + (ptrdiff_t)set->rows * i;
-        perp_contact_record *r = &qs->records[qs->record_count];
-        if (!perp_compliant_is_own(qs, &set->contacts[i])) {
+        const double *velocity = step->velocity + (ptrdiff_t)set->rows * i;
+        perp_contact_record *r = &step->records[step->record_count];
+        if (!perp_compliant_is_own(step, &set->contacts[i])) {
             continue;
         }
-        qs->record_count++;
+        step->record_count++;
         *r = (perp_contact_record){.contact = set->contacts[i],
                                    .slip = {velocity[1], set->rows > 2 ? velocity[2] : 0.0}};
         if (k < s->patch_count && s->patches[k].contact == i) {
             for (int e = 0; e < s->patches[k].material.elements; e++) {
-                s->elements[s->patches[k].first + e] = element_record(qs, &s->patches[k], e);
+                s->elements[s->patches[k].first + e] = element_record(step, &s->patches[k], e);
             }
-            put_patch(qs, &s->patches[k++], r);
+            put_patch(step, &s->patches[k++], r);
         }
     }
 }
@@ -115,15 +115,15 @@ void perp_compliant_record(perp_quasistatic *qs)
 void perp_compliant_look_back(perp_step_context *context, const perp_state *state, const int *match,
                               perp_step_info *info)
 {
-    perp_quasistatic *qs = context->workspace;
+    contact_step *step = context->workspace;
     (void)state;
     (void)match;
     info->residuals.balance_true = info->residuals.balance;
     info->residuals.loop = 0.0;
-    for (int i = 0; i < qs->model->scene->loop_count; i++) {
+    for (int i = 0; i < step->model->scene->loop_count; i++) {
         double residual[6];
-        perp_loop_evaluate(qs->model, context->kinematics, i, residual, NULL);
-        for (int r = 0; r < perp_loop_rows(qs->model, i); r++) {
+        perp_loop_evaluate(step->model, context->kinematics, i, residual, NULL);
+        for (int r = 0; r < perp_loop_rows(step->model, i); r++) {
             info->residuals.loop = fmax(info->residuals.loop, fabs(residual[r]));
         }
     }

@@ -15,10 +15,10 @@ static bool has_dof(const perp_model *model, int body, int dof)
 }
 
 /* The angular velocity of b against a that a degree of freedom gives. */
-static perp_vec3 turning(const perp_quasistatic *qs, const perp_contact *c, int dof)
+static perp_vec3 turning(const contact_step *step, const perp_contact *c, int dof)
 {
-    const int side = (has_dof(qs->model, c->b, dof) ? 1 : 0) - (has_dof(qs->model, c->a, dof) ? 1 : 0);
-    return perp_vec3_scale(side, qs->kinematics->dof_angular[dof]);
+    const int side = (has_dof(step->model, c->b, dof) ? 1 : 0) - (has_dof(step->model, c->a, dof) ? 1 : 0);
+    return perp_vec3_scale(side, step->kinematics->dof_angular[dof]);
 }
 
 /* The axis of a row of a contact, and its weights in the set's rows (n, t, o). */
@@ -36,16 +36,16 @@ static row_axis axis_of(const perp_contact *c, int r)
 }
 
 /* Of column k of the contact what it is in the rows, and what it adds to their velocities. */
-static void add_column(perp_quasistatic *qs, const compliant_patch *patch, int k, const row_axis *axes)
+static void add_column(contact_step *step, const compliant_patch *patch, int k, const row_axis *axes)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     compliant_rows *rows = &s->rows;
-    const perp_contact_set *set = qs->contacts;
+    const perp_contact_set *set = step->contacts;
     const int start = set->dof_start[patch->contact], dof = set->dofs[start + k];
-    const bool is_free = qs->free_of_dof[dof] >= 0;
+    const bool is_free = step->free_of_dof[dof] >= 0;
     const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start + k;
     for (int r = 0; r < patch->material.rows; r++) {
-        const double given = r == 0 ? qs->v_gap[dof] : qs->v[dof], v = is_free ? qs->v_drifted[dof] : given;
+        const double given = r == 0 ? step->v_gap[dof] : step->v[dof], v = is_free ? step->v_drifted[dof] : given;
         double entry = 0.0;
         for (int row = 0; row < set->rows; row++) {
             entry += axes[r].weights[row] * jacobian[(ptrdiff_t)row * rows->stride];
@@ -56,18 +56,18 @@ static void add_column(perp_quasistatic *qs, const compliant_patch *patch, int k
 }
 
 /* The same of what an offset adds. */
-static void add_turning(perp_quasistatic *qs, const compliant_patch *patch, int k, const row_axis *axes)
+static void add_turning(contact_step *step, const compliant_patch *patch, int k, const row_axis *axes)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     compliant_rows *rows = &s->rows;
-    const perp_contact_set *set = qs->contacts;
+    const perp_contact_set *set = step->contacts;
     const perp_contact *c = &set->contacts[patch->contact];
     const int dof = set->dofs[set->dof_start[patch->contact] + k];
-    const double known = (s->guessed ? s->v_linear : qs->v_last)[dof];
-    const perp_vec3 turns = turning(qs, c, dof);
+    const double known = (s->guessed ? s->v_linear : step->v_last)[dof];
+    const perp_vec3 turns = turning(step, c, dof);
     for (int r = 0; r < patch->material.rows; r++) {
-        const double given = r == 0 ? qs->v_gap[dof] : qs->v[dof];
-        const double v = qs->free_of_dof[dof] >= 0 ? qs->v_drifted[dof] : given;
+        const double given = r == 0 ? step->v_gap[dof] : step->v[dof];
+        const double v = step->free_of_dof[dof] >= 0 ? step->v_drifted[dof] : given;
         const perp_vec3 around = perp_vec3_cross(axes[r].axis, turns);
         const double along[2] = {perp_vec3_dot(around, c->t), perp_vec3_dot(around, c->o)};
         for (int side = 0; side < 2; side++) {
@@ -78,11 +78,11 @@ static void add_turning(perp_quasistatic *qs, const compliant_patch *patch, int 
     }
 }
 
-void perp_compliant_fill_rows(perp_quasistatic *qs, const compliant_patch *patch)
+void perp_compliant_fill_rows(contact_step *step, const compliant_patch *patch)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     compliant_rows *rows = &s->rows;
-    const perp_contact_set *set = qs->contacts;
+    const perp_contact_set *set = step->contacts;
     const int start = set->dof_start[patch->contact], all = set->dof_start[patch->contact + 1] - start;
     row_axis axes[3];
     rows->columns = 0;
@@ -94,11 +94,11 @@ void perp_compliant_fill_rows(perp_quasistatic *qs, const compliant_patch *patch
         axes[r] = axis_of(&set->contacts[patch->contact], r);
     }
     for (int k = 0; k < all; k++) { /* a column that is not free is overwritten by the next */
-        add_column(qs, patch, k, axes);
+        add_column(step, patch, k, axes);
         if (rows->extended) {
-            add_turning(qs, patch, k, axes);
+            add_turning(step, patch, k, axes);
         }
-        const int free = qs->free_of_dof[set->dofs[start + k]];
+        const int free = step->free_of_dof[set->dofs[start + k]];
         if (free >= 0) {
             rows->dofs[rows->columns++] = free;
         }

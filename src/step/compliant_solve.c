@@ -9,16 +9,16 @@ double perp_compliant_worst(compliant_residual r)
 }
 
 /* Friction outside of its cone, and the work against the slip that it leaves undone. */
-static double off_cone(const perp_quasistatic *qs, int i)
+static double off_cone(const contact_step *step, int i)
 {
-    const compliant_step *s = qs->own;
+    const compliant_step *s = step->own;
     const compliant_material *m = &s->patches[s->patch_of[i]].material;
     const double *r = s->point.y + s->row_start[i], *u = s->u + s->row_start[i];
     if (m->rows < 2) {
         return 0.0;
     }
     const double ft = m->rows > 2 ? hypot(r[1], r[2]) : fabs(r[1]), ut = m->rows > 2 ? hypot(u[1], u[2]) : fabs(u[1]);
-    const double radius = perp_compliant_radius(m, qs->force_unit * r[0]) / qs->force_unit;
+    const double radius = perp_compliant_radius(m, step->force_unit * r[0]) / step->force_unit;
     const double work = r[1] * u[1] + (m->rows > 2 ? r[2] * u[2] : 0.0);
     return fmax(ft - radius, s->gap * (radius * ut + work));
 }
@@ -63,22 +63,22 @@ static double unit_of_forces(const compliant_step *s)
     return fmax(1.0, LARGE * largest);
 }
 
-compliant_residual perp_compliant_evaluate(perp_quasistatic *qs)
+compliant_residual perp_compliant_evaluate(contact_step *step)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     const perp_contact_friction as_friction = {p, s->mu};
     const double unit = unit_of_forces(s);
-    compliant_residual worst = {.complementarity = perp_qs_off_constraints(p, &s->point, s->gap)};
+    compliant_residual worst = {.complementarity = perp_step_off_constraints(p, &s->point, s->gap)};
     perp_contact_friction_velocity(&as_friction, s->point.x, s->u);
     for (int i = 0; i < p->contact_count; i++) {
         const int row = p->row_start[i];
         worst.complementarity = fmax(worst.complementarity, fabs(fmin(s->point.y[row] / unit, s->gap * s->u[row])));
-        worst.cone = fmax(worst.cone, off_cone(qs, i) / unit);
+        worst.cone = fmax(worst.cone, off_cone(step, i) / unit);
     }
     fill_balance(s);
     for (int i = 0; i < p->n; i++) {
-        const double arm = i < qs->free_count && qs->turns[i] ? qs->length_unit : 1.0;
+        const double arm = i < step->free_count && step->turns[i] ? step->length_unit : 1.0;
         worst.balance = fmax(worst.balance, fabs(s->balance[i]) / (unit * arm));
     }
     return worst;
@@ -96,12 +96,12 @@ static void copy_point(const compliant_step *s, perp_convex_point *to, const per
 
 /* The forces of joint limits, which the balance gives outright where a joint stands at one. The solver's own measure is
  * relative to the largest load, that of a spring that relaxes included, beside which a limit's force may be small. */
-static void put_limits(perp_quasistatic *qs)
+static void put_limits(contact_step *step)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     fill_balance(s);
-    for (int i = 0; i < qs->free_count && p->lower; i++) {
+    for (int i = 0; i < step->free_count && p->lower; i++) {
         perp_convex_point *at = &s->point;
         const double force = s->balance[i] + at->y_lower[i] - at->y_upper[i]; /* that they are to have */
         const double room = s->gap * (force > 0.0 ? at->x[i] - p->lower[i] : p->upper[i] - at->x[i]);
@@ -113,17 +113,17 @@ static void put_limits(perp_quasistatic *qs)
 }
 
 /* Of the law what does not depend on gamma: with that it is met only when the whole has settled. */
-static double off_as_posed(perp_quasistatic *qs)
+static double off_as_posed(contact_step *step)
 {
-    const compliant_residual r = perp_compliant_evaluate(qs);
+    const compliant_residual r = perp_compliant_evaluate(step);
     return fmax(r.balance, r.complementarity);
 }
 
 /* From s->warm, if the settings have it: by the method for contacts that give way, and the cascade where that fails. */
-static perp_status solve_once(perp_quasistatic *qs, const perp_friction_settings *settings, perp_friction_info *info,
+static perp_status solve_once(contact_step *step, const perp_friction_settings *settings, perp_friction_info *info,
                               perp_error *error)
 {
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     const perp_contact_friction problem = {&s->qp, s->mu};
     perp_status status = perp_friction_soft_solve(&problem, settings, s->soft, &s->point, info, error);
     if (status == PERP_STATUS_CAPACITY) { /* not asked for beforehand: it costs as much as setting up again */
@@ -139,45 +139,45 @@ static perp_status solve_once(perp_quasistatic *qs, const perp_friction_settings
         }
     }
     if (status == PERP_STATUS_OK) {
-        qs->info->iterations += info->iterations;
+        step->info->iterations += info->iterations;
     }
     return status;
 }
 
-perp_status perp_compliant_solve(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error)
+perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction_info *info, perp_error *error)
 {
     enum { FEW = 300 }; /* factorisations, of a second try */
-    compliant_step *s = qs->own;
+    compliant_step *s = step->own;
     perp_friction_settings settings = perp_friction_settings_default();
-    settings.tolerance = fmax(1e-12, 3e-2 * qs->settings->tolerance);
-    settings.warm = s->guessed || perp_compliant_has_answer(qs) ? &s->warm : NULL;
-    settings.cancel = qs->settings->cancel;
+    settings.tolerance = fmax(1e-12, 3e-2 * step->settings->tolerance);
+    settings.warm = s->guessed || perp_compliant_has_answer(step) ? &s->warm : NULL;
+    settings.cancel = step->settings->cancel;
     copy_point(s, &s->warm, &s->point);
-    perp_status status = solve_once(qs, &settings, info, error);
+    perp_status status = solve_once(step, &settings, info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     *solved = info->outcome == PERP_OUTCOME_SOLVED;
-    put_limits(qs);
-    const double law = off_as_posed(qs);
-    if (*solved && law > 0.1 * qs->settings->tolerance) { /* the law has other units: once more, by as much closer */
+    put_limits(step);
+    const double law = off_as_posed(step);
+    if (*solved && law > 0.1 * step->settings->tolerance) { /* the law has other units: once more, by as much closer */
         perp_friction_info again;
         copy_point(s, &s->warm, &s->point);
-        settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * qs->settings->tolerance / law);
+        settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * step->settings->tolerance / law);
         settings.warm = &s->warm;
         settings.max_factorisations = FEW;
-        status = solve_once(qs, &settings, &again, error);
+        status = solve_once(step, &settings, &again, error);
         if (status == PERP_STATUS_OK) {
-            put_limits(qs);
-            if (!(off_as_posed(qs) < law)) {
+            put_limits(step);
+            if (!(off_as_posed(step) < law)) {
                 copy_point(s, &s->point, &s->warm);
             }
         }
         return status;
     }
     if (!*solved && info->outcome != PERP_OUTCOME_INFEASIBLE) {
-        *solved = law <= 0.1 * qs->settings->tolerance;
-        qs->info->fallbacks[PERP_FALLBACK_LOOSE] += *solved ? 1 : 0;
+        *solved = law <= 0.1 * step->settings->tolerance;
+        step->info->fallbacks[PERP_FALLBACK_LOOSE] += *solved ? 1 : 0;
     }
     return PERP_STATUS_OK;
 }

@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 
 enum { DUAL_UNKNOWNS = 300, DUAL_ROWS = 6000 }; /* the dual active set is for small programs */
 
 static void lay_out(cone_program *p)
 {
     const size_t n = (size_t)p->max_n, rows = (size_t)p->max_rows, equations = (size_t)p->max_equations;
-    perp_qs_block *b = &p->block;
+    memory_block *b = &p->block;
     TAKE(b, p->h, n * n);
     TAKE(b, p->g, n);
     TAKE(b, p->a, rows * n);
@@ -34,7 +34,7 @@ void perp_cone_program_close(cone_program *p)
 {
     perp_convex_workspace_free(p->solver);
     p->solver = NULL;
-    perp_qs_block_free(&p->allocator, &p->block);
+    perp_block_free(&p->allocator, &p->block);
 }
 
 perp_status perp_cone_program_begin(cone_program *p, int n, int max_rows, int max_equations, perp_error *error)
@@ -43,9 +43,9 @@ perp_status perp_cone_program_begin(cone_program *p, int n, int max_rows, int ma
         p->max_n = n > p->max_n ? n : p->max_n;
         p->max_rows = max_rows > p->max_rows ? max_rows : p->max_rows;
         p->max_equations = max_equations > p->max_equations ? max_equations : p->max_equations;
-        perp_qs_block_free(&p->allocator, &p->block);
+        perp_block_free(&p->allocator, &p->block);
         lay_out(p);
-        const perp_status status = perp_qs_block_hold(&p->allocator, &p->block, error);
+        const perp_status status = perp_block_hold(&p->allocator, &p->block, error);
         if (status != PERP_STATUS_OK) {
             p->max_n = p->max_rows = p->max_equations = 0;
             return status;

@@ -7,12 +7,12 @@
 #ifndef PERP_SRC_STEP_CONE_PROGRAM_H
 #define PERP_SRC_STEP_CONE_PROGRAM_H
 
-#include "step/quasistatic.h"
+#include "step/contact_step.h"
 
 typedef struct cone_program {
     perp_allocator allocator;
     perp_convex_workspace *solver;
-    perp_qs_block block;
+    memory_block block;
     int n, rows, cones, equations; /* of the program */
     int max_n, max_rows, max_equations;
     int max_iterations;            /* of the interior point; 0: its own, which persists where 1e-12 is nearly reached */

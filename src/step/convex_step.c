@@ -5,17 +5,17 @@
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 
-static void lay_out_fixed(convex_step *c, const perp_quasistatic *qs)
+static void lay_out_fixed(convex_step *c, const contact_step *step)
 {
-    const int n = qs->model->nv, mass = qs->model->mass_size;
-    perp_qs_block *b = &c->fixed;
+    const int n = step->model->nv, mass = step->model->mass_size;
+    memory_block *b = &c->fixed;
     TAKE(b, c->hessian, mass);
     TAKE(b, c->g, n);
     TAKE(b, c->lower, n);
     TAKE(b, c->upper, n);
-    TAKE(b, c->target, 6 * qs->model->scene->loop_count);
+    TAKE(b, c->target, 6 * step->model->scene->loop_count);
     TAKE(b, c->face_hessian, mass);
     TAKE(b, c->face_g, n);
     TAKE(b, c->face_keep, c->longest);
@@ -25,20 +25,20 @@ static void lay_out_fixed(convex_step *c, const perp_quasistatic *qs)
         TAKE(b, points[k]->y_lower, n);
         TAKE(b, points[k]->y_upper, n);
     }
-    TAKE(b, c->point.y_equality, 6 * qs->model->scene->loop_count);
-    TAKE(b, c->start.y_equality, 6 * qs->model->scene->loop_count);
+    TAKE(b, c->point.y_equality, 6 * step->model->scene->loop_count);
+    TAKE(b, c->start.y_equality, 6 * step->model->scene->loop_count);
 }
 
 /* The face problem makes an equation of every slack at most, one of every row of A and of every limit, and has the
  * loops'. */
-static void lay_out_sized(convex_step *c, const perp_quasistatic *qs)
+static void lay_out_sized(convex_step *c, const contact_step *step)
 {
     const int contacts = c->capacity.contacts, dofs = c->capacity.dofs, slacks = c->capacity.slacks;
-    const int loops = 6 * qs->model->scene->loop_count, n = qs->model->nv;
+    const int loops = 6 * step->model->scene->loop_count, n = step->model->nv;
     const size_t equations = (size_t)slacks + 2 * (size_t)n + (size_t)loops;
     const size_t entries =
-        (size_t)c->longest * (size_t)dofs + (size_t)qs->model->mass_size + (size_t)loops * (size_t)n + (size_t)n;
-    perp_qs_block *b = &c->sized;
+        (size_t)c->longest * (size_t)dofs + (size_t)step->model->mass_size + (size_t)loops * (size_t)n + (size_t)n;
+    memory_block *b = &c->sized;
     TAKE(b, c->slack_start, contacts + 1);
     TAKE(b, c->ray, 3 * slacks);
     TAKE(b, c->offset, slacks);
@@ -67,63 +67,63 @@ static void lay_out_sized(convex_step *c, const perp_quasistatic *qs)
     TAKE(b, c->answer, (size_t)contacts * (size_t)(c->longest + 1));
 }
 
-bool perp_convex_step_is_quadratic(const perp_quasistatic *qs)
+bool perp_convex_step_is_quadratic(const contact_step *step)
 {
-    const perp_cone cone = qs->settings->cone == PERP_CONE_UNSET ? qs->rung->own_cone : qs->settings->cone;
+    const perp_cone cone = step->settings->cone == PERP_CONE_UNSET ? step->rung->own_cone : step->settings->cone;
     return cone == PERP_CONE_QUADRATIC;
 }
 
-perp_status perp_convex_step_open(perp_quasistatic *qs, bool quadratic, perp_error *error)
+perp_status perp_convex_step_open(contact_step *step, bool quadratic, perp_error *error)
 {
-    convex_step *c = qs->allocator.allocate(qs->allocator.context, sizeof *c);
+    convex_step *c = step->allocator.allocate(step->allocator.context, sizeof *c);
     if (!c) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
     }
     memset(c, 0, sizeof *c);
-    qs->own = c;
-    c->kappa = qs->settings->smoothing;
+    step->own = c;
+    c->kappa = step->settings->smoothing;
     c->quadratic = quadratic || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
-    c->rays = qs->settings->rays;
-    c->longest = qs->model->planar ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
-    lay_out_fixed(c, qs);
-    perp_status status = perp_qs_block_hold(&qs->allocator, &c->fixed, error);
+    c->rays = step->settings->rays;
+    c->longest = step->model->planar ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
+    lay_out_fixed(c, step);
+    perp_status status = perp_block_hold(&step->allocator, &c->fixed, error);
     if (status == PERP_STATUS_OK) {
-        lay_out_fixed(c, qs);
-        status = perp_kept_open(&c->kept, qs, c->longest + 1, error);
+        lay_out_fixed(c, step);
+        status = perp_kept_open(&c->kept, step, c->longest + 1, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_convex_workspace_create(&qs->allocator, &c->solver, error);
+        status = perp_convex_workspace_create(&step->allocator, &c->solver, error);
     }
-    return status == PERP_STATUS_OK ? perp_convex_workspace_create(&qs->allocator, &c->face_solver, error) : status;
+    return status == PERP_STATUS_OK ? perp_convex_workspace_create(&step->allocator, &c->face_solver, error) : status;
 }
 
-void perp_convex_step_close(perp_quasistatic *qs)
+void perp_convex_step_close(contact_step *step)
 {
-    convex_step *c = qs->own;
+    convex_step *c = step->own;
     if (!c) {
         return;
     }
     perp_convex_workspace_free(c->solver);
     perp_convex_workspace_free(c->face_solver);
-    perp_qs_block_free(&qs->allocator, &c->fixed);
-    perp_qs_block_free(&qs->allocator, &c->sized);
-    perp_kept_close(&c->kept, qs);
-    qs->allocator.release(qs->allocator.context, c);
-    qs->own = NULL;
+    perp_block_free(&step->allocator, &c->fixed);
+    perp_block_free(&step->allocator, &c->sized);
+    perp_kept_close(&c->kept, step);
+    step->allocator.release(step->allocator.context, c);
+    step->own = NULL;
 }
 
-static perp_status reserve(convex_step *c, const perp_quasistatic *qs, perp_error *error)
+static perp_status reserve(convex_step *c, const contact_step *step, perp_error *error)
 {
-    if (c->sized.memory && c->capacity.contacts == qs->contact_capacity && c->capacity.dofs == qs->dof_capacity) {
+    if (c->sized.memory && c->capacity.contacts == step->contact_capacity && c->capacity.dofs == step->dof_capacity) {
         return PERP_STATUS_OK;
     }
-    c->capacity = (convex_capacity){qs->contact_capacity, qs->dof_capacity, c->longest * qs->contact_capacity};
+    c->capacity = (convex_capacity){step->contact_capacity, step->dof_capacity, c->longest * step->contact_capacity};
     c->sized.used = 0;
-    perp_qs_block_free(&qs->allocator, &c->sized);
-    lay_out_sized(c, qs);
-    const perp_status status = perp_qs_block_hold(&qs->allocator, &c->sized, error);
+    perp_block_free(&step->allocator, &c->sized);
+    lay_out_sized(c, step);
+    const perp_status status = perp_block_hold(&step->allocator, &c->sized, error);
     if (status == PERP_STATUS_OK) {
-        lay_out_sized(c, qs);
+        lay_out_sized(c, step);
     }
     return status;
 }
@@ -172,17 +172,17 @@ static int fill_rays(const convex_step *c, int rows, double mu, double *ray, boo
     return c->rays;
 }
 
-static void fill_slacks(convex_step *c, const perp_quasistatic *qs, double speed)
+static void fill_slacks(convex_step *c, const contact_step *step, double speed)
 {
-    const perp_contact_qp *p = &qs->system;
+    const perp_contact_qp *p = &step->system;
     double *ray = c->ray;
     int slacks = 0;
     c->slack_start[0] = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         const double *offset = p->offset + p->row_start[i];
-        const int count = fill_rays(c, rows, qs->mu[i], ray, &c->cone[i]);
-        const double room = c->frictionless ? 0.0 : qs->room[i];
+        const int count = fill_rays(c, rows, step->mu[i], ray, &c->cone[i]);
+        const double room = c->frictionless ? 0.0 : step->room[i];
         for (int k = 0; k < count; k++, ray += rows) {
             double sum = ray[0] * room;
             for (int r = 0; r < rows; r++) {
@@ -194,10 +194,10 @@ static void fill_slacks(convex_step *c, const perp_quasistatic *qs, double speed
     }
 }
 
-void perp_convex_step_fill(convex_step *c, const perp_quasistatic *qs)
+void perp_convex_step_fill(convex_step *c, const contact_step *step)
 {
-    const perp_contact_qp *p = &qs->system;
-    const double speed = qs->length_unit / qs->h, force = qs->force_unit;
+    const perp_contact_qp *p = &step->system;
+    const double speed = step->length_unit / step->h, force = step->force_unit;
     ptrdiff_t entries = 0;
     for (int b = 0; b < p->block_count; b++) {
         const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
@@ -208,13 +208,13 @@ void perp_convex_step_fill(convex_step *c, const perp_quasistatic *qs)
     }
     for (int i = 0; i < p->n; i++) {
         c->g[i] = p->g[i] / force;
-        c->lower[i] = qs->lower[i] / speed;
-        c->upper[i] = qs->upper[i] / speed;
+        c->lower[i] = step->lower[i] / speed;
+        c->upper[i] = step->upper[i] / speed;
     }
     for (int i = 0; i < p->equality_count; i++) {
         c->target[i] = p->equality_target[i] / speed;
     }
-    fill_slacks(c, qs, speed);
+    fill_slacks(c, step, speed);
     c->qp = *p;
     c->qp.hessian = c->hessian;
     c->qp.g = c->g;
@@ -230,62 +230,62 @@ void perp_convex_step_fill(convex_step *c, const perp_quasistatic *qs)
 /* ---- warm start -------------------------------------------------------------------------------------------------- */
 
 /* The forces of the last step at the contacts that are the same, and its motion. */
-static void make_start(convex_step *c, const perp_quasistatic *qs)
+static void make_start(convex_step *c, const contact_step *step)
 {
-    const double speed = qs->length_unit / qs->h, force = qs->force_unit;
-    for (int i = 0, hint = 0; i < qs->system.contact_count; i++) {
+    const double speed = step->length_unit / step->h, force = step->force_unit;
+    for (int i = 0, hint = 0; i < step->system.contact_count; i++) {
         const int start = c->slack_start[i], slacks = c->slack_start[i + 1] - start;
-        const double *kept = perp_kept_find(&c->kept, qs, i, &hint);
+        const double *kept = perp_kept_find(&c->kept, step, i, &hint);
         for (int k = 0; k < slacks; k++) {
             c->start.y[start + k] = kept && kept[0] == slacks ? kept[1 + k] / force : 0.0;
         }
     }
-    for (int i = 0; i < qs->free_count; i++) {
-        const int dof = qs->dof_of_free[i];
+    for (int i = 0; i < step->free_count; i++) {
+        const int dof = step->dof_of_free[i];
         c->start.x[i] = c->kept.x[dof] / speed;
         c->start.y_lower[i] = c->kept.y_lower[dof] / force;
         c->start.y_upper[i] = c->kept.y_upper[dof] / force;
     }
-    for (int i = 0; i < qs->system.equality_count; i++) {
-        c->start.y_equality[i] = c->kept.y_loop[qs->loop_row[i]] / force;
+    for (int i = 0; i < step->system.equality_count; i++) {
+        c->start.y_equality[i] = c->kept.y_loop[step->loop_row[i]] / force;
     }
 }
 
-/* The multipliers of the slacks, for perp_convex_step_accept: qs->force is what they add up to. */
-static void note_answer(convex_step *c, const perp_quasistatic *qs)
+/* The multipliers of the slacks, for perp_convex_step_accept: step->force is what they add up to. */
+static void note_answer(convex_step *c, const contact_step *step)
 {
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        double *answer = c->answer + (ptrdiff_t)qs->set_index[i] * (c->longest + 1);
+    for (int i = 0; i < step->system.contact_count; i++) {
+        double *answer = c->answer + (ptrdiff_t)step->set_index[i] * (c->longest + 1);
         const int start = c->slack_start[i], slacks = c->slack_start[i + 1] - start;
         answer[0] = slacks;
         for (int k = 0; k < slacks; k++) {
-            answer[1 + k] = qs->force_unit * c->point.y[start + k];
+            answer[1 + k] = step->force_unit * c->point.y[start + k];
         }
     }
 }
 
-static void put_answer(const perp_quasistatic *qs, int i, double *value)
+static void put_answer(const contact_step *step, int i, double *value)
 {
-    const convex_step *c = qs->own;
-    const double *answer = c->answer + (ptrdiff_t)qs->set_index[i] * (c->longest + 1);
+    const convex_step *c = step->own;
+    const double *answer = c->answer + (ptrdiff_t)step->set_index[i] * (c->longest + 1);
     memset(value, 0, (size_t)(c->longest + 1) * sizeof *value);
     memcpy(value, answer, (size_t)(1 + (int)answer[0]) * sizeof *value);
 }
 
-void perp_convex_step_accept(perp_quasistatic *qs)
+void perp_convex_step_accept(contact_step *step)
 {
-    convex_step *c = qs->own;
-    perp_kept_accept(&c->kept, qs, put_answer);
+    convex_step *c = step->own;
+    perp_kept_accept(&c->kept, step, put_answer);
 }
 
-void perp_convex_step_put(const perp_quasistatic *qs, memory_writer *w)
+void perp_convex_step_put(const contact_step *step, memory_writer *w)
 {
-    perp_kept_put(&((const convex_step *)qs->own)->kept, qs, w);
+    perp_kept_put(&((const convex_step *)step->own)->kept, step, w);
 }
 
-bool perp_convex_step_take(perp_quasistatic *qs, memory_reader *r)
+bool perp_convex_step_take(contact_step *step, memory_reader *r)
 {
-    return perp_kept_take(&((convex_step *)qs->own)->kept, qs, r);
+    return perp_kept_take(&((convex_step *)step->own)->kept, step, r);
 }
 
 /* ---- the answer -------------------------------------------------------------------------------------------------- */
@@ -335,9 +335,9 @@ static void fill_slack_values(convex_step *c, const double *x)
 }
 
 /* The smoothed law: y = kappa s^-1. */
-static double off_centre(convex_step *c, const perp_quasistatic *qs)
+static double off_centre(convex_step *c, const contact_step *step)
 {
-    const double kappa = c->kappa / (qs->force_unit * qs->length_unit);
+    const double kappa = c->kappa / (step->force_unit * step->length_unit);
     return perp_convex_residual_largest(perp_contact_qp_barrier_residual(&c->qp, kappa, &c->point));
 }
 
@@ -391,23 +391,23 @@ void perp_convex_step_clip(convex_step *c)
 }
 
 /* x, forces and multipliers in m/s and N: r = R'y. */
-static void hand_over(const convex_step *c, perp_quasistatic *qs)
+static void hand_over(const convex_step *c, contact_step *step)
 {
-    const perp_contact_qp *p = &qs->system;
-    const double speed = qs->length_unit / qs->h, force = qs->force_unit;
+    const perp_contact_qp *p = &step->system;
+    const double speed = step->length_unit / step->h, force = step->force_unit;
     const double *ray = c->ray;
     double cone = 0.0;
     for (int i = 0; i < p->n; i++) {
-        qs->x[i] = speed * c->point.x[i];
-        qs->y_lower[i] = p->lower ? force * c->point.y_lower[i] : 0.0;
-        qs->y_upper[i] = p->upper ? force * c->point.y_upper[i] : 0.0;
+        step->x[i] = speed * c->point.x[i];
+        step->y_lower[i] = p->lower ? force * c->point.y_lower[i] : 0.0;
+        step->y_upper[i] = p->upper ? force * c->point.y_upper[i] : 0.0;
     }
     for (int i = 0; i < p->equality_count; i++) {
-        qs->y_equality[i] = force * c->point.y_equality[i];
+        step->y_equality[i] = force * c->point.y_equality[i];
     }
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
-        double *r = qs->force + p->row_start[i];
+        double *r = step->force + p->row_start[i];
         memset(r, 0, (size_t)rows * sizeof *r);
         for (int k = c->slack_start[i]; k < c->slack_start[i + 1]; k++, ray += rows) {
             for (int m = 0; m < rows; m++) {
@@ -415,28 +415,28 @@ static void hand_over(const convex_step *c, perp_quasistatic *qs)
             }
         }
         const double tangential = rows > 2 ? hypot(r[1], r[2]) : rows > 1 ? fabs(r[1]) : 0.0;
-        cone = fmax(cone, (tangential - qs->mu[i] * r[0]) / force);
+        cone = fmax(cone, (tangential - step->mu[i] * r[0]) / force);
     }
-    qs->info->residuals.cone = cone;
+    step->info->residuals.cone = cone;
 }
 
-double perp_convex_step_law(perp_quasistatic *qs)
+double perp_convex_step_law(contact_step *step)
 {
     static const double STRONG = 1e8; /* F: sums of larger forces are rounding at 1e-8 F, the law cannot be judged */
-    convex_step *c = qs->own;
+    convex_step *c = step->own;
     double largest = 0.0;
-    hand_over(c, qs);
+    hand_over(c, step);
     for (int k = 0; k < c->slack_start[c->qp.contact_count]; k++) {
         largest = fmax(largest, c->point.y[k]);
     }
-    qs->info->residuals.complementarity = perp_convex_step_complementarity(c, c->point.x);
+    step->info->residuals.complementarity = perp_convex_step_complementarity(c, c->point.x);
     c->is_told = true;
-    return largest <= STRONG ? fmax(qs->info->residuals.complementarity, perp_qs_balance(qs)) : INFINITY;
+    return largest <= STRONG ? fmax(step->info->residuals.complementarity, perp_step_balance(step)) : INFINITY;
 }
 
 /* Do the weights of an infeasible problem, whose proof misses by 1, leave more than what the law's tolerance lets all
  * their rows be off by together? */
-static bool leaves_room(const convex_step *c, const perp_quasistatic *qs)
+static bool leaves_room(const convex_step *c, const contact_step *step)
 {
     double sum = 0.0;
     for (int k = 0; k < c->slack_start[c->qp.contact_count]; k++) {
@@ -448,35 +448,36 @@ static bool leaves_room(const convex_step *c, const perp_quasistatic *qs)
     for (int i = 0; i < c->qp.n && c->qp.lower; i++) {
         sum += fabs(c->point.y_lower[i]) + fabs(c->point.y_upper[i]);
     }
-    return sum * qs->settings->tolerance < 1.0;
+    return sum * step->settings->tolerance < 1.0;
 }
 
 /* Does an outcome say that there is no answer, with a proof that leaves room for the law's tolerance? */
-static bool is_proof(const convex_step *c, const perp_quasistatic *qs, perp_outcome outcome)
+static bool is_proof(const convex_step *c, const contact_step *step, perp_outcome outcome)
 {
-    return (outcome == PERP_OUTCOME_UNBOUNDED && perp_qs_is_driven(qs, c->point.x)) ||
-           (outcome == PERP_OUTCOME_INFEASIBLE && leaves_room(c, qs));
+    return (outcome == PERP_OUTCOME_UNBOUNDED && perp_step_is_driven(step, c->point.x)) ||
+           (outcome == PERP_OUTCOME_INFEASIBLE && leaves_room(c, step));
 }
 
-static perp_status explain(convex_step *c, perp_quasistatic *qs, perp_outcome outcome, perp_error *error)
+static perp_status explain(convex_step *c, contact_step *step, perp_outcome outcome, perp_error *error)
 {
     if (outcome == PERP_OUTCOME_UNBOUNDED) {
-        return perp_qs_unsupported(qs, c->point.x, error);
+        return perp_step_unsupported(step, c->point.x, error);
     }
     /* Sum of y s is -1 whatever x: some slack is at most -1 / sum y, in units of L. */
     double sum = 0.0;
-    for (int i = 0; i < qs->system.contact_count; i++) {
+    for (int i = 0; i < step->system.contact_count; i++) {
         double own = 0.0;
         for (int k = c->slack_start[i]; k < c->slack_start[i + 1]; k++) {
             own += c->cone[i] && k > c->slack_start[i] ? 0.0 : c->point.y[k];
         }
-        memset(qs->force + qs->row_start[i], 0, (size_t)(qs->row_start[i + 1] - qs->row_start[i]) * sizeof(double));
-        qs->force[qs->row_start[i]] = own;
+        memset(step->force + step->row_start[i], 0,
+               (size_t)(step->row_start[i + 1] - step->row_start[i]) * sizeof(double));
+        step->force[step->row_start[i]] = own;
         sum += own;
     }
-    const double depth = sum > 0.0 ? qs->length_unit / sum : 0.0;
-    return sum > 0.0 && perp_convex_step_gaps_can_be_met(qs) ? perp_qs_no_room(qs, qs->force, depth, error)
-                                                             : perp_qs_infeasible(qs, qs->force, depth, error);
+    const double depth = sum > 0.0 ? step->length_unit / sum : 0.0;
+    return sum > 0.0 && perp_convex_step_gaps_can_be_met(step) ? perp_step_no_room(step, step->force, depth, error)
+                                                               : perp_step_infeasible(step, step->force, depth, error);
 }
 
 /* Where A has a passive degree of freedom without inertia the motion may not be unique. */
@@ -496,11 +497,11 @@ static bool is_singular(const perp_contact_qp *p)
 }
 
 /* The first way: from the last step's answer. */
-static perp_status solve_once(convex_step *c, perp_quasistatic *qs, const perp_convex_settings *settings,
+static perp_status solve_once(convex_step *c, contact_step *step, const perp_convex_settings *settings,
                               perp_convex_info *info, perp_error *error)
 {
     if (c->kappa > 0.0) {
-        const double kappa = c->kappa / (qs->force_unit * qs->length_unit);
+        const double kappa = c->kappa / (step->force_unit * step->length_unit);
         return perp_contact_qp_barrier(&c->qp, kappa, settings, c->solver, &c->point, info, error);
     }
     return perp_contact_qp_solve(&c->qp, settings, c->solver, &c->point, info, error);
@@ -508,77 +509,77 @@ static perp_status solve_once(convex_step *c, perp_quasistatic *qs, const perp_c
 
 /* The workspace mostly is large enough from the step before, and to reserve it takes a third of the time of a warm
  * solution: only once it is not. */
-static perp_status reserve_and_solve(convex_step *c, perp_quasistatic *qs, perp_convex_info *info, perp_error *error)
+static perp_status reserve_and_solve(convex_step *c, contact_step *step, perp_convex_info *info, perp_error *error)
 {
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
-    if (perp_kept_has(&c->kept, qs)) {
-        make_start(c, qs);
+    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    if (perp_kept_has(&c->kept, step)) {
+        make_start(c, step);
         settings.warm = &c->start;
     }
-    if (solve_once(c, qs, &settings, info, NULL) == PERP_STATUS_OK) {
+    if (solve_once(c, step, &settings, info, NULL) == PERP_STATUS_OK) {
         return PERP_STATUS_OK;
     }
     const perp_status status = perp_contact_qp_reserve(&c->qp, c->solver, error);
-    return status == PERP_STATUS_OK ? solve_once(c, qs, &settings, info, error) : status;
+    return status == PERP_STATUS_OK ? solve_once(c, step, &settings, info, error) : status;
 }
 
-perp_status perp_convex_step_begin(perp_quasistatic *qs, perp_error *error)
+perp_status perp_convex_step_begin(contact_step *step, perp_error *error)
 {
-    const perp_status status = reserve(qs->own, qs, error);
+    const perp_status status = reserve(step->own, step, error);
     if (status == PERP_STATUS_OK) {
-        perp_convex_step_fill(qs->own, qs);
+        perp_convex_step_fill(step->own, step);
     }
     return status;
 }
 
-perp_status perp_convex_step_solve(perp_quasistatic *qs, perp_error *error)
+perp_status perp_convex_step_solve(contact_step *step, perp_error *error)
 {
-    const perp_status status = qs->free_count > 0 ? perp_convex_step_begin(qs, error) : PERP_STATUS_OK;
-    return status == PERP_STATUS_OK && qs->free_count > 0 ? perp_convex_step_answer(qs, error) : status;
+    const perp_status status = step->free_count > 0 ? perp_convex_step_begin(step, error) : PERP_STATUS_OK;
+    return status == PERP_STATUS_OK && step->free_count > 0 ? perp_convex_step_answer(step, error) : status;
 }
 
-perp_status perp_convex_step_answer(perp_quasistatic *qs, perp_error *error)
+perp_status perp_convex_step_answer(contact_step *step, perp_error *error)
 {
-    convex_step *c = qs->own;
+    convex_step *c = step->own;
     perp_convex_info info;
-    perp_status status = reserve_and_solve(c, qs, &info, error);
+    perp_status status = reserve_and_solve(c, step, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->iterations += info.iterations;
-    if (is_proof(c, qs, info.outcome)) {
-        return explain(c, qs, info.outcome, error);
+    step->info->iterations += info.iterations;
+    if (is_proof(c, step, info.outcome)) {
+        return explain(c, step, info.outcome, error);
     }
     const bool claims = info.outcome == PERP_OUTCOME_INFEASIBLE || info.outcome == PERP_OUTCOME_UNBOUNDED;
     double residual = INFINITY;
     if (!claims) { /* else the point is what the claim rests on */
         perp_convex_step_clip(c);
-        residual = c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_sharpen(qs);
+        residual = c->kappa > 0.0 ? off_centre(c, step) : perp_convex_step_sharpen(step);
     }
-    if (!(residual <= qs->settings->tolerance)) {
-        const perp_outcome near = c->kappa > 0.0 ? PERP_OUTCOME_ITERATION_LIMIT : perp_convex_step_confine(qs);
-        if (is_proof(c, qs, near)) {
-            return explain(c, qs, near, error);
+    if (!(residual <= step->settings->tolerance)) {
+        const perp_outcome near = c->kappa > 0.0 ? PERP_OUTCOME_ITERATION_LIMIT : perp_convex_step_confine(step);
+        if (is_proof(c, step, near)) {
+            return explain(c, step, near, error);
         }
         if (near != PERP_OUTCOME_SOLVED && (info.outcome != PERP_OUTCOME_SOLVED || !isfinite(residual))) {
-            return perp_qs_not_converged(qs, info.method, fmin(residual, 1e300), error);
+            return perp_step_not_converged(step, info.method, fmin(residual, 1e300), error);
         }
     }
-    qs->info->fallbacks[PERP_FALLBACK_LOOSE] += info.outcome != PERP_OUTCOME_SOLVED;
+    step->info->fallbacks[PERP_FALLBACK_LOOSE] += info.outcome != PERP_OUTCOME_SOLVED;
     if (c->kappa == 0.0 && is_singular(&c->qp)) {
-        status = perp_convex_step_smallest(qs, error);
+        status = perp_convex_step_smallest(step, error);
         c->is_told = false;
     }
     if (c->kappa > 0.0 || !c->is_told) {
-        qs->info->residuals.complementarity =
-            c->kappa > 0.0 ? off_centre(c, qs) : perp_convex_step_complementarity(c, c->point.x);
-        hand_over(c, qs);
+        step->info->residuals.complementarity =
+            c->kappa > 0.0 ? off_centre(c, step) : perp_convex_step_complementarity(c, c->point.x);
+        hand_over(c, step);
     }
     if (c->kappa > 0.0) {
         fill_slack_values(c, c->point.x);
     }
-    perp_convex_step_measure(qs);
-    note_answer(c, qs);
+    perp_convex_step_measure(step);
+    note_answer(c, step);
     return status;
 }

@@ -21,7 +21,7 @@ static const double CERTAIN = 1e-7;  /* of L: motions that differ by more are tw
 static const double AT_REST = 1e-14; /* of L */
 
 typedef struct face_builder {
-    const perp_quasistatic *qs;
+    const contact_step *step;
     convex_step *c;
     bool as_is; /* what is to be 0 stays what it is at point.x, which so meets all */
     int contacts, rows, dofs, slacks, equations;
@@ -32,24 +32,24 @@ typedef struct face_builder {
 
 /* The mass matrix over the largest mass. Links of a mechanism may be massless, and its matrix singular: those get a
  * thousandth of their diagonal more, or where that is 0, one of a unit mass at L. */
-void perp_convex_step_metric(const perp_quasistatic *qs)
+void perp_convex_step_metric(const contact_step *step)
 {
-    const convex_step *c = qs->own;
-    const perp_model *model = qs->model;
-    const double mass = qs->heaviest > 0.0 ? qs->heaviest : 1.0;
+    const convex_step *c = step->own;
+    const perp_model *model = step->model;
+    const double mass = step->heaviest > 0.0 ? step->heaviest : 1.0;
     double *block = c->face_hessian;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
-        const double *m = qs->mass + tree->mass_start;
+        const double *m = step->mass + tree->mass_start;
         for (int r = 0; r < tree->v_count; r++) {
-            const int free = qs->free_of_dof[tree->v_start + r];
+            const int free = step->free_of_dof[tree->v_start + r];
             for (int s = 0; s < tree->v_count && free >= 0; s++) {
-                if (qs->free_of_dof[tree->v_start + s] < 0) {
+                if (step->free_of_dof[tree->v_start + s] < 0) {
                     continue;
                 }
                 double entry = 0.5 * (m[r * tree->v_count + s] + m[s * tree->v_count + r]) / mass;
                 if (r == s && !(entry > 0.0)) {
-                    entry = qs->turns[free] ? qs->length_unit * qs->length_unit : 1.0;
+                    entry = step->turns[free] ? step->length_unit * step->length_unit : 1.0;
                 } else if (r == s && model->dof_joint[tree->v_start + r] >= 0) {
                     entry *= 1.001;
                 }
@@ -198,7 +198,7 @@ static void add_rays(face_builder *f, int i, const double *jacobian, const doubl
     const bool sticks = rows > 1 && bearing >= rows; /* so many rays are met by u = 0 alone */
     for (int r = 0; r < rows && sticks; r++) {
         const double row[3] = {r == 0, r == 1, r == 2};
-        add_equation(f, i, jacobian, row, f->qs->offset[c->qp.row_start[i] + r] * f->qs->h / f->qs->length_unit);
+        add_equation(f, i, jacobian, row, f->step->offset[c->qp.row_start[i] + r] * f->step->h / f->step->length_unit);
     }
     for (int k = 0; k < count; k++) {
         if (sticks) {
@@ -216,7 +216,7 @@ static void build(face_builder *f)
     const perp_contact_qp *p = &c->qp;
     const double *jacobian = p->jacobian, *ray = c->ray;
     c->face_row_start[0] = c->face_dof_start[0] = c->face_slack_start[0] = c->face_equality_start[0] = 0;
-    perp_convex_step_metric(f->qs);
+    perp_convex_step_metric(f->step);
     memset(c->face_g, 0, (size_t)p->n * sizeof(double));
     add_given(f);
     for (int i = 0; i < p->contact_count; i++) {
@@ -300,18 +300,18 @@ static void make_start(face_builder *f)
 }
 
 /* The smallest motion on the face into face_point.x, and then point.x if it meets the law as well. */
-static perp_status search(perp_quasistatic *qs, bool as_is, bool *found, perp_error *error)
+static perp_status search(contact_step *step, bool as_is, bool *found, perp_error *error)
 {
-    convex_step *c = qs->own;
-    face_builder f = {.qs = qs, .c = c, .as_is = as_is};
+    convex_step *c = step->own;
+    face_builder f = {.step = step, .c = c, .as_is = as_is};
     perp_convex_info info;
     perp_convex_settings settings = perp_convex_settings_default();
-    const double before = perp_convex_step_law(qs); /* fills `slack`, too */
+    const double before = perp_convex_step_law(step); /* fills `slack`, too */
     build(&f);
     add_limits(&f);
     make_start(&f);
     settings.warm = &c->face_point; /* read before it is written */
-    settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
+    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
     settings.minimum_norm = false;
     perp_status status = perp_contact_qp_reserve(&c->face, c->face_solver, error);
     if (status == PERP_STATUS_OK) {
@@ -320,34 +320,35 @@ static perp_status search(perp_quasistatic *qs, bool as_is, bool *found, perp_er
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->iterations += info.iterations;
+    step->info->iterations += info.iterations;
     *found = info.outcome == PERP_OUTCOME_SOLVED || info.outcome == PERP_OUTCOME_ILL_CONDITIONED ||
              info.outcome == PERP_OUTCOME_ITERATION_LIMIT;
     swap_motions(c);
-    *found = *found && perp_convex_step_law(qs) <= fmax(2.0 * before, 0.1 * qs->settings->tolerance);
+    *found = *found && perp_convex_step_law(step) <= fmax(2.0 * before, 0.1 * step->settings->tolerance);
     if (!*found) {
         swap_motions(c);
     }
     return PERP_STATUS_OK;
 }
 
-perp_status perp_convex_step_smallest(perp_quasistatic *qs, perp_error *error)
+perp_status perp_convex_step_smallest(contact_step *step, perp_error *error)
 {
-    convex_step *c = qs->own;
-    const int n = qs->free_count;
+    convex_step *c = step->own;
+    const int n = step->free_count;
     bool found = false;
     if (largest_difference(n, c->point.x, NULL) <= AT_REST) {
         return PERP_STATUS_OK; /* nothing is smaller than no motion */
     }
     /* Forces that are not quite 0, where slacks are not quite, ask for more zeros than there can be: then these slacks
      * stay as they are. */
-    perp_status status = search(qs, false, &found, error);
+    perp_status status = search(step, false, &found, error);
     if (status == PERP_STATUS_OK && !found) {
-        status = search(qs, true, &found, error);
+        status = search(step, true, &found, error);
     }
     if (status == PERP_STATUS_OK && !found) {
-        qs->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
+        step->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
     }
-    qs->info->several = qs->info->several || (found && largest_difference(n, c->face_point.x, c->point.x) > CERTAIN);
+    step->info->several =
+        step->info->several || (found && largest_difference(n, c->face_point.x, c->point.x) > CERTAIN);
     return status;
 }

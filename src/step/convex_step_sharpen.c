@@ -26,11 +26,11 @@ typedef struct way {
 } way;
 
 /* Adds weight/2 |x - x0|^2 in the metric of motions to the objective, x0 that of `start`. */
-static void hold(convex_step *c, const perp_quasistatic *qs, double weight)
+static void hold(convex_step *c, const contact_step *step, double weight)
 {
     double *h = c->hessian;
     const double *w = c->face_hessian;
-    perp_convex_step_metric(qs);
+    perp_convex_step_metric(step);
     for (int b = 0; b < c->qp.block_count; b++) {
         const int first = c->qp.block_start[b], end = c->qp.block_start[b + 1];
         for (int i = first; i < end; i++) {
@@ -42,7 +42,7 @@ static void hold(convex_step *c, const perp_quasistatic *qs, double weight)
     }
 }
 
-static perp_status go(convex_step *c, const perp_quasistatic *qs, const way *w, perp_convex_info *info)
+static perp_status go(convex_step *c, const contact_step *step, const way *w, perp_convex_info *info)
 {
     perp_convex_settings settings = perp_convex_settings_default();
     settings.tolerance = 1e-12;
@@ -50,32 +50,32 @@ static perp_status go(convex_step *c, const perp_quasistatic *qs, const way *w, 
     settings.minimum_norm = w->minimum_norm;
     settings.warm = &c->start;
     if (w->hold > 0.0) {
-        hold(c, qs, w->hold);
+        hold(c, step, w->hold);
     }
     const perp_status status =
         w->kappa > 0.0 ? perp_contact_qp_barrier(&c->qp, w->kappa, &settings, c->solver, &c->point, info, NULL)
                        : perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, info, NULL);
     if (w->hold > 0.0) {
-        perp_convex_step_fill(c, qs); /* without it again */
+        perp_convex_step_fill(c, step); /* without it again */
     }
     return status;
 }
 
 /* Goes one way, `rounds` times from where the last one led, and keeps in `face_point` what meets the law best. */
-static double try(convex_step *c, perp_quasistatic *qs, const way *w, double enough, double best)
+static double try(convex_step *c, contact_step *step, const way *w, double enough, double best)
 {
     static const double NEAR = 1e-5; /* farther from the law a further round is of no use */
     for (int round = 0; round < w->rounds && !(best <= enough); round++) {
         perp_convex_info info;
         copy_point(c, &c->point, &c->start);
-        const perp_status status = go(c, qs, w, &info);
+        const perp_status status = go(c, step, w, &info);
         if (status != PERP_STATUS_OK || info.outcome == PERP_OUTCOME_INFEASIBLE ||
             info.outcome == PERP_OUTCOME_UNBOUNDED) {
             break;
         }
         perp_convex_step_clip(c);
-        qs->info->iterations += info.iterations;
-        const double law = perp_convex_step_law(qs);
+        step->info->iterations += info.iterations;
+        const double law = perp_convex_step_law(step);
         if (law < best) {
             best = law;
             copy_point(c, &c->point, &c->face_point);
@@ -93,22 +93,22 @@ static double try(convex_step *c, perp_quasistatic *qs, const way *w, double eno
  * problem strictly convex: near a solution that costs the weight times what it moves in the balance, and once more the
  * same makes it nothing. Where y and s are both small in the solution itself, the central path of the held problem is
  * followed until the square root of their product is below what the law asks for; without the hold it breaks off. */
-double perp_convex_step_sharpen(perp_quasistatic *qs)
+double perp_convex_step_sharpen(contact_step *step)
 {
     static const way ways[] = {{"newton", true, 1, 0.0, 0.0}, {"newton", false, 1, 0.0, 0.0},
                                {NULL, true, 3, 1e-2, 0.0},    {NULL, true, 3, 1.0, 0.0},
                                {NULL, false, 3, 1.0, 1e-17},  {NULL, false, 3, 1.0, 1e-19},
                                {NULL, false, 3, 1e-2, 1e-17}, {NULL, false, 3, 100.0, 1e-17},
                                {NULL, true, 3, 100.0, 0.0},   {NULL, false, 3, 10.0, 1e-18}};
-    convex_step *c = qs->own;
-    const double tolerance = qs->settings->tolerance;
-    double best = perp_convex_step_law(qs);
+    convex_step *c = step->own;
+    const double tolerance = step->settings->tolerance;
+    double best = perp_convex_step_law(step);
     if (best <= 0.1 * tolerance) {
         return best;
     }
     copy_point(c, &c->point, &c->face_point);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
-        best = try(c, qs, &ways[k], k < 4 ? 0.1 * tolerance : 0.5 * tolerance, best);
+        best = try(c, step, &ways[k], k < 4 ? 0.1 * tolerance : 0.5 * tolerance, best);
     }
     return best;
 }
@@ -141,24 +141,24 @@ static void confine(convex_step *c, double reach)
 }
 
 /* The problem without them again, and no force where they were: what they carried is missing in the balance. */
-static void release(convex_step *c, const perp_quasistatic *qs, double reach)
+static void release(convex_step *c, const contact_step *step, double reach)
 {
-    perp_convex_step_fill(c, qs);
+    perp_convex_step_fill(c, step);
     for (int i = 0; i < c->qp.n; i++) {
         c->point.y_lower[i] = c->lower[i] >= -reach ? c->point.y_lower[i] : 0.0;
         c->point.y_upper[i] = c->upper[i] <= reach ? c->point.y_upper[i] : 0.0;
     }
 }
 
-perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
+perp_outcome perp_convex_step_confine(contact_step *step)
 {
     static const double REACH[] = {1.0, 30.0, 1e3}, CARRIES = 1e-10; /* F: less is rounding */
     enum { COUNT = sizeof REACH / sizeof *REACH };
-    convex_step *c = qs->own;
+    convex_step *c = step->own;
     const double least = least_reach(c);
     perp_convex_settings settings = perp_convex_settings_default();
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
-    settings.tolerance = fmax(1e-12, 1e-3 * qs->settings->tolerance);
+    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
     for (int k = 0; k < COUNT && outcome == PERP_OUTCOME_ITERATION_LIMIT; k++) {
         perp_convex_info info;
         confine(c, least * REACH[k]);
@@ -166,7 +166,7 @@ perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
         if (status == PERP_STATUS_OK) {
             status = perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, &info, NULL);
         }
-        release(c, qs, least * REACH[k]);
+        release(c, step, least * REACH[k]);
         c->is_told = false; /* of the point before */
         if (status != PERP_STATUS_OK || info.outcome == PERP_OUTCOME_UNBOUNDED) {
             continue;
@@ -176,26 +176,26 @@ perp_outcome perp_convex_step_confine(perp_quasistatic *qs)
             continue;
         }
         perp_convex_step_clip(c);
-        if (perp_convex_step_law(qs) <= qs->settings->tolerance) { /* whatever the solver calls it */
+        if (perp_convex_step_law(step) <= step->settings->tolerance) { /* whatever the solver calls it */
             outcome = PERP_OUTCOME_SOLVED;
         } else if (k + 1 == COUNT && info.outcome == PERP_OUTCOME_SOLVED &&
-                   perp_qs_balance(qs) > fmax(CARRIES, qs->settings->tolerance)) {
+                   perp_step_balance(step) > fmax(CARRIES, step->settings->tolerance)) {
             outcome = PERP_OUTCOME_UNBOUNDED;
         }
     }
     return outcome;
 }
 
-bool perp_convex_step_gaps_can_be_met(perp_quasistatic *qs)
+bool perp_convex_step_gaps_can_be_met(contact_step *step)
 {
-    convex_step *c = qs->own;
+    convex_step *c = step->own;
     perp_convex_info info;
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = qs->settings->tolerance;
+    settings.tolerance = step->settings->tolerance;
     settings.minimum_norm = false;
     c->frictionless = true;
-    perp_convex_step_fill(c, qs);
-    perp_convex_step_metric(qs);
+    perp_convex_step_fill(c, step);
+    perp_convex_step_metric(step);
     memset(c->g, 0, (size_t)c->qp.n * sizeof *c->g);
     c->qp.hessian = c->face_hessian; /* the smallest motion of all */
     perp_status status = perp_contact_qp_reserve(&c->qp, c->solver, NULL);
@@ -203,6 +203,6 @@ bool perp_convex_step_gaps_can_be_met(perp_quasistatic *qs)
         status = perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->start, &info, NULL);
     }
     c->frictionless = false;
-    perp_convex_step_fill(c, qs);
+    perp_convex_step_fill(c, step);
     return status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED;
 }

@@ -1,4 +1,4 @@
-/* dynamic.h - what the dynamic rungs add to the step problem of quasistatic.h: inertia that goes on from step to step.
+/* dynamic.h - what the dynamic rungs add to the step problem of contact_step.h: inertia that goes on from step to step.
  *
  * With eps = run.time_scale, M and all that acts at the configuration q of the step's begin, commands and forces at
  * t + h, the step from velocity v to v+ is (slides 19-20 of Trinkle's "A family of rigid body models" with the rows of
@@ -6,9 +6,9 @@
  *
  *     eps^2 M (v+ - v~) = h (gravity + applied + K (command - q - h v+) - D v+) + impulses,    q+ = q (+) h v+
  *
- * divided by h: impulses are reported as forces. The unknown x of quasistatic.h is v+ - v~, so that no momentum is lost
- * to rounding where M v / h is large beside the forces: A = eps^2 M / h + h K + D, f = (h K + D) v~ - forces, and rows,
- * limits and loops begin at v~. K, D and armature are implicit. D is that of the scene's own time, which is the
+ * divided by h: impulses are reported as forces. The unknown x of contact_step.h is v+ - v~, so that no momentum is
+ * lost to rounding where M v / h is large beside the forces: A = eps^2 M / h + h K + D, f = (h K + D) v~ - forces, and
+ * rows, limits and loops begin at v~. K, D and armature are implicit. D is that of the scene's own time, which is the
  * scaled one: as eps goes to 0 what is left is the quasistatic step.
  *
  * v~ is the velocity v of the last step, carried from where that step began to where it ended (*drift*) without forces:
@@ -43,30 +43,30 @@ typedef enum perp_dynamic_drift_kind {
 /* ---- dynamic_inertia.c ---- */
 
 /* eps^2 */
-double perp_dynamic_mass_scale(const perp_quasistatic *qs);
+double perp_dynamic_mass_scale(const contact_step *step);
 /* From the step problem in v+ to that in v+ - v~. */
-void perp_dynamic_start_from_drifted(perp_quasistatic *qs);
-/* m/s: what the normal row of contact i of the set has beside its velocity. Where something bounces, qs->velocity has
+void perp_dynamic_start_from_drifted(contact_step *step);
+/* m/s: what the normal row of contact i of the set has beside its velocity. Where something bounces, step->velocity has
  * the velocities of v_last at all contacts. */
-double perp_dynamic_shift(const perp_quasistatic *qs, int i);
+double perp_dynamic_shift(const contact_step *step, int i);
 /* Anitescu and Potra's form in place of Stewart and Trinkle's; false where they are the same. */
-bool perp_dynamic_unstabilise(perp_quasistatic *qs);
+bool perp_dynamic_unstabilise(contact_step *step);
 /* BAD_INPUT where something free has no inertia at all. */
-perp_status perp_dynamic_check_inertia(const perp_quasistatic *qs, double *scratch, perp_error *error);
+perp_status perp_dynamic_check_inertia(const contact_step *step, double *scratch, perp_error *error);
 
 /* ---- dynamic_step.c ---- */
 
 /* `solve` of a rigid rung: as perp_rigid_step, and Anitescu and Potra's form before a step is given up. */
-perp_status perp_dynamic_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error);
+perp_status perp_dynamic_rigid_step(contact_step *step, rigid_method first, rigid_method second, perp_error *error);
 
 /* ---- dynamic_drift.c ---- */
 
 /* 1/2 v'M v of a tree; `mass` is the packed mass matrix, `v` has all degrees of freedom. */
 double perp_dynamic_kinetic_energy(const perp_tree *tree, const double *mass, const double *v);
 
-/* qs->drift, at the begin of a run. */
-void perp_dynamic_classify(perp_quasistatic *qs);
-/* qs->v_drifted from qs->v_last, at qs->q_begin where kinematics are and stay. */
-void perp_dynamic_drift(perp_quasistatic *qs, perp_step_context *context);
+/* step->drift, at the begin of a run. */
+void perp_dynamic_classify(contact_step *step);
+/* step->v_drifted from step->v_last, at step->q_begin where kinematics are and stay. */
+void perp_dynamic_drift(contact_step *step, perp_step_context *context);
 
 #endif

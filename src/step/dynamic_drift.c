@@ -7,13 +7,13 @@
 
 /* ---- which trees drift, and how ---------------------------------------------------------------------------------- */
 
-static perp_dynamic_drift_kind kind_of(const perp_quasistatic *qs, int k, int bodies)
+static perp_dynamic_drift_kind kind_of(const contact_step *step, int k, int bodies)
 {
-    const perp_tree *tree = &qs->model->trees[k];
-    const perp_link *root = &qs->model->links[tree->root];
+    const perp_tree *tree = &step->model->trees[k];
+    const perp_link *root = &step->model->links[tree->root];
     bool all_free = true;
     for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-        all_free = all_free && qs->free_of_dof[i] >= 0;
+        all_free = all_free && step->free_of_dof[i] >= 0;
     }
     if (bodies == 1 && all_free && root->motion == PERP_MOTION_FLOATING && tree->v_count == 6) {
         return PERP_DRIFT_BODY;
@@ -35,38 +35,38 @@ static int tree_of(const perp_model *model, int body)
 }
 
 /* Which trees loops join: every tree of a group names its lowest one. */
-static void link_trees(perp_quasistatic *qs)
+static void link_trees(contact_step *step)
 {
-    const perp_model *model = qs->model;
+    const perp_model *model = step->model;
     for (int k = 0; k < model->tree_count; k++) {
-        qs->linked[k] = -1;
+        step->linked[k] = -1;
     }
     for (int i = 0; i < model->scene->loop_count; i++) {
         const int a = tree_of(model, model->scene->loops[i].body_a), b = tree_of(model, model->scene->loops[i].body_b);
-        const int ga = a < 0 ? -1 : qs->linked[a] < 0 ? a : qs->linked[a];
-        const int gb = b < 0 ? ga : qs->linked[b] < 0 ? b : qs->linked[b];
+        const int ga = a < 0 ? -1 : step->linked[a] < 0 ? a : step->linked[a];
+        const int gb = b < 0 ? ga : step->linked[b] < 0 ? b : step->linked[b];
         const int low = ga < 0 ? gb : ga < gb ? ga : gb;
         for (int k = 0; k < model->tree_count && low >= 0; k++) {
             const bool joined =
-                k == a || k == b || (qs->linked[k] >= 0 && (qs->linked[k] == ga || qs->linked[k] == gb));
-            qs->linked[k] = joined ? low : qs->linked[k];
+                k == a || k == b || (step->linked[k] >= 0 && (step->linked[k] == ga || step->linked[k] == gb));
+            step->linked[k] = joined ? low : step->linked[k];
         }
     }
 }
 
-void perp_dynamic_classify(perp_quasistatic *qs)
+void perp_dynamic_classify(contact_step *step)
 {
-    const perp_model *model = qs->model;
-    memset(qs->drift, 0, (size_t)model->tree_count * sizeof *qs->drift);
+    const perp_model *model = step->model;
+    memset(step->drift, 0, (size_t)model->tree_count * sizeof *step->drift);
     for (int i = 0; i < model->body_count; i++) {
         if (model->links[i].tree >= 0) {
-            qs->drift[model->links[i].tree]++;
+            step->drift[model->links[i].tree]++;
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
-        qs->drift[k] = (int)kind_of(qs, k, qs->drift[k]);
+        step->drift[k] = (int)kind_of(step, k, step->drift[k]);
     }
-    link_trees(qs);
+    link_trees(step);
 }
 
 /* ---- one free body ----------------------------------------------------------------------------------------------- */
@@ -100,16 +100,16 @@ static bool midpoint(const perp_mat3 *inertia, double h, perp_vec3 w, perp_vec3 
         const perp_vec3 m = perp_vec3_scale(0.5, perp_vec3_add(w, x));
         const perp_vec3 change = perp_mat3_mul_vec(inertia, perp_vec3_sub(x, w));
         const perp_vec3 f = perp_vec3_add_scaled(change, h, turn(inertia, m, m));
-        perp_vec3 column[3], step;
+        perp_vec3 column[3], newton;
         for (int k = 0; k < 3; k++) {
             const perp_vec3 both = perp_vec3_add(turn(inertia, axis[k], m), turn(inertia, m, axis[k]));
             column[k] = perp_vec3_add_scaled(perp_mat3_mul_vec(inertia, axis[k]), 0.5 * h, both);
         }
-        if (!solve_columns(column[0], column[1], column[2], f, &step)) {
+        if (!solve_columns(column[0], column[1], column[2], f, &newton)) {
             return false;
         }
-        x = perp_vec3_sub(x, step);
-        if (!(perp_vec3_norm(step) > 4e-16 * perp_vec3_norm(x))) {
+        x = perp_vec3_sub(x, newton);
+        if (!(perp_vec3_norm(newton) > 4e-16 * perp_vec3_norm(x))) {
             *out = x;
             return isfinite(perp_vec3_norm(x));
         }
@@ -155,19 +155,19 @@ static perp_vec3 turned(perp_vec3 r, perp_vec3 w, double h)
     return perp_vec3_add_scaled(across, (1.0 - c) * perp_vec3_dot(axis, r), axis);
 }
 
-static void drift_body(const perp_quasistatic *qs, const perp_kinematics *kinematics, int k, double *v)
+static void drift_body(const contact_step *step, const perp_kinematics *kinematics, int k, double *v)
 {
-    const perp_tree *tree = &qs->model->trees[k];
-    const perp_link *link = &qs->model->links[tree->root];
+    const perp_tree *tree = &step->model->trees[k];
+    const perp_link *link = &step->model->links[tree->root];
     const perp_mat3 *rotation = &kinematics->rotation[tree->root];
     const perp_vec3 w = perp_vec3_make(v[3], v[4], v[5]);
     perp_vec3 after = w;
     if (!is_round(&link->inertia)) {
         const perp_vec3 in_body = perp_mat3_tmul_vec(rotation, w);
-        after = perp_vec3_add(w, perp_mat3_mul_vec(rotation, spin_change(&link->inertia, qs->h_last[k], in_body)));
+        after = perp_vec3_add(w, perp_mat3_mul_vec(rotation, spin_change(&link->inertia, step->h_last[k], in_body)));
     }
     if (link->com.x != 0.0 || link->com.y != 0.0 || link->com.z != 0.0) {
-        const perp_vec3 arm = perp_mat3_mul_vec(rotation, link->com), before = turned(arm, w, -qs->h_last[k]);
+        const perp_vec3 arm = perp_mat3_mul_vec(rotation, link->com), before = turned(arm, w, -step->h_last[k]);
         const perp_vec3 change = perp_vec3_sub(perp_vec3_cross(w, before), perp_vec3_cross(after, arm));
         v[0] += change.x;
         v[1] += change.y;
@@ -178,15 +178,15 @@ static void drift_body(const perp_quasistatic *qs, const perp_kinematics *kinema
     v[5] = after.z;
 }
 
-static void drift_planar_body(const perp_quasistatic *qs, const perp_kinematics *kinematics, int k, double *v)
+static void drift_planar_body(const contact_step *step, const perp_kinematics *kinematics, int k, double *v)
 {
-    const perp_tree *tree = &qs->model->trees[k];
-    const perp_link *link = &qs->model->links[tree->root];
+    const perp_tree *tree = &step->model->trees[k];
+    const perp_link *link = &step->model->links[tree->root];
     if (link->com.x == 0.0 && link->com.y == 0.0) {
         return;
     }
     const perp_vec3 arm = perp_mat3_mul_vec(&kinematics->rotation[tree->root], link->com);
-    const perp_vec3 before = turned(arm, perp_vec3_make(0.0, 0.0, v[2]), -qs->h_last[k]);
+    const perp_vec3 before = turned(arm, perp_vec3_make(0.0, 0.0, v[2]), -step->h_last[k]);
     v[0] += -v[2] * (before.y - arm.y);
     v[1] += v[2] * (before.x - arm.x);
 }
@@ -205,17 +205,17 @@ double perp_dynamic_kinetic_energy(const perp_tree *tree, const double *mass, co
     return sum;
 }
 
-/* The free rows and columns of a tree's mass matrix, factored, at its place in qs->hessian; false where it has no
+/* The free rows and columns of a tree's mass matrix, factored, at its place in step->hessian; false where it has no
  * inertia. */
-static bool factor_free(const perp_quasistatic *qs, const perp_tree *tree, int *count)
+static bool factor_free(const contact_step *step, const perp_tree *tree, int *count)
 {
-    const double *mass = qs->mass + tree->mass_start;
-    double *out = qs->hessian + tree->mass_start;
+    const double *mass = step->mass + tree->mass_start;
+    double *out = step->hessian + tree->mass_start;
     int n = 0, at = 0, failed;
     for (int r = 0; r < tree->v_count; r++) {
-        n += qs->free_of_dof[tree->v_start + r] >= 0 ? 1 : 0;
-        for (int s = 0; s < tree->v_count && qs->free_of_dof[tree->v_start + r] >= 0; s++) {
-            if (qs->free_of_dof[tree->v_start + s] >= 0) {
+        n += step->free_of_dof[tree->v_start + r] >= 0 ? 1 : 0;
+        for (int s = 0; s < tree->v_count && step->free_of_dof[tree->v_start + r] >= 0; s++) {
+            if (step->free_of_dof[tree->v_start + s] >= 0) {
                 out[at++] = mass[r * tree->v_count + s];
             }
         }
@@ -225,47 +225,47 @@ static bool factor_free(const perp_quasistatic *qs, const perp_tree *tree, int *
 }
 
 /* x = M^-1 c on the free degrees of freedom of a tree; packed in `x`. */
-static void divide(const perp_quasistatic *qs, const perp_tree *tree, int n, const double *bias, double *x)
+static void divide(const contact_step *step, const perp_tree *tree, int n, const double *bias, double *x)
 {
     int at = 0;
     for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-        if (qs->free_of_dof[i] >= 0) {
+        if (step->free_of_dof[i] >= 0) {
             x[at++] = bias[i];
         }
     }
-    perp_cholesky_solve(n, qs->hessian + tree->mass_start, n, x);
+    perp_cholesky_solve(n, step->hessian + tree->mass_start, n, x);
 }
 
 /* ---- loops ------------------------------------------------------------------------------------------------------- */
 
 /* M^-1 c on the free degrees of freedom of the trees that loops join; 0 elsewhere, and where there is no inertia. After
  * factor_linked. */
-static void divide_linked(const perp_quasistatic *qs, const double *c, double *out)
+static void divide_linked(const contact_step *step, const double *c, double *out)
 {
-    for (int k = 0; k < qs->model->tree_count; k++) {
-        const perp_tree *tree = &qs->model->trees[k];
-        double *x = qs->scratch;
-        const bool massive = qs->linked[k] >= 0 && qs->hessian[tree->mass_start] > 0.0;
+    for (int k = 0; k < step->model->tree_count; k++) {
+        const perp_tree *tree = &step->model->trees[k];
+        double *x = step->scratch;
+        const bool massive = step->linked[k] >= 0 && step->hessian[tree->mass_start] > 0.0;
         int n = 0, at = 0;
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            n += qs->free_of_dof[i] >= 0 ? 1 : 0;
+            n += step->free_of_dof[i] >= 0 ? 1 : 0;
         }
         if (massive) {
-            divide(qs, tree, n, c, x);
+            divide(step, tree, n, c, x);
         }
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            out[i] = massive && qs->free_of_dof[i] >= 0 ? x[at++] : 0.0;
+            out[i] = massive && step->free_of_dof[i] >= 0 ? x[at++] : 0.0;
         }
     }
 }
 
 /* The trees' factors at their places; 0 as the first entry where there is no inertia. */
-static void factor_linked(const perp_quasistatic *qs)
+static void factor_linked(const contact_step *step)
 {
-    for (int k = 0; k < qs->model->tree_count; k++) {
+    for (int k = 0; k < step->model->tree_count; k++) {
         int n = 0;
-        if (qs->linked[k] >= 0 && !factor_free(qs, &qs->model->trees[k], &n)) {
-            qs->hessian[qs->model->trees[k].mass_start] = 0.0;
+        if (step->linked[k] >= 0 && !factor_free(step, &step->model->trees[k], &n)) {
+            step->hessian[step->model->trees[k].mass_start] = 0.0;
         }
     }
 }
@@ -279,25 +279,25 @@ static double dot(int n, const double *x, const double *y)
     return sum;
 }
 
-/* What loops forbid where kinematics and qs->mass are: rows w, and directions u across with w_i u_j = 1 for i = j, else
- * 0 (Gram and Schmidt on the rows in the metric of M^-1). Rows that say what others do are left out. Returns how many
- * there are. */
-static int span_loops(perp_quasistatic *qs, const perp_kinematics *kinematics)
+/* What loops forbid where kinematics and step->mass are: rows w, and directions u across with w_i u_j = 1 for i = j,
+ * else 0 (Gram and Schmidt on the rows in the metric of M^-1). Rows that say what others do are left out. Returns how
+ * many there are. */
+static int span_loops(contact_step *step, const perp_kinematics *kinematics)
 {
-    const perp_model *model = qs->model;
+    const perp_model *model = step->model;
     const int nv = model->nv;
     int count = 0;
-    factor_linked(qs);
+    factor_linked(step);
     for (int i = 0; i < model->scene->loop_count; i++) {
         double residual[6];
-        perp_loop_evaluate(model, kinematics, i, residual, qs->loop_jacobian);
+        perp_loop_evaluate(model, kinematics, i, residual, step->loop_jacobian);
         for (int r = 0; r < perp_loop_rows(model, i); r++) {
-            double *w = qs->loop_rows + (ptrdiff_t)count * nv, *u = qs->loop_across + (ptrdiff_t)count * nv;
-            memcpy(w, qs->loop_jacobian + (ptrdiff_t)r * nv, (size_t)nv * sizeof *w);
-            divide_linked(qs, w, u);
+            double *w = step->loop_rows + (ptrdiff_t)count * nv, *u = step->loop_across + (ptrdiff_t)count * nv;
+            memcpy(w, step->loop_jacobian + (ptrdiff_t)r * nv, (size_t)nv * sizeof *w);
+            divide_linked(step, w, u);
             const double size = dot(nv, w, u);
             for (int j = 0; j < count; j++) {
-                const double *wj = qs->loop_rows + (ptrdiff_t)j * nv, *uj = qs->loop_across + (ptrdiff_t)j * nv;
+                const double *wj = step->loop_rows + (ptrdiff_t)j * nv, *uj = step->loop_across + (ptrdiff_t)j * nv;
                 const double part = dot(nv, wj, u);
                 for (int k = 0; k < nv && part != 0.0; k++) {
                     w[k] -= part * wj[k];
@@ -319,12 +319,12 @@ static int span_loops(perp_quasistatic *qs, const perp_kinematics *kinematics)
 }
 
 /* v without what loops forbid, by the change of least kinetic energy. */
-static void to_tangent(const perp_quasistatic *qs, int count, double *v)
+static void to_tangent(const contact_step *step, int count, double *v)
 {
-    const int nv = qs->model->nv;
+    const int nv = step->model->nv;
     for (int i = 0; i < count; i++) {
-        const double *u = qs->loop_across + (ptrdiff_t)i * nv;
-        const double across = dot(nv, qs->loop_rows + (ptrdiff_t)i * nv, v);
+        const double *u = step->loop_across + (ptrdiff_t)i * nv;
+        const double across = dot(nv, step->loop_rows + (ptrdiff_t)i * nv, v);
         for (int k = 0; k < nv; k++) {
             v[k] -= across * u[k];
         }
@@ -334,17 +334,17 @@ static void to_tangent(const perp_quasistatic *qs, int count, double *v)
 /* ---- mechanisms, all together ------------------------------------------------------------------------------------ */
 
 /* Has the fixed point of tree k come to rest? Its new round is in `x`. */
-static bool bend_tree(perp_quasistatic *qs, int k, const double *x)
+static bool bend_tree(contact_step *step, int k, const double *x)
 {
     static const double AT_REST = 1e-15; /* of the largest velocity */
-    const perp_tree *tree = &qs->model->trees[k];
+    const perp_tree *tree = &step->model->trees[k];
     double change = 0.0, size = 0.0;
     for (int i = tree->v_start, at = 0; i < tree->v_start + tree->v_count; i++) {
-        if (qs->free_of_dof[i] >= 0) {
-            const double next = qs->v_tangent[i] - qs->h_last[k] * x[at++];
-            change = fmax(change, fabs(next - qs->v_drifted[i]));
+        if (step->free_of_dof[i] >= 0) {
+            const double next = step->v_tangent[i] - step->h_last[k] * x[at++];
+            change = fmax(change, fabs(next - step->v_drifted[i]));
             size = fmax(size, fabs(next));
-            qs->v_drifted[i] = next;
+            step->v_drifted[i] = next;
         }
     }
     return !(change > AT_REST * (size > 0.0 ? size : 1.0));
@@ -352,148 +352,149 @@ static bool bend_tree(perp_quasistatic *qs, int k, const double *x)
 
 /* One round of the fixed point v~ = v - h M^-1 c(q, (v + v~) / 2) for the mechanisms that have not come to rest; false
  * where all have. */
-static bool bend(perp_quasistatic *qs, perp_kinematics *kinematics)
+static bool bend(contact_step *step, perp_kinematics *kinematics)
 {
-    const perp_model *model = qs->model;
-    double *mean = qs->v, *bias = qs->tau, *x = qs->scratch;
+    const perp_model *model = step->model;
+    double *mean = step->v, *bias = step->tau, *x = step->scratch;
     bool going_on = false;
     for (int i = 0; i < model->nv; i++) {
-        mean[i] = 0.5 * (qs->v_tangent[i] + qs->v_drifted[i]);
+        mean[i] = 0.5 * (step->v_tangent[i] + step->v_drifted[i]);
     }
     perp_kinematics_velocity(model, mean, kinematics);
     perp_bias_force(model, kinematics, mean, bias);
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         int n;
-        if (!qs->bends[k] || !factor_free(qs, tree, &n)) {
+        if (!step->bends[k] || !factor_free(step, tree, &n)) {
             continue;
         }
-        divide(qs, tree, n, bias, x);
-        qs->bends[k] = !bend_tree(qs, k, x);
-        going_on = going_on || qs->bends[k];
+        divide(step, tree, n, bias, x);
+        step->bends[k] = !bend_tree(step, k, x);
+        going_on = going_on || step->bends[k];
     }
     return going_on;
 }
 
 /* The kinetic energy of every mechanism where the last step began, into `energy` by tree. */
-static void remember_energy(perp_quasistatic *qs, perp_step_context *context, double *energy)
+static void remember_energy(contact_step *step, perp_step_context *context, double *energy)
 {
-    const perp_model *model = qs->model;
+    const perp_model *model = step->model;
     for (int k = 0; k < model->tree_count; k++) {
         for (int i = model->trees[k].v_start; i < model->trees[k].v_start + model->trees[k].v_count; i++) {
-            qs->v_tangent[i] = qs->h_last[k] * qs->v_last[i]; /* the way that it came */
+            step->v_tangent[i] = step->h_last[k] * step->v_last[i]; /* the way that it came */
         }
     }
-    perp_configuration_integrate(model, qs->q_begin, qs->v_tangent, -1.0, context->next_q);
+    perp_configuration_integrate(model, step->q_begin, step->v_tangent, -1.0, context->next_q);
     perp_kinematics_update(model, context->next_q, context->kinematics);
-    perp_mass_matrix(model, context->kinematics, qs->mass);
-    memcpy(qs->v_tangent, qs->v_last, (size_t)model->nv * sizeof *qs->v_tangent);
-    to_tangent(qs, span_loops(qs, context->kinematics), qs->v_tangent);
+    perp_mass_matrix(model, context->kinematics, step->mass);
+    memcpy(step->v_tangent, step->v_last, (size_t)model->nv * sizeof *step->v_tangent);
+    to_tangent(step, span_loops(step, context->kinematics), step->v_tangent);
     for (int k = 0; k < model->tree_count; k++) {
-        energy[k] = perp_dynamic_kinetic_energy(&model->trees[k], qs->mass, qs->v_tangent);
+        energy[k] = perp_dynamic_kinetic_energy(&model->trees[k], step->mass, step->v_tangent);
     }
-    perp_kinematics_update(model, qs->q_begin, context->kinematics);
-    perp_mass_matrix(model, context->kinematics, qs->mass);
+    perp_kinematics_update(model, step->q_begin, context->kinematics);
+    perp_mass_matrix(model, context->kinematics, step->mass);
 }
 
-/* The work of gravity (in qs->tau) along the way that the last step, straight in its coordinates, has missed: without
+/* The work of gravity (in step->tau) along the way that the last step, straight in its coordinates, has missed: without
  * forces velocities bend by v~ - v within h, so that the curved way ends (v~ - v) h / 2 beside the straight one. Left
  * out, it adds up: the energy of a double pendulum creeps by 0.5 % a second at h = 0.01. Over eps^2: the inertia that
  * takes it is eps^2 M, and energies here are those of M. `bent` is v - v~, of what loops allow: what they do not, the
  * next step undoes. */
-static double missed_work(const perp_quasistatic *qs, int k, const double *bent)
+static double missed_work(const contact_step *step, int k, const double *bent)
 {
-    const perp_tree *tree = &qs->model->trees[k];
+    const perp_tree *tree = &step->model->trees[k];
     double work = 0.0;
     for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-        work += 0.5 * qs->h_last[k] * qs->tau[i] * bent[i];
+        work += 0.5 * step->h_last[k] * step->tau[i] * bent[i];
     }
-    return work / perp_dynamic_mass_scale(qs);
+    return work / perp_dynamic_mass_scale(step);
 }
 
 /* The trees that share their energy with tree k: those that loops join with it, or itself. */
-static bool is_with(const perp_quasistatic *qs, int k, int other)
+static bool is_with(const contact_step *step, int k, int other)
 {
-    return other == k || (qs->linked[k] >= 0 && qs->linked[other] == qs->linked[k]);
+    return other == k || (step->linked[k] >= 0 && step->linked[other] == step->linked[k]);
 }
 
 /* A fixed point that does not settle (turns of a radian and more in a step) is left where it is: the energy is right
  * all the same. Trees that commands move have no energy of their own to keep. */
-static void scale(perp_quasistatic *qs, int first, double energy)
+static void scale(contact_step *step, int first, double energy)
 {
     bool commanded = false, finite = true;
     double now = 0.0, factor = 1.0;
     for (int pass = 0; pass < 3; pass++) { /* sound? how much? scaled */
         now = 0.0;
-        for (int k = first; k < qs->model->tree_count; k++) {
-            const perp_tree *tree = &qs->model->trees[k];
-            if (!is_with(qs, first, k)) {
+        for (int k = first; k < step->model->tree_count; k++) {
+            const perp_tree *tree = &step->model->trees[k];
+            if (!is_with(step, first, k)) {
                 continue;
             }
             for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-                commanded = commanded || qs->free_of_dof[i] < 0;
-                qs->v_drifted[i] = pass == 1 && !finite ? qs->v_last[i] : qs->v_drifted[i] * factor;
+                commanded = commanded || step->free_of_dof[i] < 0;
+                step->v_drifted[i] = pass == 1 && !finite ? step->v_last[i] : step->v_drifted[i] * factor;
             }
-            now += perp_dynamic_kinetic_energy(tree, qs->mass, qs->v_drifted);
+            now += perp_dynamic_kinetic_energy(tree, step->mass, step->v_drifted);
         }
         finite = finite && isfinite(now);
         factor = pass == 1 && !commanded && now > 0.0 ? sqrt(energy / now) : 1.0;
     }
 }
 
-static void drift_mechanisms(perp_quasistatic *qs, perp_step_context *context)
+static void drift_mechanisms(contact_step *step, perp_step_context *context)
 {
     enum { ROUNDS = 50 };
-    const perp_model *model = qs->model;
-    double *energy = qs->command; /* scratch until the step is built; no tree is without a degree of freedom */
-    remember_energy(qs, context, energy);
+    const perp_model *model = step->model;
+    double *energy = step->command; /* scratch until the step is built; no tree is without a degree of freedom */
+    remember_energy(step, context, energy);
     for (int k = 0; k < model->tree_count; k++) {
-        qs->bends[k] = qs->drift[k] == PERP_DRIFT_MECHANISM;
+        step->bends[k] = step->drift[k] == PERP_DRIFT_MECHANISM;
     }
-    for (int i = 0; i < ROUNDS && bend(qs, context->kinematics); i++) {
+    for (int i = 0; i < ROUNDS && bend(step, context->kinematics); i++) {
     }
-    double *bent = qs->v_tangent;
-    const int across = span_loops(qs, context->kinematics);
+    double *bent = step->v_tangent;
+    const int across = span_loops(step, context->kinematics);
     for (int i = 0; i < model->nv; i++) {
-        bent[i] -= qs->v_drifted[i];
+        bent[i] -= step->v_drifted[i];
     }
-    to_tangent(qs, across, bent);
-    to_tangent(qs, across, qs->v_drifted);
-    perp_gravity_force(model, context->kinematics, qs->tau);
+    to_tangent(step, across, bent);
+    to_tangent(step, across, step->v_drifted);
+    perp_gravity_force(model, context->kinematics, step->tau);
     for (int k = 0; k < model->tree_count; k++) {
-        if (qs->linked[k] >= 0 ? qs->linked[k] != k : qs->drift[k] != PERP_DRIFT_MECHANISM) {
+        if (step->linked[k] >= 0 ? step->linked[k] != k : step->drift[k] != PERP_DRIFT_MECHANISM) {
             continue; /* with the lowest of its group; or nothing bends */
         }
         double missed = 0.0, before = 0.0;
         for (int other = k; other < model->tree_count; other++) {
-            if (is_with(qs, k, other)) {
-                missed += missed_work(qs, other, bent);
+            if (is_with(step, k, other)) {
+                missed += missed_work(step, other, bent);
                 before += energy[other];
             }
         }
-        scale(qs, k, before + fmin(fmax(missed, -0.5 * before), 0.5 * before)); /* more: h is too long */
+        scale(step, k, before + fmin(fmax(missed, -0.5 * before), 0.5 * before)); /* more: h is too long */
     }
 }
 
-void perp_dynamic_drift(perp_quasistatic *qs, perp_step_context *context)
+void perp_dynamic_drift(contact_step *step, perp_step_context *context)
 {
-    const perp_model *model = qs->model;
+    const perp_model *model = step->model;
     bool mechanisms = false;
-    memcpy(qs->v_drifted, qs->v_last, (size_t)model->nv * sizeof *qs->v_drifted);
+    memcpy(step->v_drifted, step->v_last, (size_t)model->nv * sizeof *step->v_drifted);
     for (int k = 0; k < model->tree_count; k++) {
-        double *v = qs->v_drifted + model->trees[k].v_start;
-        const bool moves = qs->h_last[k] > 0.0;
-        if (moves && qs->drift[k] == PERP_DRIFT_BODY) {
-            drift_body(qs, context->kinematics, k, v);
-        } else if (moves && qs->drift[k] == PERP_DRIFT_PLANAR_BODY) {
-            drift_planar_body(qs, context->kinematics, k, v);
+        double *v = step->v_drifted + model->trees[k].v_start;
+        const bool moves = step->h_last[k] > 0.0;
+        if (moves && step->drift[k] == PERP_DRIFT_BODY) {
+            drift_body(step, context->kinematics, k, v);
+        } else if (moves && step->drift[k] == PERP_DRIFT_PLANAR_BODY) {
+            drift_planar_body(step, context->kinematics, k, v);
         }
-        mechanisms = mechanisms || (moves && (qs->drift[k] == PERP_DRIFT_MECHANISM || qs->linked[k] >= 0));
+        mechanisms = mechanisms || (moves && (step->drift[k] == PERP_DRIFT_MECHANISM || step->linked[k] >= 0));
     }
     if (mechanisms) {
-        drift_mechanisms(qs, context);
+        drift_mechanisms(step, context);
     }
     for (int i = 0; i < model->nv && mechanisms; i++) { /* what has not come from anywhere stays as it is */
-        qs->v_drifted[i] = qs->h_last[model->links[model->dof_body[i]].tree] > 0.0 ? qs->v_drifted[i] : qs->v_last[i];
+        step->v_drifted[i] =
+            step->h_last[model->links[model->dof_body[i]].tree] > 0.0 ? step->v_drifted[i] : step->v_last[i];
     }
 }

@@ -4,35 +4,35 @@
 
 /* Proofs are looked for in either unit of velocities: that of the inertia tells a jam that is small beside the scene,
  * the other one bodies of very different mass. */
-static perp_status explain(perp_quasistatic *qs, const rigid_attempt *best, perp_error *error)
+static perp_status explain(contact_step *step, const rigid_attempt *best, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     perp_status status = PERP_STATUS_NOT_CONVERGED;
     for (int units = 0; units < 2 && status == PERP_STATUS_NOT_CONVERGED; units++) {
         s->in_sizes = units > 0;
-        status = perp_rigid_begin(qs, error);
+        status = perp_rigid_begin(step, error);
         if (status == PERP_STATUS_OK) {
-            status = perp_rigid_explain(qs, best->method, fmin(best->residual, 1e300), error);
+            status = perp_rigid_explain(step, best->method, fmin(best->residual, 1e300), error);
         }
     }
     s->in_sizes = false;
     return status;
 }
 
-perp_status perp_dynamic_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error)
+perp_status perp_dynamic_rigid_step(contact_step *step, rigid_method first, rigid_method second, perp_error *error)
 {
     const rigid_method methods[2] = {first, second};
     rigid_attempt best;
-    if (qs->free_count == 0) {
-        return perp_rigid_begin(qs, error);
+    if (step->free_count == 0) {
+        return perp_rigid_begin(step, error);
     }
-    perp_status status = perp_rigid_try(qs, methods, &best, error);
-    if (status == PERP_STATUS_OK && !best.solved && perp_dynamic_unstabilise(qs)) {
-        status = perp_rigid_try(qs, methods, &best, error);
-        qs->info->fallbacks[PERP_FALLBACK_UNSTABILISED] += status == PERP_STATUS_OK && best.solved ? 1 : 0;
+    perp_status status = perp_rigid_try(step, methods, &best, error);
+    if (status == PERP_STATUS_OK && !best.solved && perp_dynamic_unstabilise(step)) {
+        status = perp_rigid_try(step, methods, &best, error);
+        step->info->fallbacks[PERP_FALLBACK_UNSTABILISED] += status == PERP_STATUS_OK && best.solved ? 1 : 0;
     }
     if (status != PERP_STATUS_OK || best.solved) {
-        return status == PERP_STATUS_OK ? perp_rigid_finish(qs, error) : status;
+        return status == PERP_STATUS_OK ? perp_rigid_finish(step, error) : status;
     }
-    return explain(qs, &best, error);
+    return explain(step, &best, error);
 }

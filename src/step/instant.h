@@ -17,9 +17,9 @@
  * instant_problem.c. The sliding set makes it lack the symmetry of the other rigid rungs: rows are J_n, columns
  * J_n - mu J_t v_t/|v_t|, so that there may be several solutions, or none (Painleve).
  *
- * The system is held by perp_quasistatic, with accelerations in place of velocities and forces in N:
- * qs->hessian is M, g is c less what acts, offset is dJ/dt v and what prescribed accelerations add, equality_target
- * likewise; and an answer is in qs->x, force, y_equality, y_lower, y_upper. */
+ * The system is held by contact_step, with accelerations in place of velocities and forces in N:
+ * step->hessian is M, g is c less what acts, offset is dJ/dt v and what prescribed accelerations add, equality_target
+ * likewise; and an answer is in step->x, force, y_equality, y_lower, y_upper. */
 #ifndef PERP_SRC_STEP_INSTANT_H
 #define PERP_SRC_STEP_INSTANT_H
 
@@ -34,11 +34,11 @@ typedef enum instant_kind {
 } instant_kind;
 
 typedef struct perp_instant {
-    perp_quasistatic *qs;
+    contact_step *step;
     const rigid_step *rigid; /* of its polygons and its cone program use is made */
 
     /* ---- the motion; instant_motion.c ---- */
-    perp_qs_block motion;
+    memory_block motion;
     double *v;               /* nv: of the state, the prescribed ones as their drives have them */
     double *given;           /* nv: prescribed accelerations, 0 elsewhere */
     double (*turning)[3];    /* by contact of the set, along its n, t, o: (dJ/dt) v */
@@ -50,15 +50,15 @@ typedef struct perp_instant {
     bool *lost;              /* by contact of the set: scratch */
 
     /* ---- the problem; instant_problem.c ---- */
-    perp_qs_block sized;
+    memory_block sized;
     instant_kind *kind;  /* by contact of the system */
     double (*slip)[2];   /* by contact of the system: v_t / |v_t| along its friction directions, where it slides */
-    ptrdiff_t *jacobian; /* by contact of the system: where its rows begin in qs->jacobian */
+    ptrdiff_t *jacobian; /* by contact of the system: where its rows begin in step->jacobian */
     double force_unit;   /* N: scales the problem; not below F, for inertia alone may be more than what acts */
     double acceleration; /* m/s^2: likewise */
     double *unit;        /* free_count: 1, or for what turns 1 / L: a_k is acceleration * unit_k times the unknown */
     perp_mlcp problem;   /* in those units, over a, y, contacts, limits */
-    perp_qs_block matrix;
+    memory_block matrix;
     double *m, *q, *z, *w, *ray;
     bool *free;
 } perp_instant;
@@ -71,14 +71,14 @@ perp_status perp_instant_move(perp_instant *in, perp_step_context *context, cons
 
 /* ---- instant_problem.c ---- */
 
-/* After perp_instant_move and perp_qs_build: the system, and the LCP. */
+/* After perp_instant_move and perp_step_build: the system, and the LCP. */
 perp_status perp_instant_build(perp_instant *in, perp_step_context *context, perp_error *error);
 /* An answer from a z of the LCP. */
 void perp_instant_read(perp_instant *in, const double *z);
 /* The accelerations that separate and shear the bodies at contact i of the system: a_n, then a_t along its friction
  * directions. */
 void perp_instant_at_contact(const perp_instant *in, int i, double a[3]);
-/* Fills balance, complementarity and cone of qs->info with what the answer in qs leaves. */
+/* Fills balance, complementarity and cone of step->info with what the answer in `step` leaves. */
 void perp_instant_evaluate(perp_instant *in);
 /* max over D of -d . a_t: the work rate against a_t that friction does with mu fn = 1. */
 double perp_instant_most_work(const rigid_polygon *d, const double *a_t);

@@ -15,7 +15,7 @@ static const double MOVES = 1e-8; /* of the unit of accelerations: less is none 
 
 static int rows_of(const perp_instant *in, int i)
 {
-    return in->qs->row_start[i + 1] - in->qs->row_start[i];
+    return in->step->row_start[i + 1] - in->step->row_start[i];
 }
 
 static bool rolls(instant_kind kind)
@@ -32,7 +32,7 @@ static int unknowns_of(const perp_instant *in, int i)
     }
     perp_instant_at_contact(in, i, a);
     const double parting = a[0] / in->acceleration; /* of this and the force the smaller one is rounding */
-    if (parting > MOVES && in->qs->force[in->qs->row_start[i]] / in->force_unit <= parting) {
+    if (parting > MOVES && in->step->force[in->step->row_start[i]] / in->force_unit <= parting) {
         return 0;
     }
     return rolls(in->kind[i]) ? rows_of(in, i) : 1;
@@ -41,11 +41,11 @@ static int unknowns_of(const perp_instant *in, int i)
 /* What an unknown that pulls along row r of contact i with this weight does to the balance. */
 static void put_force(const perp_instant *in, cone_program *p, int at, int i, int r, double weight)
 {
-    const perp_quasistatic *qs = in->qs;
-    const int start = qs->dof_start[i], columns = qs->dof_start[i + 1] - start;
-    const double *row = qs->jacobian + in->jacobian[i] + (ptrdiff_t)r * columns;
+    const contact_step *step = in->step;
+    const int start = step->dof_start[i], columns = step->dof_start[i + 1] - start;
+    const double *row = step->jacobian + in->jacobian[i] + (ptrdiff_t)r * columns;
     for (int k = 0; k < columns; k++) {
-        const int dof = qs->dofs[start + k];
+        const int dof = step->dofs[start + k];
         p->c[(ptrdiff_t)dof * p->n + at] += weight * row[k] * in->unit[dof];
     }
 }
@@ -53,7 +53,7 @@ static void put_force(const perp_instant *in, cone_program *p, int at, int i, in
 static void put_rolling(const perp_instant *in, cone_program *p, int at, int i)
 {
     const rigid_polygon *d = perp_rigid_polygon(in->rigid, rows_of(in, i));
-    const double mu = in->qs->mu[i];
+    const double mu = in->step->mu[i];
     double a[3];
     perp_instant_at_contact(in, i, a);
     for (int j = 0; j < d->count; j++) {
@@ -75,7 +75,7 @@ static void put_rolling(const perp_instant *in, cone_program *p, int at, int i)
 
 static void put_contact(const perp_instant *in, cone_program *p, int at, int i, double *x)
 {
-    const double *force = in->qs->force + in->qs->row_start[i], mu = in->qs->mu[i];
+    const double *force = in->step->force + in->step->row_start[i], mu = in->step->mu[i];
     const bool slides = in->kind[i] == INSTANT_SLIDE;
     const int count = rolls(in->kind[i]) ? rows_of(in, i) : 1;
     for (int r = 0; r < count; r++) {
@@ -95,25 +95,25 @@ static void put_contact(const perp_instant *in, cone_program *p, int at, int i, 
 /* Loops and limits; returns the next unknown. */
 static void put_rest(const perp_instant *in, cone_program *p, int at, double *x)
 {
-    const perp_quasistatic *qs = in->qs;
-    const perp_contact_qp *s = &qs->system;
+    const contact_step *step = in->step;
+    const perp_contact_qp *s = &step->system;
     for (int i = 0; i < s->equality_count; i++, at++) {
         for (int k = s->equality_start[i]; k < s->equality_start[i + 1]; k++) {
             const int dof = s->equality_dofs[k];
             p->c[(ptrdiff_t)dof * p->n + at] = s->equality_values[k] * in->unit[dof];
         }
         p->h[(ptrdiff_t)at * (p->n + 1)] = 1.0;
-        x[at] = qs->y_equality[i] / in->force_unit;
+        x[at] = step->y_equality[i] / in->force_unit;
     }
     for (int k = 0; k < s->n && s->lower; k++) {
         for (int side = 0; side < 2; side++, at++) {
             const double sign = side == 0 ? 1.0 : -1.0;
             const bool held = isfinite(side == 0 ? s->lower[k] : s->upper[k]) &&
-                              sign * qs->x[k] <= MOVES * in->acceleration * in->unit[k];
+                              sign * step->x[k] <= MOVES * in->acceleration * in->unit[k];
             p->h[(ptrdiff_t)at * (p->n + 1)] = 1.0;
             p->c[(ptrdiff_t)k * p->n + at] = held ? sign : 0.0;
             perp_cone_program_cone(p, 1)[at] = 1.0;
-            x[at] = held ? (side == 0 ? qs->y_lower[k] : qs->y_upper[k]) * in->unit[k] / in->force_unit : 0.0;
+            x[at] = held ? (side == 0 ? step->y_lower[k] : step->y_upper[k]) * in->unit[k] / in->force_unit : 0.0;
         }
     }
 }
@@ -138,27 +138,27 @@ static void admit(cone_program *p, const double *x)
 
 static void take_forces(perp_instant *in, const double *x)
 {
-    perp_quasistatic *qs = in->qs;
-    const perp_contact_qp *s = &qs->system;
+    contact_step *step = in->step;
+    const perp_contact_qp *s = &step->system;
     int at = 0;
     for (int i = 0; i < s->contact_count; i++) {
-        double *force = qs->force + qs->row_start[i];
+        double *force = step->force + step->row_start[i];
         const int count = unknowns_of(in, i);
         memset(force, 0, (size_t)rows_of(in, i) * sizeof *force);
         for (int r = 0; r < count; r++) {
             force[r] = in->force_unit * (r == 0 ? fmax(0.0, x[at]) : x[at + r]);
         }
         for (int r = 1; r < rows_of(in, i) && in->kind[i] == INSTANT_SLIDE; r++) {
-            force[r] = -qs->mu[i] * in->slip[i][r - 1] * force[0];
+            force[r] = -step->mu[i] * in->slip[i][r - 1] * force[0];
         }
         at += count;
     }
     for (int i = 0; i < s->equality_count; i++) {
-        qs->y_equality[i] = in->force_unit * x[at++];
+        step->y_equality[i] = in->force_unit * x[at++];
     }
     for (int k = 0; k < s->n && s->lower; k++) {
-        qs->y_lower[k] = fmax(0.0, x[at++]) * in->force_unit / in->unit[k];
-        qs->y_upper[k] = fmax(0.0, x[at++]) * in->force_unit / in->unit[k];
+        step->y_lower[k] = fmax(0.0, x[at++]) * in->force_unit / in->unit[k];
+        step->y_upper[k] = fmax(0.0, x[at++]) * in->force_unit / in->unit[k];
     }
 }
 
@@ -166,7 +166,7 @@ static void take_forces(perp_instant *in, const double *x)
  */
 static perp_status begin(const perp_instant *in, cone_program *p, perp_error *error)
 {
-    const perp_contact_qp *s = &in->qs->system;
+    const perp_contact_qp *s = &in->step->system;
     int n = s->equality_count + (s->lower ? 2 * s->n : 0), rows = n, at = 0;
     for (int i = 0; i < s->contact_count; i++) {
         n += unknowns_of(in, i);
@@ -196,13 +196,13 @@ static perp_status begin(const perp_instant *in, cone_program *p, perp_error *er
 
 perp_status perp_instant_least_forces(perp_instant *in, perp_error *error)
 {
-    rigid_step *rigid = in->qs->own;
+    rigid_step *rigid = in->step->own;
     perp_convex_info info;
     perp_status status = begin(in, &rigid->program, error);
     if (status != PERP_STATUS_OK || rigid->program.n == 0) {
         return status;
     }
-    status = perp_cone_program_solve(&rigid->program, 1e-3 * in->qs->settings->tolerance, false, &info, error);
+    status = perp_cone_program_solve(&rigid->program, 1e-3 * in->step->settings->tolerance, false, &info, error);
     if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED) {
         take_forces(in, rigid->program.point.x);
     }
@@ -211,20 +211,20 @@ perp_status perp_instant_least_forces(perp_instant *in, perp_error *error)
 
 perp_status perp_instant_ranges(perp_instant *in, perp_instant_solution *solution, perp_error *error)
 {
-    const perp_quasistatic *qs = in->qs;
-    rigid_step *rigid = qs->own;
+    const contact_step *step = in->step;
+    rigid_step *rigid = step->own;
     cone_program *p = &rigid->program;
     perp_status status = begin(in, p, error);
     if (status == PERP_STATUS_OK && p->n > 0) {
         memset(p->h, 0, (size_t)p->n * (size_t)p->n * sizeof *p->h);
     }
-    for (int i = 0, at = 0; i < qs->system.contact_count && status == PERP_STATUS_OK; i++) {
+    for (int i = 0, at = 0; i < step->system.contact_count && status == PERP_STATUS_OK; i++) {
         const int count = unknowns_of(in, i);
-        double *const ends[2] = {&solution->fn_low[qs->set_index[i]], &solution->fn_high[qs->set_index[i]]};
+        double *const ends[2] = {&solution->fn_low[step->set_index[i]], &solution->fn_high[step->set_index[i]]};
         for (int side = 0; side < 2 && count > 0 && status == PERP_STATUS_OK; side++) {
             perp_convex_info info;
             p->g[at] = side == 0 ? 1.0 : -1.0;
-            status = perp_cone_program_solve(p, 1e-3 * qs->settings->tolerance, false, &info, error);
+            status = perp_cone_program_solve(p, 1e-3 * step->settings->tolerance, false, &info, error);
             p->g[at] = 0.0;
             const bool found = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED;
             const double end = in->force_unit * p->point.x[at], unknown = side == 0 ? 0.0 : INFINITY;
@@ -241,16 +241,16 @@ perp_status perp_instant_ranges(perp_instant *in, perp_instant_solution *solutio
  * keep the bodies apart draws them together. `x` and `factor` are scratch. */
 static double own_response(const perp_instant *in, int i, double *x, double *factor)
 {
-    const perp_quasistatic *qs = in->qs;
-    const perp_contact_qp *p = &qs->system;
-    const int start = qs->dof_start[i], columns = qs->dof_start[i + 1] - start;
-    const double *rows = qs->jacobian + in->jacobian[i], *block = qs->hessian;
+    const contact_step *step = in->step;
+    const perp_contact_qp *p = &step->system;
+    const int start = step->dof_start[i], columns = step->dof_start[i + 1] - start;
+    const double *rows = step->jacobian + in->jacobian[i], *block = step->hessian;
     double response = 0.0;
     memset(x, 0, (size_t)p->n * sizeof *x);
     for (int k = 0; k < columns; k++) {
-        x[qs->dofs[start + k]] = rows[k];
+        x[step->dofs[start + k]] = rows[k];
         for (int r = 1; r < rows_of(in, i); r++) {
-            x[qs->dofs[start + k]] -= qs->mu[i] * in->slip[i][r - 1] * rows[(ptrdiff_t)r * columns + k];
+            x[step->dofs[start + k]] -= step->mu[i] * in->slip[i][r - 1] * rows[(ptrdiff_t)r * columns + k];
         }
     }
     for (int b = 0; b < p->block_count; b++) {
@@ -263,20 +263,20 @@ static double own_response(const perp_instant *in, int i, double *x, double *fac
         block += (ptrdiff_t)size * size;
     }
     for (int k = 0; k < columns; k++) {
-        response += rows[k] * x[qs->dofs[start + k]];
+        response += rows[k] * x[step->dofs[start + k]];
     }
     return response;
 }
 
 void perp_instant_why_none(const perp_instant *in, char *text, size_t size)
 {
-    const perp_quasistatic *qs = in->qs;
-    const perp_body *bodies = qs->model->scene->bodies;
+    const contact_step *step = in->step;
+    const perp_body *bodies = step->model->scene->bodies;
     double worst = INFINITY;
     int sliding = 0, where = -1;
-    for (int i = 0; i < qs->system.contact_count; i++) {
+    for (int i = 0; i < step->system.contact_count; i++) {
         const bool slides = in->kind[i] == INSTANT_SLIDE;
-        const double response = slides ? own_response(in, i, qs->scratch, qs->mass_scratch) : INFINITY;
+        const double response = slides ? own_response(in, i, step->scratch, step->mass_scratch) : INFINITY;
         sliding += slides;
         where = response < worst ? i : where;
         worst = fmin(worst, response);
@@ -287,7 +287,7 @@ void perp_instant_why_none(const perp_instant *in, char *text, size_t size)
                  "against a loop or a limit");
         return;
     }
-    const perp_contact *c = &qs->contacts->contacts[qs->set_index[where]];
+    const perp_contact *c = &step->contacts->contacts[step->set_index[where]];
     char feature[64];
     perp_contact_feature_text(c, feature, sizeof feature);
     if (worst <= 0.0) {

@@ -10,23 +10,23 @@ static const double SAME =
  * less than finding one by pivoting. Four contacts with 8 rays take 4e6, twelve with 4 rays 4e8. */
 static const int64_t WORK_MOST = 500000000, WORK_FOR_ANY = 50000;
 
-static perp_status none_to_solve(perp_quasistatic *qs, perp_error *error)
+static perp_status none_to_solve(contact_step *step, perp_error *error)
 {
-    (void)qs, (void)error;
+    (void)step, (void)error;
     return PERP_STATUS_OK; /* there are no steps */
 }
 
 perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung, const perp_allocator *allocator,
                               perp_error *error)
 {
-    static const perp_qs_law law = {
+    static const step_law law = {
         .prescribe = PERP_PRESCRIBE_POSITION,
         .instant = true,
         .open = perp_rigid_open,
         .close = perp_rigid_close,
         .solve = none_to_solve,
     };
-    return perp_qs_open(context, rung, &law, allocator, error);
+    return perp_step_open(context, rung, &law, allocator, error);
 }
 
 /* ---- what takes part --------------------------------------------------------------------------------------------- */
@@ -34,11 +34,11 @@ perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung,
 typedef enum absence { NOT_MISSED, NEARLY_TOUCHES, APPROACHES } absence;
 
 /* Has anything that is free part in contact i of the set? */
-static bool moves(const perp_quasistatic *qs, int i)
+static bool moves(const contact_step *step, int i)
 {
-    const perp_contact_set *set = qs->contacts;
+    const perp_contact_set *set = step->contacts;
     for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
-        if (qs->free_of_dof[set->dofs[k]] >= 0) {
+        if (step->free_of_dof[set->dofs[k]] >= 0) {
             return true;
         }
     }
@@ -46,11 +46,11 @@ static bool moves(const perp_quasistatic *qs, int i)
 }
 
 /* Without a velocity, NULL, it is one of `instant-qs`, for which what overlaps touches. */
-static absence absence_of(const perp_quasistatic *qs, const perp_contact *c, const double *v_n)
+static absence absence_of(const contact_step *step, const perp_contact *c, const double *v_n)
 {
     static const double NEAR = 1e-6;   /* of the scene's size, as for penetrating-start */
     static const double CLOSED = 1e-9; /* m and m/s: docs/models.md */
-    if (!(fabs(c->phi) <= fmax(CLOSED, NEAR * qs->length_unit))) {
+    if (!(fabs(c->phi) <= fmax(CLOSED, NEAR * step->length_unit))) {
         return NOT_MISSED;
     }
     if (!v_n) {
@@ -63,10 +63,9 @@ static absence absence_of(const perp_quasistatic *qs, const perp_contact *c, con
 }
 
 /* `closing`: m/s, of what approaches. */
-static void say_left_out(const perp_quasistatic *qs, const perp_contact *c, absence kind, double closing,
-                         char text[512])
+static void say_left_out(const contact_step *step, const perp_contact *c, absence kind, double closing, char text[512])
 {
-    const perp_body *bodies = qs->model->scene->bodies;
+    const perp_body *bodies = step->model->scene->bodies;
     char feature[64];
     perp_contact_feature_text(c, feature, sizeof feature);
     if (kind == APPROACHES) {
@@ -82,22 +81,22 @@ static void say_left_out(const perp_quasistatic *qs, const perp_contact *c, abse
     }
 }
 
-perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp_run_result *result, perp_error *error)
+perp_status perp_instant_check(const contact_step *step, const double *v, perp_run_result *result, perp_error *error)
 {
-    const perp_contact_set *set = qs->contacts;
-    const perp_status status = perp_qs_check_start(qs, error);
+    const perp_contact_set *set = step->contacts;
+    const perp_status status = perp_step_check_start(step, error);
     int count = 0;
     if (status != PERP_STATUS_OK) {
         return status;
     }
     if (v) {
-        perp_contact_velocity(set, v, qs->velocity);
+        perp_contact_velocity(set, v, step->velocity);
     }
     for (int i = 0; i < set->count; i++) {
-        const double *v_n = v ? qs->velocity + (ptrdiff_t)set->rows * i : NULL;
-        const absence kind = moves(qs, i) ? absence_of(qs, &set->contacts[i], v_n) : NOT_MISSED;
+        const double *v_n = v ? step->velocity + (ptrdiff_t)set->rows * i : NULL;
+        const absence kind = moves(step, i) ? absence_of(step, &set->contacts[i], v_n) : NOT_MISSED;
         if (kind != NOT_MISSED && count++ == 0) {
-            say_left_out(qs, &set->contacts[i], kind, v_n ? -*v_n : 0.0, result->left_out);
+            say_left_out(step, &set->contacts[i], kind, v_n ? -*v_n : 0.0, result->left_out);
         }
     }
     if (count > 1) {
@@ -111,39 +110,39 @@ perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp
 
 perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error)
 {
-    perp_quasistatic *qs = list->qs;
-    const perp_residuals *r = &qs->info->residuals;
+    contact_step *step = list->step;
+    const perp_residuals *r = &step->info->residuals;
     const double values[3] = {r->balance, r->complementarity, r->cone};
     static const char *const names[3] = {"balance", "complementarity", "cone"};
     for (int i = 0; i < 3; i++) {
-        if (!(values[i] <= qs->settings->tolerance)) {
-            return perp_qs_tolerance(qs, names[i], values[i], error);
+        if (!(values[i] <= step->settings->tolerance)) {
+            return perp_step_tolerance(step, names[i], values[i], error);
         }
     }
     perp_residuals_keep_largest(&list->result->residuals, r);
-    perp_qs_record(qs);
-    perp_instant_solution *solution = perp_run_result_add_solution(list->result, qs->model->nv, qs->record_count);
+    perp_step_record(step);
+    perp_instant_solution *solution = perp_run_result_add_solution(list->result, step->model->nv, step->record_count);
     if (!solution) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a solution");
     }
-    memcpy(solution->rate, rate, (size_t)qs->model->nv * sizeof *rate);
-    for (int i = 0; i < qs->record_count; i++) {
-        solution->contacts[i] = qs->records[i];
-        solution->fn_low[i] = solution->fn_high[i] = qs->records[i].fn;
+    memcpy(solution->rate, rate, (size_t)step->model->nv * sizeof *rate);
+    for (int i = 0; i < step->record_count; i++) {
+        solution->contacts[i] = step->records[i];
+        solution->fn_low[i] = solution->fn_high[i] = step->records[i].fn;
     }
     return PERP_STATUS_OK;
 }
 
-/* The solution that has the rates of the answer in qs; -1: none yet. */
+/* The solution that has the rates of the answer in `step`; -1: none yet. */
 static int find_rates(const perp_instant_list *list)
 {
-    const perp_quasistatic *qs = list->qs;
+    const contact_step *step = list->step;
     for (int i = 0; i < list->result->solution_count; i++) {
         double difference = 0.0;
-        for (int k = 0; k < qs->free_count; k++) {
-            const double other = list->result->solutions[i].rate[qs->dof_of_free[k]];
+        for (int k = 0; k < step->free_count; k++) {
+            const double other = list->result->solutions[i].rate[step->dof_of_free[k]];
             const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
-            difference = fmax(difference, fabs(other - qs->x[k]) / (unit + fabs(other)));
+            difference = fmax(difference, fabs(other - step->x[k]) / (unit + fabs(other)));
         }
         if (difference <= SAME) {
             return i;
@@ -224,11 +223,11 @@ static void drop_needless(taker *t)
  * differs. < 0: `a`. */
 static double compare_rates(const perp_instant_list *list, const double *a, const double *b)
 {
-    const perp_quasistatic *qs = list->qs;
+    const contact_step *step = list->step;
     double size[2] = {0.0, 0.0}, first = 0.0;
-    for (int k = 0; k < qs->free_count; k++) {
+    for (int k = 0; k < step->free_count; k++) {
         const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
-        const double x = a[qs->dof_of_free[k]] / unit, y = b[qs->dof_of_free[k]] / unit;
+        const double x = a[step->dof_of_free[k]] / unit, y = b[step->dof_of_free[k]] / unit;
         size[0] += x * x;
         size[1] += y * y;
         first = first == 0.0 && fabs(x - y) > SAME * (1.0 + fabs(x)) ? x - y : first;
@@ -251,24 +250,24 @@ static void sort_solutions(const perp_instant_list *list)
 
 static perp_status find_ranges(perp_instant_list *list, instant_cells *cells, perp_error *error)
 {
-    const perp_quasistatic *qs = list->qs;
-    const size_t contacts = (size_t)qs->system.contact_count;
-    double *ends = perp_arena_push(&cells->arena, 2 * contacts + (size_t)qs->free_count, sizeof *ends);
+    const contact_step *step = list->step;
+    const size_t contacts = (size_t)step->system.contact_count;
+    double *ends = perp_arena_push(&cells->arena, 2 * contacts + (size_t)step->free_count, sizeof *ends);
     if (!ends) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for the forces of %zu contacts", contacts);
     }
     double *x = ends + 2 * contacts;
     for (int i = 0; i < list->result->solution_count; i++) {
         perp_instant_solution *solution = &list->result->solutions[i];
-        if (qs->settings->cancel && *qs->settings->cancel) {
+        if (step->settings->cancel && *step->settings->cancel) {
             return perp_fail(error, PERP_STATUS_CANCELLED, "the search for the ranges of forces was cancelled");
         }
-        for (int k = 0; k < qs->free_count; k++) {
-            x[k] = solution->rate[qs->dof_of_free[k]];
+        for (int k = 0; k < step->free_count; k++) {
+            x[k] = solution->rate[step->dof_of_free[k]];
         }
         perp_instant_cells_ranges(cells, x, ends, ends + contacts);
         for (size_t k = 0; k < contacts; k++) {
-            double *low = &solution->fn_low[qs->set_index[k]], *high = &solution->fn_high[qs->set_index[k]];
+            double *low = &solution->fn_low[step->set_index[k]], *high = &solution->fn_high[step->set_index[k]];
             const double rounding = SAME * 1e-2 * (list->force_unit + *high);
             if (cells->force_at[k] >= 0) { /* the least forces are among them */
                 *low = ends[k] < *low - rounding ? ends[k] : *low;
@@ -316,14 +315,14 @@ static perp_status add_sets(taker *t, perp_error *error)
 
 static perp_status search(perp_instant_list *list, perp_error *error)
 {
-    const perp_quasistatic *qs = list->qs;
+    const contact_step *step = list->step;
     instant_cells cells;
     instant_cells_result found = {0};
     taker t = {.list = list, .cells = &cells};
-    const bool any = qs->settings->any_solution;
-    perp_status status = perp_instant_cells_open(&cells, list->cells, &qs->allocator, error);
+    const bool any = step->settings->any_solution;
+    perp_status status = perp_instant_cells_open(&cells, list->cells, &step->allocator, error);
     cells.max_work = any ? WORK_FOR_ANY : WORK_MOST;
-    cells.cancel = qs->settings->cancel;
+    cells.cancel = step->settings->cancel;
     status = status == PERP_STATUS_OK ? perp_instant_cells_all(&cells, take_set, &t, &found, error) : status;
     status = status == PERP_STATUS_OK ? add_sets(&t, error) : status;
     if (status == PERP_STATUS_OK && !(found.complete && found.described)) {
@@ -343,6 +342,6 @@ static perp_status search(perp_instant_list *list, perp_error *error)
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
 {
     const bool few = list->cells && perp_instant_cells_are_few(list->cells);
-    list->ranges_follow = few || list->qs->settings->any_solution;
+    list->ranges_follow = few || list->step->settings->any_solution;
     return few ? search(list, error) : find_one(list, error);
 }

@@ -11,7 +11,7 @@ perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung,
                               perp_error *error);
 
 typedef struct perp_instant_list {
-    perp_quasistatic *qs;
+    contact_step *step;
     perp_run_result *result;
     double force_unit;                 /* N: of the problem's forces */
     double rate_unit;                  /* of the problem's rates */
@@ -20,7 +20,7 @@ typedef struct perp_instant_list {
     void *own;                         /* of the functions */
     /* Where an answer is read from: a point of the cells; NULL: as the functions know. */
     const instant_cells_point *point;
-    /* The answer in qs: x and force. */
+    /* The answer in `step`: x and force. */
     void (*read)(struct perp_instant_list *list);
     /* The answer with the least forces of all that go with its rates, by perp_instant_add. */
     perp_status (*add)(struct perp_instant_list *list, perp_error *error);
@@ -29,14 +29,14 @@ typedef struct perp_instant_list {
     perp_status (*one)(struct perp_instant_list *list, perp_error *error);
 } perp_instant_list;
 
-/* The answer in qs as a solution with the range [fn, fn], if qs->info says that it meets the law. qs->v is the velocity
- * that slip is taken from, `rate` (nv) the answer. */
+/* The answer in `step` as a solution with the range [fn, fn], if step->info says that it meets the law. step->v is the
+ * velocity that slip is taken from, `rate` (nv) the answer. */
 perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error);
 
 /* The state as one that rigid bodies can be in: `penetrating-start` where it is not. Else result->left_out names what
  * does not take part although a reader of the scene would think so: contacts that all but touch, apart or overlapping,
  * and with `v` (nv; NULL: not known) those that touch and approach. */
-perp_status perp_instant_check(const perp_quasistatic *qs, const double *v, perp_run_result *result, perp_error *error);
+perp_status perp_instant_check(const contact_step *step, const double *v, perp_run_result *result, perp_error *error);
 
 /* All solutions within a budget of work that is the same on every machine; beyond, those found by then, at least one.
  * result->partial says where there may be more, or where a set is not described in full. They are looked for by the

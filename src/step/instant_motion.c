@@ -20,7 +20,7 @@ typedef struct stencil {
 static const stencil CENTRAL = {{0, -2, -1, 1, 2}, {0, 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12}};
 static const stencil FORWARD = {{0, 1, 2, 3, 4}, {-25.0 / 12, 48.0 / 12, -36.0 / 12, 16.0 / 12, -3.0 / 12}};
 
-#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 
 static int all_loop_rows(const perp_model *model)
 {
@@ -33,7 +33,7 @@ static int all_loop_rows(const perp_model *model)
 
 static perp_status reserve(perp_instant *in, const perp_contact_set *set, perp_error *error)
 {
-    const perp_model *model = in->qs->model;
+    const perp_model *model = in->step->model;
     for (int pass = 0; pass < 2; pass++) {
         TAKE(&in->motion, in->v, model->nv);
         TAKE(&in->motion, in->given, model->nv);
@@ -45,7 +45,7 @@ static perp_status reserve(perp_instant *in, const perp_contact_set *set, perp_e
         TAKE(&in->motion, in->wanted, set->count);
         TAKE(&in->motion, in->lost, set->count);
         if (pass == 0) {
-            const perp_status status = perp_qs_block_hold(&in->qs->allocator, &in->motion, error);
+            const perp_status status = perp_block_hold(&in->step->allocator, &in->motion, error);
             if (status != PERP_STATUS_OK) {
                 return status;
             }
@@ -70,9 +70,9 @@ static double drive_haste(const perp_drive *drive, double haste)
 
 static void accelerate_prescribed(perp_instant *in, double t)
 {
-    const perp_model *model = in->qs->model;
+    const perp_model *model = in->step->model;
     const perp_scene *scene = model->scene;
-    const perp_prescribe which = in->qs->law->prescribe;
+    const perp_prescribe which = in->step->law->prescribe;
     double haste = 1.0;
     for (int i = 0; i < scene->body_count; i++) {
         for (int k = 0; k < 6 && scene->bodies[i].driven_mask != 0; k++) {
@@ -133,13 +133,13 @@ static void velocity_at(const perp_contact_set *set, int i, const double *v, con
 
 static void add_loops(perp_instant *in, const perp_kinematics *kinematics, double weight)
 {
-    const perp_model *model = in->qs->model;
+    const perp_model *model = in->step->model;
     for (int i = 0, at = 0; i < model->scene->loop_count; i++) {
         double residual[6];
-        perp_loop_evaluate(model, kinematics, i, residual, in->qs->loop_jacobian);
+        perp_loop_evaluate(model, kinematics, i, residual, in->step->loop_jacobian);
         for (int r = 0; r < perp_loop_rows(model, i); r++, at++) {
             for (int k = 0; k < model->nv; k++) {
-                in->loop_turning[at] += weight * in->qs->loop_jacobian[(ptrdiff_t)r * model->nv + k] * in->v[k];
+                in->loop_turning[at] += weight * in->step->loop_jacobian[(ptrdiff_t)r * model->nv + k] * in->v[k];
             }
         }
     }
@@ -168,8 +168,8 @@ static perp_status difference(perp_instant *in, perp_step_context *context, cons
 {
     perp_status status = PERP_STATUS_OK;
     for (int p = 0; p < PLACES && status == PERP_STATUS_OK; p++) {
-        perp_configuration_integrate(in->qs->model, state->q, in->v, shape->at[p] * s, in->q_near);
-        perp_kinematics_update(in->qs->model, in->q_near, context->kinematics);
+        perp_configuration_integrate(in->step->model, state->q, in->v, shape->at[p] * s, in->q_near);
+        perp_kinematics_update(in->step->model, in->q_near, context->kinematics);
         status = perp_contact_set_build(context->contacts, context->kinematics, error);
         if (status == PERP_STATUS_OK) {
             add_contacts(in, context->contacts, shape->weight[p] / s);
@@ -192,7 +192,7 @@ static perp_status difference(perp_instant *in, perp_step_context *context, cons
 static double own_time(const perp_instant *in, const perp_step_context *context)
 {
     double pace = 0.0;
-    for (int i = 0; i < in->qs->model->body_count; i++) {
+    for (int i = 0; i < in->step->model->body_count; i++) {
         const perp_twist *w = &context->kinematics->twist[i];
         pace = fmax(pace, perp_vec3_norm(w->angular) + perp_vec3_norm(w->linear) / context->contacts->scene_size);
     }
@@ -201,14 +201,14 @@ static double own_time(const perp_instant *in, const perp_step_context *context)
 
 perp_status perp_instant_move(perp_instant *in, perp_step_context *context, const perp_state *state, perp_error *error)
 {
-    const perp_model *model = in->qs->model;
+    const perp_model *model = in->step->model;
     perp_contact_set *set = context->contacts;
     perp_status status = reserve(in, set, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     memcpy(in->v, state->v, (size_t)model->nv * sizeof *in->v);
-    perp_prescribed_rate(model, in->qs->law->prescribe, state->t, in->v);
+    perp_prescribed_rate(model, in->step->law->prescribe, state->t, in->v);
     accelerate_prescribed(in, state->t);
     in->base_count = set->count;
     for (int i = 0; i < set->count; i++) {

@@ -93,11 +93,11 @@ static bool fill(motions *m, const cone_program *p, perp_arena *arena)
 perp_status perp_instant_describe_motions(const perp_instant_list *list, perp_instant_solution *solution,
                                           perp_error *error)
 {
-    perp_quasistatic *qs = list->qs;
-    rigid_step *s = qs->own;
+    contact_step *step = list->step;
+    rigid_step *s = step->own;
     perp_arena arena;
-    perp_arena_init(&arena, &qs->allocator);
-    perp_status status = perp_rigid_motions(qs, error);
+    perp_arena_init(&arena, &step->allocator);
+    perp_status status = perp_rigid_motions(step, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -22,11 +22,11 @@
 
 static const double CLOSED = 1e-9; /* m, and m/s: what counts as touching, as not approaching, and as not slipping */
 
-#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 
 static int rows_of(const perp_instant *in, int i)
 {
-    return in->qs->row_start[i + 1] - in->qs->row_start[i];
+    return in->step->row_start[i + 1] - in->step->row_start[i];
 }
 
 /* What along (n, t, o) of a contact is along its row r: its normal, then its friction directions. */
@@ -44,25 +44,25 @@ static double along_row(const perp_contact *c, int r, const double *ntb, int cou
 /* M of the free degrees of freedom, and what the others' accelerations ask of them. */
 static void fill_inertia(perp_instant *in, const double *bias)
 {
-    perp_quasistatic *qs = in->qs;
-    const perp_model *model = qs->model;
-    double *block = qs->hessian;
+    contact_step *step = in->step;
+    const perp_model *model = step->model;
+    double *block = step->hessian;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
-        const double *mass = qs->mass + tree->mass_start;
+        const double *mass = step->mass + tree->mass_start;
         for (int r = 0; r < tree->v_count; r++) {
-            const int i = tree->v_start + r, free = qs->free_of_dof[i];
+            const int i = tree->v_start + r, free = step->free_of_dof[i];
             for (int s = 0; s < tree->v_count && free >= 0; s++) {
                 const int j = tree->v_start + s;
                 const double entry = 0.5 * (mass[r * tree->v_count + s] + mass[s * tree->v_count + r]);
-                if (qs->free_of_dof[j] >= 0) {
+                if (step->free_of_dof[j] >= 0) {
                     *block++ = entry;
                 } else {
-                    qs->g[free] += entry * in->given[j];
+                    step->g[free] += entry * in->given[j];
                 }
             }
             if (free >= 0) {
-                qs->g[free] += bias[i] + model->damping[i] * in->v[i];
+                step->g[free] += bias[i] + model->damping[i] * in->v[i];
             }
         }
     }
@@ -70,8 +70,8 @@ static void fill_inertia(perp_instant *in, const double *bias)
 
 static instant_kind classify(const perp_instant *in, int i, const double *velocity, double slip[2])
 {
-    const perp_contact_set *set = in->qs->contacts;
-    const perp_contact *c = &set->contacts[in->qs->set_index[i]];
+    const perp_contact_set *set = in->step->contacts;
+    const perp_contact *c = &set->contacts[in->step->set_index[i]];
     slip[0] = slip[1] = 0.0;
     if (!(fabs(c->phi) <= CLOSED && fabs(velocity[0]) <= CLOSED)) {
         return INSTANT_INACTIVE;
@@ -91,40 +91,40 @@ static instant_kind classify(const perp_instant *in, int i, const double *veloci
     return rows_of(in, i) == 2 ? INSTANT_ROLL_LINE : INSTANT_ROLL_POLYGON;
 }
 
-static perp_status no_acceleration(const perp_quasistatic *qs, const perp_contact *c, perp_error *error)
+static perp_status no_acceleration(const contact_step *step, const perp_contact *c, perp_error *error)
 {
-    const perp_body *bodies = qs->model->scene->bodies;
+    const perp_body *bodies = step->model->scene->bodies;
     char feature[64];
     perp_contact_feature_text(c, feature, sizeof feature);
     return perp_fail(error, PERP_STATUS_INFEASIBLE,
                      "contact `%s %s %s` has no acceleration %s: it goes over to other features at this very instant; "
                      "look at a state just before or after",
-                     bodies[c->a].name, bodies[c->b].name, feature, perp_qs_when(qs).text);
+                     bodies[c->a].name, bodies[c->b].name, feature, perp_step_when(step).text);
 }
 
 /* The contacts' sets, and what their rows have beside J x. */
 static perp_status fill_contacts(perp_instant *in, perp_error *error)
 {
-    perp_quasistatic *qs = in->qs;
-    const perp_contact_set *set = qs->contacts;
+    contact_step *step = in->step;
+    const perp_contact_set *set = step->contacts;
     ptrdiff_t at = 0;
-    perp_contact_velocity(set, in->v, qs->velocity);
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        const int index = qs->set_index[i];
+    perp_contact_velocity(set, in->v, step->velocity);
+    for (int i = 0; i < step->system.contact_count; i++) {
+        const int index = step->set_index[i];
         in->jacobian[i] = at;
-        at += (ptrdiff_t)rows_of(in, i) * (qs->dof_start[i + 1] - qs->dof_start[i]);
-        in->kind[i] = classify(in, i, qs->velocity + (ptrdiff_t)set->rows * index, in->slip[i]);
+        at += (ptrdiff_t)rows_of(in, i) * (step->dof_start[i + 1] - step->dof_start[i]);
+        in->kind[i] = classify(in, i, step->velocity + (ptrdiff_t)set->rows * index, in->slip[i]);
         if (in->kind[i] != INSTANT_INACTIVE && in->wanted[index]) {
-            return no_acceleration(qs, &set->contacts[index], error);
+            return no_acceleration(step, &set->contacts[index], error);
         }
     }
-    perp_contact_velocity(set, in->given, qs->velocity);
-    for (int i = 0; i < qs->system.contact_count; i++) {
-        const int index = qs->set_index[i];
-        const double *given = qs->velocity + (ptrdiff_t)set->rows * index;
+    perp_contact_velocity(set, in->given, step->velocity);
+    for (int i = 0; i < step->system.contact_count; i++) {
+        const int index = step->set_index[i];
+        const double *given = step->velocity + (ptrdiff_t)set->rows * index;
         for (int r = 0; r < rows_of(in, i); r++) {
             const perp_contact *c = &set->contacts[index];
-            qs->offset[qs->row_start[i] + r] =
+            step->offset[step->row_start[i] + r] =
                 along_row(c, r, given, set->rows) + along_row(c, r, in->turning[index], set->rows);
         }
     }
@@ -133,52 +133,52 @@ static perp_status fill_contacts(perp_instant *in, perp_error *error)
 
 static void fill_loops(perp_instant *in, const perp_kinematics *kinematics)
 {
-    perp_quasistatic *qs = in->qs;
-    const perp_model *model = qs->model;
+    contact_step *step = in->step;
+    const perp_model *model = step->model;
     for (int i = 0, all = 0; i < model->scene->loop_count; i++) {
         double residual[6];
-        perp_loop_evaluate(model, kinematics, i, residual, qs->loop_jacobian);
+        perp_loop_evaluate(model, kinematics, i, residual, step->loop_jacobian);
         for (int r = 0; r < perp_loop_rows(model, i); r++, all++) {
             double target = -in->loop_turning[all];
             for (int k = 0; k < model->nv; k++) {
-                target -= qs->loop_jacobian[(ptrdiff_t)r * model->nv + k] * in->given[k];
+                target -= step->loop_jacobian[(ptrdiff_t)r * model->nv + k] * in->given[k];
             }
-            if (qs->equation_of[all] >= 0) {
-                qs->equality_target[qs->equation_of[all]] = target;
+            if (step->equation_of[all] >= 0) {
+                step->equality_target[step->equation_of[all]] = target;
             }
         }
     }
 }
 
-/* A joint at a limit is held by it while it rests there; perp_qs_build has found where they are. */
+/* A joint at a limit is held by it while it rests there; perp_step_build has found where they are. */
 static void fill_limits(perp_instant *in)
 {
-    perp_quasistatic *qs = in->qs;
+    contact_step *step = in->step;
     bool any = false;
-    for (int k = 0; k < qs->free_count; k++) {
-        if (fabs(in->v[qs->dof_of_free[k]]) > CLOSED) {
-            qs->lower[k] = -INFINITY;
-            qs->upper[k] = INFINITY;
+    for (int k = 0; k < step->free_count; k++) {
+        if (fabs(in->v[step->dof_of_free[k]]) > CLOSED) {
+            step->lower[k] = -INFINITY;
+            step->upper[k] = INFINITY;
         }
-        any = any || isfinite(qs->lower[k]) || isfinite(qs->upper[k]);
+        any = any || isfinite(step->lower[k]) || isfinite(step->upper[k]);
     }
-    qs->system.lower = any ? qs->lower : NULL;
-    qs->system.upper = any ? qs->upper : NULL;
+    step->system.lower = any ? step->lower : NULL;
+    step->system.upper = any ? step->upper : NULL;
 }
 
 static void choose_units(perp_instant *in)
 {
-    const perp_quasistatic *qs = in->qs;
-    const double *block = qs->hessian;
+    const contact_step *step = in->step;
+    const double *block = step->hessian;
     double inertia = 0.0;
-    in->force_unit = qs->force_unit;
-    for (int b = 0; b < qs->system.block_count; b++) {
-        const int start = qs->block_start[b], size = qs->block_start[b + 1] - start;
+    in->force_unit = step->force_unit;
+    for (int b = 0; b < step->system.block_count; b++) {
+        const int start = step->block_start[b], size = step->block_start[b + 1] - start;
         for (int i = 0; i < size; i++) {
             const int k = start + i;
-            in->unit[k] = qs->turns[k] ? 1.0 / qs->length_unit : 1.0;
+            in->unit[k] = step->turns[k] ? 1.0 / step->length_unit : 1.0;
             inertia = fmax(inertia, block[(ptrdiff_t)i * size + i] * in->unit[k] * in->unit[k]);
-            in->force_unit = fmax(in->force_unit, fabs(qs->g[k]) * in->unit[k]);
+            in->force_unit = fmax(in->force_unit, fabs(step->g[k]) * in->unit[k]);
         }
         block += (ptrdiff_t)size * size;
     }
@@ -190,24 +190,24 @@ static void choose_units(perp_instant *in)
 /* Row `at` over x: weight times row r of contact i. */
 static void put_row(perp_instant *in, int at, int i, int r, double weight)
 {
-    const perp_quasistatic *qs = in->qs;
-    const int start = qs->dof_start[i], columns = qs->dof_start[i + 1] - start;
-    const double *row = qs->jacobian + in->jacobian[i] + (ptrdiff_t)r * columns;
+    const contact_step *step = in->step;
+    const int start = step->dof_start[i], columns = step->dof_start[i + 1] - start;
+    const double *row = step->jacobian + in->jacobian[i] + (ptrdiff_t)r * columns;
     for (int k = 0; k < columns; k++) {
-        const int dof = qs->dofs[start + k];
+        const int dof = step->dofs[start + k];
         in->m[(ptrdiff_t)at * in->problem.n + dof] += weight * row[k] * in->unit[dof];
     }
-    in->q[at] += weight * qs->offset[qs->row_start[i] + r] / in->acceleration;
+    in->q[at] += weight * step->offset[step->row_start[i] + r] / in->acceleration;
 }
 
 /* Column `at` in the balance: what one unit of it does along row r of contact i. */
 static void put_column(perp_instant *in, int at, int i, int r, double weight)
 {
-    const perp_quasistatic *qs = in->qs;
-    const int start = qs->dof_start[i], columns = qs->dof_start[i + 1] - start;
-    const double *row = qs->jacobian + in->jacobian[i] + (ptrdiff_t)r * columns;
+    const contact_step *step = in->step;
+    const int start = step->dof_start[i], columns = step->dof_start[i + 1] - start;
+    const double *row = step->jacobian + in->jacobian[i] + (ptrdiff_t)r * columns;
     for (int k = 0; k < columns; k++) {
-        const int dof = qs->dofs[start + k];
+        const int dof = step->dofs[start + k];
         in->m[(ptrdiff_t)dof * in->problem.n + at] -= weight * row[k] * in->unit[dof];
     }
 }
@@ -233,7 +233,7 @@ static int contact_size(const perp_instant *in, int i)
 
 static void put_contact(perp_instant *in, int at, int i)
 {
-    const double mu = in->qs->mu[i];
+    const double mu = in->step->mu[i];
     if (in->kind[i] == INSTANT_INACTIVE) {
         return;
     }
@@ -267,15 +267,15 @@ static void put_contact(perp_instant *in, int at, int i)
 
 static void put_inertia(perp_instant *in)
 {
-    const perp_quasistatic *qs = in->qs;
-    const perp_contact_qp *p = &qs->system;
-    const double *block = qs->hessian, scale = in->acceleration / in->force_unit;
+    const contact_step *step = in->step;
+    const perp_contact_qp *p = &step->system;
+    const double *block = step->hessian, scale = in->acceleration / in->force_unit;
     for (int b = 0; b < p->block_count; b++) {
         for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
             for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
                 *entry(in, i, k) = *block++ * scale * in->unit[i] * in->unit[k];
             }
-            in->q[i] = qs->g[i] * in->unit[i] / in->force_unit;
+            in->q[i] = step->g[i] * in->unit[i] / in->force_unit;
         }
     }
     for (int i = 0; i < p->equality_count; i++) {
@@ -290,7 +290,7 @@ static void put_inertia(perp_instant *in)
 
 static void put_limits(perp_instant *in, int at)
 {
-    const perp_contact_qp *p = &in->qs->system;
+    const perp_contact_qp *p = &in->step->system;
     for (int k = 0; k < p->n && p->lower; k++) {
         for (int side = 0; side < 2; side++) {
             if (isfinite(side == 0 ? p->lower[k] : p->upper[k])) {
@@ -303,7 +303,7 @@ static void put_limits(perp_instant *in, int at)
 
 static int problem_size(const perp_instant *in)
 {
-    const perp_contact_qp *p = &in->qs->system;
+    const perp_contact_qp *p = &in->step->system;
     int n = p->n + p->equality_count;
     for (int i = 0; i < p->contact_count; i++) {
         n += contact_size(in, i);
@@ -316,9 +316,9 @@ static int problem_size(const perp_instant *in)
 
 static perp_status fill_problem(perp_instant *in, perp_error *error)
 {
-    const perp_contact_qp *p = &in->qs->system;
+    const perp_contact_qp *p = &in->step->system;
     const int n = problem_size(in);
-    perp_qs_block *block = &in->matrix;
+    memory_block *block = &in->matrix;
     for (int pass = 0; pass < 2; pass++) {
         TAKE(block, in->m, (size_t)n * (size_t)n);
         TAKE(block, in->q, n);
@@ -327,7 +327,7 @@ static perp_status fill_problem(perp_instant *in, perp_error *error)
         TAKE(block, in->ray, 2 * n);
         TAKE(block, in->free, n);
         if (pass == 0) {
-            const perp_status status = perp_qs_block_hold(&in->qs->allocator, block, error);
+            const perp_status status = perp_block_hold(&in->step->allocator, block, error);
             if (status != PERP_STATUS_OK) {
                 return status;
             }
@@ -351,19 +351,19 @@ static perp_status fill_problem(perp_instant *in, perp_error *error)
     return sum == 0.0 ? PERP_STATUS_OK
                       : perp_fail(error, PERP_STATUS_INFEASIBLE,
                                   "velocities or forces are too large %s: an acceleration is not finite",
-                                  perp_qs_when(in->qs).text);
+                                  perp_step_when(in->step).text);
 }
 
 static perp_status reserve(perp_instant *in, perp_error *error)
 {
-    const int contacts = in->qs->system.contact_count;
+    const int contacts = in->step->system.contact_count;
     for (int pass = 0; pass < 2; pass++) {
         TAKE(&in->sized, in->kind, contacts);
         TAKE(&in->sized, in->slip, contacts);
         TAKE(&in->sized, in->jacobian, contacts);
-        TAKE(&in->sized, in->unit, in->qs->free_count);
+        TAKE(&in->sized, in->unit, in->step->free_count);
         if (pass == 0) {
-            const perp_status status = perp_qs_block_hold(&in->qs->allocator, &in->sized, error);
+            const perp_status status = perp_block_hold(&in->step->allocator, &in->sized, error);
             if (status != PERP_STATUS_OK) {
                 return status;
             }
@@ -374,16 +374,16 @@ static perp_status reserve(perp_instant *in, perp_error *error)
 
 perp_status perp_instant_build(perp_instant *in, perp_step_context *context, perp_error *error)
 {
-    perp_quasistatic *qs = in->qs;
+    contact_step *step = in->step;
     perp_status status = reserve(in, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    perp_bias_force(qs->model, context->kinematics, in->v, in->v_near);
+    perp_bias_force(step->model, context->kinematics, in->v, in->v_near);
     fill_inertia(in, in->v_near);
-    status = perp_dynamic_check_inertia(qs, qs->mass_scratch, error);
+    status = perp_dynamic_check_inertia(step, step->mass_scratch, error);
     status = status == PERP_STATUS_OK ? fill_contacts(in, error) : status;
-    if (status != PERP_STATUS_OK || qs->free_count == 0) {
+    if (status != PERP_STATUS_OK || step->free_count == 0) {
         return status;
     }
     fill_loops(in, context->kinematics);
@@ -396,8 +396,8 @@ perp_status perp_instant_build(perp_instant *in, perp_step_context *context, per
 
 static void read_contact(perp_instant *in, int i, const double *z)
 {
-    const double mu = in->qs->mu[i];
-    double *r = in->qs->force + in->qs->row_start[i];
+    const double mu = in->step->mu[i];
+    double *r = in->step->force + in->step->row_start[i];
     memset(r, 0, (size_t)rows_of(in, i) * sizeof *r);
     if (in->kind[i] == INSTANT_INACTIVE) {
         return;
@@ -420,15 +420,15 @@ static void read_contact(perp_instant *in, int i, const double *z)
 
 void perp_instant_read(perp_instant *in, const double *z)
 {
-    perp_quasistatic *qs = in->qs;
-    const perp_contact_qp *p = &qs->system;
+    contact_step *step = in->step;
+    const perp_contact_qp *p = &step->system;
     int at = p->n + p->equality_count;
     for (int k = 0; k < p->n; k++) {
-        qs->x[k] = in->acceleration * in->unit[k] * z[k];
-        qs->y_lower[k] = qs->y_upper[k] = 0.0;
+        step->x[k] = in->acceleration * in->unit[k] * z[k];
+        step->y_lower[k] = step->y_upper[k] = 0.0;
     }
     for (int i = 0; i < p->equality_count; i++) {
-        qs->y_equality[i] = in->force_unit * z[p->n + i];
+        step->y_equality[i] = in->force_unit * z[p->n + i];
     }
     for (int i = 0; i < p->contact_count; i++) {
         read_contact(in, i, z + at);
@@ -436,21 +436,21 @@ void perp_instant_read(perp_instant *in, const double *z)
     }
     for (int k = 0; k < p->n && p->lower; k++) {
         const double unit = in->force_unit / in->unit[k];
-        qs->y_lower[k] = isfinite(p->lower[k]) ? unit * z[at++] : 0.0;
-        qs->y_upper[k] = isfinite(p->upper[k]) ? unit * z[at++] : 0.0;
+        step->y_lower[k] = isfinite(p->lower[k]) ? unit * z[at++] : 0.0;
+        step->y_upper[k] = isfinite(p->upper[k]) ? unit * z[at++] : 0.0;
     }
 }
 
 void perp_instant_at_contact(const perp_instant *in, int i, double a[3])
 {
-    const perp_quasistatic *qs = in->qs;
-    const int start = qs->dof_start[i], columns = qs->dof_start[i + 1] - start;
-    const double *row = qs->jacobian + in->jacobian[i];
+    const contact_step *step = in->step;
+    const int start = step->dof_start[i], columns = step->dof_start[i + 1] - start;
+    const double *row = step->jacobian + in->jacobian[i];
     a[0] = a[1] = a[2] = 0.0;
     for (int r = 0; r < rows_of(in, i); r++, row += columns) {
-        a[r] = qs->offset[qs->row_start[i] + r];
+        a[r] = step->offset[step->row_start[i] + r];
         for (int k = 0; k < columns; k++) {
-            a[r] += row[k] * qs->x[qs->dofs[start + k]];
+            a[r] += row[k] * step->x[step->dofs[start + k]];
         }
     }
 }
@@ -467,29 +467,29 @@ double perp_instant_most_work(const rigid_polygon *d, const double *a_t)
 /* How far a contact's friction is from its law, forces over F. */
 static double friction_error(const perp_instant *in, int i, const double a[3])
 {
-    const perp_quasistatic *qs = in->qs;
-    const double *r = qs->force + qs->row_start[i], limit = qs->mu[i] * r[0];
+    const contact_step *step = in->step;
+    const double *r = step->force + step->row_start[i], limit = step->mu[i] * r[0];
     const double ft[2] = {rows_of(in, i) > 1 ? r[1] : 0.0, rows_of(in, i) > 2 ? r[2] : 0.0};
     if (in->kind[i] == INSTANT_SLIDE) {
-        return hypot(ft[0] + limit * in->slip[i][0], ft[1] + limit * in->slip[i][1]) / qs->force_unit;
+        return hypot(ft[0] + limit * in->slip[i][0], ft[1] + limit * in->slip[i][1]) / step->force_unit;
     }
     const rigid_polygon *d = perp_rigid_polygon(in->rigid, rows_of(in, i));
     if (in->kind[i] == INSTANT_SMOOTH || !d) {
-        return hypot(ft[0], ft[1]) / qs->force_unit;
+        return hypot(ft[0], ft[1]) / step->force_unit;
     }
     double outside = 0.0;
     for (int j = 0; j < d->count; j++) {
         outside = fmax(outside, d->facet[j][0] * ft[0] + d->facet[j][1] * ft[1] - limit);
     }
     const double missed = limit * perp_instant_most_work(d, a + 1) + a[1] * ft[0] + a[2] * ft[1];
-    return fmax(outside, fabs(missed) / in->acceleration) / qs->force_unit;
+    return fmax(outside, fabs(missed) / in->acceleration) / step->force_unit;
 }
 
 void perp_instant_evaluate(perp_instant *in)
 {
-    const perp_quasistatic *qs = in->qs;
-    const perp_contact_qp *p = &qs->system;
-    perp_residuals *residuals = &qs->info->residuals;
+    const contact_step *step = in->step;
+    const perp_contact_qp *p = &step->system;
+    perp_residuals *residuals = &step->info->residuals;
     double complementarity = 0.0, cone = 0.0;
     for (int i = 0; i < p->contact_count; i++) {
         double a[3];
@@ -497,20 +497,20 @@ void perp_instant_evaluate(perp_instant *in)
             continue;
         }
         perp_instant_at_contact(in, i, a);
-        const double fn = qs->force[qs->row_start[i]] / qs->force_unit;
+        const double fn = step->force[step->row_start[i]] / step->force_unit;
         complementarity = fmax(complementarity, fabs(fmin(fn, a[0] / in->acceleration)));
         cone = fmax(cone, friction_error(in, i, a));
     }
     for (int k = 0; k < p->n && p->lower; k++) {
-        const double x = qs->x[k] / (in->acceleration * in->unit[k]), unit = in->unit[k] / qs->force_unit;
+        const double x = step->x[k] / (in->acceleration * in->unit[k]), unit = in->unit[k] / step->force_unit;
         if (isfinite(p->lower[k])) {
-            complementarity = fmax(complementarity, fabs(fmin(qs->y_lower[k] * unit, x)));
+            complementarity = fmax(complementarity, fabs(fmin(step->y_lower[k] * unit, x)));
         }
         if (isfinite(p->upper[k])) {
-            complementarity = fmax(complementarity, fabs(fmin(qs->y_upper[k] * unit, -x)));
+            complementarity = fmax(complementarity, fabs(fmin(step->y_upper[k] * unit, -x)));
         }
     }
-    residuals->balance = perp_qs_balance(qs);
+    residuals->balance = perp_step_balance(step);
     residuals->complementarity = complementarity;
     residuals->cone = cone;
 }

@@ -18,8 +18,8 @@ static double clean(double x)
 perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_solution *solution,
                                   const perp_polyhedron *hull, double rate, const double *unit, perp_error *error)
 {
-    const perp_quasistatic *qs = list->qs;
-    const int nv = qs->model->nv;
+    const contact_step *step = list->step;
+    const int nv = step->model->nv;
     if (!perp_run_result_describe(list->result, solution, nv, hull->vertex_count, hull->ray_count)) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a solution");
     }
@@ -31,9 +31,9 @@ perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_so
         if (ray < 0) { /* prescribed ones are the same in all */
             memcpy(to, solution->rate, (size_t)nv * sizeof *to);
         }
-        for (int k = 0; k < qs->free_count; k++) {
+        for (int k = 0; k < step->free_count; k++) {
             const double value = unit_of(unit, k) * clean(from[k]);
-            to[qs->dof_of_free[k]] = ray < 0 ? rate * value : value;
+            to[step->dof_of_free[k]] = ray < 0 ? rate * value : value;
             most = fmax(most, fabs(value));
         }
         for (int k = 0; k < nv && ray >= 0; k++) {
@@ -98,13 +98,13 @@ static perp_status put_hull(cone_program *p, const perp_polyhedron *hull, double
 static bool find_smallest(const perp_instant_list *list, const perp_polyhedron *hull, const double *unit, double *rows,
                           double *x, perp_error *error)
 {
-    rigid_step *s = list->qs->own;
+    rigid_step *s = list->step->own;
     const int n = hull->n;
     perp_convex_info info;
     if (put_hull(&s->program, hull, rows, error) != PERP_STATUS_OK) {
         return false;
     }
-    perp_rigid_fill_metric(s, list->qs);
+    perp_rigid_fill_metric(s, list->step);
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < n; k++) {
             s->program.h[(ptrdiff_t)i * n + k] *= unit_of(unit, i) * unit_of(unit, k);

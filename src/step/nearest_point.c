@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 
 static const double MET = 1e-11;       /* a row that misses by less is met */
 static const double DEPENDENT = 1e-10; /* what the working set leaves of a row (of length 1) that depends on it */
@@ -15,7 +15,7 @@ static const double NO_RATIO = 1e-12;
  * than FAR. */
 static const double LEAST_GAP = 1e-7, FAR = 1e6;
 
-void perp_nearest_lay_out(perp_qs_block *block, int n, nearest_point *state)
+void perp_nearest_lay_out(memory_block *block, int n, nearest_point *state)
 {
     TAKE(block, state->q, n * n);
     TAKE(block, state->r, n * n);
@@ -24,7 +24,7 @@ void perp_nearest_lay_out(perp_qs_block *block, int n, nearest_point *state)
     TAKE(block, state->row, n);
 }
 
-void perp_nearest_lay_out_scratch(perp_qs_block *block, int n, nearest_scratch *scratch)
+void perp_nearest_lay_out_scratch(memory_block *block, int n, nearest_scratch *scratch)
 {
     TAKE(block, scratch->d, n);
     TAKE(block, scratch->step, n);

@@ -28,8 +28,8 @@ typedef struct nearest_scratch {
 
 typedef enum { NEAREST_POINT, NEAREST_NONE, NEAREST_UNSURE } nearest_verdict;
 
-void perp_nearest_lay_out(perp_qs_block *block, int n, nearest_point *state);
-void perp_nearest_lay_out_scratch(perp_qs_block *block, int n, nearest_scratch *scratch);
+void perp_nearest_lay_out(memory_block *block, int n, nearest_point *state);
+void perp_nearest_lay_out_scratch(memory_block *block, int n, nearest_scratch *scratch);
 /* No rows. */
 void perp_nearest_clear(nearest_point *state, int n);
 void perp_nearest_copy(nearest_point *to, const nearest_point *from);

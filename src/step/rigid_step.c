@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 
 /* ---- D ----------------------------------------------------------------------------------------------------------- */
 
@@ -61,16 +61,16 @@ bool perp_rigid_is_polygonal(const rigid_step *s)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
+static void lay_out_fixed(rigid_step *s, const contact_step *step)
 {
-    const int n = qs->model->nv, loops = 6 * qs->model->scene->loop_count;
-    const int corners = qs->settings->rays > 4 ? qs->settings->rays : 4;
-    perp_qs_block *b = &s->fixed;
+    const int n = step->model->nv, loops = 6 * step->model->scene->loop_count;
+    const int corners = step->settings->rays > 4 ? step->settings->rays : 4;
+    memory_block *b = &s->fixed;
     TAKE(b, s->wide.corner, corners);
     TAKE(b, s->wide.facet, corners);
     TAKE(b, s->line.corner, 2);
     TAKE(b, s->line.facet, 2);
-    TAKE(b, s->hessian, qs->model->mass_size);
+    TAKE(b, s->hessian, step->model->mass_size);
     TAKE(b, s->g, n);
     TAKE(b, s->balance, n);
     TAKE(b, s->lower, n);
@@ -91,7 +91,7 @@ static void lay_out_fixed(rigid_step *s, const perp_quasistatic *qs)
 static void lay_out_sized(rigid_step *s)
 {
     const int rows = 3 * s->contact_capacity;
-    perp_qs_block *b = &s->sized;
+    memory_block *b = &s->sized;
     TAKE(b, s->offset, rows);
     TAKE(b, s->u, rows);
     TAKE(b, s->row_of, rows);
@@ -101,32 +101,33 @@ static void lay_out_sized(rigid_step *s)
     TAKE(b, s->spare.y, rows);
 }
 
-perp_status perp_rigid_open(perp_quasistatic *qs, perp_error *error)
+perp_status perp_rigid_open(contact_step *step, perp_error *error)
 {
-    rigid_step *s = qs->allocator.allocate(qs->allocator.context, sizeof *s);
+    rigid_step *s = step->allocator.allocate(step->allocator.context, sizeof *s);
     if (!s) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
     }
     memset(s, 0, sizeof *s);
-    qs->own = s;
-    s->cone = qs->settings->cone == PERP_CONE_UNSET ? qs->rung->own_cone : qs->settings->cone;
-    lay_out_fixed(s, qs);
-    perp_status status = perp_qs_block_hold(&qs->allocator, &s->fixed, error);
+    step->own = s;
+    s->cone = step->settings->cone == PERP_CONE_UNSET ? step->rung->own_cone : step->settings->cone;
+    lay_out_fixed(s, step);
+    perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
     if (status == PERP_STATUS_OK) {
-        lay_out_fixed(s, qs);
-        fill_polygons(s, qs->settings->rays);
-        status = perp_kept_open(&s->kept, qs, 3, error);
+        lay_out_fixed(s, step);
+        fill_polygons(s, step->settings->rays);
+        status = perp_kept_open(&s->kept, step, 3, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_cone_program_open(&s->program, &qs->allocator, error);
+        status = perp_cone_program_open(&s->program, &step->allocator, error);
     }
-    status = status == PERP_STATUS_OK ? perp_friction_workspace_create(&qs->allocator, &s->friction, error) : status;
-    return status == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&qs->allocator, &s->springs, error) : status;
+    status = status == PERP_STATUS_OK ? perp_friction_workspace_create(&step->allocator, &s->friction, error) : status;
+    return status == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->springs, error)
+                                    : status;
 }
 
-void perp_rigid_close(perp_quasistatic *qs)
+void perp_rigid_close(contact_step *step)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     if (!s) {
         return;
     }
@@ -134,25 +135,25 @@ void perp_rigid_close(perp_quasistatic *qs)
     perp_friction_workspace_free(s->friction);
     perp_friction_soft_workspace_free(s->springs);
     perp_lcp_workspace_free(s->lcp);
-    perp_kept_close(&s->kept, qs);
-    perp_qs_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->modes};
+    perp_kept_close(&s->kept, step);
+    memory_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->modes};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        perp_qs_block_free(&qs->allocator, blocks[i]);
+        perp_block_free(&step->allocator, blocks[i]);
     }
-    qs->allocator.release(qs->allocator.context, s);
-    qs->own = NULL;
+    step->allocator.release(step->allocator.context, s);
+    step->own = NULL;
 }
 
-static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, perp_error *error)
+static perp_status reserve(rigid_step *s, const contact_step *step, perp_error *error)
 {
-    if (s->sized.memory && s->contact_capacity == qs->contact_capacity) {
+    if (s->sized.memory && s->contact_capacity == step->contact_capacity) {
         return PERP_STATUS_OK;
     }
-    s->contact_capacity = qs->contact_capacity;
+    s->contact_capacity = step->contact_capacity;
     s->sized.used = 0;
-    perp_qs_block_free(&qs->allocator, &s->sized);
+    perp_block_free(&step->allocator, &s->sized);
     lay_out_sized(s);
-    const perp_status status = perp_qs_block_hold(&qs->allocator, &s->sized, error);
+    const perp_status status = perp_block_hold(&step->allocator, &s->sized, error);
     if (status == PERP_STATUS_OK) {
         lay_out_sized(s);
     }
@@ -162,22 +163,22 @@ static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, perp_error
 /* ---- the problem ------------------------------------------------------------------------------------------------- */
 
 /* The unit of velocities. */
-static double speed_unit(const rigid_step *s, const perp_quasistatic *qs)
+static double speed_unit(const rigid_step *s, const contact_step *step)
 {
-    const double across = qs->length_unit / qs->h;
-    const double mass = qs->law->inertia == PERP_QS_FULL && !s->in_sizes ? qs->heaviest : 0.0;
-    const double gain = qs->force_unit * qs->h / (perp_dynamic_mass_scale(qs) * mass);
+    const double across = step->length_unit / step->h;
+    const double mass = step->law->inertia == PERP_STEP_FULL && !s->in_sizes ? step->heaviest : 0.0;
+    const double gain = step->force_unit * step->h / (perp_dynamic_mass_scale(step) * mass);
     return mass > 0.0 ? fmin(gain, across) : across;
 }
 
-static void fill_system(rigid_step *s, const perp_quasistatic *qs)
+static void fill_system(rigid_step *s, const contact_step *step)
 {
-    const perp_contact_qp *p = &qs->system;
-    const double speed = speed_unit(s, qs), force = qs->force_unit;
+    const perp_contact_qp *p = &step->system;
+    const double speed = speed_unit(s, step), force = step->force_unit;
     s->speed = speed;
-    s->gap = speed * qs->h / qs->length_unit;
-    s->arm = fmin(1.0, qs->length_unit);
-    s->turns = qs->turns;
+    s->gap = speed * step->h / step->length_unit;
+    s->arm = fmin(1.0, step->length_unit);
+    s->turns = step->turns;
     ptrdiff_t entries = 0;
     for (int b = 0; b < p->block_count; b++) {
         const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
@@ -188,8 +189,8 @@ static void fill_system(rigid_step *s, const perp_quasistatic *qs)
     }
     for (int i = 0; i < p->n; i++) {
         s->g[i] = p->g[i] / force;
-        s->lower[i] = qs->lower[i] / speed;
-        s->upper[i] = qs->upper[i] / speed;
+        s->lower[i] = step->lower[i] / speed;
+        s->upper[i] = step->upper[i] / speed;
         s->point.x[i] = s->point.y_lower[i] = s->point.y_upper[i] = 0.0;
     }
     for (int i = 0; i < p->equality_count; i++) {
@@ -209,14 +210,14 @@ static void fill_system(rigid_step *s, const perp_quasistatic *qs)
     s->qp.upper = p->upper ? s->upper : NULL;
 }
 
-perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error)
+perp_status perp_rigid_begin(contact_step *step, perp_error *error)
 {
-    rigid_step *s = qs->own;
-    const perp_status status = reserve(s, qs, error);
+    rigid_step *s = step->own;
+    const perp_status status = reserve(s, step, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    fill_system(s, qs);
+    fill_system(s, step);
     return PERP_STATUS_OK;
 }
 
@@ -294,7 +295,7 @@ rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_c
 {
     const perp_contact_qp *p = &s->qp;
     const perp_contact_friction as_friction = {p, mu};
-    rigid_residual worst = {.complementarity = perp_qs_off_constraints(p, point, s->gap)};
+    rigid_residual worst = {.complementarity = perp_step_off_constraints(p, point, s->gap)};
     perp_contact_friction_velocity(&as_friction, point->x, s->u);
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
@@ -315,143 +316,143 @@ double perp_rigid_worst(rigid_residual residual)
 
 /* ---- the end of a solve ------------------------------------------------------------------------------------------ */
 
-void perp_rigid_hand_over(perp_quasistatic *qs)
+void perp_rigid_hand_over(contact_step *step)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    const double speed = s->speed, force = qs->force_unit;
-    const rigid_residual residual = perp_rigid_evaluate(s, qs->mu, &s->point);
-    qs->info->residuals.complementarity = residual.complementarity;
-    qs->info->residuals.cone = residual.cone;
+    const double speed = s->speed, force = step->force_unit;
+    const rigid_residual residual = perp_rigid_evaluate(s, step->mu, &s->point);
+    step->info->residuals.complementarity = residual.complementarity;
+    step->info->residuals.cone = residual.cone;
     for (int i = 0; i < p->n; i++) {
-        qs->x[i] = speed * s->point.x[i];
-        qs->y_lower[i] = p->lower ? force * s->point.y_lower[i] : 0.0;
-        qs->y_upper[i] = p->upper ? force * s->point.y_upper[i] : 0.0;
+        step->x[i] = speed * s->point.x[i];
+        step->y_lower[i] = p->lower ? force * s->point.y_lower[i] : 0.0;
+        step->y_upper[i] = p->upper ? force * s->point.y_upper[i] : 0.0;
     }
     for (int i = 0; i < p->equality_count; i++) {
-        qs->y_equality[i] = force * s->point.y_equality[i];
+        step->y_equality[i] = force * s->point.y_equality[i];
     }
     for (int i = 0; i < p->row_start[p->contact_count]; i++) {
-        qs->force[i] = force * s->point.y[i];
+        step->force[i] = force * s->point.y[i];
     }
 }
 
 /* What the step says of itself, for perp_rigid_accept. */
-static void note_answer(perp_quasistatic *qs)
+static void note_answer(contact_step *step)
 {
-    const rigid_step *s = qs->own;
-    for (int i = 0; i < qs->free_count; i++) {
-        s->now_settles[qs->dof_of_free[i]] = s->settles;
+    const rigid_step *s = step->own;
+    for (int i = 0; i < step->free_count; i++) {
+        s->now_settles[step->dof_of_free[i]] = s->settles;
     }
 }
 
-perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error)
+perp_status perp_rigid_finish(contact_step *step, perp_error *error)
 {
-    rigid_step *s = qs->own;
-    const bool one_motion = qs->law->inertia == PERP_QS_FULL;
-    perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(qs, error);
+    rigid_step *s = step->own;
+    const bool one_motion = step->law->inertia == PERP_STEP_FULL;
+    perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(step, error);
     if (status == PERP_STATUS_OK && !s->chosen) {
         bool solved;
         perp_rigid_copy_point(s, &s->better, &s->point);
-        status = perp_rigid_solve_springs(qs, &s->better, true, &solved, error);
+        status = perp_rigid_solve_springs(step, &s->better, true, &solved, error);
     }
     if (status == PERP_STATUS_OK && !s->chosen) {
-        status = perp_rigid_least_forces(qs, error);
+        status = perp_rigid_least_forces(step, error);
     }
-    if (status == PERP_STATUS_OK && !qs->info->several && !qs->law->instant && !one_motion) {
-        status = perp_rigid_glance(qs, error);
+    if (status == PERP_STATUS_OK && !step->info->several && !step->law->instant && !one_motion) {
+        status = perp_rigid_glance(step, error);
     }
-    perp_rigid_hand_over(qs);
-    note_answer(qs);
+    perp_rigid_hand_over(step);
+    note_answer(step);
     return status;
 }
 
 /* ---- from step to step ------------------------------------------------------------------------------------------- */
 
-static void put_forces(const perp_quasistatic *qs, int i, double *value)
+static void put_forces(const contact_step *step, int i, double *value)
 {
     for (int r = 0; r < 3; r++) {
-        const int row = qs->row_start[i] + r;
-        value[r] = row < qs->row_start[i + 1] ? qs->force[row] : 0.0;
+        const int row = step->row_start[i] + r;
+        value[r] = row < step->row_start[i + 1] ? step->force[row] : 0.0;
     }
 }
 
-void perp_rigid_accept(perp_quasistatic *qs)
+void perp_rigid_accept(contact_step *step)
 {
-    rigid_step *s = qs->own;
-    for (int i = 0; i < qs->free_count; i++) {
-        const int dof = qs->dof_of_free[i];
-        if (qs->taken[qs->tree_of_free[i]]) {
+    rigid_step *s = step->own;
+    for (int i = 0; i < step->free_count; i++) {
+        const int dof = step->dof_of_free[i];
+        if (step->taken[step->tree_of_free[i]]) {
             const int more = s->unsettled[dof] < RIGID_UNSETTLED ? s->unsettled[dof] + 1 : RIGID_UNSETTLED;
             s->unsettled[dof] = s->now_settles[dof] ? 0 : more;
         }
     }
-    perp_kept_accept(&s->kept, qs, put_forces);
+    perp_kept_accept(&s->kept, step, put_forces);
 }
 
-void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w)
+void perp_rigid_put(const contact_step *step, memory_writer *w)
 {
-    const rigid_step *s = qs->own;
-    for (int i = 0; i < qs->model->nv; i++) {
-        if (!qs->given[i]) {
+    const rigid_step *s = step->own;
+    for (int i = 0; i < step->model->nv; i++) {
+        if (!step->given[i]) {
             perp_memory_put(w, s->unsettled[i]);
         }
     }
-    perp_kept_put(&s->kept, qs, w);
+    perp_kept_put(&s->kept, step, w);
 }
 
-bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r)
+bool perp_rigid_take(contact_step *step, memory_reader *r)
 {
-    rigid_step *s = qs->own;
-    for (int i = 0; i < qs->model->nv; i++) {
-        if (!qs->given[i]) {
+    rigid_step *s = step->own;
+    for (int i = 0; i < step->model->nv; i++) {
+        if (!step->given[i]) {
             s->unsettled[i] = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
         }
     }
-    return perp_kept_take(&s->kept, qs, r);
+    return perp_kept_take(&s->kept, step, r);
 }
 
-int perp_rigid_unsettled(const perp_quasistatic *qs)
+int perp_rigid_unsettled(const contact_step *step)
 {
-    const rigid_step *s = qs->own;
+    const rigid_step *s = step->own;
     int most = 0;
-    for (int i = 0; i < qs->free_count; i++) {
-        const int own = s->unsettled[qs->dof_of_free[i]];
+    for (int i = 0; i < step->free_count; i++) {
+        const int own = s->unsettled[step->dof_of_free[i]];
         most = own > most ? own : most;
     }
     return most;
 }
 
-void perp_rigid_recall(perp_quasistatic *qs)
+void perp_rigid_recall(contact_step *step)
 {
-    rigid_step *s = qs->own;
-    for (int i = 0, hint = 0; i < qs->system.contact_count; i++) {
-        const double *force = perp_kept_find(&s->kept, qs, i, &hint);
-        s->held[i] = force ? force[0] / qs->force_unit : 0.0;
+    rigid_step *s = step->own;
+    for (int i = 0, hint = 0; i < step->system.contact_count; i++) {
+        const double *force = perp_kept_find(&s->kept, step, i, &hint);
+        s->held[i] = force ? force[0] / step->force_unit : 0.0;
     }
 }
 
-bool perp_rigid_recall_point(perp_quasistatic *qs)
+bool perp_rigid_recall_point(contact_step *step)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    if (qs->law->inertia != PERP_QS_FULL || !perp_kept_has(&s->kept, qs)) {
+    if (step->law->inertia != PERP_STEP_FULL || !perp_kept_has(&s->kept, step)) {
         return false;
     }
     for (int i = 0, hint = 0; i < p->contact_count; i++) {
-        const double *force = perp_kept_find(&s->kept, qs, i, &hint);
+        const double *force = perp_kept_find(&s->kept, step, i, &hint);
         for (int r = p->row_start[i]; r < p->row_start[i + 1]; r++) {
-            s->better.y[r] = force ? force[r - p->row_start[i]] / qs->force_unit : 0.0;
+            s->better.y[r] = force ? force[r - p->row_start[i]] / step->force_unit : 0.0;
         }
     }
     for (int i = 0; i < p->n; i++) {
-        const int dof = qs->dof_of_free[i];
+        const int dof = step->dof_of_free[i];
         s->better.x[i] = s->kept.x[dof] / s->speed;
-        s->better.y_lower[i] = s->kept.y_lower[dof] / qs->force_unit;
-        s->better.y_upper[i] = s->kept.y_upper[dof] / qs->force_unit;
+        s->better.y_lower[i] = s->kept.y_lower[dof] / step->force_unit;
+        s->better.y_upper[i] = s->kept.y_upper[dof] / step->force_unit;
     }
     for (int i = 0; i < p->equality_count; i++) {
-        s->better.y_equality[i] = s->kept.y_loop[qs->loop_row[i]] / qs->force_unit;
+        s->better.y_equality[i] = s->kept.y_loop[step->loop_row[i]] / step->force_unit;
     }
     return true;
 }

@@ -22,7 +22,7 @@
 #define PERP_SRC_STEP_RIGID_STEP_H
 
 #include "step/cone_program.h"
-#include "step/quasistatic.h"
+#include "step/contact_step.h"
 #include "step/step_kept.h"
 
 enum { RIGID_UNSETTLED = 3 };
@@ -37,7 +37,7 @@ typedef struct rigid_polygon {
 typedef struct rigid_step {
     perp_cone cone;
     rigid_polygon wide, line; /* for two friction directions and for one; the second entries of a line are 0 */
-    perp_qs_block fixed, sized;
+    memory_block fixed, sized;
     int contact_capacity, dof_capacity;
 
     bool in_sizes;     /* velocities in L / h whatever the inertia: proofs are measured in F and L */
@@ -63,12 +63,12 @@ typedef struct rigid_step {
     perp_friction_soft_workspace *springs;
     perp_lcp_workspace *lcp; /* polygons */
     int lcp_capacity;
-    perp_qs_block lcp_block;
+    memory_block lcp_block;
     double *m, *q, *z, *w, *ray;
     bool *free;
 
-    int *part_of;        /* n: which part of the step a degree of freedom is of, for the search through modes */
-    perp_qs_block modes; /* of that search */
+    int *part_of;       /* n: which part of the step a degree of freedom is of, for the search through modes */
+    memory_block modes; /* of that search */
 
     bool settles;   /* the rung's fixed point did in the island at hand, or is not its method */
     step_kept kept; /* of contacts the forces: normal, then along the friction directions */
@@ -85,19 +85,19 @@ typedef struct rigid_residual {
 } rigid_residual;
 
 /* ---- rigid_step.c ---- */
-perp_status perp_rigid_open(perp_quasistatic *qs, perp_error *error);
-void perp_rigid_close(perp_quasistatic *qs);
-void perp_rigid_accept(perp_quasistatic *qs);
+perp_status perp_rigid_open(contact_step *step, perp_error *error);
+void perp_rigid_close(contact_step *step);
+void perp_rigid_accept(contact_step *step);
 /* What perp_rigid_accept has kept. */
-void perp_rigid_put(const perp_quasistatic *qs, memory_writer *w);
-bool perp_rigid_take(perp_quasistatic *qs, memory_reader *r);
+void perp_rigid_put(const contact_step *step, memory_writer *w);
+bool perp_rigid_take(contact_step *step, memory_reader *r);
 /* The system in its own units, and the room for it; s->point is zero afterwards. */
-perp_status perp_rigid_begin(perp_quasistatic *qs, perp_error *error);
+perp_status perp_rigid_begin(contact_step *step, perp_error *error);
 /* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
  * one, and it is not looked for others. */
-perp_status perp_rigid_finish(perp_quasistatic *qs, perp_error *error);
-/* s->point and its residuals to qs, in m/s and N. */
-void perp_rigid_hand_over(perp_quasistatic *qs);
+perp_status perp_rigid_finish(contact_step *step, perp_error *error);
+/* s->point and its residuals to step, in m/s and N. */
+void perp_rigid_hand_over(contact_step *step);
 /* D of a contact with that many rows; NULL where it has no friction, or the cone is quadratic and has two directions.
  */
 const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows);
@@ -111,10 +111,10 @@ double perp_rigid_worst(rigid_residual residual);
 void perp_rigid_add_row(const rigid_step *s, int i, const double *jacobian, int r, double weight, double *out);
 
 /* ---- the ways to solve; each fills s->point and says whether it did ---- */
-perp_status perp_rigid_solve_lcp(perp_quasistatic *qs, bool *solved, perp_lcp_info *info, perp_error *error);
+perp_status perp_rigid_solve_lcp(contact_step *step, bool *solved, perp_lcp_info *info, perp_error *error);
 
 /* The mixed LCP alone, in the step's memory until the next one, and s->point from a z of it. */
-perp_status perp_rigid_build_lcp(perp_quasistatic *qs, perp_mlcp *problem, perp_error *error);
+perp_status perp_rigid_build_lcp(contact_step *step, perp_mlcp *problem, perp_error *error);
 void perp_rigid_read_lcp(rigid_step *s, const double *mu, const double *z);
 
 typedef struct rigid_fixed_info {
@@ -126,22 +126,22 @@ typedef struct rigid_fixed_info {
 } rigid_fixed_info;
 
 /* From the normal forces in s->held. */
-perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fixed_info *info, perp_error *error);
+perp_status perp_rigid_solve_fixed(contact_step *step, bool *solved, rigid_fixed_info *info, perp_error *error);
 /* Loops and limits of the step as rows of s->program over v, its first unknowns. */
 void perp_rigid_add_constraints(rigid_step *s);
 /* How often in a row the fixed point of the island at hand has not settled. */
-int perp_rigid_unsettled(const perp_quasistatic *qs);
+int perp_rigid_unsettled(const contact_step *step);
 /* s->held from the last accepted step. */
-void perp_rigid_recall(perp_quasistatic *qs);
+void perp_rigid_recall(contact_step *step);
 /* The last accepted step's answer as a first guess for this one, in s->better; false where there is none. */
-bool perp_rigid_recall_point(perp_quasistatic *qs);
+bool perp_rigid_recall_point(contact_step *step);
 
 /* Coulomb's problem on the system of the step, quadratic cone. */
-perp_status perp_rigid_solve_friction(perp_quasistatic *qs, bool *solved, perp_friction_info *info, perp_error *error);
+perp_status perp_rigid_solve_friction(contact_step *step, bool *solved, perp_friction_info *info, perp_error *error);
 /* ---- rigid_step_springs.c ---- */
 /* The answer that equal springs have in the limit, from `start` (NULL: at rest, with all that touches stuck), to
  * s->point where it meets the law. */
-perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_point *start, bool known, bool *solved,
+perp_status perp_rigid_solve_springs(contact_step *step, const perp_convex_point *start, bool known, bool *solved,
                                      perp_error *error);
 
 /* ---- rigid_step_solve.c ---- */
@@ -160,32 +160,32 @@ typedef struct rigid_attempt {
 } rigid_attempt;
 
 /* Begins, then one method, and where that fails the other one (a fallback is counted). */
-perp_status perp_rigid_try(perp_quasistatic *qs, const rigid_method methods[2], rigid_attempt *best, perp_error *error);
+perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], rigid_attempt *best, perp_error *error);
 /* `solve` of a rung: tries, and finishes or explains. */
-perp_status perp_rigid_step(perp_quasistatic *qs, rigid_method first, rigid_method second, perp_error *error);
+perp_status perp_rigid_step(contact_step *step, rigid_method first, rigid_method second, perp_error *error);
 
 /* ---- rigid_step_choice.c: replace s->point where the choice meets the law as well ---- */
-perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error);
-perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error);
+perp_status perp_rigid_smallest_motion(contact_step *step, perp_error *error);
+perp_status perp_rigid_least_forces(contact_step *step, perp_error *error);
 /* s->program becomes all motions that meet the law together with the forces of s->point, H and g being 0. */
-perp_status perp_rigid_motions(perp_quasistatic *qs, perp_error *error);
+perp_status perp_rigid_motions(contact_step *step, perp_error *error);
 /* H of s->program, whose unknowns are the velocities: the mass matrix over the largest mass; a thousandth of the
  * diagonal more in mechanisms, whose links may be massless, and where there is nothing a unit mass at the scene's size.
  */
-void perp_rigid_fill_metric(rigid_step *s, const perp_quasistatic *qs);
+void perp_rigid_fill_metric(rigid_step *s, const contact_step *step);
 void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from);
 
 /* ---- rigid_step_explain.c ---- */
 /* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance; the search through
  * all modes, which finds an answer (OK: the step is finished, a fallback is counted) or proves that there is none; or
  * else `not-converged`. */
-perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error);
+perp_status perp_rigid_explain(contact_step *step, const char *method, double residual, perp_error *error);
 
 /* ---- rigid_step_modes.c ---- */
 /* All modes. `decided`: the step is finished (OK), or there is no answer (`no-equilibrium`). */
-perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_error *error);
+perp_status perp_rigid_search_modes(contact_step *step, bool *decided, perp_error *error);
 /* Is there an answer in which all that slides at s->point sticks instead? Then info->several is set. Few contacts, few
  * nodes: it may not find one that there is. */
-perp_status perp_rigid_glance(perp_quasistatic *qs, perp_error *error);
+perp_status perp_rigid_glance(contact_step *step, perp_error *error);
 
 #endif

@@ -165,23 +165,23 @@ static void add_motion_rest(rigid_step *s)
     }
 }
 
-void perp_rigid_fill_metric(rigid_step *s, const perp_quasistatic *qs)
+void perp_rigid_fill_metric(rigid_step *s, const contact_step *step)
 {
-    const perp_model *model = qs->model;
-    const double mass = qs->heaviest > 0.0 ? qs->heaviest : 1.0;
+    const perp_model *model = step->model;
+    const double mass = step->heaviest > 0.0 ? step->heaviest : 1.0;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
-        const double *m = qs->mass + tree->mass_start;
+        const double *m = step->mass + tree->mass_start;
         for (int r = 0; r < tree->v_count; r++) {
-            const int i = qs->free_of_dof[tree->v_start + r];
+            const int i = step->free_of_dof[tree->v_start + r];
             for (int c = 0; c < tree->v_count && i >= 0; c++) {
-                const int j = qs->free_of_dof[tree->v_start + c];
+                const int j = step->free_of_dof[tree->v_start + c];
                 if (j < 0) {
                     continue;
                 }
                 double entry = 0.5 * (m[r * tree->v_count + c] + m[c * tree->v_count + r]) / mass;
                 if (r == c && !(entry > 0.0)) {
-                    entry = qs->turns[i] ? qs->length_unit * qs->length_unit : 1.0;
+                    entry = step->turns[i] ? step->length_unit * step->length_unit : 1.0;
                 } else if (r == c && model->dof_joint[tree->v_start + r] >= 0) {
                     entry *= 1.001;
                 }
@@ -201,11 +201,11 @@ static double largest(int n, const double *x, const double *y)
 }
 
 /* Does `better` meet the law about as well as `point` does, and to its tolerance? */
-static bool holds(perp_quasistatic *qs, double before)
+static bool holds(contact_step *step, double before)
 {
-    rigid_step *s = qs->own;
-    const double after = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->better));
-    const double tolerance = qs->settings->tolerance;
+    rigid_step *s = step->own;
+    const double after = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->better));
+    const double tolerance = step->settings->tolerance;
     return after <= fmin(fmax(10.0 * before, 0.01 * tolerance), fmax(before, tolerance));
 }
 
@@ -228,13 +228,13 @@ static bool usable(perp_outcome outcome)
 /* Is the smallest motion the only one that these forces allow? If not, then of two points off in opposite directions
  * the nearest motion is another one, unless the directions happen to be normal to all of them: they are put together
  * from unlike numbers. The program is that of the smallest motion, and s->point has it. */
-static perp_status probe_motions(perp_quasistatic *qs, perp_error *error)
+static perp_status probe_motions(contact_step *step, perp_error *error)
 {
     static const double FAR = 0.1, GOLDEN = 0.6180339887498949; /* of L */
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const int n = s->qp.n;
     perp_convex_info info;
-    for (int side = 0; side < 2 && !qs->info->several; side++) {
+    for (int side = 0; side < 2 && !step->info->several; side++) {
         for (int i = 0; i < n; i++) {
             const double part = GOLDEN * (i + 1) - floor(GOLDEN * (i + 1)) - 0.5;
             s->balance[i] = s->point.x[i] + (side == 0 ? FAR : -FAR) * (part + (part < 0.0 ? -0.5 : 0.5));
@@ -249,62 +249,63 @@ static perp_status probe_motions(perp_quasistatic *qs, perp_error *error)
         if (status != PERP_STATUS_OK) {
             return status;
         }
-        qs->info->iterations += info.iterations;
-        qs->info->several = info.outcome == PERP_OUTCOME_SOLVED && largest(n, s->program.point.x, s->point.x) > CERTAIN;
+        step->info->iterations += info.iterations;
+        step->info->several =
+            info.outcome == PERP_OUTCOME_SOLVED && largest(n, s->program.point.x, s->point.x) > CERTAIN;
     }
     return PERP_STATUS_OK;
 }
 
 /* Of the motions in the program the smallest, if it meets the law. */
-static perp_status take_smallest(perp_quasistatic *qs, double before, perp_error *error)
+static perp_status take_smallest(contact_step *step, double before, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     perp_convex_info info;
     const perp_status status =
-        perp_cone_program_solve(&s->program, 1e-3 * qs->settings->tolerance, false, &info, error);
+        perp_cone_program_solve(&s->program, 1e-3 * step->settings->tolerance, false, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->iterations += info.iterations;
+    step->info->iterations += info.iterations;
     perp_rigid_copy_point(s, &s->better, &s->point);
     memcpy(s->better.x, s->program.point.x, (size_t)p->n * sizeof(double));
-    if (!usable(info.outcome) || !holds(qs, before)) {
-        qs->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
+    if (!usable(info.outcome) || !holds(step, before)) {
+        step->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
         return PERP_STATUS_OK;
     }
-    qs->info->several = qs->info->several || largest(p->n, s->better.x, s->point.x) > CERTAIN;
+    step->info->several = step->info->several || largest(p->n, s->better.x, s->point.x) > CERTAIN;
     memcpy(s->point.x, s->better.x, (size_t)p->n * sizeof(double));
     return PERP_STATUS_OK;
 }
 
-perp_status perp_rigid_motions(perp_quasistatic *qs, perp_error *error)
+perp_status perp_rigid_motions(contact_step *step, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     const int room = 3 * p->contact_count + 2 * p->n;
     const perp_status status = perp_cone_program_begin(&s->program, p->n, room, room + p->n + p->equality_count, error);
     if (status == PERP_STATUS_OK) {
-        add_motion_contacts(s, qs->mu);
+        add_motion_contacts(s, step->mu);
         add_motion_rest(s);
     }
     return status;
 }
 
-perp_status perp_rigid_smallest_motion(perp_quasistatic *qs, perp_error *error)
+perp_status perp_rigid_smallest_motion(contact_step *step, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    perp_status status = perp_rigid_motions(qs, error);
+    perp_status status = perp_rigid_motions(step, error);
     if (status != PERP_STATUS_OK || perp_cone_program_is_determined(&s->program)) {
         return status;
     }
-    const double before = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
-    perp_rigid_fill_metric(s, qs);
+    const double before = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point));
+    perp_rigid_fill_metric(s, step);
     if (largest(p->n, s->point.x, NULL) > AT_REST) { /* nothing is smaller than no motion */
-        status = take_smallest(qs, before, error);
+        status = take_smallest(step, before, error);
     }
-    return status == PERP_STATUS_OK ? probe_motions(qs, error) : status;
+    return status == PERP_STATUS_OK ? probe_motions(step, error) : status;
 }
 
 /* ---- the least forces -------------------------------------------------------------------------------------------- */
@@ -524,14 +525,14 @@ static void admit_forces(rigid_step *s, int forces, double *x)
     }
 }
 
-perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error)
+perp_status perp_rigid_least_forces(contact_step *step, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     perp_convex_info info;
-    const double before = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point));
+    const double before = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point));
     int rows;
-    const int forces = number_forces(s, qs->mu, &rows);
+    const int forces = number_forces(s, step->mu, &rows);
     const int unknowns = forces + p->equality_count + count_limits(s);
     if (unknowns == 0) {
         return PERP_STATUS_OK;
@@ -544,22 +545,22 @@ perp_status perp_rigid_least_forces(perp_quasistatic *qs, perp_error *error)
         s->program.h[(ptrdiff_t)i * unknowns + i] = 1.0;
     }
     add_balance(s);
-    add_force_contacts(s, qs->mu);
+    add_force_contacts(s, step->mu);
     add_force_rest(s, forces);
-    const bool full = qs->law->inertia == PERP_QS_FULL;
+    const bool full = step->law->inertia == PERP_STEP_FULL;
     if (full) {
         admit_forces(s, forces, s->program.point.x);
     }
     /* with inertia the law does not hang on the choice: what is not found at once is not sought at any price */
-    const double tolerance = (full ? 1e-1 : 1e-3) * qs->settings->tolerance;
+    const double tolerance = (full ? 1e-1 : 1e-3) * step->settings->tolerance;
     status = perp_cone_program_solve(&s->program, tolerance, false, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->iterations += info.iterations;
+    step->info->iterations += info.iterations;
     perp_rigid_copy_point(s, &s->better, &s->point);
     read_forces(s, forces);
-    if (usable(info.outcome) && holds(qs, before)) {
+    if (usable(info.outcome) && holds(step, before)) {
         perp_rigid_copy_point(s, &s->point, &s->better);
     }
     return PERP_STATUS_OK;

@@ -46,9 +46,9 @@ static void add_contacts(rigid_step *s, const double *mu, bool friction)
     }
 }
 
-static perp_status begin(perp_quasistatic *qs, bool friction, perp_error *error)
+static perp_status begin(contact_step *step, bool friction, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     int rows = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
@@ -57,7 +57,7 @@ static perp_status begin(perp_quasistatic *qs, bool friction, perp_error *error)
     }
     const perp_status status = perp_cone_program_begin(&s->program, p->n, rows, p->equality_count, error);
     if (status == PERP_STATUS_OK) {
-        add_contacts(s, qs->mu, friction);
+        add_contacts(s, step->mu, friction);
         perp_rigid_add_constraints(s);
     }
     return status;
@@ -65,9 +65,9 @@ static perp_status begin(perp_quasistatic *qs, bool friction, perp_error *error)
 
 /* Do weights whose proof misses by 1 leave more than what the law's tolerance lets all their rows be off by together?
  * If not, an answer may meet the law all the same, and nothing is proven. */
-static bool leaves_room(const rigid_step *s, const perp_quasistatic *qs)
+static bool leaves_room(const rigid_step *s, const contact_step *step)
 {
-    const double slack = qs->settings->tolerance / s->gap; /* of velocities */
+    const double slack = step->settings->tolerance / s->gap; /* of velocities */
     double sum = 0.0;
     for (int i = 0; i < s->program.rows; i++) {
         sum += fabs(s->program.point.y[i]);
@@ -78,33 +78,33 @@ static bool leaves_room(const rigid_step *s, const perp_quasistatic *qs)
     return sum * slack < 1.0;
 }
 
-/* Weights on the contacts' rows whose sum is -1 whatever moves, if there are such: into qs->force, by contact that of
+/* Weights on the contacts' rows whose sum is -1 whatever moves, if there are such: into step->force, by contact that of
  * its normal row, and their sum. */
-static perp_status find_weights(perp_quasistatic *qs, bool friction, bool *found, double *sum, perp_error *error)
+static perp_status find_weights(contact_step *step, bool friction, bool *found, double *sum, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     perp_convex_info info;
-    perp_status status = begin(qs, friction, error);
+    perp_status status = begin(step, friction, error);
     for (int i = 0; i < p->n && status == PERP_STATUS_OK; i++) {
         s->program.h[(ptrdiff_t)i * p->n + i] = 1.0;
     }
     if (status == PERP_STATUS_OK) {
         status = perp_cone_program_solve(&s->program, 1e-9, false, &info, error);
     }
-    *found = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_INFEASIBLE && leaves_room(s, qs);
+    *found = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_INFEASIBLE && leaves_room(s, step);
     if (!*found) {
         return status;
     }
     const double *y = s->program.point.y;
     *sum = 0.0;
-    memset(qs->force, 0, (size_t)p->row_start[p->contact_count] * sizeof(double));
+    memset(step->force, 0, (size_t)p->row_start[p->contact_count] * sizeof(double));
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
-        const rigid_polygon *d = friction && qs->mu[i] > 0.0 ? perp_rigid_polygon(s, rows) : NULL;
-        const bool round = friction && qs->mu[i] > 0.0 && rows > 1 && !d;
+        const rigid_polygon *d = friction && step->mu[i] > 0.0 ? perp_rigid_polygon(s, rows) : NULL;
+        const bool round = friction && step->mu[i] > 0.0 && rows > 1 && !d;
         for (int j = 0; j < (d ? d->count : 1); j++) {
-            qs->force[p->row_start[i]] += *y;
+            step->force[p->row_start[i]] += *y;
             *sum += *y;
             y += round ? rows : 1;
         }
@@ -112,22 +112,23 @@ static perp_status find_weights(perp_quasistatic *qs, bool friction, bool *found
     return PERP_STATUS_OK;
 }
 
-static perp_status prove_infeasible(perp_quasistatic *qs, bool *proven, perp_error *error)
+static perp_status prove_infeasible(contact_step *step, bool *proven, perp_error *error)
 {
     double sum;
-    const perp_status status = find_weights(qs, false, proven, &sum, error);
-    return *proven ? perp_qs_infeasible(qs, qs->force,
-                                        sum > 0.0 ? ((const rigid_step *)qs->own)->speed * qs->h / sum : 0.0, error)
-                   : status;
+    const perp_status status = find_weights(step, false, proven, &sum, error);
+    return *proven
+               ? perp_step_infeasible(step, step->force,
+                                      sum > 0.0 ? ((const rigid_step *)step->own)->speed * step->h / sum : 0.0, error)
+               : status;
 }
 
-static perp_status prove_unsupported(perp_quasistatic *qs, bool *proven, perp_error *error)
+static perp_status prove_unsupported(contact_step *step, bool *proven, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     const double *block = p->hessian;
     perp_convex_info info;
-    perp_status status = begin(qs, true, error);
+    perp_status status = begin(step, true, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -143,32 +144,32 @@ static perp_status prove_unsupported(perp_quasistatic *qs, bool *proven, perp_er
     memset(s->program.b, 0, (size_t)s->program.rows * sizeof(double));
     memset(s->program.d, 0, (size_t)s->program.equations * sizeof(double));
     status = perp_cone_program_solve(&s->program, 1e-9, false, &info, error);
-    *proven =
-        status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_UNBOUNDED && perp_qs_is_driven(qs, s->program.point.x);
-    return *proven ? perp_qs_unsupported(qs, s->program.point.x, error) : status;
+    *proven = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_UNBOUNDED &&
+              perp_step_is_driven(step, s->program.point.x);
+    return *proven ? perp_step_unsupported(step, s->program.point.x, error) : status;
 }
 
-perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error)
+perp_status perp_rigid_explain(contact_step *step, const char *method, double residual, perp_error *error)
 {
     bool proven = false;
-    perp_status status = prove_infeasible(qs, &proven, error);
+    perp_status status = prove_infeasible(step, &proven, error);
     if (proven || status != PERP_STATUS_OK) {
         return status;
     }
-    status = prove_unsupported(qs, &proven, error);
+    status = prove_unsupported(step, &proven, error);
     if (proven || status != PERP_STATUS_OK) {
         return status;
     }
-    status = perp_rigid_search_modes(qs, &proven, error);
+    status = perp_rigid_search_modes(step, &proven, error);
     if (proven || status != PERP_STATUS_OK) {
         return status;
     }
     double sum;
-    status = find_weights(qs, true, &proven, &sum, error);
+    status = find_weights(step, true, &proven, &sum, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    perp_qs_not_converged(qs, method, residual, error);
-    return proven ? perp_qs_wedged(qs, qs->force, qs->length_unit / fmax(sum, 1e-300), error)
+    perp_step_not_converged(step, method, residual, error);
+    return proven ? perp_step_wedged(step, step->force, step->length_unit / fmax(sum, 1e-300), error)
                   : PERP_STATUS_NOT_CONVERGED;
 }

@@ -161,13 +161,13 @@ static void relax(rigid_step *s, const double *mu, rigid_fixed_info *info, doubl
 /* Where normal forces are not unique, as under a box with four corners, the rounds go on though the motion has settled,
  * since each takes the least of the forces that go with the last ones. All forces that go with this motion, friction
  * and normal together, are a convex set: is there one? Then the step is solved. */
-static perp_status settle_forces(perp_quasistatic *qs, bool *solved, perp_error *error)
+static perp_status settle_forces(contact_step *step, bool *solved, perp_error *error)
 {
-    rigid_step *s = qs->own;
-    perp_status status = perp_rigid_least_forces(qs, error);
+    rigid_step *s = step->own;
+    perp_status status = perp_rigid_least_forces(step, error);
     if (status == PERP_STATUS_OK) {
-        *solved = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= SETTLED_LAW;
-        status = *solved ? status : build(s, qs->mu, error); /* it took the place of the convex problem */
+        *solved = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point)) <= SETTLED_LAW;
+        status = *solved ? status : build(s, step->mu, error); /* it took the place of the convex problem */
     }
     return status;
 }
@@ -187,19 +187,19 @@ static bool has_springs(const perp_contact_qp *p)
     return false;
 }
 
-static perp_status solve_round(perp_quasistatic *qs, bool *ended, perp_error *error)
+static perp_status solve_round(contact_step *step, bool *ended, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     perp_convex_info convex;
     for (int i = 0, at = s->qp.n; i < s->qp.contact_count; i++) {
-        if (rubs(s, qs->mu, i)) {
-            s->program.g[at++] = qs->mu[i] * s->held[i];
+        if (rubs(s, step->mu, i)) {
+            s->program.g[at++] = step->mu[i] * s->held[i];
         }
     }
     const perp_status status = perp_cone_program_solve(&s->program, 1e-12, true, &convex, error);
     *ended = status != PERP_STATUS_OK || convex.outcome == PERP_OUTCOME_INFEASIBLE ||
              convex.outcome == PERP_OUTCOME_UNBOUNDED;
-    qs->info->iterations += status == PERP_STATUS_OK ? convex.iterations : 0;
+    step->info->iterations += status == PERP_STATUS_OK ? convex.iterations : 0;
     return status;
 }
 
@@ -214,30 +214,30 @@ static double follow_motion(rigid_step *s)
     return most;
 }
 
-perp_status perp_rigid_solve_fixed(perp_quasistatic *qs, bool *solved, rigid_fixed_info *info, perp_error *error)
+perp_status perp_rigid_solve_fixed(contact_step *step, bool *solved, rigid_fixed_info *info, perp_error *error)
 {
-    rigid_step *s = qs->own;
-    perp_status status = build(s, qs->mu, error);
+    rigid_step *s = step->own;
+    perp_status status = build(s, step->mu, error);
     double mark = INFINITY; /* half the change at round `marked` */
     const bool springs = has_springs(&s->qp);
-    const int patience = PATIENCE >> perp_rigid_unsettled(qs);
+    const int patience = PATIENCE >> perp_rigid_unsettled(step);
     bool ended = false;
     *solved = false;
     *info = (rigid_fixed_info){.change = INFINITY};
     for (int marked = 0, next = 2; status == PERP_STATUS_OK && info->rounds < MAX_ROUNDS && !*solved && !ended;) {
         const double before = info->change;
-        status = solve_round(qs, &ended, error);
+        status = solve_round(step, &ended, error);
         if (ended) {
             return status;
         }
         info->rounds++;
-        read_point(s, qs->mu);
-        relax(s, qs->mu, info, qs->force_unit);
+        read_point(s, step->mu);
+        relax(s, step->mu, info, step->force_unit);
         const double moved = follow_motion(s);
         *solved = info->change <= SETTLED || (info->change <= LOOSE && info->change >= 0.5 * before);
         if (!*solved && !springs && info->rounds >= next && moved <= STEADY) {
             next = 2 * info->rounds;
-            status = settle_forces(qs, solved, error);
+            status = settle_forces(step, solved, error);
         }
         if (info->change <= mark) {
             mark = 0.5 * info->change;

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, int n, perp_error *error)
+static perp_status reserve(rigid_step *s, const contact_step *step, int n, perp_error *error)
 {
     if (n <= s->lcp_capacity) {
         return PERP_STATUS_OK;
@@ -24,19 +24,19 @@ static perp_status reserve(rigid_step *s, const perp_quasistatic *qs, int n, per
     perp_lcp_workspace_free(s->lcp);
     s->lcp = NULL;
     s->lcp_capacity = 0;
-    perp_qs_block_free(&qs->allocator, &s->lcp_block);
+    perp_block_free(&step->allocator, &s->lcp_block);
     perp_status status = PERP_STATUS_OK;
     for (int pass = 0; pass < 2 && status == PERP_STATUS_OK; pass++) {
         for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-            *arrays[i] = perp_qs_take(&s->lcp_block, counts[i], sizeof(double));
+            *arrays[i] = perp_block_take(&s->lcp_block, counts[i], sizeof(double));
         }
-        s->free = perp_qs_take(&s->lcp_block, size, sizeof *s->free);
+        s->free = perp_block_take(&s->lcp_block, size, sizeof *s->free);
         if (pass == 0) {
-            status = perp_qs_block_hold(&qs->allocator, &s->lcp_block, error);
+            status = perp_block_hold(&step->allocator, &s->lcp_block, error);
         }
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_lcp_workspace_create((int)size, &qs->allocator, &s->lcp, error);
+        status = perp_lcp_workspace_create((int)size, &step->allocator, &s->lcp, error);
     }
     s->lcp_capacity = status == PERP_STATUS_OK ? (int)size : 0;
     return status;
@@ -164,39 +164,39 @@ void perp_rigid_read_lcp(rigid_step *s, const double *mu, const double *z)
     }
 }
 
-perp_status perp_rigid_build_lcp(perp_quasistatic *qs, perp_mlcp *problem, perp_error *error)
+perp_status perp_rigid_build_lcp(contact_step *step, perp_mlcp *problem, perp_error *error)
 {
-    rigid_step *s = qs->own;
-    const int n = size_of(s, qs->mu);
-    const perp_status status = reserve(s, qs, n, error);
+    rigid_step *s = step->own;
+    const int n = size_of(s, step->mu);
+    const perp_status status = reserve(s, step, n, error);
     if (status == PERP_STATUS_OK) {
-        fill(s, n, qs->mu);
+        fill(s, n, step->mu);
         *problem = (perp_mlcp){n, s->m, s->q, s->free};
     }
     return status;
 }
 
-perp_status perp_rigid_solve_lcp(perp_quasistatic *qs, bool *solved, perp_lcp_info *info, perp_error *error)
+perp_status perp_rigid_solve_lcp(contact_step *step, bool *solved, perp_lcp_info *info, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     perp_mlcp problem;
-    perp_status status = perp_rigid_build_lcp(qs, &problem, error);
+    perp_status status = perp_rigid_build_lcp(step, &problem, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     perp_lcp_settings settings = perp_lcp_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-2 * qs->settings->tolerance);
+    settings.tolerance = fmax(1e-12, 1e-2 * step->settings->tolerance);
     perp_lcp_solution solution = {.z = s->z, .w = s->w, .ray = s->ray};
     status = perp_mlcp_solve(&problem, &settings, s->lcp, &solution, info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->iterations += info->pivots;
-    perp_rigid_read_lcp(s, qs->mu, s->z);
+    step->info->iterations += info->pivots;
+    perp_rigid_read_lcp(s, step->mu, s->z);
     *solved = info->outcome == PERP_OUTCOME_SOLVED ||
-              perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->point)) <= qs->settings->tolerance;
+              perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point)) <= step->settings->tolerance;
     if (*solved && info->tried_count > 1) {
-        qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
+        step->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
     }
     return PERP_STATUS_OK;
 }

@@ -140,30 +140,30 @@ static void measure_part(const perp_contact_qp *p, const int *part_of, int index
     }
 }
 
-static void lay_out(mode_search *a, perp_qs_block *block, const perp_contact_qp *p)
+static void lay_out(mode_search *a, memory_block *block, const perp_contact_qp *p)
 {
     const size_t n = (size_t)p->n, items = (size_t)a->items, unknowns = (size_t)a->unknowns;
-    a->part.local = perp_qs_take(block, n, sizeof *a->part.local);
-    a->part.item = perp_qs_take(block, items, sizeof *a->part.item);
-    a->part.equation = perp_qs_take(block, (size_t)p->equality_count, sizeof *a->part.equation);
-    a->part.program_row = perp_qs_take(block, n + unknowns, sizeof *a->part.program_row);
-    a->node = perp_qs_take(block, items, sizeof *a->node);
-    a->level = perp_qs_take(block, (size_t)a->levels, sizeof *a->level);
+    a->part.local = perp_block_take(block, n, sizeof *a->part.local);
+    a->part.item = perp_block_take(block, items, sizeof *a->part.item);
+    a->part.equation = perp_block_take(block, (size_t)p->equality_count, sizeof *a->part.equation);
+    a->part.program_row = perp_block_take(block, n + unknowns, sizeof *a->part.program_row);
+    a->node = perp_block_take(block, items, sizeof *a->node);
+    a->level = perp_block_take(block, (size_t)a->levels, sizeof *a->level);
     perp_nearest_lay_out(block, a->unknowns, &a->at);
     perp_nearest_lay_out(block, a->unknowns, &a->trial);
     perp_nearest_lay_out_scratch(block, a->unknowns, &a->scratch);
     for (int i = 0; i < a->levels; i++) {
         mode_level none = {0}, *level = block->memory ? &a->level[i] : &none;
         perp_nearest_lay_out(block, a->unknowns, &level->state);
-        level->node = perp_qs_take(block, items, sizeof *level->node);
+        level->node = perp_block_take(block, items, sizeof *level->node);
     }
 }
 
 /* For parts of so many items at most; the memory is the step's, and kept. */
-static perp_status open_search(mode_search *a, const perp_quasistatic *qs, int max_nodes, int max_items,
+static perp_status open_search(mode_search *a, const contact_step *step, int max_nodes, int max_items,
                                perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
     *a = (mode_search){.max_nodes = max_nodes, .candidates = max_nodes > GLANCE ? TRIED : 1};
     find_parts(s->part_of, p);
@@ -179,10 +179,10 @@ static perp_status open_search(mode_search *a, const perp_quasistatic *qs, int m
     }
     const double size = 16.0 * (a->unknowns + 1.0) * (a->unknowns + 1.0);
     a->levels = (int)fmin(fmin(max_nodes, MOST_DEPTH), 1.0 + MOST_MEMORY / size);
-    perp_qs_block *block = &s->modes, count = {0};
+    memory_block *block = &s->modes, count = {0};
     lay_out(a, &count, p);
     block->used = count.used;
-    const perp_status status = perp_qs_block_hold(&qs->allocator, block, error);
+    const perp_status status = perp_block_hold(&step->allocator, block, error);
     if (status == PERP_STATUS_OK) {
         lay_out(a, block, p);
     }
@@ -297,14 +297,14 @@ typedef struct candidate {
 } candidate;
 
 /* The items that are not decided and violate their laws most, the worst first. */
-static int worst_items(perp_quasistatic *qs, const mode_search *a, candidate worst[TRIED])
+static int worst_items(contact_step *step, const mode_search *a, candidate worst[TRIED])
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const mode_part *part = &a->part;
     int count = 0;
-    perp_rigid_evaluate(s, qs->mu, &s->better);
+    perp_rigid_evaluate(s, step->mu, &s->better);
     for (int i = 0; i < part->items; i++) {
-        const item_friction f = perp_rigid_item_friction(qs, &part->item[i]);
+        const item_friction f = perp_rigid_item_friction(step, &part->item[i]);
         const item_violation v = violation_of(s, &part->item[i], f);
         const double size = fmax(v.apart, v.idle);
         if (size <= EXACT || is_decided(a->node[i], f) ||
@@ -328,17 +328,17 @@ static void truncate(cone_program *p, int rows, int cones, int equations)
 }
 
 /* Which of its modes have a point. */
-static void try_item(perp_quasistatic *qs, mode_search *a, candidate *c)
+static void try_item(contact_step *step, mode_search *a, candidate *c)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     const mode_item *item = &a->part.item[c->item];
     const int rows = s->program.rows, cones = s->program.cones, equations = s->program.equations;
     item_mode child[MOST_CHILDREN];
-    const int count = split(a->node[c->item], perp_rigid_item_friction(qs, item), child);
+    const int count = split(a->node[c->item], perp_rigid_item_friction(step, item), child);
     a->unsure = a->unsure || count == 0; /* a sector so narrow that it may hold an answer */
     c->children = 0;
     for (int i = 0; i < count; i++) {
-        perp_rigid_narrow(qs, &a->part, item, child[i]);
+        perp_rigid_narrow(step, &a->part, item, child[i]);
         perp_nearest_copy(&a->trial, &a->at);
         const nearest_verdict verdict = perp_nearest_solve(&s->program, &a->trial, &a->scratch);
         truncate(&s->program, rows, cones, equations);
@@ -385,31 +385,31 @@ static void save_level(mode_search *a, const cone_program *p, const candidate *c
     memcpy(level->child, c->child, sizeof c->child);
 }
 
-static void take_child(perp_quasistatic *qs, mode_search *a, int item, item_mode mode)
+static void take_child(contact_step *step, mode_search *a, int item, item_mode mode)
 {
     a->node[item] = mode;
-    perp_rigid_narrow(qs, &a->part, &a->part.item[item], mode);
+    perp_rigid_narrow(step, &a->part, &a->part.item[item], mode);
 }
 
 /* The node has a point, s->better. */
-static node_verdict decide(perp_quasistatic *qs, mode_search *a)
+static node_verdict decide(contact_step *step, mode_search *a)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     candidate worst[TRIED];
-    const int count = worst_items(qs, a, worst);
+    const int count = worst_items(step, a, worst);
     int best = 0;
     if (count == 0) {
         return NODE_ANSWER;
     }
     for (int i = 0; i < count; i++) {
-        try_item(qs, a, &worst[i]);
+        try_item(step, a, &worst[i]);
         best = is_better(&worst[i], &worst[best]) ? i : best;
         if (worst[best].children == 0) {
             return NODE_DEAD;
         }
     }
     if (worst[best].children == 1) {
-        take_child(qs, a, worst[best].item, worst[best].child[0]);
+        take_child(step, a, worst[best].item, worst[best].child[0]);
         return NODE_NARROWED;
     }
     if (a->depth == a->levels) {
@@ -421,9 +421,9 @@ static node_verdict decide(perp_quasistatic *qs, mode_search *a)
 }
 
 /* The next child that has not been looked at; false: there is none. */
-static bool next_node(perp_quasistatic *qs, mode_search *a)
+static bool next_node(contact_step *step, mode_search *a)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     while (a->depth > 0 && a->level[a->depth - 1].children == 0) {
         a->depth--;
     }
@@ -434,21 +434,21 @@ static bool next_node(perp_quasistatic *qs, mode_search *a)
     perp_nearest_copy(&a->at, &level->state);
     memcpy(a->node, level->node, (size_t)a->part.items * sizeof *a->node);
     truncate(&s->program, level->rows, level->cones, level->equations);
-    take_child(qs, a, level->item, level->child[--level->children]);
+    take_child(step, a, level->item, level->child[--level->children]);
     return true;
 }
 
 typedef enum { PART_FOUND, PART_NONE, PART_UNKNOWN } part_verdict;
 
 /* The relaxation at the modes in a->node. */
-static perp_status begin_part(perp_quasistatic *qs, mode_search *a, perp_error *error)
+static perp_status begin_part(contact_step *step, mode_search *a, perp_error *error)
 {
     const mode_part *part = &a->part;
-    const perp_status status = perp_rigid_relax_all(qs, part, error);
+    const perp_status status = perp_rigid_relax_all(step, part, error);
     for (int i = 0; i < part->items && status == PERP_STATUS_OK; i++) {
         if (a->node[i].kind != MODE_UNDECIDED) {
-            perp_rigid_narrow(qs, part, &part->item[i], mode_of(MODE_CLOSED, 0, 0));
-            perp_rigid_narrow(qs, part, &part->item[i], a->node[i]);
+            perp_rigid_narrow(step, part, &part->item[i], mode_of(MODE_CLOSED, 0, 0));
+            perp_rigid_narrow(step, part, &part->item[i], a->node[i]);
         }
     }
     perp_nearest_clear(&a->at, part->unknowns);
@@ -459,29 +459,29 @@ static perp_status begin_part(perp_quasistatic *qs, mode_search *a, perp_error *
 }
 
 /* One answer of the part, into s->better, from the modes in a->node, which are undecided or of closed contacts. */
-static perp_status search_part(perp_quasistatic *qs, mode_search *a, part_verdict *verdict, perp_error *error)
+static perp_status search_part(contact_step *step, mode_search *a, part_verdict *verdict, perp_error *error)
 {
-    rigid_step *s = qs->own;
-    perp_status status = begin_part(qs, a, error);
+    rigid_step *s = step->own;
+    perp_status status = begin_part(step, a, error);
     bool more = status == PERP_STATUS_OK;
     while (more && a->nodes < a->max_nodes && a->scratch.work < MOST_WORK) {
         nearest_verdict relaxed;
         node_verdict own = NODE_DEAD;
         a->nodes++;
-        status = perp_rigid_relax(qs, &a->at, &a->scratch, &relaxed, error);
+        status = perp_rigid_relax(step, &a->at, &a->scratch, &relaxed, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
         a->unsure = a->unsure || relaxed == NEAREST_UNSURE;
         if (relaxed == NEAREST_POINT) {
             perp_rigid_read_relaxed(s, &a->part, &s->better);
-            own = decide(qs, a);
+            own = decide(step, a);
         }
         if (own == NODE_ANSWER) {
             *verdict = PART_FOUND;
             return PERP_STATUS_OK;
         }
-        more = own == NODE_NARROWED || next_node(qs, a);
+        more = own == NODE_NARROWED || next_node(step, a);
     }
     *verdict = more || a->unsure ? PART_UNKNOWN : PART_NONE;
     return PERP_STATUS_OK;
@@ -490,28 +490,28 @@ static perp_status search_part(perp_quasistatic *qs, mode_search *a, part_verdic
 /* ---- the verdict ------------------------------------------------------------------------------------------------- */
 
 /* Names the contact that the commands close most. */
-static perp_status no_equilibrium(const perp_quasistatic *qs, perp_error *error)
+static perp_status no_equilibrium(const contact_step *step, perp_error *error)
 {
-    const perp_contact_qp *p = &qs->system;
+    const perp_contact_qp *p = &step->system;
     int closest = 0;
     for (int i = 1; i < p->contact_count; i++) {
         closest = p->offset[p->row_start[i]] < p->offset[p->row_start[closest]] ? i : closest;
     }
-    perp_evidence evidence = {.planar = qs->model->planar};
+    perp_evidence evidence = {.planar = step->model->planar};
     if (p->contact_count > 0) {
-        const perp_contact *c = &qs->contacts->contacts[qs->set_index[closest]];
+        const perp_contact *c = &step->contacts->contacts[step->set_index[closest]];
         char feature[64];
         perp_contact_feature_text(c, feature, sizeof feature);
-        snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", qs->model->scene->bodies[c->a].name,
-                 qs->model->scene->bodies[c->b].name, feature);
+        snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", step->model->scene->bodies[c->a].name,
+                 step->model->scene->bodies[c->b].name, feature);
     }
     perp_fail(error, PERP_STATUS_INFEASIBLE,
               "%s %s (all modes of the contacts were tried): it jams, at contact `%s`; springs give way: control: "
               "impedance on a rung that has it (%s)",
-              qs->law->inertia == PERP_QS_FULL ? "commands and friction leave no motion"
-                                               : "no motion is in equilibrium",
-              perp_qs_when(qs).text, evidence.contact,
-              qs->law->inertia == PERP_QS_FULL ? "every dynamic one" : "qs-qp, quasidynamic, dyn-ncp");
+              step->law->inertia == PERP_STEP_FULL ? "commands and friction leave no motion"
+                                                   : "no motion is in equilibrium",
+              perp_step_when(step).text, evidence.contact,
+              step->law->inertia == PERP_STEP_FULL ? "every dynamic one" : "qs-qp, quasidynamic, dyn-ncp");
     if (error) {
         error->code = "no-equilibrium";
         error->evidence = evidence;
@@ -528,58 +528,58 @@ static void clear(const perp_contact_qp *p, perp_convex_point *point)
     memset(point->y_equality, 0, (size_t)p->equality_count * sizeof(double));
 }
 
-static perp_status search(perp_quasistatic *qs, mode_search *a, part_verdict *verdict, perp_error *error)
+static perp_status search(contact_step *step, mode_search *a, part_verdict *verdict, perp_error *error)
 {
-    const rigid_step *s = qs->own;
+    const rigid_step *s = step->own;
     perp_status status = PERP_STATUS_OK;
     *verdict = PART_FOUND;
     for (int k = 0; k < s->qp.n && status == PERP_STATUS_OK && *verdict != PART_NONE; k++) {
         part_verdict own = s->part_of[k] == k ? PART_UNKNOWN : PART_FOUND;
         if (take_part(a, s, k)) {
             memset(a->node, 0, (size_t)a->part.items * sizeof *a->node);
-            status = search_part(qs, a, &own, error);
+            status = search_part(step, a, &own, error);
         }
         *verdict = own == PART_FOUND ? *verdict : own;
     }
     return status;
 }
 
-perp_status perp_rigid_search_modes(perp_quasistatic *qs, bool *decided, perp_error *error)
+perp_status perp_rigid_search_modes(contact_step *step, bool *decided, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     mode_search a;
     part_verdict verdict = PART_UNKNOWN;
-    perp_status status = open_search(&a, qs, MAX_NODES, INT_MAX, error);
+    perp_status status = open_search(&a, step, MAX_NODES, INT_MAX, error);
     if (status == PERP_STATUS_OK) {
         clear(&s->qp, &s->better);
-        status = search(qs, &a, &verdict, error);
+        status = search(step, &a, &verdict, error);
     }
     if (status != PERP_STATUS_OK || verdict == PART_NONE) {
         *decided = true;
-        return status != PERP_STATUS_OK ? status : no_equilibrium(qs, error);
+        return status != PERP_STATUS_OK ? status : no_equilibrium(step, error);
     }
-    const double worst = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->better));
-    if (verdict != PART_FOUND || !(worst <= qs->settings->tolerance)) {
+    const double worst = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->better));
+    if (verdict != PART_FOUND || !(worst <= step->settings->tolerance)) {
         return PERP_STATUS_OK;
     }
     *decided = true;
     perp_rigid_copy_point(s, &s->point, &s->better);
-    qs->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
-    return perp_rigid_finish(qs, error);
+    step->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
+    return perp_rigid_finish(step, error);
 }
 
 /* ---- another answer ---------------------------------------------------------------------------------------------- */
 
 /* The node in which all that slides in s->point sticks; false: nothing slides. */
-static bool stick_instead(perp_quasistatic *qs, mode_search *a)
+static bool stick_instead(contact_step *step, mode_search *a)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     bool any = false;
     memset(a->node, 0, (size_t)a->part.items * sizeof *a->node);
-    perp_rigid_evaluate(s, qs->mu, &s->point);
+    perp_rigid_evaluate(s, step->mu, &s->point);
     for (int i = 0; i < a->part.items; i++) {
         const mode_item *item = &a->part.item[i];
-        if (perp_rigid_item_friction(qs, item).friction) {
+        if (perp_rigid_item_friction(step, item).friction) {
             const double *u = s->u + s->qp.row_start[item->contact];
             const int rows = s->qp.row_start[item->contact + 1] - s->qp.row_start[item->contact];
             const double slip = hypot(u[1], rows > 2 ? u[2] : 0.0);
@@ -591,20 +591,20 @@ static bool stick_instead(perp_quasistatic *qs, mode_search *a)
     return any;
 }
 
-perp_status perp_rigid_glance(perp_quasistatic *qs, perp_error *error)
+perp_status perp_rigid_glance(contact_step *step, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     mode_search a;
-    perp_status status = open_search(&a, qs, GLANCE, GLANCE, error);
-    for (int k = 0; k < s->qp.n && status == PERP_STATUS_OK && !qs->info->several; k++) {
+    perp_status status = open_search(&a, step, GLANCE, GLANCE, error);
+    for (int k = 0; k < s->qp.n && status == PERP_STATUS_OK && !step->info->several; k++) {
         part_verdict verdict = PART_UNKNOWN;
-        if (take_part(&a, s, k) && stick_instead(qs, &a)) {
+        if (take_part(&a, s, k) && stick_instead(step, &a)) {
             perp_rigid_copy_point(s, &s->better, &s->point);
-            status = search_part(qs, &a, &verdict, error);
+            status = search_part(step, &a, &verdict, error);
         }
         if (verdict == PART_FOUND && status == PERP_STATUS_OK) {
-            const double worst = perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->better));
-            qs->info->several = worst <= qs->settings->tolerance; /* its motion is another: that slid */
+            const double worst = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->better));
+            step->info->several = worst <= step->settings->tolerance; /* its motion is another: that slid */
         }
     }
     return status;

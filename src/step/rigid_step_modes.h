@@ -57,14 +57,14 @@ typedef struct item_friction {
     const rigid_polygon *polygon;
 } item_friction;
 
-item_friction perp_rigid_item_friction(const perp_quasistatic *qs, const mode_item *item);
+item_friction perp_rigid_item_friction(const contact_step *step, const mode_item *item);
 /* s->program becomes the relaxation with nothing decided; its rows have unit length. */
-perp_status perp_rigid_relax_all(perp_quasistatic *qs, const mode_part *part, perp_error *error);
+perp_status perp_rigid_relax_all(contact_step *step, const mode_part *part, perp_error *error);
 /* Adds the rows of a mode to it. A mode of closed contacts takes those of CLOSED for granted. */
-void perp_rigid_narrow(perp_quasistatic *qs, const mode_part *part, const mode_item *item, item_mode mode);
+void perp_rigid_narrow(contact_step *step, const mode_part *part, const mode_item *item, item_mode mode);
 /* Solves it from where `state` is; the point is in the program. UNSURE after other methods were tried too; where these
  * decided, `state` is empty. */
-perp_status perp_rigid_relax(perp_quasistatic *qs, nearest_point *state, nearest_scratch *scratch,
+perp_status perp_rigid_relax(contact_step *step, nearest_point *state, nearest_scratch *scratch,
                              nearest_verdict *verdict, perp_error *error);
 /* The part's entries of `point` from the program's. */
 void perp_rigid_read_relaxed(rigid_step *s, const mode_part *part, perp_convex_point *point);

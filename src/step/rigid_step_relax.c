@@ -12,13 +12,13 @@ static const double TURN = 6.283185307179586476925;
 static const double LEAST_GAP = 1e-7;
 static const double FINE = 1e-10, COARSE = 1e-6; /* residuals of a point: wanted, and good enough to go on from */
 
-item_friction perp_rigid_item_friction(const perp_quasistatic *qs, const mode_item *item)
+item_friction perp_rigid_item_friction(const contact_step *step, const mode_item *item)
 {
-    const rigid_step *s = qs->own;
+    const rigid_step *s = step->own;
     item_friction f = {.rows = 1};
     if (item->contact >= 0) {
         f.rows = s->qp.row_start[item->contact + 1] - s->qp.row_start[item->contact];
-        f.mu = qs->mu[item->contact];
+        f.mu = step->mu[item->contact];
         f.friction = f.rows > 1 && f.mu > 0.0;
         f.polygon = f.friction ? perp_rigid_polygon(s, f.rows) : NULL;
     }
@@ -240,23 +240,23 @@ static void add_cut(rigid_step *s, const mode_part *part, double tolerance, cons
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
 /* Rows from these on that have no slack are of forces: they may be off by what the law's tolerance leaves of F. */
-static void allow_forces(const perp_quasistatic *qs, int first_row, int first_equation)
+static void allow_forces(const contact_step *step, int first_row, int first_equation)
 {
-    cone_program *p = &((rigid_step *)qs->own)->program;
+    cone_program *p = &((rigid_step *)step->own)->program;
     for (int i = first_row; i < p->rows; i++) {
-        p->b_slack[i] = fmax(p->b_slack[i], qs->settings->tolerance);
+        p->b_slack[i] = fmax(p->b_slack[i], step->settings->tolerance);
     }
     for (int i = first_equation; i < p->equations; i++) {
-        p->d_slack[i] = fmax(p->d_slack[i], qs->settings->tolerance);
+        p->d_slack[i] = fmax(p->d_slack[i], step->settings->tolerance);
     }
 }
 
-static perp_status begin(perp_quasistatic *qs, const mode_part *part, perp_error *error)
+static perp_status begin(contact_step *step, const mode_part *part, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     int rows = 1, equations = part->dofs + part->equations;
     for (int i = 0; i < part->items; i++) {
-        const item_friction f = perp_rigid_item_friction(qs, &part->item[i]);
+        const item_friction f = perp_rigid_item_friction(step, &part->item[i]);
         rows += 2 + NARROWED + (f.polygon ? f.polygon->count : TANGENTS);
         equations += NARROWED_EQUATIONS;
     }
@@ -281,9 +281,9 @@ static bool is_proof(const cone_program *p)
 }
 
 /* By the dual active set from its beginning, and by the interior point where that is undecided. */
-static perp_status judge(perp_quasistatic *qs, nearest_verdict *verdict, perp_error *error)
+static perp_status judge(contact_step *step, nearest_verdict *verdict, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     *verdict = NEAREST_UNSURE;
     for (int method = 0; method < 2 && *verdict == NEAREST_UNSURE; method++) {
         perp_convex_info info;
@@ -292,7 +292,7 @@ static perp_status judge(perp_quasistatic *qs, nearest_verdict *verdict, perp_er
         if (status != PERP_STATUS_OK) {
             return status;
         }
-        qs->info->iterations += info.iterations;
+        step->info->iterations += info.iterations;
         if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
             *verdict = is_proof(&s->program) ? NEAREST_NONE : NEAREST_UNSURE;
         } else if (perp_convex_residual_largest(info.residual) <= COARSE) {
@@ -302,51 +302,51 @@ static perp_status judge(perp_quasistatic *qs, nearest_verdict *verdict, perp_er
     return PERP_STATUS_OK;
 }
 
-perp_status perp_rigid_relax(perp_quasistatic *qs, nearest_point *state, nearest_scratch *scratch,
+perp_status perp_rigid_relax(contact_step *step, nearest_point *state, nearest_scratch *scratch,
                              nearest_verdict *verdict, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     perp_status status = PERP_STATUS_OK;
-    qs->info->iterations++;
+    step->info->iterations++;
     *verdict = perp_nearest_solve(&s->program, state, scratch);
     if (*verdict == NEAREST_POINT) {
         memcpy(s->program.point.x, state->x, (size_t)s->program.n * sizeof(double));
     } else if (*verdict == NEAREST_UNSURE) {
         perp_nearest_clear(state, s->program.n);
         scratch->work += 100.0 * s->program.n * s->program.n * s->program.n; /* about what the interior point takes */
-        status = judge(qs, verdict, error);
+        status = judge(step, verdict, error);
     }
     return status;
 }
 
-perp_status perp_rigid_relax_all(perp_quasistatic *qs, const mode_part *part, perp_error *error)
+perp_status perp_rigid_relax_all(contact_step *step, const mode_part *part, perp_error *error)
 {
-    rigid_step *s = qs->own;
+    rigid_step *s = step->own;
     double *cut = part->program_row + part->dofs;
-    perp_status status = begin(qs, part, error);
+    perp_status status = begin(step, part, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    s->slack = qs->settings->tolerance / s->gap;
+    s->slack = step->settings->tolerance / s->gap;
     memset(cut, 0, (size_t)part->unknowns * sizeof *cut);
     add_balance(s, part);
     for (int i = 0; i < part->items; i++) {
         const mode_item *item = &part->item[i];
-        const item_friction f = perp_rigid_item_friction(qs, item);
+        const item_friction f = perp_rigid_item_friction(step, item);
         add_motion(s, part, item, UNIT[0], false);
         add_item_force(s, item, f);
         add_item_balance(s, part, item, f, cut);
     }
-    add_cut(s, part, qs->settings->tolerance, cut);
-    allow_forces(qs, 0, 0);
+    add_cut(s, part, step->settings->tolerance, cut);
+    allow_forces(step, 0, 0);
     perp_nearest_scale(&s->program, 0, 0);
     return PERP_STATUS_OK;
 }
 
-void perp_rigid_narrow(perp_quasistatic *qs, const mode_part *part, const mode_item *item, item_mode mode)
+void perp_rigid_narrow(contact_step *step, const mode_part *part, const mode_item *item, item_mode mode)
 {
-    rigid_step *s = qs->own;
-    const item_friction f = perp_rigid_item_friction(qs, item);
+    rigid_step *s = step->own;
+    const item_friction f = perp_rigid_item_friction(step, item);
     const int rows = s->program.rows, equations = s->program.equations;
     assert(f.polygon || (mode.kind != MODE_CORNER && mode.kind != MODE_EDGE && mode.kind != MODE_ARC));
     for (int r = 0; r < (f.friction ? f.rows : 1) && mode.kind == MODE_OPEN; r++) {
@@ -361,7 +361,7 @@ void perp_rigid_narrow(perp_quasistatic *qs, const mode_part *part, const mode_i
     } else if (f.polygon) {
         narrow_polygon(s, item->unknown, f, mode);
     }
-    allow_forces(qs, rows, equations);
+    allow_forces(step, rows, equations);
     perp_nearest_scale(&s->program, rows, equations);
 }
 

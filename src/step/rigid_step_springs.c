@@ -7,17 +7,17 @@
 static const double CERTAIN = 1e-7; /* of L: motions that differ by more are two */
 
 /* What stands for inertia on the diagonal of unknowns that have none: masses over the largest. */
-static void fill_weights(const perp_quasistatic *qs, double *weight)
+static void fill_weights(const contact_step *step, double *weight)
 {
-    const perp_model *model = qs->model;
+    const perp_model *model = step->model;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         for (int r = 0; r < tree->v_count; r++) {
-            const int i = qs->free_of_dof[tree->v_start + r];
-            const double own = qs->mass[tree->mass_start + (ptrdiff_t)r * (tree->v_count + 1)];
+            const int i = step->free_of_dof[tree->v_start + r];
+            const double own = step->mass[tree->mass_start + (ptrdiff_t)r * (tree->v_count + 1)];
             if (i >= 0) {
-                const double unit = qs->turns[i] ? qs->length_unit * qs->length_unit : 1.0;
-                weight[i] = qs->heaviest > 0.0 && own > 0.0 ? own / qs->heaviest : unit;
+                const double unit = step->turns[i] ? step->length_unit * step->length_unit : 1.0;
+                weight[i] = step->heaviest > 0.0 && own > 0.0 ? own / step->heaviest : unit;
             }
         }
     }
@@ -37,40 +37,40 @@ static perp_status solve(rigid_step *s, const perp_contact_friction *problem,
     return status;
 }
 
-perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_point *start, bool known, bool *solved,
+perp_status perp_rigid_solve_springs(contact_step *step, const perp_convex_point *start, bool known, bool *solved,
                                      perp_error *error)
 {
     static const double ASKED = 1e-3, STILL = 1e-6, ENOUGH = 0.05; /* of the law's tolerance: forces, motion */
-    rigid_step *s = qs->own;
-    const perp_contact_friction problem = {&s->qp, qs->mu};
+    rigid_step *s = step->own;
+    const perp_contact_friction problem = {&s->qp, step->mu};
     const perp_friction_polygon wide = {s->wide.count, (const double(*)[2])s->wide.corner};
     perp_friction_springs_info info;
-    fill_weights(qs, s->balance);
+    fill_weights(step, s->balance);
     const perp_friction_springs_settings settings = {
-        .velocity_tolerance = STILL * qs->settings->tolerance / s->gap,
-        .velocity_enough = ENOUGH * qs->settings->tolerance / s->gap,
-        .force_enough = ENOUGH * qs->settings->tolerance,
-        .force_tolerance = ASKED * qs->settings->tolerance,
+        .velocity_tolerance = STILL * step->settings->tolerance / s->gap,
+        .velocity_enough = ENOUGH * step->settings->tolerance / s->gap,
+        .force_enough = ENOUGH * step->settings->tolerance,
+        .force_tolerance = ASKED * step->settings->tolerance,
         .polygon = s->cone == PERP_CONE_QUADRATIC ? NULL : &wide,
         .weight = s->balance,
         .start = start,
         .known = known,
-        .cancel = qs->settings->cancel,
+        .cancel = step->settings->cancel,
     };
     const perp_status status = solve(s, &problem, &settings, &info, error);
     *solved = false;
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->iterations += info.iterations;
-    const double law = info.solved ? perp_rigid_worst(perp_rigid_evaluate(s, qs->mu, &s->spare)) : INFINITY;
-    if (law <= 0.1 * qs->settings->tolerance) {
+    step->info->iterations += info.iterations;
+    const double law = info.solved ? perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->spare)) : INFINITY;
+    if (law <= 0.1 * step->settings->tolerance) {
         *solved = true;
         perp_rigid_copy_point(s, &s->point, &s->spare);
         s->chosen = true;
     }
     if (*solved || known) {
-        qs->info->several = qs->info->several || s->gap * info.choice > CERTAIN;
+        step->info->several = step->info->several || s->gap * info.choice > CERTAIN;
     }
     return PERP_STATUS_OK;
 }

@@ -3,9 +3,9 @@
 #include "step/compliant.h"
 #include "step/step_rungs.h"
 
-static const perp_qs_law law = {
+static const step_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
-    .inertia = PERP_QS_FULL,
+    .inertia = PERP_STEP_FULL,
     .own_contacts = true,
     .open = perp_compliant_open,
     .close = perp_compliant_close,
@@ -16,7 +16,7 @@ static const perp_qs_law law = {
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
     perp_contact_set_stand_still(context->contacts);
-    return perp_qs_open(context, &perp_rung_compliant, &law, allocator, error);
+    return perp_step_open(context, &perp_rung_compliant, &law, allocator, error);
 }
 
 const perp_rung perp_rung_compliant = {
@@ -29,9 +29,9 @@ const perp_rung perp_rung_compliant = {
     .takes = PERP_TAKES_QUADRATIC | PERP_TAKES_TIME_SCALE | PERP_TAKES_COMPLIANCE,
     .own_cone = PERP_CONE_QUADRATIC,
     .open = open_rung,
-    .close = perp_qs_close,
+    .close = perp_step_close,
     .look_back = perp_compliant_look_back,
     .step = perp_compliant_step,
-    .save = perp_qs_save,
-    .restore = perp_qs_restore,
+    .save = perp_step_save,
+    .restore = perp_step_restore,
 };

@@ -4,18 +4,18 @@
 #include "step/dynamic.h"
 #include "step/step_rungs.h"
 
-static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
+static perp_status solve_law(contact_step *step, perp_error *error)
 {
-    const rigid_step *s = qs->own;
+    const rigid_step *s = step->own;
     if (s->cone == PERP_CONE_BOX) {
-        return perp_dynamic_rigid_step(qs, RIGID_LCP, RIGID_FIXED_POINT, error);
+        return perp_dynamic_rigid_step(step, RIGID_LCP, RIGID_FIXED_POINT, error);
     }
-    return perp_dynamic_rigid_step(qs, RIGID_FRICTION, qs->model->planar ? RIGID_LCP : RIGID_FIXED_POINT, error);
+    return perp_dynamic_rigid_step(step, RIGID_FRICTION, step->model->planar ? RIGID_LCP : RIGID_FIXED_POINT, error);
 }
 
-static const perp_qs_law law = {
+static const step_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
-    .inertia = PERP_QS_FULL,
+    .inertia = PERP_STEP_FULL,
     .open = perp_rigid_open,
     .close = perp_rigid_close,
     .solve = solve_law,
@@ -26,7 +26,7 @@ static const perp_qs_law law = {
 
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
-    return perp_qs_open(context, &perp_rung_dyn_ncp, &law, allocator, error);
+    return perp_step_open(context, &perp_rung_dyn_ncp, &law, allocator, error);
 }
 
 const perp_rung perp_rung_dyn_ncp = {
@@ -39,9 +39,9 @@ const perp_rung perp_rung_dyn_ncp = {
     .takes = PERP_TAKES_QUADRATIC | PERP_TAKES_BOX | PERP_TAKES_TIME_SCALE,
     .own_cone = PERP_CONE_QUADRATIC,
     .open = open_rung,
-    .close = perp_qs_close,
-    .look_back = perp_qs_look_back,
-    .step = perp_qs_step,
-    .save = perp_qs_save,
-    .restore = perp_qs_restore,
+    .close = perp_step_close,
+    .look_back = perp_step_look_back,
+    .step = perp_contact_step,
+    .save = perp_step_save,
+    .restore = perp_step_restore,
 };

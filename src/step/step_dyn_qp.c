@@ -5,37 +5,37 @@
 #include "step/dynamic.h"
 #include "step/step_rungs.h"
 
-static perp_status open_law(perp_quasistatic *qs, perp_error *error)
+static perp_status open_law(contact_step *step, perp_error *error)
 {
-    return perp_convex_step_open(qs, perp_convex_step_is_quadratic(qs), error);
+    return perp_convex_step_open(step, perp_convex_step_is_quadratic(step), error);
 }
 
 /* Where bodies overlap that the step cannot part, Anitescu and Potra's form, as on the rigid rungs, without room, so
  * that nothing gets deeper. If that has no answer either, the error is that of the step as it was. */
-static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
+static perp_status solve_law(contact_step *step, perp_error *error)
 {
     perp_error again = {0};
-    const perp_status status = perp_convex_step_solve_sliding(qs, error);
+    const perp_status status = perp_convex_step_solve_sliding(step, error);
     const bool failed = status == PERP_STATUS_INFEASIBLE || status == PERP_STATUS_NOT_CONVERGED;
-    for (int i = 0; i < qs->system.contact_count && failed; i++) {
-        qs->room[i] = 0.0;
+    for (int i = 0; i < step->system.contact_count && failed; i++) {
+        step->room[i] = 0.0;
     }
-    if (!failed || !perp_dynamic_unstabilise(qs) || perp_convex_step_solve(qs, &again) != PERP_STATUS_OK) {
+    if (!failed || !perp_dynamic_unstabilise(step) || perp_convex_step_solve(step, &again) != PERP_STATUS_OK) {
         return status;
     }
-    qs->info->fallbacks[PERP_FALLBACK_UNSTABILISED]++;
+    step->info->fallbacks[PERP_FALLBACK_UNSTABILISED]++;
     return PERP_STATUS_OK;
 }
 
-static void accept_law(perp_quasistatic *qs)
+static void accept_law(contact_step *step)
 {
-    perp_convex_step_note_lift(qs);
-    perp_convex_step_accept(qs);
+    perp_convex_step_note_lift(step);
+    perp_convex_step_accept(step);
 }
 
-static const perp_qs_law law = {
+static const step_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
-    .inertia = PERP_QS_FULL,
+    .inertia = PERP_STEP_FULL,
     .open = open_law,
     .close = perp_convex_step_close,
     .solve = solve_law,
@@ -46,7 +46,7 @@ static const perp_qs_law law = {
 
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
-    return perp_qs_open(context, &perp_rung_dyn_qp, &law, allocator, error);
+    return perp_step_open(context, &perp_rung_dyn_qp, &law, allocator, error);
 }
 
 const perp_rung perp_rung_dyn_qp = {
@@ -60,9 +60,9 @@ const perp_rung perp_rung_dyn_qp = {
     .convex = true,
     .own_cone = PERP_CONE_RAYS,
     .open = open_rung,
-    .close = perp_qs_close,
-    .look_back = perp_qs_look_back,
-    .step = perp_qs_step,
-    .save = perp_qs_save,
-    .restore = perp_qs_restore,
+    .close = perp_step_close,
+    .look_back = perp_step_look_back,
+    .step = perp_contact_step,
+    .save = perp_step_save,
+    .restore = perp_step_restore,
 };

@@ -4,12 +4,12 @@
 #include "step/rigid_step.h"
 #include "step/step_rungs.h"
 
-static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
+static perp_status solve_law(contact_step *step, perp_error *error)
 {
-    return perp_rigid_step(qs, RIGID_FIXED_POINT, RIGID_LCP, error);
+    return perp_rigid_step(step, RIGID_FIXED_POINT, RIGID_LCP, error);
 }
 
-static const perp_qs_law law = {
+static const step_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION_IMPEDANCE,
     .open = perp_rigid_open,
     .close = perp_rigid_close,
@@ -21,7 +21,7 @@ static const perp_qs_law law = {
 
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
-    return perp_qs_open(context, &perp_rung_qs_lp, &law, allocator, error);
+    return perp_step_open(context, &perp_rung_qs_lp, &law, allocator, error);
 }
 
 const perp_rung perp_rung_qs_lp = {
@@ -34,9 +34,9 @@ const perp_rung perp_rung_qs_lp = {
     .takes = PERP_TAKES_BOX | PERP_TAKES_IMPEDANCE_AS_POSITION,
     .own_cone = PERP_CONE_BOX,
     .open = open_rung,
-    .close = perp_qs_close,
-    .look_back = perp_qs_look_back,
-    .step = perp_qs_step,
-    .save = perp_qs_save,
-    .restore = perp_qs_restore,
+    .close = perp_step_close,
+    .look_back = perp_step_look_back,
+    .step = perp_contact_step,
+    .save = perp_step_save,
+    .restore = perp_step_restore,
 };

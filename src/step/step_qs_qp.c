@@ -9,12 +9,12 @@
 #include "step/convex_step.h"
 #include "step/step_rungs.h"
 
-static perp_status open_law(perp_quasistatic *qs, perp_error *error)
+static perp_status open_law(contact_step *step, perp_error *error)
 {
-    return perp_convex_step_open(qs, perp_convex_step_is_quadratic(qs), error);
+    return perp_convex_step_open(step, perp_convex_step_is_quadratic(step), error);
 }
 
-static const perp_qs_law law = {
+static const step_law law = {
     .prescribe = PERP_PRESCRIBE_POSITION,
     .open = open_law,
     .close = perp_convex_step_close,
@@ -26,7 +26,7 @@ static const perp_qs_law law = {
 
 static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
-    return perp_qs_open(context, &perp_rung_qs_qp, &law, allocator, error);
+    return perp_step_open(context, &perp_rung_qs_qp, &law, allocator, error);
 }
 
 const perp_rung perp_rung_qs_qp = {
@@ -40,9 +40,9 @@ const perp_rung perp_rung_qs_qp = {
     .convex = true,
     .own_cone = PERP_CONE_RAYS,
     .open = open_rung,
-    .close = perp_qs_close,
-    .look_back = perp_qs_look_back,
-    .step = perp_qs_step,
-    .save = perp_qs_save,
-    .restore = perp_qs_restore,
+    .close = perp_step_close,
+    .look_back = perp_step_look_back,
+    .step = perp_contact_step,
+    .save = perp_step_save,
+    .restore = perp_step_restore,
 };

@@ -1,5 +1,5 @@
-/* quasistatic.h - what all rungs with contact forces share: from a state and its contacts to one step problem, and from
- * its solution to the next state and the step's record. The dynamic rungs differ by inertia alone: dynamic.h.
+/* contact_step.h - what all rungs with contact forces share: from a state and its contacts to one step problem, and
+ * from its solution to the next state and the step's record. The dynamic rungs differ by inertia alone: dynamic.h.
  *
  * The unknown is the velocity v of the *free* degrees of freedom, all but the prescribed ones (and, on rungs that take
  * impedance as position, but those). With units of N and m/s the step's balance is
@@ -18,7 +18,7 @@
  * A rung is a *law*: the relation between u and r, and how to solve for it.
  *
  * Trees that contacts of the step or loops join are an *island*. Islands do not act on each other, so each is solved
- * and judged as if it were alone, in units of its own: quasistatic_islands.c. What is prescribed joins nothing. So a
+ * and judged as if it were alone, in units of its own: contact_step_islands.c. What is prescribed joins nothing. So a
  * body that lies apart changes nothing, whatever it weighs, however fast it is, and by no bit:
  *
  *   - whether a contact takes part is decided by the two bodies alone: how far either may come in the step;
@@ -26,8 +26,8 @@
  *   - each island is split on its own. Trees of one island share their parts; an island that comes near another one in
  *     its parts is joined with it, and the step begins anew;
  *   - what a law remembers is by degree of freedom and by contact. */
-#ifndef PERP_SRC_STEP_QUASISTATIC_H
-#define PERP_SRC_STEP_QUASISTATIC_H
+#ifndef PERP_SRC_STEP_CONTACT_STEP_H
+#define PERP_SRC_STEP_CONTACT_STEP_H
 
 #include <perp/problem.h>
 #include <perp/solver.h>
@@ -36,66 +36,66 @@
 #include "step/contact_sum.h"
 #include "step/step_memory.h"
 
-typedef struct perp_quasistatic perp_quasistatic;
+typedef struct contact_step contact_step;
 
-typedef enum perp_qs_inertia {
-    PERP_QS_NO_INERTIA,
-    PERP_QS_WITHIN_STEP, /* M / h on passive degrees of freedom; a step begins at rest */
-    PERP_QS_FULL         /* eps^2 M / h on all; a step begins with the velocity of the last one: dynamic.h */
-} perp_qs_inertia;
+typedef enum step_inertia {
+    PERP_STEP_NO_INERTIA,
+    PERP_STEP_WITHIN_STEP, /* M / h on passive degrees of freedom; a step begins at rest */
+    PERP_STEP_FULL         /* eps^2 M / h on all; a step begins with the velocity of the last one: dynamic.h */
+} step_inertia;
 
-typedef struct perp_qs_law {
+typedef struct step_law {
     perp_prescribe prescribe;
-    perp_qs_inertia inertia;
+    step_inertia inertia;
     /* Velocities at t in place of a step from there: drives have their rates at t, only what touches takes part, and h
      * is 1 s, a unit. */
     bool instant;
     /* The law makes the contacts of its problem itself, and the system has none; islands are told to it. */
     bool own_contacts;
-    /* The law's own memory, qs->own; `close` is due whatever `open` returned, qs->own being NULL at first. */
-    perp_status (*open)(perp_quasistatic *qs, perp_error *error);
-    void (*close)(perp_quasistatic *qs);
-    /* Solves qs->system, an island of the step: fills qs->x, force, y_equality, y_lower, y_upper, and in qs->info
+    /* The law's own memory, step->own; `close` is due whatever `open` returned, step->own being NULL at first. */
+    perp_status (*open)(contact_step *step, perp_error *error);
+    void (*close)(contact_step *step);
+    /* Solves step->system, an island of the step: fills step->x, force, y_equality, y_lower, y_upper, and in step->info
      * iterations, several, fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory
      * where the problem is larger than any before. */
-    perp_status (*solve)(perp_quasistatic *qs, perp_error *error);
-    /* The part of the step was accepted for the trees that are qs->taken: what their next one starts from; `qs` has the
-     * answers of all islands together. May be NULL. */
-    void (*accept)(perp_quasistatic *qs);
+    perp_status (*solve)(contact_step *step, perp_error *error);
+    /* The part of the step was accepted for the trees that are step->taken: what their next one starts from; `step` has
+     * the answers of all islands together. May be NULL. */
+    void (*accept)(contact_step *step);
     /* That, into a log and back; `take` returns false where the numbers are not of this law. NULL: nothing. */
-    void (*put)(const perp_quasistatic *qs, memory_writer *w);
-    bool (*take)(perp_quasistatic *qs, memory_reader *r);
-} perp_qs_law;
+    void (*put)(const contact_step *step, memory_writer *w);
+    bool (*take)(contact_step *step, memory_reader *r);
+} step_law;
 
 /* A block of memory that only grows. */
-typedef struct perp_qs_block {
+typedef struct memory_block {
     unsigned char *memory;
     size_t bytes, used;
-} perp_qs_block;
+} memory_block;
 
 /* What an island is measured by. */
-typedef struct qs_island {
+typedef struct step_island {
     double force, length; /* F and L: N, m */
     double mass;          /* kg: of the heaviest body that moves in it */
     bool boxed;           /* `low`, `high`: around its bodies, and what they touch */
     perp_vec3 low, high;
-} qs_island;
+} step_island;
 
-/* The arrays that an island has of its own: those of perp_quasistatic, for the one at hand. */
-typedef struct qs_island_arrays {
+/* The arrays that an island has of its own: those of contact_step, for the one at hand. */
+typedef struct step_island_arrays {
     int *free_of_dof, *dof_of_free, *tree_of_free, *block_start, *loop_row, *equality_start, *equality_dofs;
     bool *turns;
     double *hessian, *g, *lower, *upper, *x, *y_lower, *y_upper, *y_equality, *equality_values, *equality_target;
     int *row_start, *dof_start, *dofs, *set_index;
     double *jacobian, *offset, *mu, *shift, *room, *layer, *force;
-} qs_island_arrays;
+} step_island_arrays;
 
-struct perp_quasistatic {
+struct contact_step {
     perp_allocator allocator;
     const perp_model *model;
     const perp_run_settings *settings;
     const perp_rung *rung;
-    const perp_qs_law *law;
+    const step_law *law;
     void *own; /* of the law */
 
     int free_count;
@@ -106,7 +106,7 @@ struct perp_quasistatic {
     bool *given;       /* nv: prescribed */
     bool *moved;       /* by body: by a degree of freedom that is not */
 
-    /* ---- the step problem; perp_qs_build ---- */
+    /* ---- the step problem; perp_step_build ---- */
     double t, h;
     double force_unit, length_unit; /* F and L of the residuals: N, m; of the island at hand */
     double heaviest;                /* kg: likewise */
@@ -132,20 +132,20 @@ struct perp_quasistatic {
     perp_contact_record *records; /* of the set's contacts */
     int record_count;
 
-    /* ---- islands; perp_qs_build ---- */
+    /* ---- islands; perp_step_build ---- */
     int island_count;
     int *island_of_tree; /* -1: nothing of it is free, or takes part now */
     int *joined;         /* by tree, towards the lowest of its island */
-    qs_island *islands;
-    qs_island *last_island; /* by tree: that it was last accepted in */
-    double *diagonal;       /* free_count: of A */
-    qs_island_arrays one;
+    step_island *islands;
+    step_island *last_island; /* by tree: that it was last accepted in */
+    double *diagonal;         /* free_count: of A */
+    step_island_arrays one;
     /* how far a body may come in the step: m, and rad where it has unbounded shapes */
     double *way, *swing, *speed, *turning; /* by body; the last two are scratch */
     double seen;                           /* m: how far the contact set looks */
     int in_reach;                          /* contacts of the set that could be met when the problem was built */
 
-    /* ---- the parts of a step, by tree; quasistatic_step.c ---- */
+    /* ---- the parts of a step, by tree; contact_step.c ---- */
     int *group;       /* the lowest of those with free degrees of freedom that are split with it; -1: it has none */
     int *met_with;    /* by tree, towards the lowest of those that are to be split with it, as the step has shown */
     bool met;         /* it has just been shown: the step begins anew */
@@ -170,7 +170,7 @@ struct perp_quasistatic {
     double largest_mu; /* of any two shapes of the scene */
     bool bounces;      /* some pair has restitution */
     int contact_capacity, dof_capacity;
-    perp_qs_block fixed, sized;
+    memory_block fixed, sized;
     int *block_start, *row_start, *dof_start, *dofs;
     double *hessian, *g, *jacobian, *offset;
     int *equality_start, *equality_dofs;
@@ -193,132 +193,132 @@ struct perp_quasistatic {
     perp_contact *begun;                     /* by contact of the set: as at the step's begin */
 };
 
-/* ---- quasistatic_workspace.c ---- */
+/* ---- contact_step_workspace.c ---- */
 
-perp_status perp_qs_open(perp_step_context *context, const perp_rung *rung, const perp_qs_law *law,
-                         const perp_allocator *allocator, perp_error *error);
-void perp_qs_close(perp_step_context *context);
+perp_status perp_step_open(perp_step_context *context, const perp_rung *rung, const step_law *law,
+                           const perp_allocator *allocator, perp_error *error);
+void perp_step_close(perp_step_context *context);
 /* `save` and `restore` of a rung. */
-size_t perp_qs_save(const perp_step_context *context, double *numbers, size_t capacity);
-perp_status perp_qs_restore(perp_step_context *context, const double *numbers, size_t count, perp_error *error);
+size_t perp_step_save(const perp_step_context *context, double *numbers, size_t capacity);
+perp_status perp_step_restore(perp_step_context *context, const double *numbers, size_t count, perp_error *error);
 /* Rows of all loops. */
-int perp_qs_loop_rows(const perp_model *model);
+int perp_step_loop_rows(const perp_model *model);
 /* Room for the contacts of a set. */
-perp_status perp_qs_reserve(perp_quasistatic *qs, const perp_contact_set *set, perp_error *error);
+perp_status perp_step_reserve(contact_step *step, const perp_contact_set *set, perp_error *error);
 
 /* Laying out arrays in a block takes two passes: with `memory` NULL it only counts. */
-void *perp_qs_take(perp_qs_block *block, size_t count, size_t size);
+void *perp_block_take(memory_block *block, size_t count, size_t size);
 /* Makes the block hold what was counted in `used`, and rewinds it; its contents are lost if it has to grow. */
-perp_status perp_qs_block_hold(const perp_allocator *allocator, perp_qs_block *block, perp_error *error);
-void perp_qs_block_free(const perp_allocator *allocator, perp_qs_block *block);
+perp_status perp_block_hold(const perp_allocator *allocator, memory_block *block, perp_error *error);
+void perp_block_free(const perp_allocator *allocator, memory_block *block);
 
-/* Which degrees of freedom are unknown now: those of trees that are qs->active. */
-void perp_qs_find_free(perp_quasistatic *qs);
+/* Which degrees of freedom are unknown now: those of trees that are step->active. */
+void perp_step_find_free(contact_step *step);
 
-/* ---- quasistatic_problem.c ---- */
+/* ---- contact_step_problem.c ---- */
 
-/* qs->v and v_gap have the prescribed velocities from t to t_end, else 0. */
-void perp_qs_prescribe(perp_quasistatic *qs, const double *q, double t, double t_end);
+/* step->v and v_gap have the prescribed velocities from t to t_end, else 0. */
+void perp_step_prescribe(contact_step *step, const double *q, double t, double t_end);
 /* m: how far the bodies of a contact may come towards each other. */
-double perp_qs_way(const perp_quasistatic *qs, const perp_contact *contact);
-/* Can the bodies of a contact close its gap in the step, or is it listed anyway? By qs->way and its own friction. */
-bool perp_qs_is_in_reach(const perp_quasistatic *qs, const perp_contact *contact);
+double perp_step_way(const contact_step *step, const perp_contact *contact);
+/* Can the bodies of a contact close its gap in the step, or is it listed anyway? By step->way and its own friction. */
+bool perp_step_is_in_reach(const contact_step *step, const perp_contact *contact);
 /* The step problem from t to t_end at configuration q, whose kinematics and contacts the context has. */
-perp_status perp_qs_build(perp_quasistatic *qs, perp_step_context *context, const double *q, double t, double t_end,
-                          perp_error *error);
-/* Fills qs->turns. */
-void perp_qs_find_turning(perp_quasistatic *qs);
-/* qs->system has the arrays of qs. */
-void perp_qs_join_system(perp_quasistatic *qs);
+perp_status perp_step_build(contact_step *step, perp_step_context *context, const double *q, double t, double t_end,
+                            perp_error *error);
+/* Fills step->turns. */
+void perp_step_find_turning(contact_step *step);
+/* step->system has the arrays of step. */
+void perp_step_join_system(contact_step *step);
 /* The largest entry of A v + f - H'r - C'y - y_lower + y_upper, over F, torques over F L. */
-double perp_qs_balance(const perp_quasistatic *qs);
-/* The same, with F = qs->force_unit enlarged by what only the answer tells: the largest entry of A v, which is a change
- * of momentum over h or of a spring's force, and the largest contact force. */
-double perp_qs_judge_balance(perp_quasistatic *qs);
+double perp_step_balance(const contact_step *step);
+/* The same, with F = step->force_unit enlarged by what only the answer tells: the largest entry of A v, which is a
+ * change of momentum over h or of a spring's force, and the largest contact force. */
+double perp_step_judge_balance(contact_step *step);
 /* How far a point of a step's problem is off its limits and loops; `gap` makes of a velocity of it the motion in the
  * step, in units of L. */
-double perp_qs_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
+double perp_step_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
 
-/* ---- quasistatic_islands.c ---- */
+/* ---- contact_step_islands.c ---- */
 
 /* Two trees hang together; `joined` leads from every tree towards the lowest one that hangs together with it. */
-void perp_qs_join_trees(int *joined, int a, int b);
-int perp_qs_lowest_joined(int *joined, int tree);
+void perp_step_join_trees(int *joined, int a, int b);
+int perp_step_lowest_joined(int *joined, int tree);
 /* The islands of the problem, with F and L: F is the largest of the weights, applied forces, springs' forces and of
  * what it takes to stop what comes, L the size of the bodies and of what they touch. */
-void perp_qs_measure_islands(perp_quasistatic *qs, const double *q, double t_end);
+void perp_step_measure_islands(contact_step *step, const double *q, double t_end);
 /* Of contact i of the system. */
-int perp_qs_island_of_contact(const perp_quasistatic *qs, int i);
+int perp_step_island_of_contact(const contact_step *step, int i);
 /* m: the box around the bounded shapes of two bodies, as L has it. */
-double perp_qs_size_of_two(const perp_quasistatic *qs, int a, int b);
+double perp_step_size_of_two(const contact_step *step, int a, int b);
 /* An island as a problem of its own, in arrays that last until the next one. */
-perp_quasistatic perp_qs_island(const perp_quasistatic *qs, int island);
+contact_step perp_step_island(const contact_step *step, int island);
 /* Its answer, into that of the whole. */
-void perp_qs_put_island(perp_quasistatic *qs, const perp_quasistatic *one);
+void perp_step_put_island(contact_step *step, const contact_step *one);
 
-/* ---- quasistatic_step.c ---- */
+/* ---- contact_step.c ---- */
 
-enum { PERP_QS_TICKS = 64 }; /* a step is split into at most so many parts */
+enum { PERP_STEP_TICKS = 64 }; /* a step is split into at most so many parts */
 
 /* Kinematics and contacts at q. */
-perp_status perp_qs_look_from(perp_quasistatic *qs, perp_step_context *context, const double *q, perp_error *error);
+perp_status perp_step_look_from(contact_step *step, perp_step_context *context, const double *q, perp_error *error);
 /* Trees with degrees of freedom that are not prescribed. */
-bool perp_qs_has_free(const perp_quasistatic *qs, int tree);
-/* qs->way of a step of length h that begins with velocities v, at the poses of its begin. */
-void perp_qs_begin_ways(perp_quasistatic *qs, perp_step_context *context, const double *v, double h);
-/* The contact set looks as far as qs->way asks for; it is at q, and built anew there where it did not. */
-perp_status perp_qs_look_far_enough(perp_quasistatic *qs, perp_step_context *context, const double *q,
-                                    perp_error *error);
+bool perp_step_has_free(const contact_step *step, int tree);
+/* step->way of a step of length h that begins with velocities v, at the poses of its begin. */
+void perp_step_begin_ways(contact_step *step, perp_step_context *context, const double *v, double h);
+/* The contact set looks as far as step->way asks for; it is at q, and built anew there where it did not. */
+perp_status perp_step_look_far_enough(contact_step *step, perp_step_context *context, const double *q,
+                                      perp_error *error);
 /* One step of a rung: builds, solves, checks the law against the tolerance, splits where substep_tolerance asks for it,
  * integrates, records. */
-perp_status perp_qs_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
-                         perp_error *error);
+perp_status perp_contact_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
+                              perp_error *error);
 
-/* ---- quasistatic_record.c ---- */
+/* ---- contact_step_record.c ---- */
 
-/* The records of the contacts at the step's begin, from qs->v and qs->force. */
-void perp_qs_record(perp_quasistatic *qs);
-/* Of these the ones of trees that are qs->taken, and of what only commands move. */
-void perp_qs_keep_taken_records(perp_quasistatic *qs);
-/* Adds the part that was accepted for the trees that are qs->taken to what the step has to balance. */
-void perp_qs_add_load(perp_quasistatic *qs, double share);
+/* The records of the contacts at the step's begin, from step->v and step->force. */
+void perp_step_record(contact_step *step);
+/* Of these the ones of trees that are step->taken, and of what only commands move. */
+void perp_step_keep_taken_records(contact_step *step);
+/* Adds the part that was accepted for the trees that are step->taken to what the step has to balance. */
+void perp_step_add_load(contact_step *step, double share);
 /* `look_back` of a rung: the balance with exact geometry. */
-void perp_qs_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
+void perp_step_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
 
-/* ---- quasistatic_error.c: typed failures; each returns its status ---- */
+/* ---- contact_step_error.c: typed failures; each returns its status ---- */
 
 /* When, in words: "in the step to t = 0.2 s", its end, as in the events of a step; an instant is "at t = 0 s". */
-typedef struct qs_when {
+typedef struct step_when {
     char text[48];
-} qs_when;
-qs_when perp_qs_when(const perp_quasistatic *qs);
+} step_when;
+step_when perp_step_when(const contact_step *step);
 
 /* Along `direction` (free_count, of any length), which nothing holds: does the load drive by more than the law's
  * tolerance leaves room for in the balance? If not, nothing is said by it. */
-bool perp_qs_is_driven(const perp_quasistatic *qs, const double *direction);
+bool perp_step_is_driven(const contact_step *step, const double *direction);
 /* Nothing holds what moves along `direction` (free_count): names the body that moves most. */
-perp_status perp_qs_unsupported(const perp_quasistatic *qs, const double *direction, perp_error *error);
+perp_status perp_step_unsupported(const contact_step *step, const double *direction, perp_error *error);
 /* The step's constraints cannot all be met: `weight` (by row of the system: how much its normal row counts in the
  * proof, others 0) and `depth` in m say where and how deep. In the first step, and where nothing prescribed
  * moves in them, it is `penetrating-start`. */
-perp_status perp_qs_infeasible(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
+perp_status perp_step_infeasible(const contact_step *step, const double *weight, double depth, perp_error *error);
 /* The same where the gaps alone could be met, and only what convex friction adds to them cannot. */
-perp_status perp_qs_no_room(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
-perp_status perp_qs_not_converged(const perp_quasistatic *qs, const char *method, double residual, perp_error *error);
+perp_status perp_step_no_room(const contact_step *step, const double *weight, double depth, perp_error *error);
+perp_status perp_step_not_converged(const contact_step *step, const char *method, double residual, perp_error *error);
 /* After `not-converged`, which says how far the methods came: forces that hold each other are why; `weight` and
  * `depth` as above, with friction as it is on convex rungs. */
-perp_status perp_qs_wedged(const perp_quasistatic *qs, const double *weight, double depth, perp_error *error);
-perp_status perp_qs_tolerance(const perp_quasistatic *qs, const char *name, double residual, perp_error *error);
+perp_status perp_step_wedged(const contact_step *step, const double *weight, double depth, perp_error *error);
+perp_status perp_step_tolerance(const contact_step *step, const char *name, double residual, perp_error *error);
 /* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
  * each other; OK where not. */
-perp_status perp_qs_check_commands(const perp_quasistatic *qs, perp_error *error);
+perp_status perp_step_check_commands(const contact_step *step, perp_error *error);
 /* Bodies that overlap at the very start, by more than 1e-6 L: `penetrating-start`. Two commanded ones
  * too, which no step could part; not a commanded and a fixed one. */
-perp_status perp_qs_check_start(const perp_quasistatic *qs, perp_error *error);
+perp_status perp_step_check_start(const contact_step *step, perp_error *error);
 /* Advice to `penetrating-start`. */
-#define PERP_QS_MOVE_APART "move them apart, or list the two in contacts.exclude; see `perp run --model geometric`"
+#define PERP_STEP_MOVE_APART "move them apart, or list the two in contacts.exclude; see `perp run --model geometric`"
 /* A contact that carries `depth` of penetration: `code` is a string constant. */
-perp_status perp_qs_at_contact(const perp_quasistatic *qs, const char *code, const perp_contact *contact, double depth,
-                               const char *advice, perp_error *error);
+perp_status perp_step_at_contact(const contact_step *step, const char *code, const perp_contact *contact, double depth,
+                                 const char *advice, perp_error *error);
 
 #endif
