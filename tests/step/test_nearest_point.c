@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "step/nearest_point.h"
+#include "step/rigid/nearest_point.h"
 
 enum { N = 9, ROWS = 40, EQUATIONS = 3 };
 
