@@ -31,7 +31,7 @@ PARTS = {
     "step/convex": {"step/common"},
     "step/compliant": {"step/common"},
     "step/instant": {"step/common", "step/rigid"},
-    "step/run": {"step/common"},
+    "step/run": {"step/common", "step/kinematic", "step/rigid", "step/convex", "step/compliant", "step/instant"},
 }
 
 C17 = {

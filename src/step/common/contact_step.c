@@ -102,7 +102,7 @@ static perp_status solve(contact_step *step, perp_residuals *total, perp_error *
     step->info->solve_us += now_us() - started;
     for (int k = 0; k < step->free_count && status == PERP_STATUS_OK; k++) {
         const int i = step->dof_of_free[k];
-        step->v[i] = step->x[k] + (step->law->inertia == PERP_STEP_FULL ? step->v_drifted[i] : 0.0);
+        step->v[i] = step->x[k] + (step->dynamic ? step->v_drifted[i] : 0.0);
     }
     return status;
 }
@@ -112,7 +112,7 @@ static void integrate(contact_step *step, perp_step_context *context)
 {
     const perp_model *model = step->model;
     perp_configuration_integrate(model, step->q_begin, step->v, step->h, context->next_q);
-    perp_prescribed_configuration(model, step->law->prescribe, step->t + step->h, context->next_q);
+    perp_prescribed_configuration(model, step->prescribe, step->t + step->h, context->next_q);
     if (step->settings->prediction == PERP_PREDICTION_TAYLOR) {
         perp_driven_taylor(model, step->t, step->h, context->next_q);
     }
@@ -223,7 +223,7 @@ static void check_gaps(contact_step *step)
 static void begin_ways_of_step(contact_step *step, perp_step_context *context, double t, double t_end)
 {
     const perp_model *model = step->model;
-    const bool springs = !step->started && step->law->inertia != PERP_STEP_FULL;
+    const bool springs = !step->started && !step->dynamic;
     perp_step_prescribe(step, step->q_begin, t, t_end);
     if (springs) {
         perp_command(model, t_end, step->command);
@@ -288,7 +288,7 @@ static perp_status solve_seeing_all(contact_step *step, perp_step_context *conte
 static perp_status advance(contact_step *step, perp_step_context *context, const double times[2], perp_residuals *total,
                            perp_error *error)
 {
-    if (step->law->inertia == PERP_STEP_FULL) {
+    if (step->dynamic) {
         perp_dynamic_drift(step, context);
     }
     perp_status status = build(step, context, times, error);
@@ -370,9 +370,9 @@ static perp_status go_to(contact_step *step, perp_step_context *context, int at,
     const perp_model *model = step->model;
     const double t = times[0];
     if (at > 0 && step->settings->prediction != PERP_PREDICTION_TAYLOR) {
-        perp_prescribed_configuration(model, step->law->prescribe, t, step->q_begin);
+        perp_prescribed_configuration(model, step->prescribe, t, step->q_begin);
         memset(step->v, 0, (size_t)model->nv * sizeof *step->v);
-        perp_prescribed_rate(model, step->law->prescribe, t, step->v);
+        perp_prescribed_rate(model, step->prescribe, t, step->v);
         for (int i = 0; i < model->nv; i++) {
             step->v_last[i] = perp_step_has_free(step, tree_of(step, i)) ? step->v_last[i] : step->v[i];
         }
@@ -529,14 +529,14 @@ static void end_step(contact_step *step, const perp_step_context *context, doubl
     const bool exact = step->settings->prediction != PERP_PREDICTION_TAYLOR;
     if (step->split && exact) {
         perp_step_prescribe(step, state->q, state->t, t_end);
-        perp_prescribed_configuration(model, step->law->prescribe, state->t + h, step->q_begin);
+        perp_prescribed_configuration(model, step->prescribe, state->t + h, step->q_begin);
     }
     for (int i = 0; i < model->nv; i++) {
         if (step->split && exact && !perp_step_has_free(step, tree_of(step, i))) {
             step->v_last[i] = step->v[i];
             step->v_sum[i] = h * step->v[i];
         }
-        state->v[i] = step->law->inertia == PERP_STEP_FULL ? step->v_last[i] : step->v_sum[i] / h;
+        state->v[i] = step->dynamic ? step->v_last[i] : step->v_sum[i] / h;
     }
     memcpy(state->q, step->split ? step->q_begin : context->next_q, (size_t)model->nq * sizeof *state->q);
     state->t = t_end;

@@ -39,15 +39,7 @@
 
 typedef struct contact_step contact_step;
 
-typedef enum step_inertia {
-    PERP_STEP_NO_INERTIA,
-    PERP_STEP_WITHIN_STEP, /* M / h on passive degrees of freedom; a step begins at rest */
-    PERP_STEP_FULL         /* eps^2 M / h on all; a step begins with the velocity of the last one: dynamic.h */
-} step_inertia;
-
-typedef struct step_law {
-    perp_prescribe prescribe;
-    step_inertia inertia;
+typedef struct perp_step_law {
     /* Velocities at t in place of a step from there: drives have their rates at t, only what touches takes part, and h
      * is 1 s, a unit. */
     bool instant;
@@ -90,7 +82,9 @@ struct contact_step {
     const perp_model *model;
     const perp_run_settings *settings;
     const perp_rung *rung;
-    const step_law *law;
+    const step_law *law; /* the rung's */
+    bool dynamic;        /* inertia goes on from step to step, eps^2 M / h: dynamic.h */
+    perp_prescribe prescribe;
     void *own; /* of the law */
 
     int free_count;
@@ -190,10 +184,9 @@ struct contact_step {
 
 /* ---- contact_step_workspace.c ---- */
 
-perp_status perp_step_open(perp_step_context *context, const perp_rung *rung, const step_law *law,
-                           const perp_allocator *allocator, perp_error *error);
+/* `open`, `close`, `save` and `restore` of a rung. */
+perp_status perp_step_open(perp_step_context *context, const perp_allocator *allocator, perp_error *error);
 void perp_step_close(perp_step_context *context);
-/* `save` and `restore` of a rung. */
 size_t perp_step_save(const perp_step_context *context, double *numbers, size_t capacity);
 perp_status perp_step_restore(perp_step_context *context, const double *numbers, size_t count, perp_error *error);
 /* Rows of all loops. */

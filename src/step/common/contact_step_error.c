@@ -287,8 +287,7 @@ perp_status perp_step_no_room(const contact_step *step, const double *weight, do
         "convex friction leaves no motion %s: what slides must part by mu h times its slip, and at contact "
         "`%s` that is %.6g m more than there is room for; without friction the commands can be met: take Coulomb's "
         "own law (%s), or a smaller h or mu",
-        perp_step_when(step).text, evidence.contact, depth,
-        step->law->inertia == PERP_STEP_FULL ? "dyn-lcp, dyn-ncp" : "qs-lcp, qs-ncp");
+        perp_step_when(step).text, evidence.contact, depth, step->dynamic ? "dyn-lcp, dyn-ncp" : "qs-lcp, qs-ncp");
     if (error) {
         error->code = "infeasible-command";
         error->evidence = evidence;

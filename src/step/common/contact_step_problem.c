@@ -13,7 +13,7 @@
 void perp_step_prescribe(contact_step *step, const double *q, double t, double t_end)
 {
     const perp_model *model = step->model;
-    const perp_prescribe which = step->law->prescribe;
+    const perp_prescribe which = step->prescribe;
     memset(step->v, 0, (size_t)model->nv * sizeof *step->v);
     if (step->law->instant) {
         perp_prescribed_rate(model, which, t, step->v);
@@ -48,11 +48,11 @@ static double end_of(const contact_step *step)
 static double inertia_scale(const contact_step *step, int i, int j)
 {
     const perp_dof_role *role = step->model->role;
-    if (step->law->inertia == PERP_STEP_FULL) {
+    if (step->dynamic) {
         return perp_dynamic_mass_scale(step);
     }
     const bool passive = role[i] == PERP_DOF_PASSIVE && role[j] == PERP_DOF_PASSIVE;
-    return step->law->inertia == PERP_STEP_WITHIN_STEP && passive ? 1.0 : 0.0;
+    return step->rung->inertia == PERP_RUNG_INERTIA_ONE_STEP && passive ? 1.0 : 0.0;
 }
 
 /* A, one block per tree with free degrees of freedom. Damping of passive joints counts with full inertia: without it
@@ -73,7 +73,7 @@ static void fill_hessian(contact_step *step)
                 }
                 const double mean = 0.5 * (mass[r * tree->v_count + s] + mass[s * tree->v_count + r]);
                 double entry = inertia_scale(step, i, j) * mean / step->h;
-                if (i == j && (model->role[i] == PERP_DOF_IMPEDANCE || step->law->inertia == PERP_STEP_FULL)) {
+                if (i == j && (model->role[i] == PERP_DOF_IMPEDANCE || step->dynamic)) {
                     entry += (step->law->instant ? 0.0 : step->h * model->stiffness[i]) + model->damping[i];
                 }
                 *block++ = entry;
@@ -187,7 +187,7 @@ static double shift_of(const contact_step *step, int i)
     if (step->law->instant) {
         return 0.0;
     }
-    return step->law->inertia == PERP_STEP_FULL ? perp_dynamic_shift(step, i) : c->phi / step->h;
+    return step->dynamic ? perp_dynamic_shift(step, i) : c->phi / step->h;
 }
 
 /* Contacts that some free degree of freedom moves. */
@@ -196,7 +196,7 @@ static void fill_contacts(contact_step *step)
     const perp_contact_set *set = step->contacts;
     int count = 0, rows = 0, dofs = 0;
     ptrdiff_t entries = 0;
-    if (step->law->inertia == PERP_STEP_FULL && step->bounces) {
+    if (step->dynamic && step->bounces) {
         perp_contact_velocity(set, step->v_last, step->velocity);
     }
     step->row_start[0] = step->dof_start[0] = 0;
@@ -334,11 +334,11 @@ perp_status perp_step_build(contact_step *step, perp_step_context *context, cons
     fill_loops(step, context);
     fill_limits(step, q);
     perp_step_join_system(step);
-    if (step->law->inertia == PERP_STEP_FULL) {
+    if (step->dynamic) {
         perp_dynamic_start_from_drifted(step);
     }
     perp_step_measure_islands(step, q, end_of(step));
-    if (step->law->inertia == PERP_STEP_FULL && !step->started) {
+    if (step->dynamic && !step->started) {
         const perp_status massive = perp_dynamic_check_inertia(step, step->mass_scratch, error);
         if (massive != PERP_STATUS_OK) {
             return massive;

@@ -46,8 +46,7 @@ bool perp_step_add_ways(contact_step *step, perp_step_context *context, const do
 void perp_step_begin_ways(contact_step *step, perp_step_context *context, const double *v, double h)
 {
     const perp_model *model = step->model;
-    const double fall =
-        step->law->inertia == PERP_STEP_FULL ? 2.0 * h * h * perp_vec3_norm(model->scene->gravity) : 0.0;
+    const double fall = step->dynamic ? 2.0 * h * h * perp_vec3_norm(model->scene->gravity) : 0.0;
     memset(step->way, 0, (size_t)model->body_count * sizeof *step->way);
     memset(step->swing, 0, (size_t)model->body_count * sizeof *step->swing);
     perp_step_add_ways(step, context, v, h, 1.0);

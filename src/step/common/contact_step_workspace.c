@@ -152,7 +152,7 @@ static void lay_out_sized(contact_step *step, int rows)
 static void find_given(contact_step *step)
 {
     const perp_model *model = step->model;
-    const bool springs = (step->law->prescribe & PERP_PRESCRIBE_IMPEDANCE_JOINTS) != 0;
+    const bool springs = (step->prescribe & PERP_PRESCRIBE_IMPEDANCE_JOINTS) != 0;
     for (int i = 0; i < model->nv; i++) {
         step->given[i] = model->role[i] == PERP_DOF_PRESCRIBED || (model->role[i] == PERP_DOF_IMPEDANCE && springs);
     }
@@ -245,9 +245,9 @@ static bool has_restitution(const perp_scene *scene)
     return false;
 }
 
-perp_status perp_step_open(perp_step_context *context, const perp_rung *rung, const step_law *law,
-                           const perp_allocator *allocator, perp_error *error)
+perp_status perp_step_open(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
 {
+    const perp_rung *rung = context->rung;
     const perp_allocator source = allocator ? *allocator : perp_allocator_default();
     contact_step *step = source.allocate(source.context, sizeof *step);
     if (!step) {
@@ -259,7 +259,13 @@ perp_status perp_step_open(perp_step_context *context, const perp_rung *rung, co
     step->model = context->model;
     step->settings = context->settings;
     step->rung = rung;
-    step->law = law;
+    step->law = rung->law;
+    step->dynamic = rung->inertia == PERP_RUNG_INERTIA_FULL && !step->law->instant;
+    step->prescribe =
+        rung->takes & PERP_TAKES_IMPEDANCE_AS_POSITION ? PERP_PRESCRIBE_POSITION_IMPEDANCE : PERP_PRESCRIBE_POSITION;
+    if (step->law->own_contacts) { /* what it keeps of a contact is found again where the points of manifolds stay */
+        perp_contact_set_stand_still(context->contacts);
+    }
     lay_out_fixed(step);
     perp_status status = perp_block_hold(&step->allocator, &step->fixed, error);
     if (status != PERP_STATUS_OK) {
@@ -271,7 +277,7 @@ perp_status perp_step_open(perp_step_context *context, const perp_rung *rung, co
     step->largest_mu = largest_friction(step->model->scene);
     step->bounces = has_restitution(step->model->scene);
     perp_dynamic_classify(step);
-    return law->open(step, error);
+    return step->law->open(step, error);
 }
 
 void perp_step_close(perp_step_context *context)
@@ -294,7 +300,7 @@ size_t perp_step_save(const perp_step_context *context, double *numbers, size_t 
     const contact_step *step = context->workspace;
     memory_writer w = {.numbers = numbers, .capacity = capacity};
     perp_memory_put(&w, step->started);
-    if (step->law->inertia == PERP_STEP_FULL) {
+    if (step->dynamic) {
         perp_memory_put_reals(&w, step->h_last, step->model->tree_count);
     }
     if (step->law->put) {
@@ -308,7 +314,7 @@ perp_status perp_step_restore(perp_step_context *context, const double *numbers,
     contact_step *step = context->workspace;
     memory_reader r = {.numbers = numbers, .count = count, .good = true};
     step->started = perp_memory_take_int(&r, 0, 1) == 1;
-    if (step->law->inertia == PERP_STEP_FULL) {
+    if (step->dynamic) {
         perp_memory_take_reals(&r, step->h_last, step->model->tree_count);
     }
     const bool taken = !step->law->take || step->law->take(step, &r);

@@ -273,6 +273,8 @@ void perp_compliant_look_back(perp_step_context *context, const perp_state *stat
 
 /* ---- compliant_step.c ---- */
 
+extern const step_law perp_compliant_law;
+
 perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
                                 perp_error *error);
 

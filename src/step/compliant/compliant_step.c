@@ -75,7 +75,7 @@ static void move_on(contact_step *step, perp_step_context *context, double part)
         s->v_linear[i] = s->guessed ? s->v_linear[i] + part * (led - s->v_linear[i]) : led;
     }
     perp_configuration_integrate(model, step->q_begin, s->v_linear, step->h, context->next_q);
-    perp_prescribed_configuration(model, step->law->prescribe, step->t + step->h, context->next_q);
+    perp_prescribed_configuration(model, step->prescribe, step->t + step->h, context->next_q);
     if (step->settings->prediction == PERP_PREDICTION_TAYLOR) {
         perp_driven_taylor(model, step->t, step->h, context->next_q);
     }
@@ -600,7 +600,7 @@ static void end_step(contact_step *step, perp_step_context *context, double t_en
     const bool exact = step->settings->prediction != PERP_PREDICTION_TAYLOR;
     if (exact) {
         perp_step_prescribe(step, state->q, state->t, t_end);
-        perp_prescribed_configuration(model, step->law->prescribe, state->t + (t_end - state->t), step->q_end);
+        perp_prescribed_configuration(model, step->prescribe, state->t + (t_end - state->t), step->q_end);
     }
     for (int i = 0; i < model->nv; i++) {
         const bool free = perp_step_has_free(step, tree_of(step, i));
@@ -645,3 +645,11 @@ perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_s
     info->elements = step->split ? step->sum.elements : s->elements;
     return PERP_STATUS_OK;
 }
+
+const step_law perp_compliant_law = {
+    .own_contacts = true,
+    .open = perp_compliant_open,
+    .close = perp_compliant_close,
+    .put = perp_compliant_put,
+    .take = perp_compliant_take,
+};

@@ -67,13 +67,7 @@ static void lay_out_sized(convex_step *c, const contact_step *step)
     TAKE(b, c->answer, (size_t)contacts * (size_t)(c->longest + 1));
 }
 
-bool perp_convex_step_is_quadratic(const contact_step *step)
-{
-    const perp_cone cone = step->settings->cone == PERP_CONE_UNSET ? step->rung->own_cone : step->settings->cone;
-    return cone == PERP_CONE_QUADRATIC;
-}
-
-perp_status perp_convex_step_open(contact_step *step, bool quadratic, perp_error *error)
+perp_status perp_convex_step_open(contact_step *step, perp_error *error)
 {
     convex_step *c = step->allocator.allocate(step->allocator.context, sizeof *c);
     if (!c) {
@@ -82,7 +76,9 @@ perp_status perp_convex_step_open(contact_step *step, bool quadratic, perp_error
     memset(c, 0, sizeof *c);
     step->own = c;
     c->kappa = step->settings->smoothing;
-    c->quadratic = quadratic || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
+    const perp_cone cone = perp_rung_cone(step->rung, step->settings);
+    c->quadratic =
+        cone == PERP_CONE_QUADRATIC || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
     c->rays = step->settings->rays;
     c->longest = step->model->planar ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
     lay_out_fixed(c, step);

@@ -53,7 +53,10 @@ typedef struct convex_step {
     perp_convex_point face_point;
 } convex_step;
 
-perp_status perp_convex_step_open(contact_step *step, bool quadratic, perp_error *error);
+/* ---- convex_law.c: as it is, and with room for the slip that is to be expected ---- */
+extern const step_law perp_convex_law, perp_convex_law_sliding;
+
+perp_status perp_convex_step_open(contact_step *step, perp_error *error);
 void perp_convex_step_close(contact_step *step);
 perp_status perp_convex_step_solve(contact_step *step, perp_error *error);
 /* The same in two parts: the problem, and its answer. Something must be free to move. */
@@ -61,7 +64,7 @@ perp_status perp_convex_step_begin(contact_step *step, perp_error *error);
 perp_status perp_convex_step_answer(contact_step *step, perp_error *error);
 /* `parting` and `ending` of the answer, whose slacks are known, and step->layer. */
 void perp_convex_step_measure(contact_step *step);
-/* The same with room for the slip that is to be expected: `solve` of dyn-qp. */
+/* The same with room for the slip that is to be expected. */
 perp_status perp_convex_step_solve_sliding(contact_step *step, perp_error *error);
 /* step->info->lift of an answer that is accepted. */
 void perp_convex_step_note_lift(contact_step *step);
@@ -96,8 +99,5 @@ void perp_convex_step_metric(const contact_step *step);
 /* Of all motions that meet the law with the forces in `point`, the smallest: replaces point.x, or counts the fallback.
  */
 perp_status perp_convex_step_smallest(contact_step *step, perp_error *error);
-
-/* cone: unset gives the rung's own. */
-bool perp_convex_step_is_quadratic(const contact_step *step);
 
 #endif

@@ -16,18 +16,8 @@ static perp_status none_to_solve(contact_step *step, perp_error *error)
     return PERP_STATUS_OK; /* there are no steps */
 }
 
-perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung, const perp_allocator *allocator,
-                              perp_error *error)
-{
-    static const step_law law = {
-        .prescribe = PERP_PRESCRIBE_POSITION,
-        .instant = true,
-        .open = perp_rigid_open,
-        .close = perp_rigid_close,
-        .solve = none_to_solve,
-    };
-    return perp_step_open(context, rung, &law, allocator, error);
-}
+const step_law perp_instant_law = {
+    .instant = true, .open = perp_rigid_open, .close = perp_rigid_close, .solve = none_to_solve};
 
 /* ---- what takes part --------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* instant_list.h - what the rungs that answer at one instant share, `instant` (accelerations) and `instant-qs`
- * (velocities): opening, and the list of all solutions, with the least forces and the range of each normal force.
+ * (velocities): the list of all solutions, with the least forces and the range of each normal force.
  * "Rate" is the one of the two that the rung answers with. Rates that are not unique form convex sets: each is one
  * solution, with its vertices and rays, and what stands for it is the smallest of its rates. */
 #ifndef PERP_SRC_STEP_INSTANT_LIST_H
@@ -7,8 +7,7 @@
 
 #include "step/instant/instant_cells.h"
 
-perp_status perp_instant_open(perp_step_context *context, const perp_rung *rung, const perp_allocator *allocator,
-                              perp_error *error);
+extern const step_law perp_instant_law;
 
 typedef struct perp_instant_list {
     contact_step *step;
@@ -59,5 +58,12 @@ perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_so
  * where there are several. */
 perp_status perp_instant_describe_motions(const perp_instant_list *list, perp_instant_solution *solution,
                                           perp_error *error);
+
+/* ---- `answer` of the rungs: instant_accelerations.c, instant_velocities.c ---- */
+
+perp_status perp_instant_accelerations(perp_step_context *context, const perp_state *state, perp_run_result *result,
+                                       perp_error *error);
+perp_status perp_instant_velocities(perp_step_context *context, const perp_state *state, perp_run_result *result,
+                                    perp_error *error);
 
 #endif

@@ -72,7 +72,7 @@ static void accelerate_prescribed(perp_instant *in, double t)
 {
     const perp_model *model = in->step->model;
     const perp_scene *scene = model->scene;
-    const perp_prescribe which = in->step->law->prescribe;
+    const perp_prescribe which = in->step->prescribe;
     double haste = 1.0;
     for (int i = 0; i < scene->body_count; i++) {
         for (int k = 0; k < 6 && scene->bodies[i].driven_mask != 0; k++) {
@@ -208,7 +208,7 @@ perp_status perp_instant_move(perp_instant *in, perp_step_context *context, cons
         return status;
     }
     memcpy(in->v, state->v, (size_t)model->nv * sizeof *in->v);
-    perp_prescribed_rate(model, in->step->law->prescribe, state->t, in->v);
+    perp_prescribed_rate(model, in->step->prescribe, state->t, in->v);
     accelerate_prescribed(in, state->t);
     in->base_count = set->count;
     for (int i = 0; i < set->count; i++) {

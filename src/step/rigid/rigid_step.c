@@ -167,7 +167,7 @@ static perp_status reserve(rigid_step *s, const contact_step *step, perp_error *
 static double speed_unit(const rigid_step *s, const contact_step *step)
 {
     const double across = step->length_unit / step->h;
-    const double mass = step->law->inertia == PERP_STEP_FULL && !s->in_sizes ? step->heaviest : 0.0;
+    const double mass = step->dynamic && !s->in_sizes ? step->heaviest : 0.0;
     const double gain = step->force_unit * step->h / (perp_dynamic_mass_scale(step) * mass);
     return mass > 0.0 ? fmin(gain, across) : across;
 }
@@ -350,7 +350,7 @@ static void note_answer(contact_step *step)
 perp_status perp_rigid_finish(contact_step *step, perp_error *error)
 {
     rigid_step *s = step->own;
-    const bool one_motion = step->law->inertia == PERP_STEP_FULL;
+    const bool one_motion = step->dynamic;
     perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(step, error);
     if (status == PERP_STATUS_OK && !s->chosen) {
         bool solved;
@@ -437,7 +437,7 @@ bool perp_rigid_recall_point(contact_step *step)
 {
     rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    if (step->law->inertia != PERP_STEP_FULL || !perp_kept_has(&s->kept, step)) {
+    if (!step->dynamic || !perp_kept_has(&s->kept, step)) {
         return false;
     }
     for (int i = 0, hint = 0; i < p->contact_count; i++) {

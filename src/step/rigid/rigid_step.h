@@ -6,6 +6,7 @@
  * whose corners are (+-1, +-1) on the contact's own axes. With one friction direction all are the interval [-1, 1].
  * Only the way to solve differs from rung to rung; what is measured, chosen and explained is shared:
  *
+ *   rigid_law.c             which method comes first
  *   rigid_step.c            units, memory, residuals, the end of a solve
  *   rigid_step_solve.c      the step from begin to end
  *   rigid_step_lcp.c        the mixed LCP of polygons (Trinkle, Berard and Pang 2005, 24-26)
@@ -83,6 +84,9 @@ typedef struct rigid_residual {
     double complementarity; /* gaps, limits, loops */
     double cone;            /* outside of mu fn D, and friction that does less than the most work against the slip */
 } rigid_residual;
+
+/* ---- rigid_law.c: by the direct method of the cone, or by the fixed point on normal forces; then by the other ---- */
+extern const step_law perp_rigid_law, perp_rigid_law_fixed_point;
 
 /* ---- rigid_step.c ---- */
 perp_status perp_rigid_open(contact_step *step, perp_error *error);
@@ -163,10 +167,6 @@ typedef struct rigid_attempt {
 perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], rigid_attempt *best, perp_error *error);
 /* `solve` of a rung: tries, and finishes or explains. */
 perp_status perp_rigid_step(contact_step *step, rigid_method first, rigid_method second, perp_error *error);
-
-/* ---- dynamic_step.c ---- */
-/* `solve` of a rigid rung: as perp_rigid_step, and Anitescu and Potra's form before a step is given up. */
-perp_status perp_dynamic_rigid_step(contact_step *step, rigid_method first, rigid_method second, perp_error *error);
 
 /* ---- rigid_step_choice.c: replace s->point where the choice meets the law as well ---- */
 perp_status perp_rigid_smallest_motion(contact_step *step, perp_error *error);

@@ -547,7 +547,7 @@ perp_status perp_rigid_least_forces(contact_step *step, perp_error *error)
     add_balance(s);
     add_force_contacts(s, step->mu);
     add_force_rest(s, forces);
-    const bool full = step->law->inertia == PERP_STEP_FULL;
+    const bool full = step->dynamic;
     if (full) {
         admit_forces(s, forces, s->program.point.x);
     }

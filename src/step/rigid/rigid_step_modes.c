@@ -508,10 +508,9 @@ static perp_status no_equilibrium(const contact_step *step, perp_error *error)
     perp_fail(error, PERP_STATUS_INFEASIBLE,
               "%s %s (all modes of the contacts were tried): it jams, at contact `%s`; springs give way: control: "
               "impedance on a rung that has it (%s)",
-              step->law->inertia == PERP_STEP_FULL ? "commands and friction leave no motion"
-                                                   : "no motion is in equilibrium",
+              step->dynamic ? "commands and friction leave no motion" : "no motion is in equilibrium",
               perp_step_when(step).text, evidence.contact,
-              step->law->inertia == PERP_STEP_FULL ? "every dynamic one" : "qs-qp, quasidynamic, dyn-ncp");
+              step->dynamic ? "every dynamic one" : "qs-qp, quasidynamic, dyn-ncp");
     if (error) {
         error->code = "no-equilibrium";
         error->evidence = evidence;

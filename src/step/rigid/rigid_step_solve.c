@@ -34,7 +34,7 @@ static perp_status solve_in_turns(contact_step *step, const perp_contact_frictio
     enum { FEW = 300 };
     static const double ENOUGH = 0.01; /* of the tolerance: as much as is asked of an LCP */
     rigid_step *s = step->own;
-    settings.max_factorisations = step->law->inertia == PERP_STEP_FULL ? FEW : 0;
+    settings.max_factorisations = step->dynamic ? FEW : 0;
     perp_status status = solve_coulomb(s, problem, &settings, info, error);
     const bool open = status == PERP_STATUS_OK && settings.max_factorisations > 0 &&
                       info->outcome != PERP_OUTCOME_SOLVED && info->outcome != PERP_OUTCOME_INFEASIBLE;
@@ -200,7 +200,7 @@ perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], ri
     perp_status status = perp_rigid_begin(step, error);
     *best = (rigid_attempt){.residual = INFINITY};
     s->settles = true;
-    const bool full = step->law->inertia == PERP_STEP_FULL;
+    const bool full = step->dynamic;
     if (status == PERP_STATUS_OK && (s->qp.contact_count > 0 || full)) {
         const bool warm = full && perp_rigid_recall_point(step);
         best->method = "springs";

@@ -1,5 +1,4 @@
 #include "step/run/contact_log.h"
-#include "step/common/step_rungs.h"
 
 #include "base/arena.h"
 
@@ -120,13 +119,12 @@ perp_status perp_run_check(const perp_run_settings *settings, perp_error *error)
 }
 
 struct perp_run_memory {
-    const perp_rung *rung;
     const perp_step_context *step;
 };
 
 size_t perp_run_memory_save(const perp_run_memory *memory, double *numbers, size_t capacity)
 {
-    return memory && memory->rung->save ? memory->rung->save(memory->step, numbers, capacity) : 0;
+    return memory && memory->step->rung->save ? memory->step->rung->save(memory->step, numbers, capacity) : 0;
 }
 
 typedef struct runner {
@@ -369,14 +367,15 @@ static perp_status run_from(const perp_model *model, const perp_run_settings *se
     const int samples = left < 0 ? 0 : left > TIMING_SAMPLES ? TIMING_SAMPLES : left;
     perp_arena arena;
     perp_arena_init(&arena, allocator);
-    runner r = {.step = {.model = model,
+    runner r = {.step = {.rung = result->rung,
+                         .model = model,
                          .settings = settings,
                          .next_q = PERP_ARENA_NEW(&arena, double, (size_t)model->nq),
                          .next_v = PERP_ARENA_NEW(&arena, double, (size_t)model->nv)},
                 .watch = {.samples = PERP_ARENA_NEW(&arena, double, (size_t)samples), .capacity = samples},
                 .observer = with->observer,
                 .observer_context = with->observer_context};
-    r.memory = (perp_run_memory){.rung = result->rung, .step = &r.step};
+    r.memory.step = &r.step;
     if (!r.watch.samples || !r.step.next_q || !r.step.next_v) {
         perp_arena_clear(&arena);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");

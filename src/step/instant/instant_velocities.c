@@ -8,14 +8,8 @@
  * On the quadratic cone in space one solution is found, with all velocities that its forces allow. */
 #include "step/common/commanded_loops.h"
 #include "step/instant/instant_list.h"
-#include "step/common/step_rungs.h"
 
 #include <string.h>
-
-static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
-{
-    return perp_instant_open(context, &perp_rung_instant_qs, allocator, error);
-}
 
 /* The answer in `step`, which has been handed over, as a solution. */
 static perp_status add_solution(perp_instant_list *list, perp_error *error)
@@ -146,8 +140,8 @@ static bool is_piecewise_linear(const contact_step *step)
     return true;
 }
 
-static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,
-                          perp_error *error)
+perp_status perp_instant_velocities(perp_step_context *context, const perp_state *state, perp_run_result *result,
+                                    perp_error *error)
 {
     contact_step *step = context->workspace;
     perp_step_info info;
@@ -179,18 +173,3 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     result->partial = result->solution_count > 0;
     return status;
 }
-
-const perp_rung perp_rung_instant_qs = {
-    .name = "instant-qs",
-    .summary = "velocities at the initial state without inertia; all solutions for rays",
-    .inertia = PERP_RUNG_INERTIA_NONE,
-    .contact = "rigid",
-    .friction = "quadratic cone",
-    .source = "Trinkle 2005 (1)-(18)",
-    .takes = PERP_TAKES_QUADRATIC | PERP_TAKES_RAYS,
-    .own_cone = PERP_CONE_QUADRATIC,
-    .open = open_rung,
-    .close = perp_step_close,
-    .answer = answer,
-    .answers = "velocity",
-};

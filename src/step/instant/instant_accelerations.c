@@ -7,14 +7,8 @@
 #include "step/common/commanded_loops.h"
 #include "step/instant/instant.h"
 #include "step/instant/instant_list.h"
-#include "step/common/step_rungs.h"
 
 #include <string.h>
-
-static perp_status open_rung(perp_step_context *context, const perp_allocator *allocator, perp_error *error)
-{
-    return perp_instant_open(context, &perp_rung_instant, allocator, error);
-}
 
 /* ---- one solution ------------------------------------------------------------------------------------------------ */
 
@@ -96,8 +90,8 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
                : status;
 }
 
-static perp_status answer(perp_step_context *context, const perp_state *state, perp_run_result *result,
-                          perp_error *error)
+perp_status perp_instant_accelerations(perp_step_context *context, const perp_state *state, perp_run_result *result,
+                                       perp_error *error)
 {
     contact_step *step = context->workspace;
     perp_step_info info;
@@ -138,18 +132,3 @@ static perp_status answer(perp_step_context *context, const perp_state *state, p
     perp_block_free(&step->allocator, &in.matrix);
     return status;
 }
-
-const perp_rung perp_rung_instant = {
-    .name = "instant",
-    .summary = "accelerations and contact forces at the initial state; all solutions for small sizes",
-    .inertia = PERP_RUNG_INERTIA_FULL,
-    .contact = "rigid",
-    .friction = "planar exact, else n rays",
-    .source = "Trinkle slides 33, 37, 38",
-    .takes = PERP_TAKES_RAYS,
-    .own_cone = PERP_CONE_RAYS,
-    .open = open_rung,
-    .close = perp_step_close,
-    .answer = answer,
-    .answers = "acceleration",
-};

@@ -10,7 +10,7 @@
  * in parts where a passive joint would turn far at once. Loops that do not close stop the run. Contacts are not
  * enforced: bodies run into each other, and how deep is reported. */
 #include "step/common/commanded_loops.h"
-#include "step/common/step_rungs.h"
+#include "step/kinematic/kinematic_step.h"
 
 #include <string.h>
 
@@ -42,7 +42,7 @@ typedef struct closer {
     double *from, *trial, *way; /* nq, nq, nv */
 } closer;
 
-static void close_rung(perp_step_context *c)
+void perp_kinematic_close(perp_step_context *c)
 {
     closer *k = c->workspace;
     if (k) {
@@ -53,7 +53,7 @@ static void close_rung(perp_step_context *c)
 }
 
 /* Only scenes that have loops need memory. */
-static perp_status open_rung(perp_step_context *c, const perp_allocator *allocator, perp_error *error)
+perp_status perp_kinematic_open(perp_step_context *c, const perp_allocator *allocator, perp_error *error)
 {
     const perp_model *model = c->model;
     const size_t nq = (size_t)model->nq, nv = (size_t)model->nv;
@@ -137,7 +137,8 @@ static perp_status close_loops(perp_step_context *c, const perp_state *state, do
 /* ---- the step -----------------------------------------------------------------------------------------------------
  */
 
-static perp_status step(perp_step_context *c, double t_end, perp_state *state, perp_step_info *info, perp_error *error)
+perp_status perp_kinematic_step(perp_step_context *c, double t_end, perp_state *state, perp_step_info *info,
+                                perp_error *error)
 {
     const perp_model *model = c->model;
     memcpy(c->next_q, state->q, (size_t)model->nq * sizeof *state->q);
@@ -159,16 +160,3 @@ static perp_status step(perp_step_context *c, double t_end, perp_state *state, p
     state->t = t_end;
     return PERP_STATUS_OK;
 }
-
-const perp_rung perp_rung_kinematic = {
-    .name = "kinematic",
-    .summary = "commanded joints and driven bodies move exactly; passive ones stay, or close loops",
-    .inertia = PERP_RUNG_INERTIA_IGNORED,
-    .contact = "reported",
-    .friction = "-",
-    .source = "Trinkle et al., slide 9",
-    .takes = PERP_TAKES_IMPEDANCE_AS_POSITION,
-    .open = open_rung,
-    .close = close_rung,
-    .step = step,
-};
