@@ -102,7 +102,7 @@ static perp_status solve(contact_step *step, perp_residuals *total, perp_error *
     step->info->solve_us += now_us() - started;
     for (int k = 0; k < step->free_count && status == PERP_STATUS_OK; k++) {
         const int i = step->dof_of_free[k];
-        step->v[i] = step->x[k] + (step->dynamic ? step->v_drifted[i] : 0.0);
+        step->v[i] = step->x[k] + (step->dynamic ? step->inertia.v_drifted[i] : 0.0);
     }
     return status;
 }
@@ -178,10 +178,10 @@ static void blame(contact_step *step, int i, double error)
         if (step->given[set->dofs[k]]) {
             continue;
         }
-        step->taken[step->group[tree]] = false;
-        if (first >= 0 && step->group[first] != step->group[tree]) {
-            perp_step_join_trees(step->met_with, first, tree);
-            step->met = true;
+        step->parts.taken[step->parts.group[tree]] = false;
+        if (first >= 0 && step->parts.group[first] != step->parts.group[tree]) {
+            perp_step_join_trees(step->parts.met_with, first, tree);
+            step->parts.met = true;
         }
         first = tree;
     }
@@ -189,7 +189,7 @@ static void blame(contact_step *step, int i, double error)
 
 /* How far the linearised gaps are off, with the contact set at the step's end: of contacts that carry force, and of
  * those that penetrate (a new one was not seen coming: its gap was not to fall below 0). Others may be off, they say
- * nothing. Groups that are off by more than the tolerance are not step->taken. */
+ * nothing. Groups that are off by more than the tolerance are not step->parts.taken. */
 static void check_gaps(contact_step *step)
 {
     const perp_contact_set *set = step->contacts;
@@ -198,7 +198,7 @@ static void check_gaps(contact_step *step)
         const int tree = step->tree_of_free[step->dofs[step->dof_start[i]]];
         const bool carries = step->force[step->row_start[i]] > 1e-9 * step->islands[step->island_of_tree[tree]].force;
         if (isfinite(gap) && (carries || gap < 0.0) && fabs(gap - step->gaps[i]) > step->settings->substep_tolerance) {
-            step->taken[step->group[tree]] = false;
+            step->parts.taken[step->parts.group[tree]] = false;
         }
     }
     for (int i = 0; i < set->count; i++) {
@@ -253,7 +253,7 @@ static bool misses_contact(const contact_step *step)
     for (int i = 0; i < step->contacts->count; i++) {
         count += perp_step_is_in_reach(step, &step->contacts->contacts[i]) ? 1 : 0;
     }
-    return count > step->in_reach;
+    return count > step->reach.in_reach;
 }
 
 /* Solves, and again with a longer look where the motion comes out larger than the look was long. A body that nothing
@@ -263,7 +263,7 @@ static perp_status solve_seeing_all(contact_step *step, perp_step_context *conte
 {
     enum { LOOKS = 6 };
     static const double MORE = 1.5;
-    for (int look = 0; look < LOOKS && !step->met; look++) {
+    for (int look = 0; look < LOOKS && !step->parts.met; look++) {
         perp_status status = solve(step, total, error);
         if (status != PERP_STATUS_OK || !perp_step_add_ways(step, context, step->v, step->h, MORE)) {
             return status;
@@ -278,8 +278,9 @@ static perp_status solve_seeing_all(contact_step *step, perp_step_context *conte
             return status;
         }
     }
-    return step->met ? PERP_STATUS_OK
-                     : perp_step_not_converged(step, "looking for all that the motion could meet", step->seen, error);
+    return step->parts.met
+               ? PERP_STATUS_OK
+               : perp_step_not_converged(step, "looking for all that the motion could meet", step->reach.seen, error);
 }
 
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
@@ -298,7 +299,7 @@ static perp_status advance(contact_step *step, perp_step_context *context, const
     if (status == PERP_STATUS_OK) {
         status = solve_seeing_all(step, context, times, total, error);
     }
-    if (status == PERP_STATUS_OK && !step->met) {
+    if (status == PERP_STATUS_OK && !step->parts.met) {
         perp_step_record(step);
         integrate(step, context);
     }
@@ -324,16 +325,16 @@ static void group_trees(contact_step *step)
     const int trees = step->model->tree_count;
     const bool together = step->settings->prediction == PERP_PREDICTION_TAYLOR;
     for (int k = 0; k < trees; k++) {
-        perp_step_join_trees(step->joined, k, together ? 0 : step->met_with[k]);
+        perp_step_join_trees(step->joined, k, together ? 0 : step->parts.met_with[k]);
     }
     for (int k = 0; k < trees; k++) {
-        step->group[k] = -1;
+        step->parts.group[k] = -1;
     }
     for (int k = 0; k < trees; k++) {
         const int lowest = perp_step_lowest_joined(step->joined, k);
         if (perp_step_has_free(step, k)) {
-            step->group[lowest] = step->group[lowest] < 0 ? k : step->group[lowest];
-            step->group[k] = step->group[lowest];
+            step->parts.group[lowest] = step->parts.group[lowest] < 0 ? k : step->parts.group[lowest];
+            step->parts.group[k] = step->parts.group[lowest];
         }
     }
 }
@@ -347,15 +348,15 @@ static bool choose_part(contact_step *step, bool first, int *at, int *size)
     *at = first ? 0 : PERP_STEP_TICKS;
     *size = first ? PERP_STEP_TICKS : 0;
     for (int k = 0; k < trees; k++) {
-        *at = step->done[k] < *at ? step->done[k] : *at;
+        *at = step->parts.done[k] < *at ? step->parts.done[k] : *at;
     }
     for (int k = 0; k < trees; k++) {
-        *size = step->done[k] == *at && step->size[k] > *size ? step->size[k] : *size;
+        *size = step->parts.done[k] == *at && step->parts.size[k] > *size ? step->parts.size[k] : *size;
     }
     for (int k = 0; k < trees; k++) {
-        const bool active = first || (step->done[k] == *at && step->size[k] == *size);
-        changed = changed || active != step->active[k];
-        step->active[k] = active;
+        const bool active = first || (step->parts.done[k] == *at && step->parts.size[k] == *size);
+        changed = changed || active != step->parts.active[k];
+        step->parts.active[k] = active;
     }
     if (changed) {
         perp_step_find_free(step);
@@ -379,7 +380,7 @@ static perp_status go_to(contact_step *step, perp_step_context *context, int at,
     }
     for (int b = 0; b < model->body_count; b++) { /* what is ahead comes no farther */
         const int tree = model->links[b].tree;
-        step->way[b] = tree >= 0 && step->moved[b] && step->done[tree] > at ? 0.0 : step->way[b];
+        step->reach.way[b] = tree >= 0 && step->moved[b] && step->parts.done[tree] > at ? 0.0 : step->reach.way[b];
     }
     const perp_status status = perp_step_look_from(step, context, step->q_begin, error);
     perp_step_prescribe(step, step->q_begin, times[0], times[1]);
@@ -387,25 +388,25 @@ static perp_status go_to(contact_step *step, perp_step_context *context, int at,
     return status;
 }
 
-/* The trees that are step->taken are at the end of their part. */
+/* The trees that are step->parts.taken are at the end of their part. */
 static perp_status accept(contact_step *step, perp_step_context *context, double share, perp_error *error)
 {
     const perp_model *model = step->model;
     for (int i = 0; i < model->nv; i++) {
-        if (step->taken[tree_of(step, i)]) {
+        if (step->parts.taken[tree_of(step, i)]) {
             step->v_sum[i] += step->h * step->v[i];
             step->v_last[i] = step->v[i];
         }
     }
     for (int b = 0; b < model->body_count; b++) {
         const perp_link *link = &model->links[b];
-        if (link->tree >= 0 && step->taken[link->tree]) {
+        if (link->tree >= 0 && step->parts.taken[link->tree]) {
             memcpy(step->q_begin + link->q_start, context->next_q + link->q_start,
                    (size_t)link->q_count * sizeof *step->q_begin);
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
-        step->h_last[k] = step->taken[k] ? step->h : step->h_last[k];
+        step->inertia.h_last[k] = step->parts.taken[k] ? step->h : step->inertia.h_last[k];
     }
     perp_step_add_load(step, share);
     if (step->law->accept) {
@@ -425,20 +426,20 @@ static void sort_out(contact_step *step, int size)
     const bool together = step->settings->prediction == PERP_PREDICTION_TAYLOR;
     bool all = size == PERP_STEP_TICKS || together;
     for (int k = 0; k < step->model->tree_count; k++) {
-        if (!perp_step_has_free(step, k) || !step->active[k]) {
-            step->taken[k] = false;
+        if (!perp_step_has_free(step, k) || !step->parts.active[k]) {
+            step->parts.taken[k] = false;
             all = all && !perp_step_has_free(step, k);
             continue;
         }
-        step->taken[k] = step->taken[step->group[k]];
-        all = all && step->taken[k];
-        if (!step->taken[k]) {
-            step->size[k] = size / 2;
-            step->info->fallbacks[PERP_FALLBACK_SUBSTEP] += step->group[k] == k ? 1 : 0;
+        step->parts.taken[k] = step->parts.taken[step->parts.group[k]];
+        all = all && step->parts.taken[k];
+        if (!step->parts.taken[k]) {
+            step->parts.size[k] = size / 2;
+            step->info->fallbacks[PERP_FALLBACK_SUBSTEP] += step->parts.group[k] == k ? 1 : 0;
         }
     }
     for (int k = 0; k < step->model->tree_count && all; k++) {
-        step->taken[k] = true;
+        step->parts.taken[k] = true;
     }
     step->split = step->split || !all || size < PERP_STEP_TICKS;
 }
@@ -447,10 +448,11 @@ static void sort_out(contact_step *step, int size)
 static void count_on(contact_step *step, int size)
 {
     for (int k = 0; k < step->model->tree_count; k++) {
-        if (step->taken[k] && perp_step_has_free(step, k)) {
-            step->done[k] += size;
-            while (step->done[k] % (2 * step->size[k]) == 0 && 2 * step->size[k] <= PERP_STEP_TICKS - step->done[k]) {
-                step->size[k] *= 2;
+        if (step->parts.taken[k] && perp_step_has_free(step, k)) {
+            step->parts.done[k] += size;
+            while (step->parts.done[k] % (2 * step->parts.size[k]) == 0 &&
+                   2 * step->parts.size[k] <= PERP_STEP_TICKS - step->parts.done[k]) {
+                step->parts.size[k] *= 2;
             }
         }
     }
@@ -475,13 +477,13 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
         if (status == PERP_STATUS_OK) {
             status = advance(step, context, times, total, error);
         }
-        if (status != PERP_STATUS_OK || step->met) {
+        if (status != PERP_STATUS_OK || step->parts.met) {
             return status;
         }
         if (first) {
             group_trees(step);
         }
-        memcpy(step->taken, step->active, (size_t)step->model->tree_count * sizeof *step->taken);
+        memcpy(step->parts.taken, step->parts.active, (size_t)step->model->tree_count * sizeof *step->parts.taken);
         if (may_split && size > 1) {
             keep_gaps(step);
             status = perp_step_look_from(step, context, context->next_q, error);
@@ -489,7 +491,7 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
                 return status;
             }
             check_gaps(step);
-            if (step->met) {
+            if (step->parts.met) {
                 return status;
             }
         }
@@ -510,14 +512,14 @@ static void begin_step(contact_step *step, const perp_state *state, bool again)
     memset(step->load, 0, (size_t)model->nv * sizeof *step->load);
     memset(step->y_loop, 0, (size_t)step->loop_row_count * sizeof *step->y_loop);
     for (int k = 0; k < trees; k++) {
-        step->done[k] = perp_step_has_free(step, k) ? 0 : PERP_STEP_TICKS;
-        step->size[k] = PERP_STEP_TICKS;
-        step->h_before[k] = again ? step->h_before[k] : step->h_last[k];
-        step->h_last[k] = step->h_before[k];
-        step->met_with[k] = again ? step->met_with[k] : k;
+        step->parts.done[k] = perp_step_has_free(step, k) ? 0 : PERP_STEP_TICKS;
+        step->parts.size[k] = PERP_STEP_TICKS;
+        step->inertia.h_before[k] = again ? step->inertia.h_before[k] : step->inertia.h_last[k];
+        step->inertia.h_last[k] = step->inertia.h_before[k];
+        step->parts.met_with[k] = again ? step->parts.met_with[k] : k;
     }
     step->sum.count = step->sum.element_count = 0;
-    step->split = step->met = false;
+    step->split = step->parts.met = false;
 }
 
 /* The state at the step's end. With inertia a velocity goes on, without it is what the step did. Where the step was
@@ -540,7 +542,7 @@ static void end_step(contact_step *step, const perp_step_context *context, doubl
     }
     memcpy(state->q, step->split ? step->q_begin : context->next_q, (size_t)model->nq * sizeof *state->q);
     state->t = t_end;
-    if (step->masked) { /* all take part again */
+    if (step->parts.masked) { /* all take part again */
         choose_part(step, true, &(int){0}, &(int){0});
         perp_step_find_turning(step);
     }
@@ -554,10 +556,10 @@ perp_status perp_contact_step(perp_step_context *context, double t_end, perp_sta
     perp_residuals total = {0};
     perp_status status = PERP_STATUS_OK;
     step->info = info;
-    step->met = false;
+    step->parts.met = false;
     perp_loops_note(step, context);
-    step->seen = perp_contact_set_margin(context->contacts);
-    for (bool again = false; status == PERP_STATUS_OK && (!again || step->met); again = true) {
+    step->reach.seen = perp_contact_set_margin(context->contacts);
+    for (bool again = false; status == PERP_STATUS_OK && (!again || step->parts.met); again = true) {
         if (again) {
             status = perp_step_look_from(step, context, state->q, error);
         }

@@ -52,8 +52,8 @@ typedef struct perp_step_law {
      * iterations, several, fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory
      * where the problem is larger than any before. */
     perp_status (*solve)(contact_step *step, perp_error *error);
-    /* The part of the step was accepted for the trees that are step->taken: what their next one starts from; `step` has
-     * the answers of all islands together. May be NULL. */
+    /* The part of the step was accepted for the trees that are step->parts.taken: what their next one starts from;
+     * `step` has the answers of all islands together. May be NULL. */
     void (*accept)(contact_step *step);
     /* That, into a log and back; `take` returns false where the numbers are not of this law. NULL: nothing. */
     void (*put)(const contact_step *step, memory_writer *w);
@@ -76,6 +76,38 @@ typedef struct step_island_arrays {
     int *row_start, *dof_start, *dofs, *set_index;
     double *jacobian, *offset, *mu, *shift, *room, *layer, *force;
 } step_island_arrays;
+
+/* How far a body may come in the step, and what is looked for: contact_step_reach.c. */
+typedef struct step_reach {
+    double *way, *swing;     /* by body: m, and rad where it has unbounded shapes */
+    double *speed, *turning; /* by body: scratch */
+    double seen;             /* m: how far the contact set looks */
+    int in_reach;            /* contacts of the set that could be met when the problem was built */
+} step_reach;
+
+/* The parts that a step is taken in, by tree: contact_step.c. */
+typedef struct step_parts {
+    int *group;       /* the lowest of those with free degrees of freedom that are split with it; -1: it has none */
+    int *met_with;    /* towards the lowest of those that are to be split with it, as the step has shown */
+    bool met;         /* it has just been shown: the step begins anew */
+    int *done, *size; /* ticks: how far it has come, and the part that comes next */
+    bool *active;     /* it takes part now */
+    bool masked;      /* some of those with free degrees of freedom do not */
+    bool *taken;      /* its part is accepted */
+} step_parts;
+
+/* What inertia adds where it goes on from step to step: dynamic.h. */
+typedef struct step_inertia {
+    double *h_last;                  /* s, by tree: how long the last part was; 0: there was none */
+    double *h_before;                /* that, where the step began */
+    double *v_drifted;               /* nv: v_last as it is at the step's begin; perp_dynamic_drift */
+    int *drift;                      /* by tree: perp_dynamic_drift_kind */
+    bool *bends;                     /* by tree: scratch of that */
+    double *loop_across, *loop_rows; /* by row of all loops, nv each: what they forbid */
+    double *v_tangent;               /* nv */
+    int *linked;                     /* by tree: the lowest of those that loops join with it; -1: none does */
+    bool bounces;                    /* some pair has restitution */
+} step_inertia;
 
 struct contact_step {
     perp_allocator allocator;
@@ -129,35 +161,21 @@ struct contact_step {
     step_island *last_island; /* by tree: that it was last accepted in */
     double *diagonal;         /* free_count: of A */
     step_island_arrays one;
-    /* how far a body may come in the step: m, and rad where it has unbounded shapes */
-    double *way, *swing, *speed, *turning; /* by body; the last two are scratch */
-    double seen;                           /* m: how far the contact set looks */
-    int in_reach;                          /* contacts of the set that could be met when the problem was built */
+    step_reach reach;
 
-    /* ---- the parts of a step, by tree; contact_step.c ---- */
-    int *group;       /* the lowest of those with free degrees of freedom that are split with it; -1: it has none */
-    int *met_with;    /* by tree, towards the lowest of those that are to be split with it, as the step has shown */
-    bool met;         /* it has just been shown: the step begins anew */
-    int *done, *size; /* ticks: how far it has come, and the part that comes next */
-    bool *active;     /* it takes part now */
-    bool masked;      /* some of those with free degrees of freedom do not */
-    bool *taken;      /* its part is accepted */
-    double *load;     /* nv, N: what contacts and loops have to balance, mean over the step */
-    double *y_loop;   /* by row of all loops, N: likewise, their forces */
-    contact_sum sum;  /* the contacts of a step that was split */
-    bool split;       /* it was */
+    /* ---- a step that is split; contact_step.c ---- */
+    step_parts parts;
+    double *load;    /* nv, N: what contacts and loops have to balance, mean over the step */
+    double *y_loop;  /* by row of all loops, N: likewise, their forces */
+    contact_sum sum; /* the contacts of a step that was split */
+    bool split;      /* it was */
 
     /* ---- memory ---- */
-    bool started;      /* a step was accepted */
-    double *v_last;    /* nv: the velocity that the step begins with, of the state or of the part before */
-    double *h_last;    /* s, by tree: how long the last part was; 0: there was none */
-    double *h_before;  /* that, where the step began */
-    double *v_drifted; /* nv: v_last as it is at the step's begin; perp_dynamic_drift */
-    int *drift;        /* by tree: perp_dynamic_drift_kind */
-    bool *bends;       /* by tree: scratch of that */
+    bool started;   /* a step was accepted */
+    double *v_last; /* nv: the velocity that the step begins with, of the state or of the part before */
+    step_inertia inertia;
     double *mass_scratch;
     double largest_mu; /* of any two shapes of the scene */
-    bool bounces;      /* some pair has restitution */
     int contact_capacity, dof_capacity;
     memory_block fixed, sized;
     int *block_start, *row_start, *dof_start, *dofs;
@@ -171,12 +189,8 @@ struct contact_step {
     double *v_gap, *tau, *scratch, *command; /* nv each */
     double *loop_jacobian;                   /* 6 nv */
     double *commanded_gap;                   /* by row of all loops: commanded_loops.h */
-    double *loop_across, *loop_rows;         /* by row of all loops, nv each: what they forbid; dynamic_drift.c */
-    double *v_tangent;                       /* nv */
-    int *linked;                             /* by tree: the lowest of those that loops join with it; -1: none does */
     double *velocity;                        /* by row of the contact set: J v */
     double *q_begin, *v_sum;                 /* nq, nv: of a step that is split */
-    double *q_end;                           /* nq: where islands that are taken one by one have come to */
     double *q_driven;                        /* nq: q with driven bodies where `taylor` predicts them */
     double *gaps;                            /* by contact of the set: linearised at the step's end */
     perp_contact *begun;                     /* by contact of the set: as at the step's begin */
@@ -194,7 +208,7 @@ int perp_step_loop_rows(const perp_model *model);
 /* Room for the contacts of a set. */
 perp_status perp_step_reserve(contact_step *step, const perp_contact_set *set, perp_error *error);
 
-/* Which degrees of freedom are unknown now: those of trees that are step->active. */
+/* Which degrees of freedom are unknown now: those of trees that are step->parts.active. */
 void perp_step_find_free(contact_step *step);
 /* Fills step->turns. */
 void perp_step_find_turning(contact_step *step);
@@ -223,17 +237,18 @@ double perp_step_off_constraints(const perp_contact_qp *problem, const perp_conv
 
 /* m: how far the bodies of a contact may come towards each other. */
 double perp_step_way(const contact_step *step, const perp_contact *contact);
-/* Can the bodies of a contact close its gap in the step, or is it listed anyway? By step->way and its own friction. */
+/* Can the bodies of a contact close its gap in the step, or is it listed anyway? By step->reach.way and its own
+ * friction. */
 bool perp_step_is_in_reach(const contact_step *step, const perp_contact *contact);
 /* Kinematics and contacts at q. */
 perp_status perp_step_look_from(contact_step *step, perp_step_context *context, const double *q, perp_error *error);
-/* step->way of a step of length h that begins with velocities v, at the poses of its begin. */
+/* step->reach.way of a step of length h that begins with velocities v, at the poses of its begin. */
 void perp_step_begin_ways(contact_step *step, perp_step_context *context, const double *v, double h);
-/* The contact set looks as far as step->way asks for; it is at q, and built anew there where it did not. */
+/* The contact set looks as far as step->reach.way asks for; it is at q, and built anew there where it did not. */
 perp_status perp_step_look_far_enough(contact_step *step, perp_step_context *context, const double *q,
                                       perp_error *error);
-/* Adds to step->way where a motion of velocities v, for the time h, comes farther: to `factor` times that. Kinematics
- * and contacts are those of the step's begin. Returns whether some body does. */
+/* Adds to step->reach.way where a motion of velocities v, for the time h, comes farther: to `factor` times that.
+ * Kinematics and contacts are those of the step's begin. Returns whether some body does. */
 bool perp_step_add_ways(contact_step *step, perp_step_context *context, const double *v, double h, double factor);
 
 /* ---- contact_step_islands.c ---- */
@@ -268,9 +283,9 @@ perp_status perp_contact_step(perp_step_context *context, double t_end, perp_sta
 
 /* The records of the contacts at the step's begin, from step->v and step->force. */
 void perp_step_record(contact_step *step);
-/* Of these the ones of trees that are step->taken, and of what only commands move. */
+/* Of these the ones of trees that are step->parts.taken, and of what only commands move. */
 void perp_step_keep_taken_records(contact_step *step);
-/* Adds the part that was accepted for the trees that are step->taken to what the step has to balance. */
+/* Adds the part that was accepted for the trees that are step->parts.taken to what the step has to balance. */
 void perp_step_add_load(contact_step *step, double share);
 /* `look_back` of a rung: the balance with exact geometry. */
 void perp_step_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);

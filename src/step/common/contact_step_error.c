@@ -343,7 +343,7 @@ perp_status perp_step_check_commands(const contact_step *step, perp_error *error
 {
     static const double DEEP = 1e-6; /* of the two bodies' size: less is the command's own rounding */
     const perp_contact_set *set = step->contacts;
-    if (step->system.contact_count == step->in_reach) {
+    if (step->system.contact_count == step->reach.in_reach) {
         return PERP_STATUS_OK; /* none that commands alone move */
     }
     perp_contact_velocity(set, step->v_gap, step->velocity);

@@ -167,7 +167,7 @@ static bool meets_others(contact_step *step, int i)
 {
     const perp_contact_set *set = step->contacts;
     int own = -1, other = -1;
-    for (int k = set->dof_start[i]; k < set->dof_start[i + 1] && step->masked; k++) {
+    for (int k = set->dof_start[i]; k < set->dof_start[i + 1] && step->parts.masked; k++) {
         const int dof = set->dofs[k], tree = step->model->links[step->model->dof_body[dof]].tree;
         own = step->free_of_dof[dof] >= 0 ? tree : own;
         other = step->free_of_dof[dof] < 0 && !step->given[dof] ? tree : other;
@@ -175,8 +175,8 @@ static bool meets_others(contact_step *step, int i)
     if (own < 0 || other < 0) {
         return false;
     }
-    perp_step_join_trees(step->met_with, own, other);
-    step->met = true;
+    perp_step_join_trees(step->parts.met_with, own, other);
+    step->parts.met = true;
     return true;
 }
 
@@ -196,11 +196,11 @@ static void fill_contacts(contact_step *step)
     const perp_contact_set *set = step->contacts;
     int count = 0, rows = 0, dofs = 0;
     ptrdiff_t entries = 0;
-    if (step->dynamic && step->bounces) {
+    if (step->dynamic && step->inertia.bounces) {
         perp_contact_velocity(set, step->v_last, step->velocity);
     }
     step->row_start[0] = step->dof_start[0] = 0;
-    step->in_reach = 0;
+    step->reach.in_reach = 0;
     for (int i = 0; i < set->count; i++) {
         const perp_contact *c = &set->contacts[i];
         const int contact_rows = 1 + c->direction_count;
@@ -208,7 +208,7 @@ static void fill_contacts(contact_step *step)
         if (!perp_step_is_in_reach(step, c)) {
             continue;
         }
-        step->in_reach++;
+        step->reach.in_reach++;
         if (meets_others(step, i)) {
             continue;
         }

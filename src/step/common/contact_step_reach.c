@@ -9,11 +9,13 @@
 
 double perp_step_way(const contact_step *step, const perp_contact *c)
 {
-    double way = step->way[c->a] + step->way[c->b];
-    way += step->swing[c->a] > 0.0 ? step->swing[c->a] * perp_contact_arm(step->contacts, step->kinematics, c->a, c->b)
-                                   : 0.0;
-    way += step->swing[c->b] > 0.0 ? step->swing[c->b] * perp_contact_arm(step->contacts, step->kinematics, c->b, c->a)
-                                   : 0.0;
+    double way = step->reach.way[c->a] + step->reach.way[c->b];
+    way += step->reach.swing[c->a] > 0.0
+               ? step->reach.swing[c->a] * perp_contact_arm(step->contacts, step->kinematics, c->a, c->b)
+               : 0.0;
+    way += step->reach.swing[c->b] > 0.0
+               ? step->reach.swing[c->b] * perp_contact_arm(step->contacts, step->kinematics, c->b, c->a)
+               : 0.0;
     return way;
 }
 
@@ -29,14 +31,14 @@ bool perp_step_add_ways(contact_step *step, perp_step_context *context, const do
 {
     bool farther = false;
     perp_kinematics_velocity(step->model, v, context->kinematics);
-    perp_contact_speeds(context->contacts, context->kinematics, step->speed, step->turning);
+    perp_contact_speeds(context->contacts, context->kinematics, step->reach.speed, step->reach.turning);
     for (int b = 0; b < step->model->body_count; b++) {
-        if (h * step->speed[b] > step->way[b]) {
-            step->way[b] = factor * h * step->speed[b];
+        if (h * step->reach.speed[b] > step->reach.way[b]) {
+            step->reach.way[b] = factor * h * step->reach.speed[b];
             farther = true;
         }
-        if (h * step->turning[b] > step->swing[b]) {
-            step->swing[b] = factor * h * step->turning[b];
+        if (h * step->reach.turning[b] > step->reach.swing[b]) {
+            step->reach.swing[b] = factor * h * step->reach.turning[b];
             farther = true;
         }
     }
@@ -47,11 +49,11 @@ void perp_step_begin_ways(contact_step *step, perp_step_context *context, const 
 {
     const perp_model *model = step->model;
     const double fall = step->dynamic ? 2.0 * h * h * perp_vec3_norm(model->scene->gravity) : 0.0;
-    memset(step->way, 0, (size_t)model->body_count * sizeof *step->way);
-    memset(step->swing, 0, (size_t)model->body_count * sizeof *step->swing);
+    memset(step->reach.way, 0, (size_t)model->body_count * sizeof *step->reach.way);
+    memset(step->reach.swing, 0, (size_t)model->body_count * sizeof *step->reach.swing);
     perp_step_add_ways(step, context, v, h, 1.0);
     for (int b = 0; b < model->body_count; b++) {
-        step->way[b] += step->moved[b] ? fall : 0.0; /* what falls gains a half of it, and need not look again */
+        step->reach.way[b] += step->moved[b] ? fall : 0.0; /* what falls gains a half of it, and need not look again */
     }
 }
 
@@ -60,10 +62,10 @@ static double widest_reach(const contact_step *step, const perp_step_context *co
 {
     double first = 0.0, second = 0.0, swing = 0.0;
     for (int b = 0; b < step->model->body_count; b++) {
-        second = fmax(second, fmin(first, step->way[b]));
-        first = fmax(first, step->way[b]);
-        for (int c = 0; c < step->model->body_count && step->swing[b] > 0.0; c++) {
-            swing = fmax(swing, step->swing[b] * perp_contact_arm(context->contacts, context->kinematics, b, c));
+        second = fmax(second, fmin(first, step->reach.way[b]));
+        first = fmax(first, step->reach.way[b]);
+        for (int c = 0; c < step->model->body_count && step->reach.swing[b] > 0.0; c++) {
+            swing = fmax(swing, step->reach.swing[b] * perp_contact_arm(context->contacts, context->kinematics, b, c));
         }
     }
     return (1.0 + step->largest_mu) * (first + second + 2.0 * swing);
@@ -72,7 +74,7 @@ static double widest_reach(const contact_step *step, const perp_step_context *co
 perp_status perp_step_look_from(contact_step *step, perp_step_context *context, const double *q, perp_error *error)
 {
     perp_kinematics_update(step->model, q, context->kinematics);
-    step->seen = perp_contact_set_margin(context->contacts);
+    step->reach.seen = perp_contact_set_margin(context->contacts);
     return perp_contact_set_build(context->contacts, context->kinematics, error);
 }
 
@@ -85,5 +87,5 @@ perp_status perp_step_look_far_enough(contact_step *step, perp_step_context *con
     if (wanted > margin || wanted < LESS * margin) {
         perp_contact_set_look(context->contacts, wanted > listed ? MORE * wanted : listed);
     }
-    return wanted > step->seen ? perp_step_look_from(step, context, q, error) : PERP_STATUS_OK;
+    return wanted > step->reach.seen ? perp_step_look_from(step, context, q, error) : PERP_STATUS_OK;
 }

@@ -24,18 +24,18 @@ static void lay_out_trees(contact_step *step)
     TAKE(b, step->joined, trees);
     TAKE(b, step->islands, trees);
     TAKE(b, step->last_island, trees);
-    TAKE(b, step->group, trees);
-    TAKE(b, step->met_with, trees);
-    TAKE(b, step->done, trees);
-    TAKE(b, step->size, trees);
-    TAKE(b, step->active, trees);
-    TAKE(b, step->taken, trees);
-    TAKE(b, step->h_last, trees);
-    TAKE(b, step->h_before, trees);
-    TAKE(b, step->way, bodies);
-    TAKE(b, step->swing, bodies);
-    TAKE(b, step->speed, bodies);
-    TAKE(b, step->turning, bodies);
+    TAKE(b, step->parts.group, trees);
+    TAKE(b, step->parts.met_with, trees);
+    TAKE(b, step->parts.done, trees);
+    TAKE(b, step->parts.size, trees);
+    TAKE(b, step->parts.active, trees);
+    TAKE(b, step->parts.taken, trees);
+    TAKE(b, step->inertia.h_last, trees);
+    TAKE(b, step->inertia.h_before, trees);
+    TAKE(b, step->reach.way, bodies);
+    TAKE(b, step->reach.swing, bodies);
+    TAKE(b, step->reach.speed, bodies);
+    TAKE(b, step->reach.turning, bodies);
 }
 
 static void lay_out_one_fixed(step_island_arrays *one, const perp_model *model, int equations, memory_block *b)
@@ -91,18 +91,17 @@ static void lay_out_fixed(contact_step *step)
     TAKE(b, step->y_upper, nv);
     TAKE(b, step->v_sum, nv);
     TAKE(b, step->v_last, nv);
-    TAKE(b, step->v_drifted, nv);
-    TAKE(b, step->drift, model->tree_count);
-    TAKE(b, step->bends, model->tree_count);
+    TAKE(b, step->inertia.v_drifted, nv);
+    TAKE(b, step->inertia.drift, model->tree_count);
+    TAKE(b, step->inertia.bends, model->tree_count);
     TAKE(b, step->q_begin, model->nq);
     TAKE(b, step->q_driven, model->nq);
-    TAKE(b, step->q_end, model->nq);
     TAKE(b, step->loop_jacobian, 6 * nv);
     TAKE(b, step->commanded_gap, equations);
-    TAKE(b, step->loop_across, 6 * model->scene->loop_count * nv);
-    TAKE(b, step->loop_rows, 6 * model->scene->loop_count * nv);
-    TAKE(b, step->v_tangent, nv);
-    TAKE(b, step->linked, model->tree_count);
+    TAKE(b, step->inertia.loop_across, 6 * model->scene->loop_count * nv);
+    TAKE(b, step->inertia.loop_rows, 6 * model->scene->loop_count * nv);
+    TAKE(b, step->inertia.v_tangent, nv);
+    TAKE(b, step->inertia.linked, model->tree_count);
     TAKE(b, step->equation_of, equations);
     TAKE(b, step->loop_row, equations);
     TAKE(b, step->equality_start, equations + 1);
@@ -164,7 +163,7 @@ static void find_given(contact_step *step)
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
-        step->active[k] = true;
+        step->parts.active[k] = true;
     }
 }
 
@@ -174,12 +173,12 @@ void perp_step_find_free(contact_step *step)
     const perp_model *model = step->model;
     int count = 0, blocks = 0;
     step->block_start[0] = 0;
-    step->masked = false;
+    step->parts.masked = false;
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            const bool is_free = step->active[k] && !step->given[i];
-            step->masked = step->masked || (!step->active[k] && !step->given[i]);
+            const bool is_free = step->parts.active[k] && !step->given[i];
+            step->parts.masked = step->parts.masked || (!step->parts.active[k] && !step->given[i]);
             step->free_of_dof[i] = is_free ? count : -1;
             if (is_free) {
                 step->tree_of_free[count] = k;
@@ -275,7 +274,7 @@ perp_status perp_step_open(perp_step_context *context, const perp_allocator *all
     find_given(step);
     perp_step_find_free(step);
     step->largest_mu = largest_friction(step->model->scene);
-    step->bounces = has_restitution(step->model->scene);
+    step->inertia.bounces = has_restitution(step->model->scene);
     perp_dynamic_classify(step);
     return step->law->open(step, error);
 }
@@ -301,7 +300,7 @@ size_t perp_step_save(const perp_step_context *context, double *numbers, size_t 
     memory_writer w = {.numbers = numbers, .capacity = capacity};
     perp_memory_put(&w, step->started);
     if (step->dynamic) {
-        perp_memory_put_reals(&w, step->h_last, step->model->tree_count);
+        perp_memory_put_reals(&w, step->inertia.h_last, step->model->tree_count);
     }
     if (step->law->put) {
         step->law->put(step, &w);
@@ -315,7 +314,7 @@ perp_status perp_step_restore(perp_step_context *context, const double *numbers,
     memory_reader r = {.numbers = numbers, .count = count, .good = true};
     step->started = perp_memory_take_int(&r, 0, 1) == 1;
     if (step->dynamic) {
-        perp_memory_take_reals(&r, step->h_last, step->model->tree_count);
+        perp_memory_take_reals(&r, step->inertia.h_last, step->model->tree_count);
     }
     const bool taken = !step->law->take || step->law->take(step, &r);
     if (r.out_of_memory) {

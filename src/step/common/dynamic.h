@@ -59,9 +59,9 @@ perp_status perp_dynamic_check_inertia(const contact_step *step, double *scratch
 /* 1/2 v'M v of a tree; `mass` is the packed mass matrix, `v` has all degrees of freedom. */
 double perp_dynamic_kinetic_energy(const perp_tree *tree, const double *mass, const double *v);
 
-/* step->drift, at the begin of a run. */
+/* step->inertia.drift, at the begin of a run. */
 void perp_dynamic_classify(contact_step *step);
-/* step->v_drifted from step->v_last, at step->q_begin where kinematics are and stay. */
+/* step->inertia.v_drifted from step->v_last, at step->q_begin where kinematics are and stay. */
 void perp_dynamic_drift(contact_step *step, perp_step_context *context);
 
 #endif

@@ -39,17 +39,18 @@ static void link_trees(contact_step *step)
 {
     const perp_model *model = step->model;
     for (int k = 0; k < model->tree_count; k++) {
-        step->linked[k] = -1;
+        step->inertia.linked[k] = -1;
     }
     for (int i = 0; i < model->scene->loop_count; i++) {
         const int a = tree_of(model, model->scene->loops[i].body_a), b = tree_of(model, model->scene->loops[i].body_b);
-        const int ga = a < 0 ? -1 : step->linked[a] < 0 ? a : step->linked[a];
-        const int gb = b < 0 ? ga : step->linked[b] < 0 ? b : step->linked[b];
+        const int ga = a < 0 ? -1 : step->inertia.linked[a] < 0 ? a : step->inertia.linked[a];
+        const int gb = b < 0 ? ga : step->inertia.linked[b] < 0 ? b : step->inertia.linked[b];
         const int low = ga < 0 ? gb : ga < gb ? ga : gb;
         for (int k = 0; k < model->tree_count && low >= 0; k++) {
             const bool joined =
-                k == a || k == b || (step->linked[k] >= 0 && (step->linked[k] == ga || step->linked[k] == gb));
-            step->linked[k] = joined ? low : step->linked[k];
+                k == a || k == b ||
+                (step->inertia.linked[k] >= 0 && (step->inertia.linked[k] == ga || step->inertia.linked[k] == gb));
+            step->inertia.linked[k] = joined ? low : step->inertia.linked[k];
         }
     }
 }
@@ -57,14 +58,14 @@ static void link_trees(contact_step *step)
 void perp_dynamic_classify(contact_step *step)
 {
     const perp_model *model = step->model;
-    memset(step->drift, 0, (size_t)model->tree_count * sizeof *step->drift);
+    memset(step->inertia.drift, 0, (size_t)model->tree_count * sizeof *step->inertia.drift);
     for (int i = 0; i < model->body_count; i++) {
         if (model->links[i].tree >= 0) {
-            step->drift[model->links[i].tree]++;
+            step->inertia.drift[model->links[i].tree]++;
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
-        step->drift[k] = (int)kind_of(step, k, step->drift[k]);
+        step->inertia.drift[k] = (int)kind_of(step, k, step->inertia.drift[k]);
     }
     link_trees(step);
 }
@@ -164,10 +165,11 @@ static void drift_body(const contact_step *step, const perp_kinematics *kinemati
     perp_vec3 after = w;
     if (!is_round(&link->inertia)) {
         const perp_vec3 in_body = perp_mat3_tmul_vec(rotation, w);
-        after = perp_vec3_add(w, perp_mat3_mul_vec(rotation, spin_change(&link->inertia, step->h_last[k], in_body)));
+        after = perp_vec3_add(
+            w, perp_mat3_mul_vec(rotation, spin_change(&link->inertia, step->inertia.h_last[k], in_body)));
     }
     if (link->com.x != 0.0 || link->com.y != 0.0 || link->com.z != 0.0) {
-        const perp_vec3 arm = perp_mat3_mul_vec(rotation, link->com), before = turned(arm, w, -step->h_last[k]);
+        const perp_vec3 arm = perp_mat3_mul_vec(rotation, link->com), before = turned(arm, w, -step->inertia.h_last[k]);
         const perp_vec3 change = perp_vec3_sub(perp_vec3_cross(w, before), perp_vec3_cross(after, arm));
         v[0] += change.x;
         v[1] += change.y;
@@ -186,7 +188,7 @@ static void drift_planar_body(const contact_step *step, const perp_kinematics *k
         return;
     }
     const perp_vec3 arm = perp_mat3_mul_vec(&kinematics->rotation[tree->root], link->com);
-    const perp_vec3 before = turned(arm, perp_vec3_make(0.0, 0.0, v[2]), -step->h_last[k]);
+    const perp_vec3 before = turned(arm, perp_vec3_make(0.0, 0.0, v[2]), -step->inertia.h_last[k]);
     v[0] += -v[2] * (before.y - arm.y);
     v[1] += v[2] * (before.x - arm.x);
 }
@@ -245,7 +247,7 @@ static void divide_linked(const contact_step *step, const double *c, double *out
     for (int k = 0; k < step->model->tree_count; k++) {
         const perp_tree *tree = &step->model->trees[k];
         double *x = step->scratch;
-        const bool massive = step->linked[k] >= 0 && step->hessian[tree->mass_start] > 0.0;
+        const bool massive = step->inertia.linked[k] >= 0 && step->hessian[tree->mass_start] > 0.0;
         int n = 0, at = 0;
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
             n += step->free_of_dof[i] >= 0 ? 1 : 0;
@@ -264,7 +266,7 @@ static void factor_linked(const contact_step *step)
 {
     for (int k = 0; k < step->model->tree_count; k++) {
         int n = 0;
-        if (step->linked[k] >= 0 && !factor_free(step, &step->model->trees[k], &n)) {
+        if (step->inertia.linked[k] >= 0 && !factor_free(step, &step->model->trees[k], &n)) {
             step->hessian[step->model->trees[k].mass_start] = 0.0;
         }
     }
@@ -292,12 +294,14 @@ static int span_loops(contact_step *step, const perp_kinematics *kinematics)
         double residual[6];
         perp_loop_evaluate(model, kinematics, i, residual, step->loop_jacobian);
         for (int r = 0; r < perp_loop_rows(model, i); r++) {
-            double *w = step->loop_rows + (ptrdiff_t)count * nv, *u = step->loop_across + (ptrdiff_t)count * nv;
+            double *w = step->inertia.loop_rows + (ptrdiff_t)count * nv,
+                   *u = step->inertia.loop_across + (ptrdiff_t)count * nv;
             memcpy(w, step->loop_jacobian + (ptrdiff_t)r * nv, (size_t)nv * sizeof *w);
             divide_linked(step, w, u);
             const double size = dot(nv, w, u);
             for (int j = 0; j < count; j++) {
-                const double *wj = step->loop_rows + (ptrdiff_t)j * nv, *uj = step->loop_across + (ptrdiff_t)j * nv;
+                const double *wj = step->inertia.loop_rows + (ptrdiff_t)j * nv,
+                             *uj = step->inertia.loop_across + (ptrdiff_t)j * nv;
                 const double part = dot(nv, wj, u);
                 for (int k = 0; k < nv && part != 0.0; k++) {
                     w[k] -= part * wj[k];
@@ -323,8 +327,8 @@ static void to_tangent(const contact_step *step, int count, double *v)
 {
     const int nv = step->model->nv;
     for (int i = 0; i < count; i++) {
-        const double *u = step->loop_across + (ptrdiff_t)i * nv;
-        const double across = dot(nv, step->loop_rows + (ptrdiff_t)i * nv, v);
+        const double *u = step->inertia.loop_across + (ptrdiff_t)i * nv;
+        const double across = dot(nv, step->inertia.loop_rows + (ptrdiff_t)i * nv, v);
         for (int k = 0; k < nv; k++) {
             v[k] -= across * u[k];
         }
@@ -341,10 +345,10 @@ static bool bend_tree(contact_step *step, int k, const double *x)
     double change = 0.0, size = 0.0;
     for (int i = tree->v_start, at = 0; i < tree->v_start + tree->v_count; i++) {
         if (step->free_of_dof[i] >= 0) {
-            const double next = step->v_tangent[i] - step->h_last[k] * x[at++];
-            change = fmax(change, fabs(next - step->v_drifted[i]));
+            const double next = step->inertia.v_tangent[i] - step->inertia.h_last[k] * x[at++];
+            change = fmax(change, fabs(next - step->inertia.v_drifted[i]));
             size = fmax(size, fabs(next));
-            step->v_drifted[i] = next;
+            step->inertia.v_drifted[i] = next;
         }
     }
     return !(change > AT_REST * (size > 0.0 ? size : 1.0));
@@ -358,19 +362,19 @@ static bool bend(contact_step *step, perp_kinematics *kinematics)
     double *mean = step->v, *bias = step->tau, *x = step->scratch;
     bool going_on = false;
     for (int i = 0; i < model->nv; i++) {
-        mean[i] = 0.5 * (step->v_tangent[i] + step->v_drifted[i]);
+        mean[i] = 0.5 * (step->inertia.v_tangent[i] + step->inertia.v_drifted[i]);
     }
     perp_kinematics_velocity(model, mean, kinematics);
     perp_bias_force(model, kinematics, mean, bias);
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         int n;
-        if (!step->bends[k] || !factor_free(step, tree, &n)) {
+        if (!step->inertia.bends[k] || !factor_free(step, tree, &n)) {
             continue;
         }
         divide(step, tree, n, bias, x);
-        step->bends[k] = !bend_tree(step, k, x);
-        going_on = going_on || step->bends[k];
+        step->inertia.bends[k] = !bend_tree(step, k, x);
+        going_on = going_on || step->inertia.bends[k];
     }
     return going_on;
 }
@@ -381,16 +385,16 @@ static void remember_energy(contact_step *step, perp_step_context *context, doub
     const perp_model *model = step->model;
     for (int k = 0; k < model->tree_count; k++) {
         for (int i = model->trees[k].v_start; i < model->trees[k].v_start + model->trees[k].v_count; i++) {
-            step->v_tangent[i] = step->h_last[k] * step->v_last[i]; /* the way that it came */
+            step->inertia.v_tangent[i] = step->inertia.h_last[k] * step->v_last[i]; /* the way that it came */
         }
     }
-    perp_configuration_integrate(model, step->q_begin, step->v_tangent, -1.0, context->next_q);
+    perp_configuration_integrate(model, step->q_begin, step->inertia.v_tangent, -1.0, context->next_q);
     perp_kinematics_update(model, context->next_q, context->kinematics);
     perp_mass_matrix(model, context->kinematics, step->mass);
-    memcpy(step->v_tangent, step->v_last, (size_t)model->nv * sizeof *step->v_tangent);
-    to_tangent(step, span_loops(step, context->kinematics), step->v_tangent);
+    memcpy(step->inertia.v_tangent, step->v_last, (size_t)model->nv * sizeof *step->inertia.v_tangent);
+    to_tangent(step, span_loops(step, context->kinematics), step->inertia.v_tangent);
     for (int k = 0; k < model->tree_count; k++) {
-        energy[k] = perp_dynamic_kinetic_energy(&model->trees[k], step->mass, step->v_tangent);
+        energy[k] = perp_dynamic_kinetic_energy(&model->trees[k], step->mass, step->inertia.v_tangent);
     }
     perp_kinematics_update(model, step->q_begin, context->kinematics);
     perp_mass_matrix(model, context->kinematics, step->mass);
@@ -406,7 +410,7 @@ static double missed_work(const contact_step *step, int k, const double *bent)
     const perp_tree *tree = &step->model->trees[k];
     double work = 0.0;
     for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-        work += 0.5 * step->h_last[k] * step->tau[i] * bent[i];
+        work += 0.5 * step->inertia.h_last[k] * step->tau[i] * bent[i];
     }
     return work / perp_dynamic_mass_scale(step);
 }
@@ -414,7 +418,7 @@ static double missed_work(const contact_step *step, int k, const double *bent)
 /* The trees that share their energy with tree k: those that loops join with it, or itself. */
 static bool is_with(const contact_step *step, int k, int other)
 {
-    return other == k || (step->linked[k] >= 0 && step->linked[other] == step->linked[k]);
+    return other == k || (step->inertia.linked[k] >= 0 && step->inertia.linked[other] == step->inertia.linked[k]);
 }
 
 /* A fixed point that does not settle (turns of a radian and more in a step) is left where it is: the energy is right
@@ -432,9 +436,10 @@ static void scale(contact_step *step, int first, double energy)
             }
             for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
                 commanded = commanded || step->free_of_dof[i] < 0;
-                step->v_drifted[i] = pass == 1 && !finite ? step->v_last[i] : step->v_drifted[i] * factor;
+                step->inertia.v_drifted[i] =
+                    pass == 1 && !finite ? step->v_last[i] : step->inertia.v_drifted[i] * factor;
             }
-            now += perp_dynamic_kinetic_energy(tree, step->mass, step->v_drifted);
+            now += perp_dynamic_kinetic_energy(tree, step->mass, step->inertia.v_drifted);
         }
         finite = finite && isfinite(now);
         factor = pass == 1 && !commanded && now > 0.0 ? sqrt(energy / now) : 1.0;
@@ -448,20 +453,21 @@ static void drift_mechanisms(contact_step *step, perp_step_context *context)
     double *energy = step->command; /* scratch until the step is built; no tree is without a degree of freedom */
     remember_energy(step, context, energy);
     for (int k = 0; k < model->tree_count; k++) {
-        step->bends[k] = step->drift[k] == PERP_DRIFT_MECHANISM;
+        step->inertia.bends[k] = step->inertia.drift[k] == PERP_DRIFT_MECHANISM;
     }
     for (int i = 0; i < ROUNDS && bend(step, context->kinematics); i++) {
     }
-    double *bent = step->v_tangent;
+    double *bent = step->inertia.v_tangent;
     const int across = span_loops(step, context->kinematics);
     for (int i = 0; i < model->nv; i++) {
-        bent[i] -= step->v_drifted[i];
+        bent[i] -= step->inertia.v_drifted[i];
     }
     to_tangent(step, across, bent);
-    to_tangent(step, across, step->v_drifted);
+    to_tangent(step, across, step->inertia.v_drifted);
     perp_gravity_force(model, context->kinematics, step->tau);
     for (int k = 0; k < model->tree_count; k++) {
-        if (step->linked[k] >= 0 ? step->linked[k] != k : step->drift[k] != PERP_DRIFT_MECHANISM) {
+        if (step->inertia.linked[k] >= 0 ? step->inertia.linked[k] != k
+                                         : step->inertia.drift[k] != PERP_DRIFT_MECHANISM) {
             continue; /* with the lowest of its group; or nothing bends */
         }
         double missed = 0.0, before = 0.0;
@@ -479,22 +485,24 @@ void perp_dynamic_drift(contact_step *step, perp_step_context *context)
 {
     const perp_model *model = step->model;
     bool mechanisms = false;
-    memcpy(step->v_drifted, step->v_last, (size_t)model->nv * sizeof *step->v_drifted);
+    memcpy(step->inertia.v_drifted, step->v_last, (size_t)model->nv * sizeof *step->inertia.v_drifted);
     for (int k = 0; k < model->tree_count; k++) {
-        double *v = step->v_drifted + model->trees[k].v_start;
-        const bool moves = step->h_last[k] > 0.0;
-        if (moves && step->drift[k] == PERP_DRIFT_BODY) {
+        double *v = step->inertia.v_drifted + model->trees[k].v_start;
+        const bool moves = step->inertia.h_last[k] > 0.0;
+        if (moves && step->inertia.drift[k] == PERP_DRIFT_BODY) {
             drift_body(step, context->kinematics, k, v);
-        } else if (moves && step->drift[k] == PERP_DRIFT_PLANAR_BODY) {
+        } else if (moves && step->inertia.drift[k] == PERP_DRIFT_PLANAR_BODY) {
             drift_planar_body(step, context->kinematics, k, v);
         }
-        mechanisms = mechanisms || (moves && (step->drift[k] == PERP_DRIFT_MECHANISM || step->linked[k] >= 0));
+        mechanisms =
+            mechanisms || (moves && (step->inertia.drift[k] == PERP_DRIFT_MECHANISM || step->inertia.linked[k] >= 0));
     }
     if (mechanisms) {
         drift_mechanisms(step, context);
     }
     for (int i = 0; i < model->nv && mechanisms; i++) { /* what has not come from anywhere stays as it is */
-        step->v_drifted[i] =
-            step->h_last[model->links[model->dof_body[i]].tree] > 0.0 ? step->v_drifted[i] : step->v_last[i];
+        step->inertia.v_drifted[i] = step->inertia.h_last[model->links[model->dof_body[i]].tree] > 0.0
+                                         ? step->inertia.v_drifted[i]
+                                         : step->v_last[i];
     }
 }

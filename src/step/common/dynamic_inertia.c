@@ -19,10 +19,10 @@ static double force_at_drifted(const contact_step *step, const perp_tree *tree, 
     double momentum = 0.0;
     for (int s = 0; s < tree->v_count; s++) {
         const int j = tree->v_start + s;
-        momentum += step->free_of_dof[j] < 0 ? row[s] * (step->v[j] - step->v_drifted[j]) : 0.0;
+        momentum += step->free_of_dof[j] < 0 ? row[s] * (step->v[j] - step->inertia.v_drifted[j]) : 0.0;
     }
     return perp_dynamic_mass_scale(step) * momentum / step->h +
-           (step->h * model->stiffness[i] + model->damping[i]) * step->v_drifted[i];
+           (step->h * model->stiffness[i] + model->damping[i]) * step->inertia.v_drifted[i];
 }
 
 static void start_contacts(contact_step *step)
@@ -33,7 +33,7 @@ static void start_contacts(contact_step *step)
         const int start = step->dof_start[i], columns = step->dof_start[i + 1] - start;
         for (int r = step->row_start[i]; r < step->row_start[i + 1]; r++, jacobian += columns) {
             for (int k = 0; k < columns; k++) {
-                step->offset[r] += jacobian[k] * step->v_drifted[step->dof_of_free[step->dofs[start + k]]];
+                step->offset[r] += jacobian[k] * step->inertia.v_drifted[step->dof_of_free[step->dofs[start + k]]];
             }
         }
     }
@@ -48,8 +48,8 @@ void perp_dynamic_start_from_drifted(contact_step *step)
             const int free = step->free_of_dof[i];
             if (free >= 0) {
                 step->g[free] += force_at_drifted(step, tree, i);
-                step->lower[free] -= step->v_drifted[i];
-                step->upper[free] -= step->v_drifted[i];
+                step->lower[free] -= step->inertia.v_drifted[i];
+                step->upper[free] -= step->inertia.v_drifted[i];
             }
         }
     }
@@ -57,7 +57,7 @@ void perp_dynamic_start_from_drifted(contact_step *step)
     for (int i = 0; i < step->system.equality_count; i++) {
         for (int k = step->equality_start[i]; k < step->equality_start[i + 1]; k++) {
             step->equality_target[i] -=
-                step->equality_values[k] * step->v_drifted[step->dof_of_free[step->equality_dofs[k]]];
+                step->equality_values[k] * step->inertia.v_drifted[step->dof_of_free[step->equality_dofs[k]]];
         }
     }
 }
@@ -89,7 +89,7 @@ bool perp_dynamic_unstabilise(contact_step *step)
         }
     }
     for (int k = 0; k < step->free_count && step->system.lower; k++) {
-        const double rest = -step->v_drifted[step->dof_of_free[k]];
+        const double rest = -step->inertia.v_drifted[step->dof_of_free[k]];
         changed = changed || step->lower[k] > rest || step->upper[k] < rest;
         step->lower[k] = fmin(step->lower[k], rest);
         step->upper[k] = fmax(step->upper[k], rest);

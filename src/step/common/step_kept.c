@@ -72,7 +72,7 @@ static void keep_motion(step_kept *kept, const contact_step *step)
 {
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];
-        if (step->taken[step->tree_of_free[i]]) {
+        if (step->parts.taken[step->tree_of_free[i]]) {
             kept->has[dof] = true;
             kept->x[dof] = step->x[i];
             kept->y_lower[dof] = step->y_lower[i];
@@ -80,7 +80,7 @@ static void keep_motion(step_kept *kept, const contact_step *step)
         }
     }
     for (int i = 0; i < step->system.equality_count; i++) {
-        if (step->taken[step->tree_of_free[step->equality_dofs[step->equality_start[i]]]]) {
+        if (step->parts.taken[step->tree_of_free[step->equality_dofs[step->equality_start[i]]]]) {
             kept->y_loop[step->loop_row[i]] = step->y_equality[i];
         }
     }
@@ -90,7 +90,7 @@ static void keep_motion(step_kept *kept, const contact_step *step)
 static bool is_old(const contact_step *step, const perp_contact *c)
 {
     const int a = step->model->links[c->a].tree, b = step->model->links[c->b].tree;
-    return (step->moved[c->a] && step->taken[a]) || (step->moved[c->b] && step->taken[b]);
+    return (step->moved[c->a] && step->parts.taken[a]) || (step->moved[c->b] && step->parts.taken[b]);
 }
 
 void perp_kept_accept(step_kept *kept, const contact_step *step,
@@ -107,7 +107,7 @@ void perp_kept_accept(step_kept *kept, const contact_step *step,
     }
     int count = 0;
     for (int old = 0, i = 0; old < kept->count || i < system;) {
-        if (i < system && !step->taken[step->tree_of_free[step->dofs[step->dof_start[i]]]]) {
+        if (i < system && !step->parts.taken[step->tree_of_free[step->dofs[step->dof_start[i]]]]) {
             i++;
             continue;
         }

@@ -21,7 +21,7 @@ typedef struct step_kept {
 
 perp_status perp_kept_open(step_kept *kept, const contact_step *step, int width, perp_error *error);
 void perp_kept_close(step_kept *kept, const contact_step *step);
-/* The step was accepted for the trees that are step->taken; `put` writes the numbers of contact i of the system.
+/* The step was accepted for the trees that are step->parts.taken; `put` writes the numbers of contact i of the system.
  * Without memory nothing is kept: a cold start is slower, no more. */
 void perp_kept_accept(step_kept *kept, const contact_step *step,
                       void (*put)(const contact_step *step, int i, double *value));

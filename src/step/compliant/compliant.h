@@ -95,7 +95,7 @@ typedef struct compliant_list {
     perp_contact *contact;
     perp_vec3 *point; /* by contact: where it was, world */
     int *start;       /* count + 1 */
-    bool *goes_on;    /* by contact: of s->kept, does the problem at hand have it, or an heir? */
+    bool *goes_on;    /* by contact: of s->kept, does the problem at hand have it, or a successor? */
     compliant_element *element;
 } compliant_list;
 
@@ -141,6 +141,7 @@ typedef struct compliant_step {
     compliant_list guess;    /* the last iterate's rates and forces */
     bool guessed;            /* there was one in this step; else those of `kept` are as good */
     compliant_list spare;    /* to change places with */
+    double *q_end;           /* nq: where islands that are taken one by one have come to */
     double *v_begin;         /* nv: v~ at the step's begin */
     double *energy;          /* by tree: of it */
     perp_vec3 *com_velocity; /* by tree: of it, where it is one body */
@@ -165,7 +166,7 @@ typedef struct compliant_step {
                       rates */
     double *slack; /* by element, m/s: what its normal row has beside velocities */
     double *lost;  /* by tree, J: what its inertia takes from the step, 1/2 x'M x */
-    double left_behind; /* J: elastic, of contacts of the step's begin that have gone without an heir */
+    double left_behind; /* J: elastic, of contacts of the step's begin that have gone without a successor */
     perp_contact_qp qp;
     double *mu;
     double *mu_miss, *mu_weight; /* by element: s->mu by a secant, compliant_problem.c */
@@ -196,7 +197,7 @@ perp_status perp_compliant_hold(const contact_step *step, compliant_list *list, 
 int perp_compliant_find(const compliant_list *list, const perp_contact *contact, int *hint);
 /* Where its features have gone: the patch of the list whose own features are not in the set any more and that is
  * nearest to contact i of the set, which is nearest to it too. -1: none. */
-int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set, int i);
+int perp_compliant_successor(const compliant_list *list, const perp_contact_set *set, int i);
 /* Is a contact of the island at hand? */
 bool perp_compliant_is_own(const contact_step *step, const perp_contact *contact);
 /* Does contact i of the set take part in its problem: near, or deformed? `kept`: the patch of s->kept that it is, -1:
@@ -224,7 +225,7 @@ bool perp_compliant_take(contact_step *step, memory_reader *r);
 
 /* The drifted v~ into s->v_begin, and what energy and momentum it is to have, with kinematics at the step's begin. */
 void perp_compliant_remember_inertia(contact_step *step, perp_step_context *context);
-/* step->v_drifted, with kinematics at q_k. */
+/* step->inertia.v_drifted, with kinematics at q_k. */
 void perp_compliant_carry_inertia(contact_step *step, perp_step_context *context);
 /* step->v, the answer of a step that was linearised at its begin, to its end, where kinematics are afterwards. */
 void perp_compliant_carry_answer(contact_step *step, perp_step_context *context);

@@ -29,7 +29,7 @@ static double inertial_square(contact_step *step, double *before)
                 if (column >= 0) {
                     const double m = scale * mass[r * tree->v_count + c];
                     s->lost[k] += m * s->speed * s->speed * s->point.x[row] * s->point.x[column];
-                    *before += m * step->v_drifted[i] * step->v_drifted[j];
+                    *before += m * step->inertia.v_drifted[i] * step->inertia.v_drifted[j];
                 }
             }
         }

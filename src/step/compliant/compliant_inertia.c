@@ -34,7 +34,7 @@ static void remember(contact_step *step, perp_step_context *context, const doubl
     perp_mass_matrix(model, context->kinematics, step->mass);
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
-        if (is_body(step->drift[k])) {
+        if (is_body(step->inertia.drift[k])) {
             const double *at = v + tree->v_start;
             const perp_vec3 spin = spin_of(step, tree, v);
             const perp_vec3 origin = perp_vec3_make(at[0], at[1], model->planar ? 0.0 : at[2]);
@@ -50,11 +50,11 @@ void perp_compliant_remember_inertia(contact_step *step, perp_step_context *cont
 {
     compliant_step *s = step->own;
     for (int k = 0; k < step->model->tree_count; k++) {
-        step->h_last[k] =
+        step->inertia.h_last[k] =
             step->h; /* velocities are those of where the last step ended: this one's way is ahead of them */
     }
     perp_dynamic_drift(step, context);
-    memcpy(s->v_begin, step->v_drifted, (size_t)step->model->nv * sizeof *s->v_begin);
+    memcpy(s->v_begin, step->inertia.v_drifted, (size_t)step->model->nv * sizeof *s->v_begin);
     remember(step, context, step->v_last);
 }
 
@@ -62,7 +62,7 @@ static void carry_body(contact_step *step, const perp_kinematics *kinematics, in
 {
     const compliant_step *s = step->own;
     const perp_tree *tree = &step->model->trees[k];
-    double *v = step->v_drifted + tree->v_start;
+    double *v = step->inertia.v_drifted + tree->v_start;
     /* In the plane too: where a loop holds the body, v_begin is rid of what the loop forbids, and its spin is another.
      */
     perp_vec3 spin = spin_of(step, tree, s->v_begin);
@@ -92,7 +92,7 @@ static void carry_mechanism(contact_step *step, int k)
         commanded = commanded || step->free_of_dof[i] < 0;
     }
     for (int i = tree->v_start; i < tree->v_start + tree->v_count && !commanded && now > 0.0; i++) {
-        step->v_drifted[i] = s->v_begin[i] * sqrt(s->energy[k] / now);
+        step->inertia.v_drifted[i] = s->v_begin[i] * sqrt(s->energy[k] / now);
     }
 }
 
@@ -100,12 +100,12 @@ void perp_compliant_carry_inertia(contact_step *step, perp_step_context *context
 {
     const compliant_step *s = step->own;
     const perp_model *model = step->model;
-    memcpy(step->v_drifted, s->v_begin, (size_t)model->nv * sizeof *step->v_drifted);
+    memcpy(step->inertia.v_drifted, s->v_begin, (size_t)model->nv * sizeof *step->inertia.v_drifted);
     bool massed = false;
     for (int k = 0; k < model->tree_count; k++) {
-        if (is_body(step->drift[k])) {
+        if (is_body(step->inertia.drift[k])) {
             carry_body(step, context->kinematics, k);
-        } else if (step->drift[k] == PERP_DRIFT_MECHANISM) {
+        } else if (step->inertia.drift[k] == PERP_DRIFT_MECHANISM) {
             if (!massed) {
                 perp_mass_matrix(model, context->kinematics, step->mass);
                 massed = true;
@@ -123,5 +123,5 @@ void perp_compliant_carry_answer(contact_step *step, perp_step_context *context)
     remember(step, context, step->v);
     perp_kinematics_update(step->model, context->next_q, context->kinematics);
     perp_compliant_carry_inertia(step, context);
-    memcpy(step->v, step->v_drifted, bytes);
+    memcpy(step->v, step->inertia.v_drifted, bytes);
 }

@@ -77,7 +77,7 @@ static double distance(perp_vec3 x, perp_vec3 y)
     return perp_vec3_norm(perp_vec3_sub(x, y));
 }
 
-int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set, int i)
+int perp_compliant_successor(const compliant_list *list, const perp_contact_set *set, int i)
 {
     const perp_contact *c = &set->contacts[i];
     const perp_vec3 point = perp_contact_midpoint(c);
@@ -96,7 +96,7 @@ int perp_compliant_heir(const compliant_list *list, const perp_contact_set *set,
         int at = hint;
         const double d = distance(list->point[nearest], perp_contact_midpoint(&set->contacts[j]));
         if (j != i && (d < least || (d == least && j < i)) && perp_compliant_find(list, &set->contacts[j], &at) < 0) {
-            return -1; /* another one is its heir */
+            return -1; /* another one is its successor */
         }
     }
     return nearest;
@@ -139,7 +139,7 @@ perp_status perp_compliant_meet(contact_step *step, perp_error *error)
             continue;
         }
         const compliant_material m = perp_compliant_material(scene, c);
-        append(&s->spare, c, &m, &s->kept, known >= 0 ? known : perp_compliant_heir(&s->kept, set, i));
+        append(&s->spare, c, &m, &s->kept, known >= 0 ? known : perp_compliant_successor(&s->kept, set, i));
         for (int e = s->spare.start[s->spare.count - 1]; e < s->spare.start[s->spare.count]; e++) {
             compliant_element *x = &s->spare.element[e];
             const double inherited = x->normal;
@@ -306,7 +306,7 @@ static double take_up(const contact_step *step, const compliant_patch *patch, do
     return had - *share;
 }
 
-/* J: what contacts between two bodies had that have gone without an heir. */
+/* J: what contacts between two bodies had that have gone without a successor. */
 static double left_by(const contact_step *step, int a, int b)
 {
     const compliant_list *kept = &((const compliant_step *)step->own)->kept;

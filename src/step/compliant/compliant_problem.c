@@ -18,6 +18,7 @@ static void lay_out_fixed(compliant_step *s, const contact_step *step)
     TAKE(b, s->answer_lower, nv);
     TAKE(b, s->answer_upper, nv);
     TAKE(b, s->answer_loop, loops);
+    TAKE(b, s->q_end, model->nq);
     TAKE(b, s->v_begin, nv);
     TAKE(b, s->v_linear, nv);
     TAKE(b, s->energy, model->tree_count);
@@ -128,7 +129,7 @@ static perp_status reserve(contact_step *step, int patches, int elements, int do
 
 static bool is_active(const contact_step *step, int body)
 {
-    return step->moved[body] && step->active[step->model->links[body].tree];
+    return step->moved[body] && step->parts.active[step->model->links[body].tree];
 }
 
 bool perp_compliant_is_own(const contact_step *step, const perp_contact *c)
@@ -138,7 +139,7 @@ bool perp_compliant_is_own(const contact_step *step, const perp_contact *c)
 }
 
 /* Bodies of other islands stand where they have been or, once these are done, where they end: what is left of their way
- * is theirs, and step->way has it. */
+ * is theirs, and step->reach.way has it. */
 bool perp_compliant_takes_part(contact_step *step, int i, int *hint, int *kept)
 {
     const compliant_step *s = step->own;
@@ -147,12 +148,13 @@ bool perp_compliant_takes_part(contact_step *step, int i, int *hint, int *kept)
     if (!perp_compliant_is_own(step, c)) {
         return false;
     }
-    for (int side = 0; side < 2 && step->masked && step->free_count > 0; side++) {
+    for (int side = 0; side < 2 && step->parts.masked && step->free_count > 0; side++) {
         const int other = side == 0 ? c->a : c->b, own = side == 0 ? c->b : c->a;
         if (step->moved[other] && !is_active(step, other)) {
-            if (c->phi <= step->way[other]) {
-                perp_step_join_trees(step->met_with, step->model->links[own].tree, step->model->links[other].tree);
-                step->met = true;
+            if (c->phi <= step->reach.way[other]) {
+                perp_step_join_trees(step->parts.met_with, step->model->links[own].tree,
+                                     step->model->links[other].tree);
+                step->parts.met = true;
             }
             return false;
         }
@@ -193,11 +195,11 @@ static void lay_deformation(const compliant_element *e, const perp_contact *c, c
 }
 
 /* The deformation of a contact that the step's begin did not have: of where it comes from, if its shapes did touch. */
-static compliant_element deformation_of(const contact_step *step, int contact, int kept, int heir, int e)
+static compliant_element deformation_of(const contact_step *step, int contact, int kept, int successor, int e)
 {
     const compliant_step *s = step->own;
     const perp_contact *c = &step->contacts->contacts[contact];
-    const int k = kept >= 0 ? kept : heir;
+    const int k = kept >= 0 ? kept : successor;
     compliant_element element = {.normal = 0.0};
     if (k >= 0 && s->kept.start[k] + e < s->kept.start[k + 1]) {
         element = s->kept.element[s->kept.start[k] + e];
@@ -349,18 +351,18 @@ static void add_patch(contact_step *step, int contact, int kept, int *hint, buil
     compliant_patch *patch = &s->patches[s->patch_count++];
     *patch = (compliant_patch){contact, s->element_count, perp_compliant_material(step->model->scene, c)};
     patch->material.gamma = fmax(s->gamma_part * patch->material.gamma, s->gamma_least / patch->material.elements);
-    const int heir = kept < 0 ? perp_compliant_heir(&s->kept, step->contacts, contact) : -1;
+    const int successor = kept < 0 ? perp_compliant_successor(&s->kept, step->contacts, contact) : -1;
     const int last = perp_compliant_find(from, c, hint);
     const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;
     s->element_count += patch->material.elements;
     perp_compliant_fill_rows(step, patch);
-    if (kept >= 0 || heir >= 0) {
-        const int from_begin = kept >= 0 ? kept : heir;
+    if (kept >= 0 || successor >= 0) {
+        const int from_begin = kept >= 0 ? kept : successor;
         s->left_behind -= perp_compliant_kept_energy(step, from_begin);
         s->kept.goes_on[from_begin] = true;
     }
     for (int e = 0; e < patch->material.elements; e++) {
-        const compliant_element element = deformation_of(step, contact, kept, heir, e);
+        const compliant_element element = deformation_of(step, contact, kept, successor, e);
         const int i = patch->first + e;
         lay_deformation(&element, c, &patch->material, s->deformation + 3 * (ptrdiff_t)i);
         s->adopted[i] = element.adopted;
@@ -415,7 +417,7 @@ static void recall_bodies(contact_step *step)
     const bool has_answer = perp_compliant_has_answer(step);
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];
-        const double x = s->guessed ? s->v_linear[dof] - step->v_drifted[dof] : s->answer_x[dof];
+        const double x = s->guessed ? s->v_linear[dof] - step->inertia.v_drifted[dof] : s->answer_x[dof];
         s->point.x[i] = (s->guessed || has_answer) ? x / s->speed : 0.0;
         s->point.y_lower[i] = has_answer ? s->answer_lower[dof] / step->force_unit : 0.0;
         s->point.y_upper[i] = has_answer ? s->answer_upper[dof] / step->force_unit : 0.0;

@@ -45,7 +45,8 @@ static void add_column(contact_step *step, const compliant_patch *patch, int k, 
     const bool is_free = step->free_of_dof[dof] >= 0;
     const double *jacobian = set->jacobian + (ptrdiff_t)set->rows * start + k;
     for (int r = 0; r < patch->material.rows; r++) {
-        const double given = r == 0 ? step->v_gap[dof] : step->v[dof], v = is_free ? step->v_drifted[dof] : given;
+        const double given = r == 0 ? step->v_gap[dof] : step->v[dof],
+                     v = is_free ? step->inertia.v_drifted[dof] : given;
         double entry = 0.0;
         for (int row = 0; row < set->rows; row++) {
             entry += axes[r].weights[row] * jacobian[(ptrdiff_t)row * rows->stride];
@@ -67,7 +68,7 @@ static void add_turning(contact_step *step, const compliant_patch *patch, int k,
     const perp_vec3 turns = turning(step, c, dof);
     for (int r = 0; r < patch->material.rows; r++) {
         const double given = r == 0 ? step->v_gap[dof] : step->v[dof];
-        const double v = step->free_of_dof[dof] >= 0 ? step->v_drifted[dof] : given;
+        const double v = step->free_of_dof[dof] >= 0 ? step->inertia.v_drifted[dof] : given;
         const perp_vec3 around = perp_vec3_cross(axes[r].axis, turns);
         const double along[2] = {perp_vec3_dot(around, c->t), perp_vec3_dot(around, c->o)};
         for (int side = 0; side < 2; side++) {

@@ -146,7 +146,7 @@ static perp_status solve_once(contact_step *step, const perp_friction_settings *
 
 perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction_info *info, perp_error *error)
 {
-    enum { FEW = 300 }; /* factorisations, of a second try */
+    enum { FACTORISATIONS_MOST = 300 }; /* of a second try */
     compliant_step *s = step->own;
     perp_friction_settings settings = perp_friction_settings_default();
     settings.tolerance = fmax(1e-12, 3e-2 * step->settings->tolerance);
@@ -165,7 +165,7 @@ perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction
         copy_point(s, &s->warm, &s->point);
         settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * step->settings->tolerance / law);
         settings.warm = &s->warm;
-        settings.max_factorisations = FEW;
+        settings.max_factorisations = FACTORISATIONS_MOST;
         status = solve_once(step, &settings, &again, error);
         if (status == PERP_STATUS_OK) {
             put_limits(step);

@@ -51,7 +51,7 @@ static perp_status build(contact_step *step, perp_step_context *context, const d
         status = perp_compliant_meet(step, error);
     }
     status = status == PERP_STATUS_OK ? perp_compliant_build(step, error) : status;
-    return status == PERP_STATUS_OK && step->met ? PERP_STATUS_NOT_CONVERGED : status; /* the step begins anew */
+    return status == PERP_STATUS_OK && step->parts.met ? PERP_STATUS_NOT_CONVERGED : status; /* the step begins anew */
 }
 
 /* Velocities of the answer into step->v, whose prescribed ones are there. */
@@ -60,7 +60,7 @@ static void put_velocities(contact_step *step)
     const compliant_step *s = step->own;
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];
-        step->v[dof] = s->speed * s->point.x[i] + step->v_drifted[dof];
+        step->v[dof] = s->speed * s->point.x[i] + step->inertia.v_drifted[dof];
     }
 }
 
@@ -251,7 +251,8 @@ static perp_status look_far(contact_step *step, perp_step_context *context, perp
     perp_step_begin_ways(step, context, step->v_last, step->h);
     for (int b = 0; b < step->model->body_count; b++) {
         const int tree = step->model->links[b].tree;
-        step->way[b] = tree >= 0 && step->moved[b] && step->done[tree] == PERP_STEP_TICKS ? 0.0 : step->way[b];
+        step->reach.way[b] =
+            tree >= 0 && step->moved[b] && step->parts.done[tree] == PERP_STEP_TICKS ? 0.0 : step->reach.way[b];
     }
     return perp_step_look_far_enough(step, context, step->q_begin, error);
 }
@@ -398,7 +399,7 @@ static perp_status accept(contact_step *step, perp_step_context *context, const 
     }
     for (int i = 0; i < step->model->nv; i++) {
         const int tree = step->model->links[step->model->dof_body[i]].tree;
-        step->v_last[i] = step->active[tree] || !perp_step_has_free(step, tree) ? step->v[i] : step->v_last[i];
+        step->v_last[i] = step->parts.active[tree] || !perp_step_has_free(step, tree) ? step->v[i] : step->v_last[i];
     }
     if (status != PERP_STATUS_OK || !step->split) {
         return status;
@@ -470,7 +471,7 @@ static bool join_trees(contact_step *step)
     const compliant_step *s = step->own;
     bool commanded = false;
     for (int k = 0; k < model->tree_count; k++) {
-        step->joined[k] = step->settings->prediction == PERP_PREDICTION_TAYLOR ? 0 : step->met_with[k];
+        step->joined[k] = step->settings->prediction == PERP_PREDICTION_TAYLOR ? 0 : step->parts.met_with[k];
     }
     for (int i = 0, hint = 0; i < set->count; i++) {
         const perp_contact *c = &set->contacts[i];
@@ -484,28 +485,28 @@ static bool join_trees(contact_step *step)
         }
     }
     for (int k = 0; k < model->tree_count; k++) { /* dynamic_drift.c has found what loops join */
-        if (step->linked[k] >= 0) {
-            perp_step_join_trees(step->joined, k, step->linked[k]);
+        if (step->inertia.linked[k] >= 0) {
+            perp_step_join_trees(step->joined, k, step->inertia.linked[k]);
         }
     }
     return commanded;
 }
 
-/* The islands of the step, numbered by their lowest tree, into step->group; returns how many there are. Behind them is
- * one without trees, of the contacts that commands alone move, where there are such or no others. */
+/* The islands of the step, numbered by their lowest tree, into step->parts.group; returns how many there are. Behind
+ * them is one without trees, of the contacts that commands alone move, where there are such or no others. */
 static int find_islands(contact_step *step)
 {
     const bool commanded = join_trees(step);
     int count = 0;
     for (int k = 0; k < step->model->tree_count; k++) {
-        step->group[k] = -1;
+        step->parts.group[k] = -1;
     }
     for (int k = 0; k < step->model->tree_count; k++) {
         const int lowest = perp_step_lowest_joined(step->joined, k);
-        if (perp_step_has_free(step, k) && step->group[lowest] < 0) {
-            step->group[lowest] = count++;
+        if (perp_step_has_free(step, k) && step->parts.group[lowest] < 0) {
+            step->parts.group[lowest] = count++;
         }
-        step->group[k] = perp_step_has_free(step, k) ? step->group[lowest] : -1;
+        step->parts.group[k] = perp_step_has_free(step, k) ? step->parts.group[lowest] : -1;
     }
     return count + (commanded || count == 0 ? 1 : 0);
 }
@@ -513,18 +514,18 @@ static int find_islands(contact_step *step)
 /* An island, the others standing still: at the step's begin, or where they have come to. */
 static void activate(contact_step *step, int island, const perp_state *state)
 {
+    const compliant_step *s = step->own;
     const perp_model *model = step->model;
     for (int k = 0; k < model->tree_count; k++) {
-        step->active[k] = step->group[k] == island;
+        step->parts.active[k] = step->parts.group[k] == island;
     }
     perp_step_find_free(step);
     memcpy(step->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
     memcpy(step->v_last, state->v, (size_t)model->nv * sizeof *state->v);
     for (int b = 0; b < model->body_count; b++) {
         const perp_link *link = &model->links[b];
-        if (link->tree >= 0 && step->moved[b] && step->done[link->tree] == PERP_STEP_TICKS) {
-            memcpy(step->q_begin + link->q_start, step->q_end + link->q_start,
-                   (size_t)link->q_count * sizeof *state->q);
+        if (link->tree >= 0 && step->moved[b] && step->parts.done[link->tree] == PERP_STEP_TICKS) {
+            memcpy(step->q_begin + link->q_start, s->q_end + link->q_start, (size_t)link->q_count * sizeof *state->q);
         }
     }
 }
@@ -532,19 +533,19 @@ static void activate(contact_step *step, int island, const perp_state *state)
 /* It is done: its end, in q_end and v_sum. */
 static void put_end(contact_step *step, const perp_step_context *context)
 {
+    compliant_step *s = step->own;
     const perp_model *model = step->model;
     for (int b = 0; b < model->body_count; b++) {
         const perp_link *link = &model->links[b];
-        if (link->tree >= 0 && step->active[link->tree]) {
-            memcpy(step->q_end + link->q_start, context->next_q + link->q_start,
-                   (size_t)link->q_count * sizeof *step->q_end);
+        if (link->tree >= 0 && step->parts.active[link->tree]) {
+            memcpy(s->q_end + link->q_start, context->next_q + link->q_start, (size_t)link->q_count * sizeof *s->q_end);
         }
     }
     for (int i = 0; i < model->nv; i++) {
-        step->v_sum[i] = step->active[tree_of(step, i)] ? step->v_last[i] : step->v_sum[i];
+        step->v_sum[i] = step->parts.active[tree_of(step, i)] ? step->v_last[i] : step->v_sum[i];
     }
     for (int k = 0; k < model->tree_count; k++) {
-        step->done[k] = step->active[k] ? PERP_STEP_TICKS : step->done[k];
+        step->parts.done[k] = step->parts.active[k] ? PERP_STEP_TICKS : step->parts.done[k];
     }
 }
 
@@ -585,31 +586,32 @@ static perp_status take_islands(contact_step *step, perp_step_context *context, 
 static void begin_step(contact_step *step, perp_step_context *context, const perp_state *state, double h, bool again)
 {
     for (int k = 0; k < step->model->tree_count; k++) {
-        step->done[k] = 0;
-        step->met_with[k] = again ? step->met_with[k] : k;
+        step->parts.done[k] = 0;
+        step->parts.met_with[k] = again ? step->parts.met_with[k] : k;
     }
     step->sum.count = step->sum.element_count = 0;
-    step->met = false;
+    step->parts.met = false;
     perp_step_begin_ways(step, context, state->v, h);
 }
 
 /* What commands alone move has done so in no island. */
 static void end_step(contact_step *step, perp_step_context *context, double t_end, perp_state *state)
 {
+    compliant_step *s = step->own;
     const perp_model *model = step->model;
     const bool exact = step->settings->prediction != PERP_PREDICTION_TAYLOR;
     if (exact) {
         perp_step_prescribe(step, state->q, state->t, t_end);
-        perp_prescribed_configuration(model, step->prescribe, state->t + (t_end - state->t), step->q_end);
+        perp_prescribed_configuration(model, step->prescribe, state->t + (t_end - state->t), s->q_end);
     }
     for (int i = 0; i < model->nv; i++) {
         const bool free = perp_step_has_free(step, tree_of(step, i));
         state->v[i] = free ? step->v_sum[i] : exact ? step->v[i] : step->v_last[i];
     }
-    memcpy(state->q, exact ? step->q_end : context->next_q, (size_t)model->nq * sizeof *state->q);
+    memcpy(state->q, exact ? s->q_end : context->next_q, (size_t)model->nq * sizeof *state->q);
     state->t = t_end;
     for (int k = 0; k < model->tree_count; k++) {
-        step->active[k] = true;
+        step->parts.active[k] = true;
     }
     perp_step_find_free(step);
     step->started = true;
@@ -623,10 +625,10 @@ perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_s
     perp_residuals total = {0};
     perp_status status = PERP_STATUS_OK;
     step->info = info;
-    step->met = false;
+    step->parts.met = false;
     perp_loops_note(step, context);
-    step->seen = perp_contact_set_margin(context->contacts);
-    for (bool again = false; !again || step->met; again = true) { /* islands that have met are joined */
+    step->reach.seen = perp_contact_set_margin(context->contacts);
+    for (bool again = false; !again || step->parts.met; again = true) { /* islands that have met are joined */
         status = again ? perp_step_look_from(step, context, state->q, error) : PERP_STATUS_OK;
         begin_step(step, context, state, t_end - state->t, again);
         if (status == PERP_STATUS_OK) {

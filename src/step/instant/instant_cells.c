@@ -82,7 +82,7 @@ static sizes count(const instant_cells_system *s)
     return n;
 }
 
-bool perp_instant_cells_are_few(const instant_cells_system *system)
+bool perp_instant_cells_can_be_searched(const instant_cells_system *system)
 {
     const sizes n = count(system);
     return n.choices <= CHOICES_MOST && n.forces <= PARAMETERS_MOST && n.functions <= FUNCTIONS_MOST;
@@ -217,9 +217,9 @@ static void eliminate(instant_cells *c, double *size, bool *used)
     for (int i = 0; i < c->equations; i++) {
         const double left = used[i] ? 0.0 : fabs(equation(c, i)[c->unknowns]) / size[i];
         c->none = c->none || left > NONE;
-        c->doubtful = c->doubtful || (left > ROUNDING && left <= NONE);
+        c->uncertain = c->uncertain || (left > ROUNDING && left <= NONE);
         for (int j = 0; j < c->unknowns && !used[i]; j++) {
-            c->doubtful = c->doubtful || (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > ROUNDING * size[i]);
+            c->uncertain = c->uncertain || (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > ROUNDING * size[i]);
         }
     }
     c->table.columns = 0;
@@ -498,7 +498,7 @@ perp_status perp_instant_cells_open(instant_cells *c, const instant_cells_system
     }
     fill_polygon_modes(c->polygon_modes, system->rigid->wide.count);
     put_choices(c);
-    c->doubtful = !perp_cell_scale(&c->table, c->size, c->row_exponent, c->column_exponent) || c->doubtful;
+    c->uncertain = !perp_cell_scale(&c->table, c->size, c->row_exponent, c->column_exponent) || c->uncertain;
     memcpy(c->rate_constant, c->table.b + c->first_rate, (size_t)system->p->n * sizeof *c->rate_constant);
     c->problem = (perp_cell_problem){&c->table, c->always, n.choices, c->choices};
     return PERP_STATUS_OK;

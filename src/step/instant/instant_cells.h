@@ -54,7 +54,7 @@ typedef struct instant_cells {
     int *given_by;         /* by unknown: the row that gives it; -1: it is a parameter */
     int *parameter;        /* by unknown; -1: none */
     bool none;             /* the equations contradict each other */
-    bool doubtful;         /* an entry that is not quite 0 was taken for it */
+    bool uncertain;        /* an entry that is not quite 0 was taken for it */
 
     perp_cell_table table; /* functions of contacts, of limits, of work, then x_k less a point */
     double *size;          /* by function: of the terms that it is the sum of */
@@ -89,7 +89,7 @@ typedef struct instant_cells_result {
 } instant_cells_result;
 
 /* Small enough to try? The rest is a matter of how much work the search takes. */
-bool perp_instant_cells_are_few(const instant_cells_system *system);
+bool perp_instant_cells_can_be_searched(const instant_cells_system *system);
 /* OUT_OF_MEMORY; close in any case. max_work and cancel are the caller's to set. */
 perp_status perp_instant_cells_open(instant_cells *cells, const instant_cells_system *system,
                                     const perp_allocator *allocator, perp_error *error);

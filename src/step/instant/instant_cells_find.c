@@ -194,7 +194,7 @@ perp_status perp_instant_cells_all(instant_cells *c, instant_cells_found *found,
                                    instant_cells_result *result, perp_error *error)
 {
     const int n = c->system->p->n;
-    *result = (instant_cells_result){.complete = !c->doubtful, .described = true};
+    *result = (instant_cells_result){.complete = !c->uncertain, .described = true};
     if (c->none) {
         return PERP_STATUS_OK;
     }

@@ -269,7 +269,7 @@ static perp_status find_ranges(perp_instant_list *list, instant_cells *cells, pe
 }
 
 /* That there is none is said only where pivoting finds none either; one that it finds stands for all. */
-static perp_status doubt_none(perp_instant_list *list, perp_error *error)
+static perp_status confirm_none(perp_instant_list *list, perp_error *error)
 {
     perp_error own = {0};
     const perp_status status = list->one(list, &own);
@@ -318,7 +318,7 @@ static perp_status search(perp_instant_list *list, perp_error *error)
     if (status == PERP_STATUS_OK && !(found.complete && found.described)) {
         status = find_one(list, error);
     } else if (status == PERP_STATUS_OK && list->result->solution_count == 0) {
-        status = doubt_none(list, error);
+        status = confirm_none(list, error);
     }
     if (status == PERP_STATUS_OK && !any) {
         sort_solutions(list);
@@ -331,7 +331,7 @@ static perp_status search(perp_instant_list *list, perp_error *error)
 
 perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
 {
-    const bool few = list->cells && perp_instant_cells_are_few(list->cells);
-    list->ranges_follow = few || list->step->settings->any_solution;
-    return few ? search(list, error) : find_one(list, error);
+    const bool searchable = list->cells && perp_instant_cells_can_be_searched(list->cells);
+    list->ranges_follow = searchable || list->step->settings->any_solution;
+    return searchable ? search(list, error) : find_one(list, error);
 }

@@ -361,7 +361,7 @@ perp_status perp_rigid_finish(contact_step *step, perp_error *error)
         status = perp_rigid_least_forces(step, error);
     }
     if (status == PERP_STATUS_OK && !step->info->several && !step->law->instant && !one_motion) {
-        status = perp_rigid_glance(step, error);
+        status = perp_rigid_look_for_sticking(step, error);
     }
     perp_rigid_hand_over(step);
     note_answer(step);
@@ -383,7 +383,7 @@ void perp_rigid_accept(contact_step *step)
     rigid_step *s = step->own;
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];
-        if (step->taken[step->tree_of_free[i]]) {
+        if (step->parts.taken[step->tree_of_free[i]]) {
             const int more = s->unsettled[dof] < RIGID_UNSETTLED ? s->unsettled[dof] + 1 : RIGID_UNSETTLED;
             s->unsettled[dof] = s->now_settles[dof] ? 0 : more;
         }

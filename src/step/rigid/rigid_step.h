@@ -190,6 +190,6 @@ perp_status perp_rigid_explain(contact_step *step, const char *method, double re
 perp_status perp_rigid_search_modes(contact_step *step, bool *decided, perp_error *error);
 /* Is there an answer in which all that slides at s->point sticks instead? Then info->several is set. Few contacts, few
  * nodes: it may not find one that there is. */
-perp_status perp_rigid_glance(contact_step *step, perp_error *error);
+perp_status perp_rigid_look_for_sticking(contact_step *step, perp_error *error);
 
 #endif

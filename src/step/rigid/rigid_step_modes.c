@@ -590,7 +590,7 @@ static bool stick_instead(contact_step *step, mode_search *a)
     return any;
 }
 
-perp_status perp_rigid_glance(contact_step *step, perp_error *error)
+perp_status perp_rigid_look_for_sticking(contact_step *step, perp_error *error)
 {
     rigid_step *s = step->own;
     mode_search a;

@@ -26,15 +26,15 @@ static double law_of(contact_step *step)
 }
 
 /* With inertia the first methods nearly always meet the law of the step, and may miss by rounding the tolerance that
- * they are given in the problem's own units; what the others then do for it is a hundred times the work. So `few`
+ * they are given in the problem's own units; what the others then do for it is a hundred times the work. So few
  * factorisations first, and all where the law says that these were not enough. */
 static perp_status solve_in_turns(contact_step *step, const perp_contact_friction *problem,
                                   perp_friction_settings settings, perp_friction_info *info, perp_error *error)
 {
-    enum { FEW = 300 };
+    enum { FACTORISATIONS_MOST = 300 };
     static const double ENOUGH = 0.01; /* of the tolerance: as much as is asked of an LCP */
     rigid_step *s = step->own;
-    settings.max_factorisations = step->dynamic ? FEW : 0;
+    settings.max_factorisations = step->dynamic ? FACTORISATIONS_MOST : 0;
     perp_status status = solve_coulomb(s, problem, &settings, info, error);
     const bool open = status == PERP_STATUS_OK && settings.max_factorisations > 0 &&
                       info->outcome != PERP_OUTCOME_SOLVED && info->outcome != PERP_OUTCOME_INFEASIBLE;
