@@ -203,6 +203,8 @@ bool perp_compliant_is_own(const contact_step *step, const perp_contact *contact
 /* Does contact i of the set take part in its problem: near, or deformed? `kept`: the patch of s->kept that it is, -1:
  * none; `hint` as below. Another island that it is near to is joined with this one, and the step begins anew. */
 bool perp_compliant_takes_part(contact_step *step, int i, int *hint, int *kept);
+/* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
+double perp_compliant_kept_energy(const contact_step *step, int k);
 /* s->kept becomes what s->all has of the island at hand, `whole`: all of it; and s->ended, or s->all, gets it back. */
 perp_status perp_compliant_begin_island(contact_step *step, bool whole, perp_error *error);
 perp_status perp_compliant_end_island(contact_step *step, bool whole, perp_error *error);
@@ -214,8 +216,6 @@ perp_status perp_compliant_meet(contact_step *step, perp_error *error);
 bool perp_compliant_same_contacts(const contact_step *step);
 /* The answer in s->point, of the problem at hand, into s->guess. */
 perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error);
-/* The elastic energy that a patch gains, J, when it is laid anew after the step: without tilt. */
-double perp_compliant_laying(const contact_step *step, const compliant_patch *patch);
 /* The step was accepted with s->point, which is its problem's at its end: s->kept for the next one. */
 perp_status perp_compliant_accept(contact_step *step, perp_error *error);
 void perp_compliant_put(const contact_step *step, memory_writer *w);
@@ -247,9 +247,6 @@ perp_status perp_compliant_build(contact_step *step, perp_error *error);
 
 /* Is there a last answer of all that moves in the problem? */
 bool perp_compliant_has_answer(const contact_step *step);
-/* J: elastic, of patch k of s->kept at the step's begin, without what it was given. */
-double perp_compliant_kept_energy(const contact_step *step, int k);
-
 /* ---- compliant_solve.c ---- */
 
 compliant_residual perp_compliant_evaluate(contact_step *step);
@@ -259,6 +256,12 @@ perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction
 
 /* ---- compliant_energy.c ---- */
 
+/* delta+ of element e of a patch along row r, m; of the normal one without the tilt that its spring does not see. */
+double perp_compliant_deformed(const contact_step *step, const compliant_patch *patch, int e, int r);
+/* delta+_n without the step's tilt. */
+double perp_compliant_laid_anew(const contact_step *step, const compliant_patch *patch, int e);
+/* The elastic energy that a patch gains, J, when it is laid anew after the step: without tilt. */
+double perp_compliant_laying(const contact_step *step, const compliant_patch *patch);
 /* J: what the contacts have added to kinetic and elastic energy in the step whose answer is s->point, and patch k of
  * them alone. `before`: what there was. */
 double perp_compliant_growth(contact_step *step, double *before);

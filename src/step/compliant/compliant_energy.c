@@ -67,6 +67,55 @@ static double element_work(const contact_step *step, int i, double normal_veloci
     return step->h * work + m->stiffness[0] * given * (delta[0] - 0.5 * given);
 }
 
+double perp_compliant_deformed(const contact_step *step, const compliant_patch *patch, int e, int r)
+{
+    const compliant_step *s = step->own;
+    const int i = patch->first + e;
+    const double rate = s->speed * s->point.x[step->free_count + s->soft_start[i] + r];
+    return s->deformation[3 * (ptrdiff_t)i + r] + step->h * (rate + (r == 0 ? s->tilt[i] : 0.0));
+}
+
+/* Of delta+_n of an element that carries no force, what it has of the tilt that its spring does not see: on a surface
+ * that would be where it was, but it goes with its patch. */
+static double carried_up(const contact_step *step, const compliant_patch *patch, int i)
+{
+    const compliant_step *s = step->own;
+    const double depth = fmax(0.0, -step->contacts->contacts[patch->contact].phi);
+    const double damping = patch->material.damping[0] * (patch->material.hunt_crossley ? depth : 1.0);
+    const double whole = damping + step->h * patch->material.stiffness[0];
+    return whole > 0.0 ? step->h * s->tilt[i] * damping / whole : 0.0;
+}
+
+double perp_compliant_laid_anew(const contact_step *step, const compliant_patch *patch, int e)
+{
+    const compliant_step *s = step->own;
+    const int i = patch->first + e;
+    const double phi = step->contacts->contacts[patch->contact].phi, plus = perp_compliant_deformed(step, patch, e, 0);
+    const bool loaded = s->point.y[s->row_start[i]] > 0.0;
+    if (!s->by_rates && !s->at_begin) { /* never stretched: a damper that carries over a gap leaves no spring */
+        return fmax(loaded ? 0.0 : plus - carried_up(step, patch, i), -phi - s->recess[i]);
+    }
+    /* the element's velocity less that of its contact */
+    const double tilt = s->speed * (s->u[s->row_start[i]] - s->point.x[step->free_count + s->soft_start[i]]) -
+                        s->slack[i] - step->velocity[(ptrdiff_t)step->contacts->rows * patch->contact];
+    return plus + (loaded ? step->h * (tilt - s->tilt[i]) : 0.0);
+}
+
+double perp_compliant_laying(const contact_step *step, const compliant_patch *patch)
+{
+    const compliant_material *m = &patch->material;
+    double energy = 0.0;
+    for (int e = 0; e < m->elements; e++) {
+        const double plus = perp_compliant_deformed(step, patch, e, 0),
+                     change = perp_compliant_laid_anew(step, patch, e) - plus;
+        energy += m->stiffness[0] * change * (plus + 0.5 * change);
+        for (int r = 1; r < m->soft; r++) {
+            energy += m->stiffness[r] * change * perp_compliant_deformed(step, patch, e, r);
+        }
+    }
+    return energy;
+}
+
 static double patch_growth(const contact_step *step, int k, double *before)
 {
     const compliant_step *s = step->own;

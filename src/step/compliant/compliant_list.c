@@ -102,6 +102,54 @@ int perp_compliant_successor(const compliant_list *list, const perp_contact_set 
     return nearest;
 }
 
+static bool is_active(const contact_step *step, int body)
+{
+    return step->moved[body] && step->parts.active[step->model->links[body].tree];
+}
+
+bool perp_compliant_is_own(const contact_step *step, const perp_contact *c)
+{
+    return step->free_count > 0 ? is_active(step, c->a) || is_active(step, c->b)
+                                : !step->moved[c->a] && !step->moved[c->b];
+}
+
+/* Bodies of other islands stand where they have been or, once these are done, where they end: what is left of their way
+ * is theirs, and step->reach.way has it. */
+bool perp_compliant_takes_part(contact_step *step, int i, int *hint, int *kept)
+{
+    const compliant_step *s = step->own;
+    const perp_contact *c = &step->contacts->contacts[i];
+    *kept = -1;
+    if (!perp_compliant_is_own(step, c)) {
+        return false;
+    }
+    for (int side = 0; side < 2 && step->parts.masked && step->free_count > 0; side++) {
+        const int other = side == 0 ? c->a : c->b, own = side == 0 ? c->b : c->a;
+        if (step->moved[other] && !is_active(step, other)) {
+            if (c->phi <= step->reach.way[other]) {
+                perp_step_join_trees(step->parts.met_with, step->model->links[own].tree,
+                                     step->model->links[other].tree);
+                step->parts.met = true;
+            }
+            return false;
+        }
+    }
+    *kept = perp_compliant_find(&s->kept, c, hint);
+    return *kept >= 0 || c->phi <= perp_step_way(step, c);
+}
+
+double perp_compliant_kept_energy(const contact_step *step, int k)
+{
+    const compliant_step *s = step->own;
+    const double stiffness = perp_compliant_material(step->model->scene, &s->kept.contact[k]).stiffness[0];
+    double energy = 0.0;
+    for (int e = s->kept.start[k]; e < s->kept.start[k + 1]; e++) {
+        const double normal = s->kept.element[e].normal - s->kept.element[e].adopted;
+        energy += 0.5 * stiffness * normal * normal + s->kept.element[e].energy;
+    }
+    return energy;
+}
+
 /* ---- from step to step ------------------------------------------------------------------------------------------- */
 
 /* Appends contact i of the set with elements of the same number as patch k of `from`, if that has as many, or new. */
@@ -213,67 +261,17 @@ perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error)
     return status;
 }
 
-/* delta+ of element e along row r, m; of the normal one without the tilt that its spring does not see. */
-static double deformed(const contact_step *step, const compliant_patch *patch, int e, int r)
-{
-    const compliant_step *s = step->own;
-    const int i = patch->first + e;
-    const double rate = s->speed * s->point.x[step->free_count + s->soft_start[i] + r];
-    return s->deformation[3 * (ptrdiff_t)i + r] + step->h * (rate + (r == 0 ? s->tilt[i] : 0.0));
-}
-
-/* Of delta+_n of an element that carries no force, what it has of the tilt that its spring does not see: on a surface
- * that would be where it was, but it goes with its patch. */
-static double carried_up(const contact_step *step, const compliant_patch *patch, int i)
-{
-    const compliant_step *s = step->own;
-    const double depth = fmax(0.0, -step->contacts->contacts[patch->contact].phi);
-    const double damping = patch->material.damping[0] * (patch->material.hunt_crossley ? depth : 1.0);
-    const double whole = damping + step->h * patch->material.stiffness[0];
-    return whole > 0.0 ? step->h * s->tilt[i] * damping / whole : 0.0;
-}
-
-/* delta+_n without the step's tilt. */
-static double laid_anew(const contact_step *step, const compliant_patch *patch, int e)
-{
-    const compliant_step *s = step->own;
-    const int i = patch->first + e;
-    const double phi = step->contacts->contacts[patch->contact].phi, plus = deformed(step, patch, e, 0);
-    const bool loaded = s->point.y[s->row_start[i]] > 0.0;
-    if (!s->by_rates && !s->at_begin) { /* never stretched: a damper that carries over a gap leaves no spring */
-        return fmax(loaded ? 0.0 : plus - carried_up(step, patch, i), -phi - s->recess[i]);
-    }
-    /* the element's velocity less that of its contact */
-    const double tilt = s->speed * (s->u[s->row_start[i]] - s->point.x[step->free_count + s->soft_start[i]]) -
-                        s->slack[i] - step->velocity[(ptrdiff_t)step->contacts->rows * patch->contact];
-    return plus + (loaded ? step->h * (tilt - s->tilt[i]) : 0.0);
-}
-
-double perp_compliant_laying(const contact_step *step, const compliant_patch *patch)
-{
-    const compliant_material *m = &patch->material;
-    double energy = 0.0;
-    for (int e = 0; e < m->elements; e++) {
-        const double plus = deformed(step, patch, e, 0), change = laid_anew(step, patch, e) - plus;
-        energy += m->stiffness[0] * change * (plus + 0.5 * change);
-        for (int r = 1; r < m->soft; r++) {
-            energy += m->stiffness[r] * change * deformed(step, patch, e, r);
-        }
-    }
-    return energy;
-}
-
 /* Element e of a patch as the next step finds it; false where nothing of it is left. */
 static bool deform(const contact_step *step, const compliant_patch *patch, int e, bool anew, compliant_element *to)
 {
     static const double NOTHING = 1e-9; /* of F */
     const compliant_step *s = step->own;
     const perp_contact *c = &step->contacts->contacts[patch->contact];
-    to->normal = anew ? laid_anew(step, patch, e) : deformed(step, patch, e, 0);
+    to->normal = anew ? perp_compliant_laid_anew(step, patch, e) : perp_compliant_deformed(step, patch, e, 0);
     to->tangential = (perp_vec3){0.0, 0.0, 0.0};
     double along[3] = {0.0, 0.0, 0.0};
     for (int r = 1; r < patch->material.soft; r++) {
-        along[r] = deformed(step, patch, e, r);
+        along[r] = perp_compliant_deformed(step, patch, e, r);
         to->tangential = perp_vec3_add_scaled(to->tangential, along[r], c->directions[r - 1]);
     }
     to->energy = perp_compliant_tangential_energy(&patch->material, along);
@@ -295,7 +293,7 @@ static double take_up(const contact_step *step, const compliant_patch *patch, do
         compliant_element *x = &elements[e];
         double force = m->stiffness[0] * x->normal; /* of the spring */
         for (int r = 1; r < m->soft; r++) {
-            force += m->stiffness[r] * deformed(step, patch, e, r);
+            force += m->stiffness[r] * perp_compliant_deformed(step, patch, e, r);
         }
         const double most = (sqrt(force * force + 2.0 * m->stiffness[0] * *share) - force) / m->stiffness[0];
         const double taken = fmin(x->recess, most);

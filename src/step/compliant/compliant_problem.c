@@ -127,42 +127,6 @@ static perp_status reserve(contact_step *step, int patches, int elements, int do
 
 /* ---- which contacts ---------------------------------------------------------------------------------------------- */
 
-static bool is_active(const contact_step *step, int body)
-{
-    return step->moved[body] && step->parts.active[step->model->links[body].tree];
-}
-
-bool perp_compliant_is_own(const contact_step *step, const perp_contact *c)
-{
-    return step->free_count > 0 ? is_active(step, c->a) || is_active(step, c->b)
-                                : !step->moved[c->a] && !step->moved[c->b];
-}
-
-/* Bodies of other islands stand where they have been or, once these are done, where they end: what is left of their way
- * is theirs, and step->reach.way has it. */
-bool perp_compliant_takes_part(contact_step *step, int i, int *hint, int *kept)
-{
-    const compliant_step *s = step->own;
-    const perp_contact *c = &step->contacts->contacts[i];
-    *kept = -1;
-    if (!perp_compliant_is_own(step, c)) {
-        return false;
-    }
-    for (int side = 0; side < 2 && step->parts.masked && step->free_count > 0; side++) {
-        const int other = side == 0 ? c->a : c->b, own = side == 0 ? c->b : c->a;
-        if (step->moved[other] && !is_active(step, other)) {
-            if (c->phi <= step->reach.way[other]) {
-                perp_step_join_trees(step->parts.met_with, step->model->links[own].tree,
-                                     step->model->links[other].tree);
-                step->parts.met = true;
-            }
-            return false;
-        }
-    }
-    *kept = perp_compliant_find(&s->kept, c, hint);
-    return *kept >= 0 || c->phi <= perp_step_way(step, c);
-}
-
 static perp_status count_and_reserve(contact_step *step, perp_error *error)
 {
     const perp_contact_set *set = step->contacts;
@@ -329,18 +293,6 @@ bool perp_compliant_has_answer(const contact_step *step)
         all = s->has_answer[step->dof_of_free[i]];
     }
     return all;
-}
-
-double perp_compliant_kept_energy(const contact_step *step, int k)
-{
-    const compliant_step *s = step->own;
-    const double stiffness = perp_compliant_material(step->model->scene, &s->kept.contact[k]).stiffness[0];
-    double energy = 0.0;
-    for (int e = s->kept.start[k]; e < s->kept.start[k + 1]; e++) {
-        const double normal = s->kept.element[e].normal - s->kept.element[e].adopted;
-        energy += 0.5 * stiffness * normal * normal + s->kept.element[e].energy;
-    }
-    return energy;
 }
 
 static void add_patch(contact_step *step, int contact, int kept, int *hint, builder *at)

@@ -77,6 +77,11 @@ bool perp_convex_step_take(contact_step *step, memory_reader *r);
  * and L: the complementarity of the step. Fills `slack`. */
 double perp_convex_step_complementarity(convex_step *c, const double *x);
 
+/* Fills `slack` alone. */
+void perp_convex_step_fill_slacks(convex_step *c, const double *x);
+/* `point` to `step`, in m/s and N. */
+void perp_convex_step_hand_over(const convex_step *c, contact_step *step);
+
 /* The larger of this and the balance, at `point`, which is handed over to `step`. */
 double perp_convex_step_law(contact_step *step);
 

@@ -115,27 +115,6 @@ static bool expect(contact_step *step)
     return true;
 }
 
-/* From the slacks: rays come in opposite pairs, so that their mean is the normal row. */
-void perp_convex_step_measure(contact_step *step)
-{
-    convex_step *c = step->own;
-    const double speed = step->length_unit / step->h;
-    for (int i = 0; i < step->system.contact_count; i++) {
-        const double *slack = c->slack + c->slack_start[i];
-        const int count = c->slack_start[i + 1] - c->slack_start[i];
-        double sum = 0.0, least = slack[0];
-        for (int k = 0; k < count; k++) {
-            sum += slack[k];
-            least = slack[k] < least ? slack[k] : least;
-        }
-        const double normal = c->cone[i] ? slack[0] : sum / count;
-        const double slip = c->cone[i] ? hypot(slack[1], count > 2 ? slack[2] : 0.0) : normal - least;
-        c->parting[i] = speed * slip;
-        c->ending[i] = speed * normal - step->room[i];
-        step->layer[i] = step->h * (c->parting[i] - step->room[i]);
-    }
-}
-
 /* As `mode` of a contact has it. */
 static bool carries(const contact_step *step, int i, double force_unit)
 {

@@ -7,11 +7,12 @@
  * Only the way to solve differs from rung to rung; what is measured, chosen and explained is shared:
  *
  *   rigid_law.c             which method comes first
- *   rigid_step.c            units, memory, residuals, the end of a solve
+ *   rigid_step.c            units, memory, residuals
  *   rigid_step_solve.c      the step from begin to end
  *   rigid_step_lcp.c        the mixed LCP of polygons (Trinkle, Berard and Pang 2005, 24-26)
  *   rigid_step_fixed.c      the fixed point on normal forces (29), (36)
  *   rigid_step_choice.c     of several motions the smallest, of several forces the least
+ *   rigid_step_finish.c     the end of a solve
  *   rigid_step_explain.c    why there is no answer
  *   rigid_step_modes.c      whether there is one: all modes, by branch and bound over
  *   rigid_step_relax.c      what is left of the step when some are decided
@@ -97,9 +98,6 @@ void perp_rigid_put(const contact_step *step, memory_writer *w);
 bool perp_rigid_take(contact_step *step, memory_reader *r);
 /* The system in its own units, and the room for it; s->point is zero afterwards. */
 perp_status perp_rigid_begin(contact_step *step, perp_error *error);
-/* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
- * one, and it is not looked for others. */
-perp_status perp_rigid_finish(contact_step *step, perp_error *error);
 /* s->point and its residuals to step, in m/s and N. */
 void perp_rigid_hand_over(contact_step *step);
 /* D of a contact with that many rows; NULL where it has no friction, or the cone is quadratic and has two directions.
@@ -178,6 +176,11 @@ perp_status perp_rigid_motions(contact_step *step, perp_error *error);
  */
 void perp_rigid_fill_metric(rigid_step *s, const contact_step *step);
 void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from);
+
+/* ---- rigid_step_finish.c ---- */
+/* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
+ * one, and it is not looked for others. */
+perp_status perp_rigid_finish(contact_step *step, perp_error *error);
 
 /* ---- rigid_step_explain.c ---- */
 /* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance; the search through

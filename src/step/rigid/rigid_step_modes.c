@@ -16,7 +16,7 @@
 
 enum {
     MAX_NODES = 100000,
-    GLANCE = 20,
+    STICKING_MOST = 20,
     MAX_LEVEL = 6,
     MOST_CHILDREN = 5,
     MOST_DEPTH = 100,
@@ -165,7 +165,7 @@ static perp_status open_search(mode_search *a, const contact_step *step, int max
 {
     rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    *a = (mode_search){.max_nodes = max_nodes, .candidates = max_nodes > GLANCE ? TRIED : 1};
+    *a = (mode_search){.max_nodes = max_nodes, .candidates = max_nodes > STICKING_MOST ? TRIED : 1};
     find_parts(s->part_of, p);
     for (int k = 0; k < p->n; k++) {
         int unknowns = 0, items = 0;
@@ -594,7 +594,7 @@ perp_status perp_rigid_look_for_sticking(contact_step *step, perp_error *error)
 {
     rigid_step *s = step->own;
     mode_search a;
-    perp_status status = open_search(&a, step, GLANCE, GLANCE, error);
+    perp_status status = open_search(&a, step, STICKING_MOST, STICKING_MOST, error);
     for (int k = 0; k < s->qp.n && status == PERP_STATUS_OK && !step->info->several; k++) {
         part_verdict verdict = PART_UNKNOWN;
         if (take_part(&a, s, k) && stick_instead(step, &a)) {
