@@ -135,6 +135,7 @@ typedef struct perp_step_info {
 /* What a step works with. `q`, `v`, `t` are in `state`; `next` is scratch for the new configuration. Kinematics and
  * contacts are those of the state that the step begins at; a step may put the kinematics anywhere else. */
 typedef struct perp_step_context {
+    const struct perp_rung *rung;
     const perp_model *model;
     const perp_run_settings *settings;
     perp_kinematics *kinematics;
@@ -177,6 +178,8 @@ typedef struct perp_rung {
     unsigned takes;     /* PERP_TAKES_* */
     bool convex;        /* Anitescu's relaxation of Coulomb's law: what slides carries force at a gap */
     perp_cone own_cone; /* PERP_CONE_UNSET: no friction */
+    /* How contact forces are found, on rungs that share a step (src/step/common/contact_step.h); else NULL. */
+    const struct perp_step_law *law;
     /* Memory of a run, into context->workspace; both NULL: none. `close` is due whatever `open` returned. */
     perp_status (*open)(perp_step_context *context, const perp_allocator *allocator, perp_error *error);
     void (*close)(perp_step_context *context);

@@ -17,11 +17,22 @@ import tempfile
 
 # The pipeline as the design has it, written down a second time on purpose: moving a layer in src/CMakeLists.txt is not
 # enough to let it see what stands to its right. A part that needs an outside library stands right after what it works
-# on: geometry_hull makes the hulls of a scene's meshes, which the loader then checks.
+# on: geometry_hull makes the hulls of a scene's meshes, which the loader then checks. A stage in several folders is as
+# many layers: the families of rungs, which see what they share and not each other, and the run.
 PIPELINE = [
     "base", "linalg", "linalg_sparse", "yaml", "scene", "geometry_hull", "scene_yaml", "scene_import", "model",
-    "geometry", "contact", "problem", "problem_yaml", "solver", "step", "trace", "log", "analysis", "plan", "report",
+    "geometry", "contact", "problem", "problem_yaml", "solver", "step/common", "step/kinematic", "step/rigid", "step/convex", "step/compliant",
+    "step/instant", "step/run", "trace", "log", "analysis", "plan", "report",
 ]
+# What a part of a stage sees of its parts on the left.
+PARTS = {
+    "step/kinematic": {"step/common"},
+    "step/rigid": {"step/common"},
+    "step/convex": {"step/common"},
+    "step/compliant": {"step/common"},
+    "step/instant": {"step/common", "step/rigid"},
+    "step/run": {"step/common", "step/kinematic", "step/rigid", "step/convex", "step/compliant", "step/instant"},
+}
 
 C17 = {
     "assert.h", "complex.h", "ctype.h", "errno.h", "fenv.h", "float.h", "inttypes.h", "iso646.h", "limits.h",
@@ -52,20 +63,21 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 def headers_of(source, layer):
     """How other layers write the headers of a layer: its public one, then its private ones."""
     found = []
-    if os.path.exists(f"{source}/include/perp/{layer}.h"):
-        found.append(f"<perp/{layer}.h>")
+    stage = layer.removesuffix("/common")
+    if os.path.exists(f"{source}/include/perp/{stage}.h"):
+        found.append(f"<perp/{stage}.h>")
     folder = f"{source}/src/{layer}"
     found += [f'"{layer}/{name}"' for name in sorted(os.listdir(folder)) if name.endswith(".h")]
     return found
 
 
-def flags_of(build, layers):
+def flags_of(source, build, layers):
     """The compiler and flags of one source file per layer, without its input and output."""
     flags = {}
     with open(f"{build}/compile_commands.json", encoding="utf-8") as file:
         for entry in json.load(file):
-            layer = os.path.basename(os.path.dirname(entry["file"]))
-            if layer in flags or layer not in layers or f"perp_{layer}.dir" not in entry["command"]:
+            layer = os.path.relpath(os.path.dirname(entry["file"]), f"{source}/src")
+            if layer in flags or layer not in layers or f"perp_{layer.replace('/', '_')}.dir" not in entry["command"]:
                 continue
             words = shlex.split(entry["command"])
             words = words[: words.index("-o")] + words[words.index("-o") + 2 :]
@@ -83,6 +95,18 @@ def compile_probe(job):
     return run.returncode, run.stderr
 
 
+def seen_by(build, layer, layers):
+    """The layers that stand in its folder of links; a link to a stage in several folders is all of them."""
+    view = f"{build}/sees/{layer.replace('/', '_')}"
+    seen = set()
+    for name in os.listdir(view):
+        if os.path.islink(f"{view}/{name}"):
+            seen |= {other for other in layers if other == name or other.startswith(name + "/")}
+        elif name != "perp":
+            seen |= {f"{name}/{part}" for part in os.listdir(f"{view}/{name}")}
+    return seen
+
+
 def check_views(build, layers, core):
     """What a layer declares to see (its folder of links) stands to its left; the core sees only the core."""
     errors, sees = [], {}
@@ -90,18 +114,19 @@ def check_views(build, layers, core):
         if layer not in PIPELINE:
             errors.append(f"layer {layer} is not in the pipeline: say where it stands in {__file__}")
             continue
-        view = f"{build}/sees/{layer}"
-        sees[layer] = {name for name in os.listdir(view) if name != "perp"}
+        sees[layer] = seen_by(build, layer, layers)
         for seen in sees[layer]:
             if PIPELINE.index(seen) > PIPELINE.index(layer):
                 errors.append(f"{layer} sees {seen}, which stands to its right")
+            if "/" in layer and seen.split("/")[0] == layer.split("/")[0] and seen not in PARTS.get(layer, set()) | {layer}:
+                errors.append(f"{layer} sees {seen}, another part of its stage")
             if layer in core and seen not in core:
                 errors.append(f"{layer} is of the core and sees {seen}, which is not")
     return errors, sees
 
 
 def check_pairs(source, build, layers, sees):
-    flags, probes, claims, allowed, refused = flags_of(build, layers), [], [], 0, 0
+    flags, probes, claims, allowed, refused = flags_of(source, build, layers), [], [], 0, 0
     headers = {layer: headers_of(source, layer) for layer in layers}
     for layer in layers:
         for header in headers[layer]:
@@ -130,7 +155,7 @@ def check_text(source):
         for folder, _, names in os.walk(f"{source}/{top}"):
             for name in sorted(n for n in names if n.endswith((".c", ".h"))):
                 path = f"{folder}/{name}"
-                layer = os.path.basename(folder) if top == "src" else None
+                layer = os.path.relpath(folder, f"{source}/src") if top == "src" else None
                 with open(path, encoding="utf-8") as file:
                     for number, line in enumerate(file, 1):
                         match = INCLUDE.match(line)

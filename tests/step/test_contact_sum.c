@@ -11,7 +11,7 @@
 
 #include "failing_allocator.h"
 #include "scene_run.h"
-#include "step/contact_sum.h"
+#include "step/common/contact_sum.h"
 
 /* ---- by hand ----------------------------------------------------------------------------------------------------- */
 

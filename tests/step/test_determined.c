@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "step/determined.h"
+#include "step/common/determined.h"
 
 enum { N = 7, MOST = 12 };
 

@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "step/nearest_point.h"
+#include "step/rigid/nearest_point.h"
 
 enum { N = 9, ROWS = 40, EQUATIONS = 3 };
 
 typedef struct fixture {
     perp_allocator allocator;
-    perp_qs_block block;
+    memory_block block;
     cone_program program;
     nearest_point state, copy;
     nearest_scratch scratch;
@@ -36,7 +36,7 @@ static int open_fixture(void **state)
     fixture *f = calloc(1, sizeof *f);
     f->allocator = perp_allocator_default();
     lay_out(f);
-    assert_int_equal(perp_qs_block_hold(&f->allocator, &f->block, NULL), PERP_STATUS_OK);
+    assert_int_equal(perp_block_hold(&f->allocator, &f->block, NULL), PERP_STATUS_OK);
     lay_out(f);
     assert_int_equal(perp_cone_program_open(&f->program, &f->allocator, NULL), PERP_STATUS_OK);
     *state = f;
@@ -47,7 +47,7 @@ static int close_fixture(void **state)
 {
     fixture *f = *state;
     perp_cone_program_close(&f->program);
-    perp_qs_block_free(&f->allocator, &f->block);
+    perp_block_free(&f->allocator, &f->block);
     free(f);
     return 0;
 }

@@ -14,7 +14,7 @@
 #include <perp/step.h>
 
 #include "failing_allocator.h"
-#include "step/run_private.h"
+#include "step/run/contact_log.h"
 
 /* ---- scenes ------------------------------------------------------------------------------------------------------ */
 

@@ -1,0 +1,581 @@
+/* One step of a rung with contact forces, whatever its law. */
+#define _POSIX_C_SOURCE 200809L
+#include "step/common/commanded_loops.h"
+#include "step/common/dynamic.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static double now_us(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+}
+
+/* ---- solving ----------------------------------------------------------------------------------------------------- */
+
+static void keep_larger(double *kept, double value)
+{
+    *kept = fmax(*kept, value);
+}
+
+/* How well the law is met, evaluated on the answer; a step that does not meet it is none. */
+static perp_status check_law(contact_step *one, perp_residuals *total, perp_error *error)
+{
+    perp_residuals *r = &one->info->residuals;
+    r->balance = perp_step_judge_balance(one);
+    const struct {
+        const char *name;
+        double value;
+    } parts[] = {{"balance", r->balance}, {"complementarity", r->complementarity}, {"cone", r->cone}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (!(parts[i].value <= one->settings->tolerance)) {
+            return perp_step_tolerance(one, parts[i].name, parts[i].value, error);
+        }
+    }
+    keep_larger(&total->balance, r->balance);
+    keep_larger(&total->complementarity, r->complementarity);
+    keep_larger(&total->cone, r->cone);
+    return PERP_STATUS_OK;
+}
+
+/* A motion of so many sizes of the island in one step is no answer, whatever it solves. */
+static const double FAR = 1e6;
+
+/* The largest motion in the step, in sizes of the island (or in radians). */
+static double largest_motion(const contact_step *one)
+{
+    double largest = 0.0;
+    for (int k = 0; k < one->free_count; k++) {
+        largest = fmax(largest, fabs(one->h * one->x[k]));
+    }
+    return largest / fmax(one->length_unit, 1.0);
+}
+
+/* An island, as if it were alone. */
+static perp_status solve_island(contact_step *one, perp_residuals *total, perp_error *error)
+{
+    const bool several = one->info->several;
+    one->info->several = false;
+    const perp_status status = one->law->solve(one, error);
+    one->info->several = one->info->several || several;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const double motion = largest_motion(one);
+    if (!(motion <= FAR)) {
+        return perp_step_not_converged(one, "ran out of the scene and", fmin(motion, DBL_MAX), error);
+    }
+    return check_law(one, total, error);
+}
+
+/* All islands; the first that has no answer is told. */
+static perp_status solve_islands(contact_step *step, perp_residuals *total, perp_error *error)
+{
+    perp_status status = PERP_STATUS_OK;
+    if (step->island_count == 1) {
+        status = solve_island(step, total, error);
+        step->islands[0].force = step->force_unit;
+        return status;
+    }
+    for (int k = 0; k < step->island_count && status == PERP_STATUS_OK; k++) {
+        contact_step one = perp_step_island(step, k);
+        status = solve_island(&one, total, error);
+        step->islands[k].force = one.force_unit;
+        if (status == PERP_STATUS_OK) {
+            perp_step_put_island(step, &one);
+        }
+    }
+    return status;
+}
+
+static perp_status solve(contact_step *step, perp_residuals *total, perp_error *error)
+{
+    const double started = now_us();
+    perp_status status = perp_step_check_commands(step, error);
+    if (status == PERP_STATUS_OK) {
+        status = solve_islands(step, total, error);
+    }
+    step->info->solve_us += now_us() - started;
+    for (int k = 0; k < step->free_count && status == PERP_STATUS_OK; k++) {
+        const int i = step->dof_of_free[k];
+        step->v[i] = step->x[k] + (step->dynamic ? step->inertia.v_drifted[i] : 0.0);
+    }
+    return status;
+}
+
+/* Where the step leads: prescribed coordinates to their commands exactly. */
+static void integrate(contact_step *step, perp_step_context *context)
+{
+    const perp_model *model = step->model;
+    perp_configuration_integrate(model, step->q_begin, step->v, step->h, context->next_q);
+    perp_prescribed_configuration(model, step->prescribe, step->t + step->h, context->next_q);
+    if (step->settings->prediction == PERP_PREDICTION_TAYLOR) {
+        perp_driven_taylor(model, step->t, step->h, context->next_q);
+    }
+}
+
+/* ---- splitting --------------------------------------------------------------------------------------------------- */
+
+/* The gaps at the step's end as the step had them, and which contacts they are of. */
+static void keep_gaps(contact_step *step)
+{
+    const perp_contact_qp *p = &step->system;
+    ptrdiff_t entry = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
+        const perp_contact *c = &step->contacts->contacts[step->set_index[i]];
+        double speed = p->offset[p->row_start[i]] - step->shift[i] + c->phi / step->h;
+        for (int k = 0; k < columns; k++) {
+            speed += p->jacobian[entry + k] * step->x[p->dofs[start + k]];
+        }
+        entry += (ptrdiff_t)(p->row_start[i + 1] - p->row_start[i]) * columns;
+        step->gaps[i] = step->h * speed;
+        step->begun[i] = *c;
+    }
+}
+
+static bool same_contact(const perp_contact *x, const perp_contact *y, bool features)
+{
+    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
+           (!features || (x->feature_a == y->feature_a && x->feature_b == y->feature_b));
+}
+
+/* The gap of a contact in a set: of its features, or where they have gone, the least of its shapes. */
+static double true_gap(const perp_contact_set *set, const perp_contact *contact)
+{
+    double least = INFINITY;
+    for (int i = 0; i < set->count; i++) {
+        if (same_contact(&set->contacts[i], contact, true)) {
+            return set->contacts[i].phi;
+        }
+        if (same_contact(&set->contacts[i], contact, false)) {
+            least = fmin(least, set->contacts[i].phi);
+        }
+    }
+    return least;
+}
+
+static int tree_of(const contact_step *step, int dof)
+{
+    return step->model->links[step->model->dof_body[dof]].tree;
+}
+
+/* The gap of contact i of the set at the step's end is off by `error`: whose parts are to be split. Trees of different
+ * groups that penetrate each other are to be split together. */
+static void blame(contact_step *step, int i, double error)
+{
+    const perp_contact_set *set = step->contacts;
+    int first = -1;
+    if (!(error > step->settings->substep_tolerance)) {
+        return;
+    }
+    for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
+        const int tree = tree_of(step, set->dofs[k]);
+        if (step->given[set->dofs[k]]) {
+            continue;
+        }
+        step->parts.taken[step->parts.group[tree]] = false;
+        if (first >= 0 && step->parts.group[first] != step->parts.group[tree]) {
+            perp_step_join_trees(step->parts.met_with, first, tree);
+            step->parts.met = true;
+        }
+        first = tree;
+    }
+}
+
+/* How far the linearised gaps are off, with the contact set at the step's end: of contacts that carry force, and of
+ * those that penetrate (a new one was not seen coming: its gap was not to fall below 0). Others may be off, they say
+ * nothing. Groups that are off by more than the tolerance are not step->parts.taken. */
+static void check_gaps(contact_step *step)
+{
+    const perp_contact_set *set = step->contacts;
+    for (int i = 0; i < step->system.contact_count; i++) {
+        const double gap = true_gap(set, &step->begun[i]);
+        const int tree = step->tree_of_free[step->dofs[step->dof_start[i]]];
+        const bool carries = step->force[step->row_start[i]] > 1e-9 * step->islands[step->island_of_tree[tree]].force;
+        if (isfinite(gap) && (carries || gap < 0.0) && fabs(gap - step->gaps[i]) > step->settings->substep_tolerance) {
+            step->parts.taken[step->parts.group[tree]] = false;
+        }
+    }
+    for (int i = 0; i < set->count; i++) {
+        bool known = false, moved = false;
+        for (int k = 0; k < step->system.contact_count && !known; k++) {
+            known = same_contact(&set->contacts[i], &step->begun[k], true);
+        }
+        for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
+            moved = moved || step->free_of_dof[set->dofs[k]] >= 0;
+        }
+        if (!known && moved) {
+            blame(step, i, -set->contacts[i].phi);
+        }
+    }
+}
+
+/* ---- how far to look --------------------------------------------------------------------------------------------- */
+
+/* The motion that a step is thought to do before it is solved: what is driven as it is, the others as in the step
+ * before. At a run's begin there is none before it, and joints with springs are thought to come to their commands, so
+ * that what they push is seen at once. */
+static void begin_ways_of_step(contact_step *step, perp_step_context *context, double t, double t_end)
+{
+    const perp_model *model = step->model;
+    const bool springs = !step->started && !step->dynamic;
+    perp_step_prescribe(step, step->q_begin, t, t_end);
+    if (springs) {
+        perp_command(model, t_end, step->command);
+    }
+    for (int i = 0; i < model->nv; i++) {
+        if (!step->given[i]) {
+            step->v[i] = step->v_last[i];
+        }
+        if (springs && model->role[i] == PERP_DOF_IMPEDANCE) {
+            step->v[i] = (step->command[i] - step->q_begin[model->dof_q[i]]) / (t_end - t);
+        }
+    }
+    perp_step_begin_ways(step, context, step->v, t_end - t);
+}
+
+/* The step problem with all contacts that are known to be in reach. */
+static perp_status build(contact_step *step, perp_step_context *context, const double times[2], perp_error *error)
+{
+    const perp_status status = perp_step_look_far_enough(step, context, step->q_begin, error);
+    return status == PERP_STATUS_OK ? perp_step_build(step, context, step->q_begin, times[0], times[1], error) : status;
+}
+
+/* Is a contact in reach that the problem was built without? */
+static bool misses_contact(const contact_step *step)
+{
+    int count = 0;
+    for (int i = 0; i < step->contacts->count; i++) {
+        count += perp_step_is_in_reach(step, &step->contacts->contacts[i]) ? 1 : 0;
+    }
+    return count > step->reach.in_reach;
+}
+
+/* Solves, and again with a longer look where the motion comes out larger than the look was long. A body that nothing
+ * holds is not looked farther for: whatever may lie below does not support it. */
+static perp_status solve_seeing_all(contact_step *step, perp_step_context *context, const double times[2],
+                                    perp_residuals *total, perp_error *error)
+{
+    enum { LOOKS = 6 };
+    static const double MORE = 1.5;
+    for (int look = 0; look < LOOKS && !step->parts.met; look++) {
+        perp_status status = solve(step, total, error);
+        if (status != PERP_STATUS_OK || !perp_step_add_ways(step, context, step->v, step->h, MORE)) {
+            return status;
+        }
+        const int listed = step->contacts->count; /* so many, seen from the same place, are the same */
+        status = perp_step_look_far_enough(step, context, step->q_begin, error);
+        if (status != PERP_STATUS_OK || (step->contacts->count == listed && !misses_contact(step))) {
+            return status;
+        }
+        status = perp_step_build(step, context, step->q_begin, times[0], times[1], error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+    }
+    return step->parts.met
+               ? PERP_STATUS_OK
+               : perp_step_not_converged(step, "looking for all that the motion could meet", step->reach.seen, error);
+}
+
+/* ---- the step ---------------------------------------------------------------------------------------------------- */
+
+/* A part of the step, from step->q_begin to context->next_q. `total` gathers residuals. */
+static perp_status advance(contact_step *step, perp_step_context *context, const double times[2], perp_residuals *total,
+                           perp_error *error)
+{
+    if (step->dynamic) {
+        perp_dynamic_drift(step, context);
+    }
+    perp_status status = build(step, context, times, error);
+    if (status == PERP_STATUS_OK && !step->started) {
+        status = perp_step_check_start(step, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = solve_seeing_all(step, context, times, total, error);
+    }
+    if (status == PERP_STATUS_OK && !step->parts.met) {
+        perp_step_record(step);
+        integrate(step, context);
+    }
+    return status;
+}
+
+/* ---- parts ------------------------------------------------------------------------------------------------------- */
+
+bool perp_step_has_free(const contact_step *step, int tree)
+{
+    const perp_tree *t = &step->model->trees[tree];
+    bool any = false;
+    for (int i = t->v_start; i < t->v_start + t->v_count; i++) {
+        any = any || !step->given[i];
+    }
+    return any;
+}
+
+/* Trees of one island share their parts, and those that have met. With `taylor` all do: driven bodies are where the
+ * part before has predicted them, and so have to be at one place for all. */
+static void group_trees(contact_step *step)
+{
+    const int trees = step->model->tree_count;
+    const bool together = step->settings->prediction == PERP_PREDICTION_TAYLOR;
+    for (int k = 0; k < trees; k++) {
+        perp_step_join_trees(step->joined, k, together ? 0 : step->parts.met_with[k]);
+    }
+    for (int k = 0; k < trees; k++) {
+        step->parts.group[k] = -1;
+    }
+    for (int k = 0; k < trees; k++) {
+        const int lowest = perp_step_lowest_joined(step->joined, k);
+        if (perp_step_has_free(step, k)) {
+            step->parts.group[lowest] = step->parts.group[lowest] < 0 ? k : step->parts.group[lowest];
+            step->parts.group[k] = step->parts.group[lowest];
+        }
+    }
+}
+
+/* Who comes next: of those that are farthest behind the ones with the longest part; `first`: all. False: all are done.
+ */
+static bool choose_part(contact_step *step, bool first, int *at, int *size)
+{
+    const int trees = step->model->tree_count;
+    bool changed = false;
+    *at = first ? 0 : PERP_STEP_TICKS;
+    *size = first ? PERP_STEP_TICKS : 0;
+    for (int k = 0; k < trees; k++) {
+        *at = step->parts.done[k] < *at ? step->parts.done[k] : *at;
+    }
+    for (int k = 0; k < trees; k++) {
+        *size = step->parts.done[k] == *at && step->parts.size[k] > *size ? step->parts.size[k] : *size;
+    }
+    for (int k = 0; k < trees; k++) {
+        const bool active = first || (step->parts.done[k] == *at && step->parts.size[k] == *size);
+        changed = changed || active != step->parts.active[k];
+        step->parts.active[k] = active;
+    }
+    if (changed) {
+        perp_step_find_free(step);
+    }
+    return *at < PERP_STEP_TICKS;
+}
+
+/* To the begin of a part at time t: what commands alone move goes there, the others stand where they have come to. */
+static perp_status go_to(contact_step *step, perp_step_context *context, int at, const double times[2],
+                         perp_error *error)
+{
+    const perp_model *model = step->model;
+    const double t = times[0];
+    if (at > 0 && step->settings->prediction != PERP_PREDICTION_TAYLOR) {
+        perp_prescribed_configuration(model, step->prescribe, t, step->q_begin);
+        memset(step->v, 0, (size_t)model->nv * sizeof *step->v);
+        perp_prescribed_rate(model, step->prescribe, t, step->v);
+        for (int i = 0; i < model->nv; i++) {
+            step->v_last[i] = perp_step_has_free(step, tree_of(step, i)) ? step->v_last[i] : step->v[i];
+        }
+    }
+    for (int b = 0; b < model->body_count; b++) { /* what is ahead comes no farther */
+        const int tree = model->links[b].tree;
+        step->reach.way[b] = tree >= 0 && step->moved[b] && step->parts.done[tree] > at ? 0.0 : step->reach.way[b];
+    }
+    const perp_status status = perp_step_look_from(step, context, step->q_begin, error);
+    perp_step_prescribe(step, step->q_begin, times[0], times[1]);
+    perp_step_add_ways(step, context, step->v, times[1] - times[0], 1.0);
+    return status;
+}
+
+/* The trees that are step->parts.taken are at the end of their part. */
+static perp_status accept(contact_step *step, perp_step_context *context, double share, perp_error *error)
+{
+    const perp_model *model = step->model;
+    for (int i = 0; i < model->nv; i++) {
+        if (step->parts.taken[tree_of(step, i)]) {
+            step->v_sum[i] += step->h * step->v[i];
+            step->v_last[i] = step->v[i];
+        }
+    }
+    for (int b = 0; b < model->body_count; b++) {
+        const perp_link *link = &model->links[b];
+        if (link->tree >= 0 && step->parts.taken[link->tree]) {
+            memcpy(step->q_begin + link->q_start, context->next_q + link->q_start,
+                   (size_t)link->q_count * sizeof *step->q_begin);
+        }
+    }
+    for (int k = 0; k < model->tree_count; k++) {
+        step->inertia.h_last[k] = step->parts.taken[k] ? step->h : step->inertia.h_last[k];
+    }
+    perp_step_add_load(step, share);
+    if (step->law->accept) {
+        step->law->accept(step);
+    }
+    if (!step->split) {
+        return PERP_STATUS_OK;
+    }
+    perp_step_keep_taken_records(step);
+    return perp_contact_sum_add(&step->sum, &step->allocator, step->records, step->record_count, NULL, share, error);
+}
+
+/* Which parts are accepted; the others are halved. What commands alone move goes with the others where none is split.
+ */
+static void sort_out(contact_step *step, int size)
+{
+    const bool together = step->settings->prediction == PERP_PREDICTION_TAYLOR;
+    bool all = size == PERP_STEP_TICKS || together;
+    for (int k = 0; k < step->model->tree_count; k++) {
+        if (!perp_step_has_free(step, k) || !step->parts.active[k]) {
+            step->parts.taken[k] = false;
+            all = all && !perp_step_has_free(step, k);
+            continue;
+        }
+        step->parts.taken[k] = step->parts.taken[step->parts.group[k]];
+        all = all && step->parts.taken[k];
+        if (!step->parts.taken[k]) {
+            step->parts.size[k] = size / 2;
+            step->info->fallbacks[PERP_FALLBACK_SUBSTEP] += step->parts.group[k] == k ? 1 : 0;
+        }
+    }
+    for (int k = 0; k < step->model->tree_count && all; k++) {
+        step->parts.taken[k] = true;
+    }
+    step->split = step->split || !all || size < PERP_STEP_TICKS;
+}
+
+/* After a part of `size` ticks: the next one is as long as fits from there on. */
+static void count_on(contact_step *step, int size)
+{
+    for (int k = 0; k < step->model->tree_count; k++) {
+        if (step->parts.taken[k] && perp_step_has_free(step, k)) {
+            step->parts.done[k] += size;
+            while (step->parts.done[k] % (2 * step->parts.size[k]) == 0 &&
+                   2 * step->parts.size[k] <= PERP_STEP_TICKS - step->parts.done[k]) {
+                step->parts.size[k] *= 2;
+            }
+        }
+    }
+}
+
+/* The parts of a step: [at, at + size) ticks of it, halved where gaps end elsewhere than the linearisation had them,
+ * and doubled again where they fit, by groups of trees: each has its own. */
+static perp_status advance_in_parts(contact_step *step, perp_step_context *context, const double ends[2],
+                                    perp_residuals *total, perp_error *error)
+{
+    const double tick = (ends[1] - ends[0]) / PERP_STEP_TICKS;
+    const bool may_split = isfinite(step->settings->substep_tolerance), started = step->started;
+    perp_status status = PERP_STATUS_OK;
+    int at, size;
+    for (bool first = true; status == PERP_STATUS_OK && choose_part(step, first, &at, &size); first = false) {
+        const double times[2] = {at == 0 ? ends[0] : ends[0] + at * tick,
+                                 at + size == PERP_STEP_TICKS ? ends[1] : ends[0] + (at + size) * tick};
+        step->started = started || at > 0;
+        if (!first) {
+            status = go_to(step, context, at, times, error);
+        }
+        if (status == PERP_STATUS_OK) {
+            status = advance(step, context, times, total, error);
+        }
+        if (status != PERP_STATUS_OK || step->parts.met) {
+            return status;
+        }
+        if (first) {
+            group_trees(step);
+        }
+        memcpy(step->parts.taken, step->parts.active, (size_t)step->model->tree_count * sizeof *step->parts.taken);
+        if (may_split && size > 1) {
+            keep_gaps(step);
+            status = perp_step_look_from(step, context, context->next_q, error);
+            if (status != PERP_STATUS_OK) {
+                return status;
+            }
+            check_gaps(step);
+            if (step->parts.met) {
+                return status;
+            }
+        }
+        sort_out(step, size);
+        status = accept(step, context, step->split ? (times[1] - times[0]) / (ends[1] - ends[0]) : 1.0, error);
+        count_on(step, size);
+    }
+    return status;
+}
+
+static void begin_step(contact_step *step, const perp_state *state, bool again)
+{
+    const perp_model *model = step->model;
+    const int trees = model->tree_count;
+    memcpy(step->q_begin, state->q, (size_t)model->nq * sizeof *state->q);
+    memcpy(step->v_last, state->v, (size_t)model->nv * sizeof *step->v_last);
+    memset(step->v_sum, 0, (size_t)model->nv * sizeof *step->v_sum);
+    memset(step->load, 0, (size_t)model->nv * sizeof *step->load);
+    memset(step->y_loop, 0, (size_t)step->loop_row_count * sizeof *step->y_loop);
+    for (int k = 0; k < trees; k++) {
+        step->parts.done[k] = perp_step_has_free(step, k) ? 0 : PERP_STEP_TICKS;
+        step->parts.size[k] = PERP_STEP_TICKS;
+        step->inertia.h_before[k] = again ? step->inertia.h_before[k] : step->inertia.h_last[k];
+        step->inertia.h_last[k] = step->inertia.h_before[k];
+        step->parts.met_with[k] = again ? step->parts.met_with[k] : k;
+    }
+    step->sum.count = step->sum.element_count = 0;
+    step->split = step->parts.met = false;
+}
+
+/* The state at the step's end. With inertia a velocity goes on, without it is what the step did. Where the step was
+ * split, what commands alone move did so in none of its parts. */
+static void end_step(contact_step *step, const perp_step_context *context, double t_end, perp_state *state)
+{
+    const perp_model *model = step->model;
+    const double h = t_end - state->t;
+    const bool exact = step->settings->prediction != PERP_PREDICTION_TAYLOR;
+    if (step->split && exact) {
+        perp_step_prescribe(step, state->q, state->t, t_end);
+        perp_prescribed_configuration(model, step->prescribe, state->t + h, step->q_begin);
+    }
+    for (int i = 0; i < model->nv; i++) {
+        if (step->split && exact && !perp_step_has_free(step, tree_of(step, i))) {
+            step->v_last[i] = step->v[i];
+            step->v_sum[i] = h * step->v[i];
+        }
+        state->v[i] = step->dynamic ? step->v_last[i] : step->v_sum[i] / h;
+    }
+    memcpy(state->q, step->split ? step->q_begin : context->next_q, (size_t)model->nq * sizeof *state->q);
+    state->t = t_end;
+    if (step->parts.masked) { /* all take part again */
+        choose_part(step, true, &(int){0}, &(int){0});
+        perp_step_find_turning(step);
+    }
+    step->started = true;
+}
+
+perp_status perp_contact_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
+                              perp_error *error)
+{
+    contact_step *step = context->workspace;
+    perp_residuals total = {0};
+    perp_status status = PERP_STATUS_OK;
+    step->info = info;
+    step->parts.met = false;
+    perp_loops_note(step, context);
+    step->reach.seen = perp_contact_set_margin(context->contacts);
+    for (bool again = false; status == PERP_STATUS_OK && (!again || step->parts.met); again = true) {
+        if (again) {
+            status = perp_step_look_from(step, context, state->q, error);
+        }
+        begin_step(step, state, again);
+        begin_ways_of_step(step, context, state->t, t_end);
+        if (status == PERP_STATUS_OK) {
+            status = advance_in_parts(step, context, (const double[2]){state->t, t_end}, &total, error);
+        }
+    }
+    status = status == PERP_STATUS_OK ? perp_loops_check_end(step, context, t_end, error) : status;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    end_step(step, context, t_end, state);
+    info->residuals = total;
+    info->contact_count = step->split ? step->sum.count : step->record_count;
+    info->contacts = step->split ? step->sum.records : step->records;
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,329 @@
+/* contact_step.h - what all rungs with contact forces share: from a state and its contacts to one step problem, and
+ * from its solution to the next state and the step's record. The dynamic rungs differ by inertia alone: dynamic.h.
+ *
+ * The unknown is the velocity v of the *free* degrees of freedom, all but the prescribed ones (and, on rungs that take
+ * impedance as position, but those). With units of N and m/s the step's balance is
+ *
+ *     A v + f = H'r + C'y + y_lower - y_upper
+ *
+ * where passive degrees of freedom have A = 0 (with inertia M / h) and f = -(gravity + applied forces at
+ * the step's end), and those of impedance joints A = h K + D and f = -(K (command - q) + gravity + applied): the spring
+ * force K (command - q - h v) - D v at the step's end. This is Pang and Tedrake's (10) divided by h, with the gravity
+ * that its printed objective (10a) has lost.
+ *
+ * The velocity at a contact is u = H v + w, rows n and then its friction directions, with w = phi / h + J_p v_p on the
+ * normal row and J_p v_p on the others: h u_n is the linearised gap at the step's end. C v = d closes loops, and bounds
+ * keep joints within their limits.
+ *
+ * A rung is a *law*: the relation between u and r, and how to solve for it.
+ *
+ * Trees that contacts of the step or loops join are an *island*. Islands do not act on each other, so each is solved
+ * and judged as if it were alone, in units of its own: contact_step_islands.c. What is prescribed joins nothing. So a
+ * body that lies apart changes nothing, whatever it weighs, however fast it is, and by no bit:
+ *
+ *   - whether a contact takes part is decided by the two bodies alone: how far either may come in the step;
+ *   - F and L are the island's own;
+ *   - each island is split on its own. Trees of one island share their parts; an island that comes near another one in
+ *     its parts is joined with it, and the step begins anew;
+ *   - what a law remembers is by degree of freedom and by contact. */
+#ifndef PERP_SRC_STEP_CONTACT_STEP_H
+#define PERP_SRC_STEP_CONTACT_STEP_H
+
+#include <perp/problem.h>
+#include <perp/solver.h>
+#include <perp/step.h>
+
+#include "step/common/contact_sum.h"
+#include "step/common/memory_block.h"
+#include "step/common/step_memory.h"
+
+typedef struct contact_step contact_step;
+
+typedef struct perp_step_law {
+    /* Velocities at t in place of a step from there: drives have their rates at t, only what touches takes part, and h
+     * is 1 s, a unit. */
+    bool instant;
+    /* The law makes the contacts of its problem itself, and the system has none; islands are told to it. */
+    bool own_contacts;
+    /* The law's own memory, step->own; `close` is due whatever `open` returned, step->own being NULL at first. */
+    perp_status (*open)(contact_step *step, perp_error *error);
+    void (*close)(contact_step *step);
+    /* Solves step->system, an island of the step: fills step->x, force, y_equality, y_lower, y_upper, and in step->info
+     * iterations, several, fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory
+     * where the problem is larger than any before. */
+    perp_status (*solve)(contact_step *step, perp_error *error);
+    /* The part of the step was accepted for the trees that are step->parts.taken: what their next one starts from;
+     * `step` has the answers of all islands together. May be NULL. */
+    void (*accept)(contact_step *step);
+    /* That, into a log and back; `take` returns false where the numbers are not of this law. NULL: nothing. */
+    void (*put)(const contact_step *step, memory_writer *w);
+    bool (*take)(contact_step *step, memory_reader *r);
+} step_law;
+
+/* What an island is measured by. */
+typedef struct step_island {
+    double force, length; /* F and L: N, m */
+    double mass;          /* kg: of the heaviest body that moves in it */
+    bool boxed;           /* `low`, `high`: around its bodies, and what they touch */
+    perp_vec3 low, high;
+} step_island;
+
+/* The arrays that an island has of its own: those of contact_step, for the one at hand. */
+typedef struct step_island_arrays {
+    int *free_of_dof, *dof_of_free, *tree_of_free, *block_start, *loop_row, *equality_start, *equality_dofs;
+    bool *turns;
+    double *hessian, *g, *lower, *upper, *x, *y_lower, *y_upper, *y_equality, *equality_values, *equality_target;
+    int *row_start, *dof_start, *dofs, *set_index;
+    double *jacobian, *offset, *mu, *shift, *room, *layer, *force;
+} step_island_arrays;
+
+/* How far a body may come in the step, and what is looked for: contact_step_reach.c. */
+typedef struct step_reach {
+    double *way, *swing;     /* by body: m, and rad where it has unbounded shapes */
+    double *speed, *turning; /* by body: scratch */
+    double seen;             /* m: how far the contact set looks */
+    int in_reach;            /* contacts of the set that could be met when the problem was built */
+} step_reach;
+
+/* The parts that a step is taken in, by tree: contact_step.c. */
+typedef struct step_parts {
+    int *group;       /* the lowest of those with free degrees of freedom that are split with it; -1: it has none */
+    int *met_with;    /* towards the lowest of those that are to be split with it, as the step has shown */
+    bool met;         /* it has just been shown: the step begins anew */
+    int *done, *size; /* ticks: how far it has come, and the part that comes next */
+    bool *active;     /* it takes part now */
+    bool masked;      /* some of those with free degrees of freedom do not */
+    bool *taken;      /* its part is accepted */
+} step_parts;
+
+/* What inertia adds where it goes on from step to step: dynamic.h. */
+typedef struct step_inertia {
+    double *h_last;                  /* s, by tree: how long the last part was; 0: there was none */
+    double *h_before;                /* that, where the step began */
+    double *v_drifted;               /* nv: v_last as it is at the step's begin; perp_dynamic_drift */
+    int *drift;                      /* by tree: perp_dynamic_drift_kind */
+    bool *bends;                     /* by tree: scratch of that */
+    double *loop_across, *loop_rows; /* by row of all loops, nv each: what they forbid */
+    double *v_tangent;               /* nv */
+    int *linked;                     /* by tree: the lowest of those that loops join with it; -1: none does */
+    bool bounces;                    /* some pair has restitution */
+} step_inertia;
+
+struct contact_step {
+    perp_allocator allocator;
+    const perp_model *model;
+    const perp_run_settings *settings;
+    const perp_rung *rung;
+    const step_law *law; /* the rung's */
+    bool dynamic;        /* inertia goes on from step to step, eps^2 M / h: dynamic.h */
+    perp_prescribe prescribe;
+    void *own; /* of the law */
+
+    int free_count;
+    int *free_of_dof;  /* nv: the free index, -1 where prescribed, or where it takes no part now */
+    int *dof_of_free;  /* free_count, ascending */
+    int *tree_of_free; /* free_count */
+    bool *turns;       /* free_count: an angle; its entry of a balance is a torque */
+    bool *given;       /* nv: prescribed */
+    bool *moved;       /* by body: by a degree of freedom that is not */
+
+    /* ---- the step problem; perp_step_build ---- */
+    double t, h;
+    double force_unit, length_unit; /* F and L of the residuals: N, m; of the island at hand */
+    double heaviest;                /* kg: likewise */
+    bool same_length;               /* L stays what it is: the problem is another iterate of one */
+    perp_kinematics *kinematics;    /* the context's */
+    const perp_contact_set *contacts;
+    perp_contact_qp system; /* rays and quadratic NULL; slack_start is row_start */
+    double *mu;             /* by contact of the system */
+    int *set_index;         /* by contact of the system: which of the set's it is; ascending */
+    double *v;              /* nv: the prescribed velocities; after solving, all of them */
+    double *mass;           /* the packed mass matrix at the step's begin */
+    double *shift;          /* by contact of the system, m/s: what its normal row has beside velocities */
+    double *room;           /* by contact of the system, m/s: mu times the slip that convex friction expects; 0 but on
+                               dyn-qp: convex_step_slip.c */
+
+    /* ---- its solution; law->solve ---- */
+    double *x;     /* free_count, m/s; with full inertia less v_drifted */
+    double *force; /* N, by row of the system: fn, then along the friction directions */
+    double *y_equality, *y_lower, *y_upper;
+    double *layer; /* by contact of the system, m: the gap at which convex friction lets it carry force */
+    perp_step_info *info;
+
+    perp_contact_record *records; /* of the set's contacts */
+    int record_count;
+
+    /* ---- islands; perp_step_build ---- */
+    int island_count;
+    int *island_of_tree; /* -1: nothing of it is free, or takes part now */
+    int *joined;         /* by tree, towards the lowest of its island */
+    step_island *islands;
+    step_island *last_island; /* by tree: that it was last accepted in */
+    double *diagonal;         /* free_count: of A */
+    step_island_arrays one;
+    step_reach reach;
+
+    /* ---- a step that is split; contact_step.c ---- */
+    step_parts parts;
+    double *load;    /* nv, N: what contacts and loops have to balance, mean over the step */
+    double *y_loop;  /* by row of all loops, N: likewise, their forces */
+    contact_sum sum; /* the contacts of a step that was split */
+    bool split;      /* it was */
+
+    /* ---- memory ---- */
+    bool started;   /* a step was accepted */
+    double *v_last; /* nv: the velocity that the step begins with, of the state or of the part before */
+    step_inertia inertia;
+    double *mass_scratch;
+    double largest_mu; /* of any two shapes of the scene */
+    int contact_capacity, dof_capacity;
+    memory_block fixed, sized;
+    int *block_start, *row_start, *dof_start, *dofs;
+    double *hessian, *g, *jacobian, *offset;
+    int *equality_start, *equality_dofs;
+    int *equation_of; /* by row of all loops: its equation, -1 where nothing free closes it */
+    int *loop_row;    /* by equation: the row of all loops that it is */
+    int loop_row_count;
+    double *equality_values, *equality_target;
+    double *lower, *upper;
+    double *v_gap, *tau, *scratch, *command; /* nv each */
+    double *loop_jacobian;                   /* 6 nv */
+    double *commanded_gap;                   /* by row of all loops: commanded_loops.h */
+    double *velocity;                        /* by row of the contact set: J v */
+    double *q_begin, *v_sum;                 /* nq, nv: of a step that is split */
+    double *q_driven;                        /* nq: q with driven bodies where `taylor` predicts them */
+    double *gaps;                            /* by contact of the set: linearised at the step's end */
+    perp_contact *begun;                     /* by contact of the set: as at the step's begin */
+};
+
+/* ---- contact_step_workspace.c ---- */
+
+/* `open`, `close`, `save` and `restore` of a rung. */
+perp_status perp_step_open(perp_step_context *context, const perp_allocator *allocator, perp_error *error);
+void perp_step_close(perp_step_context *context);
+size_t perp_step_save(const perp_step_context *context, double *numbers, size_t capacity);
+perp_status perp_step_restore(perp_step_context *context, const double *numbers, size_t count, perp_error *error);
+/* Rows of all loops. */
+int perp_step_loop_rows(const perp_model *model);
+/* Room for the contacts of a set. */
+perp_status perp_step_reserve(contact_step *step, const perp_contact_set *set, perp_error *error);
+
+/* Which degrees of freedom are unknown now: those of trees that are step->parts.active. */
+void perp_step_find_free(contact_step *step);
+/* Fills step->turns. */
+void perp_step_find_turning(contact_step *step);
+/* step->system has the arrays of step. */
+void perp_step_join_system(contact_step *step);
+
+/* ---- contact_step_problem.c ---- */
+
+/* step->v and v_gap have the prescribed velocities from t to t_end, else 0. */
+void perp_step_prescribe(contact_step *step, const double *q, double t, double t_end);
+/* The step problem from t to t_end at configuration q, whose kinematics and contacts the context has. */
+perp_status perp_step_build(contact_step *step, perp_step_context *context, const double *q, double t, double t_end,
+                            perp_error *error);
+/* The largest entry of A v + f - H'r - C'y - y_lower + y_upper, over F, torques over F L. */
+double perp_step_balance(const contact_step *step);
+/* The same, with F = step->force_unit enlarged by what only the answer tells: the largest entry of A v, which is a
+ * change of momentum over h or of a spring's force, and the largest contact force. */
+double perp_step_judge_balance(contact_step *step);
+/* How far a point of a step's problem is off its limits and loops; `gap` makes of a velocity of it the motion in the
+ * step, in units of L. */
+double perp_step_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
+
+/* ---- contact_step_reach.c ---- */
+
+#define PERP_STEP_TOUCHES 1e-9 /* m: a gap up to here is closed at an instant */
+
+/* m: how far the bodies of a contact may come towards each other. */
+double perp_step_way(const contact_step *step, const perp_contact *contact);
+/* Can the bodies of a contact close its gap in the step, or is it listed anyway? By step->reach.way and its own
+ * friction. */
+bool perp_step_is_in_reach(const contact_step *step, const perp_contact *contact);
+/* Kinematics and contacts at q. */
+perp_status perp_step_look_from(contact_step *step, perp_step_context *context, const double *q, perp_error *error);
+/* step->reach.way of a step of length h that begins with velocities v, at the poses of its begin. */
+void perp_step_begin_ways(contact_step *step, perp_step_context *context, const double *v, double h);
+/* The contact set looks as far as step->reach.way asks for; it is at q, and built anew there where it did not. */
+perp_status perp_step_look_far_enough(contact_step *step, perp_step_context *context, const double *q,
+                                      perp_error *error);
+/* Adds to step->reach.way where a motion of velocities v, for the time h, comes farther: to `factor` times that.
+ * Kinematics and contacts are those of the step's begin. Returns whether some body does. */
+bool perp_step_add_ways(contact_step *step, perp_step_context *context, const double *v, double h, double factor);
+
+/* ---- contact_step_islands.c ---- */
+
+/* Two trees hang together; `joined` leads from every tree towards the lowest one that hangs together with it. */
+void perp_step_join_trees(int *joined, int a, int b);
+int perp_step_lowest_joined(int *joined, int tree);
+/* The islands of the problem, with F and L: F is the largest of the weights, applied forces, springs' forces and of
+ * what it takes to stop what comes, L the size of the bodies and of what they touch. */
+void perp_step_measure_islands(contact_step *step, const double *q, double t_end);
+/* Of contact i of the system. */
+int perp_step_island_of_contact(const contact_step *step, int i);
+/* m: the box around the bounded shapes of two bodies, as L has it. */
+double perp_step_size_of_two(const contact_step *step, int a, int b);
+/* An island as a problem of its own, in arrays that last until the next one. */
+contact_step perp_step_island(const contact_step *step, int island);
+/* Its answer, into that of the whole. */
+void perp_step_put_island(contact_step *step, const contact_step *one);
+
+/* ---- contact_step.c ---- */
+
+enum { PERP_STEP_TICKS = 64 }; /* a step is split into at most so many parts */
+
+/* Trees with degrees of freedom that are not prescribed. */
+bool perp_step_has_free(const contact_step *step, int tree);
+/* One step of a rung: builds, solves, checks the law against the tolerance, splits where substep_tolerance asks for it,
+ * integrates, records. */
+perp_status perp_contact_step(perp_step_context *context, double t_end, perp_state *state, perp_step_info *info,
+                              perp_error *error);
+
+/* ---- contact_step_record.c ---- */
+
+/* The records of the contacts at the step's begin, from step->v and step->force. */
+void perp_step_record(contact_step *step);
+/* Of these the ones of trees that are step->parts.taken, and of what only commands move. */
+void perp_step_keep_taken_records(contact_step *step);
+/* Adds the part that was accepted for the trees that are step->parts.taken to what the step has to balance. */
+void perp_step_add_load(contact_step *step, double share);
+/* `look_back` of a rung: the balance with exact geometry. */
+void perp_step_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
+
+/* ---- contact_step_error.c: typed failures; each returns its status ---- */
+
+/* When, in words: "in the step to t = 0.2 s", its end, as in the events of a step; an instant is "at t = 0 s". */
+typedef struct step_when {
+    char text[48];
+} step_when;
+step_when perp_step_when(const contact_step *step);
+
+/* Along `direction` (free_count, of any length), which nothing holds: does the load drive by more than the law's
+ * tolerance leaves room for in the balance? If not, nothing is said by it. */
+bool perp_step_is_driven(const contact_step *step, const double *direction);
+/* Nothing holds what moves along `direction` (free_count): names the body that moves most. */
+perp_status perp_step_unsupported(const contact_step *step, const double *direction, perp_error *error);
+/* The step's constraints cannot all be met: `weight` (by row of the system: how much its normal row counts in the
+ * proof, others 0) and `depth` in m say where and how deep. In the first step, and where nothing prescribed
+ * moves in them, it is `penetrating-start`. */
+perp_status perp_step_infeasible(const contact_step *step, const double *weight, double depth, perp_error *error);
+/* The same where the gaps alone could be met, and only what convex friction adds to them cannot. */
+perp_status perp_step_no_room(const contact_step *step, const double *weight, double depth, perp_error *error);
+perp_status perp_step_not_converged(const contact_step *step, const char *method, double residual, perp_error *error);
+/* After `not-converged`, which says how far the methods came: forces that hold each other are why; `weight` and
+ * `depth` as above, with friction as it is on convex rungs. */
+perp_status perp_step_wedged(const contact_step *step, const double *weight, double depth, perp_error *error);
+perp_status perp_step_tolerance(const contact_step *step, const char *name, double residual, perp_error *error);
+/* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
+ * each other; OK where not. */
+perp_status perp_step_check_commands(const contact_step *step, perp_error *error);
+/* Bodies that overlap at the very start, by more than 1e-6 L: `penetrating-start`. Two commanded ones
+ * too, which no step could part; not a commanded and a fixed one. */
+perp_status perp_step_check_start(const contact_step *step, perp_error *error);
+/* Advice to `penetrating-start`. */
+#define PERP_STEP_MOVE_APART "move them apart, or list the two in contacts.exclude; see `perp run --model geometric`"
+/* A contact that carries `depth` of penetration: `code` is a string constant. */
+perp_status perp_step_at_contact(const contact_step *step, const char *code, const perp_contact *contact, double depth,
+                                 const char *advice, perp_error *error);
+
+#endif

@@ -1,0 +1,433 @@
+/* The problem of a compliant step at one configuration: bodies as step->system has them, and the elements of contacts
+ * as massless bodies beside them. */
+#include "step/compliant/compliant.h"
+
+#include <string.h>
+
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static void lay_out_fixed(compliant_step *s, const contact_step *step)
+{
+    const perp_model *model = step->model;
+    const int nv = model->nv, loops = 6 * model->scene->loop_count;
+    memory_block *b = &s->fixed;
+    TAKE(b, s->has_answer, nv);
+    TAKE(b, s->answer_x, nv);
+    TAKE(b, s->answer_lower, nv);
+    TAKE(b, s->answer_upper, nv);
+    TAKE(b, s->answer_loop, loops);
+    TAKE(b, s->q_end, model->nq);
+    TAKE(b, s->v_begin, nv);
+    TAKE(b, s->v_linear, nv);
+    TAKE(b, s->energy, model->tree_count);
+    TAKE(b, s->lost, model->tree_count);
+    TAKE(b, s->com_velocity, model->tree_count);
+    TAKE(b, s->target, loops);
+    TAKE(b, s->rows.dofs, nv);
+    TAKE(b, s->rows.entry, 3 * nv);
+    TAKE(b, s->rows.along[0], 3 * nv);
+    TAKE(b, s->rows.along[1], 3 * nv);
+}
+
+static void lay_out_sized(compliant_step *s, const contact_step *step)
+{
+    const perp_model *model = step->model;
+    const int elements = s->element_capacity, rows = 3 * elements, n = model->nv + rows;
+    const int dofs = s->dof_capacity, loops = 6 * model->scene->loop_count;
+    memory_block *b = &s->sized;
+    TAKE(b, s->patches, s->patch_capacity);
+    TAKE(b, s->patch_of, elements);
+    TAKE(b, s->soft_start, elements);
+    TAKE(b, s->deformation, rows);
+    TAKE(b, s->adopted, elements);
+    TAKE(b, s->recess, elements);
+    TAKE(b, s->slack, elements);
+    TAKE(b, s->tilt, elements);
+    TAKE(b, s->elements, elements);
+    TAKE(b, s->mu, elements);
+    TAKE(b, s->mu_miss, elements);
+    TAKE(b, s->mu_weight, elements);
+    TAKE(b, s->block_start, model->tree_count + elements + 1);
+    TAKE(b, s->row_start, elements + 1);
+    TAKE(b, s->dof_start, elements + 1);
+    TAKE(b, s->dofs, dofs);
+    TAKE(b, s->hessian, model->mass_size + 9 * elements);
+    TAKE(b, s->jacobian, 3 * dofs);
+    TAKE(b, s->offset, rows);
+    TAKE(b, s->u, rows);
+    TAKE(b, s->g, n);
+    TAKE(b, s->lower, n);
+    TAKE(b, s->upper, n);
+    TAKE(b, s->balance, n);
+    perp_convex_point *const points[] = {&s->point, &s->warm};
+    for (int k = 0; k < 2; k++) {
+        TAKE(b, points[k]->x, n);
+        TAKE(b, points[k]->y_lower, n);
+        TAKE(b, points[k]->y_upper, n);
+        TAKE(b, points[k]->y, rows);
+        TAKE(b, points[k]->y_equality, loops);
+    }
+}
+
+perp_status perp_compliant_open(contact_step *step, perp_error *error)
+{
+    compliant_step *s = step->allocator.allocate(step->allocator.context, sizeof *s);
+    if (!s) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
+    }
+    memset(s, 0, sizeof *s);
+    step->own = s;
+    lay_out_fixed(s, step);
+    const perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    lay_out_fixed(s, step);
+    const perp_status created = perp_friction_workspace_create(&step->allocator, &s->friction, error);
+    return created == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->soft, error) : created;
+}
+
+void perp_compliant_close(contact_step *step)
+{
+    compliant_step *s = step->own;
+    if (!s) {
+        return;
+    }
+    perp_friction_workspace_free(s->friction);
+    perp_friction_soft_workspace_free(s->soft);
+    memory_block *const blocks[] = {&s->fixed,       &s->sized,       &s->all.block,  &s->kept.block,
+                                    &s->ended.block, &s->guess.block, &s->spare.block};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        perp_block_free(&step->allocator, blocks[i]);
+    }
+    step->allocator.release(step->allocator.context, s);
+    step->own = NULL;
+}
+
+static perp_status reserve(contact_step *step, int patches, int elements, int dofs, perp_error *error)
+{
+    compliant_step *s = step->own;
+    if (s->sized.memory && patches <= s->patch_capacity && elements <= s->element_capacity && dofs <= s->dof_capacity) {
+        return PERP_STATUS_OK;
+    }
+    s->patch_capacity = patches >= s->patch_capacity ? patches + patches / 2 + 8 : s->patch_capacity;
+    s->element_capacity = elements >= s->element_capacity ? elements + elements / 2 + 8 : s->element_capacity;
+    s->dof_capacity = dofs >= s->dof_capacity ? dofs + dofs / 2 + 48 : s->dof_capacity;
+    s->sized.used = 0;
+    perp_block_free(&step->allocator, &s->sized);
+    lay_out_sized(s, step);
+    const perp_status status = perp_block_hold(&step->allocator, &s->sized, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out_sized(s, step);
+    }
+    return status;
+}
+
+/* ---- which contacts ---------------------------------------------------------------------------------------------- */
+
+static perp_status count_and_reserve(contact_step *step, perp_error *error)
+{
+    const perp_contact_set *set = step->contacts;
+    int patches = 0, elements = 0, dofs = 0;
+    for (int i = 0, hint = 0, kept; i < set->count; i++) {
+        if (perp_compliant_takes_part(step, i, &hint, &kept)) {
+            const compliant_material m = perp_compliant_material(step->model->scene, &set->contacts[i]);
+            patches++;
+            elements += m.elements;
+            dofs += m.elements * (set->dof_start[i + 1] - set->dof_start[i] + m.soft);
+        }
+    }
+    return reserve(step, patches, elements, dofs, error);
+}
+
+/* ---- elements ---------------------------------------------------------------------------------------------------- */
+
+/* delta of an element along the rows of its contact at q_k. */
+static void lay_deformation(const compliant_element *e, const perp_contact *c, const compliant_material *m, double *out)
+{
+    out[0] = e->normal;
+    for (int r = 1; r < 3; r++) {
+        out[r] = r < m->soft ? perp_vec3_dot(e->tangential, c->directions[r - 1]) : 0.0;
+    }
+    const double energy = perp_compliant_tangential_energy(m, out);
+    const double scale = energy > 0.0 ? sqrt(e->energy / energy) : 0.0;
+    for (int r = 1; r < m->soft; r++) {
+        out[r] *= scale;
+    }
+}
+
+/* The deformation of a contact that the step's begin did not have: of where it comes from, if its shapes did touch. */
+static compliant_element deformation_of(const contact_step *step, int contact, int kept, int successor, int e)
+{
+    const compliant_step *s = step->own;
+    const perp_contact *c = &step->contacts->contacts[contact];
+    const int k = kept >= 0 ? kept : successor;
+    compliant_element element = {.normal = 0.0};
+    if (k >= 0 && s->kept.start[k] + e < s->kept.start[k + 1]) {
+        element = s->kept.element[s->kept.start[k] + e];
+    }
+    if (kept < 0) {
+        const perp_contact_set *set = step->contacts;
+        const int start = set->dof_start[contact], columns = set->dof_start[contact + 1] - start;
+        double moved = 0.0;
+        for (int j = 0; j < columns; j++) {
+            moved += set->jacobian[(ptrdiff_t)set->rows * start + j] * s->v_linear[set->dofs[start + j]];
+        }
+        const double phi = c->phi - step->h * moved;
+        const double inherited = element.normal - element.adopted;
+        element.normal = fmax(0.0, -phi);
+        element.adopted = element.normal - inherited;
+        element.recess = 0.0;
+        element.gap = phi + element.normal;
+    }
+    if (s->by_rates) { /* nothing is given but what it inherits: it is deformed by what it does */
+        element.normal -= element.adopted;
+        element.gap -= element.adopted;
+    }
+    return element;
+}
+
+/* h K + C of element i into its block of A, K (delta + h tilt) into its load. */
+static void fill_element(contact_step *step, const compliant_patch *patch, int i, double *block)
+{
+    compliant_step *s = step->own;
+    const compliant_material *m = &patch->material;
+    const perp_contact *c = &step->contacts->contacts[patch->contact];
+    const double damping = m->hunt_crossley ? fmax(0.0, -c->phi) : 1.0;
+    const double *delta = s->deformation + 3 * (ptrdiff_t)i;
+    for (int r = 0; r < m->soft; r++) {
+        double load = 0.0;
+        for (int k = 0; k < m->soft; k++) {
+            const double stiffness = m->stiffness[r * m->rows + k];
+            block[r * m->soft + k] =
+                (step->h * stiffness + damping * m->damping[r * m->rows + k]) * (s->speed / step->force_unit);
+            load += stiffness * (delta[k] + (k == 0 ? step->h * s->tilt[i] : 0.0));
+        }
+        s->g[step->free_count + s->soft_start[i] + r] = load / step->force_unit;
+    }
+}
+
+/* Coulomb's coefficient that gives the cone of an element at the normal force of the last answer. */
+static double coefficient(const compliant_material *m, double fn)
+{
+    static const double MOST = 1e3; /* times mu: the smoothed cone of no force at all is a half-space */
+    return m->mu > 0.0 && fn > 0.0 ? fmin(perp_compliant_radius(m, fn) / fn, MOST * m->mu) : m->mu;
+}
+
+/* Towards the coefficient s->mu of the last answer's force from the one that it was solved with, by the weight of a
+ * secant through the last two: where a contact draws on itself by its friction, as a rod's tip does that slides ahead
+ * of it, taking all of it goes to and fro. */
+static void step_mu(compliant_step *s, int i, const compliant_element *last)
+{
+    static const double LEAST = 0.05;
+    const double miss = log(s->mu[i] / last->mu), change = last->mu_miss - miss;
+    const double weight = change != 0.0 ? last->mu_weight * last->mu_miss / change : 1.0;
+    s->mu_weight[i] = last->mu_miss != 0.0 && isfinite(weight) ? fmin(1.0, fmax(LEAST, weight)) : 1.0;
+    s->mu_miss[i] = miss;
+    s->mu[i] = last->mu * exp(s->mu_weight[i] * miss);
+}
+
+typedef struct builder {
+    int rows, dofs, soft;
+    ptrdiff_t entries, blocks; /* of the Jacobians and of A */
+} builder;
+
+static void add_element(contact_step *step, const compliant_patch *patch, int e, builder *at)
+{
+    compliant_step *s = step->own;
+    const compliant_material *m = &patch->material;
+    const compliant_rows *rows = &s->rows;
+    const int i = patch->first + e, columns = rows->columns;
+    double offset[2];
+    perp_compliant_offset(m, step->model->planar, e, offset);
+    memcpy(s->dofs + at->dofs, rows->dofs, (size_t)columns * sizeof *s->dofs);
+    s->soft_start[i] = at->soft;
+    s->tilt[i] = s->lags && !s->by_rates ? offset[0] * rows->tilt[0] + offset[1] * rows->tilt[1] : 0.0;
+    fill_element(step, patch, i, s->hessian + at->blocks);
+    for (int r = 0; r < m->soft; r++) {
+        s->dofs[at->dofs + columns + r] = step->free_count + at->soft + r;
+    }
+    for (int r = 0; r < m->rows; r++) {
+        double *row = s->jacobian + at->entries + (ptrdiff_t)r * (columns + m->soft);
+        const double velocity = perp_compliant_put_row(rows, r, offset, row);
+        s->offset[at->rows + r] = (velocity + (r == 0 ? s->slack[i] : 0.0)) / s->speed;
+        for (int k = 0; k < m->soft; k++) {
+            row[columns + k] = k == r ? 1.0 : 0.0;
+        }
+    }
+    s->patch_of[i] = (int)(patch - s->patches);
+    s->row_start[i + 1] = at->rows += m->rows;
+    s->dof_start[i + 1] = at->dofs += columns + m->soft;
+    s->block_start[step->system.block_count + i + 1] = step->free_count + (at->soft += m->soft);
+    at->entries += (ptrdiff_t)m->rows * (columns + m->soft);
+    at->blocks += (ptrdiff_t)m->soft * m->soft;
+}
+
+/* The rates and forces of the last answer, 0 where there is none, and mu at these. */
+static void recall_element(contact_step *step, const compliant_patch *patch, int e, const compliant_element *last)
+{
+    compliant_step *s = step->own;
+    const compliant_material *m = &patch->material;
+    const int i = patch->first + e;
+    for (int r = 0; r < m->rows; r++) {
+        s->point.y[s->row_start[i] + r] = last ? last->force[r] / step->force_unit : 0.0;
+        if (r < m->soft) {
+            s->point.x[step->free_count + s->soft_start[i] + r] = last ? last->rate[r] / s->speed : 0.0;
+        }
+    }
+    s->mu[i] = coefficient(m, last ? last->force[0] : 0.0);
+    s->mu_miss[i] = 0.0;
+    s->mu_weight[i] = 1.0;
+    if (last && s->guessed && m->gamma > 0.0 && last->mu > 0.0 && last->force[0] > 0.0) {
+        step_mu(s, i, last);
+    }
+}
+
+bool perp_compliant_has_answer(const contact_step *step)
+{
+    const compliant_step *s = step->own;
+    bool all = step->free_count > 0 || step->started;
+    for (int i = 0; i < step->free_count && all; i++) {
+        all = s->has_answer[step->dof_of_free[i]];
+    }
+    return all;
+}
+
+static void add_patch(contact_step *step, int contact, int kept, int *hint, builder *at)
+{
+    compliant_step *s = step->own;
+    const perp_contact *c = &step->contacts->contacts[contact];
+    const compliant_list *from = s->guessed ? &s->guess : &s->kept;
+    compliant_patch *patch = &s->patches[s->patch_count++];
+    *patch = (compliant_patch){contact, s->element_count, perp_compliant_material(step->model->scene, c)};
+    patch->material.gamma = fmax(s->gamma_part * patch->material.gamma, s->gamma_least / patch->material.elements);
+    const int successor = kept < 0 ? perp_compliant_successor(&s->kept, step->contacts, contact) : -1;
+    const int last = perp_compliant_find(from, c, hint);
+    const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;
+    s->element_count += patch->material.elements;
+    perp_compliant_fill_rows(step, patch);
+    if (kept >= 0 || successor >= 0) {
+        const int from_begin = kept >= 0 ? kept : successor;
+        s->left_behind -= perp_compliant_kept_energy(step, from_begin);
+        s->kept.goes_on[from_begin] = true;
+    }
+    for (int e = 0; e < patch->material.elements; e++) {
+        const compliant_element element = deformation_of(step, contact, kept, successor, e);
+        const int i = patch->first + e;
+        lay_deformation(&element, c, &patch->material, s->deformation + 3 * (ptrdiff_t)i);
+        s->adopted[i] = element.adopted;
+        s->recess[i] = element.recess;
+        s->slack[i] = (s->by_rates ? fmax(0.0, element.gap) : c->phi + s->recess[i] + element.normal) / step->h;
+        add_element(step, patch, e, at);
+        recall_element(step, patch, e, whole ? &from->element[from->start[last] + e] : NULL);
+    }
+}
+
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
+
+/* The unit of velocities: what F does to the heaviest body, or L in a step. */
+static double speed_unit(const contact_step *step)
+{
+    const double across = step->length_unit / step->h, mass = step->heaviest;
+    const double gain = step->force_unit * step->h / (perp_dynamic_mass_scale(step) * mass);
+    return mass > 0.0 ? fmin(gain, across) : across;
+}
+
+/* Bodies, loops and limits; returns the entries of their blocks of A. */
+static ptrdiff_t fill_bodies(contact_step *step)
+{
+    compliant_step *s = step->own;
+    const perp_contact_qp *p = &step->system;
+    ptrdiff_t entries = 0;
+    s->block_start[0] = 0;
+    for (int b = 0; b < p->block_count; b++) {
+        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
+        s->block_start[b + 1] = p->block_start[b + 1];
+        entries += size * size;
+    }
+    for (ptrdiff_t i = 0; i < entries; i++) {
+        s->hessian[i] = p->hessian[i] * (s->speed / step->force_unit);
+    }
+    for (int i = 0; i < p->n; i++) {
+        s->g[i] = p->g[i] / step->force_unit;
+        s->lower[i] = step->lower[i] / s->speed;
+        s->upper[i] = step->upper[i] / s->speed;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        s->target[i] = p->equality_target[i] / s->speed;
+    }
+    return entries;
+}
+
+/* The unknowns of bodies from the last answer: within a step the velocities that led to q_k, else the last step's
+ * change of them. Multipliers stay. */
+static void recall_bodies(contact_step *step)
+{
+    compliant_step *s = step->own;
+    const bool has_answer = perp_compliant_has_answer(step);
+    for (int i = 0; i < step->free_count; i++) {
+        const int dof = step->dof_of_free[i];
+        const double x = s->guessed ? s->v_linear[dof] - step->inertia.v_drifted[dof] : s->answer_x[dof];
+        s->point.x[i] = (s->guessed || has_answer) ? x / s->speed : 0.0;
+        s->point.y_lower[i] = has_answer ? s->answer_lower[dof] / step->force_unit : 0.0;
+        s->point.y_upper[i] = has_answer ? s->answer_upper[dof] / step->force_unit : 0.0;
+    }
+    for (int i = 0; i < step->system.equality_count; i++) {
+        s->point.y_equality[i] = has_answer ? s->answer_loop[step->loop_row[i]] / step->force_unit : 0.0;
+    }
+}
+
+static void join(contact_step *step, const builder *at)
+{
+    compliant_step *s = step->own;
+    const perp_contact_qp *p = &step->system;
+    s->qp = *p;
+    s->qp.n = step->free_count + at->soft;
+    s->qp.block_count = p->block_count + s->element_count;
+    s->qp.block_start = s->block_start;
+    s->qp.hessian = s->hessian;
+    s->qp.g = s->g;
+    s->qp.contact_count = s->element_count;
+    s->qp.row_start = s->qp.slack_start = s->row_start;
+    s->qp.dof_start = s->dof_start;
+    s->qp.dofs = s->dofs;
+    s->qp.jacobian = s->jacobian;
+    s->qp.offset = s->offset;
+    s->qp.equality_target = s->target;
+    s->qp.lower = p->lower ? s->lower : NULL;
+    s->qp.upper = p->upper ? s->upper : NULL;
+    for (int i = step->free_count; i < s->qp.n; i++) {
+        s->lower[i] = -INFINITY;
+        s->upper[i] = INFINITY;
+        s->point.y_lower[i] = s->point.y_upper[i] = 0.0;
+    }
+}
+
+perp_status perp_compliant_build(contact_step *step, perp_error *error)
+{
+    compliant_step *s = step->own;
+    const perp_status status = count_and_reserve(step, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    s->speed = speed_unit(step);
+    s->gap = s->speed * step->h / step->length_unit;
+    s->patch_count = s->element_count = 0;
+    s->row_start[0] = s->dof_start[0] = 0;
+    builder at = {.blocks = fill_bodies(step)};
+    recall_bodies(step);
+    s->left_behind = 0.0;
+    for (int k = 0; k < s->kept.count; k++) {
+        s->left_behind += perp_compliant_kept_energy(step, k);
+        s->kept.goes_on[k] = false;
+    }
+    for (int i = 0, hint = 0, last = 0, kept; i < step->contacts->count; i++) {
+        if (perp_compliant_takes_part(step, i, &hint, &kept)) {
+            add_patch(step, i, kept, &last, &at);
+        }
+    }
+    join(step, &at);
+    return PERP_STATUS_OK;
+}

@@ -1,0 +1,130 @@
+/* What a compliant step says of its contacts and their elements. */
+#include "step/compliant/compliant.h"
+
+static const double OPEN = 1e-9, SLIPS = 1e-8, AT_LIMIT = 1e-6; /* of F; m/s; of the limit: docs/models.md */
+
+/* Along t and o from along the friction directions. */
+static void onto_tangents(const perp_contact *c, int rows, const double *along, double out[2])
+{
+    out[0] = out[1] = 0.0;
+    for (int r = 1; r < rows; r++) {
+        out[0] += along[r] * perp_vec3_dot(c->directions[r - 1], c->t);
+        out[1] += along[r] * perp_vec3_dot(c->directions[r - 1], c->o);
+    }
+}
+
+/* Does it slip, or stick, where rounding leaves both a slip and room in its cone? At the edge of the cone, as far as
+ * the step is solved, any slip above SLIPS counts; inside, the larger of the two does, in the units of the step's law.
+ */
+static bool slips(const contact_step *step, const perp_element_record *x)
+{
+    const double slip = hypot(x->slip[0], x->slip[1]), room = x->limit - hypot(x->ft[0], x->ft[1]);
+    const double edge = AT_LIMIT * x->limit + step->settings->tolerance * step->force_unit;
+    return x->fn > 0.0 && slip > SLIPS && room <= fmax(edge, step->force_unit * step->h * slip / step->length_unit);
+}
+
+static perp_element_record element_record(const contact_step *step, const compliant_patch *patch, int e)
+{
+    const compliant_step *s = step->own;
+    const compliant_material *m = &patch->material;
+    const perp_contact *c = &step->contacts->contacts[patch->contact];
+    const int i = patch->first + e, row = s->row_start[i];
+    const double *rate = s->point.x + step->free_count + s->soft_start[i];
+    double along[3] = {0.0, 0.0, 0.0}, slip[3] = {0.0, 0.0, 0.0}, deformed[3] = {0.0, 0.0, 0.0};
+    perp_element_record record = {.fn = fmax(0.0, step->force_unit * s->point.y[row])};
+    for (int r = 0; r < m->rows; r++) {
+        along[r] = step->force_unit * s->point.y[row + r];
+        slip[r] = s->speed * s->u[row + r];
+        const double moved = step->h * (s->speed * (r < m->soft ? rate[r] : 0.0) + (r == 0 ? s->tilt[i] : 0.0));
+        deformed[r] = r < m->soft ? s->deformation[3 * (ptrdiff_t)i + r] + moved : 0.0;
+    }
+    record.limit = perp_compliant_radius(m, record.fn);
+    perp_compliant_offset(m, step->model->planar, e, record.offset);
+    onto_tangents(c, m->rows, along, record.ft);
+    onto_tangents(c, m->rows, slip, record.slip);
+    record.deformation[0] = deformed[0];
+    onto_tangents(c, m->rows, deformed, record.deformation + 1);
+    record.slips = slips(step, &record);
+    return record;
+}
+
+/* Sums over the elements, and the mean slip of those that carry force. The patch slides where any of these slips: by
+ * the mean a patch that spins would stick, and where all have to slip one with an element in its middle would. */
+static void put_patch(const contact_step *step, const compliant_patch *patch, perp_contact_record *r)
+{
+    const compliant_step *s = step->own;
+    const perp_contact *c = &r->contact;
+    double limit = 0.0, slip[2] = {0.0, 0.0}, open[2] = {r->slip[0], r->slip[1]};
+    int loaded = 0;
+    bool slides = false;
+    r->element_start = patch->first;
+    r->element_count = patch->material.elements;
+    for (int e = 0; e < patch->material.elements; e++) {
+        const perp_element_record *x = &s->elements[patch->first + e];
+        r->fn += x->fn;
+        r->ft[0] += x->ft[0];
+        r->ft[1] += x->ft[1];
+        limit += x->limit;
+        if (x->fn > OPEN * step->force_unit / patch->material.elements) {
+            loaded++;
+            slides = slides || x->slips;
+            slip[0] += x->slip[0];
+            slip[1] += x->slip[1];
+        }
+    }
+    r->force_on_b = perp_vec3_scale(r->fn, c->normal);
+    r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[0], c->t);
+    r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[1], c->o);
+    r->slip[0] = loaded > 0 ? slip[0] / loaded : open[0];
+    r->slip[1] = loaded > 0 ? slip[1] / loaded : open[1];
+    if (r->fn <= OPEN * step->force_unit) {
+        return;
+    }
+    const double friction = hypot(r->ft[0], r->ft[1]);
+    r->margin = r->contact.friction * r->fn - friction;
+    r->mode = slides                                 ? PERP_CONTACT_SLIDE
+              : limit - friction <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT
+                                                     : PERP_CONTACT_STICK;
+}
+
+void perp_compliant_record(contact_step *step)
+{
+    compliant_step *s = step->own;
+    const perp_contact_set *set = step->contacts;
+    perp_contact_velocity(set, step->v, step->velocity);
+    step->record_count = 0;
+    for (int i = 0, k = 0; i < set->count; i++) {
+        const double *velocity = step->velocity + (ptrdiff_t)set->rows * i;
+        perp_contact_record *r = &step->records[step->record_count];
+        if (!perp_compliant_is_own(step, &set->contacts[i])) {
+            continue;
+        }
+        step->record_count++;
+        *r = (perp_contact_record){.contact = set->contacts[i],
+                                   .slip = {velocity[1], set->rows > 2 ? velocity[2] : 0.0}};
+        if (k < s->patch_count && s->patches[k].contact == i) {
+            for (int e = 0; e < s->patches[k].material.elements; e++) {
+                s->elements[s->patches[k].first + e] = element_record(step, &s->patches[k], e);
+            }
+            put_patch(step, &s->patches[k++], r);
+        }
+    }
+}
+
+/* Contacts are those of the end already: balance was measured with exact geometry there. */
+void perp_compliant_look_back(perp_step_context *context, const perp_state *state, const int *match,
+                              perp_step_info *info)
+{
+    contact_step *step = context->workspace;
+    (void)state;
+    (void)match;
+    info->residuals.balance_true = info->residuals.balance;
+    info->residuals.loop = 0.0;
+    for (int i = 0; i < step->model->scene->loop_count; i++) {
+        double residual[6];
+        perp_loop_evaluate(step->model, context->kinematics, i, residual, NULL);
+        for (int r = 0; r < perp_loop_rows(step->model, i); r++) {
+            info->residuals.loop = fmax(info->residuals.loop, fabs(residual[r]));
+        }
+    }
+}

@@ -1,0 +1,396 @@
+#include "step/convex/convex_step.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
+
+static void lay_out_fixed(convex_step *c, const contact_step *step)
+{
+    const int n = step->model->nv, mass = step->model->mass_size;
+    memory_block *b = &c->fixed;
+    TAKE(b, c->hessian, mass);
+    TAKE(b, c->g, n);
+    TAKE(b, c->lower, n);
+    TAKE(b, c->upper, n);
+    TAKE(b, c->target, 6 * step->model->scene->loop_count);
+    TAKE(b, c->face_hessian, mass);
+    TAKE(b, c->face_g, n);
+    TAKE(b, c->face_keep, c->longest);
+    const int square = n < CONVEX_DETERMINED ? n : CONVEX_DETERMINED;
+    TAKE(b, c->face_square, 2 * square * square);
+    TAKE(b, c->face_way, n);
+    perp_convex_point *const points[] = {&c->point, &c->start, &c->face_point};
+    for (int k = 0; k < 3; k++) {
+        TAKE(b, points[k]->x, n);
+        TAKE(b, points[k]->y_lower, n);
+        TAKE(b, points[k]->y_upper, n);
+    }
+    TAKE(b, c->point.y_equality, 6 * step->model->scene->loop_count);
+    TAKE(b, c->start.y_equality, 6 * step->model->scene->loop_count);
+}
+
+/* The face problem makes an equation of every slack at most, one of every row of A and of every limit, and has the
+ * loops'. */
+static void lay_out_sized(convex_step *c, const contact_step *step)
+{
+    const int contacts = c->capacity.contacts, dofs = c->capacity.dofs, slacks = c->capacity.slacks;
+    const int loops = 6 * step->model->scene->loop_count, n = step->model->nv;
+    const size_t equations = (size_t)slacks + 2 * (size_t)n + (size_t)loops;
+    const size_t entries =
+        (size_t)c->longest * (size_t)dofs + (size_t)step->model->mass_size + (size_t)loops * (size_t)n + (size_t)n;
+    memory_block *b = &c->sized;
+    TAKE(b, c->slack_start, contacts + 1);
+    TAKE(b, c->ray, 3 * slacks);
+    TAKE(b, c->offset, slacks);
+    TAKE(b, c->parting, contacts);
+    TAKE(b, c->ending, contacts);
+    TAKE(b, c->room_low, contacts);
+    TAKE(b, c->room_high, contacts);
+    TAKE(b, c->cone, contacts);
+    TAKE(b, c->slack, slacks);
+    TAKE(b, c->point.y, slacks);
+    TAKE(b, c->start.y, slacks);
+    TAKE(b, c->face_point.y, slacks);
+    TAKE(b, c->face_jacobian, 3 * dofs);
+    TAKE(b, c->face_ray, 3 * slacks);
+    TAKE(b, c->face_offset, slacks);
+    TAKE(b, c->face_row_start, contacts + 1);
+    TAKE(b, c->face_dof_start, contacts + 1);
+    TAKE(b, c->face_dofs, dofs);
+    TAKE(b, c->face_slack_start, contacts + 1);
+    TAKE(b, c->face_cone, contacts);
+    TAKE(b, c->face_point.y_equality, equations);
+    TAKE(b, c->face_target, equations);
+    TAKE(b, c->face_equality_start, equations + 1);
+    TAKE(b, c->face_equality_dofs, entries);
+    TAKE(b, c->face_values, entries);
+    TAKE(b, c->answer, (size_t)contacts * (size_t)(c->longest + 1));
+}
+
+perp_status perp_convex_step_open(contact_step *step, perp_error *error)
+{
+    convex_step *c = step->allocator.allocate(step->allocator.context, sizeof *c);
+    if (!c) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
+    }
+    memset(c, 0, sizeof *c);
+    step->own = c;
+    c->kappa = step->settings->smoothing;
+    const perp_cone cone = perp_rung_cone(step->rung, step->settings);
+    c->quadratic =
+        cone == PERP_CONE_QUADRATIC || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
+    c->rays = step->settings->rays;
+    c->longest = step->model->planar ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
+    lay_out_fixed(c, step);
+    perp_status status = perp_block_hold(&step->allocator, &c->fixed, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out_fixed(c, step);
+        status = perp_kept_open(&c->kept, step, c->longest + 1, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_convex_workspace_create(&step->allocator, &c->solver, error);
+    }
+    return status == PERP_STATUS_OK ? perp_convex_workspace_create(&step->allocator, &c->face_solver, error) : status;
+}
+
+void perp_convex_step_close(contact_step *step)
+{
+    convex_step *c = step->own;
+    if (!c) {
+        return;
+    }
+    perp_convex_workspace_free(c->solver);
+    perp_convex_workspace_free(c->face_solver);
+    perp_block_free(&step->allocator, &c->fixed);
+    perp_block_free(&step->allocator, &c->sized);
+    perp_kept_close(&c->kept, step);
+    step->allocator.release(step->allocator.context, c);
+    step->own = NULL;
+}
+
+static perp_status reserve(convex_step *c, const contact_step *step, perp_error *error)
+{
+    if (c->sized.memory && c->capacity.contacts == step->contact_capacity && c->capacity.dofs == step->dof_capacity) {
+        return PERP_STATUS_OK;
+    }
+    c->capacity = (convex_capacity){step->contact_capacity, step->dof_capacity, c->longest * step->contact_capacity};
+    c->sized.used = 0;
+    perp_block_free(&step->allocator, &c->sized);
+    lay_out_sized(c, step);
+    const perp_status status = perp_block_hold(&step->allocator, &c->sized, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out_sized(c, step);
+    }
+    return status;
+}
+
+/* ---- the problem ------------------------------------------------------------------------------------------------- */
+
+/* R of one contact: rays, or diag(1, mu, mu). In the plane of a single friction direction the cone is its two rays.
+ * Returns the number of slacks. */
+static int fill_rays(const convex_step *c, int rows, double mu, double *ray, bool *cone)
+{
+    static const double TURN = 6.283185307179586476925;
+    *cone = false;
+    memset(ray, 0, (size_t)(c->longest * rows) * sizeof *ray);
+    if (rows == 1 || mu == 0.0 || c->frictionless) {
+        ray[0] = 1.0;
+        return 1;
+    }
+    if (rows == 2 && c->kappa > 0.0) { /* the barrier of both rays together */
+        *cone = true;
+        ray[0] = 1.0;
+        ray[3] = mu;
+        return 2;
+    }
+    if (rows == 2) {
+        ray[0] = ray[2] = 1.0;
+        ray[1] = mu;
+        ray[3] = -mu;
+        return 2;
+    }
+    if (c->quadratic) {
+        *cone = true;
+        ray[0] = 1.0;
+        ray[4] = ray[8] = mu;
+        return 3;
+    }
+    for (int j = 0; j < c->rays; j++) {
+        /* a quarter turn is exact, so that four rays are +-t, +-o */
+        const int eighth = 8 * j;
+        const bool quarter = eighth % (2 * c->rays) == 0;
+        const int q = eighth / (2 * c->rays);
+        const double angle = TURN * j / c->rays;
+        ray[3 * j] = 1.0;
+        ray[3 * j + 1] = mu * (quarter ? (double[]){1.0, 0.0, -1.0, 0.0}[q & 3] : cos(angle));
+        ray[3 * j + 2] = mu * (quarter ? (double[]){0.0, 1.0, 0.0, -1.0}[q & 3] : sin(angle));
+    }
+    return c->rays;
+}
+
+static void fill_slacks(convex_step *c, const contact_step *step, double speed)
+{
+    const perp_contact_qp *p = &step->system;
+    double *ray = c->ray;
+    int slacks = 0;
+    c->slack_start[0] = 0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        const double *offset = p->offset + p->row_start[i];
+        const int count = fill_rays(c, rows, step->mu[i], ray, &c->cone[i]);
+        const double room = c->frictionless ? 0.0 : step->room[i];
+        for (int k = 0; k < count; k++, ray += rows) {
+            double sum = ray[0] * room;
+            for (int r = 0; r < rows; r++) {
+                sum += ray[r] * offset[r];
+            }
+            c->offset[slacks++] = sum / speed;
+        }
+        c->slack_start[i + 1] = slacks;
+    }
+}
+
+void perp_convex_step_fill(convex_step *c, const contact_step *step)
+{
+    const perp_contact_qp *p = &step->system;
+    const double speed = step->length_unit / step->h, force = step->force_unit;
+    ptrdiff_t entries = 0;
+    for (int b = 0; b < p->block_count; b++) {
+        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
+        entries += size * size;
+    }
+    for (ptrdiff_t i = 0; i < entries; i++) {
+        c->hessian[i] = p->hessian[i] * (speed / force);
+    }
+    for (int i = 0; i < p->n; i++) {
+        c->g[i] = p->g[i] / force;
+        c->lower[i] = step->lower[i] / speed;
+        c->upper[i] = step->upper[i] / speed;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        c->target[i] = p->equality_target[i] / speed;
+    }
+    fill_slacks(c, step, speed);
+    c->qp = *p;
+    c->qp.hessian = c->hessian;
+    c->qp.g = c->g;
+    c->qp.slack_start = c->slack_start;
+    c->qp.rays = c->ray;
+    c->qp.offset = c->offset;
+    c->qp.quadratic = c->cone;
+    c->qp.equality_target = c->target;
+    c->qp.lower = p->lower ? c->lower : NULL;
+    c->qp.upper = p->upper ? c->upper : NULL;
+}
+
+perp_status perp_convex_step_begin(contact_step *step, perp_error *error)
+{
+    const perp_status status = reserve(step->own, step, error);
+    if (status == PERP_STATUS_OK) {
+        perp_convex_step_fill(step->own, step);
+    }
+    return status;
+}
+
+/* ---- the answer -------------------------------------------------------------------------------------------------- */
+
+/* |y - P(y - s)| in its largest entry, P the projection on the second-order cone. */
+static double cone_gap(int size, const double *y, const double *s)
+{
+    double u[3], length = 0.0, worst = 0.0;
+    assert(size == 2 || size == 3); /* fill_rays makes no other cone */
+    for (int k = 0; k < size; k++) {
+        u[k] = y[k] - s[k];
+        length += k > 0 ? u[k] * u[k] : 0.0;
+    }
+    length = sqrt(length);
+    const double head = 0.5 * (u[0] + length);
+    for (int k = 0; k < size; k++) {
+        double projected = u[0] >= length ? u[k] : 0.0;
+        if (u[0] < length && u[0] > -length) {
+            projected = k == 0 ? head : head * u[k] / length;
+        }
+        worst = fmax(worst, fabs(y[k] - projected));
+    }
+    return worst;
+}
+
+void perp_convex_step_fill_slacks(convex_step *c, const double *x)
+{
+    const perp_contact_qp *p = &c->qp;
+    const double *jacobian = p->jacobian, *ray = c->ray;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        double u[3] = {0.0, 0.0, 0.0};
+        for (int r = 0; r < rows; r++, jacobian += columns) {
+            for (int k = 0; k < columns; k++) {
+                u[r] += jacobian[k] * x[p->dofs[start + k]];
+            }
+        }
+        for (int k = c->slack_start[i]; k < c->slack_start[i + 1]; k++, ray += rows) {
+            double sum = c->offset[k];
+            for (int r = 0; r < rows; r++) {
+                sum += ray[r] * u[r];
+            }
+            c->slack[k] = sum;
+        }
+    }
+}
+
+double perp_convex_step_complementarity(convex_step *c, const double *x)
+{
+    const perp_contact_qp *p = &c->qp;
+    double worst = 0.0;
+    perp_convex_step_fill_slacks(c, x);
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = c->slack_start[i], size = c->slack_start[i + 1] - start;
+        if (c->cone[i]) {
+            worst = fmax(worst, cone_gap(size, c->point.y + start, c->slack + start));
+        }
+        for (int k = start; k < start + size && !c->cone[i]; k++) {
+            const double gap = fabs(c->point.y[k] < c->slack[k] ? c->point.y[k] : c->slack[k]);
+            worst = gap > worst ? gap : worst;
+        }
+    }
+    for (int i = 0; i < p->n && p->lower; i++) {
+        worst = isfinite(p->lower[i]) ? fmax(worst, fabs(fmin(c->point.y_lower[i], x[i] - p->lower[i]))) : worst;
+        worst = isfinite(p->upper[i]) ? fmax(worst, fabs(fmin(c->point.y_upper[i], p->upper[i] - x[i]))) : worst;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        double sum = -c->target[i];
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum += p->equality_values[k] * x[p->equality_dofs[k]];
+        }
+        worst = fmax(worst, fabs(sum));
+    }
+    return worst;
+}
+
+void perp_convex_step_clip(convex_step *c)
+{
+    c->is_told = false;
+    for (int i = 0; i < c->qp.contact_count; i++) {
+        double *y = c->point.y + c->slack_start[i];
+        const int size = c->slack_start[i + 1] - c->slack_start[i];
+        for (int k = 0; k < size && !c->cone[i]; k++) {
+            y[k] = y[k] > 0.0 ? y[k] : 0.0;
+        }
+        if (c->cone[i]) {
+            const double length = size > 2 ? hypot(y[1], y[2]) : fabs(y[1]), head = fmax(0.0, y[0]);
+            const double factor = length > head ? head / length : 1.0;
+            y[0] = head;
+            for (int k = 1; k < size; k++) {
+                y[k] *= factor;
+            }
+        }
+    }
+}
+
+/* x, forces and multipliers in m/s and N: r = R'y. */
+void perp_convex_step_hand_over(const convex_step *c, contact_step *step)
+{
+    const perp_contact_qp *p = &step->system;
+    const double speed = step->length_unit / step->h, force = step->force_unit;
+    const double *ray = c->ray;
+    double cone = 0.0;
+    for (int i = 0; i < p->n; i++) {
+        step->x[i] = speed * c->point.x[i];
+        step->y_lower[i] = p->lower ? force * c->point.y_lower[i] : 0.0;
+        step->y_upper[i] = p->upper ? force * c->point.y_upper[i] : 0.0;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        step->y_equality[i] = force * c->point.y_equality[i];
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        double *r = step->force + p->row_start[i];
+        memset(r, 0, (size_t)rows * sizeof *r);
+        for (int k = c->slack_start[i]; k < c->slack_start[i + 1]; k++, ray += rows) {
+            for (int m = 0; m < rows; m++) {
+                r[m] += ray[m] * (force * c->point.y[k]);
+            }
+        }
+        const double tangential = rows > 2 ? hypot(r[1], r[2]) : rows > 1 ? fabs(r[1]) : 0.0;
+        cone = fmax(cone, (tangential - step->mu[i] * r[0]) / force);
+    }
+    step->info->residuals.cone = cone;
+}
+
+double perp_convex_step_law(contact_step *step)
+{
+    static const double STRONG = 1e8; /* F: sums of larger forces are rounding at 1e-8 F, the law cannot be judged */
+    convex_step *c = step->own;
+    double largest = 0.0;
+    perp_convex_step_hand_over(c, step);
+    for (int k = 0; k < c->slack_start[c->qp.contact_count]; k++) {
+        largest = fmax(largest, c->point.y[k]);
+    }
+    step->info->residuals.complementarity = perp_convex_step_complementarity(c, c->point.x);
+    c->is_told = true;
+    return largest <= STRONG ? fmax(step->info->residuals.complementarity, perp_step_balance(step)) : INFINITY;
+}
+
+/* From the slacks: rays come in opposite pairs, so that their mean is the normal row. */
+void perp_convex_step_measure(contact_step *step)
+{
+    convex_step *c = step->own;
+    const double speed = step->length_unit / step->h;
+    for (int i = 0; i < step->system.contact_count; i++) {
+        const double *slack = c->slack + c->slack_start[i];
+        const int count = c->slack_start[i + 1] - c->slack_start[i];
+        double sum = 0.0, least = slack[0];
+        for (int k = 0; k < count; k++) {
+            sum += slack[k];
+            least = slack[k] < least ? slack[k] : least;
+        }
+        const double normal = c->cone[i] ? slack[0] : sum / count;
+        const double slip = c->cone[i] ? hypot(slack[1], count > 2 ? slack[2] : 0.0) : normal - least;
+        c->parting[i] = speed * slip;
+        c->ending[i] = speed * normal - step->room[i];
+        step->layer[i] = step->h * (c->parting[i] - step->room[i]);
+    }
+}

@@ -1,0 +1,411 @@
+/* The smallest motion. Without inertia a step may have many answers that differ in v alone: a particle on a
+ * frictionless plane may go anywhere. All of them share A v and have the same forces y as multipliers; they are the v
+ * with
+ *
+ *     A v = A v*,  C v = d,  s_k = 0 where the ray k bears force, s >= 0 elsewhere
+ *
+ * where a cone's y inside of it asks for s = 0, on its edge for s along the opposite edge, and where y = 0 for s in the
+ * cone. Of these the one with the least v'W v is taken, W being the mass matrix: the paper's "lazy" system. It does not
+ * depend on what the solver started from.
+ *
+ * A small proximal term in the first problem would be cheaper, but it shifts the forces, and with a cone or a spring in
+ * the problem it is exact only in the limit. */
+#include "step/convex/convex_step.h"
+#include "step/common/determined.h"
+
+#include <assert.h>
+#include <string.h>
+
+static const double BEARS = 1e-9;    /* of F: a ray with less bears nothing */
+static const double INSIDE = 1e-7;   /* of its normal part: a force nearer to its cone's edge is on it */
+static const double CERTAIN = 1e-7;  /* of L: motions that differ by more are two */
+static const double AT_REST = 1e-14; /* of L */
+
+typedef struct face_builder {
+    const contact_step *step;
+    convex_step *c;
+    bool as_is; /* what is to be 0 stays what it is at point.x, which so meets all */
+    int contacts, rows, dofs, slacks, equations;
+    ptrdiff_t jacobian, rays, entries;
+} face_builder;
+
+/* ---- W ----------------------------------------------------------------------------------------------------------- */
+
+/* The mass matrix over the largest mass. Links of a mechanism may be massless, and its matrix singular: those get a
+ * thousandth of their diagonal more, or where that is 0, one of a unit mass at L. */
+void perp_convex_step_metric(const contact_step *step)
+{
+    const convex_step *c = step->own;
+    const perp_model *model = step->model;
+    const double mass = step->heaviest > 0.0 ? step->heaviest : 1.0;
+    double *block = c->face_hessian;
+    for (int k = 0; k < model->tree_count; k++) {
+        const perp_tree *tree = &model->trees[k];
+        const double *m = step->mass + tree->mass_start;
+        for (int r = 0; r < tree->v_count; r++) {
+            const int free = step->free_of_dof[tree->v_start + r];
+            for (int s = 0; s < tree->v_count && free >= 0; s++) {
+                if (step->free_of_dof[tree->v_start + s] < 0) {
+                    continue;
+                }
+                double entry = 0.5 * (m[r * tree->v_count + s] + m[s * tree->v_count + r]) / mass;
+                if (r == s && !(entry > 0.0)) {
+                    entry = step->turns[free] ? step->length_unit * step->length_unit : 1.0;
+                } else if (r == s && model->dof_joint[tree->v_start + r] >= 0) {
+                    entry *= 1.001;
+                }
+                *block++ = entry;
+            }
+        }
+    }
+}
+
+/* ---- equations --------------------------------------------------------------------------------------------------- */
+
+/* Ends the equation whose entries stand at the end of the list: their sum with x is `target`. */
+static void end_equation(face_builder *f, double target)
+{
+    convex_step *c = f->c;
+    double now = 0.0;
+    for (ptrdiff_t k = c->face_equality_start[f->equations]; k < f->entries; k++) {
+        now += c->face_values[k] * c->point.x[c->face_equality_dofs[k]];
+    }
+    c->face_target[f->equations++] = f->as_is ? now : target;
+    c->face_equality_start[f->equations] = (int)f->entries;
+}
+
+/* combination (rows) of the rows of contact i of the step's problem, plus offset, is 0. */
+static void add_equation(face_builder *f, int i, const double *jacobian, const double *combination, double offset)
+{
+    const perp_contact_qp *p = &f->c->qp;
+    const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
+    const int rows = p->row_start[i + 1] - p->row_start[i];
+    assert(rows <= 3); /* n, t, o */
+    for (int k = 0; k < columns; k++) {
+        double sum = 0.0;
+        for (int r = 0; r < rows; r++) {
+            sum += combination[r] * jacobian[(ptrdiff_t)r * columns + k];
+        }
+        f->c->face_equality_dofs[f->entries] = p->dofs[start + k]; /* zeros too: equations of a pair look alike then */
+        f->c->face_values[f->entries++] = sum;
+    }
+    end_equation(f, -offset);
+}
+
+/* A v = A v*, and the loops. */
+static void add_given(face_builder *f)
+{
+    convex_step *c = f->c;
+    const perp_contact_qp *p = &c->qp;
+    const double *block = p->hessian;
+    for (int b = 0; b < p->block_count; b++) {
+        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            double sum = 0.0, size = 0.0;
+            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++, block++) {
+                if (*block != 0.0) {
+                    c->face_equality_dofs[f->entries] = k;
+                    c->face_values[f->entries++] = *block;
+                    sum += *block * c->point.x[k];
+                    size = fmax(size, fabs(*block));
+                }
+            }
+            if (size > 0.0) {
+                for (ptrdiff_t k = c->face_equality_start[f->equations]; k < f->entries; k++) {
+                    c->face_values[k] /= size;
+                }
+                end_equation(f, sum / size);
+            }
+        }
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            c->face_equality_dofs[f->entries] = p->equality_dofs[k];
+            c->face_values[f->entries++] = p->equality_values[k];
+        }
+        end_equation(f, c->target[i]);
+    }
+}
+
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
+
+/* Of the `count` slacks of contact i those for which `keep` holds stay inequalities. */
+static void add_contact(face_builder *f, int i, const double *jacobian, const double *ray, int count, const bool *keep)
+{
+    convex_step *c = f->c;
+    const perp_contact_qp *p = &c->qp;
+    const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+    const int before = f->slacks;
+    for (int k = 0; k < count; k++) {
+        if (keep[k]) {
+            memcpy(c->face_ray + f->rays, ray + (ptrdiff_t)k * rows, (size_t)rows * sizeof(double));
+            const int slack = c->slack_start[i] + k;
+            const double over = f->as_is && !c->cone[i] ? fmax(0.0, -c->slack[slack]) : 0.0;
+            c->face_offset[f->slacks++] = c->offset[slack] + over;
+            f->rays += rows;
+        }
+    }
+    if (f->slacks == before) {
+        return;
+    }
+    memcpy(c->face_jacobian + f->jacobian, jacobian, (size_t)(rows * columns) * sizeof(double));
+    memcpy(c->face_dofs + f->dofs, p->dofs + p->dof_start[i], (size_t)columns * sizeof(int));
+    f->jacobian += (ptrdiff_t)rows * columns;
+    c->face_cone[f->contacts] = c->cone[i] && f->slacks - before == count;
+    c->face_row_start[++f->contacts] = f->rows += rows;
+    c->face_dof_start[f->contacts] = f->dofs += columns;
+    c->face_slack_start[f->contacts] = f->slacks;
+}
+
+/* Rows of the equations that hold while the force stays in the cone's inside, or on its edge. */
+static void add_cone(face_builder *f, int i, const double *jacobian, const double *ray)
+{
+    convex_step *c = f->c;
+    const double *y = c->point.y + c->slack_start[i], *offset = c->offset + c->slack_start[i];
+    const double length = hypot(y[1], y[2]);
+    const int count = c->slack_start[i + 1] - c->slack_start[i];
+    bool keep[3] = {false, false, false};
+    assert(count == 3); /* cones of two are the smoothed law's, which has one answer */
+    if (y[0] <= BEARS) {
+        keep[0] = keep[1] = keep[2] = true;
+    } else if (y[0] - length > INSIDE * y[0]) {
+        for (int k = 0; k < 3; k++) {
+            add_equation(f, i, jacobian, ray + 3 * k, offset[k]);
+        }
+    } else {
+        const double t[2] = {y[1] / length, y[2] / length};
+        double along[3], across[3];
+        for (int r = 0; r < 3; r++) {
+            along[r] = ray[r] + t[0] * ray[3 + r] + t[1] * ray[6 + r];
+            across[r] = -t[1] * ray[3 + r] + t[0] * ray[6 + r];
+        }
+        add_equation(f, i, jacobian, along, offset[0] + t[0] * offset[1] + t[1] * offset[2]);
+        add_equation(f, i, jacobian, across, -t[1] * offset[1] + t[0] * offset[2]);
+        keep[0] = true;
+    }
+    add_contact(f, i, jacobian, ray, count, keep);
+}
+
+static void add_rays(face_builder *f, int i, const double *jacobian, const double *ray)
+{
+    convex_step *c = f->c;
+    const int rows = c->qp.row_start[i + 1] - c->qp.row_start[i], start = c->slack_start[i];
+    const int count = c->slack_start[i + 1] - start;
+    bool *keep = c->face_keep;
+    int bearing = 0;
+    for (int k = 0; k < count; k++) {
+        keep[k] = c->point.y[start + k] <= BEARS;
+        bearing += !keep[k];
+    }
+    const bool sticks = rows > 1 && bearing >= rows; /* so many rays are met by u = 0 alone */
+    for (int r = 0; r < rows && sticks; r++) {
+        const double row[3] = {r == 0, r == 1, r == 2};
+        add_equation(f, i, jacobian, row, f->step->offset[c->qp.row_start[i] + r] * f->step->h / f->step->length_unit);
+    }
+    for (int k = 0; k < count; k++) {
+        if (sticks) {
+            keep[k] = false; /* all rays are 0 with u */
+        } else if (!keep[k]) {
+            add_equation(f, i, jacobian, ray + (ptrdiff_t)k * rows, c->offset[start + k]);
+        }
+    }
+    add_contact(f, i, jacobian, ray, count, keep);
+}
+
+static void build(face_builder *f)
+{
+    convex_step *c = f->c;
+    const perp_contact_qp *p = &c->qp;
+    const double *jacobian = p->jacobian, *ray = c->ray;
+    c->face_row_start[0] = c->face_dof_start[0] = c->face_slack_start[0] = c->face_equality_start[0] = 0;
+    perp_convex_step_metric(f->step);
+    memset(c->face_g, 0, (size_t)p->n * sizeof(double));
+    add_given(f);
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        if (c->cone[i]) {
+            add_cone(f, i, jacobian, ray);
+        } else {
+            add_rays(f, i, jacobian, ray);
+        }
+        jacobian += (ptrdiff_t)rows * (p->dof_start[i + 1] - p->dof_start[i]);
+        ray += (ptrdiff_t)rows * (c->slack_start[i + 1] - c->slack_start[i]);
+    }
+    c->face = (perp_contact_qp){.n = p->n,
+                                .block_count = p->block_count,
+                                .block_start = p->block_start,
+                                .hessian = c->face_hessian,
+                                .g = c->face_g,
+                                .contact_count = f->contacts,
+                                .row_start = c->face_row_start,
+                                .dof_start = c->face_dof_start,
+                                .dofs = c->face_dofs,
+                                .jacobian = c->face_jacobian,
+                                .slack_start = c->face_slack_start,
+                                .rays = c->face_ray,
+                                .offset = c->face_offset,
+                                .quadratic = c->face_cone,
+                                .equality_count = f->equations,
+                                .equality_start = c->face_equality_start,
+                                .equality_dofs = c->face_equality_dofs,
+                                .equality_values = c->face_values,
+                                .equality_target = c->face_target,
+                                .lower = p->lower,
+                                .upper = p->upper};
+}
+
+/* A limit that bears force is met exactly: what holds of it is an equation. */
+static void add_limits(face_builder *f)
+{
+    convex_step *c = f->c;
+    const perp_contact_qp *p = &c->qp;
+    for (int i = 0; i < p->n && p->lower; i++) {
+        const bool low = isfinite(p->lower[i]) && c->point.y_lower[i] > BEARS;
+        const bool high = isfinite(p->upper[i]) && c->point.y_upper[i] > BEARS;
+        if (low || high) {
+            c->face_equality_dofs[f->entries] = i;
+            c->face_values[f->entries++] = 1.0;
+            end_equation(f, low ? p->lower[i] : p->upper[i]);
+        }
+    }
+    c->face.equality_count = f->equations;
+}
+
+/* ---- solving ----------------------------------------------------------------------------------------------------- */
+
+static double largest_difference(int n, const double *x, const double *y)
+{
+    double largest = 0.0;
+    for (int i = 0; i < n; i++) {
+        largest = fmax(largest, fabs(x[i] - (y ? y[i] : 0.0)));
+    }
+    return largest;
+}
+
+static void swap_motions(convex_step *c)
+{
+    double *x = c->point.x;
+    c->point.x = c->face_point.x;
+    c->face_point.x = x;
+}
+
+/* To start from: the motion at hand, and no force at what is not an equation, since most of it stays out of reach. */
+static void make_start(face_builder *f)
+{
+    convex_step *c = f->c;
+    const size_t n = (size_t)c->face.n;
+    memcpy(c->face_point.x, c->point.x, n * sizeof(double));
+    memset(c->face_point.y, 0, (size_t)f->slacks * sizeof(double));
+    memset(c->face_point.y_equality, 0, (size_t)f->equations * sizeof(double));
+    memset(c->face_point.y_lower, 0, n * sizeof(double));
+    memset(c->face_point.y_upper, 0, n * sizeof(double));
+}
+
+static perp_status solve_face(contact_step *step, const perp_convex_point *warm, perp_convex_info *info,
+                              perp_error *error)
+{
+    convex_step *c = step->own;
+    perp_convex_settings settings = perp_convex_settings_default();
+    settings.warm = warm; /* read before it is written */
+    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.minimum_norm = false;
+    perp_status status = perp_contact_qp_reserve(&c->face, c->face_solver, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_qp_solve(&c->face, &settings, c->face_solver, &c->face_point, info, error);
+    }
+    step->info->iterations += status == PERP_STATUS_OK ? info->iterations : 0;
+    return status;
+}
+
+static bool is_usable(const perp_convex_info *info)
+{
+    return info->outcome == PERP_OUTCOME_SOLVED || info->outcome == PERP_OUTCOME_ILL_CONDITIONED ||
+           info->outcome == PERP_OUTCOME_ITERATION_LIMIT;
+}
+
+/* The smallest motion on the face into face_point.x, and then point.x if it meets the law as well. */
+static perp_status search(contact_step *step, face_builder *f, double before, bool *found, perp_error *error)
+{
+    convex_step *c = step->own;
+    perp_convex_info info;
+    make_start(f);
+    const perp_status status = solve_face(step, &c->face_point, &info, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    swap_motions(c);
+    *found = is_usable(&info) && perp_convex_step_law(step) <= fmax(2.0 * before, 0.1 * step->settings->tolerance);
+    if (!*found) {
+        swap_motions(c);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* Do the face's equations alone leave no other motion? If not, face_way is one that they allow. */
+static bool is_determined(const contact_step *step)
+{
+    const convex_step *c = step->own;
+    const int n = c->face.n;
+    if (n > CONVEX_DETERMINED) {
+        return false;
+    }
+    memset(c->face_square, 0, (size_t)n * (size_t)n * sizeof(double));
+    for (int i = 0; i < c->face.equality_count; i++) {
+        const int start = c->face_equality_start[i];
+        perp_determined_add(n, c->face_equality_start[i + 1] - start, c->face_equality_dofs + start,
+                            c->face_values + start, c->face_square);
+    }
+    return perp_determined_is_one(n, c->face_square, c->face_square + (ptrdiff_t)n * n, c->face_way);
+}
+
+/* Is there another motion a little along face_way, this way or that? */
+static bool goes_along(contact_step *step)
+{
+    static const double A_LITTLE = 1e-4; /* of L */
+    convex_step *c = step->own;
+    bool goes = false;
+    for (int side = 0; side < 2 && !goes; side++) {
+        for (int i = 0; i < step->free_count; i++) {
+            c->face_point.x[i] = c->point.x[i] + (side == 0 ? A_LITTLE : -A_LITTLE) * c->face_way[i];
+        }
+        swap_motions(c);
+        goes = perp_convex_step_law(step) <= step->settings->tolerance;
+        swap_motions(c);
+    }
+    return goes;
+}
+
+perp_status perp_convex_step_smallest(contact_step *step, perp_error *error)
+{
+    convex_step *c = step->own;
+    const int n = step->free_count;
+    const bool moves = largest_difference(n, c->point.x, NULL) > AT_REST; /* nothing is smaller than no motion */
+    bool found = !moves;
+    face_builder f;
+    perp_status status = PERP_STATUS_OK;
+    /* Forces that are not quite 0, where slacks are not quite, ask for more zeros than there can be: then these slacks
+     * stay as they are. */
+    for (int as_is = 0; as_is < (moves ? 2 : 1) && status == PERP_STATUS_OK; as_is++) {
+        f = (face_builder){.step = step, .c = c, .as_is = as_is == 1};
+        const double before = perp_convex_step_law(step); /* fills `slack`, too */
+        build(&f);
+        add_limits(&f);
+        if (is_determined(step)) {
+            return PERP_STATUS_OK;
+        }
+        status = moves ? search(step, &f, before, &found, error) : status;
+        if (found) {
+            break;
+        }
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    if (!found) {
+        step->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
+        return PERP_STATUS_OK;
+    }
+    step->info->several =
+        step->info->several || (moves && largest_difference(n, c->face_point.x, c->point.x) > CERTAIN);
+    step->info->several = step->info->several || (n <= CONVEX_DETERMINED && goes_along(step));
+    return status;
+}

@@ -1,0 +1,337 @@
+#include "step/instant/instant_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const double SAME =
+    1e-8; /* of the problem's units, or of themselves: rates and forces that differ by less are one */
+
+/* What the search by modes may take, in entries of its dictionaries: half a second, or, where any solution will do,
+ * less than finding one by pivoting. Four contacts with 8 rays take 4e6, twelve with 4 rays 4e8. */
+static const int64_t WORK_MOST = 500000000, WORK_FOR_ANY = 50000;
+
+static perp_status none_to_solve(contact_step *step, perp_error *error)
+{
+    (void)step, (void)error;
+    return PERP_STATUS_OK; /* there are no steps */
+}
+
+const step_law perp_instant_law = {
+    .instant = true, .open = perp_rigid_open, .close = perp_rigid_close, .solve = none_to_solve};
+
+/* ---- what takes part --------------------------------------------------------------------------------------------- */
+
+typedef enum absence { NOT_MISSED, NEARLY_TOUCHES, APPROACHES } absence;
+
+/* Has anything that is free part in contact i of the set? */
+static bool moves(const contact_step *step, int i)
+{
+    const perp_contact_set *set = step->contacts;
+    for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
+        if (step->free_of_dof[set->dofs[k]] >= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Without a velocity, NULL, it is one of `instant-qs`, for which what overlaps touches. */
+static absence absence_of(const contact_step *step, const perp_contact *c, const double *v_n)
+{
+    static const double NEAR = 1e-6;   /* of the scene's size, as for penetrating-start */
+    static const double CLOSED = 1e-9; /* m and m/s: docs/models.md */
+    if (!(fabs(c->phi) <= fmax(CLOSED, NEAR * step->length_unit))) {
+        return NOT_MISSED;
+    }
+    if (!v_n) {
+        return c->phi > CLOSED ? NEARLY_TOUCHES : NOT_MISSED;
+    }
+    if (*v_n < -CLOSED) {
+        return APPROACHES;
+    }
+    return *v_n <= CLOSED && fabs(c->phi) > CLOSED ? NEARLY_TOUCHES : NOT_MISSED;
+}
+
+/* `closing`: m/s, of what approaches. */
+static void say_left_out(const contact_step *step, const perp_contact *c, absence kind, double closing, char text[512])
+{
+    const perp_body *bodies = step->model->scene->bodies;
+    char feature[64];
+    perp_contact_feature_text(c, feature, sizeof feature);
+    if (kind == APPROACHES) {
+        snprintf(
+            text, 512,
+            "contact `%s %s %s` touches and approaches at %.6g m/s: an impact is due, which no force of an instant "
+            "answers; a rung with steps does (dyn-ncp, compliant)",
+            bodies[c->a].name, bodies[c->b].name, feature, closing);
+    } else {
+        snprintf(text, 512,
+                 "contact `%s %s %s` %s by %.6g m and counts as open: bodies that should touch have to, to 1e-9 m",
+                 bodies[c->a].name, bodies[c->b].name, feature, c->phi > 0.0 ? "is apart" : "overlaps", fabs(c->phi));
+    }
+}
+
+perp_status perp_instant_check(const contact_step *step, const double *v, perp_run_result *result, perp_error *error)
+{
+    const perp_contact_set *set = step->contacts;
+    const perp_status status = perp_step_check_start(step, error);
+    int count = 0;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    if (v) {
+        perp_contact_velocity(set, v, step->velocity);
+    }
+    for (int i = 0; i < set->count; i++) {
+        const double *v_n = v ? step->velocity + (ptrdiff_t)set->rows * i : NULL;
+        const absence kind = moves(step, i) ? absence_of(step, &set->contacts[i], v_n) : NOT_MISSED;
+        if (kind != NOT_MISSED && count++ == 0) {
+            say_left_out(step, &set->contacts[i], kind, v_n ? -*v_n : 0.0, result->left_out);
+        }
+    }
+    if (count > 1) {
+        const size_t at = strlen(result->left_out);
+        snprintf(result->left_out + at, sizeof result->left_out - at, "; and %d more like it", count - 1);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* ---- solutions --------------------------------------------------------------------------------------------------- */
+
+perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error)
+{
+    contact_step *step = list->step;
+    const perp_residuals *r = &step->info->residuals;
+    const double values[3] = {r->balance, r->complementarity, r->cone};
+    static const char *const names[3] = {"balance", "complementarity", "cone"};
+    for (int i = 0; i < 3; i++) {
+        if (!(values[i] <= step->settings->tolerance)) {
+            return perp_step_tolerance(step, names[i], values[i], error);
+        }
+    }
+    perp_residuals_keep_largest(&list->result->residuals, r);
+    perp_step_record(step);
+    perp_instant_solution *solution = perp_run_result_add_solution(list->result, step->model->nv, step->record_count);
+    if (!solution) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a solution");
+    }
+    memcpy(solution->rate, rate, (size_t)step->model->nv * sizeof *rate);
+    for (int i = 0; i < step->record_count; i++) {
+        solution->contacts[i] = step->records[i];
+        solution->fn_low[i] = solution->fn_high[i] = step->records[i].fn;
+    }
+    return PERP_STATUS_OK;
+}
+
+/* The solution that has the rates of the answer in `step`; -1: none yet. */
+static int find_rates(const perp_instant_list *list)
+{
+    const contact_step *step = list->step;
+    for (int i = 0; i < list->result->solution_count; i++) {
+        double difference = 0.0;
+        for (int k = 0; k < step->free_count; k++) {
+            const double other = list->result->solutions[i].rate[step->dof_of_free[k]];
+            const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
+            difference = fmax(difference, fabs(other - step->x[k]) / (unit + fabs(other)));
+        }
+        if (difference <= SAME) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* In the place of all: what is proven not to exist is all there is. */
+static perp_status find_one(perp_instant_list *list, perp_error *error)
+{
+    const perp_status status = list->result->solution_count == 0 ? list->one(list, error) : PERP_STATUS_OK;
+    list->result->partial = list->result->solution_count > 0;
+    return status;
+}
+
+/* ---- by the modes of contacts -------------------------------------------------------------------------------------
+ */
+
+/* A set of rates, and where it is one point, forces with it. */
+typedef struct rate_set {
+    perp_polyhedron hull;
+    instant_cells_point point; /* dimensions 0 */
+    bool needless;             /* it is within another one */
+} rate_set;
+
+typedef struct taker {
+    perp_instant_list *list;
+    instant_cells *cells;
+    rate_set *sets;
+    int count, capacity;
+} taker;
+
+static bool copy(perp_arena *arena, double **to, const double *from, int count)
+{
+    *to = perp_arena_push(arena, (size_t)count, sizeof **to);
+    if (*to && count > 0) {
+        memcpy(*to, from, (size_t)count * sizeof **to);
+    }
+    return *to != NULL;
+}
+
+static perp_status take_set(void *context, const perp_polyhedron *hull, const instant_cells_point *point)
+{
+    taker *t = context;
+    const perp_contact_qp *p = t->cells->system->p;
+    perp_arena *arena = &t->cells->arena;
+    rate_set *grown = perp_arena_grow(arena, t->sets, t->count, &t->capacity, sizeof *t->sets);
+    if (!grown) {
+        return PERP_STATUS_OUT_OF_MEMORY;
+    }
+    t->sets = grown;
+    rate_set *set = &t->sets[t->count++];
+    *set = (rate_set){.hull = *hull};
+    const int rows = p->contact_count > 0 ? p->row_start[p->contact_count] : 0;
+    const bool all =
+        !point ||
+        (copy(arena, &set->point.x, point->x, p->n) && copy(arena, &set->point.y, point->y, p->equality_count) &&
+         copy(arena, &set->point.force, point->force, rows) && copy(arena, &set->point.lower, point->lower, p->n) &&
+         copy(arena, &set->point.upper, point->upper, p->n));
+    return all ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
+}
+
+/* Of sets that are the same the first is kept. */
+static void drop_needless(taker *t)
+{
+    for (int i = 0; i < t->count; i++) {
+        for (int j = 0; j < t->count && !t->sets[i].needless; j++) {
+            t->sets[i].needless = j != i && !t->sets[j].needless &&
+                                  t->sets[j].hull.dimensions >= t->sets[i].hull.dimensions &&
+                                  perp_polyhedron_contains(&t->sets[j].hull, &t->sets[i].hull) &&
+                                  (j < i || !perp_polyhedron_contains(&t->sets[i].hull, &t->sets[j].hull));
+        }
+    }
+}
+
+/* Of two rates, in their units, the gentler first; of two that are equally large the smaller in its first entry that
+ * differs. < 0: `a`. */
+static double compare_rates(const perp_instant_list *list, const double *a, const double *b)
+{
+    const contact_step *step = list->step;
+    double size[2] = {0.0, 0.0}, first = 0.0;
+    for (int k = 0; k < step->free_count; k++) {
+        const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
+        const double x = a[step->dof_of_free[k]] / unit, y = b[step->dof_of_free[k]] / unit;
+        size[0] += x * x;
+        size[1] += y * y;
+        first = first == 0.0 && fabs(x - y) > SAME * (1.0 + fabs(x)) ? x - y : first;
+    }
+    return fabs(size[0] - size[1]) > SAME * (1.0 + size[0]) ? size[0] - size[1] : first;
+}
+
+/* The search has them in the order of modes. */
+static void sort_solutions(const perp_instant_list *list)
+{
+    perp_instant_solution *s = list->result->solutions;
+    for (int i = 1; i < list->result->solution_count; i++) {
+        for (int j = i; j > 0 && compare_rates(list, s[j].rate, s[j - 1].rate) < 0.0; j--) {
+            const perp_instant_solution other = s[j];
+            s[j] = s[j - 1];
+            s[j - 1] = other;
+        }
+    }
+}
+
+static perp_status find_ranges(perp_instant_list *list, instant_cells *cells, perp_error *error)
+{
+    const contact_step *step = list->step;
+    const size_t contacts = (size_t)step->system.contact_count;
+    double *ends = perp_arena_push(&cells->arena, 2 * contacts + (size_t)step->free_count, sizeof *ends);
+    if (!ends) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for the forces of %zu contacts", contacts);
+    }
+    double *x = ends + 2 * contacts;
+    for (int i = 0; i < list->result->solution_count; i++) {
+        perp_instant_solution *solution = &list->result->solutions[i];
+        if (step->settings->cancel && *step->settings->cancel) {
+            return perp_fail(error, PERP_STATUS_CANCELLED, "the search for the ranges of forces was cancelled");
+        }
+        for (int k = 0; k < step->free_count; k++) {
+            x[k] = solution->rate[step->dof_of_free[k]];
+        }
+        perp_instant_cells_ranges(cells, x, ends, ends + contacts);
+        for (size_t k = 0; k < contacts; k++) {
+            double *low = &solution->fn_low[step->set_index[k]], *high = &solution->fn_high[step->set_index[k]];
+            const double rounding = SAME * 1e-2 * (list->force_unit + *high);
+            if (cells->force_at[k] >= 0) { /* the least forces are among them */
+                *low = ends[k] < *low - rounding ? ends[k] : *low;
+                *high = ends[contacts + k] > *high + rounding ? ends[contacts + k] : *high;
+            }
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
+/* That there is none is said only where pivoting finds none either; one that it finds stands for all. */
+static perp_status confirm_none(perp_instant_list *list, perp_error *error)
+{
+    perp_error own = {0};
+    const perp_status status = list->one(list, &own);
+    const bool broken = status == PERP_STATUS_OUT_OF_MEMORY || status == PERP_STATUS_CANCELLED;
+    list->result->partial = list->result->solution_count > 0;
+    if (broken && error) {
+        *error = own;
+    }
+    return broken ? status : PERP_STATUS_OK;
+}
+
+static perp_status add_sets(taker *t, perp_error *error)
+{
+    perp_instant_list *list = t->list;
+    perp_status status = PERP_STATUS_OK;
+    drop_needless(t);
+    for (int i = 0; i < t->count && status == PERP_STATUS_OK; i++) {
+        const rate_set *set = &t->sets[i];
+        if (set->needless) {
+            continue;
+        }
+        if (set->hull.dimensions > 0) {
+            status = perp_instant_add_set(list, t->cells, &set->hull, error);
+            continue;
+        }
+        list->point = &set->point;
+        list->read(list);
+        status = find_rates(list) < 0 ? list->add(list, error) : PERP_STATUS_OK;
+    }
+    list->point = NULL;
+    return status;
+}
+
+static perp_status search(perp_instant_list *list, perp_error *error)
+{
+    const contact_step *step = list->step;
+    instant_cells cells;
+    instant_cells_result found = {0};
+    taker t = {.list = list, .cells = &cells};
+    const bool any = step->settings->any_solution;
+    perp_status status = perp_instant_cells_open(&cells, list->cells, &step->allocator, error);
+    cells.max_work = any ? WORK_FOR_ANY : WORK_MOST;
+    cells.cancel = step->settings->cancel;
+    status = status == PERP_STATUS_OK ? perp_instant_cells_all(&cells, take_set, &t, &found, error) : status;
+    status = status == PERP_STATUS_OK ? add_sets(&t, error) : status;
+    if (status == PERP_STATUS_OK && !(found.complete && found.described)) {
+        status = find_one(list, error);
+    } else if (status == PERP_STATUS_OK && list->result->solution_count == 0) {
+        status = confirm_none(list, error);
+    }
+    if (status == PERP_STATUS_OK && !any) {
+        sort_solutions(list);
+        status = find_ranges(list, &cells, error);
+    }
+    list->result->partial = list->result->partial || status != PERP_STATUS_OK;
+    perp_instant_cells_close(&cells);
+    return status;
+}
+
+perp_status perp_instant_all(perp_instant_list *list, perp_error *error)
+{
+    const bool searchable = list->cells && perp_instant_cells_can_be_searched(list->cells);
+    list->ranges_follow = searchable || list->step->settings->any_solution;
+    return searchable ? search(list, error) : find_one(list, error);
+}

@@ -1,0 +1,70 @@
+/* The laws of the rigid rungs: which method comes first. The direct one of a cone is Coulomb's problem where it is
+ * round, and the LCP where it is a polygon. */
+#include "step/common/dynamic.h"
+#include "step/rigid/rigid_step.h"
+
+/* Proofs are looked for in either unit of velocities: that of the inertia tells a jam that is small beside the scene,
+ * the other one bodies of very different mass. */
+static perp_status explain(contact_step *step, const rigid_attempt *best, perp_error *error)
+{
+    rigid_step *s = step->own;
+    perp_status status = PERP_STATUS_NOT_CONVERGED;
+    for (int units = 0; units < 2 && status == PERP_STATUS_NOT_CONVERGED; units++) {
+        s->in_sizes = units > 0;
+        status = perp_rigid_begin(step, error);
+        if (status == PERP_STATUS_OK) {
+            status = perp_rigid_explain(step, best->method, fmin(best->residual, 1e300), error);
+        }
+    }
+    s->in_sizes = false;
+    return status;
+}
+
+/* With inertia: Stewart and Trinkle's form, and where that has no answer, because bodies overlap that the step cannot
+ * part, Anitescu and Potra's, which always has one (slide 36). */
+static perp_status solve_dynamic(contact_step *step, rigid_method first, rigid_method second, perp_error *error)
+{
+    const rigid_method methods[2] = {first, second};
+    rigid_attempt best;
+    if (step->free_count == 0) {
+        return perp_rigid_begin(step, error);
+    }
+    perp_status status = perp_rigid_try(step, methods, &best, error);
+    if (status == PERP_STATUS_OK && !best.solved && perp_dynamic_unstabilise(step)) {
+        status = perp_rigid_try(step, methods, &best, error);
+        step->info->fallbacks[PERP_FALLBACK_UNSTABILISED] += status == PERP_STATUS_OK && best.solved ? 1 : 0;
+    }
+    if (status != PERP_STATUS_OK || best.solved) {
+        return status == PERP_STATUS_OK ? perp_rigid_finish(step, error) : status;
+    }
+    return explain(step, &best, error);
+}
+
+static rigid_method direct(const contact_step *step)
+{
+    const rigid_step *s = step->own;
+    return s->cone == PERP_CONE_QUADRATIC ? RIGID_FRICTION : RIGID_LCP;
+}
+
+/* In the plane a round cone is an interval, and Lemke's method the second one. */
+static perp_status solve_directly(contact_step *step, perp_error *error)
+{
+    const rigid_method first = direct(step);
+    if (!step->dynamic) {
+        return perp_rigid_step(step, first, RIGID_FIXED_POINT, error);
+    }
+    const bool lcp = first == RIGID_FRICTION && step->model->planar;
+    return solve_dynamic(step, first, lcp ? RIGID_LCP : RIGID_FIXED_POINT, error);
+}
+
+static perp_status solve_by_fixed_point(contact_step *step, perp_error *error)
+{
+    return perp_rigid_step(step, RIGID_FIXED_POINT, direct(step), error);
+}
+
+#define RIGID                                                                                                          \
+    .open = perp_rigid_open, .close = perp_rigid_close, .accept = perp_rigid_accept, .put = perp_rigid_put,            \
+    .take = perp_rigid_take
+
+const step_law perp_rigid_law = {.solve = solve_directly, RIGID};
+const step_law perp_rigid_law_fixed_point = {.solve = solve_by_fixed_point, RIGID};

@@ -1,0 +1,429 @@
+#include "step/common/dynamic.h"
+#include "step/rigid/rigid_step.h"
+
+#include <string.h>
+
+#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
+
+/* ---- D ----------------------------------------------------------------------------------------------------------- */
+
+/* A direction at j of n parts of a turn; quarters are exact, so that four rays are +-t, +-o. */
+static void direction_at(int j, int n, double out[2])
+{
+    static const double TURN = 6.283185307179586476925, QUARTER[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    const bool quarter = 4 * j % n == 0;
+    out[0] = quarter ? QUARTER[4 * j / n & 3][0] : cos(TURN * j / n);
+    out[1] = quarter ? QUARTER[4 * j / n & 3][1] : sin(TURN * j / n);
+}
+
+static void fill_polygons(rigid_step *s, int rays)
+{
+    static const double BOX[4][2] = {{1, -1}, {1, 1}, {-1, 1}, {-1, -1}},
+                        SIDE[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
+    s->line.count = 2;
+    for (int j = 0; j < 2; j++) {
+        s->line.corner[j][0] = s->line.facet[j][0] = j == 0 ? 1.0 : -1.0;
+        s->line.corner[j][1] = s->line.facet[j][1] = 0.0;
+    }
+    s->wide.count = s->cone == PERP_CONE_BOX ? 4 : rays;
+    for (int j = 0; j < s->wide.count; j++) {
+        if (s->cone == PERP_CONE_BOX) {
+            memcpy(s->wide.corner[j], BOX[j], sizeof BOX[j]);
+            memcpy(s->wide.facet[j], SIDE[j], sizeof SIDE[j]);
+        } else {
+            direction_at(j, rays, s->wide.corner[j]);
+        }
+    }
+    for (int j = 0; j < s->wide.count && s->cone != PERP_CONE_BOX; j++) { /* normal to the edge, 1 on it */
+        const double *p = s->wide.corner[j], *q = s->wide.corner[(j + 1) % s->wide.count];
+        const double area = p[0] * q[1] - p[1] * q[0];
+        s->wide.facet[j][0] = (q[1] - p[1]) / area;
+        s->wide.facet[j][1] = (p[0] - q[0]) / area;
+    }
+}
+
+const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows)
+{
+    if (rows < 2 || (rows > 2 && s->cone == PERP_CONE_QUADRATIC)) {
+        return NULL;
+    }
+    return rows == 2 ? &s->line : &s->wide;
+}
+
+bool perp_rigid_is_polygonal(const rigid_step *s)
+{
+    for (int i = 0; i < s->qp.contact_count && s->cone == PERP_CONE_QUADRATIC; i++) {
+        if (s->qp.row_start[i + 1] - s->qp.row_start[i] > 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- memory ------------------------------------------------------------------------------------------------------ */
+
+static void lay_out_fixed(rigid_step *s, const contact_step *step)
+{
+    const int n = step->model->nv, loops = 6 * step->model->scene->loop_count;
+    const int corners = step->settings->rays > 4 ? step->settings->rays : 4;
+    memory_block *b = &s->fixed;
+    TAKE(b, s->wide.corner, corners);
+    TAKE(b, s->wide.facet, corners);
+    TAKE(b, s->line.corner, 2);
+    TAKE(b, s->line.facet, 2);
+    TAKE(b, s->hessian, step->model->mass_size);
+    TAKE(b, s->g, n);
+    TAKE(b, s->balance, n);
+    TAKE(b, s->lower, n);
+    TAKE(b, s->upper, n);
+    TAKE(b, s->target, loops);
+    TAKE(b, s->part_of, n);
+    TAKE(b, s->now_settles, n);
+    TAKE(b, s->unsettled, n);
+    perp_convex_point *const points[] = {&s->point, &s->better, &s->spare};
+    for (int k = 0; k < 3; k++) {
+        TAKE(b, points[k]->x, n);
+        TAKE(b, points[k]->y_lower, n);
+        TAKE(b, points[k]->y_upper, n);
+        TAKE(b, points[k]->y_equality, loops);
+    }
+}
+
+static void lay_out_sized(rigid_step *s)
+{
+    const int rows = 3 * s->contact_capacity;
+    memory_block *b = &s->sized;
+    TAKE(b, s->offset, rows);
+    TAKE(b, s->u, rows);
+    TAKE(b, s->row_of, rows);
+    TAKE(b, s->held, s->contact_capacity);
+    TAKE(b, s->point.y, rows);
+    TAKE(b, s->better.y, rows);
+    TAKE(b, s->spare.y, rows);
+}
+
+perp_status perp_rigid_open(contact_step *step, perp_error *error)
+{
+    rigid_step *s = step->allocator.allocate(step->allocator.context, sizeof *s);
+    if (!s) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while starting a run");
+    }
+    memset(s, 0, sizeof *s);
+    step->own = s;
+    s->cone = step->settings->cone == PERP_CONE_UNSET ? step->rung->own_cone : step->settings->cone;
+    lay_out_fixed(s, step);
+    perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out_fixed(s, step);
+        fill_polygons(s, step->settings->rays);
+        status = perp_kept_open(&s->kept, step, 3, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_cone_program_open(&s->program, &step->allocator, error);
+    }
+    status = status == PERP_STATUS_OK ? perp_friction_workspace_create(&step->allocator, &s->friction, error) : status;
+    return status == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->springs, error)
+                                    : status;
+}
+
+void perp_rigid_close(contact_step *step)
+{
+    rigid_step *s = step->own;
+    if (!s) {
+        return;
+    }
+    perp_cone_program_close(&s->program);
+    perp_friction_workspace_free(s->friction);
+    perp_friction_soft_workspace_free(s->springs);
+    perp_lcp_workspace_free(s->lcp);
+    perp_kept_close(&s->kept, step);
+    memory_block *const blocks[] = {&s->fixed, &s->sized, &s->lcp_block, &s->modes};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        perp_block_free(&step->allocator, blocks[i]);
+    }
+    step->allocator.release(step->allocator.context, s);
+    step->own = NULL;
+}
+
+static perp_status reserve(rigid_step *s, const contact_step *step, perp_error *error)
+{
+    if (s->sized.memory && s->contact_capacity == step->contact_capacity) {
+        return PERP_STATUS_OK;
+    }
+    s->contact_capacity = step->contact_capacity;
+    s->sized.used = 0;
+    perp_block_free(&step->allocator, &s->sized);
+    lay_out_sized(s);
+    const perp_status status = perp_block_hold(&step->allocator, &s->sized, error);
+    if (status == PERP_STATUS_OK) {
+        lay_out_sized(s);
+    }
+    return status;
+}
+
+/* ---- the problem ------------------------------------------------------------------------------------------------- */
+
+/* The unit of velocities. */
+static double speed_unit(const rigid_step *s, const contact_step *step)
+{
+    const double across = step->length_unit / step->h;
+    const double mass = step->dynamic && !s->in_sizes ? step->heaviest : 0.0;
+    const double gain = step->force_unit * step->h / (perp_dynamic_mass_scale(step) * mass);
+    return mass > 0.0 ? fmin(gain, across) : across;
+}
+
+static void fill_system(rigid_step *s, const contact_step *step)
+{
+    const perp_contact_qp *p = &step->system;
+    const double speed = speed_unit(s, step), force = step->force_unit;
+    s->speed = speed;
+    s->gap = speed * step->h / step->length_unit;
+    s->arm = fmin(1.0, step->length_unit);
+    s->turns = step->turns;
+    ptrdiff_t entries = 0;
+    for (int b = 0; b < p->block_count; b++) {
+        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
+        entries += size * size;
+    }
+    for (ptrdiff_t i = 0; i < entries; i++) {
+        s->hessian[i] = p->hessian[i] * (speed / force);
+    }
+    for (int i = 0; i < p->n; i++) {
+        s->g[i] = p->g[i] / force;
+        s->lower[i] = step->lower[i] / speed;
+        s->upper[i] = step->upper[i] / speed;
+        s->point.x[i] = s->point.y_lower[i] = s->point.y_upper[i] = 0.0;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        s->target[i] = p->equality_target[i] / speed;
+        s->point.y_equality[i] = 0.0;
+    }
+    for (int i = 0; i < p->row_start[p->contact_count]; i++) {
+        s->offset[i] = p->offset[i] / speed;
+        s->point.y[i] = 0.0;
+    }
+    s->qp = *p;
+    s->qp.hessian = s->hessian;
+    s->qp.g = s->g;
+    s->qp.offset = s->offset;
+    s->qp.equality_target = s->target;
+    s->qp.lower = p->lower ? s->lower : NULL;
+    s->qp.upper = p->upper ? s->upper : NULL;
+}
+
+perp_status perp_rigid_begin(contact_step *step, perp_error *error)
+{
+    rigid_step *s = step->own;
+    const perp_status status = reserve(s, step, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    fill_system(s, step);
+    return PERP_STATUS_OK;
+}
+
+/* ---- residuals --------------------------------------------------------------------------------------------------- */
+
+void perp_rigid_add_row(const rigid_step *s, int i, const double *jacobian, int r, double weight, double *out)
+{
+    const perp_contact_qp *p = &s->qp;
+    const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
+    for (int k = 0; k < columns; k++) {
+        out[p->dofs[start + k]] += weight * jacobian[(ptrdiff_t)r * columns + k];
+    }
+}
+
+/* The most work against the slip u that a friction of mu fn = 1 can do, and how much of it `ft` has: of D its support
+ * function and its gauge. */
+static double support(const rigid_polygon *d, const double *u)
+{
+    double most = 0.0;
+    for (int j = 0; d && j < d->count; j++) {
+        most = fmax(most, -(d->corner[j][0] * u[0] + d->corner[j][1] * u[1]));
+    }
+    return d ? most : hypot(u[0], u[1]);
+}
+
+static double gauge(const rigid_polygon *d, const double *ft)
+{
+    double most = 0.0;
+    for (int j = 0; d && j < d->count; j++) {
+        most = fmax(most, d->facet[j][0] * ft[0] + d->facet[j][1] * ft[1]);
+    }
+    return d ? most : hypot(ft[0], ft[1]);
+}
+
+/* s->gap brings velocities to L in a step. */
+static double contact_cone(const rigid_step *s, int rows, double mu, const double *r, const double *u)
+{
+    const double ft[2] = {rows > 1 ? r[1] : 0.0, rows > 2 ? r[2] : 0.0};
+    const double ut[2] = {rows > 1 ? u[1] : 0.0, rows > 2 ? u[2] : 0.0};
+    const rigid_polygon *d = perp_rigid_polygon(s, rows);
+    if (rows < 2 || mu == 0.0) {
+        return hypot(ft[0], ft[1]);
+    }
+    const double limit = mu * fmax(0.0, r[0]), idle = limit * support(d, ut) + ft[0] * ut[0] + ft[1] * ut[1];
+    return fmax(gauge(d, ft) - limit, s->gap * idle);
+}
+
+static void fill_balance(rigid_step *s, const perp_convex_point *point, double *balance)
+{
+    const perp_contact_qp *p = &s->qp;
+    const double *block = p->hessian, *jacobian = p->jacobian;
+    for (int b = 0; b < p->block_count; b++) {
+        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
+            balance[i] = p->g[i] - (p->lower ? point->y_lower[i] - point->y_upper[i] : 0.0);
+            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
+                balance[i] += *block++ * point->x[k];
+            }
+        }
+    }
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i];
+        for (int r = 0; r < rows; r++) {
+            perp_rigid_add_row(s, i, jacobian, r, -point->y[p->row_start[i] + r], balance);
+        }
+        jacobian += (ptrdiff_t)rows * (p->dof_start[i + 1] - p->dof_start[i]);
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            balance[p->equality_dofs[k]] -= p->equality_values[k] * point->y_equality[i];
+        }
+    }
+}
+
+rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point)
+{
+    const perp_contact_qp *p = &s->qp;
+    const perp_contact_friction as_friction = {p, mu};
+    rigid_residual worst = {.complementarity = perp_step_off_constraints(p, point, s->gap)};
+    perp_contact_friction_velocity(&as_friction, point->x, s->u);
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
+        worst.complementarity = fmax(worst.complementarity, fabs(fmin(point->y[start], s->gap * s->u[start])));
+        worst.cone = fmax(worst.cone, contact_cone(s, rows, mu[i], point->y + start, s->u + start));
+    }
+    fill_balance(s, point, s->balance);
+    for (int i = 0; i < p->n; i++) {
+        worst.balance = fmax(worst.balance, fabs(s->balance[i]) / (s->turns[i] ? s->arm : 1.0));
+    }
+    return worst;
+}
+
+double perp_rigid_worst(rigid_residual residual)
+{
+    return fmax(residual.balance, fmax(residual.complementarity, residual.cone));
+}
+
+/* ---- the end of a solve ------------------------------------------------------------------------------------------ */
+
+void perp_rigid_hand_over(contact_step *step)
+{
+    rigid_step *s = step->own;
+    const perp_contact_qp *p = &s->qp;
+    const double speed = s->speed, force = step->force_unit;
+    const rigid_residual residual = perp_rigid_evaluate(s, step->mu, &s->point);
+    step->info->residuals.complementarity = residual.complementarity;
+    step->info->residuals.cone = residual.cone;
+    for (int i = 0; i < p->n; i++) {
+        step->x[i] = speed * s->point.x[i];
+        step->y_lower[i] = p->lower ? force * s->point.y_lower[i] : 0.0;
+        step->y_upper[i] = p->upper ? force * s->point.y_upper[i] : 0.0;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        step->y_equality[i] = force * s->point.y_equality[i];
+    }
+    for (int i = 0; i < p->row_start[p->contact_count]; i++) {
+        step->force[i] = force * s->point.y[i];
+    }
+}
+
+/* ---- from step to step ------------------------------------------------------------------------------------------- */
+
+static void put_forces(const contact_step *step, int i, double *value)
+{
+    for (int r = 0; r < 3; r++) {
+        const int row = step->row_start[i] + r;
+        value[r] = row < step->row_start[i + 1] ? step->force[row] : 0.0;
+    }
+}
+
+void perp_rigid_accept(contact_step *step)
+{
+    rigid_step *s = step->own;
+    for (int i = 0; i < step->free_count; i++) {
+        const int dof = step->dof_of_free[i];
+        if (step->parts.taken[step->tree_of_free[i]]) {
+            const int more = s->unsettled[dof] < RIGID_UNSETTLED ? s->unsettled[dof] + 1 : RIGID_UNSETTLED;
+            s->unsettled[dof] = s->now_settles[dof] ? 0 : more;
+        }
+    }
+    perp_kept_accept(&s->kept, step, put_forces);
+}
+
+void perp_rigid_put(const contact_step *step, memory_writer *w)
+{
+    const rigid_step *s = step->own;
+    for (int i = 0; i < step->model->nv; i++) {
+        if (!step->given[i]) {
+            perp_memory_put(w, s->unsettled[i]);
+        }
+    }
+    perp_kept_put(&s->kept, step, w);
+}
+
+bool perp_rigid_take(contact_step *step, memory_reader *r)
+{
+    rigid_step *s = step->own;
+    for (int i = 0; i < step->model->nv; i++) {
+        if (!step->given[i]) {
+            s->unsettled[i] = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
+        }
+    }
+    return perp_kept_take(&s->kept, step, r);
+}
+
+int perp_rigid_unsettled(const contact_step *step)
+{
+    const rigid_step *s = step->own;
+    int most = 0;
+    for (int i = 0; i < step->free_count; i++) {
+        const int own = s->unsettled[step->dof_of_free[i]];
+        most = own > most ? own : most;
+    }
+    return most;
+}
+
+void perp_rigid_recall(contact_step *step)
+{
+    rigid_step *s = step->own;
+    for (int i = 0, hint = 0; i < step->system.contact_count; i++) {
+        const double *force = perp_kept_find(&s->kept, step, i, &hint);
+        s->held[i] = force ? force[0] / step->force_unit : 0.0;
+    }
+}
+
+bool perp_rigid_recall_point(contact_step *step)
+{
+    rigid_step *s = step->own;
+    const perp_contact_qp *p = &s->qp;
+    if (!step->dynamic || !perp_kept_has(&s->kept, step)) {
+        return false;
+    }
+    for (int i = 0, hint = 0; i < p->contact_count; i++) {
+        const double *force = perp_kept_find(&s->kept, step, i, &hint);
+        for (int r = p->row_start[i]; r < p->row_start[i + 1]; r++) {
+            s->better.y[r] = force ? force[r - p->row_start[i]] / step->force_unit : 0.0;
+        }
+    }
+    for (int i = 0; i < p->n; i++) {
+        const int dof = step->dof_of_free[i];
+        s->better.x[i] = s->kept.x[dof] / s->speed;
+        s->better.y_lower[i] = s->kept.y_lower[dof] / step->force_unit;
+        s->better.y_upper[i] = s->kept.y_upper[dof] / step->force_unit;
+    }
+    for (int i = 0; i < p->equality_count; i++) {
+        s->better.y_equality[i] = s->kept.y_loop[step->loop_row[i]] / step->force_unit;
+    }
+    return true;
+}
