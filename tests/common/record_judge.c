@@ -136,8 +136,8 @@ static bool holds_at_end(const record_judge *j, const perp_step_info *info)
     return j->rung->own_cone == PERP_CONE_UNSET || (soft && info->fallbacks[PERP_FALLBACK_LINEARISED] == 0);
 }
 
-/* False: that is not known. A step looks farther than contacts are listed, so what is open and was not listed before may
- * have its frame from the begin or the end; so may what was pressed and is open: its features may have gone. */
+/* False: that is not known. A step looks farther than contacts are listed, so what is open and was not listed before
+ * may have its frame from the begin or the end; so may what was pressed and is open: its features may have gone. */
 static bool place_of(const record_judge *j, const perp_step_info *info, const perp_contact_record *r, place *p)
 {
     const perp_contact *now = &r->contact;
@@ -163,6 +163,13 @@ static bool is_further(const record_judge *j, const perp_contact *c)
     return (in_a && perp_feature_index(c->feature_a) > 0) || (in_b && perp_feature_index(c->feature_b) > 0);
 }
 
+/* m: of the thinner one of the two shapes. */
+static double thickness(const record_judge *j, const perp_contact *c)
+{
+    return fmin(shape_reference_thickness(shape_of(j, c->a, c->shape_a), j->model->planar),
+                shape_reference_thickness(shape_of(j, c->b, c->shape_b), j->model->planar));
+}
+
 static void judge_point(record_judge *j, const perp_contact *c)
 {
     const double apart = perp_vec3_norm(perp_vec3_sub(c->point_b, c->point_a));
@@ -174,14 +181,15 @@ static void judge_point(record_judge *j, const perp_contact *c)
     judge(j, RECORD_POINT, c, "witness a", fabs(distance(j, j->end, c->a, c->shape_a, c->point_a)), ON_SURFACE);
     judge(j, RECORD_POINT, c, "witness b", fabs(distance(j, j->end, c->b, c->shape_b, c->point_b)), ON_SURFACE);
     judge(j, RECORD_POINT, c, "phi", fabs(fabs(c->phi) - apart), ON_SURFACE);
-    judge(j, RECORD_POINT, c, "the sign of phi", c->phi < 0.0 ? fmin(in_a, in_b) : -fmax(in_a, in_b), ON_SURFACE);
+    if (-c->phi < thickness(j, c)) { /* what is deeper may be out on the other side */
+        judge(j, RECORD_POINT, c, "the sign of phi", c->phi < 0.0 ? fmin(in_a, in_b) : -fmax(in_a, in_b), ON_SURFACE);
+    }
 }
 
 /* From a surface along its normal the distance to it is the way gone. */
 static void judge_normal(record_judge *j, const perp_contact *c, const place *p, bool nearest)
 {
-    const double thin = fmin(shape_reference_thickness(shape_of(j, c->a, c->shape_a), j->model->planar),
-                             shape_reference_thickness(shape_of(j, c->b, c->shape_b), j->model->planar));
+    const double thin = thickness(j, c);
     const double way = isfinite(thin) ? 0.05 * thin : 1e-3, allowed = ON_SURFACE + 1e-6 * way;
     const perp_vec3 off_a = perp_vec3_add_scaled(p->a, way, c->normal),
                     off_b = perp_vec3_add_scaled(p->b, -way, c->normal);
@@ -746,15 +754,26 @@ static void keep(record_judge *j, const perp_state *state, const perp_step_info 
     perp_kinematics_update(j->model, state->q, j->begin);
 }
 
+static bool look(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
+{
+    j->step = step;
+    perp_kinematics_update(j->model, state->q, j->end);
+    perp_kinematics_velocity(j->model, state->v, j->end);
+    perp_kinematics_velocity(j->model, state->v, j->begin);
+    return holds_at_end(j, info) || step == 0;
+}
+
+void record_judge_skip(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
+{
+    const bool late = look(j, step, state, info);
+    keep(j, state, info, late);
+}
+
 bool record_judge_step(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
 {
     const perp_model *model = j->model;
-    const bool late = holds_at_end(j, info) || step == 0;
+    const bool late = look(j, step, state, info);
     perp_kinematics *at = late ? j->end : j->begin;
-    j->step = step;
-    perp_kinematics_update(model, state->q, j->end);
-    perp_kinematics_velocity(model, state->v, j->end);
-    perp_kinematics_velocity(model, state->v, j->begin);
     const bool law = step > 0 && j->rung->own_cone != PERP_CONE_UNSET;
     if (law) {
         take_inertia(j, at, state->v, late);

@@ -53,6 +53,8 @@ void record_judge_close(record_judge *judge);
 /* The initial state (step 0), then every step of a run, as its observer has them. False: judge->text says what is
  * wrong first. */
 bool record_judge_step(record_judge *judge, int step, const perp_state *state, const perp_step_info *info);
+/* A step that is not judged, before one that is. */
+void record_judge_skip(record_judge *judge, int step, const perp_state *state, const perp_step_info *info);
 /* One solution of `instant` or `instant-qs` at the state. */
 bool record_judge_solution(record_judge *judge, const perp_state *state, const perp_instant_solution *solution);
 

@@ -54,6 +54,7 @@ static void check_patches(const sweep_watch *w, const perp_state *state, const p
 static bool observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     sweep_watch *w = context;
+    watch_reported(w, step, state, info);
     if (step > 0) {
         if (w->model->scene->compliance.gamma == 0.0) {
             watch_records(w, state, info);

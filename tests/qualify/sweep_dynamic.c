@@ -105,6 +105,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
 {
     dynamic_watch *d = context;
     sweep_watch *w = &d->watch;
+    watch_reported(w, step, state, info);
     if (step > 0) {
         watch_records(w, state, info);
         watch_penetration(w, state, info, MOST_PENETRATION);

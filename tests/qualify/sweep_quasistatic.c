@@ -147,6 +147,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
 {
     quasistatic_watch *q = context;
     sweep_watch *w = &q->watch;
+    watch_reported(w, step, state, info);
     if (step > 0) {
         watch_records(w, state, info);
         check_forces(q, state, info);
@@ -243,6 +244,9 @@ static void judge_solutions(sweep_watch *w, const perp_state *state, const perp_
     for (int i = 0; i < run->solution_count; i++) {
         const perp_instant_solution *one = &run->solutions[i];
         const quasistatic_law law = quasistatic_measure(&w->view, one->rate, one->contacts, one->contact_count);
+        if (!record_judge_solution(w->records, state, one)) {
+            sweep_fail(w->result, "solution %d: %s", i, w->records->text);
+        }
         const double worst = fmax(fmax(law.balance, law.gap), law.cone);
         if (!(worst <= 1.001 * WATCH_TOLERANCE && law.friction <= 4.0 * WATCH_TOLERANCE) || law.unmatched > 0) {
             sweep_fail(w->result, "instant-qs: solution %d is off: balance %.3g gap %.3g cone %.3g friction %.3g", i,
