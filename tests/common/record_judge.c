@@ -1,4 +1,4 @@
-#include "record_judge.h"
+#include "record_balance.h"
 #include "shape_reference.h"
 
 #include <float.h>
@@ -9,7 +9,6 @@
 
 /* m. Witnesses come from searches that end at 1e-10 of the shapes' size, and from ties that are equal to 4e-9 m. */
 static const double ON_SURFACE = 2e-8;
-static const double LAW = 1e-7;       /* of F, of L: ten times what a step's law is met to, F and L being others here */
 static const double ROUNDING = 1e-12; /* relative */
 
 const char *record_check_name(record_check check)
@@ -63,12 +62,11 @@ void record_judge_close(record_judge *j)
     free(j);
 }
 
-/* `off` must not exceed `most`. */
-static void judge(record_judge *j, record_check check, const perp_contact *c, const char *what, double off, double most)
+void record_judge_off(record_judge *j, record_check check, const perp_contact *c, const char *what, double off,
+                      double most)
 {
     j->judged[check]++;
     if (off <= most) {
-        j->worst[check] = fmax(j->worst[check], most > 0.0 ? off / most : 0.0);
         return;
     }
     if (!j->text[0]) {
@@ -97,11 +95,6 @@ static double distance(const record_judge *j, const perp_kinematics *k, int body
     return shape_reference_distance(s, j->model->planar, perp_pose_apply(perp_pose_inverse(pose), point));
 }
 
-static perp_vec3 in_frame(const perp_contact *c, double n, double t, double o)
-{
-    return perp_vec3_add_scaled(perp_vec3_add_scaled(perp_vec3_scale(n, c->normal), t, c->t), o, c->o);
-}
-
 static perp_vec3 velocity_at(const perp_kinematics *k, int body, perp_vec3 point)
 {
     const perp_vec3 arm = perp_vec3_sub(point, k->pose[body].position);
@@ -118,13 +111,6 @@ static const perp_contact_record *find(const perp_contact_record *list, int coun
     return NULL;
 }
 
-/* Where a contact's law and frame hold. */
-typedef struct place {
-    const perp_kinematics *k;
-    perp_vec3 a, b; /* witnesses */
-    double phi;
-} place;
-
 static bool is_split(const perp_step_info *info)
 {
     return info->fallbacks[PERP_FALLBACK_SUBSTEP] > 0;
@@ -138,7 +124,7 @@ static bool holds_at_end(const record_judge *j, const perp_step_info *info)
 
 /* False: that is not known. A step looks farther than contacts are listed, so what is open and was not listed before
  * may have its frame from the begin or the end; so may what was pressed and is open: its features may have gone. */
-static bool place_of(const record_judge *j, const perp_step_info *info, const perp_contact_record *r, place *p)
+static bool place_of(const record_judge *j, const perp_step_info *info, const perp_contact_record *r, record_place *p)
 {
     const perp_contact *now = &r->contact;
     const perp_contact_record *old = find(j->before, j->count, now);
@@ -148,7 +134,7 @@ static bool place_of(const record_judge *j, const perp_step_info *info, const pe
         return false;
     }
     const perp_contact *c = late ? now : &old->contact;
-    *p = (place){late ? j->end : j->begin, c->point_a, c->point_b, c->phi};
+    *p = (record_place){late ? j->end : j->begin, c->point_a, c->point_b, c->phi};
     return true;
 }
 
@@ -178,16 +164,19 @@ static void judge_point(record_judge *j, const perp_contact *c)
     if (is_further(j, c)) {
         return;
     }
-    judge(j, RECORD_POINT, c, "witness a", fabs(distance(j, j->end, c->a, c->shape_a, c->point_a)), ON_SURFACE);
-    judge(j, RECORD_POINT, c, "witness b", fabs(distance(j, j->end, c->b, c->shape_b, c->point_b)), ON_SURFACE);
-    judge(j, RECORD_POINT, c, "phi", fabs(fabs(c->phi) - apart), ON_SURFACE);
+    record_judge_off(j, RECORD_POINT, c, "witness a", fabs(distance(j, j->end, c->a, c->shape_a, c->point_a)),
+                     ON_SURFACE);
+    record_judge_off(j, RECORD_POINT, c, "witness b", fabs(distance(j, j->end, c->b, c->shape_b, c->point_b)),
+                     ON_SURFACE);
+    record_judge_off(j, RECORD_POINT, c, "phi", fabs(fabs(c->phi) - apart), ON_SURFACE);
     if (-c->phi < thickness(j, c)) { /* what is deeper may be out on the other side */
-        judge(j, RECORD_POINT, c, "the sign of phi", c->phi < 0.0 ? fmin(in_a, in_b) : -fmax(in_a, in_b), ON_SURFACE);
+        record_judge_off(j, RECORD_POINT, c, "the sign of phi", c->phi < 0.0 ? fmin(in_a, in_b) : -fmax(in_a, in_b),
+                         ON_SURFACE);
     }
 }
 
 /* From a surface along its normal the distance to it is the way gone. */
-static void judge_normal(record_judge *j, const perp_contact *c, const place *p, bool nearest)
+static void judge_normal(record_judge *j, const perp_contact *c, const record_place *p, bool nearest)
 {
     const double thin = thickness(j, c);
     const double way = isfinite(thin) ? 0.05 * thin : 1e-3, allowed = ON_SURFACE + 1e-6 * way;
@@ -195,12 +184,12 @@ static void judge_normal(record_judge *j, const perp_contact *c, const place *p,
                     off_b = perp_vec3_add_scaled(p->b, -way, c->normal);
     const double a = fabs(distance(j, p->k, c->a, c->shape_a, off_a) - way);
     const double b = fabs(distance(j, p->k, c->b, c->shape_b, off_b) - way);
-    judge(j, RECORD_NORMAL, c, "its length", fabs(perp_vec3_norm(c->normal) - 1.0), 1e-12);
-    judge(j, RECORD_NORMAL, c, "the normal", nearest ? fmax(a, b) : fmin(a, b), allowed);
+    record_judge_off(j, RECORD_NORMAL, c, "its length", fabs(perp_vec3_norm(c->normal) - 1.0), 1e-12);
+    record_judge_off(j, RECORD_NORMAL, c, "the normal", nearest ? fmax(a, b) : fmin(a, b), allowed);
     if (!is_further(j, c)) {
         const perp_vec3 way_between = perp_vec3_sub(p->b, p->a);
-        judge(j, RECORD_NORMAL, c, "the way between the witnesses",
-              perp_vec3_norm(perp_vec3_add_scaled(way_between, -p->phi, c->normal)), ON_SURFACE);
+        record_judge_off(j, RECORD_NORMAL, c, "the way between the witnesses",
+                         perp_vec3_norm(perp_vec3_add_scaled(way_between, -p->phi, c->normal)), ON_SURFACE);
     }
 }
 
@@ -231,8 +220,8 @@ static void judge_tangents(record_judge *j, const perp_contact *c)
         t = perp_vec3_normalise(in_tangent_plane(own ? pair->tangent : e, n));
         o = perp_vec3_cross(n, t);
     }
-    judge(j, RECORD_TANGENTS, c, "t", perp_vec3_norm(perp_vec3_sub(c->t, t)), 1e-9);
-    judge(j, RECORD_TANGENTS, c, "o", perp_vec3_norm(perp_vec3_sub(c->o, o)), 1e-9);
+    record_judge_off(j, RECORD_TANGENTS, c, "t", perp_vec3_norm(perp_vec3_sub(c->t, t)), 1e-9);
+    record_judge_off(j, RECORD_TANGENTS, c, "o", perp_vec3_norm(perp_vec3_sub(c->o, o)), 1e-9);
 }
 
 /* Pairs that no rule of the contact layer leaves out, whatever it is: bodies without joints, in scenes without loops.
@@ -287,8 +276,8 @@ static void judge_listed(record_judge *j, const perp_step_info *info)
                 const int x = i / scene->bodies[b].shape_count, y = i % scene->bodies[b].shape_count;
                 const double seen = fmin(nearest_place(j, a, x, b, y), nearest_place(j, b, y, a, x));
                 if (seen < scene->margin - ON_SURFACE && seen >= 0.0) {
-                    judge(j, RECORD_LISTED, NULL, scene->bodies[b].name, listed_gap(info, a, b, x, y) - seen,
-                          ON_SURFACE);
+                    record_judge_off(j, RECORD_LISTED, NULL, scene->bodies[b].name, listed_gap(info, a, b, x, y) - seen,
+                                     ON_SURFACE);
                 }
             }
         }
@@ -316,12 +305,12 @@ static void judge_elements(record_judge *j, const perp_step_info *info, const pe
         for (int k = 0; k < 3; k++) {
             sum[k] += part[k];
         }
-        judge(j, RECORD_FORCE, &r->contact, "an element's limit", hypot(x->ft[0], x->ft[1]) - x->limit,
-              LAW * (x->limit + 1.0));
+        record_judge_off(j, RECORD_FORCE, &r->contact, "an element's limit", hypot(x->ft[0], x->ft[1]) - x->limit,
+                         RECORD_LAW * (x->limit + 1.0));
     }
     if (r->element_count > 0) {
-        judge(j, RECORD_FORCE, &r->contact, "the elements' sum",
-              hypot(sum[0] - r->fn, hypot(sum[1] - r->ft[0], sum[2] - r->ft[1])), ROUNDING * (1.0 + r->fn));
+        record_judge_off(j, RECORD_FORCE, &r->contact, "the elements' sum",
+                         hypot(sum[0] - r->fn, hypot(sum[1] - r->ft[0], sum[2] - r->ft[1])), ROUNDING * r->fn);
     }
 }
 
@@ -331,18 +320,18 @@ static void judge_force(record_judge *j, const perp_contact_record *r, bool spli
     const perp_pair *pair = pair_of(j, c);
     const double mu = friction_of(j, c), unit = perp_vec3_norm(r->force_on_b) + 1e-3;
     const double margin = r->mode == PERP_CONTACT_OPEN ? 0.0 : mu * r->fn - hypot(r->ft[0], r->ft[1]);
-    const perp_vec3 f = in_frame(c, r->fn, r->ft[0], r->ft[1]);
-    judge(j, RECORD_FORCE, c, "force_on_b", perp_vec3_norm(perp_vec3_sub(r->force_on_b, f)), 1e-9 * unit);
-    judge(j, RECORD_FORCE, c, "fn", -r->fn, 0.0);
-    judge(j, RECORD_FORCE, c, "mu", fabs(c->friction - mu), ROUNDING * mu);
-    judge(j, RECORD_FORCE, c, "restitution", fabs(c->restitution - (pair ? pair->restitution : 0.0)), 0.0);
+    const perp_vec3 f = record_in_frame(c, r->fn, r->ft[0], r->ft[1]);
+    record_judge_off(j, RECORD_FORCE, c, "force_on_b", perp_vec3_norm(perp_vec3_sub(r->force_on_b, f)), 1e-9 * unit);
+    record_judge_off(j, RECORD_FORCE, c, "fn", -r->fn, 0.0);
+    record_judge_off(j, RECORD_FORCE, c, "mu", fabs(c->friction - mu), ROUNDING * mu);
+    record_judge_off(j, RECORD_FORCE, c, "restitution", fabs(c->restitution - (pair ? pair->restitution : 0.0)), 0.0);
     if (!split || r->mode == PERP_CONTACT_OPEN) { /* parts pull in different directions */
-        judge(j, RECORD_FORCE, c, "margin", fabs(r->margin - margin), ROUNDING * (1.0 + mu) * unit);
+        record_judge_off(j, RECORD_FORCE, c, "margin", fabs(r->margin - margin), ROUNDING * (1.0 + mu) * unit);
     }
     if (pair && pair->direction_count == 1 && !j->model->planar) {
         const perp_vec3 u = perp_vec3_normalise(in_tangent_plane(pair->directions[0], c->normal));
-        judge(j, RECORD_FORCE, c, "friction's direction",
-              perp_vec3_norm(perp_vec3_cross(in_tangent_plane(f, c->normal), u)), 1e-9 * unit);
+        record_judge_off(j, RECORD_FORCE, c, "friction's direction",
+                         perp_vec3_norm(perp_vec3_cross(in_tangent_plane(f, c->normal), u)), 1e-9 * unit);
     }
 }
 
@@ -368,7 +357,7 @@ static bool stretch(const record_judge *j, const perp_step_info *info, const per
     return true;
 }
 
-static void judge_slip(record_judge *j, const perp_step_info *info, const perp_contact_record *r, const place *p)
+static void judge_slip(record_judge *j, const perp_step_info *info, const perp_contact_record *r, const record_place *p)
 {
     const perp_contact *c = &r->contact;
     const perp_vec3 a = velocity_at(p->k, c->a, p->a), b = velocity_at(p->k, c->b, p->b), u = perp_vec3_sub(b, a);
@@ -378,7 +367,7 @@ static void judge_slip(record_judge *j, const perp_step_info *info, const perp_c
     }
     const double off =
         hypot(perp_vec3_dot(u, c->t) + rate[0] - r->slip[0], perp_vec3_dot(u, c->o) + rate[1] - r->slip[1]);
-    judge(j, RECORD_SLIP, c, "slip", off, 1e-9 * (1.0 + perp_vec3_norm(a) + perp_vec3_norm(b)));
+    record_judge_off(j, RECORD_SLIP, c, "slip", off, 1e-9 * (1.0 + perp_vec3_norm(a) + perp_vec3_norm(b)));
 }
 
 /* N: the largest force there is, of whole scene. What is open on its own island carries at most 1e-9 of it. */
@@ -409,15 +398,15 @@ static void judge_mode(record_judge *j, const perp_step_info *info, const perp_c
     const perp_contact *c = &r->contact;
     double slip = hypot(r->slip[0], r->slip[1]);
     if (r->mode == PERP_CONTACT_OPEN) {
-        judge(j, RECORD_MODE, c, "the force of an open contact", r->fn, 1e-9 * unit);
+        record_judge_off(j, RECORD_MODE, c, "the force of an open contact", r->fn, 1e-9 * unit);
         return;
     }
-    judge(j, RECORD_MODE, c, "a mode without force", -r->fn, -DBL_TRUE_MIN);
+    record_judge_off(j, RECORD_MODE, c, "a mode without force", -r->fn, -DBL_TRUE_MIN);
     if (is_split(info)) { /* of its last part */
         return;
     }
     if (r->element_count == 0) {
-        judge(j, RECORD_MODE, c, "the mode", r->mode == mode_by_slip(r, slip) ? 0.0 : 1.0, 0.0);
+        record_judge_off(j, RECORD_MODE, c, "the mode", r->mode == mode_by_slip(r, slip) ? 0.0 : 1.0, 0.0);
         return;
     }
     bool slips = false, slides = false;
@@ -427,19 +416,21 @@ static void judge_mode(record_judge *j, const perp_step_info *info, const perp_c
         slides = slides || (x->fn > 1e-6 * unit && hypot(x->slip[0], x->slip[1]) > 1e-6 &&
                             hypot(x->ft[0], x->ft[1]) > (1.0 - 1e-9) * x->limit);
     }
-    judge(j, RECORD_MODE, c, "the mode of a patch", slides && r->mode != PERP_CONTACT_SLIDE ? 1.0 : 0.0, 0.0);
-    judge(j, RECORD_MODE, c, "a patch that slides", r->mode == PERP_CONTACT_SLIDE && !slips ? 1.0 : 0.0, 0.0);
+    record_judge_off(j, RECORD_MODE, c, "the mode of a patch", slides && r->mode != PERP_CONTACT_SLIDE ? 1.0 : 0.0,
+                     0.0);
+    record_judge_off(j, RECORD_MODE, c, "a patch that slides", r->mode == PERP_CONTACT_SLIDE && !slips ? 1.0 : 0.0,
+                     0.0);
 }
 
 /* The linearised gap at the end of the step is what the law makes of it where there is force. */
-static void judge_gap(record_judge *j, const perp_step_info *info, const perp_contact_record *r, const place *p,
+static void judge_gap(record_judge *j, const perp_step_info *info, const perp_contact_record *r, const record_place *p,
                       double unit)
 {
     const perp_contact *c = &r->contact;
     const double observed = j->rung->convex && r->mode != PERP_CONTACT_OPEN ? fmax(0.0, c->phi) : 0.0;
-    judge(j, RECORD_GAP, c, "layer_observed", fabs(r->layer_observed - observed), 0.0);
+    record_judge_off(j, RECORD_GAP, c, "layer_observed", fabs(r->layer_observed - observed), 0.0);
     if (!j->rung->convex || r->mode == PERP_CONTACT_OPEN) {
-        judge(j, RECORD_GAP, c, "a layer that is none", fabs(r->layer_predicted), 0.0);
+        record_judge_off(j, RECORD_GAP, c, "a layer that is none", fabs(r->layer_predicted), 0.0);
     }
     if (!p || r->fn < 1e-3 * unit || r->mode == PERP_CONTACT_OPEN || c->restitution > 0.0 || holds_at_end(j, info) ||
         info->fallbacks[PERP_FALLBACK_UNSTABILISED] > 0 || j->settings->smoothing > 0.0) {
@@ -447,207 +438,12 @@ static void judge_gap(record_judge *j, const perp_step_info *info, const perp_co
     }
     const double h = j->settings->h, slip = h * c->friction * hypot(r->slip[0], r->slip[1]);
     const perp_vec3 u = perp_vec3_sub(velocity_at(p->k, c->b, p->b), velocity_at(p->k, c->a, p->a));
-    const double gap = p->phi + h * perp_vec3_dot(u, c->normal), allowed = 1e-6 + LAW * h * perp_vec3_norm(u);
-    judge(j, RECORD_GAP, c, "the gap of the law", fabs(gap - r->layer_predicted), allowed);
-    judge(j, RECORD_GAP, c, "layer_predicted", r->layer_predicted - slip, allowed);
+    const double gap = p->phi + h * perp_vec3_dot(u, c->normal), allowed = 1e-6 + RECORD_LAW * h * perp_vec3_norm(u);
+    record_judge_off(j, RECORD_GAP, c, "the gap of the law", fabs(gap - r->layer_predicted), allowed);
+    record_judge_off(j, RECORD_GAP, c, "layer_predicted", r->layer_predicted - slip, allowed);
     if (j->rung->convex && j->rung->inertia != PERP_RUNG_INERTIA_FULL &&
         perp_rung_cone(j->rung, j->settings) == PERP_CONE_QUADRATIC && !pair_of(j, c)) {
-        judge(j, RECORD_GAP, c, "layer_predicted by slip", fabs(r->layer_predicted - slip), allowed);
-    }
-}
-
-/* ---- balance ----------------------------------------------------------------------------------------------------- */
-
-static bool is_free(const record_judge *j, int dof)
-{
-    const perp_dof_role role = j->model->role[dof];
-    return role == PERP_DOF_PASSIVE ||
-           (role == PERP_DOF_IMPEDANCE && !(j->rung->takes & PERP_TAKES_IMPEDANCE_AS_POSITION));
-}
-
-static bool is_tied(const record_judge *j, int tree)
-{
-    const perp_scene *scene = j->model->scene;
-    for (int i = 0; i < scene->loop_count; i++) {
-        const int ends[2] = {scene->loops[i].body_a, scene->loops[i].body_b};
-        for (int k = 0; k < 2; k++) {
-            if (ends[k] >= 0 && j->model->links[ends[k]].tree == tree) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* A body that moves freely as a whole, or without turning. */
-static bool is_whole(const record_judge *j, const perp_tree *tree)
-{
-    const perp_link *root = &j->model->links[tree->root];
-    const bool floats = root->motion == PERP_MOTION_FLOATING || root->motion == PERP_MOTION_FLOATING_PLANAR;
-    return floats && j->model->role[tree->v_start] != PERP_DOF_PRESCRIBED && tree->v_count == root->v_count &&
-           root->v_count == (j->model->planar ? 3 : 6);
-}
-
-/* Euler's equations over h without torque, by the implicit midpoint rule in parts of at most half a radian. */
-static perp_vec3 spun(const perp_mat3 *inertia, double h, perp_vec3 w)
-{
-    double values[3];
-    perp_mat3 axes;
-    perp_mat3_symmetric_eigen(inertia, values, &axes);
-    const int parts = 1 + (int)(h * perp_vec3_norm(w) / 0.5);
-    perp_vec3 start = perp_mat3_tmul_vec(&axes, w);
-    for (int i = 0; i < parts; i++) {
-        perp_vec3 next = start;
-        for (int k = 0; k < 60; k++) {
-            const perp_vec3 m = perp_vec3_scale(0.5, perp_vec3_add(start, next));
-            next.x = start.x - h / parts * m.y * m.z * (values[2] - values[1]) / values[0];
-            next.y = start.y - h / parts * m.z * m.x * (values[0] - values[2]) / values[1];
-            next.z = start.z - h / parts * m.x * m.y * (values[1] - values[0]) / values[2];
-        }
-        start = next;
-    }
-    return perp_mat3_mul_vec(&axes, start);
-}
-
-/* The velocity that inertia alone brings a free body to, where the law holds; docs/models.md, "Inertia never adds
- * energy". */
-static void carry(record_judge *j, const perp_kinematics *at, int body, bool late, double v[6])
-{
-    const perp_link *link = &j->model->links[body];
-    const perp_mat3 *before = &j->begin->rotation[body], *now = &at->rotation[body];
-    const perp_vec3 w = perp_mat3_tmul_vec(before, j->carried[body].angular);
-    perp_vec3 spin = j->model->planar || j->step == (late ? 0 : 1)
-                         ? j->carried[body].angular
-                         : perp_mat3_mul_vec(before, spun(&link->inertia, j->settings->h, w));
-    if (late && !j->model->planar) { /* scaled to the energy that it had */
-        const perp_vec3 turned = perp_mat3_tmul_vec(now, spin);
-        const double had = perp_vec3_dot(w, perp_mat3_mul_vec(&link->inertia, w));
-        const double has = perp_vec3_dot(turned, perp_mat3_mul_vec(&link->inertia, turned));
-        spin = has > 0.0 ? perp_vec3_scale(sqrt(had / has), spin) : spin;
-    }
-    const perp_vec3 arm = perp_mat3_mul_vec(now, link->com);
-    const perp_vec3 linear = perp_vec3_sub(j->carried[body].linear, perp_vec3_cross(spin, arm));
-    const double all[6] = {linear.x, linear.y, j->model->planar ? spin.z : linear.z, spin.x, spin.y, spin.z};
-    memcpy(v, all, sizeof all);
-}
-
-/* Force that inertia takes, by degree of freedom; NaN where it is not known. `v` are the velocities of the answer. */
-static void take_inertia(record_judge *j, const perp_kinematics *at, const double *v, bool late)
-{
-    const perp_model *model = j->model;
-    const double h = j->settings->h, scale = pow(j->settings->time_scale, 2.0) / h;
-    perp_mass_matrix(model, (perp_kinematics *)at, j->packed);
-    perp_mass_matrix_expand(model, j->packed, j->mass);
-    for (int k = 0; k < model->tree_count; k++) {
-        const perp_tree *tree = &model->trees[k];
-        const bool straight = tree->v_count == 1 && model->links[tree->root].motion == PERP_MOTION_PRISMATIC;
-        double from[6] = {0.0};
-        const bool full = j->rung->inertia == PERP_RUNG_INERTIA_FULL;
-        if (full && is_whole(j, tree)) {
-            carry(j, at, tree->root, late, from);
-        }
-        for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            j->inertia[i] = full && !is_whole(j, tree) && !straight ? NAN : 0.0;
-            for (int s = 0; s < tree->v_count && j->rung->inertia >= PERP_RUNG_INERTIA_ONE_STEP; s++) {
-                const int dof = tree->v_start + s;
-                const double m = j->mass[(ptrdiff_t)i * model->nv + dof];
-                if (full) {
-                    j->inertia[i] += scale * m * (v[dof] - (straight ? j->last.v[dof] : from[s]));
-                } else if (model->role[i] == PERP_DOF_PASSIVE && model->role[dof] == PERP_DOF_PASSIVE) {
-                    j->inertia[i] += m * v[dof] / h;
-                }
-            }
-        }
-    }
-}
-
-/* Loads and springs at the configuration where the law holds; contacts come on top. */
-static void take_loads(record_judge *j, const perp_kinematics *at, const double *q_end, const double *v, double t_end)
-{
-    const perp_model *model = j->model;
-    perp_gravity_force(model, at, j->force);
-    perp_applied_force(model, at, t_end, j->applied);
-    for (int i = 0; i < model->nv; i++) {
-        j->force[i] += j->applied[i];
-    }
-    perp_command(model, t_end, j->applied);
-    for (int i = 0; i < model->nv; i++) {
-        const bool spring = model->role[i] == PERP_DOF_IMPEDANCE && is_free(j, i);
-        const bool damped = spring || j->rung->inertia == PERP_RUNG_INERTIA_FULL;
-        j->applied[i] = spring ? model->stiffness[i] * (j->applied[i] - q_end[model->dof_q[i]]) : 0.0;
-        j->applied[i] -= damped ? model->damping[i] * v[i] : 0.0;
-        j->force[i] += j->applied[i];
-    }
-}
-
-/* The elements of a patch push at their own places. */
-static void take_contact(record_judge *j, const perp_step_info *info, const perp_contact_record *r, const place *p)
-{
-    const perp_contact *c = &r->contact;
-    const perp_vec3 none = {0.0, 0.0, 0.0};
-    for (int e = 0; e < (r->element_count > 0 ? r->element_count : 1); e++) {
-        const perp_element_record *x = r->element_count > 0 ? &info->elements[r->element_start + e] : NULL;
-        const perp_vec3 f = x ? in_frame(c, x->fn, x->ft[0], x->ft[1]) : r->force_on_b;
-        const perp_vec3 off = x ? in_frame(c, 0.0, x->offset[0], x->offset[1]) : none;
-        perp_add_wrench(j->model, p->k, c->b, perp_vec3_add(p->b, off), f, none, j->force);
-        perp_add_wrench(j->model, p->k, c->a, perp_vec3_add(p->a, off), perp_vec3_scale(-1.0, f), none, j->force);
-    }
-}
-
-/* A degree of freedom at its limit has a force that is not reported. */
-static bool is_held(const record_judge *j, int dof, const double *q_end)
-{
-    const int at = j->model->dof_q[dof];
-    return at >= 0 && (q_end[at] < j->model->limit_low[dof] + 1e-6 || q_end[at] > j->model->limit_high[dof] - 1e-6);
-}
-
-static void judge_balance(record_judge *j, const perp_kinematics *at, const double *q_end, double unit)
-{
-    const perp_model *model = j->model;
-    double length = 1e-2;
-    for (int b = 0; b < model->body_count; b++) { /* m: an arm, about the size of the scene */
-        length = fmax(length, perp_vec3_norm(perp_vec3_sub(at->com[b], at->com[0])));
-    }
-    for (int k = 0; k < model->tree_count; k++) {
-        const perp_tree *tree = &model->trees[k];
-        for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            const bool turns = perp_vec3_norm(at->dof_angular[i]) > 0.5;
-            if (!j->known[k] || is_tied(j, k) || !is_free(j, i) || is_held(j, i, q_end) || isnan(j->inertia[i])) {
-                continue;
-            }
-            char what[160];
-            snprintf(what, sizeof what, "degree of freedom %d, of `%.100s`,", i,
-                     model->scene->bodies[model->dof_body[i]].name);
-            judge(j, RECORD_BALANCE, NULL, what, fabs(j->force[i] - j->inertia[i]),
-                  LAW * unit * (turns ? length : 1.0));
-        }
-    }
-}
-
-/* Of a step that was split: the sum of what acts on a free body, without torques. */
-static void judge_momentum(record_judge *j, const perp_step_info *info, const perp_state *state, double unit)
-{
-    const perp_model *model = j->model;
-    const bool full = j->rung->inertia == PERP_RUNG_INERTIA_FULL;
-    for (int k = 0; k < model->tree_count; k++) {
-        const int body = model->trees[k].root;
-        bool loaded = is_tied(j, k) || j->rung->inertia == PERP_RUNG_INERTIA_ONE_STEP;
-        for (int i = 0; i < model->scene->force_count; i++) {
-            loaded = loaded || model->scene->forces[i].body_index == body;
-        }
-        if (loaded || !is_whole(j, &model->trees[k]) || perp_vec3_norm(model->links[body].com) > 0.0) {
-            continue;
-        }
-        perp_vec3 sum = perp_vec3_scale(model->links[body].mass, model->scene->gravity);
-        for (int i = 0; i < info->contact_count; i++) {
-            const perp_contact_record *r = &info->contacts[i];
-            sum = perp_vec3_add_scaled(sum, (r->contact.b == body) - (r->contact.a == body), r->force_on_b);
-        }
-        const double *v = state->v + model->trees[k].v_start;
-        const perp_vec3 now = perp_vec3_make(v[0], v[1], model->planar ? 0.0 : v[2]);
-        const double scale = full ? pow(j->settings->time_scale, 2.0) * model->links[body].mass / j->settings->h : 0.0;
-        sum = perp_vec3_add_scaled(sum, -scale, perp_vec3_sub(now, j->carried[body].linear));
-        judge(j, RECORD_BALANCE, NULL, model->scene->bodies[body].name, perp_vec3_norm(sum), LAW * unit);
+        record_judge_off(j, RECORD_GAP, c, "layer_predicted by slip", fabs(r->layer_predicted - slip), allowed);
     }
 }
 
@@ -673,9 +469,9 @@ static void judge_events(record_judge *j, const perp_state *state, const perp_st
                             x->t == state->t && strcmp(x->feature, feature) == 0);
         }
         wanted++;
-        judge(j, RECORD_EVENTS, &r->contact, "an event that is not told", told ? 0.0 : 1.0, 0.0);
+        record_judge_off(j, RECORD_EVENTS, &r->contact, "an event that is not told", told ? 0.0 : 1.0, 0.0);
     }
-    judge(j, RECORD_EVENTS, NULL, "the number of events", abs(info->event_count - wanted), 0.0);
+    record_judge_off(j, RECORD_EVENTS, NULL, "the number of events", abs(info->event_count - wanted), 0.0);
 }
 
 static void judge_residuals(record_judge *j, const perp_step_info *info)
@@ -691,15 +487,15 @@ static void judge_residuals(record_judge *j, const perp_step_info *info)
             open = fmax(open, fabs(residual[r]));
         }
     }
-    judge(j, RECORD_RESIDUALS, NULL, "penetration", fabs(info->residuals.penetration - deepest), 0.0);
-    judge(j, RECORD_RESIDUALS, NULL, "boundary_layer", fabs(info->residuals.boundary_layer - layer), 0.0);
+    record_judge_off(j, RECORD_RESIDUALS, NULL, "penetration", fabs(info->residuals.penetration - deepest), 0.0);
+    record_judge_off(j, RECORD_RESIDUALS, NULL, "boundary_layer", fabs(info->residuals.boundary_layer - layer), 0.0);
     if (j->step > 0) {
-        judge(j, RECORD_RESIDUALS, NULL, "loop", fabs(info->residuals.loop - open), 0.0);
+        record_judge_off(j, RECORD_RESIDUALS, NULL, "loop", fabs(info->residuals.loop - open), 0.0);
     }
 }
 
 /* Is a contact the nearest of its manifold where its law holds? */
-static bool is_nearest(const record_judge *j, const perp_step_info *info, const perp_contact *c, const place *p)
+static bool is_nearest(const record_judge *j, const perp_step_info *info, const perp_contact *c, const record_place *p)
 {
     const perp_contact_record *list = p->k == j->end ? info->contacts : j->before;
     const int count = p->k == j->end ? info->contact_count : j->count;
@@ -716,7 +512,7 @@ static void judge_contacts(record_judge *j, const perp_step_info *info, double u
 {
     for (int i = 0; i < info->contact_count; i++) {
         const perp_contact_record *r = &info->contacts[i];
-        place p;
+        record_place p;
         judge_point(j, &r->contact);
         judge_tangents(j, &r->contact);
         judge_force(j, r, is_split(info));
@@ -776,8 +572,8 @@ bool record_judge_step(record_judge *j, int step, const perp_state *state, const
     perp_kinematics *at = late ? j->end : j->begin;
     const bool law = step > 0 && j->rung->own_cone != PERP_CONE_UNSET;
     if (law) {
-        take_inertia(j, at, state->v, late);
-        take_loads(j, at, state->q, state->v, state->t);
+        record_take_inertia(j, at, state->v, late);
+        record_take_loads(j, at, state->q, state->v, state->t);
     }
     const double unit = force_unit(j, info->contact_count, info->contacts);
     judge_contacts(j, info, unit);
@@ -791,9 +587,9 @@ bool record_judge_step(record_judge *j, int step, const perp_state *state, const
     }
     for (int i = 0; law && i < info->contact_count; i++) {
         const perp_contact_record *r = &info->contacts[i];
-        place p;
+        record_place p;
         if (place_of(j, info, r, &p)) {
-            take_contact(j, info, r, &p);
+            record_take_contact(j, info, r, &p);
         } else if (perp_vec3_norm(r->force_on_b) > 0.0) {
             const int trees[2] = {model->links[r->contact.a].tree, model->links[r->contact.b].tree};
             for (int k = 0; k < 2; k++) {
@@ -804,9 +600,9 @@ bool record_judge_step(record_judge *j, int step, const perp_state *state, const
         }
     }
     if (law && is_split(info)) {
-        judge_momentum(j, info, state, unit);
+        record_judge_momentum(j, info, state, unit);
     } else if (law) {
-        judge_balance(j, at, state->q, unit);
+        record_judge_balance(j, at, state->q, unit);
     }
     keep(j, state, info, late);
     return !j->text[0];
@@ -829,7 +625,7 @@ bool record_judge_solution(record_judge *j, const perp_state *state, const perp_
             j->inertia[i / model->nv] += j->mass[i] * solution->rate[i % model->nv];
         }
     }
-    take_loads(j, j->end, state->q, v, state->t);
+    record_take_loads(j, j->end, state->q, v, state->t);
     perp_kinematics_velocity(model, v, j->end);
     const double unit = force_unit(j, info.contact_count, info.contacts);
     for (int k = 0; k < model->tree_count; k++) {
@@ -837,15 +633,16 @@ bool record_judge_solution(record_judge *j, const perp_state *state, const perp_
     }
     for (int i = 0; i < info.contact_count; i++) {
         const perp_contact_record *r = &info.contacts[i];
-        const place p = {j->end, r->contact.point_a, r->contact.point_b, r->contact.phi};
+        const record_place p = {j->end, r->contact.point_a, r->contact.point_b, r->contact.phi};
         judge_point(j, &r->contact);
         judge_tangents(j, &r->contact);
         judge_force(j, r, false);
         judge_mode(j, &info, r, unit);
         judge_normal(j, &r->contact, &p, is_nearest(j, &info, &r->contact, &p));
         judge_slip(j, &info, r, &p);
-        take_contact(j, &info, r, &p);
+        record_take_contact(j, &info, r, &p);
     }
-    judge_balance(j, j->end, state->q, unit);
+    judge_listed(j, &info);
+    record_judge_balance(j, j->end, state->q, unit);
     return !j->text[0];
 }

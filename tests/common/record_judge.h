@@ -32,9 +32,8 @@ typedef struct record_judge {
     const perp_model *model;
     const perp_run_settings *settings;
     const perp_rung *rung;
-    int judged[RECORD_CHECKS];   /* how often something was judged */
-    double worst[RECORD_CHECKS]; /* the largest deviation over what is allowed, not above 1 */
-    char text[500];              /* of the first that is wrong; empty: nothing is */
+    int judged[RECORD_CHECKS]; /* how often something was judged */
+    char text[500];            /* of the first that is wrong; empty: nothing is */
     /* private */
     perp_kinematics *begin, *end;
     perp_state last;
