@@ -10,6 +10,7 @@
 /* m. Witnesses come from searches that end at 1e-10 of the shapes' size, and from ties that are equal to 4e-9 m. */
 static const double ON_SURFACE = 2e-8;
 static const double ROUNDING = 1e-12; /* relative */
+static const double GONE = 1e-6;      /* m: by how much features that have gone are deeper than those that have come */
 
 const char *record_check_name(record_check check)
 {
@@ -371,7 +372,7 @@ static void judge_slip(record_judge *j, const perp_step_info *info, const perp_c
 }
 
 /* N: the largest force there is, of whole scene. What is open on its own island carries at most 1e-9 of it. */
-static double force_unit(const record_judge *j, int count, const perp_contact_record *records)
+static double force_unit(const record_judge *j, const double *v, int count, const perp_contact_record *records)
 {
     double unit = 1e-3;
     for (int i = 0; i < count; i++) {
@@ -381,7 +382,9 @@ static double force_unit(const record_judge *j, int count, const perp_contact_re
         unit = fmax(unit, j->model->links[i].mass * perp_vec3_norm(j->model->scene->gravity));
     }
     for (int i = 0; i < j->model->nv; i++) {
-        unit = fmax(unit, fmax(fabs(j->inertia[i]), fabs(j->applied[i])));
+        const double pull =
+            fabs(j->applied[i]) + (j->settings->h * j->model->stiffness[i] + j->model->damping[i]) * fabs(v[i]);
+        unit = fmax(unit, fmax(fabs(j->inertia[i]), pull)); /* springs: before the step too */
     }
     return unit;
 }
@@ -487,7 +490,10 @@ static void judge_residuals(record_judge *j, const perp_step_info *info)
             open = fmax(open, fabs(residual[r]));
         }
     }
-    record_judge_off(j, RECORD_RESIDUALS, NULL, "penetration", fabs(info->residuals.penetration - deepest), 0.0);
+    /* A contact with force is listed once more where its features have gone, and may be deeper than those that have
+     * come. */
+    record_judge_off(j, RECORD_RESIDUALS, NULL, "penetration", info->residuals.penetration - deepest, 0.0);
+    record_judge_off(j, RECORD_RESIDUALS, NULL, "penetration", deepest - info->residuals.penetration, GONE);
     record_judge_off(j, RECORD_RESIDUALS, NULL, "boundary_layer", fabs(info->residuals.boundary_layer - layer), 0.0);
     if (j->step > 0) {
         record_judge_off(j, RECORD_RESIDUALS, NULL, "loop", fabs(info->residuals.loop - open), 0.0);
@@ -575,7 +581,7 @@ bool record_judge_step(record_judge *j, int step, const perp_state *state, const
         record_take_inertia(j, at, state->v, late);
         record_take_loads(j, at, state->q, state->v, state->t);
     }
-    const double unit = force_unit(j, info->contact_count, info->contacts);
+    const double unit = force_unit(j, state->v, info->contact_count, info->contacts);
     judge_contacts(j, info, unit);
     judge_listed(j, info);
     judge_residuals(j, info);
@@ -627,7 +633,7 @@ bool record_judge_solution(record_judge *j, const perp_state *state, const perp_
     }
     record_take_loads(j, j->end, state->q, v, state->t);
     perp_kinematics_velocity(model, v, j->end);
-    const double unit = force_unit(j, info.contact_count, info.contacts);
+    const double unit = force_unit(j, v, info.contact_count, info.contacts);
     for (int k = 0; k < model->tree_count; k++) {
         j->known[k] = true;
     }
