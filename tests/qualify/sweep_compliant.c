@@ -100,7 +100,8 @@ const sweep the_sweep = {
     .name = "compliant",
     .checks = "the scenes of the quasistatic sweep, free bodies dropped from up to 0.2 m, 2 s in steps of 1 ms on "
               "`compliant` (1e3 .. 1e6 N/m, damping ratios 0 .. 1, points and patches, both laws): no NaN, every step "
-              "meets its law to 1e-8, forces in their cones, every stop has a type",
+              "meets its law to 1e-8, forces in their cones, what steps report is what their states say, every stop "
+              "has a type",
     .full = 1000,
     .sample = 6,
     .chunk = 50,

@@ -335,11 +335,10 @@ const sweep the_sweep = {
         "2 .. 20 bodies at rest in grooves, bins, stacks, on tables, in grippers, hinged and tied in loops; mu 0 .. 2, "
         "h 0.001 .. 0.4, 100 steps on every quasistatic rung: no NaN, every step meets the rung's law to 1e-8 (judged "
         "anew: forces and torques, gaps, cones, friction, penetration), every stop explains itself, and unsupported "
-        "bodies, infeasible commands and, with up to 32 contacts and limits, the lack of an equilibrium "
-        "are "
-        "proved again by Farkas' lemma; instant-qs alike; mirrored, turned and renumbered scenes take the same steps "
-        "to "
-        "1e-6, and h / 4 moves by first order of h elsewhere, or `several` is counted",
+        "bodies, infeasible commands and, with up to 32 contacts and limits, the lack of an equilibrium are proved "
+        "again by Farkas' lemma; instant-qs alike; mirrored, turned and renumbered scenes take the same steps to 1e-6, "
+        "and h / 4 moves by first order of h elsewhere, or `several` is counted; what steps report is what their "
+        "states say",
     .full = 1000,
     .sample = 12,
     .chunk = 20,
