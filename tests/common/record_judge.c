@@ -326,8 +326,15 @@ static void judge_force(record_judge *j, const perp_contact_record *r, bool spli
     record_judge_off(j, RECORD_FORCE, c, "fn", -r->fn, 0.0);
     record_judge_off(j, RECORD_FORCE, c, "mu", fabs(c->friction - mu), ROUNDING * mu);
     record_judge_off(j, RECORD_FORCE, c, "restitution", fabs(c->restitution - (pair ? pair->restitution : 0.0)), 0.0);
-    if (!split || r->mode == PERP_CONTACT_OPEN) { /* parts pull in different directions */
+    const perp_contact_record *before = find(j->before, j->count, c);
+    if (!split || r->mode == PERP_CONTACT_OPEN) {
         record_judge_off(j, RECORD_FORCE, c, "margin", fabs(r->margin - margin), ROUNDING * (1.0 + mu) * unit);
+    } else if (before && perp_vec3_norm(perp_vec3_sub(before->contact.normal, c->normal)) == 0.0) {
+        /* the mean over parts, which may pull in different directions */
+        record_judge_off(j, RECORD_FORCE, c, "margin of parts", r->margin - margin, 1e-9 * (1.0 + mu) * unit);
+        if (!(j->rung->takes & PERP_TAKES_COMPLIANCE)) { /* whose gamma widens the cone */
+            record_judge_off(j, RECORD_FORCE, c, "margin of parts", -r->margin, RECORD_LAW * (1.0 + mu) * unit);
+        }
     }
     if (pair && pair->direction_count == 1 && !j->model->planar) {
         const perp_vec3 u = perp_vec3_normalise(in_tangent_plane(pair->directions[0], c->normal));
