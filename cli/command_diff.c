@@ -26,7 +26,7 @@ static int report(const cli_arguments *a, double tolerance, const perp_log_diffe
         printf("equal: %d %s, the same numbers\n", d->steps_compared, steps);
         return cli_finish(EXIT_DONE);
     }
-    printf("first difference: step %d: %s\n", d->first_step, d->first);
+    printf("first difference: step %d: %s, tolerance %g\n", d->first_step, d->first, tolerance);
     print_largest(d);
     printf("%d %s compared", d->steps_compared, steps);
     for (int i = 0; i < 2; i++) {
@@ -86,8 +86,9 @@ const cli_command cli_diff = {
         "  perp run scene.yaml --log b.mcap --set contacts.friction=0.4\n"
         "  perp diff a.mcap b.mcap\n"
         "  perp diff a.mcap b.mcap --tolerance 1e-9\n\n"
-        "Compares times, coordinates, velocities and contacts (gap, forces, slip, mode), step by step; not timing.\n"
-        "Which contacts are listed, and their modes, have no tolerance. Each unit has its largest difference.\n"
+        "Compares all that the steps report: times, coordinates, velocities, poses, contacts (points, frames, gaps,\n"
+        "forces, slip, modes, layers, elements), events, residuals, fallbacks, solutions; not iterations and timing.\n"
+        "Which contacts are listed, their modes and events have no tolerance. Each unit has its largest difference.\n"
         "Exit codes: 0 the logs are equal, to the bit or to the tolerance; 1 they differ, or could not be read to the\n"
         "end; 2 usage; 3 not a log, or not of one scene.\n",
     .operand_most = 2,

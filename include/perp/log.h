@@ -221,10 +221,11 @@ typedef enum perp_log_unit {
     PERP_LOG_UNIT_TURNING_RATE,
     PERP_LOG_UNIT_JOINT_ACCELERATION,
     PERP_LOG_UNIT_FORCE,
+    PERP_LOG_UNIT_NONE, /* directions, friction, residuals over their unit */
     PERP_LOG_UNIT_COUNT
 } perp_log_unit;
 
-/* "m", "rad or m", "m/s^2"; "" of a quaternion. */
+/* "m", "rad or m", "m/s^2"; "" of quaternions and of what has none. */
 PERP_API const char *perp_log_unit_name(perp_log_unit unit);
 
 /* The largest difference of the numbers of one unit. */
@@ -234,10 +235,12 @@ typedef struct perp_log_largest {
     char of[400]; /* "q ball[0]: 1 against 2 m" */
 } perp_log_largest;
 
-/* Where two logs differ: by more than a tolerance, of 0 in any bit but the sign of a zero. Timing is not compared, nor
- * are residuals and iterations, nor is where the logs come from. */
+/* Where two logs differ: by more than a tolerance, of 0 in any bit but the sign of a zero. Everything that a step reports
+ * is compared: times, coordinates, velocities, poses, contacts with their elements, events, residuals, fallbacks,
+ * `several`, the solutions of instants; and how the runs ended. What it took is not (iterations, timing), nor are the
+ * words about contacts, nor is where the logs come from. */
 typedef struct perp_log_difference {
-    bool equal;         /* the same steps, contacts and modes, and no number differs by more than the tolerance */
+    bool equal;         /* the same steps, contacts, modes and events, and no number differs by more than the tolerance */
     int first_step;     /* the first that differs; -1: none */
     char first[400];    /* what differs there: "q ball[0]: 1 against 2 m" */
     int steps_compared; /* that both have */
@@ -246,7 +249,7 @@ typedef struct perp_log_difference {
 } perp_log_difference;
 
 /* Two readers, also where both are of one file. `tolerance` >= 0 is absolute, in each number's own unit; which contacts
- * are listed, and their modes, have none. BAD_INPUT: the logs are not of one scene (other bodies, joints), so
+ * are listed, their modes, events and whatever is counted have none. BAD_INPUT: the logs are not of one scene (other bodies, joints), so
  * that there is nothing to compare. */
 PERP_API perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, double tolerance,
                                       perp_log_difference *difference, perp_error *error);

@@ -1,6 +1,7 @@
 /* Where two logs differ: the first place beyond the tolerance, and the largest difference of each unit. */
 #include "log/read.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ const char *perp_log_unit_name(perp_log_unit unit)
         [PERP_LOG_UNIT_TURNING_RATE] = "rad/s^2",
         [PERP_LOG_UNIT_JOINT_ACCELERATION] = "rad/s^2 or m/s^2",
         [PERP_LOG_UNIT_FORCE] = "N",
+        [PERP_LOG_UNIT_NONE] = "",
     };
     return names[unit];
 }
@@ -106,29 +108,119 @@ static void contact_name(const comparison *c, const perp_contact *contact, char 
     snprintf(text, size, "%.100s %.100s %s", c->head->bodies[contact->a], c->head->bodies[contact->b], feature);
 }
 
-static void compare_contact(comparison *c, const perp_contact_record *x, const perp_contact_record *y)
+/* ---- numbers of records, as tables --------------------------------------------------------------------------------
+ */
+
+/* `count` numbers from `offset` on in a struct. */
+typedef struct quantity {
+    const char *name;
+    perp_log_unit unit;
+    size_t offset;
+    int count;
+} quantity;
+
+#define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
+#define CONTACT(field) offsetof(perp_contact_record, field)
+#define ELEMENT(field) offsetof(perp_element_record, field)
+#define RESIDUAL(field) offsetof(perp_residuals, field)
+
+static const quantity contact_quantities[] = {{"phi", PERP_LOG_UNIT_LENGTH, CONTACT(contact.phi), 1},
+                                              {"point_a", PERP_LOG_UNIT_LENGTH, CONTACT(contact.point_a), 3},
+                                              {"point_b", PERP_LOG_UNIT_LENGTH, CONTACT(contact.point_b), 3},
+                                              {"normal", PERP_LOG_UNIT_NONE, CONTACT(contact.normal), 3},
+                                              {"tangents[0]", PERP_LOG_UNIT_NONE, CONTACT(contact.t), 3},
+                                              {"tangents[1]", PERP_LOG_UNIT_NONE, CONTACT(contact.o), 3},
+                                              {"directions", PERP_LOG_UNIT_NONE, CONTACT(contact.directions), 6},
+                                              {"mu", PERP_LOG_UNIT_NONE, CONTACT(contact.friction), 1},
+                                              {"restitution", PERP_LOG_UNIT_NONE, CONTACT(contact.restitution), 1},
+                                              {"fn", PERP_LOG_UNIT_FORCE, CONTACT(fn), 1},
+                                              {"ft", PERP_LOG_UNIT_FORCE, CONTACT(ft), 2},
+                                              {"force_on_b", PERP_LOG_UNIT_FORCE, CONTACT(force_on_b), 3},
+                                              {"slip", PERP_LOG_UNIT_SPEED, CONTACT(slip), 2},
+                                              {"margin", PERP_LOG_UNIT_FORCE, CONTACT(margin), 1},
+                                              {"layer_predicted", PERP_LOG_UNIT_LENGTH, CONTACT(layer_predicted), 1},
+                                              {"layer_observed", PERP_LOG_UNIT_LENGTH, CONTACT(layer_observed), 1}};
+static const quantity element_quantities[] = {{"offset", PERP_LOG_UNIT_LENGTH, ELEMENT(offset), 2},
+                                              {"fn", PERP_LOG_UNIT_FORCE, ELEMENT(fn), 1},
+                                              {"ft", PERP_LOG_UNIT_FORCE, ELEMENT(ft), 2},
+                                              {"limit", PERP_LOG_UNIT_FORCE, ELEMENT(limit), 1},
+                                              {"slip", PERP_LOG_UNIT_SPEED, ELEMENT(slip), 2},
+                                              {"deformation", PERP_LOG_UNIT_LENGTH, ELEMENT(deformation), 3}};
+static const quantity residual_quantities[] = {{"balance", PERP_LOG_UNIT_NONE, RESIDUAL(balance), 1},
+                                               {"complementarity", PERP_LOG_UNIT_NONE, RESIDUAL(complementarity), 1},
+                                               {"cone", PERP_LOG_UNIT_NONE, RESIDUAL(cone), 1},
+                                               {"penetration", PERP_LOG_UNIT_LENGTH, RESIDUAL(penetration), 1},
+                                               {"balance_true", PERP_LOG_UNIT_NONE, RESIDUAL(balance_true), 1},
+                                               {"boundary_layer", PERP_LOG_UNIT_LENGTH, RESIDUAL(boundary_layer), 1},
+                                               {"loop", PERP_LOG_UNIT_JOINT, RESIDUAL(loop), 1}};
+
+/* All quantities of two structs; `of` says whose they are. */
+static void compare_quantities(comparison *c, const quantity *table, int count, const char *of, const void *x,
+                               const void *y)
 {
-    const struct {
-        const char *name;
-        perp_log_unit unit;
-        double x, y;
-    } parts[] = {{"phi", PERP_LOG_UNIT_LENGTH, x->contact.phi, y->contact.phi},
-                 {"fn", PERP_LOG_UNIT_FORCE, x->fn, y->fn},
-                 {"ft[0]", PERP_LOG_UNIT_FORCE, x->ft[0], y->ft[0]},
-                 {"ft[1]", PERP_LOG_UNIT_FORCE, x->ft[1], y->ft[1]},
-                 {"slip[0]", PERP_LOG_UNIT_SPEED, x->slip[0], y->slip[0]},
-                 {"slip[1]", PERP_LOG_UNIT_SPEED, x->slip[1], y->slip[1]}};
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < table[i].count; k++) {
+            const size_t at = table[i].offset + (size_t)k * sizeof(double);
+            double values[2];
+            char what[300], index[16] = "";
+            memcpy(&values[0], (const char *)x + at, sizeof *values);
+            memcpy(&values[1], (const char *)y + at, sizeof *values);
+            if (values[0] == values[1]) {
+                continue;
+            }
+            if (table[i].count > 1) {
+                snprintf(index, sizeof index, "[%d]", k);
+            }
+            snprintf(what, sizeof what, "%s%s of %.250s", table[i].name, index, of);
+            note_numbers(c, what, table[i].unit, values[0], values[1]);
+        }
+    }
+}
+
+/* What has no tolerance. */
+static void compare_words(comparison *c, const char *what, const char *x, const char *y)
+{
+    if (strcmp(x, y) != 0) {
+        char text[400];
+        snprintf(text, sizeof text, "%.150s: %.110s against %.110s", what, x, y);
+        note_first(c, text);
+    }
+}
+
+static void compare_counts(comparison *c, const char *what, int x, int y)
+{
+    char numbers[2][16];
+    snprintf(numbers[0], sizeof numbers[0], "%d", x);
+    snprintf(numbers[1], sizeof numbers[1], "%d", y);
+    compare_words(c, what, numbers[0], numbers[1]);
+}
+
+/* ---- contacts -----------------------------------------------------------------------------------------------------
+ */
+
+static void compare_contact(comparison *c, const perp_step_info *a, const perp_step_info *b, int i)
+{
+    const perp_contact_record *x = &a->contacts[i], *y = &b->contacts[i];
     char name[280], what[300];
     contact_name(c, &x->contact, name, sizeof name);
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        snprintf(what, sizeof what, "%s of %s", parts[i].name, name);
-        note_numbers(c, what, parts[i].unit, parts[i].x, parts[i].y);
+    compare_quantities(c, contact_quantities, COUNT_OF(contact_quantities), name, x, y);
+    snprintf(what, sizeof what, "mode of %s", name);
+    compare_words(c, what, perp_contact_mode_name(x->mode), perp_contact_mode_name(y->mode));
+    const struct {
+        const char *name;
+        int x, y;
+    } counts[] = {{"pair", x->contact.pair, y->contact.pair},
+                  {"tie", x->contact.tie, y->contact.tie},
+                  {"directions", x->contact.direction_count, y->contact.direction_count},
+                  {"elements", x->element_count, y->element_count}};
+    for (int k = 0; k < COUNT_OF(counts); k++) {
+        snprintf(what, sizeof what, "%s of %.280s", counts[k].name, name);
+        compare_counts(c, what, counts[k].x, counts[k].y);
     }
-    if (x->mode != y->mode) {
-        char text[400];
-        snprintf(text, sizeof text, "mode of %s: %s against %s", name, perp_contact_mode_name(x->mode),
-                 perp_contact_mode_name(y->mode));
-        note_first(c, text);
+    for (int e = 0; e < x->element_count && e < y->element_count; e++) {
+        snprintf(what, sizeof what, "element %d of %.250s", e, name);
+        compare_quantities(c, element_quantities, COUNT_OF(element_quantities), what,
+                           &a->elements[x->element_start + e], &b->elements[y->element_start + e]);
     }
 }
 
@@ -145,13 +237,62 @@ static void compare_contacts(comparison *c, const perp_step_info *a, const perp_
             note_first(c, text);
             return; /* what follows are other contacts */
         }
-        compare_contact(c, &a->contacts[i], &b->contacts[i]);
+        compare_contact(c, a, b, i);
     }
     if (a->contact_count != b->contact_count) {
         char text[80];
         snprintf(text, sizeof text, "%d %s against %d", a->contact_count,
                  perp_plural(a->contact_count, "contact", "contacts"), b->contact_count);
         note_first(c, text);
+    }
+}
+
+static void compare_events(comparison *c, const perp_step_info *a, const perp_step_info *b)
+{
+    for (int i = 0; i < a->event_count && i < b->event_count; i++) {
+        const perp_contact_event *events[2] = {&a->events[i], &b->events[i]};
+        char what[40], text[2][360];
+        snprintf(what, sizeof what, "event %d", i);
+        for (int k = 0; k < 2; k++) {
+            snprintf(text[k], sizeof text[k], "%.100s %.100s %s from %s to %s", c->head->bodies[events[k]->a],
+                     c->head->bodies[events[k]->b], events[k]->feature, perp_contact_mode_name(events[k]->from),
+                     perp_contact_mode_name(events[k]->to));
+        }
+        compare_words(c, what, text[0], text[1]);
+        snprintf(what, sizeof what, "t of event %d", i);
+        note_numbers(c, what, PERP_LOG_UNIT_TIME, events[0]->t, events[1]->t);
+    }
+    compare_counts(c, "number of events", a->event_count, b->event_count);
+}
+
+/* How well a step met its law, and by which ways. */
+static void compare_info(comparison *c, const perp_step_info *a, const perp_step_info *b)
+{
+    compare_quantities(c, residual_quantities, COUNT_OF(residual_quantities), "the residuals", &a->residuals,
+                       &b->residuals);
+    for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
+        char what[80];
+        snprintf(what, sizeof what, "fallback %s", perp_fallback_name((perp_fallback)i));
+        compare_counts(c, what, a->fallbacks[i], b->fallbacks[i]);
+    }
+    compare_counts(c, "several", a->several, b->several);
+}
+
+static void compare_poses(comparison *c, const double *x, const double *y)
+{
+    const int size = c->head->pose_size;
+    for (int i = 0; i < c->head->body_count * size; i++) {
+        const int k = i % size;
+        const bool angle = size == 3 && k == 2, place = k < 3 && !angle;
+        char what[200];
+        if (x[i] != y[i]) {
+            snprintf(what, sizeof what, "pose %.150s[%d]", c->head->bodies[i / size], k);
+            note_numbers(c, what,
+                         place   ? PERP_LOG_UNIT_LENGTH
+                         : angle ? PERP_LOG_UNIT_ANGLE
+                                 : PERP_LOG_UNIT_QUATERNION,
+                         x[i], y[i]);
+        }
     }
 }
 
@@ -242,7 +383,10 @@ static perp_status compare_step(comparison *c, perp_log_reader *a, int i, perp_l
         c->d->steps_compared++;
         note_numbers(c, "t", PERP_LOG_UNIT_TIME, x.t, y.t);
         compare_entries(c, &x, &y);
+        compare_poses(c, x.poses, y.poses);
         compare_contacts(c, &x.info, &y.info);
+        compare_events(c, &x.info, &y.info);
+        compare_info(c, &x.info, &y.info);
         compare_answers(c, x.info.answer, y.info.answer);
     }
     return status;
@@ -270,6 +414,11 @@ perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, double tole
             difference->steps_only[only_b]++;
             note_first(&c, only_b ? "a step that only the second log has" : "a step that only the first log has");
         }
+    }
+    const perp_log_end *ends[2] = {perp_log_reader_end(a), perp_log_reader_end(b)};
+    if (status == PERP_STATUS_OK && ends[0]->known && ends[1]->known) {
+        compare_words(&c, "end of the run", ends[0]->failed ? ends[0]->code : "ok",
+                      ends[1]->failed ? ends[1]->code : "ok");
     }
     return status;
 }

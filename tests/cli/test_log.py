@@ -369,5 +369,15 @@ with numpy.load(sys.argv[1]) as z:
         assert arrays["contact_phi"][i] == float(cells["phi"]) and arrays["contact_fn"][i] == float(cells["fn"])
         assert arrays["contact_point"][i] == [float(cells[key]) for key in ("px", "py", "pz")]
         assert arrays["contact_slip"][i] == [float(cells[key]) for key in ("slip1", "slip2")]
+        assert arrays["contact_ft"][i] == [float(cells[key]) for key in ("ft1", "ft2")]
+        assert arrays["contact_normal"][i] == [float(cells[key]) for key in ("nx", "ny", "nz")]
+        normal, (t, o) = arrays["contact_normal"][i], arrays["contact_tangents"][i]
+        assert t == [float(cells[key]) for key in ("tx", "ty", "tz")]
+        assert o == pytest.approx([normal[k - 2] * t[k - 1] - normal[k - 1] * t[k - 2] for k in range(3)], abs=1e-12)
+        ft, fn = arrays["contact_ft"][i], arrays["contact_fn"][i]
+        assert arrays["contact_force_on_b"][i] == pytest.approx(
+            [fn * normal[k] + ft[0] * t[k] + ft[1] * o[k] for k in range(3)], abs=1e-9)
+        assert arrays["contact_margin"][i] == pytest.approx(
+            0 if cells["mode"] == "open" else arrays["contact_mu"][i] * fn - (ft[0] ** 2 + ft[1] ** 2) ** 0.5, abs=1e-9)
     assert list(result["final"]["poses"]) == arrays["bodies"]
 

@@ -3,7 +3,7 @@
  * Hunt-Crossley.
  *
  * Every step is judged by its own residuals, its numbers being numbers, its forces in their cones (which every fourth
- * scene, with a gamma, widens: not judged there), patches being the sums of their elements. A stop must be of a type.
+ * scene, with a gamma, widens: not judged there), and what it reports by record_judge.h. A stop must be of a type.
  */
 #include "dropped_scenes.h"
 #include "quasistatic_scenes.h"
@@ -33,32 +33,14 @@ static perp_scene *soft_scene(uint64_t seed, int index)
     return scene;
 }
 
-static void check_patches(const sweep_watch *w, const perp_state *state, const perp_step_info *info)
-{
-    for (int i = 0; i < info->contact_count; i++) {
-        const perp_contact_record *c = &info->contacts[i];
-        double fn = 0.0, ft[2] = {0.0, 0.0};
-        for (int e = c->element_start; e < c->element_start + c->element_count; e++) {
-            fn += info->elements[e].fn;
-            ft[0] += info->elements[e].ft[0];
-            ft[1] += info->elements[e].ft[1];
-        }
-        const double off = fmax(fabs(fn - c->fn), hypot(ft[0] - c->ft[0], ft[1] - c->ft[1]));
-        if (!(off <= 1e-12 * c->fn)) {
-            sweep_fail(w->result, "at t = %g contact %d is not the sum of its elements: off by %g of %g N", state->t, i,
-                       off, c->fn);
-        }
-    }
-}
-
 static bool observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     sweep_watch *w = context;
+    watch_reported(w, step, state, info);
     if (step > 0) {
         if (w->model->scene->compliance.gamma == 0.0) {
             watch_records(w, state, info);
         }
-        check_patches(w, state, info);
         watch_penetration(w, state, info, INFINITY); /* measured: it is what carries */
         for (int i = 0; i < w->model->nv; i++) {
             measure_most(&w->row[SPEED], fabs(state->v[i]));
@@ -118,7 +100,8 @@ const sweep the_sweep = {
     .name = "compliant",
     .checks = "the scenes of the quasistatic sweep, free bodies dropped from up to 0.2 m, 2 s in steps of 1 ms on "
               "`compliant` (1e3 .. 1e6 N/m, damping ratios 0 .. 1, points and patches, both laws): no NaN, every step "
-              "meets its law to 1e-8, forces in their cones, every stop has a type",
+              "meets its law to 1e-8, forces in their cones, what steps report is what their states say, every stop "
+              "has a type",
     .full = 1000,
     .sample = 6,
     .chunk = 50,

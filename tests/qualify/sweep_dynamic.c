@@ -105,6 +105,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
 {
     dynamic_watch *d = context;
     sweep_watch *w = &d->watch;
+    watch_reported(w, step, state, info);
     if (step > 0) {
         watch_records(w, state, info);
         watch_penetration(w, state, info, MOST_PENETRATION);
@@ -192,7 +193,8 @@ const sweep the_sweep = {
         "(judged anew in the first half second and every tenth step: forces and torques with inertia, gaps, "
         "cones, friction), every stop has a type, and infeasible commands, wedges and, with up to 32 "
         "contacts and limits, jams are proved again by Farkas' lemma; mirrored, turned and renumbered scenes take "
-        "the same steps to 1e-6, and h / 4 moves by first order of h elsewhere, or `several` is counted",
+        "the same steps to 1e-6, and h / 4 moves by first order of h elsewhere, or `several` is counted; what steps "
+        "report is what their states say",
     .full = 1000,
     .sample = 3,
     .chunk = 10,

@@ -147,6 +147,7 @@ static bool observe(void *context, int step, const perp_state *state, const perp
 {
     quasistatic_watch *q = context;
     sweep_watch *w = &q->watch;
+    watch_reported(w, step, state, info);
     if (step > 0) {
         watch_records(w, state, info);
         check_forces(q, state, info);
@@ -243,6 +244,9 @@ static void judge_solutions(sweep_watch *w, const perp_state *state, const perp_
     for (int i = 0; i < run->solution_count; i++) {
         const perp_instant_solution *one = &run->solutions[i];
         const quasistatic_law law = quasistatic_measure(&w->view, one->rate, one->contacts, one->contact_count);
+        if (!record_judge_solution(w->records, state, one)) {
+            sweep_fail(w->result, "solution %d: %s", i, w->records->text);
+        }
         const double worst = fmax(fmax(law.balance, law.gap), law.cone);
         if (!(worst <= 1.001 * WATCH_TOLERANCE && law.friction <= 4.0 * WATCH_TOLERANCE) || law.unmatched > 0) {
             sweep_fail(w->result, "instant-qs: solution %d is off: balance %.3g gap %.3g cone %.3g friction %.3g", i,
@@ -331,11 +335,10 @@ const sweep the_sweep = {
         "2 .. 20 bodies at rest in grooves, bins, stacks, on tables, in grippers, hinged and tied in loops; mu 0 .. 2, "
         "h 0.001 .. 0.4, 100 steps on every quasistatic rung: no NaN, every step meets the rung's law to 1e-8 (judged "
         "anew: forces and torques, gaps, cones, friction, penetration), every stop explains itself, and unsupported "
-        "bodies, infeasible commands and, with up to 32 contacts and limits, the lack of an equilibrium "
-        "are "
-        "proved again by Farkas' lemma; instant-qs alike; mirrored, turned and renumbered scenes take the same steps "
-        "to "
-        "1e-6, and h / 4 moves by first order of h elsewhere, or `several` is counted",
+        "bodies, infeasible commands and, with up to 32 contacts and limits, the lack of an equilibrium are proved "
+        "again by Farkas' lemma; instant-qs alike; mirrored, turned and renumbered scenes take the same steps to 1e-6, "
+        "and h / 4 moves by first order of h elsewhere, or `several` is counted; what steps report is what their "
+        "states say",
     .full = 1000,
     .sample = 12,
     .chunk = 20,

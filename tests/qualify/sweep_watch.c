@@ -21,12 +21,14 @@ void watch_open(sweep_watch *w, const perp_model *model, const perp_rung *rung, 
     w->settings = settings;
     w->q = watch_need(calloc((size_t)model->nq + 1, sizeof *w->q));
     w->v = watch_need(calloc((size_t)model->nv + 1, sizeof *w->v));
+    w->records = record_judge_open(model, settings);
     quasistatic_view_open(model, settings, rung, &w->view);
 }
 
 void watch_close(sweep_watch *w)
 {
     quasistatic_view_close(&w->view);
+    record_judge_close(w->records);
     perp_run_result_free(&w->run);
     free(w->q);
     free(w->v);
@@ -49,6 +51,16 @@ static bool all_finite(const double *x, int count)
         }
     }
     return true;
+}
+
+void watch_reported(sweep_watch *w, int step, const perp_state *state, const perp_step_info *info)
+{
+    enum { FIRST = 200, EVERY = 10 };
+    if (step > FIRST && step % EVERY != 0) {
+        record_judge_skip(w->records, step, state, info);
+    } else if (!w->records->text[0] && !record_judge_step(w->records, step, state, info)) {
+        sweep_fail(w->result, "%s", w->records->text);
+    }
 }
 
 void watch_records(const sweep_watch *w, const perp_state *state, const perp_step_info *info)

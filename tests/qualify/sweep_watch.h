@@ -8,6 +8,7 @@
 
 #include "quasistatic_judge.h"
 #include "quasistatic_law.h"
+#include "record_judge.h"
 #include "sweep.h"
 #include "sweep_measure.h"
 
@@ -61,6 +62,7 @@ struct sweep_watch {
     quasistatic_finding (*judge_jam)(sweep_watch *w, const perp_state *state);
 
     quasistatic_view view;
+    record_judge *records;
     double *q, *v; /* nq, nv: at the last step's end, by watch_remember */
     double t;
     perp_run_result run; /* by watch_run */
@@ -74,6 +76,10 @@ void watch_close(sweep_watch *w);
 
 /* The run, with its counts in the row, and its stop, if it has one, judged: case `index` of the sweep. */
 perp_status watch_run(sweep_watch *w, perp_observer *observer, void *context, int index);
+
+/* By observers, of every step and the initial state: what is reported is what the states say (record_judge.h), in the
+ * first steps and every tenth. */
+void watch_reported(sweep_watch *w, int step, const perp_state *state, const perp_step_info *info);
 
 /* ---- by observers, of a completed step ---- */
 

@@ -48,6 +48,19 @@ static perp_element_record element_record(const contact_step *step, const compli
     return record;
 }
 
+/* Friction that acts along one direction leaves the slip across it out of the elements' rows. */
+static void add_slip_across(const perp_contact *c, const double all[2], double slip[2])
+{
+    const double rows[3] = {
+        0.0, all[0] * perp_vec3_dot(c->directions[0], c->t) + all[1] * perp_vec3_dot(c->directions[0], c->o), 0.0};
+    double along[2] = {0.0, 0.0};
+    if (c->direction_count < 2) {
+        onto_tangents(c, 1 + c->direction_count, rows, along);
+        slip[0] += all[0] - along[0];
+        slip[1] += all[1] - along[1];
+    }
+}
+
 /* Sums over the elements, and the mean slip of those that carry force. The patch slides where any of these slips: by
  * the mean a patch that spins would stick, and where all have to slip one with an element in its middle would. */
 static void put_patch(const contact_step *step, const compliant_patch *patch, perp_contact_record *r)
@@ -75,8 +88,11 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
     r->force_on_b = perp_vec3_scale(r->fn, c->normal);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[0], c->t);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[1], c->o);
-    r->slip[0] = loaded > 0 ? slip[0] / loaded : open[0];
-    r->slip[1] = loaded > 0 ? slip[1] / loaded : open[1];
+    if (loaded > 0) {
+        r->slip[0] = slip[0] / loaded;
+        r->slip[1] = slip[1] / loaded;
+        add_slip_across(c, open, r->slip);
+    }
     if (r->fn <= OPEN * step->force_unit) {
         return;
     }
@@ -85,6 +101,15 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
     r->mode = slides                                 ? PERP_CONTACT_SLIDE
               : limit - friction <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT
                                                      : PERP_CONTACT_STICK;
+}
+
+/* Between islands no force acts, and of the other one neither place nor velocity is that of the step's end here: such a
+ * contact is the run's to list. */
+static bool is_of_island(const contact_step *step, const perp_contact *c)
+{
+    const perp_link *links = step->model->links;
+    return perp_compliant_is_own(step, c) && (!step->moved[c->a] || step->active[links[c->a].tree]) &&
+           (!step->moved[c->b] || step->active[links[c->b].tree]);
 }
 
 void perp_compliant_record(contact_step *step)
@@ -96,7 +121,7 @@ void perp_compliant_record(contact_step *step)
     for (int i = 0, k = 0; i < set->count; i++) {
         const double *velocity = step->velocity + (ptrdiff_t)set->rows * i;
         perp_contact_record *r = &step->records[step->record_count];
-        if (!perp_compliant_is_own(step, &set->contacts[i])) {
+        if (!is_of_island(step, &set->contacts[i])) {
             continue;
         }
         step->record_count++;
