@@ -1,7 +1,8 @@
 #include "solver/polyhedron_hull.h"
 
+#include "solver/extreme_rays.h"
+
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Of the numbers: what goes less far beyond is the same. */
@@ -9,7 +10,7 @@ static const double FLAT = 1e-9;
 /* Of inequalities whose largest coefficient is 1: a generator that misses by less is on it. */
 static const double TIGHT = 1e-10;
 /* More are not looked for: a hull of so many corners is no answer that anyone reads. */
-enum { GENERATORS_MOST = 256, FACETS_MOST = 2000, WORDS = GENERATORS_MOST / 64 };
+enum { GENERATORS_MOST = 64 * PERP_EXTREME_RAYS_WORDS, FACETS_MOST = 2000 };
 
 typedef struct generator {
     double *x; /* n */
@@ -17,21 +18,15 @@ typedef struct generator {
     bool ray;
 } generator;
 
-/* An inequality y . v >= 0 of all generators, v = (a, b). */
-typedef struct facet {
-    double *v; /* dimensions + 1; largest magnitude 1 */
-    uint64_t tight[WORDS];
-    bool checked; /* the polyhedron does not go beyond */
-} facet;
-
 typedef struct finder {
     const perp_polyhedron_oracle *oracle;
     perp_arena *arena;
     perp_polyhedron *hull;
     generator *generators; /* GENERATORS_MOST */
     int count;
-    facet *facets;
-    int facet_count, facet_capacity;
+    /* Inequalities y . v >= 0 of all generators, v = (a, b) of dimensions + 1. `checked`: the polyhedron does not go
+     * beyond. */
+    perp_extreme_rays facets;
     double *along, *answer; /* n */
     double *matrix;         /* scratch: (n + 1) x 2 (n + 1) */
     bool trouble, out_of_memory;
@@ -159,38 +154,11 @@ static void place(finder *f, generator *g)
 /* ---- facets: double description -----------------------------------------------------------------------------------
  */
 
-static bool covers(const uint64_t *set, const uint64_t *part)
+static bool is_stopped(finder *f, perp_status status)
 {
-    for (int k = 0; k < WORDS; k++) {
-        if (part[k] & ~set[k]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static facet *new_facet(finder *f)
-{
-    facet *grown = perp_arena_grow(f->arena, f->facets, f->facet_count, &f->facet_capacity, sizeof *f->facets);
-    f->out_of_memory = f->out_of_memory || !grown;
-    f->trouble = f->trouble || f->facet_count >= FACETS_MOST;
-    if (!grown || f->trouble) {
-        return NULL;
-    }
-    f->facets = grown;
-    facet *r = &f->facets[f->facet_count];
-    *r = (facet){.v = take(f, f->hull->dimensions + 1)};
-    f->facet_count += r->v ? 1 : 0;
-    return r->v ? r : NULL;
-}
-
-static void scale_facet(const finder *f, facet *r)
-{
-    const int size = f->hull->dimensions + 1;
-    const double most = largest(size, r->v);
-    for (int k = 0; k < size; k++) {
-        r->v[k] /= most;
-    }
+    f->out_of_memory = f->out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
+    f->trouble = f->trouble || status == PERP_STATUS_CAPACITY;
+    return f->trouble || f->out_of_memory;
 }
 
 /* The simplex of the first generators, which are as many as there are unknowns and independent: column j of the inverse
@@ -223,82 +191,38 @@ static void first_facets(finder *f)
             }
         }
     }
-    for (int j = 0; j < size && !f->trouble && !f->out_of_memory; j++) {
-        facet *r = new_facet(f);
-        for (int k = 0; k < size && r; k++) {
+    f->facets =
+        (perp_extreme_rays){.arena = f->arena, .size = size, .words = PERP_EXTREME_RAYS_WORDS, .most = FACETS_MOST};
+    for (int j = 0; j < size && !f->trouble && !is_stopped(f, perp_extreme_rays_add(&f->facets)); j++) {
+        perp_extreme_ray *r = &f->facets.items[j];
+        for (int k = 0; k < size; k++) {
             r->v[k] = m[(ptrdiff_t)k * width + size + j];
-            r->tight[k / 64] |= k == j ? 0 : UINT64_C(1) << (k % 64);
+            if (k != j) {
+                perp_extreme_ray_put_on(r, k);
+            }
         }
-        if (r) {
-            scale_facet(f, r);
-        }
+        perp_extreme_rays_normalise(&f->facets, r);
     }
-}
-
-/* No third one is tight at all that both are tight at. */
-static bool are_adjacent(const finder *f, int i, int j, int count)
-{
-    uint64_t both[WORDS];
-    for (int k = 0; k < WORDS; k++) {
-        both[k] = f->facets[i].tight[k] & f->facets[j].tight[k];
-    }
-    for (int k = 0; k < count; k++) {
-        if (k != i && k != j && covers(f->facets[k].tight, both)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Between a facet that the generator meets and one that it does not, where it is on it. */
-static void add_between(finder *f, int i, int j, const double *y, int index)
-{
-    const int size = f->hull->dimensions + 1;
-    const double above = dot(size, y, f->facets[i].v), below = -dot(size, y, f->facets[j].v);
-    facet *r = new_facet(f);
-    if (!r) {
-        return;
-    }
-    const facet *a = &f->facets[i], *b = &f->facets[j];
-    for (int k = 0; k < size; k++) {
-        r->v[k] = below * a->v[k] + above * b->v[k];
-    }
-    for (int k = 0; k < WORDS; k++) {
-        r->tight[k] = a->tight[k] & b->tight[k];
-    }
-    r->tight[index / 64] |= UINT64_C(1) << (index % 64);
-    scale_facet(f, r);
 }
 
 /* The generator that was found last cuts off the facets that it does not meet. */
 static void cut(finder *f, int index)
 {
-    const int size = f->hull->dimensions + 1, count = f->facet_count;
-    const double *y = f->generators[index].y;
-    for (int i = 0; i < count && !f->trouble && !f->out_of_memory; i++) {
-        for (int j = 0; j < count && dot(size, y, f->facets[i].v) > TIGHT; j++) {
-            if (dot(size, y, f->facets[j].v) < -TIGHT && are_adjacent(f, i, j, count)) {
-                add_between(f, i, j, y, index);
-            }
-        }
+    if (is_stopped(f, perp_extreme_rays_sides(&f->facets))) {
+        return;
     }
-    int kept = 0;
-    for (int i = 0; i < f->facet_count; i++) {
-        const double value = i < count ? dot(size, y, f->facets[i].v) : 0.0;
-        if (value >= -TIGHT) {
-            f->facets[kept] = f->facets[i];
-            f->facets[kept].tight[index / 64] |= value <= TIGHT ? UINT64_C(1) << (index % 64) : 0;
-            kept++;
-        }
+    for (int i = 0; i < f->facets.count; i++) {
+        const double value = dot(f->facets.size, f->generators[index].y, f->facets.items[i].v);
+        f->facets.side[i] = fabs(value) > TIGHT ? value : 0.0;
     }
-    f->facet_count = kept;
+    is_stopped(f, perp_extreme_rays_cut(&f->facets, index));
 }
 
 /* ---- the search ---------------------------------------------------------------------------------------------------
  */
 
 /* The facet over all n, a . x <= b with |a| = 1, into f->along; false: a is 0, which says nothing. */
-static bool over_all(finder *f, const facet *r, double *b)
+static bool over_all(finder *f, const perp_extreme_ray *r, double *b)
 {
     const perp_polyhedron *h = f->hull;
     const double length = sqrt(dot(h->dimensions, r->v, r->v));
@@ -315,13 +239,13 @@ static bool over_all(finder *f, const facet *r, double *b)
 /* Asks beyond a facet that was not asked about; false: there is none any more. */
 static bool look_beyond(finder *f)
 {
-    for (int i = 0; i < f->facet_count && !f->trouble && !f->out_of_memory; i++) {
+    for (int i = 0; i < f->facets.count && !f->trouble && !f->out_of_memory; i++) {
         double b;
-        if (f->facets[i].checked) {
+        if (f->facets.items[i].checked) {
             continue;
         }
-        f->facets[i].checked = true;
-        if (over_all(f, &f->facets[i], &b) && ask(f, b, fabs(b))) {
+        f->facets.items[i].checked = true;
+        if (over_all(f, &f->facets.items[i], &b) && ask(f, b, fabs(b))) {
             place(f, &f->generators[f->count - 1]);
             if (!f->out_of_memory) {
                 cut(f, f->count - 1);
@@ -361,10 +285,10 @@ static int span(const finder *f, const generator *g, double *rows)
 static void write_facets(finder *f)
 {
     perp_polyhedron *h = f->hull;
-    h->facets = take(f, f->facet_count * (h->n + 1));
-    for (int i = 0; i < f->facet_count && !f->out_of_memory; i++) {
+    h->facets = take(f, f->facets.count * (h->n + 1));
+    for (int i = 0; i < f->facets.count && !f->out_of_memory; i++) {
         double *to = h->facets + (ptrdiff_t)h->facet_count * (h->n + 1);
-        if (over_all(f, &f->facets[i], &to[h->n])) {
+        if (over_all(f, &f->facets.items[i], &to[h->n])) {
             memcpy(to, f->along, (size_t)h->n * sizeof *to);
             h->facet_count++;
         }

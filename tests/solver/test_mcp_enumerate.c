@@ -382,10 +382,14 @@ static void refusals(void **state)
     ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_enumerate(&problem, NULL, NULL, &set, &error));
     c.upper[3] = INFINITY;
     problem.n = PERP_LCP_ENUMERATE_MAX_N + 1;
-    c.lower[3] = c.lower[4] = -INFINITY; /* 39 with a bound, and, M being 0, two equations that stay: 41 */
-    const perp_lcp_enumerate_settings few = {.tolerance = 1e-8, .max_nodes = 1};
-    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_enumerate(&problem, &few, NULL, &set, &error));
+    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_enumerate(&problem, NULL, NULL, &set, &error));
     assert_non_null(strstr(error.message, "41"));
+    c.lower[3] = c.lower[4] = -INFINITY; /* free ones do not count */
+    const perp_lcp_enumerate_settings few = {.tolerance = 1e-8, .max_nodes = 1};
+    ASSERT_STATUS(PERP_STATUS_OK, perp_mcp_enumerate(&problem, &few, NULL, &set, &error));
+    assert_int_equal(set->face_count, 1); /* M and q are 0: all z >= 0, and two lines */
+    assert_int_equal(set->faces[0].ray_count, PERP_LCP_ENUMERATE_MAX_N - 1 + 4);
+    perp_lcp_solution_set_free(set);
     problem.n = 2;
     c.upper[1] = -1.0;
     ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_enumerate(&problem, NULL, NULL, &set, &error));
