@@ -355,23 +355,23 @@ static growth grow(perp_cell_dictionary *d, int row, double sign, bool to_zero, 
 /* ---- building afresh ----------------------------------------------------------------------------------------------
  */
 
-/* The largest entry of a row that is to be a column, in a column that is to be a row. */
+/* The largest entry of a row that is to be a column, in a column that is to be a row; among equal ones the first row's.
+ */
 static bool next_exchange(const perp_cell_dictionary *d, int *row, int *column)
 {
     double largest = PIVOT_LEAST;
-    bool any = false;
-    for (int i = 0; i < d->table->rows; i++) {
-        for (int j = 0; j < d->columns && d->goal[d->row[i]] != PERP_CELL_ROW; j++) {
-            const double entry = d->goal[d->column[j]] != PERP_CELL_ROW ? 0.0 : fabs(row_of(d, i)[j]);
-            if (entry > largest) {
+    *row = INT_MAX;
+    for (int j = 0; j < d->columns; j++) {
+        for (int i = 0; i < d->table->rows && d->goal[d->column[j]] == PERP_CELL_ROW; i++) {
+            const double entry = fabs(row_of(d, i)[j]);
+            if (entry >= largest && (entry > largest || i < *row) && d->goal[d->row[i]] != PERP_CELL_ROW) {
                 largest = entry;
                 *row = i;
                 *column = j;
-                any = true;
             }
         }
     }
-    return any;
+    return *row < INT_MAX;
 }
 
 /* What is asked of the rows holds but for rounding, which is taken away. */

@@ -60,7 +60,7 @@ static bool are_adjacent(perp_extreme_rays *r, int count, int a, int b)
 {
     uint64_t shared[PERP_EXTREME_RAYS_WORDS];
     int shared_count = 0;
-    for (int k = 0; k < r->words; k++) {
+    for (int k = 0; k < PERP_EXTREME_RAYS_WORDS; k++) {
         shared[k] = r->items[a].zero[k] & r->items[b].zero[k];
         shared_count += r->shared_least > 0 ? bits(shared[k]) : 0;
     }
@@ -68,11 +68,9 @@ static bool are_adjacent(perp_extreme_rays *r, int count, int a, int b)
         return false;
     }
     for (int i = 0; i < count; i++) {
-        bool all = i != a && i != b;
-        for (int k = 0; k < r->words && all; k++) {
-            all = (shared[k] & ~r->items[i].zero[k]) == 0;
-        }
-        if (all) {
+        const uint64_t *zero = r->items[i].zero;
+        if (!(shared[0] & ~zero[0]) && !(shared[1] & ~zero[1]) && !(shared[2] & ~zero[2]) && !(shared[3] & ~zero[3]) &&
+            i != a && i != b) {
             r->comparisons += i + 1;
             return false;
         }
@@ -93,7 +91,7 @@ static perp_status add_between(perp_extreme_rays *r, int above, int below, int i
     for (int k = 0; k < r->size; k++) {
         ray->v[k] = -r->side[below] * a->v[k] + r->side[above] * b->v[k];
     }
-    for (int k = 0; k < r->words; k++) {
+    for (int k = 0; k < PERP_EXTREME_RAYS_WORDS; k++) {
         ray->zero[k] = a->zero[k] & b->zero[k];
     }
     perp_extreme_ray_put_on(ray, index);

@@ -22,7 +22,6 @@ typedef struct perp_extreme_rays {
     /* the caller's */
     perp_arena *arena;           /* takes what is needed and keeps it until it is cleared */
     int size;                    /* of v */
-    int words;                   /* of the sets that are in use */
     int most;                    /* more rays end in CAPACITY */
     int shared_least;            /* zeros that adjacent rays share, at least; 0 where that is not known */
     int64_t max_comparisons;     /* 0: without end */

@@ -372,7 +372,6 @@ static perp_status run(writer *s, perp_lcp_solution_set *set)
     s->table = (perp_cell_table){lcp->n, lcp->n, lcp->scaled.m, lcp->scaled.q};
     s->corners = (perp_extreme_rays){.arena = &s->scratch,
                                      .size = 2 * lcp->pairs + 1,
-                                     .words = 2,
                                      .most = PERP_MCP_CORNERS_MOST,
                                      .max_comparisons = s->settings.max_comparisons,
                                      .cancel = s->settings.cancel};

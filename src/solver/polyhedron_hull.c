@@ -191,8 +191,7 @@ static void first_facets(finder *f)
             }
         }
     }
-    f->facets =
-        (perp_extreme_rays){.arena = f->arena, .size = size, .words = PERP_EXTREME_RAYS_WORDS, .most = FACETS_MOST};
+    f->facets = (perp_extreme_rays){.arena = f->arena, .size = size, .most = FACETS_MOST};
     for (int j = 0; j < size && !f->trouble && !is_stopped(f, perp_extreme_rays_add(&f->facets)); j++) {
         perp_extreme_ray *r = &f->facets.items[j];
         for (int k = 0; k < size; k++) {

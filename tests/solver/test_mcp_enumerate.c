@@ -346,19 +346,24 @@ static void an_lcp_is_the_same(void **state)
     }
 }
 
-/* A free block that is singular but for 2^-40: its solution is far away, and is not found; that is said. */
+/* A free block that is singular but for 2^-40, or for the last bit: its solution is far away, and is not found; that is
+ * said. So it is where the equations agree, and what is found is a line instead of a point. */
 static void nearly_singular_is_not_complete(void **state)
 {
     (void)state;
     case_of c = new_case(2);
     c.m[0] = c.m[1] = c.m[2] = 1.0;
-    c.m[3] = 1.0 + ldexp(1.0, -40);
-    c.q[0] = -1.0;
-    c.q[1] = -2.0;
     c.lower[0] = c.lower[1] = -INFINITY;
-    perp_lcp_solution_set *set = enumerate(&c);
-    assert_false(set->complete);
-    perp_lcp_solution_set_free(set);
+    perp_lcp_solution_set *set;
+    for (int k = 0; k < 4; k++) {
+        c.m[3] = 1.0 + ldexp(1.0, k % 2 ? -52 : -40);
+        c.q[0] = -1.0;
+        c.q[1] = k / 2 ? -1.0 : -2.0;
+        set = enumerate(&c);
+        assert_false(set->complete);
+        perp_lcp_solution_set_free(set);
+    }
+    c.q[1] = -2.0;
     c.m[3] = 1.0; /* a contradiction */
     set = enumerate(&c);
     assert_true(set->complete);
