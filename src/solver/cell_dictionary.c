@@ -1,7 +1,8 @@
 #include "solver/cell_dictionary.h"
 
+#include "linalg/vector.h"
+
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 /* After so many pivots a dictionary is computed afresh from its table. */
@@ -237,11 +238,7 @@ static bool may_fall(const perp_cell_dictionary *d, int variable)
 
 static double row_size(const perp_cell_dictionary *d, int row)
 {
-    double size = 1.0;
-    for (int j = 0; j < d->columns; j++) {
-        size = fmax(size, fabs(row_of(d, row)[j]));
-    }
-    return size;
+    return fmax(1.0, perp_vector_largest(d->columns, row_of(d, row)));
 }
 
 /* Whether the column may go a way in which its row grows by more than `least`. */

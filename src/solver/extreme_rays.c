@@ -1,6 +1,7 @@
 #include "solver/extreme_rays.h"
 
-#include <math.h>
+#include "linalg/vector.h"
+
 #include <string.h>
 
 /* The memory of rays removed earlier, which stand behind `count`, is used again. */
@@ -26,10 +27,7 @@ perp_status perp_extreme_rays_add(perp_extreme_rays *r)
 
 void perp_extreme_rays_normalise(perp_extreme_rays *r, perp_extreme_ray *ray)
 {
-    double largest = 0.0;
-    for (int k = 0; k < r->size; k++) {
-        largest = fmax(largest, fabs(ray->v[k]));
-    }
+    const double largest = perp_vector_largest(r->size, ray->v);
     for (int k = 0; k < r->size && largest > 0.0; k++) {
         ray->v[k] /= largest;
     }

@@ -1,8 +1,7 @@
 #include "solver/lcp_scale.h"
 
+#include "linalg/vector.h"
 #include "solver/cell_dictionary.h"
-
-#include <math.h>
 
 /* Of q: see perp_lcp_scaled. */
 static const double NOISE = 1e-15;
@@ -49,10 +48,7 @@ static bool is_lossy(const perp_lcp_scaled *s, const perp_lcp *problem, double l
 {
     for (int i = 0; i < s->n; i++) {
         const double *row = s->m + i * s->n, *given = problem->m + i * s->n;
-        double size = 1.0;
-        for (int j = 0; j < s->n; j++) {
-            size = fmax(size, fabs(row[j]));
-        }
+        const double size = fmax(1.0, perp_vector_largest(s->n, row));
         for (int j = 0; j < s->n; j++) {
             if (given[j] != 0.0 && (fabs(row[j]) <= PERP_CELL_ZERO * size || fabs(given[j]) <= left_out)) {
                 return true;

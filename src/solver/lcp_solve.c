@@ -18,6 +18,8 @@
  * A further rung (an interior point, whose failures are others) is one more line of the table. */
 #include "solver/lcp_core.h"
 
+#include "solver/method.h"
+
 #include <string.h>
 
 typedef struct cascade {
@@ -196,26 +198,12 @@ const char *perp_lcp_method_summary(int index)
     return index >= 0 && index < METHODS ? methods[index].summary : NULL;
 }
 
-static perp_status find_method(const char *name, int *found, perp_error *error)
-{
-    perp_nearest nearest = perp_nearest_begin(name);
-    for (int k = 0; k < METHODS; k++) {
-        if (strcmp(name, methods[k].name) == 0) {
-            *found = k;
-            return PERP_STATUS_OK;
-        }
-        perp_nearest_offer(&nearest, methods[k].name);
-    }
-    return nearest.name ? perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s': did you mean '%s'?", name,
-                                    nearest.name)
-                        : perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s'", name);
-}
-
 perp_status perp_lcp_cascade(perp_lcp_workspace *c, const perp_lcp_settings *settings, perp_lcp_solution *solution,
                              perp_lcp_info *info, perp_error *error)
 {
     int only = -1;
-    const perp_status status = settings->method ? find_method(settings->method, &only, error) : PERP_STATUS_OK;
+    const perp_status status =
+        settings->method ? perp_method_find(perp_lcp_method_name, settings->method, &only, error) : PERP_STATUS_OK;
     if (status != PERP_STATUS_OK) {
         return status;
     }

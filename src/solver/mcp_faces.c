@@ -9,6 +9,7 @@
  */
 #include "solver/mcp_faces.h"
 
+#include "linalg/vector.h"
 #include "problem/natural_map.h"
 #include "solver/extreme_rays.h"
 #include "solver/lcp_search.h"
@@ -196,10 +197,7 @@ static void to_problem(const writer *s, const perp_extreme_ray *corner, double *
 /* A largest magnitude of 1; false for the zero vector, which is no direction. */
 static bool normalise_ray(int n, double *z)
 {
-    double largest = 0.0;
-    for (int j = 0; j < n; j++) {
-        largest = fmax(largest, fabs(z[j]));
-    }
+    const double largest = perp_vector_largest(n, z);
     for (int j = 0; j < n; j++) {
         z[j] /= largest;
     }

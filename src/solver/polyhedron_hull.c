@@ -1,5 +1,6 @@
 #include "solver/polyhedron_hull.h"
 
+#include "linalg/vector.h"
 #include "solver/extreme_rays.h"
 
 #include <math.h>
@@ -32,24 +33,6 @@ typedef struct finder {
     bool trouble, out_of_memory;
 } finder;
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int k = 0; k < n; k++) {
-        sum += a[k] * b[k];
-    }
-    return sum;
-}
-
-static double largest(int n, const double *a)
-{
-    double most = 0.0;
-    for (int k = 0; k < n; k++) {
-        most = fmax(most, fabs(a[k]));
-    }
-    return most;
-}
-
 static double *take(finder *f, int count)
 {
     double *r = perp_arena_push(f->arena, (size_t)count, sizeof *r);
@@ -62,13 +45,13 @@ static double outside(int n, const double *rows, int count, double *v)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < count; i++) {
-            const double *b = rows + (ptrdiff_t)i * n, part = dot(n, v, b);
+            const double *b = rows + (ptrdiff_t)i * n, part = perp_vector_dot(n, v, b);
             for (int k = 0; k < n; k++) {
                 v[k] -= part * b[k];
             }
         }
     }
-    return sqrt(dot(n, v, v));
+    return sqrt(perp_vector_dot(n, v, v));
 }
 
 /* ---- generators ---------------------------------------------------------------------------------------------------
@@ -84,11 +67,11 @@ static bool ask(finder *f, double b, double size)
         return false;
     }
     const bool ray = answer == PERP_POLYHEDRON_RAY;
-    const double most = largest(n, f->answer);
+    const double most = perp_vector_largest(n, f->answer);
     for (int k = 0; k < n && ray; k++) {
         f->answer[k] /= most;
     }
-    const double far = dot(n, f->along, f->answer) - (ray ? 0.0 : b);
+    const double far = perp_vector_dot(n, f->along, f->answer) - (ray ? 0.0 : b);
     f->trouble = ray && !(far > FLAT);
     if (!(far > FLAT * (ray ? 1.0 : fmax(1.0, fmax(size, most))))) {
         return false;
@@ -115,7 +98,7 @@ static bool widen(finder *f)
         for (int j = 0; j < n; j++) {
             f->along[j] /= length;
         }
-        if (length < LEAST || !ask(f, dot(n, f->along, h->origin), largest(n, h->origin))) {
+        if (length < LEAST || !ask(f, perp_vector_dot(n, f->along, h->origin), perp_vector_largest(n, h->origin))) {
             continue;
         }
         double *b = h->basis + (ptrdiff_t)h->dimensions * n;
@@ -140,11 +123,11 @@ static void place(finder *f, generator *g)
     g->y = take(f, h->dimensions + 1);
     for (int i = 0; i < h->dimensions && !f->out_of_memory; i++) {
         const double *b = h->basis + (ptrdiff_t)i * h->n;
-        g->y[i] = -(dot(h->n, g->x, b) - (g->ray ? 0.0 : dot(h->n, h->origin, b)));
+        g->y[i] = -(perp_vector_dot(h->n, g->x, b) - (g->ray ? 0.0 : perp_vector_dot(h->n, h->origin, b)));
     }
     if (!f->out_of_memory) {
         g->y[h->dimensions] = g->ray ? 0.0 : 1.0;
-        const double size = largest(h->dimensions + 1, g->y);
+        const double size = perp_vector_largest(h->dimensions + 1, g->y);
         for (int i = 0; i <= h->dimensions; i++) {
             g->y[i] /= size;
         }
@@ -211,7 +194,7 @@ static void cut(finder *f, int index)
         return;
     }
     for (int i = 0; i < f->facets.count; i++) {
-        const double value = dot(f->facets.size, f->generators[index].y, f->facets.items[i].v);
+        const double value = perp_vector_dot(f->facets.size, f->generators[index].y, f->facets.items[i].v);
         f->facets.side[i] = fabs(value) > TIGHT ? value : 0.0;
     }
     is_stopped(f, perp_extreme_rays_cut(&f->facets, index));
@@ -224,14 +207,14 @@ static void cut(finder *f, int index)
 static bool over_all(finder *f, const perp_extreme_ray *r, double *b)
 {
     const perp_polyhedron *h = f->hull;
-    const double length = sqrt(dot(h->dimensions, r->v, r->v));
+    const double length = sqrt(perp_vector_dot(h->dimensions, r->v, r->v));
     memset(f->along, 0, (size_t)h->n * sizeof *f->along);
     for (int i = 0; i < h->dimensions && length > TIGHT; i++) {
         for (int k = 0; k < h->n; k++) {
             f->along[k] += r->v[i] / length * h->basis[(ptrdiff_t)i * h->n + k];
         }
     }
-    *b = length > TIGHT ? r->v[h->dimensions] / length + dot(h->n, f->along, h->origin) : 0.0;
+    *b = length > TIGHT ? r->v[h->dimensions] / length + perp_vector_dot(h->n, f->along, h->origin) : 0.0;
     return length > TIGHT;
 }
 
@@ -267,8 +250,8 @@ static int span(const finder *f, const generator *g, double *rows)
     for (int i = 0; i < h->facet_count && rank < h->dimensions; i++) {
         const double *a = h->facets + (ptrdiff_t)i * (h->n + 1);
         double *row = rows + (ptrdiff_t)rank * h->n;
-        const double room = g ? (g->ray ? 0.0 : a[h->n]) - dot(h->n, a, g->x) : 0.0;
-        if (g && room > 10.0 * FLAT * fmax(1.0, largest(h->n, g->x))) {
+        const double room = g ? (g->ray ? 0.0 : a[h->n]) - perp_vector_dot(h->n, a, g->x) : 0.0;
+        if (g && room > 10.0 * FLAT * fmax(1.0, perp_vector_largest(h->n, g->x))) {
             continue;
         }
         memcpy(row, a, (size_t)h->n * sizeof *row);
@@ -329,7 +312,7 @@ static void write_lines(finder *f, const double *normals, int rank)
         }
     }
     for (int i = 0; i < 2 * found; i++) {
-        const double *line = lines + (ptrdiff_t)(i / 2) * n, most = largest(n, line);
+        const double *line = lines + (ptrdiff_t)(i / 2) * n, most = perp_vector_largest(n, line);
         for (int k = 0; k < n; k++) {
             const double part = fabs(line[k]) > FLAT * most ? line[k] / most : 0.0;
             h->rays[(ptrdiff_t)h->ray_count * n + k] = i % 2 == 0 ? part : 0.0 - part;
@@ -345,7 +328,7 @@ static bool is_listed(int n, const double *list, int count, const double *x)
         for (int k = 0; k < n; k++) {
             far = fmax(far, fabs(list[(ptrdiff_t)i * n + k] - x[k]));
         }
-        if (far <= 10.0 * FLAT * fmax(1.0, largest(n, x))) {
+        if (far <= 10.0 * FLAT * fmax(1.0, perp_vector_largest(n, x))) {
             return true;
         }
     }
@@ -376,7 +359,7 @@ static void write_corners(finder *f, const double *normals, int rank)
                 x[k] += (g->ray ? 0.0 : h->origin[k]) - f->along[k];
             }
         }
-        const double most = largest(n, x);
+        const double most = perp_vector_largest(n, x);
         for (int k = 0; k < n && g->ray; k++) {
             x[k] /= most;
         }
@@ -447,7 +430,8 @@ perp_status perp_polyhedron_find(const perp_polyhedron_oracle *oracle, const dou
 static bool has_point(const perp_polyhedron *h, const double *x, bool ray)
 {
     static const double SAME = 1e-8;
-    const double size = SAME * fmax(1.0, fmax(largest(h->n, x), ray ? 0.0 : largest(h->n, h->origin)));
+    const double size =
+        SAME * fmax(1.0, fmax(perp_vector_largest(h->n, x), ray ? 0.0 : perp_vector_largest(h->n, h->origin)));
     for (int k = 0; k < h->n; k++) {
         h->scratch[k] = x[k] - (ray ? 0.0 : h->origin[k]);
     }
@@ -456,7 +440,7 @@ static bool has_point(const perp_polyhedron *h, const double *x, bool ray)
     }
     for (int i = 0; i < h->facet_count; i++) {
         const double *a = h->facets + (ptrdiff_t)i * (h->n + 1);
-        if (dot(h->n, a, x) > (ray ? 0.0 : a[h->n]) + size) {
+        if (perp_vector_dot(h->n, a, x) > (ray ? 0.0 : a[h->n]) + size) {
             return false;
         }
     }

@@ -1,5 +1,7 @@
 #include "step/cone_program.h"
 
+#include "linalg/vector.h"
+
 #include <string.h>
 
 #define TAKE(block, array, count) ((array) = perp_qs_take((block), (size_t)(count), sizeof *(array)))
@@ -79,15 +81,6 @@ double *perp_cone_program_equation(cone_program *p, double target)
     return c;
 }
 
-static double dot(int n, const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += x[i] * y[i];
-    }
-    return sum;
-}
-
 /* Gram and Schmidt, twice, so that what is left of a row is normal to the others to rounding. */
 bool perp_cone_program_is_determined(cone_program *p)
 {
@@ -97,15 +90,15 @@ bool perp_cone_program_is_determined(cone_program *p)
     for (int e = 0; e < p->equations && rank < n && rank + p->equations - e >= n; e++) {
         double *own = p->h + (ptrdiff_t)rank * n;
         memcpy(own, p->c + (ptrdiff_t)e * n, (size_t)n * sizeof *own);
-        const double length = sqrt(dot(n, own, own));
+        const double length = sqrt(perp_vector_dot(n, own, own));
         for (int k = 0; k < 2 * rank; k++) {
             const double *other = p->h + (ptrdiff_t)(k % rank) * n;
-            const double along = dot(n, own, other);
+            const double along = perp_vector_dot(n, own, other);
             for (int i = 0; i < n && along != 0.0; i++) {
                 own[i] -= along * other[i];
             }
         }
-        const double left = sqrt(dot(n, own, own));
+        const double left = sqrt(perp_vector_dot(n, own, own));
         if (left > HELD * length) {
             for (int i = 0; i < n; i++) {
                 own[i] /= left;
