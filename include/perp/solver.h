@@ -102,7 +102,7 @@ PERP_API perp_status perp_mcp_solve(const perp_mcp *problem, const perp_lcp_sett
 /* ---- all solutions of a small problem ---------------------------------------------------------------------------- */
 
 /* The largest lcp that is enumerated. Other classes count as the lcp that they amount to: a row for each variable with
- * a bound, two for one with both, and one for each equation that is left when free variables are eliminated. */
+ * a bound, two for one with both. Free variables do not count. */
 enum { PERP_LCP_ENUMERATE_MAX_N = 40 };
 
 /* One maximal face of the solution set: the hull of `vertex_count` vertices plus the cone of `ray_count` rays, both n

@@ -3,6 +3,8 @@
  */
 #include "contact/contact_private.h"
 
+#include "base/union_find.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -352,15 +354,6 @@ static perp_status build_parts(perp_contact_model *cm, perp_error *error)
 /* ---- clusters and what is left out --------------------------------------------------------------------------------
  */
 
-static int find_root(int *parent, int b)
-{
-    while (parent[b] != b) {
-        parent[b] = parent[parent[b]];
-        b = parent[b];
-    }
-    return b;
-}
-
 static bool is_anchored(const perp_scene *scene, int body)
 {
     return body < 0 || scene->bodies[body].kind == PERP_BODY_FIXED;
@@ -377,12 +370,13 @@ static void find_clusters(perp_contact_model *cm)
         const perp_joint *joint = &scene->joints[j];
         if (joint->kind == PERP_JOINT_FIXED && !is_anchored(scene, joint->parent_body) &&
             !is_anchored(scene, joint->child_body)) {
-            const int a = find_root(cm->cluster, joint->parent_body), b = find_root(cm->cluster, joint->child_body);
+            const int a = perp_union_root(cm->cluster, joint->parent_body),
+                      b = perp_union_root(cm->cluster, joint->child_body);
             cm->cluster[a > b ? a : b] = a > b ? b : a;
         }
     }
     for (int b = 0; b < scene->body_count; b++) {
-        cm->cluster[b] = find_root(cm->cluster, b);
+        cm->cluster[b] = perp_union_root(cm->cluster, b);
     }
 }
 

@@ -8,20 +8,13 @@
  */
 #include <perp/geometry.h>
 
-#include <assert.h>
+#include "base/union_find.h"
 
-static int find_root(int *parent, int body)
-{
-    while (parent[body] != body) {
-        parent[body] = parent[parent[body]];
-        body = parent[body];
-    }
-    return body;
-}
+#include <assert.h>
 
 static void join(int *parent, int a, int b)
 {
-    const int root_a = find_root(parent, a), root_b = find_root(parent, b);
+    const int root_a = perp_union_root(parent, a), root_b = perp_union_root(parent, b);
     if (root_a < root_b) {
         parent[root_b] = root_a;
     } else {

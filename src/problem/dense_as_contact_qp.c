@@ -1,5 +1,7 @@
 #include "problem/dense_as_contact_qp.h"
 
+#include "base/union_find.h"
+
 /* The first column from j on in which any of the rows has an entry; n: there is none. Most are zeros: four at a time.
  */
 static int next_entry(int n, int rows, const double *a, int j)
@@ -23,15 +25,6 @@ static int next_entry(int n, int rows, const double *a, int j)
     return n;
 }
 
-static int root_of(int *parent, int i)
-{
-    while (parent[i] != i) {
-        parent[i] = parent[parent[i]];
-        i = parent[i];
-    }
-    return i;
-}
-
 /* Numbers the components in `label`, by the order of their first unknowns, which are their roots in `parent` (n each).
  * An entry counts on either side of the diagonal: H is symmetric to rounding only. */
 static int number_components(int n, const double *h, int *label, int *parent)
@@ -43,12 +36,12 @@ static int number_components(int n, const double *h, int *label, int *parent)
     for (int i = 0; h && i < n; i++) {
         const double *row = h + (ptrdiff_t)i * n;
         for (int j = next_entry(n, 1, row, 0); j < n; j = next_entry(n, 1, row, j + 1)) {
-            const int one = root_of(parent, i), other = root_of(parent, j);
+            const int one = perp_union_root(parent, i), other = perp_union_root(parent, j);
             parent[one > other ? one : other] = one > other ? other : one;
         }
     }
     for (int i = 0; i < n; i++) {
-        const int root = root_of(parent, i);
+        const int root = perp_union_root(parent, i);
         label[i] = root == i ? components++ : label[root];
     }
     return components;

@@ -1,7 +1,8 @@
 #include "solver/cell_dictionary.h"
 
+#include "linalg/vector.h"
+
 #include <limits.h>
-#include <math.h>
 #include <string.h>
 
 /* After so many pivots a dictionary is computed afresh from its table. */
@@ -10,7 +11,15 @@ enum { PIVOTS_BEFORE_BUILD = 60 };
  */
 enum { PIVOTS_LARGEST = 60, PIVOTS_MOST = 2000 };
 /* A violation by less than this, in the units of the table, is too small to be sure of. */
-static const double DOUBT = 1e-9;
+static const double DOUBT = 1e-7;
+/* Rounding of an entry of a dictionary that was just built, relative to its row. What lies between this and
+ * PERP_CELL_ZERO counts as zero, but an answer that rests on it is doubtful: in M = [-1 1; -1 1 + 2e-11] the difference
+ * of the rows is what makes z = (5e10, 5e10) a solution of the lcp with q = (0, -1). */
+static const double ENTRY_ROUNDING = 5e-13;
+/* A basis with a smaller pivot is singular. */
+static const double PIVOT_LEAST = 1e-13;
+/* How often a question is asked again of a dictionary that was built afresh. */
+enum { ATTEMPTS = 4 };
 
 /* ---- scaling ------------------------------------------------------------------------------------------------------
  */
@@ -229,11 +238,13 @@ static bool may_fall(const perp_cell_dictionary *d, int variable)
 
 static double row_size(const perp_cell_dictionary *d, int row)
 {
-    double size = 1.0;
-    for (int j = 0; j < d->columns; j++) {
-        size = fmax(size, fabs(row_of(d, row)[j]));
-    }
-    return size;
+    return fmax(1.0, perp_vector_largest(d->columns, row_of(d, row)));
+}
+
+/* Whether the column may go a way in which its row grows by more than `least`. */
+static bool is_improving(const perp_cell_dictionary *d, int column, double rate, double least)
+{
+    return (rate > least && may_rise(d, d->column[column])) || (rate < -least && may_fall(d, d->column[column]));
 }
 
 /* The column that lets sign times the row grow: by the largest entry or, with Bland's rule, the first variable. -1:
@@ -244,8 +255,7 @@ static int improving_column(const perp_cell_dictionary *d, int row, double sign,
     const double least = PERP_CELL_ZERO * row_size(d, row);
     int best = -1;
     for (int j = 0; j < d->columns; j++) {
-        const double rate = sign * a[j];
-        if (!((rate > least && may_rise(d, d->column[j])) || (rate < -least && may_fall(d, d->column[j])))) {
+        if (!is_improving(d, j, sign * a[j], least)) {
             continue;
         }
         if (best < 0 || (first ? d->column[j] < d->column[best] : fabs(a[j]) > fabs(a[best]))) {
@@ -253,6 +263,18 @@ static int improving_column(const perp_cell_dictionary *d, int row, double sign,
         }
     }
     return best;
+}
+
+/* Whether an entry that improving_column passes over, though more than rounding, would let the row grow. */
+static bool may_improve(const perp_cell_dictionary *d, int row, double sign)
+{
+    const double least = ENTRY_ROUNDING * row_size(d, row);
+    for (int j = 0; j < d->columns; j++) {
+        if (is_improving(d, j, sign * row_of(d, row)[j], least)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* How far a column may go until row i is at its bound; infinite where it has none on that side. */
@@ -330,26 +352,23 @@ static growth grow(perp_cell_dictionary *d, int row, double sign, bool to_zero, 
 /* ---- building afresh ----------------------------------------------------------------------------------------------
  */
 
-/* What becomes of a variable. */
-enum { ROW, COLUMN, DROPPED };
-
-/* The largest entry of a row that is to be a column, in a column that is to be a row. */
+/* The largest entry of a row that is to be a column, in a column that is to be a row; among equal ones the first row's.
+ */
 static bool next_exchange(const perp_cell_dictionary *d, int *row, int *column)
 {
-    double largest = PERP_CELL_ZERO;
-    bool any = false;
-    for (int i = 0; i < d->table->rows; i++) {
-        for (int j = 0; j < d->columns && d->goal[d->row[i]] != ROW; j++) {
-            const double entry = d->goal[d->column[j]] != ROW ? 0.0 : fabs(row_of(d, i)[j]);
-            if (entry > largest) {
+    double largest = PIVOT_LEAST;
+    *row = INT_MAX;
+    for (int j = 0; j < d->columns; j++) {
+        for (int i = 0; i < d->table->rows && d->goal[d->column[j]] == PERP_CELL_ROW; i++) {
+            const double entry = fabs(row_of(d, i)[j]);
+            if (entry >= largest && (entry > largest || i < *row) && d->goal[d->row[i]] != PERP_CELL_ROW) {
                 largest = entry;
                 *row = i;
                 *column = j;
-                any = true;
             }
         }
     }
-    return any;
+    return *row < INT_MAX;
 }
 
 /* What is asked of the rows holds but for rounding, which is taken away. */
@@ -373,27 +392,43 @@ static bool settle(perp_cell_dictionary *d)
     return true;
 }
 
-perp_cell_answer perp_cell_rebuild(perp_cell_dictionary *d)
+bool perp_cell_exchange(perp_cell_dictionary *d)
 {
-    const int rows = d->table->rows, columns = d->table->columns;
     int row, column;
-    for (int v = 0; v < rows + columns; v++) {
-        d->goal[v] = d->place[v] >= 0 ? ROW : ~d->place[v] < d->columns ? COLUMN : DROPPED;
-    }
     load(d);
     while (next_exchange(d, &row, &column)) {
         pivot(d, row, column);
     }
     d->pivots = 0;
-    for (int j = columns - 1; j >= 0; j--) {
-        if (d->goal[d->column[j]] == ROW) {
-            return PERP_CELL_TROUBLE;
+    for (int j = 0; j < d->columns; j++) {
+        if (d->goal[d->column[j]] == PERP_CELL_ROW) {
+            return false;
         }
-        if (d->goal[d->column[j]] == DROPPED) {
+    }
+    return true;
+}
+
+perp_cell_answer perp_cell_build(perp_cell_dictionary *d)
+{
+    if (!perp_cell_exchange(d)) {
+        return PERP_CELL_TROUBLE;
+    }
+    for (int j = d->columns - 1; j >= 0; j--) {
+        if (d->goal[d->column[j]] == PERP_CELL_DROPPED) {
             drop(d, j);
         }
     }
     return settle(d) ? PERP_CELL_YES : PERP_CELL_TROUBLE;
+}
+
+perp_cell_answer perp_cell_rebuild(perp_cell_dictionary *d)
+{
+    for (int v = 0; v < d->table->rows + d->table->columns; v++) {
+        d->goal[v] = d->place[v] >= 0            ? PERP_CELL_ROW
+                     : ~d->place[v] < d->columns ? PERP_CELL_COLUMN
+                                                 : PERP_CELL_DROPPED;
+    }
+    return perp_cell_build(d);
 }
 
 static perp_cell_answer refresh(perp_cell_dictionary *d)
@@ -404,10 +439,10 @@ static perp_cell_answer refresh(perp_cell_dictionary *d)
 /* ---- questions ----------------------------------------------------------------------------------------------------
  */
 
-static bool is_zero_row(const perp_cell_dictionary *d, int row)
+static bool is_zero_row(const perp_cell_dictionary *d, int row, double zero)
 {
     for (int j = 0; j < d->columns; j++) {
-        if (fabs(row_of(d, row)[j]) > PERP_CELL_ZERO) {
+        if (fabs(row_of(d, row)[j]) > zero) {
             return false;
         }
     }
@@ -419,7 +454,7 @@ static void fix_row(perp_cell_dictionary *d, int row)
 {
     double *a = row_of(d, row);
     d->b[row] = 0.0;
-    if (is_zero_row(d, row)) {
+    if (is_zero_row(d, row, PERP_CELL_ZERO)) {
         memset(a, 0, (size_t)d->columns * sizeof *a);
         return;
     }
@@ -436,20 +471,46 @@ static perp_cell_relation both(perp_cell_relation a, perp_cell_relation b)
     return a == PERP_CELL_ANY || a == b ? b : b == PERP_CELL_ANY ? a : PERP_CELL_EQUAL;
 }
 
-/* Brings the row to where it is on the right side of 0, or is 0. */
-static perp_cell_answer bring(perp_cell_dictionary *d, int row, perp_cell_relation relation)
+/* What an answer rests on is too near to zero: a dictionary built afresh may tell. One that is so already cannot. */
+static perp_cell_answer doubt(perp_cell_dictionary *d)
 {
-    const double value = d->b[row], sign = value < 0.0 ? 1.0 : -1.0;
-    if (fabs(value) <= PERP_CELL_ZERO || (relation == PERP_CELL_AT_LEAST && value > 0.0) ||
-        (relation == PERP_CELL_AT_MOST && value < 0.0)) {
-        return PERP_CELL_YES;
+    if (d->pivots > 0) {
+        return perp_cell_rebuild(d);
     }
-    const growth end = grow(d, row, sign, true, 0.0);
-    if (end == TOP && fabs(d->b[row]) <= PERP_CELL_ZERO) {
-        return PERP_CELL_YES;
+    d->doubtful = true;
+    return PERP_CELL_NO;
+}
+
+/* Brings the variable to where it is on the right side of 0, or is 0. */
+static perp_cell_answer bring(perp_cell_dictionary *d, int variable, perp_cell_relation relation)
+{
+    for (int k = 0; k < ATTEMPTS; k++) {
+        const int row = d->place[variable];
+        const double value = perp_cell_value(d, variable), sign = value < 0.0 ? 1.0 : -1.0;
+        if (fabs(value) <= PERP_CELL_ZERO || (relation == PERP_CELL_AT_LEAST && value > 0.0) ||
+            (relation == PERP_CELL_AT_MOST && value < 0.0)) {
+            return PERP_CELL_YES;
+        }
+        const growth end = grow(d, row, sign, true, 0.0);
+        if (end != TOP || fabs(d->b[row]) <= PERP_CELL_ZERO) {
+            return end == REACHED || end == TOP ? PERP_CELL_YES : PERP_CELL_TROUBLE;
+        }
+        if (fabs(d->b[row]) >= DOUBT && !may_improve(d, row, sign)) {
+            return PERP_CELL_NO;
+        }
+        const perp_cell_answer answer = doubt(d);
+        if (answer != PERP_CELL_YES) {
+            return answer;
+        }
     }
-    d->doubtful = d->doubtful || (end == TOP && fabs(d->b[row]) < DOUBT);
-    return end == REACHED ? PERP_CELL_YES : end == TOP ? PERP_CELL_NO : PERP_CELL_TROUBLE;
+    return PERP_CELL_TROUBLE;
+}
+
+/* Whether the variable is a row that counts as zero and yet is more than rounding. */
+static bool is_nearly_zero(const perp_cell_dictionary *d, int variable)
+{
+    const int row = d->place[variable];
+    return row >= 0 && is_zero_row(d, row, PERP_CELL_ZERO) && !is_zero_row(d, row, ENTRY_ROUNDING);
 }
 
 perp_cell_answer perp_cell_ask(perp_cell_dictionary *d, int function, perp_cell_relation relation)
@@ -462,7 +523,11 @@ perp_cell_answer perp_cell_ask(perp_cell_dictionary *d, int function, perp_cell_
     if (answer != PERP_CELL_YES || relation == (perp_cell_relation)d->asked[function]) {
         return answer;
     }
-    answer = d->place[function] >= 0 ? bring(d, d->place[function], relation) : PERP_CELL_YES;
+    answer = bring(d, function, relation);
+    for (int k = 0; k < 2 && answer == PERP_CELL_YES && relation == PERP_CELL_EQUAL && is_nearly_zero(d, function);
+         k++) {
+        answer = doubt(d) == PERP_CELL_TROUBLE ? PERP_CELL_TROUBLE : PERP_CELL_YES;
+    }
     if (answer != PERP_CELL_YES) {
         return answer;
     }
@@ -505,11 +570,36 @@ perp_cell_answer perp_cell_can_be_positive(perp_cell_dictionary *d, int function
     if (refresh(d) != PERP_CELL_YES) {
         return PERP_CELL_TROUBLE;
     }
-    clear_objective(d);
-    add_to_objective(d, function, sign);
-    const growth end = grow(d, d->table->rows, 1.0, false, PERP_CELL_ZERO);
-    clear_objective(d);
-    return end == REACHED || end == NO_END ? PERP_CELL_YES : end == TOP ? PERP_CELL_NO : PERP_CELL_TROUBLE;
+    for (int k = 0; k < ATTEMPTS; k++) {
+        clear_objective(d);
+        add_to_objective(d, function, sign);
+        const growth end = grow(d, d->table->rows, 1.0, false, PERP_CELL_ZERO);
+        const bool unsure = end == TOP && may_improve(d, d->table->rows, 1.0);
+        clear_objective(d);
+        const perp_cell_answer answer = unsure ? doubt(d) : end == TOP ? PERP_CELL_NO : PERP_CELL_TROUBLE;
+        if (!unsure || answer != PERP_CELL_YES) {
+            return end == REACHED || end == NO_END ? PERP_CELL_YES : answer;
+        }
+    }
+    return PERP_CELL_TROUBLE;
+}
+
+void perp_cell_bound_columns(perp_cell_dictionary *d)
+{
+    for (int j = 0; j < d->columns; j++) {
+        int block = -1;
+        for (int k = 0; k < 2 && block < 0 && d->asked[d->column[j]] == PERP_CELL_ANY; k++) {
+            block = blocking_row(d, j, k == 0 ? 1.0 : -1.0, -1, false);
+        }
+        if (block >= 0) {
+            pivot(d, block, j);
+            continue;
+        }
+        for (int i = 0; i < d->table->rows && d->asked[d->column[j]] == PERP_CELL_ANY; i++) {
+            d->doubtful =
+                d->doubtful || (d->asked[d->row[i]] != PERP_CELL_ANY && fabs(row_of(d, i)[j]) > ENTRY_ROUNDING);
+        }
+    }
 }
 
 /* Columns that would lower the objective are 0 where it is largest. */
@@ -547,7 +637,7 @@ perp_cell_answer perp_cell_largest(perp_cell_dictionary *d, const double *weight
 bool perp_cell_is_constant(const perp_cell_dictionary *d, int function)
 {
     const int place = d->place[function];
-    return place >= 0 ? is_zero_row(d, place) : ~place >= d->columns;
+    return place >= 0 ? is_zero_row(d, place, PERP_CELL_ZERO) : ~place >= d->columns;
 }
 
 double perp_cell_value(const perp_cell_dictionary *d, int variable)

@@ -8,8 +8,8 @@
  * polyhedron; a variable that is asked to be 0 is either a column that was dropped or a row of zeros. So the columns
  * left, each of which may go the way that its variable may, are coordinates of the polyhedron.
  *
- * Unlike the dictionaries of lcp_dictionary.h there are more rows than columns and no pairs: a contact with n rays is
- * three columns here and n + 2 there.
+ * Of an lcp the parameters are z and the functions w (lcp_search.h); the modes of contacts have more functions than
+ * parameters (cell_search.h).
  */
 #ifndef PERP_SRC_SOLVER_CELL_DICTIONARY_H
 #define PERP_SRC_SOLVER_CELL_DICTIONARY_H
@@ -51,8 +51,11 @@ typedef struct perp_cell_dictionary {
     int *row, *column;    /* variables: a function by its row of the table, parameter j as table rows + j */
     int *place;           /* by variable: its row, or ~column */
     unsigned char *asked; /* by variable: perp_cell_relation, the first four */
-    unsigned char *goal;  /* by variable: scratch of perp_cell_rebuild */
+    unsigned char *goal;  /* by variable: perp_cell_goal, of perp_cell_build */
 } perp_cell_dictionary;
+
+/* What becomes of a variable. */
+typedef enum perp_cell_goal { PERP_CELL_ROW, PERP_CELL_COLUMN, PERP_CELL_DROPPED } perp_cell_goal;
 
 typedef enum perp_cell_answer {
     PERP_CELL_YES,
@@ -85,13 +88,22 @@ perp_cell_answer perp_cell_can_be_positive(perp_cell_dictionary *d, int function
  * only such points are left. */
 perp_cell_answer perp_cell_largest(perp_cell_dictionary *d, const double *weights, bool stay);
 
-/* The same dictionary computed from the table with complete pivoting. */
+/* Exchanges columns that nothing is asked of for rows of which something is, as far as there are any. Columns left
+ * without such a row change nothing that is asked: they are lines. `d` must be built, with few pivots since. */
+void perp_cell_bound_columns(perp_cell_dictionary *d);
+
+/* Computes d from the table with complete pivoting, without regard to what is asked: every variable whose goal is ROW
+ * becomes one, false if one cannot; others may stay rows. No column is dropped. */
+bool perp_cell_exchange(perp_cell_dictionary *d);
+/* The same, then drops what is to be, and checks what is asked: YES or TROUBLE. */
+perp_cell_answer perp_cell_build(perp_cell_dictionary *d);
+/* The same dictionary built afresh. */
 perp_cell_answer perp_cell_rebuild(perp_cell_dictionary *d);
 
 /* Whether the function is the same all over the space of the columns left. */
 bool perp_cell_is_constant(const perp_cell_dictionary *d, int function);
 double perp_cell_value(const perp_cell_dictionary *d, int variable);
-/* After WITHOUT_END: how fast the variable grows along the ray. */
+/* After WITHOUT_END (or with `endless` and `way` set): how fast the variable grows along the ray. */
 double perp_cell_along_ray(const perp_cell_dictionary *d, int variable);
 /* The parameters at the dictionary's point. */
 void perp_cell_point(const perp_cell_dictionary *d, double *parameters);

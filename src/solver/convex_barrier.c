@@ -7,6 +7,7 @@
  * every step. The answer's y are taken from its s again, so that they are the barrier's forces to rounding. */
 #include "solver/convex_core.h"
 
+#include "linalg/vector.h"
 #include "linalg/dense_kernel.h"
 
 #include <float.h>
@@ -53,15 +54,6 @@ static void residuals(perp_convex_workspace *c)
     perp_dense_subtract(c->m, 1.0, c->s, c->rp);
     perp_convex_dual_residual(c, &c->at, c->rd);
     perp_convex_equations(c, c->at.x, c->rc);
-}
-
-static double largest(int n, const double *x)
-{
-    double most = 0.0;
-    for (int i = 0; i < n; i++) {
-        most = fmax(most, fabs(x[i]));
-    }
-    return most;
 }
 
 /* One Newton step towards the centre; returns its length. */
@@ -134,7 +126,7 @@ static perp_outcome iterate(perp_convex_workspace *c, double kappa, int most, pe
         const double target = fmax(kappa, PART * now);
         const double t = step(c, target);
         c->iterations++;
-        if (!(largest(c->n, c->at.x) <= DBL_MAX) || !(largest(c->m, c->at.y) <= DBL_MAX)) {
+        if (!(perp_vector_largest(c->n, c->at.x) <= DBL_MAX) || !(perp_vector_largest(c->m, c->at.y) <= DBL_MAX)) {
             return PERP_OUTCOME_ILL_CONDITIONED;
         }
         c->rho = fmax(0.1 * c->rho, 1e-14);

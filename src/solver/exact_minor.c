@@ -109,19 +109,22 @@ static double scale_rows(perp_exact_minor *minor, const double *m, int stride, c
     return bits;
 }
 
+/* x / 2^unit modulo p, where the exponent of x is not below `unit`. */
+static uint32_t residue(double x, int unit, uint32_t p)
+{
+    int e;
+    const int64_t mantissa = split(x, &e), rest = mantissa % (int64_t)p;
+    const uint32_t r = (uint32_t)(rest < 0 ? rest + p : rest);
+    return mantissa && e > unit ? multiply(r, power(2, (uint32_t)(e - unit), p), p) : r;
+}
+
 static void reduce_matrix(perp_exact_minor *minor, const double *m, int stride, const int *indices, int count,
                           uint32_t p)
 {
     for (int i = 0; i < count; i++) {
         for (int j = 0; j < count; j++) {
-            int e;
-            const int64_t mantissa = split(m[(ptrdiff_t)indices[i] * stride + indices[j]], &e);
-            const int64_t rest = mantissa % (int64_t)p;
-            uint32_t r = (uint32_t)(rest < 0 ? rest + p : rest);
-            if (mantissa && e > minor->row_exponent[i]) {
-                r = multiply(r, power(2, (uint32_t)(e - minor->row_exponent[i]), p), p);
-            }
-            minor->matrix[i * count + j] = r;
+            minor->matrix[i * count + j] =
+                residue(m[(ptrdiff_t)indices[i] * stride + indices[j]], minor->row_exponent[i], p);
         }
     }
 }
@@ -246,4 +249,32 @@ perp_exact_sign perp_exact_minor_sign(perp_exact_minor *minor, const double *m, 
     }
     *value = rounded_value(minor, highest, exponent);
     return minor->digits[highest] > 0 ? PERP_EXACT_POSITIVE : PERP_EXACT_NEGATIVE;
+}
+
+int perp_exact_rank(const double *m, int stride, int rows, int columns, uint32_t *scratch)
+{
+    const uint32_t p = 2147483647U;
+    const int unit = DBL_MIN_EXP - 2 * DBL_MANT_DIG; /* below every exponent */
+    int rank = 0;
+    for (int i = 0; i < rows * columns; i++) {
+        scratch[i] = residue(m[(ptrdiff_t)(i / columns) * stride + i % columns], unit, p);
+    }
+    for (int c = 0; c < columns && rank < rows; c++) {
+        uint32_t *pivot = scratch + (ptrdiff_t)rank * columns;
+        for (int i = rank; i < rows && !pivot[c]; i++) {
+            for (int j = c; j < columns && scratch[(ptrdiff_t)i * columns + c]; j++) { /* to where a pivot is needed */
+                pivot[j] = (pivot[j] + scratch[(ptrdiff_t)i * columns + j]) % p;
+            }
+        }
+        const uint32_t over = pivot[c] ? inverse(pivot[c], p) : 0;
+        for (int i = rank + 1; i < rows && over; i++) {
+            uint32_t *a = scratch + (ptrdiff_t)i * columns;
+            const uint32_t factor = p - multiply(a[c], over, p);
+            for (int j = c; j < columns; j++) {
+                a[j] = (uint32_t)((a[j] + (uint64_t)factor * pivot[j]) % p);
+            }
+        }
+        rank += over ? 1 : 0;
+    }
+    return rank;
 }

@@ -41,4 +41,8 @@ void perp_exact_minor_init(perp_exact_minor *minor, int capacity, perp_workspace
 perp_exact_sign perp_exact_minor_sign(perp_exact_minor *minor, const double *m, int stride, const int *indices,
                                       int count, double *value);
 
+/* The rank of rows x columns of `m`, finite, without rounding; computed modulo a prime, by which it may be too small,
+ * though for no data that were not made for that. `scratch` has rows x columns. */
+int perp_exact_rank(const double *m, int stride, int rows, int columns, uint32_t *scratch);
+
 #endif

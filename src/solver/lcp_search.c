@@ -1,6 +1,6 @@
 /* The branch and bound of lcp_search.h.
  *
- * A node is a face of F, held as a dictionary with a vertex of it (lcp_dictionary.h).
+ * A node is a face of F, held as a dictionary with a vertex of it (cell_dictionary.h).
  *   - It is dropped if it lies inside a face that was found already.
  *   - A pair z_i, w_i with both positive at the vertex is branched on: z_i = 0, then w_i = 0. Either child loses the
  *     vertex; a child without points is dropped.
@@ -16,18 +16,49 @@
  */
 #include "solver/lcp_search.h"
 
-#include <math.h>
+#include "solver/exact_minor.h"
 
-/* After so many pivots a dictionary is computed afresh from the problem. */
-enum { PIVOTS_BEFORE_BUILD = 40 };
+#include <math.h>
+#include <string.h>
 
 /* More faces than this are not looked for: M = -I, q = 1 has 2^n. */
 enum { FACES_MOST = 100000 };
 
-/* A pair that was given as zero is not branched on, and says nothing. */
-static bool may_be_nested(const perp_lcp_search *s, perp_lcp_variables tight)
+static bool may_be_nested(perp_lcp_variables tight)
 {
-    return (tight.z & tight.w & ~s->given.z & ~s->given.w) != 0;
+    return (tight.z & tight.w) != 0;
+}
+
+static bool is_subset(perp_lcp_variables a, perp_lcp_variables b)
+{
+    return (a.z & ~b.z) == 0 && (a.w & ~b.w) == 0;
+}
+
+static double value_of(const perp_cell_dictionary *d, int variable)
+{
+    return perp_cell_value(d, perp_lcp_variable(d->table, variable));
+}
+
+static bool is_tight(const perp_cell_dictionary *d, int variable)
+{
+    return d->asked[perp_lcp_variable(d->table, variable)] == PERP_CELL_EQUAL;
+}
+
+static perp_lcp_found face_of(const perp_lcp_search *s, const perp_cell_dictionary *d)
+{
+    perp_lcp_found face = {{0, 0}, {0, 0}};
+    for (int i = 0; i < s->pairs; i++) {
+        const int pair[2] = {i, PERP_LCP_W + i};
+        for (int k = 0; k < 2; k++) {
+            if (is_tight(d, pair[k])) {
+                perp_lcp_add(&face.tight, pair[k]);
+            }
+            if (d->place[perp_lcp_variable(d->table, pair[k])] >= 0) {
+                perp_lcp_add(&face.basis, pair[k]);
+            }
+        }
+    }
+    return face;
 }
 
 static bool is_cancelled(perp_lcp_search *s)
@@ -40,8 +71,8 @@ static bool is_cancelled(perp_lcp_search *s)
 
 static bool is_covered(perp_lcp_search *s, perp_lcp_variables tight)
 {
-    for (int k = 0; k < s->found_count && may_be_nested(s, tight) && !is_cancelled(s); k++) {
-        if (perp_lcp_is_subset(s->found[k].tight, tight)) {
+    for (int k = 0; k < s->found_count && may_be_nested(tight) && !is_cancelled(s); k++) {
+        if (is_subset(s->found[k].tight, tight)) {
             return true;
         }
     }
@@ -49,15 +80,15 @@ static bool is_covered(perp_lcp_search *s, perp_lcp_variables tight)
 }
 
 /* Removes the faces inside the new one, and adds it. */
-static void keep_face(perp_lcp_search *s, const perp_lcp_dictionary *d)
+static void keep_face(perp_lcp_search *s, perp_lcp_found face)
 {
-    if (is_covered(s, d->tight)) {
+    if (is_covered(s, face.tight)) {
         return;
     }
     if (s->nested_count) {
         int kept = 0;
         for (int k = 0; k < s->found_count && !is_cancelled(s); k++) {
-            if (!perp_lcp_is_subset(d->tight, s->found[k].tight)) {
+            if (!is_subset(face.tight, s->found[k].tight)) {
                 s->found[kept++] = s->found[k];
             }
         }
@@ -75,23 +106,17 @@ static void keep_face(perp_lcp_search *s, const perp_lcp_dictionary *d)
         return;
     }
     s->found = found;
-    found[s->found_count++] = (perp_lcp_found){d->tight, perp_lcp_dictionary_basis(d)};
-    s->nested_count += may_be_nested(s, d->tight);
-}
-
-static double basic_value(const perp_lcp_dictionary *d, int variable)
-{
-    const int row = perp_lcp_dictionary_row(d, variable);
-    return row < 0 ? 0.0 : d->b[row];
+    found[s->found_count++] = face;
+    s->nested_count += may_be_nested(face.tight);
 }
 
 /* The pair whose smaller member is largest at the vertex; -1 if the vertex is complementary. */
-static int violated_pair(const perp_lcp_dictionary *d)
+static int violated_pair(const perp_lcp_search *s, const perp_cell_dictionary *d)
 {
     int worst = -1;
-    double largest = PERP_LCP_ZERO;
-    for (int i = 0; i < d->problem->n; i++) {
-        const double smaller = fmin(basic_value(d, i), basic_value(d, PERP_LCP_W + i));
+    double largest = PERP_CELL_ZERO;
+    for (int i = 0; i < s->pairs; i++) {
+        const double smaller = fmin(value_of(d, i), value_of(d, PERP_LCP_W + i));
         if (smaller > largest) {
             largest = smaller;
             worst = i;
@@ -100,49 +125,49 @@ static int violated_pair(const perp_lcp_dictionary *d)
     return worst;
 }
 
-static void note_positive(const perp_lcp_dictionary *d, perp_lcp_variables *seen)
+static void note_positive(const perp_lcp_search *s, const perp_cell_dictionary *d, perp_lcp_variables *seen)
 {
-    for (int i = 0; i < d->problem->n; i++) {
-        if (d->b[i] > PERP_LCP_ZERO) {
-            perp_lcp_add(seen, d->row[i]);
-        }
+    for (int i = 0; i < s->pairs; i++) {
+        seen->z |= (uint64_t)(value_of(d, i) > PERP_CELL_ZERO) << i;
+        seen->w |= (uint64_t)(value_of(d, PERP_LCP_W + i) > PERP_CELL_ZERO) << i;
     }
 }
 
 /* Whether the variable is positive somewhere on the face. If it is not it is made tight. `seen` collects what is known
  * to be positive somewhere, so that few questions cost pivots. Trouble counts as positive and as incomplete. */
-static bool can_be_positive(perp_lcp_search *s, perp_lcp_dictionary *d, int variable, perp_lcp_variables *seen)
+static bool can_be_positive(perp_lcp_search *s, perp_cell_dictionary *d, int variable, perp_lcp_variables *seen)
 {
-    if (perp_lcp_has(d->tight, variable)) {
+    const int own = perp_lcp_variable(d->table, variable);
+    if (is_tight(d, variable)) {
         return false;
     }
     if (perp_lcp_has(*seen, variable)) {
         return true;
     }
-    const perp_lcp_lp answer = perp_lcp_dictionary_can_be_positive(d, variable);
-    note_positive(d, seen);
-    if (answer == PERP_LCP_LP_NO) {
-        if (perp_lcp_dictionary_fix(d, variable) != PERP_LCP_LP_YES) {
+    const perp_cell_answer answer = perp_cell_can_be_positive(d, own, 1.0);
+    note_positive(s, d, seen);
+    if (answer == PERP_CELL_NO) {
+        if (perp_cell_ask(d, own, PERP_CELL_EQUAL) != PERP_CELL_YES) {
             s->complete = false;
         }
         return false;
     }
     perp_lcp_add(seen, variable);
-    s->complete = s->complete && answer == PERP_LCP_LP_YES;
+    s->complete = s->complete && answer == PERP_CELL_YES;
     return true;
 }
 
 /* A pair to branch on, or -1 if the whole face is complementary; its tight set is then complete. */
-static int open_pair(perp_lcp_search *s, perp_lcp_dictionary *d)
+static int open_pair(perp_lcp_search *s, perp_cell_dictionary *d)
 {
     perp_lcp_variables seen = {0, 0};
-    note_positive(d, &seen);
-    for (int i = 0; i < d->problem->n; i++) {
+    note_positive(s, d, &seen);
+    for (int i = 0; i < s->pairs; i++) {
         if (can_be_positive(s, d, i, &seen) && can_be_positive(s, d, PERP_LCP_W + i, &seen)) {
             return i;
         }
     }
-    for (int i = 0; i < d->problem->n; i++) {
+    for (int i = 0; i < s->pairs; i++) {
         can_be_positive(s, d, PERP_LCP_W + i, &seen);
     }
     return -1;
@@ -159,71 +184,140 @@ static bool may_go_on(perp_lcp_search *s)
 
 static void visit(perp_lcp_search *s, int depth)
 {
-    perp_lcp_dictionary *d = &s->levels[depth];
+    perp_cell_dictionary *d = &s->levels[depth];
     if (!may_go_on(s)) {
         return;
     }
     s->nodes++;
-    if (is_covered(s, d->tight)) {
+    if (is_covered(s, face_of(s, d).tight)) {
         return;
     }
-    if (d->pivots > PIVOTS_BEFORE_BUILD &&
-        perp_lcp_dictionary_build(d, perp_lcp_dictionary_basis(d), d->tight) != PERP_LCP_LP_YES) {
-        s->complete = false;
-        return;
-    }
-    int pair = violated_pair(d);
+    int pair = violated_pair(s, d);
     if (pair < 0) {
         pair = open_pair(s, d);
     }
     if (pair < 0) {
-        keep_face(s, d);
+        keep_face(s, face_of(s, d));
         return;
     }
     const int sides[2] = {pair, PERP_LCP_W + pair};
     for (int k = 0; k < 2 && s->status == PERP_STATUS_OK && !s->full; k++) {
-        perp_lcp_dictionary_copy(&s->levels[depth + 1], d);
-        const perp_lcp_lp answer = perp_lcp_dictionary_fix(&s->levels[depth + 1], sides[k]);
-        s->complete = s->complete && answer != PERP_LCP_LP_TROUBLE;
-        if (answer == PERP_LCP_LP_YES) {
+        perp_cell_dictionary *child = &s->levels[depth + 1];
+        perp_cell_dictionary_copy(child, d);
+        const perp_cell_answer answer = perp_cell_ask(child, perp_lcp_variable(d->table, sides[k]), PERP_CELL_EQUAL);
+        s->complete = s->complete && answer != PERP_CELL_TROUBLE;
+        if (answer == PERP_CELL_YES) {
             visit(s, depth + 1);
         }
     }
 }
 
-/* A first vertex of F, and then of the face on which what is given is zero. */
-static perp_lcp_lp start(perp_lcp_search *s)
+/* Free variables that are left as columns change nothing else: lines, and 0 from now on. */
+static perp_cell_answer take_lines(perp_lcp_search *s, perp_cell_dictionary *d)
 {
-    perp_lcp_dictionary *d = &s->levels[0];
-    perp_lcp_lp answer = perp_lcp_dictionary_start(d);
-    for (int i = 0; i < s->scaled->n; i++) {
-        const int pair[2] = {i, PERP_LCP_W + i};
-        for (int k = 0; k < 2 && answer == PERP_LCP_LP_YES; k++) {
-            answer = perp_lcp_has(s->given, pair[k]) ? perp_lcp_dictionary_fix(d, pair[k]) : answer;
+    const int n = d->table->columns;
+    perp_cell_answer answer = perp_cell_rebuild(d);
+    if (answer == PERP_CELL_YES) {
+        perp_cell_bound_columns(d);
+    }
+    for (int i = s->pairs; i < n && answer == PERP_CELL_YES; i++) {
+        const int variable = perp_lcp_variable(d->table, 0) + i;
+        if (d->place[variable] >= 0) {
+            continue;
+        }
+        d->endless = ~d->place[variable];
+        d->way = 1.0;
+        for (int j = 0; j < n; j++) {
+            s->lines[s->line_count * n + j] = perp_cell_along_ray(d, d->table->rows + j);
+        }
+        s->line_count++;
+        answer = perp_cell_ask(d, variable, PERP_CELL_EQUAL);
+    }
+    const int rank = n - s->pairs - s->line_count;
+    d->doubtful = d->doubtful ||
+                  (s->line_count > 0 && perp_exact_rank(d->table->a + s->pairs, n, n, n - s->pairs, s->modulo) > rank);
+    return answer;
+}
+
+/* The equations. Where one depends on those before it but for rounding, there are solutions far away, or none: without
+ * rounding it must do so as well. */
+static perp_cell_answer ask_equations(perp_lcp_search *s, perp_cell_dictionary *d)
+{
+    const int n = d->table->columns;
+    perp_cell_answer answer = PERP_CELL_YES;
+    int rank = 0;
+    for (int i = s->pairs; i < n && answer == PERP_CELL_YES; i++) {
+        answer = perp_cell_ask(d, i, PERP_CELL_EQUAL);
+        if (d->place[i] < 0) {
+            rank++;
+        } else if (perp_exact_rank(d->table->a + (ptrdiff_t)s->pairs * n, n, i + 1 - s->pairs, n, s->modulo) > rank) {
+            d->doubtful = true;
         }
     }
     return answer;
 }
 
+/* A first vertex of F without its lines. */
+static perp_cell_answer start(perp_lcp_search *s, perp_cell_dictionary *d)
+{
+    perp_cell_dictionary_start(d);
+    perp_cell_answer answer = ask_equations(s, d);
+    for (int i = 0; i < 2 * s->pairs && answer == PERP_CELL_YES; i++) { /* all z, then all w */
+        const int variable = i < s->pairs ? i : PERP_LCP_W + i - s->pairs;
+        answer = perp_cell_ask(d, perp_lcp_variable(d->table, variable), PERP_CELL_AT_LEAST);
+    }
+    return answer == PERP_CELL_YES && s->pairs < d->table->columns ? take_lines(s, d) : answer;
+}
+
 perp_status perp_lcp_search_run(perp_lcp_search *s)
 {
-    const int n = s->scaled->n;
-    s->complete = !s->scaled->lossy;
-    s->levels = PERP_ARENA_NEW(s->arena, perp_lcp_dictionary, (size_t)n + 2);
-    bool all = s->levels != NULL;
-    for (int k = 0; k < n + 2 && all; k++) {
-        all = perp_lcp_dictionary_create(&s->levels[k], s->scaled, s->arena);
+    const int n = s->table->columns, depth = s->pairs + 1;
+    s->complete = true;
+    s->levels = PERP_ARENA_NEW(s->arena, perp_cell_dictionary, (size_t)depth + 1);
+    s->lines = PERP_ARENA_NEW(s->arena, double, (size_t)(n - s->pairs) * (size_t)n);
+    s->modulo = PERP_ARENA_NEW(s->arena, uint32_t, (size_t)n * (size_t)n);
+    bool all =
+        s->levels && s->lines && s->modulo && perp_cell_dictionary_create(&s->root, s->table, &s->work, s->arena);
+    for (int k = 0; k <= depth && all; k++) {
+        all = perp_cell_dictionary_create(&s->levels[k], s->table, &s->work, s->arena);
     }
     if (!all) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
-    const perp_lcp_lp answer = start(s);
-    s->complete = s->complete && answer != PERP_LCP_LP_TROUBLE;
-    if (answer == PERP_LCP_LP_YES) {
+    const perp_cell_answer answer = start(s, &s->root);
+    s->complete = answer != PERP_CELL_TROUBLE && !s->root.doubtful;
+    if (answer == PERP_CELL_YES) {
+        perp_cell_dictionary_copy(&s->levels[0], &s->root);
         visit(s, 0);
     }
-    for (int k = 0; k < n + 2; k++) {
+    for (int k = 0; k <= depth; k++) {
         s->complete = s->complete && !s->levels[k].doubtful;
     }
     return s->status;
+}
+
+void perp_lcp_search_goals(const perp_lcp_search *s, perp_cell_dictionary *d)
+{
+    const size_t count = (size_t)s->table->rows + (size_t)s->table->columns;
+    memcpy(d->asked, s->root.asked, count);
+    for (size_t v = 0; v < count; v++) {
+        d->goal[v] = s->root.place[v] >= 0 ? PERP_CELL_ROW : PERP_CELL_DROPPED;
+    }
+}
+
+perp_cell_answer perp_lcp_search_recall(const perp_lcp_search *s, const perp_lcp_found *found, perp_cell_dictionary *d)
+{
+    perp_lcp_search_goals(s, d);
+    for (int i = 0; i < s->pairs; i++) {
+        const int pair[2] = {i, PERP_LCP_W + i};
+        for (int k = 0; k < 2; k++) {
+            const int variable = perp_lcp_variable(d->table, pair[k]);
+            const bool tight = perp_lcp_has(found->tight, pair[k]);
+            d->asked[variable] = tight ? PERP_CELL_EQUAL : PERP_CELL_AT_LEAST;
+            d->goal[variable] = perp_lcp_has(found->basis, pair[k]) ? PERP_CELL_ROW
+                                : tight                             ? PERP_CELL_DROPPED
+                                                                    : PERP_CELL_COLUMN;
+        }
+    }
+    return perp_cell_build(d);
 }

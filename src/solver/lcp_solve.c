@@ -1,22 +1,24 @@
 /* The cascade: 0 <= M z + q _|_ z >= 0, and its relatives with free and boxed variables, by Lemke's method and by what
  * can mend its failures. Each rung mends one way in which the one before it fails:
  *
- *   lemke              one path, from the start and with the covering vector of the settings; ends in most cases.
+ *   lemke              one path, from the start and with the covering vector of the settings; ends in most cases
  *   lemke-refactored   the basis from the data after every few pivots, and other widths of tie: for a path that
- *                      rounding led astray.
- *   lemke-rescaled     rows scaled together with their q: for a q of many powers of ten, beside the largest of which
- * the others would count as ties. lemke-covering     other covering vectors lead along other paths: for rays, and for
- * paths through bad bases. lemke-restarted    other complementary bases as the start: for matrices (of bimatrix games,
- * say) with which the path from w = q ends on a ray whatever the covering vector. lemke-regularised  M + eps I, eps
- * shrinking: every path ends where M is only semidefinite or copositive. The answer is always finished on M itself,
- * from the basis that was found.
+ *                      rounding led astray
+ *   lemke-covering     other covering vectors lead along other paths: for rays, and for paths through bad bases
+ *   lemke-restarted    other complementary bases as the start: for matrices (of bimatrix games, say) with which the
+ *                      path from w = q ends on a ray whatever the covering vector
+ *   lemke-regularised  M + eps I, eps shrinking: every path ends where M is only semidefinite or copositive. The answer
+ *                      is always finished on M itself, from the basis that was found
+ *
+ * What each decides is counted in docs/lab/fallbacks.md.
  *
  * The residual of the point decides whether a rung succeeded. The cascade ends at a solution, at a proof that there is
  * none, or when it is cancelled. If every rung fails, the outcome and the point are those of the first: a ray, a limit
  * on pivots, or a basis too ill-conditioned.
- *
- * A further rung (an interior point, whose failures are others) is one more line of the table. */
+ */
 #include "solver/lcp_core.h"
+
+#include "solver/method.h"
 
 #include <string.h>
 
@@ -196,26 +198,12 @@ const char *perp_lcp_method_summary(int index)
     return index >= 0 && index < METHODS ? methods[index].summary : NULL;
 }
 
-static perp_status find_method(const char *name, int *found, perp_error *error)
-{
-    perp_nearest nearest = perp_nearest_begin(name);
-    for (int k = 0; k < METHODS; k++) {
-        if (strcmp(name, methods[k].name) == 0) {
-            *found = k;
-            return PERP_STATUS_OK;
-        }
-        perp_nearest_offer(&nearest, methods[k].name);
-    }
-    return nearest.name ? perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s': did you mean '%s'?", name,
-                                    nearest.name)
-                        : perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s'", name);
-}
-
 perp_status perp_lcp_cascade(perp_lcp_workspace *c, const perp_lcp_settings *settings, perp_lcp_solution *solution,
                              perp_lcp_info *info, perp_error *error)
 {
     int only = -1;
-    const perp_status status = settings->method ? find_method(settings->method, &only, error) : PERP_STATUS_OK;
+    const perp_status status =
+        settings->method ? perp_method_find(perp_lcp_method_name, settings->method, &only, error) : PERP_STATUS_OK;
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -1,23 +1,13 @@
 #include "solver/lcp_core.h"
 
+#include "solver/slice.h"
+
 #include <limits.h>
 
 /* The largest n whose (n + 2)^2 doubles still have a size_t and whose indices still have an int on every machine. */
 enum { LARGEST = 20000 };
 
-typedef struct sizer {
-    perp_workspace *memory; /* NULL: count only */
-    size_t bytes;
-} sizer;
-
-static void *take(sizer *s, size_t count, size_t size)
-{
-    s->bytes += perp_workspace_bytes(count, size);
-    return s->memory ? perp_workspace_push(s->memory, count, size) : NULL;
-}
-
-/* Asked once for the size and once for the arrays, so that the two cannot disagree. */
-static void lay_out(perp_lcp_workspace *c, sizer *s, int n)
+static void lay_out(perp_lcp_workspace *c, perp_sizer *s, int n)
 {
     const size_t length = (size_t)n + 2, square = length * length;
     double **matrices[] = {&c->columns, &c->h, &c->lu};
@@ -27,17 +17,17 @@ static void lay_out(perp_lcp_workspace *c, sizer *s, int n)
                           &c->upper,    &c->start_sign, &c->farkas};
     int **integers[] = {&c->rows, &c->cols, &c->row_at, &c->col_at, &c->pivots, &c->ties, &c->basis, &c->warm};
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++) {
-        *matrices[k] = take(s, square, sizeof(double));
+        *matrices[k] = perp_sizer_take(s, square, sizeof(double));
     }
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
-        *vectors[k] = take(s, length, sizeof(double));
+        *vectors[k] = perp_sizer_take(s, length, sizeof(double));
     }
     for (size_t k = 0; k < sizeof integers / sizeof *integers; k++) {
-        *integers[k] = take(s, length, sizeof(int));
+        *integers[k] = perp_sizer_take(s, length, sizeof(int));
     }
-    c->wide = take(s, length, sizeof(long double));
-    c->is_free = take(s, length, sizeof(bool));
-    c->start_z = take(s, length, sizeof(bool));
+    c->wide = perp_sizer_take(s, length, sizeof(long double));
+    c->is_free = perp_sizer_take(s, length, sizeof(bool));
+    c->start_z = perp_sizer_take(s, length, sizeof(bool));
 }
 
 perp_status perp_lcp_workspace_create(int n, const perp_allocator *allocator, perp_lcp_workspace **workspace,
@@ -57,13 +47,13 @@ perp_status perp_lcp_workspace_create(int n, const perp_allocator *allocator, pe
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for a complementarity workspace");
     }
     *c = (perp_lcp_workspace){.capacity = n};
-    sizer count = {NULL, 0};
+    perp_sizer count = {NULL, 0};
     lay_out(c, &count, n);
     if (perp_workspace_init(&c->memory, &own, count.bytes) != PERP_STATUS_OK) {
         own.release(own.context, c);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for complementarity problems of size %d", n);
     }
-    sizer push = {&c->memory, 0};
+    perp_sizer push = {&c->memory, 0};
     lay_out(c, &push, n);
     *workspace = c;
     return PERP_STATUS_OK;

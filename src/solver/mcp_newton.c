@@ -13,6 +13,8 @@
  * is returned. */
 #include "solver/mcp_newton.h"
 
+#include "solver/method.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -207,21 +209,6 @@ const char *perp_mcp_newton_method_summary(int index)
     return index >= 0 && index < METHODS ? methods[index].summary : NULL;
 }
 
-static perp_status find_method(const char *name, int *found, perp_error *error)
-{
-    perp_nearest nearest = perp_nearest_begin(name);
-    for (int k = 0; k < METHODS; k++) {
-        if (strcmp(name, methods[k].name) == 0) {
-            *found = k;
-            return PERP_STATUS_OK;
-        }
-        perp_nearest_offer(&nearest, methods[k].name);
-    }
-    return nearest.name ? perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s': did you mean '%s'?", name,
-                                    nearest.name)
-                        : perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s'", name);
-}
-
 /* ---- beginning and end ------------------------------------------------------------------------------------------- */
 
 /* Whether the problem is one, and of the workspace's size and pattern. */
@@ -326,7 +313,7 @@ perp_status perp_mcp_newton(const perp_nonlinear_mcp *problem, const perp_mcp_ne
     int only = -1;
     perp_status status = check(workspace, problem, own, error);
     if (status == PERP_STATUS_OK && own->method) {
-        status = find_method(own->method, &only, error);
+        status = perp_method_find(perp_mcp_newton_method_name, own->method, &only, error);
     }
     if (status != PERP_STATUS_OK) {
         return status;

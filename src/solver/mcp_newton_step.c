@@ -1,6 +1,8 @@
 /* Steps of the Newton method: the search along a direction, the crash phase, and one attempt from a start. */
 #include "solver/mcp_newton.h"
 
+#include "linalg/vector.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -74,15 +76,6 @@ static void crash(perp_newton_core *c, double tolerance)
 
 /* ---- Fischer-Burmeister steps ------------------------------------------------------------------------------------ */
 
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += a[i] * b[i];
-    }
-    return sum;
-}
-
 /* step = -(matrix)^-1 equation; false if there is none along which the merit falls. */
 static bool newton_direction(perp_newton_core *c, double shift)
 {
@@ -96,7 +89,7 @@ static bool newton_direction(perp_newton_core *c, double shift)
     if (!perp_newton_solve(c, c->step)) {
         return false;
     }
-    const double slope = dot(c->n, c->gradient, c->step), square = dot(c->n, c->step, c->step);
+    const double slope = perp_vector_dot(c->n, c->gradient, c->step), square = perp_vector_dot(c->n, c->step, c->step);
     return slope <= -LEAST * square && isfinite(square);
 }
 
@@ -109,7 +102,7 @@ static double newton_step(perp_newton_core *c, double *shift, double reference)
     const double size = perp_newton_jacobian_size(c);
     for (int k = 0; k < TRIES && !perp_newton_is_cancelled(c); k++) {
         if (newton_direction(c, *shift)) {
-            const perp_newton_aim aim = {reference, -dot(c->n, c->gradient, c->step), HALVINGS, false};
+            const perp_newton_aim aim = {reference, -perp_vector_dot(c->n, c->gradient, c->step), HALVINGS, false};
             const double length = perp_newton_search(c, c->step, &aim);
             if (length > 0.0) {
                 *shift = length < POOR ? fmax(10.0 * *shift, 1e-4 * size) : 0.1 * *shift;
@@ -127,7 +120,7 @@ static double newton_step(perp_newton_core *c, double *shift, double reference)
 static double gradient_step(perp_newton_core *c)
 {
     enum { HALVINGS = 40 };
-    const double square = dot(c->n, c->gradient, c->gradient);
+    const double square = perp_vector_dot(c->n, c->gradient, c->gradient);
     if (!(square > 0.0 && square < INFINITY)) {
         return 0.0;
     }

@@ -1,21 +1,12 @@
 #include "solver/mcp_newton.h"
 
+#include "solver/slice.h"
+
 #include <limits.h>
 #include <string.h>
 
 /* The largest n whose n^2 entries still have indices on every machine; with a linear solver the pattern sets it. */
 enum { LARGEST_DENSE = 20000 };
-
-typedef struct sizer {
-    perp_workspace *memory; /* NULL: count only */
-    size_t bytes;
-} sizer;
-
-static void *take(sizer *s, size_t count, size_t size)
-{
-    s->bytes += perp_workspace_bytes(count, size);
-    return s->memory ? perp_workspace_push(s->memory, count, size) : NULL;
-}
 
 /* Entries of the Newton matrix on the pattern: those of the Jacobian and what its diagonal lacks. */
 static size_t matrix_entries(const perp_nonlinear_mcp *p)
@@ -31,42 +22,41 @@ static size_t matrix_entries(const perp_nonlinear_mcp *p)
     return count;
 }
 
-static void lay_out_pattern(perp_newton_core *c, sizer *s, const perp_nonlinear_mcp *p)
+static void lay_out_pattern(perp_newton_core *c, perp_sizer *s, const perp_nonlinear_mcp *p)
 {
     const size_t n = (size_t)p->n, nonzeros = n ? (size_t)p->column_starts[n] : 0;
-    c->column_starts = take(s, n + 1, sizeof(int));
-    c->row_indices = take(s, nonzeros + 1, sizeof(int));
+    c->column_starts = perp_sizer_take(s, n + 1, sizeof(int));
+    c->row_indices = perp_sizer_take(s, nonzeros + 1, sizeof(int));
     if (c->door) {
-        c->matrix_starts = take(s, n + 1, sizeof(int));
-        c->matrix_rows = take(s, matrix_entries(p) + 1, sizeof(int));
-        c->place = take(s, nonzeros + 1, sizeof(int));
-        c->diagonal = take(s, n + 1, sizeof(int));
+        c->matrix_starts = perp_sizer_take(s, n + 1, sizeof(int));
+        c->matrix_rows = perp_sizer_take(s, matrix_entries(p) + 1, sizeof(int));
+        c->place = perp_sizer_take(s, nonzeros + 1, sizeof(int));
+        c->diagonal = perp_sizer_take(s, n + 1, sizeof(int));
     }
 }
 
-/* Asked once for the size and once for the arrays, so that the two cannot disagree. */
-static void lay_out(perp_newton_core *c, sizer *s, const perp_nonlinear_mcp *p)
+static void lay_out(perp_newton_core *c, perp_sizer *s, const perp_nonlinear_mcp *p)
 {
     const size_t n = (size_t)p->n, square = n * n;
     const size_t jacobian = c->has_pattern ? (n ? (size_t)p->column_starts[n] : 0) : square;
     if (c->has_pattern) {
         lay_out_pattern(c, s, p);
     }
-    c->jacobian = take(s, jacobian + 1, sizeof(double));
-    c->matrix = take(s, c->door ? matrix_entries(p) + 1 : square + 1, sizeof(double));
-    c->pivots = take(s, n + 1, sizeof(int));
+    c->jacobian = perp_sizer_take(s, jacobian + 1, sizeof(double));
+    c->matrix = perp_sizer_take(s, c->door ? matrix_entries(p) + 1 : square + 1, sizeof(double));
+    c->pivots = perp_sizer_take(s, n + 1, sizeof(int));
     double **vectors[] = {&c->now.z,   &c->now.f,  &c->now.equation, &c->trial.z, &c->trial.f, &c->trial.equation,
                           &c->best.z,  &c->best.f, &c->lower,        &c->upper,   &c->centre,  &c->slope_z,
                           &c->slope_f, &c->step,   &c->gradient,     &c->begin,   &c->kept,    &c->work};
     for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
-        *vectors[k] = take(s, n + 1, sizeof(double));
+        *vectors[k] = perp_sizer_take(s, n + 1, sizeof(double));
     }
     if (p->n <= PERP_MCP_NEWTON_PATH_MAX_N) {
-        c->linear_m = take(s, square + 1, sizeof(double));
-        c->linear_q = take(s, n + 1, sizeof(double));
-        c->linear_z = take(s, n + 1, sizeof(double));
-        c->linear_w = take(s, n + 1, sizeof(double));
-        c->basis = take(s, n + 1, sizeof(int));
+        c->linear_m = perp_sizer_take(s, square + 1, sizeof(double));
+        c->linear_q = perp_sizer_take(s, n + 1, sizeof(double));
+        c->linear_z = perp_sizer_take(s, n + 1, sizeof(double));
+        c->linear_w = perp_sizer_take(s, n + 1, sizeof(double));
+        c->basis = perp_sizer_take(s, n + 1, sizeof(int));
     }
 }
 
@@ -145,13 +135,13 @@ perp_status perp_mcp_newton_workspace_create(const perp_nonlinear_mcp *problem, 
     }
     *c = (perp_newton_core){
         .capacity = problem->n, .has_pattern = has_pattern, .door = has_pattern ? linear_solver : NULL};
-    sizer count = {NULL, 0};
+    perp_sizer count = {NULL, 0};
     lay_out(c, &count, problem);
     if (perp_workspace_init(&c->memory, &own, count.bytes) != PERP_STATUS_OK) {
         own.release(own.context, c);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for nonlinear mcps of size %d", problem->n);
     }
-    sizer push = {&c->memory, 0};
+    perp_sizer push = {&c->memory, 0};
     lay_out(c, &push, problem);
     status = fill(c, problem, &own, error);
     if (status != PERP_STATUS_OK) {

@@ -1,5 +1,9 @@
 #include <perp/solver.h>
 
+#include "solver/method.h"
+
+#include <string.h>
+
 const char *perp_outcome_name(perp_outcome outcome)
 {
     static const char *const names[PERP_OUTCOME_COUNT] = {
@@ -12,4 +16,18 @@ const char *perp_outcome_name(perp_outcome outcome)
         [PERP_OUTCOME_CANCELLED] = "cancelled",
     };
     return (unsigned)outcome < PERP_OUTCOME_COUNT ? names[outcome] : "unknown";
+}
+
+perp_status perp_method_find(const char *(*name_of)(int), const char *name, int *found, perp_error *error)
+{
+    perp_nearest nearest = perp_nearest_begin(name);
+    for (*found = 0; name_of(*found); (*found)++) {
+        if (strcmp(name, name_of(*found)) == 0) {
+            return PERP_STATUS_OK;
+        }
+        perp_nearest_offer(&nearest, name_of(*found));
+    }
+    return nearest.name ? perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s': did you mean '%s'?", name,
+                                    nearest.name)
+                        : perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no method '%s'", name);
 }

@@ -1,7 +1,9 @@
 #include "solver/polyhedron_hull.h"
 
+#include "linalg/vector.h"
+#include "solver/extreme_rays.h"
+
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 /* Of the numbers: what goes less far beyond is the same. */
@@ -9,7 +11,7 @@ static const double FLAT = 1e-9;
 /* Of inequalities whose largest coefficient is 1: a generator that misses by less is on it. */
 static const double TIGHT = 1e-10;
 /* More are not looked for: a hull of so many corners is no answer that anyone reads. */
-enum { GENERATORS_MOST = 256, FACETS_MOST = 2000, WORDS = GENERATORS_MOST / 64 };
+enum { GENERATORS_MOST = 64 * PERP_EXTREME_RAYS_WORDS, FACETS_MOST = 2000 };
 
 typedef struct generator {
     double *x; /* n */
@@ -17,43 +19,19 @@ typedef struct generator {
     bool ray;
 } generator;
 
-/* An inequality y . v >= 0 of all generators, v = (a, b). */
-typedef struct facet {
-    double *v; /* dimensions + 1; largest magnitude 1 */
-    uint64_t tight[WORDS];
-    bool checked; /* the polyhedron does not go beyond */
-} facet;
-
 typedef struct finder {
     const perp_polyhedron_oracle *oracle;
     perp_arena *arena;
     perp_polyhedron *hull;
     generator *generators; /* GENERATORS_MOST */
     int count;
-    facet *facets;
-    int facet_count, facet_capacity;
+    /* Inequalities y . v >= 0 of all generators, v = (a, b) of dimensions + 1. `checked`: the polyhedron does not go
+     * beyond. */
+    perp_extreme_rays facets;
     double *along, *answer; /* n */
     double *matrix;         /* scratch: (n + 1) x 2 (n + 1) */
     bool trouble, out_of_memory;
 } finder;
-
-static double dot(int n, const double *a, const double *b)
-{
-    double sum = 0.0;
-    for (int k = 0; k < n; k++) {
-        sum += a[k] * b[k];
-    }
-    return sum;
-}
-
-static double largest(int n, const double *a)
-{
-    double most = 0.0;
-    for (int k = 0; k < n; k++) {
-        most = fmax(most, fabs(a[k]));
-    }
-    return most;
-}
 
 static double *take(finder *f, int count)
 {
@@ -67,13 +45,13 @@ static double outside(int n, const double *rows, int count, double *v)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < count; i++) {
-            const double *b = rows + (ptrdiff_t)i * n, part = dot(n, v, b);
+            const double *b = rows + (ptrdiff_t)i * n, part = perp_vector_dot(n, v, b);
             for (int k = 0; k < n; k++) {
                 v[k] -= part * b[k];
             }
         }
     }
-    return sqrt(dot(n, v, v));
+    return sqrt(perp_vector_dot(n, v, v));
 }
 
 /* ---- generators ---------------------------------------------------------------------------------------------------
@@ -89,11 +67,11 @@ static bool ask(finder *f, double b, double size)
         return false;
     }
     const bool ray = answer == PERP_POLYHEDRON_RAY;
-    const double most = largest(n, f->answer);
+    const double most = perp_vector_largest(n, f->answer);
     for (int k = 0; k < n && ray; k++) {
         f->answer[k] /= most;
     }
-    const double far = dot(n, f->along, f->answer) - (ray ? 0.0 : b);
+    const double far = perp_vector_dot(n, f->along, f->answer) - (ray ? 0.0 : b);
     f->trouble = ray && !(far > FLAT);
     if (!(far > FLAT * (ray ? 1.0 : fmax(1.0, fmax(size, most))))) {
         return false;
@@ -120,7 +98,7 @@ static bool widen(finder *f)
         for (int j = 0; j < n; j++) {
             f->along[j] /= length;
         }
-        if (length < LEAST || !ask(f, dot(n, f->along, h->origin), largest(n, h->origin))) {
+        if (length < LEAST || !ask(f, perp_vector_dot(n, f->along, h->origin), perp_vector_largest(n, h->origin))) {
             continue;
         }
         double *b = h->basis + (ptrdiff_t)h->dimensions * n;
@@ -145,11 +123,11 @@ static void place(finder *f, generator *g)
     g->y = take(f, h->dimensions + 1);
     for (int i = 0; i < h->dimensions && !f->out_of_memory; i++) {
         const double *b = h->basis + (ptrdiff_t)i * h->n;
-        g->y[i] = -(dot(h->n, g->x, b) - (g->ray ? 0.0 : dot(h->n, h->origin, b)));
+        g->y[i] = -(perp_vector_dot(h->n, g->x, b) - (g->ray ? 0.0 : perp_vector_dot(h->n, h->origin, b)));
     }
     if (!f->out_of_memory) {
         g->y[h->dimensions] = g->ray ? 0.0 : 1.0;
-        const double size = largest(h->dimensions + 1, g->y);
+        const double size = perp_vector_largest(h->dimensions + 1, g->y);
         for (int i = 0; i <= h->dimensions; i++) {
             g->y[i] /= size;
         }
@@ -159,38 +137,11 @@ static void place(finder *f, generator *g)
 /* ---- facets: double description -----------------------------------------------------------------------------------
  */
 
-static bool covers(const uint64_t *set, const uint64_t *part)
+static bool is_stopped(finder *f, perp_status status)
 {
-    for (int k = 0; k < WORDS; k++) {
-        if (part[k] & ~set[k]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static facet *new_facet(finder *f)
-{
-    facet *grown = perp_arena_grow(f->arena, f->facets, f->facet_count, &f->facet_capacity, sizeof *f->facets);
-    f->out_of_memory = f->out_of_memory || !grown;
-    f->trouble = f->trouble || f->facet_count >= FACETS_MOST;
-    if (!grown || f->trouble) {
-        return NULL;
-    }
-    f->facets = grown;
-    facet *r = &f->facets[f->facet_count];
-    *r = (facet){.v = take(f, f->hull->dimensions + 1)};
-    f->facet_count += r->v ? 1 : 0;
-    return r->v ? r : NULL;
-}
-
-static void scale_facet(const finder *f, facet *r)
-{
-    const int size = f->hull->dimensions + 1;
-    const double most = largest(size, r->v);
-    for (int k = 0; k < size; k++) {
-        r->v[k] /= most;
-    }
+    f->out_of_memory = f->out_of_memory || status == PERP_STATUS_OUT_OF_MEMORY;
+    f->trouble = f->trouble || status == PERP_STATUS_CAPACITY;
+    return f->trouble || f->out_of_memory;
 }
 
 /* The simplex of the first generators, which are as many as there are unknowns and independent: column j of the inverse
@@ -223,105 +174,60 @@ static void first_facets(finder *f)
             }
         }
     }
-    for (int j = 0; j < size && !f->trouble && !f->out_of_memory; j++) {
-        facet *r = new_facet(f);
-        for (int k = 0; k < size && r; k++) {
+    f->facets = (perp_extreme_rays){.arena = f->arena, .size = size, .most = FACETS_MOST};
+    for (int j = 0; j < size && !f->trouble && !is_stopped(f, perp_extreme_rays_add(&f->facets)); j++) {
+        perp_extreme_ray *r = &f->facets.items[j];
+        for (int k = 0; k < size; k++) {
             r->v[k] = m[(ptrdiff_t)k * width + size + j];
-            r->tight[k / 64] |= k == j ? 0 : UINT64_C(1) << (k % 64);
+            if (k != j) {
+                perp_extreme_ray_put_on(r, k);
+            }
         }
-        if (r) {
-            scale_facet(f, r);
-        }
+        perp_extreme_rays_normalise(&f->facets, r);
     }
-}
-
-/* No third one is tight at all that both are tight at. */
-static bool are_adjacent(const finder *f, int i, int j, int count)
-{
-    uint64_t both[WORDS];
-    for (int k = 0; k < WORDS; k++) {
-        both[k] = f->facets[i].tight[k] & f->facets[j].tight[k];
-    }
-    for (int k = 0; k < count; k++) {
-        if (k != i && k != j && covers(f->facets[k].tight, both)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Between a facet that the generator meets and one that it does not, where it is on it. */
-static void add_between(finder *f, int i, int j, const double *y, int index)
-{
-    const int size = f->hull->dimensions + 1;
-    const double above = dot(size, y, f->facets[i].v), below = -dot(size, y, f->facets[j].v);
-    facet *r = new_facet(f);
-    if (!r) {
-        return;
-    }
-    const facet *a = &f->facets[i], *b = &f->facets[j];
-    for (int k = 0; k < size; k++) {
-        r->v[k] = below * a->v[k] + above * b->v[k];
-    }
-    for (int k = 0; k < WORDS; k++) {
-        r->tight[k] = a->tight[k] & b->tight[k];
-    }
-    r->tight[index / 64] |= UINT64_C(1) << (index % 64);
-    scale_facet(f, r);
 }
 
 /* The generator that was found last cuts off the facets that it does not meet. */
 static void cut(finder *f, int index)
 {
-    const int size = f->hull->dimensions + 1, count = f->facet_count;
-    const double *y = f->generators[index].y;
-    for (int i = 0; i < count && !f->trouble && !f->out_of_memory; i++) {
-        for (int j = 0; j < count && dot(size, y, f->facets[i].v) > TIGHT; j++) {
-            if (dot(size, y, f->facets[j].v) < -TIGHT && are_adjacent(f, i, j, count)) {
-                add_between(f, i, j, y, index);
-            }
-        }
+    if (is_stopped(f, perp_extreme_rays_sides(&f->facets))) {
+        return;
     }
-    int kept = 0;
-    for (int i = 0; i < f->facet_count; i++) {
-        const double value = i < count ? dot(size, y, f->facets[i].v) : 0.0;
-        if (value >= -TIGHT) {
-            f->facets[kept] = f->facets[i];
-            f->facets[kept].tight[index / 64] |= value <= TIGHT ? UINT64_C(1) << (index % 64) : 0;
-            kept++;
-        }
+    for (int i = 0; i < f->facets.count; i++) {
+        const double value = perp_vector_dot(f->facets.size, f->generators[index].y, f->facets.items[i].v);
+        f->facets.side[i] = fabs(value) > TIGHT ? value : 0.0;
     }
-    f->facet_count = kept;
+    is_stopped(f, perp_extreme_rays_cut(&f->facets, index));
 }
 
 /* ---- the search ---------------------------------------------------------------------------------------------------
  */
 
 /* The facet over all n, a . x <= b with |a| = 1, into f->along; false: a is 0, which says nothing. */
-static bool over_all(finder *f, const facet *r, double *b)
+static bool over_all(finder *f, const perp_extreme_ray *r, double *b)
 {
     const perp_polyhedron *h = f->hull;
-    const double length = sqrt(dot(h->dimensions, r->v, r->v));
+    const double length = sqrt(perp_vector_dot(h->dimensions, r->v, r->v));
     memset(f->along, 0, (size_t)h->n * sizeof *f->along);
     for (int i = 0; i < h->dimensions && length > TIGHT; i++) {
         for (int k = 0; k < h->n; k++) {
             f->along[k] += r->v[i] / length * h->basis[(ptrdiff_t)i * h->n + k];
         }
     }
-    *b = length > TIGHT ? r->v[h->dimensions] / length + dot(h->n, f->along, h->origin) : 0.0;
+    *b = length > TIGHT ? r->v[h->dimensions] / length + perp_vector_dot(h->n, f->along, h->origin) : 0.0;
     return length > TIGHT;
 }
 
 /* Asks beyond a facet that was not asked about; false: there is none any more. */
 static bool look_beyond(finder *f)
 {
-    for (int i = 0; i < f->facet_count && !f->trouble && !f->out_of_memory; i++) {
+    for (int i = 0; i < f->facets.count && !f->trouble && !f->out_of_memory; i++) {
         double b;
-        if (f->facets[i].checked) {
+        if (f->facets.items[i].checked) {
             continue;
         }
-        f->facets[i].checked = true;
-        if (over_all(f, &f->facets[i], &b) && ask(f, b, fabs(b))) {
+        f->facets.items[i].checked = true;
+        if (over_all(f, &f->facets.items[i], &b) && ask(f, b, fabs(b))) {
             place(f, &f->generators[f->count - 1]);
             if (!f->out_of_memory) {
                 cut(f, f->count - 1);
@@ -344,8 +250,8 @@ static int span(const finder *f, const generator *g, double *rows)
     for (int i = 0; i < h->facet_count && rank < h->dimensions; i++) {
         const double *a = h->facets + (ptrdiff_t)i * (h->n + 1);
         double *row = rows + (ptrdiff_t)rank * h->n;
-        const double room = g ? (g->ray ? 0.0 : a[h->n]) - dot(h->n, a, g->x) : 0.0;
-        if (g && room > 10.0 * FLAT * fmax(1.0, largest(h->n, g->x))) {
+        const double room = g ? (g->ray ? 0.0 : a[h->n]) - perp_vector_dot(h->n, a, g->x) : 0.0;
+        if (g && room > 10.0 * FLAT * fmax(1.0, perp_vector_largest(h->n, g->x))) {
             continue;
         }
         memcpy(row, a, (size_t)h->n * sizeof *row);
@@ -361,10 +267,10 @@ static int span(const finder *f, const generator *g, double *rows)
 static void write_facets(finder *f)
 {
     perp_polyhedron *h = f->hull;
-    h->facets = take(f, f->facet_count * (h->n + 1));
-    for (int i = 0; i < f->facet_count && !f->out_of_memory; i++) {
+    h->facets = take(f, f->facets.count * (h->n + 1));
+    for (int i = 0; i < f->facets.count && !f->out_of_memory; i++) {
         double *to = h->facets + (ptrdiff_t)h->facet_count * (h->n + 1);
-        if (over_all(f, &f->facets[i], &to[h->n])) {
+        if (over_all(f, &f->facets.items[i], &to[h->n])) {
             memcpy(to, f->along, (size_t)h->n * sizeof *to);
             h->facet_count++;
         }
@@ -406,7 +312,7 @@ static void write_lines(finder *f, const double *normals, int rank)
         }
     }
     for (int i = 0; i < 2 * found; i++) {
-        const double *line = lines + (ptrdiff_t)(i / 2) * n, most = largest(n, line);
+        const double *line = lines + (ptrdiff_t)(i / 2) * n, most = perp_vector_largest(n, line);
         for (int k = 0; k < n; k++) {
             const double part = fabs(line[k]) > FLAT * most ? line[k] / most : 0.0;
             h->rays[(ptrdiff_t)h->ray_count * n + k] = i % 2 == 0 ? part : 0.0 - part;
@@ -422,7 +328,7 @@ static bool is_listed(int n, const double *list, int count, const double *x)
         for (int k = 0; k < n; k++) {
             far = fmax(far, fabs(list[(ptrdiff_t)i * n + k] - x[k]));
         }
-        if (far <= 10.0 * FLAT * fmax(1.0, largest(n, x))) {
+        if (far <= 10.0 * FLAT * fmax(1.0, perp_vector_largest(n, x))) {
             return true;
         }
     }
@@ -453,7 +359,7 @@ static void write_corners(finder *f, const double *normals, int rank)
                 x[k] += (g->ray ? 0.0 : h->origin[k]) - f->along[k];
             }
         }
-        const double most = largest(n, x);
+        const double most = perp_vector_largest(n, x);
         for (int k = 0; k < n && g->ray; k++) {
             x[k] /= most;
         }
@@ -524,7 +430,8 @@ perp_status perp_polyhedron_find(const perp_polyhedron_oracle *oracle, const dou
 static bool has_point(const perp_polyhedron *h, const double *x, bool ray)
 {
     static const double SAME = 1e-8;
-    const double size = SAME * fmax(1.0, fmax(largest(h->n, x), ray ? 0.0 : largest(h->n, h->origin)));
+    const double size =
+        SAME * fmax(1.0, fmax(perp_vector_largest(h->n, x), ray ? 0.0 : perp_vector_largest(h->n, h->origin)));
     for (int k = 0; k < h->n; k++) {
         h->scratch[k] = x[k] - (ray ? 0.0 : h->origin[k]);
     }
@@ -533,7 +440,7 @@ static bool has_point(const perp_polyhedron *h, const double *x, bool ray)
     }
     for (int i = 0; i < h->facet_count; i++) {
         const double *a = h->facets + (ptrdiff_t)i * (h->n + 1);
-        if (dot(h->n, a, x) > (ray ? 0.0 : a[h->n]) + size) {
+        if (perp_vector_dot(h->n, a, x) > (ray ? 0.0 : a[h->n]) + size) {
             return false;
         }
     }

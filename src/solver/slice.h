@@ -1,9 +1,9 @@
-/* slice.h - arrays cut from one block of memory. A function that cuts is asked once to count and once to give, so that
- * the two cannot disagree. */
+/* slice.h - arrays cut from one block of memory, or pushed on a workspace. A function that cuts is asked once to count
+ * and once to give, so that the two cannot disagree. */
 #ifndef PERP_SRC_SOLVER_SLICE_H
 #define PERP_SRC_SOLVER_SLICE_H
 
-#include <stddef.h>
+#include "base/arena.h"
 
 typedef struct perp_slice {
     unsigned char *memory; /* NULL: count only */
@@ -16,6 +16,17 @@ static inline void *perp_slice_cut(perp_slice *s, size_t count, size_t size)
     void *start = s->memory ? s->memory + s->bytes : NULL;
     s->bytes += (count * size + 63) / 64 * 64;
     return start;
+}
+
+typedef struct perp_sizer {
+    perp_workspace *memory; /* NULL: count only */
+    size_t bytes;
+} perp_sizer;
+
+static inline void *perp_sizer_take(perp_sizer *s, size_t count, size_t size)
+{
+    s->bytes += perp_workspace_bytes(count, size);
+    return s->memory ? perp_workspace_push(s->memory, count, size) : NULL;
 }
 
 #endif

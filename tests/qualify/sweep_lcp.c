@@ -5,6 +5,7 @@
  * 1e-8. "Infeasible" needs a proof that holds without rounding. A case that fails is left as a problem file in
  * PERP_FAILURES_DIR, for `perp solve`. */
 #include "sweep.h"
+#include "sweep_measure.h"
 
 #include "lcp_generator.h"
 
@@ -146,6 +147,8 @@ static void run(uint64_t seed, int index, sweep_case *result)
         if (info.outcome == PERP_OUTCOME_INFEASIBLE && !farkas_holds(c->n, c->m, c->q, NULL, NULL, b->ray)) {
             sweep_fail(result, "said to be infeasible without a proof");
         }
+        static const measure_column columns[2] = {{"solved", false}, {"not solved", false}};
+        measure_row(info.method, columns, 2)[info.outcome == PERP_OUTCOME_SOLVED ? 0 : 1]++;
         result->kind = kind_of(c, &info);
     }
     if (result->failed) {

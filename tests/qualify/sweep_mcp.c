@@ -3,6 +3,7 @@
  *
  * "Solved" is judged here, not by the library: the natural map in long double, from F at the returned point. */
 #include "sweep.h"
+#include "sweep_measure.h"
 
 #include "lcp_generator.h"
 
@@ -91,6 +92,8 @@ static void run(uint64_t seed, int index, sweep_case *result)
     }
     const bool solved = info.outcome == PERP_OUTCOME_SOLVED, first = strcmp(info.method, "newton") == 0;
     const double residual = judge(&p, z);
+    static const measure_column columns[2] = {{"solved", false}, {"not solved", false}};
+    measure_row(info.method, columns, 2)[solved ? 0 : 1]++;
     if (solved && !(residual <= 1e-8 * (1.0 + 1e-6))) { /* the judge's z - F rounds otherwise */
         sweep_fail(result, "falsely solved: residual %.3g", residual);
     }

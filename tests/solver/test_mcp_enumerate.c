@@ -346,19 +346,24 @@ static void an_lcp_is_the_same(void **state)
     }
 }
 
-/* A free block that is singular but for 2^-40: its solution is far away, and is not found; that is said. */
+/* A free block that is singular but for 2^-40, or for the last bit: its solution is far away, and is not found; that is
+ * said. So it is where the equations agree, and what is found is a line instead of a point. */
 static void nearly_singular_is_not_complete(void **state)
 {
     (void)state;
     case_of c = new_case(2);
     c.m[0] = c.m[1] = c.m[2] = 1.0;
-    c.m[3] = 1.0 + ldexp(1.0, -40);
-    c.q[0] = -1.0;
-    c.q[1] = -2.0;
     c.lower[0] = c.lower[1] = -INFINITY;
-    perp_lcp_solution_set *set = enumerate(&c);
-    assert_false(set->complete);
-    perp_lcp_solution_set_free(set);
+    perp_lcp_solution_set *set;
+    for (int k = 0; k < 4; k++) {
+        c.m[3] = 1.0 + ldexp(1.0, k % 2 ? -52 : -40);
+        c.q[0] = -1.0;
+        c.q[1] = k / 2 ? -1.0 : -2.0;
+        set = enumerate(&c);
+        assert_false(set->complete);
+        perp_lcp_solution_set_free(set);
+    }
+    c.q[1] = -2.0;
     c.m[3] = 1.0; /* a contradiction */
     set = enumerate(&c);
     assert_true(set->complete);
@@ -382,10 +387,14 @@ static void refusals(void **state)
     ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_enumerate(&problem, NULL, NULL, &set, &error));
     c.upper[3] = INFINITY;
     problem.n = PERP_LCP_ENUMERATE_MAX_N + 1;
-    c.lower[3] = c.lower[4] = -INFINITY; /* 39 with a bound, and, M being 0, two equations that stay: 41 */
-    const perp_lcp_enumerate_settings few = {.tolerance = 1e-8, .max_nodes = 1};
-    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_enumerate(&problem, &few, NULL, &set, &error));
+    ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_enumerate(&problem, NULL, NULL, &set, &error));
     assert_non_null(strstr(error.message, "41"));
+    c.lower[3] = c.lower[4] = -INFINITY; /* free ones do not count */
+    const perp_lcp_enumerate_settings few = {.tolerance = 1e-8, .max_nodes = 1};
+    ASSERT_STATUS(PERP_STATUS_OK, perp_mcp_enumerate(&problem, &few, NULL, &set, &error));
+    assert_int_equal(set->face_count, 1); /* M and q are 0: all z >= 0, and two lines */
+    assert_int_equal(set->faces[0].ray_count, PERP_LCP_ENUMERATE_MAX_N - 1 + 4);
+    perp_lcp_solution_set_free(set);
     problem.n = 2;
     c.upper[1] = -1.0;
     ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_enumerate(&problem, NULL, NULL, &set, &error));

@@ -553,12 +553,40 @@ static void rod_area(void **state)
     assert_true(fabs(area - 12.949353764920062) <= 1e-9);
 }
 
+/* Of products of a 5 x r and an r x 4 matrix of small integers; a low bit more makes it one more. */
+static void exact_ranks(void **state)
+{
+    (void)state;
+    uint32_t scratch[20];
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        perp_random random = {seed};
+        const int r = (int)(seed % 5);
+        double m[20] = {0.0};
+        for (int k = 0; k < r; k++) {
+            double a[5], b[4];
+            for (int i = 0; i < 5; i++) {
+                a[i] = i == k ? 1.0 : i < k ? 0.0 : floor(perp_random_uniform(&random, -9.0, 9.0));
+            }
+            for (int j = 0; j < 4; j++) {
+                b[j] = j == k ? 1.0 : j < k ? 0.0 : floor(perp_random_uniform(&random, -9.0, 9.0));
+            }
+            for (int i = 0; i < 20; i++) {
+                m[i] += ldexp(a[i / 4] * b[i % 4], i / 4 - 2);
+            }
+        }
+        assert_int_equal(perp_exact_rank(m, 4, 5, 4, scratch), r);
+        m[19] += ldexp(1.0, -38); /* no more than 14 bits before the point */
+        assert_int_equal(perp_exact_rank(m, 4, 5, 4, scratch), r < 4 ? r + 1 : 4);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_exact_minors),
         cmocka_unit_test(the_generator_tells_the_truth),
         cmocka_unit_test(exact_minors),
+        cmocka_unit_test(exact_ranks),
         cmocka_unit_test(known_matrices),
         cmocka_unit_test(rod_between_walls),
         cmocka_unit_test(rod_area),

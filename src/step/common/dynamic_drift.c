@@ -1,6 +1,8 @@
 /* Velocities carried to where the last step has led, without forces and without gaining energy: dynamic.h. */
 #include "step/common/dynamic.h"
 
+#include "linalg/vector.h"
+
 #include <perp/linalg.h>
 
 #include <string.h>
@@ -272,15 +274,6 @@ static void factor_linked(const contact_step *step)
     }
 }
 
-static double dot(int n, const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) {
-        sum += x[i] * y[i];
-    }
-    return sum;
-}
-
 /* What loops forbid where kinematics and step->mass are: rows w, and directions u across with w_i u_j = 1 for i = j,
  * else 0 (Gram and Schmidt on the rows in the metric of M^-1). Rows that say what others do are left out. Returns how
  * many there are. */
@@ -298,17 +291,17 @@ static int span_loops(contact_step *step, const perp_kinematics *kinematics)
                    *u = step->inertia.loop_across + (ptrdiff_t)count * nv;
             memcpy(w, step->loop_jacobian + (ptrdiff_t)r * nv, (size_t)nv * sizeof *w);
             divide_linked(step, w, u);
-            const double size = dot(nv, w, u);
+            const double size = perp_vector_dot(nv, w, u);
             for (int j = 0; j < count; j++) {
                 const double *wj = step->inertia.loop_rows + (ptrdiff_t)j * nv,
                              *uj = step->inertia.loop_across + (ptrdiff_t)j * nv;
-                const double part = dot(nv, wj, u);
+                const double part = perp_vector_dot(nv, wj, u);
                 for (int k = 0; k < nv && part != 0.0; k++) {
                     w[k] -= part * wj[k];
                     u[k] -= part * uj[k];
                 }
             }
-            const double left = dot(nv, w, u);
+            const double left = perp_vector_dot(nv, w, u);
             if (left > 1e-12 * size) {
                 const double scaled = 1.0 / sqrt(left);
                 for (int k = 0; k < nv; k++) {
@@ -328,7 +321,7 @@ static void to_tangent(const contact_step *step, int count, double *v)
     const int nv = step->model->nv;
     for (int i = 0; i < count; i++) {
         const double *u = step->inertia.loop_across + (ptrdiff_t)i * nv;
-        const double across = dot(nv, step->inertia.loop_rows + (ptrdiff_t)i * nv, v);
+        const double across = perp_vector_dot(nv, step->inertia.loop_rows + (ptrdiff_t)i * nv, v);
         for (int k = 0; k < nv; k++) {
             v[k] -= across * u[k];
         }
