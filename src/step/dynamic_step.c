@@ -10,7 +10,9 @@ static perp_status explain(perp_quasistatic *qs, const rigid_attempt *best, perp
     perp_status status = PERP_STATUS_NOT_CONVERGED;
     for (int units = 0; units < 2 && status == PERP_STATUS_NOT_CONVERGED; units++) {
         s->in_sizes = units > 0;
+        bool proven = false;
         status = perp_rigid_begin(qs, error);
+        status = status == PERP_STATUS_OK ? perp_rigid_prove_none(qs, &proven, error) : status;
         if (status == PERP_STATUS_OK) {
             status = perp_rigid_explain(qs, best->method, fmin(best->residual, 1e300), error);
         }
@@ -27,12 +29,12 @@ perp_status perp_dynamic_rigid_step(perp_quasistatic *qs, rigid_method first, ri
         return perp_rigid_begin(qs, error);
     }
     perp_status status = perp_rigid_try(qs, methods, &best, error);
-    if (status == PERP_STATUS_OK && !best.solved && perp_dynamic_unstabilise(qs)) {
+    if ((status == PERP_STATUS_OK || best.impossible) && !best.solved && perp_dynamic_unstabilise(qs)) {
         status = perp_rigid_try(qs, methods, &best, error);
         qs->info->fallbacks[PERP_FALLBACK_UNSTABILISED] += status == PERP_STATUS_OK && best.solved ? 1 : 0;
     }
-    if (status != PERP_STATUS_OK || best.solved) {
+    if (best.solved) {
         return status == PERP_STATUS_OK ? perp_rigid_finish(qs, error) : status;
     }
-    return explain(qs, &best, error);
+    return status == PERP_STATUS_OK || best.impossible ? explain(qs, &best, error) : status;
 }

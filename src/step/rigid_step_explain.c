@@ -1,4 +1,5 @@
-/* Why a rigid step has no answer, or none was found. Two proofs are tried, each by one convex problem.
+/* Why a rigid step has no answer, or none was found. Two proofs, each by one convex problem, are tried as soon as the
+ * first method has failed: most steps that it fails on have no answer, and no search ends sooner than a proof.
  *
  * No v meets u_n >= 0, the loops and the limits at once: the commands force bodies into each other. The multipliers of
  * the infeasible problem are weights y >= 0 with sum y u_n = -1 whatever v is, so that some gap ends below -1 / sum y.
@@ -148,18 +149,16 @@ static perp_status prove_unsupported(perp_quasistatic *qs, bool *proven, perp_er
     return *proven ? perp_qs_unsupported(qs, s->program.point.x, error) : status;
 }
 
+perp_status perp_rigid_prove_none(perp_quasistatic *qs, bool *proven, perp_error *error)
+{
+    const perp_status status = prove_infeasible(qs, proven, error);
+    return *proven || status != PERP_STATUS_OK ? status : prove_unsupported(qs, proven, error);
+}
+
 perp_status perp_rigid_explain(perp_quasistatic *qs, const char *method, double residual, perp_error *error)
 {
     bool proven = false;
-    perp_status status = prove_infeasible(qs, &proven, error);
-    if (proven || status != PERP_STATUS_OK) {
-        return status;
-    }
-    status = prove_unsupported(qs, &proven, error);
-    if (proven || status != PERP_STATUS_OK) {
-        return status;
-    }
-    status = perp_rigid_search_modes(qs, &proven, error);
+    perp_status status = perp_rigid_search_modes(qs, &proven, error);
     if (proven || status != PERP_STATUS_OK) {
         return status;
     }
