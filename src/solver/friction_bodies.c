@@ -1,5 +1,5 @@
 /* Velocities that forces cause, body by body: P = (A + rho I)^-1 by block, and the rows of contacts, bounds and
- * equations one after the other. Gauss-Seidel sweeps over them, Lemke's method has its matrix from them.
+ * equations one after the other, for Gauss-Seidel.
  *
  * Where A is not definite rho takes its place, around a centre. An unknown that an equation of one entry commands does
  * not move; equations of several entries are rows of their own, without a cone. */

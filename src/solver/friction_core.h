@@ -29,13 +29,7 @@
 #include "solver/friction_islands.h"
 #include "solver/friction_sparse.h"
 
-enum {
-    PERP_FRICTION_DIRECTIONS = 4,     /* of a circle, for Lemke's method */
-    PERP_FRICTION_LEMKE_SIZE = 1200,  /* variables of a problem that it is tried on, in the forces alone */
-    PERP_FRICTION_LEMKE_WITH_V = 200, /* with v */
-};
-#define PERP_FRICTION_FRICTIONLESS 1e-8  /* mu below this: the normal row alone */
-enum { PERP_FRICTION_DENSE_ROWS = 600 }; /* of a problem with bodies whose dense form is kept as well */
+#define PERP_FRICTION_FRICTIONLESS 1e-8 /* mu below this: the normal row alone */
 
 /* The cone problem whose want of a feasible point is a local problem's want of a solution. */
 typedef struct perp_friction_proof {
@@ -56,8 +50,16 @@ typedef struct perp_friction_lifted {
     perp_friction_workspace *solver; /* NULL: none was reserved */
 } perp_friction_lifted;
 
+/* How often a line of the schedule was tried, and how often it solved, since the workspace was made: a line stays only
+ * with a count of what it decides (sweep_friction prints it). */
+typedef struct perp_friction_tally {
+    int tried, solved;
+} perp_friction_tally;
+enum { PERP_FRICTION_LINES = 11 };
+
 struct perp_friction_workspace {
     perp_allocator allocator;
+    perp_friction_tally tally[PERP_FRICTION_LINES];
     perp_convex_workspace *convex;
     perp_kkt_lu lu;
     perp_kkt_buffer memory, dense_memory;
@@ -77,9 +79,7 @@ struct perp_friction_workspace {
     perp_contact_qp held; /* friction_rest.c: the scaled problem with bodies held, and its arrays */
     double *held_hessian, *held_g;
 
-    bool dense;     /* the form in use */
-    bool has_dense; /* W, q are there */
-    double *w, *q, *matrix;
+    double *w, *q, *matrix;      /* of a local problem */
     perp_friction_sparse sparse; /* for B + G W of a local problem */
     bool has_sparse, in_full;    /* it is in use; it did not serve, and `matrix` has the factors */
     int *pivots;
@@ -110,14 +110,6 @@ struct perp_friction_workspace {
     double *normal_jacobian;
     double error;  /* the last that perp_friction_look returned */
     double smooth; /* > 0: projections and |u_T| are smoothed by this, see friction_smooth.c */
-
-    perp_lcp_workspace *lemke; /* for at most lemke_reserved variables */
-    int lemke_reserved;
-    bool has_lemke, lemke_with_v; /* in the forces alone; with v too */
-    int lemke_size;               /* of the problem at hand */
-    perp_kkt_buffer lemke_memory;
-    double *lemke_m, *lemke_q, *lemke_z, *lemke_w, *lemke_angles;
-    bool *lemke_free;
 
     perp_friction_islands islands;   /* of a problem with bodies */
     perp_friction_workspace *island; /* for one of several; NULL: there is but one */
@@ -163,9 +155,6 @@ double perp_friction_natural(perp_friction_workspace *f, const double *u, const 
 double perp_friction_draw(uint64_t *state);
 
 /* ---- friction_step.c -------------------------------------------------------------------------------------------- */
-
-/* W and q of a problem with bodies; false where A is not definite, or there are equations or too many rows. */
-bool perp_friction_make_dense(perp_friction_workspace *f);
 
 /* convex->omega times E (t = 0: as it is). */
 void perp_friction_shift_omega(perp_friction_workspace *f);
@@ -239,9 +228,6 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
 
 /* From `at`, which stays, with little, more and much damping. */
 bool perp_friction_newton_tries(perp_friction_workspace *f);
-/* From `best`, where that is near a solution: the residual of such a point falls and rises again, and one of the points
- * on the way may do. */
-bool perp_friction_newton_near(perp_friction_workspace *f);
 
 /* What the search of one run of Newton's method compares with: the merit of its last points. */
 enum { PERP_FRICTION_REMEMBERED = 8 };
@@ -268,16 +254,11 @@ typedef struct perp_friction_attempt {
     double r, z;        /* start: r e, z e */
     double most, least; /* of the way to the border that a step may go */
     int lag;            /* iterations without the derivative of the shift after a short step */
-    bool dense;         /* the form */
     int iterations;     /* at most */
     double near;        /* > 0: from `best`, moved inside by this, in place of r and z */
 } perp_friction_attempt;
 
 bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt);
-/* Variables of the linear complementarity problem of one with bodies, in the forces alone or with v; Newton from points
- * of its paths. rho: 0, or a proximal term in the place of inertia. */
-int perp_friction_lemke_size(const perp_friction_workspace *f, bool with_v);
-bool perp_friction_lemke(perp_friction_workspace *f, double rho, int draws);
 /* Gauss-Seidel. rho: 0 for problems with inertia, else a proximal term in its place; squeeze: the forces at the start;
  * part: of the way to a contact's own solution that it goes. */
 typedef struct perp_friction_sweeping {
@@ -286,27 +267,17 @@ typedef struct perp_friction_sweeping {
 } perp_friction_sweeping;
 /* False at once where the problem is of the other kind. */
 bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how);
-/* The fixed point on the shift. The first shifts are those of the least motion where rho > 0 (spread around
- * those where there is a `state`), else the same everywhere. */
-typedef struct perp_friction_shifting {
-    double part; /* of the way that they move each round */
+/* friction_rest.c: a fixed point on the shift, from that of the least motion. */
+typedef struct perp_friction_resting {
+    double rho; /* bodies are held near their last motion by this */
     int rounds;
-    double rho; /* > 0: bodies are held near their last motion, friction_rest.c */
-    bool all;   /* those with inertia or stiffness too */
-    uint64_t *state;
-} perp_friction_shifting;
-bool perp_friction_shift(perp_friction_workspace *f, const perp_friction_shifting *how);
+    bool all;        /* those with inertia or stiffness too */
+    uint64_t *state; /* not NULL: the first shifts are drawn around those of the least motion */
+} perp_friction_resting;
+bool perp_friction_rest(perp_friction_workspace *f, const perp_friction_resting *how);
 /* With many rho, from shifts that are drawn. */
 bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws);
-
-/* friction_rest.c: `convex` takes the problem whose unknowns without inertia or stiffness, or `all`, are held by rho
- * near the centre; and the problem itself again. */
-bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all);
-bool perp_friction_holds_some(const perp_friction_workspace *f); /* there are such unknowns */
-void perp_friction_release(perp_friction_workspace *f);
-/* The least motion that the normal rows allow, to the centre; `best` stays. Unless `all` are at rest, what has inertia
- * or stiffness goes its own way. */
-bool perp_friction_least_motion(perp_friction_workspace *f, bool all);
+bool perp_friction_holds_some(const perp_friction_workspace *f); /* unknowns without inertia or stiffness */
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */
 bool perp_friction_minimum_norm(perp_friction_workspace *f);
@@ -315,6 +286,8 @@ bool perp_friction_minimum_norm(perp_friction_workspace *f);
 perp_status perp_friction_local_least_reserve(perp_friction_workspace *f, const perp_friction *problem);
 bool perp_friction_local_least(perp_friction_workspace *f, const perp_friction *problem,
                                const perp_friction_settings *settings, double *r);
+/* The lines of the schedule; NULL beyond the last. */
+const char *perp_friction_line_label(int line);
 /* Before any method: no point is known, and no work was done. */
 void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings);
 /* Of a local problem, if it is not too large for it; reserve after the problem is set up. */

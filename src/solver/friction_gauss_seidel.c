@@ -148,7 +148,7 @@ static void sweep_dense(perp_friction_workspace *f, double part)
 static bool start(perp_friction_workspace *f, double rho, double squeeze)
 {
     perp_convex_workspace *c = f->convex;
-    if (f->dense) {
+    if (f->local) {
         memset(c->at.y, 0, (size_t)c->m * sizeof(double));
         measure_dense(f);
         return rho == 0.0;
@@ -166,7 +166,7 @@ static bool start(perp_friction_workspace *f, double rho, double squeeze)
 
 static void sweep(perp_friction_workspace *f, double rho, double part)
 {
-    if (f->dense) {
+    if (f->local) {
         sweep_dense(f, part);
         return;
     }
@@ -183,7 +183,7 @@ static bool end(perp_friction_workspace *f)
         {1e-4, 1e-2, 40, 20, 0.0}, {1e-2, 0.3, 400, 100, 0.0}, {1e-2, 3.0, 400, 100, 0.0}};
     perp_convex_workspace *c = f->convex;
     bool solved = false;
-    if (!f->dense) {
+    if (!f->local) {
         perp_friction_bodies_hold(f);
     }
     for (size_t d = 0; d < sizeof dampings / sizeof *dampings && !solved; d++) {
@@ -204,7 +204,7 @@ bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_
         return true;
     }
     for (int k = 0, sweeps = squeeze > 0.0 ? SOON : FIRST; k < how->rounds && !perp_friction_must_stop(f); k++) {
-        if (!f->dense) {
+        if (!f->local) {
             perp_friction_bodies_velocity(f, how->rho);
         }
         for (int s = 0; s < sweeps && !(f->cancel && *f->cancel); s++) {

@@ -108,7 +108,7 @@ static bool factor(perp_friction_workspace *f)
     perp_convex_scale(c, c->s, c->at.y);
     memset(c->scaled, 0, (size_t)c->m * sizeof *c->scaled);
     perp_convex_subtract_scaled(c, c->rp, c->scaled); /* -W^-2 r_p */
-    if (f->dense) {
+    if (f->local) {
         weigh_dense(f);
         return perp_friction_factor_dense(f);
     }
@@ -143,7 +143,7 @@ static bool direction(perp_friction_workspace *f, const double *q, double *dz, d
 {
     perp_convex_workspace *c = f->convex;
     bool finite = true;
-    if (f->dense) {
+    if (f->local) {
         fill_dense(f, q, dr);
         finite = perp_friction_step_dense(f, dr);
     } else {
@@ -197,7 +197,7 @@ static void advance(perp_friction_workspace *f, double t)
         const double gap = sqrt(after) - sqrt(before) - t * along;
         c->s[start] += gap > 0.0 ? gap : 0.0;
     }
-    if (!f->dense) {
+    if (!f->local) {
         perp_dense_subtract(c->n, -t, c->step, c->at.x);
         perp_dense_subtract(c->e, t, c->step + c->n, c->at.z);
     }
@@ -225,7 +225,7 @@ static double iterate(perp_friction_workspace *f, const perp_friction_attempt *a
     }
     const double ratio = after / c->degree / centre, left = 1.0 - affine;
     double sigma = fmax(fmax(ratio * ratio * ratio, fmin(0.9, left * left * left)), 1e-6);
-    const double infeasible = f->dense ? largest(c->m, c->rp) : fmax(largest(c->m, c->rp), largest(c->n, c->rd));
+    const double infeasible = f->local ? largest(c->m, c->rp) : fmax(largest(c->m, c->rp), largest(c->n, c->rd));
     sigma = fmin(centre < 0.01 * infeasible ? fmax(sigma, 0.5) : sigma, 1.0);
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->slack);
     bool finite = direction(f, c->slack, c->ds, c->dy);

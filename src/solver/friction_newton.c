@@ -172,7 +172,7 @@ static void linearise_dense(perp_friction_workspace *f, double reg)
 
 bool perp_friction_newton_factor(perp_friction_workspace *f, double reg)
 {
-    if (f->dense) {
+    if (f->local) {
         linearise_dense(f, reg);
         return perp_friction_factor_dense(f);
     }
@@ -185,7 +185,7 @@ bool perp_friction_newton_factor(perp_friction_workspace *f, double reg)
 bool perp_friction_newton_solve(perp_friction_workspace *f, double reg)
 {
     perp_convex_workspace *c = f->convex;
-    if (f->dense) {
+    if (f->local) {
         for (int i = 0; i < c->m; i++) {
             c->dy[i] = -f->natural[i];
         }
@@ -205,11 +205,11 @@ static double merit(perp_friction_workspace *f, const perp_convex_iterate *at, d
     }
     perp_friction_natural(f, f->change, f->fixed);
     double sum = perp_dense_dot(c->m, f->natural, f->natural);
-    for (int i = 0; !f->dense && i < c->n; i++) {
+    for (int i = 0; !f->local && i < c->n; i++) {
         const double rd = c->rd[i] + t * f->rd_change[i];
         sum += rd * rd;
     }
-    for (int i = 0; !f->dense && i < c->e; i++) {
+    for (int i = 0; !f->local && i < c->e; i++) {
         const double rc = (1.0 - t) * c->rc[i];
         sum += rc * rc;
     }
@@ -233,7 +233,7 @@ static void advance(perp_friction_workspace *f, perp_convex_iterate *at, double 
 {
     perp_convex_workspace *c = f->convex;
     perp_dense_subtract(c->m, -t, c->dy, at->y);
-    if (!f->dense) {
+    if (!f->local) {
         perp_dense_subtract(c->n, -t, c->step, at->x);
         perp_dense_subtract(c->e, t, c->step + c->n, at->z);
     }
@@ -245,7 +245,7 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
     double reference = 0.0, reached = 0.0;
     memset(f->convex->dy, 0, (size_t)f->convex->m * sizeof(double));
     memset(f->du, 0, (size_t)f->convex->m * sizeof(double));
-    if (!f->dense) { /* 0 times what was there before may be no number */
+    if (!f->local) { /* 0 times what was there before may be no number */
         memset(f->rd_change, 0, (size_t)f->convex->n * sizeof(double));
     }
     memory->merit[memory->count++ % PERP_FRICTION_REMEMBERED] = merit(f, at, 0.0);
@@ -304,18 +304,6 @@ bool perp_friction_newton_tries(perp_friction_workspace *f)
     for (size_t k = 0; k < sizeof dampings / sizeof *dampings && !solved && !perp_friction_must_stop(f); k++) {
         perp_convex_copy(c, &c->at, &c->kept);
         solved = perp_friction_newton_damped(f, &c->kept, &dampings[k]);
-    }
-    return solved;
-}
-
-bool perp_friction_newton_near(perp_friction_workspace *f)
-{
-    static const double NEAR = 1e-4, parts[] = {1.0, 0.3, 0.1, 0.03, 0.01};
-    perp_convex_workspace *c = f->convex;
-    bool solved = false;
-    for (size_t k = 0; f->best_residual < NEAR && k < sizeof parts / sizeof *parts && !solved; k++) {
-        perp_convex_copy(c, &c->best, &c->kept);
-        solved = perp_friction_newton_damped(f, &c->kept, &(perp_friction_damping){1e-2, parts[k], 60, 60, 0.0});
     }
     return solved;
 }

@@ -60,17 +60,6 @@ void perp_friction_import(perp_friction_workspace *f, const perp_convex_point *f
     }
 }
 
-/* v of the forces, where the dense form has none: A^-1 (H'r - f). The factors of A are in place while it is in use. */
-static void recover_velocity(perp_friction_workspace *f, perp_convex_iterate *at)
-{
-    perp_convex_workspace *c = f->convex;
-    memset(c->step, 0, (size_t)c->n * sizeof *c->step);
-    perp_convex_add_at(c, at->y, c->step);
-    perp_dense_subtract(c->n, 1.0, f->g, c->step);
-    perp_kkt_solve(&c->kkt, c->step);
-    memcpy(at->x, c->step, (size_t)c->n * sizeof *c->step);
-}
-
 static bool is_finite(const perp_friction_workspace *f)
 {
     const perp_convex_workspace *c = f->convex;
@@ -83,9 +72,6 @@ static bool is_finite(const perp_friction_workspace *f)
 bool perp_friction_judge(perp_friction_workspace *f, perp_convex_iterate *at)
 {
     perp_convex_workspace *c = f->convex;
-    if (f->dense && c->n > 0) {
-        recover_velocity(f, at);
-    }
     perp_friction_export(f, at);
     double near = INFINITY;
     if (!is_finite(f)) {
@@ -159,7 +145,7 @@ double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate 
 {
     perp_convex_workspace *c = f->convex;
     double largest = 0.0;
-    if (f->dense) {
+    if (f->local) {
         perp_friction_multiply_dense(f, at->y, f->u);
         perp_dense_subtract(c->m, -1.0, f->q, f->u);
     } else {

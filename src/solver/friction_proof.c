@@ -106,6 +106,7 @@ double perp_friction_prove_infeasible(perp_friction_workspace *f)
                                ? perp_convex_prove_infeasible(c, PROVEN, &feasible)
                                : INFINITY;
     perp_convex_setup(c, &f->scaled, NULL); /* it fitted before */
+    perp_kkt_lu_setup(&f->lu, &c->kkt);
     perp_friction_import(f, &f->point, &c->best);
     return motions <= PROVEN ? motions : INFINITY;
 }

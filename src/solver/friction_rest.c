@@ -3,9 +3,10 @@
  * What nothing drives has no reason to move but contacts that push it. So of all motions without penetration the least
  * one, with what is driven on its own way (min 1/2 v'A v + f_d'v + what moves without being driven), often has the
  * slips of a solution, and then the forces are those of one convex problem: whatever squeeze is needed is found, as no
- * start of a local method has to bring it about. Where the slips are not those yet, the fixed point on the shift
- * (friction_shift.c) goes on from there, its problems held near the last motion by rho where A has nothing: without
- * that a body that friction holds falls away before the forces that hold it are there. */
+ * start of a local method has to bring it about. Where the slips are not those yet, a fixed point on the shift |u_T|
+ * goes on from there: with the shift frozen in the offset the problem is a convex cone problem, whose velocities give
+ * the next shift. Its problems are held near the last motion by rho where A has nothing: without that a body that
+ * friction holds falls away before the forces that hold it are there. */
 #include "solver/friction_core.h"
 
 #include <math.h>
@@ -49,7 +50,8 @@ bool perp_friction_holds_some(const perp_friction_workspace *f)
     return !h;
 }
 
-bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all)
+/* `convex` takes the problem whose unknowns without inertia or stiffness, or `all`, are held by rho near the centre. */
+static bool hold(perp_friction_workspace *f, double rho, bool all)
 {
     restrain(f, rho, all, false);
     f->held = f->scaled;
@@ -59,14 +61,17 @@ bool perp_friction_hold(perp_friction_workspace *f, double rho, bool all)
            perp_kkt_lu_setup(&f->lu, &f->convex->kkt) == PERP_STATUS_OK;
 }
 
-void perp_friction_release(perp_friction_workspace *f)
+/* `convex` takes the problem itself again. */
+static void release(perp_friction_workspace *f)
 {
     perp_convex_setup(f->convex, &f->scaled, NULL); /* it fitted before */
     perp_kkt_lu_setup(&f->lu, &f->convex->kkt);
     f->convex->best_is_least = false; /* that was said of the held problem */
 }
 
-bool perp_friction_least_motion(perp_friction_workspace *f, bool all)
+/* The least motion that the normal rows allow, to the centre; `best` stays. Unless `all` are at rest, what has inertia
+ * or stiffness goes its own way. */
+static bool find_least_motion(perp_friction_workspace *f, bool all)
 {
     enum { ITERATIONS = 60 };
     static const double STILL = 100.0, ENOUGH = 1e-9; /* beside a stiffness of one */
@@ -88,7 +93,130 @@ bool perp_friction_least_motion(perp_friction_workspace *f, bool all)
         memcpy(f->centre_x, c->best.x, (size_t)c->n * sizeof(double));
         f->factorisations += c->factorisations - factorisations;
     }
-    perp_friction_release(f);
+    release(f);
     perp_convex_copy(c, &f->solved, &c->best);
     return found;
+}
+
+/* The convex problem with the offsets as they are; its solution goes to `at`, and `best` stays. */
+static bool solve_convex(perp_friction_workspace *f, const perp_friction_resting *how)
+{
+    enum { ITERATIONS = 60 };
+    static const double ENOUGH = 1e-9; /* what is left over is rho times a motion */
+    perp_convex_workspace *c = f->convex;
+    const int factorisations = c->factorisations;
+    bool found = false;
+    perp_convex_copy(c, &c->best, &f->solved); /* the convex problems have a best point of their own */
+    f->scaled.offset = f->free_offset;
+    if (hold(f, how->rho, how->all)) {
+        c->best_residual = INFINITY;
+        c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
+        c->tolerance = ENOUGH;
+        c->cancel = f->cancel;
+        found = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 0.0}) ==
+                PERP_OUTCOME_SOLVED;
+        f->factorisations += c->factorisations - factorisations;
+        f->iterations += c->factorisations - factorisations;
+        perp_convex_copy(c, &c->best, &c->at);
+    }
+    f->scaled.offset = f->offset;
+    release(f);
+    perp_convex_copy(c, &f->solved, &c->best);
+    return found;
+}
+
+/* The shift of the offset becomes that of u. */
+static void take_shift(perp_friction_workspace *f)
+{
+    const perp_convex_workspace *c = f->convex;
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start;
+        f->free_offset[start] = f->offset[start] + (f->z[start] - f->u[start]);
+    }
+}
+
+/* The first shifts: those of the least motion, spread where they are drawn. */
+static bool begin(perp_friction_workspace *f, const perp_friction_resting *how)
+{
+    static const double SPREAD = 0.3; /* decades of a spread either way */
+    perp_convex_workspace *c = f->convex;
+    const bool known = find_least_motion(f, how->all);
+    memset(c->at.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->at.z, 0, (size_t)c->e * sizeof(double));
+    memcpy(c->at.x, f->centre_x, (size_t)c->n * sizeof(double));
+    perp_friction_look(f, &c->at);
+    memcpy(f->free_offset, f->offset, (size_t)c->contact_slacks * sizeof(double));
+    for (int k = 0; k < c->cone_count; k++) {
+        const int start = c->cones[k].start;
+        const double spread = how->state ? pow(10.0, SPREAD * perp_friction_draw(how->state)) : 1.0;
+        f->free_offset[start] += spread * (f->z[start] - f->u[start]);
+    }
+    return known;
+}
+
+/* The held problem itself from `at`, which becomes its solution if one is found: by far fewer modes off than the convex
+ * one's. True once the judge says that the problem is solved. */
+static bool settle(perp_friction_workspace *f, const perp_friction_resting *how)
+{
+    static const double SETTLED = 1e-10;
+    static const perp_friction_damping dampings[] = {{1e-4, 1e-2, 40, 10, SETTLED}, {1e-2, 0.3, 60, 20, SETTLED}};
+    perp_convex_workspace *c = f->convex;
+    bool solved = false, settled = false;
+    perp_convex_copy(c, &c->best, &f->solved);
+    hold(f, how->rho, how->all); /* it fitted before */
+    perp_convex_copy(c, &f->solved, &c->best);
+    for (size_t d = 0; d < sizeof dampings / sizeof *dampings && !solved && !settled; d++) {
+        perp_convex_copy(c, &c->at, &c->kept);
+        solved = perp_friction_newton_damped(f, &c->kept, &dampings[d]);
+        settled = f->error < SETTLED;
+    }
+    release(f);
+    if (settled) {
+        perp_convex_copy(c, &c->kept, &c->at);
+        perp_friction_look(f, &c->at);
+        take_shift(f);
+    }
+    return solved;
+}
+
+bool perp_friction_rest(perp_friction_workspace *f, const perp_friction_resting *how)
+{
+    static const double BETTER = 0.5;
+    enum { OFTEN = 8 };
+    perp_convex_workspace *c = f->convex;
+    double least = INFINITY;
+    bool solved = false;
+    if (!begin(f, how)) {
+        return false;
+    }
+    for (int k = 0; k < how->rounds && !solved && !perp_friction_must_stop(f) && solve_convex(f, how); k++) {
+        const double error = perp_friction_look(f, &c->at);
+        take_shift(f);
+        const bool tries = error < BETTER * least || k < OFTEN || k % OFTEN == 0;
+        if (tries) {
+            least = error;
+            solved = perp_friction_newton_tries(f);
+        }
+        if (!solved) {
+            solved = settle(f, how) || (tries && perp_friction_newton_tries(f));
+            memcpy(f->centre_x, c->at.x, (size_t)c->n * sizeof(double));
+        }
+    }
+    return solved;
+}
+
+bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws)
+{
+    enum { ROUNDS = 20, EACH = 400 }; /* factorisations */
+    static const double MIDDLE = 0.5, DECADES = 1.5;
+    const int cap = f->max_factorisations;
+    uint64_t state = 11;
+    bool solved = false;
+    for (int k = 0; k < draws && !solved && !perp_friction_must_stop(f); k++) {
+        const double rho = pow(10.0, MIDDLE + DECADES * perp_friction_draw(&state));
+        f->max_factorisations = EACH < cap - f->factorisations ? f->factorisations + EACH : cap;
+        solved = perp_friction_rest(f, &(perp_friction_resting){rho, ROUNDS, false, &state});
+        f->max_factorisations = cap;
+    }
+    return solved;
 }

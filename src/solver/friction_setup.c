@@ -354,58 +354,18 @@ static perp_status set_up_convex(perp_friction_workspace *f, const sizes *z, per
     return held == PERP_STATUS_OK ? held : refuse(held, z, error);
 }
 
-static void lay_out_lemke(perp_friction_workspace *f, const sizes *z, perp_slice *s)
-{
-    const size_t size = (size_t)perp_friction_lemke_size(f, f->lemke_with_v);
-    f->lemke_m = perp_slice_cut(s, size * size, sizeof(double));
-    f->lemke_q = perp_slice_cut(s, size, sizeof(double));
-    f->lemke_z = perp_slice_cut(s, size, sizeof(double));
-    f->lemke_w = perp_slice_cut(s, size, sizeof(double));
-    f->lemke_angles = perp_slice_cut(s, (size_t)z->contacts, sizeof(double));
-    f->lemke_free = perp_slice_cut(s, size, sizeof(bool));
-}
-
-/* Memory for Lemke's method, where the problem is small enough for it. */
-static perp_status set_up_lemke(perp_friction_workspace *f, const sizes *z, perp_error *error)
-{
-    f->lemke_with_v = !f->local && perp_friction_lemke_size(f, true) <= PERP_FRICTION_LEMKE_WITH_V;
-    const int size = perp_friction_lemke_size(f, f->lemke_with_v);
-    f->has_lemke = size <= PERP_FRICTION_LEMKE_SIZE;
-    if (!f->has_lemke) {
-        return PERP_STATUS_OK;
-    }
-    const perp_status status = hold(f, lay_out_lemke, &f->lemke_memory, z, error);
-    if (status != PERP_STATUS_OK || size <= f->lemke_reserved) {
-        return status;
-    }
-    if (!f->convex->kkt.may_grow) {
-        return refuse(PERP_STATUS_CAPACITY, z, error);
-    }
-    perp_lcp_workspace_free(f->lemke);
-    f->lemke = NULL;
-    f->lemke_reserved = 0;
-    const perp_status created = perp_lcp_workspace_create(size, &f->allocator, &f->lemke, error);
-    f->lemke_reserved = created == PERP_STATUS_OK ? size : 0;
-    return created;
-}
-
 perp_status perp_friction_setup_contact(perp_friction_workspace *f, const perp_contact_friction *problem,
                                         perp_error *error)
 {
     const perp_contact_qp *p = problem->system;
     const sizes z = measure(problem);
     perp_status status = hold(f, lay_out_problem, &f->memory, &z, error);
-    const bool dense = z.equations == 0 && p->hessian && z.slacks + z.bounds <= PERP_FRICTION_DENSE_ROWS;
-    if (status == PERP_STATUS_OK && dense) {
-        status = hold(f, lay_out_dense, &f->dense_memory, &z, error);
-    }
     if (status != PERP_STATUS_OK) {
         return status;
     }
     f->contact = problem;
     f->local = NULL;
-    f->dense = f->has_sparse = false;
-    f->has_dense = dense;
+    f->has_sparse = false;
     choose_rows(f, p->contact_count, p->row_start, problem->mu);
     choose_scales(f);
     scale_contacts(f);
@@ -422,8 +382,7 @@ perp_status perp_friction_setup_contact(perp_friction_workspace *f, const perp_c
     f->scaled.equality_target = f->equality_target;
     f->scaled.lower = p->lower ? f->lower : NULL;
     f->scaled.upper = p->upper ? f->upper : NULL;
-    status = set_up_convex(f, &z, error);
-    return status == PERP_STATUS_OK ? set_up_lemke(f, &z, error) : status;
+    return set_up_convex(f, &z, error);
 }
 
 /* ---- the dense problem ------------------------------------------------------------------------------------------ */
@@ -473,7 +432,6 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
     }
     f->contact = NULL;
     f->local = problem;
-    f->dense = f->has_dense = true;
     for (int i = 0; i <= problem->contacts; i++) {
         f->dof_start[i] = i * problem->dim; /* for a moment: the rows as given */
     }
@@ -497,6 +455,5 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
     if (status != PERP_STATUS_OK) {
         return refuse(status, &z, error);
     }
-    status = f->has_sparse ? perp_friction_sparse_setup(&f->sparse, error) : PERP_STATUS_OK;
-    return status == PERP_STATUS_OK ? set_up_lemke(f, &z, error) : status;
+    return f->has_sparse ? perp_friction_sparse_setup(&f->sparse, error) : PERP_STATUS_OK;
 }

@@ -177,7 +177,7 @@ static void change_argument(const perp_friction_workspace *f, double *out)
 static int determinant_sign(const perp_friction_workspace *f)
 {
     const perp_convex_workspace *c = f->convex;
-    if (!f->dense) {
+    if (!f->local) {
         return f->symmetric ? (c->e % 2 == 0 ? 1 : -1) : perp_kkt_lu_sign(&f->lu);
     }
     int negative = 0;
@@ -196,10 +196,10 @@ static void keep_direction(const perp_friction_workspace *f, double factor, perp
     for (int i = 0; i < c->m; i++) {
         to->y[i] = factor * c->dy[i];
     }
-    for (int i = 0; !f->dense && i < c->n; i++) {
+    for (int i = 0; !f->local && i < c->n; i++) {
         to->x[i] = factor * c->step[i];
     }
-    for (int i = 0; !f->dense && i < c->e; i++) {
+    for (int i = 0; !f->local && i < c->e; i++) {
         to->z[i] = -factor * c->step[c->n + i];
     }
 }
@@ -208,7 +208,7 @@ static void move(const perp_friction_workspace *f, const perp_convex_iterate *al
 {
     const perp_convex_workspace *c = f->convex;
     perp_dense_subtract(c->m, -t, along->y, at->y);
-    if (!f->dense) {
+    if (!f->local) {
         perp_dense_subtract(c->n, -t, along->x, at->x);
         perp_dense_subtract(c->e, -t, along->z, at->z);
     }

@@ -3,12 +3,9 @@
  *   few           a few contacts of bodies with inertia: each exactly in turn, then Newton
  *   newton        from the previous step's solution, where there is one
  *   ipm, ipm-w    interior point with the shift in its matrix, ended by Newton, with bodies or in the forces alone
- *   islands       where that fails and the bodies are not all connected: each island on its own, by all that follows
- *   rest          from the least motion, bodies held near it
- *   gauss-seidel  contact by contact, then Newton with much damping
- *   smooth        continuation in a smoothing, around turning points
- *   shift         convex problems for every guess of the shift
- *   lemke         circles as polygons, and Newton from points of its paths
+ *   the proofs    that there is no answer: most problems that have got here have none
+ *   islands       where the bodies are not all connected: each island on its own, by all that follows
+ *   the schedule  SCHEDULE below: what is left, by the starts that decide some of it
  *
  * Only the residual of the problem's class says "solved". */
 #include "linalg/dense_kernel.h"
@@ -28,11 +25,9 @@ static const method_line METHODS[] = {
     {"newton", "semismooth Newton from the given start: for the next step of a run, or a good guess"},
     {"ipm", "interior point with the friction shift in its matrix, on the structure of the bodies"},
     {"islands", "bodies that nothing connects each on their own, by all the other methods"},
-    {"ipm-w", "the same in the forces alone: local problems, and problems with inertia and few contacts"},
+    {"ipm-w", "the same in the forces alone: local problems"},
     {"smooth", "smoothed projections, the smoothing followed to nothing around turning points"},
-    {"shift", "fixed point over convex cone problems, then Newton: problems with bodies"},
-    {"rest", "the same from the least motion, bodies held near it: above all problems without inertia"},
-    {"lemke", "Lemke's pivots with polygons for circles, and Newton along the way: up to some 200 contacts"},
+    {"rest", "fixed point over convex cone problems from the least motion: above all problems without inertia"},
     {"gauss-seidel", "contact by contact, then Newton with much damping"},
 };
 
@@ -73,8 +68,8 @@ static perp_status check_settings(const perp_friction_settings *settings, perp_e
     if (!known) {
         return perp_fail(
             error, PERP_STATUS_BAD_INPUT,
-            "there is no method `%s` for friction problems: few, newton, ipm, islands, ipm-w, smooth, shift, "
-            "rest, lemke, gauss-seidel",
+            "there is no method `%s` for friction problems: few, newton, ipm, islands, ipm-w, smooth, rest, "
+            "gauss-seidel",
             settings->method);
     }
     return PERP_STATUS_OK;
@@ -93,10 +88,8 @@ static perp_status check_method(const perp_friction_workspace *f, const char *me
         {"ipm", bodies, "bodies", "ipm-w"},
         {"islands", bodies && f->island && f->islands.count > 1, "bodies that are not all connected",
          bodies ? "ipm" : "ipm-w"},
-        {"shift", bodies, "bodies", "ipm-w"},
         {"rest", bodies, "bodies", "ipm-w"},
-        {"lemke", f->has_lemke, "some 200 contacts at most", bodies ? "ipm" : "ipm-w"},
-        {"ipm-w", f->has_dense, "inertia, not too many contacts, and no equations", "ipm"},
+        {"ipm-w", !bodies, "forces alone", "ipm"},
     };
     for (size_t k = 0; method && k < sizeof needs / sizeof *needs; k++) {
         if (strcmp(method, needs[k].name) == 0 && !needs[k].can) {
@@ -135,9 +128,8 @@ void perp_friction_workspace_free(perp_friction_workspace *workspace)
         return;
     }
     const perp_allocator own = workspace->allocator;
-    void *blocks[] = {workspace->memory.data,       workspace->dense_memory.data, workspace->islands.memory.data,
-                      workspace->lemke_memory.data, workspace->proof.memory.data, workspace->lifted.memory.data};
-    perp_lcp_workspace_free(workspace->lemke);
+    void *blocks[] = {workspace->memory.data, workspace->dense_memory.data, workspace->islands.memory.data,
+                      workspace->proof.memory.data, workspace->lifted.memory.data};
     perp_friction_workspace_free(workspace->island);
     perp_friction_workspace_free(workspace->lifted.solver);
     perp_kkt_lu_free(&workspace->lu);
@@ -255,34 +247,32 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
     return perp_friction_newton(f, &c->at, settings->max_iterations > 0 ? settings->max_iterations : most);
 }
 
-/* Who is held at rest: what has neither inertia nor stiffness, first and with another rho and with many; or all. */
-enum { FIRST, ALL, AGAIN, DRAW };
-/* Starts of the interior point: few contacts are solved soonest from near, many from far inside. */
-enum { UNIT = 0, LARGE = 1, SMALL = 2, FEW = 30 };
+/* Starts of the interior point: few contacts are solved soonest from near, many from far inside. The others take more
+ * care. */
+enum { UNIT, LARGE, SMALL, NEAR_BEST, FEW = 30 };
 
-/* One of the interior points; the first is nearly always enough, the others start elsewhere or take more care. */
-static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *settings, bool dense, int attempt)
+static int usual_start(const perp_friction_workspace *f)
 {
-    enum { ITERATIONS = 150 };
-    static const perp_friction_attempt attempts[] = {
-        {1.0, 1.0, 0.99, 0.8, 1, false, 0, 0.0}, {10.0, 10.0, 0.99, 0.8, 1, false, 0, 0.0},
-        {0.1, 0.1, 0.99, 0.8, 1, false, 0, 0.0}, {10.0, 1.0, 0.9, 0.5, 3, false, 0, 0.0},
-        {0.1, 1.0, 0.99, 0.8, 8, false, 0, 0.0}, {0.0, 0.0, 0.99, 0.8, 1, false, 0, 0.1},
-        {0.0, 0.0, 0.9, 0.8, 3, false, 0, 0.01}, {30.0, 30.0, 0.9, 0.5, 8, false, 0, 0.0}};
-    perp_friction_attempt chosen = attempts[attempt];
-    chosen.iterations = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
-    if (dense && !f->local && !perp_friction_make_dense(f)) {
-        return false;
-    }
-    f->dense = dense;
-    const bool solved = perp_friction_ipm(f, &chosen);
-    f->dense = f->local != NULL;
-    return solved;
+    return f->scaled.contact_count > FEW ? LARGE : SMALL;
 }
 
-static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info);
+static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *settings, int start)
+{
+    enum { ITERATIONS = 150 };
+    static const perp_friction_attempt attempts[] = {[UNIT] = {1.0, 1.0, 0.99, 0.8, 1, 0, 0.0},
+                                                     [LARGE] = {10.0, 10.0, 0.99, 0.8, 1, 0, 0.0},
+                                                     [SMALL] = {0.1, 0.1, 0.99, 0.8, 1, 0, 0.0},
+                                                     [NEAR_BEST] = {0.0, 0.0, 0.9, 0.8, 3, 0, 0.01}};
+    perp_friction_attempt chosen = attempts[start];
+    chosen.iterations = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
+    return perp_friction_ipm(f, &chosen);
+}
 
-/* Each island by the whole cascade. The cap counts the work of one as its share of the whole. */
+static bool run_first(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info);
+static bool run_schedule(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info);
+
+/* Each island by the whole cascade but the proofs, which were tried on all together. The cap counts the work of one as
+ * its share of the whole. */
 static bool run_islands(perp_friction_workspace *f, const perp_friction_settings *settings)
 {
     perp_friction_workspace *g = f->island;
@@ -301,7 +291,8 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
             return false; /* more fill than was reserved for */
         }
         perp_friction_reset(g, &inner);
-        const bool solved = run_cascade(g, &inner, &ignored) || g->best_residual <= settings->tolerance;
+        const bool solved = run_first(g, &inner, &ignored) || run_schedule(g, &inner, &ignored) ||
+                            g->best_residual <= settings->tolerance;
         all = all && solved;
         perp_friction_export(g, &g->convex->best);
         const perp_contact_qp *q = &f->islands.system;
@@ -322,151 +313,159 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
     return all && perp_friction_newton(f, &c->at, 10); /* the whole is judged in other units than its parts */
 }
 
-/* The methods after the first interior point, in the order of what they cost. */
-typedef enum step_kind {
-    STEP_IPM,
-    STEP_SMOOTH,
-    STEP_LEMKE,
-    STEP_SHIFT,
-    STEP_REST,
-    STEP_GAUSS_SEIDEL,
-    STEP_NEAR
-} step_kind;
+/* One start of one method. The counts of what each decides, on seeds that none was chosen on, are in docs/solvers.md.
+ */
+typedef enum start_kind {
+    REST_TEN,    /* what has neither inertia nor stiffness held near the least motion, rho = 10 */
+    REST_ALL,    /* all held, rho = 1 */
+    REST_ONE,    /* as REST_TEN with rho = 1 */
+    IPM_UNIT,    /* from forces and slacks of 1 */
+    IPM_OTHER,   /* from far inside where the first began near the border, and the other way round */
+    SWEEP_HALF,  /* Gauss-Seidel by half of a contact's step */
+    SMOOTH,      /* the curve of smoothed projections */
+    REST_DRAWN,  /* rho and shifts drawn */
+    SMOOTH_HELD, /* with inertia and compliance that vanish with the smoothing */
+    SWEEP_HELD,  /* Gauss-Seidel without inertia, from squeezed contacts */
+    IPM_NEAR     /* from the best point so far */
+} start_kind;
 
 typedef struct fallback {
-    const char *name;
-    step_kind kind;
-    int attempt; /* ipm, gauss-seidel: which */
-    bool dense;
-    double tau, eps;    /* smooth; tau: rho of lemke and rest, part of shift */
+    const char *method, *label;
+    start_kind start;
     int factorisations; /* at most, so that something is left for those that follow */
 } fallback;
 
-static bool applies(const perp_friction_workspace *f, const fallback *step)
+static const fallback SCHEDULE[] = {
+    {"rest", "rest, rho 10", REST_TEN, 1000},
+    {"rest", "rest, all held", REST_ALL, 200},
+    {"rest", "rest, rho 1", REST_ONE, 1500},
+    {"ipm", "ipm, unit start", IPM_UNIT, 250},
+    {"ipm", "ipm, the other start", IPM_OTHER, 250},
+    {"gauss-seidel", "gauss-seidel", SWEEP_HALF, 1500},
+    {"smooth", "smooth", SMOOTH, 2000},
+    {"rest", "rest, drawn", REST_DRAWN, 25000},
+    {"smooth", "smooth, held", SMOOTH_HELD, 800},
+    {"gauss-seidel", "gauss-seidel, held", SWEEP_HELD, 1000},
+    {"ipm", "ipm, near the best", IPM_NEAR, 250},
+};
+_Static_assert(sizeof SCHEDULE / sizeof *SCHEDULE == PERP_FRICTION_LINES, "a count for every line");
+
+const char *perp_friction_line_label(int line)
+{
+    return line >= 0 && line < PERP_FRICTION_LINES ? SCHEDULE[line].label : NULL;
+}
+
+static bool applies(const perp_friction_workspace *f, start_kind start)
 {
     enum { SWEPT = 300 }; /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
     enum { DRAWN = 60 };  /* contacts: of 20 draws with more one in forty solves */
-    switch (step->kind) {
-    case STEP_IPM:
-        return step->dense ? f->has_dense : !f->local;
-    case STEP_LEMKE:
-        return f->has_lemke;
-    case STEP_SHIFT:
+    switch (start) {
+    case REST_TEN:
+    case REST_ONE:
+        return !f->local && perp_friction_holds_some(f);
+    case REST_DRAWN:
+        return !f->local && perp_friction_holds_some(f) && f->scaled.contact_count <= DRAWN;
+    case REST_ALL:
+    case SWEEP_HELD:
+    case IPM_UNIT:
+    case IPM_OTHER:
+    case IPM_NEAR:
         return !f->local;
-    case STEP_REST:
-        return !f->local && (step->attempt == ALL || perp_friction_holds_some(f)) &&
-               (step->attempt != DRAW || f->scaled.contact_count <= DRAWN);
-    case STEP_GAUSS_SEIDEL:
+    case SWEEP_HALF:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
-    default:
+    case SMOOTH:
+    case SMOOTH_HELD:
         return true;
     }
+    return false;
 }
 
-/* With inertia half of the way: walls and wedges swing else; a fifth where they still do. */
-static bool run_gauss_seidel(perp_friction_workspace *f, int attempt)
+static bool run_start(perp_friction_workspace *f, const perp_friction_settings *settings, start_kind start)
 {
-    static const perp_friction_sweeping sweepings[] = {
-        {0.0, 0.0, 0.5, 6},  {10.0, 0.3, 1.0, 3}, {10.0, 0.1, 1.0, 2}, {10.0, 1.0, 1.0, 2},
-        {10.0, 0.0, 1.0, 3}, {1.0, 0.0, 1.0, 2},  {0.0, 0.0, 0.2, 4},  {0.0, 0.0, 0.6, 6},
-    };
-    return perp_friction_gauss_seidel(f, &sweepings[attempt]);
-}
-
-static bool run_step(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *step)
-{
-    enum { LEMKE_DRAWS = 200, SHIFTS = 150, RESTS = 40, REST_DRAWS = 60 };
-    switch (step->kind) {
-    case STEP_IPM:
-        return run_ipm(f, settings, step->dense, step->attempt);
-    case STEP_SMOOTH:
-        return perp_friction_smooth(f, step->tau, step->eps);
-    case STEP_LEMKE:
-        return perp_friction_lemke(f, step->tau, LEMKE_DRAWS);
-    case STEP_SHIFT:
-        return perp_friction_shift(f, &(perp_friction_shifting){step->tau, SHIFTS, 0.0, false, NULL});
-    case STEP_REST:
-        return step->attempt != DRAW ? perp_friction_shift(f, &(perp_friction_shifting){1.0, RESTS, step->tau,
-                                                                                        step->attempt == ALL, NULL})
-                                     : perp_friction_rest_drawn(f, REST_DRAWS);
-    case STEP_GAUSS_SEIDEL:
-        return run_gauss_seidel(f, step->attempt);
-    default:
-        return perp_friction_newton_near(f);
+    enum { RESTS = 40, REST_DRAWS = 60 };
+    switch (start) {
+    case REST_TEN:
+        return perp_friction_rest(f, &(perp_friction_resting){10.0, RESTS, false, NULL});
+    case REST_ALL:
+        return perp_friction_rest(f, &(perp_friction_resting){1.0, RESTS, true, NULL});
+    case REST_ONE:
+        return perp_friction_rest(f, &(perp_friction_resting){1.0, RESTS, false, NULL});
+    case REST_DRAWN:
+        return perp_friction_rest_drawn(f, REST_DRAWS);
+    case IPM_UNIT:
+        return run_ipm(f, settings, UNIT);
+    case IPM_OTHER:
+        return run_ipm(f, settings, usual_start(f) == LARGE ? SMALL : LARGE);
+    case IPM_NEAR:
+        return run_ipm(f, settings, NEAR_BEST);
+    case SWEEP_HALF: /* walls and wedges swing with the whole of the step */
+        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){0.0, 0.0, 0.5, 6});
+    case SWEEP_HELD:
+        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){10.0, 0.3, 1.0, 3});
+    case SMOOTH:
+        return perp_friction_smooth(f, 0.0, 0.0);
+    case SMOOTH_HELD:
+        return perp_friction_smooth(f, 1.0, 0.1);
     }
+    return false;
 }
 
-static bool run_fallbacks(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
+static bool run_schedule(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
 {
-    static const fallback steps[] = {
-        {"rest", STEP_REST, FIRST, false, 10.0, 0.0, 1000},
-        {"rest", STEP_REST, ALL, false, 1.0, 0.0, 200},
-        {"rest", STEP_REST, AGAIN, false, 1.0, 0.0, 1500},
-        {"ipm", STEP_IPM, UNIT, false, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, LARGE, false, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, SMALL, false, 0.0, 0.0, 250},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 0, false, 0.0, 0.0, 1500},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 1, false, 0.0, 0.0, 1000},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 2, false, 0.0, 0.0, 700},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 3, false, 0.0, 0.0, 700},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 4, false, 0.0, 0.0, 700},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 5, false, 0.0, 0.0, 500},
-        {"rest", STEP_REST, DRAW, false, 0.0, 0.0, 25000},
-        {"smooth", STEP_SMOOTH, 0, false, 0.0, 0.0, 2000},
-        {"smooth", STEP_SMOOTH, 0, false, 1.0, 0.1, 800},
-        {"ipm-w", STEP_IPM, 3, true, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, 5, false, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, 6, false, 0.0, 0.0, 250},
-        {"shift", STEP_SHIFT, 0, false, 1.0, 0.0, 800},
-        {"shift", STEP_SHIFT, 0, false, 0.5, 0.0, 1500},
-        {"shift", STEP_SHIFT, 0, false, 0.1, 0.0, 2000},
-        {"lemke", STEP_LEMKE, 0, false, 0.0, 0.0, 6000},
-        {"lemke", STEP_LEMKE, 0, false, 10.0, 0.0, 3000},
-        {"lemke", STEP_LEMKE, 0, false, 1.0, 0.0, 3000},
-        {"lemke", STEP_LEMKE, 0, false, 0.1, 0.0, 3000},
-        {"ipm", STEP_IPM, 7, false, 0.0, 0.0, 250},
-        {"ipm-w", STEP_IPM, 4, true, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, 5, false, 0.0, 0.0, 250},
-        {"ipm", STEP_IPM, 6, false, 0.0, 0.0, 250},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 6, false, 0.0, 0.0, 1500},
-        {"gauss-seidel", STEP_GAUSS_SEIDEL, 7, false, 0.0, 0.0, 1500},
-        {"newton", STEP_NEAR, 0, false, 0.0, 0.0, 300},
-    };
     const int cap = f->max_factorisations;
     bool solved = false;
-    for (size_t k = 0; k < sizeof steps / sizeof *steps && !solved && !perp_friction_must_stop(f); k++) {
-        const bool last = steps[k].kind == STEP_NEAR; /* `newton` alone has had its turn */
-        if (!wants(settings, steps[k].name) || !(settings->method ? !last : applies(f, &steps[k]))) {
+    for (int k = 0; k < PERP_FRICTION_LINES && !solved && !perp_friction_must_stop(f); k++) {
+        const fallback *line = &SCHEDULE[k];
+        if (!wants(settings, line->method) || !(settings->method || applies(f, line->start))) {
             continue;
         }
-        note(info, steps[k].name);
-        const bool limited = !settings->method && steps[k].factorisations < cap - f->factorisations;
-        f->max_factorisations = limited ? f->factorisations + steps[k].factorisations : cap;
-        solved = run_step(f, settings, &steps[k]);
+        note(info, line->method);
+        const bool limited = !settings->method && line->factorisations < cap - f->factorisations;
+        f->max_factorisations = limited ? f->factorisations + line->factorisations : cap;
+        solved = run_start(f, settings, line->start);
         f->max_factorisations = cap;
+        f->tally[k].tried++;
+        f->tally[k].solved += solved ? 1 : 0;
     }
     return solved;
 }
 
-static bool run_cascade(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
+/* The methods that are nearly always enough. */
+static bool run_first(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
 {
-    const bool warm = f->local ? settings->warm_r != NULL : settings->warm != NULL, chosen = settings->method != NULL;
+    const bool warm = f->local ? settings->warm_r != NULL : settings->warm != NULL;
     const char *first = f->local ? "ipm-w" : "ipm";
-    const bool several = f->contact && f->island && f->islands.count > 1 && f->islands.given == f->contact;
     bool solved = false;
-    if (wants(settings, "newton") && (warm || chosen)) {
+    if (wants(settings, "newton") && (warm || settings->method)) {
         note(info, "newton");
         solved = run_newton(f, settings);
     }
     if (!solved && wants(settings, first) && !perp_friction_must_stop(f)) {
         note(info, first);
-        solved = run_ipm(f, settings, f->local != NULL, f->scaled.contact_count > FEW ? LARGE : SMALL);
+        solved = run_ipm(f, settings, usual_start(f));
     }
-    if (!solved && several && wants(settings, "islands") && !perp_friction_must_stop(f)) {
+    return solved;
+}
+
+static bool run_others(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info)
+{
+    const bool several = f->contact && f->island && f->islands.count > 1 && f->islands.given == f->contact;
+    if (several && wants(settings, "islands") && !perp_friction_must_stop(f)) {
         note(info, "islands");
         return run_islands(f, settings);
     }
-    return solved || run_fallbacks(f, settings, info);
+    return run_schedule(f, settings, info);
+}
+
+/* Before any search: +infinity where there is no proof. A method that was asked for is run in any case. */
+static double prove(perp_friction_workspace *f, const perp_friction_settings *settings)
+{
+    if (settings->method || (f->cancel && *f->cancel)) {
+        return INFINITY;
+    }
+    const double proof = perp_friction_prove_infeasible(f);
+    f->convex->guessed = f->convex->best_is_least = false; /* that was said of the proof's problem */
+    return proof;
 }
 
 void perp_friction_reset(perp_friction_workspace *f, const perp_friction_settings *settings)
@@ -500,7 +499,13 @@ static void run(perp_friction_workspace *f, const perp_friction_settings *settin
     if (known) {
         perp_friction_import(f, known, &c->at);
     }
-    if ((known && perp_friction_judge(f, &c->at)) || run_cascade(f, settings, info)) {
+    double proof = INFINITY;
+    bool solved = (known && perp_friction_judge(f, &c->at)) || run_first(f, settings, info);
+    if (!solved) {
+        proof = prove(f, settings);
+        solved = !(proof < INFINITY) && run_others(f, settings, info);
+    }
+    if (solved) {
         info->outcome = PERP_OUTCOME_SOLVED;
         info->minimum_norm = settings->minimum_norm && perp_friction_minimum_norm(f);
     } else {
@@ -508,10 +513,8 @@ static void run(perp_friction_workspace *f, const perp_friction_settings *settin
         memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
         memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
         perp_friction_judge(f, &c->trial);
-        const bool cancelled = f->cancel && *f->cancel;
-        const double proof = cancelled || settings->method ? INFINITY : perp_friction_prove_infeasible(f);
         info->certificate = proof < INFINITY ? proof : 0.0;
-        info->outcome = cancelled                   ? PERP_OUTCOME_CANCELLED
+        info->outcome = f->cancel && *f->cancel     ? PERP_OUTCOME_CANCELLED
                         : proof < INFINITY          ? PERP_OUTCOME_INFEASIBLE
                         : f->best_residual < NEARLY ? PERP_OUTCOME_ILL_CONDITIONED
                                                     : PERP_OUTCOME_ITERATION_LIMIT;

@@ -6,33 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-bool perp_friction_make_dense(perp_friction_workspace *f)
-{
-    perp_convex_workspace *c = f->convex;
-    const int m = c->m;
-    memset(c->omega, 0, c->omega_total * sizeof *c->omega);
-    memset(c->diagonal, 0, (size_t)(c->n + c->e) * sizeof *c->diagonal);
-    perp_convex_factor(c);
-    f->factorisations++;
-    if (c->kkt.mended > 0) {
-        return false;
-    }
-    for (int j = 0; j < m; j++) { /* column by column: H A^-1 H' e_j; W is symmetric, so columns are rows */
-        memset(f->change, 0, (size_t)m * sizeof *f->change);
-        memset(c->step, 0, (size_t)c->n * sizeof *c->step);
-        f->change[j] = 1.0;
-        perp_convex_add_at(c, f->change, c->step);
-        perp_kkt_solve(&c->kkt, c->step);
-        perp_convex_a(c, c->step, f->w + (ptrdiff_t)j * m);
-    }
-    for (int j = 0; j < c->n; j++) {
-        c->step[j] = -f->g[j];
-    }
-    perp_kkt_solve(&c->kkt, c->step);
-    perp_convex_slacks(c, c->step, f->q);
-    return perp_dense_is_finite(m * m, f->w) && perp_dense_is_finite(m, f->q);
-}
-
 void perp_friction_shift_omega(perp_friction_workspace *f)
 {
     perp_convex_workspace *c = f->convex;

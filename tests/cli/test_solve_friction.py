@@ -248,7 +248,7 @@ def test_options_of_other_kinds(perp):
     path = perp.write("p.yaml", SLIDING)
     assert "--all is for the kinds lcp, mlcp, mcp, not for friction" in perp("solve", path, "--all", code=2).stderr
     assert "`dual` is not for the kind friction" in perp("solve", path, "--method", "dual", code=2).stderr
-    for method in ("ipm", "shift", "islands"):  # of the kind, but for problems with bodies
+    for method in ("ipm", "rest", "islands"):  # of the kind, but for problems with bodies
         for flags in ((), ("--json",)):
             done = perp("solve", path, "--method", method, *flags, code=2)
             assert "take ipm-w" in done.stderr and done.stdout == ""

@@ -1,6 +1,7 @@
 #include "friction_run.h"
 
 #include "friction_judge.h"
+#include "solver/friction_core.h"
 #include "sweep_measure.h"
 
 #include <perp/solver.h>
@@ -13,13 +14,14 @@
 
 /* The judge's sums and the library's differ in their last bits. */
 #define JUDGED (FRICTION_TOLERANCE * (1.0 + 1e-6))
-enum { COLUMNS = 10, LOCAL_ROWS = 600 }; /* beyond these rows the local form takes too long for a sweep */
+enum { COLUMNS = 12, LOCAL_ROWS = 600 }; /* beyond these rows the local form takes too long for a sweep */
 
 static const measure_column columns[COLUMNS] = {
     {"cases", false}, {"1e-6", false},      {"1e-8", false},    {"falsely solved", false}, {"warm", false},
     {"local", false}, {"fallbacks", false}, {"contacts", true}, {"factorisations", true},  {"residual", true},
+    {"tried", false}, {"decided", false}, /* of rows that are lines of the cascade's schedule */
 };
-enum { CASES, ROUGHLY, WELL, FALSELY, WARM, LOCAL, FALLBACKS, CONTACTS, FACTORISATIONS, RESIDUAL };
+enum { CASES, ROUGHLY, WELL, FALSELY, WARM, LOCAL, FALLBACKS, CONTACTS, FACTORISATIONS, RESIDUAL, TRIED, DECIDED };
 
 /* A point's arrays, grown as needed. */
 typedef struct points {
@@ -180,6 +182,19 @@ static void compare_residuals(bench *b, uint64_t seed, int index, sweep_case *re
     }
 }
 
+/* What the lines of the schedule have done in all cases so far. */
+static void count_lines(const perp_friction_workspace *f)
+{
+    for (int line = 0; line < PERP_FRICTION_LINES; line++) {
+        double *row = measure_row(perp_friction_line_label(line), columns, COLUMNS);
+        row[TRIED] = row[DECIDED] = 0.0;
+        for (const perp_friction_workspace *g = f; g; g = g->island) {
+            row[TRIED] += g->tally[line].tried;
+            row[DECIDED] += g->tally[line].solved;
+        }
+    }
+}
+
 static void keep(bench *b, const friction_series *series, uint64_t seed, int index, const char *reason)
 {
     char path[600], comment[SWEEP_REASON + 200];
@@ -218,6 +233,7 @@ void friction_run_case(const friction_series *series, uint64_t seed, int index, 
     } else if (index % 4 == 2 && contacts * 3 <= LOCAL_ROWS && friction_case_local(b->c, &local)) {
         solve_local(b, &local, result);
     }
+    count_lines(b->workspace);
     if (result->failed) {
         keep(b, series, seed, index, result->reason);
     }

@@ -261,8 +261,8 @@ static void every_method_that_applies_solves(void **state)
         perp_friction_settings settings = perp_friction_settings_default();
         settings.method = perp_friction_method_name(k);
         assert_true(strlen(perp_friction_method_summary(k)) > 10);
-        if (strcmp(settings.method, "islands") == 0) { /* there is one */
-            continue;
+        if (strcmp(settings.method, "islands") == 0 || strcmp(settings.method, "ipm-w") == 0) {
+            continue; /* there is one island, and it has bodies */
         }
         solve_with(&s, &settings);
         assert_int_equal(s.info.outcome, PERP_OUTCOME_SOLVED);
@@ -475,7 +475,7 @@ static void refusals(void **state)
 static void methods_that_cannot(void **state)
 {
     (void)state;
-    static const char *const of_bodies[] = {"ipm", "islands", "shift"};
+    static const char *const of_bodies[] = {"ipm", "islands", "rest"};
     const double w_matrix[4] = {1.0, 0.0, 0.0, 1.0}, q[2] = {-1.0, 0.2}, mu[1] = {0.5};
     const perp_friction local = {.contacts = 1, .dim = 2, .w = w_matrix, .q = q, .mu = mu};
     double r[2], u[2];

@@ -89,7 +89,9 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
         return status;
     }
     if (!solved) {
-        status = perp_rigid_explain(step, method, residual, error);
+        bool proven = false;
+        status = perp_rigid_prove_none(step, &proven, error);
+        status = status == PERP_STATUS_OK ? perp_rigid_explain(step, method, residual, error) : status;
         if (status == PERP_STATUS_INFEASIBLE) {
             return PERP_STATUS_OK; /* proven: there is none */
         }

@@ -11,7 +11,9 @@ static perp_status explain(contact_step *step, const rigid_attempt *best, perp_e
     perp_status status = PERP_STATUS_NOT_CONVERGED;
     for (int units = 0; units < 2 && status == PERP_STATUS_NOT_CONVERGED; units++) {
         s->in_sizes = units > 0;
+        bool proven = false;
         status = perp_rigid_begin(step, error);
+        status = status == PERP_STATUS_OK ? perp_rigid_prove_none(step, &proven, error) : status;
         if (status == PERP_STATUS_OK) {
             status = perp_rigid_explain(step, best->method, fmin(best->residual, 1e300), error);
         }
@@ -30,14 +32,14 @@ static perp_status solve_dynamic(contact_step *step, rigid_method first, rigid_m
         return perp_rigid_begin(step, error);
     }
     perp_status status = perp_rigid_try(step, methods, &best, error);
-    if (status == PERP_STATUS_OK && !best.solved && perp_dynamic_unstabilise(step)) {
+    if ((status == PERP_STATUS_OK || best.impossible) && !best.solved && perp_dynamic_unstabilise(step)) {
         status = perp_rigid_try(step, methods, &best, error);
         step->info->fallbacks[PERP_FALLBACK_UNSTABILISED] += status == PERP_STATUS_OK && best.solved ? 1 : 0;
     }
-    if (status != PERP_STATUS_OK || best.solved) {
+    if (best.solved) {
         return status == PERP_STATUS_OK ? perp_rigid_finish(step, error) : status;
     }
-    return explain(step, &best, error);
+    return status == PERP_STATUS_OK || best.impossible ? explain(step, &best, error) : status;
 }
 
 static rigid_method direct(const contact_step *step)

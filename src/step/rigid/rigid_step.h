@@ -159,9 +159,11 @@ typedef struct rigid_attempt {
     const char *method;
     double residual;
     rigid_fixed_info cycle; /* of the fixed point, where it was tried */
+    bool impossible;        /* proven: the step has no answer */
 } rigid_attempt;
 
-/* Begins, then one method, and where that fails the other one (a fallback is counted). */
+/* Begins, then springs; where these fail the proofs that there is no answer, then one method and another (a fallback is
+ * counted). INFEASIBLE, with the reason, where it is proven. */
 perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], rigid_attempt *best, perp_error *error);
 /* `solve` of a rung: tries, and finishes or explains. */
 perp_status perp_rigid_step(contact_step *step, rigid_method first, rigid_method second, perp_error *error);
@@ -183,9 +185,10 @@ void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const per
 perp_status perp_rigid_finish(contact_step *step, perp_error *error);
 
 /* ---- rigid_step_explain.c ---- */
-/* A step that was not solved: a proof that the commands cannot be met or that forces cannot balance; the search through
- * all modes, which finds an answer (OK: the step is finished, a fallback is counted) or proves that there is none; or
- * else `not-converged`. */
+/* `proven`, and INFEASIBLE with the reason: the commands cannot be met, or forces cannot balance. */
+perp_status perp_rigid_prove_none(contact_step *step, bool *proven, perp_error *error);
+/* A step that no method solved and no proof decided: the search through all modes, which finds an answer (OK: the step
+ * is finished, a fallback is counted) or proves that there is none; or else `not-converged`. */
 perp_status perp_rigid_explain(contact_step *step, const char *method, double residual, perp_error *error);
 
 /* ---- rigid_step_modes.c ---- */

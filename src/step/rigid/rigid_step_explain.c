@@ -1,4 +1,5 @@
-/* Why a rigid step has no answer, or none was found. Two proofs are tried, each by one convex problem.
+/* Why a rigid step has no answer, or none was found. Two proofs, each by one convex problem, are tried as soon as the
+ * first method has failed: most steps that it fails on have no answer, and no search ends sooner than a proof.
  *
  * No v meets u_n >= 0, the loops and the limits at once: the commands force bodies into each other. The multipliers of
  * the infeasible problem are weights y >= 0 with sum y u_n = -1 whatever v is, so that some gap ends below -1 / sum y.
@@ -149,18 +150,16 @@ static perp_status prove_unsupported(contact_step *step, bool *proven, perp_erro
     return *proven ? perp_step_unsupported(step, s->program.point.x, error) : status;
 }
 
+perp_status perp_rigid_prove_none(contact_step *step, bool *proven, perp_error *error)
+{
+    const perp_status status = prove_infeasible(step, proven, error);
+    return *proven || status != PERP_STATUS_OK ? status : prove_unsupported(step, proven, error);
+}
+
 perp_status perp_rigid_explain(contact_step *step, const char *method, double residual, perp_error *error)
 {
     bool proven = false;
-    perp_status status = prove_infeasible(step, &proven, error);
-    if (proven || status != PERP_STATUS_OK) {
-        return status;
-    }
-    status = prove_unsupported(step, &proven, error);
-    if (proven || status != PERP_STATUS_OK) {
-        return status;
-    }
-    status = perp_rigid_search_modes(step, &proven, error);
+    perp_status status = perp_rigid_search_modes(step, &proven, error);
     if (proven || status != PERP_STATUS_OK) {
         return status;
     }

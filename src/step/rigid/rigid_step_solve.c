@@ -200,14 +200,20 @@ perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], ri
     perp_status status = perp_rigid_begin(step, error);
     *best = (rigid_attempt){.residual = INFINITY};
     s->settles = true;
-    const bool full = step->dynamic;
-    if (status == PERP_STATUS_OK && (s->qp.contact_count > 0 || full)) {
+    const bool full = step->dynamic, springs = s->qp.contact_count > 0 || full;
+    if (status == PERP_STATUS_OK && springs) {
         const bool warm = full && perp_rigid_recall_point(step);
         best->method = "springs";
         status = perp_rigid_solve_springs(step, warm ? &s->better : NULL, false, &best->solved, error);
     }
     for (int i = 0; i < 3 && status == PERP_STATUS_OK && !best->solved; i++) {
         rigid_attempt own = {.residual = INFINITY};
+        if (i == (springs ? 0 : 1)) { /* one method has failed */
+            status = perp_rigid_prove_none(step, &best->impossible, error);
+            if (status != PERP_STATUS_OK) {
+                return status;
+            }
+        }
         status = i < 2 ? try_method(step, methods[i], &own, &cycle, error) : try_third(step, methods, &own, error);
         s->settles = i > 0 ? s->settles : own.solved || methods[0] != RIGID_FIXED_POINT;
         own.solved = status == PERP_STATUS_OK && is_answer(step, &own);
