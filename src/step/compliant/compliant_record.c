@@ -108,8 +108,8 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
 static bool is_of_island(const contact_step *step, const perp_contact *c)
 {
     const perp_link *links = step->model->links;
-    return perp_compliant_is_own(step, c) && (!step->moved[c->a] || step->active[links[c->a].tree]) &&
-           (!step->moved[c->b] || step->active[links[c->b].tree]);
+    return perp_compliant_is_own(step, c) && (!step->moved[c->a] || step->parts.active[links[c->a].tree]) &&
+           (!step->moved[c->b] || step->parts.active[links[c->b].tree]);
 }
 
 void perp_compliant_record(contact_step *step)
