@@ -186,7 +186,8 @@ def render_table(name, table):
              for column, (_, kind) in zip(zip(*rows.values()), columns)]
 
     def line(title, values):
-        cells = [f"{value:.1e}" if kind == "max" and value < 10 and value != round(value) else f"{value:,.0f}"
+        cells = ["-" if value > 1e300 else  # one has an answer and the other has none: nothing to measure
+                 f"{value:.1e}" if kind == "max" and value < 10 and value != round(value) else f"{value:,.0f}"
                  for value, (_, kind) in zip(values, columns)]
         return f"| {title} | " + " | ".join(cells) + " |"
 
