@@ -102,8 +102,9 @@ void record_take_inertia(record_judge *j, const perp_kinematics *at, const doubl
             carry(j, at, tree->root, late, from);
         }
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            j->inertia[i] = full && !is_whole(j, tree) && !straight ? NAN : 0.0;
-            for (int s = 0; s < tree->v_count && j->rung->inertia >= PERP_RUNG_INERTIA_ONE_STEP; s++) {
+            const bool known = !full || straight || is_whole(j, tree);
+            j->inertia[i] = known ? 0.0 : NAN;
+            for (int s = 0; known && s < tree->v_count && j->rung->inertia >= PERP_RUNG_INERTIA_ONE_STEP; s++) {
                 const int dof = tree->v_start + s;
                 const double m = j->mass[(ptrdiff_t)i * model->nv + dof];
                 if (full) {
