@@ -235,22 +235,22 @@ typedef struct perp_log_largest {
     char of[400]; /* "q ball[0]: 1 against 2 m" */
 } perp_log_largest;
 
-/* Where two logs differ: by more than a tolerance, of 0 in any bit but the sign of a zero. Everything that a step reports
- * is compared: times, coordinates, velocities, poses, contacts with their elements, events, residuals, fallbacks,
- * `several`, the solutions of instants; and how the runs ended. What it took is not (iterations, timing), nor are the
- * words about contacts, nor is where the logs come from. */
+/* Where two logs differ: by more than a tolerance, of 0 in any bit but the sign of a zero. Everything that a step
+ * reports is compared: times, coordinates, velocities, poses, contacts with their elements, events, residuals,
+ * fallbacks, `several`, the solutions of instants; and how the runs ended. What it took is not (iterations, timing),
+ * nor are the words about contacts, nor is where the logs come from. */
 typedef struct perp_log_difference {
-    bool equal;         /* the same steps, contacts, modes and events, and no number differs by more than the tolerance */
-    int first_step;     /* the first that differs; -1: none */
-    char first[400];    /* what differs there: "q ball[0]: 1 against 2 m" */
-    int steps_compared; /* that both have */
-    int steps_only[2];  /* that only one has */
+    bool equal;      /* the same steps, contacts, modes and events, and no number differs by more than the tolerance */
+    int first_step;  /* the first that differs; -1: none */
+    char first[400]; /* what differs there: "q ball[0]: 1 against 2 m" */
+    int steps_compared;                            /* that both have */
+    int steps_only[2];                             /* that only one has */
     perp_log_largest largest[PERP_LOG_UNIT_COUNT]; /* within the tolerance too */
 } perp_log_difference;
 
 /* Two readers, also where both are of one file. `tolerance` >= 0 is absolute, in each number's own unit; which contacts
- * are listed, their modes, events and whatever is counted have none. BAD_INPUT: the logs are not of one scene (other bodies, joints), so
- * that there is nothing to compare. */
+ * are listed, their modes, events and whatever is counted have none. BAD_INPUT: the logs are not of one scene (other
+ * bodies, joints), so that there is nothing to compare. */
 PERP_API perp_status perp_log_compare(perp_log_reader *a, perp_log_reader *b, double tolerance,
                                       perp_log_difference *difference, perp_error *error);
 
