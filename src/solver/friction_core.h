@@ -55,7 +55,7 @@ typedef struct perp_friction_lifted {
 typedef struct perp_friction_tally {
     int tried, solved;
 } perp_friction_tally;
-enum { PERP_FRICTION_LINES = 11 };
+enum { PERP_FRICTION_LINES = 14 };
 
 struct perp_friction_workspace {
     perp_allocator allocator;
@@ -228,6 +228,9 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
 
 /* From `at`, which stays, with little, more and much damping. */
 bool perp_friction_newton_tries(perp_friction_workspace *f);
+/* From `best`, where that is near a solution: the residual of such a point falls and rises again, and one of the points
+ * on the way may do. */
+bool perp_friction_newton_near(perp_friction_workspace *f);
 
 /* What the search of one run of Newton's method compares with: the merit of its last points. */
 enum { PERP_FRICTION_REMEMBERED = 8 };
