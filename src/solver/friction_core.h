@@ -55,7 +55,7 @@ typedef struct perp_friction_lifted {
 typedef struct perp_friction_tally {
     int tried, solved;
 } perp_friction_tally;
-enum { PERP_FRICTION_LINES = 14 };
+enum { PERP_FRICTION_LINES = 15 };
 
 struct perp_friction_workspace {
     perp_allocator allocator;

@@ -330,6 +330,7 @@ typedef enum start_kind {
     REST_DRAWN,  /* rho and shifts drawn */
     SWEEP_FIRM,  /* Gauss-Seidel without inertia, from contacts squeezed by 0.3 of the largest load */
     SWEEP_LIGHT, /* by 0.1 */
+    SWEEP_FIFTH, /* as SWEEP_HALF by a fifth of the step */
     NEWTON_NEAR, /* from the best point so far, with five dampings */
 } start_kind;
 
@@ -353,6 +354,7 @@ static const fallback SCHEDULE[] = {
     {"rest", "rest, drawn", REST_DRAWN, 25000},
     {"gauss-seidel", "gauss-seidel, squeezed", SWEEP_FIRM, 1000},
     {"gauss-seidel", "gauss-seidel, squeezed less", SWEEP_LIGHT, 700},
+    {"gauss-seidel", "gauss-seidel, shorter steps", SWEEP_FIFTH, 1500},
     {"newton", "newton, near the best", NEWTON_NEAR, 300},
 };
 _Static_assert(sizeof SCHEDULE / sizeof *SCHEDULE == PERP_FRICTION_LINES, "a count for every line");
@@ -381,6 +383,7 @@ static bool applies(const perp_friction_workspace *f, start_kind start)
     case IPM_NEARER:
         return !f->local;
     case SWEEP_HALF:
+    case SWEEP_FIFTH:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
     case SMOOTH:
     case SMOOTH_HELD:
@@ -412,6 +415,8 @@ static bool run_start(perp_friction_workspace *f, const perp_friction_settings *
         return run_ipm(f, settings, NEARER_BEST);
     case SWEEP_HALF: /* walls and wedges swing with the whole of the step */
         return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){0.0, 0.0, 0.5, 6});
+    case SWEEP_FIFTH:
+        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){0.0, 0.0, 0.2, 4});
     case SWEEP_FIRM:
         return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){10.0, 0.3, 1.0, 3});
     case SWEEP_LIGHT:
