@@ -331,7 +331,7 @@ typedef struct perp_friction_settings {
     const char *method;     /* of perp_friction_method_name: that one alone; NULL: the cascade */
     int max_iterations;     /* of one attempt; default 0: each method's own */
     int max_factorisations; /* of all attempts: the cap on a hard problem's time, the same on every machine and run;
-                               default 0: 14500 */
+                               default 0: 40,000, and fewer of large problems */
     bool minimum_norm;      /* default true: of all forces with these motions and modes those of least norm */
     const double *warm_r;   /* friction: r of a similar problem; NULL: cold */
     const perp_convex_point *warm; /* contact friction: likewise */

@@ -55,7 +55,7 @@ typedef struct perp_friction_lifted {
 typedef struct perp_friction_tally {
     int tried, solved;
 } perp_friction_tally;
-enum { PERP_FRICTION_LINES = 11 };
+enum { PERP_FRICTION_LINES = 15 };
 
 struct perp_friction_workspace {
     perp_allocator allocator;
@@ -99,7 +99,7 @@ struct perp_friction_workspace {
     double *centre_x, *centre_y;
     double *along;  /* 4 slack vectors of friction_smooth.c */
     double *comply; /* (I + eps Omega)^-1, as convex->omega */
-    /* friction_bodies.c: P = (A + rho I)^-1 by block, its row of an unknown and the block of that; J P J' of
+    /* friction_gauss_seidel.c: P = (A + rho I)^-1 by block, its row of an unknown and the block of that; J P J' of
      * contacts and bounds, of equations; unknowns that an equation commands */
     double *inverse, **response_of, *own_w, *loop_w;
     int *block_of;
@@ -185,32 +185,6 @@ void perp_friction_smooth_project(int size, double smooth, const double *a, doub
  * and r unchanged, where there is none or numbers fail. */
 bool perp_friction_one_contact(int rows, const double *w, int stride, const double *q, double *r);
 
-/* ---- friction_bodies.c ------------------------------------------------------------------------------------------ */
-
-/* A contact, a bound or an equation: rows on some unknowns. */
-typedef struct perp_friction_rows {
-    int rows, columns;
-    const int *dofs;
-    const double *jacobian;
-    double *w; /* for J P J' */
-} perp_friction_rows;
-
-/* Whether an equation commands one unknown. */
-bool perp_friction_commands(const perp_contact_qp *p, int equation);
-/* Which unknowns are commanded, and P; false where A + rho I is not definite, or a body has too many unknowns. */
-bool perp_friction_bodies_invert(perp_friction_workspace *f, double rho);
-/* No forces; of v and of the centre only what is commanded. */
-void perp_friction_bodies_begin(perp_friction_workspace *f);
-/* One after the other: `index` counts contacts, then bounds, then equations. False after the last. */
-bool perp_friction_next_rows(const perp_friction_workspace *f, int index, perp_friction_rows *g);
-/* v += P force, of a force on the unknowns of `g`. */
-void perp_friction_respond(const perp_friction_workspace *f, const perp_friction_rows *g, const double *force,
-                           double *v);
-/* v of the forces at hand, around the centre. */
-void perp_friction_bodies_velocity(perp_friction_workspace *f, double rho);
-/* Forces of the equations that command an unknown: what its balance lacks. */
-void perp_friction_bodies_hold(perp_friction_workspace *f);
-
 /* ---- the methods ------------------------------------------------------------------------------------------------ */
 
 /* Semismooth Newton from `at`, which changes: true once the judge says solved. */
@@ -228,6 +202,9 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
 
 /* From `at`, which stays, with little, more and much damping. */
 bool perp_friction_newton_tries(perp_friction_workspace *f);
+/* From `best`, where that is near a solution: the residual of such a point falls and rises again, and one of the points
+ * on the way may do. */
+bool perp_friction_newton_near(perp_friction_workspace *f);
 
 /* What the search of one run of Newton's method compares with: the merit of its last points. */
 enum { PERP_FRICTION_REMEMBERED = 8 };

@@ -1,9 +1,9 @@
 /* Gauss-Seidel for Coulomb friction, contact by contact, and semismooth Newton with much damping from what it gives.
  *
  * Every contact's own problem, u = b + W_ii r, is solved exactly while the others wait; the velocities of the bodies
- * follow at once, v += P H_i'dr (friction_bodies.c). A sweep costs about as much as a product with H. It needs
- * neither an interior nor a derivative, and where forces are far from unique it settles on modest ones: a start that no
- * interior point gives.
+ * follow at once, v += P H_i'dr by P = (A + rho I)^-1 of each body. A sweep costs about as much as a product with H. It
+ * needs neither an interior nor a derivative, and where forces are far from unique it settles on modest ones: a start
+ * that no interior point gives.
  *
  * Without inertia rho takes its place, around a centre that follows v. In the form without bodies u = q + W r is summed
  * as it stands. */
@@ -14,16 +14,178 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- bodies ----------------------------------------------------------------------------------------------------- */
+
+/* A contact, a bound or an equation: rows on some unknowns. An equation of one entry commands an unknown, which does
+ * not move; one of several entries is a row without a cone. */
+typedef struct contact_rows {
+    int rows, columns;
+    const int *dofs;
+    const double *jacobian;
+    double *w; /* for J P J' */
+} contact_rows;
+
+enum { BLOCK = 64 }; /* unknowns of the largest body (a robot) that is taken */
+
+/* Whether an equation commands one unknown. */
+static bool commands(const perp_contact_qp *p, int equation)
+{
+    const int first = p->equality_start[equation];
+    return p->equality_start[equation + 1] == first + 1 && p->equality_values[first] != 0.0;
+}
+
+/* P of one block; rows of what is commanded are zero. False where A + rho I is not definite. */
+static bool invert_block(const double *stiffness, int size, double rho, const bool *fixed, double *inverse)
+{
+    double factor[BLOCK * BLOCK];
+    for (int i = 0; i < size; i++) {
+        for (int j = 0; j < size; j++) {
+            const bool free = !fixed[i] && !fixed[j];
+            const double entry = stiffness && free ? stiffness[i * size + j] : 0.0;
+            factor[i * size + j] = entry + (i != j ? 0.0 : free ? rho : 1.0);
+        }
+    }
+    if (perp_cholesky_factor(size, factor, size, NULL) != PERP_STATUS_OK) {
+        return false;
+    }
+    memset(inverse, 0, (size_t)(size * size) * sizeof *inverse);
+    for (int i = 0; i < size; i++) {
+        inverse[i * size + i] = fixed[i] ? 0.0 : 1.0;
+        perp_cholesky_solve(size, factor, size, inverse + (ptrdiff_t)i * size);
+    }
+    return true;
+}
+
+/* Which unknowns are commanded, and P; false where A + rho I is not definite, or a body has too many unknowns. */
+static bool invert_bodies(perp_friction_workspace *f, double rho)
+{
+    const perp_contact_qp *p = &f->scaled;
+    memset(f->fixed_dof, 0, (size_t)p->n * sizeof *f->fixed_dof);
+    for (int i = 0; i < p->equality_count; i++) {
+        if (commands(p, i)) {
+            f->fixed_dof[p->equality_dofs[p->equality_start[i]]] = true;
+        }
+    }
+    const double *stiffness = p->hessian;
+    double *inverse = f->inverse;
+    for (int k = 0; k < p->block_count; k++) {
+        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
+        if (size > BLOCK || !invert_block(stiffness, size, rho, f->fixed_dof + first, inverse)) {
+            return false;
+        }
+        for (int i = 0; i < size; i++) {
+            f->response_of[first + i] = inverse + (ptrdiff_t)i * size;
+            f->block_of[first + i] = k;
+        }
+        stiffness = stiffness ? stiffness + (ptrdiff_t)size * size : NULL;
+        inverse += (ptrdiff_t)size * size;
+    }
+    return true;
+}
+
+/* v += P force, of a force on the unknowns of `g`. */
+static void respond(const perp_friction_workspace *f, const contact_rows *g, const double *force, double *v)
+{
+    const int *block_start = f->scaled.block_start;
+    for (int k = 0; k < g->columns; k++) {
+        const int block = f->block_of[g->dofs[k]], first = block_start[block];
+        perp_dense_subtract(block_start[block + 1] - first, -force[k], f->response_of[g->dofs[k]], v + first);
+    }
+}
+
+/* One after the other: `index` counts contacts, then bounds, then equations. False after the last. */
+static bool next_rows(const perp_friction_workspace *f, int index, contact_rows *g)
+{
+    const perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    if (index == 0) {
+        *g = (contact_rows){.jacobian = p->jacobian, .w = f->own_w};
+    }
+    const int bound = index - p->contact_count, equation = bound - c->bounds;
+    if (index < p->contact_count) {
+        g->jacobian += (ptrdiff_t)g->rows * g->columns;
+        g->w += (ptrdiff_t)g->rows * g->rows;
+        g->rows = p->row_start[index + 1] - p->row_start[index];
+        g->columns = p->dof_start[index + 1] - p->dof_start[index];
+        g->dofs = p->dofs + p->dof_start[index];
+    } else if (bound < c->bounds) {
+        g->w += (ptrdiff_t)g->rows * g->rows;
+        *g = (contact_rows){1, 1, &c->bound_dof[bound], &c->bound_sign[bound], g->w};
+    } else if (equation < p->equality_count) {
+        const int first = p->equality_start[equation];
+        *g = (contact_rows){1, p->equality_start[equation + 1] - first, p->equality_dofs + first,
+                            p->equality_values + first, &f->loop_w[equation]};
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* v of the forces at hand, around the centre. */
+static void find_velocity(perp_friction_workspace *f, double rho)
+{
+    perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    double *sum = f->residual, *v = c->at.x;
+    for (int j = 0; j < c->n; j++) {
+        v[j] = f->fixed_dof[j] ? v[j] : 0.0;
+    }
+    perp_convex_dual_residual(c, &c->at, sum); /* A v + f - H'r - C'y, of v what is commanded alone */
+    for (int j = 0; j < c->n; j++) {
+        sum[j] = rho * f->centre_x[j] - sum[j];
+    }
+    for (int k = 0; k < p->block_count; k++) {
+        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
+        for (int i = first; i < first + size; i++) {
+            if (!f->fixed_dof[i]) {
+                v[i] = perp_dense_dot(size, f->response_of[i], sum + first);
+            }
+        }
+    }
+}
+
+/* Forces of the equations that command an unknown: what its balance lacks. */
+static void hold_commanded(perp_friction_workspace *f)
+{
+    perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    perp_convex_dual_residual(c, &c->at, f->residual);
+    for (int i = 0; i < p->equality_count; i++) {
+        if (commands(p, i)) {
+            const int dof = p->equality_dofs[p->equality_start[i]];
+            c->at.z[i] += f->residual[dof] / p->equality_values[p->equality_start[i]];
+            f->residual[dof] = 0.0;
+        }
+    }
+}
+
+/* No forces; of v and of the centre only what is commanded. */
+static void begin_at_rest(perp_friction_workspace *f)
+{
+    perp_convex_workspace *c = f->convex;
+    const perp_contact_qp *p = &f->scaled;
+    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
+    memset(c->at.y, 0, (size_t)c->m * sizeof(double));
+    memset(c->at.z, 0, (size_t)c->e * sizeof(double));
+    for (int i = 0; i < p->equality_count; i++) {
+        if (commands(p, i)) {
+            const int first = p->equality_start[i];
+            c->at.x[p->equality_dofs[first]] = p->equality_target[i] / p->equality_values[first];
+        }
+    }
+    memcpy(f->centre_x, c->at.x, (size_t)c->n * sizeof(double));
+}
+
 /* ---- set-up ----------------------------------------------------------------------------------------------------- */
 
 static void measure_bodies(perp_friction_workspace *f)
 {
     double *change = f->rd_change;
-    perp_friction_rows g;
+    contact_rows g;
     memset(change, 0, (size_t)f->convex->n * sizeof *change);
-    for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
+    for (int index = 0; next_rows(f, index, &g); index++) {
         for (int r = 0; r < g.rows; r++) {
-            perp_friction_respond(f, &g, g.jacobian + (ptrdiff_t)r * g.columns, change);
+            respond(f, &g, g.jacobian + (ptrdiff_t)r * g.columns, change);
             for (int q = 0; q < g.rows; q++) {
                 double sum = 0.0;
                 for (int k = 0; k < g.columns; k++) {
@@ -75,7 +237,7 @@ static void relax(int rows, const double *w, const double *u, double part, doubl
 }
 
 /* u of a group's rows. */
-static void approach(const perp_friction_rows *g, const double *v, double *u)
+static void approach(const contact_rows *g, const double *v, double *u)
 {
     for (int r = 0; r < g->rows; r++) {
         for (int k = 0; k < g->columns; k++) {
@@ -89,8 +251,8 @@ static void sweep_bodies(perp_friction_workspace *f, double part)
     perp_convex_workspace *c = f->convex;
     const int contacts = f->scaled.contact_count;
     double *force = f->correction;
-    perp_friction_rows g;
-    for (int index = 0; perp_friction_next_rows(f, index, &g); index++) {
+    contact_rows g;
+    for (int index = 0; next_rows(f, index, &g); index++) {
         const bool loop = index >= contacts + c->bounds, bound = !loop && index >= contacts;
         const int row = loop    ? index - contacts - c->bounds
                         : bound ? c->contact_slacks + index - contacts
@@ -116,7 +278,7 @@ static void sweep_bodies(perp_friction_workspace *f, double part)
                 force[k] += g.jacobian[(ptrdiff_t)r * g.columns + k] * change[r];
             }
         }
-        perp_friction_respond(f, &g, force, c->at.x);
+        respond(f, &g, force, c->at.x);
     }
 }
 
@@ -153,10 +315,10 @@ static bool start(perp_friction_workspace *f, double rho, double squeeze)
         measure_dense(f);
         return rho == 0.0;
     }
-    if ((rho > 0.0 && perp_friction_bodies_invert(f, 0.0)) || !perp_friction_bodies_invert(f, rho)) {
+    if ((rho > 0.0 && invert_bodies(f, 0.0)) || !invert_bodies(f, rho)) {
         return false;
     }
-    perp_friction_bodies_begin(f);
+    begin_at_rest(f);
     for (int k = 0; k < c->cone_count; k++) {
         c->at.y[c->cones[k].start] = squeeze;
     }
@@ -171,7 +333,7 @@ static void sweep(perp_friction_workspace *f, double rho, double part)
         return;
     }
     if (rho > 0.0) {
-        perp_friction_bodies_velocity(f, rho);
+        find_velocity(f, rho);
     }
     sweep_bodies(f, part);
     memcpy(f->centre_x, f->convex->at.x, (size_t)f->convex->n * sizeof(double));
@@ -184,7 +346,7 @@ static bool end(perp_friction_workspace *f)
     perp_convex_workspace *c = f->convex;
     bool solved = false;
     if (!f->local) {
-        perp_friction_bodies_hold(f);
+        hold_commanded(f);
     }
     for (size_t d = 0; d < sizeof dampings / sizeof *dampings && !solved; d++) {
         perp_convex_copy(c, &c->at, &c->kept);
@@ -205,7 +367,7 @@ bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_
     }
     for (int k = 0, sweeps = squeeze > 0.0 ? SOON : FIRST; k < how->rounds && !perp_friction_must_stop(f); k++) {
         if (!f->local) {
-            perp_friction_bodies_velocity(f, how->rho);
+            find_velocity(f, how->rho);
         }
         for (int s = 0; s < sweeps && !(f->cancel && *f->cancel); s++) {
             sweep(f, how->rho, how->part);

@@ -307,3 +307,15 @@ bool perp_friction_newton_tries(perp_friction_workspace *f)
     }
     return solved;
 }
+
+bool perp_friction_newton_near(perp_friction_workspace *f)
+{
+    static const double NEAR = 1e-4, parts[] = {1.0, 0.3, 0.1, 0.03, 0.01};
+    perp_convex_workspace *c = f->convex;
+    bool solved = false;
+    for (size_t k = 0; f->best_residual < NEAR && k < sizeof parts / sizeof *parts && !solved; k++) {
+        perp_convex_copy(c, &c->best, &c->kept);
+        solved = perp_friction_newton_damped(f, &c->kept, &(perp_friction_damping){1e-2, parts[k], 60, 60, 0.0});
+    }
+    return solved;
+}

@@ -249,7 +249,7 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
 
 /* Starts of the interior point: few contacts are solved soonest from near, many from far inside. The others take more
  * care. */
-enum { UNIT, LARGE, SMALL, NEAR_BEST, FEW = 30 };
+enum { UNIT, LARGE, SMALL, NEAR_BEST, NEARER_BEST, FEW = 30 };
 
 static int usual_start(const perp_friction_workspace *f)
 {
@@ -262,7 +262,8 @@ static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *se
     static const perp_friction_attempt attempts[] = {[UNIT] = {1.0, 1.0, 0.99, 0.8, 1, 0, 0.0},
                                                      [LARGE] = {10.0, 10.0, 0.99, 0.8, 1, 0, 0.0},
                                                      [SMALL] = {0.1, 0.1, 0.99, 0.8, 1, 0, 0.0},
-                                                     [NEAR_BEST] = {0.0, 0.0, 0.9, 0.8, 3, 0, 0.01}};
+                                                     [NEAR_BEST] = {0.0, 0.0, 0.99, 0.8, 1, 0, 0.1},
+                                                     [NEARER_BEST] = {0.0, 0.0, 0.9, 0.8, 3, 0, 0.01}};
     perp_friction_attempt chosen = attempts[start];
     chosen.iterations = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
     return perp_friction_ipm(f, &chosen);
@@ -323,10 +324,14 @@ typedef enum start_kind {
     IPM_OTHER,   /* from far inside where the first began near the border, and the other way round */
     SWEEP_HALF,  /* Gauss-Seidel by half of a contact's step */
     SMOOTH,      /* the curve of smoothed projections */
-    REST_DRAWN,  /* rho and shifts drawn */
+    IPM_NEAR,    /* from the best point so far, moved inside by 0.1 */
+    IPM_NEARER,  /* by 0.01, with shorter steps */
     SMOOTH_HELD, /* with inertia and compliance that vanish with the smoothing */
-    SWEEP_HELD,  /* Gauss-Seidel without inertia, from squeezed contacts */
-    IPM_NEAR     /* from the best point so far */
+    REST_DRAWN,  /* rho and shifts drawn */
+    SWEEP_FIRM,  /* Gauss-Seidel without inertia, from contacts squeezed by 0.3 of the largest load */
+    SWEEP_LIGHT, /* by 0.1 */
+    SWEEP_FIFTH, /* as SWEEP_HALF by a fifth of the step */
+    NEWTON_NEAR, /* from the best point so far, with five dampings */
 } start_kind;
 
 typedef struct fallback {
@@ -343,10 +348,14 @@ static const fallback SCHEDULE[] = {
     {"ipm", "ipm, the other start", IPM_OTHER, 250},
     {"gauss-seidel", "gauss-seidel", SWEEP_HALF, 1500},
     {"smooth", "smooth", SMOOTH, 2000},
-    {"rest", "rest, drawn", REST_DRAWN, 25000},
-    {"smooth", "smooth, held", SMOOTH_HELD, 800},
-    {"gauss-seidel", "gauss-seidel, held", SWEEP_HELD, 1000},
     {"ipm", "ipm, near the best", IPM_NEAR, 250},
+    {"ipm", "ipm, nearer to it", IPM_NEARER, 250},
+    {"smooth", "smooth, held", SMOOTH_HELD, 800},
+    {"rest", "rest, drawn", REST_DRAWN, 25000},
+    {"gauss-seidel", "gauss-seidel, squeezed", SWEEP_FIRM, 1000},
+    {"gauss-seidel", "gauss-seidel, squeezed less", SWEEP_LIGHT, 700},
+    {"gauss-seidel", "gauss-seidel, shorter steps", SWEEP_FIFTH, 1500},
+    {"newton", "newton, near the best", NEWTON_NEAR, 300},
 };
 _Static_assert(sizeof SCHEDULE / sizeof *SCHEDULE == PERP_FRICTION_LINES, "a count for every line");
 
@@ -366,15 +375,19 @@ static bool applies(const perp_friction_workspace *f, start_kind start)
     case REST_DRAWN:
         return !f->local && perp_friction_holds_some(f) && f->scaled.contact_count <= DRAWN;
     case REST_ALL:
-    case SWEEP_HELD:
+    case SWEEP_FIRM:
+    case SWEEP_LIGHT:
     case IPM_UNIT:
     case IPM_OTHER:
     case IPM_NEAR:
+    case IPM_NEARER:
         return !f->local;
     case SWEEP_HALF:
+    case SWEEP_FIFTH:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
     case SMOOTH:
     case SMOOTH_HELD:
+    case NEWTON_NEAR:
         return true;
     }
     return false;
@@ -398,10 +411,18 @@ static bool run_start(perp_friction_workspace *f, const perp_friction_settings *
         return run_ipm(f, settings, usual_start(f) == LARGE ? SMALL : LARGE);
     case IPM_NEAR:
         return run_ipm(f, settings, NEAR_BEST);
+    case IPM_NEARER:
+        return run_ipm(f, settings, NEARER_BEST);
     case SWEEP_HALF: /* walls and wedges swing with the whole of the step */
         return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){0.0, 0.0, 0.5, 6});
-    case SWEEP_HELD:
+    case SWEEP_FIFTH:
+        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){0.0, 0.0, 0.2, 4});
+    case SWEEP_FIRM:
         return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){10.0, 0.3, 1.0, 3});
+    case SWEEP_LIGHT:
+        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){10.0, 0.1, 1.0, 2});
+    case NEWTON_NEAR:
+        return perp_friction_newton_near(f);
     case SMOOTH:
         return perp_friction_smooth(f, 0.0, 0.0);
     case SMOOTH_HELD:
@@ -416,7 +437,8 @@ static bool run_schedule(perp_friction_workspace *f, const perp_friction_setting
     bool solved = false;
     for (int k = 0; k < PERP_FRICTION_LINES && !solved && !perp_friction_must_stop(f); k++) {
         const fallback *line = &SCHEDULE[k];
-        if (!wants(settings, line->method) || !(settings->method || applies(f, line->start))) {
+        const bool asked = settings->method && line->start != NEWTON_NEAR; /* `newton` alone has had its turn */
+        if (!wants(settings, line->method) || !(settings->method ? asked : applies(f, line->start))) {
             continue;
         }
         note(info, line->method);

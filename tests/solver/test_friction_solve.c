@@ -391,6 +391,7 @@ static void nothing_balances(void **state)
     s.g[1] = -1.0; /* the floor does not pull */
     solve_with(&s, NULL);
     assert_int_equal(s.info.outcome, PERP_OUTCOME_INFEASIBLE);
+    assert_int_equal(s.info.tried_count, 1); /* the proof comes before any search */
     assert_true(s.info.certificate <= 1e-8);
 }
 
