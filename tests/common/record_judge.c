@@ -297,21 +297,45 @@ static double friction_of(const record_judge *j, const perp_contact *c)
                : sqrt((a->friction.set ? a->friction.value : all) * (b->friction.set ? b->friction.value : all));
 }
 
+/* N: Song's smoothed cone, of an element with its share of the patch's gamma. */
+static double element_limit(const record_judge *j, const perp_contact_record *r, double fn)
+{
+    const perp_pair *pair = pair_of(j, &r->contact);
+    const perp_compliance *soft = pair && pair->compliance_set ? &pair->compliance : &j->model->scene->compliance;
+    const double most = friction_of(j, &r->contact) * fn;
+    return sqrt(most * (most + 2.0 * soft->gamma / r->element_count));
+}
+
+/* A patch has the sum of its elements' forces and the mean slip of those that carry some. */
 static void judge_elements(record_judge *j, const perp_step_info *info, const perp_contact_record *r)
 {
-    double sum[3] = {0.0, 0.0, 0.0};
+    const perp_contact *c = &r->contact;
+    double sum[3] = {0.0, 0.0, 0.0}, slip[2] = {0.0, 0.0}, loaded = 0.0;
+    bool clear = c->direction_count == (j->model->planar ? 1 : 2) && !is_split(info);
     for (int e = r->element_start; e < r->element_start + r->element_count; e++) {
         const perp_element_record *x = &info->elements[e];
-        const double part[3] = {x->fn, x->ft[0], x->ft[1]};
+        const double part[3] = {x->fn, x->ft[0], x->ft[1]}, bears = x->fn > 0.0 ? 1.0 : 0.0;
         for (int k = 0; k < 3; k++) {
             sum[k] += part[k];
         }
-        record_judge_off(j, RECORD_FORCE, &r->contact, "an element's limit", hypot(x->ft[0], x->ft[1]) - x->limit,
+        slip[0] += bears * x->slip[0];
+        slip[1] += bears * x->slip[1];
+        loaded += bears;
+        clear = clear && (x->fn == 0.0 || x->fn > 1e-3 * r->fn); /* else it may count as bearing nothing */
+        record_judge_off(j, RECORD_FORCE, c, "an element's friction", hypot(x->ft[0], x->ft[1]) - x->limit,
                          RECORD_LAW * (x->limit + 1.0));
+        if (!is_split(info) && info->fallbacks[PERP_FALLBACK_SHARP] == 0) {
+            record_judge_off(j, RECORD_FORCE, c, "an element's limit", fabs(x->limit - element_limit(j, r, x->fn)),
+                             ROUNDING * (1.0 + x->limit));
+        }
     }
     if (r->element_count > 0) {
-        record_judge_off(j, RECORD_FORCE, &r->contact, "the elements' sum",
+        record_judge_off(j, RECORD_FORCE, c, "the elements' sum",
                          hypot(sum[0] - r->fn, hypot(sum[1] - r->ft[0], sum[2] - r->ft[1])), ROUNDING * r->fn);
+    }
+    if (clear && r->mode != PERP_CONTACT_OPEN && loaded > 0.0) {
+        record_judge_off(j, RECORD_SLIP, c, "the elements' mean slip",
+                         hypot(slip[0] / loaded - r->slip[0], slip[1] / loaded - r->slip[1]), 1e-12);
     }
 }
 
