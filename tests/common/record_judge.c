@@ -117,10 +117,10 @@ static bool is_split(const perp_step_info *info)
     return info->fallbacks[PERP_FALLBACK_SUBSTEP] > 0;
 }
 
-static bool holds_at_end(const record_judge *j, const perp_step_info *info)
+/* On `compliant`, and where there is no law: what is reported is of the end. */
+static bool holds_at_end(const record_judge *j)
 {
-    const bool soft = j->rung->takes & PERP_TAKES_COMPLIANCE;
-    return j->rung->own_cone == PERP_CONE_UNSET || (soft && info->fallbacks[PERP_FALLBACK_LINEARISED] == 0);
+    return j->rung->own_cone == PERP_CONE_UNSET || (j->rung->takes & PERP_TAKES_COMPLIANCE);
 }
 
 /* False: that is not known. A step looks farther than contacts are listed, so what is open and was not listed before
@@ -129,9 +129,9 @@ static bool place_of(const record_judge *j, const perp_step_info *info, const pe
 {
     const perp_contact *now = &r->contact;
     const perp_contact_record *old = find(j->before, j->count, now);
-    const bool late = holds_at_end(j, info) || j->step == 0;
+    const bool late = holds_at_end(j) || j->step == 0;
     const bool gone = old && old->mode != PERP_CONTACT_OPEN && r->mode == PERP_CONTACT_OPEN;
-    if (is_split(info) || (!late && (!old || gone))) {
+    if (is_split(info) || info->fallbacks[PERP_FALLBACK_LINEARISED] > 0 || (!late && (!old || gone))) {
         return false;
     }
     const perp_contact *c = late ? now : &old->contact;
@@ -176,8 +176,28 @@ static void judge_point(record_judge *j, const perp_contact *c)
     }
 }
 
+/* The normal of the nearest point of a contact's manifold where its law holds, which all of its points have unless one
+ * of them is square to a surface by itself. False: the contact is the nearest one. */
+static bool nearer_normal(const record_judge *j, const perp_step_info *info, const perp_contact *c,
+                          const record_place *p, perp_vec3 *normal)
+{
+    const perp_contact_record *list = p->k == j->end ? info->contacts : j->before, *nearest = NULL;
+    const int count = p->k == j->end ? info->contact_count : j->count;
+    double least = p->phi;
+    for (int i = 0; i < count; i++) {
+        const perp_contact *x = &list[i].contact;
+        if (x->a == c->a && x->b == c->b && x->shape_a == c->shape_a && x->shape_b == c->shape_b && x->phi < least) {
+            nearest = &list[i];
+            least = x->phi;
+        }
+    }
+    const perp_contact_record *now = nearest ? find(info->contacts, info->contact_count, &nearest->contact) : NULL;
+    *normal = now ? now->contact.normal : c->normal;
+    return nearest;
+}
+
 /* From a surface along its normal the distance to it is the way gone. */
-static void judge_normal(record_judge *j, const perp_contact *c, const record_place *p, bool nearest)
+static void judge_normal(record_judge *j, const perp_step_info *info, const perp_contact *c, const record_place *p)
 {
     const double thin = thickness(j, c);
     const double way = isfinite(thin) ? 0.05 * thin : 1e-3, allowed = ON_SURFACE + 1e-6 * way;
@@ -186,7 +206,13 @@ static void judge_normal(record_judge *j, const perp_contact *c, const record_pl
     const double a = fabs(distance(j, p->k, c->a, c->shape_a, off_a) - way);
     const double b = fabs(distance(j, p->k, c->b, c->shape_b, off_b) - way);
     record_judge_off(j, RECORD_NORMAL, c, "its length", fabs(perp_vec3_norm(c->normal) - 1.0), 1e-12);
-    record_judge_off(j, RECORD_NORMAL, c, "the normal", nearest ? fmax(a, b) : fmin(a, b), allowed);
+    perp_vec3 nearer;
+    if (nearer_normal(j, info, c, p, &nearer)) {
+        const double turned = way * perp_vec3_norm(perp_vec3_sub(c->normal, nearer));
+        record_judge_off(j, RECORD_NORMAL, c, "the normal", fmin(turned, fmin(a, b)), allowed);
+    } else {
+        record_judge_off(j, RECORD_NORMAL, c, "the normal", c->tie ? fmin(a, b) : fmax(a, b), allowed);
+    }
     if (!is_further(j, c)) {
         const perp_vec3 way_between = perp_vec3_sub(p->b, p->a);
         record_judge_off(j, RECORD_NORMAL, c, "the way between the witnesses",
@@ -324,7 +350,7 @@ static void judge_elements(record_judge *j, const perp_step_info *info, const pe
         clear = clear && (x->fn == 0.0 || x->fn > 1e-3 * r->fn); /* else it may count as bearing nothing */
         record_judge_off(j, RECORD_FORCE, c, "an element's friction", hypot(x->ft[0], x->ft[1]) - x->limit,
                          RECORD_LAW * (x->limit + 1.0));
-        if (!is_split(info) && info->fallbacks[PERP_FALLBACK_SHARP] == 0) {
+        if (!is_split(info) && info->fallbacks[PERP_FALLBACK_SHARP] + info->fallbacks[PERP_FALLBACK_LINEARISED] == 0) {
             record_judge_off(j, RECORD_FORCE, c, "an element's limit", fabs(x->limit - element_limit(j, r, x->fn)),
                              ROUNDING * (1.0 + x->limit));
         }
@@ -356,7 +382,8 @@ static void judge_force(record_judge *j, const perp_contact_record *r, bool spli
     } else if (before && perp_vec3_norm(perp_vec3_sub(before->contact.normal, c->normal)) == 0.0) {
         /* the mean over parts, which may pull in different directions */
         record_judge_off(j, RECORD_FORCE, c, "margin of parts", r->margin - margin, 1e-9 * (1.0 + mu) * unit);
-        if (!(j->rung->takes & PERP_TAKES_COMPLIANCE)) { /* whose gamma widens the cone */
+        if (!(j->rung->takes & PERP_TAKES_COMPLIANCE) && perp_rung_cone(j->rung, j->settings) != PERP_CONE_BOX) {
+            /* gamma widens the cone, and a box has corners out of the circle */
             record_judge_off(j, RECORD_FORCE, c, "margin of parts", -r->margin, RECORD_LAW * (1.0 + mu) * unit);
         }
     }
@@ -466,7 +493,7 @@ static void judge_gap(record_judge *j, const perp_step_info *info, const perp_co
     if (!j->rung->convex || r->mode == PERP_CONTACT_OPEN) {
         record_judge_off(j, RECORD_GAP, c, "a layer that is none", fabs(r->layer_predicted), 0.0);
     }
-    if (!p || r->fn < 1e-3 * unit || r->mode == PERP_CONTACT_OPEN || c->restitution > 0.0 || holds_at_end(j, info) ||
+    if (!p || r->fn < 1e-3 * unit || r->mode == PERP_CONTACT_OPEN || c->restitution > 0.0 || holds_at_end(j) ||
         info->fallbacks[PERP_FALLBACK_UNSTABILISED] > 0 || j->settings->smoothing > 0.0) {
         return;
     }
@@ -531,20 +558,6 @@ static void judge_residuals(record_judge *j, const perp_step_info *info)
     }
 }
 
-/* Is a contact the nearest of its manifold where its law holds? */
-static bool is_nearest(const record_judge *j, const perp_step_info *info, const perp_contact *c, const record_place *p)
-{
-    const perp_contact_record *list = p->k == j->end ? info->contacts : j->before;
-    const int count = p->k == j->end ? info->contact_count : j->count;
-    for (int i = 0; i < count; i++) {
-        const perp_contact *x = &list[i].contact;
-        if (x->a == c->a && x->b == c->b && x->shape_a == c->shape_a && x->shape_b == c->shape_b && x->phi < p->phi) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void judge_contacts(record_judge *j, const perp_step_info *info, double unit)
 {
     for (int i = 0; i < info->contact_count; i++) {
@@ -558,7 +571,7 @@ static void judge_contacts(record_judge *j, const perp_step_info *info, double u
         const bool known = place_of(j, info, r, &p);
         judge_gap(j, info, r, known ? &p : NULL, unit);
         if (known) {
-            judge_normal(j, &r->contact, &p, is_nearest(j, info, &r->contact, &p));
+            judge_normal(j, info, &r->contact, &p);
             judge_slip(j, info, r, &p);
         }
     }
@@ -587,25 +600,25 @@ static void keep(record_judge *j, const perp_state *state, const perp_step_info 
     perp_kinematics_update(j->model, state->q, j->begin);
 }
 
-static bool look(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
+static bool look(record_judge *j, int step, const perp_state *state)
 {
     j->step = step;
     perp_kinematics_update(j->model, state->q, j->end);
     perp_kinematics_velocity(j->model, state->v, j->end);
     perp_kinematics_velocity(j->model, state->v, j->begin);
-    return holds_at_end(j, info) || step == 0;
+    return holds_at_end(j) || step == 0;
 }
 
 void record_judge_skip(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
 {
-    const bool late = look(j, step, state, info);
+    const bool late = look(j, step, state);
     keep(j, state, info, late);
 }
 
 bool record_judge_step(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
 {
     const perp_model *model = j->model;
-    const bool late = look(j, step, state, info);
+    const bool late = look(j, step, state);
     perp_kinematics *at = late ? j->end : j->begin;
     const bool law = step > 0 && j->rung->own_cone != PERP_CONE_UNSET;
     if (law) {
@@ -638,7 +651,7 @@ bool record_judge_step(record_judge *j, int step, const perp_state *state, const
     }
     if (law && is_split(info)) {
         record_judge_momentum(j, info, state, unit);
-    } else if (law) {
+    } else if (law && info->fallbacks[PERP_FALLBACK_LINEARISED] == 0) {
         record_judge_balance(j, at, state->q, unit);
     }
     keep(j, state, info, late);
@@ -675,7 +688,7 @@ bool record_judge_solution(record_judge *j, const perp_state *state, const perp_
         judge_tangents(j, &r->contact);
         judge_force(j, r, false);
         judge_mode(j, &info, r, unit);
-        judge_normal(j, &r->contact, &p, is_nearest(j, &info, &r->contact, &p));
+        judge_normal(j, &info, &r->contact, &p);
         judge_slip(j, &info, r, &p);
         record_take_contact(j, &info, r, &p);
     }
