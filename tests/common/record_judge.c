@@ -409,8 +409,8 @@ static bool stretch(const record_judge *j, const perp_step_info *info, const per
         return true;
     }
     const perp_contact_record *old = find(j->before, j->count, &r->contact);
-    if (r->mode == PERP_CONTACT_OPEN || r->element_count > 1 || !old || old->element_count != 1 ||
-        perp_vec3_norm(perp_vec3_sub(old->contact.t, r->contact.t)) > 1e-9 ||
+    if (r->mode == PERP_CONTACT_OPEN || r->element_count > 1 || !old || old->mode == PERP_CONTACT_OPEN ||
+        old->element_count != 1 || perp_vec3_norm(perp_vec3_sub(old->contact.t, r->contact.t)) > 1e-9 ||
         perp_vec3_norm(perp_vec3_sub(old->contact.normal, r->contact.normal)) > 1e-9) {
         return r->mode == PERP_CONTACT_OPEN;
     }
