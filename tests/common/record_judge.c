@@ -425,6 +425,7 @@ static bool stretch(const record_judge *j, const perp_step_info *info, const per
 static void judge_slip(record_judge *j, const perp_step_info *info, const perp_contact_record *r, const record_place *p)
 {
     const perp_contact *c = &r->contact;
+    /* m/s; springs: two deformations over h, in frames that may have turned by 1e-9 */
     const perp_vec3 a = velocity_at(p->k, c->a, p->a), b = velocity_at(p->k, c->b, p->b), u = perp_vec3_sub(b, a);
     double rate[2];
     if (!stretch(j, info, r, rate)) {
@@ -432,7 +433,8 @@ static void judge_slip(record_judge *j, const perp_step_info *info, const perp_c
     }
     const double off =
         hypot(perp_vec3_dot(u, c->t) + rate[0] - r->slip[0], perp_vec3_dot(u, c->o) + rate[1] - r->slip[1]);
-    record_judge_off(j, RECORD_SLIP, c, "slip", off, 1e-9 * (1.0 + perp_vec3_norm(a) + perp_vec3_norm(b)));
+    record_judge_off(j, RECORD_SLIP, c, "slip", off,
+                     (r->element_count > 0 ? 1e-8 : 1e-9) * (1.0 + perp_vec3_norm(a) + perp_vec3_norm(b)));
 }
 
 /* N: the largest force there is, of whole scene. What is open on its own island carries at most 1e-9 of it. */
