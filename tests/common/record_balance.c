@@ -44,21 +44,40 @@ static bool is_straight(const record_judge *j, const perp_tree *tree)
            (root->motion == PERP_MOTION_PRISMATIC || (floats && !(root->components & TURNS)));
 }
 
-/* Euler's equations over h without torque, by the implicit midpoint rule in parts of at most half a radian. */
+/* The solution of the 3 x 3 system with these rows, by Cramer's rule. */
+static perp_vec3 solved(const perp_vec3 rows[3], const double right[3])
+{
+    perp_vec3 x = {0.0, 0.0, 0.0};
+    const double determinant = perp_vec3_dot(rows[0], perp_vec3_cross(rows[1], rows[2]));
+    for (int i = 0; i < 3; i++) { /* the inverse has the cross products of the rows as columns */
+        x = perp_vec3_add_scaled(x, right[i] / determinant, perp_vec3_cross(rows[(i + 1) % 3], rows[(i + 2) % 3]));
+    }
+    return x;
+}
+
+/* Euler's equations over h without torque, by the implicit midpoint rule in parts of at most half a radian: I (w+ - w)
+ * + h m x I m = 0 with m the mean of w and w+, by Newton's method along the axes of the inertia I. */
 static perp_vec3 spun(const perp_mat3 *inertia, double h, perp_vec3 w)
 {
-    double values[3];
+    double i[3];
     perp_mat3 axes;
-    perp_mat3_symmetric_eigen(inertia, values, &axes);
+    perp_mat3_symmetric_eigen(inertia, i, &axes);
     const int parts = 1 + (int)(h * perp_vec3_norm(w) / 0.5);
+    const double *e = axes.m; /* which may be left-handed: then cross products change their signs */
+    const perp_vec3 across = perp_vec3_cross(perp_vec3_make(e[0], e[1], e[2]), perp_vec3_make(e[3], e[4], e[5]));
+    const double d = copysign(h / parts, perp_vec3_dot(across, perp_vec3_make(e[6], e[7], e[8])));
     perp_vec3 start = perp_mat3_tmul_vec(&axes, w);
-    for (int i = 0; i < parts; i++) {
+    for (int k = 0; k < parts; k++) {
         perp_vec3 next = start;
-        for (int k = 0; k < 60; k++) {
-            const perp_vec3 m = perp_vec3_scale(0.5, perp_vec3_add(start, next));
-            next.x = start.x - h / parts * m.y * m.z * (values[2] - values[1]) / values[0];
-            next.y = start.y - h / parts * m.z * m.x * (values[0] - values[2]) / values[1];
-            next.z = start.z - h / parts * m.x * m.y * (values[1] - values[0]) / values[2];
+        for (int round = 0; round < 20; round++) {
+            const perp_vec3 m = perp_vec3_scale(0.5, perp_vec3_add(start, next)), moved = perp_vec3_sub(next, start);
+            const double a = d * (i[2] - i[1]), b = d * (i[0] - i[2]), c = d * (i[1] - i[0]);
+            const double off[3] = {i[0] * moved.x + a * m.y * m.z, i[1] * moved.y + b * m.z * m.x,
+                                   i[2] * moved.z + c * m.x * m.y};
+            const perp_vec3 rows[3] = {{i[0], 0.5 * a * m.z, 0.5 * a * m.y},
+                                       {0.5 * b * m.z, i[1], 0.5 * b * m.x},
+                                       {0.5 * c * m.y, 0.5 * c * m.x, i[2]}};
+            next = perp_vec3_sub(next, solved(rows, off));
         }
         start = next;
     }

@@ -117,10 +117,10 @@ static bool is_split(const perp_step_info *info)
     return info->fallbacks[PERP_FALLBACK_SUBSTEP] > 0;
 }
 
-static bool holds_at_end(const record_judge *j, const perp_step_info *info)
+/* On `compliant`, and where there is no law: what is reported is of the end. */
+static bool holds_at_end(const record_judge *j)
 {
-    const bool soft = j->rung->takes & PERP_TAKES_COMPLIANCE;
-    return j->rung->own_cone == PERP_CONE_UNSET || (soft && info->fallbacks[PERP_FALLBACK_LINEARISED] == 0);
+    return j->rung->own_cone == PERP_CONE_UNSET || (j->rung->takes & PERP_TAKES_COMPLIANCE);
 }
 
 /* False: that is not known. A step looks farther than contacts are listed, so what is open and was not listed before
@@ -129,9 +129,9 @@ static bool place_of(const record_judge *j, const perp_step_info *info, const pe
 {
     const perp_contact *now = &r->contact;
     const perp_contact_record *old = find(j->before, j->count, now);
-    const bool late = holds_at_end(j, info) || j->step == 0;
+    const bool late = holds_at_end(j) || j->step == 0;
     const bool gone = old && old->mode != PERP_CONTACT_OPEN && r->mode == PERP_CONTACT_OPEN;
-    if (is_split(info) || (!late && (!old || gone))) {
+    if (is_split(info) || info->fallbacks[PERP_FALLBACK_LINEARISED] > 0 || (!late && (!old || gone))) {
         return false;
     }
     const perp_contact *c = late ? now : &old->contact;
@@ -172,21 +172,51 @@ static void judge_point(record_judge *j, const perp_contact *c)
     record_judge_off(j, RECORD_POINT, c, "phi", fabs(fabs(c->phi) - apart), ON_SURFACE);
     if (-c->phi < thickness(j, c)) { /* what is deeper may be out on the other side */
         record_judge_off(j, RECORD_POINT, c, "the sign of phi", c->phi < 0.0 ? fmin(in_a, in_b) : -fmax(in_a, in_b),
-                         ON_SURFACE);
+                         ON_SURFACE + 0.01 * fabs(c->phi)); /* borders may cross askew */
     }
 }
 
+/* The normal of the nearest point of a contact's manifold where its law holds, which all of its points have unless one
+ * of them is square to a surface by itself. False: the contact is the nearest one. */
+static bool nearer_normal(const record_judge *j, const perp_step_info *info, const perp_contact *c,
+                          const record_place *p, perp_vec3 *normal)
+{
+    const perp_contact_record *list = p->k == j->end ? info->contacts : j->before, *nearest = NULL;
+    const int count = p->k == j->end ? info->contact_count : j->count;
+    double least = p->phi;
+    for (int i = 0; i < count; i++) {
+        const perp_contact *x = &list[i].contact;
+        if (x->a == c->a && x->b == c->b && x->shape_a == c->shape_a && x->shape_b == c->shape_b && x->phi < least) {
+            nearest = &list[i];
+            least = x->phi;
+        }
+    }
+    const perp_contact_record *now = nearest ? find(info->contacts, info->contact_count, &nearest->contact) : NULL;
+    *normal = now ? now->contact.normal : c->normal;
+    return nearest;
+}
+
 /* From a surface along its normal the distance to it is the way gone. */
-static void judge_normal(record_judge *j, const perp_contact *c, const record_place *p, bool nearest)
+static void judge_normal(record_judge *j, const perp_step_info *info, const perp_contact *c, const record_place *p)
 {
     const double thin = thickness(j, c);
-    const double way = isfinite(thin) ? 0.05 * thin : 1e-3, allowed = ON_SURFACE + 1e-6 * way;
+    const double way = isfinite(thin) ? 0.05 * thin : 1e-3, allowed = 2.0 * ON_SURFACE + 1e-6 * way;
     const perp_vec3 off_a = perp_vec3_add_scaled(p->a, way, c->normal),
                     off_b = perp_vec3_add_scaled(p->b, -way, c->normal);
     const double a = fabs(distance(j, p->k, c->a, c->shape_a, off_a) - way);
     const double b = fabs(distance(j, p->k, c->b, c->shape_b, off_b) - way);
     record_judge_off(j, RECORD_NORMAL, c, "its length", fabs(perp_vec3_norm(c->normal) - 1.0), 1e-12);
-    record_judge_off(j, RECORD_NORMAL, c, "the normal", nearest ? fmax(a, b) : fmin(a, b), allowed);
+    perp_vec3 nearer;
+    /* nearer ones may be left out: beyond the margin, and of a rim, which `compliant` sees in places that stay */
+    const bool rim = shape_of(j, c->a, c->shape_a)->kind == PERP_SHAPE_CYLINDER ||
+                     shape_of(j, c->b, c->shape_b)->kind == PERP_SHAPE_CYLINDER;
+    const bool sure = !c->tie && !rim && p->phi <= j->model->scene->margin;
+    if (nearer_normal(j, info, c, p, &nearer)) {
+        const double turned = way * perp_vec3_norm(perp_vec3_sub(c->normal, nearer));
+        record_judge_off(j, RECORD_NORMAL, c, "the normal", fmin(turned, fmin(a, b)), allowed);
+    } else {
+        record_judge_off(j, RECORD_NORMAL, c, "the normal", sure ? fmax(a, b) : fmin(a, b), allowed);
+    }
     if (!is_further(j, c)) {
         const perp_vec3 way_between = perp_vec3_sub(p->b, p->a);
         record_judge_off(j, RECORD_NORMAL, c, "the way between the witnesses",
@@ -297,21 +327,47 @@ static double friction_of(const record_judge *j, const perp_contact *c)
                : sqrt((a->friction.set ? a->friction.value : all) * (b->friction.set ? b->friction.value : all));
 }
 
-static void judge_elements(record_judge *j, const perp_step_info *info, const perp_contact_record *r)
+/* N: Song's smoothed cone, of an element with its share of the patch's gamma. */
+static double element_limit(const record_judge *j, const perp_contact_record *r, double fn)
 {
-    double sum[3] = {0.0, 0.0, 0.0};
+    const perp_pair *pair = pair_of(j, &r->contact);
+    const perp_compliance *soft = pair && pair->compliance_set ? &pair->compliance : &j->model->scene->compliance;
+    const double most = friction_of(j, &r->contact) * fn;
+    return sqrt(most * (most + 2.0 * soft->gamma / r->element_count));
+}
+
+/* A patch has the sum of its elements' forces and the mean slip of those that carry some. */
+static void judge_elements(record_judge *j, const perp_step_info *info, const perp_contact_record *r, double unit)
+{
+    const perp_contact *c = &r->contact;
+    double sum[3] = {0.0, 0.0, 0.0}, slip[2] = {0.0, 0.0}, loaded = 0.0;
+    bool clear = c->direction_count == (j->model->planar ? 1 : 2) && !is_split(info);
     for (int e = r->element_start; e < r->element_start + r->element_count; e++) {
         const perp_element_record *x = &info->elements[e];
-        const double part[3] = {x->fn, x->ft[0], x->ft[1]};
+        const double part[3] = {x->fn, x->ft[0], x->ft[1]}, bears = x->fn > 0.0 ? 1.0 : 0.0;
         for (int k = 0; k < 3; k++) {
             sum[k] += part[k];
         }
-        record_judge_off(j, RECORD_FORCE, &r->contact, "an element's limit", hypot(x->ft[0], x->ft[1]) - x->limit,
-                         RECORD_LAW * (x->limit + 1.0));
+        slip[0] += bears * x->slip[0];
+        slip[1] += bears * x->slip[1];
+        loaded += bears;
+        clear = clear && (x->fn == 0.0 || x->fn > 1e-3 * r->fn); /* else it may count as bearing nothing */
+        if (!is_split(info)) { /* the sum over parts may lie out of the last one's cone */
+            record_judge_off(j, RECORD_FORCE, c, "an element's friction", hypot(x->ft[0], x->ft[1]) - x->limit,
+                             RECORD_LAW * unit);
+        }
+        if (!is_split(info) && info->fallbacks[PERP_FALLBACK_SHARP] + info->fallbacks[PERP_FALLBACK_LINEARISED] == 0) {
+            record_judge_off(j, RECORD_FORCE, c, "an element's limit", fabs(x->limit - element_limit(j, r, x->fn)),
+                             ROUNDING * (1.0 + x->limit));
+        }
     }
-    if (r->element_count > 0) {
-        record_judge_off(j, RECORD_FORCE, &r->contact, "the elements' sum",
+    if (r->mode != PERP_CONTACT_OPEN && r->element_count > 0) {
+        record_judge_off(j, RECORD_FORCE, c, "the elements' sum",
                          hypot(sum[0] - r->fn, hypot(sum[1] - r->ft[0], sum[2] - r->ft[1])), ROUNDING * r->fn);
+    }
+    if (clear && r->mode != PERP_CONTACT_OPEN && loaded > 0.0) {
+        record_judge_off(j, RECORD_SLIP, c, "the elements' mean slip",
+                         hypot(slip[0] / loaded - r->slip[0], slip[1] / loaded - r->slip[1]), 1e-12);
     }
 }
 
@@ -332,7 +388,8 @@ static void judge_force(record_judge *j, const perp_contact_record *r, bool spli
     } else if (before && perp_vec3_norm(perp_vec3_sub(before->contact.normal, c->normal)) == 0.0) {
         /* the mean over parts, which may pull in different directions */
         record_judge_off(j, RECORD_FORCE, c, "margin of parts", r->margin - margin, 1e-9 * (1.0 + mu) * unit);
-        if (!(j->rung->takes & PERP_TAKES_COMPLIANCE)) { /* whose gamma widens the cone */
+        if (!(j->rung->takes & PERP_TAKES_COMPLIANCE) && perp_rung_cone(j->rung, j->settings) != PERP_CONE_BOX) {
+            /* gamma widens the cone, and a box has corners out of the circle */
             record_judge_off(j, RECORD_FORCE, c, "margin of parts", -r->margin, RECORD_LAW * (1.0 + mu) * unit);
         }
     }
@@ -352,8 +409,8 @@ static bool stretch(const record_judge *j, const perp_step_info *info, const per
         return true;
     }
     const perp_contact_record *old = find(j->before, j->count, &r->contact);
-    if (r->mode == PERP_CONTACT_OPEN || r->element_count > 1 || !old || old->element_count != 1 ||
-        perp_vec3_norm(perp_vec3_sub(old->contact.t, r->contact.t)) > 1e-9 ||
+    if (r->mode == PERP_CONTACT_OPEN || r->element_count > 1 || !old || old->mode == PERP_CONTACT_OPEN ||
+        old->element_count != 1 || perp_vec3_norm(perp_vec3_sub(old->contact.t, r->contact.t)) > 1e-9 ||
         perp_vec3_norm(perp_vec3_sub(old->contact.normal, r->contact.normal)) > 1e-9) {
         return r->mode == PERP_CONTACT_OPEN;
     }
@@ -368,6 +425,7 @@ static bool stretch(const record_judge *j, const perp_step_info *info, const per
 static void judge_slip(record_judge *j, const perp_step_info *info, const perp_contact_record *r, const record_place *p)
 {
     const perp_contact *c = &r->contact;
+    /* m/s; springs: two deformations over h, in frames that may have turned by 1e-9 */
     const perp_vec3 a = velocity_at(p->k, c->a, p->a), b = velocity_at(p->k, c->b, p->b), u = perp_vec3_sub(b, a);
     double rate[2];
     if (!stretch(j, info, r, rate)) {
@@ -375,7 +433,8 @@ static void judge_slip(record_judge *j, const perp_step_info *info, const perp_c
     }
     const double off =
         hypot(perp_vec3_dot(u, c->t) + rate[0] - r->slip[0], perp_vec3_dot(u, c->o) + rate[1] - r->slip[1]);
-    record_judge_off(j, RECORD_SLIP, c, "slip", off, 1e-9 * (1.0 + perp_vec3_norm(a) + perp_vec3_norm(b)));
+    record_judge_off(j, RECORD_SLIP, c, "slip", off,
+                     (r->element_count > 0 ? 1e-8 : 1e-9) * (1.0 + perp_vec3_norm(a) + perp_vec3_norm(b)));
 }
 
 /* N: the largest force there is, of whole scene. What is open on its own island carries at most 1e-9 of it. */
@@ -442,7 +501,7 @@ static void judge_gap(record_judge *j, const perp_step_info *info, const perp_co
     if (!j->rung->convex || r->mode == PERP_CONTACT_OPEN) {
         record_judge_off(j, RECORD_GAP, c, "a layer that is none", fabs(r->layer_predicted), 0.0);
     }
-    if (!p || r->fn < 1e-3 * unit || r->mode == PERP_CONTACT_OPEN || c->restitution > 0.0 || holds_at_end(j, info) ||
+    if (!p || r->fn < 1e-3 * unit || r->mode == PERP_CONTACT_OPEN || c->restitution > 0.0 || holds_at_end(j) ||
         info->fallbacks[PERP_FALLBACK_UNSTABILISED] > 0 || j->settings->smoothing > 0.0) {
         return;
     }
@@ -507,20 +566,6 @@ static void judge_residuals(record_judge *j, const perp_step_info *info)
     }
 }
 
-/* Is a contact the nearest of its manifold where its law holds? */
-static bool is_nearest(const record_judge *j, const perp_step_info *info, const perp_contact *c, const record_place *p)
-{
-    const perp_contact_record *list = p->k == j->end ? info->contacts : j->before;
-    const int count = p->k == j->end ? info->contact_count : j->count;
-    for (int i = 0; i < count; i++) {
-        const perp_contact *x = &list[i].contact;
-        if (x->a == c->a && x->b == c->b && x->shape_a == c->shape_a && x->shape_b == c->shape_b && x->phi < p->phi) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static void judge_contacts(record_judge *j, const perp_step_info *info, double unit)
 {
     for (int i = 0; i < info->contact_count; i++) {
@@ -529,12 +574,12 @@ static void judge_contacts(record_judge *j, const perp_step_info *info, double u
         judge_point(j, &r->contact);
         judge_tangents(j, &r->contact);
         judge_force(j, r, is_split(info));
-        judge_elements(j, info, r);
+        judge_elements(j, info, r, unit);
         judge_mode(j, info, r, unit);
         const bool known = place_of(j, info, r, &p);
         judge_gap(j, info, r, known ? &p : NULL, unit);
         if (known) {
-            judge_normal(j, &r->contact, &p, is_nearest(j, info, &r->contact, &p));
+            judge_normal(j, info, &r->contact, &p);
             judge_slip(j, info, r, &p);
         }
     }
@@ -563,25 +608,25 @@ static void keep(record_judge *j, const perp_state *state, const perp_step_info 
     perp_kinematics_update(j->model, state->q, j->begin);
 }
 
-static bool look(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
+static bool look(record_judge *j, int step, const perp_state *state)
 {
     j->step = step;
     perp_kinematics_update(j->model, state->q, j->end);
     perp_kinematics_velocity(j->model, state->v, j->end);
     perp_kinematics_velocity(j->model, state->v, j->begin);
-    return holds_at_end(j, info) || step == 0;
+    return holds_at_end(j) || step == 0;
 }
 
 void record_judge_skip(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
 {
-    const bool late = look(j, step, state, info);
+    const bool late = look(j, step, state);
     keep(j, state, info, late);
 }
 
 bool record_judge_step(record_judge *j, int step, const perp_state *state, const perp_step_info *info)
 {
     const perp_model *model = j->model;
-    const bool late = look(j, step, state, info);
+    const bool late = look(j, step, state);
     perp_kinematics *at = late ? j->end : j->begin;
     const bool law = step > 0 && j->rung->own_cone != PERP_CONE_UNSET;
     if (law) {
@@ -614,7 +659,7 @@ bool record_judge_step(record_judge *j, int step, const perp_state *state, const
     }
     if (law && is_split(info)) {
         record_judge_momentum(j, info, state, unit);
-    } else if (law) {
+    } else if (law && info->fallbacks[PERP_FALLBACK_LINEARISED] == 0) {
         record_judge_balance(j, at, state->q, unit);
     }
     keep(j, state, info, late);
@@ -651,7 +696,7 @@ bool record_judge_solution(record_judge *j, const perp_state *state, const perp_
         judge_tangents(j, &r->contact);
         judge_force(j, r, false);
         judge_mode(j, &info, r, unit);
-        judge_normal(j, &r->contact, &p, is_nearest(j, &info, &r->contact, &p));
+        judge_normal(j, &info, &r->contact, &p);
         judge_slip(j, &info, r, &p);
         record_take_contact(j, &info, r, &p);
     }

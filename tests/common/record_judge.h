@@ -7,7 +7,8 @@
  * When each quantity is meant (docs/models.md, "What a step reports"): points and phi at the step's end; normal,
  * tangents and slip where the step's law holds, which is its begin, on `compliant` its end; forces are impulse / h. A
  * step that was split has its law at places that are not known here: of its normals and slips nothing is said, and of
- * its forces that they change the momentum of free bodies as they should. */
+ * its forces that they change the momentum of free bodies as they should. Nor is it known which island of a `compliant`
+ * step with the fallback `linearised` has its law at the begin. */
 #ifndef PERP_TESTS_COMMON_RECORD_JUDGE_H
 #define PERP_TESTS_COMMON_RECORD_JUDGE_H
 

@@ -98,6 +98,29 @@ static void test_elements(void **unused)
     perp_contact_sum_free(&sum, &allocator);
 }
 
+/* Where a normal turns from part to part the elements have their forces along the axes of the sum, and sum up to it. */
+static void test_elements_that_turn(void **unused)
+{
+    (void)unused;
+    contact_sum sum = {0};
+    perp_contact_record parts[2] = {record(0, 1, 0, 0.0, 3.0, 0.5), record(0, 1, 0, 0.3, 3.0, 0.5)};
+    const perp_element_record elements[] = {{.fn = 1.0, .ft = {0.5, 0.25}}, {.fn = 2.0, .ft = {0.0, 0.5}}};
+    for (int i = 0; i < 2; i++) {
+        parts[i].element_count = 2;
+        parts[i].ft[1] = 0.75;
+        parts[i].force_on_b = perp_vec3_add_scaled(parts[i].force_on_b, 0.75, parts[i].contact.o);
+        add(&sum, &parts[i], 1, elements, 0.5);
+    }
+    const perp_element_record *e = sum.elements;
+    NEAR(e[0].fn, 0.5 * (1.0 * cos(0.3) + 0.5 * sin(0.3)) + 0.5 * 1.0, 1e-15);
+    NEAR(e[1].ft[0], -0.5 * 2.0 * sin(0.3), 1e-15);
+    NEAR(e[0].fn + e[1].fn, sum.records[0].fn, 1e-15);
+    NEAR(e[0].ft[0] + e[1].ft[0], sum.records[0].ft[0], 1e-15);
+    NEAR(e[0].ft[1] + e[1].ft[1], sum.records[0].ft[1], 1e-15);
+    const perp_allocator allocator = perp_allocator_default();
+    perp_contact_sum_free(&sum, &allocator);
+}
+
 /* ---- in runs ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t seed_state;
@@ -232,9 +255,9 @@ static void test_refused_memory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_by_contact),     cmocka_unit_test(test_elements),
-        cmocka_unit_test(test_momentum),       cmocka_unit_test(test_quasistatic_balance),
-        cmocka_unit_test(test_refused_memory),
+        cmocka_unit_test(test_by_contact),          cmocka_unit_test(test_elements),
+        cmocka_unit_test(test_elements_that_turn),  cmocka_unit_test(test_momentum),
+        cmocka_unit_test(test_quasistatic_balance), cmocka_unit_test(test_refused_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,6 +92,21 @@ static perp_element_record element_of(const perp_element_record *before, const p
     return e;
 }
 
+/* An element with its force, which is along the axes of `from`, along those of `to`: so a patch, whose axes the sum
+ * has, is the sum of its elements. */
+static perp_element_record turned(const perp_element_record *element, const perp_contact *from, const perp_contact *to)
+{
+    perp_element_record e = *element;
+    if (memcmp(&from->normal, &to->normal, sizeof from->normal) != 0 || memcmp(&from->t, &to->t, sizeof from->t) != 0) {
+        perp_vec3 force = perp_vec3_scale(e.fn, from->normal);
+        force = perp_vec3_add_scaled(perp_vec3_add_scaled(force, e.ft[0], from->t), e.ft[1], from->o);
+        e.fn = perp_vec3_dot(force, to->normal);
+        e.ft[0] = perp_vec3_dot(force, to->t);
+        e.ft[1] = perp_vec3_dot(force, to->o);
+    }
+    return e;
+}
+
 /* Appends a contact of the sum, of the part, or of both. */
 static void append(builder *b, const perp_contact_record *before, const perp_contact_record *later)
 {
@@ -103,9 +118,15 @@ static void append(builder *b, const perp_contact_record *before, const perp_con
     r->element_start = b->element_count;
     r->element_count = old > now ? old : now;
     for (int e = 0; e < r->element_count; e++) {
-        sum->spare_elements[b->element_count++] = element_of(e < old ? &sum->elements[before->element_start + e] : NULL,
-                                                             e < now ? &b->elements[later->element_start + e] : NULL,
-                                                             b->share, later && later->mode == PERP_CONTACT_OPEN);
+        perp_element_record then, part;
+        if (e < old) {
+            then = turned(&sum->elements[before->element_start + e], &before->contact, &r->contact);
+        }
+        if (e < now) {
+            part = turned(&b->elements[later->element_start + e], &later->contact, &r->contact);
+        }
+        sum->spare_elements[b->element_count++] = element_of(e < old ? &then : NULL, e < now ? &part : NULL, b->share,
+                                                             later && later->mode == PERP_CONTACT_OPEN);
     }
 }
 

@@ -48,14 +48,17 @@ static perp_element_record element_record(const contact_step *step, const compli
     return record;
 }
 
-/* Friction that acts along one direction leaves the slip across it out of the elements' rows. */
-static void add_slip_across(const perp_contact *c, const double all[2], double slip[2])
+/* Where friction does not act in all directions the elements' rows leave out the slip across: `all` has it. */
+static void add_slip_across(const perp_contact *c, bool planar, const double all[2], double slip[2])
 {
-    const double rows[3] = {
-        0.0, all[0] * perp_vec3_dot(c->directions[0], c->t) + all[1] * perp_vec3_dot(c->directions[0], c->o), 0.0};
-    double along[2] = {0.0, 0.0};
-    if (c->direction_count < 2) {
-        onto_tangents(c, 1 + c->direction_count, rows, along);
+    const int count = c->direction_count;
+    double rows[3] = {0.0, 0.0, 0.0}, along[2];
+    for (int r = 1; r <= count; r++) {
+        rows[r] =
+            all[0] * perp_vec3_dot(c->directions[r - 1], c->t) + all[1] * perp_vec3_dot(c->directions[r - 1], c->o);
+    }
+    onto_tangents(c, 1 + count, rows, along);
+    if (count < (planar ? 1 : 2)) {
         slip[0] += all[0] - along[0];
         slip[1] += all[1] - along[1];
     }
@@ -67,7 +70,8 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
 {
     const compliant_step *s = step->own;
     const perp_contact *c = &r->contact;
-    double limit = 0.0, slip[2] = {0.0, 0.0}, open[2] = {r->slip[0], r->slip[1]};
+    double limit = 0.0, slip[2] = {0.0, 0.0};
+    const double between[2] = {r->slip[0], r->slip[1]}; /* b's velocity relative to a */
     int loaded = 0;
     bool slides = false;
     r->element_start = patch->first;
@@ -88,14 +92,12 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
     r->force_on_b = perp_vec3_scale(r->fn, c->normal);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[0], c->t);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[1], c->o);
-    if (loaded > 0) {
-        r->slip[0] = slip[0] / loaded;
-        r->slip[1] = slip[1] / loaded;
-        add_slip_across(c, open, r->slip);
-    }
-    if (r->fn <= OPEN * step->force_unit) {
+    if (r->fn <= OPEN * step->force_unit || loaded == 0) {
         return;
     }
+    r->slip[0] = slip[0] / loaded;
+    r->slip[1] = slip[1] / loaded;
+    add_slip_across(c, step->model->planar, between, r->slip);
     const double friction = hypot(r->ft[0], r->ft[1]);
     r->margin = r->contact.friction * r->fn - friction;
     r->mode = slides                                 ? PERP_CONTACT_SLIDE
