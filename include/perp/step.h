@@ -145,13 +145,14 @@ typedef struct perp_step_context {
 } perp_step_context;
 
 enum {
-    PERP_TAKES_QUADRATIC = 1 << 0, /* friction cones that a rung takes */
-    PERP_TAKES_RAYS = 1 << 1,
-    PERP_TAKES_BOX = 1 << 2,
-    PERP_TAKES_SMOOTHING = 1 << 3,
-    PERP_TAKES_TIME_SCALE = 1 << 4,
-    PERP_TAKES_IMPEDANCE_AS_POSITION = 1 << 5, /* impedance-controlled joints begin at their command and follow it */
-    PERP_TAKES_COMPLIANCE = 1 << 6             /* contacts are springs */
+    PERP_TAKES_QUADRATIC = 1 << PERP_CONE_QUADRATIC, /* friction cones that a rung takes: bit 1 << cone */
+    PERP_TAKES_RAYS = 1 << PERP_CONE_RAYS,
+    PERP_TAKES_BOX = 1 << PERP_CONE_BOX,
+    PERP_TAKES_SMOOTHING = 1 << PERP_CONE_COUNT,
+    PERP_TAKES_TIME_SCALE = PERP_TAKES_SMOOTHING << 1,
+    /* Impedance-controlled joints begin at their command and follow it. */
+    PERP_TAKES_IMPEDANCE_AS_POSITION = PERP_TAKES_SMOOTHING << 2,
+    PERP_TAKES_COMPLIANCE = PERP_TAKES_SMOOTHING << 3 /* contacts are springs */
 };
 
 typedef enum perp_rung_inertia {

@@ -1,5 +1,7 @@
 #include "step/convex_step.h"
 
+#include "scene/cone.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -69,8 +71,7 @@ static void lay_out_sized(convex_step *c, const perp_quasistatic *qs)
 
 bool perp_convex_step_is_quadratic(const perp_quasistatic *qs)
 {
-    const perp_cone cone = qs->settings->cone == PERP_CONE_UNSET ? qs->rung->own_cone : qs->settings->cone;
-    return cone == PERP_CONE_QUADRATIC;
+    return perp_cone_corner_count(perp_rung_cone(qs->rung, qs->settings), qs->settings->rays) == 0;
 }
 
 perp_status perp_convex_step_open(perp_quasistatic *qs, bool quadratic, perp_error *error)
@@ -134,7 +135,6 @@ static perp_status reserve(convex_step *c, const perp_quasistatic *qs, perp_erro
  * Returns the number of slacks. */
 static int fill_rays(const convex_step *c, int rows, double mu, double *ray, bool *cone)
 {
-    static const double TURN = 6.283185307179586476925;
     *cone = false;
     memset(ray, 0, (size_t)(c->longest * rows) * sizeof *ray);
     if (rows == 1 || mu == 0.0 || c->frictionless) {
@@ -160,14 +160,11 @@ static int fill_rays(const convex_step *c, int rows, double mu, double *ray, boo
         return 3;
     }
     for (int j = 0; j < c->rays; j++) {
-        /* a quarter turn is exact, so that four rays are +-t, +-o */
-        const int eighth = 8 * j;
-        const bool quarter = eighth % (2 * c->rays) == 0;
-        const int q = eighth / (2 * c->rays);
-        const double angle = TURN * j / c->rays;
+        double corner[2];
+        perp_cone_corner(PERP_CONE_RAYS, c->rays, j, corner);
         ray[3 * j] = 1.0;
-        ray[3 * j + 1] = mu * (quarter ? (double[]){1.0, 0.0, -1.0, 0.0}[q & 3] : cos(angle));
-        ray[3 * j + 2] = mu * (quarter ? (double[]){0.0, 1.0, 0.0, -1.0}[q & 3] : sin(angle));
+        ray[3 * j + 1] = mu * corner[0];
+        ray[3 * j + 2] = mu * corner[1];
     }
     return c->rays;
 }

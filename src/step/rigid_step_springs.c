@@ -51,7 +51,7 @@ perp_status perp_rigid_solve_springs(perp_quasistatic *qs, const perp_convex_poi
         .velocity_enough = ENOUGH * qs->settings->tolerance / s->gap,
         .force_enough = ENOUGH * qs->settings->tolerance,
         .force_tolerance = ASKED * qs->settings->tolerance,
-        .polygon = s->cone == PERP_CONE_QUADRATIC ? NULL : &wide,
+        .polygon = s->wide.count == 0 ? NULL : &wide,
         .weight = s->balance,
         .start = start,
         .known = known,

@@ -7,7 +7,7 @@
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
     const rigid_step *s = qs->own;
-    if (s->cone == PERP_CONE_BOX) {
+    if (s->wide.count > 0) {
         return perp_dynamic_rigid_step(qs, RIGID_LCP, RIGID_FIXED_POINT, error);
     }
     return perp_dynamic_rigid_step(qs, RIGID_FRICTION, qs->model->planar ? RIGID_LCP : RIGID_FIXED_POINT, error);

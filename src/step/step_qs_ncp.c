@@ -7,7 +7,7 @@
 static perp_status solve_law(perp_quasistatic *qs, perp_error *error)
 {
     const rigid_step *s = qs->own;
-    return perp_rigid_step(qs, s->cone == PERP_CONE_QUADRATIC ? RIGID_FRICTION : RIGID_LCP, RIGID_FIXED_POINT, error);
+    return perp_rigid_step(qs, s->wide.count == 0 ? RIGID_FRICTION : RIGID_LCP, RIGID_FIXED_POINT, error);
 }
 
 static const perp_qs_law law = {
