@@ -285,6 +285,7 @@ PERP_API perp_status perp_spatial_hull_prepare(const perp_vec3 *points, int poin
                                                perp_spatial_hull *hull, perp_error *error);
 PERP_API void perp_spatial_hull_free(perp_spatial_hull *hull); /* an empty one is allowed */
 
+/* In this order: flat ones, curved ones, unbounded ones. */
 typedef enum perp_spatial_kind {
     PERP_SPATIAL_POINT,     /* the origin of the pose, grown by `radius`: a point or a sphere */
     PERP_SPATIAL_SEGMENT,   /* local z from -half_length to +half_length, grown by `radius`: a capsule */
@@ -293,9 +294,9 @@ typedef enum perp_spatial_kind {
     PERP_SPATIAL_CYLINDER,  /* along local z, half_length and radius */
     PERP_SPATIAL_ELLIPSOID, /* centred, half_lengths are its semi-axes */
     PERP_SPATIAL_HALFSPACE, /* solid where local z <= 0 */
-    PERP_SPATIAL_HOLE,      /* solid outside the bore: where |local z| <= half_length and hypot(x, y) >= radius */
-    PERP_SPATIAL_KIND_COUNT
+    PERP_SPATIAL_HOLE       /* solid outside the bore: where |local z| <= half_length and hypot(x, y) >= radius */
 } perp_spatial_kind;
+enum { PERP_SPATIAL_KIND_COUNT = PERP_SPATIAL_HOLE + 1 };
 
 /* A spatial shape in the world. The hull stays the caller's. Lengths are positive, a radius of POINT or SEGMENT may be
  * zero. A box's corner i has the sign bits of i: bit 0 for +x, bit 1 for +y, bit 2 for +z; its face 2 k looks along

@@ -88,9 +88,9 @@ typedef enum perp_shape_kind {
     PERP_SHAPE_HALFPLANE, /* planar: as plane */
     PERP_SHAPE_MESH,      /* spatial: convex hull of `scale` times points, or of a file's vertices */
     PERP_SHAPE_POLYGON,   /* planar: simple polygon, either orientation */
-    PERP_SHAPE_HOLE,      /* both: solid outside a circular bore along local z; radius, spatial also length */
-    PERP_SHAPE_COUNT
+    PERP_SHAPE_HOLE       /* both: solid outside a circular bore along local z; radius, spatial also length */
 } perp_shape_kind;
+enum { PERP_SHAPE_COUNT = PERP_SHAPE_HOLE + 1 };
 
 /* The kind as the key that a scene file uses. */
 PERP_API const char *perp_shape_kind_name(perp_shape_kind kind);

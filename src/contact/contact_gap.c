@@ -70,7 +70,6 @@ static bool spatial_corner(const search *s, int part, int feature, perp_spatial_
     case PERP_SPATIAL_ELLIPSOID:
     case PERP_SPATIAL_HALFSPACE:
     case PERP_SPATIAL_HOLE:
-    case PERP_SPATIAL_KIND_COUNT:
         return false;
     }
     const bool round = shape->kind == PERP_SPATIAL_POINT || shape->kind == PERP_SPATIAL_SEGMENT;

@@ -180,8 +180,16 @@ static perp_status add_planar(perp_contact_model *cm, const perp_shape *shape, c
     case PERP_SHAPE_POINT:
         planar->radius = 0.0;
         break;
-    default: /* a disc; a polygon makes its own parts */
+    case PERP_SHAPE_DISC:
+    case PERP_SHAPE_POLYGON: /* makes its own parts */
         break;
+    case PERP_SHAPE_NONE:
+    case PERP_SHAPE_SPHERE:
+    case PERP_SHAPE_CYLINDER:
+    case PERP_SHAPE_ELLIPSOID:
+    case PERP_SHAPE_PLANE:
+    case PERP_SHAPE_MESH:
+        assert(false); /* no validated planar scene has one */
     }
     part.bounded = planar->kind == PERP_PLANAR_CORE;
     if (shape->kind == PERP_SHAPE_POLYGON) {
@@ -289,11 +297,15 @@ static perp_status add_spatial(perp_contact_model *cm, const perp_shape *shape, 
         part.bounded = false;
         break;
     }
-    default:
-        assert(shape->kind == PERP_SHAPE_MESH);
+    case PERP_SHAPE_MESH:
         spatial->kind = PERP_SPATIAL_HULL;
         status = hull_of(cm, shape, &spatial->hull, error);
         break;
+    case PERP_SHAPE_NONE:
+    case PERP_SHAPE_DISC:
+    case PERP_SHAPE_HALFPLANE:
+    case PERP_SHAPE_POLYGON:
+        assert(false); /* no validated spatial scene has one */
     }
     if (status == PERP_STATUS_OK) {
         cm->parts[cm->part_count++] = part;
