@@ -283,13 +283,6 @@ typedef struct perp_run_result {
 /* Gives the contacts and events back; due after every perp_run, whatever it returned. A zeroed result is allowed. */
 PERP_API void perp_run_result_free(perp_run_result *result);
 
-/* Room for one more solution, zeroed, with the rest of it in one block; NULL: out of memory. */
-PERP_API perp_instant_solution *perp_run_result_add_solution(perp_run_result *result, int nv, int contact_count);
-
-/* Room for the set of a solution, zeroed; false: out of memory. */
-PERP_API bool perp_run_result_describe(perp_run_result *result, perp_instant_solution *solution, int nv,
-                                       int vertex_count, int ray_count);
-
 /* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. Of a rung
  * that has `answer` the contacts of the initial state are those of its first solution. */
 typedef bool perp_observer(void *context, int step, const perp_state *state, const perp_step_info *info);

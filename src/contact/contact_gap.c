@@ -4,6 +4,7 @@
  * one (an edge over an edge, a side on a face) and the two do not face each other any more, which of them would have
  * met is no longer defined, and the gap of the shapes is what there is.
  */
+#include "contact/contact_reach.h"
 #include "contact/contact_private.h"
 
 /* What was found so far of the contact's gap. */

@@ -21,6 +21,7 @@
  * may touch a fixed or driven body that could push it up or hold it by friction. That errs on the silent side: the run
  * itself says exactly what is not held.
  */
+#include "contact/contact_lint.h"
 #include "contact/contact_private.h"
 #include "scene/shape_kinds.h"
 

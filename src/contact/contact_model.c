@@ -1,6 +1,7 @@
 /* contact_model.c - what a model's contacts need and never changes: convex parts in body frames, clusters of welded
  * bodies, pairs that are left out, rules of pairs.
  */
+#include "geometry/polygon_parts.h"
 #include "contact/contact_private.h"
 
 #include <assert.h>
@@ -619,9 +620,4 @@ void perp_contact_model_free(perp_contact_model *contact_model)
         perp_arena arena = contact_model->arena; /* the model itself lies in it */
         perp_arena_clear(&arena);
     }
-}
-
-perp_contact_settings perp_contact_settings_default(const perp_contact_model *contact_model)
-{
-    return (perp_contact_settings){.margin = contact_model->model->scene->margin, .max_contacts = INT32_MAX};
 }

@@ -8,6 +8,8 @@
  */
 #include <perp/geometry.h>
 
+#include "geometry/islands.h"
+
 #include <assert.h>
 
 static int find_root(int *parent, int body)

@@ -2,6 +2,7 @@
  *
  * Both are in the order of contact sets, so one pass over them meets every manifold: within one, the points that the
  * step began with come first, in their order, then those that are new. */
+#include "contact/contact_reach.h"
 #include "step/run_private.h"
 
 typedef struct span {

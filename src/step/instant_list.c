@@ -1,3 +1,4 @@
+#include "step/run_private.h"
 #include "step/instant_list.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* Rates that are not unique, as one solution: instant_list.h. */
+#include "step/run_private.h"
 #include "step/instant_list.h"
 
 #include <string.h>

@@ -44,4 +44,11 @@ int perp_contact_find(const perp_contact *list, int count, const perp_contact *c
 /* Appends an event for every contact whose mode is not that of the state before. */
 perp_status perp_contact_log_compare(contact_log *log, double t, perp_error *error);
 
+/* Room for one more solution, zeroed, with the rest of it in one block; NULL: out of memory. */
+perp_instant_solution *perp_run_result_add_solution(perp_run_result *result, int nv, int contact_count);
+
+/* Room for the set of a solution, zeroed; false: out of memory. */
+bool perp_run_result_describe(perp_run_result *result, perp_instant_solution *solution, int nv, int vertex_count,
+                              int ray_count);
+
 #endif

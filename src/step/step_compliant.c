@@ -1,5 +1,6 @@
 /* Rung `compliant`: visco-elastic contact patches with Coulomb friction, fully implicit (Song, Kumar and Pang
  * (3)-(10)); with `tangential: rigid` and `stiffness_scale` Dupont and Yamajako's full-order model. */
+#include "contact/contact_reach.h"
 #include "step/compliant.h"
 #include "step/step_rungs.h"
 

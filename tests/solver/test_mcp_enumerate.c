@@ -383,7 +383,7 @@ static void refusals(void **state)
     c.upper[3] = INFINITY;
     problem.n = PERP_LCP_ENUMERATE_MAX_N + 1;
     c.lower[3] = c.lower[4] = -INFINITY; /* 39 with a bound, and, M being 0, two equations that stay: 41 */
-    const perp_lcp_enumerate_settings few = {.tolerance = 1e-8, .max_nodes = 1};
+    const perp_lcp_enumerate_settings few = {.size = sizeof few, .tolerance = 1e-8, .max_nodes = 1};
     ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_enumerate(&problem, &few, NULL, &set, &error));
     assert_non_null(strstr(error.message, "41"));
     problem.n = 2;
@@ -395,7 +395,8 @@ static void refusals(void **state)
     c.m[1] = 0.0;
     static const double tolerances[] = {0.0, -1.0, NAN, 0.99e-12};
     for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
-        const perp_lcp_enumerate_settings settings = {.tolerance = tolerances[k], .max_nodes = 100};
+        const perp_lcp_enumerate_settings settings = {
+            .size = sizeof settings, .tolerance = tolerances[k], .max_nodes = 100};
         ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_enumerate(&problem, &settings, NULL, &set, &error));
     }
     c.lower[0] = -1.7e308; /* their difference overflows */
@@ -404,7 +405,8 @@ static void refusals(void **state)
     c.upper[0] = INFINITY;
     c.lower[0] = -INFINITY;
     const volatile bool cancel = true;
-    const perp_lcp_enumerate_settings cancelled = {.tolerance = 1e-8, .max_nodes = 100, .cancel = &cancel};
+    const perp_lcp_enumerate_settings cancelled = {
+        .size = sizeof cancelled, .tolerance = 1e-8, .max_nodes = 100, .cancel = &cancel};
     ASSERT_STATUS(PERP_STATUS_CANCELLED, perp_mcp_enumerate(&problem, &cancelled, NULL, &set, &error));
     assert_null(set);
     problem.n = 0;
