@@ -5,22 +5,22 @@
 
 static void options_of(const perp_rung *rung, char *text, size_t size)
 {
+    text[0] = '\0';
+    for (int cone = 1; cone < PERP_CONE_COUNT; cone++) {
+        if (rung->takes & 1u << cone) {
+            const size_t length = strlen(text);
+            snprintf(text + length, size - length, "%scone: %s%s", length ? ", " : "", perp_cone_name((perp_cone)cone),
+                     (int)rung->own_cone == cone ? " (default)" : "");
+        }
+    }
     static const struct {
         unsigned bit;
-        perp_cone cone;
         const char *name;
-    } options[] = {{PERP_TAKES_QUADRATIC, PERP_CONE_QUADRATIC, "cone: quadratic"},
-                   {PERP_TAKES_RAYS, PERP_CONE_RAYS, "cone: rays"},
-                   {PERP_TAKES_BOX, PERP_CONE_BOX, "cone: box"},
-                   {PERP_TAKES_SMOOTHING, PERP_CONE_UNSET, "smoothing"},
-                   {PERP_TAKES_TIME_SCALE, PERP_CONE_UNSET, "time_scale"}};
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-        if (rung->takes & options[i].bit) {
-            const bool own = options[i].cone != PERP_CONE_UNSET && options[i].cone == rung->own_cone;
+    } others[] = {{PERP_TAKES_SMOOTHING, "smoothing"}, {PERP_TAKES_TIME_SCALE, "time_scale"}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (rung->takes & others[i].bit) {
             const size_t length = strlen(text);
-            snprintf(text + length, size - length, "%s%s%s", length ? ", " : "", options[i].name,
-                     own ? " (default)" : "");
+            snprintf(text + length, size - length, "%s%s", length ? ", " : "", others[i].name);
         }
     }
     if (!text[0]) {

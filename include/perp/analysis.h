@@ -95,13 +95,22 @@ typedef struct perp_explanation {
 } perp_explanation;
 
 typedef struct perp_explain_options {
+    size_t size;                     /* of this struct; see perp/base.h */
     const perp_allocator *allocator; /* NULL: malloc */
     int solves_per_flip;             /* at most; what is not found by then is not said */
     double work;                     /* see perp_explainer_allow */
 } perp_explain_options;
 
 /* malloc, 60 solves a flip, no end of work. */
-PERP_API perp_explain_options perp_explain_options_default(void);
+static inline perp_explain_options perp_explain_options_default(void)
+{
+    perp_explain_options r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.solves_per_flip = 60;
+    r.work = INFINITY;
+    return r;
+}
 
 /* Follows a run and keeps, of its last two states, what solving the step between them again takes. */
 typedef struct perp_explainer perp_explainer;

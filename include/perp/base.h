@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #if defined(PERP_SHARED_BUILD) || !defined(_WIN32)
 #define PERP_API __attribute__((visibility("default")))
@@ -29,8 +30,14 @@ extern "C" {
 #define PERP_VERSION_MINOR 1
 #define PERP_VERSION_PATCH 0
 
-/* The library's version as "major.minor.patch"; a string constant. */
+/* The version of the library that is running as "major.minor.patch", a string constant, and as numbers. The macros
+ * above are of the headers that a program was built with; docs/api.md says which may differ. */
 PERP_API const char *perp_version(void);
+PERP_API void perp_version_numbers(int *major, int *minor, int *patch);
+
+/* Settings and options that a caller fills have a first member `size`, which their default function sets. Where it is
+ * not the library's own, the program was built with the headers of another version: BAD_INPUT, and the error names the
+ * struct. */
 
 /* Compiler, language and floating-point flags that the library was built with; a string constant. */
 PERP_API const char *perp_build_flags(void);

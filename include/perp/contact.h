@@ -42,12 +42,21 @@ PERP_API perp_status perp_contact_model_build(const perp_model *model, const per
 PERP_API void perp_contact_model_free(perp_contact_model *contact_model); /* NULL allowed */
 
 typedef struct perp_contact_settings {
+    size_t size;      /* of this struct; see perp/base.h */
     double margin;    /* contacts are listed up to this gap, m */
     int max_contacts; /* more are a CAPACITY error, never dropped */
 } perp_contact_settings;
 
 /* The scene's margin; max_contacts 2^31 - 1, so that memory is the limit. */
-PERP_API perp_contact_settings perp_contact_settings_default(const perp_contact_model *contact_model);
+static inline perp_contact_settings perp_contact_settings_default(const perp_scene *scene)
+{
+    perp_contact_settings r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.margin = scene->margin;
+    r.max_contacts = INT32_MAX;
+    return r;
+}
 
 typedef struct perp_contact {
     int a, b;                   /* bodies, a < b */
@@ -111,17 +120,6 @@ PERP_API perp_status perp_contact_set_build(perp_contact_set *set, const perp_ki
 PERP_API double perp_contact_set_margin(const perp_contact_set *set);
 /* From the next build on. */
 PERP_API void perp_contact_set_look(perp_contact_set *set, double margin);
-/* From the next build on, manifolds in space are those of perp_spatial_manifold_still. */
-PERP_API void perp_contact_set_stand_still(perp_contact_set *set);
-/* speed (body_count), m/s: no point of the body's bounded shapes moves faster; unbounded ones count by the velocity of
- * the body's origin, and turning (body_count), 1/s, is how fast they turn, 0 where the body has none. With the twists
- * that perp_kinematics_velocity left, at the poses of the last build. */
-PERP_API void perp_contact_speeds(const perp_contact_set *set, const perp_kinematics *kinematics, double *speed,
-                                  double *turning);
-/* m: from the origin of `body` to the farthest point of the boxes around the bounded shapes of `other`. */
-PERP_API double perp_contact_arm(const perp_contact_set *set, const perp_kinematics *kinematics, int body, int other);
-/* The box around the bounded shapes of a body at the last build; false, and nothing is written, where it has none. */
-PERP_API bool perp_contact_body_box(const perp_contact_set *set, int body, perp_vec3 *low, perp_vec3 *high);
 
 /* out (rows * count): J v, the velocity of b relative to a along n, t, o of each contact: of the two material points
  * that are at the witnesses now. Row 0, the rate at which these part along n, is d phi / dt at the nearest points of
@@ -149,34 +147,10 @@ PERP_API int perp_contact_islands(perp_contact_set *set, double gap, int *island
  * set between the same bodies have the same. 64 bytes are enough. */
 PERP_API void perp_contact_feature_text(const perp_contact *contact, char *text, size_t size);
 
-/* The contact's gap and witnesses at the poses of the last build, however far apart: those of its two features if they
- * are still closest features of their shapes; else of a corner among the two to the other shape (of two corners the
- * nearer one's); else of the two shapes. The rest of the contact stays as it is. */
-PERP_API void perp_contact_look_again(const perp_contact_set *set, perp_contact *contact);
-
 /* Curvature of the gap over the tangent plane, for patch models: at the offset u t + w o from the contact the surfaces
  * are apart by phi + 1/2 (k[0] u^2 + 2 k[1] u w + k[2] w^2); planar: k[0] only. Sum of both surfaces' curvatures; flat
  * faces have none. Sharp edges and corners count as round with a radius of 1e-9 m. */
 PERP_API void perp_contact_curvature(const perp_contact_set *set, int contact, double k[3]);
-
-/* What of the rung that is to run the scene the warnings below depend on. */
-typedef struct perp_contact_lint_rung {
-    bool steps;     /* it takes steps of `run.h` */
-    bool compliant; /* contacts are springs */
-    bool balance;   /* without inertia: forces balance at every instant */
-} perp_contact_lint_rung;
-
-/* Warnings about what is allowed but looks unintended: bodies that penetrate at the start (by more than 1e-7 of
- * scene_size), dimensions that look like millimetres (5 m and more on what is lighter than foam).
- *   steps: a margin smaller than what the two fastest commanded bodies cover together in one step of `run`;
- *   compliant: a body that sinks in by more than 5 % of its thickness on one contact point, whose friction cone gamma
- *     widens by more than 1 %, or that is smaller than a patch;
- *   balance: a body with weight that no contact within the margin, joint, loop or force can carry; a planar scene
- *     without gravity, in which nothing resists sliding.
- * OK; OUT_OF_MEMORY; and where the contacts at the start cannot be built, which is reported as an error,
- * what perp_contact_set_build returned. */
-PERP_API perp_status perp_contact_lint(const perp_contact_model *contact_model, const perp_contact_lint_rung *rung,
-                                       const perp_allocator *allocator, perp_diagnostics *diagnostics);
 
 #ifdef __cplusplus
 }

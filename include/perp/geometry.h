@@ -81,11 +81,8 @@ typedef struct perp_broad_phase_box {
 } perp_broad_phase_box;
 
 typedef struct perp_broad_phase_settings {
-    int max_pairs; /* more overlapping pairs than this are a CAPACITY error */
+    int max_pairs; /* more overlapping pairs than this are a CAPACITY error; default 2^31 - 1: memory is the limit */
 } perp_broad_phase_settings;
-
-/* max_pairs: 2^31 - 1, so that memory is the limit. */
-PERP_API perp_broad_phase_settings perp_broad_phase_settings_default(void);
 
 /* What one search found. `pairs` belongs to the workspace and lasts until its next call. */
 typedef struct perp_broad_phase_result {
@@ -119,48 +116,6 @@ PERP_API perp_status perp_broad_phase_reserve(perp_broad_phase *workspace, int b
 PERP_API perp_status perp_broad_phase_find(perp_broad_phase *workspace, const perp_broad_phase_box *boxes, int count,
                                            const perp_index_pair *excluded, int excluded_count,
                                            perp_broad_phase_result *result, perp_error *error);
-
-/* ---- islands: bodies that can act on one another --------------------------------------------------------------- */
-
-/* Partitions the moving bodies so that two are in one island exactly when a chain of touching moving bodies joins
- * them; bodies that do not move (and the world, any negative index) join nothing. A body that touches nothing is an
- * island of its own. Returns the number of islands. Deterministic: the order of `touching` does not matter.
- *
- *   moves           body_count
- *   touching        touching_count pairs of bodies, each index below body_count, any order, repetitions allowed
- *   starts          body_count + 1: island k is bodies[starts[k]] .. bodies[starts[k + 1] - 1]; the entries up to the
- *                   returned number are filled, the rest is scratch
- *   bodies          body_count: ascending within an island, islands ascending by their first body; the entries below
- *                   starts[returned number] are filled, the rest is scratch
- *   island_of_body  body_count: -1 for a body that does not move
- */
-PERP_API int perp_islands_find(int body_count, const bool *moves, const perp_index_pair *touching, int touching_count,
-                               int *starts, int *bodies, int *island_of_body);
-
-/* ---- planar: concave polygons as convex parts ------------------------------------------------------------------ */
-
-enum { PERP_POLYGON_MAX_CORNERS = 2000 }; /* the split is quadratic */
-
-/* Parts as lists of corner indices, counter-clockwise: part k has corners[starts[k]] .. corners[starts[k + 1] - 1].
- * Both arrays are the caller's: starts holds `count - 1` ints and corners `3 * count - 6`, for a polygon of `count`
- * corners. */
-typedef struct perp_polygon_parts {
-    int count;
-    int *starts;
-    int *corners;
-} perp_polygon_parts;
-
-/* Bytes of scratch that perp_polygon_split needs; aligned as malloc aligns. */
-PERP_API size_t perp_polygon_split_scratch(int count);
-
-/* Splits a simple polygon (either orientation, z ignored, collinear corners allowed) into convex parts that use its
- * corners only: every edge of the polygon is an edge of exactly one part, and there are at most 4 times as many parts
- * as necessary. A part may have collinear corners, and ones that lie inside the line of their neighbours by rounding
- * (1e-14 of the largest coordinate). The same corners give the same parts. BAD_INPUT: fewer than 3 corners, not finite,
- * no area, or no ear is left to cut, which only a polygon that crosses or touches itself can bring about (some of those
- * pass unnoticed: simplicity is the scene's to check); CAPACITY: too many corners. */
-PERP_API perp_status perp_polygon_split(const perp_vec3 *corners, int count, void *scratch, perp_polygon_parts *parts,
-                                        perp_error *error);
 
 /* ---- planar: distances and manifolds ---------------------------------------------------------------------------- */
 
@@ -285,6 +240,7 @@ PERP_API perp_status perp_spatial_hull_prepare(const perp_vec3 *points, int poin
                                                perp_spatial_hull *hull, perp_error *error);
 PERP_API void perp_spatial_hull_free(perp_spatial_hull *hull); /* an empty one is allowed */
 
+/* In this order: flat ones, curved ones, unbounded ones. */
 typedef enum perp_spatial_kind {
     PERP_SPATIAL_POINT,     /* the origin of the pose, grown by `radius`: a point or a sphere */
     PERP_SPATIAL_SEGMENT,   /* local z from -half_length to +half_length, grown by `radius`: a capsule */
@@ -293,9 +249,9 @@ typedef enum perp_spatial_kind {
     PERP_SPATIAL_CYLINDER,  /* along local z, half_length and radius */
     PERP_SPATIAL_ELLIPSOID, /* centred, half_lengths are its semi-axes */
     PERP_SPATIAL_HALFSPACE, /* solid where local z <= 0 */
-    PERP_SPATIAL_HOLE,      /* solid outside the bore: where |local z| <= half_length and hypot(x, y) >= radius */
-    PERP_SPATIAL_KIND_COUNT
+    PERP_SPATIAL_HOLE       /* solid outside the bore: where |local z| <= half_length and hypot(x, y) >= radius */
 } perp_spatial_kind;
+enum { PERP_SPATIAL_KIND_COUNT = PERP_SPATIAL_HOLE + 1 };
 
 /* A spatial shape in the world. The hull stays the caller's. Lengths are positive, a radius of POINT or SEGMENT may be
  * zero. A box's corner i has the sign bits of i: bit 0 for +x, bit 1 for +y, bit 2 for +z; its face 2 k looks along

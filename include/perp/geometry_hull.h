@@ -37,20 +37,6 @@ PERP_API perp_status perp_hull_build(const perp_vec3 *points, int count, const p
                                      perp_hull *hull, perp_error *error);
 PERP_API void perp_hull_free(perp_hull *hull);
 
-typedef enum perp_mesh_format { PERP_MESH_OBJ, PERP_MESH_STL } perp_mesh_format;
-
-/* The vertices of an OBJ or STL (text or binary) file in memory, as an array of the allocator's that the caller
- * releases. BAD_INPUT names what is wrong (truncated, not finite, too many, none). STL repeats shared corners; they are
- * kept. */
-PERP_API perp_status perp_mesh_parse(perp_mesh_format format, const void *bytes, size_t length,
-                                     const perp_allocator *allocator, perp_vec3 **points, int *count,
-                                     perp_error *error);
-
-/* The volume that the faces of the same bytes enclose, in the file's units; `points` are the vertices that
- * perp_mesh_parse found, at least one. 0: there are no faces, or they do not close. */
-PERP_API double perp_mesh_volume(perp_mesh_format format, const void *bytes, size_t length, const perp_vec3 *points,
-                                 int count);
-
 /* Reads the files of all mesh shapes of a scene (relative to `folder`, not outside it; NULL: files are refused; or from
  * where `files` finds them, which may be NULL), scales
  * points and files' vertices, and gives every mesh shape its hull. To be called before perp_scene_validate; the YAML
@@ -58,9 +44,6 @@ PERP_API double perp_mesh_volume(perp_mesh_format format, const void *bytes, siz
  * file's faces enclose; OUT_OF_MEMORY is returned, otherwise OK. */
 PERP_API perp_status perp_scene_build_hulls(perp_scene *scene, const char *folder, const perp_scene_files *files,
                                             perp_diagnostics *diagnostics);
-
-/* The version of qhull that is used; a string constant. */
-PERP_API const char *perp_hull_version(void);
 
 #ifdef __cplusplus
 }

@@ -1,8 +1,8 @@
 /* perp/linalg.h - dense factorisations and eigenvalues.
  *
- * Two families. The kernels (Cholesky, LDL', LU, QR) are for the hot path, sizes 1 to about 200: they never allocate,
+ * Two families. The kernels (Cholesky, LU) are for the hot path, sizes 1 to about 200: they never allocate,
  * the caller gives every work array, and the same input gives the same bits with every compiler and optimisation
- * level. The LAPACK functions at the end are for the rest: large systems, eigenvalues, singular values; their scratch
+ * level. The LAPACK functions at the end are for the rest: eigenvalues, singular values; their scratch
  * comes from the caller's allocator and their last bits depend on the BLAS that is installed.
  *
  * Conventions: matrices are row-major; `stride` is the distance between the starts of two rows, in doubles, and is at
@@ -33,8 +33,7 @@ typedef struct perp_matrix_view {
 
 /* Overwrites the lower triangle of the n x n matrix `a` by L. SINGULAR when a pivot is not positive and finite, which
  * is also how NaN and Inf show: the leading `failed_row` rows then hold the factor of that leading block, the rows
- * below are spoilt. The test is the sign of the pivot alone: a numerically semidefinite matrix may pass; if its rank
- * matters use perp_qr_factor. */
+ * below are spoilt. The test is the sign of the pivot alone: a numerically semidefinite matrix may pass. */
 PERP_API perp_status perp_cholesky_factor(int n, double *a, int stride, int *failed_row);
 
 /* Overwrites b (length n) by the solution of L L' x = b. */
@@ -46,48 +45,6 @@ PERP_API void perp_cholesky_solve_many(int n, const double *l, int stride, perp_
 /* Overwrites B (n x count) by the solution of L X = B, the first half of a solve: with B = C this gives the Y of the
  * Schur complement C' A^-1 C = Y' Y. */
 PERP_API void perp_cholesky_solve_lower(int n, const double *l, int stride, perp_matrix_view b);
-
-/* Overwrites B (n x count) by the solution of L' X = B, the second half of a solve. */
-PERP_API void perp_cholesky_solve_lower_transposed(int n, const double *l, int stride, perp_matrix_view b);
-
-/* Turns the factor of A into the factor of A + x x' by n plane rotations, in n^2 steps; `work` has 2 n doubles.
- * BAD_INPUT if x is not finite (L is unchanged), SINGULAR if the factor overflows (L is spoilt). */
-PERP_API perp_status perp_cholesky_update(int n, double *l, int stride, const double *x, double *work);
-
-/* Turns the factor of A into the factor of A - x x'; `work` has 2 n doubles. SINGULAR if A - x x' is not positive
- * definite, BAD_INPUT if x is not finite; L is unchanged in both cases. Subtracting is less accurate than refactoring:
- * the error grows as 1 / sqrt(1 - x' A^-1 x). */
-PERP_API perp_status perp_cholesky_downdate(int n, double *l, int stride, const double *x, double *work);
-
-/* ---- LDL': P A P' = L D L', A symmetric, indefinite ------------------------------------------------------------- */
-
-/* Overwrites the lower triangle of the n x n matrix `a` by L (unit lower, below the diagonal) and D (1 x 1 and 2 x 2
- * blocks on the diagonal), with rook (bounded Bunch-Kaufman) pivoting, so that no entry of L exceeds 2.79 in magnitude.
- * `pivots` (length n) receives the permutation and the block structure: row k of L belongs to row p of A, where
- * p = pivots[k] in a 1 x 1 block and p = -1 - pivots[k] (so pivots[k] < 0) in both rows of a 2 x 2 block, whose L entry
- * is 0 and whose place holds the off-diagonal of D. `work` has 2 n doubles. BAD_INPUT if the lower triangle is not
- * finite. SINGULAR if a pivot is exactly zero (the factors are complete, perp_ldl_inertia may use them, perp_ldl_solve
- * may not) or if the factors overflow. */
-PERP_API perp_status perp_ldl_factor(int n, double *a, int stride, int *pivots, double *work, int *failed_row);
-
-/* Overwrites b (length n) by the solution of A x = b; `work` has n doubles. */
-PERP_API void perp_ldl_solve(int n, const double *ldl, int stride, const int *pivots, double *b, double *work);
-
-/* One column of B (n x count) after the other: overwrites B by the solution of A X = B; `work` has n
- * doubles. */
-PERP_API void perp_ldl_solve_many(int n, const double *ldl, int stride, const int *pivots, perp_matrix_view b,
-                                  double *work);
-
-/* Signs of the eigenvalues of a symmetric matrix; positive + negative + zero = n. */
-typedef struct perp_inertia {
-    int positive;
-    int negative;
-    int zero;
-} perp_inertia;
-
-/* The inertia of A, which is that of D (Sylvester): an eigenvalue of D of magnitude <= `zero_tolerance` counts as zero.
- * The tolerance is absolute, in the units of A; n * DBL_EPSILON * |A| is the level of rounding. */
-PERP_API perp_inertia perp_ldl_inertia(int n, const double *ldl, int stride, const int *pivots, double zero_tolerance);
 
 /* ---- LU: P A = L U, partial pivoting ---------------------------------------------------------------------------- */
 
@@ -117,48 +74,6 @@ PERP_API double perp_lu_reciprocal_condition(int n, const double *lu, int stride
 
 /* The largest column sum of magnitudes of a rows x columns matrix; NaN if the matrix holds one. */
 PERP_API double perp_matrix_norm_one(int rows, int columns, const double *a, int stride);
-
-/* ---- QR: A P = Q R, rank revealing ------------------------------------------------------------------------------ */
-
-/* The complete orthogonal decomposition A P = Q [T 0; 0 0] Z of a rows x columns matrix of any shape; T is rank x rank,
- * upper triangular and regular, Q and Z are orthogonal, P permutes columns. With rank = columns Z is the identity and
- * T = R. All arrays belong to the caller; `work` is scratch, so one thread at a time may use a decomposition. */
-typedef struct perp_qr {
-    int rows, columns, stride;
-    int rank;        /* by perp_qr_factor */
-    double *factors; /* rows x columns: T on and above the diagonal of the first `rank` columns, reflectors elsewhere */
-    double *tau_left;  /* min(rows, columns): the reflectors of Q */
-    double *tau_right; /* min(rows, columns): the reflectors of Z */
-    int *permutation;  /* columns: column j of A P is column permutation[j] of A */
-    double *work;      /* 3 columns */
-} perp_qr;
-
-/* Doubles that perp_qr_init needs for a rows x columns matrix: 2 min(rows, columns) + 3 columns. */
-PERP_API size_t perp_qr_memory_length(int rows, int columns);
-
-/* Points `qr` at the matrix `a`, at `memory` (perp_qr_memory_length doubles) and at `permutation` (`columns` ints), all
- * of which must outlive it. Nothing is computed and nothing is owned. */
-PERP_API void perp_qr_init(perp_qr *qr, int rows, int columns, double *a, int stride, double *memory, int *permutation);
-
-/* Overwrites the matrix by its decomposition, by Householder reflections with column pivoting. The rank is the number
- * of leading diagonal entries of R with |R_kk| > relative_tolerance |R_00|; a tolerance <= 0 stands for max(rows,
- * columns) DBL_EPSILON. What lies below the tolerance is treated as zero. A deficient rank, also rank 0, is a result
- * and not a failure. BAD_INPUT if the matrix is not finite, SINGULAR if the factors overflow. */
-PERP_API perp_status perp_qr_factor(perp_qr *qr, double relative_tolerance);
-
-/* Overwrites x (length rows) by Q x. */
-PERP_API void perp_qr_apply_q(const perp_qr *qr, double *x);
-
-/* Overwrites x (length rows) by Q' x. */
-PERP_API void perp_qr_apply_q_transposed(const perp_qr *qr, double *x);
-
-/* The x (length columns) of least norm among those that minimise |A x - b|. b (length rows) is overwritten by Q' b; the
- * norm of its entries from `rank` on is the norm of the residual. */
-PERP_API void perp_qr_solve(const perp_qr *qr, double *b, double *x);
-
-/* An orthonormal basis of the null space of A: the columns of `basis`, columns x (columns - rank), row-major, rows
- * `basis_stride` apart. */
-PERP_API void perp_qr_null_space(const perp_qr *qr, double *basis, int basis_stride);
 
 /* ---- a door to sparse factorisations ----------------------------------------------------------------------------- */
 
@@ -206,17 +121,6 @@ typedef struct perp_singular_arrays {
  * NOT_CONVERGED if the iteration fails. */
 PERP_API perp_status perp_singular_values(int rows, int columns, const double *a, int stride, perp_singular_arrays out,
                                           const perp_allocator *allocator, perp_error *error);
-
-/* Overwrites B by the solution of A X = B, A symmetric positive definite, and the lower triangle of A by its factor,
- * which is laid out as perp_cholesky_factor lays it out. SINGULAR if A is not positive definite; B is then unchanged.
- */
-PERP_API perp_status perp_large_cholesky_solve(perp_matrix_view a, perp_matrix_view b, const perp_allocator *allocator,
-                                               perp_error *error);
-
-/* Overwrites B by the solution of A X = B, A regular, and A by factors that are not for use (their pivoting differs
- * from perp_lu_factor's). SINGULAR if a pivot is exactly zero or the solution overflows; B is then unchanged. */
-PERP_API perp_status perp_large_lu_solve(perp_matrix_view a, perp_matrix_view b, const perp_allocator *allocator,
-                                         perp_error *error);
 
 /* Which BLAS and LAPACK are used, in words ("OpenBLAS 0.3.21 ..."); a constant string. */
 PERP_API const char *perp_lapack_description(void);

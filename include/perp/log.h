@@ -38,6 +38,7 @@ typedef struct perp_log_about {
 } perp_log_about;
 
 typedef struct perp_log_options {
+    size_t size;                     /* of this struct; see perp/base.h */
     const perp_allocator *allocator; /* NULL: malloc */
     size_t chunk_bytes;              /* a chunk is closed when its messages are that long */
     double chunk_seconds;            /* and when it has been open for so long; infinite: never, see `timing` */
@@ -47,7 +48,16 @@ typedef struct perp_log_options {
 
 /* malloc, 1 MB, 0.25 s (so that what is half a second old is in the file, on a busy machine too), timing, no
  * picture. */
-PERP_API perp_log_options perp_log_options_default(void);
+static inline perp_log_options perp_log_options_default(void)
+{
+    perp_log_options r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.chunk_bytes = 1 << 20;
+    r.chunk_seconds = 0.25;
+    r.timing = true;
+    return r;
+}
 
 /* Where the bytes go. `write` is as write(2): it takes some of the bytes and returns their number, or -1 with errno
  * set; EINTR is tried again. `sync` makes durable what was taken, 0 or -1 with errno; may be NULL. */

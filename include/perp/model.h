@@ -243,34 +243,10 @@ PERP_API int perp_loop_rows(const perp_model *model, int loop);
 PERP_API void perp_loop_evaluate(const perp_model *model, const perp_kinematics *kinematics, int loop, double *residual,
                                  double *jacobian);
 
-/* m: how far the loop's anchors are from the roots of their trees, or from the origins of their bodies, at least 1e-3:
- * what a gap of the loop is small against. After perp_kinematics_update. */
-PERP_API double perp_loop_reach(const perp_model *model, const perp_kinematics *kinematics, int loop);
-
-/* What keeps loops from closing. */
-typedef struct perp_loop_gap {
-    int loop;       /* the one that is open widest */
-    double gap;     /* m: by how much; rotations of a weld times the reach */
-    double reach;   /* m: of all loops */
-    bool commanded; /* nothing that may move has to do with this loop */
-} perp_loop_gap;
-
-typedef struct perp_loop_closure perp_loop_closure; /* memory for one thread */
-
-/* `movable` (nv): the degrees of freedom that may move. Borrows the model. OUT_OF_MEMORY. */
-PERP_API perp_status perp_loop_closure_create(const perp_model *model, const bool *movable,
-                                              const perp_allocator *allocator, perp_loop_closure **closure,
-                                              perp_error *error);
-PERP_API void perp_loop_closure_free(perp_loop_closure *closure); /* NULL allowed */
-
-/* Moves what may move, from q on and within joint limits, until all loops are closed to 1e-10 of their reach: true. If
- * they do not close, false: q is then where they are open least nearby, and `gap` says by how much. Steps are added to
- * `iterations`. Takes no memory. */
-PERP_API bool perp_loops_close(perp_loop_closure *closure, double *q, int *iterations, perp_loop_gap *gap);
-
 /* ---- inverse kinematics ---------------------------------------------------------------------------------------- */
 
 typedef struct perp_ik_settings {
+    size_t size;               /* of this struct; see perp/base.h */
     int max_iterations;        /* per start */
     double position_tolerance; /* m */
     double rotation_tolerance; /* rad */
@@ -280,7 +256,20 @@ typedef struct perp_ik_settings {
     uint64_t seed;
 } perp_ik_settings;
 
-PERP_API perp_ik_settings perp_ik_settings_default(void);
+static inline perp_ik_settings perp_ik_settings_default(void)
+{
+    perp_ik_settings r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.max_iterations = 200;
+    r.position_tolerance = 1e-9;
+    r.rotation_tolerance = 1e-9;
+    r.rotation_weight = 0.3;
+    r.damping = 1e-2;
+    r.restarts = 50;
+    r.seed = 1;
+    return r;
+}
 
 typedef struct perp_ik_problem {
     int body;
@@ -302,7 +291,8 @@ PERP_API perp_status perp_ik_workspace_create(const perp_model *model, const per
 PERP_API void perp_ik_workspace_free(perp_ik_workspace *workspace); /* NULL allowed */
 
 /* Moves q (in: the start; out: the best point found, always within the joint limits) so that the frame meets the
- * target. Damped least squares with joint limits as bounds. OK when both tolerances are met, else NOT_CONVERGED. */
+ * target. Damped least squares with joint limits as bounds. OK when both tolerances are met, else NOT_CONVERGED;
+ * BAD_INPUT where settings->size is not the library's. */
 PERP_API perp_status perp_inverse_kinematics(const perp_model *model, const perp_ik_settings *settings,
                                              const perp_ik_problem *problem, perp_ik_workspace *workspace, double *q,
                                              perp_ik_info *info);

@@ -14,6 +14,7 @@ extern "C" {
 #endif
 
 typedef struct perp_replay_options {
+    size_t size;                     /* of this struct; see perp/base.h */
     const perp_allocator *allocator; /* NULL: malloc */
     /* How much of a log is shown: of one with more steps, or with more contacts in all its steps together, one step of
      * every few is, and of those between the extremes are kept: gaps, forces, residuals, the gravest mode. */
@@ -22,7 +23,15 @@ typedef struct perp_replay_options {
 } perp_replay_options;
 
 /* malloc, 4000 frames, 300,000 contacts in all frames together. */
-PERP_API perp_replay_options perp_replay_options_default(void);
+static inline perp_replay_options perp_replay_options_default(void)
+{
+    perp_replay_options r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.most_frames = 4000;
+    r.most_rows = 300000;
+    return r;
+}
 
 /* False: this build has no page (PERP_VIEWER=OFF), and perp_replay_write is UNAVAILABLE. */
 PERP_API bool perp_replay_available(void);
@@ -55,6 +64,7 @@ typedef enum perp_plot_kind {
 PERP_API const char *perp_plot_kind_name(perp_plot_kind kind);
 
 typedef struct perp_plot_options {
+    size_t size;                     /* of this struct; see perp/base.h */
     const perp_allocator *allocator; /* NULL: malloc */
     perp_plot_kind kind;
     int width, height; /* px; 0: what suits the content. The height of a sheet always follows from its content. */
@@ -68,7 +78,15 @@ typedef struct perp_plot_options {
 } perp_plot_options;
 
 /* A sheet, in the size that suits it. */
-PERP_API perp_plot_options perp_plot_options_default(void);
+static inline perp_plot_options perp_plot_options_default(void)
+{
+    perp_plot_options r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.kind = PERP_PLOT_SHEET;
+    r.step = -1;
+    return r;
+}
 
 /* The picture as text, zero-terminated, the caller's (perp_text_free). The same log and options give the same bytes. Of
  * long runs the extremes are kept, as in a replay. `options` NULL: the default ones. BAD_INPUT: what a reader says, and

@@ -88,9 +88,9 @@ typedef enum perp_shape_kind {
     PERP_SHAPE_HALFPLANE, /* planar: as plane */
     PERP_SHAPE_MESH,      /* spatial: convex hull of `scale` times points, or of a file's vertices */
     PERP_SHAPE_POLYGON,   /* planar: simple polygon, either orientation */
-    PERP_SHAPE_HOLE,      /* both: solid outside a circular bore along local z; radius, spatial also length */
-    PERP_SHAPE_COUNT
+    PERP_SHAPE_HOLE       /* both: solid outside a circular bore along local z; radius, spatial also length */
 } perp_shape_kind;
+enum { PERP_SHAPE_COUNT = PERP_SHAPE_HOLE + 1 };
 
 /* The kind as the key that a scene file uses. */
 PERP_API const char *perp_shape_kind_name(perp_shape_kind kind);
@@ -288,7 +288,18 @@ typedef struct perp_exclusion {
 
 /* ---- run settings --------------------------------------------------------------------------------------------- */
 
-typedef enum perp_cone { PERP_CONE_UNSET, PERP_CONE_QUADRATIC, PERP_CONE_RAYS, PERP_CONE_BOX } perp_cone;
+/* The friction cones; src/scene/cone.c is their table. */
+typedef enum perp_cone {
+    PERP_CONE_UNSET,     /* in settings: the rung's own; of a rung: no friction */
+    PERP_CONE_QUADRATIC, /* |ft| <= mu fn */
+    PERP_CONE_RAYS,      /* a pyramid whose section has its corners in the directions of the rays */
+    PERP_CONE_BOX,       /* |each component of ft| <= mu fn */
+    PERP_CONE_COUNT
+} perp_cone;
+
+/* As scene files have it; "none" of PERP_CONE_UNSET. */
+PERP_API const char *perp_cone_name(perp_cone cone);
+
 typedef enum perp_prediction { PERP_PREDICTION_EXACT, PERP_PREDICTION_TAYLOR } perp_prediction;
 
 typedef struct perp_run_settings {

@@ -35,6 +35,7 @@ PERP_API const char *perp_outcome_name(perp_outcome outcome);
 /* ---- linear complementarity ------------------------------------------------------------------------------------ */
 
 typedef struct perp_lcp_settings {
+    size_t size;        /* of this struct; see perp/base.h */
     double tolerance;   /* on the residual; default 1e-8, at least 1e-12 */
     const char *method; /* of perp_lcp_method_name: that one alone; NULL: the cascade. Not used by perp_lcp_lemke */
     int max_pivots; /* of one attempt; default 0: 50 n, but at least 4196 = 2^12 + 100 (so that Murty's n = 12 ends) and
@@ -45,7 +46,14 @@ typedef struct perp_lcp_settings {
     bool relative; /* the residual's scales without the 1: also what is small in its unit has to hold; default false */
 } perp_lcp_settings;
 
-PERP_API perp_lcp_settings perp_lcp_settings_default(void);
+static inline perp_lcp_settings perp_lcp_settings_default(void)
+{
+    perp_lcp_settings r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.tolerance = 1e-8;
+    return r;
+}
 
 /* The caller's arrays, n each; `ray` and `basis` may be NULL. */
 typedef struct perp_lcp_solution {
@@ -127,6 +135,7 @@ typedef struct perp_lcp_solution_set {
 } perp_lcp_solution_set;
 
 typedef struct perp_lcp_enumerate_settings {
+    size_t size;       /* of this struct; see perp/base.h */
     double tolerance;  /* on the residual; default 1e-8, at least 1e-12 */
     int64_t max_nodes; /* default 2,000,000 */
     /* Of two corners with a third, over all faces, by which it is found which ones an edge joins; default 0: without
@@ -136,7 +145,15 @@ typedef struct perp_lcp_enumerate_settings {
     bool relative; /* the residual's scales without the 1; default false */
 } perp_lcp_enumerate_settings;
 
-PERP_API perp_lcp_enumerate_settings perp_lcp_enumerate_settings_default(void);
+static inline perp_lcp_enumerate_settings perp_lcp_enumerate_settings_default(void)
+{
+    perp_lcp_enumerate_settings r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.tolerance = 1e-8;
+    r.max_nodes = 2000000;
+    return r;
+}
 
 /* All solutions of 0 <= M z + q _|_ z >= 0; n = 0 has one, the empty point. Vertices in the problem's units, every one
  * judged by perp_lcp_residual; rays with a largest entry of 1; both in lexicographic order.
@@ -177,11 +194,19 @@ typedef struct perp_pmatrix_result {
 } perp_pmatrix_result;
 
 typedef struct perp_pmatrix_settings {
-    int max_n; /* of the exact test, which takes 2^n; default 28, at most 64 */
+    size_t size; /* of this struct; see perp/base.h */
+    int max_n;   /* of the exact test, which takes 2^n; default 28, at most 64 */
     const volatile bool *cancel;
 } perp_pmatrix_settings;
 
-PERP_API perp_pmatrix_settings perp_pmatrix_settings_default(void);
+static inline perp_pmatrix_settings perp_pmatrix_settings_default(void)
+{
+    perp_pmatrix_settings r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.max_n = 28;
+    return r;
+}
 
 /* `m` is n x n. The verdicts P and NOT_P are about the matrix as given, whatever the rounding: what bounds on it leave
  * open is decided by exact determinants, and where that would take too long the verdict is UNKNOWN. Allocates its
@@ -192,6 +217,7 @@ PERP_API perp_status perp_pmatrix_test(int n, const double *m, const perp_pmatri
 /* ---- convex problems -------------------------------------------------------------------------------------------- */
 
 typedef struct perp_convex_settings {
+    size_t size;        /* of this struct; see perp/base.h */
     double tolerance;   /* on the largest residual; default 1e-8, at least 1e-12 */
     const char *method; /* of perp_convex_method_name: that one alone; NULL: the cascade */
     int max_iterations; /* of one attempt; default 0: 100 for the interior point, 10 (n + rows) + 100 for the dual */
@@ -201,7 +227,15 @@ typedef struct perp_convex_settings {
     bool relative;                 /* the residual's scales without the 1; default false */
 } perp_convex_settings;
 
-PERP_API perp_convex_settings perp_convex_settings_default(void);
+static inline perp_convex_settings perp_convex_settings_default(void)
+{
+    perp_convex_settings r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.tolerance = 1e-8;
+    r.minimum_norm = true;
+    return r;
+}
 
 typedef struct perp_convex_info {
     perp_outcome outcome;
@@ -271,6 +305,7 @@ PERP_API perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_sett
 /* ---- nonlinear mcp ----------------------------------------------------------------------------------------------- */
 
 typedef struct perp_mcp_newton_settings {
+    size_t size;            /* of this struct; see perp/base.h */
     double tolerance;       /* on perp_nonlinear_mcp_residual; default 1e-8, at least 1e-12 */
     const char *method;     /* of perp_mcp_newton_method_name: that one alone; NULL: the cascade */
     int max_iterations;     /* of one attempt; default 0: 200 */
@@ -280,7 +315,14 @@ typedef struct perp_mcp_newton_settings {
     const volatile bool *cancel; /* honoured within one iteration; NULL: never */
 } perp_mcp_newton_settings;
 
-PERP_API perp_mcp_newton_settings perp_mcp_newton_settings_default(void);
+static inline perp_mcp_newton_settings perp_mcp_newton_settings_default(void)
+{
+    perp_mcp_newton_settings r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.tolerance = 1e-8;
+    return r;
+}
 
 /* The caller's arrays, n each: the point, between its bounds, and F there. */
 typedef struct perp_mcp_newton_solution {
@@ -327,6 +369,7 @@ PERP_API const char *perp_mcp_newton_method_summary(int index);
 /* ---- Coulomb friction ------------------------------------------------------------------------------------------- */
 
 typedef struct perp_friction_settings {
+    size_t size;            /* of this struct; see perp/base.h */
     double tolerance;       /* on the residual of the class; default 1e-8, at least 1e-12 */
     const char *method;     /* of perp_friction_method_name: that one alone; NULL: the cascade */
     int max_iterations;     /* of one attempt; default 0: each method's own */
@@ -339,7 +382,15 @@ typedef struct perp_friction_settings {
     bool relative;                 /* the residual's scales without the 1; default false */
 } perp_friction_settings;
 
-PERP_API perp_friction_settings perp_friction_settings_default(void);
+static inline perp_friction_settings perp_friction_settings_default(void)
+{
+    perp_friction_settings r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.tolerance = 1e-8;
+    r.minimum_norm = true;
+    return r;
+}
 
 typedef struct perp_friction_info {
     perp_outcome outcome; /* SOLVED, INFEASIBLE (no forces balance f, or no v opens the contacts; of a local problem, no

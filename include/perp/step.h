@@ -146,13 +146,14 @@ typedef struct perp_step_context {
 } perp_step_context;
 
 enum {
-    PERP_TAKES_QUADRATIC = 1 << 0, /* friction cones that a rung takes */
-    PERP_TAKES_RAYS = 1 << 1,
-    PERP_TAKES_BOX = 1 << 2,
-    PERP_TAKES_SMOOTHING = 1 << 3,
-    PERP_TAKES_TIME_SCALE = 1 << 4,
-    PERP_TAKES_IMPEDANCE_AS_POSITION = 1 << 5, /* impedance-controlled joints begin at their command and follow it */
-    PERP_TAKES_COMPLIANCE = 1 << 6             /* contacts are springs */
+    PERP_TAKES_QUADRATIC = 1 << PERP_CONE_QUADRATIC, /* friction cones that a rung takes: bit 1 << cone */
+    PERP_TAKES_RAYS = 1 << PERP_CONE_RAYS,
+    PERP_TAKES_BOX = 1 << PERP_CONE_BOX,
+    PERP_TAKES_SMOOTHING = 1 << PERP_CONE_COUNT,
+    PERP_TAKES_TIME_SCALE = PERP_TAKES_SMOOTHING << 1,
+    /* Impedance-controlled joints begin at their command and follow it. */
+    PERP_TAKES_IMPEDANCE_AS_POSITION = PERP_TAKES_SMOOTHING << 2,
+    PERP_TAKES_COMPLIANCE = PERP_TAKES_SMOOTHING << 3 /* contacts are springs */
 };
 
 typedef enum perp_rung_inertia {
@@ -284,13 +285,6 @@ typedef struct perp_run_result {
 
 /* Gives the contacts and events back; due after every perp_run, whatever it returned. A zeroed result is allowed. */
 PERP_API void perp_run_result_free(perp_run_result *result);
-
-/* Room for one more solution, zeroed, with the rest of it in one block; NULL: out of memory. */
-PERP_API perp_instant_solution *perp_run_result_add_solution(perp_run_result *result, int nv, int contact_count);
-
-/* Room for the set of a solution, zeroed; false: out of memory. */
-PERP_API bool perp_run_result_describe(perp_run_result *result, perp_instant_solution *solution, int nv,
-                                       int vertex_count, int ray_count);
 
 /* Called for the initial state (step 0) and after every step; returning false stops the run with CANCELLED. Of a rung
  * that has `answer` the contacts of the initial state are those of its first solution. */

@@ -1,6 +1,7 @@
 /* Explanations: the run's last step, solved again with one thing changed. The changed scene shares all but its pairs
  * and forces with the run's, and perp_run_continue takes the one step, so that an answer is exactly what a run of an
  * edited scene would have given. */
+#include "base/settings_size.h"
 #include "analysis/explain_flip.h"
 
 #include <assert.h>
@@ -41,11 +42,6 @@ struct perp_explainer {
     perp_state trial;
     perp_explanation *held; /* whose held_by is wanted of the next solve; NULL: not asked for */
 };
-
-perp_explain_options perp_explain_options_default(void)
-{
-    return (perp_explain_options){.solves_per_flip = 60, .work = INFINITY};
-}
 
 const char *perp_flip_kind_name(perp_flip_kind kind)
 {
@@ -121,7 +117,8 @@ perp_status perp_explainer_create(const perp_model *model, const perp_run_settin
     const perp_explain_options chosen = options ? *options : perp_explain_options_default();
     const perp_allocator allocator = chosen.allocator ? *chosen.allocator : perp_allocator_default();
     *explainer = NULL;
-    perp_status status = perp_run_check(settings, error);
+    perp_status status = PERP_CHECK_SIZE(perp_explain_options, &chosen, error);
+    status = status == PERP_STATUS_OK ? perp_run_check(settings, error) : status;
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -1,5 +1,6 @@
 #include <perp/base.h>
 
+#include "base/settings_size.h"
 #include "base/utf8.h"
 
 #include <stdarg.h>
@@ -12,6 +13,23 @@
 const char *perp_version(void)
 {
     return TEXT(PERP_VERSION_MAJOR) "." TEXT(PERP_VERSION_MINOR) "." TEXT(PERP_VERSION_PATCH);
+}
+
+void perp_version_numbers(int *major, int *minor, int *patch)
+{
+    *major = PERP_VERSION_MAJOR;
+    *minor = PERP_VERSION_MINOR;
+    *patch = PERP_VERSION_PATCH;
+}
+
+perp_status perp_check_size(const char *name, size_t size, size_t expected, perp_error *error)
+{
+    return size == expected
+               ? PERP_STATUS_OK
+               : perp_fail(error, PERP_STATUS_BAD_INPUT,
+                           "%s is %zu bytes, but %zu in perp %s: take it from its default function, and build with the "
+                           "headers of this version",
+                           name, size, expected, perp_version());
 }
 
 const char *perp_build_flags(void)

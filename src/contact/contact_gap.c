@@ -4,6 +4,7 @@
  * one (an edge over an edge, a side on a face) and the two do not face each other any more, which of them would have
  * met is no longer defined, and the gap of the shapes is what there is.
  */
+#include "contact/contact_reach.h"
 #include "contact/contact_private.h"
 
 /* What was found so far of the contact's gap. */
@@ -70,7 +71,6 @@ static bool spatial_corner(const search *s, int part, int feature, perp_spatial_
     case PERP_SPATIAL_ELLIPSOID:
     case PERP_SPATIAL_HALFSPACE:
     case PERP_SPATIAL_HOLE:
-    case PERP_SPATIAL_KIND_COUNT:
         return false;
     }
     const bool round = shape->kind == PERP_SPATIAL_POINT || shape->kind == PERP_SPATIAL_SEGMENT;

@@ -1,4 +1,5 @@
 /* contact_islands.c - which bodies can act on one another in a step. */
+#include "geometry/islands.h"
 #include "contact/contact_private.h"
 
 int perp_contact_islands(perp_contact_set *set, double gap, int *island_of_body)

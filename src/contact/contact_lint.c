@@ -21,7 +21,9 @@
  * may touch a fixed or driven body that could push it up or hold it by friction. That errs on the silent side: the run
  * itself says exactly what is not held.
  */
+#include "contact/contact_lint.h"
 #include "contact/contact_private.h"
+#include "scene/shape_kinds.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -152,35 +154,8 @@ static bool is_commanded(const perp_contact_model *cm)
 /* The sides of the shape's own box, m; zero: a point or unbounded. */
 static perp_vec3 shape_sides(const perp_shape *shape, bool planar)
 {
-    const double wide = 2.0 * shape->radius;
-    switch (shape->kind) {
-    case PERP_SHAPE_SPHERE:
-        return perp_vec3_make(wide, wide, wide);
-    case PERP_SHAPE_DISC:
-        return perp_vec3_make(wide, wide, 0.0);
-    case PERP_SHAPE_BOX:
-        return shape->size;
-    case PERP_SHAPE_ELLIPSOID:
-        return perp_vec3_scale(2.0, shape->size);
-    case PERP_SHAPE_CAPSULE:
-        return perp_vec3_make(shape->length + wide, wide, planar ? 0.0 : wide);
-    case PERP_SHAPE_CYLINDER:
-        return perp_vec3_make(shape->length, wide, wide);
-    case PERP_SHAPE_MESH:
-    case PERP_SHAPE_POLYGON: {
-        const bool mesh = shape->kind == PERP_SHAPE_MESH;
-        const perp_vec3 *points = mesh ? shape->hull_points : shape->points;
-        const int count = mesh ? shape->hull_point_count : shape->point_count;
-        perp_vec3 low = points[0], high = points[0];
-        for (int i = 1; i < count; i++) {
-            low = perp_vec3_make(fmin(low.x, points[i].x), fmin(low.y, points[i].y), fmin(low.z, points[i].z));
-            high = perp_vec3_make(fmax(high.x, points[i].x), fmax(high.y, points[i].y), fmax(high.z, points[i].z));
-        }
-        return perp_vec3_sub(high, low);
-    }
-    default:
-        return perp_vec3_make(0.0, 0.0, 0.0);
-    }
+    const perp_shape_traits *traits = perp_shape_traits_of(shape->kind);
+    return traits->sides ? traits->sides(shape, planar) : perp_vec3_make(0.0, 0.0, 0.0);
 }
 
 static double shape_extent(const perp_shape *shape, bool planar)

@@ -1,6 +1,7 @@
 /* contact_model.c - what a model's contacts need and never changes: convex parts in body frames, clusters of welded
  * bodies, pairs that are left out, rules of pairs.
  */
+#include "geometry/polygon_parts.h"
 #include "contact/contact_private.h"
 
 #include "base/union_find.h"
@@ -182,8 +183,16 @@ static perp_status add_planar(perp_contact_model *cm, const perp_shape *shape, c
     case PERP_SHAPE_POINT:
         planar->radius = 0.0;
         break;
-    default: /* a disc; a polygon makes its own parts */
+    case PERP_SHAPE_DISC:
+    case PERP_SHAPE_POLYGON: /* makes its own parts */
         break;
+    case PERP_SHAPE_NONE:
+    case PERP_SHAPE_SPHERE:
+    case PERP_SHAPE_CYLINDER:
+    case PERP_SHAPE_ELLIPSOID:
+    case PERP_SHAPE_PLANE:
+    case PERP_SHAPE_MESH:
+        assert(false); /* no validated planar scene has one */
     }
     part.bounded = planar->kind == PERP_PLANAR_CORE;
     if (shape->kind == PERP_SHAPE_POLYGON) {
@@ -291,11 +300,15 @@ static perp_status add_spatial(perp_contact_model *cm, const perp_shape *shape, 
         part.bounded = false;
         break;
     }
-    default:
-        assert(shape->kind == PERP_SHAPE_MESH);
+    case PERP_SHAPE_MESH:
         spatial->kind = PERP_SPATIAL_HULL;
         status = hull_of(cm, shape, &spatial->hull, error);
         break;
+    case PERP_SHAPE_NONE:
+    case PERP_SHAPE_DISC:
+    case PERP_SHAPE_HALFPLANE:
+    case PERP_SHAPE_POLYGON:
+        assert(false); /* no validated spatial scene has one */
     }
     if (status == PERP_STATUS_OK) {
         cm->parts[cm->part_count++] = part;
@@ -601,9 +614,4 @@ void perp_contact_model_free(perp_contact_model *contact_model)
         perp_arena arena = contact_model->arena; /* the model itself lies in it */
         perp_arena_clear(&arena);
     }
-}
-
-perp_contact_settings perp_contact_settings_default(const perp_contact_model *contact_model)
-{
-    return (perp_contact_settings){.margin = contact_model->model->scene->margin, .max_contacts = INT32_MAX};
 }

@@ -111,9 +111,10 @@ static span span_of_spatial(const perp_spatial_shape *s)
         return span_of_hull(s);
     case PERP_SPATIAL_HALFSPACE:
         return span_of_slab(u, -INFINITY, perp_vec3_dot(u, s->position));
-    default: /* a hole */
-        return span_of_slab(u, perp_vec3_dot(u, s->position) - l, perp_vec3_dot(u, s->position) + l);
+    case PERP_SPATIAL_HOLE: /* a hole */
+        break;
     }
+    return span_of_slab(u, perp_vec3_dot(u, s->position) - l, perp_vec3_dot(u, s->position) + l);
 }
 
 static void place_spatial(const contact_part *part, const perp_mat3 *rotation, perp_vec3 position,

@@ -1,4 +1,5 @@
 /* contact_reach.c - how fast shapes come: what decides how far a step has to look. */
+#include "contact/contact_reach.h"
 #include "contact/contact_private.h"
 
 #include <assert.h>

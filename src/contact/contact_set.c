@@ -4,6 +4,7 @@
  * a hair over another has eight points in place of four), and never given back before the set is freed; so a run stops
  * asking once it has seen its fullest moment.
  */
+#include "base/settings_size.h"
 #include "contact/contact_private.h"
 
 #include <assert.h>
@@ -137,9 +138,13 @@ perp_status perp_contact_set_create(const perp_contact_model *contact_model, con
                                     const perp_allocator *allocator, perp_contact_set **set, perp_error *error)
 {
     assert(contact_model && set);
-    const perp_contact_settings chosen = settings ? *settings : perp_contact_settings_default(contact_model);
-    assert(chosen.margin >= 0.0 && chosen.max_contacts >= 0);
+    const perp_contact_settings chosen =
+        settings ? *settings : perp_contact_settings_default(contact_model->model->scene);
     *set = NULL;
+    if (PERP_CHECK_SIZE(perp_contact_settings, &chosen, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
+    assert(chosen.margin >= 0.0 && chosen.max_contacts >= 0);
     perp_arena arena;
     perp_arena_init(&arena, allocator);
     perp_contact_set *made = PERP_ARENA_NEW(&arena, perp_contact_set, 1);

@@ -88,17 +88,11 @@ typedef struct search {
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-perp_broad_phase_settings perp_broad_phase_settings_default(void)
-{
-    perp_broad_phase_settings r = {INT_MAX};
-    return r;
-}
-
 perp_status perp_broad_phase_create(const perp_broad_phase_settings *settings, const perp_allocator *allocator,
                                     perp_broad_phase **workspace, perp_error *error)
 {
     const perp_allocator from = allocator ? *allocator : perp_allocator_default();
-    const perp_broad_phase_settings chosen = settings ? *settings : perp_broad_phase_settings_default();
+    const perp_broad_phase_settings chosen = settings ? *settings : (perp_broad_phase_settings){INT_MAX};
     assert(chosen.max_pairs >= 0);
     *workspace = from.allocate(from.context, sizeof **workspace);
     if (!*workspace) {

@@ -6,9 +6,8 @@
  *
  * The caller's arrays double as scratch: island_of_body holds the parents first, bodies the numbers of the roots.
  */
-#include <perp/geometry.h>
-
 #include "base/union_find.h"
+#include "geometry/islands.h"
 
 #include <assert.h>
 

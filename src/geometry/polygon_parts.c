@@ -9,6 +9,8 @@
  */
 #include <perp/geometry.h>
 
+#include "geometry/polygon_parts.h"
+
 #include <assert.h>
 #include <float.h>
 

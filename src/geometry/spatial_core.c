@@ -16,9 +16,12 @@ double perp_spatial_shape_size(const perp_spatial_shape *shape)
         return 2.0 * hypot(shape->radius, shape->half_length);
     case PERP_SPATIAL_ELLIPSOID:
         return 2.0 * fmax(shape->half_lengths.x, fmax(shape->half_lengths.y, shape->half_lengths.z));
-    default:
-        return 0.0;
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return 0.0;
 }
 
 static void place(const perp_spatial_shape *shape, spatial_core *core)
@@ -113,9 +116,14 @@ perp_vec3 perp_spatial_corner(const spatial_core *core, int id)
                               id & 4 ? core->half.z : -core->half.z);
     case PERP_SPATIAL_HULL:
         return core->hull->corners[id];
-    default:
-        return perp_vec3_make(0.0, 0.0, 0.0);
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_CYLINDER:
+    case PERP_SPATIAL_ELLIPSOID:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return perp_vec3_make(0.0, 0.0, 0.0);
 }
 
 static perp_vec3 support_cylinder(const spatial_core *core, perp_vec3 d, int *id)
@@ -156,10 +164,13 @@ perp_vec3 perp_spatial_support_local(spatial_core *core, perp_vec3 d, int *id)
     case PERP_SPATIAL_ELLIPSOID:
         *id = -1;
         return support_ellipsoid(core, d);
-    default:
-        *id = 0;
-        return perp_vec3_make(0.0, 0.0, 0.0);
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    *id = 0;
+    return perp_vec3_make(0.0, 0.0, 0.0);
 }
 
 spatial_point perp_spatial_support(spatial_core *core, perp_vec3 direction)
@@ -193,9 +204,14 @@ int perp_spatial_face_count(const spatial_core *core)
         return core->hull->face_count;
     case PERP_SPATIAL_CYLINDER:
         return 2;
-    default:
-        return 0;
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_SEGMENT:
+    case PERP_SPATIAL_ELLIPSOID:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return 0;
 }
 
 perp_vec3 perp_spatial_face_normal(const spatial_core *core, int face, double *offset)

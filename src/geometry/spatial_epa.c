@@ -564,9 +564,14 @@ static double narrowest(const spatial_core *core)
         return 2.0 * fmin(h.x, fmin(h.y, h.z));
     case PERP_SPATIAL_CYLINDER:
         return 2.0 * fmin(core->radius, core->half_length);
-    default:
-        return core->size;
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_SEGMENT:
+    case PERP_SPATIAL_HULL:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return core->size;
 }
 
 /* Grows the polytope from a first tetrahedron about `start`. False if rounding has spoilt it. */

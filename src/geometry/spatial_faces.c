@@ -65,9 +65,13 @@ static perp_vec3 middle_of_support(spatial_core *core, perp_vec3 d, double slack
         }
         return p;
     }
-    default:
-        return p;
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_ELLIPSOID:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return p;
 }
 
 /* Separations of q along the faces of p, and the largest of all. */

@@ -159,9 +159,12 @@ int perp_spatial_feature_at(const perp_spatial_shape *shape, perp_vec3 point_wor
         return hull_feature_at(shape->hull, x, tolerance);
     case PERP_SPATIAL_CYLINDER:
         return cylinder_feature_at(shape, x, tolerance);
-    default:
-        return perp_feature(PERP_FEATURE_SURFACE, 0);
+    case PERP_SPATIAL_ELLIPSOID:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return perp_feature(PERP_FEATURE_SURFACE, 0);
 }
 
 /* ---- faces ------------------------------------------------------------------------------------------------------- */
@@ -274,7 +277,11 @@ bool perp_spatial_outline_find(const perp_spatial_shape *shape, perp_vec3 direct
         outline->face = d.z > 0.0 ? 1 : 0;
         outline->normal = perp_vec3_scale(d.z > 0.0 ? 1.0 : -1.0, spatial_axis(shape));
         break;
-    default:
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_SEGMENT:
+    case PERP_SPATIAL_ELLIPSOID:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
         return false;
     }
     outline->cosine = perp_vec3_dot(outline->normal, direction);
@@ -660,9 +667,13 @@ int perp_spatial_lines(const perp_spatial_shape *shape, perp_vec3 origin, perp_v
     case PERP_SPATIAL_SEGMENT:
     case PERP_SPATIAL_CYLINDER:
         return fabs(d.z) <= square_sine ? axis_line(shape, origin, lines) : 0;
-    default:
-        return 0;
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_ELLIPSOID:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return 0;
 }
 
 void perp_spatial_side(const perp_spatial_shape *shape, perp_vec3 origin, perp_vec3 direction, perp_vec3 ends[2])

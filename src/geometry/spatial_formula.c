@@ -238,7 +238,11 @@ static bool point_solid(spatial_pair *pair, bool point_is_b, spatial_result *res
     case PERP_SPATIAL_ELLIPSOID:
         point_ellipsoid(solid, x, pair->tolerance, &r);
         break;
-    default:
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_SEGMENT:
+    case PERP_SPATIAL_HULL:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
         return false;
     }
     const perp_vec3 outer = spatial_from_local(solid, r.outer), on = spatial_point_of(solid, r.on);

@@ -65,7 +65,8 @@ static void place_corners(const perp_spatial_shape *x, spatial_hole_pair *pair)
     case PERP_SPATIAL_ELLIPSOID:
         pair->size = 2.0 * fmax(h.x, fmax(h.y, h.z));
         break;
-    default:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
         assert(false); /* unbounded shapes make no contact with a hole */
     }
 }

@@ -49,9 +49,14 @@ int perp_spatial_hole_edge_count(const spatial_hole_pair *pair)
         return 12;
     case PERP_SPATIAL_HULL:
         return pair->x->hull->edge_count;
-    default:
-        return 0;
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_CYLINDER:
+    case PERP_SPATIAL_ELLIPSOID:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return 0;
 }
 
 void perp_spatial_hole_edge(const spatial_hole_pair *pair, int edge, int corners[2])
@@ -596,7 +601,10 @@ static void in_bore(const spatial_hole_pair *pair, const spatial_hole_contact *n
     case PERP_SPATIAL_CYLINDER:
         pin_in_bore(pair, nearest, list);
         break;
-    default:
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_ELLIPSOID:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
         list->of[list->count++] = first;
         if (nearest->part == SPATIAL_HOLE_WALL ||
             (nearest->part == SPATIAL_HOLE_RIM && pair->x->kind == PERP_SPATIAL_POINT)) {

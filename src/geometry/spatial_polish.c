@@ -402,10 +402,13 @@ static int features_of(spatial_core *core, perp_vec3 direction, feature out[FEAT
         out[0] = (feature){.kind = FEATURE_POINT, .at = spatial_point_of(core, perp_spatial_corner(core, id))};
         out[1] = line_between(core, perp_spatial_corner(core, 0), perp_spatial_corner(core, 1));
         return 2;
-    default:
-        out[0] = (feature){.kind = FEATURE_POINT, .at = core->position};
-        return 1;
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    out[0] = (feature){.kind = FEATURE_POINT, .at = core->position};
+    return 1;
 }
 
 /* Features that the simplex suggests come first: an edge whose two ends it has. */

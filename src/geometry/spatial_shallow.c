@@ -54,9 +54,13 @@ static double ball_inside(const spatial_core *core, perp_vec3 x, perp_vec3 n)
     }
     case PERP_SPATIAL_HULL:
         return ball_in_hull(core->hull, x, n);
-    default:
-        return 0.0;
+    case PERP_SPATIAL_POINT:
+    case PERP_SPATIAL_SEGMENT:
+    case PERP_SPATIAL_HALFSPACE:
+    case PERP_SPATIAL_HOLE:
+        break;
     }
+    return 0.0;
 }
 
 bool perp_spatial_shallow(spatial_pair *pair, perp_vec3 guess, spatial_result *result, perp_spatial_trace *trace)

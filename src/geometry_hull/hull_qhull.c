@@ -259,8 +259,3 @@ void perp_hull_free(perp_hull *hull)
     hull->triangles = NULL;
     hull->point_count = hull->triangle_count = 0;
 }
-
-const char *perp_hull_version(void)
-{
-    return qh_version;
-}

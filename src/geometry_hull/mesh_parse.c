@@ -4,6 +4,7 @@
  * before anything is allocated, and numbers must be finite. */
 #include <perp/geometry_hull.h>
 
+#include "geometry_hull/mesh_parse.h"
 #include "base/plain_locale.h"
 
 #include <ctype.h>

@@ -5,6 +5,8 @@
  * sum that is not zero, and no volume to speak of. */
 #include <perp/geometry_hull.h>
 
+#include "geometry_hull/mesh_parse.h"
+
 #include <ctype.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* Every mesh shape of a scene gets its hull. */
 #include <perp/geometry_hull.h>
 
+#include "geometry_hull/mesh_parse.h"
 #include "base/file.h"
 #include "base/name_table.h"
 #include "scene/scene_memory.h"

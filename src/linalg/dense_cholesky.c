@@ -128,7 +128,7 @@ void perp_cholesky_solve_lower(int n, const double *l, int stride, perp_matrix_v
     }
 }
 
-void perp_cholesky_solve_lower_transposed(int n, const double *l, int stride, perp_matrix_view b)
+static void solve_lower_transposed(int n, const double *l, int stride, perp_matrix_view b)
 {
     assert(n >= 0 && b.rows == n && b.stride >= b.columns && (n == 0 || (l && stride >= n)));
     for (int i = n - 1; i >= 0; i--) {
@@ -144,70 +144,5 @@ void perp_cholesky_solve_lower_transposed(int n, const double *l, int stride, pe
 void perp_cholesky_solve_many(int n, const double *l, int stride, perp_matrix_view b)
 {
     perp_cholesky_solve_lower(n, l, stride, b);
-    perp_cholesky_solve_lower_transposed(n, l, stride, b);
-}
-
-/* [L x] times plane rotations gives [L~ 0] with L~ L~' = L L' + x x'. The rotation of column k is known once row k is
- * done, so the rows can be swept one after the other, each contiguous. */
-perp_status perp_cholesky_update(int n, double *l, int stride, const double *x, double *work)
-{
-    assert(n >= 0 && (n == 0 || (l && x && work && stride >= n)));
-    if (!perp_dense_is_finite(n, x)) {
-        return PERP_STATUS_BAD_INPUT;
-    }
-    double *cosine = work, *sine = work + n;
-    for (int i = 0; i < n; i++) {
-        double *row = perp_row(l, stride, i);
-        double y = x[i];
-        for (int k = 0; k < i; k++) {
-            const double t = cosine[k] * row[k] + sine[k] * y;
-            y = cosine[k] * y - sine[k] * row[k];
-            row[k] = t;
-        }
-        const double diagonal = hypot(row[i], y);
-        cosine[i] = row[i] / diagonal;
-        sine[i] = y / diagonal;
-        row[i] = diagonal;
-        if (!perp_dense_is_finite(i + 1, row)) {
-            return PERP_STATUS_SINGULAR;
-        }
-    }
-    return PERP_STATUS_OK;
-}
-
-/* LINPACK's dchdd: with p = L^-1 x and alpha^2 = 1 - p'p, the rotations that carry the vector (p, alpha) to (0, 1),
- * taken from the last entry to the first, carry [L 0] to [L~ x], so that L~ L~' = L L' - x x'. Stewart (1979) shows it
- * stable as far as the problem itself is. */
-perp_status perp_cholesky_downdate(int n, double *l, int stride, const double *x, double *work)
-{
-    assert(n >= 0 && (n == 0 || (l && x && work && stride >= n)));
-    if (!perp_dense_is_finite(n, x)) {
-        return PERP_STATUS_BAD_INPUT;
-    }
-    double *cosine = work, *sine = work + n; /* `sine` holds p first */
-    for (int i = 0; i < n; i++) {
-        const double *row = perp_row_const(l, stride, i);
-        sine[i] = (x[i] - perp_dense_dot(i, row, sine)) / row[i];
-    }
-    const double norm = sqrt(perp_dense_dot(n, sine, sine));
-    if (!(norm < 1.0)) {
-        return PERP_STATUS_SINGULAR;
-    }
-    double alpha = sqrt((1.0 - norm) * (1.0 + norm));
-    for (int k = n - 1; k >= 0; k--) {
-        const double next = hypot(alpha, sine[k]);
-        cosine[k] = alpha / next;
-        sine[k] /= next;
-        alpha = next;
-    }
-    for (int i = 0; i < n; i++) {
-        double *row = perp_row(l, stride, i);
-        double y = 0.0;
-        for (int k = i; k >= 0; k--) {
-            const double t = cosine[k] * y + sine[k] * row[k];
-            row[k] = cosine[k] * row[k] - sine[k] * y;
-            y = t;
-        }
-    }
-    return PERP_STATUS_OK;
+    solve_lower_transposed(n, l, stride, b);
 }

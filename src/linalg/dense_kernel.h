@@ -78,19 +78,6 @@ static inline void perp_dense_difference(int n, const double *x, const double *y
     }
 }
 
-/* z -= s x + t y */
-static inline void perp_dense_subtract_two(int n, double s, const double *x, double t, const double *y, double *z)
-{
-    const perp_lanes ss = {s, s}, tt = {t, t};
-    int i = 0;
-    for (; i + 2 <= n; i += 2) {
-        *(perp_lanes *)(z + i) -= ss * perp_lanes_load(x + i) + tt * perp_lanes_load(y + i);
-    }
-    if (i < n) {
-        z[i] -= s * x[i] + t * y[i];
-    }
-}
-
 /* y -= s[0] x_0 + s[1] x_1 + s[2] x_2 + s[3] x_3, in this order; the x_k are rows `stride` apart. */
 static inline void perp_dense_subtract_four(int n, const double *s, const double *x, int stride, double *y)
 {

@@ -1,6 +1,7 @@
 /* A step as foxglove.SceneUpdate (docs.foxglove.dev, message schemas): one entity per body with its shapes, one for the
  * contacts with their forces. Everything is in every message, in the frame "world", so that any time can be shown. */
 #include "log/format.h"
+#include "scene/shape_kinds.h"
 #include "trace/palette.h"
 
 #include <stdio.h>
@@ -22,6 +23,9 @@ static color mode_color(perp_contact_mode mode)
     return (color){c.rgb[0], c.rgb[1], c.rgb[2], 1.0};
 }
 
+/* Foxglove wants the primitives of an entity sorted by kind. */
+typedef enum primitive_kind { CUBES, SPHERES, CYLINDERS, LINES, TRIANGLES } primitive_kind;
+
 /* What an entity is put together of, and how large things are. */
 typedef struct painter {
     byte_row *row;
@@ -30,6 +34,7 @@ typedef struct painter {
     double size;  /* m: of the scene */
     double thick; /* m: what planar shapes are drawn with */
     const char *separator;
+    primitive_kind primitive; /* the kind that is being written */
 } painter;
 
 static void text(painter *p, const char *constant)
@@ -107,58 +112,56 @@ static perp_quat turn(perp_vec3 from, perp_vec3 to)
     return perp_quat_from_axis_angle(perp_vec3_scale(1.0 / sine, axis), atan2(sine, cosine));
 }
 
-/* ---- shapes, kind by kind: Foxglove wants them sorted
- * ------------------------------------------------------------------ */
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
-static void cubes_of(painter *p, const perp_shape *s, perp_pose at, color c)
+static void cube(painter *p, perp_pose at, perp_vec3 size, color c)
 {
-    const bool planar = p->model->planar;
-    if (s->kind == PERP_SHAPE_BOX) {
-        solid(p, at, perp_vec3_make(s->size.x, s->size.y, planar ? p->thick : s->size.z), c, false);
-    } else if (s->kind == PERP_SHAPE_CAPSULE && planar) {
-        solid(p, at, perp_vec3_make(s->length, 2.0 * s->radius, p->thick), c, false);
-    } else if (s->kind == PERP_SHAPE_PLANE || s->kind == PERP_SHAPE_HALFPLANE) { /* a slab below its surface */
-        const double slab = 0.02 * p->size;
-        perp_pose inner = {turn(perp_vec3_make(0, 0, 1), s->normal),
-                           perp_vec3_scale(s->offset - 0.5 * slab, s->normal)};
-        perp_vec3 size = perp_vec3_make(2.0 * p->size, 2.0 * p->size, slab);
-        if (planar) {
-            inner.rotation = turn(perp_vec3_make(0, 1, 0), s->normal);
-            size = perp_vec3_make(2.0 * p->size, slab, p->thick);
-        }
-        solid(p, perp_pose_mul(at, inner), size, c, false);
+    if (p->primitive == CUBES) {
+        solid(p, at, size, c, false);
     }
 }
 
-static void spheres_of(painter *p, const perp_shape *s, perp_pose at, color c)
+static void sphere(painter *p, perp_pose at, perp_vec3 size, color c)
 {
-    const double d = 2.0 * s->radius, dot = 0.02 * p->size;
-    if (s->kind == PERP_SHAPE_SPHERE) {
-        solid(p, at, perp_vec3_make(d, d, d), c, false);
-    } else if (s->kind == PERP_SHAPE_POINT) {
-        solid(p, at, perp_vec3_make(dot, dot, dot), c, false);
-    } else if (s->kind == PERP_SHAPE_ELLIPSOID) {
-        solid(p, at, perp_vec3_scale(2.0, s->size), c, false);
-    } else if (s->kind == PERP_SHAPE_CAPSULE && !p->model->planar) {
-        for (int side = -1; side <= 1; side += 2) {
-            solid(p, shifted(at, perp_vec3_make(0, 0, 0.5 * side * s->length)), perp_vec3_make(d, d, d), c, false);
-        }
+    if (p->primitive == SPHERES) {
+        solid(p, at, size, c, false);
     }
 }
 
-static void cylinders_of(painter *p, const perp_shape *s, perp_pose at, color c)
+static void cylinder(painter *p, perp_pose at, double diameter, double length, color c)
+{
+    if (p->primitive == CYLINDERS) {
+        solid(p, at, perp_vec3_make(diameter, diameter, length), c, true);
+    }
+}
+
+static void capsule(painter *p, const perp_shape *s, perp_pose at, color c)
 {
     const double d = 2.0 * s->radius;
-    if (s->kind == PERP_SHAPE_CYLINDER || (s->kind == PERP_SHAPE_CAPSULE && !p->model->planar)) {
-        solid(p, at, perp_vec3_make(d, d, s->length), c, true);
-    } else if (s->kind == PERP_SHAPE_DISC) {
-        solid(p, at, perp_vec3_make(d, d, p->thick), c, true);
-    } else if (s->kind == PERP_SHAPE_CAPSULE) {
-        for (int side = -1; side <= 1; side += 2) {
-            solid(p, shifted(at, perp_vec3_make(0.5 * side * s->length, 0, 0)), perp_vec3_make(d, d, p->thick), c,
-                  true);
+    for (int side = -1; side <= 1; side += 2) {
+        const double end = 0.5 * side * s->length;
+        if (p->model->planar) {
+            cylinder(p, shifted(at, perp_vec3_make(end, 0, 0)), d, p->thick, c);
+        } else {
+            sphere(p, shifted(at, perp_vec3_make(0, 0, end)), perp_vec3_make(d, d, d), c);
         }
     }
+    if (p->model->planar) {
+        cube(p, at, perp_vec3_make(s->length, d, p->thick), c);
+    } else {
+        cylinder(p, at, d, s->length, c);
+    }
+}
+
+/* A slab below the surface. */
+static void plane(painter *p, const perp_shape *s, perp_pose at, color c)
+{
+    const bool planar = p->model->planar;
+    const double slab = 0.02 * p->size, wide = 2.0 * p->size;
+    const perp_pose inner = {turn(planar ? perp_vec3_make(0, 1, 0) : perp_vec3_make(0, 0, 1), s->normal),
+                             perp_vec3_scale(s->offset - 0.5 * slab, s->normal)};
+    cube(p, perp_pose_mul(at, inner), planar ? perp_vec3_make(wide, slab, p->thick) : perp_vec3_make(wide, wide, slab),
+         c);
 }
 
 static void begin_lines(painter *p, perp_pose at)
@@ -177,18 +180,24 @@ static void end_lines(painter *p, color c)
     p->separator = ",";
 }
 
-static void lines_of(painter *p, const perp_shape *s, perp_pose at, color c)
+static void polygon(painter *p, const perp_shape *s, perp_pose at, color c)
+{
+    if (p->primitive != LINES) {
+        return;
+    }
+    begin_lines(p, at);
+    for (int i = 0; i < s->point_count; i++) {
+        text(p, i > 0 ? "," : "");
+        vector(p, s->points[i]);
+    }
+    end_lines(p, c);
+}
+
+/* Its rims. */
+static void hole(painter *p, const perp_shape *s, perp_pose at, color c)
 {
     enum { SEGMENTS = 32 };
-    if (s->kind == PERP_SHAPE_POLYGON) {
-        begin_lines(p, at);
-        for (int i = 0; i < s->point_count; i++) {
-            text(p, i > 0 ? "," : "");
-            vector(p, s->points[i]);
-        }
-        end_lines(p, c);
-    }
-    for (int rim = 0; s->kind == PERP_SHAPE_HOLE && rim < (p->model->planar ? 1 : 2); rim++) {
+    for (int rim = 0; p->primitive == LINES && rim < (p->model->planar ? 1 : 2); rim++) {
         begin_lines(p, at);
         for (int i = 0; i < SEGMENTS; i++) {
             const double angle = 2.0 * 3.14159265358979323846 * i / SEGMENTS;
@@ -200,9 +209,9 @@ static void lines_of(painter *p, const perp_shape *s, perp_pose at, color c)
     }
 }
 
-static void triangles_of(painter *p, const perp_shape *s, perp_pose at, color c)
+static void hull(painter *p, const perp_shape *s, perp_pose at, color c)
 {
-    if (s->kind != PERP_SHAPE_MESH) {
+    if (p->primitive != TRIANGLES) {
         return;
     }
     text(p, p->separator);
@@ -224,6 +233,51 @@ static void triangles_of(painter *p, const perp_shape *s, perp_pose at, color c)
     p->separator = ",";
 }
 
+/* One kind of shape, as far as it is drawn by primitives of the kind that is being written. */
+static void draw_shape(painter *p, const perp_shape *s, perp_pose at, color c)
+{
+    const double d = 2.0 * s->radius, dot = 0.02 * p->size;
+    const bool planar = p->model->planar;
+    switch (s->kind) {
+    case PERP_SHAPE_NONE:
+        break;
+    case PERP_SHAPE_POINT:
+        sphere(p, at, perp_vec3_make(dot, dot, dot), c);
+        break;
+    case PERP_SHAPE_SPHERE:
+        sphere(p, at, perp_vec3_make(d, d, d), c);
+        break;
+    case PERP_SHAPE_DISC:
+        cylinder(p, at, d, p->thick, c);
+        break;
+    case PERP_SHAPE_BOX:
+        cube(p, at, perp_vec3_make(s->size.x, s->size.y, planar ? p->thick : s->size.z), c);
+        break;
+    case PERP_SHAPE_CAPSULE:
+        capsule(p, s, at, c);
+        break;
+    case PERP_SHAPE_CYLINDER:
+        cylinder(p, at, d, s->length, c);
+        break;
+    case PERP_SHAPE_ELLIPSOID:
+        sphere(p, at, perp_vec3_scale(2.0, s->size), c);
+        break;
+    case PERP_SHAPE_PLANE:
+    case PERP_SHAPE_HALFPLANE:
+        plane(p, s, at, c);
+        break;
+    case PERP_SHAPE_MESH:
+        hull(p, s, at, c);
+        break;
+    case PERP_SHAPE_POLYGON:
+        polygon(p, s, at, c);
+        break;
+    case PERP_SHAPE_HOLE:
+        hole(p, s, at, c);
+        break;
+    }
+}
+
 /* ---- entities
  * --------------------------------------------------------------------------------------------------------- */
 
@@ -243,23 +297,21 @@ static void begin_entity(painter *p, double t, const char *kind, const char *nam
 
 static void body_entity(painter *p, double t, int body)
 {
-    static const struct {
-        const char *key;
-        void (*of)(painter *p, const perp_shape *s, perp_pose at, color c);
-    } kinds[] = {{",\"cubes\":[", cubes_of},
-                 {"],\"spheres\":[", spheres_of},
-                 {"],\"cylinders\":[", cylinders_of},
-                 {"],\"lines\":[", lines_of},
-                 {"],\"triangles\":[", triangles_of}};
+    static const char *const keys[] = {[CUBES] = ",\"cubes\":[",
+                                       [SPHERES] = "],\"spheres\":[",
+                                       [CYLINDERS] = "],\"cylinders\":[",
+                                       [LINES] = "],\"lines\":[",
+                                       [TRIANGLES] = "],\"triangles\":["};
     const perp_body *b = &p->model->scene->bodies[body];
     const color c = p->model->links[body].tree < 0 ? grey : palette[(size_t)body % (sizeof palette / sizeof *palette)];
     begin_entity(p, t, "body ", b->name);
     text(p, ",\"metadata\":[],\"arrows\":[]");
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        text(p, kinds[k].key);
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
+        text(p, keys[k]);
         p->separator = "";
+        p->primitive = (primitive_kind)k;
         for (int i = 0; i < b->shape_count; i++) {
-            kinds[k].of(p, &b->shapes[i], perp_pose_mul(p->kinematics->pose[body], b->shapes[i].pose.pose), c);
+            draw_shape(p, &b->shapes[i], perp_pose_mul(p->kinematics->pose[body], b->shapes[i].pose.pose), c);
         }
     }
     text(p, "],\"texts\":[],\"models\":[]}");
@@ -327,8 +379,8 @@ static double reach_of(const perp_shape *s)
 {
     double reach = 0.0;
     const bool endless = s->kind == PERP_SHAPE_PLANE || s->kind == PERP_SHAPE_HALFPLANE;
-    const perp_vec3 *points = s->kind == PERP_SHAPE_MESH ? s->hull_points : s->points;
-    const int count = s->kind == PERP_SHAPE_MESH ? s->hull_point_count : s->point_count;
+    int count;
+    const perp_vec3 *points = perp_shape_corners(s, &count);
     for (int i = 0; i < count; i++) {
         reach = fmax(reach, perp_vec3_norm(points[i]));
     }

@@ -1,4 +1,5 @@
 /* The writer of run logs: messages are collected in a chunk, which is compressed and written by one call. */
+#include "base/settings_size.h"
 #include "log/write.h"
 
 #include <assert.h>
@@ -8,11 +9,6 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-perp_log_options perp_log_options_default(void)
-{
-    return (perp_log_options){.chunk_bytes = 1 << 20, .chunk_seconds = 0.25, .timing = true};
-}
 
 static double now(void)
 {
@@ -415,8 +411,11 @@ perp_status perp_log_make(const perp_log_sink *sink, int file, const perp_log_ab
 {
     const perp_log_options chosen = options ? *options : perp_log_options_default();
     const perp_allocator source = chosen.allocator ? *chosen.allocator : perp_allocator_default();
-    perp_log *l = source.allocate(source.context, sizeof *l);
     *log = NULL;
+    if (PERP_CHECK_SIZE(perp_log_options, &chosen, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
+    perp_log *l = source.allocate(source.context, sizeof *l);
     if (!l) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for a log");
     }

@@ -43,18 +43,6 @@ typedef struct ik_run {
     double cost; /* |e|^2 */
 } ik_run;
 
-perp_ik_settings perp_ik_settings_default(void)
-{
-    perp_ik_settings r = {.max_iterations = 200,
-                          .position_tolerance = 1e-9,
-                          .rotation_tolerance = 1e-9,
-                          .rotation_weight = 0.3,
-                          .damping = 1e-2,
-                          .restarts = 50,
-                          .seed = 1};
-    return r;
-}
-
 perp_status perp_ik_workspace_create(const perp_model *model, const perp_allocator *allocator,
                                      perp_ik_workspace **workspace, perp_error *error)
 {
@@ -386,6 +374,9 @@ perp_status perp_inverse_kinematics(const perp_model *model, const perp_ik_setti
                                     perp_ik_info *info)
 {
     assert(problem->body >= 0 && problem->body < model->body_count);
+    if (settings->size != sizeof *settings) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     const size_t q_bytes = (size_t)model->nq * sizeof(double);
     ik_run run = {.model = model, .settings = settings, .problem = problem, .w = workspace};
     perp_ik_workspace *w = workspace;

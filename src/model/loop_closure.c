@@ -8,6 +8,7 @@
  * would be pushed outward are dropped from the step. */
 #include <perp/linalg.h>
 
+#include "model/loop_closure.h"
 #include "model/model_private.h"
 
 #include <assert.h>

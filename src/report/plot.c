@@ -1,3 +1,4 @@
+#include "base/settings_size.h"
 #include "report/plot.h"
 
 #include "base/plain_locale.h"
@@ -31,11 +32,6 @@ static const struct {
 const char *perp_plot_kind_name(perp_plot_kind kind)
 {
     return kinds[kind].name;
-}
-
-perp_plot_options perp_plot_options_default(void)
-{
-    return (perp_plot_options){.kind = PERP_PLOT_SHEET, .step = -1};
 }
 
 static perp_status no_memory(perp_error *error)
@@ -117,6 +113,9 @@ static perp_status choose_solution(const perp_plot_options *options, replay_run 
 
 static perp_status check_options(const perp_plot_options *options, perp_error *error)
 {
+    if (PERP_CHECK_SIZE(perp_plot_options, options, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     const int sizes[2] = {options->width, options->height}, least[2] = {LEAST_WIDTH, LEAST_HEIGHT};
     for (int i = 0; i < 2; i++) {
         if (sizes[i] != 0 && (sizes[i] < least[i] || sizes[i] > MOST_SIZE)) {

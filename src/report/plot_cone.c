@@ -1,6 +1,7 @@
 /* The force of a contact inside its cone. In the plane: friction against normal force between the edges of the cone, in
  * newtons. In space: friction along t and o as a share of the most there is, inside the cone's cross-section. */
 #include "report/plot.h"
+#include "scene/cone.h"
 
 typedef struct cone_cell {
     svg_box area;
@@ -71,18 +72,16 @@ static void draw_section(plot *p, const cone_cell *cell, const replay_contact *c
         perp_svg_line(&p->pen, x0 - x, y0 + y, x0 + x, y0 - y, EDGE);
         return;
     }
-    if (cone == PERP_CONE_BOX) {
-        perp_svg_rect(&p->pen, (svg_box){x0 - r, y0 - r, 2.0 * r, 2.0 * r}, EDGE);
-        return;
-    }
-    if (cone != PERP_CONE_RAYS) {
+    const int corners = perp_cone_corner_count(cone, rays);
+    if (corners == 0) {
         perp_svg_put(&p->pen, "<circle cx=\"%.2f\" cy=\"%.2f\" r=\"%.2f\" " EDGE "/>\n", x0, y0, r);
         return;
     }
     perp_svg_put(&p->pen, "<polygon points=\"");
-    for (int i = 0; i < rays; i++) {
-        const double angle = 2.0 * 3.14159265358979323846 * i / rays;
-        perp_svg_put(&p->pen, "%.2f,%.2f ", x0 + r * cos(angle), y0 - r * sin(angle));
+    for (int i = 0; i < corners; i++) {
+        double corner[2];
+        perp_cone_corner(cone, rays, i, corner);
+        perp_svg_put(&p->pen, "%.2f,%.2f ", x0 + r * corner[0], y0 - r * corner[1]);
     }
     perp_svg_put(&p->pen, "\" " EDGE "/>\n");
 }

@@ -51,7 +51,13 @@ static void see_shape(const perp_shape *shape, perp_pose pose, plot_range reach[
             see_around(reach, perp_pose_apply(pose, perp_vec3_make(0.5 * i * shape->length, 0.0, 0.0)), shape->radius);
         }
         break;
-    default:
+    case PERP_SHAPE_HALFPLANE: /* perp_flat_reach sees it: it has no end */
+    case PERP_SHAPE_NONE:      /* from here on none that a planar scene has */
+    case PERP_SHAPE_SPHERE:
+    case PERP_SHAPE_CYLINDER:
+    case PERP_SHAPE_ELLIPSOID:
+    case PERP_SHAPE_PLANE:
+    case PERP_SHAPE_MESH:
         break;
     }
 }
@@ -207,7 +213,13 @@ static void draw_shape(plot *p, const plot_view *view, const perp_shape *shape, 
     case PERP_SHAPE_POINT:
         perp_plot_dot(p, view, pose.position, fill);
         break;
-    default:
+    case PERP_SHAPE_HALFPLANE: /* perp_flat_draw draws it, under everything */
+    case PERP_SHAPE_NONE:      /* from here on none that a planar scene has */
+    case PERP_SHAPE_SPHERE:
+    case PERP_SHAPE_CYLINDER:
+    case PERP_SHAPE_ELLIPSOID:
+    case PERP_SHAPE_PLANE:
+    case PERP_SHAPE_MESH:
         break;
     }
 }

@@ -27,8 +27,8 @@ typedef struct solid {
     perp_vec3 *points; /* point_count */
     double radius;     /* STADIUM */
     perp_mat3 spread;  /* ROUND: R diag(a^2) R' with the semi-axes a */
-    int face_count;
-    solid_face *faces;
+    int face_count, most_faces;
+    solid_face *faces;      /* most_faces */
     int *corners;           /* of all faces, one after the other: indices into points */
     double low[2], high[2]; /* px: the box around what is seen of it */
 } solid;

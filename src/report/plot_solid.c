@@ -41,6 +41,7 @@ static bool make_room(plot *p, solid *s, int points, int faces, int corners)
     s->faces = PERP_ARENA_NEW(p->arena, solid_face, (size_t)faces);
     s->corners = PERP_ARENA_NEW(p->arena, int, (size_t)corners);
     s->point_count = points;
+    s->most_faces = faces;
     if (!s->points || !s->faces || !s->corners) {
         p->out_of_memory = true;
         return false;
@@ -134,8 +135,9 @@ static bool build_mesh(plot *p, const perp_shape *shape, solid *s)
 }
 
 /* An edge between triangles that nearly lie in one plane is none of the shape's. */
-static void mesh_faces(solid *s, int triangles)
+static void mesh_faces(solid *s)
 {
+    const int triangles = s->most_faces;
     for (int f = 0; f < triangles; f++) {
         add_face(s, 3 * f, 3, triangles > MOST_TRIANGLES_WITH_EDGES ? 7u : 0u);
     }
@@ -181,18 +183,22 @@ static bool build_capsule(plot *p, const perp_shape *shape, solid *s)
 bool perp_solid_build(plot *p, const perp_shape *shape, perp_pose pose, solid *s)
 {
     bool built = true;
+    void (*faces)(solid * s) = NULL; /* once the points are placed */
     s->kind = SOLID_FACES;
     s->bore = shape->kind == PERP_SHAPE_HOLE;
     switch (shape->kind) {
     case PERP_SHAPE_BOX:
         built = build_box(p, shape, s);
+        faces = box_faces;
         break;
     case PERP_SHAPE_CYLINDER:
     case PERP_SHAPE_HOLE:
         built = build_tube(p, shape, s);
+        faces = tube_faces;
         break;
     case PERP_SHAPE_MESH:
         built = build_mesh(p, shape, s);
+        faces = mesh_faces;
         break;
     case PERP_SHAPE_CAPSULE:
         built = build_capsule(p, shape, s);
@@ -201,7 +207,12 @@ bool perp_solid_build(plot *p, const perp_shape *shape, perp_pose pose, solid *s
     case PERP_SHAPE_ELLIPSOID:
         build_round(shape, pose, s);
         break;
-    default:
+    case PERP_SHAPE_POINT: /* plot_scene.c draws both */
+    case PERP_SHAPE_PLANE:
+    case PERP_SHAPE_NONE: /* from here on none that a spatial scene has */
+    case PERP_SHAPE_DISC:
+    case PERP_SHAPE_HALFPLANE:
+    case PERP_SHAPE_POLYGON:
         return false;
     }
     if (!built) {
@@ -211,12 +222,8 @@ bool perp_solid_build(plot *p, const perp_shape *shape, perp_pose pose, solid *s
     for (int i = 0; i < s->point_count; i++) {
         s->points[i] = perp_pose_apply(pose, s->points[i]);
     }
-    if (shape->kind == PERP_SHAPE_BOX) {
-        box_faces(s);
-    } else if (shape->kind == PERP_SHAPE_MESH) {
-        mesh_faces(s, shape->hull_triangle_count);
-    } else if (s->kind == SOLID_FACES) {
-        tube_faces(s);
+    if (faces) {
+        faces(s);
     }
     return true;
 }

@@ -1,5 +1,6 @@
 #include "report/replay_header.h"
 
+#include "scene/shape_kinds.h"
 #include "trace/json_maker.h"
 
 static json_t *vector(perp_vec3 v)
@@ -19,15 +20,16 @@ static json_t *vectors(const perp_vec3 *points, int count)
 
 static void put_points(json_maker *m, const perp_shape *shape)
 {
-    if (shape->kind == PERP_SHAPE_POLYGON) {
-        perp_json_put(m, "points", vectors(shape->points, shape->point_count));
+    int count;
+    const perp_vec3 *corners = perp_shape_corners(shape, &count);
+    if (count > 0) {
+        perp_json_put(m, "points", vectors(corners, count));
     }
-    if (shape->kind == PERP_SHAPE_MESH) {
+    if (shape->hull_triangle_count > 0) {
         json_t *triangles = json_array();
         for (int i = 0; triangles && i < 3 * shape->hull_triangle_count; i++) {
             triangles = perp_json_appended(triangles, json_integer(shape->hull_triangles[i]));
         }
-        perp_json_put(m, "points", vectors(shape->hull_points, shape->hull_point_count));
         perp_json_put(m, "triangles", triangles);
     }
 }

@@ -355,12 +355,8 @@ static json_t *answer_json(const replay_run *run)
 
 static void put_model(json_maker *m, const replay_run *run)
 {
-    static const char *const cones[] = {[PERP_CONE_UNSET] = "none",
-                                        [PERP_CONE_QUADRATIC] = "quadratic",
-                                        [PERP_CONE_RAYS] = "rays",
-                                        [PERP_CONE_BOX] = "box"};
     perp_json_put(m, "model", json_string(run->head->model));
-    perp_json_put(m, "cone", json_string(cones[perp_replay_cone(run)]));
+    perp_json_put(m, "cone", json_string(perp_cone_name(perp_replay_cone(run))));
     perp_json_put(m, "rays", json_integer(perp_replay_rays(run)));
     perp_json_put(m, "h", perp_json_real(run->head->h));
     perp_json_put(m, "t0", perp_json_real(run->t0));

@@ -1,3 +1,4 @@
+#include "base/settings_size.h"
 #include "report/replay_header.h"
 #include "report/replay_template.h"
 #include "report/save.h"
@@ -9,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
-
-perp_replay_options perp_replay_options_default(void)
-{
-    return (perp_replay_options){.most_frames = 4000, .most_rows = 300000};
-}
 
 bool perp_replay_available(void)
 {
@@ -115,6 +111,9 @@ perp_status perp_replay_write(perp_log_reader *const *readers, int count, const 
 {
     const perp_replay_options standard = perp_replay_options_default();
     options = options ? options : &standard;
+    if (PERP_CHECK_SIZE(perp_replay_options, options, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     if (!perp_replay_available()) {
         return perp_fail(error, PERP_STATUS_UNAVAILABLE,
                          "this build of perp has no replay page; build it with nodejs and npm installed and "

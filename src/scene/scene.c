@@ -4,18 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *perp_shape_kind_name(perp_shape_kind kind)
-{
-    static const char *const names[PERP_SHAPE_COUNT] = {
-        [PERP_SHAPE_NONE] = "none",           [PERP_SHAPE_POINT] = "point", [PERP_SHAPE_SPHERE] = "sphere",
-        [PERP_SHAPE_DISC] = "disc",           [PERP_SHAPE_BOX] = "box",     [PERP_SHAPE_CAPSULE] = "capsule",
-        [PERP_SHAPE_CYLINDER] = "cylinder",   [PERP_SHAPE_PLANE] = "plane", [PERP_SHAPE_ELLIPSOID] = "ellipsoid",
-        [PERP_SHAPE_HALFPLANE] = "halfplane", [PERP_SHAPE_MESH] = "mesh",   [PERP_SHAPE_POLYGON] = "polygon",
-        [PERP_SHAPE_HOLE] = "hole",
-    };
-    return (unsigned)kind < PERP_SHAPE_COUNT ? names[kind] : "unknown";
-}
-
 const char *perp_joint_kind_name(perp_joint_kind kind)
 {
     static const char *const names[PERP_JOINT_COUNT] = {

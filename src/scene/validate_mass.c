@@ -1,5 +1,5 @@
 /* Mass, centre of mass and inertia of a body: each by itself, then together. */
-#include "scene/validator.h"
+#include "scene/shape_kinds.h"
 
 #include <perp/linalg.h>
 
@@ -48,12 +48,6 @@ static void validate_written_inertia(validator *v, const perp_body *body)
     }
 }
 
-static bool has_volume(perp_shape_kind kind)
-{
-    return kind != PERP_SHAPE_POINT && kind != PERP_SHAPE_PLANE && kind != PERP_SHAPE_HALFPLANE &&
-           kind != PERP_SHAPE_HOLE;
-}
-
 void perp_validate_mass_fields(validator *v, const perp_body *body)
 {
     perp_validate_optional(v, "mass", body->mass, RANGE_NOT_NEGATIVE);
@@ -63,7 +57,7 @@ void perp_validate_mass_fields(validator *v, const perp_body *body)
         density = density || body->shapes[i].density.set;
     }
     for (int i = 0; density && !body->density.set && i < body->shape_count; i++) {
-        const bool weightless = has_volume(body->shapes[i].kind) && !body->shapes[i].density.set;
+        const bool weightless = perp_shape_traits_of(body->shapes[i].kind)->mass && !body->shapes[i].density.set;
         if (weightless) {
             const size_t mark = perp_validator_enter(v, "shapes.%d", i);
             perp_validator_warning(v, NULL, "has no `density`, so it adds no mass, though other shapes of the body do");

@@ -47,18 +47,6 @@ static bool read_pose(decoder *d, const yaml_node *node, void *target)
 /* ---- shapes ---------------------------------------------------------------------------------------------------------
  */
 
-/* Notes the shape's type, which is the name of the key. */
-static bool take_kind(decoder *d, const yaml_node *node, perp_shape *shape, perp_shape_kind kind)
-{
-    if (shape->kind != PERP_SHAPE_NONE) {
-        return perp_decode_error(d, node,
-                                 "a shape has one type, but this one is `%s` and `%s`; write two list elements",
-                                 perp_shape_kind_name(shape->kind), perp_shape_kind_name(kind));
-    }
-    shape->kind = kind;
-    return true;
-}
-
 static bool read_points(decoder *d, const yaml_node *node, perp_shape *shape, int components)
 {
     if (!perp_expect_list(d, node, components == 2 ? "a list of corners [x, y]" : "a list of points [x, y, z]")) {
@@ -81,6 +69,18 @@ static bool read_mesh_points(decoder *d, const yaml_node *node, void *target)
     return read_points(d, node, target, 3);
 }
 
+static bool read_corners(decoder *d, const yaml_node *node, void *target)
+{
+    return read_points(d, node, target, 2);
+}
+
+static bool read_nothing(decoder *d, const yaml_node *node, void *target)
+{
+    static const key_table nothing = {"point: {}", NULL, 0};
+    return node->count == 0 ? perp_read_map(d, node, &nothing, target)
+                            : perp_decode_error(d, node, "write `point: {}`");
+}
+
 /* A file is named relative to the file that names it; the shape keeps it relative to the scene's folder. */
 static bool read_mesh_file(decoder *d, const yaml_node *node, void *target)
 {
@@ -97,69 +97,6 @@ static bool read_mesh_file(decoder *d, const yaml_node *node, void *target)
         d->out_of_memory = d->out_of_memory || !shape->file;
     }
     return true;
-}
-
-static bool read_point(decoder *d, const yaml_node *node, void *target)
-{
-    static const key_table nothing = {"point: {}", NULL, 0};
-    return take_kind(d, node, target, PERP_SHAPE_POINT) &&
-           (node->count == 0 ? perp_read_map(d, node, &nothing, target)
-                             : perp_decode_error(d, node, "write `point: {}`"));
-}
-
-static bool read_sphere(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_SPHERE) && perp_read_real(d, node, &((perp_shape *)target)->radius);
-}
-
-static bool read_disc(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_DISC) && perp_read_real(d, node, &((perp_shape *)target)->radius);
-}
-
-static bool read_box(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_BOX) && perp_read_vector(d, node, &((perp_shape *)target)->size);
-}
-
-static bool read_ellipsoid(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_ELLIPSOID) && perp_read_vector(d, node, &((perp_shape *)target)->size);
-}
-
-static bool read_capsule(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_CAPSULE) && perp_read_map(d, node, &perp_keys_capsule, target);
-}
-
-static bool read_cylinder(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_CYLINDER) && perp_read_map(d, node, &perp_keys_capsule, target);
-}
-
-static bool read_plane(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_PLANE) && perp_read_map(d, node, &perp_keys_plane, target);
-}
-
-static bool read_halfplane(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_HALFPLANE) && perp_read_map(d, node, &perp_keys_plane, target);
-}
-
-static bool read_mesh(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_MESH) && perp_read_map(d, node, &perp_keys_mesh, target);
-}
-
-static bool read_polygon(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_POLYGON) && read_points(d, node, target, 2);
-}
-
-static bool read_hole(decoder *d, const yaml_node *node, void *target)
-{
-    return take_kind(d, node, target, PERP_SHAPE_HOLE) && perp_read_map(d, node, &perp_keys_hole, target);
 }
 
 static const key_spec capsule_keys[] = {
@@ -191,19 +128,59 @@ static const key_spec hole_keys[] = {
 };
 const key_table perp_keys_hole = {"Of a shape: `hole`", hole_keys, COUNT(hole_keys)};
 
+/* What is written after the type of a shape: a map of keys, or one value that goes to `offset`. */
+static const struct {
+    const key_table *keys;
+    bool (*read)(decoder *d, const yaml_node *node, void *target);
+    size_t offset;
+} types[] = {
+    [PERP_SHAPE_NONE] = {NULL, read_nothing, 0},
+    [PERP_SHAPE_POINT] = {NULL, read_nothing, 0},
+    [PERP_SHAPE_SPHERE] = {NULL, perp_read_real, offsetof(perp_shape, radius)},
+    [PERP_SHAPE_DISC] = {NULL, perp_read_real, offsetof(perp_shape, radius)},
+    [PERP_SHAPE_BOX] = {NULL, perp_read_vector, offsetof(perp_shape, size)},
+    [PERP_SHAPE_CAPSULE] = {&perp_keys_capsule, NULL, 0},
+    [PERP_SHAPE_CYLINDER] = {&perp_keys_capsule, NULL, 0},
+    [PERP_SHAPE_ELLIPSOID] = {NULL, perp_read_vector, offsetof(perp_shape, size)},
+    [PERP_SHAPE_PLANE] = {&perp_keys_plane, NULL, 0},
+    [PERP_SHAPE_HALFPLANE] = {&perp_keys_plane, NULL, 0},
+    [PERP_SHAPE_MESH] = {&perp_keys_mesh, NULL, 0},
+    [PERP_SHAPE_POLYGON] = {NULL, read_corners, 0},
+    [PERP_SHAPE_HOLE] = {&perp_keys_hole, NULL, 0},
+};
+_Static_assert(sizeof types / sizeof *types == PERP_SHAPE_COUNT, "every kind is in the table");
+
+/* The key is the name of the type. */
+static bool read_type(decoder *d, const yaml_node *node, void *target)
+{
+    perp_shape *shape = target;
+    int kind = PERP_SHAPE_COUNT - 1;
+    while (kind > 0 && strcmp(node->key, perp_shape_kind_name((perp_shape_kind)kind)) != 0) {
+        kind--;
+    }
+    if (shape->kind != PERP_SHAPE_NONE) {
+        return perp_decode_error(d, node,
+                                 "a shape has one type, but this one is `%s` and `%s`; write two list elements",
+                                 perp_shape_kind_name(shape->kind), node->key);
+    }
+    shape->kind = (perp_shape_kind)kind;
+    return types[kind].keys ? perp_read_map(d, node, types[kind].keys, shape)
+                            : types[kind].read(d, node, (char *)target + types[kind].offset);
+}
+
 static const key_spec shape_keys[] = {
-    {"point", "{}", "", "a point", read_point, 0, 0},
-    {"sphere", "radius", "", "m", read_sphere, 0, KEY_SPATIAL},
-    {"disc", "radius", "", "m", read_disc, 0, KEY_PLANAR},
-    {"box", "[lx, ly, lz], planar [lx, ly]", "", "full lengths, m", read_box, 0, 0},
-    {"capsule", "{radius, length}", "", "along local z, planar along local x", read_capsule, 0, 0},
-    {"cylinder", "{radius, length}", "", "along local z", read_cylinder, 0, KEY_SPATIAL},
-    {"ellipsoid", "[a, b, c]", "", "semi-axes, m", read_ellipsoid, 0, KEY_SPATIAL},
-    {"plane", "{normal, offset}", "", "solid where normal . x <= offset", read_plane, 0, KEY_SPATIAL},
-    {"halfplane", "{normal, offset}", "", "solid where normal . x <= offset", read_halfplane, 0, KEY_PLANAR},
-    {"mesh", "{points, file, scale}", "", "convex hull", read_mesh, 0, KEY_SPATIAL},
-    {"polygon", "[[x, y], ..]", "", "simple, may be concave", read_polygon, 0, KEY_PLANAR},
-    {"hole", "{radius, length}, planar {radius}", "", "solid outside a circular bore along local z", read_hole, 0, 0},
+    {"point", "{}", "", "a point", read_type, 0, 0},
+    {"sphere", "radius", "", "m", read_type, 0, KEY_SPATIAL},
+    {"disc", "radius", "", "m", read_type, 0, KEY_PLANAR},
+    {"box", "[lx, ly, lz], planar [lx, ly]", "", "full lengths, m", read_type, 0, 0},
+    {"capsule", "{radius, length}", "", "along local z, planar along local x", read_type, 0, 0},
+    {"cylinder", "{radius, length}", "", "along local z", read_type, 0, KEY_SPATIAL},
+    {"ellipsoid", "[a, b, c]", "", "semi-axes, m", read_type, 0, KEY_SPATIAL},
+    {"plane", "{normal, offset}", "", "solid where normal . x <= offset", read_type, 0, KEY_SPATIAL},
+    {"halfplane", "{normal, offset}", "", "solid where normal . x <= offset", read_type, 0, KEY_PLANAR},
+    {"mesh", "{points, file, scale}", "", "convex hull", read_type, 0, KEY_SPATIAL},
+    {"polygon", "[[x, y], ..]", "", "simple, may be concave", read_type, 0, KEY_PLANAR},
+    {"hole", "{radius, length}, planar {radius}", "", "solid outside a circular bore along local z", read_type, 0, 0},
     {"pose", "{position, ..}", "at the origin", "of the shape in its body", read_pose, offsetof(perp_shape, pose), 0},
     {"friction", "number >= 0", "contacts.friction", "combined with the other shape's as the geometric mean",
      perp_read_optional, offsetof(perp_shape, friction), 0},

@@ -473,7 +473,10 @@ static bool read_steps(decoder *d, const yaml_node *node, void *target)
 
 static bool read_cone(decoder *d, const yaml_node *node, void *target)
 {
-    static const char *const words[] = {"quadratic", "rays", "box", NULL};
+    const char *words[PERP_CONE_COUNT] = {NULL};
+    for (int i = 1; i < PERP_CONE_COUNT; i++) {
+        words[i - 1] = perp_cone_name((perp_cone)i);
+    }
     if (perp_yaml_tree_is_null(node)) { /* `--set run.cone=~` takes a choice back */
         *(perp_cone *)target = PERP_CONE_UNSET;
         return true;

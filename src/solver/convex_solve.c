@@ -7,6 +7,7 @@
  *
  * Only the residual of the problem's class says "solved". Where the interior point does not get there, the two proofs
  * are tried, each a convex problem that always has a solution. */
+#include "base/settings_size.h"
 #include "solver/convex_core.h"
 
 #include <float.h>
@@ -38,11 +39,6 @@ const char *perp_convex_method_summary(int index)
     return index >= 0 && index < perp_convex_method_count() ? METHODS[index].summary : NULL;
 }
 
-perp_convex_settings perp_convex_settings_default(void)
-{
-    return (perp_convex_settings){.tolerance = 1e-8, .minimum_norm = true};
-}
-
 static bool has_method(const char *name)
 {
     for (int k = 0; k < perp_convex_method_count(); k++) {
@@ -55,6 +51,9 @@ static bool has_method(const char *name)
 
 perp_status perp_convex_settings_check(const perp_convex_settings *settings, perp_error *error)
 {
+    if (PERP_CHECK_SIZE(perp_convex_settings, settings, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     if (!(settings->tolerance >= 1e-12) || !(settings->tolerance <= DBL_MAX)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least 1e-12",
                          settings->tolerance);

@@ -1,6 +1,7 @@
 /* The friction QP by the methods for Coulomb's problem (friction_qp_as_friction.c). These end by Newton's method on a
  * natural map, so that x is sharp also where an element is at its disc's boundary and does not slip, which leaves an
  * interior point for the convex problem an error of the root of its tolerance. */
+#include "base/settings_size.h"
 #include "linalg/dense_kernel.h"
 #include "problem/friction_qp.h"
 
@@ -169,7 +170,8 @@ perp_status perp_friction_qp_solve(const perp_friction_qp *problem, const perp_f
 {
     perp_friction_settings inner = settings ? *settings : perp_friction_settings_default();
     const double tolerance = inner.tolerance;
-    perp_status status = perp_friction_qp_check(problem, error);
+    perp_status status = PERP_CHECK_SIZE(perp_friction_settings, &inner, error);
+    status = status == PERP_STATUS_OK ? perp_friction_qp_check(problem, error) : status;
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -13,6 +13,7 @@
  *
  * Bounds: with the diagonal c of A the residual of an unknown is x - mid(lower, x - F / c, upper); where x - F / c is
  * out of them, Newton's row is x = the bound and F its multiplier. */
+#include "base/settings_size.h"
 #include "solver/friction_soft_core.h"
 
 #include "problem/natural_map.h"
@@ -302,7 +303,8 @@ perp_status perp_friction_soft_solve(const perp_contact_friction *problem, const
     *info = (perp_friction_info){
         .outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "soft", .tried_count = 1, .tried = {"soft"}};
     info->residual = INFINITY;
-    const perp_status status = set_up(workspace, problem, &taken, error);
+    perp_status status = PERP_CHECK_SIZE(perp_friction_settings, &chosen, error);
+    status = status == PERP_STATUS_OK ? set_up(workspace, problem, &taken, error) : status;
     if (status != PERP_STATUS_OK || !taken) {
         return status;
     }

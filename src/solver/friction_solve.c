@@ -8,6 +8,7 @@
  *   the schedule  SCHEDULE below: what is left, by the starts that decide some of it
  *
  * Only the residual of the problem's class says "solved". */
+#include "base/settings_size.h"
 #include "linalg/dense_kernel.h"
 #include "problem/natural_map.h"
 #include "solver/friction_core.h"
@@ -46,13 +47,11 @@ const char *perp_friction_method_summary(int index)
     return index >= 0 && index < perp_friction_method_count() ? METHODS[index].summary : NULL;
 }
 
-perp_friction_settings perp_friction_settings_default(void)
-{
-    return (perp_friction_settings){.tolerance = 1e-8, .minimum_norm = true};
-}
-
 static perp_status check_settings(const perp_friction_settings *settings, perp_error *error)
 {
+    if (PERP_CHECK_SIZE(perp_friction_settings, settings, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     if (!(settings->tolerance >= 1e-12) || !(settings->tolerance <= DBL_MAX)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least 1e-12",
                          settings->tolerance);

@@ -1,15 +1,10 @@
 /* One attempt of Lemke's method: start, pivots, and the judgement of where they ended. */
+#include "base/settings_size.h"
 #include "problem/natural_map.h"
 #include "solver/lcp_core.h"
 
 #include <math.h>
 #include <string.h>
-
-perp_lcp_settings perp_lcp_settings_default(void)
-{
-    const perp_lcp_settings r = {.tolerance = 1e-8};
-    return r;
-}
 
 perp_lemke_care perp_lemke_care_plain(void)
 {
@@ -33,6 +28,9 @@ perp_status perp_lcp_begin(perp_lcp_workspace *c, const perp_lcp_data *data, con
     memset(info, 0, sizeof *info);
     info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
     info->residual = INFINITY;
+    if (PERP_CHECK_SIZE(perp_lcp_settings, settings, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     if (data->n > c->capacity) {
         return perp_fail(error, PERP_STATUS_CAPACITY, "the workspace is for problems up to %d, this one has %d",
                          c->capacity, data->n);

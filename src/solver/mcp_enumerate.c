@@ -18,6 +18,7 @@
  * to each other that double precision cannot tell a zero from a small entry. The first is CAPACITY or, as the second,
  * `complete` = false; what is listed has been judged by the residual in any case.
  */
+#include "base/settings_size.h"
 #include "solver/mcp_faces.h"
 
 #include <float.h>
@@ -25,11 +26,6 @@
 
 /* As the solvers have it: residuals are evaluated to this, relative to the scale of the problem. */
 static const double FINEST_TOLERANCE = 1e-12;
-
-perp_lcp_enumerate_settings perp_lcp_enumerate_settings_default(void)
-{
-    return (perp_lcp_enumerate_settings){.tolerance = 1e-8, .max_nodes = 2000000};
-}
 
 /* ---- the lcp -------------------------------------------------------------------------------------------------------
  */
@@ -139,6 +135,9 @@ static perp_status reduce(perp_mcp_lcp *lcp, perp_arena *arena)
 
 static perp_status begin(const perp_lcp_enumerate_settings *settings, int n, int pairs, perp_error *error)
 {
+    if (PERP_CHECK_SIZE(perp_lcp_enumerate_settings, settings, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     if (!(settings->tolerance > 0.0)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is not positive", settings->tolerance);
     }

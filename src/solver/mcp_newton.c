@@ -11,18 +11,13 @@
  *
  * The residual of the point decides whether a rung succeeded. If every rung fails, the point with the least residual
  * is returned. */
+#include "base/settings_size.h"
 #include "solver/mcp_newton.h"
 
 #include "solver/method.h"
 
 #include <math.h>
 #include <string.h>
-
-perp_mcp_newton_settings perp_mcp_newton_settings_default(void)
-{
-    const perp_mcp_newton_settings r = {.tolerance = 1e-8};
-    return r;
-}
 
 typedef struct cascade {
     perp_newton_core *c;
@@ -311,7 +306,8 @@ perp_status perp_mcp_newton(const perp_nonlinear_mcp *problem, const perp_mcp_ne
     info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
     info->residual = INFINITY;
     int only = -1;
-    perp_status status = check(workspace, problem, own, error);
+    perp_status status = PERP_CHECK_SIZE(perp_mcp_newton_settings, own, error);
+    status = status == PERP_STATUS_OK ? check(workspace, problem, own, error) : status;
     if (status == PERP_STATUS_OK && own->method) {
         status = perp_method_find(perp_mcp_newton_method_name, own->method, &only, error);
     }

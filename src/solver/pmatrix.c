@@ -27,6 +27,7 @@
  */
 #include <perp/solver.h>
 
+#include "base/settings_size.h"
 #include "linalg/dense_kernel.h"
 #include "solver/pmatrix_schur.h"
 
@@ -48,11 +49,6 @@ typedef struct pmatrix {
     perp_workspace memory;
     perp_pmatrix_result *result;
 } pmatrix;
-
-perp_pmatrix_settings perp_pmatrix_settings_default(void)
-{
-    return (perp_pmatrix_settings){.max_n = 28};
-}
 
 /* ---- verdicts ------------------------------------------------------------------------------------------------------
  */
@@ -318,6 +314,9 @@ perp_status perp_pmatrix_test(int n, const double *m, const perp_pmatrix_setting
     const perp_pmatrix_settings chosen = settings ? *settings : perp_pmatrix_settings_default();
     const int limit = chosen.max_n < PERP_PMATRIX_SCHUR_LARGEST ? chosen.max_n : PERP_PMATRIX_SCHUR_LARGEST;
     *result = (perp_pmatrix_result){.verdict = PERP_PMATRIX_UNKNOWN, .test = "none"};
+    if (PERP_CHECK_SIZE(perp_pmatrix_settings, &chosen, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     if (n < 0) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "a matrix cannot have %d rows", n);
     }

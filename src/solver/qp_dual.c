@@ -8,6 +8,7 @@
  *   - "infeasible" is said only with a proof whose measure holds, else the row counts as such a violation;
  *   - the end is x and u refined on the working set; where that shows a wrong sign or another violated row, the method
  *     goes on from there. */
+#include "base/settings_size.h"
 #include "problem/convex_residual.h"
 #include "problem/natural_map.h"
 #include "solver/qp_dual_core.h"
@@ -550,6 +551,9 @@ static void deliver(perp_qp_dual_workspace *c, verdict v, perp_convex_point *sol
 static perp_status check(const perp_qp *p, const perp_convex_settings *settings, const perp_qp_dual_workspace *c,
                          perp_error *error)
 {
+    if (PERP_CHECK_SIZE(perp_convex_settings, settings, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
     if (!(settings->tolerance > 0.0 && settings->tolerance < INFINITY)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is not positive and finite",
                          settings->tolerance);

@@ -93,6 +93,10 @@ static void test_version(void **state)
     char version[32];
     snprintf(version, sizeof version, "%d.%d.%d", PERP_VERSION_MAJOR, PERP_VERSION_MINOR, PERP_VERSION_PATCH);
     assert_string_equal(perp_version(), version);
+    assert_string_equal(perp_version(), PERP_PROJECT_VERSION); /* of the build and of what it installs */
+    int major, minor, patch;
+    perp_version_numbers(&major, &minor, &patch);
+    assert_true(major == PERP_VERSION_MAJOR && minor == PERP_VERSION_MINOR && patch == PERP_VERSION_PATCH);
     assert_true(strlen(perp_build_flags()) > 4);
 }
 

@@ -114,7 +114,6 @@ double shape_reference_distance(const perp_shape *s, bool planar, perp_vec3 x)
     case PERP_SHAPE_POLYGON:
         return to_polygon(s, x);
     case PERP_SHAPE_NONE:
-    case PERP_SHAPE_COUNT:
         break;
     }
     return NAN;
@@ -170,7 +169,6 @@ bool shape_reference_place(const perp_shape *s, bool planar, int k, perp_vec3 *p
     case PERP_SHAPE_HALFPLANE:
     case PERP_SHAPE_HOLE:
     case PERP_SHAPE_NONE:
-    case PERP_SHAPE_COUNT:
         break;
     }
     return false;

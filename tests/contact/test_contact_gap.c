@@ -1,4 +1,5 @@
 /* Names that follow the outline of a polygon, and gaps of contacts that a state does not list. */
+#include "contact/contact_reach.h"
 #include "contact_test.h"
 
 #include <math.h>

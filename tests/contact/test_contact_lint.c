@@ -1,4 +1,5 @@
 /* Warnings: each on what it is for, and silence on what is sound. */
+#include "contact/contact_lint.h"
 #include "contact_test.h"
 
 #include <perp/step.h>

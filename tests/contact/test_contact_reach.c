@@ -1,4 +1,5 @@
 /* How far bodies may come: their speeds, their boxes, and that neither depends on how far the set looks. */
+#include "contact/contact_reach.h"
 #include "contact_test.h"
 
 #include <string.h>

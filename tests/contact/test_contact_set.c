@@ -383,7 +383,7 @@ static void test_margins_agree(void **state)
         world_open_scene(&w, random_scene(seed, planar, planar ? PLANAR : SPATIAL));
         double v[64];
         random_state(&w, seed, v);
-        perp_contact_settings wide = perp_contact_settings_default(w.contact_model);
+        perp_contact_settings wide = perp_contact_settings_default(w.scene);
         assert_true(wide.margin == w.scene->margin && wide.max_contacts == INT32_MAX);
         wide.margin = 100.0;
         perp_contact_set *all;
@@ -583,7 +583,7 @@ static void check_capacity(const char *text)
     world_open(&w, text);
     const int count = w.set->count;
     for (int limit = 0; limit <= count; limit++) {
-        perp_contact_settings settings = perp_contact_settings_default(w.contact_model);
+        perp_contact_settings settings = perp_contact_settings_default(w.scene);
         settings.max_contacts = limit;
         perp_contact_set *set;
         perp_error error;

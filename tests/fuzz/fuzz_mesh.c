@@ -2,6 +2,8 @@
  * vertices, and what has a hull must have a positive volume and finite mass properties. */
 #include <perp/geometry_hull.h>
 
+#include "geometry_hull/mesh_parse.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,6 +9,8 @@
 
 #include <perp/geometry.h>
 
+#include "geometry/islands.h"
+
 enum { MAX_BODIES = 60, MAX_PAIRS = 200, GUARD = -77 };
 
 typedef struct graph {

@@ -1,6 +1,8 @@
 /* Convex parts: they tile the polygon, use its edges once, and are few. */
 #include <perp/geometry.h>
 
+#include "geometry/polygon_parts.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

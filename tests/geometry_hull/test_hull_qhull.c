@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geometry_hull/mesh_parse.h"
 #include "failing_allocator.h"
 
 static double volume_of(const perp_hull *hull)

@@ -1,6 +1,8 @@
 /* Volumes that the faces of files enclose: closed forms, ways to write a face, surfaces that enclose nothing. */
 #include <perp/geometry_hull.h>
 
+#include "geometry_hull/mesh_parse.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

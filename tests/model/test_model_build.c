@@ -1,4 +1,5 @@
 /* The model's layout: order, trees, degrees of freedom, chains; refusals; memory. */
+#include "model/loop_closure.h"
 #include "model_test.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@ RULE(shape_type)
 }
 RULE(shape_type_range)
 {
-    add_shape(s, shape_of(bad ? PERP_SHAPE_COUNT : PERP_SHAPE_HOLE));
+    add_shape(s, shape_of(bad ? (perp_shape_kind)PERP_SHAPE_COUNT : PERP_SHAPE_HOLE));
 }
 RULE(shape_friction)
 {

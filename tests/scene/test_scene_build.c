@@ -306,7 +306,7 @@ static void test_names_of_kinds(void **state)
     for (int i = 0; i < PERP_JOINT_COUNT; i++) {
         assert_string_not_equal(perp_joint_kind_name((perp_joint_kind)i), "unknown");
     }
-    assert_string_equal(perp_shape_kind_name(PERP_SHAPE_COUNT), "unknown");
+    assert_string_equal(perp_shape_kind_name((perp_shape_kind)PERP_SHAPE_COUNT), "unknown");
     assert_string_equal(perp_joint_kind_name(PERP_JOINT_COUNT), "unknown");
     static const int sizes[PERP_JOINT_COUNT][2] = {
         [PERP_JOINT_REVOLUTE] = {1, 1}, [PERP_JOINT_PRISMATIC] = {1, 1}, [PERP_JOINT_BALL] = {4, 3},

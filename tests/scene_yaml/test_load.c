@@ -16,6 +16,8 @@
 
 #include "failing_allocator.h"
 #include "refusals.h"
+#include "scene/shape_kinds.h"
+#include "scene_yaml/keys.h"
 
 static perp_diagnostics diagnostics;
 
@@ -747,11 +749,38 @@ static void every_allocation_failing_in_turn(void **state)
     }
 }
 
+static const key_spec *find_key(const key_table *table, const char *name)
+{
+    for (int i = 0; i < table->count; i++) {
+        if (strcmp(table->keys[i].key, name) == 0) {
+            return &table->keys[i];
+        }
+    }
+    return NULL;
+}
+
+/* What a scene knows can be written in a file. */
+static void every_shape_and_cone_can_be_written(void **state)
+{
+    (void)state;
+    for (int kind = 1; kind < PERP_SHAPE_COUNT; kind++) {
+        const perp_shape_traits *traits = perp_shape_traits_of((perp_shape_kind)kind);
+        const key_spec *key = find_key(&perp_keys_shape, traits->name);
+        assert_non_null(key);
+        assert_int_equal(!(key->flags & KEY_SPATIAL), traits->planar);
+        assert_int_equal(!(key->flags & KEY_PLANAR), traits->spatial);
+    }
+    for (int cone = 1; cone < PERP_CONE_COUNT; cone++) {
+        assert_non_null(strstr(find_key(&perp_keys_run, "cone")->form, perp_cone_name((perp_cone)cone)));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_with_place_and_remedy),
         cmocka_unit_test(reports_all_errors_sorted_and_once),
+        cmocka_unit_test(every_shape_and_cone_can_be_written),
         cmocka_unit_test(keeps_twenty_and_counts_all),
         cmocka_unit_test(what_never_acts_may_be_zero),
         cmocka_unit_test(a_shape_without_density_is_noticed),

@@ -183,7 +183,7 @@ void springs_solve(const springs_scene *scene, springs_answer *answer)
 bool springs_solve_soft(const springs_scene *scene, double stiffness, springs_answer *answer)
 {
     static springs_problem p;
-    const perp_friction_settings settings = {.tolerance = 1e-9};
+    const perp_friction_settings settings = {.size = sizeof settings, .tolerance = 1e-9};
     perp_friction_soft_workspace *workspace = NULL;
     perp_friction_info info;
     springs_assemble(scene, stiffness, &p);

@@ -133,7 +133,7 @@ typedef struct answer {
 
 static perp_status solve(const draws *d, perp_friction_soft_workspace *w, answer *a)
 {
-    const perp_friction_settings settings = {.tolerance = 1e-11};
+    const perp_friction_settings settings = {.size = sizeof settings, .tolerance = 1e-11};
     a->point = (perp_convex_point){a->x, a->y, a->equality, a->lower, a->upper};
     assert_int_equal(perp_friction_soft_reserve(&d->problem, w, NULL), PERP_STATUS_OK);
     return perp_friction_soft_solve(&d->problem, &settings, w, &a->point, &a->info, NULL);
@@ -150,10 +150,10 @@ static bool compare(const draws *d, perp_friction_soft_workspace *soft, perp_fri
     }
     assert_true(perp_contact_friction_residual_largest(perp_contact_friction_evaluate(&d->problem, &some.point)) <=
                 1e-11);
-    const perp_friction_settings settings = {.tolerance = 1e-11, .warm = &some.point};
+    const perp_friction_settings settings = {.size = sizeof settings, .tolerance = 1e-11, .warm = &some.point};
     other.point = (perp_convex_point){other.x, other.y, other.equality, other.lower, other.upper};
     assert_int_equal(perp_contact_friction_reserve(&d->problem, all, NULL), PERP_STATUS_OK);
-    const perp_friction_settings cold = {.tolerance = 1e-11};
+    const perp_friction_settings cold = {.size = sizeof cold, .tolerance = 1e-11};
     assert_int_equal(perp_contact_friction_solve(&d->problem, d->system.lower ? &settings : &cold, all, &other.point,
                                                  &other.info, NULL),
                      PERP_STATUS_OK);

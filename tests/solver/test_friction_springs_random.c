@@ -185,7 +185,7 @@ static void is_the_only_one(void **state)
     assert_int_equal(perp_friction_workspace_create(NULL, &all, NULL), PERP_STATUS_OK);
     for (int k = 0; k < DRAWS; k++) {
         static springs_problem p;
-        const perp_friction_settings settings = {.tolerance = 1e-11};
+        const perp_friction_settings settings = {.size = sizeof settings, .tolerance = 1e-11};
         springs_scene scene;
         springs_answer answer, other;
         perp_friction_info info;

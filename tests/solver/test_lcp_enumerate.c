@@ -525,13 +525,14 @@ static void cubes(void **state)
     perp_lcp_solution_set_free(set);
 
     const perp_lcp small = {16, m, q};
-    const perp_lcp_enumerate_settings few = {.tolerance = 1e-8, .max_nodes = 2000000, .max_comparisons = 100};
+    const perp_lcp_enumerate_settings few = {
+        .size = sizeof few, .tolerance = 1e-8, .max_nodes = 2000000, .max_comparisons = 100};
     assert_int_equal(PERP_STATUS_CAPACITY, perp_lcp_enumerate(&small, &few, NULL, &set, NULL));
     assert_null(set);
 
     cube(40, m, q);
     const perp_lcp p = {40, m, q};
-    const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = 200};
+    const perp_lcp_enumerate_settings settings = {.size = sizeof settings, .tolerance = 1e-8, .max_nodes = 200};
     perp_error error;
     assert_int_equal(PERP_STATUS_CAPACITY, perp_lcp_enumerate(&p, &settings, NULL, &set, &error));
     assert_null(set);
@@ -560,15 +561,16 @@ static void refusals(void **state)
     }
     static const double tolerances[] = {0.0, -1e-8, NAN, 0.99e-12};
     for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
-        const perp_lcp_enumerate_settings fine = {.tolerance = tolerances[k], .max_nodes = 100};
+        const perp_lcp_enumerate_settings fine = {.size = sizeof fine, .tolerance = tolerances[k], .max_nodes = 100};
         assert_int_equal(PERP_STATUS_BAD_INPUT, perp_lcp_enumerate(&small, &fine, NULL, &set, &error));
         assert_non_null(strstr(error.message, "tolerance"));
     }
-    const perp_lcp_enumerate_settings finest = {.tolerance = 1e-12, .max_nodes = 100};
+    const perp_lcp_enumerate_settings finest = {.size = sizeof finest, .tolerance = 1e-12, .max_nodes = 100};
     assert_int_equal(PERP_STATUS_OK, perp_lcp_enumerate(&small, &finest, NULL, &set, &error));
     perp_lcp_solution_set_free(set);
     const volatile bool cancel = true;
-    const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = 100, .cancel = &cancel};
+    const perp_lcp_enumerate_settings settings = {
+        .size = sizeof settings, .tolerance = 1e-8, .max_nodes = 100, .cancel = &cancel};
     assert_int_equal(PERP_STATUS_CANCELLED, perp_lcp_enumerate(&small, &settings, NULL, &set, &error));
     assert_null(set);
     perp_lcp_solution_set_free(NULL);
@@ -648,7 +650,8 @@ static void cancelled_anywhere(void **state)
     const perp_lcp p = {SIZE, m, q};
     cancelling_allocator c = {.after = 1000000};
     const perp_allocator allocator = {cancelling_allocate, cancelling_release, &c};
-    const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = 100000, .cancel = &c.cancel};
+    const perp_lcp_enumerate_settings settings = {
+        .size = sizeof settings, .tolerance = 1e-8, .max_nodes = 100000, .cancel = &c.cancel};
     perp_lcp_solution_set *set;
     assert_int_equal(PERP_STATUS_OK, perp_lcp_enumerate(&p, &settings, &allocator, &set, NULL));
     perp_lcp_solution_set_free(set);
@@ -668,7 +671,7 @@ static void node_limit(void **state)
     const double m[16] = {-1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1, 0, 0, 0, 0, -1}, q[4] = {1, 1, 1, 1};
     const perp_lcp p = {4, m, q};
     for (int nodes = 0; nodes < 40; nodes++) {
-        const perp_lcp_enumerate_settings settings = {.tolerance = 1e-8, .max_nodes = nodes};
+        const perp_lcp_enumerate_settings settings = {.size = sizeof settings, .tolerance = 1e-8, .max_nodes = nodes};
         perp_lcp_solution_set *set;
         assert_int_equal(PERP_STATUS_OK, perp_lcp_enumerate(&p, &settings, NULL, &set, NULL));
         assert_true(set->nodes <= nodes);

@@ -390,7 +390,7 @@ static void refusals(void **state)
     ASSERT_STATUS(PERP_STATUS_CAPACITY, perp_mcp_enumerate(&problem, NULL, NULL, &set, &error));
     assert_non_null(strstr(error.message, "41"));
     c.lower[3] = c.lower[4] = -INFINITY; /* free ones do not count */
-    const perp_lcp_enumerate_settings few = {.tolerance = 1e-8, .max_nodes = 1};
+    const perp_lcp_enumerate_settings few = {.size = sizeof few, .tolerance = 1e-8, .max_nodes = 1};
     ASSERT_STATUS(PERP_STATUS_OK, perp_mcp_enumerate(&problem, &few, NULL, &set, &error));
     assert_int_equal(set->face_count, 1); /* M and q are 0: all z >= 0, and two lines */
     assert_int_equal(set->faces[0].ray_count, PERP_LCP_ENUMERATE_MAX_N - 1 + 4);
@@ -404,7 +404,8 @@ static void refusals(void **state)
     c.m[1] = 0.0;
     static const double tolerances[] = {0.0, -1.0, NAN, 0.99e-12};
     for (size_t k = 0; k < sizeof tolerances / sizeof *tolerances; k++) {
-        const perp_lcp_enumerate_settings settings = {.tolerance = tolerances[k], .max_nodes = 100};
+        const perp_lcp_enumerate_settings settings = {
+            .size = sizeof settings, .tolerance = tolerances[k], .max_nodes = 100};
         ASSERT_STATUS(PERP_STATUS_BAD_INPUT, perp_mcp_enumerate(&problem, &settings, NULL, &set, &error));
     }
     c.lower[0] = -1.7e308; /* their difference overflows */
@@ -413,7 +414,8 @@ static void refusals(void **state)
     c.upper[0] = INFINITY;
     c.lower[0] = -INFINITY;
     const volatile bool cancel = true;
-    const perp_lcp_enumerate_settings cancelled = {.tolerance = 1e-8, .max_nodes = 100, .cancel = &cancel};
+    const perp_lcp_enumerate_settings cancelled = {
+        .size = sizeof cancelled, .tolerance = 1e-8, .max_nodes = 100, .cancel = &cancel};
     ASSERT_STATUS(PERP_STATUS_CANCELLED, perp_mcp_enumerate(&problem, &cancelled, NULL, &set, &error));
     assert_null(set);
     problem.n = 0;

@@ -416,7 +416,7 @@ static void beyond_the_limit(void **state)
     (void)state;
     enum { LARGE = 70 };
     static double m[LARGE * LARGE];
-    const perp_pmatrix_settings settings = {.max_n = 10};
+    const perp_pmatrix_settings settings = {.size = sizeof settings, .max_n = 10};
     perp_pmatrix_result r;
     cyclic(11, m);
     assert_int_equal(PERP_STATUS_OK, perp_pmatrix_test(11, m, &settings, NULL, &r, NULL));
@@ -448,7 +448,7 @@ static void refusals(void **state)
     assert_int_equal(PERP_STATUS_BAD_INPUT, perp_pmatrix_test(3, m, NULL, NULL, &r, NULL));
     static double large[27 * 27];
     const volatile bool cancel = true;
-    const perp_pmatrix_settings settings = {.max_n = 28, .cancel = &cancel};
+    const perp_pmatrix_settings settings = {.size = sizeof settings, .max_n = 28, .cancel = &cancel};
     cyclic(27, large);
     assert_int_equal(PERP_STATUS_CANCELLED, perp_pmatrix_test(27, large, &settings, NULL, &r, &error));
     assert_int_equal(PERP_PMATRIX_UNKNOWN, r.verdict);

@@ -172,10 +172,7 @@ static void test_registry(void **state)
         assert_ptr_equal(perp_rung_find(rung->name), rung);
         assert_true(rung->summary && rung->summary[0]);
         assert_true(perp_rung_inertia_name(rung->inertia) && rung->contact && rung->friction && rung->source);
-        const unsigned own = rung->own_cone == PERP_CONE_QUADRATIC ? PERP_TAKES_QUADRATIC
-                             : rung->own_cone == PERP_CONE_RAYS    ? PERP_TAKES_RAYS
-                             : rung->own_cone == PERP_CONE_BOX     ? PERP_TAKES_BOX
-                                                                   : 0u;
+        const unsigned own = rung->own_cone == PERP_CONE_UNSET ? 0u : 1u << rung->own_cone;
         assert_int_equal(rung->takes & own, own); /* a rung takes its own cone */
         for (int j = 0; j < i; j++) {
             assert_string_not_equal(rung->name, perp_rung_at(j)->name);

@@ -1,3 +1,4 @@
+#include "model/loop_closure.h"
 #include "step/common/commanded_loops.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* The islands of a step problem, what each is measured by, and one of them as a problem of its own. */
+#include "contact/contact_reach.h"
 #include "step/common/dynamic.h"
 
 #include <string.h>

@@ -5,6 +5,8 @@
  * depend on it. */
 #include "step/common/contact_step.h"
 
+#include "contact/contact_reach.h"
+
 #include <string.h>
 
 double perp_step_way(const contact_step *step, const perp_contact *c)

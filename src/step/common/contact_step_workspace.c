@@ -1,5 +1,6 @@
 /* The memory of a run with contact forces. What depends on the model alone is taken once; what depends on the number of
  * contacts is one block that grows when a state has more of them than any before, so that steady state takes none. */
+#include "contact/contact_reach.h"
 #include "step/common/dynamic.h"
 
 #include <stdint.h>

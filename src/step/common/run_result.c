@@ -1,5 +1,5 @@
 /* What a run tells: names, residuals, and the solutions of rungs that answer about one state. */
-#include <perp/step.h>
+#include "step/common/run_result.h"
 
 #include <string.h>
 

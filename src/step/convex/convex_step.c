@@ -1,5 +1,7 @@
 #include "step/convex/convex_step.h"
 
+#include "scene/cone.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -79,10 +81,9 @@ perp_status perp_convex_step_open(contact_step *step, perp_error *error)
     memset(c, 0, sizeof *c);
     step->own = c;
     c->kappa = step->settings->smoothing;
-    const perp_cone cone = perp_rung_cone(step->rung, step->settings);
-    c->quadratic =
-        cone == PERP_CONE_QUADRATIC || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
     c->rays = step->settings->rays;
+    const int corners = perp_cone_corner_count(perp_rung_cone(step->rung, step->settings), c->rays);
+    c->quadratic = corners == 0 || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
     c->longest = step->model->planar ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
     lay_out_fixed(c, step);
     perp_status status = perp_block_hold(&step->allocator, &c->fixed, error);
@@ -133,7 +134,6 @@ static perp_status reserve(convex_step *c, const contact_step *step, perp_error 
  * Returns the number of slacks. */
 static int fill_rays(const convex_step *c, int rows, double mu, double *ray, bool *cone)
 {
-    static const double TURN = 6.283185307179586476925;
     *cone = false;
     memset(ray, 0, (size_t)(c->longest * rows) * sizeof *ray);
     if (rows == 1 || mu == 0.0 || c->frictionless) {
@@ -159,14 +159,11 @@ static int fill_rays(const convex_step *c, int rows, double mu, double *ray, boo
         return 3;
     }
     for (int j = 0; j < c->rays; j++) {
-        /* a quarter turn is exact, so that four rays are +-t, +-o */
-        const int eighth = 8 * j;
-        const bool quarter = eighth % (2 * c->rays) == 0;
-        const int q = eighth / (2 * c->rays);
-        const double angle = TURN * j / c->rays;
+        double corner[2];
+        perp_cone_corner(PERP_CONE_RAYS, c->rays, j, corner);
         ray[3 * j] = 1.0;
-        ray[3 * j + 1] = mu * (quarter ? (double[]){1.0, 0.0, -1.0, 0.0}[q & 3] : cos(angle));
-        ray[3 * j + 2] = mu * (quarter ? (double[]){0.0, 1.0, 0.0, -1.0}[q & 3] : sin(angle));
+        ray[3 * j + 1] = mu * corner[0];
+        ray[3 * j + 2] = mu * corner[1];
     }
     return c->rays;
 }

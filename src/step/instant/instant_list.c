@@ -1,5 +1,7 @@
 #include "step/instant/instant_list.h"
 
+#include "step/common/run_result.h"
+
 #include <stdio.h>
 #include <string.h>
 

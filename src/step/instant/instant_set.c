@@ -1,6 +1,8 @@
 /* Rates that are not unique, as one solution: instant_list.h. */
 #include "step/instant/instant_list.h"
 
+#include "step/common/run_result.h"
+
 #include <string.h>
 
 static double unit_of(const double *unit, int k)

@@ -74,7 +74,7 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     const char *method;
     double residual;
     perp_status status;
-    if (s->cone == PERP_CONE_QUADRATIC) {
+    if (s->wide.count == 0) {
         perp_friction_info info;
         status = perp_rigid_solve_friction(step, &solved, &info, error);
         method = info.method;
@@ -134,7 +134,7 @@ static perp_status find_all(perp_instant_list *list, perp_error *error)
 static bool is_piecewise_linear(const contact_step *step)
 {
     const rigid_step *s = step->own;
-    for (int i = 0; i < s->qp.contact_count && s->cone == PERP_CONE_QUADRATIC; i++) {
+    for (int i = 0; i < s->qp.contact_count && s->wide.count == 0; i++) {
         if (kind_of(step, i) == INSTANT_ROLL_POLYGON) {
             return false;
         }

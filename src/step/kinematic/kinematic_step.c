@@ -9,6 +9,7 @@
  * (q+ - q) / h. A mechanism may close in several ways: so that it stays on the one it is on, the commands go their way
  * in parts where a passive joint would turn far at once. Loops that do not close stop the run. Contacts are not
  * enforced: bodies run into each other, and how deep is reported. */
+#include "model/loop_closure.h"
 #include "step/common/commanded_loops.h"
 #include "step/kinematic/kinematic_step.h"
 

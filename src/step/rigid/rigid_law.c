@@ -45,7 +45,7 @@ static perp_status solve_dynamic(contact_step *step, rigid_method first, rigid_m
 static rigid_method direct(const contact_step *step)
 {
     const rigid_step *s = step->own;
-    return s->cone == PERP_CONE_QUADRATIC ? RIGID_FRICTION : RIGID_LCP;
+    return s->wide.count == 0 ? RIGID_FRICTION : RIGID_LCP;
 }
 
 /* In the plane a round cone is an interval, and Lemke's method the second one. */

@@ -1,3 +1,4 @@
+#include "scene/cone.h"
 #include "step/common/dynamic.h"
 #include "step/rigid/rigid_step.h"
 
@@ -7,52 +8,29 @@
 
 /* ---- D ----------------------------------------------------------------------------------------------------------- */
 
-/* A direction at j of n parts of a turn; quarters are exact, so that four rays are +-t, +-o. */
-static void direction_at(int j, int n, double out[2])
+static void fill_polygons(rigid_step *s, perp_cone cone, int rays)
 {
-    static const double TURN = 6.283185307179586476925, QUARTER[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
-    const bool quarter = 4 * j % n == 0;
-    out[0] = quarter ? QUARTER[4 * j / n & 3][0] : cos(TURN * j / n);
-    out[1] = quarter ? QUARTER[4 * j / n & 3][1] : sin(TURN * j / n);
-}
-
-static void fill_polygons(rigid_step *s, int rays)
-{
-    static const double BOX[4][2] = {{1, -1}, {1, 1}, {-1, 1}, {-1, -1}},
-                        SIDE[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
     s->line.count = 2;
     for (int j = 0; j < 2; j++) {
         s->line.corner[j][0] = s->line.facet[j][0] = j == 0 ? 1.0 : -1.0;
         s->line.corner[j][1] = s->line.facet[j][1] = 0.0;
     }
-    s->wide.count = s->cone == PERP_CONE_BOX ? 4 : rays;
+    s->wide.count = perp_cone_corner_count(cone, rays);
     for (int j = 0; j < s->wide.count; j++) {
-        if (s->cone == PERP_CONE_BOX) {
-            memcpy(s->wide.corner[j], BOX[j], sizeof BOX[j]);
-            memcpy(s->wide.facet[j], SIDE[j], sizeof SIDE[j]);
-        } else {
-            direction_at(j, rays, s->wide.corner[j]);
-        }
-    }
-    for (int j = 0; j < s->wide.count && s->cone != PERP_CONE_BOX; j++) { /* normal to the edge, 1 on it */
-        const double *p = s->wide.corner[j], *q = s->wide.corner[(j + 1) % s->wide.count];
-        const double area = p[0] * q[1] - p[1] * q[0];
-        s->wide.facet[j][0] = (q[1] - p[1]) / area;
-        s->wide.facet[j][1] = (p[0] - q[0]) / area;
+        perp_cone_corner(cone, rays, j, s->wide.corner[j]);
+        perp_cone_facet(cone, rays, j, s->wide.facet[j]);
     }
 }
 
 const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows)
 {
-    if (rows < 2 || (rows > 2 && s->cone == PERP_CONE_QUADRATIC)) {
-        return NULL;
-    }
-    return rows == 2 ? &s->line : &s->wide;
+    const rigid_polygon *polygon = rows == 2 ? &s->line : &s->wide;
+    return rows < 2 || polygon->count == 0 ? NULL : polygon;
 }
 
 bool perp_rigid_is_polygonal(const rigid_step *s)
 {
-    for (int i = 0; i < s->qp.contact_count && s->cone == PERP_CONE_QUADRATIC; i++) {
+    for (int i = 0; i < s->qp.contact_count && s->wide.count == 0; i++) {
         if (s->qp.row_start[i + 1] - s->qp.row_start[i] > 2) {
             return false;
         }
@@ -65,7 +43,7 @@ bool perp_rigid_is_polygonal(const rigid_step *s)
 static void lay_out_fixed(rigid_step *s, const contact_step *step)
 {
     const int n = step->model->nv, loops = 6 * step->model->scene->loop_count;
-    const int corners = step->settings->rays > 4 ? step->settings->rays : 4;
+    const int corners = perp_cone_corner_count(perp_rung_cone(step->rung, step->settings), step->settings->rays);
     memory_block *b = &s->fixed;
     TAKE(b, s->wide.corner, corners);
     TAKE(b, s->wide.facet, corners);
@@ -110,12 +88,11 @@ perp_status perp_rigid_open(contact_step *step, perp_error *error)
     }
     memset(s, 0, sizeof *s);
     step->own = s;
-    s->cone = step->settings->cone == PERP_CONE_UNSET ? step->rung->own_cone : step->settings->cone;
     lay_out_fixed(s, step);
     perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
     if (status == PERP_STATUS_OK) {
         lay_out_fixed(s, step);
-        fill_polygons(s, step->settings->rays);
+        fill_polygons(s, perp_rung_cone(step->rung, step->settings), step->settings->rays);
         status = perp_kept_open(&s->kept, step, 3, error);
     }
     if (status == PERP_STATUS_OK) {

@@ -37,8 +37,8 @@ typedef struct rigid_polygon {
 } rigid_polygon;
 
 typedef struct rigid_step {
-    perp_cone cone;
-    rigid_polygon wide, line; /* for two friction directions and for one; the second entries of a line are 0 */
+    /* For two friction directions (no corners: D is the disc) and for one; the second entries of a line are 0. */
+    rigid_polygon wide, line;
     memory_block fixed, sized;
     int contact_capacity, dof_capacity;
 

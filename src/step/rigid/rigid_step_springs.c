@@ -51,7 +51,7 @@ perp_status perp_rigid_solve_springs(contact_step *step, const perp_convex_point
         .velocity_enough = ENOUGH * step->settings->tolerance / s->gap,
         .force_enough = ENOUGH * step->settings->tolerance,
         .force_tolerance = ASKED * step->settings->tolerance,
-        .polygon = s->cone == PERP_CONE_QUADRATIC ? NULL : &wide,
+        .polygon = s->wide.count == 0 ? NULL : &wide,
         .weight = s->balance,
         .start = start,
         .known = known,

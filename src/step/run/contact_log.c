@@ -1,5 +1,6 @@
 #include "step/run/contact_log.h"
 
+#include "contact/contact_reach.h"
 #include "step/common/contact_order.h"
 
 #include <limits.h>

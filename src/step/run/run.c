@@ -98,11 +98,7 @@ perp_status perp_run_check(const perp_run_settings *settings, perp_error *error)
     if (!rung) {
         return refuse_model(settings, error);
     }
-    static const unsigned cone_bits[] = {[PERP_CONE_UNSET] = 0,
-                                         [PERP_CONE_QUADRATIC] = PERP_TAKES_QUADRATIC,
-                                         [PERP_CONE_RAYS] = PERP_TAKES_RAYS,
-                                         [PERP_CONE_BOX] = PERP_TAKES_BOX};
-    if (settings->cone != PERP_CONE_UNSET && !(rung->takes & cone_bits[settings->cone])) {
+    if (settings->cone != PERP_CONE_UNSET && !(rung->takes & 1u << settings->cone)) {
         return refuse(error, "run.cone", rung->name,
                       "does not take this friction cone (see `perp models`); remove `cone` or --set run.cone=~");
     }

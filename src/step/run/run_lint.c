@@ -10,6 +10,8 @@
  */
 #include <perp/step.h>
 
+#include "contact/contact_lint.h"
+
 #include <stdio.h>
 
 typedef struct run_lint {
