@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Plants small mistakes in src, one at a time, and says which of them no test notices.
 
-    tools/mutants.py [--files GLOB ...] [--sample N --seed S] [--jobs 2] [--labels unit,sweep,cli] [--list] [--fresh]
+    tools/mutants.py [--files GLOB ...] [--sample N --seed S] [--jobs 2] [--labels unit,sweep,cli] [--patience 120]
+                     [--list] [--fresh]
 
 Without --files it takes the C files of src that changed since the branch left its upstream (or since HEAD~1), and
 what is not committed. tools/mutant_sites.py says what is planted. --sample N plants mutants in the random order of
@@ -9,8 +10,9 @@ what is not committed. tools/mutant_sites.py says what is planted. --sample N pl
 
 A mutant is compiled on its own, and linked into a copy of the library; the tests are linked once, with the shared
 library of build/mutants. Every test runs once with a library that counts lines (gcov); a mutant is shown only to the
-tests that run its line, unit tests first, the fastest of them first, until one fails. One that hangs has failed. A
-mutant that does not compile, or that compiles to the same object code, is not counted.
+tests that run its line, unit tests first, the fastest of them first, until one fails. Of tests of other folders it
+sees as many as take --patience seconds. A test that hangs has failed. A mutant that does not compile, or that
+compiles to the same object code, is not counted.
 
 Results are kept in build/mutants/results.json while the mutated file stays the same: a run that was stopped goes on,
 and a mutant that survived is shown only to tests that are new or have changed. --fresh forgets them, and the lines.
@@ -189,8 +191,8 @@ def passes(test, library, scratch, seconds, extra=None):
 class Lines:
     """Which test runs which lines. Kept for each test: its digest, its time, and for each file the digest and lines."""
 
-    def __init__(self, build, tests):
-        self.build, self.tests = build, tests
+    def __init__(self, build, tests, patience):
+        self.build, self.tests, self.patience = build, tests, patience
         self.folder = f"{build.folder}/coverage"
         self.kept = Kept(f"{build.folder}/lines.json")
 
@@ -267,8 +269,9 @@ class Lines:
         return self.kept.data[test.name]["seconds"]
 
     def tests_of(self, mutant):
-        """The tests that run the mutant's line, in the order in which they are asked."""
-        found = []
+        """The tests that run the mutant's line, in the order in which they are asked: the file's own (tests/<folder>),
+        and others as far as patience goes."""
+        found, took, own = [], 0.0, mutant.path.split("/")[1] + "."
         for test in self.tests:
             known = self.kept.data[test.name]
             lines = known["files"].get(mutant.path)
@@ -277,7 +280,13 @@ class Lines:
                 before = [n for n in lines["ran"] + lines["others"] if n <= mutant.line]
                 if before and max(before) in lines["ran"]:
                     found.append(test)
-        return sorted(found, key=lambda t: (not t.quick, self.seconds(t), t.name))
+        found.sort(key=lambda t: (not t.quick, self.seconds(t), t.name))
+        asked = []
+        for test in found:
+            took += 0.0 if test.name.startswith(own) else self.seconds(test)
+            if test.name.startswith(own) or took <= self.patience:
+                asked.append(test)
+        return asked
 
 
 class Progress:
@@ -433,6 +442,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--labels", default="unit,sweep,cli", help="of the tests that are asked (unit,sweep,cli)")
+    parser.add_argument("--patience", type=float, default=120.0, metavar="S", help="of tests that a mutant is shown to")
     parser.add_argument("--list", action="store_true", help="print the mutants and plant none")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--source", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -466,7 +476,7 @@ def main():
                 os.remove(f"{folder}/{name}")
     build = Build(source, folder, args.jobs)
     mutants = [m for m in mutants if m.path in build.compiles]
-    lines = Lines(build, build.tests(args.labels.split(",")))
+    lines = Lines(build, build.tests(args.labels.split(",")), args.patience)
     lines.learn(paths)
     results = Trial(build, lines).all(mutants, texts, args.sample or len(mutants))
     return 0 if report(results, explained(os.path.join(source, "tests/mutants-explained.txt"))) >= ENOUGH else 1
