@@ -38,8 +38,9 @@ typedef struct polytope {
     spatial_pair *pair;
     perp_spatial_trace *trace;
     bool curved;
-    bool spoilt;                   /* by rounding: no longer a polytope */
-    double deep;                   /* from this depth on one per cent of it is accurate enough */
+    bool spoilt; /* by rounding: no longer a polytope */
+    double deep; /* from this depth on one per cent of it is accurate enough */
+    double part; /* of the depth: facets that are nearer to the surface are near enough to know their optimum */
     int vertex_count, facet_count; /* slots in use */
     int free_facets[FACETS_MAX], free_count;
     vertex vertices[VERTICES_MAX];
@@ -387,9 +388,8 @@ static bool look_closer(polytope *p, const facet *f, const vertex *x, double dep
  * to know it, and to a continuum of them (round things on one axis) it never could. */
 static bool look_closer_curved(polytope *p, const facet *f, double depth, spatial_result *r)
 {
-    static const double NEARLY = 2e-2; /* of the depth */
     const double beyond = depth - f->distance, exact = 1e-14 * p->pair->extent;
-    const bool news = r->phi > p->best.phi + exact, near = beyond <= fmax(NEARLY * depth, 0.25 * p->pair->tolerance);
+    const bool news = r->phi > p->best.phi + exact, near = beyond <= fmax(p->part * depth, 0.25 * p->pair->tolerance);
     spatial_result better = *r;
     const double before = p->best.phi;
     const bool known = (news || near || beyond > 0.1 * depth) && polish(p, f, &better);
@@ -586,6 +586,8 @@ bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *resul
     p.pair = pair;
     p.trace = trace;
     p.curved = perp_spatial_curved(pair);
+    /* With an ellipsoid D is smooth all over, and may be so round that a fine search would have no end. */
+    p.part = pair->a.kind == PERP_SPATIAL_ELLIPSOID || pair->b.kind == PERP_SPATIAL_ELLIPSOID ? 2e-2 : 2e-3;
     p.deep = 0.5 * fmax(narrowest(&pair->a), narrowest(&pair->b));
     p.best = (spatial_result){.phi = -INFINITY};
     if (p.curved) {
