@@ -198,6 +198,10 @@ static void test_defaults(void **state)
         assert_int_equal(perp_scene_find_body(scene, "cup"), -1);
         perp_scene_free(scene);
     }
+    const perp_body body = perp_body_default("cup");
+    assert_true(body.joint == -1 && body.free_mask == PERP_COMPONENT_ALL && body.kind == PERP_BODY_FREE);
+    const perp_joint joint = perp_joint_default("hinge", PERP_JOINT_BALL);
+    assert_true(joint.parent_body == -1 && joint.child_body == -1 && joint.kind == PERP_JOINT_BALL);
     perp_scene_free(NULL);
 }
 
@@ -389,6 +393,8 @@ static bool builds_with_failure(int size, int fail_at)
         for (int i = 0; i < scene->body_count; i++) {
             assert_non_null(scene->bodies[i].name);
             assert_true(scene->bodies[i].shape_count == 0 || scene->bodies[i].shapes[0].name);
+            assert_true(scene->bodies[i].drives[0].knot_count == 0 || scene->bodies[i].drives[0].values);
+            assert_true(scene->bodies[i].drives[1].sine_count == 0 || scene->bodies[i].drives[1].sines);
         }
     } else {
         assert_null(scene);
