@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Plants small mistakes in src, one at a time, and says which of them no test notices.
 
-    tools/mutants.py [--files GLOB ...] [--sample N --seed S] [--jobs 2] [--labels unit,sweep,cli] [--patience 120]
-                     [--list] [--fresh]
+    tools/mutants.py [--files GLOB ...] [--sample N --seed S] [--jobs 2] [--labels unit,sweep,cli] [--tests REGEX]
+                     [--patience 120] [--list] [--fresh]
 
 Without --files it takes the C files of src that changed since the branch left its upstream (or since HEAD~1), and
 what is not committed. tools/mutant_sites.py says what is planted. --sample N plants mutants in the random order of
@@ -153,12 +153,12 @@ class Build:
         words[words.index("-o") + 1] = f"{folder}/{self.soname}"
         must([*words, *flags], cwd=self.folder)
 
-    def tests(self, labels):
+    def tests(self, labels, names):
         found = []
         for entry in json.loads(must(["ctest", "--test-dir", self.folder, "--show-only=json-v1"]))["tests"]:
             properties = {p["name"]: p["value"] for p in entry["properties"]}
             label = next((x for x in properties.get("LABELS", []) if x in labels), None)
-            if label is None or "command" not in entry:
+            if label is None or "command" not in entry or not re.search(names, entry["name"]):
                 continue
             command = list(entry["command"])
             if "pytest" in command:
@@ -444,6 +444,7 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--labels", default="unit,sweep,cli", help="of the tests that are asked (unit,sweep,cli)")
+    parser.add_argument("--tests", default="", metavar="REGEX", help="in the names of the tests that are asked")
     parser.add_argument("--patience", type=float, default=120.0, metavar="S", help="of tests that a mutant is shown to")
     parser.add_argument("--list", action="store_true", help="print the mutants and plant none")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
@@ -478,7 +479,7 @@ def main():
                 os.remove(f"{folder}/{name}")
     build = Build(source, folder, args.jobs)
     mutants = [m for m in mutants if m.path in build.compiles]
-    lines = Lines(build, build.tests(args.labels.split(",")), args.patience)
+    lines = Lines(build, build.tests(args.labels.split(","), args.tests), args.patience)
     lines.learn(paths)
     results = Trial(build, lines).all(mutants, texts, args.sample or len(mutants))
     return 0 if report(results, explained(os.path.join(source, "tests/mutants-explained.txt"))) >= ENOUGH else 1
