@@ -30,7 +30,6 @@ import gzip
 import hashlib
 import json
 import os
-import random
 import re
 import resource
 import shlex
@@ -466,8 +465,8 @@ def main():
         with open(os.path.join(source, path), encoding="utf-8") as file:
             texts[path] = file.read()
     mutants = [m for path in paths for m in mutant_sites.mutants_of(path, texts[path])]
-    if args.sample:
-        random.Random(args.seed).shuffle(mutants)
+    if args.sample:  # an order that stays when other mutants come or go
+        mutants.sort(key=lambda m: hashlib.sha256(f"{args.seed}|{m.name()}".encode()).digest())
     if args.list:
         for m in mutants[:args.sample]:
             print(f"{m.path}:{m.line}: {m.change}\n    {m.text}")

@@ -84,6 +84,10 @@ static void sphere_and_cylinder(void **state)
         NEAR(s.phi, cases[i].phi, 1e-15);
         VECTOR(s.normal, -n.x, -n.y, -n.z, 1e-15);
     }
+    const perp_spatial_shape inner = ball(vec(1.5 + 1e-10, 0, 2.5), 0.1); /* the side is nearer by 1e-10: a tie */
+    const perp_separation tied = perp_spatial_distance(&c, &inner);
+    VECTOR(tied.normal, 0, 0, 1, 0);
+    assert_true(tied.tie);
     const perp_spatial_shape middle = ball(vec(0, 0, 0), 0.1); /* the side is nearer than the ends, all around */
     const perp_separation s = perp_spatial_distance(&c, &middle);
     NEAR(s.phi, -2.1, 1e-15);
