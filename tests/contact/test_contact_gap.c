@@ -180,13 +180,13 @@ static void test_gap_of_a_corner(void **state)
                    "  part: {mass: 1, inertia: 1, pose: {position: [0.2, 0.051]}, shapes: [{box: [0.1, 0.1]}]}\n"
                    "  table: {fixed: true, shapes: [{box: [1, 0.2], pose: {position: [0, -0.1]}}]}\n");
     assert_int_equal(w.set->count, 2);
-    for (int i = 0; i < 2; i++) {
-        c = w.set->contacts[i];
-        const double side = c.point_a.x - 0.2;
-        place_planar(&w, "part", 0.83, 0.09, 0);
+    for (int i = 0; i < 4; i++) { /* beyond the left rim, and beyond the right */
+        c = w.set->contacts[i % 2];
+        const double beyond = i < 2 ? -0.83 : 0.83, side = c.point_a.x - 0.2;
+        place_planar(&w, "part", beyond, 0.09, 0);
         world_build(&w);
         perp_contact_look_again(w.set, &c);
-        NEAR(c.phi, hypot(0.33 + side, 0.04), 1e-12);
+        NEAR(c.phi, hypot(fabs(beyond + side) - 0.5, 0.04), 1e-12);
         place_planar(&w, "part", 0.2, 0.051, 0);
         world_build(&w);
     }

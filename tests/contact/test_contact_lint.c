@@ -226,6 +226,11 @@ static void test_memory(void **state)
 {
     (void)state;
     contact_world w;
+    failing_allocator enough = {.grants = INT_MAX}; /* it refuses to be asked for nothing */
+    const perp_allocator whole = allocator_of(&enough);
+    world_open_scene(&w, scene_of("bodies: {floor: {fixed: true, shapes: [{box: [1, 1, 1]}]}}\n"));
+    assert_int_equal(lint_as_its_rung(w.scene, w.contact_model, &whole), PERP_STATUS_OK);
+    world_close(&w);
     world_open_scene(&w,
                      scene_of("bodies:\n"
                               "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"

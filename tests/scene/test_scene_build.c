@@ -445,6 +445,24 @@ static perp_scene *confined_scene(void)
     return scene;
 }
 
+/* What does not fit whole is not added, though the list has room for it. */
+static void test_what_does_not_fit_is_not_added(void **state)
+{
+    (void)state;
+    perp_scene *scene = new_scene(false);
+    add_two(scene);
+    perp_arena *arena = &scene->memory->arena;
+    arena->limit = arena->total;
+    fill(arena, INT_MAX);
+    perp_shape shape = shape_of(PERP_SHAPE_SPHERE);
+    perp_body body = sound_body(scene, "lid");
+    body.shapes = &shape;
+    body.shape_count = 1;
+    assert_int_equal(perp_scene_add_body(scene, &body, NULL), PERP_STATUS_OUT_OF_MEMORY);
+    assert_int_equal(scene->body_count, 2);
+    perp_scene_free(scene);
+}
+
 /* A check with room for 0, 1, 2, .. cache lines, so that each of its requests is the first that finds none: it leaves
  * the scene unchecked, also if it was checked before, and can be tried again. */
 static void test_validation_without_memory(void **state)
@@ -518,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_names_of_kinds),
         cmocka_unit_test(test_every_allocation_fails),
         cmocka_unit_test(test_validation_without_memory),
+        cmocka_unit_test(test_what_does_not_fit_is_not_added),
         cmocka_unit_test(test_capacity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
