@@ -21,6 +21,10 @@ static int gaps_of(const body *b, const perp_spatial_shape *hole, double *gaps)
     const perp_manifold m = perp_spatial_manifold_build(&x, hole, INFINITY);
     for (int i = 0; i < m.count; i++) {
         gaps[i] = m.points[i].at.phi;
+        for (int k = 0; k < i; k++) { /* names occur once */
+            assert_true(m.points[i].feature_a != m.points[k].feature_a ||
+                        m.points[i].feature_b != m.points[k].feature_b);
+        }
     }
     qsort(gaps, (size_t)m.count, sizeof *gaps, by_gap);
     return m.count;
