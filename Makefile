@@ -1,11 +1,13 @@
 # The front door. CMakePresets.json says how each configuration is built; this file only strings the steps together.
 .DEFAULT_GOAL := help
-.PHONY: help build demo gallery pictures test qualify kills bench deps lint fuzz format install clean
+.PHONY: help build demo gallery pictures test mutants qualify kills bench deps lint fuzz format install clean
 
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 600
 QUALIFY_SEED ?= 1
 KILLS ?= 1000
+MUTANTS_FILES ?=
+MUTANTS_OPTIONS ?=
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 SHELL := /bin/sh
@@ -47,6 +49,10 @@ test: ## everything that must hold: unit tests, peers, sanitizers, 60 s of fuzzi
 	@$(CONFIGURE) --preset release -DPERP_TESTS=ON -DPERP_PEERS=ON -DPERP_BENCH=ON -DPERP_TESTS_OF_BUILDS=ON
 	@cmake --build --preset release -- -j$(JOBS)
 	@ctest --preset release -j$(JOBS) --no-label-summary
+
+mutants: ## plant mistakes in changed files (or MUTANTS_FILES=src/contact) and list those that no test notices
+	@tools/deps.sh build test
+	@python3 tools/mutants.py --jobs $(JOBS) $(MUTANTS_OPTIONS) --files $(MUTANTS_FILES)
 
 qualify: ## the large sweeps in full, resumable (QUALIFY_SEED=1); writes docs/qualification.md
 	@tools/deps.sh build test

@@ -192,7 +192,8 @@ void perp_contact_set_free(perp_contact_set *set)
 /* ---- the order of pairs ------------------------------------------------------------------------------------------ */
 
 /* The broad phase sorts by part a, then part b. Contacts go by body a, body b and only then by shapes and parts, so the
- * pairs of a body a with several parts are one ascending run for each of them, to be merged. */
+ * pairs of a body a with several parts are one ascending run for each of them, to be merged. The merge is stable: what
+ * is equal here stays in the order of parts. */
 static bool comes_before(const contact_part *parts, perp_index_pair p, perp_index_pair q)
 {
     const contact_part *pb = &parts[p.b], *qb = &parts[q.b], *pa = &parts[p.a], *qa = &parts[q.a];
@@ -202,10 +203,7 @@ static bool comes_before(const contact_part *parts, perp_index_pair p, perp_inde
     if (pa->shape != qa->shape) {
         return pa->shape < qa->shape;
     }
-    if (pb->shape != qb->shape) {
-        return pb->shape < qb->shape;
-    }
-    return p.a != q.a ? p.a < q.a : p.b < q.b;
+    return pb->shape < qb->shape;
 }
 
 static void merge_runs(const contact_part *parts, const perp_index_pair *left, int left_count,

@@ -506,34 +506,6 @@ static void add_faces(polytope *p, bool of_b, double least, spatial_choices *c)
     }
 }
 
-/* Of a continuum of ties the search has seen some, by accident. What is by the generic direction, all around or around
- * a round core's axis, is there every time. */
-static void settle_generic(polytope *p)
-{
-    const spatial_hint hint = {.count = 0, .target = -INFINITY};
-    int kept = 0;
-    for (int i = 0; i < p->settled_count; i++) {
-        if (p->settled[i].phi >= p->best.phi - p->pair->tolerance) {
-            p->settled[kept++] = p->settled[i];
-        }
-    }
-    p->settled_count = kept < SETTLED_MAX - 3 ? kept : SETTLED_MAX - 3;
-    for (int k = 0; k < 3; k++) {
-        perp_vec3 guess = generic;
-        if (k < 2) {
-            const perp_vec3 axis = spatial_from_local(k ? &p->pair->b : &p->pair->a, perp_vec3_make(0.0, 0.0, 1.0));
-            guess = perp_vec3_normalise(perp_vec3_add_scaled(guess, -perp_vec3_dot(guess, axis), axis));
-        }
-        spatial_result r;
-        p->trace->polishes++;
-        if (perp_vec3_norm(guess) > 0.0 &&
-            perp_spatial_polish(p->pair, guess, &hint, spatial_in_line * p->pair->extent, &r)) {
-            offer(p, &r);
-            settle(p, &r);
-        }
-    }
-}
-
 /* The settled normals by how far they reach along the generic direction. */
 static void add_settled(polytope *p, double least, spatial_choices *c)
 {
@@ -610,9 +582,6 @@ bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *resul
     if (p.best.phi > 2.0 * pair->tolerance) {
         *result = p.best;
         return false;
-    }
-    if (p.curved) {
-        settle_generic(&p);
     }
     const double least = p.best.phi - pair->tolerance;
     spatial_choices c;

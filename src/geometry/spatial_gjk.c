@@ -248,26 +248,6 @@ static void witnesses(const simplex *s, spatial_result *r)
     }
 }
 
-/* The first two different points of a core in the simplex, and how many there are. */
-static int spread(const simplex *s, bool of_b, perp_vec3 ends[2])
-{
-    int ids[4], count = 0;
-    for (int i = 0; i < s->count; i++) {
-        const spatial_point *p = of_b ? &s->at[i].on_b : &s->at[i].on_a;
-        bool known = false;
-        for (int k = 0; k < count; k++) {
-            known = known || ids[k] == p->id;
-        }
-        if (!known) {
-            if (count < 2) {
-                ends[count] = p->at;
-            }
-            ids[count++] = p->id;
-        }
-    }
-    return count;
-}
-
 /* Takes a normal if it has the larger gap. */
 static void offer_normal(spatial_pair *pair, perp_vec3 n, double *gap, spatial_result *r)
 {
@@ -275,24 +255,6 @@ static void offer_normal(spatial_pair *pair, perp_vec3 n, double *gap, spatial_r
     if (along > *gap) {
         *gap = along;
         r->normal = n;
-    }
-}
-
-/* For two edges the closed form is better by the ratio of their lengths: the simplex is a triangle as thin as that. */
-static void better_edges(spatial_pair *pair, const simplex *s, double *gap, spatial_result *r)
-{
-    perp_vec3 p[2], q[2], on_p, on_q;
-    if (s->count != 3 || spread(s, false, p) != 2 || spread(s, true, q) != 2) {
-        return;
-    }
-    perp_spatial_segments(p[0], p[1], q[0], q[1], &on_p, &on_q);
-    const perp_vec3 n = perp_vec3_normalise(perp_vec3_cross(perp_vec3_sub(p[1], p[0]), perp_vec3_sub(q[1], q[0])));
-    if (perp_vec3_norm(perp_vec3_sub(on_q, on_p)) <= r->phi * (1.0 + 1e-12)) {
-        r->on_a = on_p;
-        r->on_b = on_q;
-    }
-    if (perp_vec3_norm(n) > 0.0) {
-        offer_normal(pair, perp_vec3_dot(n, r->normal) < 0.0 ? spatial_negative(n) : n, gap, r);
     }
 }
 
@@ -332,7 +294,6 @@ static bool finish_polytopes(search *g, spatial_result *r, perp_spatial_trace *t
     *r = (spatial_result){.phi = g->s.length, .normal = perp_vec3_scale(1.0 / g->s.length, g->s.v), .witnessed = true};
     witnesses(&g->s, r);
     double gap = perp_spatial_gap_along(g->pair, r->normal);
-    better_edges(g->pair, &g->s, &gap, r);
     const perp_vec3 between = perp_vec3_sub(r->on_b, r->on_a);
     r->phi = perp_vec3_norm(between); /* errors along the features are of second order here */
     offer_normal(g->pair, perp_vec3_scale(1.0 / r->phi, between), &gap, r);

@@ -76,23 +76,13 @@ typedef struct convex_draft {
     int *cone_rows;
 } convex_draft;
 
-static void set_key(decoder *d, const key_table *table, const yaml_node *node)
-{
-    d->key = NULL;
-    for (int i = 0; i < table->count; i++) {
-        if (strcmp(table->keys[i].key, node->key) == 0) {
-            d->key = &table->keys[i];
-        }
-    }
-}
-
 /* As many unknowns as g has entries. Without a g, as many as H has rows. */
 static bool read_objective(decoder *d, const key_table *table, const convex_places *at, convex_draft *r)
 {
     bool good = at->g != NULL;
     r->n = perp_size_unknown();
     if (at->g) {
-        set_key(d, table, at->g);
+        d->key = perp_find_key(table, at->g->key);
         if (at->g->kind == YAML_LIST) {
             good = perp_size_allowed(d, at->g, at->g->count, "g", "entries");
             r->n = good ? perp_size_told(at->g->count, "g has %d", at->g->count) : r->n;
@@ -100,7 +90,7 @@ static bool read_objective(decoder *d, const key_table *table, const convex_plac
         good = perp_read_numbers(d, at->g, &r->n, perp_read_real, &r->g) && good;
     }
     if (at->h) {
-        set_key(d, table, at->h);
+        d->key = perp_find_key(table, at->h->key);
         matrix_value h = {.name = "H", .square = true, .rows = r->n, .cols = r->n};
         const bool read = perp_read_matrix(d, at->h, &h);
         r->h = read ? h.values : NULL;
@@ -128,7 +118,7 @@ static bool read_pair(decoder *d, const key_table *table, const yaml_node *matri
     bool good = true;
     told_size rows = perp_size_unknown();
     if (vector) {
-        set_key(d, table, vector);
+        d->key = perp_find_key(table, vector->key);
         if (vector->kind == YAML_LIST) {
             rows = perp_size_told(vector->count, "%s has %d %s", vector->key, vector->count,
                                   vector->count == 1 ? "entry" : "entries");
@@ -136,7 +126,7 @@ static bool read_pair(decoder *d, const key_table *table, const yaml_node *matri
         good = perp_read_numbers(d, vector, &rows, perp_read_real, &r->vector) && good;
     }
     if (matrix) {
-        set_key(d, table, matrix);
+        d->key = perp_find_key(table, matrix->key);
         matrix_value m = {.name = matrix->key, .rows = rows, .cols = *n};
         good = perp_read_matrix(d, matrix, &m) && good;
         r->matrix = m.values;
@@ -261,14 +251,14 @@ static bool read_values(decoder *d, const key_table *table, const convex_places 
     good = read_pair(d, table, at->a, at->b, &r->n, &r->inequalities) && good;
     good = read_pair(d, table, at->c, at->d, &r->n, &r->equalities) && good;
     if (at->cones) {
-        set_key(d, table, at->cones);
+        d->key = perp_find_key(table, at->cones->key);
         good = read_cones(d, at->cones, r) && good;
     }
     const yaml_node *bounds[] = {at->lower, at->upper};
     double **values[] = {&r->lower, &r->upper};
     for (int i = 0; i < 2; i++) {
         if (bounds[i]) {
-            set_key(d, table, bounds[i]);
+            d->key = perp_find_key(table, bounds[i]->key);
             good = perp_read_numbers(d, bounds[i], &r->n, perp_read_real_or_infinite, values[i]) && good;
         }
     }

@@ -1,5 +1,6 @@
 #include "yaml/decode.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -100,7 +101,7 @@ static void report_unknown(decoder *d, const yaml_node *node, const key_table *t
                          message);
 }
 
-static const key_spec *find_key(const key_table *table, const char *name)
+const key_spec *perp_find_key(const key_table *table, const char *name)
 {
     for (int i = 0; i < table->count; i++) {
         if (strcmp(table->keys[i].key, name) == 0) {
@@ -130,7 +131,7 @@ bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, vo
     }
     bool good = true;
     for (const yaml_node *child = node->first; child; child = child->next) {
-        const key_spec *key = find_key(table, child->key);
+        const key_spec *key = perp_find_key(table, child->key);
         if (!key) {
             report_unknown(d, child, table);
             good = false;
@@ -138,8 +139,11 @@ bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, vo
             good = perp_decode_error(d, child, "`%s` belongs to %s scenes, but this one is %s", key->key,
                                      d->planar ? "spatial" : "planar", d->planar ? "planar" : "spatial");
         } else {
+            const int errors = d->diagnostics->errors;
             d->key = key;
-            good = key->read(d, child, (char *)object + key->offset) && good;
+            const bool read = key->read(d, child, (char *)object + key->offset);
+            assert(read || d->out_of_memory || d->diagnostics->errors > errors); /* it complains if it fails */
+            good = read && good;
         }
     }
     for (int i = 0; i < table->count; i++) {

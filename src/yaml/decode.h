@@ -40,6 +40,9 @@ typedef struct key_table {
     int count;
 } key_table;
 
+/* NULL if the table has no such key. */
+const key_spec *perp_find_key(const key_table *table, const char *name);
+
 /* Reads every key of a mapping into `object`; unknown keys, keys of the other dimension and missing required ones are
  * errors. An empty value counts as an empty mapping. */
 bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, void *object);

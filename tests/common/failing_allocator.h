@@ -37,6 +37,7 @@ typedef struct failing_allocator {
 static inline void *failing_allocate(void *context, size_t size)
 {
     failing_allocator *f = context;
+    assert_true(size > 0); /* for nothing malloc may return NULL */
     const int request = f->requests++;
     if (f->once ? request == f->grants : request >= f->grants) {
         return NULL;

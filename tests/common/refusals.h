@@ -1,4 +1,4 @@
-/* refusals.h - texts that a reader of YAML must refuse: where the first error stands and what it says.
+/* refusals.h - texts with one mistake that a reader of YAML must refuse, by one error: where it stands, what it says.
  *
  *     static const refusal refusals[] = {{"perp: 2\n", 1, 7, "write `perp: 1`"}, ..};
  *     assert_refusals(refusals, count, "s.yaml", is_refused, &diagnostics);
@@ -50,8 +50,8 @@ static inline void assert_refusals(const refusal *refusals, size_t count, const 
         const refusal *r = &refusals[i];
         const bool refused = is_refused(r->text);
         const perp_diagnostic *d = first_error(diagnostics);
-        if (!refused || !d || d->line != r->line || d->column != r->column || !strstr(d->message, r->words) ||
-            strcmp(d->file, name) != 0) {
+        if (!refused || !d || diagnostics->errors != 1 || d->line != r->line || d->column != r->column ||
+            !strstr(d->message, r->words) || strcmp(d->file, name) != 0) {
             print_error("case %zu: %s\n  wanted %d:%d ... %s ...\n  %s\n", i, r->text, r->line, r->column, r->words,
                         refused ? "got" : "accepted");
             print_diagnostics(diagnostics);

@@ -175,6 +175,23 @@ static void test_gap_of_a_corner(void **state)
     NEAR_VECTOR(c.point_a, 0.53, 0.04, 0, 1e-12);
     NEAR_VECTOR(c.point_b, 0.5, 0, 0, 1e-12);
     world_close(&w);
+
+    world_open(&w, "planar: true\n" /* any corner of a box, the first too */
+                   "bodies:\n"
+                   "  part: {mass: 1, inertia: 1, pose: {position: [0.2, 0.051]}, shapes: [{box: [0.1, 0.1]}]}\n"
+                   "  table: {fixed: true, shapes: [{box: [1, 0.2], pose: {position: [0, -0.1]}}]}\n");
+    assert_int_equal(w.set->count, 2);
+    for (int i = 0; i < 4; i++) { /* beyond the left rim, and beyond the right */
+        c = w.set->contacts[i % 2];
+        const double beyond = i < 2 ? -0.83 : 0.83, side = c.point_a.x - 0.2;
+        place_planar(&w, "part", beyond, 0.09, 0);
+        world_build(&w);
+        perp_contact_look_again(w.set, &c);
+        NEAR(c.phi, hypot(fabs(beyond + side) - 0.5, 0.04), 1e-12);
+        place_planar(&w, "part", 0.2, 0.051, 0);
+        world_build(&w);
+    }
+    world_close(&w);
 }
 
 /* The same of a mesh, each of whose lower corners goes its own way beyond the rim, and of the ends of a capsule. */

@@ -227,6 +227,11 @@ static void test_memory(void **state)
 {
     (void)state;
     contact_world w;
+    failing_allocator enough = {.grants = INT_MAX}; /* it refuses to be asked for nothing */
+    const perp_allocator whole = allocator_of(&enough);
+    world_open_scene(&w, scene_of("bodies: {floor: {fixed: true, shapes: [{box: [1, 1, 1]}]}}\n"));
+    assert_int_equal(lint_as_its_rung(w.scene, w.contact_model, &whole), PERP_STATUS_OK);
+    world_close(&w);
     world_open_scene(&w,
                      scene_of("bodies:\n"
                               "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
@@ -298,13 +303,105 @@ static void test_compliance(void **state)
     expect("contacts.pairs.floor ball.compliance.stiffness", "0.0051 m");
 }
 
+/* A patch has an extent; what is larger than the body carries nothing at its rim. */
+static void test_patches(void **state)
+{
+    (void)state;
+    lint_ball("compliant", 4.9, "stiffness: 1.0e4, elements: 2, size: 0.1", "friction: 0.5");
+    expect_silence();
+    lint_ball("compliant", 4.9, "stiffness: 1.0e4, elements: 2, size: 0.2", "friction: 0.5");
+    expect("compliance.size", "a patch of 0.2 m is larger than `ball`, which is 0.1 m");
+    lint_ball("compliant", 4.9, "stiffness: 1.0e4, elements: 1, size: 0.2", "friction: 0.5"); /* no patch */
+    expect_silence();
+}
+
+/* ---- balance ----------------------------------------------------------------------------------------------------- */
+
+/* Two balls, one on the other, on what `world` has at (0, 0, 0); `more` stands at the end. */
+static void lint_balls(const char *world, const char *contacts, const char *more)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "bodies:\n"
+             "  world_part: {fixed: true, shapes: [%s]}\n"
+             "  low: {mass: 1, pose: {position: [0, 0, 0.1]}, shapes: [{sphere: 0.1}]}\n"
+             "  high: {mass: 2, pose: {position: [0, 0, 0.3]}, shapes: [{sphere: 0.1}]}\n"
+             "contacts: {%s}\n"
+             "run: {model: qs-qp, steps: 1}\n%s",
+             world, contacts, more);
+    lint_text(text);
+}
+
+/* Without inertia what nothing carries cannot fall: said once, of the first, and of how many. */
+static void test_in_the_air(void **state)
+{
+    (void)state;
+    static const char wall[] = "{plane: {normal: [1, 0, 0], offset: -0.1}}";
+    lint_balls("{plane: {normal: [0, 0, 1], offset: 0}}", "friction: 0", "");
+    expect_silence();
+    lint_balls("{plane: {normal: [0, 0, 1], offset: -0.5}}", "friction: 0.5", "");
+    expect("bodies.low.pose",
+           "`low` (and 1 more) is in the air: nothing within the margin of 0.02 m carries its 9.81 N");
+    lint_balls("{plane: {normal: [0, 0, -1], offset: -0.4}}", "friction: 0", ""); /* a ceiling */
+    expect("bodies.low.pose", "(and 1 more)");
+    lint_balls(wall, "friction: 0.5", "");
+    expect_silence();
+    lint_balls(wall, "friction: 0", "");
+    expect("bodies.low.pose", "(and 1 more)");
+    lint_balls(wall, "friction: 0", "forces: [{body: high, force: [0, 0, 1]}]\n");
+    expect_silence();
+    lint_balls(wall, "friction: 0, exclude: [[low, high]]", "forces: [{body: high, force: [0, 0, 1]}]\n");
+    expect("bodies.low.pose", "`low` is in the air");
+    lint_balls(wall, "friction: 0, exclude: [[low, high]]",
+               "loops: {l: {type: point, a: low, b: world, anchor_b: [0, 0, 0.1]}}\n");
+    expect("bodies.high.pose", "`high` is in the air: nothing within the margin of 0.02 m carries its 19.6 N");
+    lint_balls(wall, "friction: 0, exclude: [[low, high]]",
+               "loops: {l: {type: point, a: world, b: high, anchor_a: [0, 0, 0.3]}}\n");
+    expect("bodies.low.pose", "`low` is in the air");
+    /* a body that does not fall carries */
+    lint_text("bodies:\n"
+              "  tray: {free: [x, y], mass: 1, shapes: [{box: [1, 1, 0.1]}]}\n"
+              "  ball: {mass: 1, pose: {position: [0, 0, 0.15]}, shapes: [{sphere: 0.1}]}\n"
+              "run: {model: qs-qp, steps: 1}\n");
+    expect_silence();
+}
+
+static void lint_from_above(const char *head, const char *more)
+{
+    char text[500];
+    snprintf(text, sizeof text,
+             "%sbodies:\n"
+             "  ghost: {mass: 1, inertia: %s}\n"
+             "  part: {mass: 1, shapes: [{%s: 0.1}]}\n"
+             "run: {model: qs-qp, steps: 1}\n%s",
+             head, strstr(head, "planar") ? "1" : "[1, 1, 1]", strstr(head, "planar") ? "disc" : "sphere", more);
+    lint_text(text);
+}
+
+static void test_seen_from_above(void **state)
+{
+    (void)state;
+    lint_from_above("planar: true\ngravity: [0, 0]\n", "");
+    expect("gravity", "nothing resists the sliding of `part`");
+    lint_from_above("planar: true\ngravity: [0, 0]\n", "forces: [{body: part, force: [1, 0]}]\n");
+    expect_silence();
+    lint_from_above("planar: true\ngravity: [0, 0]\n",
+                    "forces: [{body: part, force: [1, 0]}, {body: ghost, force: [1, 0]}]\n");
+    expect_silence();
+    lint_from_above("gravity: [0, 0, 0]\n", ""); /* in space there is no table */
+    expect_silence();
+    lint_from_above("planar: true\n", "forces: [{body: part, force: [0, 9.81]}, {body: ghost, force: [0, 9.81]}]\n");
+    expect_silence();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_penetration), cmocka_unit_test(test_margin),
         cmocka_unit_test(test_lengths),     cmocka_unit_test(test_examples_are_silent),
         cmocka_unit_test(test_memory),      cmocka_unit_test(test_no_contacts_at_the_start),
-        cmocka_unit_test(test_compliance),
+        cmocka_unit_test(test_compliance),  cmocka_unit_test(test_patches),
+        cmocka_unit_test(test_in_the_air),  cmocka_unit_test(test_seen_from_above),
     };
     return cmocka_run_group_tests_name("contact lint", tests, NULL, NULL);
 }

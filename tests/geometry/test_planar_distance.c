@@ -28,6 +28,7 @@ static void near_(double value, double expected, double tolerance, int line)
     do {                                                                                                               \
         NEAR((s).normal.x, nx, tolerance);                                                                             \
         NEAR((s).normal.y, ny, tolerance);                                                                             \
+        NEAR((s).normal.z, 0.0, 0.0);                                                                                  \
     } while (0)
 
 /* ---- closed forms ---------------------------------------------------------------------------------------------- */

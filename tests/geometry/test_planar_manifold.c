@@ -444,6 +444,11 @@ static void corners_of_parts(void **state)
     m = perp_planar_manifold_build(&ground, &standing.shape);
     assert_int_equal(m.count, 1);
     NEAR(m.points[0].at.point_b.x, -1, 1e-14);
+    /* a pose is known to 1e-9 rad: by less than that the shared corner stays, by more only the lying leg is below */
+    const perp_planar_shape hardly = {.kind = PERP_PLANAR_HALFPLANE, .normal = {-5e-10, 1, 0}, .offset = -1.25};
+    const perp_planar_shape tilted = {.kind = PERP_PLANAR_HALFPLANE, .normal = {-5e-8, 1, 0}, .offset = -1.25};
+    NEAR(perp_planar_distance(&standing.shape, &hardly).phi, 0.25, 1e-8);
+    assert_true(perp_planar_distance(&standing.shape, &tilted).phi == INFINITY);
     /* a ceiling that comes down on the standing leg is no business of the lying one */
     const perp_planar_shape roof = {
         .kind = PERP_PLANAR_HALFPLANE, .normal = {-0.1, -0.9949874371066199, 0}, .offset = -6};

@@ -180,6 +180,15 @@ static void hull_faces(void **state)
         const perp_spatial_face *face = &b.hull.faces[f];
         const int *loop = b.hull.loops + face->start;
         assert_int_equal(face->count, 4);
+        int first = -1; /* edge of the border in the order of triangles: loops begin there */
+        for (int s = 0; s < 3 * b.triangles && first < 0; s++) {
+            const perp_vec3 from = b.local[b.triangle[s / 3][s % 3]], to = b.local[b.triangle[s / 3][(s % 3 + 1) % 3]];
+            const perp_vec3 third = b.local[b.triangle[s / 3][(s % 3 + 2) % 3]];
+            const perp_vec3 n = perp_vec3_cross(perp_vec3_sub(to, from), perp_vec3_sub(third, to));
+            const bool border = perp_vec3_norm(perp_vec3_sub(to, from)) == 2; /* a diagonal is longer */
+            first = border && perp_vec3_dot(n, face->normal) > 3 ? b.triangle[s / 3][s % 3] : -1;
+        }
+        assert_true(first >= 0 && perp_vec3_norm(perp_vec3_sub(b.local[first], b.hull.corners[loop[0]])) == 0);
         for (int k = 0; k < 4; k++) {
             const perp_vec3 c[3] = {b.hull.corners[loop[k]], b.hull.corners[loop[(k + 1) % 4]],
                                     b.hull.corners[loop[(k + 2) % 4]]};
@@ -191,6 +200,9 @@ static void hull_faces(void **state)
     const perp_separation s = distance(&b, &same);
     NEAR(s.phi, -0.1, 1e-14);
     VECTOR(s.normal, 0, 0, 1, 1e-15);
+    perp_spatial_trace trace; /* faces decide this without a search */
+    perp_spatial_distance_traced(&b.shape, &same.shape, INFINITY, &trace);
+    assert_int_equal(trace.gjk_iterations + trace.epa_iterations, 0);
     drop(&b);
 }
 

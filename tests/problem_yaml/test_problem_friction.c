@@ -243,6 +243,8 @@ static void all_errors_are_told(void **state)
     assert_places(5, (const int[][2]){{2, 6}, {3, 9}, {4, 4}, {4, 8}, {5, 10}});
     assert_true(yaml_is_refused("dim: 2\nW: [[1, x], [0, 1]]\nq: [0, y]\nmu: [-1]\n"));
     assert_places(4, (const int[][2]){{1, 1}, {2, 9}, {3, 8}, {4, 6}});
+    assert_true(dat_is_refused("4 1")); /* what follows depends on it */
+    assert_places(1, (const int[][2]){{1, 1}});
     assert_true(dat_is_refused(DENSE "1 a 0 b\nc 0\n-1\n"));
     assert_places(4, (const int[][2]){{4, 3}, {4, 7}, {5, 1}, {6, 1}});
 }

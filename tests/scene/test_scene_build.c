@@ -198,6 +198,10 @@ static void test_defaults(void **state)
         assert_int_equal(perp_scene_find_body(scene, "cup"), -1);
         perp_scene_free(scene);
     }
+    const perp_body body = perp_body_default("cup");
+    assert_true(body.joint == -1 && body.free_mask == PERP_COMPONENT_ALL && body.kind == PERP_BODY_FREE);
+    const perp_joint joint = perp_joint_default("hinge", PERP_JOINT_BALL);
+    assert_true(joint.parent_body == -1 && joint.child_body == -1 && joint.kind == PERP_JOINT_BALL);
     perp_scene_free(NULL);
 }
 
@@ -389,6 +393,8 @@ static bool builds_with_failure(int size, int fail_at)
         for (int i = 0; i < scene->body_count; i++) {
             assert_non_null(scene->bodies[i].name);
             assert_true(scene->bodies[i].shape_count == 0 || scene->bodies[i].shapes[0].name);
+            assert_true(scene->bodies[i].drives[0].knot_count == 0 || scene->bodies[i].drives[0].values);
+            assert_true(scene->bodies[i].drives[1].sine_count == 0 || scene->bodies[i].drives[1].sines);
         }
     } else {
         assert_null(scene);
@@ -437,6 +443,24 @@ static perp_scene *confined_scene(void)
     }
     arena->limit = arena->total;
     return scene;
+}
+
+/* What does not fit whole is not added, though the list has room for it. */
+static void test_what_does_not_fit_is_not_added(void **state)
+{
+    (void)state;
+    perp_scene *scene = new_scene(false);
+    add_two(scene);
+    perp_arena *arena = &scene->memory->arena;
+    arena->limit = arena->total;
+    fill(arena, INT_MAX);
+    perp_shape shape = shape_of(PERP_SHAPE_SPHERE);
+    perp_body body = sound_body(scene, "lid");
+    body.shapes = &shape;
+    body.shape_count = 1;
+    assert_int_equal(perp_scene_add_body(scene, &body, NULL), PERP_STATUS_OUT_OF_MEMORY);
+    assert_int_equal(scene->body_count, 2);
+    perp_scene_free(scene);
 }
 
 /* A check with room for 0, 1, 2, .. cache lines, so that each of its requests is the first that finds none: it leaves
@@ -512,6 +536,7 @@ int main(void)
         cmocka_unit_test(test_names_of_kinds),
         cmocka_unit_test(test_every_allocation_fails),
         cmocka_unit_test(test_validation_without_memory),
+        cmocka_unit_test(test_what_does_not_fit_is_not_added),
         cmocka_unit_test(test_capacity),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

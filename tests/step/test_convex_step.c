@@ -440,7 +440,7 @@ static double door_imbalance(const scene_run *run)
 static void test_door(void **unused)
 {
     (void)unused;
-    scene_run run, fine;
+    scene_run run, fine, loaded;
     run_well(&run, "door", NULL);
     const perp_contact_record *c = run_contact(&run, 100, "door", "finger");
     assert_int_equal(c->mode, PERP_CONTACT_SLIDE);
@@ -453,6 +453,11 @@ static void test_door(void **unused)
     assert_true(fine.result.fallbacks[PERP_FALLBACK_SUBSTEP] > 0);
     assert_true(fine.result.residuals.penetration <= 1e-6);
     assert_true(fine.result.residuals.balance_true < run.result.residuals.balance_true);
+    /* What the hinge alone carries, 1e8 N, splits no step and leaves none whole. */
+    run_well(&loaded, "door",
+             SET("run.substep_tolerance=1e-6", "forces=[{body: door, force: [1.0e8, 0], torque: -2}]"));
+    assert_int_equal(loaded.result.fallbacks[PERP_FALLBACK_SUBSTEP], fine.result.fallbacks[PERP_FALLBACK_SUBSTEP]);
+    scene_run_free(&loaded);
     scene_run_free(&fine);
     scene_run_free(&run);
 }
