@@ -14,11 +14,13 @@ perp_log_options perp_log_options_default(void)
     return (perp_log_options){.chunk_bytes = 1 << 20, .chunk_seconds = 0.25, .timing = true};
 }
 
+static const double NANOSECOND = 1e-9; /* s */
+
 static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return (double)time.tv_sec + NANOSECOND * (double)time.tv_nsec;
 }
 
 /* ---- the sink ------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 
 #include "model/model_private.h"
 #include "model/rotation_vector.h"
+#include "model/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
@@ -46,10 +47,10 @@ typedef struct ik_run {
 perp_ik_settings perp_ik_settings_default(void)
 {
     perp_ik_settings r = {.max_iterations = 200,
-                          .position_tolerance = 1e-9,
-                          .rotation_tolerance = 1e-9,
+                          .position_tolerance = IK_POSITION,
+                          .rotation_tolerance = IK_ROTATION,
                           .rotation_weight = 0.3,
-                          .damping = 1e-2,
+                          .damping = IK_DAMPING,
                           .restarts = 50,
                           .seed = 1};
     return r;
@@ -285,7 +286,7 @@ static bool is_stationary(const ik_run *run)
         const int i = run->model->dof_q[d];
         const bool blocked = i >= 0 && ((run->w->q[i] <= run->model->limit_low[d] && along < 0.0) ||
                                         (run->w->q[i] >= run->model->limit_high[d] && along > 0.0));
-        if (!blocked && fabs(along) > 1e-13 * error * sqrt(size)) {
+        if (!blocked && fabs(along) > IK_STATIONARY * error * sqrt(size)) {
             return false;
         }
     }
@@ -350,7 +351,7 @@ static bool descend(ik_run *run, int *iterations)
             fill_columns(run);
             const double s = 2.0 * gain - 1.0;
             mu *= fmax(1.0 / 9.0, 1.0 - s * s * s);
-            mu = fmax(mu, 1e-15 * scale);
+            mu = fmax(mu, MARQUARDT_LEAST * scale);
             grow = 2.0;
         } else {
             *run = before;
