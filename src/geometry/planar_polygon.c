@@ -257,7 +257,7 @@ bool perp_planar_leaves_corner(const perp_planar_shape *core, int corner, planar
     const perp_planar_border *border = &core->borders[corner];
     const double before = outer.x * border->before.x + outer.y * border->before.y;
     const double after = outer.x * border->after.x + outer.y * border->after.y;
-    if (border->convex && before >= -POSE_TURN && after <= POSE_TURN) {
+    if (border->convex && before >= 0.0 && after <= 0.0) {
         return true;
     }
     return lies_flat(core, corner, outer, tolerance) ||

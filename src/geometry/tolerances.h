@@ -6,7 +6,7 @@
 
 /* ---- ties: a pose that is off by 1e-9 m or rad must not flip what is equal by design ---------------------------- */
 
-/* rad: what a pose may be off by. Polygons: a corner bent by less is straight, and touches along its edges' normals. */
+/* rad: what a pose may be off by: a corner of a polygon that is bent by less is on a straight side. */
 static const double POSE_TURN = 1e-9;
 /* m: separations that differ by less are equal. Two bodies that move by 1e-9 m each change the difference of two
  * separations by 4e-9 m. */
