@@ -74,6 +74,7 @@ lint: ## formatting, shell scripts and static analysis; changes nothing
 	@tools/deps.sh build lint
 	@clang-format --dry-run -Werror $(C_FILES)
 	@shellcheck $(SHELL_FILES)
+	@python3 tools/lint_tolerances.py
 	@tools/viewer.sh lint
 	@first=; test -f build/CMakeCache.txt || first=-DPERP_TESTS=OFF; $(CONFIGURE) --preset release $$first
 	@find src cli -name '*.c' | sort | xargs -P $(JOBS) -n 1 clang-tidy -p build --quiet --warnings-as-errors='*' 2>/dev/null

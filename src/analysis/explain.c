@@ -3,6 +3,7 @@
  * edited scene would have given. */
 #include "base/settings_size.h"
 #include "analysis/explain_flip.h"
+#include "analysis/tolerances.h"
 
 #include <assert.h>
 #include <math.h>
@@ -280,8 +281,6 @@ static void unchange(perp_explainer *e)
     }
 }
 
-static const double SLIDES_FROM = 1e-8; /* m/s: as the rungs tell the modes */
-
 static double friction_used(const perp_explainer *e, const perp_contact_record *r, const perp_element_record *elements)
 {
     return perp_friction_used(perp_rung_cone(e->rung, &e->settings), e->settings.rays, r, elements);
@@ -448,12 +447,12 @@ static bool seek(perp_explainer *e, const perp_contact *contact, perp_flip_kind 
     if (kind == PERP_FLIP_FRICTION) {
         task.first = holds ? x->mu : fmax(0.5 * x->mu, 0.1);
         task.most = holds ? x->mu : fmax(MOST_FRICTION, 2.0 * x->mu) - x->mu;
-        task.floor = 1e-9 * x->mu + (x->mu > 0.0 ? 0.0 : 1e-9);
+        task.floor = FLIP_FLOOR * (x->mu > 0.0 ? x->mu : 1.0);
     } else {
         const double unit = fmax(x->fn, x->limit);
         task.first = kind == PERP_FLIP_SIDEWAYS ? fmax(1.25 * (x->limit - x->used), 0.01 * x->limit) : x->fn;
         task.most = MOST_FORCE * unit;
-        task.floor = 1e-9 * x->fn;
+        task.floor = FLIP_FLOOR * x->fn;
     }
     perp_flip *flip = &x->flips[kind];
     *flip = perp_flip_seek(&task);
@@ -515,7 +514,7 @@ static perp_status place_forces(perp_explainer *e, const perp_contact_record *r,
     x->at_b = in_body(e, c->b, c->point_b);
     const perp_vec3 load = perp_vec3_add_scaled(r->force_on_b, -r->fn, r->contact.normal);
     const double size = perp_vec3_norm(load);
-    x->along = size > 1e-9 * r->fn               ? perp_vec3_scale(-1.0 / size, load)
+    x->along = size > LOAD_LEAST * r->fn         ? perp_vec3_scale(-1.0 / size, load)
                : r->contact.direction_count == 1 ? r->contact.directions[0]
                                                  : r->contact.t;
     return PERP_STATUS_OK;

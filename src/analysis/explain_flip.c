@@ -3,6 +3,7 @@
  * changes of one side points at it, and the middle is tried where that does not lead on. The two ends are tried
  * amounts, whatever pointed at them. */
 #include "analysis/explain_flip.h"
+#include "analysis/tolerances.h"
 
 #include <math.h>
 
@@ -100,7 +101,7 @@ static void go_on(course *c, double share)
 
 static double resolution_at(const flip_task *task, double change)
 {
-    return 1e-7 * change + task->floor;
+    return FLIP_RESOLUTION * change + task->floor;
 }
 
 /* Solves with a change, if it may. */

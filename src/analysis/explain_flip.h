@@ -4,20 +4,23 @@
 
 #include <perp/analysis.h>
 
+#include "analysis/tolerances.h"
+
 /* Whether a contact that carries force holds. At an instant one that accelerates out of rest does not slip yet, but is
  * on the edge of its cone: in the measure of that cone, for on the side of a pyramid friction is shorter than mu fn,
  * and `mode` says that it sticks. */
 static inline bool perp_explain_holds(bool instant, perp_contact_mode mode, double used, double limit)
 {
-    return mode != PERP_CONTACT_SLIDE && !(instant && limit - used <= 1e-6 * limit); /* as for the mode `limit` */
+    return mode != PERP_CONTACT_SLIDE &&
+           !(instant && limit - used <= SOLVER_LEAVES * limit); /* as for the mode `limit` */
 }
 
-/* Whether a contact that holds would do so with no friction, or next to none: 1e-6 of mu is the solver's tolerance. */
+/* Whether a contact that holds would do so with no friction, or next to none. */
 static inline bool perp_explain_needs_no_friction(const perp_explanation *x)
 {
     const perp_flip *flip = &x->flips[PERP_FLIP_FRICTION];
     return flip->search == PERP_FLIP_NONE ||
-           (flip->search == PERP_FLIP_FOUND && 0.5 * (flip->before + flip->after) <= 1e-6 * x->mu);
+           (flip->search == PERP_FLIP_FOUND && 0.5 * (flip->before + flip->after) <= SOLVER_LEAVES * x->mu);
 }
 
 /* What a change led to. */
@@ -33,7 +36,7 @@ typedef struct flip_task {
     bool holds;         /* in the step as it was; the flip is away from that */
     double distance;    /* of the step as it was */
     double first, most; /* the change tried first, and the largest */
-    double floor;       /* the flip is known when it is closed in to 1e-7 of the change and this */
+    double floor;       /* the flip is known when it is closed in to FLIP_RESOLUTION of the change and this */
     int solves;         /* at most */
     void *context;
     /* `surely`: that there are several answers is to be seen, which may take far longer. False: stop, there is no more

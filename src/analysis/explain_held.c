@@ -1,5 +1,6 @@
 /* What else keeps a contact from slipping: the bodies whose contacts push along its tangent plane. */
 #include "analysis/explain_flip.h"
+#include "analysis/tolerances.h"
 
 #include <math.h>
 
@@ -41,7 +42,6 @@ static bool is_tied(const perp_model *model, int body)
 void perp_explain_held_by(const perp_model *model, const perp_contact *contact, const perp_contact_record *records,
                           int count, perp_explanation *x)
 {
-    static const double TINY = 1e-6; /* of the forces: the solver's tolerance */
     const bool moves[2] = {is_free(model, contact->a), is_free(model, contact->b)};
     x->held_by_count = 0;
     x->held_by_joints = is_tied(model, contact->a) || is_tied(model, contact->b);
@@ -51,7 +51,7 @@ void perp_explain_held_by(const perp_model *model, const perp_contact *contact, 
         const bool b = (moves[0] && c->b == contact->a) || (moves[1] && c->b == contact->b);
         const perp_vec3 f = records[i].force_on_b;
         const perp_vec3 across = perp_vec3_add_scaled(f, -perp_vec3_dot(f, contact->normal), contact->normal);
-        if (a != b && perp_vec3_norm(across) > TINY * fmax(x->fn, perp_vec3_norm(f))) {
+        if (a != b && perp_vec3_norm(across) > SOLVER_LEAVES * fmax(x->fn, perp_vec3_norm(f))) {
             add(x, a ? c->b : c->a);
         }
     }

@@ -1,5 +1,6 @@
 /* Explanations in words: short, in the present tense, and nothing that was not found. */
 #include "analysis/explain_flip.h"
+#include "analysis/tolerances.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -22,13 +23,10 @@ static void say(writer *w, const char *format, ...)
     w->used += written > 0 ? (size_t)written : 0;
 }
 
-/* What is so small beside what it is compared with is the solver's tolerance. */
-static const double TINY = 1e-6;
-
 /* Friction used, for people. */
 static double used(const perp_explanation *x)
 {
-    return x->used < TINY * x->limit ? 0.0 : x->used;
+    return x->used < SOLVER_LEAVES * x->limit ? 0.0 : x->used;
 }
 
 static double amount(const perp_flip *flip)
@@ -36,11 +34,8 @@ static double amount(const perp_flip *flip)
     return 0.5 * (flip->before + flip->after);
 }
 
-static const double STILL = 1e-9; /* m/s */
-
 static void say_open(writer *w, const perp_explanation *x)
 {
-    static const double TOUCHING = 1e-9; /* m */
     if (x->gap <= TOUCHING) {
         say(w, "open: touching, and no force is needed");
         return;
@@ -63,7 +58,8 @@ static void say_slide(writer *w, const perp_model *model, const perp_explanation
         say(w, "on the edge of its cone, slips or is about to: ");
     } else if (x->elements > 1 && x->slip < STILL) {
         say(w, "turning in place, %d of %d elements slip: ", x->slipping, x->elements);
-    } else if (x->slipping < x->elements && x->used < (1.0 - TINY) * x->limit) { /* the others of the patch hold */
+    } else if (x->slipping < x->elements &&
+               x->used < (1.0 - SOLVER_LEAVES) * x->limit) { /* the others of the patch hold */
         say(w, "sliding at %.4g m/s, %d of %d elements slip: ", x->slip, x->slipping, x->elements);
     } else {
         say(w, "sliding at %.4g m/s: ", x->slip);
@@ -138,7 +134,7 @@ static void say_hold(writer *w, const perp_model *model, const perp_explanation 
     if (pushed) {
         const bool alike = smoothed && sideways->fate == friction->fate;
         say(w, "%s%s under ", alike ? ", or" : "; ", alike ? "" : fate_words(sideways->fate));
-        if (amount(sideways) > TINY * x->limit) {
+        if (amount(sideways) > SOLVER_LEAVES * x->limit) {
             say(w, "%.4g N more sideways", amount(sideways));
         } else {
             say(w, "the least more sideways");

@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+/* rad: nearer to a pitch of 90 degrees yaw and roll turn about one axis, and roll is zero. */
+static const double POLE = 1e-12;
+/* rad: below, two terms of a series are exact to the last bit (the third is less than 3e-17 of them), and have no 0/0.
+ */
+static const double SERIES_ANGLE = 1e-4;
+
 perp_vec3 perp_vec3_normalise(perp_vec3 a)
 {
     const double largest = fmax(fabs(a.x), fmax(fabs(a.y), fabs(a.z)));
@@ -123,7 +129,7 @@ void perp_quat_to_rpy(perp_quat rotation, double rpy[3])
     const perp_mat3 r = perp_quat_to_mat3(rotation);
     const double horizontal = hypot(r.m[0], r.m[3]);
     rpy[1] = atan2(-r.m[6], horizontal);
-    if (horizontal > 1e-12) {
+    if (horizontal > POLE) {
         /* Near the pole yaw is poorly determined by itself. Roll is therefore read from what this yaw leaves,
          * Rz' R = Ry Rx with second row (0, cos roll, -sin roll), so that all three together give the rotation back. */
         rpy[2] = atan2(r.m[3], r.m[0]);
@@ -139,8 +145,8 @@ perp_quat perp_quat_exp(perp_vec3 w)
 {
     const double square = perp_vec3_dot(w, w);
     const double angle = sqrt(square);
-    /* sin(x/2)/x: below 1e-4 the series is exact to the last bit, and it has no 0/0. */
-    const double s = angle > 1e-4 ? sin(0.5 * angle) / angle : 0.5 - square / 48.0;
+    /* sin(x/2)/x, or its series. */
+    const double s = angle > SERIES_ANGLE ? sin(0.5 * angle) / angle : 0.5 - square / 48.0;
     perp_quat r = {cos(0.5 * angle), s * w.x, s * w.y, s * w.z};
     return r;
 }
@@ -157,7 +163,7 @@ perp_vec3 perp_quat_log(perp_quat q)
     const double sine = perp_vec3_norm(v);
     /* 2 atan2(s, w)/s; for small s it is 2/w (1 - s^2/(3 w^2)). */
     const double scale =
-        sine > 1e-4 ? 2.0 * atan2(sine, q.w) / sine : 2.0 / q.w * (1.0 - sine * sine / (3.0 * q.w * q.w));
+        sine > SERIES_ANGLE ? 2.0 * atan2(sine, q.w) / sine : 2.0 / q.w * (1.0 - sine * sine / (3.0 * q.w * q.w));
     return perp_vec3_scale(scale, v);
 }
 

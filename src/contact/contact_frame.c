@@ -1,16 +1,13 @@
 /* contact_frame.c - tangents, friction and the directions in which it acts. */
 #include "contact/contact_private.h"
-
-/* Sine below which a direction counts as parallel to the normal, or two directions as one. What a pair states is a
- * design direction: were it kept down to rounding, its projection would be noise. */
-static const double parallel = 1e-6;
+#include "contact/tolerances.h"
 
 /* The unit vector along x's part square to the unit vector n; false where nothing is left of it. */
 static bool project(perp_vec3 x, perp_vec3 n, perp_vec3 *unit)
 {
     const perp_vec3 rest = perp_vec3_add_scaled(x, -perp_vec3_dot(x, n), n);
     const double length = perp_vec3_norm(rest);
-    if (!(length > parallel * perp_vec3_norm(x))) {
+    if (!(length > CONTACT_SAME_DIRECTION * perp_vec3_norm(x))) {
         return false;
     }
     const perp_vec3 u = perp_vec3_scale(1.0 / length, rest);

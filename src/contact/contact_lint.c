@@ -1,7 +1,6 @@
 /* contact_lint.c - what is allowed but looks unintended, as far as shapes and contacts tell.
  *
- * Bodies that penetrate at the start: deeper than 1e-7 of the scene's size, which no rounding of a written pose comes
- * to, yet any depth that a person would see.
+ * Bodies that penetrate at the start: deeper than DEEP_AT_START of the scene's size.
  *
  * The margin: a commanded body that covers more than it in one step meets what no contact warned of, and so do two of
  * them that come towards each other. A body's largest speed is taken at the corners of its shapes' boxes, at the run's
@@ -23,6 +22,7 @@
  */
 #include "contact/contact_lint.h"
 #include "contact/contact_private.h"
+#include "contact/tolerances.h"
 #include "scene/shape_kinds.h"
 
 #include <stdio.h>
@@ -59,7 +59,7 @@ static void report_penetration(const lint *l, const perp_contact *deepest)
 
 static void lint_penetration(const lint *l)
 {
-    const double tolerance = 1e-7 * l->set->scene_size;
+    const double tolerance = DEEP_AT_START * l->set->scene_size;
     for (int i = 0; i < l->set->count;) {
         const perp_contact *first = &l->set->contacts[i], *deepest = first;
         for (; i < l->set->count && l->set->contacts[i].a == first->a && l->set->contacts[i].b == first->b; i++) {
@@ -77,7 +77,7 @@ static void lint_penetration(const lint *l)
 static double round_up(double x)
 {
     const double unit = pow(10.0, floor(log10(x)) - 1.0);
-    return unit * ceil(x / unit * (1.0 - 1e-12));
+    return unit * ceil(x / unit * (1.0 - TWO_DIGITS));
 }
 
 /* The pace that commands have at time t; false if they lead to no finite place. */
@@ -128,7 +128,7 @@ static void lint_margin(const lint *l)
         }
     }
     const double reach = (most.first_speed + most.second_speed) * run->h;
-    if (most.first >= 0 && isfinite(reach) && reach > l->scene->margin * (1.0 + 1e-9)) {
+    if (most.first >= 0 && isfinite(reach) && reach > l->scene->margin * (1.0 + REACH_AS_WRITTEN)) {
         report_margin(l, &most, reach);
     }
 }

@@ -3,6 +3,7 @@
  */
 #include "geometry/polygon_parts.h"
 #include "contact/contact_private.h"
+#include "contact/tolerances.h"
 
 #include "base/union_find.h"
 
@@ -12,7 +13,7 @@
 /* ---- parts: plane ------------------------------------------------------------------------------------------------ */
 
 /* Corners of a polygon in counter-clockwise order without those on the straight line between their neighbours, which
- * would only cut one side into two contacts' worth. 1e-12: what rounding of the file's decimals leaves. `names` are
+ * would only cut one side into two contacts' worth. `names` are
  * their places in the scene's list, and those of the edges from them: an edge is called after the corner where it
  * begins in the scene's order. */
 static int clean_polygon(const perp_shape *shape, perp_vec3 *corners, contact_outline *names)
@@ -31,7 +32,7 @@ static int clean_polygon(const perp_shape *shape, perp_vec3 *corners, contact_ou
         const perp_vec3 u = perp_vec3_sub(corners[i], corners[(i + count - 1) % count]);
         const perp_vec3 v = perp_vec3_sub(corners[(i + 1) % count], corners[i]);
         const double cross = u.x * v.y - u.y * v.x, dot = u.x * v.x + u.y * v.y;
-        if (dot > 0.0 && fabs(cross) <= 1e-12 * dot) {
+        if (dot > 0.0 && fabs(cross) <= BENT_CORNER * dot) {
             memmove(corners + i, corners + i + 1, (size_t)(count - i - 1) * sizeof *corners);
             memmove(names + i, names + i + 1, (size_t)(count - i - 1) * sizeof *names);
             count--;

@@ -10,6 +10,7 @@
  * Features are named by the outline of the polygon (contact_outline), so that a corner has one name in every part.
  */
 #include "contact/contact_private.h"
+#include "contact/tolerances.h"
 
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
@@ -147,7 +148,7 @@ static bool is_repeated(const perp_contact *p, const perp_contact *q, double tol
 {
     return perp_vec3_norm(perp_vec3_sub(p->point_a, q->point_a)) <= tolerance &&
            perp_vec3_norm(perp_vec3_sub(p->point_b, q->point_b)) <= tolerance &&
-           perp_vec3_norm(perp_vec3_sub(p->normal, q->normal)) <= 1e-6;
+           perp_vec3_norm(perp_vec3_sub(p->normal, q->normal)) <= CONTACT_SAME_DIRECTION;
 }
 
 /* Of contacts of the same features the one with the smaller gap stays: a corner and an edge have one gap, square to the
@@ -205,7 +206,7 @@ static bool is_resolved(const struct perp_contact_set_memory *m, const contact_g
     }
     b.corners = m->shifted;
     a.borders = b.borders = NULL;
-    return perp_planar_distance(&a, &b).phi >= -1e-3 * deep->depth;
+    return perp_planar_distance(&a, &b).phi >= -STILL_DEEP * deep->depth;
 }
 
 /* Where a part was entered through a cut, or over a corner that it shares, its own way out may be far longer than that

@@ -9,6 +9,7 @@
  * Bodies that cannot move are placed by the first build only.
  */
 #include "contact/contact_private.h"
+#include "contact/tolerances.h"
 
 #include <string.h>
 
@@ -235,6 +236,6 @@ perp_status perp_contact_place(perp_contact_set *set, const perp_kinematics *kin
         include(&bounds, fixed);
     }
     const perp_vec3 size = perp_vec3_sub(bounds.high, bounds.low);
-    set->scene_size = bounds.high.x >= bounds.low.x ? fmax(1e-3, perp_vec3_norm(size)) : 1e-3;
+    set->scene_size = bounds.high.x >= bounds.low.x ? fmax(SCENE_LEAST, perp_vec3_norm(size)) : SCENE_LEAST;
     return PERP_STATUS_OK;
 }

@@ -6,6 +6,7 @@
  */
 #include "base/settings_size.h"
 #include "contact/contact_private.h"
+#include "contact/tolerances.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -153,7 +154,7 @@ perp_status perp_contact_set_create(const perp_contact_model *contact_model, con
         perp_arena_clear(&arena);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the contacts");
     }
-    *made = (perp_contact_set){.rows = contact_model->model->planar ? 2 : 3, .scene_size = 1e-3, .memory = m};
+    *made = (perp_contact_set){.rows = contact_model->model->planar ? 2 : 3, .scene_size = SCENE_LEAST, .memory = m};
     m->contact_model = contact_model;
     m->settings = chosen;
     m->allocator = arena.allocator;

@@ -5,6 +5,7 @@
  * stack do not change labels by rounding.
  */
 #include "geometry/planar_private.h"
+#include "geometry/tolerances.h"
 
 #include <assert.h>
 
@@ -13,13 +14,12 @@ typedef struct side {
     int first, last;
 } side;
 
-/* Straight on to 1e-9 rad, which is what a pose may be off by. */
 static bool straight(const perp_planar_shape *core, int i, int j, int k)
 {
     const planar_vec u = planar_sub(core->corners[j], core->corners[i]);
     const planar_vec v = planar_sub(core->corners[k], core->corners[j]);
     const double c = planar_cross(u, v);
-    return planar_dot(u, v) > 0.0 && c * c <= 1e-18 * planar_dot(u, u) * planar_dot(v, v);
+    return planar_dot(u, v) > 0.0 && c * c <= POSE_TURN * POSE_TURN * planar_dot(u, u) * planar_dot(v, v);
 }
 
 static side side_of_edge(const perp_planar_shape *core, int edge)
@@ -51,7 +51,7 @@ static double facing(const perp_planar_shape *core, int edge, planar_vec outer)
 }
 
 /* The side at `corner`, the lowest above `outer`'s line, that is nearest to antiparallel: no other can be nearer, since
- * -outer lies between the normals of the two. Equal ones (to 1e-8): the one whose edge has the lower index. Cuts
+ * -outer lies between the normals of the two. Equal ones: the one whose edge has the lower index. Cuts
  * between parts of a polygon are no sides; between two of them there is only the corner. */
 static side incident_side(const perp_planar_shape *core, int corner, planar_vec outer)
 {
@@ -65,7 +65,7 @@ static side incident_side(const perp_planar_shape *core, int corner, planar_vec 
     const side after = side_of_edge(core, corner), before = side_of_edge(core, planar_prev(corner, n));
     const double f_after = facing(core, corner, outer), f_before = facing(core, planar_prev(corner, n), outer);
     const bool lower_is_after = after.first < before.first;
-    if (fabs(f_after - f_before) <= 1e-8) {
+    if (fabs(f_after - f_before) <= EQUALLY_ALIGNED) {
         return lower_is_after ? after : before;
     }
     return f_after > f_before ? after : before;
@@ -83,7 +83,7 @@ static bool faces_with_other_part(const perp_planar_shape *core, int corner, pla
     const double f_before = outer.y * b->before.x - outer.x * b->before.y;
     const bool after = planar_is_surface(core, corner);
     const bool before = planar_is_surface(core, planar_prev(corner, core->count));
-    return (f_after > f_before + 1e-8 && !after) || (f_before > f_after + 1e-8 && !before);
+    return (f_after > f_before + EQUALLY_ALIGNED && !after) || (f_before > f_after + EQUALLY_ALIGNED && !before);
 }
 
 static int corner_feature(int corner)

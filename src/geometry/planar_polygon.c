@@ -21,6 +21,7 @@
  * over the edge.
  */
 #include "geometry/planar_private.h"
+#include "geometry/tolerances.h"
 
 #include <assert.h>
 #include <float.h>
@@ -256,7 +257,7 @@ bool perp_planar_leaves_corner(const perp_planar_shape *core, int corner, planar
     const perp_planar_border *border = &core->borders[corner];
     const double before = outer.x * border->before.x + outer.y * border->before.y;
     const double after = outer.x * border->after.x + outer.y * border->after.y;
-    if (border->convex && before >= -1e-9 && after <= 1e-9) {
+    if (border->convex && before >= -POSE_TURN && after <= POSE_TURN) {
         return true;
     }
     return lies_flat(core, corner, outer, tolerance) ||
@@ -425,7 +426,7 @@ double perp_planar_tolerance_within(const perp_planar_shape *a, const perp_plana
         largest = fmax(largest, fmax(fmax(-low.x, high.x), fmax(-low.y, high.y)));
     }
     *magnitude = largest;
-    return 4e-9 + 2e-9 * size;
+    return tie_tolerance(size);
 }
 
 double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b)

@@ -4,6 +4,8 @@
 
 #include <perp/geometry.h>
 
+#include "geometry/tolerances.h"
+
 typedef struct planar_vec {
     double x, y;
 } planar_vec;
@@ -33,10 +35,10 @@ static inline int planar_prev(int i, int count)
 {
     return i > 0 ? i - 1 : count - 1;
 }
-/* Apart by more than 1e-6 rad: what makes a tie worth telling. */
+/* What makes a tie worth telling. */
 static inline bool planar_differ(planar_vec unit_a, planar_vec unit_b)
 {
-    return planar_dot(unit_a, unit_b) < 0.0 || fabs(planar_cross(unit_a, unit_b)) > 1e-6;
+    return planar_dot(unit_a, unit_b) < 0.0 || fabs(planar_cross(unit_a, unit_b)) > SAME_DIRECTION;
 }
 
 /* Points that are nearer to each other than this have the normal +x, whatever is between them. Half of the tolerance:

@@ -10,12 +10,10 @@
 #include <perp/geometry.h>
 
 #include "geometry/polygon_parts.h"
+#include "geometry/tolerances.h"
 
 #include <assert.h>
 #include <float.h>
-
-/* A corner bent inwards by less than this, relative to the largest coordinate, is straight: a few roundings. */
-#define FLAT 1e-14
 
 /* ---- exact orientation ----------------------------------------------------------------------------------------- */
 
@@ -323,7 +321,7 @@ perp_status perp_polygon_split(const perp_vec3 *corners, int count, void *scratc
     for (int i = 0; i < count; i++) {
         reach = fmax(reach, fmax(fabs(corners[i].x), fabs(corners[i].y)));
     }
-    s.flat = FLAT * reach;
+    s.flat = ROUNDING * reach;
     for (int i = 0; i < count; i++) {
         const int after = (i + 1) % count, before = (i + count - 1) % count;
         s.next[i] = sense > 0.0 ? after : before;

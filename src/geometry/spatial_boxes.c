@@ -6,6 +6,7 @@
  * Axis k: 0..2 normals of a, 3..5 of b, 6 + 3 i + j the edge i of a with the edge j of b.
  */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 typedef struct boxes {
     double r[3][3], abs[3][3]; /* axis j of b in a's frame is column j */
@@ -64,7 +65,7 @@ static bool measure_edges(boxes *x, double limit)
             const double sine2 = x->r[p][j] * x->r[p][j] + x->r[q][j] * x->r[q][j];
             double *gap = &x->gap[6 + 3 * i + j];
             *gap = -INFINITY;
-            if (sine2 > 1e-20) { /* nearly parallel edges: the faces beside them are as good */
+            if (sine2 > BOX_EDGES_PARALLEL * BOX_EDGES_PARALLEL) {
                 const double along = fabs(x->t[q] * x->r[p][j] - x->t[p] * x->r[q][j]);
                 const double reach_a = x->ha[p] * x->abs[q][j] + x->ha[q] * x->abs[p][j];
                 const double reach_b = x->hb[u] * x->abs[i][v] + x->hb[v] * x->abs[i][u];
@@ -195,7 +196,7 @@ static spatial_result result_of(const spatial_pair *pair, const boxes *x, int k,
 /* With the points that touch first, if they are in line; else with others that are as good. */
 static spatial_result best_result_of(const spatial_pair *pair, const boxes *x, int k, bool turned)
 {
-    const spatial_result r = result_of(pair, x, k, turned, 1e-14 * pair->extent);
+    const spatial_result r = result_of(pair, x, k, turned, ROUNDING * pair->extent);
     return r.witnessed ? r : result_of(pair, x, k, turned, pair->tolerance);
 }
 
@@ -234,7 +235,7 @@ static bool by_corner(spatial_pair *pair, bool of_b, perp_vec3 n, spatial_result
         return false;
     }
     r->normal = perp_vec3_scale(1.0 / r->phi, d);
-    if (perp_spatial_gap_along(pair, r->normal) < r->phi - 1e-15 * pair->extent) {
+    if (perp_spatial_gap_along(pair, r->normal) < r->phi - SAME_NUMBER * pair->extent) {
         return false;
     }
     perp_spatial_snap(pair, r);
@@ -246,8 +247,8 @@ static bool apart(spatial_pair *pair, const boxes *x, spatial_result *result)
 {
     int last = 0;
     for (int k = 0; k < 15; k++) {
-        if (x->gap[k] >= x->best - 1e-14 * pair->extent) {
-            *result = result_of(pair, x, k, false, 1e-14 * pair->extent);
+        if (x->gap[k] >= x->best - ROUNDING * pair->extent) {
+            *result = result_of(pair, x, k, false, ROUNDING * pair->extent);
             if (result->witnessed) {
                 perp_spatial_snap(pair, result);
                 return true;

@@ -1,10 +1,11 @@
 /* spatial_choices.c - of normals that are equally good, the one that is taken: the first whose witnesses are in line
  * with it, the same every time. */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 static bool differ(perp_vec3 a, perp_vec3 b)
 {
-    return perp_vec3_dot(a, b) < 0.0 || perp_vec3_norm(perp_vec3_cross(a, b)) > 1e-6;
+    return perp_vec3_dot(a, b) < 0.0 || perp_vec3_norm(perp_vec3_cross(a, b)) > SAME_DIRECTION;
 }
 
 void perp_spatial_choices_add(spatial_choices *choices, const spatial_result *r)
@@ -12,8 +13,9 @@ void perp_spatial_choices_add(spatial_choices *choices, const spatial_result *r)
     for (int i = 0; i < choices->count; i++) {
         spatial_result *known = &choices->at[i];
         if (!differ(known->normal, r->normal)) {
-            const bool better = r->phi > known->phi + (known->witnessed ? 1e-12 : 0.0);
-            *known = better || (r->witnessed && !known->witnessed && r->phi >= known->phi - 1e-12) ? *r : *known;
+            const bool better = r->phi > known->phi + (known->witnessed ? WORTH_WITNESSES : 0.0);
+            *known =
+                better || (r->witnessed && !known->witnessed && r->phi >= known->phi - WORTH_WITNESSES) ? *r : *known;
             return;
         }
     }

@@ -1,5 +1,6 @@
 /* spatial_clip.c - see spatial_clip.h. Distances to a line are positive on the inner side. */
 #include "geometry/spatial_clip.h"
+#include "geometry/tolerances.h"
 
 #include <assert.h>
 
@@ -278,7 +279,7 @@ static double equal_areas(const spatial_thinning *p, int count)
         area += ux * ey - uy * ex;
         border += sqrt(ex * ex + ey * ey);
     }
-    return fmax(1e-7 * fabs(area), p->noise * border);
+    return fmax(AREAS_EQUAL * fabs(area), p->noise * border);
 }
 
 /* Of the remaining corners the one to go. */

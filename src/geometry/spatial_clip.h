@@ -58,8 +58,8 @@ enum { SPATIAL_THIN_MAX = 256 };
 
 /* Thins it to `most` (3 or more) of its `count` (SPATIAL_THIN_MAX or fewer) corners: the one whose triangle with its
  * neighbours is least goes, again and again; of equal ones that of highest rank. Areas are equal that differ by no more
- * than 1e-7 of the polygon's, or than half its border times the noise. `left`: the indices that remain, ascending, room
- * for `count`. Returns their number. */
+ * than AREAS_EQUAL of the polygon's, or than half its border times the noise. `left`: the indices that remain,
+ * ascending, room for `count`. Returns their number. */
 int perp_spatial_thin(const spatial_thinning *polygon, int count, int most, int *left);
 
 /* Puts corners back among the `remaining` ones of `left`, ascending, up to `most` in all: first the one whose triangle

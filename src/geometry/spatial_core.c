@@ -1,5 +1,6 @@
 /* spatial_core.c - supports and faces of the cores. */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 #include <assert.h>
 
@@ -51,7 +52,7 @@ void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_sha
         }
     }
     pair->extent = perp_vec3_norm(pair->b.position) + pair->a.size + pair->b.size;
-    pair->tolerance = spatial_tie_tolerance(pair->a.size + pair->b.size);
+    pair->tolerance = tie_tolerance(pair->a.size + pair->b.size);
     pair->limit = limit;
     pair->wary = false;
 }

@@ -67,12 +67,6 @@ typedef struct spatial_result {
 /* The diameter of a ball about the shape's position that holds its core; 0 for halfspaces and holes. */
 double perp_spatial_shape_size(const perp_spatial_shape *shape);
 
-/* What counts as equal between two shapes, by the sum of their sizes; see perp_spatial_distance. */
-static inline double spatial_tie_tolerance(double sizes)
-{
-    return 4e-9 + 2e-9 * sizes;
-}
-
 /* The two cores; neither shape is a halfspace or hole. */
 void perp_spatial_pair_place(const perp_spatial_shape *a, const perp_spatial_shape *b, double limit,
                              spatial_pair *pair);
@@ -145,10 +139,6 @@ spatial_verdict perp_spatial_gjk(spatial_pair *pair, perp_vec3 start, spatial_re
 bool perp_spatial_shallow(spatial_pair *pair, perp_vec3 guess, spatial_result *result, perp_spatial_trace *trace);
 /* Cores that touch or overlap. False if they are apart by more than the tolerance after all. */
 bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *result, perp_spatial_trace *trace);
-
-/* Of the extent: how far the witnesses of a polished normal may be from being in line with it. phi is the gap along the
- * normal whatever they are, and its error of the second order in this, so that it bounds the witnesses only. */
-static const double spatial_in_line = 1e-10;
 
 /* What of the cores is near the answer, for perp_spatial_polish: ids of the simplex or facet. */
 typedef struct spatial_hint {

@@ -12,6 +12,7 @@
  * ones and the faces of both cores the normal is chosen that perp_spatial_distance promises.
  */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 enum {
     VERTICES_MAX = 400,
@@ -83,7 +84,7 @@ static int add_facet(polytope *p, int i, int j, int k, perp_vec3 instead)
     f->corner[0] = i;
     f->corner[1] = j;
     f->corner[2] = k;
-    f->outer = area > 1e-13 * sides ? perp_vec3_scale(1.0 / area, n) : instead;
+    f->outer = area > FACET_AREA * sides ? perp_vec3_scale(1.0 / area, n) : instead;
     f->distance = perp_vec3_dot(f->outer, o);
     f->alive = true;
     f->settled = false;
@@ -166,7 +167,7 @@ typedef struct horizon {
 static bool open_at(polytope *p, int first, perp_vec3 w, horizon *h)
 {
     int stack[FACETS_MAX], waiting = 0;
-    const double above = 1e-14 * p->pair->extent;
+    const double above = ROUNDING * p->pair->extent;
     h->count = 0;
     stack[waiting++] = first;
     p->facets[first].alive = false;
@@ -285,7 +286,7 @@ static bool foot_in(const polytope *p, const facet *f, spatial_result *r)
     const double wa = perp_vec3_dot(perp_vec3_cross(y, z), f->outer);
     const double wb = perp_vec3_dot(perp_vec3_cross(z, x), f->outer);
     const double wc = perp_vec3_dot(perp_vec3_cross(x, y), f->outer), sum = wa + wb + wc;
-    const double slack = -1e-9 * sum;
+    const double slack = -FOOT_BESIDE * sum;
     if (!(sum > 0.0) || wa < slack || wb < slack || wc < slack) {
         return false;
     }
@@ -308,7 +309,7 @@ static bool polish(polytope *p, const facet *f, spatial_result *r)
     }
     spatial_result better;
     p->trace->polishes++;
-    if (perp_spatial_polish(p->pair, r->normal, &hint, spatial_in_line * p->pair->extent, &better)) {
+    if (perp_spatial_polish(p->pair, r->normal, &hint, IN_LINE * p->pair->extent, &better)) {
         offer(p, &better);
         *r = better.phi > r->phi ? better : *r;
         return true;
@@ -350,7 +351,7 @@ static bool cross_edges(polytope *p, const facet *f, spatial_result *r)
 static void settle(polytope *p, const spatial_result *r)
 {
     for (int i = 0; i < p->settled_count; i++) {
-        if (perp_vec3_dot(p->settled[i].normal, r->normal) > 1.0 - 5e-13) {
+        if (perp_vec3_dot(p->settled[i].normal, r->normal) > SAME_DIRECTION_COSINE) {
             p->settled[i] = r->phi > p->settled[i].phi ? *r : p->settled[i];
             return;
         }
@@ -365,10 +366,10 @@ static void settle(polytope *p, const spatial_result *r)
 static bool look_closer(polytope *p, const facet *f, const vertex *x, double depth, spatial_result *r)
 {
     const double beyond = depth - f->distance;
-    if (beyond > 1e-12 * p->pair->extent && !has_vertex(p, x->w)) {
+    if (beyond > FACET_REACHED * p->pair->extent && !has_vertex(p, x->w)) {
         return false;
     }
-    const bool thin = beyond > 1e-14 * p->pair->extent;
+    const bool thin = beyond > ROUNDING * p->pair->extent;
     r->witnessed = !thin && foot_in(p, f, r);
     offer(p, r);
     spatial_result better = *r;
@@ -388,7 +389,7 @@ static bool look_closer(polytope *p, const facet *f, const vertex *x, double dep
  * to know it, and to a continuum of them (round things on one axis) it never could. */
 static bool look_closer_curved(polytope *p, const facet *f, double depth, spatial_result *r)
 {
-    const double beyond = depth - f->distance, exact = 1e-14 * p->pair->extent;
+    const double beyond = depth - f->distance, exact = ROUNDING * p->pair->extent;
     const bool news = r->phi > p->best.phi + exact, near = beyond <= fmax(p->part * depth, 0.25 * p->pair->tolerance);
     spatial_result better = *r;
     const double before = p->best.phi;
@@ -398,7 +399,8 @@ static bool look_closer_curved(polytope *p, const facet *f, double depth, spatia
         settle(p, &better);
     }
     offer(p, r);
-    return beyond <= 2e-10 + 5e-11 * p->pair->extent || (near && known && p->best.phi <= before + exact);
+    return beyond <= SURFACE_REACHED + SURFACE_REACHED_OF_EXTENT * p->pair->extent ||
+           (near && known && p->best.phi <= before + exact);
 }
 
 /* Begins with the best of the faces, whose normals a search from outside may come upon late. */
@@ -428,15 +430,15 @@ static void improve(polytope *p)
         perp_tangents(before.normal, &t, &o);
         for (int k = 0; k < 5; k++) {
             const perp_vec3 aside = k < 3 ? t : o;
-            const double tilt = k == 0 ? 0.0 : k % 2 ? 1e-4 : -1e-4;
+            const double tilt = k == 0 ? 0.0 : k % 2 ? TILT : -TILT;
             const perp_vec3 guess = perp_vec3_normalise(perp_vec3_add_scaled(before.normal, tilt, aside));
             spatial_result r;
             p->trace->polishes++;
-            if (perp_spatial_polish(p->pair, guess, &hint, spatial_in_line * p->pair->extent, &r)) {
+            if (perp_spatial_polish(p->pair, guess, &hint, IN_LINE * p->pair->extent, &r)) {
                 offer(p, &r);
             }
         }
-        if (p->best.phi <= before.phi + 1e-14 * p->pair->extent) {
+        if (p->best.phi <= before.phi + ROUNDING * p->pair->extent) {
             return;
         }
     }
@@ -467,9 +469,9 @@ static bool advance(polytope *p)
     }
     offer(p, &r);
     if (p->vertex_count == VERTICES_MAX) { /* nearly a ball about the origin, unless the bounds are still apart */
-        const double apart = -p->best.phi - f->distance, deep = depth > p->deep ? 1e-2 * depth : 0.0;
+        const double apart = -p->best.phi - f->distance, deep = depth > p->deep ? BOUNDS_APART_OF_DEPTH * depth : 0.0;
         p->trace->exhausted = true;
-        p->trace->limit = p->trace->limit || apart > fmax(5e-8, deep);
+        p->trace->limit = p->trace->limit || apart > fmax(BOUNDS_APART, deep);
         return false;
     }
     horizon h;
@@ -563,8 +565,8 @@ bool perp_spatial_epa(spatial_pair *pair, perp_vec3 start, spatial_result *resul
     p.pair = pair;
     p.trace = trace;
     p.curved = perp_spatial_curved(pair);
-    /* With an ellipsoid D is smooth all over, and may be so round that a fine search would have no end. */
-    p.part = pair->a.kind == PERP_SPATIAL_ELLIPSOID || pair->b.kind == PERP_SPATIAL_ELLIPSOID ? 2e-2 : 2e-3;
+    p.part = pair->a.kind == PERP_SPATIAL_ELLIPSOID || pair->b.kind == PERP_SPATIAL_ELLIPSOID ? FACET_NEAR_SMOOTH
+                                                                                              : FACET_NEAR;
     p.deep = 0.5 * fmax(narrowest(&pair->a), narrowest(&pair->b));
     p.best = (spatial_result){.phi = -INFINITY};
     if (p.curved) {

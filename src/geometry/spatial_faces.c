@@ -15,6 +15,7 @@
  * A point inside a polytope needs no such care: its depth is that of the nearest face.
  */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 enum { FACES_MAX = 40 }; /* per core; for larger hulls the face towards the other core stands for all */
 
@@ -126,7 +127,7 @@ static bool decides(spatial_pair *pair, const face_choice *c, double best, spati
     double offset, inner;
     const perp_vec3 outer = spatial_from_local(p, perp_spatial_face_normal(p, c->face, &offset));
     const perp_vec3 down = spatial_to_local(q, spatial_negative(outer));
-    const double slack = 4e-15 * pair->extent; /* parallel by design, to rounding */
+    const double slack = LEVEL_BY_DESIGN * pair->extent;
     const perp_vec3 over = spatial_point_of(q, middle_of_support(q, down, slack, &inner));
     const double inside = perp_spatial_face_inside(p, c->face, spatial_point_local(p, over));
     answer(c->of_b, outer, gap, over, r);
@@ -162,7 +163,8 @@ static void choose(const spatial_pair *pair, const faces f[2], double best, face
             double offset;
             const perp_vec3 outer = spatial_from_local(p, perp_spatial_face_normal(p, f[side].first + i, &offset));
             const perp_vec3 n = side ? spatial_negative(outer) : outer;
-            const bool same = perp_vec3_dot(n, taken) > 0.0 && perp_vec3_norm(perp_vec3_cross(n, taken)) <= 1e-6;
+            const bool same =
+                perp_vec3_dot(n, taken) > 0.0 && perp_vec3_norm(perp_vec3_cross(n, taken)) <= SAME_DIRECTION;
             c->tie = c->tie || (c->face >= 0 && !same);
             if (c->face < 0 || (same && f[side].gap[i] > c->gap)) {
                 taken = n;

@@ -3,6 +3,7 @@
 
 #include "geometry/spatial_clip.h"
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 #include <assert.h>
 
@@ -169,13 +170,11 @@ int perp_spatial_feature_at(const perp_spatial_shape *shape, perp_vec3 point_wor
 
 /* ---- faces ------------------------------------------------------------------------------------------------------- */
 
-static const double face_tie = 1e-8;
-
 static int box_face(perp_vec3 d)
 {
     int best = 0;
     for (int k = 1; k < 3; k++) {
-        best = fabs(component(d, k)) > fabs(component(d, best)) + face_tie ? k : best;
+        best = fabs(component(d, k)) > fabs(component(d, best)) + EQUALLY_ALIGNED ? k : best;
     }
     return 2 * best + (component(d, best) < 0.0 ? 1 : 0);
 }
@@ -216,8 +215,8 @@ static void offer_face(top_search *t, int f)
     for (int i = 0; i < face->count; i++) {
         held += perp_vec3_dot(t->d, t->hull->corners[t->hull->loops[face->start + i]]) >= t->level ? 1 : 0;
     }
-    const bool level_with = held == t->held && fabs(c - t->cosine) <= face_tie;
-    if (held > t->held || (held == t->held && c > t->cosine + face_tie) || (level_with && f < t->best)) {
+    const bool level_with = held == t->held && fabs(c - t->cosine) <= EQUALLY_ALIGNED;
+    if (held > t->held || (held == t->held && c > t->cosine + EQUALLY_ALIGNED) || (level_with && f < t->best)) {
         t->best = f;
         t->held = held;
         t->cosine = c;
@@ -271,7 +270,7 @@ bool perp_spatial_outline_find(const perp_spatial_shape *shape, perp_vec3 direct
         outline->normal = perp_mat3_mul_vec(&shape->rotation, shape->hull->faces[outline->face].normal);
         break;
     case PERP_SPATIAL_CYLINDER:
-        if (fabs(d.z) < 0.70710678118654752 - face_tie) {
+        if (fabs(d.z) < 0.70710678118654752 - EQUALLY_ALIGNED) {
             return false;
         }
         outline->face = d.z > 0.0 ? 1 : 0;
@@ -288,7 +287,7 @@ bool perp_spatial_outline_find(const perp_spatial_shape *shape, perp_vec3 direct
     return true;
 }
 
-/* The faces within 1e-6 rad of the first, over shared edges; it is one of them. */
+/* The faces that have the direction of the first, over shared edges; it is one of them. */
 static int flat_faces(const perp_spatial_hull *hull, int first, int faces[SPATIAL_PLANES_MAX])
 {
     const perp_vec3 n = hull->faces[first].normal;
@@ -301,7 +300,7 @@ static int flat_faces(const perp_spatial_hull *hull, int first, int faces[SPATIA
             const perp_spatial_edge *edge =
                 &hull->edges[hull_edge(hull, loop[i], loop[i + 1 < face->count ? i + 1 : 0])];
             const int f = edge->faces[0] == faces[k] ? edge->faces[1] : edge->faces[0];
-            bool known = perp_vec3_dot(hull->faces[f].normal, n) < 1.0 - 5e-13;
+            bool known = perp_vec3_dot(hull->faces[f].normal, n) < SAME_DIRECTION_COSINE;
             for (int j = 0; j < count; j++) {
                 known = known || faces[j] == f;
             }
@@ -477,7 +476,7 @@ static void trace_end(spatial_outline *o, const spatial_view *view)
     const perp_vec3 w = to_local(c, perp_vec3_sub(view->witness, perp_vec3_sub(c->position, view->origin)));
     /* half-way between two places, whatever the direction: the corner does not give way to a place as it passes it */
     const double gain = (1.0 - cos_half_step) * c->radius * rim_reach(d);
-    const bool to_witness = view->anyway || rim_reach(w) >= (1.0 - 1e-5) * c->radius;
+    const bool to_witness = view->anyway || rim_reach(w) >= (1.0 - WITNESS_KNOWN) * c->radius;
     const perp_vec3 to = to_witness ? w : d;
     const double reach = rim_reach(to);
     const int moved = (view->anyway || gain > view->tolerance) && reach > 0.0 ? rim_place(to.x, to.y) : -1;

@@ -27,7 +27,7 @@ enum {
 /* The feature that a point of the surface is on, to `tolerance`. */
 int perp_spatial_feature_at(const perp_spatial_shape *shape, perp_vec3 point_world, double tolerance);
 
-/* A flat face as a convex polygon. Faces of a hull that are within 1e-6 rad of one another, as meshes from files have
+/* A flat face as a convex polygon. Faces of a hull that have one direction, as meshes from files have
  * them, are one: `face` is the lowest of their indices, and `planes` are all of them, to find the surface by. */
 typedef struct spatial_outline {
     const perp_spatial_shape *shape;
@@ -43,7 +43,7 @@ typedef struct spatial_outline {
 } spatial_outline;
 
 /* The face that faces the direction: of those that hold most of the corners farthest along it (to 4 tolerances) the
- * most aligned one; equal ones (1e-8): the lowest index. A cylinder offers an end where its axis is within 45 degrees
+ * most aligned one; equal ones: the lowest index. A cylinder offers an end where its axis is within 45 degrees
  * of the direction. False if there is none. The corners are left for perp_spatial_outline_trace. */
 bool perp_spatial_outline_find(const perp_spatial_shape *shape, perp_vec3 direction, double tolerance,
                                spatial_outline *outline);

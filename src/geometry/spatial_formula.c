@@ -1,6 +1,7 @@
 /* spatial_formula.c - pairs with a formula: points and segments with each other, a point with a box, cylinder or
  * ellipsoid. A point inside a box or hull is left to spatial_faces.c, which is exact there. */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 void perp_spatial_segments(perp_vec3 p0, perp_vec3 p1, perp_vec3 q0, perp_vec3 q1, perp_vec3 *on_p, perp_vec3 *on_q)
 {
@@ -60,7 +61,7 @@ static perp_vec3 meeting_normal(const spatial_core *a, const spatial_core *b)
     perp_vec3 t = {1.0, 0.0, 0.0}, o;
     if (segment_a && segment_b) {
         const perp_vec3 x = perp_vec3_cross(direction_of(a), direction_of(b));
-        if (perp_vec3_norm(x) > 1e-9) {
+        if (perp_vec3_norm(x) > EDGES_PARALLEL) {
             return perp_vec3_normalise(x);
         }
     }

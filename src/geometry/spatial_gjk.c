@@ -9,6 +9,7 @@
  * cores are apart), and a second search takes no tetrahedron's word for it.
  */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 enum { ITERATIONS_MAX = 2000, STALE_MAX = 8 };
 
@@ -84,7 +85,7 @@ static double lowest(const vertex *const all[], int count, perp_vec3 v)
  * 1e-16) it is the one whose plane has all corners farther above it. */
 static simplex nearer(const vertex *const all[], int count, const simplex *p, const simplex *q)
 {
-    if (fabs(p->length - q->length) > 1e-9 * p->length || !(q->length > 0.0) || !(p->length > 0.0)) {
+    if (fabs(p->length - q->length) > LENGTHS_EQUAL * p->length || !(q->length > 0.0) || !(p->length > 0.0)) {
         return q->length < p->length ? *q : *p;
     }
     const double level_p = lowest(all, count, p->v) / p->length, level_q = lowest(all, count, q->v) / q->length;
@@ -108,11 +109,11 @@ static simplex nearest_of_three(const vertex *p, const vertex *q, const vertex *
          * thin to have a normal. */
         const perp_vec3 unit = perp_vec3_normalise(n);
         const double level = perp_vec3_dot(unit, p->w);
-        if (fabs(fabs(level) - best.length) <= 1e-12 * (perp_vec3_norm(p->w) + best.length)) {
+        if (fabs(fabs(level) - best.length) <= LENGTH_ERROR * (perp_vec3_norm(p->w) + best.length)) {
             best.v = perp_vec3_scale(level, unit);
             best.length = fabs(level);
         }
-        if (fmin(on_p, fmin(on_q, on_r)) > 1e-8 * sum) {
+        if (fmin(on_p, fmin(on_q, on_r)) > BORDER_WEIGHT * sum) {
             return best;
         }
     }
@@ -190,7 +191,7 @@ static bool has_vertex(const simplex *s, const vertex *x)
  * difference of its bounds is kept. */
 static spatial_verdict iterate(search *g, double part)
 {
-    const double zero = 1e-14 * g->pair->extent, rounding = 1e-16 * g->pair->extent;
+    const double zero = ROUNDING * g->pair->extent, rounding = NO_PROGRESS * g->pair->extent;
     simplex s = g->s;
     double least = INFINITY, shortest = s.length;
     int stale = 0;
@@ -276,7 +277,7 @@ static bool snap(spatial_pair *pair, bool of_b, spatial_result *r)
     if (!(off <= pair->tolerance) || perp_spatial_gap_along(pair, n) < r->phi - pair->tolerance) {
         return false;
     }
-    r->tie = r->tie || perp_vec3_norm(perp_vec3_cross(n, r->normal)) > 1e-6;
+    r->tie = r->tie || perp_vec3_norm(perp_vec3_cross(n, r->normal)) > SAME_DIRECTION;
     r->normal = n;
     return true;
 }
@@ -297,25 +298,27 @@ static bool finish_polytopes(search *g, spatial_result *r, perp_spatial_trace *t
     const perp_vec3 between = perp_vec3_sub(r->on_b, r->on_a);
     r->phi = perp_vec3_norm(between); /* errors along the features are of second order here */
     offer_normal(g->pair, perp_vec3_scale(1.0 / r->phi, between), &gap, r);
-    if (r->phi - gap > 1e-15 * g->pair->extent) { /* thin simplices: the features themselves know better */
+    if (r->phi - gap > SAME_NUMBER * g->pair->extent) { /* thin simplices: the features themselves know better */
         spatial_hint hint;
         spatial_result better;
         hint_of(&g->s, &hint);
         trace->polishes++;
-        if (perp_spatial_polish(g->pair, r->normal, &hint, 4e-12 * g->pair->extent, &better) && better.phi > gap) {
+        if (perp_spatial_polish(g->pair, r->normal, &hint, IN_LINE_POLYTOPES * g->pair->extent, &better) &&
+            better.phi > gap) {
             *r = better;
             gap = better.phi;
         }
     }
     perp_spatial_snap(g->pair, r);
-    const double certain = 1e-11 * g->pair->extent;
+    const double certain = BOUNDS_MEET * g->pair->extent;
     return r->phi - fmax(g->lower, gap) <= certain;
 }
 
 static spatial_verdict finish_curved(search *g, spatial_result *r, perp_spatial_trace *trace)
 {
+    /* Of the distance: how near the bounds are when polishing, which costs as much as a few rounds, is tried. */
     static const double parts[] = {0.2, 1e-2, 1e-3, 1e-5, 1e-8, 1e-12};
-    const double slack = 2e-12 * g->pair->extent;
+    const double slack = IN_LINE_CURVED * g->pair->extent;
     for (int k = 0; k < (int)(sizeof parts / sizeof parts[0]); k++) {
         const spatial_verdict verdict = iterate(g, parts[k]);
         if (verdict != SPATIAL_APART) {
@@ -326,7 +329,7 @@ static spatial_verdict finish_curved(search *g, spatial_result *r, perp_spatial_
         trace->polishes++;
         const perp_vec3 n = perp_vec3_scale(1.0 / g->s.length, g->s.v);
         if (perp_spatial_polish(g->pair, n, &hint, slack, r) && r->phi > 0.0 &&
-            r->phi <= g->s.length * (1.0 + 1e-9) + slack) {
+            r->phi <= g->s.length * (1.0 + LENGTHS_EQUAL) + slack) {
             perp_spatial_snap(g->pair, r);
             return SPATIAL_APART;
         }
@@ -365,7 +368,7 @@ spatial_verdict perp_spatial_gjk(spatial_pair *pair, perp_vec3 start, spatial_re
 
 double perp_spatial_touch(spatial_pair *pair, spatial_result *result, perp_spatial_trace *trace)
 {
-    const double apart = fmax(0.1 * fmin(pair->a.size, pair->b.size), 1e-3 * fmax(pair->a.size, pair->b.size));
+    const double apart = fmax(0.1 * fmin(pair->a.size, pair->b.size), MOVED_OUT * fmax(pair->a.size, pair->b.size));
     spatial_pair moved = *pair;
     moved.b.position = perp_vec3_add_scaled(pair->b.position, apart - result->phi, result->normal);
     moved.limit = INFINITY;

@@ -20,6 +20,7 @@
  * bracket the sign change of f' is found, so that the angle is accurate to rounding and phi twice so.
  */
 #include "geometry/spatial_hole.h"
+#include "geometry/tolerances.h"
 
 #include <assert.h>
 
@@ -76,10 +77,10 @@ static void place_corners(const perp_spatial_shape *x, spatial_hole_pair *pair)
 static void snap_axis(spatial_hole_pair *pair)
 {
     double *m = pair->turn.m;
-    if (hypot(m[2], m[5]) <= 2e-15) {
+    if (hypot(m[2], m[5]) <= AXIS_BY_DESIGN) {
         m[8] = m[8] < 0.0 ? -1.0 : 1.0;
         m[2] = m[5] = 0.0;
-    } else if (fabs(m[8]) <= 2e-15) {
+    } else if (fabs(m[8]) <= AXIS_BY_DESIGN) {
         m[8] = 0.0;
     }
 }
@@ -94,7 +95,7 @@ void perp_spatial_hole_place(const perp_spatial_shape *x, const perp_spatial_sha
     pair->half = hole->half_length;
     snap_axis(pair);
     place_corners(x, pair);
-    pair->tolerance = 4e-9 + 2e-9 * (pair->size + pair->bore);
+    pair->tolerance = tie_tolerance(pair->size + pair->bore);
 }
 
 perp_vec3 perp_spatial_hole_support(const spatial_hole_pair *pair, perp_vec3 n, perp_vec3 outward, int end)
@@ -112,7 +113,7 @@ perp_vec3 perp_spatial_hole_support(const spatial_hole_pair *pair, perp_vec3 n, 
     perp_vec3 across = perp_vec3_add_scaled(n, -along, axis);
     /* twice, for of an n nearly along the axis little but rounding is left the first time, and that along the axis */
     across = perp_vec3_add_scaled(across, -perp_vec3_dot(axis, across), axis);
-    if (perp_vec3_norm(across) < 2e-15) {
+    if (perp_vec3_norm(across) < AXIS_BY_DESIGN) {
         across = perp_vec3_add_scaled(outward, -perp_vec3_dot(axis, outward), axis);
     }
     const double length = perp_vec3_norm(across);
@@ -203,7 +204,7 @@ static void offer(meridian *m, flat n, flat at, perp_vec3 p, const spatial_hole_
     spatial_hole_contact *best = m->best;
     const bool rivals = local && m->best_is_local && fmin(k.gap, best->gap) < 0.0 &&
                         fabs(k.gap - best->gap) <= m->pair->tolerance && spatial_hole_normals_differ(&k, best);
-    const double little = 1e-15 * (m->pair->size + m->pair->bore + m->pair->half);
+    const double little = SAME_NUMBER * (m->pair->size + m->pair->bore + m->pair->half);
     const bool only = local != m->best_is_local && fabs(k.gap - best->gap) <= little; /* the one that is local */
     if (only ? local : k.gap > best->gap) {
         const bool still = best->tie && k.gap - best->gap <= m->pair->tolerance;
@@ -322,7 +323,7 @@ static sample sample_at(const meridian *m, double angle, int end)
     n.z = m->side * s.n.y;
     /* of an end that is square to n, where the arc goes on: in at a radial n, out at an axial one */
     const perp_vec3 up = {0.0, 0.0, m->side};
-    s.p = perp_spatial_hole_support(m->pair, n, s.n.y < 1e-3 ? up : m->radial, end);
+    s.p = perp_spatial_hole_support(m->pair, n, s.n.y < RADIAL_SINE ? up : m->radial, end);
     s.at = flat_of(m, s.p);
     s.slope = s.n.x * s.at.y - s.n.y * s.at.x;
     return s;
@@ -343,7 +344,7 @@ static void offer_root(meridian *m, sample a, sample b, int end)
 {
     double weight_a = 1.0, weight_b = 1.0;
     int kept = 0; /* the end that the last step kept */
-    for (int i = 0; i < 100 && b.angle - a.angle > 2e-16; i++) {
+    for (int i = 0; i < 100 && b.angle - a.angle > NORMAL_BRACKET; i++) {
         const double fa = weight_a * a.slope, fb = weight_b * b.slope;
         double angle = i % 4 == 3 ? 0.5 * (a.angle + b.angle) : a.angle - fa * (b.angle - a.angle) / (fb - fa);
         if (!(angle > a.angle && angle < b.angle)) {
@@ -364,7 +365,7 @@ static void offer_root(meridian *m, sample a, sample b, int end)
             weight_a *= kept == -1 ? 0.5 : 1.0;
             kept = -1;
         }
-        if (fabs(c.slope) <= 1e-15 * m->pair->size) {
+        if (fabs(c.slope) <= SAME_NUMBER * m->pair->size) {
             break;
         }
     }
@@ -463,7 +464,8 @@ static void quarter_of_cylinder(meridian *m)
 static double end_slope(const spatial_hole_pair *pair, perp_vec3 radial)
 {
     const perp_vec3 axis = {pair->turn.m[2], pair->turn.m[5], pair->turn.m[8]};
-    const bool square = pair->x->kind == PERP_SPATIAL_CYLINDER && perp_vec3_norm(perp_vec3_cross(axis, radial)) < 2e-15;
+    const bool square =
+        pair->x->kind == PERP_SPATIAL_CYLINDER && perp_vec3_norm(perp_vec3_cross(axis, radial)) < AXIS_BY_DESIGN;
     return square ? pair->x->radius : 0.0;
 }
 

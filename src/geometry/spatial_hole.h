@@ -25,6 +25,8 @@
 
 #include <perp/geometry.h>
 
+#include "geometry/tolerances.h"
+
 /* Signed distance; x is a (neither HALFSPACE nor HOLE), the hole is b. The rules of ties are in perp_spatial_distance.
  */
 perp_separation perp_spatial_hole_distance(const perp_spatial_shape *x, const perp_spatial_shape *hole);
@@ -102,13 +104,13 @@ typedef struct spatial_hole_contact {
     bool rests; /* set by the search: gap is a minimum over the angle */
 } spatial_hole_contact;
 
-/* By more than 1e-6 rad: what makes a tie worth telling. */
+/* What makes a tie worth telling. */
 static inline bool spatial_hole_normals_differ(const spatial_hole_contact *a, const spatial_hole_contact *b)
 {
     const perp_vec3 z = {0.0, 0.0, 1.0};
     const perp_vec3 n = perp_vec3_add_scaled(perp_vec3_scale(a->cosine, a->radial), a->sine, z);
     const perp_vec3 o = perp_vec3_add_scaled(perp_vec3_scale(b->cosine, b->radial), b->sine, z);
-    return perp_vec3_norm(perp_vec3_sub(n, o)) > 1e-6;
+    return perp_vec3_norm(perp_vec3_sub(n, o)) > SAME_DIRECTION;
 }
 
 void perp_spatial_hole_place(const perp_spatial_shape *x, const perp_spatial_shape *hole, spatial_hole_pair *pair);

@@ -1,5 +1,6 @@
 /* spatial_hole_manifold.c - the points of a contact with a bore: see spatial_hole.h for the rules. */
 #include "geometry/spatial_hole.h"
+#include "geometry/tolerances.h"
 
 /* A point in the hole's frame, and what makes it. */
 typedef struct place {
@@ -164,7 +165,7 @@ static bool radial_gap(const spatial_hole_pair *pair, spatial_hole_contact *c)
     const perp_vec3 w = perp_vec3_add_scaled(c->radial, -perp_vec3_dot(axis, c->radial), axis);
     const double ww = perp_vec3_dot(w, w), wv = perp_vec3_dot(w, v), r = pair->x->radius;
     const double root = wv * wv - ww * (perp_vec3_dot(v, v) - r * r);
-    if (!(root >= 0.0) || ww < 1e-12) {
+    if (!(root >= 0.0) || ww < SAME_DIRECTION * SAME_DIRECTION) {
         return false;
     }
     c->gap = (wv - sqrt(root)) / ww;
@@ -252,7 +253,7 @@ static bool side_aside(const spatial_hole_pair *pair, int mouth, place *p)
     perp_vec3 edge = perp_vec3_scale(pair->bore, e), n = perp_vec3_cross(tangent, axis);
     edge.z = mouth * pair->half;
     const double length = perp_vec3_norm(n);
-    if (fabs(axis.z) < 1e-6) { /* lying: its ends say more */
+    if (fabs(axis.z) < SAME_DIRECTION) { /* lying: its ends say more */
         return false;
     }
     n = perp_vec3_scale((axis.z < 0.0 ? -1.0 : 1.0) / length, n);
@@ -362,7 +363,7 @@ static bool edge_on_rim(const spatial_hole_pair *pair, perp_vec3 at, perp_vec3 d
         const perp_vec3 tangent = perp_vec3_make(-c->radial.y, c->radial.x, 0.0);
         perp_vec3 n = perp_vec3_cross(tangent, d), rim = perp_vec3_scale(pair->bore, c->radial);
         const double length = perp_vec3_norm(n);
-        if (length < 1e-3) { /* the edge lies along the rim */
+        if (length < ALONG_RIM) { /* the edge lies along the rim */
             return false;
         }
         n = perp_vec3_scale((perp_vec3_dot(n, c->radial) < 0.0 ? -1.0 : 1.0) / length, n);
@@ -377,7 +378,7 @@ static bool edge_on_rim(const spatial_hole_pair *pair, perp_vec3 at, perp_vec3 d
         if (s < low || s > high || c->sine * c->level > 0.0) {
             return false;
         }
-        if (fabs(s - before) <= 1e-14 * (pair->size + pair->bore)) {
+        if (fabs(s - before) <= ROUNDING * (pair->size + pair->bore)) {
             return true;
         }
     }
@@ -540,7 +541,7 @@ static int mouth_beside(const spatial_hole_pair *pair, const spatial_hole_contac
     if (low > pair->half || high < -pair->half) {
         return low > pair->half ? 1 : -1;
     }
-    return fabs(nearest->cosine) > 1e-6 ? 0 : nearest->sine < 0.0 ? 1 : -1;
+    return fabs(nearest->cosine) > SAME_DIRECTION ? 0 : nearest->sine < 0.0 ? 1 : -1;
 }
 
 /* Puts phi's own point in where nothing is as near: in place of one with the same features, or of the farthest where

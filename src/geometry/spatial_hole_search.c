@@ -7,6 +7,7 @@
  * golden section would leave half of the digits of the angle, and with it of the normal, undetermined.
  */
 #include "geometry/spatial_hole.h"
+#include "geometry/tolerances.h"
 
 static const double two_pi = 6.283185307179586;
 static const double nearly = 0.9; /* of the tolerance, for a gap between two nodes may be less than at either */
@@ -27,7 +28,7 @@ static spatial_hole_contact look(const search *s, double angle)
 /* Gaps that differ by less are equal: what they were computed from is rounded. */
 static double rounding(const spatial_hole_pair *pair)
 {
-    return 1e-14 * (perp_vec3_norm(pair->at) + pair->size + pair->bore + pair->half);
+    return ROUNDING * (perp_vec3_norm(pair->at) + pair->size + pair->bore + pair->half);
 }
 
 /* The smaller gap; of equal ones the smaller slope. */
@@ -44,8 +45,8 @@ static spatial_hole_contact refine(const search *s, spatial_hole_contact a, spat
 {
     double weight_a = 1.0, weight_b = 1.0;
     int kept = 0; /* the end that the last step kept */
-    const double enough = 1e-15 * (s->pair->size + s->pair->bore), little = rounding(s->pair);
-    for (int i = 0; i < 100 && b.angle - a.angle > 1e-15; i++) {
+    const double enough = SAME_NUMBER * (s->pair->size + s->pair->bore), little = rounding(s->pair);
+    for (int i = 0; i < 100 && b.angle - a.angle > PLACE_BRACKET; i++) {
         const double fa = weight_a * a.slope, fb = weight_b * b.slope, middle = 0.5 * (a.angle + b.angle);
         double angle = fa < 0.0 && fb > 0.0 && i % 4 != 3 ? a.angle - fa * (b.angle - a.angle) / (fb - fa) : middle;
         angle = angle > a.angle && angle < b.angle ? angle : middle;
@@ -77,7 +78,7 @@ static spatial_hole_contact refine(const search *s, spatial_hole_contact a, spat
     /* where two normals take turns at a kink upwards, that which has both witnesses on the surfaces: x's farthest point
      * is beside the angle, where an edge of the half plate is still in the plate's face but not on the bore's wall */
     const bool turns = (a.part == SPATIAL_HOLE_WALL) != (b.part == SPATIAL_HOLE_WALL) &&
-                       fabs(a.gap - b.gap) <= s->pair->tolerance && b.angle - a.angle < 1e-12;
+                       fabs(a.gap - b.gap) <= s->pair->tolerance && b.angle - a.angle < KINK;
     spatial_hole_contact c = !turns ? lower(s, a, b) : a.part == SPATIAL_HOLE_WALL ? b : a;
     c.rests = a.slope < 0.0 && b.slope > 0.0;
     return c;
@@ -204,12 +205,12 @@ static int list_nodes(const search *s, const spatial_hole_angles *at, spatial_ho
  * replaced by two that are a little beside it. */
 static int split_maxima(const search *s, spatial_hole_contact nodes[NODES], int count)
 {
-    const double beside = 1e-5, enough = 1e-15 * (s->pair->size + s->pair->bore), little = 0.01 * rounding(s->pair);
+    const double enough = SAME_NUMBER * (s->pair->size + s->pair->bore), little = 0.01 * rounding(s->pair);
     for (int i = 0; i < count && count < NODES; i++) {
         if (fabs(nodes[i].slope) > enough) {
             continue;
         }
-        const spatial_hole_contact left = look(s, nodes[i].angle - beside), right = look(s, nodes[i].angle + beside);
+        const spatial_hole_contact left = look(s, nodes[i].angle - BESIDE), right = look(s, nodes[i].angle + BESIDE);
         const bool first = i == 0 || nodes[i - 1].angle < left.angle;
         const bool last = i + 1 == count || nodes[i + 1].angle > right.angle;
         if (first && last && left.slope > 0.0 && right.slope < 0.0 &&

@@ -6,6 +6,7 @@
 #include <perp/geometry.h>
 
 #include "base/arena.h"
+#include "geometry/tolerances.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -107,7 +108,7 @@ static void flood(builder *b, int seed, int face, perp_vec3 normal)
             bool flat = b->face[other] < 0;
             for (int c = 0; c < 3 && flat; c++) {
                 const perp_vec3 x = b->points[b->triangles[3 * other + c]];
-                flat = fabs(perp_vec3_dot(normal, perp_vec3_sub(x, o))) <= 1e-12 * b->extent;
+                flat = fabs(perp_vec3_dot(normal, perp_vec3_sub(x, o))) <= HULL_FLAT * b->extent;
             }
             if (flat) {
                 b->face[other] = face;

@@ -12,8 +12,8 @@
 #include "geometry/spatial_hole.h"
 #include "geometry/spatial_mirror.h"
 #include "geometry/spatial_query.h"
+#include "geometry/tolerances.h"
 
-static const double along_normal = 1.0 - 5e-13; /* cosine of 1e-6 rad */
 static const double aligned = 0.9, lesser = 0.5, least_cosine = 0.1;
 static const double level_sine = 0.70710678118654752, aligned_sine = 0.43588989435406736;
 static const double parallel_cosine = 0.98558476690956076; /* 0.17 rad */
@@ -159,7 +159,7 @@ static bool meet(const spatial_query *q, spatial_outline *fa, spatial_outline *f
 static bool faces_face(double cosine_a, double cosine_b)
 {
     const double high = fmax(cosine_a, cosine_b), low = fmin(cosine_a, cosine_b);
-    return high >= along_normal || (high >= aligned && low >= lesser);
+    return high >= SAME_DIRECTION_COSINE || (high >= aligned && low >= lesser);
 }
 
 /* ---- line and line ----------------------------------------------------------------------------------------------- */
@@ -177,7 +177,7 @@ static void lines(const spatial_query *q, perp_manifold *m)
     for (int i = 0; i < count_a; i++) {
         for (int j = 0; j < count_b; j++) {
             const double c = fabs(perp_vec3_dot(la[i].along, lb[j].along));
-            if (c > best + (best_a < 0 ? 0.0 : 1e-8)) {
+            if (c > best + (best_a < 0 ? 0.0 : EQUALLY_ALIGNED)) {
                 best = c;
                 best_a = i;
                 best_b = j;
@@ -207,7 +207,7 @@ static bool find_resting(const spatial_query *q, const spatial_outline *on, cons
 {
     const double sine = fabs(perp_vec3_dot(spatial_axis(shape), towards));
     const bool level =
-        (on->cosine >= along_normal && sine <= level_sine) || (on->cosine >= aligned && sine <= aligned_sine);
+        (on->cosine >= SAME_DIRECTION_COSINE && sine <= level_sine) || (on->cosine >= aligned && sine <= aligned_sine);
     const bool capsule = shape->kind == PERP_SPATIAL_SEGMENT;
     if (capsule || shape->kind == PERP_SPATIAL_CYLINDER) {
         perp_spatial_side(shape, q->origin, towards, r->ends);
@@ -219,12 +219,13 @@ static bool find_resting(const spatial_query *q, const spatial_outline *on, cons
         return level;
     }
     spatial_line sharp[SPATIAL_LINES_MAX]; /* a blade: both its faces are steep */
-    const int count = on->cosine < along_normal
+    const int count = on->cosine < SAME_DIRECTION_COSINE
                           ? 0
                           : perp_spatial_lines(shape, q->origin, towards, witness, 2.0 * q->tolerance, sharp);
     int best = 0;
     for (int i = 1; i < count; i++) {
-        best = fabs(perp_vec3_dot(sharp[i].along, towards)) < fabs(perp_vec3_dot(sharp[best].along, towards)) - 1e-8
+        best = fabs(perp_vec3_dot(sharp[i].along, towards)) <
+                       fabs(perp_vec3_dot(sharp[best].along, towards)) - EQUALLY_ALIGNED
                    ? i
                    : best;
     }
@@ -316,7 +317,7 @@ static void follow_borders(const spatial_query *q, const spatial_outline *face, 
     const perp_vec3 towards = face_of_a ? spatial_negative(q->s.normal) : q->s.normal;
     const perp_vec3 witness = perp_vec3_sub(face_of_a ? q->s.point_b : q->s.point_a, q->origin);
     const bool all_over = m->count > 0 && /* else nothing is in `vertices` */
-                          face->cosine >= along_normal && vertices[0].part_q == SPATIAL_INSIDE &&
+                          face->cosine >= SAME_DIRECTION_COSINE && vertices[0].part_q == SPATIAL_INSIDE &&
                           vertices[1].part_q == SPATIAL_INSIDE;
     if (m->count == 0 || all_over || perp_spatial_lines(shape, q->origin, towards, witness, q->tolerance, line) == 0 ||
         spatial_line_is_sharp(line)) {
@@ -391,12 +392,12 @@ static void make_room(const spatial_query *q, perp_manifold *m)
     }
 }
 
-/* The witnesses into a manifold that misses the smallest gap: faces bent by less than 1e-6 rad, or a rim that touches a
+/* The witnesses into a manifold that misses the smallest gap: faces of one direction, or a rim that touches a
  * border, where the nearest points are known to the square root of rounding only. A point as near to them as that gives
  * way, and leaves its name. */
 static void include_witness(const spatial_query *q, perp_manifold *m)
 {
-    const double reach = 1e-5 * (perp_spatial_shape_size(q->a) + perp_spatial_shape_size(q->b));
+    const double reach = WITNESS_KNOWN * (perp_spatial_shape_size(q->a) + perp_spatial_shape_size(q->b));
     int near = -1, count = 0;
     for (int i = 0; i < m->count; i++) {
         if (perp_vec3_norm(perp_vec3_sub(m->points[i].at.point_a, q->s.point_a)) > reach) {
@@ -615,7 +616,7 @@ static perp_manifold build(const perp_spatial_shape *a, const perp_spatial_shape
     if (q.s.phi > margin) {
         return m;
     }
-    q.tolerance = spatial_tie_tolerance(perp_spatial_shape_size(a) + perp_spatial_shape_size(b));
+    q.tolerance = tie_tolerance(perp_spatial_shape_size(a) + perp_spatial_shape_size(b));
     q.origin = q.s.point_a;
     plane_axes(q.s.normal, &q.t, &q.o);
     if (one_point(a) || one_point(b)) {

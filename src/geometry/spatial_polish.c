@@ -13,6 +13,7 @@
  * guess are tried, and one counts when the witnesses of the features agree with the supports of the whole cores.
  */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 typedef enum feature_kind { FEATURE_POINT, FEATURE_LINE, FEATURE_CIRCLE, FEATURE_ELLIPSOID } feature_kind;
 
@@ -35,7 +36,7 @@ static perp_vec3 support(const feature *f, perp_vec3 m, perp_mat3 *hessian)
         const double along = perp_vec3_dot(m, f->axis);
         const perp_vec3 across = perp_vec3_add_scaled(m, -along, f->axis);
         const double s = perp_vec3_norm(across);
-        if (!(s > 1e-12)) {
+        if (!(s > AXIS_SINE)) {
             return f->at;
         }
         const perp_vec3 u = perp_vec3_scale(1.0 / s, across), v = perp_vec3_cross(f->axis, u);
@@ -107,7 +108,7 @@ static double quadratic(const perp_mat3 *h, perp_vec3 x, perp_vec3 y)
 static perp_vec3 newton_step(const local_model *m, int dimension, const perp_vec3 u[2], double *slope)
 {
     const double most = 0.5, g0 = perp_vec3_dot(u[0], m->between), k00 = quadratic(&m->h, u[0], u[0]) + m->gap;
-    const double least = 1e-12 * (fabs(m->gap) + perp_vec3_norm(m->between));
+    const double least = CURVATURE_LEAST * (fabs(m->gap) + perp_vec3_norm(m->between));
     double s0, s1 = 0.0, g1 = 0.0;
     if (dimension == 1) {
         s0 = g0 / fmax(fabs(k00), least);
@@ -115,7 +116,7 @@ static perp_vec3 newton_step(const local_model *m, int dimension, const perp_vec
         g1 = perp_vec3_dot(u[1], m->between);
         const double k11 = quadratic(&m->h, u[1], u[1]) + m->gap, k01 = quadratic(&m->h, u[0], u[1]);
         const double det = k00 * k11 - k01 * k01;
-        if (k00 > 0.0 && det > 1e-14 * k00 * k11) {
+        if (k00 > 0.0 && det > CURVATURES_APART * k00 * k11) {
             s0 = (k11 * g0 - k01 * g1) / det;
             s1 = (k00 * g1 - k01 * g0) / det;
         } else {
@@ -163,7 +164,7 @@ static bool climb(const feature *a, const feature *b, const perp_vec3 *edge, dou
         double slope;
         const int dimension = tangents_of(n, edge, u);
         perp_vec3 step = newton_step(&m, dimension, u, &slope);
-        if (slope <= rounding || perp_vec3_dot(step, step) <= 1e-32 ||
+        if (slope <= rounding || perp_vec3_dot(step, step) <= NO_PROGRESS * NO_PROGRESS ||
             (slope >= 0.5 * last && slope <= 100.0 * rounding)) {
             break;
         }
@@ -200,7 +201,7 @@ static bool solve(const feature *a, const feature *b, double rounding, perp_vec3
     if (a->kind == FEATURE_LINE && b->kind == FEATURE_LINE) {
         n = perp_vec3_cross(a->axis, b->axis);
         const double sine = perp_vec3_norm(n);
-        if (sine > 1e-8) {
+        if (sine > EDGES_PARALLEL) {
             n = perp_vec3_scale((perp_vec3_dot(n, *normal) < 0.0 ? -1.0 : 1.0) / sine, n);
             *normal = n;
             return true;
@@ -237,7 +238,7 @@ static void slide(const feature *a, const feature *b, perp_vec3 *on_a, perp_vec3
         const perp_vec3 x = perp_vec3_cross(a->axis, b->axis);
         const double xx = perp_vec3_dot(x, x);
         double s;
-        if (xx > 1e-16) {
+        if (xx > EDGES_PARALLEL * EDGES_PARALLEL) {
             s = perp_vec3_dot(perp_vec3_cross(d, b->axis), x) / xx;
         } else { /* the middle of what the two have in common */
             const double c = perp_vec3_dot(d, a->axis);
@@ -273,7 +274,7 @@ static bool accept(spatial_pair *pair, perp_vec3 n, double slack, spatial_result
 static bool try_pair(spatial_pair *pair, const feature *a, const feature *b, double slack, spatial_result *r)
 {
     perp_vec3 n = r->normal;
-    if (!solve(a, b, 1e-16 * pair->extent, &n)) {
+    if (!solve(a, b, NO_PROGRESS * pair->extent, &n)) {
         return false;
     }
     perp_mat3 unused;

@@ -10,6 +10,7 @@
  * So the depth needs no search over all directions unless the cores are deep in each other or sharp where they meet.
  */
 #include "geometry/spatial_core.h"
+#include "geometry/tolerances.h"
 
 static double ball_in_hull(const perp_spatial_hull *hull, perp_vec3 x, perp_vec3 n)
 {
@@ -18,7 +19,7 @@ static double ball_in_hull(const perp_spatial_hull *hull, perp_vec3 x, perp_vec3
     for (int i = 0; i < hull->face_count; i++) {
         const perp_spatial_face *f = &hull->faces[i];
         const double turn = 1.0 - perp_vec3_dot(f->normal, n);
-        if (turn <= 1e-14) {
+        if (turn <= 0.5 * ON_FACE * ON_FACE) {
             on_face = true;
         } else {
             radius = fmin(radius, fmax(f->offset - perp_vec3_dot(f->normal, x), 0.0) / turn);
@@ -30,7 +31,6 @@ static double ball_in_hull(const perp_spatial_hull *hull, perp_vec3 x, perp_vec3
 /* The radius of a ball inside the core that touches its surface at x, where the outer normal is n; both local. */
 static double ball_inside(const spatial_core *core, perp_vec3 x, perp_vec3 n)
 {
-    const double flat = 1e-7; /* rad */
     const perp_vec3 h = core->half;
     switch (core->kind) {
     case PERP_SPATIAL_ELLIPSOID: {
@@ -38,19 +38,19 @@ static double ball_inside(const spatial_core *core, perp_vec3 x, perp_vec3 n)
         return least * (least / most);
     }
     case PERP_SPATIAL_CYLINDER:
-        if (hypot(n.x, n.y) <= flat) {
+        if (hypot(n.x, n.y) <= ON_FACE) {
             return fmax(fmin(core->half_length, core->radius - hypot(x.x, x.y)), 0.0);
         }
-        return fabs(n.z) <= flat ? fmax(fmin(core->radius, core->half_length - fabs(x.z)), 0.0) : 0.0;
+        return fabs(n.z) <= ON_FACE ? fmax(fmin(core->radius, core->half_length - fabs(x.z)), 0.0) : 0.0;
     case PERP_SPATIAL_BOX: {
         const double dx = fmax(h.x - fabs(x.x), 0.0), dy = fmax(h.y - fabs(x.y), 0.0), dz = fmax(h.z - fabs(x.z), 0.0);
-        if (hypot(n.y, n.z) <= flat) {
+        if (hypot(n.y, n.z) <= ON_FACE) {
             return fmin(h.x, fmin(dy, dz));
         }
-        if (hypot(n.x, n.z) <= flat) {
+        if (hypot(n.x, n.z) <= ON_FACE) {
             return fmin(h.y, fmin(dx, dz));
         }
-        return hypot(n.x, n.y) <= flat ? fmin(h.z, fmin(dx, dy)) : 0.0;
+        return hypot(n.x, n.y) <= ON_FACE ? fmin(h.z, fmin(dx, dy)) : 0.0;
     }
     case PERP_SPATIAL_HULL:
         return ball_in_hull(core->hull, x, n);
@@ -68,8 +68,7 @@ bool perp_spatial_shallow(spatial_pair *pair, perp_vec3 guess, spatial_result *r
     const spatial_hint hint = {.count = 0, .target = -INFINITY};
     trace->polishes++;
     if (!(perp_vec3_norm(guess) > 0.0) || /* coinciding centres */
-        !perp_spatial_polish(pair, guess, &hint, spatial_in_line * pair->extent, result) ||
-        result->phi > pair->tolerance) {
+        !perp_spatial_polish(pair, guess, &hint, IN_LINE * pair->extent, result) || result->phi > pair->tolerance) {
         return false;
     }
     const perp_vec3 n = result->normal;

@@ -13,6 +13,13 @@
 
 #include <libqhull_r/qhull_ra.h>
 
+/* m: smaller sets of points have areas that underflow. */
+static const double SIZE_LEAST = 1e-150;
+/* of the points' size: points that are in a plane to this are refused. qhull takes some that are to 1e-14, and does not
+ * come to an end on others; and what is within 1e-12 of a face's plane is in that face (HULL_FLAT of geometry), so that
+ * all of the hull might be. */
+static const double FLAT = 1e-11;
+
 static const char no_volume[] = "the mesh has no volume: its points lie in a plane";
 
 static perp_status refuse_points(const perp_vec3 *points, int count, perp_error *error)
@@ -43,7 +50,7 @@ static perp_status normalise(const perp_vec3 *points, int count, double *coordin
     }
     const perp_vec3 half = {0.5 * high.x - 0.5 * low.x, 0.5 * high.y - 0.5 * low.y, 0.5 * high.z - 0.5 * low.z};
     const double size = fmax(half.x, fmax(half.y, half.z));
-    if (!(fmin(half.x, fmin(half.y, half.z)) > 0.0) || !(size > 1e-150)) {
+    if (!(fmin(half.x, fmin(half.y, half.z)) > 0.0) || !(size > SIZE_LEAST)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "%s", no_volume);
     }
     for (int i = 0; i < count; i++) {
@@ -76,11 +83,9 @@ static perp_vec3 farthest(const double *coordinates, int count, perp_vec3 from, 
     return best;
 }
 
-/* Points that are in a plane to 1e-11 of their size are refused. qhull takes some that are to 1e-14, and does not come
- * to an end on others; and what is within 1e-12 of a face's plane is in that face (perp_spatial_hull_prepare), so that
- * all of the hull might be. The thickness is that across the plane of the longest way through the points and the one
- * farthest from it; made square to each other, the two tell the plane to rounding even of a needle, which no triangle
- * of it does. */
+/* Points that are in a plane are refused. The thickness is that across the plane of the longest way through the points
+ * and the one farthest from it; made square to each other, the two tell the plane to rounding even of a needle, which
+ * no triangle of it does. */
 static perp_status refuse_flat(const double *coordinates, int count, perp_error *error)
 {
     const perp_vec3 nowhere = {0.0, 0.0, 0.0}, first = point_at(coordinates, 0);
@@ -95,8 +100,8 @@ static perp_status refuse_flat(const double *coordinates, int count, perp_error 
         below = fmin(below, height);
     }
     const double thickness = fmin(above - below, perp_vec3_norm(width));
-    return thickness > 1e-11 * perp_vec3_norm(length) ? PERP_STATUS_OK
-                                                      : perp_fail(error, PERP_STATUS_BAD_INPUT, "%s", no_volume);
+    return thickness > FLAT * perp_vec3_norm(length) ? PERP_STATUS_OK
+                                                     : perp_fail(error, PERP_STATUS_BAD_INPUT, "%s", no_volume);
 }
 
 static perp_status from_exit_code(int code, perp_error *error)

@@ -10,7 +10,8 @@
 #include <ctype.h>
 #include <string.h>
 
-static const double closed = 1e-6; /* of all the area: what roundings of a file's numbers leave */
+/* of all the area: the sum of the area vectors of a closed mesh; roundings of a file's numbers leave less. */
+static const double CLOSED = 1e-6;
 
 typedef struct surface {
     perp_vec3 area;
@@ -28,7 +29,7 @@ static void add_triangle(surface *s, perp_vec3 a, perp_vec3 b, perp_vec3 c)
 
 static double enclosed(const surface *s)
 {
-    return perp_vec3_norm(s->area) <= closed * s->total ? fabs(s->volume) : 0.0;
+    return perp_vec3_norm(s->area) <= CLOSED * s->total ? fabs(s->volume) : 0.0;
 }
 
 /* ---- OBJ --------------------------------------------------------------------------------------------------------- */

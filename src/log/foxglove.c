@@ -7,6 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* rad: directions that are nearer are parallel, and any axis turns one into the other: rounding of a cross product. */
+static const double NO_AXIS = 1e-12;
+/* of the scene's size: shorter arrows are not seen, and left out. */
+static const double ARROW_LEAST = 1e-6;
+
 typedef struct color {
     double r, g, b, a;
 } color;
@@ -104,7 +109,7 @@ static perp_quat turn(perp_vec3 from, perp_vec3 to)
 {
     const perp_vec3 axis = perp_vec3_cross(from, to);
     const double sine = perp_vec3_norm(axis), cosine = perp_vec3_dot(from, to);
-    if (sine < 1e-12) {
+    if (sine < NO_AXIS) {
         perp_vec3 t, o;
         perp_tangents(from, &t, &o);
         return cosine > 0.0 ? perp_quat_identity() : perp_quat_from_axis_angle(t, 3.14159265358979323846);
@@ -361,7 +366,7 @@ static void contacts_entity(painter *p, double t, const perp_step_info *info)
     p->separator = "";
     for (int i = 0; i < info->contact_count; i++) {
         const double length = scale * perp_vec3_norm(info->contacts[i].force_on_b);
-        if (length > 1e-6 * p->size) {
+        if (length > ARROW_LEAST * p->size) {
             arrow(p, &info->contacts[i], length);
         }
     }

@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* none: numbers whose powers of ten are in the table below; others are written by the C library. */
+static const double SIZE_LEAST = 1e-28, SIZE_MOST = 1e45;
+
 __extension__ typedef unsigned __int128 wide;
 
 enum { LOWEST = -30, HIGHEST = 46, FRACTION = 6 };
@@ -100,7 +103,7 @@ int perp_real_text(double value, char text[PERP_REAL_TEXT])
         strcpy(text, signbit(value) ? "-0.0" : "0");
         return (int)strlen(text);
     }
-    if (!(size > 1e-28 && size < 1e45)) {
+    if (!(size > SIZE_LEAST && size < SIZE_MOST)) {
         return snprintf(text, PERP_REAL_TEXT, "%.17g", value);
     }
     int e;

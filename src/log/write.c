@@ -10,11 +10,13 @@
 #include <time.h>
 #include <unistd.h>
 
+static const double NANOSECOND = 1e-9; /* s */
+
 static double now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+    return (double)time.tv_sec + NANOSECOND * (double)time.tv_nsec;
 }
 
 /* ---- the sink ------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
  * Planar angles are never wrapped.
  */
 #include "model/model_private.h"
+#include "model/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
@@ -352,7 +353,7 @@ static perp_vec3 driven_turn(const perp_body *body, double t_from, double t_to)
     const perp_vec3 w = perp_quat_log(perp_quat_mul(to, perp_quat_conjugate(from)));
     const perp_vec3 middle = driven_twist(body, false, 0.5 * (t_from + t_to)).angular;
     const double angle = perp_vec3_norm(w), full = 6.283185307179586;
-    const perp_vec3 axis = perp_vec3_normalise(angle > 1e-9 ? w : middle);
+    const perp_vec3 axis = perp_vec3_normalise(angle > TURN_LEAST ? w : middle);
     const double turns = round(((t_to - t_from) * perp_vec3_dot(middle, axis) - angle) / full);
     return turns != 0.0 ? perp_vec3_add_scaled(w, full * turns, axis) : w;
 }

@@ -13,6 +13,7 @@
 
 #include "model/model_private.h"
 #include "model/rotation_vector.h"
+#include "model/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
@@ -273,7 +274,7 @@ static bool is_stationary(const ik_run *run)
         const int i = run->model->dof_q[d];
         const bool blocked = i >= 0 && ((run->w->q[i] <= run->model->limit_low[d] && along < 0.0) ||
                                         (run->w->q[i] >= run->model->limit_high[d] && along > 0.0));
-        if (!blocked && fabs(along) > 1e-13 * error * sqrt(size)) {
+        if (!blocked && fabs(along) > IK_STATIONARY * error * sqrt(size)) {
             return false;
         }
     }
@@ -338,7 +339,7 @@ static bool descend(ik_run *run, int *iterations)
             fill_columns(run);
             const double s = 2.0 * gain - 1.0;
             mu *= fmax(1.0 / 9.0, 1.0 - s * s * s);
-            mu = fmax(mu, 1e-15 * scale);
+            mu = fmax(mu, MARQUARDT_LEAST * scale);
             grow = 2.0;
         } else {
             *run = before;

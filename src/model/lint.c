@@ -1,5 +1,6 @@
 /* What is allowed but looks unintended. */
 #include "model/model_private.h"
+#include "model/tolerances.h"
 
 #include <stdio.h>
 
@@ -17,7 +18,7 @@ static void lint_command(const perp_scene *scene, const perp_joint *joint, perp_
     for (int i = 0; joint->limits_set && i <= SAMPLES; i++) {
         const double t = run_length(scene) * i / SAMPLES;
         const double value = perp_drive_value(&joint->command, t);
-        if (value < joint->limits[0] - 1e-12 || value > joint->limits[1] + 1e-12) {
+        if (value < joint->limits[0] - LIMIT_AS_WRITTEN || value > joint->limits[1] + LIMIT_AS_WRITTEN) {
             perp_scene_report(scene, diagnostics, PERP_SEVERITY_WARNING, path,
                               "asks for %g at t = %g s, outside the limits [%g, %g]", value, t, joint->limits[0],
                               joint->limits[1]);
@@ -33,7 +34,7 @@ static void lint_driven(const perp_scene *scene, const perp_body *body, perp_dia
     const double stated[3] = {p.x, p.y, p.z};
     for (int i = 0; i < 3 && body->pose_set; i++) {
         const double start = perp_drive_value(&body->drives[i], 0.0);
-        if ((body->driven_mask & (1u << i)) && stated[i] != 0.0 && fabs(start - stated[i]) > 1e-9) {
+        if ((body->driven_mask & (1u << i)) && stated[i] != 0.0 && fabs(start - stated[i]) > DRIVE_AS_WRITTEN) {
             char path[256];
             snprintf(path, sizeof path, "bodies.%s.driven.%c", body->name, "xyz"[i]);
             perp_scene_report(scene, diagnostics, PERP_SEVERITY_WARNING, path,
@@ -60,7 +61,7 @@ static perp_status lint_loops(const perp_model *model, const perp_allocator *all
             for (int k = 0; k < perp_loop_rows(model, i); k++) {
                 largest = fmax(largest, fabs(residual[k]));
             }
-            if (largest > 1e-6) {
+            if (largest > LOOP_OPEN) {
                 char path[256];
                 snprintf(path, sizeof path, "loops.%s", model->scene->loops[i].name);
                 perp_scene_report(model->scene, diagnostics, PERP_SEVERITY_WARNING, path,

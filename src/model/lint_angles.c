@@ -5,6 +5,7 @@
  * turn by 20 rad, every value has to look so. Drives of other kinds grow with time, and say nothing.
  */
 #include "model/model_private.h"
+#include "model/tolerances.h"
 
 #include <stdio.h>
 
@@ -12,7 +13,7 @@ static const double pi = 3.14159265358979323846;
 
 static bool is_multiple(double x, double unit)
 {
-    return fabs(x / unit - round(x / unit)) <= 1e-9;
+    return fabs(x / unit - round(x / unit)) <= WHOLE_MULTIPLE;
 }
 
 static bool is_like_degrees(double x)

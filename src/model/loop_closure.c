@@ -10,6 +10,7 @@
 
 #include "model/loop_closure.h"
 #include "model/model_private.h"
+#include "model/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
@@ -99,11 +100,10 @@ static bool turns(const perp_loop_closure *c, int dof)
 
 double perp_loop_reach(const perp_model *model, const perp_kinematics *kinematics, int loop)
 {
-    static const double LEAST = 1e-3; /* m: as that of a scene */
     const perp_loop *l = &model->scene->loops[loop];
     const int bodies[2] = {l->body_a, l->body_b};
     const perp_vec3 anchors[2] = {l->anchor_a, l->anchor_b};
-    double reach = LEAST;
+    double reach = LOOP_REACH_LEAST;
     for (int side = 0; side < 2; side++) {
         const int tree = bodies[side] < 0 ? -1 : model->links[bodies[side]].tree;
         const perp_vec3 at = perp_vec3_add(kinematics->pose[bodies[side]].position,
@@ -255,7 +255,6 @@ static double mean_square_row(const perp_loop_closure *c)
 bool perp_loops_close(perp_loop_closure *c, double *q, int *iterations, perp_loop_gap *gap)
 {
     enum { ITERATIONS = 100 };
-    static const double WANTED = 1e-14, CLOSED = 1e-10; /* of the reach: rounding, and what counts as closed */
     perp_kinematics_update(c->model, q, c->kinematics);
     c->reach = 0.0;
     for (int i = 0; i < c->model->scene->loop_count; i++) {
@@ -263,8 +262,8 @@ bool perp_loops_close(perp_loop_closure *c, double *q, int *iterations, perp_loo
     }
     double cost = evaluate(c, q, c->residual, true);
     const double scale = mean_square_row(c);
-    double mu = 1e-3 * scale, grow = 2.0;
-    for (int i = 0; i < ITERATIONS && sqrt(cost) > WANTED * c->reach && mu < 1e16 * scale && isfinite(cost); i++) {
+    double mu = MARQUARDT_FIRST * scale, grow = 2.0;
+    for (int i = 0; i < ITERATIONS && sqrt(cost) > LOOP_WANTED * c->reach && mu < 1e16 * scale && isfinite(cost); i++) {
         ++*iterations;
         double gain = -1.0, next = cost;
         if (bounded_step(c, q, mu)) {
@@ -276,8 +275,8 @@ bool perp_loops_close(perp_loop_closure *c, double *q, int *iterations, perp_loo
             const double s = 2.0 * gain - 1.0;
             memcpy(q, c->trial, (size_t)c->model->nq * sizeof *q);
             cost = evaluate(c, q, c->residual, true);
-            mu = fmax(mu * fmax(1.0 / 9.0, 1.0 - s * s * s), 1e-15 * scale);
-            mu = gain > 0.9 ? fmax(1e-3 * mu, 1e-15 * scale) : mu;
+            mu = fmax(mu * fmax(1.0 / 9.0, 1.0 - s * s * s), MARQUARDT_LEAST * scale);
+            mu = gain > 0.9 ? fmax(MARQUARDT_DROP * mu, MARQUARDT_LEAST * scale) : mu;
             grow = 2.0;
         } else {
             (void)evaluate(c, q, c->residual, true);
@@ -286,5 +285,5 @@ bool perp_loops_close(perp_loop_closure *c, double *q, int *iterations, perp_loo
         }
     }
     *gap = widest(c);
-    return sqrt(cost) <= CLOSED * c->reach;
+    return sqrt(cost) <= LOOP_CLOSED * c->reach;
 }

@@ -9,15 +9,16 @@
 
 #include <perp/base.h>
 
+#include "model/tolerances.h"
+
 static inline perp_mat3 perp_rotation_vector_rate(perp_vec3 phi)
 {
     const double square = perp_vec3_dot(phi, phi);
     double k;
-    if (square > 1e-2) {
+    if (square > ROTATION_SERIES) {
         const double half = 0.5 * sqrt(square);
         k = (1.0 - half * cos(half) / sin(half)) / square;
     } else {
-        /* The closed form is 0/0 at zero; the series' next term, square^4 / 47900160, times |phi|^2 is below 1e-17. */
         k = 1.0 / 12.0 + square * (1.0 / 720.0 + square * (1.0 / 30240.0 + square * (1.0 / 1209600.0)));
     }
     const double x = phi.x, y = phi.y, z = phi.z;

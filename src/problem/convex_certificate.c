@@ -1,17 +1,13 @@
 /* Evidence that a convex problem has no solution, judged by rows as residuals are; sums that have to vanish have no
  * unit.
  *
- * What has to vanish has to cancel to CANCELLED of the absolute values of its terms; then it is measured beside what
- * the proof is worth, or beside these where that is less. An entry of A, C or H is known only to ROUNDING of the
- * largest of its row (the cosine of a right angle is 6e-17, and a column of such entries does not cancel): of what that
- * may leave no more is asked than the first. */
+ * What has to vanish has to cancel to PERP_CANCELLED of the absolute values of its terms; then it is measured beside
+ * what the proof is worth, or beside these where that is less. An entry of A, C or H is known only to
+ * PERP_DATA_ROUNDING of the largest of its row (a column of cosines of right angles does not cancel): of what that may
+ * leave no more is asked than the first. */
 #include "problem/convex_constraint.h"
 #include "problem/natural_map.h"
-
-static const double ROUNDING = 0x1p-50, CANCELLED = 1e-5;
-/* A proof has to be worth more than this part of its terms and, where residuals have a unit, of its weights: rows that
- * contradict each other by less are all met to the usual tolerance. */
-static const double SIGNIFICANT = 1e-8;
+#include "problem/tolerances.h"
 
 /* A sum, the absolute values of its terms, and what the rounding of the data leaves open of it. */
 typedef struct tally {
@@ -31,7 +27,7 @@ static void add_product(tally *t, double a, double b)
 static double measure_of(const tally *t, double off, double worth)
 {
     const double own = off <= 0.0 ? 0.0 : perp_problem_over(off, t->size);
-    const bool cancels = own <= CANCELLED || off <= ROUNDING * t->open;
+    const bool cancels = own <= PERP_CANCELLED || off <= PERP_DATA_ROUNDING * t->open;
     return t->lost ? INFINITY : cancels ? fmin(own, fmax(off, 0.0) / worth) : own;
 }
 
@@ -119,7 +115,7 @@ static tally value_of(const perp_convex_view *v, const perp_convex_point *p, dou
 
 static bool is_significant(const tally *value)
 {
-    return value->sum > SIGNIFICANT * (value->size + value->open);
+    return value->sum > PERP_SIGNIFICANT * (value->size + value->open);
 }
 
 /* How far y is outside of its cone, over its largest entry: 1 for a row's that is negative. */

@@ -1,4 +1,5 @@
 #include "problem/convex_check.h"
+#include "problem/tolerances.h"
 
 #include "linalg/dense_kernel.h"
 
@@ -65,8 +66,7 @@ perp_status perp_convex_check_matrix(int rows, int columns, const double *values
 
 perp_status perp_convex_check_hessian(int size, int first, const double *h, double largest, perp_error *error)
 {
-    static const double ROUNDING = 1e-12;
-    const double rounding = ROUNDING * largest;
+    const double rounding = PERP_SYMMETRIC * largest;
     for (int i = 0; i < size; i++) {
         const double *row = h + (ptrdiff_t)i * size, diagonal = row[i];
         if (diagonal < -rounding) {
@@ -82,8 +82,8 @@ perp_status perp_convex_check_hessian(int size, int first, const double *h, doub
             }
             /* Each factor and each side is at most about 1, so that nothing overflows; both diagonals passed. */
             const double entry = row[j] / largest;
-            if (row[j] != 0.0 &&
-                entry * entry > (diagonal / largest + 2.0 * ROUNDING) * (other / largest + 2.0 * ROUNDING)) {
+            if (row[j] != 0.0 && entry * entry > (diagonal / largest + 2.0 * PERP_SYMMETRIC) *
+                                                     (other / largest + 2.0 * PERP_SYMMETRIC)) {
                 return perp_fail(error, PERP_STATUS_BAD_INPUT,
                                  "H is not positive semidefinite: entry (%d, %d) is %g beside the diagonal entries %g "
                                  "and %g",

@@ -17,8 +17,8 @@ perp_status perp_convex_check_matrix(int rows, int columns, const double *values
 /* The first entry that is not finite, or `count`. */
 ptrdiff_t perp_convex_first_not_finite(ptrdiff_t count, const double *values);
 
-/* A finite block of H whose first row and column is number `first`: not symmetric to 1e-12 of `largest`, the largest
- * entry of all of H, or with a negative diagonal entry or 2 x 2 minor, beyond the same. */
+/* A finite block of H whose first row and column is number `first`: not symmetric to PERP_SYMMETRIC of `largest`, the
+ * largest entry of all of H, or with a negative diagonal entry or 2 x 2 minor, beyond the same. */
 perp_status perp_convex_check_hessian(int size, int first, const double *h, double largest, perp_error *error);
 
 /* Bounds that are NaN, crossed, or infinite on the wrong side. Either may be NULL. */

@@ -1,6 +1,8 @@
 /* Bodies for a friction problem that has none: W = L L', one unknown of unit mass for each column of L. */
 #include <perp/problem.h>
 
+#include "problem/tolerances.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -13,14 +15,14 @@ static double largest_entry(ptrdiff_t count, const double *w)
     return largest;
 }
 
-/* The mean of W and its transpose, if they are the same to 1e-12 of the largest entry. */
+/* The mean of W and its transpose, if they are the same. */
 static perp_status copy_symmetric(int n, const double *w, double largest, double *l, perp_error *error)
 {
     const ptrdiff_t size = n;
     for (ptrdiff_t i = 0; i < size; i++) {
         for (ptrdiff_t j = 0; j <= i; j++) {
             const double entry = w[i * size + j], mirrored = w[j * size + i];
-            if (fabs(entry - mirrored) > 1e-12 * largest) {
+            if (fabs(entry - mirrored) > PERP_SYMMETRIC * largest) {
                 return perp_fail(error, PERP_STATUS_BAD_INPUT,
                                  "W is not symmetric: entry (%td, %td) is %g and entry (%td, %td) is %g", i, j, entry,
                                  j, i, mirrored);

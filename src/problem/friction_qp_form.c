@@ -2,6 +2,7 @@
  * bodies' velocities. From lambda = K delta + C ddelta/dt the rate of deformation is C^-1 (lambda - K delta), and its
  * tangential part and the bodies' velocity are the slip: H x + d with x the tangential part of lambda. */
 #include "problem/convex_check.h"
+#include "problem/tolerances.h"
 
 #include <perp/linalg.h>
 #include <perp/problem.h>
@@ -56,7 +57,7 @@ static perp_status factor_damping(int size, const double *damping, double *facto
     }
     for (ptrdiff_t i = 0; i < size; i++) {
         for (ptrdiff_t j = 0; j < i; j++) {
-            if (fabs(damping[i * size + j] - damping[j * size + i]) > 1e-12 * largest) {
+            if (fabs(damping[i * size + j] - damping[j * size + i]) > PERP_SYMMETRIC * largest) {
                 return perp_fail(error, PERP_STATUS_BAD_INPUT, "the damping is not symmetric in row %td, column %td", i,
                                  j);
             }

@@ -6,6 +6,7 @@
 #include <perp/problem.h>
 
 #include <assert.h>
+#include <float.h>
 
 int perp_mlcp_constrained_count(const perp_mlcp *problem)
 {
@@ -50,7 +51,7 @@ perp_status perp_mlcp_as_lcp(const perp_mlcp *problem, perp_mlcp_reduction *r, p
     const perp_status status = perp_lu_factor(f, r->factor, f, r->pivots, &failed);
     const double rcond =
         status == PERP_STATUS_OK ? perp_lu_reciprocal_condition(f, r->factor, f, r->pivots, norm, r->work) : 0.0;
-    if (rcond < (double)(f + 1) * 2.220446049250313e-16) {
+    if (rcond < (double)(f + 1) * DBL_EPSILON) {
         return perp_fail(error, PERP_STATUS_SINGULAR, "the block of the %d free variables is singular", f);
     }
     const perp_matrix_view view = {r->solved, f, c + 1, c + 1};

@@ -9,6 +9,8 @@
 
 #include <perp/problem.h>
 
+#include "problem/tolerances.h"
+
 #include <math.h>
 
 /* BAD_INPUT for a negative size, a missing array, or an entry that is not finite. */
@@ -65,8 +67,6 @@ static inline double perp_problem_worse(double a, double b)
  * *near is the same over unit + the row's constant alone (|q_i|, |b_i|, |g_j|, ..), a row without either left out.
  * Where large terms cancel, a row may be solved beside these and off by more than all that it is about: forces of 1e10
  * that squeeze a body "hold" walls apart that close with 1 m/s. A solver asks for PERP_NEAR of it besides. */
-static const double PERP_NEAR = 1e-4;
-
 double perp_lcp_residual_with(const perp_lcp *problem, const double *z, double unit);
 double perp_mcp_residual_with(const perp_mcp *problem, const double *z, double unit);
 double perp_friction_residual_with(const perp_friction *problem, const double *r, double unit, double *near);

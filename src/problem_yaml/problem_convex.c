@@ -2,6 +2,7 @@
  * has as many rows as its vector has entries. So g is read first, and each vector is asked for its length before its
  * matrix is read. */
 #include "problem_yaml/problem_convex.h"
+#include "problem/tolerances.h"
 #include "problem_yaml/problem_values.h"
 
 #include <stdio.h>
@@ -219,7 +220,7 @@ static bool check_hessian(decoder *d, const yaml_node *node, const convex_draft 
     for (size_t i = 0; i < n * n; i++) {
         largest = fmax(largest, fabs(r->h[i]));
     }
-    const double rounding = 1e-12 * largest;
+    const double rounding = PERP_SYMMETRIC * largest;
     for (size_t i = 0; i < n; i++) {
         if (r->h[i * n + i] < -rounding) {
             return perp_decode_error(d, perp_matrix_entry(node, (int)i, (int)i),

@@ -1,6 +1,7 @@
 #include "report/plot_axis.h"
 
 #include "report/svg.h"
+#include "report/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ plot_axis perp_plot_axis(plot_range range, const char *unit, double least_span, 
         range = (plot_range){0.0, 0.0};
     }
     const double middle = 0.5 * (range.low + range.high);
-    const double span = fmax(range.high - range.low, fmax(least_span, 1e-3 * fabs(middle)));
+    const double span = fmax(range.high - range.low, fmax(least_span, SPAN_LEAST * fabs(middle)));
     plot_axis axis = {.low = middle - 0.5 * span, .high = middle + 0.5 * span, .from = from, .to = to};
     axis.scale = choose_prefix(fmax(fabs(axis.low), fabs(axis.high)), unit, axis.unit);
     return axis;
@@ -83,8 +84,8 @@ double perp_plot_label_width(const plot_axis *axis, double size)
 /* Ticks at multiples of `step`, in values; false: there are more than there is room for. */
 static bool set_ticks(plot_axis *axis, double step)
 {
-    const double first = ceil(axis->low / step - 1e-9);
-    const double count = floor(axis->high / step + 1e-9) - first + 1.0;
+    const double first = ceil(axis->low / step - TICK_ROUNDING);
+    const double count = floor(axis->high / step + TICK_ROUNDING) - first + 1.0;
     if (count > PLOT_MOST_TICKS) {
         return false;
     }
@@ -93,13 +94,13 @@ static bool set_ticks(plot_axis *axis, double step)
         axis->ticks[i] = (first + i) * step;
     }
     const double shown = axis->log ? 1.0 : log10(step * axis->scale);
-    axis->decimals = axis->log ? 0 : (int)fmax(0.0, ceil(-shown - 1e-9));
+    axis->decimals = axis->log ? 0 : (int)fmax(0.0, ceil(-shown - TICK_ROUNDING));
     return true;
 }
 
 static double next_step(double step)
 {
-    const double decade = pow(10.0, floor(log10(step) + 1e-9)), digit = step / decade;
+    const double decade = pow(10.0, floor(log10(step) + TICK_ROUNDING)), digit = step / decade;
     return digit < 1.5 ? 2.0 * decade : digit < 3.0 ? 5.0 * decade : 10.0 * decade;
 }
 

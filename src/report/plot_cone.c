@@ -1,6 +1,7 @@
 /* The force of a contact inside its cone. In the plane: friction against normal force between the edges of the cone, in
  * newtons. In space: friction along t and o as a share of the most there is, inside the cone's cross-section. */
 #include "report/plot.h"
+#include "report/tolerances.h"
 #include "scene/cone.h"
 
 typedef struct cone_cell {
@@ -114,7 +115,7 @@ static void set_axes(const plot *p, cone_cell *cell, int contact, svg_box box)
     const plot_range share = {-1.15, 1.15};
     const plot_range across = cell->planar ? (plot_range){-side.high, side.high} : share;
     const plot_range up = cell->planar ? (plot_range){0.0, 1.12 * normal.high} : share;
-    const double least = p->largest > 0.0 ? 1e-3 * p->largest : 1.0;
+    const double least = p->largest > 0.0 ? SPAN_LEAST * p->largest : 1.0;
     cell->x = perp_plot_axis(across, cell->planar ? "N" : "", cell->planar ? least : 1.0, a.x, a.x + a.width);
     cell->y = perp_plot_axis(up, cell->planar ? "N" : "", cell->planar ? least : 1.0, a.y + a.height, a.y);
     perp_plot_ticks(&cell->x, PLOT_SMALL, false);

@@ -1,5 +1,6 @@
 /* The ribbon: one row per contact along time, in the colour of its mode. */
 #include "report/plot.h"
+#include "report/tolerances.h"
 
 #include <limits.h>
 
@@ -33,7 +34,8 @@ double perp_plot_modes(plot *p, svg_box box, bool draw)
         widest = fmax(widest, perp_svg_width(name, PLOT_SMALL, false));
     }
     const double names = fmin(widest, 0.45 * box.width) + 8.0;
-    plot_axis time = perp_plot_axis(perp_plot_time_range(p), "s", 1e-3, box.x + names, box.x + box.width - 10.0);
+    plot_axis time =
+        perp_plot_axis(perp_plot_time_range(p), "s", SPAN_OF_TIME, box.x + names, box.x + box.width - 10.0);
     perp_plot_ticks(&time, PLOT_SMALL, false);
     perp_plot_heading(p, box, "Contact modes");
     perp_plot_legend(p, words, NULL, 0, (plot_modes){PERP_CONTACT_OPEN, PLOT_RIBBON}, true);

@@ -1,6 +1,7 @@
 /* Which solid covers which. Two convex solids that do not overlap have a plane between them; the one on the side of the
  * viewer is in front. Sorting by distance alone would put a table over the cube at its far edge. */
 #include "report/plot_scene.h"
+#include "report/tolerances.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ static void try_direction(separation *best, const plot_view *view, const solid *
     const double apart = fmax(b_above, a_above);
     if (apart > best->apart) {
         best->apart = apart;
-        best->side = fabs(facing) < 1e-9 ? 0.0 : b_above >= a_above ? facing : -facing;
+        best->side = fabs(facing) < EDGE_ON ? 0.0 : b_above >= a_above ? facing : -facing;
     }
 }
 

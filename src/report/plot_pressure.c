@@ -1,6 +1,7 @@
 /* The pressure on the patches of contacts at one step, on the rung `compliant`. In space squares from above, t to the
  * right and o up, in the colour of their pressure; in the plane bars along t. */
 #include "report/plot.h"
+#include "report/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,8 +82,8 @@ static void draw_cell(plot *p, int contact, svg_box box)
         reach = fmax(reach, fabs(c->offsets[e]) + 0.5 * c->cell);
     }
     const plot_range across = {-1.08 * reach, 1.08 * reach}, up = {0.0, 1.08 * most_pressure(p)};
-    plot_axis x = perp_plot_axis(across, "m", 1e-9, a.x, a.x + a.width);
-    plot_axis y = perp_plot_axis(planar ? up : across, planar ? "N/m" : "m", 1e-9, a.y + a.height, a.y);
+    plot_axis x = perp_plot_axis(across, "m", SPAN_OF_PATCH, a.x, a.x + a.width);
+    plot_axis y = perp_plot_axis(planar ? up : across, planar ? "N/m" : "m", SPAN_OF_PATCH, a.y + a.height, a.y);
     perp_plot_ticks(&x, PLOT_SMALL, false);
     perp_plot_ticks(&y, PLOT_SMALL, true);
     perp_svg_rect(&p->pen, a, "fill=\"#ffffff\"");

@@ -1,4 +1,5 @@
 #include "report/plot_scene.h"
+#include "report/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -236,10 +237,10 @@ static void aim(const plot *p, scene_picture *picture)
         see(view, reach, picture->links[i].from);
         see(view, reach, picture->links[i].to);
     }
-    for (int k = 0; k < 2; k++) { /* a thing of no size is shown a millimetre wide */
-        if (!(reach[k].high - reach[k].low >= 1e-9)) {
+    for (int k = 0; k < 2; k++) {
+        if (!(reach[k].high - reach[k].low >= NO_SIZE)) {
             const double middle = reach[k].low <= reach[k].high ? reach[k].low : 0.0;
-            reach[k] = (plot_range){middle - 5e-4, middle + 5e-4};
+            reach[k] = (plot_range){middle - HALF_MILLIMETRE, middle + HALF_MILLIMETRE};
         }
     }
     fit(view, reach);

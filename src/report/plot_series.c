@@ -1,5 +1,6 @@
 /* The plots whose curves run over time. */
 #include "report/plot.h"
+#include "report/tolerances.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -75,7 +76,7 @@ static void fill_gap(plot *p, int contact, plot_row *row)
 {
     row->quantity = "gap";
     row->unit = "m";
-    row->least_span = p->longest > 1e-12 ? 1e-3 * p->longest : 1e-6; /* below a picometre is rounding */
+    row->least_span = p->longest > GAP_ROUNDING ? SPAN_LEAST * p->longest : SPAN_OF_LENGTH;
     row->curve_count = 1;
     row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(phi), AT_FRAMES)};
     add_extremes(p, &row->curves[0], contact, FIELD(phi_low), FIELD(phi_high));
@@ -92,7 +93,7 @@ static void fill_force(plot *p, int contact, plot_row *row)
 {
     row->quantity = "force";
     row->unit = "N";
-    row->least_span = p->largest > 0.0 ? 1e-3 * p->largest : 1.0;
+    row->least_span = p->largest > 0.0 ? SPAN_LEAST * p->largest : 1.0;
     row->curve_count = 3;
     row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(fn), AT_STEPS)};
     row->curves[1] = (plot_curve){
@@ -131,7 +132,7 @@ static void fill_joint(plot *p, int joint, plot_row *row)
                       .unit = !of                                ? ""
                               : of->kind == PERP_JOINT_PRISMATIC ? "m"
                                                                  : "rad",
-                      .least_span = 1e-6,
+                      .least_span = SPAN_OF_LENGTH,
                       .contact = -1};
     if (commanded) {
         row->curves[row->curve_count++] = (plot_curve){.colour = perp_palette_series(1), .dash = "4 3", .y = command};
@@ -192,13 +193,16 @@ double perp_plot_residuals(plot *p, svg_box box, bool draw)
 {
     static const char *const names[RESIDUALS] = {"balance", "complementarity", "cone", "penetration", "open loops"};
     plot_curve legend[RESIDUALS + 1];
-    plot_row rows[2] = {
-        {.title = "the step's own law, relative",
-         .quantity = "residual",
-         .unit = "1",
-         .floor = 1e-18,
-         .least_top = 1e-8},
-        {.title = "exact geometry", .quantity = "distance", .unit = "m", .floor = 1e-15, .least_top = 1e-6}};
+    plot_row rows[2] = {{.title = "the step's own law, relative",
+                         .quantity = "residual",
+                         .unit = "1",
+                         .floor = LAW_FLOOR,
+                         .least_top = LAW_TOP},
+                        {.title = "exact geometry",
+                         .quantity = "distance",
+                         .unit = "m",
+                         .floor = GEOMETRY_FLOOR,
+                         .least_top = GEOMETRY_TOP}};
     const int count = residual_count(p);
     rows[0].contact = rows[1].contact = -1;
     rows[0].log = rows[1].log = true;

@@ -1,4 +1,5 @@
 #include "report/plot_scene.h"
+#include "report/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -331,7 +332,7 @@ void perp_solid_draw(plot *p, const plot_view *view, const solid *s)
         return;
     }
     for (int f = 0; f < s->face_count; f++) {
-        if (perp_vec3_dot(s->faces[f].normal, view->toward) > 1e-9) {
+        if (perp_vec3_dot(s->faces[f].normal, view->toward) > EDGE_ON) {
             draw_face(p, view, s, &s->faces[f]);
         }
     }

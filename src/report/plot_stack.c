@@ -1,4 +1,5 @@
 #include "report/plot.h"
+#include "report/tolerances.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -335,7 +336,7 @@ double perp_plot_stack(plot *p, const plot_stack *stack, svg_box box, bool draw)
         widest = fmax(widest, perp_plot_label_width(&axes[i], PLOT_SMALL));
     }
     const double left = widest + 22.0;
-    plot_axis time = perp_plot_axis(perp_plot_time_range(p), "s", 1e-3, box.x + left, box.x + box.width - 10.0);
+    plot_axis time = perp_plot_axis(perp_plot_time_range(p), "s", SPAN_OF_TIME, box.x + left, box.x + box.width - 10.0);
     perp_plot_ticks(&time, PLOT_SMALL, false);
     perp_plot_heading(p, box, stack->title);
     for (int i = 0; i < stack->row_count; i++) {

@@ -1,4 +1,5 @@
 #include "report/replay_gather.h"
+#include "report/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -199,7 +200,7 @@ static void take_directions(replay_contact *contact, const perp_contact *c, bool
 
 double perp_replay_cell(const perp_element_record *elements, int count, bool planar)
 {
-    static const double LEAST = 1e-9, FARTHEST = 1e6; /* m: a file may say anything */
+    static const double FARTHEST = 1e6; /* m: a file may say anything */
     double low = INFINITY, high = -INFINITY, farthest = 0.0;
     for (int e = 0; e < count; e++) {
         low = fmin(low, elements[e].offset[0]);
@@ -208,7 +209,7 @@ double perp_replay_cell(const perp_element_record *elements, int count, bool pla
     }
     const double side = planar ? count : round(sqrt((double)count));
     const double cell = count > 1 && side > 1.0 ? (high - low) / (side - 1.0) : 0.0;
-    return cell >= LEAST && farthest <= FARTHEST ? cell : 0.0;
+    return cell >= REPLAY_LEAST && farthest <= FARTHEST ? cell : 0.0;
 }
 
 /* The forces of a patch at a frame. Where its elements are is the contact's: they stand in its frame (n, t, o). */

@@ -1,4 +1,5 @@
 #include "report/replay_header.h"
+#include "report/tolerances.h"
 
 #include "trace/json_maker.h"
 
@@ -93,7 +94,7 @@ static void add_frames(packer *p)
 /* Points are drawn, not read: a two hundred thousandth of the farthest coordinate is finer than a picture shows. */
 static double point_quantum(const replay_run *run)
 {
-    double most = 1e-9;
+    double most = REPLAY_LEAST;
     for (int i = 0; i < run->row_count; i++) {
         const perp_vec3 p = run->rows[i].point;
         most = fmax(most, fmax(fabs(p.x), fmax(fabs(p.y), fabs(p.z))));
@@ -119,18 +120,16 @@ static void add_elements(packer *p)
     }
 }
 
-/* Whether the measure of friction, or its limit, is another than |ft| or mu fn in any row; 1e-9: a page has six
- * figures.
- */
+/* Whether the measure of friction, or its limit, is another than |ft| or mu fn in any row. */
 static bool uses_other_than_ft(const replay_row *row, double friction)
 {
     (void)friction;
-    return fabs(row->used - hypot(row->ft[0], row->ft[1])) > 1e-9 * row->used;
+    return fabs(row->used - hypot(row->ft[0], row->ft[1])) > REPLAY_SAME * row->used;
 }
 
 static bool has_other_limit(const replay_row *row, double friction)
 {
-    return fabs(row->limit - friction * row->fn) > 1e-9 * row->limit;
+    return fabs(row->limit - friction * row->fn) > REPLAY_SAME * row->limit;
 }
 
 static bool some_row(const replay_run *run, bool (*differs)(const replay_row *row, double friction))

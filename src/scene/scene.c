@@ -1,4 +1,5 @@
 #include "scene/scene_memory.h"
+#include "scene/tolerances.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,7 +71,7 @@ static perp_compliance compliance_default(void)
     r.elements = 1;
     r.size = 0.01;
     r.law = PERP_LAW_KELVIN_VOIGT;
-    r.gamma = 1.0e-4;
+    r.gamma = COMPLIANCE_GAMMA;
     r.stiffness_scale = 1.0;
     return r;
 }
@@ -83,7 +84,7 @@ static perp_run_settings run_default(void)
     r.h = 0.01;
     r.until = 1.0;
     r.rays = 4;
-    r.tolerance = 1.0e-8;
+    r.tolerance = RUN_TOLERANCE;
     r.substep_tolerance = INFINITY;
     r.time_scale = 1.0;
     r.threads = 1;

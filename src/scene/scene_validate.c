@@ -2,6 +2,7 @@
  *
  * Joints are linked to their bodies first, because what a body may state depends on whether a joint moves it. */
 #include "scene/validator.h"
+#include "scene/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -216,7 +217,7 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
     for (int i = 0; matrix && i < n; i++) {
         for (int j = 0; j < i; j++) {
             const double a = tensor->values[n * i + j], b = tensor->values[n * j + i];
-            if (fabs(a - b) > 1e-9 * (fabs(a) + fabs(b))) {
+            if (fabs(a - b) > MATRIX_AS_WRITTEN * (fabs(a) + fabs(b))) {
                 perp_validator_error(v, key, "`%s` must be symmetric, but entries (%d, %d) and (%d, %d) differ", key, i,
                                      j, j, i);
                 return;
@@ -233,7 +234,7 @@ static void validate_tensor(validator *v, const char *key, const perp_tensor *te
         m.m[8] = n == 2 ? m.m[0] : m.m[8]; /* a harmless third eigenvalue in the plane */
         double values[3];
         perp_mat3_symmetric_eigen(&m, values, NULL);
-        if (values[0] < (may_vanish ? -1e-9 * values[2] : 1e-12 * values[2])) {
+        if (values[0] < (may_vanish ? -MATRIX_AS_WRITTEN : EIGENVALUE_ROUNDING) * values[2]) {
             perp_validator_error(v, key, "`%s` must be positive %s; its least eigenvalue is %g", key,
                                  may_vanish ? "semidefinite" : "definite", values[0]);
         }

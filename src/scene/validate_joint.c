@@ -1,5 +1,6 @@
 /* Joints: what each kind needs and what it must not have. References were resolved before (scene_validate.c). */
 #include "scene/validator.h"
+#include "scene/tolerances.h"
 
 static bool is_scalar(perp_joint_kind kind)
 {
@@ -106,7 +107,8 @@ static void validate_control(validator *v, perp_joint *joint)
         perp_validate_drive(v, "command", &joint->command);
         const bool sound = v->faults == faults && !v->out_of_memory;
         const double start = sound ? perp_drive_value(&joint->command, 0.0) : joint->position[0];
-        if (joint->control == PERP_CONTROL_POSITION && joint->position_set && fabs(start - joint->position[0]) > 1e-9) {
+        if (joint->control == PERP_CONTROL_POSITION && joint->position_set &&
+            fabs(start - joint->position[0]) > JOINT_AS_WRITTEN) {
             perp_validator_warning(v, "command",
                                    "starts at %g, where the joint begins too; its `position` of %g is not used", start,
                                    joint->position[0]);

@@ -1,19 +1,19 @@
 /* Mass, centre of mass and inertia of a body: each by itself, then together. */
 #include "scene/shape_kinds.h"
+#include "scene/tolerances.h"
 
 #include <perp/linalg.h>
 
-/* A mass distribution has principal moments a <= b <= c with a >= 0 and a + b >= c. Rounding in the user's digits may
- * break equality of a flat part slightly, so a relative 1e-6 is forgiven. A body whose rotation is partly locked may
- * leave the moments that never act at 0. */
+/* A mass distribution has principal moments a <= b <= c with a >= 0 and a + b >= c. A body whose rotation is partly
+ * locked may leave the moments that never act at 0. */
 static void validate_moments(validator *v, const perp_body *body, const perp_mat3 *inertia)
 {
     const unsigned turning = PERP_COMPONENT_RX | PERP_COMPONENT_RY | PERP_COMPONENT_RZ;
     const bool locked = body->kind == PERP_BODY_FREE && body->joint < 0 && (body->free_mask & turning) != turning;
     double moments[3];
     perp_mat3_symmetric_eigen(inertia, moments, NULL);
-    const double slack = 1e-6 * fabs(moments[2]);
-    if (moments[0] < -1e-12 * fabs(moments[2])) { /* beyond the rounding of the eigenvalues themselves */
+    const double slack = MOMENTS_AS_WRITTEN * fabs(moments[2]);
+    if (moments[0] < -EIGENVALUE_ROUNDING * fabs(moments[2])) {
         perp_validator_error(v, "inertia", "is not positive: its principal moments are %g, %g, %g", moments[0],
                              moments[1], moments[2]);
     } else if (moments[0] + moments[1] < moments[2] - slack && !(locked && moments[0] <= slack)) {
@@ -76,8 +76,7 @@ void perp_validate_mass_fields(validator *v, const perp_body *body)
 
 /* Is the mass matrix of a free body on its free components positive definite at the initial pose? Where all
  * translations are free the question is the same with the origin moved to the centre of mass, and free of cancellation
- * there. A pivot counts as positive if it keeps 1e-14 of its diagonal: less than that is what rounding leaves of zero.
- */
+ * there. */
 static bool resists_its_motion(const perp_body *body, bool planar, const perp_mass_properties *p)
 {
     const unsigned translations = PERP_COMPONENT_X | PERP_COMPONENT_Y | (planar ? 0u : (unsigned)PERP_COMPONENT_Z);
@@ -102,7 +101,7 @@ static bool resists_its_motion(const perp_body *body, bool planar, const perp_ma
     }
     bool positive = perp_cholesky_factor(n, a, 6, NULL) == PERP_STATUS_OK;
     for (int i = 0; i < n && positive; i++) {
-        positive = a[7 * i] * a[7 * i] > 1e-14 * diagonal[i];
+        positive = a[7 * i] * a[7 * i] > PIVOT_LEFT * diagonal[i];
     }
     return positive;
 }

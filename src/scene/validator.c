@@ -1,4 +1,5 @@
 #include "scene/validator.h"
+#include "scene/tolerances.h"
 
 #include "base/utf8.h"
 
@@ -136,11 +137,11 @@ bool perp_validate_direction(validator *v, const char *key, perp_vec3 *direction
 void perp_validate_quaternion(validator *v, const char *key, perp_quat *q)
 {
     const double norm = sqrt(q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z);
-    if (!(fabs(norm - 1.0) <= 1e-2)) { /* also NaN and infinite */
+    if (!(fabs(norm - 1.0) <= QUATERNION_WRONG)) { /* also NaN and infinite */
         perp_validator_error(v, key, "a quaternion (w, x, y, z) has length 1, but this one has %.6g", norm);
         return;
     }
-    if (fabs(norm - 1.0) > 1e-6) {
+    if (fabs(norm - 1.0) > QUATERNION_AS_WRITTEN) {
         perp_validator_warning(v, key, "quaternion of length %.6g was normalised", norm);
     }
     *q = perp_quat_normalise(*q);

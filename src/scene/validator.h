@@ -33,7 +33,7 @@ bool perp_validate_optional(validator *v, const char *key, perp_optional value, 
 bool perp_validate_vector(validator *v, const char *key, perp_vec3 value);
 /* Scales to unit length; false, after an error, for a zero or non-finite vector. */
 bool perp_validate_direction(validator *v, const char *key, perp_vec3 *direction);
-/* Unit to 1e-6: normalised silently; to 1e-2: with a warning; else an error. */
+/* Nearly unit: normalised, with a warning if it is worth one; else an error. */
 void perp_validate_quaternion(validator *v, const char *key, perp_quat *quat_wxyz);
 void perp_validate_placement(validator *v, const char *key, perp_placement *placement);
 /* Checks the table and computes the slopes of one that is not linear. */

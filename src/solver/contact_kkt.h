@@ -146,9 +146,9 @@ void perp_kkt_set_base(perp_kkt *kkt, const perp_contact_qp *problem, double hes
 /* The matrix. `omega`: the Omega_i one after another, rows x rows each; `diagonal`: d_x and d_e, by unknown. */
 void perp_kkt_assemble(perp_kkt *kkt, const perp_contact_qp *problem, const double *omega, const double *diagonal);
 
-/* L D L' in place. A pivot below 1e-15 of its entry on the diagonal, or for an equation of what was taken off from
- * that, or of the wrong sign, is rounding: it is taken for infinite, and counted. Never fails; numbers that are not
- * finite show in the solution. */
+/* L D L' in place. A pivot below PIVOT_BELIEVED of its entry on the diagonal, or for an equation of what was taken off
+ * from that, or of the wrong sign, is rounding: it is taken for infinite, and counted. Never fails; numbers that are
+ * not finite show in the solution. */
 void perp_kkt_factor(perp_kkt *kkt);
 
 /* Overwrites the right-hand side (by unknown) by the solution. */

@@ -5,6 +5,7 @@
  * kept, negative, in `below`. */
 #include "linalg/dense_kernel.h"
 #include "solver/contact_kkt.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,7 +18,6 @@
  * it. */
 static inline void take_pivot(perp_kkt *kkt, int first, const double *panel, int rows, int k)
 {
-    static const double BELIEVED = 1e-15;
     const double floor = kkt->floor[first + k], before = fabs(kkt->inverse[first + k]);
     const double pivot = panel[(ptrdiff_t)k * rows + k];
     double size = before > fabs(floor) ? before : fabs(floor);
@@ -25,7 +25,7 @@ static inline void take_pivot(perp_kkt *kkt, int first, const double *panel, int
         const double l = panel[(ptrdiff_t)m * rows + k];
         size += l * l * fabs(panel[(ptrdiff_t)m * rows + m]);
     }
-    const double least = BELIEVED * size;
+    const double least = PIVOT_BELIEVED * size;
     const bool believed = floor > 0.0 ? pivot > least : pivot < -least;
     kkt->mended += !believed;
     kkt->inverse[first + k] = believed || pivot != pivot ? 1.0 / pivot : 0.0; /* NaN goes on to the solution */

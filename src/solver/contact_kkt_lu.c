@@ -2,6 +2,7 @@
 
 #include "linalg/dense_kernel.h"
 #include "solver/slice.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -192,7 +193,7 @@ void perp_kkt_lu_assemble(perp_kkt_lu *lu, const perp_contact_qp *problem, const
 /* Pivot k of a square: the diagonal unless another row has ten times as much. */
 static void take_pivot(perp_kkt_lu *lu, int first, int width, double *panel, int rows, int k)
 {
-    static const double BELIEVED = 1e-15, THRESHOLD = 0.1;
+    static const double THRESHOLD = 0.1;
     int best = k;
     for (int i = k + 1; i < width; i++) {
         if (fabs(panel[(ptrdiff_t)i * rows + k]) > fabs(panel[(ptrdiff_t)best * rows + k])) {
@@ -207,7 +208,7 @@ static void take_pivot(perp_kkt_lu *lu, int first, int width, double *panel, int
         perp_dense_swap(rows, panel + (ptrdiff_t)k * rows, panel + (ptrdiff_t)best * rows);
     }
     const double pivot = panel[(ptrdiff_t)k * rows + k];
-    const bool rounding = fabs(pivot) <= BELIEVED * lu->kkt->floor[first + k];
+    const bool rounding = fabs(pivot) <= PIVOT_BELIEVED * lu->kkt->floor[first + k];
     lu->mended += rounding;
     lu->inverse[first + k] = rounding ? 0.0 : 1.0 / pivot;
 }

@@ -29,7 +29,7 @@ perp_status perp_kkt_lu_setup(perp_kkt_lu *lu, perp_kkt *kkt);
 
 /* The matrix with `omega` (contacts of at most PERP_KKT_ROWS rows) and `diagonal`; overwrites kkt->panels. */
 void perp_kkt_lu_assemble(perp_kkt_lu *lu, const perp_contact_qp *problem, const double *omega, const double *diagonal);
-/* In place. A pivot below 1e-15 of its entry on the diagonal is taken for infinite, and counted. */
+/* In place. A pivot below PIVOT_BELIEVED of its entry on the diagonal is taken for infinite, and counted. */
 void perp_kkt_lu_factor(perp_kkt_lu *lu);
 int perp_kkt_lu_sign(const perp_kkt_lu *lu);          /* of the determinant: 1 or -1 */
 void perp_kkt_lu_solve(perp_kkt_lu *lu, double *rhs); /* by unknown, overwritten */

@@ -15,15 +15,10 @@
  * and the interior point is cheaper. */
 #include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
-
-/* 1 / w and the proximal term, over the mean of gamma; what a row must be violated by to join, over 1 + max |b|. */
-static const double SOFT = 1e-8, RHO = 1e-7, JOIN = 1e-13;
-/* Residuals: rounding; with which the rows are the right ones; and between which a dropped row may mend more than it
- * costs. */
-static const double CLEAN = 1e-13, SURE = 1e-12, POOR = 1e-10, NEARLY = 1e-6;
 
 typedef struct pass_data {
     perp_convex_workspace *c;
@@ -42,7 +37,7 @@ static void factor(const pass_data *d)
 {
     perp_convex_workspace *c = d->c;
     perp_convex_make_omega(c, NULL);
-    perp_convex_make_diagonal(c, RHO, RHO);
+    perp_convex_make_diagonal(c, AUGMENTED_RHO, AUGMENTED_RHO);
     perp_convex_factor(c);
 }
 
@@ -61,13 +56,12 @@ static double slope_at(const pass_data *d, double a, double b, double t, double 
 static double search(const pass_data *d, const double *y)
 {
     enum { TRIES = 30 };
-    static const double ENOUGH = 1e-2;
     perp_convex_workspace *c = d->c;
     perp_convex_h(c, c->step, c->product2);
     const double b = perp_dense_dot(c->n, c->step, c->product2);
     const double a = perp_dense_dot(c->n, c->step, c->rd) + c->kernel->dot(c->m, c->ds, y); /* step . (H x + g) */
     double curvature, low = 0.0, high = 1.0, t = 1.0;
-    const double small = ENOUGH * fabs(slope_at(d, a, b, 0.0, &curvature));
+    const double small = AUGMENTED_SLOPE * fabs(slope_at(d, a, b, 0.0, &curvature));
     double slope = slope_at(d, a, b, 1.0, &curvature);
     for (int k = 0; k < TRIES && fabs(slope) > small && (slope > 0.0 || t < 1.0); k++) {
         *(slope > 0.0 ? &high : &low) = t;
@@ -106,8 +100,8 @@ static double advance(const pass_data *d, perp_convex_iterate *at, bool cut)
     return t;
 }
 
-/* The same rows again: y0 takes over the forces, and what is left of the violations shrinks by SOFT each time. The
- * least residual on the way. */
+/* The same rows again: y0 takes over the forces, and what is left of the violations shrinks by AUGMENTED_SOFT each
+ * time. The least residual on the way. */
 static double refine(const pass_data *d, perp_convex_iterate *at)
 {
     enum { PASSES = 4 };
@@ -127,7 +121,7 @@ static double refine(const pass_data *d, perp_convex_iterate *at)
         const double before = least;
         perp_convex_judge(c, at);
         least = fmin(least, c->judged);
-        if (c->judged > 0.1 * before || c->judged < CLEAN) {
+        if (c->judged > 0.1 * before || c->judged < AUGMENTED_CLEAN) {
             break;
         }
     }
@@ -161,8 +155,8 @@ static bool finish(const pass_data *d, perp_convex_iterate *at)
     perp_convex_workspace *c = d->c;
     const double others = c->best_residual;
     double residual = refine(d, at), least = residual;
-    c->best_is_least = residual < others && residual <= fmin(SURE, c->tolerance) && c->e == 0;
-    for (int k = 0; k < DROPS && residual > POOR && residual < NEARLY && drop_row(d, at); k++) {
+    c->best_is_least = residual < others && residual <= fmin(AUGMENTED_SURE, c->tolerance) && c->e == 0;
+    for (int k = 0; k < DROPS && residual > AUGMENTED_POOR && residual < AUGMENTED_NEARLY && drop_row(d, at); k++) {
         factor(d);
         const double before = residual;
         residual = refine(d, at);
@@ -180,8 +174,8 @@ bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, in
     for (int i = 0; i < c->m; i++) {
         mean += c->gamma[i] / c->m;
     }
-    const double w = mean / SOFT;
-    const pass_data d = {c, c->scaled, w, {c->m, w, w * JOIN * c->b_scale, c->scaled, c->s}};
+    const double w = mean / AUGMENTED_SOFT;
+    const pass_data d = {c, c->scaled, w, {c->m, w, w * AUGMENTED_JOIN * c->b_scale, c->scaled, c->s}};
     memset(d.y0, 0, (size_t)c->m * sizeof(double));
     for (int i = 0; i < c->m; i++) {
         c->weight[i] = c->active[i] ? w : 0.0;

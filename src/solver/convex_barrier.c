@@ -6,6 +6,7 @@
  * Newton steps lead there, with a target that stays: from s inside, y = kappa s^-1, and residuals that shrink with
  * every step. The answer's y are taken from its s again, so that they are the barrier's forces to rounding. */
 #include "solver/convex_core.h"
+#include "solver/tolerances.h"
 
 #include "linalg/vector.h"
 #include "linalg/dense_kernel.h"
@@ -114,9 +115,9 @@ static bool judge(perp_convex_workspace *c, double kappa, bool own, perp_convex_
 static perp_outcome iterate(perp_convex_workspace *c, double kappa, int most, perp_convex_point *trial)
 {
     enum { FURTHER = 3 };
-    static const double EASY = 1e-2, PART = 0.2;
+    static const double PART = 0.2;
     int stalled = 0;
-    start(c, fmax(kappa, EASY * c->g_scale * c->b_scale));
+    start(c, fmax(kappa, BARRIER_EASY * c->g_scale * c->b_scale));
     for (int k = 0; k < most && stalled < FURTHER; k++) {
         if (perp_convex_cancelled(c)) {
             return PERP_OUTCOME_CANCELLED;
@@ -129,8 +130,8 @@ static perp_outcome iterate(perp_convex_workspace *c, double kappa, int most, pe
         if (!(perp_vector_largest(c->n, c->at.x) <= DBL_MAX) || !(perp_vector_largest(c->m, c->at.y) <= DBL_MAX)) {
             return PERP_OUTCOME_ILL_CONDITIONED;
         }
-        c->rho = fmax(0.1 * c->rho, 1e-14);
-        c->delta = fmax(0.1 * c->delta, 1e-13);
+        c->rho = fmax(0.1 * c->rho, BARRIER_RHO_LEAST);
+        c->delta = fmax(0.1 * c->delta, PROXIMAL_LEAST);
         if (target > kappa) {
             continue;
         }
@@ -163,7 +164,7 @@ perp_status perp_contact_qp_barrier(const perp_contact_qp *problem, double kappa
     c->tolerance = chosen.tolerance;
     c->cancel = chosen.cancel;
     c->iterations = c->factorisations = 0;
-    c->rho = c->delta = 1e-8;
+    c->rho = c->delta = PROXIMAL;
     memset(c->best.x, 0, (size_t)c->n * sizeof(double));
     memset(c->best.y, 0, (size_t)c->m * sizeof(double));
     memset(c->best.z, 0, (size_t)c->e * sizeof(double));

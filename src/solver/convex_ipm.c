@@ -20,14 +20,13 @@
  * Where nothing is feasible y grows without end, along a proof of it: an iteration without progress looks for that.
  */
 #include "solver/convex_core.h"
+#include "solver/tolerances.h"
 
 #include "linalg/dense_kernel.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-static const double LEAST = 1e-13; /* of the proximal terms */
 
 /* ---- start ------------------------------------------------------------------------------------------------------ */
 
@@ -78,7 +77,7 @@ static void start(perp_convex_workspace *c, bool from_zero)
     perp_convex_add_shift(c, y_shift, c->dy, at->y);
     const double dot = perp_dense_dot(c->m, c->s, at->y);
     const double s_sum = perp_convex_unit_sum(c, c->s, c->ds), y_sum = perp_convex_unit_sum(c, at->y, c->dy);
-    const double least = fmax(1e-8 * sqrt(c->b_scale * c->g_scale), DBL_MIN);
+    const double least = fmax(INSIDE_COLD * sqrt(c->b_scale * c->g_scale), DBL_MIN);
     perp_convex_add_shift(c, fmax(0.2 * dot / fmax(y_sum, DBL_MIN), least), c->ds, c->s);
     perp_convex_add_shift(c, fmax(0.2 * dot / fmax(s_sum, DBL_MIN), least), c->dy, at->y);
 }
@@ -95,7 +94,7 @@ static void start_warm(perp_convex_workspace *c)
         s_sum += fabs(c->s[i]) * c->dy[i];
         y_sum += fabs(at->y[i]) * c->ds[i];
     }
-    const double tiny = 1e-10 * sqrt(c->b_scale * c->g_scale);
+    const double tiny = INSIDE_WARM * sqrt(c->b_scale * c->g_scale);
     perp_convex_raise(c, fmax(0.3 * s_sum / c->m, tiny), c->ds, c->s);
     perp_convex_raise(c, fmax(0.3 * y_sum / c->m, tiny), c->dy, at->y);
 }
@@ -224,7 +223,7 @@ static double error_of(const perp_convex_workspace *c, double centre)
 static void relax(double *term, double taken, double before, double after)
 {
     if (taken > 0.8 && after > 0.4 * before) {
-        *term = fmax(0.1 * *term, LEAST);
+        *term = fmax(0.1 * *term, PROXIMAL_LEAST);
     }
 }
 
@@ -273,7 +272,7 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
     direction(c, c->ds_affine, c->dy_affine);
     const double affine = longest_step(c, c->ds_affine, c->dy_affine);
     const double ratio = centre_after(c, centre, affine, c->ds_affine, c->dy_affine) / centre;
-    const double sigma = fmin(fmax(ratio * ratio * ratio, 1e-8), 1.0);
+    const double sigma = fmin(fmax(ratio * ratio * ratio, CENTRING_LEAST), 1.0);
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->dy);
     if (is_soft(c)) {
         soften(c, c->dy);
@@ -298,8 +297,6 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
 static bool polish(perp_convex_workspace *c, double error, bool settled)
 {
     enum { PASSES = 5, AUGMENTED = 8, FEW = 12 };
-    /* A part of the tolerance: with more the rows may be wrong ones, that all but touch; and rounding. */
-    static const double SURE = 1e-4, CLEAN = 1e-12;
     perp_convex_copy(c, &c->at, &c->kept);
     /* s, rd and rc are spoilt by a failed attempt: s is kept, the others are made anew */
     memcpy(c->ds_affine, c->s, (size_t)c->m * sizeof(double));
@@ -308,15 +305,15 @@ static bool polish(perp_convex_workspace *c, double error, bool settled)
             c->active[i] = c->trend_changes <= c->size_changes ? c->part[i] == 1 : c->sized[i] == 1;
         }
         if (perp_convex_augmented(c, &c->kept, AUGMENTED, c->m / FEW) &&
-            c->best_residual <= fmax(SURE * c->tolerance, CLEAN)) {
+            c->best_residual <= fmax(ROWS_SURE * c->tolerance, CONVEX_CLEAN)) {
             return true;
         }
         perp_convex_copy(c, &c->at, &c->kept);
     }
     const double rho = c->rho, delta = c->delta;
     c->guessed = c->trend_changes <= c->size_changes;
-    if (settled && perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, 1e-3)) &&
-        (c->cone_count > 0 || c->best_residual <= fmax(SURE * c->tolerance, CLEAN))) {
+    if (settled && perp_convex_newton(c, &c->kept, PASSES, fmax(10.0 * error, POLISH_ASTRAY)) &&
+        (c->cone_count > 0 || c->best_residual <= fmax(ROWS_SURE * c->tolerance, CONVEX_CLEAN))) {
         return true;
     }
     c->rho = rho;
@@ -330,9 +327,8 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
 {
     /* Good enough is not yet good: the next iterations cost little and gain digits. */
     enum { FURTHER = 10, FLICKER = 4 };
-    static const double CLEAN = 1e-15, NEARLY = 1e-8, WATCH = 1e-2, PROGRESS = 0.5;
-    static const double WAIT = 1e-3; /* rows that were wrong, and cost as much as ten iterations, are so in the next */
-    double polish_below = 1e-3, before = INFINITY;
+    static const double PROGRESS = 0.5;
+    double polish_below = IPM_POLISH, before = INFINITY;
     int since_good = 0;
     c->rho = attempt->rho;
     c->delta = attempt->delta;
@@ -358,19 +354,19 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
             break;
         }
         const bool settled = k > 0 && is_settled(c);
-        const bool nearly = c->cone_count == 0 && error < NEARLY && c->trend_changes <= FLICKER;
+        const bool nearly = c->cone_count == 0 && error < IPM_NEARLY && c->trend_changes <= FLICKER;
         if (error < polish_below && (settled || nearly || since_good > 0)) {
             if (polish(c, error, settled || since_good > 0)) {
                 return PERP_OUTCOME_SOLVED;
             }
-            polish_below = (c->cone_count == 0 ? WAIT : 0.1) * error;
+            polish_below = (c->cone_count == 0 ? POLISH_AGAIN : 0.1) * error;
         }
         if (error < c->tolerance && !perp_convex_judge(c, &c->at) && (c->cone_count == 0 || attempt->refinements > 0)) {
             c->refinements = c->cone_count == 0; /* the judge does not find what the recursion says */
             refresh_residuals(c);
         }
         since_good += c->best_residual <= c->tolerance;
-        if (since_good > FURTHER || (since_good > 0 && error < CLEAN)) {
+        if (since_good > FURTHER || (since_good > 0 && error < IPM_CLEAN)) {
             polish(c, error, true); /* the rows show better now than they did before */
             break;
         }
@@ -379,7 +375,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
         }
         before = error;
         c->iterations++;
-        if (iterate(c, centre, error < WATCH) == 0.0) {
+        if (iterate(c, centre, error < IPM_WATCH) == 0.0) {
             break;
         }
     }

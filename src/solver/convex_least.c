@@ -12,6 +12,7 @@
  * + c) for weights. */
 #include "linalg/dense_kernel.h"
 #include "solver/convex_least.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -137,8 +138,8 @@ void perp_least_columns(perp_convex_workspace *c, double *columns)
     for (int i = 0; i < c->n; i++) {
         most = fmax(most, columns[i]);
     }
-    for (int i = 0; i < c->n; i++) { /* entries that are rounding hold nothing */
-        columns[i] = fmax(columns[i], most > 0.0 ? 1e-10 * most : 1.0);
+    for (int i = 0; i < c->n; i++) {
+        columns[i] = fmax(columns[i], most > 0.0 ? COLUMN_LEAST * most : 1.0);
     }
 }
 
@@ -170,7 +171,7 @@ static double search(perp_least *l)
     enum { HALVINGS = 30 };
     perp_convex_workspace *c = l->c;
     const double before = l->value, slope = perp_dense_dot(c->n, l->gradient, c->step);
-    const double noise = 1e-12 * (fabs(before) + perp_dense_dot(c->m, l->y, l->y));
+    const double noise = VALUE_NOISE * (fabs(before) + perp_dense_dot(c->m, l->y, l->y));
     double t = 1.0, taken = 0.0;
     for (int k = 0; k < HALVINGS; k++, t *= 0.5) {
         for (int i = 0; i < c->n; i++) {
@@ -178,7 +179,7 @@ static double search(perp_least *l)
         }
         taken = t;
         evaluate(l);
-        if (l->value <= before + 1e-4 * t * slope + noise) {
+        if (l->value <= before + SUFFICIENT * t * slope + noise) {
             return t;
         }
     }
@@ -246,7 +247,7 @@ void perp_least_refine(perp_least *l)
     memcpy(l->z, c->saved.z, (size_t)c->e * sizeof *l->z);
     double kept = INFINITY;
     l->pull = 0.0;
-    factor(l, 1e-9);
+    factor(l, DAMPING);
     for (int k = 0; k < PASSES; k++) {
         differentiate(l);
         keep(l, perp_dense_largest(c->n, l->gradient), &kept);
@@ -265,10 +266,9 @@ void perp_least_refine(perp_least *l)
 void perp_least_minimise(perp_least *l, const double *guess, double enough, int passes)
 {
     enum { STALLS = 4 };
-    static const double LEAST = 1e-11, MOST = 1.0, NEAR_END = 1e-6, ROUNDING = 1e-10; /* gradients, over the load's */
     perp_convex_workspace *c = l->c;
     const double load = l->load ? 1.0 + perp_dense_largest(c->n, l->load) : 0.0;
-    double best = INFINITY, kept = INFINITY, before = INFINITY, rho = 1e-9;
+    double best = INFINITY, kept = INFINITY, before = INFINITY, rho = DAMPING;
     bool again = false; /* the factors of the last pass serve once more */
     int stalls = 0;
     perp_kkt_set_base(&c->kkt, c->problem, 0.0, 0.0);
@@ -286,11 +286,11 @@ void perp_least_minimise(perp_least *l, const double *guess, double enough, int 
         if (!(size > enough)) {
             break;
         }
-        if (size > 0.5 * best && size < ROUNDING * load) {
+        if (size > 0.5 * best && size < GRADIENT_ROUNDING * load) {
             break; /* v has no more digits: refining y has */
         }
-        stalls = size < 0.7 * best || l->value < before - 1e-12 * fabs(before) ? 0 : stalls + 1;
-        again = k > 0 && size < NEAR_END * load && size < 0.1 * best;
+        stalls = size < 0.7 * best || l->value < before - VALUE_NOISE * fabs(before) ? 0 : stalls + 1;
+        again = k > 0 && size < GRADIENT_SMALL * load && size < 0.1 * best;
         best = fmin(best, size);
         before = l->value;
         if (!again) {
@@ -298,10 +298,10 @@ void perp_least_minimise(perp_least *l, const double *guess, double enough, int 
         }
         solve_step(l);
         const double taken = search(l);
-        if (taken == 0.0 && rho >= MOST) {
+        if (taken == 0.0 && rho >= DAMPING_MOST) {
             break;
         }
-        rho = taken == 1.0 ? fmax(0.1 * rho, LEAST) : taken < 0.1 ? fmin(100.0 * rho, MOST) : rho;
+        rho = taken == 1.0 ? fmax(0.1 * rho, DAMPING_LEAST) : taken < 0.1 ? fmin(100.0 * rho, DAMPING_MOST) : rho;
     }
     if ((kept > enough || l->pull > 0.0) && kept < INFINITY) {
         perp_least_refine(l);
@@ -311,16 +311,13 @@ void perp_least_minimise(perp_least *l, const double *guess, double enough, int 
 
 /* ---- least multipliers ------------------------------------------------------------------------------------------ */
 
-/* s below this part of the largest force over gamma is no slack. */
-static const double NEAR = 1e-9;
-
 /* The part of K that is complementary to s, as far as s is known: all of it where s = 0, the opposite ray where s is on
  * the border. */
 static void choose_parts(perp_convex_workspace *c, const double *s, const double *y, double *ray)
 {
     const double most = perp_dense_largest(c->m, y);
     for (int i = 0; i < c->m; i++) {
-        const double near = fmin(c->tolerance * c->b_scale, NEAR * most / c->gamma[i]);
+        const double near = fmin(c->tolerance * c->b_scale, NO_SLACK * most / c->gamma[i]);
         c->part[i] = y[i] > 0.0 || s[i] <= near ? PERP_PART_ALL : PERP_PART_NONE;
     }
     for (int k = 0; k < c->cone_count; k++) {
@@ -328,7 +325,7 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
         const double *sk = s + start, *yk = y + start;
         const double s_tail = sqrt(perp_dense_dot(size - 1, sk + 1, sk + 1));
         const double y_norm = sqrt(perp_dense_dot(size, yk, yk));
-        const double near = fmin(c->tolerance * c->b_scale, NEAR * most / c->gamma[start]);
+        const double near = fmin(c->tolerance * c->b_scale, NO_SLACK * most / c->gamma[start]);
         const bool tip = fmax(sk[0], s_tail) <= near, edge = y_norm > 0.0 || sk[0] - s_tail <= near;
         c->part[start] = tip ? PERP_PART_ALL : edge && s_tail > 0.0 ? PERP_PART_RAY : PERP_PART_NONE;
         ray[start] = sqrt(0.5);
@@ -368,26 +365,26 @@ static bool is_ambiguous(perp_convex_workspace *c)
 bool perp_convex_minimum_norm(perp_convex_workspace *c)
 {
     enum { PASSES = 40 };
-    static const double POLISHED = 1e-12; /* found on its active set: the slacks are right to rounding */
     if (c->best_is_least) {
         return true;
     }
     perp_convex_copy(c, &c->best, &c->kept);
     perp_convex_slacks(c, c->best.x, c->s);
     choose_parts(c, c->s, c->best.y, c->ds);
-    const bool ambiguous = c->best_residual > POLISHED && is_ambiguous(c);
+    /* a clean point was found on its active set, and its slacks are right to rounding */
+    const bool ambiguous = c->best_residual > CONVEX_CLEAN && is_ambiguous(c);
     perp_convex_h(c, c->best.x, c->rd);
     for (int i = 0; i < c->n; i++) {
         c->rd[i] += c->problem->g[i];
     }
     perp_least l = {.c = c, .load = c->rd, .ray = c->ds, .v = c->at.x, .u = c->dy, .y = c->at.y, .z = c->at.z};
     l.gradient = c->product3;
-    perp_least_minimise(&l, c->best.y, 1e-12 * c->g_scale, PASSES);
+    perp_least_minimise(&l, c->best.y, CONVEX_CLEAN * c->g_scale, PASSES);
     perp_convex_copy(c, &c->at, &c->trial);
     memcpy(c->trial.x, c->best.x, (size_t)c->n * sizeof(double));
     const double before = c->best_residual;
     perp_convex_judge(c, &c->trial);
-    const double allowed = fmax(10.0 * before, 1e-2 * c->tolerance);
+    const double allowed = fmax(10.0 * before, LEAST_ALLOWED * c->tolerance);
     if (!(c->judged <= fmin(allowed, c->tolerance))) {
         return false;
     }

@@ -12,11 +12,10 @@
  */
 #include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
-
-static const double SOFT = 1e-7, RHO = 1e-8, DELTA = 1e-8, LEAST = 1e-13;
 
 /* V of a cone, as weight: weight = gamma (V / (I - V + delta V)) = a u u' + b (I - u u' - v v'), where u = (1, t) /
  * sqrt 2 and v = (1, -t) / sqrt 2. Filled as a matrix from the projected argument, which `slack` keeps. */
@@ -203,9 +202,8 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
 {
     double before = INFINITY;
     bool solved = false, fresh = true, same = false;
-    c->soft = SOFT;
-    c->rho = RHO;
-    c->delta = DELTA;
+    c->soft = NEWTON_SOFT;
+    c->rho = c->delta = PROXIMAL;
     for (int k = 0; k < passes && !perp_convex_cancelled(c); k++) {
         const double far = look(c, at);
         if (k > 0 && !(far <= give_up)) {
@@ -221,7 +219,7 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
         }
         clean(c, at);
         solved = perp_convex_judge(c, &c->trial) || solved;
-        if (solved && (c->judged >= 0.1 * before || c->judged < 1e-14)) {
+        if (solved && (c->judged >= 0.1 * before || c->judged < NEWTON_CLEAN)) {
             return true;
         }
         if (c->judged > give_up) {
@@ -229,9 +227,9 @@ bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int p
         }
         fresh = same && c->judged > 0.1 * before;
         if (fresh) { /* the set is right, the proximal terms hold the point up */
-            c->soft = fmax(0.1 * c->soft, LEAST);
-            c->rho = fmax(0.1 * c->rho, LEAST);
-            c->delta = fmax(0.1 * c->delta, LEAST);
+            c->soft = fmax(0.1 * c->soft, PROXIMAL_LEAST);
+            c->rho = fmax(0.1 * c->rho, PROXIMAL_LEAST);
+            c->delta = fmax(0.1 * c->delta, PROXIMAL_LEAST);
         }
         before = c->judged;
     }

@@ -6,7 +6,9 @@
  * no H stops, which always exists. Neither is claimed but by the class's own function. */
 #include "linalg/dense_kernel.h"
 #include "problem/convex_residual.h"
+#include "problem/tolerances.h"
 #include "solver/convex_least.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -63,7 +65,6 @@ static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, d
  * 1e-8 x >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
 static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate *at, double value, bool *cancels)
 {
-    static const double CANCELLED = 1e-5, ROUNDING = 1e-10;
     double *sums = c->product3, *sizes = c->product2;
     memset(sums, 0, (size_t)c->n * sizeof *sums);
     memset(sizes, 0, (size_t)c->n * sizeof *sizes);
@@ -73,7 +74,7 @@ static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate 
     const double most = perp_dense_largest(c->n, sizes);
     *cancels = true;
     for (int i = 0; i < c->n; i++) {
-        *cancels = *cancels && fabs(sums[i]) <= CANCELLED * sizes[i] + ROUNDING * most;
+        *cancels = *cancels && fabs(sums[i]) <= PERP_CANCELLED * sizes[i] + PROOF_COLUMN * most;
     }
     return perp_dense_largest(c->n, sums) / value;
 }
@@ -132,10 +133,10 @@ static void drop_small(perp_convex_workspace *c, double share)
  */
 static double scale_proof(perp_convex_workspace *c)
 {
-    static const double shares[] = {0.0, 1e-15, 1e-13, 1e-11}, CLEAN = 1e-12;
+    static const double shares[] = {0.0, 1e-15, 1e-13, 1e-11}; /* of the largest: multipliers below are dropped */
     double best = normalise_proof(c);
     copy_multipliers(c, &c->at, &c->trial);
-    for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CLEAN; k++) {
+    for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CONVEX_CLEAN; k++) {
         drop_small(c, shares[k]);
         const double measure = normalise_proof(c);
         if (measure < best) {
@@ -228,10 +229,10 @@ static double thin(perp_least *l, double best, double enough)
  * part in the contradiction, for all that v or an iterate is off by, are taken out and the others refined. */
 static double refine_proof(perp_least *l, double enough)
 {
-    static const double shares[] = {1e-9, 1e-7, 1e-5, 1e-3}, CLEAN = 1e-12;
+    static const double shares[] = {1e-9, 1e-7, 1e-5, 1e-3}; /* of the largest: forces below are dropped */
     perp_convex_workspace *c = l->c;
     double best = INFINITY, measure = INFINITY;
-    for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CLEAN; k++) {
+    for (size_t k = 0; k < sizeof shares / sizeof *shares && best > CONVEX_CLEAN; k++) {
         prune(l, shares[k]);
         measure = refine_scaled(l);
         if (measure < best && measure <= enough) {
@@ -272,7 +273,7 @@ static void cancel_bounds(perp_convex_workspace *c, perp_convex_iterate *at)
 
 static bool note_multipliers(perp_convex_workspace *c)
 {
-    static const double GOOD = 1e-8, CLEAN = 1e-12, BETTER = 0.5; /* measures; less of one is worth an iteration */
+    static const double BETTER = 0.5; /* of a measure: less of it is worth an iteration */
     copy_multipliers(c, &c->at, &c->trial);
     cancel_bounds(c, &c->trial);
     const double value = farkas_value(c, &c->trial), before = c->evidence_measure;
@@ -282,7 +283,7 @@ static bool note_multipliers(perp_convex_workspace *c)
     bool cancels;
     const double measure = sign_of_proof(c, &c->trial, value, &cancels);
     if (!(measure < before)) {
-        return before <= GOOD && c->evidence_cancels;
+        return before <= PROOF_GOOD && c->evidence_cancels;
     }
     c->evidence_measure = measure;
     c->evidence_cancels = cancels;
@@ -292,7 +293,7 @@ static bool note_multipliers(perp_convex_workspace *c)
     for (int i = 0; i < c->e; i++) {
         c->evidence.z[i] = c->trial.z[i] / value;
     }
-    return (measure <= CLEAN || (measure <= GOOD && measure > BETTER * before)) && cancels;
+    return (measure <= CONVEX_CLEAN || (measure <= PROOF_GOOD && measure > BETTER * before)) && cancels;
 }
 
 /* x as a direction, into `out`: scaled to g.x = -1, without what points beyond a bound, and without the small entries
@@ -301,11 +302,11 @@ static bool note_multipliers(perp_convex_workspace *c)
 static double clean_direction(const perp_convex_workspace *c, const perp_contact_qp *problem, const double *x,
                               double *out)
 {
-    static const double shares[] = {0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6}, CLEAN = 1e-13;
+    static const double shares[] = {0.0, 1e-14, 1e-12, 1e-10, 1e-8, 1e-6}; /* of the largest entry */
     const perp_convex_view view = perp_contact_qp_view(problem);
     const double most = perp_dense_largest(c->n, x);
     double best = INFINITY, kept = 0.0;
-    for (size_t k = 0; k <= sizeof shares / sizeof *shares && best > CLEAN; k++) {
+    for (size_t k = 0; k <= sizeof shares / sizeof *shares && best > PROOF_EXACT; k++) {
         const bool last = k == sizeof shares / sizeof *shares;
         const double small = (last ? kept : shares[k]) * most;
         double fall = 0.0;
@@ -330,10 +331,9 @@ static double clean_direction(const perp_convex_workspace *c, const perp_contact
 
 static bool note_direction(perp_convex_workspace *c)
 {
-    static const double CLEAN = 1e-12, BENT = 1e-2;
     perp_convex_h(c, c->at.x, c->product2);
     const double fall = -perp_dense_dot(c->n, c->problem->g, c->at.x);
-    if (!(fall > 0.0 && perp_dense_dot(c->n, c->at.x, c->product2) <= BENT * fall)) {
+    if (!(fall > 0.0 && perp_dense_dot(c->n, c->at.x, c->product2) <= DIRECTION_BENT * fall)) {
         return false; /* it rises soon: as at every usual point, and not worth a closer look */
     }
     const double measure = clean_direction(c, c->problem, c->at.x, c->product2);
@@ -341,7 +341,7 @@ static bool note_direction(perp_convex_workspace *c)
         c->direction_measure = measure;
         memcpy(c->evidence.x, c->product2, (size_t)c->n * sizeof(double));
     }
-    return c->direction_measure <= CLEAN;
+    return c->direction_measure <= CONVEX_CLEAN;
 }
 
 bool perp_convex_note_evidence(perp_convex_workspace *c)
@@ -356,8 +356,7 @@ bool perp_convex_note_evidence(perp_convex_workspace *c)
 /* A proof from what the interior point has left as evidence. */
 static double prove_by_evidence(perp_convex_workspace *c, double enough)
 {
-    static const double HOPELESS = 1e-3;
-    if (!(c->evidence_measure <= HOPELESS)) {
+    if (!(c->evidence_measure <= PROOF_HOPELESS)) {
         return INFINITY;
     }
     perp_least l = proof_of(c, 0.0);
@@ -429,7 +428,7 @@ bool perp_convex_feasible_beyond(perp_convex_workspace *c)
  * nearer ones. */
 double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, bool *feasible)
 {
-    static const double pulls[] = {1e-12, 1e-9, 1e-6};
+    static const double pulls[] = {1e-12, 1e-9, 1e-6}; /* of the columns */
     *feasible = false;
     const double evident = prove_by_evidence(c, enough);
     if (evident <= enough) {
@@ -463,11 +462,13 @@ static void weigh_hessian(perp_convex_workspace *c, const perp_contact_qp *origi
     }
 }
 
+/* On a problem that is made for a proof: the usual proximal terms, and steps of 0.99 of the way to the border. */
+static const perp_convex_attempt SHORT_ATTEMPT = {60, false, 0.99, 1e-8, 1e-8, false, 0, 0.0};
+
 /* The nearest feasible point to zero: min 1/2 |x|^2 over the same constraints, in proof_point. Where there is none its
  * multipliers are evidence of that as well. */
 bool perp_convex_seek_feasible(perp_convex_workspace *c)
 {
-    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8, false, 0, 0.0};
     const perp_contact_qp *original = c->problem;
     const perp_convex_residual parts = c->best_parts;
     const double residual = c->best_residual, direction = c->direction_measure;
@@ -481,7 +482,7 @@ bool perp_convex_seek_feasible(perp_convex_workspace *c)
     if (perp_convex_setup(c, &nearest, NULL) == PERP_STATUS_OK) { /* the sizes are the same */
         c->evidence_measure = evidence;
         c->best_residual = INFINITY;
-        perp_convex_ipm(c, &attempt);
+        perp_convex_ipm(c, &SHORT_ATTEMPT);
         evidence = c->evidence_measure;
         memcpy(c->proof_point, c->best_residual < INFINITY ? c->best.x : c->at.x, (size_t)c->n * sizeof(double));
     }
@@ -520,13 +521,12 @@ static perp_contact_qp recession_of(perp_convex_workspace *c)
  * one: that the multipliers of a degenerate cone still grow is no matter here. */
 static bool project_gradient(perp_convex_workspace *c, const perp_contact_qp *recession)
 {
-    static const perp_convex_attempt attempt = {60, false, 0.99, 1e-8, 1e-8, false, 0, 0.0};
     if (perp_convex_setup(c, recession, NULL) != PERP_STATUS_OK) {
         return false; /* cannot be: the sizes are the same */
     }
     c->best_residual = INFINITY;
     c->noting = false; /* the evidence is of the problem */
-    perp_convex_ipm(c, &attempt);
+    perp_convex_ipm(c, &SHORT_ATTEMPT);
     return true;
 }
 
@@ -557,8 +557,9 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c)
     memset(c->proof_x, 0, (size_t)c->n * sizeof(double));
     weigh_hessian(c, original, weight);
     perp_convex_copy(c, &c->best, &c->saved);
-    c->tolerance = 1e-12;
-    for (int round = 0; round < ROUNDS && fmin(best, noted) > 1e-12 && project_gradient(c, &recession); round++) {
+    c->tolerance = CONVEX_CLEAN;
+    for (int round = 0; round < ROUNDS && fmin(best, noted) > CONVEX_CLEAN && project_gradient(c, &recession);
+         round++) {
         offer_direction(c, original, c->best.x, &best);
         offer_direction(c, original, c->at.x, &best);
         c->problem = original;
@@ -568,7 +569,7 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c)
             c->proof_g[i] += weight * c->product3[i];
             change = fmax(change, fabs(weight * c->product3[i]));
         }
-        if (change < 1e-14) {
+        if (change < RECESSION_CHANGE) {
             break;
         }
     }

@@ -1,6 +1,7 @@
 #include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
 #include "solver/slice.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -196,7 +197,6 @@ static void list_blocks(perp_convex_workspace *c)
 /* H_ii; where H has nothing, the geometric mean of what it has elsewhere, or 1. */
 static void measure_stiffness(perp_convex_workspace *c)
 {
-    static const double NOTHING = 1e-14;
     const perp_contact_qp *p = c->problem;
     const double *h = p->hessian;
     double largest = 0.0, logs = 0.0;
@@ -210,7 +210,7 @@ static void measure_stiffness(perp_convex_workspace *c)
         h = h ? h + (ptrdiff_t)size * size : NULL;
     }
     for (int i = 0; i < c->n; i++) {
-        if (c->stiffness[i] > NOTHING * largest) {
+        if (c->stiffness[i] > NO_STIFFNESS * largest) {
             int exponent = 0;
             frexp(c->stiffness[i], &exponent);
             logs += exponent;
@@ -219,7 +219,7 @@ static void measure_stiffness(perp_convex_workspace *c)
     }
     const double mean = some > 0 ? ldexp(1.0, (int)(logs / some)) : 1.0;
     for (int i = 0; i < c->n; i++) {
-        c->stiffness[i] = c->stiffness[i] > NOTHING * largest ? c->stiffness[i] : mean;
+        c->stiffness[i] = c->stiffness[i] > NO_STIFFNESS * largest ? c->stiffness[i] : mean;
     }
 }
 
@@ -440,7 +440,6 @@ bool perp_convex_loosen(perp_convex_workspace *c)
 /* With a unit diagonal, plus a little, a semidefinite block has a Cholesky factor. */
 static bool is_semidefinite(perp_convex_workspace *c, int size, const double *h)
 {
-    static const double LITTLE = 1e-10;
     double *a = c->block;
     for (int i = 0; i < size; i++) {
         const double hi = h[(ptrdiff_t)i * size + i];
@@ -448,7 +447,7 @@ static bool is_semidefinite(perp_convex_workspace *c, int size, const double *h)
             const double hj = h[(ptrdiff_t)j * size + j], entry = h[(ptrdiff_t)i * size + j];
             a[(ptrdiff_t)i * size + j] = entry == 0.0 ? 0.0 : entry / (sqrt(hi) * sqrt(hj));
         }
-        a[(ptrdiff_t)i * size + i] = 1.0 + LITTLE;
+        a[(ptrdiff_t)i * size + i] = 1.0 + SEMIDEFINITE;
     }
     return perp_cholesky_factor(size, a, size, NULL) == PERP_STATUS_OK;
 }

@@ -9,6 +9,7 @@
  * are tried, each a convex problem that always has a solution. */
 #include "base/settings_size.h"
 #include "solver/convex_core.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -54,9 +55,9 @@ perp_status perp_convex_settings_check(const perp_convex_settings *settings, per
     if (PERP_CHECK_SIZE(perp_convex_settings, settings, error) != PERP_STATUS_OK) {
         return PERP_STATUS_BAD_INPUT;
     }
-    if (!(settings->tolerance >= 1e-12) || !(settings->tolerance <= DBL_MAX)) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least 1e-12",
-                         settings->tolerance);
+    if (!(settings->tolerance >= FINEST_TOLERANCE) || !(settings->tolerance <= DBL_MAX)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least %g", settings->tolerance,
+                         FINEST_TOLERANCE);
     }
     if (settings->max_iterations < 0) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "at most %d iterations", settings->max_iterations);
@@ -137,14 +138,13 @@ static int at_most(const perp_convex_settings *settings, int usual)
 /* The warm start of problems of rows: first active are those that carried force in the last step. */
 static bool start_from_rows(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    enum { PASSES = 10, FEW = 6 };                  /* more than m / FEW wrong rows: the interior point is cheaper */
-    static const double SURE = 1e-4, CLEAN = 1e-12; /* a part of the tolerance; rounding */
+    enum { PASSES = 10, FEW = 6 }; /* more than m / FEW wrong rows: the interior point is cheaper */
     perp_convex_import(c, settings->warm, &c->at);
     for (int i = 0; i < c->m; i++) {
         c->active[i] = c->at.y[i] > 0.0;
     }
     return perp_convex_augmented(c, &c->at, at_most(settings, PASSES), c->m / FEW) &&
-           c->best_residual <= fmax(SURE * settings->tolerance, CLEAN);
+           c->best_residual <= fmax(ROWS_SURE * settings->tolerance, CONVEX_CLEAN);
 }
 
 /* The warm start of problems with cones; and from zero, where the method is asked for without a start. As a trial it
@@ -153,7 +153,7 @@ static bool start_from_rows(perp_convex_workspace *c, const perp_convex_settings
 static bool start_from_point(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
     enum { TRIAL = 16, ALONE = 50 };
-    static const double ASTRAY = 1.0, SURE = 1e-2; /* a residual; a part of the tolerance */
+    static const double ASTRAY = 1.0; /* a residual */
     static const perp_convex_point nothing = {0};
     const bool alone = settings->method != NULL;
     perp_convex_import(c, settings->warm ? settings->warm : &nothing, &c->at);
@@ -161,7 +161,7 @@ static bool start_from_point(perp_convex_workspace *c, const perp_convex_setting
         return perp_convex_newton(c, &c->at, at_most(settings, ALONE), INFINITY);
     }
     return perp_convex_newton(c, &c->at, at_most(settings, TRIAL), ASTRAY) &&
-           c->best_residual <= SURE * settings->tolerance;
+           c->best_residual <= WARM_SURE * settings->tolerance;
 }
 
 static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_settings *settings)
@@ -176,9 +176,6 @@ static perp_outcome run_newton(perp_convex_workspace *c, const perp_convex_setti
            : perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED
                                       : PERP_OUTCOME_ITERATION_LIMIT;
 }
-
-/* A proof is one if no point of a size that numbers can reach is left out by it. */
-static const double PROVEN = 1e-8, ROUNDING = 1e-13;
 
 /* The evidence took a place in `best`: its residual is that of what stands there now. */
 static void settle(perp_convex_workspace *c)
@@ -202,15 +199,15 @@ static void take_proof(perp_convex_workspace *c, double measure, perp_convex_inf
 static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
 {
     const bool feasible =
-        c->best_parts.primal <= c->tolerance || (c->evidence_measure > PROVEN && perp_convex_seek_feasible(c));
+        c->best_parts.primal <= c->tolerance || (c->evidence_measure > PROOF_GOOD && perp_convex_seek_feasible(c));
     bool found = false;
-    const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROVEN, &found);
-    if (infeasible <= PROVEN) {
+    const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROOF_GOOD, &found);
+    if (infeasible <= PROOF_GOOD) {
         take_proof(c, infeasible, info);
         return PERP_OUTCOME_INFEASIBLE;
     }
     const double unbounded = perp_convex_prove_unbounded(c);
-    if (unbounded <= PROVEN && (feasible || found || perp_convex_feasible_beyond(c))) {
+    if (unbounded <= PROOF_GOOD && (feasible || found || perp_convex_feasible_beyond(c))) {
         info->certificate = unbounded;
         memcpy(c->best.x, c->proof_direction, (size_t)c->n * sizeof(double));
         settle(c);
@@ -238,8 +235,8 @@ perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
         return PERP_OUTCOME_SOLVED;
     }
     bool found = false;
-    const double infeasible = perp_convex_prove_infeasible(c, PROVEN, &found);
-    if (!(infeasible * size >= 1.0 && infeasible <= PROVEN) && !(infeasible <= ROUNDING)) {
+    const double infeasible = perp_convex_prove_infeasible(c, PROOF_GOOD, &found);
+    if (!(infeasible * size >= 1.0 && infeasible <= PROOF_GOOD) && !(infeasible <= PROOF_EXACT)) {
         return perp_convex_rounding(c, c->best.x) <= c->tolerance ? PERP_OUTCOME_SOLVED : PERP_OUTCOME_ILL_CONDITIONED;
     }
     take_proof(c, infeasible, info);
@@ -250,8 +247,7 @@ perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
  * condition of the matrix of the iteration. */
 static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outcome)
 {
-    static const double NEAR = 1e-4;
-    const bool near = is_open(outcome) && c->best_parts.primal <= c->tolerance && c->best_residual < NEAR;
+    const bool near = is_open(outcome) && c->best_parts.primal <= c->tolerance && c->best_residual < MENDABLE;
     return near && perp_convex_minimum_norm(c) ? PERP_OUTCOME_SOLVED : outcome;
 }
 
@@ -271,6 +267,9 @@ static double open_objective(perp_convex_workspace *c, double *by_size)
 
 enum { ITERATIONS = 100 }; /* of an attempt */
 
+/* The usual attempt, warm or not. */
+static const perp_convex_attempt PLAIN = {ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 1e-8};
+
 /* What follows an attempt that has failed, in the order tried: different rather than better, as is what they fail on.
  */
 static const perp_convex_attempt CAREFUL[] = {
@@ -284,7 +283,7 @@ static const perp_convex_attempt CAREFUL[] = {
     {ITERATIONS, false, 0.9, 1e-12, 1e-12, false, 1, 0.0},
     /* strong ones: the matrix is far from singular */
     {ITERATIONS, false, 0.95, 1e-6, 1e-6, false, 1, 1e-8},
-    /* where x is free to go far, it does not */
+    /* where x is free to go far, it does not: the last, as settle_near_zero takes it */
     {ITERATIONS, false, 0.9, 1e-8, 1e-8, true, 1, 0.0},
 };
 enum { CAREFUL_COUNT = sizeof CAREFUL / sizeof *CAREFUL };
@@ -294,7 +293,6 @@ enum { CAREFUL_COUNT = sizeof CAREFUL / sizeof *CAREFUL };
  * more certain for it. */
 static void settle_near_zero(perp_convex_workspace *c)
 {
-    static const perp_convex_attempt attempt = {ITERATIONS, false, 0.9, 1e-8, 1e-8, true, 1, 0.0};
     double by_size;
     const double open = open_objective(c, &by_size);
     if (by_size <= 0.1 * c->tolerance || perp_convex_cancelled(c)) {
@@ -305,7 +303,7 @@ static void settle_near_zero(perp_convex_workspace *c)
     const bool least = c->best_is_least;
     perp_convex_copy(c, &c->best, &c->saved);
     c->best_residual = INFINITY;
-    perp_convex_ipm(c, &attempt);
+    perp_convex_ipm(c, &CAREFUL[CAREFUL_COUNT - 1]);
     if (c->best_residual <= c->tolerance && open_objective(c, &by_size) < open) {
         return;
     }
@@ -320,18 +318,17 @@ static void settle_near_zero(perp_convex_workspace *c)
 static void sharpen(perp_convex_workspace *c)
 {
     enum { COUNT = 3 };
-    static const double CLEAN = 1e-12, LEAST = 1e-13, TIGHTER = 1e-4;
     const double tolerance = c->tolerance;
     double by_size;
-    for (int k = 0; k < COUNT && c->best_residual > CLEAN && !perp_convex_cancelled(c); k++) {
+    for (int k = 0; k < COUNT && c->best_residual > CONVEX_CLEAN && !perp_convex_cancelled(c); k++) {
         if (open_objective(c, &by_size) <= 0.1 * tolerance) {
             break;
         }
-        c->tolerance = fmax(TIGHTER * tolerance, LEAST);
+        c->tolerance = fmax(SHARPER * tolerance, SHARPEST);
         perp_convex_ipm(c, &CAREFUL[k]);
         c->tolerance = tolerance;
     }
-    if (c->best_residual > CLEAN) {
+    if (c->best_residual > CONVEX_CLEAN) {
         settle_near_zero(c);
     }
 }
@@ -343,14 +340,18 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
     enum { WARM_ITERATIONS = 25 };
     const bool limited = settings->max_iterations > 0;
     const int most = limited ? settings->max_iterations : ITERATIONS;
+    perp_convex_attempt plain = PLAIN;
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     if (settings->warm) {
         perp_convex_import(c, settings->warm, &c->at);
-        const int few = most < WARM_ITERATIONS ? most : WARM_ITERATIONS;
-        outcome = perp_convex_ipm(c, &(perp_convex_attempt){few, true, 0.99, 1e-8, 1e-8, false, 0, 1e-8});
+        plain.iterations = most < WARM_ITERATIONS ? most : WARM_ITERATIONS;
+        plain.warm = true;
+        outcome = perp_convex_ipm(c, &plain);
     }
     if (is_open(outcome)) {
-        outcome = perp_convex_ipm(c, &(perp_convex_attempt){most, false, 0.99, 1e-8, 1e-8, false, 0, 1e-8});
+        plain.iterations = most;
+        plain.warm = false;
+        outcome = perp_convex_ipm(c, &plain);
     }
     outcome = mend_multipliers(c, outcome);
     if (is_open(outcome) && !limited && perp_convex_loosen(c)) {
@@ -382,7 +383,6 @@ static void offer_zero(perp_convex_workspace *c)
 
 perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
 {
-    static const double NEARLY = 1e-3;
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     c->best_residual = INFINITY;
     c->best_is_least = false;
@@ -412,7 +412,7 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     if (is_open(outcome) || (!proven && !(c->best_residual < INFINITY))) {
         offer_zero(c);
     }
-    if (outcome == PERP_OUTCOME_ITERATION_LIMIT && settings->max_iterations == 0 && c->best_residual < NEARLY) {
+    if (outcome == PERP_OUTCOME_ITERATION_LIMIT && settings->max_iterations == 0 && c->best_residual < CAME_NEAR) {
         outcome = PERP_OUTCOME_ILL_CONDITIONED; /* all attempts came near and none met the tolerance */
     }
     info->outcome = outcome;

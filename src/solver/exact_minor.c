@@ -1,4 +1,5 @@
 #include "solver/exact_minor.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -104,7 +105,7 @@ static double scale_rows(perp_exact_minor *minor, const double *m, int stride, c
             return -1.0;
         }
         minor->row_exponent[i] = least;
-        bits += most - least + 0.5 * log2(count) + 1e-9;
+        bits += most - least + 0.5 * log2(count) + BITS_ROUNDING;
     }
     return bits;
 }

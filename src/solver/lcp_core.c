@@ -1,4 +1,5 @@
 #include "solver/lcp_core.h"
+#include "solver/tolerances.h"
 
 #include "problem/natural_map.h"
 
@@ -63,13 +64,12 @@ static void run_sweeps(perp_lcp_workspace *c, const double *m, const double *q)
  * seeing it: beside a q of 1e12 all that is below 1e3 would count as a tie. */
 static bool ties_hide_rows(const perp_lcp_workspace *c, const double *q)
 {
-    static const double TIE = 1e-9, SEEN = 1e-3;
     double largest = 0.0;
     for (int i = 0; i < c->n; i++) {
         largest = fmax(largest, fabs(q[i]) * c->row_scale[i]);
     }
     for (int i = 0; i < c->n; i++) {
-        if (q[i] != 0.0 && TIE * largest > SEEN * c->row_scale[i] * (c->unit + fabs(q[i]))) {
+        if (q[i] != 0.0 && LEMKE_TIE * largest > TIE_HIDES * c->row_scale[i] * (c->unit + fabs(q[i]))) {
             return true;
         }
     }

@@ -10,6 +10,7 @@
  * fixed-point number as wide as the range of doubles. The price is that a singular M known only to rounding gives no
  * proof, and rightly: with its last bits changed it has solutions. */
 #include "solver/lcp_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static void add_product(exact_sum *s, double a, double b)
         return;
     }
     const double product = a * b;
-    if (!(fabs(product) > 1e-280 && fabs(product) < 1e300)) { /* its error might not be a double */
+    if (!(fabs(product) > PRODUCT_LEAST && fabs(product) < 1e300)) { /* its error might not be a double */
         s->valid = false;
         return;
     }
@@ -108,7 +109,7 @@ static bool column_sum(const perp_lcp_workspace *c, const double *u, int j, doub
         plain += term;
         size += fabs(term);
     }
-    if ((plain > 1e-6 * size && !isfinite(upper)) || (plain < -1e-6 * size && !isfinite(lower))) {
+    if ((plain > CLEAR_SIGN * size && !isfinite(upper)) || (plain < -CLEAR_SIGN * size && !isfinite(lower))) {
         return false;
     }
     exact_sum sum = {.valid = true};
@@ -140,7 +141,7 @@ static bool proves(const perp_lcp_workspace *c, const double *u)
         size += fabs(term);
     }
     /* Every s_j has at most LIMBS roundings of 2^-53, the sum n + 1 more. */
-    return isfinite(size) && most < -ldexp((double)(n + LIMBS + 8), -51) * size && most < -1e-280;
+    return isfinite(size) && most < -ldexp((double)(n + LIMBS + 8), -51) * size && most < -PRODUCT_LEAST;
 }
 
 /* 0 where the sign is not allowed, and the largest entry in [1/2, 1); false if nothing is left. */
@@ -187,13 +188,13 @@ static double denominator(double x, double error, double limit)
  * equal or opposite rows, is such a vector, and with its rounding would prove nothing. */
 static bool as_integers(int n, const double *u, double *integers)
 {
-    static const double LIMIT = 1e9, ACCURACY = 1e-13;
+    static const double LIMIT = 1e9;
     double largest = 0.0, common = 1.0;
     for (int i = 0; i < n; i++) {
         largest = fmax(largest, fabs(u[i]));
     }
     for (int i = 0; i < n; i++) {
-        const double own = denominator(fabs(u[i]) / largest * common, ACCURACY * common, LIMIT / common);
+        const double own = denominator(fabs(u[i]) / largest * common, INTEGER_ACCURACY * common, LIMIT / common);
         if (own == 0.0) {
             return false;
         }

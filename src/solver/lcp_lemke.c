@@ -2,18 +2,16 @@
 #include "base/settings_size.h"
 #include "problem/natural_map.h"
 #include "solver/lcp_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
 
 perp_lemke_care perp_lemke_care_plain(void)
 {
-    const perp_lemke_care r = {.refresh_every = 200, .drift = 1e-10, .tie = 1e-9, .regularise = 0.0};
+    const perp_lemke_care r = {.refresh_every = 200, .drift = LEMKE_DRIFT, .tie = LEMKE_TIE, .regularise = 0.0};
     return r;
 }
-
-/* A residual is evaluated to this, relative to the scale of the problem (perp_problem_row_for_residual). */
-static const double FINEST_TOLERANCE = 1e-12;
 
 static int pivot_limit(const perp_lcp_settings *settings, int n)
 {
@@ -172,7 +170,7 @@ static void keep_better(perp_lcp_workspace *c, double residual, bool polished, d
  * narrow ties. */
 static verdict judge(perp_lcp_workspace *c, const perp_lcp_settings *settings, bool complementary)
 {
-    static const double ROUNDING = 1e-11, narrow[] = {1e-13, 1e-11};
+    static const double narrow[] = {1e-13, 1e-11}; /* ties, of the largest q */
     const double tolerance = settings->tolerance;
     verdict best = {INFINITY, INFINITY, false};
     keep_basis(c);
@@ -184,7 +182,7 @@ static verdict judge(perp_lcp_workspace *c, const perp_lcp_settings *settings, b
     }
     const bool hopeful = complementary || is_solved(&best, tolerance);
     perp_lemke_attempt again = {c->care, NULL, c->basis, true};
-    for (int k = 0; k < 2 && hopeful && best.residual > ROUNDING && again.care.regularise == 0.0; k++) {
+    for (int k = 0; k < 2 && hopeful && best.residual > LEMKE_CLEAN && again.care.regularise == 0.0; k++) {
         again.care.tie = narrow[k];
         perp_lcp_core_load(c, &again.care);
         if (start(c, &again) == PERP_FREE_START_OK &&

@@ -12,6 +12,7 @@
  * size would spoil the basis, which is worse than a risk of cycling. Cycling is found by the hash of the basis.
  */
 #include "solver/lcp_core.h"
+#include "solver/tolerances.h"
 
 #include "linalg/dense_kernel.h"
 
@@ -22,12 +23,6 @@ static double *column(perp_lcp_workspace *c, int j)
 {
     return c->columns + (ptrdiff_t)j * c->stride;
 }
-
-static const double PIVOT_LEAST = 1e-8;   /* relative to the largest rate: below it does not block */
-static const double PIVOT_TINY = 1e-11;   /* the same where else there would be a ray */
-static const double PIVOT_SMALL = 1e-6;   /* relative to the largest rate: not trusted before a refresh */
-static const double PIVOT_OF_TIES = 1e-4; /* relative to the largest of the tied */
-static const double START_ERROR = 1e-6;   /* of the first direction: beyond it a given basis is of no use */
 
 typedef struct candidates {
     int count;
@@ -253,7 +248,7 @@ static int break_tie(perp_lcp_workspace *c, int count)
         }
         int left = 0;
         for (int t = 0; t < count; t++) {
-            if (c->tie_value[t] <= least + 1e-10 * size) {
+            if (c->tie_value[t] <= least + TIE_OF_PERTURBATION * size) {
                 c->ties[left] = c->ties[t];
                 c->tie_rate[left++] = c->tie_rate[t];
             }

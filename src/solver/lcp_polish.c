@@ -1,4 +1,5 @@
 #include "solver/lcp_core.h"
+#include "solver/tolerances.h"
 
 #include <perp/linalg.h>
 
@@ -93,7 +94,6 @@ double perp_lcp_polish(perp_lcp_workspace *c, double *z)
 
 bool perp_lcp_is_regular(perp_lcp_workspace *c)
 {
-    static const double REGULAR = 1e-10; /* the reciprocal condition of a basis that gives its point six digits */
-    double *work = (double *)c->wide;    /* 2 n */
+    double *work = (double *)c->wide; /* 2 n */
     return perp_lu_reciprocal_condition(c->m, c->lu, c->stride_h, c->pivots, c->basis_norm, work) > REGULAR;
 }

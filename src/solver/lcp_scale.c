@@ -2,6 +2,7 @@
 
 #include "linalg/vector.h"
 #include "solver/cell_dictionary.h"
+#include "solver/tolerances.h"
 
 /* Of q: see perp_lcp_scaled. */
 static const double NOISE = 1e-15;
@@ -29,7 +30,7 @@ static double equilibrate(perp_lcp_scaled *s, const double *m)
 {
     double least = 0.0;
     for (int i = 0; i < s->n * s->n; i++) {
-        least = fmax(least, 1e-15 * fabs(m[i]));
+        least = fmax(least, SCALING_ROUNDING * fabs(m[i]));
     }
     for (int sweep = 0; sweep < 12; sweep++) {
         for (int side = 0; side < 2; side++) {

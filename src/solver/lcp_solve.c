@@ -17,6 +17,7 @@
  * on pivots, or a basis too ill-conditioned.
  */
 #include "solver/lcp_core.h"
+#include "solver/tolerances.h"
 
 #include "solver/method.h"
 
@@ -49,10 +50,10 @@ static void run_plain(cascade *s)
 /* A second ray is taken for one: three narrower looks at the same path would cost much and show the same. */
 static void run_refactored(cascade *s)
 {
-    static const double ties[] = {1e-11, 1e-8, 1e-13};
+    static const double ties[] = {1e-11, 1e-8, 1e-13}; /* of the largest q */
     const bool ray_before = s->outcome == PERP_OUTCOME_RAY;
     for (size_t k = 0; k < sizeof ties / sizeof *ties; k++) {
-        const perp_lemke_care care = {.refresh_every = 16, .drift = 1e-12, .tie = ties[k]};
+        const perp_lemke_care care = {.refresh_every = 16, .drift = REFACTORED_DRIFT, .tie = ties[k]};
         const perp_lemke_attempt how = {care, s->settings->covering, NULL, false};
         attempt(s, &how);
         if (decided(s) || (ray_before && s->outcome == PERP_OUTCOME_RAY)) {
@@ -70,7 +71,7 @@ static void make_covering(perp_lcp_workspace *c, int kind)
         const double *row = c->data.m + (ptrdiff_t)i * n;
         double value = 1.0;
         if (kind == 1) {
-            value = fabs(c->data.q[i]) + 1e-3 * c->value_scale / c->row_scale[i];
+            value = fabs(c->data.q[i]) + COVERING_LEAST * c->value_scale / c->row_scale[i];
         } else if (kind == 2) {
             value = c->value_scale / c->row_scale[i];
             for (int j = 0; j < n; j++) {
@@ -147,7 +148,7 @@ static void run_covering(cascade *s)
  * not, Lemke's method starts on M itself. */
 static void run_regularised(cascade *s)
 {
-    static const double ladder[] = {1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12};
+    static const double ladder[] = {/* eps */ 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12};
     perp_lcp_workspace *c = s->c;
     for (size_t k = 0; k < sizeof ladder / sizeof *ladder; k++) {
         perp_lemke_attempt how = {perp_lemke_care_plain(), NULL, NULL, false};

@@ -13,6 +13,7 @@
  * is returned. */
 #include "base/settings_size.h"
 #include "solver/mcp_newton.h"
+#include "solver/tolerances.h"
 
 #include "solver/method.h"
 
@@ -104,7 +105,8 @@ static void run_proximal(cascade *s, const double *start)
     double weight = 2.0 * size, residual = c->now.residual, fall = FASTEST;
     for (int k = 0; k < STEPS && !is_over(s) && weight < most; k++) {
         const int before = c->iterations;
-        const double tolerance = fmax(c->settings->tolerance * 0.1, fmin(1e-3, 1e-2 * residual));
+        const double tolerance =
+            fmax(c->settings->tolerance * 0.1, fmin(PROXIMAL_STEP, PROXIMAL_STEP_OF_RESIDUAL * residual));
         if (proximal_step(s, weight, tolerance)) {
             memcpy(c->centre, c->now.z, (size_t)c->n * sizeof(double));
             residual = c->now.residual;
@@ -210,7 +212,6 @@ const char *perp_mcp_newton_method_summary(int index)
 static perp_status check(const perp_newton_core *c, const perp_nonlinear_mcp *problem,
                          const perp_mcp_newton_settings *settings, perp_error *error)
 {
-    static const double FINEST_TOLERANCE = 1e-12;
     if (!(settings->tolerance >= FINEST_TOLERANCE)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is below %g", settings->tolerance,
                          FINEST_TOLERANCE);
@@ -268,7 +269,7 @@ static void settle_on_bounds(perp_newton_core *c)
     }
     const double before = c->best.residual;
     if (memcmp(c->trial.z, c->best.z, (size_t)c->n * sizeof(double)) != 0 && perp_newton_evaluate(c, &c->trial) &&
-        c->trial.residual <= fmax(before, 1e-2 * c->settings->tolerance)) {
+        c->trial.residual <= fmax(before, ON_BOUNDS * c->settings->tolerance)) {
         memcpy(c->best.z, c->trial.z, (size_t)c->n * sizeof(double));
         memcpy(c->best.f, c->trial.f, (size_t)c->n * sizeof(double));
         c->best.residual = c->trial.residual;

@@ -116,7 +116,7 @@ bool perp_newton_factor(perp_newton_core *c, double shift);
 bool perp_newton_solve(perp_newton_core *c, double *b);
 /* gradient = (D_z + D_f G')' equation at now: of the merit. */
 void perp_newton_gradient(perp_newton_core *c);
-double perp_newton_jacobian_size(const perp_newton_core *c); /* the largest entry of F', at least 1e-300 */
+double perp_newton_jacobian_size(const perp_newton_core *c); /* the largest entry of F', and not 0 */
 /* linear_m = G' + shift I, linear_q = G - linear_m z at now, dense. */
 void perp_newton_linearise(perp_newton_core *c, double shift);
 
@@ -126,7 +126,7 @@ void perp_newton_remember(perp_newton_memory *memory, double merit);
 double perp_newton_reference(const perp_newton_memory *memory);
 /* What a search has to reach. */
 typedef struct perp_newton_aim {
-    double reference; /* the merit must fall below this by 1e-4 times `slope` times the length */
+    double reference; /* the merit must fall below this by SUFFICIENT times `slope` times the length */
     double slope;     /* >= 0 */
     int halvings;
     bool natural; /* the merit of the natural map, not of the equations */

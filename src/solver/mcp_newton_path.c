@@ -1,6 +1,7 @@
 /* Path search: the problem is linearised where it stands, Lemke's path leads to a solution of that, and the step goes
  * towards it as far as the merit allows. For a linear problem this is one step. */
 #include "solver/mcp_newton.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,12 +10,11 @@
  * whole of its cascade as long as `cascades` lasts. */
 static bool solve_linear(perp_newton_core *c, double shift, bool warm, int *cascades)
 {
-    static const double GOOD_ENOUGH = 1e-6; /* the next linearisation corrects the rest */
     perp_newton_linearise(c, shift);
     const perp_mcp linear = {c->n, c->linear_m, c->linear_q, c->lower, c->upper};
     perp_lcp_solution solution = {c->linear_z, c->linear_w, NULL, c->basis};
     perp_lcp_settings settings = perp_lcp_settings_default();
-    settings.tolerance = 1e-11;
+    settings.tolerance = LINEARISED;
     settings.cancel = c->settings->cancel;
     settings.method = perp_lcp_method_name(0);
     settings.warm_basis = warm ? c->basis : NULL;
@@ -25,7 +25,7 @@ static bool solve_linear(perp_newton_core *c, double shift, bool warm, int *casc
             return false; /* the linearised problem overflows */
         }
         c->pivot_count += info.pivots;
-        if (info.residual <= GOOD_ENOUGH) {
+        if (info.residual <= LINEARISED_WILL_DO) {
             return true;
         }
         if (info.outcome == PERP_OUTCOME_CANCELLED || info.outcome == PERP_OUTCOME_INFEASIBLE || *cascades == 0) {
@@ -42,7 +42,7 @@ static bool solve_linear(perp_newton_core *c, double shift, bool warm, int *casc
 static double path_step(perp_newton_core *c, double reference, bool *warm, int *cascades)
 {
     enum { HALVINGS = 8 };
-    static const double shifts[] = {0.0, 1e-3, 1e-1, 1.0, 10.0};
+    static const double shifts[] = {0.0, 1e-3, 1e-1, 1.0, 10.0}; /* of F' */
     const double size = perp_newton_jacobian_size(c);
     for (size_t k = 0; k < sizeof shifts / sizeof *shifts && !perp_newton_is_cancelled(c); k++) {
         const bool found = solve_linear(c, shifts[k] * size, *warm, cascades);

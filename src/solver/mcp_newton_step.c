@@ -1,5 +1,6 @@
 /* Steps of the Newton method: the search along a direction, the crash phase, and one attempt from a start. */
 #include "solver/mcp_newton.h"
+#include "solver/tolerances.h"
 
 #include "linalg/vector.h"
 
@@ -22,7 +23,6 @@ double perp_newton_reference(const perp_newton_memory *memory)
 
 double perp_newton_search(perp_newton_core *c, const double *direction, const perp_newton_aim *aim)
 {
-    static const double SUFFICIENT = 1e-4;
     double length = 1.0;
     bool spoilt = false;
     for (int k = 0; k <= aim->halvings && !perp_newton_is_cancelled(c); k++, length *= 0.5) {
@@ -79,7 +79,6 @@ static void crash(perp_newton_core *c, double tolerance)
 /* step = -(matrix)^-1 equation; false if there is none along which the merit falls. */
 static bool newton_direction(perp_newton_core *c, double shift)
 {
-    static const double LEAST = 1e-10;
     if (!perp_newton_factor(c, shift)) {
         return false;
     }
@@ -90,7 +89,7 @@ static bool newton_direction(perp_newton_core *c, double shift)
         return false;
     }
     const double slope = perp_vector_dot(c->n, c->gradient, c->step), square = perp_vector_dot(c->n, c->step, c->step);
-    return slope <= -LEAST * square && isfinite(square);
+    return slope <= -DESCENT * square && isfinite(square);
 }
 
 /* The proximal perturbation of the matrix: none while steps are good, more where the matrix is singular or the step is
@@ -105,14 +104,14 @@ static double newton_step(perp_newton_core *c, double *shift, double reference)
             const perp_newton_aim aim = {reference, -perp_vector_dot(c->n, c->gradient, c->step), HALVINGS, false};
             const double length = perp_newton_search(c, c->step, &aim);
             if (length > 0.0) {
-                *shift = length < POOR ? fmax(10.0 * *shift, 1e-4 * size) : 0.1 * *shift;
-                *shift = *shift < 1e-9 * size ? 0.0 : *shift;
+                *shift = length < POOR ? fmax(10.0 * *shift, SHIFT_SHORT * size) : 0.1 * *shift;
+                *shift = *shift < SHIFT_LEAST * size ? 0.0 : *shift;
                 return length;
             }
         }
-        *shift = fmax(100.0 * *shift, 1e-6 * size);
+        *shift = fmax(100.0 * *shift, SHIFT_TRY * size);
     }
-    *shift = 1e-2 * size;
+    *shift = SHIFT_FAILED * size;
     return 0.0;
 }
 
@@ -128,7 +127,7 @@ static double gradient_step(perp_newton_core *c)
     for (int i = 0; i < c->n; i++) {
         c->step[i] = -length * c->gradient[i];
     }
-    const perp_newton_aim aim = {c->now.merit * (1.0 - 1e-12), 0.0, HALVINGS, false};
+    const perp_newton_aim aim = {c->now.merit * (1.0 - MERIT_FALL), 0.0, HALVINGS, false};
     return perp_newton_search(c, c->step, &aim);
 }
 

@@ -11,15 +11,11 @@
  * Splitting free variables into two signed ones would avoid all this, but doubles them and makes every basis nearly
  * singular. */
 #include "solver/lcp_core.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
-
-/* Entries are scaled to at most about 1, and q to 1: elimination leaves errors of some 1e-15 in either. */
-static const double ENTRY_ZERO = 1e-10;
-static const double CONSISTENT = 1e-12;
-static const double CONTRADICTION = 1e-7; /* a right-hand side below this is left to the residual to judge */
 
 typedef struct elimination {
     perp_lcp_workspace *c;
@@ -101,8 +97,7 @@ static int partner_column(const elimination *e, int j)
     return best;
 }
 
-/* Equation i to variable j, row j to free variable k, largest product first. A variable with two bounds counts little:
- * a covering vector can only push it one way. */
+/* Equation i to variable j, row j to free variable k, largest product first. */
 static void eliminate_pairs(elimination *e)
 {
     while (!perp_lcp_is_cancelled(e->c)) {
@@ -112,7 +107,7 @@ static void eliminate_pairs(elimination *e)
             const int k = e->c->is_free[j] || e->col_used[j] || e->row_used[j] ? -1 : partner_column(e, j);
             for (int i = 0; k >= 0 && i < e->n; i++) {
                 const double entry = e->c->is_free[i] && !e->row_used[i] ? fabs(row_of(e, i)[j]) : 0.0;
-                const double weight = e->c->range[j] < INFINITY ? 1e-6 : 1.0;
+                const double weight = e->c->range[j] < INFINITY ? TWO_BOUNDS : 1.0;
                 if (entry > ENTRY_ZERO && weight * entry * fabs(row_of(e, j)[k]) > largest) {
                     largest = weight * entry * fabs(row_of(e, j)[k]);
                     row = i;

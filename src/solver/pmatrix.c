@@ -30,11 +30,10 @@
 #include "base/settings_size.h"
 #include "linalg/dense_kernel.h"
 #include "solver/pmatrix_schur.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <string.h>
-
-static const double H_MARGIN = 1e-9;
 
 typedef struct pmatrix {
     int n;

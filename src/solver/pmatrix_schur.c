@@ -24,15 +24,12 @@
 #include "solver/pmatrix_schur.h"
 
 #include "linalg/dense_kernel.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <string.h>
 
 enum { BASE_ROWS = 3, FRESH_ROWS = 9 };
-
-/* A block of FRESH_ROWS with a larger relative bound than this is computed afresh: the six levels below it may then
- * multiply the bound by 1e6 and still leave pivots of 1e-6 decided. */
-static const double FRESH_ERROR = 1e-12;
 
 /* Some seconds each; beyond, the matrix is beyond double precision and the answer is `undecided`. */
 static const int64_t FRESH_WORK = 10000000000;

@@ -6,6 +6,7 @@
 #include "problem/convex_residual.h"
 #include "solver/convex_core.h"
 #include "solver/slice.h"
+#include "solver/tolerances.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -366,7 +367,6 @@ static bool is_undecided(perp_outcome outcome)
 static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_settings *settings,
                   perp_convex_info *info)
 {
-    static const double GOOD = 1e-8; /* a proof, as problem.h says */
     const perp_convex_view view = perp_contact_qp_view(c->problem);
     c->tolerance = settings->tolerance;
     perp_convex_import(c, &d->point, &c->trial);
@@ -388,7 +388,7 @@ static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_s
     }
     info->residual = c->best_parts;
     perp_convex_export(c, &c->best, &d->point);
-    return info->outcome == PERP_OUTCOME_SOLVED ? solved : info->certificate <= GOOD;
+    return info->outcome == PERP_OUTCOME_SOLVED ? solved : info->certificate <= PROOF_GOOD;
 }
 
 /* The equilibrated problem, once at the tolerance and once below it; false where that does not decide, or is not
@@ -396,7 +396,6 @@ static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_s
 static bool run_scaled(perp_convex_workspace *c, const dense_problem *p, dense_memory *d, perp_contact_qp *contact,
                        const perp_convex_settings *settings, perp_convex_info *info)
 {
-    static const double LEAST = 1e-12, TIGHTER = 1e-3;
     perp_convex_settings inner = *settings;
     inner.warm = NULL;
     inner.minimum_norm = false;
@@ -424,7 +423,7 @@ static bool run_scaled(perp_convex_workspace *c, const dense_problem *p, dense_m
         if (info->outcome == PERP_OUTCOME_CANCELLED || (decided && holds(c, d, settings, info))) {
             return true;
         }
-        inner.tolerance = fmax(TIGHTER * inner.tolerance, LEAST);
+        inner.tolerance = fmax(EQUILIBRATED_TIGHTER * inner.tolerance, FINEST_TOLERANCE);
     }
     return false;
 }

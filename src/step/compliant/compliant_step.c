@@ -331,7 +331,7 @@ static bool has_gamma(const compliant_step *s)
     return any;
 }
 
-/* Springs so stiff that what shapes count as equal (spatial_tie_tolerance: gaps of boxes are known to no less, and may
+/* Springs so stiff that what shapes count as equal (tie_tolerance: gaps of boxes are known to no less, and may
  * jump by it from iterate to iterate) is a hundredth of F or more in them: an end that is missed by no more than that
  * is not found by other cones or smaller parts. */
 static bool is_unresolved(const contact_step *step, const outcome *out)

@@ -1,0 +1,19 @@
+/* tolerances.h - every tolerance of analysis. Each has its unit first, then what it decides and where it comes from. */
+#ifndef PERP_SRC_ANALYSIS_TOLERANCES_H
+#define PERP_SRC_ANALYSIS_TOLERANCES_H
+
+/* m/s: a contact at its limit that moves faster slides, as the rungs tell the modes. */
+static const double SLIDES_FROM = 1e-8;
+/* m/s, m: a contact that opens, closes or slips more slowly is still, and one with a smaller gap is touching: a tenth
+ * of SLIDES_FROM, and what a pose may be off by. */
+static const double STILL = 1e-9, TOUCHING = 1e-9;
+/* of what it is compared with (forces, the limit, mu): so little is what the solver's tolerance leaves. */
+static const double SOLVER_LEAVES = 1e-6;
+/* of the change: a flip is known when it is closed in to this and the floor below. */
+static const double FLIP_RESOLUTION = 1e-7;
+/* of mu or fn, or of 1 where mu is zero: the floor of the same, for changes near zero. */
+static const double FLIP_FLOOR = 1e-9;
+/* of fn: friction that is smaller has no direction, and the contact's own tangent stands for it. */
+static const double LOAD_LEAST = 1e-9;
+
+#endif

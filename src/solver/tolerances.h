@@ -1,0 +1,178 @@
+/* tolerances.h - the tolerances of solvers of convex problems, of LCPs by Lemke's method and of MCPs by Newton's. Each
+ * has its unit first, then what it decides and where it comes from. "A residual" is that of the problem class, "a
+ * measure" that of a proof that there is no solution (problem.h); both have no unit. Lists of values that are tried one
+ * after the other stand where they are tried. */
+#ifndef PERP_SRC_SOLVER_TOLERANCES_H
+#define PERP_SRC_SOLVER_TOLERANCES_H
+
+/* a residual: the least that may be asked for: it is evaluated to this, relative to the scale of the problem. */
+static const double FINEST_TOLERANCE = 1e-12;
+/* of the slope times the length: a step has to lower the value or merit by this (Armijo's usual constant). */
+static const double SUFFICIENT = 1e-4;
+/* of its entry on the diagonal: a pivot below is rounding; a few roundings of what was taken off. */
+static const double PIVOT_BELIEVED = 1e-15;
+/* of the largest entry of an LCP's matrix: entries below are rounding of others and scale no row. */
+static const double SCALING_ROUNDING = 1e-15;
+
+/* ---- convex problems: all methods -------------------------------------------------------------------------------- */
+
+/* a residual or measure: below it nothing is gained by going on; FINEST_TOLERANCE, for every tolerance. */
+static const double CONVEX_CLEAN = 1e-12;
+/* of the tolerance: a point found on an active set with less is sure; with more, rows that all but touch may be wrong.
+ */
+static const double ROWS_SURE = 1e-4;
+/* of the stiffness, or of 1 for equations: proximal terms at the start, square root of rounding: they make a singular
+ * matrix regular and cost each pass as many digits as they are large. */
+static const double PROXIMAL = 1e-8;
+/* of the stiffness, or of 1: their least, where they still regularise: some hundred roundings. The barrier lets rho go
+ * lower. */
+static const double PROXIMAL_LEAST = 1e-13, BARRIER_RHO_LEAST = 1e-14;
+/* of H's largest diagonal entry: a dof with less has no stiffness to scale by. */
+static const double NO_STIFFNESS = 1e-14;
+/* of the diagonal: added to a block that is tested for being semidefinite; its eigenvalues may be negative by less. */
+static const double SEMIDEFINITE = 1e-10;
+/* a residual: multipliers of a point that is as near are worth least squares on the active set. */
+static const double MENDABLE = 1e-4;
+/* of the tolerance, and its least: what careful attempts go on to where the objective is still open. */
+static const double SHARPER = 1e-4, SHARPEST = 1e-13;
+/* of the tolerance: what the second attempt on an equilibrated problem is asked for. */
+static const double EQUILIBRATED_TIGHTER = 1e-3;
+/* of the tolerance: what a warm start of cones has to reach: a point that barely meets the tolerance may be far from
+ * the solution. */
+static const double WARM_SURE = 1e-2;
+/* a residual: attempts that all came as near and did not meet the tolerance met an ill-conditioned problem. */
+static const double CAME_NEAR = 1e-3;
+
+/* ---- convex problems: interior point, barrier -------------------------------------------------------------------- */
+
+/* of sqrt(scale of b, scale of g): how far slacks and forces are inside at least, at a cold and at a warm start. */
+static const double INSIDE_COLD = 1e-8, INSIDE_WARM = 1e-10;
+/* none: the least part of the centre that a step aims at. */
+static const double CENTRING_LEAST = 1e-8;
+/* errors: from the first on, rows are watched and, from the second on, a polish is tried, if they are settled; below
+ * the third it is if hardly any row flickers. Below the fourth there is only rounding left. */
+static const double IPM_WATCH = 1e-2, IPM_POLISH = 1e-3, IPM_NEARLY = 1e-8, IPM_CLEAN = 1e-15;
+/* of the error: a polish that failed is tried again below this: wrong rows, which cost as much as ten iterations, are
+ * wrong in the next iteration too. */
+static const double POLISH_AGAIN = 1e-3;
+/* a residual: Newton's method as a polish is given up above it (or ten times the error). */
+static const double POLISH_ASTRAY = 1e-3;
+/* of the scales of g and b: kappa of a barrier at which every problem is easy. */
+static const double BARRIER_EASY = 1e-2;
+
+/* ---- convex problems: semismooth Newton, augmented Lagrangian ---------------------------------------------------- */
+
+/* of 1 / gamma: the softness of rows at the start. */
+static const double NEWTON_SOFT = 1e-7;
+/* a residual: Newton's point with less is at rounding. */
+static const double NEWTON_CLEAN = 1e-14;
+/* of the mean of gamma: 1 / weight of the penalty, and the proximal term. Each pass divides what is left by SOFT. */
+static const double AUGMENTED_SOFT = 1e-8, AUGMENTED_RHO = 1e-7;
+/* of 1 + max |b|: what a row must be violated by to join: above rounding. */
+static const double AUGMENTED_JOIN = 1e-13;
+/* residuals: rounding; with which the rows are the right ones; and between which a dropped row may mend more than it
+ * costs. */
+static const double AUGMENTED_CLEAN = 1e-13, AUGMENTED_SURE = 1e-12, AUGMENTED_POOR = 1e-10, AUGMENTED_NEARLY = 1e-6;
+/* of the slope at the start: where the derivative along a step counts as zero. */
+static const double AUGMENTED_SLOPE = 1e-2;
+
+/* ---- convex problems: least multipliers, proofs ------------------------------------------------------------------ */
+
+/* of the largest column: columns below are rounding, which holds nothing. */
+static const double COLUMN_LEAST = 1e-10;
+/* of the value: what rounding of its terms may hide of a fall. */
+static const double VALUE_NOISE = 1e-12;
+/* of the columns: damping at the start, and its least and its most. */
+static const double DAMPING = 1e-9, DAMPING_LEAST = 1e-11, DAMPING_MOST = 1.0;
+/* of the load: gradients below the first use the factors of the last pass again; below the second v has no more digits,
+ * and y is refined. */
+static const double GRADIENT_SMALL = 1e-6, GRADIENT_ROUNDING = 1e-10;
+/* of the largest force over gamma: a smaller slack is none. */
+static const double NO_SLACK = 1e-9;
+/* of the tolerance: what least multipliers may make of a residual that was less. */
+static const double LEAST_ALLOWED = 1e-2;
+/* a measure: a proof, as problem.h says: PERP_SIGNIFICANT of its terms. */
+static const double PROOF_GOOD = 1e-8;
+/* a measure: a proof that is as good is one for points of every size. */
+static const double PROOF_EXACT = 1e-13;
+/* of the largest column's terms: a column that is left with less, besides PERP_CANCELLED of its own, cancels. */
+static const double PROOF_COLUMN = 1e-10;
+/* of the fall: a direction along which x'Hx is more rises soon, as at every usual point. */
+static const double DIRECTION_BENT = 1e-2;
+/* a measure: evidence with more is not worth refining. */
+static const double PROOF_HOPELESS = 1e-3;
+/* of the gradient, which is 1: a change of the recession problem that is less ends its rounds: rounding. */
+static const double RECESSION_CHANGE = 1e-14;
+
+/* ---- LCP: Lemke's method ----------------------------------------------------------------------------------------- */
+
+/* of the largest q (scaled to 1): candidates within it are tied. Whether a problem is solved hardly depends on it
+ * (docs/performance.md). */
+static const double LEMKE_TIE = 1e-9;
+/* of the row's unit and q: a tie that is wider would hide rows, and q is scaled row by row. */
+static const double TIE_HIDES = 1e-3;
+/* of the point's scale: an updated inverse that has drifted by more is computed afresh; the plain method's, and the
+ * refactored one's. */
+static const double LEMKE_DRIFT = 1e-10, REFACTORED_DRIFT = 1e-12;
+/* of the largest rate: smaller rates do not block. */
+static const double PIVOT_LEAST = 1e-8;
+/* of the largest rate: the same where else there would be a ray. */
+static const double PIVOT_TINY = 1e-11;
+/* of the largest rate: smaller pivots are not trusted before a refresh. */
+static const double PIVOT_SMALL = 1e-6;
+/* of the largest rate of the tied: smaller ones do not leave. */
+static const double PIVOT_OF_TIES = 1e-4;
+/* of the largest: ratios of a perturbation that differ by less are tied still. */
+static const double TIE_OF_PERTURBATION = 1e-10;
+/* of the first direction: beyond it a given basis is of no use. */
+static const double START_ERROR = 1e-6;
+/* a residual: above it a few more pivots with narrow ties may bring digits. */
+static const double LEMKE_CLEAN = 1e-11;
+/* none, a reciprocal condition: a basis with more gives its point six digits. */
+static const double REGULAR = 1e-10;
+/* of the scale of the values: added to |q| where it is the covering vector, which has to be positive. */
+static const double COVERING_LEAST = 1e-3;
+/* none: a smaller product's error, or sum, may not be a double. */
+static const double PRODUCT_LEAST = 1e-280;
+/* of the sum's terms: a sum that is as clearly positive or negative needs no exact one. */
+static const double CLEAR_SIGN = 1e-6;
+/* of the number: a fraction of small integers that is as near to a double is what it was before rounding. */
+static const double INTEGER_ACCURACY = 1e-13;
+
+/* of entries and of q, both scaled to about 1: elimination of free variables leaves errors of some 1e-15. An entry
+ * below the first is zero; a row of zeros with a right-hand side below the second is met, above the third contradicts,
+ * and in between is left to the residual to judge. */
+static const double ENTRY_ZERO = 1e-10, CONSISTENT = 1e-12, CONTRADICTION = 1e-7;
+/* none, a weight: how little a variable with two bounds counts as the one that an equation goes to: a covering vector
+ * can only push it one way. */
+static const double TWO_BOUNDS = 1e-6;
+
+/* ---- P-matrices -------------------------------------------------------------------------------------------------- */
+
+/* of the diagonal: the margin with which the inequality of an H-matrix holds; far above the rounding of its check. */
+static const double H_MARGIN = 1e-9;
+/* a relative bound of errors: a block with a larger one is computed afresh: the six levels below it may then multiply
+ * the bound by 1e6 and still leave pivots of 1e-6 decided. */
+static const double FRESH_ERROR = 1e-12;
+/* bits: above the rounding of a logarithm, so that a bound is rounded up. */
+static const double BITS_ROUNDING = 1e-9;
+
+/* ---- MCP: Newton's method ---------------------------------------------------------------------------------------- */
+
+/* residuals: a proximal step is solved to the second of the residual before it, and to the first at least. */
+static const double PROXIMAL_STEP = 1e-3, PROXIMAL_STEP_OF_RESIDUAL = 1e-2;
+/* none: the least size of F', so that shifts relative to it are not zero. */
+static const double JACOBIAN_LEAST = 1e-300;
+/* residuals of the linearised problem: what is asked for, and what will do, as the next linearisation corrects it. */
+static const double LINEARISED = 1e-11, LINEARISED_WILL_DO = 1e-6;
+/* of the step's square: the merit has to fall along a direction by this. */
+static const double DESCENT = 1e-10;
+/* of F': perturbations of the matrix: after a short step, after none (a first and a next try), and the least that is
+ * not zero. */
+static const double SHIFT_SHORT = 1e-4, SHIFT_TRY = 1e-6, SHIFT_FAILED = 1e-2, SHIFT_LEAST = 1e-9;
+/* of the merit: down the gradient it has to fall by this: more than rounding. */
+static const double MERIT_FALL = 1e-12;
+/* of the tolerance: what moving the last digits onto bounds may make of a residual that was less. */
+static const double ON_BOUNDS = 1e-2;
+
+#endif
