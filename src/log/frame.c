@@ -1,4 +1,5 @@
 /* The two ends of a log: what is known before the first step, and the index behind the last. */
+#include "base/hash.h"
 #include "log/write.h"
 
 #include <perp/trace.h>

@@ -1,7 +1,10 @@
 /* Going on with the run of a log: which unit is the last that can be gone on from, the run as it stood there, and the
  * file opened for writing behind it. */
+#include "base/hash.h"
 #include "log/read.h"
 #include "log/write.h"
+#include "model/state.h"
+#include "step/common/run_result.h"
 #include "trace/state_view.h"
 
 #include <errno.h>

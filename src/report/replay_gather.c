@@ -1,5 +1,8 @@
+#include "base/hash.h"
 #include "report/replay_gather.h"
 #include "report/tolerances.h"
+#include "step/common/run_result.h"
+#include "step/common/rung_cone.h"
 
 #include <stdio.h>
 #include <string.h>

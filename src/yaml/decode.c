@@ -1,3 +1,4 @@
+#include "base/edit_distance.h"
 #include "yaml/decode.h"
 
 #include <assert.h>
