@@ -1,5 +1,7 @@
 #include "log/bytes.h"
 
+#include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -158,6 +160,26 @@ void perp_bytes_reals(byte_row *row, const double *values, int count)
         perp_bytes_real(row, values[i]);
     }
     perp_bytes_u8(row, ']');
+}
+
+void perp_bytes_json(byte_row *row, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    for (const char *at = strchr(format, '%'); at; at = strchr(format, '%')) {
+        perp_bytes_put(row, format, (size_t)(at - format));
+        if (at[1] == 'd') {
+            perp_bytes_integer(row, va_arg(values, int));
+        } else if (at[1] == 'g') {
+            perp_bytes_real(row, va_arg(values, double));
+        } else {
+            assert(at[1] == 's');
+            perp_bytes_quoted(row, va_arg(values, const char *));
+        }
+        format = at + 2;
+    }
+    va_end(values);
+    perp_bytes_text(row, format);
 }
 
 /* ---- checksums ----------------------------------------------------------------------------------------------------

@@ -42,6 +42,8 @@ void perp_bytes_real(byte_row *row, double value);
 void perp_bytes_integer(byte_row *row, long long value);
 /* [a, b, ..] */
 void perp_bytes_reals(byte_row *row, const double *values, int count);
+/* Text with values in it, each as above: %d an int, %g a real, %s a text in quotes. */
+void perp_bytes_json(byte_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The longest text of a double, with its terminating zero. */
 enum { PERP_REAL_TEXT = 32 };
