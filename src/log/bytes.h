@@ -8,7 +8,7 @@
 #include <perp/base.h>
 
 typedef struct byte_row {
-    const perp_allocator *allocator;
+    const perp_allocator *allocator; /* NULL: malloc */
     unsigned char *bytes;
     size_t size, capacity;
     bool failed;
@@ -21,6 +21,8 @@ static inline void perp_bytes_clear(byte_row *row)
 }
 /* Room for so many bytes more; false where there is none. */
 bool perp_bytes_reserve(byte_row *row, size_t more);
+/* So many bytes more, for the caller to fill; NULL where there is no room. */
+unsigned char *perp_bytes_room(byte_row *row, size_t size);
 void perp_bytes_put(byte_row *row, const void *bytes, size_t size);
 void perp_bytes_u8(byte_row *row, unsigned value);
 void perp_bytes_u16(byte_row *row, unsigned value);

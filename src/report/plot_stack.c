@@ -139,7 +139,7 @@ void perp_plot_time_axis(plot *p, const plot_axis *axis, double y)
 /* What a contact does in the step or steps that end at a row. */
 static int shown_mode(const plot *p, const replay_row *row)
 {
-    return p->run->stride > 1 ? row->mode_gravest : row->mode;
+    return p->run->stride > 1 ? row->seen.mode_gravest : row->mode;
 }
 
 void perp_plot_bands(plot *p, const plot_axis *time, int contact, svg_box box, bool open)

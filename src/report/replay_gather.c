@@ -12,8 +12,7 @@ enum { MOST_EVENTS = 20000, MOST_WHYS = 20000, PROBES = 16 };
 /* What was seen of a contact since the last frame. */
 typedef struct sighting {
     int span; /* number of the frame that the extremes lead to; another: there are none yet */
-    int gravest;
-    double phi_low, phi_high, fn_low, fn_high, used_high;
+    replay_extremes extremes;
 } sighting;
 
 typedef struct gatherer {
@@ -119,16 +118,8 @@ static replay_row *new_row(gatherer *g, int contact)
     }
     run->rows = rows;
     run->contacts[contact].row_count++;
-    const sighting *s = &g->seen[contact];
-    rows[run->row_count] = (replay_row){.contact = contact,
-                                        .frame = run->frame_count,
-                                        .mode = REPLAY_APART,
-                                        .mode_gravest = s->gravest,
-                                        .phi_low = s->phi_low,
-                                        .phi_high = s->phi_high,
-                                        .fn_low = s->fn_low,
-                                        .fn_high = s->fn_high,
-                                        .used_high = s->used_high};
+    rows[run->row_count] = (replay_row){
+        .contact = contact, .frame = run->frame_count, .mode = REPLAY_APART, .seen = g->seen[contact].extremes};
     return &rows[run->row_count++];
 }
 
@@ -144,15 +135,16 @@ static bool see(gatherer *g, int contact, const perp_contact_record *r, double u
         }
         g->spanned = spanned;
         spanned[g->spanned_count++] = contact;
-        *s = (sighting){g->run->frame_count, (int)r->mode, phi, phi, r->fn, r->fn, used};
+        *s = (sighting){g->run->frame_count, {(int)r->mode, phi, phi, r->fn, r->fn, used}};
         return true;
     }
-    s->gravest = (int)r->mode > s->gravest ? (int)r->mode : s->gravest;
-    s->phi_low = fmin(s->phi_low, phi);
-    s->phi_high = fmax(s->phi_high, phi);
-    s->fn_low = fmin(s->fn_low, r->fn);
-    s->fn_high = fmax(s->fn_high, r->fn);
-    s->used_high = fmax(s->used_high, used);
+    replay_extremes *e = &s->extremes;
+    e->mode_gravest = (int)r->mode > e->mode_gravest ? (int)r->mode : e->mode_gravest;
+    e->phi_low = fmin(e->phi_low, phi);
+    e->phi_high = fmax(e->phi_high, phi);
+    e->fn_low = fmin(e->fn_low, r->fn);
+    e->fn_high = fmax(e->fn_high, r->fn);
+    e->used_high = fmax(e->used_high, used);
     return true;
 }
 
