@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the self-test: each part checked against something it did not compute itself
- * -------------------------------------- */
+/* ---- the self-test: each part checked against something it did not compute itself -------------------------------- */
 
 typedef struct finding {
     const char *what;
@@ -121,8 +120,7 @@ static double test_contacts(void)
     return worst;
 }
 
-/* ---- the machine
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void print_processor(void)
 {

@@ -57,8 +57,7 @@ perp_status perp_log_export_csv(perp_log_reader *r, const char *folder, perp_err
     return status;
 }
 
-/* ---- JSON
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
 
 static void put_words(byte_row *row, const char *const *words, int count)
 {

@@ -263,8 +263,7 @@ static void draw_shape(painter *p, const perp_shape *s, perp_pose at, color c)
     }
 }
 
-/* ---- entities
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- entities ---------------------------------------------------------------------------------------------------- */
 
 static void begin_entity(painter *p, double t, const char *kind, const char *name)
 {

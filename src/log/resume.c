@@ -151,8 +151,7 @@ perp_status perp_log_resume(perp_log_reader *r, const perp_model *model, perp_st
     return status;
 }
 
-/* ---- the file
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 /* What stands in the file, as if this writer had written it. */
 static bool take_over(perp_log *log, const perp_log_reader *r, int unit)

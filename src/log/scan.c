@@ -279,8 +279,7 @@ static void note_index(perp_log_reader *r, uint64_t at, uint64_t length)
     }
 }
 
-/* ---- other records
- * --------------------------------------------------------------------------------------------------- */
+/* ---- other records ----------------------------------------------------------------------------------------------- */
 
 static perp_status note_attachment(perp_log_reader *r, uint64_t at, perp_error *error)
 {
