@@ -67,8 +67,7 @@ static bool open_browser(const char *path)
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------------------
- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 bool cli_can_view(void)
 {

@@ -67,8 +67,7 @@ static perp_status solve(const perp_convex_settings *settings, perp_convex_works
     return status;
 }
 
-/* ---- output ---------------------------------------------------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 /* Multipliers by the constraints they belong to, where there are any: "y of A = [..]". */
 static void print_multipliers(const char *symbol, const attempt *t)

@@ -55,8 +55,7 @@ static perp_status solve(const perp_friction_settings *settings, attempt *t, per
     return status;
 }
 
-/* ---- output ---------------------------------------------------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static double largest(int count, const double *values)
 {

@@ -198,8 +198,7 @@ void perp_bytes_json(byte_row *row, const char *format, ...)
     perp_bytes_text(row, format);
 }
 
-/* ---- checksums ----------------------------------------------------------------------------------------------------
- */
+/* ---- checksums --------------------------------------------------------------------------------------------------- */
 
 /* Four bytes at a time. The tables (the remainders of x^(8k) n modulo the reversed polynomial 0xedb88320) are made anew
  * in each call: that takes as long as a few kilobytes, and chunks are about a megabyte. */

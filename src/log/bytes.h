@@ -52,8 +52,7 @@ enum { PERP_REAL_TEXT = 32 };
 /* As perp_bytes_real, of a finite number; returns the length. */
 int perp_real_text(double value, char text[PERP_REAL_TEXT]);
 
-/* ---- checksums ----------------------------------------------------------------------------------------------------
- */
+/* ---- checksums --------------------------------------------------------------------------------------------------- */
 
 /* CRC-32 (IEEE 802.3) of more bytes: start with 0. */
 uint32_t perp_crc32(uint32_t crc, const void *bytes, size_t size);

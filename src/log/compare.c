@@ -108,8 +108,7 @@ static void contact_name(const comparison *c, const perp_contact *contact, char 
     snprintf(text, size, "%.100s %.100s %s", c->head->bodies[contact->a], c->head->bodies[contact->b], feature);
 }
 
-/* ---- numbers of records, as tables --------------------------------------------------------------------------------
- */
+/* ---- numbers of records, as tables ------------------------------------------------------------------------------- */
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define CONTACT(field) offsetof(perp_contact_record, field)
@@ -169,8 +168,7 @@ static void compare_counts(comparison *c, const char *what, int x, int y)
     compare_words(c, what, numbers[0], numbers[1]);
 }
 
-/* ---- contacts -----------------------------------------------------------------------------------------------------
- */
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
 static void compare_contact(comparison *c, const perp_step_info *a, const perp_step_info *b, int i)
 {

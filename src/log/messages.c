@@ -41,8 +41,7 @@ void perp_log_put_state(byte_row *row, const perp_model *model, const perp_kinem
     perp_bytes_text(row, model->body_count == 0 ? "{}}" : "}}");
 }
 
-/* ---- contacts -----------------------------------------------------------------------------------------------------
- */
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
 static void put_vector(byte_row *row, const char *name, perp_vec3 a, bool planar)
 {
@@ -214,8 +213,7 @@ void perp_log_put_why(byte_row *row, int step, double t, const perp_contact_note
     perp_bytes_text(row, "]}");
 }
 
-/* ---- info ---------------------------------------------------------------------------------------------------------
- */
+/* ---- info -------------------------------------------------------------------------------------------------------- */
 
 static void put_event(byte_row *row, const perp_model *model, const perp_contact_event *event)
 {
@@ -267,8 +265,7 @@ void perp_log_put_memory(byte_row *row, int step, const double *numbers, size_t 
     perp_bytes_text(row, "]}");
 }
 
-/* ---- layout --------------------------------------------------------------------------------------------------------
- */
+/* ---- layout ------------------------------------------------------------------------------------------------------ */
 
 void perp_log_put_layout(byte_row *row, const perp_model *model, const perp_state *state)
 {

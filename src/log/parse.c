@@ -52,8 +52,7 @@ static perp_status verdict(const parser *p, const char *where, perp_error *error
     return PERP_STATUS_OK;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------
- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static const char *text_at(parser *p, const json_t *object, const char *key)
 {
@@ -144,8 +143,7 @@ static perp_contact_mode mode_at(parser *p, const json_t *object, const char *ke
     return PERP_CONTACT_OPEN;
 }
 
-/* ---- the step ------------------------------------------------------------------------------------------------------
- */
+/* ---- the step ---------------------------------------------------------------------------------------------------- */
 
 static void parse_state(parser *p, const log_message *message, perp_log_step *step)
 {
@@ -525,8 +523,7 @@ perp_status perp_log_parse_memory(perp_log_reader *r, const log_message *message
     return verdict(&p, "the memory", error);
 }
 
-/* ---- head and end --------------------------------------------------------------------------------------------------
- */
+/* ---- head and end ------------------------------------------------------------------------------------------------ */
 
 /* The value of a key in pairs of strings, terminated and in the arena. */
 static const char *find_value(parser *p, byte_view map, const char *key)

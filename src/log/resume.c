@@ -65,8 +65,7 @@ static int last_whole_unit(const perp_log_reader *r)
     return -1;
 }
 
-/* ---- the run so far -------------------------------------------------------------------------------------------------
- */
+/* ---- the run so far ---------------------------------------------------------------------------------------------- */
 
 /* Adds a step to the sums. Events are collected in `events`. */
 static void add_step(const perp_log_step *step, perp_run_start *start, byte_row *events)

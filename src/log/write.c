@@ -19,8 +19,7 @@ static double now(void)
     return (double)time.tv_sec + NANOSECOND * (double)time.tv_nsec;
 }
 
-/* ---- the sink ------------------------------------------------------------------------------------------------------
- */
+/* ---- the sink ---------------------------------------------------------------------------------------------------- */
 
 static ptrdiff_t write_file(void *context, const void *bytes, size_t size)
 {
@@ -68,8 +67,7 @@ void perp_log_write_unit(perp_log *log)
     perp_bytes_clear(&log->unit);
 }
 
-/* ---- chunks --------------------------------------------------------------------------------------------------------
- */
+/* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
 /* The messages of the open chunk as a Chunk record; false where it could not be compressed. */
 static bool put_chunk(perp_log *log)
@@ -175,8 +173,7 @@ void perp_log_close_chunk(perp_log *log)
     log->chunk_open = false;
 }
 
-/* ---- steps ---------------------------------------------------------------------------------------------------------
- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 static bool keep_memory(perp_log *log, const perp_step_info *info)
 {
@@ -312,8 +309,7 @@ perp_status perp_log_status(const perp_log *log, perp_error *error)
     return status;
 }
 
-/* ---- the thread that closes old chunks ------------------------------------------------------------------------------
- */
+/* ---- the thread that closes old chunks --------------------------------------------------------------------------- */
 
 static void *close_old_chunks(void *context)
 {
@@ -363,8 +359,7 @@ perp_status perp_log_start(perp_log *log, perp_error *error)
     return PERP_STATUS_OK;
 }
 
-/* ---- the log ------------------------------------------------------------------------------------------------------
- */
+/* ---- the log ----------------------------------------------------------------------------------------------------- */
 
 static bool make_lock(perp_log *log)
 {

@@ -48,8 +48,7 @@ static perp_status of_options(perp_status status, perp_error *error)
     return status;
 }
 
-/* ---- what is drawn -------------------------------------------------------------------------------------------------
- */
+/* ---- what is drawn ----------------------------------------------------------------------------------------------- */
 
 /* Times by frame, rows by contact, and how large things are. */
 static bool look_over(plot *p)
@@ -204,8 +203,7 @@ static perp_status make(perp_log_reader *reader, const perp_plot_options *option
     return status;
 }
 
-/* ---- the interface -------------------------------------------------------------------------------------------------
- */
+/* ---- the interface ----------------------------------------------------------------------------------------------- */
 
 static perp_status make_text(perp_log_reader *reader, const perp_plot_options *options, byte_row *out,
                              perp_error *error)

@@ -40,8 +40,7 @@ static bool is_named(const plot *p, int contact)
     return p->options->contact_count == 0;
 }
 
-/* ---- the largest of many -------------------------------------------------------------------------------------------
- */
+/* ---- the largest of many ----------------------------------------------------------------------------------------- */
 
 /* By score and then by a second one, both falling; then as they come. */
 typedef struct candidate {
@@ -154,8 +153,7 @@ plot_choice perp_plot_choose_joints(plot *p, plot_count wanted)
     return end_choosing(&best, "joints", "that travel farthest");
 }
 
-/* ---- names that are not there --------------------------------------------------------------------------------------
- */
+/* ---- names that are not there ------------------------------------------------------------------------------------ */
 
 static perp_status unknown_contact(const plot *p, const char *text, perp_error *error)
 {

@@ -73,8 +73,7 @@ static double draw_contacts(plot *p, plot_stack stack, fill_row *fill, plot_whic
     return draw_rows(p, &stack, &choice, fill, box, draw);
 }
 
-/* ---- gaps and forces -----------------------------------------------------------------------------------------------
- */
+/* ---- gaps and forces --------------------------------------------------------------------------------------------- */
 
 static void fill_gap(plot *p, int contact, plot_row *row)
 {
@@ -123,8 +122,7 @@ double perp_plot_forces(plot *p, svg_box box, bool draw)
     return draw_contacts(p, stack, fill_force, PLOT_PRESSED, box, draw);
 }
 
-/* ---- joints --------------------------------------------------------------------------------------------------------
- */
+/* ---- joints ------------------------------------------------------------------------------------------------------ */
 
 static void fill_joint(plot *p, int joint, plot_row *row)
 {
@@ -164,8 +162,7 @@ double perp_plot_joints(plot *p, svg_box box, bool draw)
     return draw_rows(p, &stack, &choice, fill_joint, box, draw);
 }
 
-/* ---- residuals ------------------------------------------------------------------------------------------------------
- */
+/* ---- residuals --------------------------------------------------------------------------------------------------- */
 
 enum { BALANCE, COMPLEMENTARITY, CONE, PENETRATION, LOOP, RESIDUALS };
 

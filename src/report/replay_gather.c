@@ -39,8 +39,7 @@ static perp_status no_memory(perp_error *error)
     return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while reading the log for its replay");
 }
 
-/* ---- contacts by name ---------------------------------------------------------------------------------------------
- */
+/* ---- contacts by name -------------------------------------------------------------------------------------------- */
 
 static unsigned slot_of(const gatherer *g, int a, int b, const char *feature)
 {
@@ -106,8 +105,7 @@ static int number_of(gatherer *g, int a, int b, const char *feature, double fric
     return run->contact_count - 1;
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------------------
- */
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
 
 static replay_row *new_row(gatherer *g, int contact)
 {
@@ -347,8 +345,7 @@ static bool take_step(gatherer *g, const perp_log_step *step, bool frame)
     return true;
 }
 
-/* ---- an instant ----------------------------------------------------------------------------------------------------
- */
+/* ---- an instant -------------------------------------------------------------------------------------------------- */
 
 /* The answer without its contacts, which are rows, in the arena: the reader's is gone with its next read. */
 static bool copy_answer(gatherer *g, const perp_instant_answer *from)
@@ -415,8 +412,7 @@ void perp_replay_keep_frame(replay_run *run, int frame)
     run->frame_count = 1;
 }
 
-/* ---- the whole log -------------------------------------------------------------------------------------------------
- */
+/* ---- the whole log ----------------------------------------------------------------------------------------------- */
 
 /* One step of every few, so that the frames and the contacts in all of them stay within what is shown. A few steps here
  * and there say how many contacts a step has: reading all of them twice would take twice as long. */

@@ -8,8 +8,7 @@
 
 enum { FORMAT = 3 }; /* of viewer/src/format.ts */
 
-/* ---- columns -------------------------------------------------------------------------------------------------------
- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 /* Columns are collected one after the other in a scratch array that holds the longest of them. */
 typedef struct packer {
@@ -198,8 +197,7 @@ static json_t *pack_columns(const replay_run *run, perp_arena *arena, byte_row *
     return p.columns;
 }
 
-/* ---- the header ----------------------------------------------------------------------------------------------------
- */
+/* ---- the header -------------------------------------------------------------------------------------------------- */
 
 /* Of the scene's pair of two bodies, as far as it sets one. */
 static json_t *tangent_of(const replay_run *run, const replay_contact *c)

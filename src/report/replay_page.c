@@ -53,8 +53,7 @@ static void put_base64(byte_row *out, const unsigned char *bytes, size_t size)
     }
 }
 
-/* ---- the page ------------------------------------------------------------------------------------------------------
- */
+/* ---- the page ---------------------------------------------------------------------------------------------------- */
 
 static perp_status compress(const byte_row *columns, byte_row *packed, perp_error *error)
 {

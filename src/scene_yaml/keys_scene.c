@@ -28,8 +28,7 @@ static bool read_each(decoder *d, const yaml_node *node, yaml_kind kind, const c
     return true;
 }
 
-/* ---- joints ---------------------------------------------------------------------------------------------------------
- */
+/* ---- joints ------------------------------------------------------------------------------------------------------ */
 
 static const char *const joint_words[] = {"revolute", "prismatic", "ball", "planar", "screw", "fixed", NULL};
 
@@ -132,8 +131,7 @@ static bool read_joints(decoder *d, const yaml_node *node, void *target)
     return read_each(d, node, YAML_MAP, "a mapping: NAME: {...}, one for each joint", add_joint);
 }
 
-/* ---- loops ----------------------------------------------------------------------------------------------------------
- */
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
 
 static const key_spec loop_keys[] = {
     {"type", "point, weld", "", "weld also keeps the relative rotation of the initial pose", perp_read_choice_from_1,
@@ -162,8 +160,7 @@ static bool read_loops(decoder *d, const yaml_node *node, void *target)
     return read_each(d, node, YAML_MAP, "a mapping: NAME: {...}, one for each loop", add_loop);
 }
 
-/* ---- forces ---------------------------------------------------------------------------------------------------------
- */
+/* ---- forces ------------------------------------------------------------------------------------------------------ */
 
 static bool read_drives(decoder *d, const yaml_node *node, perp_drive *drives, int count)
 {
@@ -217,8 +214,7 @@ static bool read_forces(decoder *d, const yaml_node *node, void *target)
     return read_each(d, node, YAML_LIST, "a list of {body, point, force, torque, frame}", add_force);
 }
 
-/* ---- compliance -----------------------------------------------------------------------------------------------------
- */
+/* ---- compliance -------------------------------------------------------------------------------------------------- */
 
 /* One number, a diagonal or a matrix. A planar contact has no o: in the plane two entries do, and a third is left out.
  */
@@ -280,8 +276,7 @@ static bool read_compliance(decoder *d, const yaml_node *node, void *target)
     return good;
 }
 
-/* ---- contacts -------------------------------------------------------------------------------------------------------
- */
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
 static bool read_directions(decoder *d, const yaml_node *node, void *target)
 {
@@ -381,8 +376,7 @@ static bool read_contacts(decoder *d, const yaml_node *node, void *target)
     return perp_read_map(d, node, &perp_keys_contacts, target);
 }
 
-/* ---- run ------------------------------------------------------------------------------------------------------------
- */
+/* ---- run --------------------------------------------------------------------------------------------------------- */
 
 static const char *nearest_word(const char *word, const char *const *words)
 {
@@ -469,8 +463,7 @@ static bool read_run(decoder *d, const yaml_node *node, void *target)
     return perp_read_map(d, node, &perp_keys_run, target);
 }
 
-/* ---- the scene ------------------------------------------------------------------------------------------------------
- */
+/* ---- the scene --------------------------------------------------------------------------------------------------- */
 
 static bool read_version(decoder *d, const yaml_node *node, void *target)
 {
@@ -526,8 +519,7 @@ bool perp_read_scene(decoder *d, const yaml_node *root)
     return perp_read_map(d, root, &perp_keys_scene, scene_of(d)->scene);
 }
 
-/* ---- reference page -------------------------------------------------------------------------------------------------
- */
+/* ---- reference page ---------------------------------------------------------------------------------------------- */
 
 static void write_table(const key_table *table, perp_text_sink *sink, void *context)
 {

@@ -54,8 +54,7 @@ bool perp_decode_expected(decoder *d, const yaml_node *node, const char *what)
     return perp_decode_error(d, node, "expected %s, but found %s", what, found);
 }
 
-/* ---- keys -----------------------------------------------------------------------------------------------------------
- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 static bool right_dimension(const decoder *d, const key_spec *key)
 {
@@ -158,8 +157,7 @@ bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, vo
     return good;
 }
 
-/* ---- scalars --------------------------------------------------------------------------------------------------------
- */
+/* ---- scalars ----------------------------------------------------------------------------------------------------- */
 
 /* A decimal number as YAML 1.2 and JSON write it: no hexadecimal, no names, no underscores. */
 static bool looks_like_number(const char *s)
@@ -345,8 +343,7 @@ bool perp_read_second_choice(decoder *d, const yaml_node *node, void *target)
     return word >= 0;
 }
 
-/* ---- lists ----------------------------------------------------------------------------------------------------------
- */
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 bool perp_expect_list(decoder *d, const yaml_node *node, const char *what)
 {
