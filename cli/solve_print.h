@@ -13,6 +13,9 @@ void solve_print_tried(const char *const *tried, int count);
 /* Writes the JSON, or that there was no memory for it (text NULL), and frees it. */
 int solve_write_json(char *text);
 
+/* Says why a convex or a friction problem was not solved, and returns the exit code; `infeasible`: what then holds. */
+int solve_explain(perp_outcome outcome, double residual, const char *infeasible);
+
 double solve_microseconds(void);
 
 #endif
