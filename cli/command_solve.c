@@ -384,7 +384,7 @@ static int print_json(const attempt *t, const perp_error *failure)
                                      .time_us = t->time_us,
                                      .set = t->asked_all ? &t->all.set : NULL};
     }
-    return solve_write_json(perp_solve_json(t ? &report : NULL, failure));
+    return cli_write_json(perp_solve_json(t ? &report : NULL, failure));
 }
 
 /* ---- the command ------------------------------------------------------------------------------------------------- */

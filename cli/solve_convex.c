@@ -124,14 +124,14 @@ static int print_json(const attempt *t, const perp_error *failure)
 {
     const perp_convex_report report = {
         .qp = t->qp, .cone_qp = t->cone_qp, .info = &t->info, .point = &t->point, .time_us = t->time_us};
-    return solve_write_json(perp_convex_json(failure ? NULL : &report, failure));
+    return cli_write_json(perp_convex_json(failure ? NULL : &report, failure));
 }
 
 /* What the loader could not see: that H is indefinite is found while solving, and told where H stands. */
 static int refuse(const perp_problem *problem, const char *file, perp_error *error)
 {
     if (error->status != PERP_STATUS_BAD_INPUT || problem->hessian_line == 0) {
-        return cli_fail(error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error->message);
+        return cli_refuse(error);
     }
     static perp_diagnostics diagnostics;
     perp_diagnostics_add(&diagnostics, PERP_SEVERITY_ERROR, file, problem->hessian_line, problem->hessian_column, "H",

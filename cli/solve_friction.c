@@ -119,7 +119,7 @@ static void print_report(const attempt *t)
 static int print_json(const attempt *t, const perp_error *failure)
 {
     const perp_friction_report report = {t->problem, &t->info, t->r, t->u, t->time_us, t->tolerance};
-    return solve_write_json(perp_friction_json(failure ? NULL : &report, failure));
+    return cli_write_json(perp_friction_json(failure ? NULL : &report, failure));
 }
 
 int solve_friction(const perp_friction *problem, const perp_friction_settings *settings, bool json)

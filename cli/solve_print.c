@@ -26,13 +26,6 @@ void solve_print_tried(const char *const *tried, int count)
     }
 }
 
-int solve_write_json(char *text)
-{
-    const int code = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory while writing the result");
-    perp_text_free(text);
-    return code;
-}
-
 int solve_explain(perp_outcome outcome, double residual, const char *infeasible)
 {
     switch (outcome) {
