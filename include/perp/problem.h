@@ -1,7 +1,8 @@
-/* perp/problem.h - complementarity and convex problems: data, residuals and conversions; no solving.
+/* perp/problem.h - complementarity and convex problems: data and residuals; no solving.
  *
- * A problem borrows its arrays. Matrices are dense, row-major. Every class has one residual function, which solvers,
- * tests, benchmarks and reports share: "solved" is said only after it was evaluated on the returned point.
+ * A problem borrows its arrays. Matrices are dense, row-major. Solvers refuse what is no problem (BAD_INPUT, with what is
+ * wrong and where); one with n = 0 is solved. Every class has one residual function, which solvers, tests, benchmarks
+ * and reports share: "solved" is said only after it was evaluated on the returned point.
  *
  *   lcp    w = M z + q,  0 <= w _|_ z >= 0
  *   mlcp   as lcp, but rows in `free` have w = 0 and z free
@@ -21,8 +22,7 @@
  *   nonlinear mcp     lower <= z <= upper _|_ F(z), F by a callback
  *   friction          u = W r + q: Coulomb's law between u and r at every contact
  *   contact friction  u = H v + w, A v + f = H'r: the same with the structure that contacts give, A possibly zero
- *   friction qp       min 1/2 x'H x + d'x, |x_i| <= radius_i: the friction of visco-elastic contacts at given normal
- * forces
+ *   friction qp       min 1/2 x'H x + d'x, |x_i| <= radius_i: friction of visco-elastic contacts at given normal forces
  *
  * Their residuals are natural maps: perp_nonlinear_mcp_residual, perp_friction_residual, perp_friction_qp_residual.
  */
