@@ -1,8 +1,8 @@
 /* perp/problem.h - complementarity and convex problems: data and residuals; no solving.
  *
- * A problem borrows its arrays. Matrices are dense, row-major. Solvers refuse what is no problem (BAD_INPUT, with what is
- * wrong and where); one with n = 0 is solved. Every class has one residual function, which solvers, tests, benchmarks
- * and reports share: "solved" is said only after it was evaluated on the returned point.
+ * A problem borrows its arrays. Matrices are dense, row-major. Solvers refuse what is no problem (BAD_INPUT, with what
+ * is wrong and where); one with n = 0 is solved. Every class has one residual function, which solvers, tests,
+ * benchmarks and reports share: "solved" is said only after it was evaluated on the returned point.
  *
  *   lcp    w = M z + q,  0 <= w _|_ z >= 0
  *   mlcp   as lcp, but rows in `free` have w = 0 and z free
