@@ -69,6 +69,12 @@ int cli_fail(int code, const char *format, ...) __attribute__((format(printf, 2,
 void cli_print_diagnostics(const perp_diagnostics *diagnostics);
 /* Writes text and a line end to stdout; EXIT_DONE, or EXIT_REFUSED after an error if stdout does not take it. */
 int cli_write(const char *text);
+/* The same for JSON that was made, and frees it; NULL: there was no memory for it. */
+int cli_write_json(char *text);
+/* Says what went wrong: EXIT_BAD_INPUT where the input is at fault, else EXIT_REFUSED. */
+int cli_refuse(const perp_error *error);
+/* That a list was cut, where it is longer than what was shown. */
+void cli_print_rest(int count, int shown);
 /* Flushes stdout and turns a failed write into EXIT_REFUSED; otherwise returns `code`. */
 int cli_finish(int code);
 

@@ -31,9 +31,7 @@ static int report(const cli_arguments *a, const perp_model *model, const perp_di
     cli_print_diagnostics(diagnostics);
     int code = model ? EXIT_DONE : EXIT_BAD_INPUT;
     if (cli_value(a, "--json")) {
-        char *text = perp_check_json(model, diagnostics);
-        const int written = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory");
-        perp_text_free(text);
+        const int written = cli_write_json(perp_check_json(model, diagnostics));
         code = written == EXIT_DONE ? code : written;
     } else if (model) {
         print_summary(a->operand, model, diagnostics);

@@ -63,9 +63,7 @@ static int run(const cli_arguments *a)
     }
     if (code == EXIT_DONE) {
         const perp_status status = perp_log_compare(readers[0], readers[1], tolerance, &difference, &error);
-        code = status == PERP_STATUS_OK
-                   ? report(a, tolerance, &difference)
-                   : cli_fail(status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error.message);
+        code = status == PERP_STATUS_OK ? report(a, tolerance, &difference) : cli_refuse(&error);
     }
     perp_log_reader_free(readers[0]);
     perp_log_reader_free(readers[1]);

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- the self-test: each part checked against something it did not compute itself
- * -------------------------------------- */
+/* ---- the self-test: each part checked against something it did not compute itself -------------------------------- */
 
 typedef struct finding {
     const char *what;
@@ -49,28 +48,49 @@ static double test_klu(void)
     return worst;
 }
 
-/* A double pendulum from text: M of two unit point masses on unit rods at angles (0, a), and the tip's place. */
+/* A model from text at its initial state. */
+typedef struct trial {
+    perp_scene *scene;
+    perp_model *model;
+    perp_state state;
+} trial;
+
+static bool trial_open(const char *text, trial *t)
+{
+    static perp_diagnostics diagnostics;
+    perp_error error;
+    *t = (trial){0};
+    return perp_scene_load_text(text, strlen(text), "doctor", NULL, NULL, &t->scene, &diagnostics) == PERP_STATUS_OK &&
+           perp_model_build(t->scene, NULL, &t->model, &error) == PERP_STATUS_OK &&
+           perp_state_create(t->model, NULL, &t->state, &error) == PERP_STATUS_OK;
+}
+
+static void trial_close(trial *t)
+{
+    if (t->state.q) {
+        perp_state_free(&t->state);
+    }
+    perp_model_free(t->model);
+    perp_scene_free(t->scene);
+}
+
+/* A double pendulum: M of two unit point masses on unit rods at angles (0, a), and the tip's place. */
 static double test_model(void)
 {
-    static const char text[] =
-        "perp: 1\nplanar: true\nbodies:\n  one: {mass: 1, com: [1, 0]}\n  two: {mass: 1, com: [1, 0]}\njoints:\n"
-        "  a: {type: revolute, parent: world, child: one}\n"
-        "  b: {type: revolute, parent: one, child: two, anchor: [1, 0], position: 0.7}\n";
-    static perp_diagnostics diagnostics;
-    perp_scene *scene = NULL;
-    perp_model *model = NULL;
-    perp_state state = {0};
+    trial t;
     perp_kinematics *kinematics = NULL;
     perp_error error;
     double worst = INFINITY;
-    if (perp_scene_load_text(text, sizeof text - 1, "doctor", NULL, NULL, &scene, &diagnostics) == PERP_STATUS_OK &&
-        perp_model_build(scene, NULL, &model, &error) == PERP_STATUS_OK &&
-        perp_state_create(model, NULL, &state, &error) == PERP_STATUS_OK &&
-        perp_kinematics_create(model, NULL, &kinematics, &error) == PERP_STATUS_OK) {
+    if (trial_open("perp: 1\nplanar: true\nbodies:\n"
+                   "  one: {mass: 1, com: [1, 0]}\n  two: {mass: 1, com: [1, 0]}\njoints:\n"
+                   "  a: {type: revolute, parent: world, child: one}\n"
+                   "  b: {type: revolute, parent: one, child: two, anchor: [1, 0], position: 0.7}\n",
+                   &t) &&
+        perp_kinematics_create(t.model, NULL, &kinematics, &error) == PERP_STATUS_OK) {
         double mass[4];
-        perp_kinematics_update(model, state.q, kinematics);
-        perp_mass_matrix(model, kinematics, mass);
-        const double c = cos(state.q[1]);
+        perp_kinematics_update(t.model, t.state.q, kinematics);
+        perp_mass_matrix(t.model, kinematics, mass);
+        const double c = cos(t.state.q[1]);
         const double expected[4] = {3.0 + 2.0 * c, 1.0 + c, 1.0 + c, 1.0};
         worst = fabs(kinematics->com[1].x - (1.0 + c));
         for (int i = 0; i < 4; i++) {
@@ -78,32 +98,23 @@ static double test_model(void)
         }
     }
     perp_kinematics_free(kinematics);
-    if (state.q) {
-        perp_state_free(&state);
-    }
-    perp_model_free(model);
-    perp_scene_free(scene);
+    trial_close(&t);
     return worst;
 }
 
 /* A box of sides 2 a, 2 b, 2 c, tilted by 0.1 about y over a plane: gaps z - c cos 0.1 -+ a sin 0.1, twice each. */
 static double test_contacts(void)
 {
-    static const char text[] =
-        "perp: 1\nbodies:\n  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}\n"
-        "  box: {mass: 1, pose: {position: [0, 0, 0.25], rpy: [0, 0.1, 0]}, shapes: [{box: [0.6, 0.2, 0.4]}]}\n"
-        "contacts: {margin: 1}\nrun: {model: geometric}\n";
-    static perp_diagnostics diagnostics;
-    perp_scene *scene = NULL;
-    perp_model *model = NULL;
-    perp_state state = {0};
+    trial t;
     perp_run_result result = {0};
     perp_error error;
     double worst = INFINITY;
-    if (perp_scene_load_text(text, sizeof text - 1, "doctor", NULL, NULL, &scene, &diagnostics) == PERP_STATUS_OK &&
-        perp_model_build(scene, NULL, &model, &error) == PERP_STATUS_OK &&
-        perp_state_create(model, NULL, &state, &error) == PERP_STATUS_OK &&
-        perp_run(model, &scene->run, NULL, NULL, NULL, &state, &result, &error) == PERP_STATUS_OK &&
+    if (trial_open(
+            "perp: 1\nbodies:\n  table: {fixed: true, shapes: [{plane: {normal: [0, 0, 1]}}]}\n"
+            "  box: {mass: 1, pose: {position: [0, 0, 0.25], rpy: [0, 0.1, 0]}, shapes: [{box: [0.6, 0.2, 0.4]}]}\n"
+            "contacts: {margin: 1}\nrun: {model: geometric}\n",
+            &t) &&
+        perp_run(t.model, &t.scene->run, NULL, NULL, NULL, &t.state, &result, &error) == PERP_STATUS_OK &&
         result.contact_count == 4) {
         const double middle = 0.25 - 0.2 * cos(0.1), tilt = 0.3 * sin(0.1);
         worst = 0.0;
@@ -113,16 +124,11 @@ static double test_contacts(void)
         }
     }
     perp_run_result_free(&result);
-    if (state.q) {
-        perp_state_free(&state);
-    }
-    perp_model_free(model);
-    perp_scene_free(scene);
+    trial_close(&t);
     return worst;
 }
 
-/* ---- the machine
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- the machine ------------------------------------------------------------------------------------------------- */
 
 static void print_processor(void)
 {

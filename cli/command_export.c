@@ -23,9 +23,7 @@ static int export_to(const cli_arguments *a, perp_log_reader *reader, perp_error
         status = perp_log_export_json(reader, print_piece, NULL, error);
         fputs("\n", stdout);
     }
-    return status == PERP_STATUS_OK
-               ? cli_finish(EXIT_DONE)
-               : cli_fail(status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error->message);
+    return status == PERP_STATUS_OK ? cli_finish(EXIT_DONE) : cli_refuse(error);
 }
 
 static int run(const cli_arguments *a)

@@ -123,10 +123,7 @@ static int draw(const cli_arguments *a, perp_log_reader *reader, const perp_plot
         path ? perp_plot_write(reader, options, path, &error) : perp_plot_text(reader, options, &text, &error);
     if (status != PERP_STATUS_OK) {
         const bool usage = error.code && strcmp(error.code, "bad-options") == 0;
-        return cli_fail(usage                             ? EXIT_USAGE
-                        : status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT
-                                                          : EXIT_REFUSED,
-                        "%s%s", usage ? "plot: " : "", error.message);
+        return usage ? cli_fail(EXIT_USAGE, "plot: %s", error.message) : cli_refuse(&error);
     }
     if (path) {
         printf("%s\n", path);

@@ -116,11 +116,11 @@ static void look_for_highlights(watcher *w, int step, double t, const perp_step_
     }
     for (int i = 0; i < info->contact_count && (step > 0 || w->total == 0); i++) {
         const perp_contact *c = &info->contacts[i].contact;
-        if (c->phi < w->seen.deepest.phi) {
-            w->seen.deepest = (deepest_contact){.phi = c->phi, .a = c->a, .b = c->b, .t = t};
+        if (c->phi < w->seen.deepest.size) {
+            w->seen.deepest = (contact_highlight){c->phi, c->a, c->b, t};
         }
-        if (info->contacts[i].fn > w->seen.largest.fn) {
-            w->seen.largest = (largest_force){.fn = info->contacts[i].fn, .a = c->a, .b = c->b, .t = t};
+        if (info->contacts[i].fn > w->seen.largest.size) {
+            w->seen.largest = (contact_highlight){info->contacts[i].fn, c->a, c->b, t};
         }
     }
 }
@@ -173,15 +173,6 @@ static void print_failure(const perp_error *error)
     } else {
         cli_fail(EXIT_REFUSED, "%s", error->message);
     }
-}
-
-static int print_json(const perp_model *model, const perp_state *state, const perp_run_result *result,
-                      const perp_error *failure)
-{
-    char *text = perp_result_json(model, state, result, failure);
-    const int code = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory while writing the result");
-    perp_text_free(text);
-    return code;
 }
 
 /* A run that its physics or its solver ended: what it did up to there is what one wants to look at. */
@@ -387,8 +378,9 @@ static int run_model(const request *r)
         code = exit_code(&error);
     }
     if (json) {
-        const int written = print_json(started ? model : NULL, started ? &state : NULL, started ? &result : NULL,
-                                       status == PERP_STATUS_OK ? NULL : &error);
+        const int written =
+            cli_write_json(perp_result_json(started ? model : NULL, started ? &state : NULL, started ? &result : NULL,
+                                            status == PERP_STATUS_OK ? NULL : &error));
         code = written == EXIT_DONE ? code : written;
     }
     if (started) {
@@ -406,7 +398,7 @@ static int refuse_scene(const cli_arguments *a, perp_status status, const perp_d
     perp_error error = {0};
     perp_diagnostics_first_error(diagnostics, status, &error);
     const int code = exit_code(&error);
-    const int written = cli_value(a, "--json") ? print_json(NULL, NULL, NULL, &error) : EXIT_DONE;
+    const int written = cli_value(a, "--json") ? cli_write_json(perp_result_json(NULL, NULL, NULL, &error)) : EXIT_DONE;
     return written == EXIT_DONE ? code : written;
 }
 

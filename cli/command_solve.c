@@ -11,8 +11,7 @@
 static const char enumerate_name[] = "enumerate";
 static const double finest_tolerance = 1e-12; /* that the settings of every solver may have */
 
-/* ---- methods --------------------------------------------------------------------------------------------------------
- */
+/* ---- methods ----------------------------------------------------------------------------------------------------- */
 
 /* Methods come in families: those of complementarity problems, of convex ones and of friction. */
 typedef struct method_family {
@@ -82,8 +81,7 @@ static bool takes(const char *method, perp_problem_kind kind)
     return find_method(family_of(kind), method) && (kind == PERP_PROBLEM_QP || strcmp(method, "dual") != 0);
 }
 
-/* ---- usage ----------------------------------------------------------------------------------------------------------
- */
+/* ---- usage ------------------------------------------------------------------------------------------------------- */
 
 /* What the options say, before the kind of the problem is known. */
 typedef struct solve_options {
@@ -140,8 +138,7 @@ static int check_options(const solve_options *o, perp_problem_kind kind)
                     o->method, name, names);
 }
 
-/* ---- solving --------------------------------------------------------------------------------------------------------
- */
+/* ---- solving ----------------------------------------------------------------------------------------------------- */
 
 typedef struct attempt {
     int n;
@@ -300,8 +297,7 @@ static perp_status solve_all(const perp_problem *problem, const perp_lcp_setting
     return status;
 }
 
-/* ---- output ---------------------------------------------------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 /* The points or the rays of a face, a line each. */
 static void print_points(const char *head, const char *what, const double *points, int count, int n)
@@ -388,11 +384,10 @@ static int print_json(const attempt *t, const perp_error *failure)
                                      .time_us = t->time_us,
                                      .set = t->asked_all ? &t->all.set : NULL};
     }
-    return solve_write_json(perp_solve_json(t ? &report : NULL, failure));
+    return cli_write_json(perp_solve_json(t ? &report : NULL, failure));
 }
 
-/* ---- the command ----------------------------------------------------------------------------------------------------
- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 static int solve_complementarity(const perp_problem *problem, const solve_options *o)
 {

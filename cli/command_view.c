@@ -67,8 +67,7 @@ static bool open_browser(const char *path)
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/* ---- the command ---------------------------------------------------------------------------------------------------
- */
+/* ---- the command ------------------------------------------------------------------------------------------------- */
 
 bool cli_can_view(void)
 {
@@ -83,10 +82,7 @@ int cli_write_page(perp_log_reader *const *readers, int count, const char *path)
 {
     perp_error error = {0};
     const perp_status status = perp_replay_write(readers, count, NULL, path, &error);
-    if (status == PERP_STATUS_OK) {
-        return EXIT_DONE;
-    }
-    return cli_fail(status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error.message);
+    return status == PERP_STATUS_OK ? EXIT_DONE : cli_refuse(&error);
 }
 
 static int show(const cli_arguments *a, perp_log_reader *const *readers)

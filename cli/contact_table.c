@@ -44,10 +44,16 @@ static int smallest_gaps(const perp_run_result *result, int rows[ROWS])
     return count;
 }
 
-static int widest(int width, const char *text)
+/* Of the columns a, b and feature. */
+static void widen(int widths[3], const perp_model *model, const perp_contact *c)
 {
-    const int length = (int)strlen(text);
-    return length > width ? length : width;
+    char feature[64];
+    perp_contact_feature_text(c, feature, sizeof feature);
+    const char *const texts[3] = {model->scene->bodies[c->a].name, model->scene->bodies[c->b].name, feature};
+    for (int k = 0; k < 3; k++) {
+        const int length = (int)strlen(texts[k]);
+        widths[k] = length > widths[k] ? length : widths[k];
+    }
 }
 
 static void print_row(const perp_model *model, const perp_contact *c, const int widths[3])
@@ -73,21 +79,14 @@ static void print_table(const perp_model *model, const perp_run_result *result)
         return;
     }
     for (int i = 0; i < count; i++) {
-        const perp_contact *c = &result->contacts[rows[i]].contact;
-        char feature[64];
-        perp_contact_feature_text(c, feature, sizeof feature);
-        widths[0] = widest(widths[0], model->scene->bodies[c->a].name);
-        widths[1] = widest(widths[1], model->scene->bodies[c->b].name);
-        widths[2] = widest(widths[2], feature);
+        widen(widths, model, &result->contacts[rows[i]].contact);
     }
     printf("contacts within the margin of %g m, smallest gap first\n", model->scene->margin);
     printf("  %13s  %-*s  %-*s  %-*s  point\n", "gap (m)", widths[0], "a", widths[1], "b", widths[2], "feature");
     for (int i = 0; i < count; i++) {
         print_row(model, &result->contacts[rows[i]].contact, widths);
     }
-    if (result->contact_count > count) {
-        printf("  ... and %d more; --json lists all\n", result->contact_count - count);
-    }
+    cli_print_rest(result->contact_count, count);
 }
 
 static void print_line(const perp_model *model, const perp_run_result *result)
@@ -107,13 +106,8 @@ void cli_print_forces(const perp_model *model, const perp_contact_record *record
 {
     int widths[3] = {1, 1, 7}, count = 0;
     for (int i = 0; i < record_count; i++) {
-        const perp_contact *c = &records[i].contact;
-        char feature[64];
         if (records[i].mode != PERP_CONTACT_OPEN && ++count <= ROWS) {
-            perp_contact_feature_text(c, feature, sizeof feature);
-            widths[0] = widest(widths[0], model->scene->bodies[c->a].name);
-            widths[1] = widest(widths[1], model->scene->bodies[c->b].name);
-            widths[2] = widest(widths[2], feature);
+            widen(widths, model, &records[i].contact);
         }
     }
     if (count == 0) {
@@ -134,9 +128,7 @@ void cli_print_forces(const perp_model *model, const perp_contact_record *record
                feature, shown(r->contact.phi), r->fn, shown(hypot(r->ft[0], r->ft[1])),
                shown(hypot(r->slip[0], r->slip[1])));
     }
-    if (count > ROWS) {
-        printf("  ... and %d more; --json lists all\n", count - ROWS);
-    }
+    cli_print_rest(count, ROWS);
 }
 
 /* How well the rung's own law was met, and what it took. */

@@ -104,6 +104,25 @@ int cli_write(const char *text)
     return cli_finish(EXIT_DONE);
 }
 
+int cli_write_json(char *text)
+{
+    const int code = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory while writing the result");
+    perp_text_free(text);
+    return code;
+}
+
+int cli_refuse(const perp_error *error)
+{
+    return cli_fail(error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error->message);
+}
+
+void cli_print_rest(int count, int shown)
+{
+    if (count > shown) {
+        printf("  ... and %d more; --json lists all\n", count - shown);
+    }
+}
+
 int cli_finish(int code)
 {
     errno = 0;

@@ -5,13 +5,6 @@
 
 enum { LINES = 20 }; /* of bodies, and of joints: what comes behind them is to stay on the screen */
 
-static void print_rest(int count)
-{
-    if (count > LINES) {
-        printf("  ... and %d more; --json lists all\n", count - LINES);
-    }
-}
-
 static void print_bodies(const perp_model *model, const perp_state *state)
 {
     perp_kinematics *kinematics;
@@ -32,26 +25,28 @@ static void print_bodies(const perp_model *model, const perp_state *state)
                    model->scene->bodies[i].name, p[0], p[1], p[2], p[3], p[4], p[5], p[6]);
         }
     }
-    print_rest(count);
+    cli_print_rest(count, LINES);
     perp_kinematics_free(kinematics);
 }
 
-static void print_joints(const perp_model *model, const perp_state *state)
+/* Positions, or rates of a kind. */
+static void print_joints(const perp_model *model, const double *numbers, const char *rates)
 {
     const perp_scene *scene = model->scene;
     int count = 0;
     for (int i = 0; i < scene->joint_count; i++) {
         const perp_link *link = &model->links[model->joint_body[i]];
-        if (link->q_count == 0 || ++count > LINES) {
+        const int size = rates ? link->v_count : link->q_count, start = rates ? link->v_start : link->q_start;
+        if (size == 0 || ++count > LINES) {
             continue;
         }
-        printf("  %-16s %s", scene->joints[i].name, perp_joint_kind_name(scene->joints[i].kind));
-        for (int k = 0; k < link->q_count; k++) {
-            printf(" %.9g", state->q[link->q_start + k]);
+        printf("  %-16s %s", scene->joints[i].name, rates ? rates : perp_joint_kind_name(scene->joints[i].kind));
+        for (int k = 0; k < size; k++) {
+            printf(" %.9g", numbers[start + k]);
         }
         printf("\n");
     }
-    print_rest(count);
+    cli_print_rest(count, LINES);
 }
 
 static bool same_event(const perp_contact_event *x, const perp_contact_event *y)
@@ -101,12 +96,12 @@ static void print_events(const perp_model *model, const perp_run_result *result)
             printf("%s\n", e->feature);
         }
     }
-    print_rest(lines);
+    cli_print_rest(lines, LINES);
 }
 
 /* The rates of bodies that can move. Where they are accelerations, those of bodies that joints move are left to the
  * joints': what a joint's rate adds to its body's acceleration is not linear in it. */
-static void print_body_rates(const perp_model *model, const perp_state *state, const double *rate, const char *kind)
+static void print_rates(const perp_model *model, const perp_state *state, const double *rate, const char *kind)
 {
     perp_kinematics *kinematics;
     const bool velocity = strcmp(kind, "velocity") == 0;
@@ -129,26 +124,11 @@ static void print_body_rates(const perp_model *model, const perp_state *state, c
                    w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z);
         }
     }
-    print_rest(count);
+    cli_print_rest(count, LINES);
     perp_kinematics_free(kinematics);
-}
-
-static void print_joint_rates(const perp_model *model, const double *rate, const char *kind)
-{
-    const perp_scene *scene = model->scene;
-    int count = 0;
-    for (int i = 0; i < scene->joint_count; i++) {
-        const perp_link *link = &model->links[model->joint_body[i]];
-        if (link->v_count == 0 || ++count > LINES) {
-            continue;
-        }
-        printf("  %-16s %s", scene->joints[i].name, kind);
-        for (int k = 0; k < link->v_count; k++) {
-            printf(" %.9g", rate[link->v_start + k]);
-        }
-        printf("\n");
+    if (!velocity) {
+        print_joints(model, rate, kind);
     }
-    print_rest(count);
 }
 
 /* Where the normal forces that go with a solution are not unique: how far others go. */
@@ -170,7 +150,7 @@ static void print_ranges(const perp_model *model, const perp_instant_solution *s
             printf("on, without bound\n");
         }
     }
-    print_rest(count);
+    cli_print_rest(count, LINES);
 }
 
 /* Where the rates of a solution are not unique: which others there are. */
@@ -192,12 +172,9 @@ static void print_set(const perp_model *model, const perp_state *state, const pe
         const int ray = i - s->vertex_count;
         const double *rate = ray < 0 ? s->vertices + (ptrdiff_t)i * model->nv : s->rays + (ptrdiff_t)ray * model->nv;
         printf("  %s %d\n", ray < 0 ? "vertex" : "ray", (ray < 0 ? i : ray) + 1);
-        print_body_rates(model, state, rate, kind);
-        if (strcmp(kind, "velocity") != 0) {
-            print_joint_rates(model, rate, kind);
-        }
+        print_rates(model, state, rate, kind);
     }
-    print_rest(count);
+    cli_print_rest(count, LINES);
 }
 
 /* What a rung says of the initial state: every motion that its law allows. */
@@ -216,16 +193,13 @@ static void print_solutions(const perp_model *model, const perp_state *state, co
     for (int i = 0; i < result->solution_count && i < LINES; i++) {
         const perp_instant_solution *s = &result->solutions[i];
         printf("solution %d of %d: %s\n", i + 1, result->solution_count, velocity ? "velocities" : "accelerations");
-        print_body_rates(model, state, s->rate, kind);
-        if (!velocity) {
-            print_joint_rates(model, s->rate, kind);
-        }
+        print_rates(model, state, s->rate, kind);
         print_set(model, state, s, kind);
         cli_print_forces(model, s->contacts, s->contact_count);
         print_ranges(model, s);
         cli_print_why(model, "why", s->contacts, s->notes, s->contact_count);
     }
-    print_rest(result->solution_count);
+    cli_print_rest(result->solution_count, LINES);
     if (result->partial) {
         printf("there may be other solutions: not all were looked for, or it is not sure that all were found\n");
     }
@@ -249,7 +223,7 @@ static void print_lift(const perp_model *model, const highest_lift *highest)
 void cli_print_run(const perp_model *model, const perp_state *state, const perp_run_result *result,
                    const run_highlights *seen, bool done)
 {
-    const deepest_contact *deepest = &seen->deepest;
+    const contact_highlight *deepest = &seen->deepest;
     const char *name = model->scene->name[0] ? model->scene->name : "scene";
     char hash[17];
     perp_hash_text(result->hash, hash);
@@ -263,7 +237,7 @@ void cli_print_run(const perp_model *model, const perp_state *state, const perp_
     print_bodies(model, state);
     if (model->scene->joint_count > 0) {
         printf("joints\n");
-        print_joints(model, state);
+        print_joints(model, state->q, NULL);
     }
     if (model->scene->loop_count > 0) {
         printf("loops open by at most %.3g m\n", result->residuals.loop);
@@ -274,12 +248,12 @@ void cli_print_run(const perp_model *model, const perp_state *state, const perp_
     }
     cli_print_contacts(model, result);
     cli_print_why(model, "why, in the last step", result->contacts, result->notes, result->contact_count);
-    if (result->rung->step && seen->largest.fn > 0.0) {
-        printf("largest normal force at the end of a step: %.6g N, %s and %s at t = %g s\n", seen->largest.fn,
+    if (result->rung->step && seen->largest.size > 0.0) {
+        printf("largest normal force at the end of a step: %.6g N, %s and %s at t = %g s\n", seen->largest.size,
                model->scene->bodies[seen->largest.a].name, model->scene->bodies[seen->largest.b].name, seen->largest.t);
     }
-    if (result->rung->step && deepest->phi < -1e-12) { /* below a picometre is rounding */
-        printf("deepest penetration at the end of a step: %.6g m, %s and %s at t = %g s\n", -deepest->phi,
+    if (result->rung->step && deepest->size < -1e-12) { /* below a picometre is rounding */
+        printf("deepest penetration at the end of a step: %.6g m, %s and %s at t = %g s\n", -deepest->size,
                model->scene->bodies[deepest->a].name, model->scene->bodies[deepest->b].name, deepest->t);
     }
     print_lift(model, &seen->highest);

@@ -4,19 +4,12 @@
 
 #include "cli.h"
 
-/* The deepest contact at the end of a step, of equal ones the first. */
-typedef struct deepest_contact {
-    double phi; /* m; 0: nothing overlapped */
-    int a, b;   /* bodies */
+/* A contact at the end of a step; of equal ones the first. */
+typedef struct contact_highlight {
+    double size; /* of the gap, m, or of the force, N; 0: there is none */
+    int a, b;    /* bodies */
     double t;
-} deepest_contact;
-
-/* The largest normal force at the end of a step, of equal ones the first. */
-typedef struct largest_force {
-    double fn; /* N; 0: there was none */
-    int a, b;  /* bodies */
-    double t;
-} largest_force;
+} contact_highlight;
 
 /* The highest that convex friction lifted what slides, of equal ones the first. */
 typedef struct highest_lift {
@@ -25,8 +18,8 @@ typedef struct highest_lift {
 } highest_lift;
 
 typedef struct run_highlights {
-    deepest_contact deepest;
-    largest_force largest;
+    contact_highlight deepest; /* the least gap below 0 */
+    contact_highlight largest; /* normal force */
     highest_lift highest;
 } run_highlights;
 

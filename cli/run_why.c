@@ -211,7 +211,5 @@ void cli_print_why(const perp_model *model, const char *title, const perp_contac
         printf("  %s %s %s\n    %s\n", model->scene->bodies[c->a].name, model->scene->bodies[c->b].name, feature,
                notes[i].why);
     }
-    if (lines > LINES) {
-        printf("  ... and %d more; --json lists all\n", lines - LINES);
-    }
+    cli_print_rest(lines, LINES);
 }

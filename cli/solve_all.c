@@ -39,8 +39,7 @@ perp_status all_solutions_find(const perp_problem *problem, const perp_lcp_enume
     return status;
 }
 
-/* ---- membership -----------------------------------------------------------------------------------------------------
- */
+/* ---- membership -------------------------------------------------------------------------------------------------- */
 
 static void bounds_of(const perp_problem *problem, int i, double *lower, double *upper)
 {

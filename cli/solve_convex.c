@@ -67,8 +67,7 @@ static perp_status solve(const perp_convex_settings *settings, perp_convex_works
     return status;
 }
 
-/* ---- output ---------------------------------------------------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 /* Multipliers by the constraints they belong to, where there are any: "y of A = [..]". */
 static void print_multipliers(const char *symbol, const attempt *t)
@@ -125,36 +124,14 @@ static int print_json(const attempt *t, const perp_error *failure)
 {
     const perp_convex_report report = {
         .qp = t->qp, .cone_qp = t->cone_qp, .info = &t->info, .point = &t->point, .time_us = t->time_us};
-    return solve_write_json(perp_convex_json(failure ? NULL : &report, failure));
-}
-
-static int explain(const attempt *t)
-{
-    switch (t->info.outcome) {
-    case PERP_OUTCOME_SOLVED:
-        return EXIT_DONE;
-    case PERP_OUTCOME_INFEASIBLE:
-        return cli_fail(EXIT_REFUSED, "there is no solution: no x meets the constraints");
-    case PERP_OUTCOME_UNBOUNDED:
-        return cli_fail(EXIT_REFUSED, "there is no solution: the objective falls without end along a direction");
-    case PERP_OUTCOME_ITERATION_LIMIT:
-        return cli_fail(EXIT_REFUSED,
-                        "no solution was found within the limit on iterations; the best point has a "
-                        "residual of %.3g",
-                        perp_convex_residual_largest(t->info.residual));
-    case PERP_OUTCOME_CANCELLED:
-        return cli_fail(EXIT_REFUSED, "interrupted");
-    default:
-        return cli_fail(EXIT_REFUSED, "the best point found has a residual of %.3g, above the tolerance",
-                        perp_convex_residual_largest(t->info.residual));
-    }
+    return cli_write_json(perp_convex_json(failure ? NULL : &report, failure));
 }
 
 /* What the loader could not see: that H is indefinite is found while solving, and told where H stands. */
 static int refuse(const perp_problem *problem, const char *file, perp_error *error)
 {
     if (error->status != PERP_STATUS_BAD_INPUT || problem->hessian_line == 0) {
-        return cli_fail(error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error->message);
+        return cli_refuse(error);
     }
     static perp_diagnostics diagnostics;
     perp_diagnostics_add(&diagnostics, PERP_SEVERITY_ERROR, file, problem->hessian_line, problem->hessian_column, "H",
@@ -184,7 +161,9 @@ int solve_convex(const perp_problem *problem, const perp_convex_settings *settin
     } else if (answered) {
         print_report(&t);
     }
-    code = answered ? explain(&t) : code;
+    code = answered ? solve_explain(t.info.outcome, perp_convex_residual_largest(t.info.residual),
+                                    "no x meets the constraints")
+                    : code;
     free(t.point.x);
     return written == EXIT_DONE ? code : written;
 }

@@ -55,8 +55,7 @@ static perp_status solve(const perp_friction_settings *settings, attempt *t, per
     return status;
 }
 
-/* ---- output ---------------------------------------------------------------------------------------------------------
- */
+/* ---- output ------------------------------------------------------------------------------------------------------ */
 
 static double largest(int count, const double *values)
 {
@@ -120,26 +119,7 @@ static void print_report(const attempt *t)
 static int print_json(const attempt *t, const perp_error *failure)
 {
     const perp_friction_report report = {t->problem, &t->info, t->r, t->u, t->time_us, t->tolerance};
-    return solve_write_json(perp_friction_json(failure ? NULL : &report, failure));
-}
-
-static int explain(const attempt *t)
-{
-    switch (t->info.outcome) {
-    case PERP_OUTCOME_SOLVED:
-        return EXIT_DONE;
-    case PERP_OUTCOME_INFEASIBLE:
-        return cli_fail(EXIT_REFUSED, "there is no solution: no forces within their cones keep the contacts apart");
-    case PERP_OUTCOME_ITERATION_LIMIT:
-        return cli_fail(EXIT_REFUSED,
-                        "no solution was found within the limit on iterations; the best point has a residual of %.3g",
-                        t->info.residual);
-    case PERP_OUTCOME_CANCELLED:
-        return cli_fail(EXIT_REFUSED, "interrupted");
-    default:
-        return cli_fail(EXIT_REFUSED, "the best point found has a residual of %.3g, above the tolerance",
-                        t->info.residual);
-    }
+    return cli_write_json(perp_friction_json(failure ? NULL : &report, failure));
 }
 
 int solve_friction(const perp_friction *problem, const perp_friction_settings *settings, bool json)
@@ -162,7 +142,9 @@ int solve_friction(const perp_friction *problem, const perp_friction_settings *s
         print_report(&t);
     }
     const int refused = usage ? EXIT_USAGE : status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
-    const int code = answered ? explain(&t) : cli_fail(refused, "%s", error.message);
+    const int code = answered ? solve_explain(t.info.outcome, t.info.residual,
+                                              "no forces within their cones keep the contacts apart")
+                              : cli_fail(refused, "%s", error.message);
     attempt_free(&t);
     return written == EXIT_DONE ? code : written;
 }

@@ -26,11 +26,24 @@ void solve_print_tried(const char *const *tried, int count)
     }
 }
 
-int solve_write_json(char *text)
+int solve_explain(perp_outcome outcome, double residual, const char *infeasible)
 {
-    const int code = text ? cli_write(text) : cli_fail(EXIT_REFUSED, "out of memory while writing the result");
-    perp_text_free(text);
-    return code;
+    switch (outcome) {
+    case PERP_OUTCOME_SOLVED:
+        return EXIT_DONE;
+    case PERP_OUTCOME_INFEASIBLE:
+        return cli_fail(EXIT_REFUSED, "there is no solution: %s", infeasible);
+    case PERP_OUTCOME_UNBOUNDED:
+        return cli_fail(EXIT_REFUSED, "there is no solution: the objective falls without end along a direction");
+    case PERP_OUTCOME_ITERATION_LIMIT:
+        return cli_fail(EXIT_REFUSED,
+                        "no solution was found within the limit on iterations; the best point has a residual of %.3g",
+                        residual);
+    case PERP_OUTCOME_CANCELLED:
+        return cli_fail(EXIT_REFUSED, "interrupted");
+    default:
+        return cli_fail(EXIT_REFUSED, "the best point found has a residual of %.3g, above the tolerance", residual);
+    }
 }
 
 double solve_microseconds(void)

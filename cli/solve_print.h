@@ -10,8 +10,9 @@ enum { SOLVE_NUMBERS_SHOWN = 24, SOLVE_LINES_SHOWN = 20 };
 void solve_print_numbers(const char *head, const double *values, int n);
 /* "tried: a, b", where there was more than one. */
 void solve_print_tried(const char *const *tried, int count);
-/* Writes the JSON, or that there was no memory for it (text NULL), and frees it. */
-int solve_write_json(char *text);
+
+/* Says why a convex or a friction problem was not solved, and returns the exit code; `infeasible`: what then holds. */
+int solve_explain(perp_outcome outcome, double residual, const char *infeasible);
 
 double solve_microseconds(void);
 

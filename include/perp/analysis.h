@@ -42,9 +42,6 @@ typedef enum perp_flip_kind {
     PERP_FLIP_KINDS
 } perp_flip_kind;
 
-/* "friction", "squeeze", "sideways"; a string constant. */
-PERP_API const char *perp_flip_kind_name(perp_flip_kind kind);
-
 /* What becomes of the contact in the changed step. */
 typedef enum perp_contact_fate {
     PERP_FATE_HOLDS, /* mode stick or limit */

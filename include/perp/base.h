@@ -141,10 +141,6 @@ static inline const char *perp_plural(int count, const char *one, const char *ma
     return count == 1 ? one : many;
 }
 
-/* Edits (insert, delete, replace, swap neighbours) that turn one word into the other, for "did you mean"; words longer
- * than 40 bytes count as 40 apart. */
-PERP_API int perp_edit_distance(const char *a, const char *b);
-
 /* The nearest of many words to a wrong one: begin, offer each, read `name` (NULL if none is near: more than one edit
  * and a third of the word away). Of equally near ones the first offered counts. */
 typedef struct perp_nearest {
@@ -176,9 +172,6 @@ typedef struct perp_hash {
     uint64_t value;
 } perp_hash;
 
-PERP_API perp_hash perp_hash_begin(void);
-PERP_API void perp_hash_reals(perp_hash *hash, const double *values, size_t count);
-PERP_API void perp_hash_bytes(perp_hash *hash, const void *bytes, size_t count);
 /* The hash as 16 hexadecimal digits and a terminating zero. */
 PERP_API void perp_hash_text(perp_hash hash, char text[17]);
 
@@ -253,13 +246,8 @@ static inline perp_vec3 perp_mat3_tmul_vec(const perp_mat3 *a, perp_vec3 x)
                           a->m[2] * x.x + a->m[5] * x.y + a->m[8] * x.z);
 }
 PERP_API perp_mat3 perp_mat3_mul(const perp_mat3 *a, const perp_mat3 *b);
-PERP_API perp_mat3 perp_mat3_transpose(const perp_mat3 *a);
 /* R A R': a tensor given in turned axes, in the axes that R turns to. */
 PERP_API perp_mat3 perp_mat3_turn(const perp_mat3 *rotation, const perp_mat3 *a);
-/* Eigenvalues (ascending) of a symmetric matrix, and its eigenvectors as the columns of `vectors` (may be NULL), by
- * cyclic Jacobi rotations. Only the upper triangle is read. */
-PERP_API void perp_mat3_symmetric_eigen(const perp_mat3 *a, double values[3], perp_mat3 *vectors);
-
 /* ---- rotations ------------------------------------------------------------------------------------------------ */
 
 typedef struct perp_quat {

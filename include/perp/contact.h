@@ -116,11 +116,6 @@ PERP_API void perp_contact_set_free(perp_contact_set *set); /* NULL allowed */
 PERP_API perp_status perp_contact_set_build(perp_contact_set *set, const perp_kinematics *kinematics,
                                             perp_error *error);
 
-/* How far builds look, m: the settings' margin until another is set. */
-PERP_API double perp_contact_set_margin(const perp_contact_set *set);
-/* From the next build on. */
-PERP_API void perp_contact_set_look(perp_contact_set *set, double margin);
-
 /* out (rows * count): J v, the velocity of b relative to a along n, t, o of each contact: of the two material points
  * that are at the witnesses now. Row 0, the rate at which these part along n, is d phi / dt at the nearest points of
  * two shapes. At the other points of a manifold (a corner under a tilted face, borders of faces that cross) the place
@@ -134,11 +129,6 @@ PERP_API void perp_contact_set_look(perp_contact_set *set, double margin);
 PERP_API void perp_contact_velocity(const perp_contact_set *set, const double *v, double *out);
 /* force (nv) += J' r, with r (rows * count) the forces on b along n, t, o. */
 PERP_API void perp_contact_add_force(const perp_contact_set *set, const double *r, double *force);
-
-/* Islands of moving bodies: two are in one island when a chain of contacts with gap <= `gap`, joints or loops between
- * moving bodies joins them (fixed bodies, and driven ones, join nothing). `island_of_body` (body_count) is filled, -1
- * for bodies that do not move or are driven; returns the number of islands. */
-PERP_API int perp_contact_islands(perp_contact_set *set, double gap, int *island_of_body);
 
 /* The identity of a contact between its two bodies: "s0.c3-s1.f4": shape, then the feature's letter (c corner, e edge,
  * f face, s side, r rim, u surface) and number. Corner k of a polygon is the k-th of the scene's list, edge k the

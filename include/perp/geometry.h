@@ -171,10 +171,6 @@ typedef struct perp_planar_shape {
  * +infinity, normal and witnesses are zero. */
 PERP_API perp_separation perp_planar_distance(const perp_planar_shape *a, const perp_planar_shape *b);
 
-/* `tolerance` of above, m: what separations of this pair may differ by and count as equal. A core's size is the longer
- * side of its box, radius included; a halfplane and a hole have none. */
-PERP_API double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b);
-
 /* The points of the closest features; those beyond a margin are the caller's to drop. The smallest gap is the phi of
  * perp_planar_distance, whose normal and ties hold here too.
  *   corner to corner, or a disc or point against anything but a hole: 1 point
@@ -362,15 +358,6 @@ PERP_API perp_separation perp_spatial_distance(const perp_spatial_shape *a, cons
  * that closes when the capsule lies down, changes with the pose without a jump, and belongs to a point fixed to the
  * end, so that a step may trust it. All other witnesses are on the surfaces, as far as those of the distance are. */
 PERP_API perp_manifold perp_spatial_manifold_build(const perp_spatial_shape *a, const perp_spatial_shape *b,
-                                                   double margin);
-
-/* The same, but of faces that overlap only points that stay where they are on the shapes while these turn a little: the
- * 6 fixed places of an end on a halfspace, the corners of a 16-gon that has none moved, thinned to 8 whatever their
- * gaps. For contacts that are springs, where a point that comes or goes is a jump of the force. The smallest gap of the
- * two shapes may be in none of them: below theirs by 0.14 of how much the gaps differ. Where fewer than 3 of them
- * overlap these would not carry a face, and the points are those of perp_spatial_manifold_build, a fixed place being
- * listed beside the lowest point of an end that is at it. */
-PERP_API perp_manifold perp_spatial_manifold_still(const perp_spatial_shape *a, const perp_spatial_shape *b,
                                                    double margin);
 
 /* Curvature of a shape's surface at a point with the unit outer normal `normal_out`, on the given feature: the

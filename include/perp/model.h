@@ -127,8 +127,6 @@ PERP_API perp_status perp_state_create(const perp_model *model, const perp_alloc
                                        perp_error *error);
 PERP_API void perp_state_free(perp_state *state);
 PERP_API void perp_state_copy(const perp_model *model, perp_state *to, const perp_state *from);
-/* Feeds t, q and v into the hash. */
-PERP_API void perp_state_hash(const perp_model *model, const perp_state *state, perp_hash *hash);
 
 /* ---- kinematics ----------------------------------------------------------------------------------------------- */
 
@@ -222,8 +220,6 @@ typedef enum perp_prescribe {
 
 /* Writes the prescribed coordinates at time t into q; leaves the others. */
 PERP_API void perp_prescribed_configuration(const perp_model *model, perp_prescribe which, double t, double *q);
-/* Writes x(t) + h x'(t), coordinate by coordinate, of the driven bodies into q; leaves the others. */
-PERP_API void perp_driven_taylor(const perp_model *model, double t, double h, double *q);
 /* Writes the prescribed rates x'(t) into v; leaves the others. */
 PERP_API void perp_prescribed_rate(const perp_model *model, perp_prescribe which, double t, double *v);
 /* Writes the prescribed velocities (x(t_to) - x(t_from)) / (t_to - t_from) into v, whole turns counted; leaves the

@@ -1,7 +1,8 @@
-/* perp/problem.h - complementarity and convex problems: data, residuals and conversions; no solving.
+/* perp/problem.h - complementarity and convex problems: data and residuals; no solving.
  *
- * A problem borrows its arrays. Matrices are dense, row-major. Every class has one residual function, which solvers,
- * tests, benchmarks and reports share: "solved" is said only after it was evaluated on the returned point.
+ * A problem borrows its arrays. Matrices are dense, row-major. Solvers refuse what is no problem (BAD_INPUT, with what
+ * is wrong and where); one with n = 0 is solved. Every class has one residual function, which solvers, tests,
+ * benchmarks and reports share: "solved" is said only after it was evaluated on the returned point.
  *
  *   lcp    w = M z + q,  0 <= w _|_ z >= 0
  *   mlcp   as lcp, but rows in `free` have w = 0 and z free
@@ -21,8 +22,7 @@
  *   nonlinear mcp     lower <= z <= upper _|_ F(z), F by a callback
  *   friction          u = W r + q: Coulomb's law between u and r at every contact
  *   contact friction  u = H v + w, A v + f = H'r: the same with the structure that contacts give, A possibly zero
- *   friction qp       min 1/2 x'H x + d'x, |x_i| <= radius_i: the friction of visco-elastic contacts at given normal
- * forces
+ *   friction qp       min 1/2 x'H x + d'x, |x_i| <= radius_i: friction of visco-elastic contacts at given normal forces
  *
  * Their residuals are natural maps: perp_nonlinear_mcp_residual, perp_friction_residual, perp_friction_qp_residual.
  */
@@ -54,12 +54,6 @@ typedef struct perp_mcp {
     const double *q;             /* n */
     const double *lower, *upper; /* n; -inf and inf allowed, lower <= upper */
 } perp_mcp;
-
-/* BAD_INPUT with what is wrong and where: a negative size, an entry that is not finite, crossed bounds. n = 0 is a
- * problem with nothing in it, and solved. */
-PERP_API perp_status perp_lcp_check(const perp_lcp *problem, perp_error *error);
-PERP_API perp_status perp_mlcp_check(const perp_mlcp *problem, perp_error *error);
-PERP_API perp_status perp_mcp_check(const perp_mcp *problem, perp_error *error);
 
 /* w = M z + q, n each; products are summed in the order of the columns. */
 PERP_API void perp_lcp_slack(const perp_lcp *problem, const double *z, double *w);
@@ -158,13 +152,6 @@ typedef struct perp_convex_residual {
 
 PERP_API double perp_convex_residual_largest(perp_convex_residual residual);
 
-/* BAD_INPUT with what is wrong and where: sizes, an entry that is not finite, crossed bounds, H not symmetric (to
- * 1e-12 of its largest entry) or with a negative diagonal entry or 2 x 2 minor. That H is semidefinite beyond this is
- * found while solving. */
-PERP_API perp_status perp_qp_check(const perp_qp *problem, perp_error *error);
-PERP_API perp_status perp_cone_qp_check(const perp_cone_qp *problem, perp_error *error);
-PERP_API perp_status perp_contact_qp_check(const perp_contact_qp *problem, perp_error *error);
-
 PERP_API perp_convex_residual perp_qp_residual(const perp_qp *problem, const perp_convex_point *point);
 PERP_API perp_convex_residual perp_cone_qp_residual(const perp_cone_qp *problem, const perp_convex_point *point);
 PERP_API perp_convex_residual perp_contact_qp_residual(const perp_contact_qp *problem, const perp_convex_point *point);
@@ -176,11 +163,6 @@ PERP_API perp_convex_residual perp_contact_qp_residual(const perp_contact_qp *pr
  * + y_0 s_1), over both scales as above; +infinity where s is not inside. */
 PERP_API perp_convex_residual perp_contact_qp_barrier_residual(const perp_contact_qp *problem, double kappa,
                                                                const perp_convex_point *point);
-
-/* 1/2 x'H x + g'x */
-PERP_API double perp_qp_objective(const perp_qp *problem, const double *x);
-PERP_API double perp_cone_qp_objective(const perp_cone_qp *problem, const double *x);
-PERP_API double perp_contact_qp_objective(const perp_contact_qp *problem, const double *x);
 
 /* Evidence that there is no solution, so that 0 is perfect and 1e-8 is good. A sum that has to vanish is judged beside
  * the absolute values of its own terms; one no larger than 2^-50 of the largest entries of its rows, which may be
@@ -216,8 +198,6 @@ typedef struct perp_nonlinear_mcp {
     double scale; /* of F, for the residual: of its terms, as |q_i| + (|M||z|)_i in a linear problem; 0 is fine */
     const double *scales; /* n: of each row by itself; NULL: `scale` for all */
 } perp_nonlinear_mcp;
-
-PERP_API perp_status perp_nonlinear_mcp_check(const perp_nonlinear_mcp *problem, perp_error *error);
 
 /* The largest |z_i - mid(lower_i, z_i - F_i, upper_i)| / (1 + scale of the row), where f is F(z); +infinity where a
  * number is not finite. */
@@ -260,14 +240,6 @@ typedef struct perp_contact_friction {
     const perp_contact_qp *system;
     const double *mu; /* by contact; of one with one row it is not looked at */
 } perp_contact_friction;
-
-/* BAD_INPUT with what is wrong and where. */
-PERP_API perp_status perp_friction_check(const perp_friction *problem, perp_error *error);
-PERP_API perp_status perp_contact_friction_check(const perp_contact_friction *problem, perp_error *error);
-
-/* u = W r + q, and H v + w. */
-PERP_API void perp_friction_velocity(const perp_friction *problem, const double *r, double *u);
-PERP_API void perp_contact_friction_velocity(const perp_contact_friction *problem, const double *v, double *u);
 
 /* The largest error of a contact, in m/s, over its scale 1 + the largest |q_i| + (|W||r|)_i of its rows. The error is
  * |r - P(r - rho z)| / rho, P the projection on K, z = u + mu |ut| e_n and rho = 1 / W_nn (1 where that is not
@@ -321,18 +293,10 @@ typedef struct perp_friction_qp {
     const double *radius; /* elements, >= 0; N */
 } perp_friction_qp;
 
-/* BAD_INPUT as for a convex problem, or a negative radius. That H is definite is found while solving. */
-PERP_API perp_status perp_friction_qp_check(const perp_friction_qp *problem, perp_error *error);
-/* H x + d. */
-PERP_API void perp_friction_qp_slip(const perp_friction_qp *problem, const double *x, double *slip);
-PERP_API double perp_friction_qp_objective(const perp_friction_qp *problem, const double *x);
 /* The largest |x_i - P(x_i - rho s_i)| / rho of an element, P the projection on its disc, s = H x + d and 1 / rho the
  * mean of H's diagonal over the element (1 where that is not positive), over 1 + the largest |d_i| + (|H||x|)_i of its
  * rows. +infinity where x is not finite. */
 PERP_API double perp_friction_qp_residual(const perp_friction_qp *problem, const double *x);
-
-/* The radius of Song's friction cone, sqrt(|ft|^2 + gamma^2) <= mu fn + gamma; with gamma = 0 it is mu fn. N. */
-PERP_API double perp_friction_radius(double mu, double fn, double gamma);
 
 /* Elements with lambda = K delta + C d(delta)/dt at a state. Vectors have `rows` numbers an element, normal first;
  * matrices stand in that order. For a backward Euler step give C + h K for C: lambda at its end is then what the
@@ -361,140 +325,10 @@ PERP_API perp_status perp_friction_qp_form(const perp_friction_elements *element
                                            const perp_friction_qp_arrays *arrays, perp_friction_qp *problem,
                                            perp_error *error);
 
-/* ---- conversions: one class as another; the caller gives the arrays, nothing allocates -------------------------- */
+/* ---- a conversion ------------------------------------------------------------------------------------------------ */
 
 /* Bounds 0 and infinity, or none where free. `lower` and `upper` have n; the mcp borrows them, M and q. */
 PERP_API void perp_mlcp_as_mcp(const perp_mlcp *problem, double *lower, double *upper, perp_mcp *mcp);
-
-/* Bounds moved to zero, and a variable more for each that is bounded on both sides: perp_mcp_as_mlcp_size in all.
- * `m` has size * size, `q` and `free` have size; the mlcp borrows them. */
-PERP_API int perp_mcp_as_mlcp_size(const perp_mcp *problem);
-PERP_API void perp_mcp_as_mlcp(const perp_mcp *problem, double *m, double *q, bool *free, perp_mlcp *mlcp);
-/* The mcp's z (n) from the mlcp's. */
-PERP_API void perp_mcp_from_mlcp(const perp_mcp *problem, const double *z_mlcp, double *z);
-
-/* The free variables eliminated. With c = perp_mlcp_constrained_count and f = n - c the caller's arrays have: `m` c * c
- * and `q` c, which receive the lcp; `factor` f * f, `solved` f * (c + 1), `pivots` f, `work` 2 f. */
-typedef struct perp_mlcp_reduction {
-    double *m, *q;
-    double *factor, *solved, *work;
-    int *pivots;
-    int constrained; /* c, filled */
-} perp_mlcp_reduction;
-
-PERP_API int perp_mlcp_constrained_count(const perp_mlcp *problem);
-/* SINGULAR where the free block is, to rounding: perp_mlcp_solve takes such problems all the same. */
-PERP_API perp_status perp_mlcp_as_lcp(const perp_mlcp *problem, perp_mlcp_reduction *reduction, perp_error *error);
-/* The mlcp's z (n) from the lcp's (c). */
-PERP_API void perp_mlcp_from_lcp(const perp_mlcp *problem, const perp_mlcp_reduction *reduction,
-                                 const double *z_constrained, double *z);
-
-/* ---- a qp or a cone qp as a contact qp ---- */
-
-/* How long the arrays of the contact qp are. */
-typedef struct perp_contact_qp_size {
-    int blocks;                  /* at most */
-    int contacts, rows;          /* slacks are as many as rows */
-    int dofs, equality_entries;  /* in all */
-    ptrdiff_t hessian, jacobian; /* entries; of the hessian at most */
-} perp_contact_qp_size;
-
-/* The caller's arrays. None may be NULL, except where its length is 0 and no `+ 1` is added. */
-typedef struct perp_contact_qp_arrays {
-    int *permutation;        /* n: x_contact[k] = x[permutation[k]], so that the blocks of H are contiguous */
-    int *position;           /* n: its inverse */
-    int *block_start;        /* blocks + 1 */
-    double *hessian;         /* hessian */
-    double *g;               /* n */
-    int *row_start;          /* contacts + 1; it is slack_start too */
-    int *dof_start;          /* contacts + 1 */
-    int *dofs;               /* dofs */
-    double *jacobian;        /* jacobian */
-    double *offset;          /* rows; not used by cone qps, whose b serves */
-    bool *quadratic;         /* contacts; not used by qps */
-    int *equality_start;     /* equalities + 1 */
-    int *equality_dofs;      /* equality_entries */
-    double *equality_values; /* equality_entries */
-    double *lower, *upper;   /* n; not used where the problem has none */
-} perp_contact_qp_arrays;
-
-/* The components that H falls into become its blocks, exact zeros of A and C are left out, rows that follow each other
- * with nonzeros in the same places share a contact (up to 4), a cone is one contact. There are no rays. Multipliers of
- * rows, cones and equations stay as they are, unknowns and bounds move by the permutation, which is the identity where
- * the components are contiguous already. The problem must pass its check. The contact qp borrows the arrays, d, and
- * the b of a cone qp. */
-PERP_API perp_contact_qp_size perp_qp_as_contact_qp_size(const perp_qp *problem);
-PERP_API void perp_qp_as_contact_qp(const perp_qp *problem, const perp_contact_qp_arrays *arrays,
-                                    perp_contact_qp *contact_qp);
-PERP_API perp_contact_qp_size perp_cone_qp_as_contact_qp_size(const perp_cone_qp *problem);
-PERP_API void perp_cone_qp_as_contact_qp(const perp_cone_qp *problem, const perp_contact_qp_arrays *arrays,
-                                         perp_contact_qp *contact_qp);
-/* The problem's point, whose arrays must not be those of the contact qp's. */
-PERP_API void perp_qp_from_contact_qp(const perp_qp *problem, const perp_contact_qp_arrays *arrays,
-                                      const perp_convex_point *contact_point, const perp_convex_point *point);
-PERP_API void perp_cone_qp_from_contact_qp(const perp_cone_qp *problem, const perp_contact_qp_arrays *arrays,
-                                           const perp_convex_point *contact_point, const perp_convex_point *point);
-
-/* ---- a contact friction problem as a friction problem, and back ---- */
-
-/* A conversion's sizes. Contacts get `dim` rows each: 3 if one has 3, else 2. */
-typedef struct perp_friction_reduction_size {
-    int contacts, dim;
-    ptrdiff_t w;      /* (contacts dim)^2 */
-    ptrdiff_t factor; /* of A, block by block */
-} perp_friction_reduction_size;
-
-/* The caller's arrays. */
-typedef struct perp_friction_reduction {
-    double *w, *q, *mu; /* w, contacts dim, contacts: the friction problem, which borrows them */
-    double *factor;     /* factor: of A, L L' = A by blocks */
-    double *free_v;     /* n: -A^-1 f, the motion without contacts */
-    double *work;       /* 3 n */
-} perp_friction_reduction;
-
-PERP_API perp_friction_reduction_size perp_contact_friction_as_friction_size(const perp_contact_friction *problem);
-
-/* W = H A^-1 H', q = w - H A^-1 f. SINGULAR where A is not positive definite, to rounding; BAD_INPUT where there are
- * equations or finite bounds, which a friction problem cannot say. The problem must pass its check.
- *
- * A contact of fewer rows than dim is padded by tangents that neither move nor are felt, rows and columns of zeros: so
- * no solution is lost or gained, but that the force along such a tangent is of no consequence. One with one row gets
- * mu = 0. */
-PERP_API perp_status perp_contact_friction_as_friction(const perp_contact_friction *problem,
-                                                       const perp_friction_reduction *reduction,
-                                                       perp_friction *friction, perp_error *error);
-/* v = A^-1 (H'r - f) and y = r without the padding, from the friction problem's r; y_lower and y_upper, where there
- * are infinite bounds, are 0. */
-PERP_API void perp_contact_friction_from_friction(const perp_contact_friction *problem,
-                                                  const perp_friction_reduction *reduction, const double *r,
-                                                  const perp_convex_point *point);
-
-/* Coulomb's problem whose normal forces are the radii, with mu = 1 (0 where the radius is): normal rows that nothing
- * couples, of H's mean diagonal, whose velocity vanishes there. With size = elements (dim + 1) `w` has size * size, `q`
- * size and `mu` elements; the friction problem borrows them. x is the tangential part of its r. */
-PERP_API void perp_friction_qp_as_friction(const perp_friction_qp *problem, double *w, double *q, double *mu,
-                                           perp_friction *friction);
-
-/* The caller's arrays for a friction problem as bodies; size = contacts dim. */
-typedef struct perp_friction_lift {
-    double *factor;   /* size * size */
-    int *order;       /* size */
-    int *block_start; /* size + 1 */
-    double *hessian;  /* size */
-    double *g;        /* size */
-    int *row_start;   /* contacts + 1; it is slack_start too */
-    int *dof_start;   /* contacts + 1 */
-    int *dofs;        /* contacts * size */
-    double *jacobian; /* size * size */
-} perp_friction_lift;
-
-/* W = L L' by a Cholesky factorisation that pivots, L having as many columns as W has rank: with H = L, A = 1, f = 0
- * and w = q a velocity of each column, v = L'r, gives the same u. Exact zeros of L are left out. The system borrows
- * the arrays and q, the problem the system and mu. r is the same in both. BAD_INPUT where W is not symmetric, or not
- * positive semidefinite, both to rounding. The problem must pass its check. */
-PERP_API perp_status perp_friction_as_contact_friction(const perp_friction *problem, const perp_friction_lift *lift,
-                                                       perp_contact_qp *system, perp_contact_friction *contact_friction,
-                                                       perp_error *error);
 
 #ifdef __cplusplus
 }

@@ -76,23 +76,16 @@ typedef struct perp_problem {
 } perp_problem;
 
 PERP_API int perp_problem_size(const perp_problem *problem);
-/* The scaled residual of its class; the first of lcp, mlcp, mcp (of z) and friction (of r), the second of the convex
- * ones. */
+/* The scaled residual of an lcp, mlcp or mcp (of z) or of friction (of r). */
 PERP_API double perp_problem_residual(const perp_problem *problem, const double *z);
-PERP_API perp_convex_residual perp_problem_convex_residual(const perp_problem *problem, const perp_convex_point *point);
 
 /* On OK `*problem` is owned by the caller; otherwise it is NULL and `diagnostics` says why (BAD_INPUT, OUT_OF_MEMORY).
  * `name` stands for the file in messages. `allocator` NULL: malloc. Call with a zero-initialised list. */
 PERP_API perp_status perp_problem_load_text(const char *text, size_t length, const char *name,
                                             const perp_allocator *allocator, perp_problem **problem,
                                             perp_diagnostics *diagnostics);
-/* The same for the text files in which Siconos keeps local friction problems, W dense, in blocks or sparse: its q, W,
- * mu and law are those of perp_friction. Of numbers that cannot be read all are told, but after a wrong count the first
- * error is the last. */
-PERP_API perp_status perp_problem_load_dat(const char *text, size_t length, const char *name,
-                                           const perp_allocator *allocator, perp_problem **problem,
-                                           perp_diagnostics *diagnostics);
-/* A file whose name ends in .dat is read as by perp_problem_load_dat, any other as YAML. */
+/* A file whose name ends in .dat is one of the text files in which Siconos keeps local friction problems, W dense, in
+ * blocks or sparse: its q, W, mu and law are those of perp_friction. Any other is YAML. */
 PERP_API perp_status perp_problem_load_file(const char *path, const perp_allocator *allocator, perp_problem **problem,
                                             perp_diagnostics *diagnostics);
 PERP_API void perp_problem_free(perp_problem *problem); /* NULL allowed */

@@ -68,10 +68,6 @@ typedef struct perp_drive {
 
 /* Value at time t. */
 PERP_API double perp_drive_value(const perp_drive *drive, double t);
-/* Rate at time t; at a linear table's knot the rate to its right; 0 where the table is held. */
-PERP_API double perp_drive_rate(const perp_drive *drive, double t);
-/* True if the drive does not depend on time. */
-PERP_API bool perp_drive_is_constant(const perp_drive *drive);
 
 /* ---- shapes --------------------------------------------------------------------------------------------------- */
 
@@ -410,14 +406,6 @@ PERP_API perp_status perp_shape_mass_properties(const perp_shape *shape, bool pl
  * nor density is massless: zeros. */
 PERP_API perp_status perp_body_mass_properties(const perp_body *body, bool planar, perp_mass_properties *out,
                                                perp_error *error);
-
-/* The angles rx, ry, rz of a spatial driven body: driven ones x(t) + ahead x'(t), the others as `pose` has them. */
-PERP_API void perp_body_driven_rpy(const perp_body *body, double t, double ahead, double rpy[3]);
-/* The pose whose driven coordinates are x(t) + ahead x'(t). */
-PERP_API perp_pose perp_body_driven_taylor(const perp_body *body, bool planar, double t, double ahead,
-                                           double *planar_angle);
-/* The pose of a driven body at time t. */
-PERP_API perp_pose perp_body_driven_pose(const perp_body *body, bool planar, double t, double *planar_angle);
 
 #ifdef __cplusplus
 }

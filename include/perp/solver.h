@@ -290,18 +290,6 @@ PERP_API int perp_convex_method_count(void);
 PERP_API const char *perp_convex_method_name(int index);
 PERP_API const char *perp_convex_method_summary(int index);
 
-/* The dual active set method of Goldfarb and Idnani for a strictly convex qp. Starts from the unconstrained minimum and
- * adds violated constraints one by one; `settings->warm` gives a first guess of the active ones by its multipliers.
- * Exact up to rounding in finitely many steps, and of the cost of one factorisation and one update a constraint: for
- * small problems and few active rows. BAD_INPUT where H is not positive definite (to rounding). */
-typedef struct perp_qp_dual_workspace perp_qp_dual_workspace;
-PERP_API perp_status perp_qp_dual_workspace_create(int n, int rows, int equalities, const perp_allocator *allocator,
-                                                   perp_qp_dual_workspace **workspace, perp_error *error);
-PERP_API void perp_qp_dual_workspace_free(perp_qp_dual_workspace *workspace); /* NULL allowed */
-PERP_API perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_settings *settings,
-                                  perp_qp_dual_workspace *workspace, perp_convex_point *solution,
-                                  perp_convex_info *info, perp_error *error);
-
 /* ---- nonlinear mcp ----------------------------------------------------------------------------------------------- */
 
 typedef struct perp_mcp_newton_settings {
@@ -425,23 +413,6 @@ PERP_API perp_status perp_contact_friction_solve(const perp_contact_friction *pr
                                                  const perp_friction_settings *settings,
                                                  perp_friction_workspace *workspace, perp_convex_point *solution,
                                                  perp_friction_info *info, perp_error *error);
-
-/* Coulomb friction of contacts that give way: the last unknowns are those of contacts, as many as its rows each, with
- * 1 in their own row of that contact's Jacobian and nowhere else, no bounds, and a definite block of A (`compliant`:
- * h K + C; diag(a_n, a_t, a_t) is quickest). They are eliminated, and Newton's method has the unknowns of bodies alone.
- * SOLVED, or ITERATION_LIMIT with any point: also where the problem is not of this kind, or a body has no inertia.
- * `solution` has all arrays, settings->warm too. Forces are unique at given velocities: minimum_norm is true. The
- * problem must pass its check. Takes no memory but what was reserved: CAPACITY where that does not suffice. */
-typedef struct perp_friction_soft_workspace perp_friction_soft_workspace;
-PERP_API perp_status perp_friction_soft_workspace_create(const perp_allocator *allocator,
-                                                         perp_friction_soft_workspace **workspace, perp_error *error);
-PERP_API void perp_friction_soft_workspace_free(perp_friction_soft_workspace *workspace); /* NULL allowed */
-PERP_API perp_status perp_friction_soft_reserve(const perp_contact_friction *problem,
-                                                perp_friction_soft_workspace *workspace, perp_error *error);
-PERP_API perp_status perp_friction_soft_solve(const perp_contact_friction *problem,
-                                              const perp_friction_settings *settings,
-                                              perp_friction_soft_workspace *workspace, perp_convex_point *solution,
-                                              perp_friction_info *info, perp_error *error);
 
 /* Visco-elastic contacts at given normal forces, as Coulomb's problem that has those for its normal forces. Settings,
  * info and workspace are those of friction problems; warm_r is an x. x and slip have elements dim; x is in its discs.

@@ -26,9 +26,6 @@ typedef struct perp_residuals {
     double loop;            /* m (rad for welds): how far the loops are open at the step's end */
 } perp_residuals;
 
-/* Each of `most` becomes the larger of the two. */
-PERP_API void perp_residuals_keep_largest(perp_residuals *most, const perp_residuals *other);
-
 typedef enum perp_contact_mode {
     PERP_CONTACT_OPEN,  /* carries no force */
     PERP_CONTACT_STICK, /* does not slip, inside the cone */
@@ -206,8 +203,6 @@ PERP_API const perp_rung *perp_rung_at(int index);
 /* NULL if there is no such rung. */
 PERP_API const perp_rung *perp_rung_find(const char *name);
 
-/* The friction cone of a run: its settings', or the rung's own. Either may be NULL, and then says nothing. */
-PERP_API perp_cone perp_rung_cone(const perp_rung *rung, const perp_run_settings *settings);
 /* N: ft in the measure whose unit ball, times mu fn, is the section of the cone, so that a contact slips where it
  * reaches mu fn: |ft| of a disc, the largest component of a box, and of n rays the largest component along the normals
  * of the polygon's sides over their distance cos(pi / n) from its middle. Where friction has one direction all of them

@@ -4,6 +4,8 @@
 #include "base/settings_size.h"
 #include "analysis/explain_flip.h"
 #include "analysis/tolerances.h"
+#include "base/hash.h"
+#include "step/common/rung_cone.h"
 
 #include <assert.h>
 #include <math.h>

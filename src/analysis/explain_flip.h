@@ -52,4 +52,7 @@ perp_flip perp_flip_seek(const flip_task *task);
 void perp_explain_held_by(const perp_model *model, const perp_contact *contact, const perp_contact_record *records,
                           int count, perp_explanation *x);
 
+/* "friction", "squeeze", "sideways"; a string constant. */
+const char *perp_flip_kind_name(perp_flip_kind kind);
+
 #endif

@@ -1,3 +1,5 @@
+#include "base/hash.h"
+
 #include <perp/base.h>
 
 #include <string.h>

@@ -1,3 +1,4 @@
+#include "base/hash.h"
 #include "base/name_table.h"
 
 #include <string.h>

@@ -1,3 +1,5 @@
+#include "base/mat3.h"
+
 #include <perp/base.h>
 
 #include <string.h>

@@ -1,5 +1,6 @@
 #include <perp/base.h>
 
+#include "base/edit_distance.h"
 #include "base/settings_size.h"
 #include "base/utf8.h"
 

@@ -6,6 +6,7 @@
  */
 #include "contact/contact_reach.h"
 #include "contact/contact_private.h"
+#include "geometry/spatial_still.h"
 
 /* What was found so far of the contact's gap. */
 typedef struct search {

@@ -11,6 +11,8 @@
  */
 #include "contact/contact_private.h"
 #include "contact/tolerances.h"
+#include "geometry/planar_private.h"
+#include "geometry/spatial_still.h"
 
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
 

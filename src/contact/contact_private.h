@@ -174,4 +174,9 @@ typedef struct contact_pace {
  * fast its surface comes. */
 contact_pace perp_contact_pace(const perp_contact_set *set, const perp_kinematics *kinematics);
 
+/* Islands of moving bodies: two are in one island when a chain of contacts with gap <= `gap`, joints or loops between
+ * moving bodies joins them (fixed bodies, and driven ones, join nothing). `island_of_body` (body_count) is filled, -1
+ * for bodies that do not move or are driven; returns the number of islands. */
+int perp_contact_islands(perp_contact_set *set, double gap, int *island_of_body);
+
 #endif

@@ -4,6 +4,10 @@
 
 #include <perp/contact.h>
 
+/* How far builds look, m: the settings' margin until another is set. */
+double perp_contact_set_margin(const perp_contact_set *set);
+/* From the next build on. */
+void perp_contact_set_look(perp_contact_set *set, double margin);
 /* From the next build on, manifolds in space are those of perp_spatial_manifold_still. */
 void perp_contact_set_stand_still(perp_contact_set *set);
 /* speed (body_count), m/s: no point of the body's bounded shapes moves faster; unbounded ones count by the velocity of

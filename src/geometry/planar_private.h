@@ -78,6 +78,9 @@ typedef struct planar_features {
 /* The features that decide the distance of two cores, radii aside. */
 planar_features perp_planar_core_features(const perp_planar_shape *a, const perp_planar_shape *b);
 
+/* `tolerance` of perp_planar_distance, m: what separations of this pair may differ by and count as equal. A core's size
+ * is the longer side of its box, radius included; a halfplane and a hole have none. */
+double perp_planar_tolerance(const perp_planar_shape *a, const perp_planar_shape *b);
 /* perp_planar_tolerance, and the largest coordinate of the cores in `magnitude`. */
 double perp_planar_tolerance_within(const perp_planar_shape *a, const perp_planar_shape *b, double *magnitude);
 

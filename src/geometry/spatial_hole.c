@@ -19,6 +19,7 @@
  * minima of f; a polytope adds, for each sector, the angle of the corner or edge that comes nearest there. Within a
  * bracket the sign change of f' is found, so that the angle is accurate to rounding and phi twice so.
  */
+#include "base/mat3.h"
 #include "geometry/spatial_hole.h"
 #include "geometry/tolerances.h"
 

@@ -12,6 +12,7 @@
 #include "geometry/spatial_hole.h"
 #include "geometry/spatial_mirror.h"
 #include "geometry/spatial_query.h"
+#include "geometry/spatial_still.h"
 #include "geometry/tolerances.h"
 
 static const double aligned = 0.9, lesser = 0.5, least_cosine = 0.1;

@@ -2,8 +2,8 @@
  * rows. Two rows are taken together against four finished ones: eight independent sums hide the latency of the adder,
  * and each reciprocal of a diagonal entry serves two rows. Why a reciprocal is safe here: a pivot is at least the least
  * subnormal, 2^-1074, so that 1 / L_jj <= 2^537. */
-#include <perp/linalg.h>
 
+#include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
 
 #include <float.h>

@@ -1,8 +1,8 @@
 /* LU by rows, four columns at a time: the panel of four is eliminated first, exchanging whole rows, and then each row
  * below takes the four updates right of the panel in one contiguous pass, which loads and stores it once, not four
  * times. Every entry sees the same operations in the same order as without panels. */
-#include <perp/linalg.h>
 
+#include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
 
 /* The first of the largest entries, so that ties do not depend on anything else. */

@@ -1,14 +1,22 @@
 #include "log/bytes.h"
 
+#include <assert.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
+static perp_allocator source_of(const byte_row *row)
+{
+    return row->allocator ? *row->allocator : perp_allocator_default();
+}
+
 void perp_bytes_free(byte_row *row)
 {
+    const perp_allocator source = source_of(row);
     if (row->bytes) {
-        row->allocator->release(row->allocator->context, row->bytes);
+        source.release(source.context, row->bytes);
     }
     *row = (byte_row){.allocator = row->allocator};
 }
@@ -24,25 +32,35 @@ bool perp_bytes_reserve(byte_row *row, size_t more)
         return true;
     }
     const size_t twice = 2 * row->capacity, capacity = needed < twice ? twice : needed + 256;
-    unsigned char *larger = row->allocator->allocate(row->allocator->context, capacity);
+    const perp_allocator source = source_of(row);
+    unsigned char *larger = source.allocate(source.context, capacity);
     if (!larger) {
         row->failed = true;
         return false;
     }
     if (row->bytes) {
         memcpy(larger, row->bytes, row->size);
-        row->allocator->release(row->allocator->context, row->bytes);
+        source.release(source.context, row->bytes);
     }
     row->bytes = larger;
     row->capacity = capacity;
     return true;
 }
 
+unsigned char *perp_bytes_room(byte_row *row, size_t size)
+{
+    if (!perp_bytes_reserve(row, size)) {
+        return NULL;
+    }
+    row->size += size;
+    return row->bytes + row->size - size;
+}
+
 void perp_bytes_put(byte_row *row, const void *bytes, size_t size)
 {
-    if (size > 0 && perp_bytes_reserve(row, size)) {
-        memcpy(row->bytes + row->size, bytes, size);
-        row->size += size;
+    unsigned char *room = size > 0 ? perp_bytes_room(row, size) : NULL;
+    if (room) {
+        memcpy(room, bytes, size);
     }
 }
 
@@ -160,8 +178,27 @@ void perp_bytes_reals(byte_row *row, const double *values, int count)
     perp_bytes_u8(row, ']');
 }
 
-/* ---- checksums ----------------------------------------------------------------------------------------------------
- */
+void perp_bytes_json(byte_row *row, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    for (const char *at = strchr(format, '%'); at; at = strchr(format, '%')) {
+        perp_bytes_put(row, format, (size_t)(at - format));
+        if (at[1] == 'd') {
+            perp_bytes_integer(row, va_arg(values, int));
+        } else if (at[1] == 'g') {
+            perp_bytes_real(row, va_arg(values, double));
+        } else {
+            assert(at[1] == 's');
+            perp_bytes_quoted(row, va_arg(values, const char *));
+        }
+        format = at + 2;
+    }
+    va_end(values);
+    perp_bytes_text(row, format);
+}
+
+/* ---- checksums --------------------------------------------------------------------------------------------------- */
 
 /* Four bytes at a time. The tables (the remainders of x^(8k) n modulo the reversed polynomial 0xedb88320) are made anew
  * in each call: that takes as long as a few kilobytes, and chunks are about a megabyte. */

@@ -8,7 +8,7 @@
 #include <perp/base.h>
 
 typedef struct byte_row {
-    const perp_allocator *allocator;
+    const perp_allocator *allocator; /* NULL: malloc */
     unsigned char *bytes;
     size_t size, capacity;
     bool failed;
@@ -21,6 +21,8 @@ static inline void perp_bytes_clear(byte_row *row)
 }
 /* Room for so many bytes more; false where there is none. */
 bool perp_bytes_reserve(byte_row *row, size_t more);
+/* So many bytes more, for the caller to fill; NULL where there is no room. */
+unsigned char *perp_bytes_room(byte_row *row, size_t size);
 void perp_bytes_put(byte_row *row, const void *bytes, size_t size);
 void perp_bytes_u8(byte_row *row, unsigned value);
 void perp_bytes_u16(byte_row *row, unsigned value);
@@ -42,14 +44,15 @@ void perp_bytes_real(byte_row *row, double value);
 void perp_bytes_integer(byte_row *row, long long value);
 /* [a, b, ..] */
 void perp_bytes_reals(byte_row *row, const double *values, int count);
+/* Text with values in it, each as above: %d an int, %g a real, %s a text in quotes. */
+void perp_bytes_json(byte_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The longest text of a double, with its terminating zero. */
 enum { PERP_REAL_TEXT = 32 };
 /* As perp_bytes_real, of a finite number; returns the length. */
 int perp_real_text(double value, char text[PERP_REAL_TEXT]);
 
-/* ---- checksums ----------------------------------------------------------------------------------------------------
- */
+/* ---- checksums --------------------------------------------------------------------------------------------------- */
 
 /* CRC-32 (IEEE 802.3) of more bytes: start with 0. */
 uint32_t perp_crc32(uint32_t crc, const void *bytes, size_t size);

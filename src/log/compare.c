@@ -108,63 +108,36 @@ static void contact_name(const comparison *c, const perp_contact *contact, char 
     snprintf(text, size, "%.100s %.100s %s", c->head->bodies[contact->a], c->head->bodies[contact->b], feature);
 }
 
-/* ---- numbers of records, as tables --------------------------------------------------------------------------------
- */
-
-/* `count` numbers from `offset` on in a struct. */
-typedef struct quantity {
-    const char *name;
-    perp_log_unit unit;
-    size_t offset;
-    int count;
-} quantity;
+/* ---- numbers of records, as tables ------------------------------------------------------------------------------- */
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 #define CONTACT(field) offsetof(perp_contact_record, field)
-#define ELEMENT(field) offsetof(perp_element_record, field)
-#define RESIDUAL(field) offsetof(perp_residuals, field)
 
-static const quantity contact_quantities[] = {{"phi", PERP_LOG_UNIT_LENGTH, CONTACT(contact.phi), 1},
-                                              {"point_a", PERP_LOG_UNIT_LENGTH, CONTACT(contact.point_a), 3},
-                                              {"point_b", PERP_LOG_UNIT_LENGTH, CONTACT(contact.point_b), 3},
-                                              {"normal", PERP_LOG_UNIT_NONE, CONTACT(contact.normal), 3},
-                                              {"tangents[0]", PERP_LOG_UNIT_NONE, CONTACT(contact.t), 3},
-                                              {"tangents[1]", PERP_LOG_UNIT_NONE, CONTACT(contact.o), 3},
-                                              {"directions", PERP_LOG_UNIT_NONE, CONTACT(contact.directions), 6},
-                                              {"mu", PERP_LOG_UNIT_NONE, CONTACT(contact.friction), 1},
-                                              {"restitution", PERP_LOG_UNIT_NONE, CONTACT(contact.restitution), 1},
-                                              {"fn", PERP_LOG_UNIT_FORCE, CONTACT(fn), 1},
-                                              {"ft", PERP_LOG_UNIT_FORCE, CONTACT(ft), 2},
-                                              {"force_on_b", PERP_LOG_UNIT_FORCE, CONTACT(force_on_b), 3},
-                                              {"slip", PERP_LOG_UNIT_SPEED, CONTACT(slip), 2},
-                                              {"margin", PERP_LOG_UNIT_FORCE, CONTACT(margin), 1},
-                                              {"layer_predicted", PERP_LOG_UNIT_LENGTH, CONTACT(layer_predicted), 1},
-                                              {"layer_observed", PERP_LOG_UNIT_LENGTH, CONTACT(layer_observed), 1}};
-static const quantity element_quantities[] = {{"offset", PERP_LOG_UNIT_LENGTH, ELEMENT(offset), 2},
-                                              {"fn", PERP_LOG_UNIT_FORCE, ELEMENT(fn), 1},
-                                              {"ft", PERP_LOG_UNIT_FORCE, ELEMENT(ft), 2},
-                                              {"limit", PERP_LOG_UNIT_FORCE, ELEMENT(limit), 1},
-                                              {"slip", PERP_LOG_UNIT_SPEED, ELEMENT(slip), 2},
-                                              {"deformation", PERP_LOG_UNIT_LENGTH, ELEMENT(deformation), 3}};
-static const quantity residual_quantities[] = {{"balance", PERP_LOG_UNIT_NONE, RESIDUAL(balance), 1},
-                                               {"complementarity", PERP_LOG_UNIT_NONE, RESIDUAL(complementarity), 1},
-                                               {"cone", PERP_LOG_UNIT_NONE, RESIDUAL(cone), 1},
-                                               {"penetration", PERP_LOG_UNIT_LENGTH, RESIDUAL(penetration), 1},
-                                               {"balance_true", PERP_LOG_UNIT_NONE, RESIDUAL(balance_true), 1},
-                                               {"boundary_layer", PERP_LOG_UNIT_LENGTH, RESIDUAL(boundary_layer), 1},
-                                               {"loop", PERP_LOG_UNIT_JOINT, RESIDUAL(loop), 1}};
-
+static const log_quantity contact_quantities[] = {
+    {"phi", PERP_LOG_UNIT_LENGTH, CONTACT(contact.phi), 1},
+    {"point_a", PERP_LOG_UNIT_LENGTH, CONTACT(contact.point_a), 3},
+    {"point_b", PERP_LOG_UNIT_LENGTH, CONTACT(contact.point_b), 3},
+    {"normal", PERP_LOG_UNIT_NONE, CONTACT(contact.normal), 3},
+    {"tangents[0]", PERP_LOG_UNIT_NONE, CONTACT(contact.t), 3},
+    {"tangents[1]", PERP_LOG_UNIT_NONE, CONTACT(contact.o), 3},
+    {"directions", PERP_LOG_UNIT_NONE, CONTACT(contact.directions), 6},
+    {"mu", PERP_LOG_UNIT_NONE, CONTACT(contact.friction), 1},
+    {"restitution", PERP_LOG_UNIT_NONE, CONTACT(contact.restitution), 1},
+    {"fn", PERP_LOG_UNIT_FORCE, CONTACT(fn), 1},
+    {"ft", PERP_LOG_UNIT_FORCE, CONTACT(ft), 2},
+    {"force_on_b", PERP_LOG_UNIT_FORCE, CONTACT(force_on_b), 3},
+    {"slip", PERP_LOG_UNIT_SPEED, CONTACT(slip), 2},
+    {"margin", PERP_LOG_UNIT_FORCE, CONTACT(margin), 1},
+    {"layer_predicted", PERP_LOG_UNIT_LENGTH, CONTACT(layer_predicted), 1},
+    {"layer_observed", PERP_LOG_UNIT_LENGTH, CONTACT(layer_observed), 1}};
 /* All quantities of two structs; `of` says whose they are. */
-static void compare_quantities(comparison *c, const quantity *table, int count, const char *of, const void *x,
+static void compare_quantities(comparison *c, const log_quantity *table, int count, const char *of, const void *x,
                                const void *y)
 {
     for (int i = 0; i < count; i++) {
         for (int k = 0; k < table[i].count; k++) {
-            const size_t at = table[i].offset + (size_t)k * sizeof(double);
-            double values[2];
+            const double values[2] = {perp_log_quantity_get(&table[i], k, x), perp_log_quantity_get(&table[i], k, y)};
             char what[300], index[16] = "";
-            memcpy(&values[0], (const char *)x + at, sizeof *values);
-            memcpy(&values[1], (const char *)y + at, sizeof *values);
             if (values[0] == values[1]) {
                 continue;
             }
@@ -195,8 +168,7 @@ static void compare_counts(comparison *c, const char *what, int x, int y)
     compare_words(c, what, numbers[0], numbers[1]);
 }
 
-/* ---- contacts -----------------------------------------------------------------------------------------------------
- */
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
 static void compare_contact(comparison *c, const perp_step_info *a, const perp_step_info *b, int i)
 {
@@ -219,7 +191,7 @@ static void compare_contact(comparison *c, const perp_step_info *a, const perp_s
     }
     for (int e = 0; e < x->element_count && e < y->element_count; e++) {
         snprintf(what, sizeof what, "element %d of %.250s", e, name);
-        compare_quantities(c, element_quantities, COUNT_OF(element_quantities), what,
+        compare_quantities(c, perp_log_element_quantities, LOG_ELEMENT_QUANTITIES, what,
                            &a->elements[x->element_start + e], &b->elements[y->element_start + e]);
     }
 }
@@ -268,8 +240,7 @@ static void compare_events(comparison *c, const perp_step_info *a, const perp_st
 /* How well a step met its law, and by which ways. */
 static void compare_info(comparison *c, const perp_step_info *a, const perp_step_info *b)
 {
-    compare_quantities(c, residual_quantities, COUNT_OF(residual_quantities), "the residuals", &a->residuals,
-                       &b->residuals);
+    compare_quantities(c, perp_log_residuals, LOG_RESIDUALS, "the residuals", &a->residuals, &b->residuals);
     for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
         char what[80];
         snprintf(what, sizeof what, "fallback %s", perp_fallback_name((perp_fallback)i));

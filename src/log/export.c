@@ -57,42 +57,28 @@ perp_status perp_log_export_csv(perp_log_reader *r, const char *folder, perp_err
     return status;
 }
 
-/* ---- JSON
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- JSON -------------------------------------------------------------------------------------------------------- */
+
+static void put_words(byte_row *row, const char *const *words, int count)
+{
+    for (int i = 0; i < count; i++) {
+        perp_bytes_text(row, i > 0 ? "," : "");
+        perp_bytes_quoted(row, words[i]);
+    }
+}
 
 static void put_head(byte_row *row, const perp_log_head *head, const perp_log_extent *extent)
 {
-    const struct {
-        const char *key, *text;
-    } words[] = {{"{\"version\":", head->version},
-                 {",\"build\":", head->build},
-                 {",\"scene\":", head->scene},
-                 {",\"scene_hash\":", head->scene_hash},
-                 {",\"model\":", head->model}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        perp_bytes_text(row, words[i].key);
-        perp_bytes_quoted(row, words[i].text);
-    }
-    perp_bytes_text(row, ",\"h\":");
-    perp_bytes_real(row, head->h);
-    perp_bytes_text(row, ",\"steps_asked\":");
-    perp_bytes_integer(row, head->steps_asked);
+    perp_bytes_json(row, "{\"version\":%s,\"build\":%s,\"scene\":%s,\"scene_hash\":%s,\"model\":%s", head->version,
+                    head->build, head->scene, head->scene_hash, head->model);
+    perp_bytes_json(row, ",\"h\":%g,\"steps_asked\":%d", head->h, head->steps_asked);
     perp_bytes_text(row, head->planar ? ",\"planar\":true" : ",\"planar\":false");
-    perp_bytes_text(row, extent->complete ? ",\"complete\":true" : ",\"complete\":false");
-    perp_bytes_text(row, ",\"tail\":");
+    perp_bytes_text(row, extent->complete ? ",\"complete\":true,\"tail\":" : ",\"complete\":false,\"tail\":");
     perp_bytes_integer(row, (long long)extent->tail);
-    perp_bytes_text(row, ",\"damaged\":");
-    perp_bytes_integer(row, extent->damaged);
-    perp_bytes_text(row, ",\"changes\":[");
-    for (int i = 0; i < head->change_count; i++) {
-        perp_bytes_text(row, i > 0 ? "," : "");
-        perp_bytes_quoted(row, head->changes[i]);
-    }
+    perp_bytes_json(row, ",\"damaged\":%d,\"changes\":[", extent->damaged);
+    put_words(row, head->changes, head->change_count);
     perp_bytes_text(row, "],\"bodies\":[");
-    for (int i = 0; i < head->body_count; i++) {
-        perp_bytes_text(row, i > 0 ? "," : "");
-        perp_bytes_quoted(row, head->bodies[i]);
-    }
+    put_words(row, head->bodies, head->body_count);
     perp_bytes_text(row, "],\"steps\":[");
 }
 
@@ -137,18 +123,12 @@ static perp_status put_step(perp_log_reader *r, int index, byte_row *row, perp_e
 
 static void put_end(byte_row *row, const perp_log_end *end)
 {
-    perp_bytes_text(row, "\n],\"status\":");
-    perp_bytes_quoted(row, !end->known ? "unknown" : end->failed ? "error" : "ok");
+    perp_bytes_json(row, "\n],\"status\":%s", !end->known ? "unknown" : end->failed ? "error" : "ok");
     if (end->known) {
-        perp_bytes_text(row, ",\"hash\":");
-        perp_bytes_quoted(row, end->hash);
+        perp_bytes_json(row, ",\"hash\":%s", end->hash);
     }
     if (end->failed) {
-        perp_bytes_text(row, ",\"error\":{\"code\":");
-        perp_bytes_quoted(row, end->code);
-        perp_bytes_text(row, ",\"message\":");
-        perp_bytes_quoted(row, end->message);
-        perp_bytes_text(row, "}");
+        perp_bytes_json(row, ",\"error\":{\"code\":%s,\"message\":%s}", end->code, end->message);
     }
     perp_bytes_text(row, "}");
 }

@@ -1,6 +1,7 @@
 /* A log as a NumPy archive: an uncompressed ZIP file of .npy arrays (version 1.0 of that format), little-endian. */
 #include "log/read.h"
 #include "trace/output_file.h"
+#include "trace/state_view.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -67,8 +68,7 @@ static const table shapes[TABLES] = {
     [V_NAMES] = {.name = "v_names"},
 };
 
-/* ---- rows ----------------------------------------------------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static void put_reals(table *t, const double *values, int count)
 {
@@ -120,9 +120,9 @@ static void put_step(table *tables, const perp_log_head *head, const perp_log_st
     }
 }
 
-/* Code points of UTF-8 text (jansson has checked it), each in 32 bits, filled up with zeros to the table's width; with
- * a NULL row they are only counted. */
-static size_t put_text(byte_row *row, const char *text, size_t width)
+/* Code points of UTF-8 text (jansson has checked it), each in 32 bits, filled up with zeros to the table's width;
+ * unless `write` that is only widened to the text. */
+static void put_text(table *t, const char *text, bool write)
 {
     size_t count = 0;
     for (const unsigned char *p = (const unsigned char *)text; *p; count++) {
@@ -132,32 +132,26 @@ static size_t put_text(byte_row *row, const char *text, size_t width)
         for (int i = 0; i < more && *p; i++) {
             point = point << 6 | (*p++ & 0x3fu);
         }
-        if (row) {
-            perp_bytes_u32(row, point);
+        if (write) {
+            perp_bytes_u32(&t->row, point);
         }
     }
-    for (size_t i = count; row && i < width; i++) {
-        perp_bytes_u32(row, 0);
+    t->width = count > t->width ? count : t->width;
+    for (size_t i = count; write && i < t->width; i++) {
+        perp_bytes_u32(&t->row, 0);
     }
-    return count;
 }
 
-/* `name` or, of several numbers, the names of each as state.csv has them, without a dot where there is one. */
+/* Twice: first how wide the widest is. */
 static void put_names(table *t, const perp_log_head *head, bool rates)
 {
-    static const char *const endings[8][2][7] = {
-        [3] = {{".x", ".y", ".theta"}, {".x", ".y", ".theta"}},
-        [4] = {{".qw", ".qx", ".qy", ".qz"}, {".rx", ".ry", ".rz"}},
-        [7] = {{".x", ".y", ".z", ".qw", ".qx", ".qy", ".qz"}, {".x", ".y", ".z", ".rx", ".ry", ".rz"}}};
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < head->entry_count; i++) {
             const perp_log_entry *e = &head->entries[i];
             for (int k = 0; k < (rates ? e->nv : e->nq); k++) {
-                const char *ending = endings[e->nq][rates][k];
                 char name[PERP_SCENE_MAX_NAME + 16];
-                snprintf(name, sizeof name, "%.*s%s", PERP_SCENE_MAX_NAME, e->name, ending ? ending : "");
-                const size_t width = put_text(pass == 0 ? NULL : &t->row, name, t->width);
-                t->width = width > t->width ? width : t->width;
+                snprintf(name, sizeof name, "%.*s%s", PERP_SCENE_MAX_NAME, e->name, perp_state_ending(e->nq, rates, k));
+                put_text(t, name, pass == 1);
             }
         }
     }
@@ -167,14 +161,12 @@ static void put_bodies(table *t, const perp_log_head *head)
 {
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < head->body_count; i++) {
-            const size_t width = put_text(pass == 0 ? NULL : &t->row, head->bodies[i], t->width);
-            t->width = width > t->width ? width : t->width;
+            put_text(t, head->bodies[i], pass == 1);
         }
     }
 }
 
-/* ---- the archive
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- the archive ------------------------------------------------------------------------------------------------- */
 
 static size_t element_size(const table *t)
 {
@@ -321,29 +313,20 @@ perp_status perp_log_export_npz(perp_log_reader *r, const char *path, perp_error
     for (int i = 0; i < TABLES; i++) {
         tables[i].row.allocator = &r->allocator;
     }
-    output_file file;
-    perp_arena arena;
-    perp_arena_init(&arena, &r->allocator);
-    const char *slash = strrchr(path, '/');
-    const char *folder = !slash ? "." : perp_arena_text(&arena, path, (size_t)(slash - path) + (slash == path));
-    perp_status status = folder ? fill(r, tables, error)
-                                : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while exporting a log");
+    output_file file = {0};
+    perp_status status = fill(r, tables, error);
     if (status == PERP_STATUS_OK) {
-        status = perp_output_open(&file, folder, slash ? slash + 1 : path, error);
-        if (status == PERP_STATUS_OK) {
-            status = write_archive(tables, &r->allocator, file.stream, error);
-            if (status == PERP_STATUS_OK) {
-                status = perp_output_finish(&file, error);
-            }
-            if (status == PERP_STATUS_OK) {
-                status = perp_output_publish(&file, error);
-            }
-            perp_output_discard(&file);
-        }
+        status = perp_output_open(&file, NULL, path, error);
     }
+    if (status == PERP_STATUS_OK) {
+        status = write_archive(tables, &r->allocator, file.stream, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = perp_output_complete(&file, error);
+    }
+    perp_output_discard(&file);
     for (int i = 0; i < TABLES; i++) {
         perp_bytes_free(&tables[i].row);
     }
-    perp_arena_clear(&arena);
     return status;
 }

@@ -12,6 +12,9 @@
 
 #include <perp/log.h>
 
+#include <stddef.h>
+#include <string.h>
+
 extern const unsigned char perp_mcap_magic[8];
 
 enum {
@@ -82,6 +85,38 @@ void perp_log_put_scene(byte_row *row, const perp_model *model, const perp_kinem
 
 /* "layout" of the metadata: the names that messages refer to, and how many numbers each has. */
 void perp_log_put_layout(byte_row *row, const perp_model *model, const perp_state *state);
+
+/* ---- numbers of records, as tables ---- */
+
+/* `count` doubles from `offset` on in a struct. */
+typedef struct log_quantity {
+    const char *name;
+    perp_log_unit unit;
+    size_t offset;
+    int count; /* in space */
+} log_quantity;
+
+enum { LOG_ELEMENT_QUANTITIES = 6, LOG_RESIDUALS = 7 };
+extern const log_quantity perp_log_element_quantities[LOG_ELEMENT_QUANTITIES]; /* of perp_element_record */
+extern const log_quantity perp_log_residuals[LOG_RESIDUALS];                   /* of perp_residuals, one number each */
+
+/* Of a vector the plane has one component less. */
+static inline int perp_log_quantity_count(const log_quantity *quantity, bool planar)
+{
+    return quantity->count - (planar && quantity->count > 1 ? 1 : 0);
+}
+
+static inline double perp_log_quantity_get(const log_quantity *quantity, int k, const void *record)
+{
+    double value;
+    memcpy(&value, (const char *)record + quantity->offset + (size_t)k * sizeof value, sizeof value);
+    return value;
+}
+
+static inline void perp_log_quantity_set(const log_quantity *quantity, int k, double value, void *record)
+{
+    memcpy((char *)record + quantity->offset + (size_t)k * sizeof value, &value, sizeof value);
+}
 
 /* ---- what is known of a unit, for the index at the end ---- */
 

@@ -47,52 +47,44 @@ static void text(painter *p, const char *constant)
     perp_bytes_text(p->row, constant);
 }
 
-static void numbers(painter *p, const char *const *keys, const double *values, int count)
-{
-    for (int i = 0; i < count; i++) {
-        text(p, i == 0 ? "{\"" : ",\"");
-        text(p, keys[i]);
-        text(p, "\":");
-        perp_bytes_real(p->row, values[i]);
-    }
-    text(p, "}");
-}
-
 static void vector(painter *p, perp_vec3 a)
 {
-    static const char *const keys[] = {"x", "y", "z"};
-    const double values[] = {a.x, a.y, a.z};
-    numbers(p, keys, values, 3);
+    perp_bytes_json(p->row, "{\"x\":%g,\"y\":%g,\"z\":%g}", a.x, a.y, a.z);
 }
 
 static void pose(painter *p, perp_pose at)
 {
-    static const char *const keys[] = {"x", "y", "z", "w"};
-    const double rotation[] = {at.rotation.x, at.rotation.y, at.rotation.z, at.rotation.w};
+    const perp_quat r = at.rotation;
     text(p, "{\"position\":");
     vector(p, at.position);
-    text(p, ",\"orientation\":");
-    numbers(p, keys, rotation, 4);
-    text(p, "}");
+    perp_bytes_json(p->row, ",\"orientation\":{\"x\":%g,\"y\":%g,\"z\":%g,\"w\":%g}}", r.x, r.y, r.z, r.w);
 }
 
 static void paint(painter *p, color c)
 {
-    static const char *const keys[] = {"r", "g", "b", "a"};
-    const double values[] = {c.r, c.g, c.b, c.a};
-    text(p, ",\"color\":");
-    numbers(p, keys, values, 4);
+    perp_bytes_json(p->row, ",\"color\":{\"r\":%g,\"g\":%g,\"b\":%g,\"a\":%g}", c.r, c.g, c.b, c.a);
 }
 
-/* A cube, sphere or cylinder by its bounding box. */
-static void solid(painter *p, perp_pose at, perp_vec3 size, color c, bool cylinder)
+static void points(painter *p, const perp_vec3 *places, int count)
 {
+    for (int i = 0; i < count; i++) {
+        text(p, i > 0 ? "," : "");
+        vector(p, places[i]);
+    }
+}
+
+/* A cube, sphere or cylinder by its bounding box, where it is these that are being written. */
+static void solid(painter *p, primitive_kind kind, perp_pose at, perp_vec3 size, color c)
+{
+    if (p->primitive != kind) {
+        return;
+    }
     text(p, p->separator);
     text(p, "{\"pose\":");
     pose(p, at);
     text(p, ",\"size\":");
     vector(p, size);
-    text(p, cylinder ? ",\"bottom_scale\":1,\"top_scale\":1" : "");
+    text(p, kind == CYLINDERS ? ",\"bottom_scale\":1,\"top_scale\":1" : "");
     paint(p, c);
     text(p, "}");
     p->separator = ",";
@@ -121,23 +113,17 @@ static perp_quat turn(perp_vec3 from, perp_vec3 to)
 
 static void cube(painter *p, perp_pose at, perp_vec3 size, color c)
 {
-    if (p->primitive == CUBES) {
-        solid(p, at, size, c, false);
-    }
+    solid(p, CUBES, at, size, c);
 }
 
 static void sphere(painter *p, perp_pose at, perp_vec3 size, color c)
 {
-    if (p->primitive == SPHERES) {
-        solid(p, at, size, c, false);
-    }
+    solid(p, SPHERES, at, size, c);
 }
 
 static void cylinder(painter *p, perp_pose at, double diameter, double length, color c)
 {
-    if (p->primitive == CYLINDERS) {
-        solid(p, at, perp_vec3_make(diameter, diameter, length), c, true);
-    }
+    solid(p, CYLINDERS, at, perp_vec3_make(diameter, diameter, length), c);
 }
 
 static void capsule(painter *p, const perp_shape *s, perp_pose at, color c)
@@ -191,10 +177,7 @@ static void polygon(painter *p, const perp_shape *s, perp_pose at, color c)
         return;
     }
     begin_lines(p, at);
-    for (int i = 0; i < s->point_count; i++) {
-        text(p, i > 0 ? "," : "");
-        vector(p, s->points[i]);
-    }
+    points(p, s->points, s->point_count);
     end_lines(p, c);
 }
 
@@ -223,10 +206,7 @@ static void hull(painter *p, const perp_shape *s, perp_pose at, color c)
     text(p, "{\"pose\":");
     pose(p, at);
     text(p, ",\"points\":[");
-    for (int i = 0; i < s->hull_point_count; i++) {
-        text(p, i > 0 ? "," : "");
-        vector(p, s->hull_points[i]);
-    }
+    points(p, s->hull_points, s->hull_point_count);
     text(p, "]");
     paint(p, c);
     text(p, ",\"colors\":[],\"indices\":[");
@@ -283,20 +263,16 @@ static void draw_shape(painter *p, const perp_shape *s, perp_pose at, color c)
     }
 }
 
-/* ---- entities
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- entities ---------------------------------------------------------------------------------------------------- */
 
 static void begin_entity(painter *p, double t, const char *kind, const char *name)
 {
     const uint64_t time = perp_log_time(t);
-    text(p, "{\"timestamp\":{\"sec\":");
-    perp_bytes_integer(p->row, (long long)(time / 1000000000u));
-    text(p, ",\"nsec\":");
-    perp_bytes_integer(p->row, (long long)(time % 1000000000u));
-    text(p, "},\"frame_id\":\"world\",\"id\":");
     char id[PERP_SCENE_MAX_NAME + 16];
     snprintf(id, sizeof id, "%s%.*s", kind, PERP_SCENE_MAX_NAME, name);
-    perp_bytes_quoted(p->row, id);
+    text(p, "{\"timestamp\":{\"sec\":");
+    perp_bytes_integer(p->row, (long long)(time / 1000000000u));
+    perp_bytes_json(p->row, ",\"nsec\":%d},\"frame_id\":\"world\",\"id\":%s", (int)(time % 1000000000u), id);
     text(p, ",\"lifetime\":{\"sec\":0,\"nsec\":0},\"frame_locked\":false");
 }
 
@@ -338,17 +314,11 @@ static void arrow(painter *p, const perp_contact_record *record, double length)
     const perp_vec3 direction = perp_vec3_normalise(record->force_on_b);
     const double head = 0.02 * p->size, shaft = 0.4 * head;
     const perp_pose at = {turn(perp_vec3_make(1, 0, 0), direction), perp_contact_midpoint(&record->contact)};
-    static const char *const keys[] = {
-        "\"shaft_length\":", "\"shaft_diameter\":", "\"head_length\":", "\"head_diameter\":"};
-    const double values[] = {fmax(length - head, 0.0), shaft, fmin(head, length), head};
     text(p, p->separator);
     text(p, "{\"pose\":");
     pose(p, at);
-    for (int i = 0; i < 4; i++) {
-        text(p, ",");
-        text(p, keys[i]);
-        perp_bytes_real(p->row, values[i]);
-    }
+    perp_bytes_json(p->row, ",\"shaft_length\":%g,\"shaft_diameter\":%g,\"head_length\":%g,\"head_diameter\":%g",
+                    fmax(length - head, 0.0), shaft, fmin(head, length), head);
     paint(p, mode_color(record->mode));
     text(p, "}");
     p->separator = ",";
@@ -360,9 +330,7 @@ static void contacts_entity(painter *p, double t, const perp_step_info *info)
     char value[64];
     snprintf(value, sizeof value, "%.6g m per N", scale);
     begin_entity(p, t, "contacts", "");
-    text(p, ",\"metadata\":[{\"key\":\"arrows\",\"value\":");
-    perp_bytes_quoted(p->row, value);
-    text(p, "}],\"arrows\":[");
+    perp_bytes_json(p->row, ",\"metadata\":[{\"key\":\"arrows\",\"value\":%s}],\"arrows\":[", value);
     p->separator = "";
     for (int i = 0; i < info->contact_count; i++) {
         const double length = scale * perp_vec3_norm(info->contacts[i].force_on_b);
@@ -372,9 +340,10 @@ static void contacts_entity(painter *p, double t, const perp_step_info *info)
     }
     text(p, "],\"cubes\":[],\"spheres\":[");
     p->separator = "";
+    p->primitive = SPHERES;
     for (int i = 0; i < info->contact_count; i++) {
         const perp_pose at = {perp_quat_identity(), perp_contact_midpoint(&info->contacts[i].contact)};
-        solid(p, at, perp_vec3_make(dot, dot, dot), mode_color(info->contacts[i].mode), false);
+        sphere(p, at, perp_vec3_make(dot, dot, dot), mode_color(info->contacts[i].mode));
     }
     text(p, "],\"cylinders\":[],\"lines\":[],\"triangles\":[],\"texts\":[],\"models\":[]}");
 }

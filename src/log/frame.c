@@ -1,4 +1,5 @@
 /* The two ends of a log: what is known before the first step, and the index behind the last. */
+#include "base/hash.h"
 #include "log/write.h"
 
 #include <perp/trace.h>
@@ -25,8 +26,7 @@ void perp_log_note_place(perp_log *log, log_place place, const char *name)
     perp_bytes_put(&log->places, &place, sizeof place);
 }
 
-/* ---- metadata ------------------------------------------------------------------------------------------------------
- */
+/* ---- metadata ---------------------------------------------------------------------------------------------------- */
 
 typedef struct map_row {
     byte_row *row;
@@ -94,8 +94,7 @@ static void put_provenance(perp_log *log, const perp_log_about *about)
     end_metadata(log, &m);
 }
 
-/* ---- attachments ---------------------------------------------------------------------------------------------------
- */
+/* ---- attachments ------------------------------------------------------------------------------------------------- */
 
 static const char *media_type(const char *name)
 {
@@ -159,8 +158,7 @@ void perp_log_put_resume(perp_log *log, const perp_log_about *about, int step)
     end_metadata(log, &m);
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------------------
- */
+/* ---- the end ----------------------------------------------------------------------------------------------------- */
 
 static void put_result(perp_log *log, const perp_run_result *result, const perp_error *failure)
 {

@@ -52,8 +52,7 @@ static perp_status verdict(const parser *p, const char *where, perp_error *error
     return PERP_STATUS_OK;
 }
 
-/* ---- values --------------------------------------------------------------------------------------------------------
- */
+/* ---- values ------------------------------------------------------------------------------------------------------ */
 
 static const char *text_at(parser *p, const json_t *object, const char *key)
 {
@@ -144,8 +143,7 @@ static perp_contact_mode mode_at(parser *p, const json_t *object, const char *ke
     return PERP_CONTACT_OPEN;
 }
 
-/* ---- the step ------------------------------------------------------------------------------------------------------
- */
+/* ---- the step ---------------------------------------------------------------------------------------------------- */
 
 static void parse_state(parser *p, const log_message *message, perp_log_step *step)
 {
@@ -335,33 +333,23 @@ static void parse_answer(parser *p, const log_message *message, perp_log_step *s
     json_decref(object);
 }
 
-/* `count` doubles at `field` of every element of a patch, one element after the other. */
-static void parse_column(parser *p, const json_t *object, const char *key, perp_element_record *elements,
-                         int element_count, size_t field, int count)
+/* A quantity of all elements of a patch, one element after the other. */
+static void parse_column(parser *p, const json_t *object, const log_quantity *quantity, perp_element_record *elements,
+                         int element_count)
 {
-    const json_t *list = json_object_get(object, key);
-    expect(p, json_is_array(list) && json_array_size(list) == (size_t)element_count * (size_t)count, key);
+    const json_t *list = json_object_get(object, quantity->name);
+    const int count = perp_log_quantity_count(quantity, p->r->head.planar);
+    expect(p, json_is_array(list) && json_array_size(list) == (size_t)element_count * (size_t)count, quantity->name);
     for (int i = 0; i < element_count * count && p->good; i++) {
         const json_t *number = json_array_get(list, (size_t)i);
-        const double value = json_number_value(number);
-        expect(p, json_is_number(number), key);
-        memcpy((char *)&elements[i / count] + field + (size_t)(i % count) * sizeof value, &value, sizeof value);
+        expect(p, json_is_number(number), quantity->name);
+        perp_log_quantity_set(quantity, i % count, json_number_value(number), &elements[i / count]);
     }
 }
 
 static void parse_patch(parser *p, const json_t *object, perp_contact_record *records, perp_step_info *info,
                         perp_element_record *elements)
 {
-    static const struct {
-        const char *key;
-        size_t field;
-        int normals, tangents; /* numbers: of an element, and for each tangent */
-    } columns[] = {{"offset", offsetof(perp_element_record, offset), 0, 1},
-                   {"fn", offsetof(perp_element_record, fn), 1, 0},
-                   {"ft", offsetof(perp_element_record, ft), 0, 1},
-                   {"limit", offsetof(perp_element_record, limit), 1, 0},
-                   {"slip", offsetof(perp_element_record, slip), 0, 1},
-                   {"deformation", offsetof(perp_element_record, deformation), 1, 1}};
     const int contact = whole_at(p, object, "contact", 0), count = (int)json_array_size(json_object_get(object, "fn"));
     expect(p, contact < info->contact_count, "contact");
     if (!working(p)) {
@@ -369,9 +357,8 @@ static void parse_patch(parser *p, const json_t *object, perp_contact_record *re
     }
     records[contact].element_start = info->element_count;
     records[contact].element_count = count;
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        parse_column(p, object, columns[i].key, elements + info->element_count, count, columns[i].field,
-                     columns[i].normals + columns[i].tangents * (p->r->head.planar ? 1 : 2));
+    for (int i = 0; i < LOG_ELEMENT_QUANTITIES; i++) {
+        parse_column(p, object, &perp_log_element_quantities[i], elements + info->element_count, count);
     }
     info->element_count += count;
 }
@@ -421,24 +408,14 @@ static void parse_info(parser *p, const log_message *message, perp_log_step *ste
     json_t *object = load(p, message, "info");
     perp_step_info *info = &step->info;
     const json_t *residual = json_object_get(object, "residual"), *fallbacks = json_object_get(object, "fallbacks");
-    perp_residuals *r = &info->residuals;
-    const struct {
-        const char *key;
-        double *value;
-    } parts[] = {{"balance", &r->balance},
-                 {"complementarity", &r->complementarity},
-                 {"cone", &r->cone},
-                 {"penetration", &r->penetration},
-                 {"balance_true", &r->balance_true},
-                 {"boundary_layer", &r->boundary_layer},
-                 {"loop", &r->loop}};
     if (working(p)) {
         expect(p, whole_at(p, object, "step", 0) == step->step, "step");
         info->iterations = whole_at(p, object, "iterations", 0);
         info->solve_us = json_object_get(object, "solve_us") ? real_or_null_at(p, object, "solve_us") : 0.0;
         info->several = json_is_true(json_object_get(object, "several"));
-        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-            *parts[i].value = real_or_null_at(p, residual, parts[i].key);
+        for (int i = 0; i < LOG_RESIDUALS; i++) {
+            const log_quantity *part = &perp_log_residuals[i];
+            perp_log_quantity_set(part, 0, real_or_null_at(p, residual, part->name), &info->residuals);
         }
         for (int i = 0; i < PERP_FALLBACK_COUNT; i++) {
             const char *name = perp_fallback_name((perp_fallback)i);
@@ -546,8 +523,7 @@ perp_status perp_log_parse_memory(perp_log_reader *r, const log_message *message
     return verdict(&p, "the memory", error);
 }
 
-/* ---- head and end --------------------------------------------------------------------------------------------------
- */
+/* ---- head and end ------------------------------------------------------------------------------------------------ */
 
 /* The value of a key in pairs of strings, terminated and in the arena. */
 static const char *find_value(parser *p, byte_view map, const char *key)

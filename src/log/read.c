@@ -191,8 +191,7 @@ int perp_log_find(const perp_log_reader *r, int step)
     return low < count && steps[low].step == step ? low : -1;
 }
 
-/* ---- with a model --------------------------------------------------------------------------------------------------
- */
+/* ---- with a model ------------------------------------------------------------------------------------------------ */
 
 static bool find_file(void *context, const char *name, const char **bytes, size_t *size)
 {

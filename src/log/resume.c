@@ -1,7 +1,10 @@
 /* Going on with the run of a log: which unit is the last that can be gone on from, the run as it stood there, and the
  * file opened for writing behind it. */
+#include "base/hash.h"
 #include "log/read.h"
 #include "log/write.h"
+#include "model/state.h"
+#include "step/common/run_result.h"
 #include "trace/state_view.h"
 
 #include <errno.h>
@@ -62,8 +65,7 @@ static int last_whole_unit(const perp_log_reader *r)
     return -1;
 }
 
-/* ---- the run so far -------------------------------------------------------------------------------------------------
- */
+/* ---- the run so far ---------------------------------------------------------------------------------------------- */
 
 /* Adds a step to the sums. Events are collected in `events`. */
 static void add_step(const perp_log_step *step, perp_run_start *start, byte_row *events)
@@ -148,8 +150,7 @@ perp_status perp_log_resume(perp_log_reader *r, const perp_model *model, perp_st
     return status;
 }
 
-/* ---- the file
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 /* What stands in the file, as if this writer had written it. */
 static bool take_over(perp_log *log, const perp_log_reader *r, int unit)

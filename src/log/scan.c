@@ -52,8 +52,7 @@ static perp_status read_content(perp_log_reader *r, uint64_t offset, uint64_t si
     return read_at(r, offset, r->packed.bytes, (size_t)size, error);
 }
 
-/* ---- channels ------------------------------------------------------------------------------------------------------
- */
+/* ---- channels ---------------------------------------------------------------------------------------------------- */
 
 static void note_channel(perp_log_reader *r, byte_view view)
 {
@@ -83,8 +82,7 @@ static int channel_of(const perp_log_reader *r, unsigned id)
     return 0;
 }
 
-/* ---- chunks --------------------------------------------------------------------------------------------------------
- */
+/* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
 /* The head of a Chunk record, whose content is `view`: what is left of it is the records. */
 static bool parse_chunk(byte_view *view, log_unit_place *place)
@@ -279,8 +277,7 @@ static void note_index(perp_log_reader *r, uint64_t at, uint64_t length)
     }
 }
 
-/* ---- other records
- * --------------------------------------------------------------------------------------------------- */
+/* ---- other records ----------------------------------------------------------------------------------------------- */
 
 static perp_status note_attachment(perp_log_reader *r, uint64_t at, perp_error *error)
 {
@@ -377,8 +374,7 @@ static bool has_all_steps(const perp_log_reader *r)
                             (r->end.failed && steps[count - 1].step == r->end.steps - 1);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------
- */
+/* ---- the file ---------------------------------------------------------------------------------------------------- */
 
 /* A record that counts; others are passed over. */
 static perp_status note_record(perp_log_reader *r, unsigned opcode, uint64_t at, uint64_t size, perp_error *error)

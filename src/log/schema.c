@@ -129,6 +129,23 @@ void perp_log_put_channels(byte_row *row, bool pictures)
     }
 }
 
+const log_quantity perp_log_element_quantities[LOG_ELEMENT_QUANTITIES] = {
+    {"offset", PERP_LOG_UNIT_LENGTH, offsetof(perp_element_record, offset), 2},
+    {"fn", PERP_LOG_UNIT_FORCE, offsetof(perp_element_record, fn), 1},
+    {"ft", PERP_LOG_UNIT_FORCE, offsetof(perp_element_record, ft), 2},
+    {"limit", PERP_LOG_UNIT_FORCE, offsetof(perp_element_record, limit), 1},
+    {"slip", PERP_LOG_UNIT_SPEED, offsetof(perp_element_record, slip), 2},
+    {"deformation", PERP_LOG_UNIT_LENGTH, offsetof(perp_element_record, deformation), 3}};
+
+const log_quantity perp_log_residuals[LOG_RESIDUALS] = {
+    {"balance", PERP_LOG_UNIT_NONE, offsetof(perp_residuals, balance), 1},
+    {"complementarity", PERP_LOG_UNIT_NONE, offsetof(perp_residuals, complementarity), 1},
+    {"cone", PERP_LOG_UNIT_NONE, offsetof(perp_residuals, cone), 1},
+    {"penetration", PERP_LOG_UNIT_LENGTH, offsetof(perp_residuals, penetration), 1},
+    {"balance_true", PERP_LOG_UNIT_NONE, offsetof(perp_residuals, balance_true), 1},
+    {"boundary_layer", PERP_LOG_UNIT_LENGTH, offsetof(perp_residuals, boundary_layer), 1},
+    {"loop", PERP_LOG_UNIT_JOINT, offsetof(perp_residuals, loop), 1}};
+
 uint64_t perp_log_time(double t)
 {
     const double nanoseconds = nearbyint(1e9 * t);

@@ -19,8 +19,7 @@ static double now(void)
     return (double)time.tv_sec + NANOSECOND * (double)time.tv_nsec;
 }
 
-/* ---- the sink ------------------------------------------------------------------------------------------------------
- */
+/* ---- the sink ---------------------------------------------------------------------------------------------------- */
 
 static ptrdiff_t write_file(void *context, const void *bytes, size_t size)
 {
@@ -34,10 +33,10 @@ static int sync_file(void *context)
     return fsync(log->file) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : -1; /* a pipe cannot be synchronised */
 }
 
-static void fail(perp_log *log, perp_status status, const char *what, int number)
+static void fail(perp_log *log, perp_status status, int number)
 {
     if (log->status == PERP_STATUS_OK) {
-        log->status = perp_fail(&log->error, status, "cannot %s the log after %llu bytes: %s", what,
+        log->status = perp_fail(&log->error, status, "cannot write the log after %llu bytes: %s",
                                 (unsigned long long)log->written, number ? strerror(number) : "out of memory");
     }
 }
@@ -49,7 +48,7 @@ void perp_log_write_unit(perp_log *log)
     const unsigned char *bytes = log->unit.bytes;
     size_t left = log->unit.size;
     if (log->unit.failed) {
-        fail(log, PERP_STATUS_OUT_OF_MEMORY, "write", 0);
+        fail(log, PERP_STATUS_OUT_OF_MEMORY, 0);
     }
     while (left > 0 && log->status == PERP_STATUS_OK) {
         errno = 0;
@@ -58,7 +57,7 @@ void perp_log_write_unit(perp_log *log)
             continue;
         }
         if (taken <= 0 || (size_t)taken > left) {
-            fail(log, PERP_STATUS_IO, "write", taken < 0 && errno ? errno : EIO);
+            fail(log, PERP_STATUS_IO, taken < 0 && errno ? errno : EIO);
             break;
         }
         bytes += taken;
@@ -68,8 +67,7 @@ void perp_log_write_unit(perp_log *log)
     perp_bytes_clear(&log->unit);
 }
 
-/* ---- chunks --------------------------------------------------------------------------------------------------------
- */
+/* ---- chunks ------------------------------------------------------------------------------------------------------ */
 
 /* The messages of the open chunk as a Chunk record; false where it could not be compressed. */
 static bool put_chunk(perp_log *log)
@@ -119,7 +117,7 @@ static void put_indices(perp_log *log)
     log->open.index_length = unit->size - first;
 }
 
-/* Adds a message to the open chunk: begin, put its JSON into log->records, end. */
+/* Adds a message to the open chunk: begin, put its JSON into log->records, perp_mcap_end. */
 static size_t begin_message(perp_log *log, log_channel channel, int step, double t)
 {
     const uint64_t time = perp_log_time(t);
@@ -140,11 +138,6 @@ static size_t begin_message(perp_log *log, log_channel channel, int step, double
     return begin;
 }
 
-static void end_message(perp_log *log, size_t begin)
-{
-    perp_mcap_end(&log->records, begin);
-}
-
 static bool any_failed(const perp_log *log)
 {
     bool failed = log->records.failed || log->unit.failed || log->units.failed;
@@ -161,11 +154,11 @@ void perp_log_close_chunk(perp_log *log)
     }
     const size_t begin = begin_message(log, LOG_MEMORY, log->last_step, log->last.t);
     perp_log_put_memory(&log->records, log->last_step, log->memory, log->memory_count);
-    end_message(log, begin);
+    perp_mcap_end(&log->records, begin);
     if (!any_failed(log) && put_chunk(log)) {
         put_indices(log);
     } else {
-        fail(log, PERP_STATUS_OUT_OF_MEMORY, "write", 0);
+        fail(log, PERP_STATUS_OUT_OF_MEMORY, 0);
     }
     if (log->status == PERP_STATUS_OK) {
         perp_log_write_unit(log);
@@ -180,8 +173,7 @@ void perp_log_close_chunk(perp_log *log)
     log->chunk_open = false;
 }
 
-/* ---- steps ---------------------------------------------------------------------------------------------------------
- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 static bool keep_memory(perp_log *log, const perp_step_info *info)
 {
@@ -210,27 +202,27 @@ static void put_step(perp_log *log, int step, const perp_state *state, const per
     byte_row *records = &log->records;
     size_t begin = begin_message(log, LOG_STATE, step, state->t);
     perp_log_put_state(records, log->model, log->kinematics, step, state);
-    end_message(log, begin);
+    perp_mcap_end(&log->records, begin);
     begin = begin_message(log, LOG_CONTACTS, step, state->t);
     perp_log_put_contacts(records, log->model, step, state->t, info);
-    end_message(log, begin);
+    perp_mcap_end(&log->records, begin);
     if (info->element_count > 0) {
         begin = begin_message(log, LOG_ELEMENTS, step, state->t);
         perp_log_put_elements(records, log->model->planar, step, state->t, info);
-        end_message(log, begin);
+        perp_mcap_end(&log->records, begin);
     }
     if (info->answer) {
         begin = begin_message(log, LOG_SOLUTIONS, step, state->t);
         perp_log_put_solutions(records, log->model, step, state, info->answer);
-        end_message(log, begin);
+        perp_mcap_end(&log->records, begin);
     }
     begin = begin_message(log, LOG_INFO, step, state->t);
     perp_log_put_info(records, log->model, step, state->t, info, log->options.timing);
-    end_message(log, begin);
+    perp_mcap_end(&log->records, begin);
     if (log->options.foxglove) {
         begin = begin_message(log, LOG_SCENE, step, state->t);
         perp_log_put_scene(records, log->model, log->kinematics, state->t, info);
-        end_message(log, begin);
+        perp_mcap_end(&log->records, begin);
     }
 }
 
@@ -243,18 +235,31 @@ static void messages_came(perp_log *log)
         pthread_cond_signal(&log->wake);
     }
     if (any_failed(log)) {
-        fail(log, PERP_STATUS_OUT_OF_MEMORY, "write", 0);
+        fail(log, PERP_STATUS_OUT_OF_MEMORY, 0);
     }
     if (log->records.size >= log->options.chunk_bytes || now() - log->opened >= log->options.chunk_seconds) {
         perp_log_close_chunk(log);
     }
 }
 
+static void enter(perp_log *log)
+{
+    pthread_mutex_lock(&log->lock);
+    perp_plain_locale_enter(&log->locale);
+}
+
+static bool leave(perp_log *log)
+{
+    const bool good = log->status == PERP_STATUS_OK;
+    perp_plain_locale_leave(&log->locale);
+    pthread_mutex_unlock(&log->lock);
+    return good;
+}
+
 bool perp_log_observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
     perp_log *log = context;
-    pthread_mutex_lock(&log->lock);
-    perp_plain_locale_enter(&log->locale);
+    enter(log);
     if (log->status == PERP_STATUS_OK) {
         perp_kinematics_update(log->model, state->q, log->kinematics);
         put_step(log, step, state, info);
@@ -262,14 +267,11 @@ bool perp_log_observe(void *context, int step, const perp_state *state, const pe
         log->last_step = step;
         log->last_contacts = info->contact_count;
         if (!keep_memory(log, info)) {
-            fail(log, PERP_STATUS_OUT_OF_MEMORY, "write", 0);
+            fail(log, PERP_STATUS_OUT_OF_MEMORY, 0);
         }
         messages_came(log);
     }
-    const bool good = log->status == PERP_STATUS_OK;
-    perp_plain_locale_leave(&log->locale);
-    pthread_mutex_unlock(&log->lock);
-    return good;
+    return leave(log);
 }
 
 static bool says_something(const perp_contact_note *notes, int count)
@@ -284,19 +286,15 @@ static bool says_something(const perp_contact_note *notes, int count)
 
 bool perp_log_explain(perp_log *log, const perp_contact_note *notes, int count)
 {
-    pthread_mutex_lock(&log->lock);
-    perp_plain_locale_enter(&log->locale);
+    enter(log);
     assert(count == log->last_contacts);
     if (log->status == PERP_STATUS_OK && says_something(notes, count)) {
         const size_t begin = begin_message(log, LOG_WHY, log->last_step, log->last.t);
         perp_log_put_why(&log->records, log->last_step, log->last.t, notes, count);
-        end_message(log, begin);
+        perp_mcap_end(&log->records, begin);
         messages_came(log);
     }
-    const bool good = log->status == PERP_STATUS_OK;
-    perp_plain_locale_leave(&log->locale);
-    pthread_mutex_unlock(&log->lock);
-    return good;
+    return leave(log);
 }
 
 perp_status perp_log_status(const perp_log *log, perp_error *error)
@@ -311,8 +309,7 @@ perp_status perp_log_status(const perp_log *log, perp_error *error)
     return status;
 }
 
-/* ---- the thread that closes old chunks ------------------------------------------------------------------------------
- */
+/* ---- the thread that closes old chunks --------------------------------------------------------------------------- */
 
 static void *close_old_chunks(void *context)
 {
@@ -329,7 +326,7 @@ static void *close_old_chunks(void *context)
             pthread_cond_wait(&log->wake, &log->lock);
         } else if (age >= log->options.chunk_seconds) {
             if (!plain) {
-                fail(log, PERP_STATUS_OUT_OF_MEMORY, "write", 0);
+                fail(log, PERP_STATUS_OUT_OF_MEMORY, 0);
                 break;
             }
             perp_log_close_chunk(log);
@@ -362,8 +359,7 @@ perp_status perp_log_start(perp_log *log, perp_error *error)
     return PERP_STATUS_OK;
 }
 
-/* ---- the log ------------------------------------------------------------------------------------------------------
- */
+/* ---- the log ----------------------------------------------------------------------------------------------------- */
 
 static bool make_lock(perp_log *log)
 {
@@ -471,32 +467,31 @@ void perp_log_discard(perp_log *log)
     source.release(source.context, log);
 }
 
-/* The head, in one write, and the thread. */
-static perp_status begin(perp_log *log, const perp_log_about *about, perp_error *error)
+/* The head, in one write, and the thread; without them there is no log. */
+static perp_status begin(perp_log **log, const perp_log_about *about, perp_error *error)
 {
-    perp_plain_locale_enter(&log->locale);
-    perp_log_put_head(log, about);
-    perp_plain_locale_leave(&log->locale);
-    perp_log_write_unit(log);
-    if (log->places.failed || log->names.failed) {
-        fail(log, PERP_STATUS_OUT_OF_MEMORY, "write", 0);
+    perp_log *l = *log;
+    perp_plain_locale_enter(&l->locale);
+    perp_log_put_head(l, about);
+    perp_plain_locale_leave(&l->locale);
+    perp_log_write_unit(l);
+    if (l->places.failed || l->names.failed) {
+        fail(l, PERP_STATUS_OUT_OF_MEMORY, 0);
     }
-    const perp_status status = perp_log_status(log, error);
-    return status == PERP_STATUS_OK ? perp_log_start(log, error) : status;
+    perp_status status = perp_log_status(l, error);
+    status = status == PERP_STATUS_OK ? perp_log_start(l, error) : status;
+    if (status != PERP_STATUS_OK) {
+        perp_log_discard(l);
+        *log = NULL;
+    }
+    return status;
 }
 
 perp_status perp_log_create_sink(const perp_log_sink *sink, const perp_log_about *about,
                                  const perp_log_options *options, perp_log **log, perp_error *error)
 {
-    perp_status status = perp_log_make(sink, -1, about, options, log, error);
-    if (*log) {
-        status = begin(*log, about, error);
-        if (status != PERP_STATUS_OK) {
-            perp_log_discard(*log);
-            *log = NULL;
-        }
-    }
-    return status;
+    const perp_status status = perp_log_make(sink, -1, about, options, log, error);
+    return *log ? begin(log, about, error) : status;
 }
 
 perp_status perp_log_create(const char *path, const perp_log_about *about, const perp_log_options *options,
@@ -507,17 +502,12 @@ perp_status perp_log_create(const char *path, const perp_log_about *about, const
     if (file < 0) {
         return perp_fail(error, PERP_STATUS_IO, "cannot write `%s`: %s", path, strerror(errno));
     }
-    perp_status status = perp_log_make(NULL, file, about, options, log, error);
+    const perp_status status = perp_log_make(NULL, file, about, options, log, error);
     if (!*log) {
         close(file);
         return status;
     }
-    status = begin(*log, about, error);
-    if (status != PERP_STATUS_OK) {
-        perp_log_discard(*log);
-        *log = NULL;
-    }
-    return status;
+    return begin(log, about, error);
 }
 
 perp_status perp_log_close(perp_log *log, const perp_run_result *result, const perp_error *failure, perp_error *error)
@@ -534,13 +524,13 @@ perp_status perp_log_close(perp_log *log, const perp_run_result *result, const p
     }
     perp_plain_locale_leave(&log->locale);
     if (log->status == PERP_STATUS_OK && log->sink.sync && log->sink.sync(log->sink.context) != 0) {
-        fail(log, PERP_STATUS_IO, "write", errno ? errno : EIO);
+        fail(log, PERP_STATUS_IO, errno ? errno : EIO);
     }
     if (log->status == PERP_STATUS_OK && log->file >= 0) {
         const int file = log->file;
         log->file = -1;
         if (close(file) != 0 && errno != EINTR) {
-            fail(log, PERP_STATUS_IO, "write", errno);
+            fail(log, PERP_STATUS_IO, errno);
         }
     }
     pthread_mutex_unlock(&log->lock);

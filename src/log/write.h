@@ -57,8 +57,6 @@ perp_status perp_log_make(const perp_log_sink *sink, int file, const perp_log_ab
 /* Starts what closes old chunks; after the head was written. */
 perp_status perp_log_start(perp_log *log, perp_error *error);
 void perp_log_discard(perp_log *log);
-/* A log into a file that is open. */
-perp_log_sink perp_log_file_sink(perp_log *log);
 
 /* Notes where a record stands; place.name is filled in. */
 void perp_log_note_place(perp_log *log, log_place place, const char *name);

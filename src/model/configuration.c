@@ -5,7 +5,9 @@
  * Planar angles are never wrapped.
  */
 #include "model/model_private.h"
+#include "model/state.h"
 #include "model/tolerances.h"
+#include "scene/drive.h"
 
 #include <assert.h>
 #include <string.h>

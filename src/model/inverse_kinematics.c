@@ -9,8 +9,8 @@
  * A start ends when it has converged, stands at a stationary point within the limits, or has used its iterations; then
  * the next one begins at a seeded random point. The best point of all starts is returned.
  */
-#include <perp/linalg.h>
 
+#include "linalg/dense.h"
 #include "model/model_private.h"
 #include "model/rotation_vector.h"
 #include "model/tolerances.h"

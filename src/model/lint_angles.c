@@ -6,6 +6,7 @@
  */
 #include "model/model_private.h"
 #include "model/tolerances.h"
+#include "scene/drive.h"
 
 #include <stdio.h>
 

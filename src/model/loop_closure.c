@@ -6,8 +6,8 @@
  * others do, as those across a flat mechanism in space, need no care, and what the loops leave open moves least. The
  * damping follows the gain ratio (Nielsen) and vanishes where the loops can close. Joints that stand on a limit and
  * would be pushed outward are dropped from the step. */
-#include <perp/linalg.h>
 
+#include "linalg/dense.h"
 #include "model/loop_closure.h"
 #include "model/model_private.h"
 #include "model/tolerances.h"

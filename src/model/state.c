@@ -1,4 +1,6 @@
+#include "base/hash.h"
 #include "model/model_private.h"
+#include "model/state.h"
 
 #include <assert.h>
 #include <string.h>

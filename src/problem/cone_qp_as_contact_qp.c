@@ -1,6 +1,7 @@
 /* A cone is a contact with R = 1 and as many rows, which depends on the unknowns of all of them. */
 #include <perp/problem.h>
 
+#include "problem/conversions.h"
 #include "problem/dense_as_contact_qp.h"
 
 perp_contact_qp_size perp_cone_qp_as_contact_qp_size(const perp_cone_qp *problem)

@@ -1,5 +1,6 @@
 #include <perp/problem.h>
 
+#include "problem/checks.h"
 #include "problem/convex_check.h"
 #include "problem/convex_constraint.h"
 #include "problem/friction_law.h"

@@ -1,8 +1,10 @@
 #include <perp/problem.h>
 
 #include "linalg/dense_kernel.h"
+#include "problem/checks.h"
 #include "problem/convex_check.h"
 #include "problem/convex_residual.h"
+#include "problem/objectives.h"
 
 #include <math.h>
 

@@ -1,6 +1,7 @@
 #include "problem/dense_as_contact_qp.h"
 
 #include "base/union_find.h"
+#include "problem/conversions.h"
 
 /* The first column from j on in which any of the rows has an entry; n: there is none. Most are zeros: four at a time.
  */

@@ -2,6 +2,8 @@
 #ifndef PERP_SRC_PROBLEM_DENSE_AS_CONTACT_QP_H
 #define PERP_SRC_PROBLEM_DENSE_AS_CONTACT_QP_H
 
+#include "problem/conversions.h"
+
 #include <perp/problem.h>
 
 /* Fills permutation, position, block_start and hessian: the connected components of H's nonzeros, in the order of their

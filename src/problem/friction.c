@@ -1,5 +1,6 @@
 #include <perp/problem.h>
 
+#include "problem/checks.h"
 #include "problem/convex_check.h"
 #include "problem/friction_law.h"
 #include "problem/natural_map.h"

@@ -1,6 +1,7 @@
 /* Bodies for a friction problem that has none: W = L L', one unknown of unit mass for each column of L. */
 #include <perp/problem.h>
 
+#include "problem/conversions.h"
 #include "problem/tolerances.h"
 
 #include <float.h>

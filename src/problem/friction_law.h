@@ -13,4 +13,8 @@
  * `mu` is not looked at where there is one row. Infinity where a number is not finite. */
 double perp_friction_law(int rows, double mu, double weight, const double *r, const double *u);
 
+/* u = W r + q, and H v + w. */
+void perp_friction_velocity(const perp_friction *problem, const double *r, double *u);
+void perp_contact_friction_velocity(const perp_contact_friction *problem, const double *v, double *u);
+
 #endif

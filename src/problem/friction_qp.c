@@ -1,6 +1,7 @@
 #include <perp/problem.h>
 
 #include "linalg/dense_kernel.h"
+#include "problem/checks.h"
 #include "problem/convex_check.h"
 #include "problem/friction_qp.h"
 #include "problem/natural_map.h"

@@ -1,10 +1,12 @@
 /* The friction QP of Song, Kumar and Pang from what their Proposition 1 has: C, K, delta, the normal forces and the
  * bodies' velocities. From lambda = K delta + C ddelta/dt the rate of deformation is C^-1 (lambda - K delta), and its
  * tangential part and the bodies' velocity are the slip: H x + d with x the tangential part of lambda. */
+#include "linalg/dense.h"
+#include "problem/checks.h"
 #include "problem/convex_check.h"
+#include "problem/friction_qp.h"
 #include "problem/tolerances.h"
 
-#include <perp/linalg.h>
 #include <perp/problem.h>
 
 #include <limits.h>

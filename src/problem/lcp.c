@@ -1,5 +1,6 @@
 #include <perp/problem.h>
 
+#include "problem/checks.h"
 #include "problem/natural_map.h"
 
 perp_status perp_lcp_check(const perp_lcp *problem, perp_error *error)

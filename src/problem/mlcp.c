@@ -1,5 +1,6 @@
 #include <perp/problem.h>
 
+#include "problem/checks.h"
 #include "problem/natural_map.h"
 
 perp_status perp_mlcp_check(const perp_mlcp *problem, perp_error *error)

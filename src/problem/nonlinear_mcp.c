@@ -1,5 +1,6 @@
 #include <perp/problem.h>
 
+#include "problem/checks.h"
 #include "problem/natural_map.h"
 
 #include <float.h>

@@ -2,6 +2,7 @@
  * as the rays of a pyramid written out do: their unknowns are then listed once. */
 #include <perp/problem.h>
 
+#include "problem/conversions.h"
 #include "problem/dense_as_contact_qp.h"
 
 enum { ROWS_OF_A_CONTACT = 4 };

@@ -1,6 +1,7 @@
 /* qp, cone-qp and lp. The number of unknowns is that of the entries of g, which every kind has; a pair (A, b) or (C, d)
  * has as many rows as its vector has entries. So g is read first, and each vector is asked for its length before its
  * matrix is read. */
+#include "problem/checks.h"
 #include "problem_yaml/problem_convex.h"
 #include "problem/tolerances.h"
 #include "problem_yaml/problem_values.h"

@@ -1,5 +1,6 @@
 /* friction. W says how many rows there are, dim how many of them a contact has; so these are read first, whatever the
  * order of the keys, and q and mu are held to them. */
+#include "problem/checks.h"
 #include "problem_yaml/problem_friction.h"
 #include "problem_yaml/problem_values.h"
 

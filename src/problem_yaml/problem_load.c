@@ -9,9 +9,11 @@
 #include <perp/problem_yaml.h>
 
 #include "base/plain_locale.h"
+#include "problem/checks.h"
 #include "problem_yaml/friction_dat.h"
 #include "problem_yaml/problem_convex.h"
 #include "problem_yaml/problem_friction.h"
+#include "problem_yaml/problem_load.h"
 #include "problem_yaml/problem_values.h"
 #include "yaml/yaml_source.h"
 

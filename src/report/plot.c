@@ -48,8 +48,7 @@ static perp_status of_options(perp_status status, perp_error *error)
     return status;
 }
 
-/* ---- what is drawn -------------------------------------------------------------------------------------------------
- */
+/* ---- what is drawn ----------------------------------------------------------------------------------------------- */
 
 /* Times by frame, rows by contact, and how large things are. */
 static bool look_over(plot *p)
@@ -67,8 +66,8 @@ static bool look_over(plot *p)
         p->first_row[i + 1] = p->first_row[i] + run->contacts[i].row_count;
     }
     for (int i = 0; i < run->row_count; i++) {
-        p->largest = fmax(p->largest, run->rows[i].fn_high);
-        p->longest = fmax(p->longest, fmax(fabs(run->rows[i].phi_low), fabs(run->rows[i].phi_high)));
+        p->largest = fmax(p->largest, run->rows[i].seen.fn_high);
+        p->longest = fmax(p->longest, fmax(fabs(run->rows[i].seen.phi_low), fabs(run->rows[i].seen.phi_high)));
     }
     return true;
 }
@@ -170,11 +169,11 @@ static perp_status draw(plot *p, perp_error *error)
     perp_svg_open(&p->pen, width, height, title);
     kinds[o->kind].part(p, box, true);
     perp_svg_close(&p->pen);
-    perp_replay_put(p->pen.out, "", 1);
-    return p->out_of_memory || !p->pen.out->good ? no_memory(error) : PERP_STATUS_OK;
+    perp_bytes_put(p->pen.out, "", 1);
+    return p->out_of_memory || p->pen.out->failed ? no_memory(error) : PERP_STATUS_OK;
 }
 
-static perp_status make(perp_log_reader *reader, const perp_plot_options *options, perp_arena *arena, replay_bytes *out,
+static perp_status make(perp_log_reader *reader, const perp_plot_options *options, perp_arena *arena, byte_row *out,
                         perp_error *error)
 {
     const perp_replay_options gather = {
@@ -204,10 +203,9 @@ static perp_status make(perp_log_reader *reader, const perp_plot_options *option
     return status;
 }
 
-/* ---- the interface -------------------------------------------------------------------------------------------------
- */
+/* ---- the interface ----------------------------------------------------------------------------------------------- */
 
-static perp_status make_text(perp_log_reader *reader, const perp_plot_options *options, replay_bytes *out,
+static perp_status make_text(perp_log_reader *reader, const perp_plot_options *options, byte_row *out,
                              perp_error *error)
 {
     const perp_plot_options standard = perp_plot_options_default();
@@ -232,13 +230,13 @@ static perp_status make_text(perp_log_reader *reader, const perp_plot_options *o
 
 perp_status perp_plot_text(perp_log_reader *reader, const perp_plot_options *options, char **text, perp_error *error)
 {
-    replay_bytes out = {.good = true};
+    byte_row out = {0};
     const perp_status status = make_text(reader, options, &out, error);
     *text = NULL;
     if (status == PERP_STATUS_OK) {
         *text = (char *)out.bytes;
     } else {
-        perp_replay_bytes_free(&out);
+        perp_bytes_free(&out);
     }
     return status;
 }
@@ -246,12 +244,12 @@ perp_status perp_plot_text(perp_log_reader *reader, const perp_plot_options *opt
 perp_status perp_plot_write(perp_log_reader *reader, const perp_plot_options *options, const char *path,
                             perp_error *error)
 {
-    replay_bytes out = {.good = true};
+    byte_row out = {0};
     perp_status status = make_text(reader, options, &out, error);
     if (status == PERP_STATUS_OK) {
         out.size--; /* the zero at the end */
         status = perp_report_save(&out, path, error);
     }
-    perp_replay_bytes_free(&out);
+    perp_bytes_free(&out);
     return status;
 }

@@ -40,8 +40,7 @@ plot_part perp_plot_gaps, perp_plot_forces, perp_plot_joints, perp_plot_residual
 /* Of an instant: whose forces the scene shows from now on. */
 void perp_plot_show_solution(plot *p, int solution);
 
-/* ---- choosing what is shown ---------------------------------------------------------------------------------------
- */
+/* ---- choosing what is shown -------------------------------------------------------------------------------------- */
 
 typedef struct plot_choice {
     int count;
@@ -66,8 +65,7 @@ void perp_plot_contact_name(const plot *p, int contact, char *text, size_t size)
 /* BAD_INPUT where the options name a contact or joint that the log does not have. */
 perp_status perp_plot_check_names(const plot *p, perp_error *error);
 
-/* ---- curves over time ---------------------------------------------------------------------------------------------
- */
+/* ---- curves over time -------------------------------------------------------------------------------------------- */
 
 enum { PLOT_MOST_CURVES = 4 };
 
@@ -135,8 +133,7 @@ double perp_plot_notes_height(const plot *p, const char *note);
 double *perp_plot_numbers(plot *p);
 plot_range perp_plot_time_range(const plot *p);
 
-/* ---- cells --------------------------------------------------------------------------------------------------------
- */
+/* ---- cells ------------------------------------------------------------------------------------------------------- */
 
 typedef struct plot_cells {
     const char *title;

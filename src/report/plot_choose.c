@@ -40,8 +40,7 @@ static bool is_named(const plot *p, int contact)
     return p->options->contact_count == 0;
 }
 
-/* ---- the largest of many -------------------------------------------------------------------------------------------
- */
+/* ---- the largest of many ----------------------------------------------------------------------------------------- */
 
 /* By score and then by a second one, both falling; then as they come. */
 typedef struct candidate {
@@ -54,53 +53,62 @@ static bool before(const candidate *a, const candidate *b)
     return a->score != b->score ? a->score > b->score : a->second > b->second;
 }
 
-/* Keeps `most` candidates in `kept`, best first; `count` so far. */
-static int keep(candidate *kept, int count, int most, candidate c)
+/* The best of the candidates so far, and the choice that they become. */
+typedef struct candidates {
+    int most, count, eligible;
+    candidate *kept;
+    plot_choice choice;
+} candidates;
+
+static candidates begin_choosing(plot *p, plot_count wanted)
 {
-    int at = count < most ? count : most;
-    while (at > 0 && before(&c, &kept[at - 1])) {
-        at--;
-    }
-    if (at >= most) {
-        return count;
-    }
-    const int moved = (count < most ? count : most - 1) - at;
-    memmove(&kept[at + 1], &kept[at], (size_t)moved * sizeof *kept);
-    kept[at] = c;
-    return count < most ? count + 1 : count;
+    const int asked = p->options->most > 0 ? p->options->most : wanted.usual;
+    candidates c = {.most = asked < wanted.room ? asked : wanted.room};
+    c.kept = PERP_ARENA_NEW(p->arena, candidate, (size_t)c.most + 1);
+    c.choice.items = PERP_ARENA_NEW(p->arena, int, (size_t)c.most + 1);
+    p->out_of_memory = p->out_of_memory || !c.kept || !c.choice.items;
+    return c;
 }
 
-/* The kept ones in their own order. */
-static void take(plot_choice *choice, const candidate *kept, int count)
+/* Keeps the candidate where it is among the best, which stand first. */
+static void offer(candidates *c, candidate next)
 {
-    for (int i = 0; i < count; i++) {
+    int at = c->count;
+    c->eligible++;
+    while (at > 0 && before(&next, &c->kept[at - 1])) {
+        at--;
+    }
+    if (at < c->most) {
+        const int moved = (c->count < c->most ? c->count : c->most - 1) - at;
+        memmove(&c->kept[at + 1], &c->kept[at], (size_t)moved * sizeof *c->kept);
+        c->kept[at] = next;
+        c->count += c->count < c->most ? 1 : 0;
+    }
+}
+
+/* The kept ones in their own order; `what` and `which` name them where others are left out. */
+static plot_choice end_choosing(candidates *c, const char *what, const char *which)
+{
+    plot_choice *choice = &c->choice;
+    for (int i = 0; i < c->count; i++) {
         int at = choice->count++;
-        while (at > 0 && choice->items[at - 1] > kept[i].item) {
+        while (at > 0 && choice->items[at - 1] > c->kept[i].item) {
             choice->items[at] = choice->items[at - 1];
             at--;
         }
-        choice->items[at] = kept[i].item;
+        choice->items[at] = c->kept[i].item;
     }
-}
-
-static int how_many(const plot *p, plot_count wanted)
-{
-    const int most = p->options->most > 0 ? p->options->most : wanted.usual;
-    return most < wanted.room ? most : wanted.room;
+    if (c->eligible > c->count) {
+        snprintf(choice->note, sizeof choice->note, "%d of %d %s, those %s; %d left out", c->count, c->eligible, what,
+                 which, c->eligible - c->count);
+    }
+    return *choice;
 }
 
 plot_choice perp_plot_choose_contacts(plot *p, plot_count wanted, plot_which which)
 {
-    plot_choice choice = {0};
-    const int most = how_many(p, wanted);
-    candidate *kept = PERP_ARENA_NEW(p->arena, candidate, (size_t)most + 1);
-    choice.items = PERP_ARENA_NEW(p->arena, int, (size_t)most + 1);
-    if (!kept || !choice.items) {
-        p->out_of_memory = true;
-        return choice;
-    }
-    int count = 0, eligible = 0;
-    for (int i = 0; i < p->run->contact_count; i++) {
+    candidates best = begin_choosing(p, wanted);
+    for (int i = 0; i < p->run->contact_count && !p->out_of_memory; i++) {
         const replay_row *rows = &p->run->rows[p->first_row[i]];
         if (p->run->contacts[i].row_count == 0 || !is_named(p, i) ||
             (which == PLOT_PATCHES && p->run->contacts[i].element_count == 0)) {
@@ -108,65 +116,44 @@ plot_choice perp_plot_choose_contacts(plot *p, plot_count wanted, plot_which whi
         }
         candidate c = {i, 0.0, -INFINITY};
         for (int k = 0; k < p->run->contacts[i].row_count; k++) {
-            c.score = fmax(c.score, rows[k].fn_high);
-            c.second = fmax(c.second, -rows[k].phi_low);
+            c.score = fmax(c.score, rows[k].seen.fn_high);
+            c.second = fmax(c.second, -rows[k].seen.phi_low);
         }
-        if (which == PLOT_PRESSED && c.score <= 0.0 && p->options->contact_count == 0) {
-            continue;
+        if (which != PLOT_PRESSED || c.score > 0.0 || p->options->contact_count > 0) {
+            offer(&best, c);
         }
-        eligible++;
-        count = keep(kept, count, most, c);
     }
-    take(&choice, kept, count);
-    if (eligible > count) {
-        snprintf(choice.note, sizeof choice.note, "%d of %d contacts, those with the %s; %d left out", count, eligible,
-                 p->largest > 0.0 ? "largest normal forces" : "smallest gaps", eligible - count);
-    }
-    return choice;
+    return end_choosing(&best, "contacts",
+                        p->largest > 0.0 ? "with the largest normal forces" : "with the smallest gaps");
 }
 
+/* Whether it is among those that the options name, or they name none. */
 static bool joint_is_named(const plot *p, int joint)
 {
-    for (int i = 0; i < p->options->joint_count; i++) {
-        if (strcmp(p->options->joints[i], p->run->joint_entries[joint]->name) == 0) {
-            return true;
-        }
+    bool named = p->options->joint_count == 0;
+    for (int i = 0; i < p->options->joint_count && !named; i++) {
+        named = strcmp(p->options->joints[i], p->run->joint_entries[joint]->name) == 0;
     }
-    return p->options->joint_count == 0;
+    return named;
 }
 
 plot_choice perp_plot_choose_joints(plot *p, plot_count wanted)
 {
-    plot_choice choice = {0};
-    const int most = how_many(p, wanted);
-    candidate *kept = PERP_ARENA_NEW(p->arena, candidate, (size_t)most + 1);
-    choice.items = PERP_ARENA_NEW(p->arena, int, (size_t)most + 1);
-    if (!kept || !choice.items) {
-        p->out_of_memory = true;
-        return choice;
-    }
+    candidates best = begin_choosing(p, wanted);
     const int joints = p->run->joint_count;
-    int count = 0, eligible = 0;
-    for (int j = 0; j < joints; j++) {
+    for (int j = 0; j < joints && !p->out_of_memory; j++) {
         plot_range range = perp_plot_range_empty();
         for (int f = 0; f < p->run->frame_count; f++) {
             perp_plot_range_see(&range, p->run->joints[f * joints + j]);
         }
         if (joint_is_named(p, j)) {
-            eligible++;
-            count = keep(kept, count, most, (candidate){j, range.high - range.low, 0.0});
+            offer(&best, (candidate){j, range.high - range.low, 0.0});
         }
     }
-    take(&choice, kept, count);
-    if (eligible > count) {
-        snprintf(choice.note, sizeof choice.note, "%d of %d joints, those that travel farthest; %d left out", count,
-                 eligible, eligible - count);
-    }
-    return choice;
+    return end_choosing(&best, "joints", "that travel farthest");
 }
 
-/* ---- names that are not there --------------------------------------------------------------------------------------
- */
+/* ---- names that are not there ------------------------------------------------------------------------------------ */
 
 static perp_status unknown_contact(const plot *p, const char *text, perp_error *error)
 {

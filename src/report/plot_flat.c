@@ -107,8 +107,7 @@ void perp_flat_middle(const plot *p, const plot_view *view, int body, plot_range
     perp_plot_range_see(&reach[1], view->y - view->scale * metres[1].high);
 }
 
-/* ---- drawing --------------------------------------------------------------------------------------------------------
- */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 /* The part of the picture that lies in a half-plane: a rectangle cut by a line. */
 static void draw_halfplane(plot *p, const plot_view *view, const perp_shape *shape, perp_pose pose)

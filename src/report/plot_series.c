@@ -46,40 +46,46 @@ static const char *contact_title(plot *p, int contact)
     return perp_arena_text(p->arena, text, strlen(text));
 }
 
-static double draw_contacts(plot *p, plot_stack stack, void (*fill)(plot *p, int contact, plot_row *row),
-                            plot_which which, svg_box box, bool draw)
+typedef void fill_row(plot *p, int item, plot_row *row);
+
+/* A row for each that is chosen, filled where it is drawn. */
+static double draw_rows(plot *p, plot_stack *stack, const plot_choice *choice, fill_row *fill, svg_box box, bool draw)
+{
+    plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice->count);
+    p->out_of_memory = p->out_of_memory || !rows;
+    if (!rows || choice->count == 0) {
+        return 0.0;
+    }
+    for (int i = 0; i < choice->count && draw; i++) {
+        fill(p, choice->items[i], &rows[i]);
+    }
+    stack->row_count = choice->count;
+    stack->rows = rows;
+    stack->note = choice->note;
+    return p->out_of_memory ? 0.0 : perp_plot_stack(p, stack, box, draw);
+}
+
+static double draw_contacts(plot *p, plot_stack stack, fill_row *fill, plot_which which, svg_box box, bool draw)
 {
     stack.first_mode = PERP_CONTACT_STICK;
     const plot_count wanted = {p->in_sheet ? 3 : 6, perp_plot_stack_room(p, &stack, box)};
     const plot_choice choice = perp_plot_choose_contacts(p, wanted, which);
-    plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
-    if (!rows) {
-        p->out_of_memory = true;
-    }
-    if (!rows || choice.count == 0) {
-        return 0.0;
-    }
-    for (int i = 0; i < choice.count && draw; i++) {
-        rows[i] = (plot_row){.contact = choice.items[i], .title = contact_title(p, choice.items[i]), .with_zero = true};
-        fill(p, choice.items[i], &rows[i]);
-    }
-    stack.row_count = choice.count;
-    stack.rows = rows;
-    stack.note = choice.note;
-    return p->out_of_memory ? 0.0 : perp_plot_stack(p, &stack, box, draw);
+    return draw_rows(p, &stack, &choice, fill, box, draw);
 }
 
-/* ---- gaps and forces -----------------------------------------------------------------------------------------------
- */
+/* ---- gaps and forces --------------------------------------------------------------------------------------------- */
 
 static void fill_gap(plot *p, int contact, plot_row *row)
 {
-    row->quantity = "gap";
-    row->unit = "m";
-    row->least_span = p->longest > GAP_ROUNDING ? SPAN_LEAST * p->longest : SPAN_OF_LENGTH;
-    row->curve_count = 1;
+    *row = (plot_row){.contact = contact,
+                      .title = contact_title(p, contact),
+                      .with_zero = true,
+                      .quantity = "gap",
+                      .unit = "m",
+                      .least_span = p->longest > GAP_ROUNDING ? SPAN_LEAST * p->longest : SPAN_OF_LENGTH,
+                      .curve_count = 1};
     row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(phi), AT_FRAMES)};
-    add_extremes(p, &row->curves[0], contact, FIELD(phi_low), FIELD(phi_high));
+    add_extremes(p, &row->curves[0], contact, FIELD(seen.phi_low), FIELD(seen.phi_high));
 }
 
 double perp_plot_gaps(plot *p, svg_box box, bool draw)
@@ -91,16 +97,19 @@ double perp_plot_gaps(plot *p, svg_box box, bool draw)
 
 static void fill_force(plot *p, int contact, plot_row *row)
 {
-    row->quantity = "force";
-    row->unit = "N";
-    row->least_span = p->largest > 0.0 ? SPAN_LEAST * p->largest : 1.0;
-    row->curve_count = 3;
+    *row = (plot_row){.contact = contact,
+                      .title = contact_title(p, contact),
+                      .with_zero = true,
+                      .quantity = "force",
+                      .unit = "N",
+                      .least_span = p->largest > 0.0 ? SPAN_LEAST * p->largest : 1.0,
+                      .curve_count = 3};
     row->curves[0] = (plot_curve){.colour = perp_palette_series(0), .y = numbers_of(p, contact, FIELD(fn), AT_STEPS)};
     row->curves[1] = (plot_curve){
         .colour = perp_palette_series(3), .dash = "4 3", .y = numbers_of(p, contact, FIELD(limit), AT_STEPS)};
     row->curves[2] = (plot_curve){.colour = perp_palette_series(1), .y = numbers_of(p, contact, FIELD(used), AT_STEPS)};
-    add_extremes(p, &row->curves[0], contact, FIELD(fn_low), FIELD(fn_high));
-    add_extremes(p, &row->curves[2], contact, FIELD(used), FIELD(used_high));
+    add_extremes(p, &row->curves[0], contact, FIELD(seen.fn_low), FIELD(seen.fn_high));
+    add_extremes(p, &row->curves[2], contact, FIELD(used), FIELD(seen.used_high));
 }
 
 double perp_plot_forces(plot *p, svg_box box, bool draw)
@@ -113,8 +122,7 @@ double perp_plot_forces(plot *p, svg_box box, bool draw)
     return draw_contacts(p, stack, fill_force, PLOT_PRESSED, box, draw);
 }
 
-/* ---- joints --------------------------------------------------------------------------------------------------------
- */
+/* ---- joints ------------------------------------------------------------------------------------------------------ */
 
 static void fill_joint(plot *p, int joint, plot_row *row)
 {
@@ -151,24 +159,10 @@ double perp_plot_joints(plot *p, svg_box box, bool draw)
                         .first_mode = PLOT_NO_MODES};
     const plot_count wanted = {p->in_sheet ? 4 : 8, perp_plot_stack_room(p, &stack, box)};
     const plot_choice choice = perp_plot_choose_joints(p, wanted);
-    plot_row *rows = PERP_ARENA_NEW(p->arena, plot_row, (size_t)choice.count);
-    if (!rows) {
-        p->out_of_memory = true;
-    }
-    if (!rows || choice.count == 0) {
-        return 0.0;
-    }
-    for (int i = 0; i < choice.count && draw; i++) {
-        fill_joint(p, choice.items[i], &rows[i]);
-    }
-    stack.note = choice.note;
-    stack.row_count = choice.count;
-    stack.rows = rows;
-    return p->out_of_memory ? 0.0 : perp_plot_stack(p, &stack, box, draw);
+    return draw_rows(p, &stack, &choice, fill_joint, box, draw);
 }
 
-/* ---- residuals ------------------------------------------------------------------------------------------------------
- */
+/* ---- residuals --------------------------------------------------------------------------------------------------- */
 
 enum { BALANCE, COMPLEMENTARITY, CONE, PENETRATION, LOOP, RESIDUALS };
 

@@ -33,8 +33,7 @@ void perp_plot_shade(const palette_colour *colour, double light, char text[8])
     snprintf(text, 8, "#%02x%02x%02x", channels[0], channels[1], channels[2]);
 }
 
-/* ---- building -------------------------------------------------------------------------------------------------------
- */
+/* ---- building ---------------------------------------------------------------------------------------------------- */
 
 static bool make_room(plot *p, solid *s, int points, int faces, int corners)
 {
@@ -244,8 +243,7 @@ plot_range perp_solid_reach(const solid *s, perp_vec3 direction)
     return (plot_range){reach.low - around, reach.high + around};
 }
 
-/* ---- drawing --------------------------------------------------------------------------------------------------------
- */
+/* ---- drawing ----------------------------------------------------------------------------------------------------- */
 
 static void draw_face(plot *p, const plot_view *view, const solid *s, const solid_face *face)
 {

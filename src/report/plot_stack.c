@@ -7,8 +7,7 @@
 
 enum { ROW_TITLE = 14, ROW_HEIGHT = 92, ROW_LEAST = 48, ROW_GAP = 10, LEGEND_LINE = 16 };
 
-/* ---- legend --------------------------------------------------------------------------------------------------------
- */
+/* ---- legend ------------------------------------------------------------------------------------------------------ */
 
 static double entry_width(const char *name)
 {
@@ -99,8 +98,7 @@ void perp_plot_heading(plot *p, svg_box box, const char *title)
     perp_svg_text(&p->pen, box.x, box.y + 13.0, (svg_font){.size = PLOT_TITLE, .bold = true}, fitted);
 }
 
-/* ---- time -----------------------------------------------------------------------------------------------------------
- */
+/* ---- time -------------------------------------------------------------------------------------------------------- */
 
 plot_range perp_plot_time_range(const plot *p)
 {
@@ -139,7 +137,7 @@ void perp_plot_time_axis(plot *p, const plot_axis *axis, double y)
 /* What a contact does in the step or steps that end at a row. */
 static int shown_mode(const plot *p, const replay_row *row)
 {
-    return p->run->stride > 1 ? row->mode_gravest : row->mode;
+    return p->run->stride > 1 ? row->seen.mode_gravest : row->mode;
 }
 
 void perp_plot_bands(plot *p, const plot_axis *time, int contact, svg_box box, bool open)
@@ -166,8 +164,7 @@ void perp_plot_bands(plot *p, const plot_axis *time, int contact, svg_box box, b
     }
 }
 
-/* ---- one row --------------------------------------------------------------------------------------------------------
- */
+/* ---- one row ----------------------------------------------------------------------------------------------------- */
 
 static bool in_plot(const plot_row *row, double value)
 {
@@ -301,8 +298,7 @@ static void draw_row(plot *p, const plot_row *row, const plot_axis *time, const 
     }
 }
 
-/* ---- the stack ------------------------------------------------------------------------------------------------------
- */
+/* ---- the stack --------------------------------------------------------------------------------------------------- */
 
 int perp_plot_stack_room(plot *p, const plot_stack *stack, svg_box box)
 {

@@ -1,5 +1,8 @@
+#include "base/hash.h"
 #include "report/replay_gather.h"
 #include "report/tolerances.h"
+#include "step/common/run_result.h"
+#include "step/common/rung_cone.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +12,7 @@ enum { MOST_EVENTS = 20000, MOST_WHYS = 20000, PROBES = 16 };
 /* What was seen of a contact since the last frame. */
 typedef struct sighting {
     int span; /* number of the frame that the extremes lead to; another: there are none yet */
-    int gravest;
-    double phi_low, phi_high, fn_low, fn_high, used_high;
+    replay_extremes extremes;
 } sighting;
 
 typedef struct gatherer {
@@ -37,8 +39,7 @@ static perp_status no_memory(perp_error *error)
     return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while reading the log for its replay");
 }
 
-/* ---- contacts by name ---------------------------------------------------------------------------------------------
- */
+/* ---- contacts by name -------------------------------------------------------------------------------------------- */
 
 static unsigned slot_of(const gatherer *g, int a, int b, const char *feature)
 {
@@ -104,8 +105,7 @@ static int number_of(gatherer *g, int a, int b, const char *feature, double fric
     return run->contact_count - 1;
 }
 
-/* ---- one step ------------------------------------------------------------------------------------------------------
- */
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
 
 static replay_row *new_row(gatherer *g, int contact)
 {
@@ -116,16 +116,8 @@ static replay_row *new_row(gatherer *g, int contact)
     }
     run->rows = rows;
     run->contacts[contact].row_count++;
-    const sighting *s = &g->seen[contact];
-    rows[run->row_count] = (replay_row){.contact = contact,
-                                        .frame = run->frame_count,
-                                        .mode = REPLAY_APART,
-                                        .mode_gravest = s->gravest,
-                                        .phi_low = s->phi_low,
-                                        .phi_high = s->phi_high,
-                                        .fn_low = s->fn_low,
-                                        .fn_high = s->fn_high,
-                                        .used_high = s->used_high};
+    rows[run->row_count] = (replay_row){
+        .contact = contact, .frame = run->frame_count, .mode = REPLAY_APART, .seen = g->seen[contact].extremes};
     return &rows[run->row_count++];
 }
 
@@ -141,15 +133,16 @@ static bool see(gatherer *g, int contact, const perp_contact_record *r, double u
         }
         g->spanned = spanned;
         spanned[g->spanned_count++] = contact;
-        *s = (sighting){g->run->frame_count, (int)r->mode, phi, phi, r->fn, r->fn, used};
+        *s = (sighting){g->run->frame_count, {(int)r->mode, phi, phi, r->fn, r->fn, used}};
         return true;
     }
-    s->gravest = (int)r->mode > s->gravest ? (int)r->mode : s->gravest;
-    s->phi_low = fmin(s->phi_low, phi);
-    s->phi_high = fmax(s->phi_high, phi);
-    s->fn_low = fmin(s->fn_low, r->fn);
-    s->fn_high = fmax(s->fn_high, r->fn);
-    s->used_high = fmax(s->used_high, used);
+    replay_extremes *e = &s->extremes;
+    e->mode_gravest = (int)r->mode > e->mode_gravest ? (int)r->mode : e->mode_gravest;
+    e->phi_low = fmin(e->phi_low, phi);
+    e->phi_high = fmax(e->phi_high, phi);
+    e->fn_low = fmin(e->fn_low, r->fn);
+    e->fn_high = fmax(e->fn_high, r->fn);
+    e->used_high = fmax(e->used_high, used);
     return true;
 }
 
@@ -352,8 +345,7 @@ static bool take_step(gatherer *g, const perp_log_step *step, bool frame)
     return true;
 }
 
-/* ---- an instant ----------------------------------------------------------------------------------------------------
- */
+/* ---- an instant -------------------------------------------------------------------------------------------------- */
 
 /* The answer without its contacts, which are rows, in the arena: the reader's is gone with its next read. */
 static bool copy_answer(gatherer *g, const perp_instant_answer *from)
@@ -420,8 +412,7 @@ void perp_replay_keep_frame(replay_run *run, int frame)
     run->frame_count = 1;
 }
 
-/* ---- the whole log -------------------------------------------------------------------------------------------------
- */
+/* ---- the whole log ----------------------------------------------------------------------------------------------- */
 
 /* One step of every few, so that the frames and the contacts in all of them stay within what is shown. A few steps here
  * and there say how many contacts a step has: reading all of them twice would take twice as long. */

@@ -31,14 +31,20 @@ typedef struct replay_contact {
     double cell;     /* m */
 } replay_contact;
 
+/* Over the steps since the frame before. */
+typedef struct replay_extremes {
+    int mode_gravest;
+    double phi_low, phi_high, fn_low, fn_high, used_high;
+} replay_extremes;
+
 typedef struct replay_row {
     int contact, frame;
-    int mode, mode_gravest;
+    int mode;
     double phi, fn, ft[2], slip[2];
     double used, limit; /* N: of the friction, as perp_friction_used and perp_friction_limit have it */
     perp_vec3 point, normal;
     int element_start, element_count; /* in the run's elements */
-    double phi_low, phi_high, fn_low, fn_high, used_high;
+    replay_extremes seen;
 } replay_row;
 
 typedef struct replay_frame {

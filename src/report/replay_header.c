@@ -8,13 +8,12 @@
 
 enum { FORMAT = 3 }; /* of viewer/src/format.ts */
 
-/* ---- columns -------------------------------------------------------------------------------------------------------
- */
+/* ---- columns ----------------------------------------------------------------------------------------------------- */
 
 /* Columns are collected one after the other in a scratch array that holds the longest of them. */
 typedef struct packer {
     const replay_run *run;
-    replay_bytes *out;
+    byte_row *out;
     json_t *columns; /* NULL: out of memory */
     double *scratch;
 } packer;
@@ -165,18 +164,18 @@ static void add_contacts(packer *p)
     add_rows(p, "normal", offsetof(replay_row, normal), 3, 1.0 / 8192.0);
     if (run->stride > 1) {
         for (size_t i = 0; i < rows; i++) {
-            p->scratch[i] = run->rows[i].mode_gravest;
+            p->scratch[i] = run->rows[i].seen.mode_gravest;
         }
         add(p, "mode_gravest", REPLAY_BYTE, 0.0, 1, rows);
-        add_rows(p, "phi_low", offsetof(replay_row, phi_low), 1, 0.0);
-        add_rows(p, "phi_high", offsetof(replay_row, phi_high), 1, 0.0);
-        add_rows(p, "fn_low", offsetof(replay_row, fn_low), 1, 0.0);
-        add_rows(p, "fn_high", offsetof(replay_row, fn_high), 1, 0.0);
-        add_rows(p, "used_high", offsetof(replay_row, used_high), 1, 0.0);
+        add_rows(p, "phi_low", offsetof(replay_row, seen.phi_low), 1, 0.0);
+        add_rows(p, "phi_high", offsetof(replay_row, seen.phi_high), 1, 0.0);
+        add_rows(p, "fn_low", offsetof(replay_row, seen.fn_low), 1, 0.0);
+        add_rows(p, "fn_high", offsetof(replay_row, seen.fn_high), 1, 0.0);
+        add_rows(p, "used_high", offsetof(replay_row, seen.used_high), 1, 0.0);
     }
 }
 
-static json_t *pack_columns(const replay_run *run, perp_arena *arena, replay_bytes *out)
+static json_t *pack_columns(const replay_run *run, perp_arena *arena, byte_row *out)
 {
     const size_t frames = (size_t)run->frame_count, rows = (size_t)run->row_count;
     size_t widest = (size_t)run->head->body_count * (size_t)run->head->pose_size;
@@ -198,8 +197,7 @@ static json_t *pack_columns(const replay_run *run, perp_arena *arena, replay_byt
     return p.columns;
 }
 
-/* ---- the header ----------------------------------------------------------------------------------------------------
- */
+/* ---- the header -------------------------------------------------------------------------------------------------- */
 
 /* Of the scene's pair of two bodies, as far as it sets one. */
 static json_t *tangent_of(const replay_run *run, const replay_contact *c)
@@ -378,7 +376,7 @@ static void put_extent(json_maker *m, const replay_run *run)
     perp_json_put(m, "damaged", json_integer(run->extent.damaged));
 }
 
-json_t *perp_replay_header(const replay_run *run, perp_arena *arena, replay_bytes *out)
+json_t *perp_replay_header(const replay_run *run, perp_arena *arena, byte_row *out)
 {
     json_maker m = perp_json_object();
     const size_t before = out->size;

@@ -6,7 +6,7 @@
 #include "report/replay_pack.h"
 
 /* Appends the run's columns to `out`; the header, NULL: out of memory. */
-json_t *perp_replay_header(const replay_run *run, perp_arena *arena, replay_bytes *out);
+json_t *perp_replay_header(const replay_run *run, perp_arena *arena, byte_row *out);
 /* The bodies of a run with their shapes; NULL likewise. */
 json_t *perp_replay_bodies(const replay_run *run);
 

@@ -3,40 +3,9 @@
 #include "trace/json_maker.h"
 
 #include <float.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { DROPPED_BITS = 4 }; /* of a float's 24: 20 are kept, about six figures */
-
-unsigned char *perp_replay_room(replay_bytes *out, size_t size)
-{
-    if (out->good && out->capacity - out->size < size) {
-        const size_t wanted = out->size + size > 2 * out->capacity ? out->size + size : 2 * out->capacity;
-        unsigned char *moved = realloc(out->bytes, wanted);
-        out->good = moved != NULL;
-        out->bytes = moved ? moved : out->bytes;
-        out->capacity = moved ? wanted : out->capacity;
-    }
-    if (!out->good) {
-        return NULL;
-    }
-    out->size += size;
-    return out->bytes + out->size - size;
-}
-
-void perp_replay_put(replay_bytes *out, const void *bytes, size_t size)
-{
-    unsigned char *room = perp_replay_room(out, size);
-    if (room && size > 0) {
-        memcpy(room, bytes, size);
-    }
-}
-
-void perp_replay_bytes_free(replay_bytes *out)
-{
-    free(out->bytes);
-    memset(out, 0, sizeof *out);
-}
 
 int32_t perp_replay_ordered(double value)
 {
@@ -57,11 +26,11 @@ static int32_t fixed(double value, double quantum)
     return (int32_t)fmax(-1073741823.0, fmin(1073741823.0, multiple));
 }
 
-json_t *perp_replay_pack(replay_bytes *out, const replay_column *column)
+json_t *perp_replay_pack(byte_row *out, const replay_column *column)
 {
     static const char *const codings[] = {"float", "fixed", "byte"};
     const size_t n = column->length, each = column->series > 0 ? n / (size_t)column->series : n;
-    unsigned char *bytes = perp_replay_room(out, column->coding == REPLAY_BYTE ? n : 4 * n);
+    unsigned char *bytes = perp_bytes_room(out, column->coding == REPLAY_BYTE ? n : 4 * n);
     int32_t previous = 0;
     for (size_t i = 0; bytes && i < n; i++) {
         if (column->coding == REPLAY_BYTE) {
@@ -83,6 +52,6 @@ json_t *perp_replay_pack(replay_bytes *out, const replay_column *column)
     perp_json_put(&m, "quantum", perp_json_real(column->quantum));
     perp_json_put(&m, "series", json_integer(column->series));
     perp_json_put(&m, "length", json_integer((json_int_t)n));
-    m.good = m.good && out->good;
+    m.good = m.good && !out->failed;
     return perp_json_finished(&m);
 }

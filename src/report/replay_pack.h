@@ -6,15 +6,9 @@
 #ifndef PERP_SRC_REPORT_REPLAY_PACK_H
 #define PERP_SRC_REPORT_REPLAY_PACK_H
 
-#include <perp/base.h>
+#include "log/bytes.h"
 
 #include <jansson.h>
-
-typedef struct replay_bytes {
-    unsigned char *bytes;
-    size_t size, capacity;
-    bool good; /* false: memory was missing, and the content is not whole */
-} replay_bytes;
 
 typedef enum replay_coding { REPLAY_FLOAT, REPLAY_FIXED, REPLAY_BYTE } replay_coding;
 
@@ -28,12 +22,7 @@ typedef struct replay_column {
 } replay_column;
 
 /* Appends the column; returns what the header says of it, NULL: out of memory. */
-json_t *perp_replay_pack(replay_bytes *out, const replay_column *column);
-/* Appends plain bytes. */
-void perp_replay_put(replay_bytes *out, const void *bytes, size_t size);
-/* Room for `size` more bytes, which the caller fills; NULL: out of memory. */
-unsigned char *perp_replay_room(replay_bytes *out, size_t size);
-void perp_replay_bytes_free(replay_bytes *out);
+json_t *perp_replay_pack(byte_row *out, const replay_column *column);
 
 /* The 28-bit whole number that stands for a value, ascending with it; not finite ones become the largest. */
 int32_t perp_replay_ordered(double value);

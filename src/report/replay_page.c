@@ -25,24 +25,24 @@ static perp_status no_memory(perp_error *error)
 
 /* JSON inside a script element: the characters that could end it, or begin a comment in it, stand only inside strings
  * there, where they can be written as escapes. The text itself is ASCII. */
-static void put_script_text(replay_bytes *out, const char *text)
+static void put_script_text(byte_row *out, const char *text)
 {
     for (size_t from = 0, to; text[from]; from = to) {
         to = from + strcspn(text + from, "<>&");
-        perp_replay_put(out, text + from, to - from);
+        perp_bytes_put(out, text + from, to - from);
         if (text[to]) {
             char escape[8];
             snprintf(escape, sizeof escape, "\\u%04x", (unsigned)(unsigned char)text[to]);
-            perp_replay_put(out, escape, 6);
+            perp_bytes_put(out, escape, 6);
             to++;
         }
     }
 }
 
-static void put_base64(replay_bytes *out, const unsigned char *bytes, size_t size)
+static void put_base64(byte_row *out, const unsigned char *bytes, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned char *at = perp_replay_room(out, (size + 2) / 3 * 4);
+    unsigned char *at = perp_bytes_room(out, (size + 2) / 3 * 4);
     for (size_t i = 0; at && i < size; i += 3, at += 4) {
         const unsigned second = i + 1 < size ? bytes[i + 1] : 0, third = i + 2 < size ? bytes[i + 2] : 0;
         const unsigned three = ((unsigned)bytes[i] << 16) | (second << 8) | third;
@@ -53,13 +53,12 @@ static void put_base64(replay_bytes *out, const unsigned char *bytes, size_t siz
     }
 }
 
-/* ---- the page ------------------------------------------------------------------------------------------------------
- */
+/* ---- the page ---------------------------------------------------------------------------------------------------- */
 
-static perp_status compress(const replay_bytes *columns, replay_bytes *packed, perp_error *error)
+static perp_status compress(const byte_row *columns, byte_row *packed, perp_error *error)
 {
     const size_t bound = ZSTD_compressBound(columns->size);
-    unsigned char *room = perp_replay_room(packed, bound);
+    unsigned char *room = perp_bytes_room(packed, bound);
     if (!room) {
         return no_memory(error);
     }
@@ -72,7 +71,7 @@ static perp_status compress(const replay_bytes *columns, replay_bytes *packed, p
     return PERP_STATUS_OK;
 }
 
-static perp_status add_run(perp_log_reader *reader, const perp_replay_options *options, replay_bytes *columns,
+static perp_status add_run(perp_log_reader *reader, const perp_replay_options *options, byte_row *columns,
                            json_t **headers, perp_error *error)
 {
     perp_arena arena;
@@ -88,21 +87,21 @@ static perp_status add_run(perp_log_reader *reader, const perp_replay_options *o
     return status;
 }
 
-static perp_status make_page(const json_t *headers, const replay_bytes *columns, replay_bytes *page, perp_error *error)
+static perp_status make_page(const json_t *headers, const byte_row *columns, byte_row *page, perp_error *error)
 {
-    replay_bytes packed = {.good = true};
+    byte_row packed = {0};
     const perp_status status = compress(columns, &packed, error);
     char *text = json_dumps(headers, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
     if (status == PERP_STATUS_OK && text) {
-        perp_replay_put(page, perp_replay_head, perp_replay_head_size);
+        perp_bytes_put(page, perp_replay_head, perp_replay_head_size);
         put_script_text(page, text);
-        perp_replay_put(page, perp_replay_middle, perp_replay_middle_size);
+        perp_bytes_put(page, perp_replay_middle, perp_replay_middle_size);
         put_base64(page, packed.bytes, packed.size);
-        perp_replay_put(page, perp_replay_tail, perp_replay_tail_size);
+        perp_bytes_put(page, perp_replay_tail, perp_replay_tail_size);
     }
-    const bool good = text && page->good;
+    const bool good = text && !page->failed;
     free(text);
-    perp_replay_bytes_free(&packed);
+    perp_bytes_free(&packed);
     return status != PERP_STATUS_OK ? status : good ? PERP_STATUS_OK : no_memory(error);
 }
 
@@ -125,7 +124,7 @@ perp_status perp_replay_write(perp_log_reader *const *readers, int count, const 
                              "planar and spatial logs cannot be shown in one page; make one of each");
         }
     }
-    replay_bytes columns = {.good = true}, page = {.good = true};
+    byte_row columns = {0}, page = {0};
     json_t *headers = json_array();
     perp_status status = headers && count > 0 && count <= PERP_REPLAY_MOST_LOGS
                              ? PERP_STATUS_OK
@@ -141,7 +140,7 @@ perp_status perp_replay_write(perp_log_reader *const *readers, int count, const 
         status = perp_report_save(&page, path, error);
     }
     json_decref(headers);
-    perp_replay_bytes_free(&columns);
-    perp_replay_bytes_free(&page);
+    perp_bytes_free(&columns);
+    perp_bytes_free(&page);
     return status;
 }

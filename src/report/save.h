@@ -4,6 +4,6 @@
 
 #include "report/replay_pack.h"
 
-perp_status perp_report_save(const replay_bytes *content, const char *path, perp_error *error);
+perp_status perp_report_save(const byte_row *content, const char *path, perp_error *error);
 
 #endif

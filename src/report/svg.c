@@ -31,42 +31,18 @@ static uint32_t next_character(const char **text)
     return good && c >= 0x20 && c != 0x7f ? c : 0xfffd;
 }
 
-static void put_character(svg *s, uint32_t c)
-{
-    char bytes[4];
-    size_t size;
-    if (c < 0x80) {
-        size = 1;
-        bytes[0] = (char)c;
-    } else if (c < 0x800) {
-        size = 2;
-        bytes[0] = (char)(0xc0 | (c >> 6));
-        bytes[1] = (char)(0x80 | (c & 0x3f));
-    } else if (c < 0x10000) {
-        size = 3;
-        bytes[0] = (char)(0xe0 | (c >> 12));
-        bytes[1] = (char)(0x80 | ((c >> 6) & 0x3f));
-        bytes[2] = (char)(0x80 | (c & 0x3f));
-    } else {
-        size = 4;
-        bytes[0] = (char)(0xf0 | (c >> 18));
-        bytes[1] = (char)(0x80 | ((c >> 12) & 0x3f));
-        bytes[2] = (char)(0x80 | ((c >> 6) & 0x3f));
-        bytes[3] = (char)(0x80 | (c & 0x3f));
-    }
-    perp_replay_put(s->out, bytes, size);
-}
-
 static void put_escaped(svg *s, const char *text)
 {
     while (*text) {
+        const char *at = text;
         const uint32_t c = next_character(&text);
-        const char *escape = c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : NULL;
-        if (escape) {
-            perp_replay_put(s->out, escape, strlen(escape));
-        } else {
-            put_character(s, c);
-        }
+        const char *escape = c == '<'      ? "&lt;"
+                             : c == '>'    ? "&gt;"
+                             : c == '&'    ? "&amp;"
+                             : c == '"'    ? "&quot;"
+                             : c == 0xfffd ? "\xef\xbf\xbd"
+                                           : NULL;
+        perp_bytes_put(s->out, escape ? escape : at, escape ? strlen(escape) : (size_t)(text - at));
     }
 }
 
@@ -130,10 +106,10 @@ void perp_svg_put(svg *s, const char *format, ...)
     const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length < 0 || (size_t)length >= sizeof text) {
-        s->out->good = false; /* a program's error: never cut an element in silence */
+        s->out->failed = true; /* a program's error: never cut an element in silence */
         return;
     }
-    perp_replay_put(s->out, text, (size_t)length);
+    perp_bytes_put(s->out, text, (size_t)length);
 }
 
 void perp_svg_open(svg *s, double width, double height, const char *title)

@@ -9,7 +9,7 @@
 #include "report/replay_pack.h"
 
 typedef struct svg {
-    replay_bytes *out;
+    byte_row *out;
 } svg;
 
 typedef struct svg_box {

@@ -1,3 +1,4 @@
+#include "scene/drive.h"
 #include "scene/scene_memory.h"
 
 /* Fritsch and Butland (1984): between secants s of one sign and intervals d their weighted harmonic mean

@@ -3,6 +3,7 @@
  * A body's shapes are summed twice: first mass and centroid, then the inertia about that centroid. Summing about the
  * body's origin and moving to the centroid at the end would need one pass, but it subtracts m |c|^2: shapes at a
  * distance D lose (D / size)^2 of their digits, and a small moment may come out negative. */
+#include "base/mat3.h"
 #include "scene/shape_kinds.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* perp_scene_validate: names, then bodies and joints, then what refers to them, then settings.
  *
  * Joints are linked to their bodies first, because what a body may state depends on whether a joint moves it. */
+#include "base/mat3.h"
 #include "scene/validator.h"
 #include "scene/tolerances.h"
 

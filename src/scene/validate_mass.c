@@ -1,8 +1,8 @@
 /* Mass, centre of mass and inertia of a body: each by itself, then together. */
+#include "base/mat3.h"
+#include "linalg/dense.h"
 #include "scene/shape_kinds.h"
 #include "scene/tolerances.h"
-
-#include <perp/linalg.h>
 
 /* A mass distribution has principal moments a <= b <= c with a >= 0 and a + b >= c. A body whose rotation is partly
  * locked may leave the moments that never act at 0. */

@@ -6,8 +6,7 @@
 
 #define COUNT(array) (int)(sizeof(array) / sizeof *(array))
 
-/* ---- poses ----------------------------------------------------------------------------------------------------------
- */
+/* ---- poses ------------------------------------------------------------------------------------------------------- */
 
 static bool read_quaternion(decoder *d, const yaml_node *node, void *target)
 {
@@ -44,8 +43,7 @@ static bool read_pose(decoder *d, const yaml_node *node, void *target)
     return perp_read_map(d, node, &perp_keys_pose, target);
 }
 
-/* ---- shapes ---------------------------------------------------------------------------------------------------------
- */
+/* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
 static bool read_points(decoder *d, const yaml_node *node, perp_shape *shape, int components)
 {
@@ -210,8 +208,7 @@ static bool read_shapes(decoder *d, const yaml_node *node, void *target)
     return good;
 }
 
-/* ---- bodies ---------------------------------------------------------------------------------------------------------
- */
+/* ---- bodies ------------------------------------------------------------------------------------------------------ */
 
 static bool read_fixed(decoder *d, const yaml_node *node, void *target)
 {

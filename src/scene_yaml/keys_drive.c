@@ -54,14 +54,6 @@ static bool read_values(decoder *d, const yaml_node *node, void *target)
     return drive->values != NULL;
 }
 
-static bool read_interpolate(decoder *d, const yaml_node *node, void *target)
-{
-    static const char *const words[] = {"linear", "cubic", "spline", NULL};
-    const int word = perp_read_word(d, node, words);
-    ((perp_drive *)target)->interpolation = word < 0 ? PERP_INTERPOLATE_LINEAR : (perp_interpolation)word;
-    return word >= 0;
-}
-
 static const key_spec sine_keys[] = {
     {"amplitude", "number", "0", "", perp_read_real, offsetof(perp_sine, amplitude), 0},
     {"omega", "rad/s", "0", "", perp_read_real, offsetof(perp_sine, omega), 0},
@@ -77,7 +69,7 @@ static const key_spec drive_keys[] = {
     {"values", "[v0, v1, ..]", "", "the table's values, held outside it", read_values, 0, 0},
     {"interpolate", "linear, cubic, spline", "linear",
      "cubic: monotone between knots, no overshoot; spline: C2, may overshoot; both with zero rate at both ends",
-     read_interpolate, 0, 0},
+     perp_read_choice, offsetof(perp_drive, interpolation), 0},
 };
 const key_table perp_keys_drive = {"DRIVE: a number, or a function of time", drive_keys,
                                    sizeof drive_keys / sizeof *drive_keys};

@@ -28,17 +28,9 @@ static bool read_each(decoder *d, const yaml_node *node, yaml_kind kind, const c
     return true;
 }
 
-/* ---- joints ---------------------------------------------------------------------------------------------------------
- */
+/* ---- joints ------------------------------------------------------------------------------------------------------ */
 
 static const char *const joint_words[] = {"revolute", "prismatic", "ball", "planar", "screw", "fixed", NULL};
-
-static bool read_joint_type(decoder *d, const yaml_node *node, void *target)
-{
-    const int word = perp_read_word(d, node, joint_words);
-    ((perp_joint *)target)->kind = (perp_joint_kind)(word + 1);
-    return word >= 0;
-}
 
 /* In the plane an axis has two components (prismatic) or is [0, 0, +-1] (revolute). */
 static bool read_axis(decoder *d, const yaml_node *node, void *target)
@@ -92,14 +84,6 @@ static bool read_joint_velocity(decoder *d, const yaml_node *node, void *target)
     return joint->velocity_set;
 }
 
-static bool read_control(decoder *d, const yaml_node *node, void *target)
-{
-    static const char *const words[] = {"none", "position", "impedance", NULL};
-    const int word = perp_read_word(d, node, words);
-    ((perp_joint *)target)->control = word >= 0 ? (perp_control)word : PERP_CONTROL_NONE;
-    return word >= 0;
-}
-
 static bool read_command(decoder *d, const yaml_node *node, void *target)
 {
     perp_joint *joint = target;
@@ -109,7 +93,7 @@ static bool read_command(decoder *d, const yaml_node *node, void *target)
 
 static const key_spec joint_keys[] = {
     {"type", "revolute, prismatic, ball, planar, screw, fixed", "", "how the child moves in its parent",
-     read_joint_type, 0, KEY_REQUIRED},
+     perp_read_choice_from_1, offsetof(perp_joint, kind), KEY_REQUIRED},
     {"parent", "BODY, world", "", "what it moves in", perp_read_text, offsetof(perp_joint, parent), KEY_REQUIRED},
     {"child", "BODY", "", "the body that the joint moves; a body is the child of one joint", perp_read_text,
      offsetof(perp_joint, child), KEY_REQUIRED},
@@ -124,7 +108,8 @@ static const key_spec joint_keys[] = {
      0, 0},
     {"pitch", "number", "", "screw: metres per radian", perp_read_real, offsetof(perp_joint, pitch), KEY_SPATIAL},
     {"control", "none, position, impedance", "none",
-     "position takes the command exactly; impedance is the force K (command - q) - D dq/dt", read_control, 0, 0},
+     "position takes the command exactly; impedance is the force K (command - q) - D dq/dt", perp_read_choice,
+     offsetof(perp_joint, control), 0},
     {"stiffness", "number >= 0", "0", "K, N/m or N m/rad", perp_read_real, offsetof(perp_joint, stiffness), 0},
     {"damping", "number >= 0", "0", "D", perp_read_real, offsetof(perp_joint, damping), 0},
     {"armature", "number >= 0", "0", "inertia of the drive, kg m^2 or kg", perp_read_real,
@@ -146,20 +131,11 @@ static bool read_joints(decoder *d, const yaml_node *node, void *target)
     return read_each(d, node, YAML_MAP, "a mapping: NAME: {...}, one for each joint", add_joint);
 }
 
-/* ---- loops ----------------------------------------------------------------------------------------------------------
- */
-
-static bool read_loop_type(decoder *d, const yaml_node *node, void *target)
-{
-    static const char *const words[] = {"point", "weld", NULL};
-    const int word = perp_read_word(d, node, words);
-    ((perp_loop *)target)->kind = (perp_loop_kind)(word + 1);
-    return word >= 0;
-}
+/* ---- loops ------------------------------------------------------------------------------------------------------- */
 
 static const key_spec loop_keys[] = {
-    {"type", "point, weld", "", "weld also keeps the relative rotation of the initial pose", read_loop_type, 0,
-     KEY_REQUIRED},
+    {"type", "point, weld", "", "weld also keeps the relative rotation of the initial pose", perp_read_choice_from_1,
+     offsetof(perp_loop, kind), KEY_REQUIRED},
     {"a", "BODY, world", "", "one side", perp_read_text, offsetof(perp_loop, a), KEY_REQUIRED},
     {"b", "BODY, world", "", "the other", perp_read_text, offsetof(perp_loop, b), KEY_REQUIRED},
     {"anchor_a", "[x, y, z], planar [x, y]", "zeros", "m, frame of a", perp_read_vector, offsetof(perp_loop, anchor_a),
@@ -184,8 +160,7 @@ static bool read_loops(decoder *d, const yaml_node *node, void *target)
     return read_each(d, node, YAML_MAP, "a mapping: NAME: {...}, one for each loop", add_loop);
 }
 
-/* ---- forces ---------------------------------------------------------------------------------------------------------
- */
+/* ---- forces ------------------------------------------------------------------------------------------------------ */
 
 static bool read_drives(decoder *d, const yaml_node *node, perp_drive *drives, int count)
 {
@@ -214,21 +189,13 @@ static bool read_torque(decoder *d, const yaml_node *node, void *target)
     return node->kind == YAML_LIST ? read_drives(d, node, &torque[2], 1) : perp_read_drive(d, node, &torque[2]);
 }
 
-static bool read_frame(decoder *d, const yaml_node *node, void *target)
-{
-    static const char *const words[] = {"world", "body", NULL};
-    const int word = perp_read_word(d, node, words);
-    *(bool *)target = word == 1;
-    return word >= 0;
-}
-
 static const key_spec force_keys[] = {
     {"body", "BODY", "", "what it acts on", perp_read_text, offsetof(perp_force, body), KEY_REQUIRED},
     {"point", "[x, y, z], planar [x, y]", "the origin", "where it acts, in the body's frame", perp_read_vector,
      offsetof(perp_force, point), 0},
     {"force", "[DRIVE, DRIVE, DRIVE], planar two", "zeros", "N", read_force_vector, offsetof(perp_force, force), 0},
     {"torque", "[DRIVE, DRIVE, DRIVE], planar DRIVE", "zeros", "N m", read_torque, offsetof(perp_force, torque), 0},
-    {"frame", "world, body", "world", "in which force and torque are given", read_frame,
+    {"frame", "world, body", "world", "in which force and torque are given", perp_read_second_choice,
      offsetof(perp_force, in_body_frame), 0},
 };
 const key_table perp_keys_force = {"A force: an element of `forces`", force_keys, COUNT(force_keys)};
@@ -247,8 +214,7 @@ static bool read_forces(decoder *d, const yaml_node *node, void *target)
     return read_each(d, node, YAML_LIST, "a list of {body, point, force, torque, frame}", add_force);
 }
 
-/* ---- compliance -----------------------------------------------------------------------------------------------------
- */
+/* ---- compliance -------------------------------------------------------------------------------------------------- */
 
 /* One number, a diagonal or a matrix. A planar contact has no o: in the plane two entries do, and a third is left out.
  */
@@ -277,22 +243,6 @@ static bool read_tensor(decoder *d, const yaml_node *node, void *target)
     return good;
 }
 
-static bool read_law(decoder *d, const yaml_node *node, void *target)
-{
-    static const char *const words[] = {"kelvin-voigt", "hunt-crossley", NULL};
-    const int word = perp_read_word(d, node, words);
-    *(perp_contact_law *)target = word == 1 ? PERP_LAW_HUNT_CROSSLEY : PERP_LAW_KELVIN_VOIGT;
-    return word >= 0;
-}
-
-static bool read_tangential(decoder *d, const yaml_node *node, void *target)
-{
-    static const char *const words[] = {"compliant", "rigid", NULL};
-    const int word = perp_read_word(d, node, words);
-    *(bool *)target = word == 1;
-    return word >= 0;
-}
-
 /* The order is that of the PERP_COMPLIANCE_* bits. */
 static const key_spec compliance_keys[] = {
     {"stiffness", "number, [k_n, k_t, k_o], 3x3 (planar: k_o may be left out)", "1e4",
@@ -301,9 +251,9 @@ static const key_spec compliance_keys[] = {
     {"elements", "whole number", "1", "n_s: a patch has n_s^2 elements", perp_read_int,
      offsetof(perp_compliance, elements), 0},
     {"size", "number >= 0", "0.01", "of a patch, m", perp_read_real, offsetof(perp_compliance, size), 0},
-    {"law", "kelvin-voigt, hunt-crossley", "kelvin-voigt", "damping constant, or growing with depth", read_law,
+    {"law", "kelvin-voigt, hunt-crossley", "kelvin-voigt", "damping constant, or growing with depth", perp_read_choice,
      offsetof(perp_compliance, law), 0},
-    {"tangential", "compliant, rigid", "compliant", "springs along the surface, or none", read_tangential,
+    {"tangential", "compliant, rigid", "compliant", "springs along the surface, or none", perp_read_second_choice,
      offsetof(perp_compliance, tangential_rigid), 0},
     {"gamma", "number >= 0", "1e-4",
      "N, of a whole patch: smooths the friction cone, friction is up to mu fn + gamma; 0: exact", perp_read_real,
@@ -326,8 +276,7 @@ static bool read_compliance(decoder *d, const yaml_node *node, void *target)
     return good;
 }
 
-/* ---- contacts -------------------------------------------------------------------------------------------------------
- */
+/* ---- contacts ---------------------------------------------------------------------------------------------------- */
 
 static bool read_directions(decoder *d, const yaml_node *node, void *target)
 {
@@ -427,8 +376,7 @@ static bool read_contacts(decoder *d, const yaml_node *node, void *target)
     return perp_read_map(d, node, &perp_keys_contacts, target);
 }
 
-/* ---- run ------------------------------------------------------------------------------------------------------------
- */
+/* ---- run --------------------------------------------------------------------------------------------------------- */
 
 static const char *nearest_word(const char *word, const char *const *words)
 {
@@ -486,14 +434,6 @@ static bool read_cone(decoder *d, const yaml_node *node, void *target)
     return word >= 0;
 }
 
-static bool read_prediction(decoder *d, const yaml_node *node, void *target)
-{
-    static const char *const words[] = {"exact", "taylor", NULL};
-    const int word = perp_read_word(d, node, words);
-    *(perp_prediction *)target = word == 1 ? PERP_PREDICTION_TAYLOR : PERP_PREDICTION_EXACT;
-    return word >= 0;
-}
-
 static const key_spec run_keys[] = {
     {"model", "a name from `perp models`", "qs-qp", "the rung", read_model, 0, 0},
     {"h", "number > 0", "0.01", "time step, s", perp_read_real, offsetof(perp_run_settings, h), 0},
@@ -506,7 +446,7 @@ static const key_spec run_keys[] = {
     {"rays", "even number >= 4", "4", "directions of the cone `rays`; in the plane always 2", perp_read_int,
      offsetof(perp_run_settings, rays), 0},
     {"prediction", "exact, taylor", "exact", "driven bodies end a step at x(t + h), or at x(t) + h x'(t)",
-     read_prediction, offsetof(perp_run_settings, prediction), 0},
+     perp_read_choice, offsetof(perp_run_settings, prediction), 0},
     {"tolerance", "number > 0", "1e-8", "on the step's own law", perp_read_real, offsetof(perp_run_settings, tolerance),
      0},
     {"substep_tolerance", "number > 0, .inf", ".inf", "splits a step whose true gaps differ by more, m",
@@ -523,8 +463,7 @@ static bool read_run(decoder *d, const yaml_node *node, void *target)
     return perp_read_map(d, node, &perp_keys_run, target);
 }
 
-/* ---- the scene ------------------------------------------------------------------------------------------------------
- */
+/* ---- the scene --------------------------------------------------------------------------------------------------- */
 
 static bool read_version(decoder *d, const yaml_node *node, void *target)
 {
@@ -580,8 +519,7 @@ bool perp_read_scene(decoder *d, const yaml_node *root)
     return perp_read_map(d, root, &perp_keys_scene, scene_of(d)->scene);
 }
 
-/* ---- reference page -------------------------------------------------------------------------------------------------
- */
+/* ---- reference page ---------------------------------------------------------------------------------------------- */
 
 static void write_table(const key_table *table, perp_text_sink *sink, void *context)
 {

@@ -91,8 +91,7 @@ void perp_yaml_merge(yaml_reader *reader, yaml_node *into, yaml_node *from)
     merge_children(reader, into, from);
 }
 
-/* ---- settings -----------------------------------------------------------------------------------------------------
- */
+/* ---- settings ---------------------------------------------------------------------------------------------------- */
 
 typedef struct setting {
     yaml_reader *reader;

@@ -10,6 +10,8 @@
 
 #include "linalg/vector.h"
 #include "linalg/dense_kernel.h"
+#include "problem/checks.h"
+#include "problem/objectives.h"
 
 #include <float.h>
 #include <math.h>

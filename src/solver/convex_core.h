@@ -19,6 +19,7 @@
 #include <perp/solver.h>
 
 #include "solver/contact_kkt.h"
+#include "solver/qp_dual.h"
 #include "solver/slack_kernel.h"
 
 typedef struct perp_convex_cone {

@@ -1,3 +1,4 @@
+#include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
 #include "solver/convex_core.h"
 #include "solver/slice.h"

@@ -8,7 +8,10 @@
  * Only the residual of the problem's class says "solved". Where the interior point does not get there, the two proofs
  * are tried, each a convex problem that always has a solution. */
 #include "base/settings_size.h"
+#include "problem/checks.h"
+#include "problem/objectives.h"
 #include "solver/convex_core.h"
+#include "solver/qp_dual.h"
 #include "solver/tolerances.h"
 
 #include <float.h>

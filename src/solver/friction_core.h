@@ -23,6 +23,7 @@
 
 #include <perp/solver.h>
 
+#include "problem/conversions.h"
 #include "solver/contact_kkt_lu.h"
 #include "solver/convex_core.h"
 #include "solver/friction_few.h"

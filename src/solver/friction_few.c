@@ -1,3 +1,4 @@
+#include "linalg/dense.h"
 #include "solver/friction_few.h"
 
 #include "linalg/dense_kernel.h"
@@ -5,7 +6,6 @@
 #include "solver/friction_core.h"
 
 #include <math.h>
-#include <perp/linalg.h>
 #include <string.h>
 
 /* ---- the problem ------------------------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
  *
  * Without inertia rho takes its place, around a centre that follows v. In the form without bodies u = q + W r is summed
  * as it stands. */
+#include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 

@@ -1,5 +1,6 @@
 /* Forces of least norm for a local problem: with W = L L' it is one of bodies, a unit mass for each column of L, and
  * those have a method for it. W has to be symmetric and semidefinite for that, as every W of mechanics is. */
+#include "problem/conversions.h"
 #include "problem/natural_map.h"
 #include "solver/friction_core.h"
 #include "solver/slice.h"

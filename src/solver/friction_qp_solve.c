@@ -2,10 +2,11 @@
  * natural map, so that x is sharp also where an element is at its disc's boundary and does not slip, which leaves an
  * interior point for the convex problem an error of the root of its tolerance. */
 #include "base/settings_size.h"
+#include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
+#include "problem/checks.h"
 #include "problem/friction_qp.h"
 
-#include <perp/linalg.h>
 #include <perp/solver.h>
 
 #include <math.h>

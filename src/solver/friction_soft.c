@@ -17,6 +17,7 @@
 #include "solver/friction_soft_core.h"
 
 #include "problem/natural_map.h"
+#include "solver/friction_soft.h"
 #include "solver/slice.h"
 
 #include <perp/solver.h>

@@ -1,9 +1,8 @@
 /* One contact that gives way, at a given velocity. */
+#include "linalg/dense.h"
 #include "solver/friction_soft.h"
 
 #include "solver/friction_core.h"
-
-#include <perp/linalg.h>
 
 #include <math.h>
 #include <string.h>

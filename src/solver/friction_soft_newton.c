@@ -4,6 +4,7 @@
  *
  * Bounds: with the diagonal c of A the residual of an unknown is x - mid(lower, x - F / c, upper); where x - F / c is
  * out of them, Newton's row is x = the bound and F its multiplier. */
+#include "solver/friction_soft.h"
 #include "solver/friction_soft_core.h"
 
 #include <math.h>

@@ -10,6 +10,8 @@
  * Only the residual of the problem's class says "solved". */
 #include "base/settings_size.h"
 #include "linalg/dense_kernel.h"
+#include "problem/checks.h"
+#include "problem/friction_law.h"
 #include "problem/natural_map.h"
 #include "solver/friction_core.h"
 

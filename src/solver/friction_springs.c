@@ -1,3 +1,4 @@
+#include "solver/friction_soft.h"
 #include "solver/friction_springs.h"
 
 #include "solver/friction_soft_core.h"

@@ -1,5 +1,6 @@
 /* Newton's step for Coulomb friction in its two forms: with bodies, on the contact-structured factorisation, and dense
  * in the forces. */
+#include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 

@@ -1,5 +1,6 @@
 /* The basis of lcp_core.h. Sums run in an order that is written out (linalg/dense_kernel.h), so that the same problem
  * takes the same pivots everywhere. */
+#include "linalg/dense.h"
 #include "solver/lcp_core.h"
 
 #include "linalg/dense_kernel.h"

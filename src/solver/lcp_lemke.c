@@ -1,5 +1,6 @@
 /* One attempt of Lemke's method: start, pivots, and the judgement of where they ended. */
 #include "base/settings_size.h"
+#include "problem/checks.h"
 #include "problem/natural_map.h"
 #include "solver/lcp_core.h"
 #include "solver/tolerances.h"

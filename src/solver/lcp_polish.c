@@ -1,7 +1,6 @@
+#include "linalg/dense.h"
 #include "solver/lcp_core.h"
 #include "solver/tolerances.h"
-
-#include <perp/linalg.h>
 
 #include <float.h>
 #include <math.h>

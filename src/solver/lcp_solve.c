@@ -16,6 +16,7 @@
  * none, or when it is cancelled. If every rung fails, the outcome and the point are those of the first: a ray, a limit
  * on pivots, or a basis too ill-conditioned.
  */
+#include "problem/checks.h"
 #include "solver/lcp_core.h"
 #include "solver/tolerances.h"
 

@@ -19,6 +19,7 @@
  * `complete` = false; what is listed has been judged by the residual in any case.
  */
 #include "base/settings_size.h"
+#include "problem/checks.h"
 #include "solver/mcp_faces.h"
 
 #include <float.h>

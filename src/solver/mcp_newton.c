@@ -12,6 +12,7 @@
  * The residual of the point decides whether a rung succeeded. If every rung fails, the point with the least residual
  * is returned. */
 #include "base/settings_size.h"
+#include "problem/checks.h"
 #include "solver/mcp_newton.h"
 #include "solver/tolerances.h"
 

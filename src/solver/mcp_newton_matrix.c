@@ -1,4 +1,5 @@
 /* The Newton matrix D_z + D_f (G' + shift I), dense or on the pattern of the Jacobian with its diagonal. */
+#include "linalg/dense.h"
 #include "solver/mcp_newton.h"
 #include "solver/tolerances.h"
 

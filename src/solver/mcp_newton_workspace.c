@@ -1,3 +1,4 @@
+#include "problem/checks.h"
 #include "solver/mcp_newton.h"
 
 #include "solver/slice.h"

@@ -1,3 +1,4 @@
+#include "problem/checks.h"
 #include "solver/lcp_core.h"
 
 perp_status perp_mcp_solve(const perp_mcp *problem, const perp_lcp_settings *settings, perp_lcp_workspace *workspace,

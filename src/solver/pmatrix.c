@@ -28,6 +28,7 @@
 #include <perp/solver.h>
 
 #include "base/settings_size.h"
+#include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
 #include "solver/pmatrix_schur.h"
 #include "solver/tolerances.h"

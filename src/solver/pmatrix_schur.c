@@ -21,6 +21,7 @@
  * exact determinant of the original matrix. Higher working precision throughout was not taken: it costs a factor of
  * five to ten in every node for the sake of very few.
  */
+#include "linalg/dense.h"
 #include "solver/pmatrix_schur.h"
 
 #include "linalg/dense_kernel.h"

@@ -14,6 +14,9 @@
 #include "solver/qp_dual_core.h"
 
 #include "linalg/dense_kernel.h"
+#include "problem/checks.h"
+#include "problem/objectives.h"
+#include "solver/qp_dual.h"
 
 #include <float.h>
 #include <math.h>

@@ -16,6 +16,7 @@
 #include <perp/solver.h>
 
 #include "base/arena.h"
+#include "solver/qp_dual.h"
 
 #define PERP_QP_DUAL_NAME "dual" /* as info->method and the cascade have it */
 

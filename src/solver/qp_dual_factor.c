@@ -3,10 +3,12 @@
  * A constraint is added by one reflection of the trailing columns of J and not by the rotations of Goldfarb and Idnani:
  * the direction z = J2 J2'n_p, which the step needs anyhow, is most of the product that the reflection needs, so that
  * it costs a third of the rotations. Dropping one takes rotations. */
+#include "linalg/dense.h"
 #include "problem/convex_residual.h"
 #include "solver/qp_dual_core.h"
 
 #include "linalg/dense_kernel.h"
+#include "solver/qp_dual.h"
 
 #include <assert.h>
 #include <float.h>

@@ -1,3 +1,4 @@
+#include "solver/qp_dual.h"
 #include "solver/qp_dual_core.h"
 
 #include "solver/slice.h"

@@ -3,8 +3,12 @@
  * What people write by hand may mix units: rows and unknowns whose entries differ by more than 16 are equilibrated
  * first, by powers of two, so that no digit changes. The answer is taken back to the problem's own units, judged there,
  * and given its least multipliers there; where it does not hold, the problem is solved as it stands. */
+#include "problem/checks.h"
+#include "problem/conversions.h"
 #include "problem/convex_residual.h"
+#include "problem/objectives.h"
 #include "solver/convex_core.h"
+#include "solver/qp_dual.h"
 #include "solver/slice.h"
 #include "solver/tolerances.h"
 

@@ -7,11 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static perp_status fail_io(perp_error *error, const char *what, const char *path, int number)
+static perp_status fail_io(perp_error *error, const char *path, int number)
 {
-    perp_fail(error, number == ENOMEM ? PERP_STATUS_OUT_OF_MEMORY : PERP_STATUS_IO, "cannot %s `%s`: %s", what, path,
-              strerror(number));
-    return number == ENOMEM ? PERP_STATUS_OUT_OF_MEMORY : PERP_STATUS_IO;
+    return perp_fail(error, number == ENOMEM ? PERP_STATUS_OUT_OF_MEMORY : PERP_STATUS_IO, "cannot write `%s`: %s",
+                     path, strerror(number));
 }
 
 /* A new file beside `path`, with the permissions that the process's umask leaves (mkstemp's are private, and asking for
@@ -37,19 +36,19 @@ static int create_beside(output_file *file, size_t size)
 perp_status perp_output_open(output_file *file, const char *folder, const char *name, perp_error *error)
 {
     memset(file, 0, sizeof *file);
-    const size_t size = strlen(folder) + strlen(name) + 64;
+    const size_t size = (folder ? strlen(folder) : 0) + strlen(name) + 64;
     file->path = malloc(size);
     file->temporary = malloc(size);
     if (!file->path || !file->temporary) {
         free(file->temporary);
         file->temporary = NULL;
         perp_output_discard(file);
-        return fail_io(error, "write", name, ENOMEM);
+        return fail_io(error, name, ENOMEM);
     }
-    snprintf(file->path, size, "%s/%s", folder, name);
+    snprintf(file->path, size, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
     const int descriptor = create_beside(file, size);
     if (descriptor < 0) {
-        const perp_status status = fail_io(error, "write", file->path, errno);
+        const perp_status status = fail_io(error, file->path, errno);
         free(file->temporary); /* nothing of ours to remove */
         file->temporary = NULL;
         perp_output_discard(file);
@@ -57,7 +56,7 @@ perp_status perp_output_open(output_file *file, const char *folder, const char *
     }
     file->stream = fdopen(descriptor, "w");
     if (!file->stream) {
-        const perp_status status = fail_io(error, "write", file->path, errno);
+        const perp_status status = fail_io(error, file->path, errno);
         close(descriptor);
         perp_output_discard(file);
         return status;
@@ -75,17 +74,23 @@ perp_status perp_output_finish(output_file *file, perp_error *error)
     if (flushed && closed) {
         return PERP_STATUS_OK;
     }
-    return fail_io(error, "write", file->path, flush_error ? flush_error : errno ? errno : EIO);
+    return fail_io(error, file->path, flush_error ? flush_error : errno ? errno : EIO);
 }
 
 perp_status perp_output_publish(output_file *file, perp_error *error)
 {
     if (rename(file->temporary, file->path) != 0) {
-        return fail_io(error, "write", file->path, errno);
+        return fail_io(error, file->path, errno);
     }
     free(file->temporary);
     file->temporary = NULL;
     return PERP_STATUS_OK;
+}
+
+perp_status perp_output_complete(output_file *file, perp_error *error)
+{
+    const perp_status status = perp_output_finish(file, error);
+    return status == PERP_STATUS_OK ? perp_output_publish(file, error) : status;
 }
 
 void perp_output_discard(output_file *file)

@@ -15,26 +15,6 @@ struct perp_csv {
     perp_plain_locale locale; /* a decimal comma would be one comma too many */
 };
 
-/* The names behind the dot of one entry's columns; empty for a scalar joint, which needs none. */
-static const char *const *columns_of(const state_entry *entry, bool rates)
-{
-    static const char *const scalar[7] = {""};
-    static const char *const planar[7] = {".x", ".y", ".theta"};
-    static const char *const ball[2][7] = {{".qw", ".qx", ".qy", ".qz"}, {".rx", ".ry", ".rz"}};
-    static const char *const spatial[2][7] = {{".x", ".y", ".z", ".qw", ".qx", ".qy", ".qz"},
-                                              {".x", ".y", ".z", ".rx", ".ry", ".rz"}};
-    switch (entry->nq) {
-    case 7:
-        return spatial[rates];
-    case 4:
-        return ball[rates];
-    case 3:
-        return planar;
-    default:
-        return scalar;
-    }
-}
-
 static void write_header(perp_csv *csv, const perp_state *state)
 {
     FILE *out = csv->states.stream;
@@ -42,10 +22,8 @@ static void write_header(perp_csv *csv, const perp_state *state)
     for (int rates = 0; rates < 2; rates++) {
         state_entry entry;
         for (int cursor = 0; perp_state_next(csv->model, state, &cursor, &entry);) {
-            const char *const *columns = columns_of(&entry, rates == 1);
-            const int count = rates ? entry.nv : entry.nq;
-            for (int k = 0; k < count; k++) {
-                fprintf(out, ",%s%s%s", rates ? "v:" : "", entry.name, columns[k]);
+            for (int k = 0; k < (rates ? entry.nv : entry.nq); k++) {
+                fprintf(out, ",%s%s%s", rates ? "v:" : "", entry.name, perp_state_ending(entry.nq, rates == 1, k));
             }
         }
     }
@@ -61,8 +39,7 @@ static void write_row(perp_csv *csv, int step, const perp_state *state)
         state_entry entry;
         for (int cursor = 0; perp_state_next(csv->model, state, &cursor, &entry);) {
             const double *values = rates ? entry.v : entry.q;
-            const int count = rates ? entry.nv : entry.nq;
-            for (int k = 0; k < count; k++) {
+            for (int k = 0; k < (rates ? entry.nv : entry.nq); k++) {
                 fprintf(out, ",%.17g", values[k]);
             }
         }
@@ -135,15 +112,10 @@ bool perp_csv_observe(void *context, int step, const perp_state *state, const pe
 
 perp_status perp_csv_commit(perp_csv *csv, perp_error *error)
 {
-    perp_status status = perp_output_finish(&csv->states, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_output_finish(&csv->contacts, error);
-    }
-    if (status == PERP_STATUS_OK) {
-        status = perp_output_publish(&csv->states, error);
-    }
-    if (status == PERP_STATUS_OK) {
-        status = perp_output_publish(&csv->contacts, error);
+    output_file *const files[] = {&csv->states, &csv->contacts};
+    perp_status status = PERP_STATUS_OK;
+    for (int i = 0; i < 4 && status == PERP_STATUS_OK; i++) { /* none appears before both are whole */
+        status = i < 2 ? perp_output_finish(files[i], error) : perp_output_publish(files[i - 2], error);
     }
     perp_csv_abandon(csv);
     return status;

@@ -60,6 +60,15 @@ bool perp_state_next(const perp_model *model, const perp_state *state, int *curs
     return false;
 }
 
+const char *perp_state_ending(int nq, bool rates, int k)
+{
+    static const char *const planar[] = {".x", ".y", ".theta"};
+    static const char *const ball[2][4] = {{".qw", ".qx", ".qy", ".qz"}, {".rx", ".ry", ".rz"}};
+    static const char *const spatial[2][7] = {{".x", ".y", ".z", ".qw", ".qx", ".qy", ".qz"},
+                                              {".x", ".y", ".z", ".rx", ".ry", ".rz"}};
+    return nq == 7 ? spatial[rates][k] : nq == 4 ? ball[rates][k] : nq == 3 ? planar[k] : "";
+}
+
 void perp_state_put(const perp_model *model, int cursor, const double *q, const double *v, perp_state *state)
 {
     const int index = cursor - 1;

@@ -17,6 +17,8 @@ typedef struct state_entry {
 
 /* Walks the entries of a state: start with *cursor = 0; false at the end. */
 bool perp_state_next(const perp_model *model, const perp_state *state, int *cursor, state_entry *entry);
+/* What stands behind the name of an entry in the heading of its k-th number, ".x"; empty where it has only one. */
+const char *perp_state_ending(int nq, bool rates, int k);
 /* The way back: the q and v of the entry that perp_state_next gave when it left `cursor` into the state. Velocities of
  * components that are not free are dropped. */
 void perp_state_put(const perp_model *model, int cursor, const double *q, const double *v, perp_state *state);

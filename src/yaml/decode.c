@@ -1,3 +1,4 @@
+#include "base/edit_distance.h"
 #include "yaml/decode.h"
 
 #include <assert.h>
@@ -53,8 +54,7 @@ bool perp_decode_expected(decoder *d, const yaml_node *node, const char *what)
     return perp_decode_error(d, node, "expected %s, but found %s", what, found);
 }
 
-/* ---- keys -----------------------------------------------------------------------------------------------------------
- */
+/* ---- keys -------------------------------------------------------------------------------------------------------- */
 
 static bool right_dimension(const decoder *d, const key_spec *key)
 {
@@ -157,8 +157,7 @@ bool perp_read_map(decoder *d, const yaml_node *node, const key_table *table, vo
     return good;
 }
 
-/* ---- scalars --------------------------------------------------------------------------------------------------------
- */
+/* ---- scalars ----------------------------------------------------------------------------------------------------- */
 
 /* A decimal number as YAML 1.2 and JSON write it: no hexadecimal, no names, no underscores. */
 static bool looks_like_number(const char *s)
@@ -304,8 +303,47 @@ int perp_read_word(decoder *d, const yaml_node *node, const char *const *words)
     return word;
 }
 
-/* ---- lists ----------------------------------------------------------------------------------------------------------
- */
+/* The words of a list with commas, as perp_read_word takes them. */
+static int read_choice(decoder *d, const yaml_node *node)
+{
+    enum { MOST = 8 };
+    char list[120];
+    const char *words[MOST + 1] = {list};
+    const size_t length = strlen(d->key->form);
+    assert(length < sizeof list);
+    memcpy(list, d->key->form, length + 1);
+    int count = 1;
+    for (char *comma = strstr(list, ", "); comma; comma = strstr(comma, ", ")) {
+        assert(count < MOST);
+        *comma = '\0';
+        comma += 2;
+        words[count++] = comma;
+    }
+    return perp_read_word(d, node, words);
+}
+
+bool perp_read_choice(decoder *d, const yaml_node *node, void *target)
+{
+    const int word = read_choice(d, node);
+    *(int *)target = word >= 0 ? word : *(int *)target;
+    return word >= 0;
+}
+
+bool perp_read_choice_from_1(decoder *d, const yaml_node *node, void *target)
+{
+    const bool good = perp_read_choice(d, node, target);
+    *(int *)target += good ? 1 : 0;
+    return good;
+}
+
+bool perp_read_second_choice(decoder *d, const yaml_node *node, void *target)
+{
+    const int word = read_choice(d, node);
+    *(bool *)target = word == 1;
+    return word >= 0;
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------- */
 
 bool perp_expect_list(decoder *d, const yaml_node *node, const char *what)
 {

@@ -69,5 +69,10 @@ bool perp_expect_list(decoder *d, const yaml_node *node, const char *what);
 /* Index of the word in `words` (NULL-terminated), or -1; perp_read_word reports that as an error. */
 int perp_find_word(const yaml_node *node, const char *const *words);
 int perp_read_word(decoder *d, const yaml_node *node, const char *const *words);
+/* The same for the words that the key's `form` lists with commas between: an int or an enum that counts them from 0,
+ * one that counts them from 1, and a bool that is true for the second. */
+bool perp_read_choice(decoder *d, const yaml_node *node, void *target);
+bool perp_read_choice_from_1(decoder *d, const yaml_node *node, void *target);
+bool perp_read_second_choice(decoder *d, const yaml_node *node, void *target);
 
 #endif

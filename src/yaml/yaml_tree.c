@@ -227,8 +227,7 @@ void perp_yaml_tree_locate(const void *root, const char *path, const char **file
     perp_yaml_tree_place(node, line, column);
 }
 
-/* ---- parsing ------------------------------------------------------------------------------------------------------
- */
+/* ---- parsing ----------------------------------------------------------------------------------------------------- */
 
 typedef struct anchor {
     const char *name;

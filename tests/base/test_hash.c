@@ -1,4 +1,6 @@
 /* The state hash and the random numbers. */
+#include "base/hash.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "base/hash.h"
 #include "base/name_table.h"
 
 enum { MANY = 3000 };

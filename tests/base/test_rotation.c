@@ -2,6 +2,8 @@
  *
  * EPS is the unit roundoff. A product of unit quaternions or rotation matrices makes at most about 8 roundings per
  * entry of size one, so a few tens of EPS per operation is the scale of every tolerance here; each says its factor. */
+#include "base/mat3.h"
+
 #include <float.h>
 #include <setjmp.h>
 #include <stdarg.h>

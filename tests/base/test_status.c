@@ -1,4 +1,6 @@
 /* Errors and diagnostics: formatting, cutting, and text that is always printable, valid UTF-8. */
+#include "base/edit_distance.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -8,6 +8,22 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PERP = os.environ.get("PERP", str(ROOT / "build" / "bin" / "perp"))
+SANITIZED = os.environ.get("PERP_SANITIZE", "") not in ("", "OFF")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Under the sanitizers paths are walked: every value of every parameter once, not every combination of them."""
+    seen, kept, left_out = set(), [], []
+    for item in items:
+        values = {(item.function, name, repr(value)) for name, value in getattr(item, "callspec", Nothing).params.items()}
+        (left_out if SANITIZED and values and values <= seen else kept).append(item)
+        seen |= values
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
+
+
+class Nothing:
+    params = {}
 
 
 class Perp:

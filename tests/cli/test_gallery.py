@@ -1,6 +1,5 @@
 """`make gallery`: the page lists every example, its links lead somewhere, its numbers are those of the runs."""
 import html.parser
-import os
 import re
 import subprocess
 import sys
@@ -8,12 +7,11 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from conftest import PERP, ROOT
+from conftest import PERP, ROOT, SANITIZED
 
 sys.path.append(str(ROOT / "tools"))
 import gallery as gallery_tool  # noqa: E402
 
-SANITIZED = os.environ.get("PERP_SANITIZE", "") not in ("", "OFF")
 
 
 class Links(html.parser.HTMLParser):

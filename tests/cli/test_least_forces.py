@@ -1,10 +1,10 @@
 """Where a body has more supports than rigid contact needs, forces are those of equal springs under each: linear in the place of
 the contact, fn = a + b x + c y, at rest and while it slides. Friction is decided by these."""
 import math
-import os
 
 import pytest
 
+from conftest import SANITIZED
 from planar_support import Slider, normal_forces
 
 WITHOUT_INERTIA = ("qs-lcp", "qs-ncp", "qs-opt", "qs-lp", "qs-impedance-lcp")
@@ -18,7 +18,6 @@ FEET = {
     6: [(0.12, 0.02), (0.06, 0.1), (-0.05, 0.09), (-0.11, 0), (-0.06, -0.1), (0.05, -0.08)],
     8: [(0.13, 0.02), (0.09, 0.08), (0.01, 0.11), (-0.08, 0.09), (-0.12, 0.01), (-0.07, -0.09), (0, -0.1), (0.1, -0.06)],
 }
-SANITIZED = os.environ.get("PERP_SANITIZE", "") not in ("", "OFF")
 CENTRE = (0.011, -0.007)  # of mass, about the origin
 
 

@@ -9,12 +9,11 @@ import xml.etree.ElementTree as ET
 import pytest
 
 import svg_page
-from conftest import PERP, ROOT, Perp
+from conftest import PERP, Perp, ROOT, SANITIZED
 
 KINDS = ("sheet", "gaps", "forces", "cone", "modes", "joints", "residuals", "scene", "pressure")
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {"svg", "title", "g", "rect", "line", "polyline", "polygon", "path", "circle", "ellipse", "text", "tspan"}
-SANITIZED = os.environ.get("PERP_SANITIZE", "") not in ("", "OFF")
 # Logged runs with explanations take a sanitized program minutes; under the sanitizers the fuzzer's logs are drawn instead.
 pytestmark = pytest.mark.skipif(SANITIZED, reason="the runs take too long; tests/fuzz/fuzz_log.c draws under the sanitizers")
 SIDE = 11  # of the square of boxes

@@ -1,13 +1,11 @@
 """A box on a table, pushed off its middle by a driven finger. Which of its corners carry how much decides how it turns: rigid
 rungs take the answer of equal springs, which `compliant` tends to as its stiffness grows."""
 import math
-import os
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, SANITIZED
 
-SANITIZED = os.environ.get("PERP_SANITIZE", "") not in ("", "OFF")
 pytestmark = pytest.mark.skipif(SANITIZED, reason="thousands of steps; test_least_forces.py walks the same paths")
 
 SCENE = str(ROOT / "tests" / "step" / "scenes" / "push-box.yaml")

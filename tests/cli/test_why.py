@@ -4,16 +4,14 @@ that press the bodies together (squeeze) or shear them (sideways) from the step'
 import copy
 import json
 import math
-import os
 
 import pytest
 import yaml
 
-from conftest import ROOT
+from conftest import ROOT, SANITIZED
 
 HAIR = 1e-6  # of the amount; the two ends of a flip are within 1e-7 of it
 HOLDS = ("stick", "limit")
-SANITIZED = os.environ.get("PERP_SANITIZE", "") not in ("", "OFF")  # there the paths are walked, not the values
 
 
 def cases(*all_of_them):

@@ -1,3 +1,4 @@
+#include "base/mat3.h"
 #include "record_balance.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
 #include "record_balance.h"
 #include "shape_reference.h"
+#include "step/common/rung_cone.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+#include "scene/drive.h"
 #include "scene_view.h"
 
 #include <perp/geometry_hull.h>

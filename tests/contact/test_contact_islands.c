@@ -1,4 +1,5 @@
 /* Islands: contacts, joints and loops join moving bodies; what is fixed or driven joins nothing. */
+#include "contact/contact_private.h"
 #include "contact_test.h"
 
 static const char *const text =

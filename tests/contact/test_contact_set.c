@@ -1,4 +1,5 @@
 /* The set as a whole: which contacts, in which order, at what cost in memory, and what becomes of failures. */
+#include "contact/contact_private.h"
 #include "contact_test.h"
 
 #include "failing_allocator.h"

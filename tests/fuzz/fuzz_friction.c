@@ -1,6 +1,11 @@
 /* libFuzzer target: arbitrary bytes as a file of Siconos' local friction problems. Whatever loads passes its check, has
  * a residual that is a number, and, where W allows, bodies of its own that pass theirs and move as it does. Where it is
  * small it is solved: "solved" must have a residual that holds. */
+#include "problem/checks.h"
+#include "problem/conversions.h"
+#include "problem/friction_law.h"
+#include "problem_yaml/problem_load.h"
+
 #include <perp/problem_yaml.h>
 #include <perp/solver.h>
 

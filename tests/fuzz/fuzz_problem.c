@@ -2,6 +2,9 @@
  * solved: "solved" must have a residual that holds, and "infeasible" and "unbounded" of a convex problem evidence that
  * does; no status but the outcomes may come back, and of a convex problem that H is indefinite. Forces and velocities
  * of a friction problem are numbers whatever the outcome. */
+#include "problem/checks.h"
+#include "problem_yaml/problem_load.h"
+
 #include <perp/problem_yaml.h>
 #include <perp/solver.h>
 

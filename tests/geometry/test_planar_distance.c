@@ -1,4 +1,5 @@
 /* Planar distances: closed forms, a slow reference, identities over random pairs, ties that hold still. */
+#include "geometry/planar_private.h"
 #include "planar_shapes.h"
 
 #include <setjmp.h>

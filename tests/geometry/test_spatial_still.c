@@ -1,5 +1,6 @@
 /* Manifolds whose points stand still: perp_spatial_manifold_still. */
 #include "geometry/spatial_mirror.h"
+#include "geometry/spatial_still.h"
 #include "spatial_manifold_test.h"
 
 static const double DEPTH = 1e-3, RADIUS = 0.1;

@@ -7,6 +7,8 @@
 #ifndef PERP_TESTS_LINALG_TEST_H
 #define PERP_TESTS_LINALG_TEST_H
 
+#include "linalg/dense.h"
+
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +21,6 @@
 
 #include <cmocka.h>
 
-#include <perp/base.h>
 #include <perp/linalg.h>
 
 enum { LARGEST = 200 };

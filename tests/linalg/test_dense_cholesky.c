@@ -1,3 +1,4 @@
+#include "linalg/dense.h"
 #include "linalg_test.h"
 
 /* |L L' - A| <= gamma(n + 2) |L||L'| entry by entry (Higham, theorem 10.3; one more rounding because the kernel

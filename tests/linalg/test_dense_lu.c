@@ -1,3 +1,4 @@
+#include "linalg/dense.h"
 #include "linalg_test.h"
 
 typedef struct system_of {

@@ -3,6 +3,7 @@
 #include <perp/linalg_sparse.h>
 
 #include "failing_allocator.h"
+#include "linalg/dense.h"
 
 /* A matrix in both forms. */
 typedef struct sparse {

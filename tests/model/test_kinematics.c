@@ -1,4 +1,5 @@
 /* Poses against their definition, twists against finite differences, invariances. */
+#include "base/mat3.h"
 #include "model_test.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
 /* The mass matrix against kinetic energy from differenced motion, and against the sum of bodies from Jacobians. */
+#include "base/mat3.h"
 #include "model_test.h"
 
 #include <math.h>

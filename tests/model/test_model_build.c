@@ -1,4 +1,5 @@
 /* The model's layout: order, trees, degrees of freedom, chains; refusals; memory. */
+#include "base/hash.h"
 #include "model/loop_closure.h"
 #include "model_test.h"
 
@@ -7,6 +8,7 @@
 #include <string.h>
 
 #include "failing_allocator.h"
+#include "model/state.h"
 
 static perp_body massive(const char *name)
 {

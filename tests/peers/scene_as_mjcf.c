@@ -1,3 +1,4 @@
+#include "base/mat3.h"
 #include "scene_as_mjcf.h"
 
 #include <assert.h>

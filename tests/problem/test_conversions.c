@@ -1,5 +1,8 @@
 /* mlcp_as_lcp, mlcp_as_mcp, mcp_as_mlcp: a point of one problem is as good a point of the other. That solvers agree on
  * them is tested with the solvers. */
+#include "conversions.h"
+#include "problem/checks.h"
+
 #include <perp/problem.h>
 
 #include <math.h>

@@ -1,5 +1,8 @@
 /* A qp or a cone qp and the contact qp made of it are the same problem: residual, objective and certificates agree. */
 #include "convex_test.h"
+#include "problem/checks.h"
+#include "problem/conversions.h"
+#include "problem/objectives.h"
 
 enum { N = 24, ROWS = 60, EQUALITIES = 4 };
 

@@ -1,4 +1,5 @@
 /* Coulomb's law at one contact, and the residual of friction problems without bodies. */
+#include "problem/checks.h"
 #include "problem/friction_law.h"
 
 #include <perp/problem.h>

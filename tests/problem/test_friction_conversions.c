@@ -1,4 +1,7 @@
 /* Friction problems with bodies: their residual, and the conversions to problems without bodies and back. */
+#include "conversions.h"
+#include "problem/checks.h"
+#include "problem/conversions.h"
 #include "problem/friction_law.h"
 
 #include <perp/problem.h>

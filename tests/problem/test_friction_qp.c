@@ -1,5 +1,9 @@
 /* The friction QP's residual against its definition, its slip and objective, the smoothed radius, and its conversion.
  */
+#include "problem/checks.h"
+#include "problem/friction_law.h"
+#include "problem/friction_qp.h"
+
 #include <perp/problem.h>
 
 #include <math.h>

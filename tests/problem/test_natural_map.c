@@ -1,4 +1,5 @@
 /* The checks and residuals of the three classes, which share natural_map.h. */
+#include "problem/checks.h"
 #include "problem/natural_map.h"
 
 #include <perp/problem.h>

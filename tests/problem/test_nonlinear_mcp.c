@@ -1,4 +1,6 @@
 /* Nonlinear mcps: the check, the residual beside that of the linear classes, and the check of a Jacobian. */
+#include "problem/checks.h"
+
 #include <perp/problem.h>
 
 #include <setjmp.h>

@@ -1,4 +1,6 @@
 #include "convex_test.h"
+#include "problem/checks.h"
+#include "problem/objectives.h"
 
 static reference ref;
 

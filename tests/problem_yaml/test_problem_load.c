@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "failing_allocator.h"
+#include "problem_yaml/problem_load.h"
 #include "refusals.h"
 
 static perp_diagnostics diagnostics;

@@ -1,3 +1,4 @@
+#include "contact/contact_reach.h"
 #include "quasistatic_law.h"
 
 #include "quasistatic_judge.h"

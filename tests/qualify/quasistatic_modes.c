@@ -1,6 +1,8 @@
+#include "contact/contact_reach.h"
 #include "quasistatic_modes.h"
 
 #include "nonnegative.h"
+#include "step/common/rung_cone.h"
 
 #include <stdio.h>
 #include <stdlib.h>

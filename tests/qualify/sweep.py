@@ -1,7 +1,8 @@
 """What sweep.c is for sweeps in C: the command line of a sweep in Python (sweep.h says what it answers).
 
-A sweep has name, checks, full, sample, chunk, kinds, and run(seed, first, count), which gives the failures as (index,
-reason), the kinds as a list of counts, and a table (columns, rows) as sweep_measure.h prints it, or None.
+A sweep has name, checks, full, sample, chunk, kinds, and run(seed, first, count, sample), which gives the failures as
+(index, reason), the kinds as a list of counts, and a table (columns, rows) as sweep_measure.h prints it, or None. Of a
+sample only the failures count.
 """
 
 import argparse
@@ -24,7 +25,7 @@ def main(sweep):
     count = sweep.sample if options.sample else options.count
     if count is None:
         parser.error("--describe, --sample, or --count N")
-    failures, kinds, table = sweep.run(options.seed, options.first, count)
+    failures, kinds, table = sweep.run(options.seed, options.first, count, options.sample)
     print(json.dumps({"sweep": sweep.name, "seed": options.seed, "first": options.first, "count": count,
                       "failures": [{"index": index, "reason": reason} for index, reason in failures[:20]],
                       "failed": len({index for index, _ in failures}), "kinds": dict(zip(sweep.kinds, kinds))}))

@@ -117,7 +117,7 @@ class ConvexPeers:
     kinds = ["supported by two peers or more", "by one", "by none", "not solvable"]
 
     @staticmethod
-    def run(seed, first, count):
+    def run(seed, first, count, _sample):
         rows = {name: [0] * len(COLUMNS) for name in NAMES if name in peers.installed()}
         failures, kinds = [], [0, 0, 0, 0]
         with tempfile.TemporaryDirectory() as folder:

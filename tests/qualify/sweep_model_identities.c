@@ -1,5 +1,6 @@
 /* Random trees: every Jacobian against a finite difference, the mass matrix against the sum over bodies, the
  * configuration manifold against its own inverse. */
+#include "base/mat3.h"
 #include "sweep.h"
 
 #include "model_test.h"

@@ -25,10 +25,14 @@ export function write(name, text) {
   return path;
 }
 
-// The log of a run, and all that it says.
+// The log of a run, and all that it says. The same run is made once, under its first name.
+const logs = new Map();
 export function logOf(name, scene, ...args) {
-  const path = join(folder, `${name}.mcap`);
-  perp("run", scene, "--quiet", "--log", path, ...args);
+  const run = [scene, ...args].join(" "), path = logs.get(run) ?? join(folder, `${name}.mcap`);
+  if (!logs.has(run)) {
+    perp("run", scene, "--quiet", "--log", path, ...args);
+    logs.set(run, path);
+  }
   return path;
 }
 

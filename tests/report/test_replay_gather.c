@@ -120,9 +120,9 @@ static void test_extremes_of_a_long_log(void **state)
                 const perp_contact_record *r = &info->contacts[k];
                 const replay_row *row = find_row(&run, &r->contact, frame);
                 assert_non_null(row); /* whatever was listed in between has a row */
-                assert_true(row->fn_low <= r->fn && r->fn <= row->fn_high);
-                assert_true(row->phi_low <= r->contact.phi && r->contact.phi <= row->phi_high);
-                assert_true(fabs(r->ft[0]) <= row->used_high && (int)r->mode <= row->mode_gravest);
+                assert_true(row->seen.fn_low <= r->fn && r->fn <= row->seen.fn_high);
+                assert_true(row->seen.phi_low <= r->contact.phi && r->contact.phi <= row->seen.phi_high);
+                assert_true(fabs(r->ft[0]) <= row->seen.used_high && (int)r->mode <= row->seen.mode_gravest);
                 apart += row->mode == REPLAY_APART;
                 compared++;
                 if (step == run.frames[frame].step) {

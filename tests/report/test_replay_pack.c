@@ -12,7 +12,7 @@
 
 enum { COUNT = 4000, SERIES = 4 };
 
-static double unpacked(const replay_bytes *bytes, const replay_column *column, size_t index)
+static double unpacked(const byte_row *bytes, const replay_column *column, size_t index)
 {
     const size_t n = column->length, each = n / (size_t)column->series;
     int32_t sum = 0;
@@ -51,7 +51,7 @@ static void test_floats_keep_six_figures(void **state)
     values[17] = 0.0;
     values[18] = -0.0;
     const replay_column column = {"x", REPLAY_FLOAT, 0.0, SERIES, COUNT, values};
-    replay_bytes bytes = {.good = true};
+    byte_row bytes = {0};
     json_t *header = perp_replay_pack(&bytes, &column);
     assert_non_null(header);
     assert_int_equal(bytes.size, 4 * COUNT);
@@ -60,7 +60,7 @@ static void test_floats_keep_six_figures(void **state)
         assert_true(fabs(back - values[i]) <= 1.07 * ldexp(fabs(values[i]), -20));
     }
     json_decref(header);
-    perp_replay_bytes_free(&bytes);
+    perp_bytes_free(&bytes);
     free(values);
 }
 
@@ -70,13 +70,13 @@ static void test_fixed_numbers_are_within_half_a_quantum(void **state)
     double *values = calloc(COUNT, sizeof *values);
     fill(values, 1e-6, 3.0);
     const replay_column column = {"x", REPLAY_FIXED, 1e-4, 1, COUNT, values};
-    replay_bytes bytes = {.good = true};
+    byte_row bytes = {0};
     json_t *header = perp_replay_pack(&bytes, &column);
     for (size_t i = 0; i < COUNT; i++) {
         assert_true(fabs(unpacked(&bytes, &column, i) - values[i]) <= 0.5e-4 * (1.0 + 1e-9));
     }
     json_decref(header);
-    perp_replay_bytes_free(&bytes);
+    perp_bytes_free(&bytes);
     free(values);
 }
 
@@ -100,7 +100,7 @@ static void test_smooth_series_are_mostly_zeros(void **state)
         values[i] = 1.0 + 1e-3 * sin(1e-3 * (double)i);
     }
     const replay_column column = {"x", REPLAY_FLOAT, 0.0, 1, COUNT, values};
-    replay_bytes bytes = {.good = true};
+    byte_row bytes = {0};
     json_t *header = perp_replay_pack(&bytes, &column);
     size_t zeros = 0;
     for (size_t i = 0; i < bytes.size; i++) {
@@ -108,7 +108,7 @@ static void test_smooth_series_are_mostly_zeros(void **state)
     }
     assert_true(zeros > 2 * COUNT); /* steps of at most 1e-6 / 2^-20, about one unit: three bytes of four are zero */
     json_decref(header);
-    perp_replay_bytes_free(&bytes);
+    perp_bytes_free(&bytes);
     free(values);
 }
 

@@ -10,6 +10,7 @@
 
 #include <perp/scene.h>
 
+#include "scene/drive.h"
 #include "scene/scene_memory.h"
 
 #define EPS (0.5 * DBL_EPSILON)

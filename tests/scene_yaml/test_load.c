@@ -16,6 +16,7 @@
 
 #include "failing_allocator.h"
 #include "refusals.h"
+#include "scene/drive.h"
 #include "scene/shape_kinds.h"
 #include "scene_yaml/keys.h"
 

@@ -1,4 +1,5 @@
 #include "qp_dual_test.h"
+#include "solver/qp_dual.h"
 
 dual_case new_dual_case(int n, int rows, int equalities)
 {

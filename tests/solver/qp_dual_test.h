@@ -5,6 +5,7 @@
 #define PERP_TESTS_QP_DUAL_TEST_H
 
 #include "lcp_test.h"
+#include "solver/qp_dual.h"
 
 typedef struct dual_case {
     int n, rows, equalities;

@@ -1,3 +1,5 @@
+#include "problem/checks.h"
+#include "solver/friction_soft.h"
 #include "springs_scene.h"
 
 #include <perp/problem.h>

@@ -1,8 +1,7 @@
 /* The linear systems of contact problems beside dense ones: every pattern that bodies, trees, loops and dense blocks
  * make, assembled twice and solved twice. Tolerances are backward errors: a multiple of n DBL_EPSILON of the terms. */
 #include "failing_allocator.h"
-
-#include <perp/linalg.h>
+#include "linalg/dense.h"
 
 #include "solver/contact_kkt.h"
 

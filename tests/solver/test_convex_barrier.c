@@ -1,4 +1,6 @@
 /* The softened contact qp: closed forms of one contact, the limits of small kappa, and that its answer is a minimum. */
+#include "problem/objectives.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,8 +2,10 @@
  * solution, Coulomb's law, implicit steps, refusals, memory. */
 #include "failing_allocator.h"
 #include "hooked_malloc.h"
+#include "linalg/dense.h"
+#include "problem/checks.h"
+#include "problem/friction_qp.h"
 
-#include <perp/linalg.h>
 #include <perp/problem.h>
 #include <perp/solver.h>
 

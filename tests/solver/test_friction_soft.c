@@ -1,6 +1,8 @@
 /* Contacts that give way, on random bodies: the answer of the elimination is that of the methods that keep every
  * unknown, and one body's is that of the closed form; limits and loops; what is not of this kind is not taken. */
 #include "failing_allocator.h"
+#include "problem/checks.h"
+#include "solver/friction_soft.h"
 
 #include <perp/problem.h>
 #include <perp/solver.h>

@@ -3,6 +3,7 @@
  * are masses times that: TIGHT is ten times as much for problems of unit size. */
 #include "failing_allocator.h"
 #include "hooked_malloc.h"
+#include "problem/friction_law.h"
 
 #include <perp/problem.h>
 #include <perp/solver.h>

@@ -1,5 +1,6 @@
 /* Closed forms of springs' answer: a body on feet, at rest and sliding, with and without inertia, limits and loops,
  * discs and polygons; what it says of its answer, and what it does where there is none. */
+#include "solver/friction_soft.h"
 #include "springs_scene.h"
 
 #include <perp/problem.h>

@@ -1,5 +1,6 @@
 /* On random bodies the answer of springs is the limit of contacts that give way ever less; it is the only answer where
  * there is but one; and it turns, mirrors and renumbers with its problem. */
+#include "solver/friction_soft.h"
 #include "springs_scene.h"
 
 #include <perp/problem.h>

@@ -1,3 +1,4 @@
+#include "conversions.h"
 #include "mcp_brute_force.h"
 
 #include "farkas_check.h"

@@ -1,3 +1,4 @@
+#include "conversions.h"
 #include "lcp_test.h"
 
 static perp_lcp_info solve(case_of *c)

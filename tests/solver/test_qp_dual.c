@@ -1,7 +1,7 @@
 /* The dual active set: closed forms, the lcp of the dual problem, degenerate and infeasible problems, warm starts. */
+#include "linalg/dense.h"
 #include "qp_dual_test.h"
-
-#include <perp/linalg.h>
+#include "solver/qp_dual.h"
 
 /* ---- closed forms ------------------------------------------------------------------------------------------------ */
 

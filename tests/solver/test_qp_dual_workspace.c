@@ -4,6 +4,7 @@
 
 #include "failing_allocator.h"
 #include "hooked_malloc.h"
+#include "solver/qp_dual.h"
 
 static void creation_survives_every_refusal(void **state)
 {

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "scene_run.h"
+#include "step/common/rung_cone.h"
 
 static const double TURN = 6.283185307179586;
 

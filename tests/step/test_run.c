@@ -12,7 +12,9 @@
 
 #include <perp/step.h>
 
+#include "base/hash.h"
 #include "failing_allocator.h"
+#include "model/state.h"
 
 #define EPS (0.5 * DBL_EPSILON)
 

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "base/hash.h"
+#include "model/state.h"
 #include "scene_run.h"
 
 enum { MAX_MEMORY = 4096, MAX_EVENTS = 512 };

@@ -1,6 +1,7 @@
 /* One step of a rung with contact forces, whatever its law. */
 #define _POSIX_C_SOURCE 200809L
 #include "contact/contact_reach.h"
+#include "model/state.h"
 #include "step/common/commanded_loops.h"
 #include "step/common/dynamic.h"
 

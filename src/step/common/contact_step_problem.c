@@ -1,5 +1,6 @@
 /* The step problem of rungs with contact forces: contact_step.h says what it is. */
 #include "contact/contact_reach.h"
+#include "model/state.h"
 #include "step/common/dynamic.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
+#include "linalg/dense.h"
 #include "step/common/determined.h"
-
-#include <perp/linalg.h>
 
 #include <math.h>
 #include <string.h>

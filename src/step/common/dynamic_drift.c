@@ -1,9 +1,8 @@
 /* Velocities carried to where the last step has led, without forces and without gaining energy: dynamic.h. */
+#include "linalg/dense.h"
 #include "step/common/dynamic.h"
 
 #include "linalg/vector.h"
-
-#include <perp/linalg.h>
 
 #include <string.h>
 

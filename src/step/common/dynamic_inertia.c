@@ -1,7 +1,6 @@
 /* Inertia in the step problem, and the forms of the normal row: dynamic.h. */
+#include "linalg/dense.h"
 #include "step/common/dynamic.h"
-
-#include <perp/linalg.h>
 
 #include <stdio.h>
 

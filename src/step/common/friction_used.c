@@ -1,6 +1,7 @@
 #include <perp/step.h>
 
 #include "scene/cone.h"
+#include "step/common/rung_cone.h"
 
 perp_cone perp_rung_cone(const perp_rung *rung, const perp_run_settings *settings)
 {

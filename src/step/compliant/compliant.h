@@ -61,6 +61,7 @@
 #ifndef PERP_SRC_STEP_COMPLIANT_H
 #define PERP_SRC_STEP_COMPLIANT_H
 
+#include "solver/friction_soft.h"
 #include "step/common/dynamic.h"
 
 /* What the elements of a contact are made of. */

@@ -1,5 +1,6 @@
 /* The problem of a compliant step at one configuration: bodies as step->system has them, and the elements of contacts
  * as massless bodies beside them. */
+#include "solver/friction_soft.h"
 #include "step/compliant/compliant.h"
 
 #include <string.h>

@@ -1,4 +1,6 @@
 /* The residual of a compliant step at one configuration, and the solver of its problem there. */
+#include "problem/friction_law.h"
+#include "solver/friction_soft.h"
 #include "step/compliant/compliant.h"
 
 #include <string.h>

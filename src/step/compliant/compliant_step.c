@@ -1,6 +1,9 @@
 /* One step of the rung `compliant`: compliant.h says what it solves. */
 #define _POSIX_C_SOURCE 200809L
+#include "contact/contact_reach.h"
+#include "model/state.h"
 #include "step/common/commanded_loops.h"
+#include "step/common/run_result.h"
 #include "step/compliant/compliant.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 #include "step/convex/convex_step.h"
 
 #include "scene/cone.h"
+#include "step/common/rung_cone.h"
 
 #include <assert.h>
 #include <string.h>

@@ -17,10 +17,9 @@
  * At impacts s may be off by as much as the slip itself; a box that lands on a corner was then thrown about farther
  * than without room. There the step is solved again, with s of its answer, until what is left lifts or overlaps by no
  * more than gravity moves a body in the step: gaps are off by h^2. */
+#include "linalg/dense.h"
 #include "step/convex/convex_step.h"
 #include "step/common/dynamic.h"
-
-#include <perp/linalg.h>
 
 #include <string.h>
 

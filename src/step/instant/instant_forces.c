@@ -4,9 +4,8 @@
  * friction that is known where it slides; and where it rolls ft within mu fn D, and where a_t is not zero doing the
  * most work against it, -ft . a_t = mu fn max over D of -d . a_t, linear too. A quadratic program picks the least of
  * them. */
+#include "linalg/dense.h"
 #include "step/instant/instant.h"
-
-#include <perp/linalg.h>
 
 #include <stdio.h>
 #include <string.h>

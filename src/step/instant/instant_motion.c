@@ -6,6 +6,7 @@
  *
  * Central differences are taken where the contact has its features on both sides of the instant, and else those that
  * look forward. Drives are looked at forward only: a table may begin at the instant. */
+#include "contact/contact_reach.h"
 #include "step/instant/instant.h"
 
 #include <string.h>

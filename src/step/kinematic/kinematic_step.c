@@ -10,6 +10,7 @@
  * in parts where a passive joint would turn far at once. Loops that do not close stop the run. Contacts are not
  * enforced: bodies run into each other, and how deep is reported. */
 #include "model/loop_closure.h"
+#include "model/state.h"
 #include "step/common/commanded_loops.h"
 #include "step/kinematic/kinematic_step.h"
 

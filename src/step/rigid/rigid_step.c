@@ -1,5 +1,8 @@
+#include "problem/friction_law.h"
 #include "scene/cone.h"
+#include "solver/friction_soft.h"
 #include "step/common/dynamic.h"
+#include "step/common/rung_cone.h"
 #include "step/rigid/rigid_step.h"
 
 #include <string.h>

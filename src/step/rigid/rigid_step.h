@@ -23,6 +23,7 @@
 #ifndef PERP_SRC_STEP_RIGID_STEP_H
 #define PERP_SRC_STEP_RIGID_STEP_H
 
+#include "solver/friction_soft.h"
 #include "step/rigid/cone_program.h"
 #include "step/common/contact_step.h"
 #include "step/common/step_kept.h"

@@ -1,6 +1,9 @@
 #include "step/run/contact_log.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
+#include "model/state.h"
+#include "step/common/run_result.h"
 
 #include <assert.h>
 #include <stdio.h>

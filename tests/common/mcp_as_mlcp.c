@@ -7,6 +7,8 @@
  * with S the signs and E the unit columns of the doubly bounded ones: the added part is skew, so a definite M stays
  * semidefinite. The solver does not go this way (it pivots with the bounds themselves, at size n); this is for tests
  * that compare, and for methods that know lcp and mlcp only. */
+#include "conversions.h"
+
 #include <perp/problem.h>
 
 #include <math.h>

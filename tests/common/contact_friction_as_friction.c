@@ -1,7 +1,9 @@
 /* Bodies eliminated: A v + f = H'r gives v = A^-1 (H'r - f), and u = H v + w = W r + q with
  *     W = H A^-1 H',   q = w - H A^-1 f.
  * A is factored by its blocks, and a contact moves only the blocks that it touches. */
-#include <perp/linalg.h>
+#include "conversions.h"
+#include "linalg/dense.h"
+
 #include <perp/problem.h>
 
 #include <assert.h>

@@ -2,7 +2,9 @@
  *     z_f = -M_ff^-1 (q_f + M_fc z_c),   w_c = (M_cc - M_cf M_ff^-1 M_fc) z_c + (q_c - M_cf M_ff^-1 q_f).
  * The solver does not go this way, because a singular free block has no such form; this is the textbook reduction, for
  * those who want the smaller problem itself and for tests that compare the two. */
-#include <perp/linalg.h>
+#include "conversions.h"
+#include "linalg/dense.h"
+
 #include <perp/problem.h>
 
 #include <assert.h>
