@@ -70,7 +70,10 @@ static bool add_events(runner *r, const perp_contact_event *events, int count)
     perp_run_result *result = r->result;
     const int needed = result->event_count + count;
     if (needed > r->event_capacity) {
-        const int capacity = needed > 2 * r->event_capacity ? needed : 2 * r->event_capacity;
+        int capacity = r->event_capacity > 0 ? r->event_capacity : 16;
+        while (capacity < needed) {
+            capacity *= 2;
+        }
         perp_contact_event *larger =
             result->allocator.allocate(result->allocator.context, (size_t)capacity * sizeof *larger);
         if (!larger) {

@@ -314,7 +314,7 @@ static double now_us(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+    return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1e3;
 }
 
 /* Moves the state, and says what became of its contacts. `moved`: the state is the step's end. */

@@ -92,6 +92,11 @@ size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
     head.counted_from = sim->counted_from;
     head.hash = sim->hash;
     head.info = sim->info;
+    head.info.contacts = NULL;
+    head.info.elements = NULL;
+    head.info.events = NULL;
+    head.info.answer = NULL;
+    head.info.memory = NULL;
     head.force_count = sim->scene.force_count - sim->scene_forces;
     head.memory_count = perp_run_memory_save(&sim->memory, NULL, 0);
     saved_arrays a = find_arrays(sim, &head, NULL);
