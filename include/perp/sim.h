@@ -85,7 +85,8 @@ PERP_API perp_status perp_sim_observe(perp_sim *sim, perp_observer *observer, vo
 /* Joints and bodies are indices of the scene (perp_scene_find_joint, perp_scene_find_body). BAD_INPUT where a number is
  * not finite, or the joint or body cannot take it: the error says why, and nothing has changed. */
 
-/* m, rad, N or N m: by the joint's `control`. Joints without control have none. */
+/* By the joint's `control`: m or rad of positions and springs, m/s or rad/s of velocities, N or N m of torques. Joints
+ * without control have none. */
 PERP_API perp_status perp_sim_set_command(perp_sim *sim, int joint, double value, perp_error *error);
 /* m/s, rad/s: the command of a joint whose control is a position or a spring moves on at this rate. */
 PERP_API perp_status perp_sim_set_command_rate(perp_sim *sim, int joint, double rate, perp_error *error);

@@ -94,7 +94,7 @@ static bool read_joint_velocity(decoder *d, const yaml_node *node, void *target)
 
 static bool read_control(decoder *d, const yaml_node *node, void *target)
 {
-    static const char *const words[] = {"none", "position", "impedance", NULL};
+    static const char *const words[] = {"none", "position", "impedance", "velocity", "torque", NULL};
     const int word = perp_read_word(d, node, words);
     ((perp_joint *)target)->control = word >= 0 ? (perp_control)word : PERP_CONTROL_NONE;
     return word >= 0;
@@ -105,6 +105,13 @@ static bool read_command(decoder *d, const yaml_node *node, void *target)
     perp_joint *joint = target;
     joint->command_set = perp_read_drive(d, node, &joint->command);
     return joint->command_set;
+}
+
+static bool read_compensation(decoder *d, const yaml_node *node, void *target)
+{
+    perp_joint *joint = target;
+    joint->compensation_set = perp_read_bool(d, node, &joint->gravity_compensation);
+    return joint->compensation_set;
 }
 
 static const key_spec joint_keys[] = {
@@ -123,13 +130,20 @@ static const key_spec joint_keys[] = {
     {"velocity", "number; ball [wx, wy, wz] in the parent; planar [vx, vy, omega]", "0", "initial", read_joint_velocity,
      0, 0},
     {"pitch", "number", "", "screw: metres per radian", perp_read_real, offsetof(perp_joint, pitch), KEY_SPATIAL},
-    {"control", "none, position, impedance", "none",
-     "position takes the command exactly; impedance is the force K (command - q) - D dq/dt", read_control, 0, 0},
+    {"control", "none, position, impedance, velocity, torque", "none",
+     "position and velocity take the command exactly; impedance is the force K (command - q) - D dq/dt; torque is the "
+     "command itself",
+     read_control, 0, 0},
     {"stiffness", "number >= 0", "0", "K, N/m or N m/rad", perp_read_real, offsetof(perp_joint, stiffness), 0},
     {"damping", "number >= 0", "0", "D", perp_read_real, offsetof(perp_joint, damping), 0},
     {"armature", "number >= 0", "0", "inertia of the drive, kg m^2 or kg", perp_read_real,
      offsetof(perp_joint, armature), 0},
-    {"command", "DRIVE", "holds `position`", "where a controlled joint should be, rad or m", read_command, 0, 0},
+    {"command", "DRIVE", "holds `position`; 0", "where a controlled joint should be, rad or m; its velocity; its force",
+     read_command, 0, 0},
+    {"effort", "number > 0", "none", "N or N m: a torque's command counts up to this", perp_read_optional,
+     offsetof(perp_joint, effort), 0},
+    {"gravity_compensation", "true, false", "the scene's", "its drive carries the weight of all that is behind it",
+     read_compensation, 0, 0},
 };
 const key_table perp_keys_joint = {"A joint: `joints.NAME`", joint_keys, COUNT(joint_keys)};
 
@@ -565,6 +579,9 @@ static const key_spec scene_keys[] = {
      offsetof(perp_scene, planar), 0},
     {"gravity", "[x, y, z], planar [x, y]", "[0, 0, -9.81], planar [0, -9.81]", "m/s^2", perp_read_vector,
      offsetof(perp_scene, gravity), 0},
+    {"gravity_compensation", "true, false", "false",
+     "joints under control that say nothing themselves carry the weight of all that is behind them", perp_read_bool,
+     offsetof(perp_scene, gravity_compensation), 0},
     {"bodies", "{NAME: BODY}", "none", "in this order everywhere", perp_read_bodies, 0, 0},
     {"joints", "{NAME: JOINT}", "none", "what connects bodies to trees", read_joints, 0, 0},
     {"loops", "{NAME: LOOP}", "none", "what closes chains", read_loops, 0, 0},

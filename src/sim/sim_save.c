@@ -144,6 +144,7 @@ static void restore_drives(perp_sim *sim, const saved_arrays *a)
     copy(sim->drives, a->drives, 6 * (size_t)scene->body_count, sizeof *a->drives);
     for (int j = 0; j < scene->joint_count; j++) {
         sim->scene.joints[j].command = scene->joints[j].command;
+        sim->scene.joints[j].path = scene->joints[j].path;
     }
     for (int b = 0; b < scene->body_count; b++) {
         perp_sim_lead_body(sim, b, a->masks[b]);

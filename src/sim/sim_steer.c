@@ -39,10 +39,16 @@ static void rest(sim_channel *c, perp_drive *drive, double t, double h)
 
 typedef void visit_channel(sim_channel *c, perp_drive *drive, double t, double t_end);
 
+/* What leads a joint: its path where its velocity is commanded. */
+static perp_drive *drive_of(perp_joint *joint)
+{
+    return joint->control == PERP_CONTROL_VELOCITY ? &joint->path : &joint->command;
+}
+
 static void visit(perp_sim *sim, visit_channel *each, double t, double t_end)
 {
     for (int j = 0; j < sim->scene.joint_count; j++) {
-        each(&sim->commands[j], &sim->scene.joints[j].command, t, t_end);
+        each(&sim->commands[j], drive_of(&sim->scene.joints[j]), t, t_end);
     }
     for (int b = 0; b < sim->scene.body_count; b++) {
         for (int k = 0; k < 6 && sim->scene.bodies[b].kind == PERP_BODY_DRIVEN; k++) {
@@ -95,32 +101,56 @@ static void set_channel(perp_sim *sim, sim_channel *c, perp_drive *drive, sim_le
     rest(c, drive, sim->state.t, sim->settings.h);
 }
 
-static perp_status set_command(perp_sim *sim, int joint, sim_lead how, double value, perp_error *error)
+/* The joint, if it takes such a number; else NULL. */
+static perp_joint *commanded(perp_sim *sim, int joint, double value, perp_error *error)
 {
     if (joint < 0 || joint >= sim->scene.joint_count) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no joint %d: the scene has %d", joint,
-                         sim->scene.joint_count);
+        perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no joint %d: the scene has %d", joint,
+                  sim->scene.joint_count);
+        return NULL;
     }
     perp_joint *j = &sim->scene.joints[joint];
     if (j->control == PERP_CONTROL_NONE) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "joint `%s` takes no command: it needs `control` in the scene",
-                         j->name);
+        perp_fail(error, PERP_STATUS_BAD_INPUT, "joint `%s` takes no command: it needs `control` in the scene",
+                  j->name);
+        return NULL;
     }
     if (!isfinite(value)) {
-        return refuse_number("joint", j->name, value, error);
+        refuse_number("joint", j->name, value, error);
+        return NULL;
     }
-    set_channel(sim, &sim->commands[joint], &j->command, how, value);
-    return PERP_STATUS_OK;
+    return j;
 }
 
 perp_status perp_sim_set_command(perp_sim *sim, int joint, double value, perp_error *error)
 {
-    return set_command(sim, joint, SIM_TO_VALUE, value, error);
+    perp_joint *j = commanded(sim, joint, value, error);
+    if (!j) {
+        return PERP_STATUS_BAD_INPUT;
+    }
+    sim_channel *c = &sim->commands[joint];
+    set_channel(sim, c, drive_of(j), j->control == PERP_CONTROL_VELOCITY ? SIM_AT_RATE : SIM_TO_VALUE, value);
+    if (j->control == PERP_CONTROL_TORQUE) { /* a force needs no way to get there */
+        c->now = value;
+        rest(c, &j->command, sim->state.t, sim->settings.h);
+    }
+    return PERP_STATUS_OK;
 }
 
 perp_status perp_sim_set_command_rate(perp_sim *sim, int joint, double rate, perp_error *error)
 {
-    return set_command(sim, joint, SIM_AT_RATE, rate, error);
+    perp_joint *j = commanded(sim, joint, rate, error);
+    if (!j) {
+        return PERP_STATUS_BAD_INPUT;
+    }
+    if (j->control != PERP_CONTROL_POSITION && j->control != PERP_CONTROL_IMPEDANCE) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                         "the command of joint `%s` is no place that moves: perp_sim_set_command takes its velocity or "
+                         "torque",
+                         j->name);
+    }
+    set_channel(sim, &sim->commands[joint], &j->command, SIM_AT_RATE, rate);
+    return PERP_STATUS_OK;
 }
 
 /* Which coordinate a component is; -1: none, or several. */
@@ -202,6 +232,10 @@ perp_status perp_sim_set_drive_rate(perp_sim *sim, int body, unsigned component,
 double perp_sim_command(const perp_sim *sim, int joint)
 {
     const perp_joint *j = &sim->scene.joints[joint];
+    const sim_channel *c = &sim->commands[joint];
+    if (j->control == PERP_CONTROL_VELOCITY && c->lead != SIM_BY_SCENE) {
+        return c->lead == SIM_AT_RATE ? c->set : 0.0;
+    }
     return j->control == PERP_CONTROL_NONE ? 0.0 : perp_drive_value(&j->command, sim->state.t);
 }
 
@@ -261,27 +295,13 @@ static void hold(sim_channel *c, perp_drive *drive, double value, double t, doub
     rest(c, drive, t, h);
 }
 
-/* R = Rz Ry Rx. */
-static void angles_of(perp_quat rotation, double rpy[3])
-{
-    const perp_mat3 r = perp_quat_to_mat3(rotation);
-    rpy[1] = atan2(-r.m[6], hypot(r.m[0], r.m[3]));
-    if (hypot(r.m[0], r.m[3]) > 0.0) {
-        rpy[0] = atan2(r.m[7], r.m[8]);
-        rpy[2] = atan2(r.m[3], r.m[0]);
-    } else { /* the other two turn about one axis */
-        rpy[0] = 0.0;
-        rpy[2] = atan2(-r.m[1], r.m[4]);
-    }
-}
-
 static void hold_driven(perp_sim *sim, int b, const double *q)
 {
     perp_body *body = &sim->scene.bodies[b];
     double at[6] = {q[0], q[1], 0.0, 0.0, 0.0, q[2]};
     if (!sim->scene.planar) {
         at[2] = q[2];
-        angles_of((perp_quat){q[3], q[4], q[5], q[6]}, at + 3);
+        perp_quat_to_rpy((perp_quat){q[3], q[4], q[5], q[6]}, at + 3);
     }
     body->driven_mask = sim->scene.planar ? PERP_COMPONENT_PLANAR : PERP_COMPONENT_ALL;
     for (int k = 0; k < 6; k++) {
@@ -308,7 +328,7 @@ void perp_sim_lead_hold(perp_sim *sim)
             moved = moved || led[k] != q[k];
         }
         if (moved && link->joint >= 0) {
-            hold(&sim->commands[link->joint], &sim->scene.joints[link->joint].command, q[link->q_start], sim->state.t,
+            hold(&sim->commands[link->joint], drive_of(&sim->scene.joints[link->joint]), q[link->q_start], sim->state.t,
                  sim->settings.h);
         } else if (moved) {
             hold_driven(sim, b, q + link->q_start);
