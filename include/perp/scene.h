@@ -351,7 +351,8 @@ typedef struct perp_scene_files {
 typedef void perp_locate_function(const void *context, const char *path, const char **file, int *line, int *column);
 
 typedef struct perp_scene {
-    const char *name; /* never NULL */
+    const char *name;                     /* never NULL */
+    const char *length_unit, *angle_unit; /* that its file was written in, "mm"; everything here is SI. NULL: m, rad */
     bool planar;
     perp_vec3 gravity;
 

@@ -1,5 +1,6 @@
 /* Joints, loops, forces, contacts, run settings, and the scene as a whole. */
 #include "scene_yaml/keys.h"
+#include "scene_yaml/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -575,6 +576,7 @@ static const key_spec scene_keys[] = {
     {"name", "text", "", "shown in summaries", read_scene_name, 0, 0},
     {"include", "[FILE, ..]", "none", "merged first; under the scene's folder; a name defined twice is an error",
      refuse_include, 0, 0},
+    {"units", "{length, angle}", "m, rad", "of this file; everything else is in SI", perp_read_units, 0, 0},
     {"planar", "true, false", "false", "x-y plane: bodies are (x, y, theta), vectors have 2 components", perp_read_bool,
      offsetof(perp_scene, planar), 0},
     {"gravity", "[x, y, z], planar [x, y]", "[0, 0, -9.81], planar [0, -9.81]", "m/s^2", perp_read_vector,
@@ -619,15 +621,15 @@ static void write_table(const key_table *table, perp_text_sink *sink, void *cont
 void perp_scene_key_reference(perp_text_sink *sink, void *context)
 {
     static const key_table *const tables[] = {
-        &perp_keys_scene,    &perp_keys_body,    &perp_keys_pose,       &perp_keys_velocity, &perp_keys_driven,
-        &perp_keys_shape,    &perp_keys_capsule, &perp_keys_plane,      &perp_keys_mesh,     &perp_keys_hole,
-        &perp_keys_joint,    &perp_keys_loop,    &perp_keys_force,      &perp_keys_drive,    &perp_keys_sine,
-        &perp_keys_contacts, &perp_keys_pair,    &perp_keys_compliance, &perp_keys_run};
-    sink(context,
-         "# Keys of a scene file\n\n"
-         "Made from the loader's own tables by `perp check --keys`; the tests compare this page with it.\n"
-         "Lengths are metres, masses kg, angles rad, forces N, times s. An unknown key is an error that names\n"
-         "the nearest known one. `DRIVE` is a number or a function of time (its own table below).\n");
+        &perp_keys_scene,  &perp_keys_units,    &perp_keys_body,    &perp_keys_pose,       &perp_keys_velocity,
+        &perp_keys_driven, &perp_keys_shape,    &perp_keys_capsule, &perp_keys_plane,      &perp_keys_mesh,
+        &perp_keys_hole,   &perp_keys_joint,    &perp_keys_loop,    &perp_keys_force,      &perp_keys_drive,
+        &perp_keys_sine,   &perp_keys_contacts, &perp_keys_pair,    &perp_keys_compliance, &perp_keys_run};
+    sink(context, "# Keys of a scene file\n\n"
+                  "Made from the loader's own tables by `perp check --keys`; the tests compare this page with it.\n"
+                  "Lengths are metres and angles rad unless `units` says otherwise; masses kg, forces N, times s. An "
+                  "unknown key is an error that names\n"
+                  "the nearest known one. `DRIVE` is a number or a function of time (its own table below).\n");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         write_table(tables[i], sink, context);
     }
