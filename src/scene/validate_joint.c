@@ -111,7 +111,8 @@ static void validate_control(validator *v, perp_joint *joint)
         perp_validator_warning(v, "stiffness", "has no effect without `control: impedance`");
     }
     if (joint->command_set && joint->control == PERP_CONTROL_NONE) {
-        perp_validator_warning(v, "command", "has no effect without `control`");
+        perp_validator_warning(v, "command",
+                               "has no effect without `control: position`, `impedance`, `velocity` or `torque`");
     }
     if (!is_scalar(joint->kind)) {
         if (joint->control != PERP_CONTROL_NONE) {
@@ -133,7 +134,7 @@ static void validate_control(validator *v, perp_joint *joint)
                                    "starts at %g, where the joint begins too; its `position` of %g is not used", start,
                                    joint->position[0]);
         }
-    } else if (joint->control == PERP_CONTROL_POSITION || joint->control == PERP_CONTROL_IMPEDANCE) {
+    } else if (joint->control != PERP_CONTROL_VELOCITY && joint->control != PERP_CONTROL_TORQUE) {
         joint->command.offset = joint->position[0];
     }
     if (joint->control == PERP_CONTROL_VELOCITY) {
