@@ -9,6 +9,7 @@
 #include "timing.h"
 
 #include <perp/scene_yaml.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 #include <math.h>

@@ -18,6 +18,7 @@
 
 #include <perp/scene_yaml.h>
 #include <perp/solver.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 #include <math.h>

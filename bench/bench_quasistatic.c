@@ -11,6 +11,7 @@
 #include "timing.h"
 
 #include <perp/scene_yaml.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 #include <dirent.h>

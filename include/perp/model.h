@@ -183,9 +183,13 @@ PERP_API void perp_mass_matrix(const perp_model *model, perp_kinematics *kinemat
 PERP_API void perp_mass_matrix_expand(const perp_model *model, const double *packed, double *dense);
 /* c(q, v): M dv/dt + c = forces, without gravity; recursive Newton-Euler. After perp_kinematics_velocity. */
 PERP_API void perp_bias_force(const perp_model *model, perp_kinematics *kinematics, const double *v, double *bias);
-/* Generalised gravity, nv. After perp_kinematics_update. */
+/* Generalised gravity, nv; 0 at joints whose drives carry the weight of all that is behind them
+ * (`gravity_compensation`). After perp_kinematics_update. */
 PERP_API void perp_gravity_force(const perp_model *model, const perp_kinematics *kinematics, double *force);
-/* Generalised force of the scene's `forces` at time t, nv. After perp_kinematics_update. */
+/* N or N m: what the drive of a joint under torque control gives. */
+PERP_API double perp_joint_torque(const perp_joint *joint, double t);
+/* Generalised force of the scene's `forces` and of joints under torque control at time t, nv. After
+ * perp_kinematics_update. */
 PERP_API void perp_applied_force(const perp_model *model, const perp_kinematics *kinematics, double t, double *force);
 /* Adds the generalised force of a world force at a world point and a torque on a body. */
 PERP_API void perp_add_wrench(const perp_model *model, const perp_kinematics *kinematics, int body,

@@ -16,6 +16,7 @@
 #include <perp/problem_yaml.h>
 #include <perp/solver.h>
 #include <perp/step.h>
+#include <perp/sim.h>
 #include <perp/trace.h>
 #include <perp/log.h>
 #include <perp/analysis.h>

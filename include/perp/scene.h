@@ -50,13 +50,13 @@ typedef enum perp_interpolation {
     PERP_INTERPOLATE_SPLINE
 } perp_interpolation;
 
-/* Without knots: offset + rate t + sum of sines. With knots (offset, rate and sines are then 0): the table, held
- * constant outside it. Cubic and spline have zero rate at both ends, so that the held function has a continuous rate
- * everywhere. Cubic is monotone wherever the values are and never leaves the range of two neighbouring values (slopes
- * of Fritsch and Butland, known as PCHIP); its acceleration jumps at knots. Spline is twice continuously differentiable
- * and may overshoot. Zero-initialised it is the constant 0. */
+/* Without knots: offset + rate t + bend t^2 + sum of sines. With knots (the others are then 0): the table, held
+ * constant outside it, or where it has slopes going on with those of its ends. Cubic and spline have zero rate at both
+ * ends, so that the held function has a continuous rate everywhere. Cubic is monotone wherever the values are and never
+ * leaves the range of two neighbouring values (slopes of Fritsch and Butland, known as PCHIP); its acceleration jumps
+ * at knots. Spline is twice continuously differentiable and may overshoot. Zero-initialised it is the constant 0. */
 typedef struct perp_drive {
-    double offset, rate;
+    double offset, rate, bend; /* bend: resolved, of paths only */
     int sine_count;
     int knot_count;
     const perp_sine *sines;
@@ -186,7 +186,13 @@ PERP_API const char *perp_joint_kind_name(perp_joint_kind kind);
 PERP_API int perp_joint_position_size(perp_joint_kind kind);
 PERP_API int perp_joint_velocity_size(perp_joint_kind kind);
 
-typedef enum perp_control { PERP_CONTROL_NONE, PERP_CONTROL_POSITION, PERP_CONTROL_IMPEDANCE } perp_control;
+typedef enum perp_control {
+    PERP_CONTROL_NONE,
+    PERP_CONTROL_POSITION,  /* the joint is where the command says */
+    PERP_CONTROL_IMPEDANCE, /* a spring to the command */
+    PERP_CONTROL_VELOCITY,  /* the joint moves as fast as the command says */
+    PERP_CONTROL_TORQUE     /* the command is a force, N or N m */
+} perp_control;
 
 typedef struct perp_joint {
     const char *name;
@@ -204,8 +210,11 @@ typedef struct perp_joint {
     double pitch; /* m per rad */
     perp_control control;
     double stiffness, damping, armature;
+    perp_optional effort;                        /* N or N m: the most that the drive gives, on torque control */
+    bool compensation_set, gravity_compensation; /* unset: the scene's, where the joint is controlled (resolved) */
     bool command_set;
-    perp_drive command; /* unset: holds `position` (resolved) */
+    perp_drive command; /* unset: holds `position`, and 0 of velocities and torques (resolved) */
+    perp_drive path;    /* resolved: where a joint is that has its velocity as command */
     int parent_body;    /* resolved: index, -1 the world */
     int child_body;     /* resolved */
 } perp_joint;
@@ -338,7 +347,8 @@ typedef struct perp_scene_files {
 typedef void perp_locate_function(const void *context, const char *path, const char **file, int *line, int *column);
 
 typedef struct perp_scene {
-    const char *name; /* never NULL */
+    const char *name;                     /* never NULL */
+    const char *length_unit, *angle_unit; /* that its file was written in, "mm"; everything here is SI. NULL: m, rad */
     bool planar;
     perp_vec3 gravity;
 
@@ -352,6 +362,7 @@ typedef struct perp_scene {
 
     double margin;
     double friction;
+    bool gravity_compensation; /* of all joints under control that say nothing themselves */
     perp_compliance compliance;
     perp_run_settings run;
 

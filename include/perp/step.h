@@ -296,16 +296,6 @@ PERP_API perp_status perp_run_lint(const perp_model *model, const perp_contact_m
 /* The number of steps that the settings ask for. */
 PERP_API int perp_run_steps(const perp_run_settings *settings);
 
-/* Runs `settings->model` from `state` (which ends at the last state reached). The settings are usually &scene->run.
- * Fails with BAD_INPUT where the settings do not fit the rung (error.path says which key) or the state is not finite,
- * with the rung's own status where a step has no answer, with OUT_OF_MEMORY, CAPACITY or INFEASIBLE where the contacts
- * of a state cannot be listed (the state is then that one, and counted), with CANCELLED where the observer or
- * settings->cancel said so. `result` is filled as far as the run came and is to be freed. Once no state has more
- * contacts than one before it, a step takes no memory. */
-PERP_API perp_status perp_run(const perp_model *model, const perp_run_settings *settings,
-                              const perp_allocator *allocator, perp_observer *observer, void *observer_context,
-                              perp_state *state, perp_run_result *result, perp_error *error);
-
 /* ---- going on with a run ---------------------------------------------------------------------------------------- */
 
 /* Within an observer: writes at most `capacity` numbers and returns how many there are. They are what a further step
@@ -331,13 +321,6 @@ typedef struct perp_run_start {
     perp_observer *observer; /* called for further steps only */
     void *observer_context;
 } perp_run_start;
-
-/* As perp_run, from `state` at the end of step start->step on: the further states and the result have the bits that an
- * undisturbed run would have given (timing is that of the further steps). BAD_INPUT where the memory is not one of this
- * rung and model. */
-PERP_API perp_status perp_run_continue(const perp_model *model, const perp_run_settings *settings,
-                                       const perp_run_start *start, perp_state *state, perp_run_result *result,
-                                       perp_error *error);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,8 @@
  * and forces with the run's, and perp_run_continue takes the one step, so that an answer is exactly what a run of an
  * edited scene would have given. */
 #include "base/settings_size.h"
+
+#include <perp/sim.h>
 #include "analysis/explain_flip.h"
 #include "analysis/tolerances.h"
 #include "base/hash.h"

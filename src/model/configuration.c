@@ -258,17 +258,24 @@ static void store_twist(const perp_node *node, const perp_twist *twist, double *
     store_rates(node, rates, v);
 }
 
-static bool takes_command(const perp_joint *joint, perp_prescribe which)
-{
-    return (joint->control == PERP_CONTROL_POSITION && (which & PERP_PRESCRIBE_POSITION_JOINTS)) ||
-           (joint->control == PERP_CONTROL_IMPEDANCE && (which & PERP_PRESCRIBE_IMPEDANCE_JOINTS));
-}
-
-/* The joint of a node if it is a controlled scalar one, else NULL. */
+/* The joint of a node if it is a scalar one, else NULL. */
 static const perp_joint *scalar_joint(const perp_model *model, const perp_node *node)
 {
     const int joint = model->links[node->body].joint;
     return joint >= 0 && node->v_count == 1 ? &model->scene->joints[joint] : NULL;
+}
+
+/* Where the joint of a node is as a function of time, if that is prescribed; else NULL. */
+static const perp_drive *prescribed_drive(const perp_model *model, const perp_node *node, perp_prescribe which)
+{
+    const perp_joint *joint = scalar_joint(model, node);
+    const perp_control control = joint ? joint->control : PERP_CONTROL_NONE;
+    if (control == PERP_CONTROL_VELOCITY && (which & PERP_PRESCRIBE_POSITION_JOINTS)) {
+        return &joint->path;
+    }
+    const bool taken = (control == PERP_CONTROL_POSITION && (which & PERP_PRESCRIBE_POSITION_JOINTS)) ||
+                       (control == PERP_CONTROL_IMPEDANCE && (which & PERP_PRESCRIBE_IMPEDANCE_JOINTS));
+    return taken ? &joint->command : NULL;
 }
 
 static bool is_driven(const perp_model *model, const perp_node *node)
@@ -293,9 +300,9 @@ void perp_prescribed_configuration(const perp_model *model, perp_prescribe which
 {
     for (int i = 0; i < model->memory->node_count; i++) {
         const perp_node *node = &model->memory->nodes[i];
-        const perp_joint *joint = scalar_joint(model, node);
-        if (joint && takes_command(joint, which)) {
-            q[node->q] = perp_drive_value(&joint->command, t);
+        const perp_drive *drive = prescribed_drive(model, node, which);
+        if (drive) {
+            q[node->q] = perp_drive_value(drive, t);
         } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
             place_driven(model, node, t, 0.0, q);
         }
@@ -336,9 +343,9 @@ void perp_prescribed_rate(const perp_model *model, perp_prescribe which, double 
 {
     for (int i = 0; i < model->memory->node_count; i++) {
         const perp_node *node = &model->memory->nodes[i];
-        const perp_joint *joint = scalar_joint(model, node);
-        if (joint && takes_command(joint, which)) {
-            v[node->v] = perp_drive_rate(&joint->command, t);
+        const perp_drive *drive = prescribed_drive(model, node, which);
+        if (drive) {
+            v[node->v] = perp_drive_rate(drive, t);
         } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
             const perp_twist twist = driven_twist(&model->scene->bodies[node->body], model->planar, t);
             store_twist(node, &twist, v);
@@ -365,9 +372,9 @@ void perp_prescribed_velocity(const perp_model *model, perp_prescribe which, dou
     const double h = t_to - t_from;
     for (int i = 0; i < model->memory->node_count; i++) {
         const perp_node *node = &model->memory->nodes[i];
-        const perp_joint *joint = scalar_joint(model, node);
-        if (joint && takes_command(joint, which)) {
-            v[node->v] = (perp_drive_value(&joint->command, t_to) - perp_drive_value(&joint->command, t_from)) / h;
+        const perp_drive *drive = prescribed_drive(model, node, which);
+        if (drive) {
+            v[node->v] = (perp_drive_value(drive, t_to) - perp_drive_value(drive, t_from)) / h;
         } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
             const perp_body *body = &model->scene->bodies[node->body];
             double angle_from = 0.0, angle_to = 0.0;

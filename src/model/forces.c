@@ -19,6 +19,13 @@ void perp_add_wrench(const perp_model *model, const perp_kinematics *kinematics,
     }
 }
 
+/* The joint that moves a node, if it is a scalar one; else NULL. */
+static const perp_joint *joint_of(const perp_model *model, const perp_node *node)
+{
+    const int joint = model->links[node->body].joint;
+    return joint >= 0 && node->v_count == 1 ? &model->scene->joints[joint] : NULL;
+}
+
 void perp_gravity_force(const perp_model *model, const perp_kinematics *kinematics, double *force)
 {
     memset(force, 0, (size_t)model->nv * sizeof(double));
@@ -30,6 +37,19 @@ void perp_gravity_force(const perp_model *model, const perp_kinematics *kinemati
             perp_add_wrench(model, kinematics, node->body, kinematics->com[node->body], weight, zero, force);
         }
     }
+    for (int i = 0; i < model->memory->node_count; i++) {
+        const perp_node *node = &model->memory->nodes[i];
+        const perp_joint *joint = joint_of(model, node);
+        if (joint && joint->gravity_compensation) {
+            force[node->v] = 0.0;
+        }
+    }
+}
+
+double perp_joint_torque(const perp_joint *joint, double t)
+{
+    const double asked = perp_drive_value(&joint->command, t);
+    return joint->effort.set ? fmax(-joint->effort.value, fmin(joint->effort.value, asked)) : asked;
 }
 
 static perp_vec3 drive_vector(const perp_drive drives[3], double t)
@@ -53,5 +73,12 @@ void perp_applied_force(const perp_model *model, const perp_kinematics *kinemati
         const perp_vec3 point =
             perp_vec3_add(kinematics->pose[b].position, perp_mat3_mul_vec(rotation, applied->point));
         perp_add_wrench(model, kinematics, b, point, f, torque, force);
+    }
+    for (int i = 0; i < model->memory->node_count; i++) {
+        const perp_node *node = &model->memory->nodes[i];
+        const perp_joint *joint = joint_of(model, node);
+        if (joint && joint->control == PERP_CONTROL_TORQUE) {
+            force[node->v] += perp_joint_torque(joint, t);
+        }
     }
 }

@@ -94,12 +94,15 @@ static perp_dof_role role_of(const perp_scene *scene, int body, const perp_joint
     }
     switch (joint->control) {
     case PERP_CONTROL_POSITION:
+    case PERP_CONTROL_VELOCITY:
         return PERP_DOF_PRESCRIBED;
     case PERP_CONTROL_IMPEDANCE:
         return PERP_DOF_IMPEDANCE;
-    default:
-        return PERP_DOF_PASSIVE;
+    case PERP_CONTROL_NONE:
+    case PERP_CONTROL_TORQUE:
+        break;
     }
+    return PERP_DOF_PASSIVE;
 }
 
 static perp_status build_dofs(const perp_scene *scene, perp_arena *arena, perp_model *model)

@@ -54,11 +54,9 @@ static int find_interval(const perp_drive *drive, double t)
 static double table_value(const perp_drive *drive, double t)
 {
     const int last = drive->knot_count - 1;
-    if (t <= drive->times[0]) {
-        return drive->values[0];
-    }
-    if (t >= drive->times[last]) {
-        return drive->values[last];
+    if (t <= drive->times[0] || t >= drive->times[last]) {
+        const int end = t <= drive->times[0] ? 0 : last;
+        return drive->values[end] + (drive->slopes ? drive->slopes[end] * (t - drive->times[end]) : 0.0);
     }
     const int i = find_interval(drive, t);
     const double d = drive->times[i + 1] - drive->times[i], u = (t - drive->times[i]) / d;
@@ -74,7 +72,7 @@ static double table_rate(const perp_drive *drive, double t)
 {
     const int last = drive->knot_count - 1;
     if (t < drive->times[0] || t >= drive->times[last]) {
-        return 0.0;
+        return drive->slopes ? drive->slopes[t < drive->times[0] ? 0 : last] : 0.0;
     }
     const int i = find_interval(drive, t);
     const double d = drive->times[i + 1] - drive->times[i], u = (t - drive->times[i]) / d;
@@ -92,6 +90,9 @@ double perp_drive_value(const perp_drive *drive, double t)
         return table_value(drive, t);
     }
     double value = drive->offset + drive->rate * t;
+    if (drive->bend != 0.0) {
+        value += drive->bend * t * t;
+    }
     for (int i = 0; i < drive->sine_count; i++) {
         value += drive->sines[i].amplitude * sin(drive->sines[i].omega * t + drive->sines[i].phase);
     }
@@ -103,7 +104,7 @@ double perp_drive_rate(const perp_drive *drive, double t)
     if (drive->knot_count > 0) {
         return table_rate(drive, t);
     }
-    double rate = drive->rate;
+    double rate = drive->rate + 2.0 * drive->bend * t;
     for (int i = 0; i < drive->sine_count; i++) {
         const perp_sine *s = &drive->sines[i];
         rate += s->amplitude * s->omega * cos(s->omega * t + s->phase);
@@ -123,7 +124,55 @@ bool perp_drive_is_constant(const perp_drive *drive)
             return false;
         }
     }
-    return drive->rate == 0.0;
+    return drive->rate == 0.0 && drive->bend == 0.0;
+}
+
+/* The integral of a linear table is a parabola between knots, which a cubic with these values and slopes is too. */
+static bool integrate_table(const perp_drive *rate, double start, perp_arena *arena, perp_drive *path)
+{
+    const int n = rate->knot_count;
+    double *values = PERP_ARENA_NEW(arena, double, (size_t)n);
+    if (!values) {
+        return false;
+    }
+    for (int i = 1; i < n; i++) {
+        values[i] =
+            values[i - 1] + 0.5 * (rate->values[i] + rate->values[i - 1]) * (rate->times[i] - rate->times[i - 1]);
+    }
+    *path = (perp_drive){.knot_count = n,
+                         .times = rate->times,
+                         .values = values,
+                         .slopes = rate->values,
+                         .interpolation = PERP_INTERPOLATE_CUBIC};
+    const double shift = start - perp_drive_value(path, 0.0);
+    for (int i = 0; i < n; i++) {
+        values[i] += shift;
+    }
+    return true;
+}
+
+static const double QUARTER_TURN = 1.5707963267948966;
+
+bool perp_drive_integrate(const perp_drive *rate, double start, perp_arena *arena, perp_drive *path)
+{
+    if (rate->knot_count > 0) {
+        return integrate_table(rate, start, arena, path);
+    }
+    perp_sine *sines = PERP_ARENA_NEW(arena, perp_sine, (size_t)rate->sine_count);
+    if (!sines) {
+        return false;
+    }
+    *path = (perp_drive){.rate = rate->offset, .bend = 0.5 * rate->rate, .sines = sines};
+    for (int i = 0; i < rate->sine_count; i++) {
+        const perp_sine *s = &rate->sines[i];
+        if (s->omega == 0.0) {
+            path->rate += s->amplitude * sin(s->phase);
+        } else { /* a quarter of a turn behind */
+            sines[path->sine_count++] = (perp_sine){s->amplitude / s->omega, s->omega, s->phase - QUARTER_TURN};
+        }
+    }
+    path->offset = start - perp_drive_value(path, 0.0);
+    return true;
 }
 
 static double coordinate(const perp_drive *drive, double t, double ahead)

@@ -14,6 +14,8 @@ struct perp_scene_memory {
 };
 
 /* Slopes of the monotone cubic through n >= 2 knots. */
+/* x(t) with x(0) = start whose rate the drive is; its table, if it has one, is linear. False: out of memory. */
+bool perp_drive_integrate(const perp_drive *rate, double start, perp_arena *arena, perp_drive *path);
 void perp_monotone_slopes(int n, const double *times, const double *values, double *slopes);
 /* Slopes of the clamped cubic spline through n >= 2 knots; `work` holds n doubles. */
 void perp_spline_slopes(int n, const double *times, const double *values, double *slopes, double *work);

@@ -1,4 +1,5 @@
 /* Joints: what each kind needs and what it must not have. References were resolved before (scene_validate.c). */
+#include "scene/scene_memory.h"
 #include "scene/validator.h"
 #include "scene/tolerances.h"
 
@@ -81,17 +82,37 @@ static void validate_limits(validator *v, const perp_joint *joint)
     }
 }
 
+/* Where a joint is whose velocity is given. */
+static void resolve_path(validator *v, perp_joint *joint)
+{
+    if (joint->command.knot_count > 0 && joint->command.interpolation != PERP_INTERPOLATE_LINEAR) {
+        perp_validator_error(v, "command", "a velocity is interpolated linearly: remove `interpolate`");
+    } else if (!perp_drive_integrate(&joint->command, joint->position[0], &v->scene->memory->arena, &joint->path)) {
+        v->out_of_memory = true;
+    }
+}
+
 static void validate_control(validator *v, perp_joint *joint)
 {
     perp_validate_real(v, "stiffness", joint->stiffness, RANGE_NOT_NEGATIVE);
     perp_validate_real(v, "damping", joint->damping, RANGE_NOT_NEGATIVE);
     perp_validate_real(v, "armature", joint->armature, RANGE_NOT_NEGATIVE);
+    if (joint->effort.set) {
+        perp_validate_real(v, "effort", joint->effort.value, RANGE_POSITIVE);
+        if (joint->control != PERP_CONTROL_TORQUE) {
+            perp_validator_error(v, "effort", "limits `control: torque` only");
+        }
+    }
+    if (!joint->compensation_set) {
+        joint->gravity_compensation = v->scene->gravity_compensation && joint->control != PERP_CONTROL_NONE;
+    }
     const bool stiff = joint->stiffness > 0.0 && joint->control != PERP_CONTROL_IMPEDANCE;
     if (stiff) {
         perp_validator_warning(v, "stiffness", "has no effect without `control: impedance`");
     }
     if (joint->command_set && joint->control == PERP_CONTROL_NONE) {
-        perp_validator_warning(v, "command", "has no effect without `control: position` or `control: impedance`");
+        perp_validator_warning(v, "command",
+                               "has no effect without `control: position`, `impedance`, `velocity` or `torque`");
     }
     if (!is_scalar(joint->kind)) {
         if (joint->control != PERP_CONTROL_NONE) {
@@ -113,8 +134,11 @@ static void validate_control(validator *v, perp_joint *joint)
                                    "starts at %g, where the joint begins too; its `position` of %g is not used", start,
                                    joint->position[0]);
         }
-    } else {
+    } else if (joint->control != PERP_CONTROL_VELOCITY && joint->control != PERP_CONTROL_TORQUE) {
         joint->command.offset = joint->position[0];
+    }
+    if (joint->control == PERP_CONTROL_VELOCITY) {
+        resolve_path(v, joint);
     }
     if (joint->control == PERP_CONTROL_IMPEDANCE && joint->stiffness == 0.0) {
         perp_validator_error(v, NULL, "impedance control needs a positive `stiffness`");

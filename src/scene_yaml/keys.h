@@ -31,6 +31,8 @@ bool perp_read_bodies(decoder *d, const yaml_node *node, void *scene);
 /* keys_scene.c */
 extern const key_table perp_keys_scene, perp_keys_joint, perp_keys_loop, perp_keys_force, perp_keys_contacts,
     perp_keys_pair, perp_keys_compliance, perp_keys_run;
+/* units.c */
+extern const key_table perp_keys_units;
 /* Reads a whole scene into d->scene. */
 bool perp_read_scene(decoder *d, const yaml_node *root);
 

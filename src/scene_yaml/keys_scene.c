@@ -1,5 +1,6 @@
 /* Joints, loops, forces, contacts, run settings, and the scene as a whole. */
 #include "scene_yaml/keys.h"
+#include "scene_yaml/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -91,6 +92,13 @@ static bool read_command(decoder *d, const yaml_node *node, void *target)
     return joint->command_set;
 }
 
+static bool read_compensation(decoder *d, const yaml_node *node, void *target)
+{
+    perp_joint *joint = target;
+    joint->compensation_set = perp_read_bool(d, node, &joint->gravity_compensation);
+    return joint->compensation_set;
+}
+
 static const key_spec joint_keys[] = {
     {"type", "revolute, prismatic, ball, planar, screw, fixed", "", "how the child moves in its parent",
      perp_read_choice_from_1, offsetof(perp_joint, kind), KEY_REQUIRED},
@@ -107,14 +115,20 @@ static const key_spec joint_keys[] = {
     {"velocity", "number; ball [wx, wy, wz] in the parent; planar [vx, vy, omega]", "0", "initial", read_joint_velocity,
      0, 0},
     {"pitch", "number", "", "screw: metres per radian", perp_read_real, offsetof(perp_joint, pitch), KEY_SPATIAL},
-    {"control", "none, position, impedance", "none",
-     "position takes the command exactly; impedance is the force K (command - q) - D dq/dt", perp_read_choice,
-     offsetof(perp_joint, control), 0},
+    {"control", "none, position, impedance, velocity, torque", "none",
+     "position and velocity take the command exactly; impedance is the force K (command - q) - D dq/dt; torque is the "
+     "command itself",
+     perp_read_choice, offsetof(perp_joint, control), 0},
     {"stiffness", "number >= 0", "0", "K, N/m or N m/rad", perp_read_real, offsetof(perp_joint, stiffness), 0},
     {"damping", "number >= 0", "0", "D", perp_read_real, offsetof(perp_joint, damping), 0},
     {"armature", "number >= 0", "0", "inertia of the drive, kg m^2 or kg", perp_read_real,
      offsetof(perp_joint, armature), 0},
-    {"command", "DRIVE", "holds `position`", "where a controlled joint should be, rad or m", read_command, 0, 0},
+    {"command", "DRIVE", "holds `position`; 0", "where a controlled joint should be, rad or m; its velocity; its force",
+     read_command, 0, 0},
+    {"effort", "number > 0", "none", "N or N m: a torque's command counts up to this", perp_read_optional,
+     offsetof(perp_joint, effort), 0},
+    {"gravity_compensation", "true, false", "the scene's", "its drive carries the weight of all that is behind it",
+     read_compensation, 0, 0},
 };
 const key_table perp_keys_joint = {"A joint: `joints.NAME`", joint_keys, COUNT(joint_keys)};
 
@@ -500,10 +514,14 @@ static const key_spec scene_keys[] = {
     {"name", "text", "", "shown in summaries", read_scene_name, 0, 0},
     {"include", "[FILE, ..]", "none", "merged first; under the scene's folder; a name defined twice is an error",
      refuse_include, 0, 0},
+    {"units", "{length, angle}", "m, rad", "of this file; everything else is in SI", perp_read_units, 0, 0},
     {"planar", "true, false", "false", "x-y plane: bodies are (x, y, theta), vectors have 2 components", perp_read_bool,
      offsetof(perp_scene, planar), 0},
     {"gravity", "[x, y, z], planar [x, y]", "[0, 0, -9.81], planar [0, -9.81]", "m/s^2", perp_read_vector,
      offsetof(perp_scene, gravity), 0},
+    {"gravity_compensation", "true, false", "false",
+     "joints under control that say nothing themselves carry the weight of all that is behind them", perp_read_bool,
+     offsetof(perp_scene, gravity_compensation), 0},
     {"bodies", "{NAME: BODY}", "none", "in this order everywhere", perp_read_bodies, 0, 0},
     {"joints", "{NAME: JOINT}", "none", "what connects bodies to trees", read_joints, 0, 0},
     {"loops", "{NAME: LOOP}", "none", "what closes chains", read_loops, 0, 0},
@@ -540,15 +558,15 @@ static void write_table(const key_table *table, perp_text_sink *sink, void *cont
 void perp_scene_key_reference(perp_text_sink *sink, void *context)
 {
     static const key_table *const tables[] = {
-        &perp_keys_scene,    &perp_keys_body,    &perp_keys_pose,       &perp_keys_velocity, &perp_keys_driven,
-        &perp_keys_shape,    &perp_keys_capsule, &perp_keys_plane,      &perp_keys_mesh,     &perp_keys_hole,
-        &perp_keys_joint,    &perp_keys_loop,    &perp_keys_force,      &perp_keys_drive,    &perp_keys_sine,
-        &perp_keys_contacts, &perp_keys_pair,    &perp_keys_compliance, &perp_keys_run};
-    sink(context,
-         "# Keys of a scene file\n\n"
-         "Made from the loader's own tables by `perp check --keys`; the tests compare this page with it.\n"
-         "Lengths are metres, masses kg, angles rad, forces N, times s. An unknown key is an error that names\n"
-         "the nearest known one. `DRIVE` is a number or a function of time (its own table below).\n");
+        &perp_keys_scene,  &perp_keys_units,    &perp_keys_body,    &perp_keys_pose,       &perp_keys_velocity,
+        &perp_keys_driven, &perp_keys_shape,    &perp_keys_capsule, &perp_keys_plane,      &perp_keys_mesh,
+        &perp_keys_hole,   &perp_keys_joint,    &perp_keys_loop,    &perp_keys_force,      &perp_keys_drive,
+        &perp_keys_sine,   &perp_keys_contacts, &perp_keys_pair,    &perp_keys_compliance, &perp_keys_run};
+    sink(context, "# Keys of a scene file\n\n"
+                  "Made from the loader's own tables by `perp check --keys`; the tests compare this page with it.\n"
+                  "Lengths are metres and angles rad unless `units` says otherwise; masses kg, forces N, times s. An "
+                  "unknown key is an error that names\n"
+                  "the nearest known one. `DRIVE` is a number or a function of time (its own table below).\n");
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         write_table(tables[i], sink, context);
     }

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/plain_locale.h"
 #include "scene_yaml/keys.h"
+#include "scene_yaml/units.h"
 #include "scene_yaml/yaml_merge.h"
 #include "yaml/yaml_source.h"
 
@@ -185,6 +186,7 @@ static perp_status load(loader *l, const char *text, size_t length, const char *
     for (int i = 0; good && options && i < options->setting_count; i++) {
         good = perp_yaml_apply_setting(&l->reader, root, options->settings[i]);
     }
+    perp_units_apply(&l->reader, root);
     if (l->reader.out_of_memory) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }

@@ -161,6 +161,20 @@ def test_scene_in_c():
     assert done.returncode == 0 and done.stdout.strip() in readme and "2.008000000" in done.stdout
 
 
+def test_sim_in_c():
+    """The box ends at the line, within what friction holds: at most 0.3 m g over the law's 60 N/m."""
+    done = example_program("sim-in-c")
+    assert done.returncode == 0 and done.stdout.strip() in (ROOT / "examples/sim-in-c/README.md").read_text()
+    places = [float(x) for x in re.findall(r"box at (\S+) m", done.stdout)]
+    assert places == sorted(places) and 0.8 - 0.003 < places[-1] <= 0.8
+
+
+def test_sim_threads():
+    done = example_program("sim-threads")
+    assert done.returncode == 0 and done.stdout.strip() in (ROOT / "examples/sim-threads/README.md").read_text()
+    assert "8 of 8" in done.stdout and len(set(re.findall(r"block at (\S+)", done.stdout))) == 8
+
+
 def test_why_in_c():
     """The amounts are F / 100 N, 50 N - F and 2 F - 100 N."""
     done = example_program("why-in-c")

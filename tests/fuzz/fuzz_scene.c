@@ -3,6 +3,7 @@
  * Input: lines that start with "#!" are settings (PATH=VALUE), the rest is the scene. Whatever loads must also build a
  * model whose kinematics are finite: NaN never leaves the API. */
 #include <perp/scene_yaml.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 #include <stdint.h>

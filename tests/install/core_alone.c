@@ -1,6 +1,7 @@
 /* Linked with libperp_core.a, LAPACK and libm, and nothing else: a scene built in C, its model, a kinematic run and an
  * eigenvalue. That it links is the test; that it moves shows that the parts are really there. */
 #include <perp/linalg.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 #include <stdio.h>

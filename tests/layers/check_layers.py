@@ -22,7 +22,7 @@ import tempfile
 PIPELINE = [
     "base", "linalg", "linalg_sparse", "yaml", "scene", "geometry_hull", "scene_yaml", "scene_import", "model",
     "geometry", "contact", "problem", "problem_yaml", "solver", "step/common", "step/kinematic", "step/rigid", "step/convex", "step/compliant",
-    "step/instant", "step/run", "trace", "log", "analysis", "plan", "report",
+    "step/instant", "step/run", "sim", "trace", "log", "analysis", "plan", "report",
 ]
 # What a part of a stage sees of its parts on the left.
 PARTS = {

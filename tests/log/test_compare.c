@@ -13,6 +13,8 @@
 
 #include "log_run.h"
 
+#include <perp/sim.h>
+
 enum { CHANGED_STEP = 2 };
 
 /* What a log has at a step, to be changed. */

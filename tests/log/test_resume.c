@@ -13,6 +13,8 @@
 #include <cmocka.h>
 
 #include "log/format.h"
+
+#include <perp/sim.h>
 #include "log_run.h"
 
 static char path[64];

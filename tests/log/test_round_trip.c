@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "log/bytes.h"
+
+#include <perp/sim.h>
 #include "log_run.h"
 
 /* ---- numbers

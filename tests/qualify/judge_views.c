@@ -1,5 +1,7 @@
 #include "judge_views.h"
 
+#include <perp/sim.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,6 +5,8 @@
  * stop by quasistatic_judge.h, which proves the claim again from the model and the contacts. A stop that explains
  * nothing, `not-converged` or `tolerance`, is a miss. */
 #include "judge_views.h"
+
+#include <perp/sim.h>
 #include "quasistatic_modes.h"
 #include "quasistatic_scenes.h"
 #include "sweep_watch.h"

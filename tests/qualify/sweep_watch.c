@@ -1,5 +1,7 @@
 #include "sweep_watch.h"
 
+#include <perp/sim.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

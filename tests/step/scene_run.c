@@ -10,6 +10,8 @@
 #include <cmocka.h>
 
 #include "failing_allocator.h"
+
+#include <perp/sim.h>
 #include "scene_run.h"
 
 typedef struct keeper {

@@ -16,6 +16,8 @@
 
 #include "scene_run.h"
 
+#include <perp/sim.h>
+
 #define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 enum { MOST_ELEMENTS = 64 };

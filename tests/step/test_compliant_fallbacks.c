@@ -11,6 +11,8 @@
 
 #include "scene_run.h"
 
+#include <perp/sim.h>
+
 typedef struct seen {
     int steps, sliding;
     int fallbacks[PERP_FALLBACK_COUNT];

@@ -18,6 +18,7 @@
 #include <perp/problem.h>
 #include <perp/scene_yaml.h>
 #include <perp/solver.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 enum { SIDE = 3, ELEMENTS = SIDE * SIDE, SIZE = 3 * ELEMENTS, TANGENTS = 2 * ELEMENTS };

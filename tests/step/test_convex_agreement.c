@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <perp/scene_yaml.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 /* How often each example must at least have been compared: a test that compares nothing proves nothing. */

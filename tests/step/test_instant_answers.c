@@ -14,6 +14,8 @@
 
 #include "scene_run.h"
 
+#include <perp/sim.h>
+
 static const double TIGHT = 1e-9, PI = 3.141592653589793;
 
 /* In space: a ball that slides obliquely, rolling friction on the rays for one that begins to; the numbers of all rays

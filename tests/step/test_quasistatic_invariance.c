@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include <perp/scene_yaml.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 #include "failing_allocator.h"

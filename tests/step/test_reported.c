@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <perp/scene_yaml.h>
+#include <perp/sim.h>
 #include <perp/step.h>
 
 #include "record_judge.h"

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include <perp/sim.h>
 #include <perp/step.h>
 
 #include "base/hash.h"

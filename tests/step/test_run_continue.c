@@ -15,6 +15,8 @@
 #include "model/state.h"
 #include "scene_run.h"
 
+#include <perp/sim.h>
+
 enum { MAX_MEMORY = 4096, MAX_EVENTS = 512 };
 
 /* What a log would keep of one step. */

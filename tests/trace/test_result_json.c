@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include <perp/trace.h>
+#include <perp/sim.h>
 
 #include "failing_allocator.h"
 

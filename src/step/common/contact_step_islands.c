@@ -195,6 +195,11 @@ static void measure_loads(contact_step *step, const double *q, double t_end)
             const double spring = fabs(model->stiffness[dof] * (step->command[dof] - q[model->dof_q[dof]]));
             keep_larger(&island->force, step->turns[i] ? spring / island->length : spring);
         }
+        const perp_joint *joint = model->dof_joint[dof] >= 0 ? &scene->joints[model->dof_joint[dof]] : NULL;
+        if (joint && joint->control == PERP_CONTROL_TORQUE) {
+            const double torque = fabs(perp_joint_torque(joint, t_end));
+            keep_larger(&island->force, step->turns[i] ? torque / island->length : torque);
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-#include "step/run/contact_log.h"
+#include "sim/contact_log.h"
 
 #include "contact/contact_reach.h"
 #include "step/common/contact_order.h"
@@ -6,13 +6,16 @@
 #include <limits.h>
 #include <string.h>
 
-perp_status perp_contact_log_open(contact_log *log, const perp_model *model, const perp_allocator *allocator,
-                                  perp_error *error)
+perp_status perp_contact_log_open(contact_log *log, const perp_model *model, int max_contacts,
+                                  const perp_allocator *allocator, perp_error *error)
 {
+    perp_contact_settings settings = perp_contact_settings_default(model->scene);
+    settings.max_contacts = max_contacts;
     memset(log, 0, sizeof *log);
     log->allocator = allocator ? *allocator : perp_allocator_default();
     const perp_status status = perp_contact_model_build(model, allocator, &log->model, error);
-    return status == PERP_STATUS_OK ? perp_contact_set_create(log->model, NULL, allocator, &log->set, error) : status;
+    return status == PERP_STATUS_OK ? perp_contact_set_create(log->model, &settings, allocator, &log->set, error)
+                                    : status;
 }
 
 static void release(const perp_allocator *allocator, void *memory)
@@ -169,20 +172,29 @@ void perp_contact_log_leave_out_far(contact_log *log, double margin)
     log->count = count;
 }
 
+static bool reserve_events(contact_log *log, int needed)
+{
+    const int capacity = larger_capacity(log->event_capacity, needed);
+    void *events = log->events;
+    if (needed <= log->event_capacity) {
+        return true;
+    }
+    if (!enlarge(&log->allocator, &events, log->event_count, capacity, sizeof *log->events)) {
+        return false;
+    }
+    log->events = events;
+    log->event_capacity = capacity;
+    return true;
+}
+
 static perp_status add_event(contact_log *log, double t, const perp_contact *contact, perp_contact_mode from,
                              perp_contact_mode to, perp_error *error)
 {
     if (from == to) {
         return PERP_STATUS_OK;
     }
-    if (log->event_count == log->event_capacity) {
-        const int capacity = larger_capacity(log->event_capacity, log->event_count + 1);
-        void *events = log->events;
-        if (!enlarge(&log->allocator, &events, log->event_count, capacity, sizeof *log->events)) {
-            return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d events", capacity);
-        }
-        log->events = events;
-        log->event_capacity = capacity;
+    if (!reserve_events(log, log->event_count + 1)) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d events", log->event_count + 1);
     }
     perp_contact_event *event = &log->events[log->event_count++];
     *event = (perp_contact_event){.t = t, .a = contact->a, .b = contact->b, .from = from, .to = to};
@@ -194,6 +206,7 @@ static perp_status add_event(contact_log *log, double t, const perp_contact *con
 perp_status perp_contact_log_compare(contact_log *log, double t, perp_error *error)
 {
     perp_status status = PERP_STATUS_OK;
+    log->event_count = 0;
     manifold_pass pass = {.list = {log->records, log->before}, .count = {log->count, log->count_before}};
     while (status == PERP_STATUS_OK && perp_manifold_next(&pass)) {
         for (int i = pass.from[0]; i < pass.end[0] && status == PERP_STATUS_OK; i++) {
@@ -214,30 +227,16 @@ perp_status perp_contact_log_compare(contact_log *log, double t, perp_error *err
 
 bool perp_contact_log_restore(contact_log *log, const perp_run_start *start)
 {
-    void *events = NULL;
-    if (!perp_contact_log_reserve(log, start->contact_count) ||
-        (start->event_count > 0 && !enlarge(&log->allocator, &events, 0, start->event_count, sizeof *log->events))) {
+    if (!perp_contact_log_reserve(log, start->contact_count) || !reserve_events(log, start->event_count)) {
         return false;
     }
     log->count = start->contact_count;
+    log->event_count = start->event_count;
     if (log->count > 0) {
         memcpy(log->records, start->contacts, (size_t)log->count * sizeof *log->records);
     }
-    log->events = events;
-    log->event_count = log->event_capacity = start->event_count;
-    if (start->event_count > 0) {
-        memcpy(log->events, start->events, (size_t)start->event_count * sizeof *log->events);
+    if (log->event_count > 0) {
+        memcpy(log->events, start->events, (size_t)log->event_count * sizeof *log->events);
     }
     return true;
-}
-
-void perp_contact_log_hand_over(contact_log *log, perp_run_result *result)
-{
-    result->allocator = log->allocator;
-    result->contact_count = log->count;
-    result->contacts = log->records;
-    result->event_count = log->event_count;
-    result->events = log->events;
-    log->records = NULL;
-    log->events = NULL;
 }

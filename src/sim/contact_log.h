@@ -1,9 +1,10 @@
-/* contact_log.h - the contacts of a run: those of the present state, those of the state before, and the events between.
+/* contact_log.h - the contacts of a simulation: those of the present state, those of the state before, and the events
+ * between.
  *
  * Invariant: `records`, `before` and `merged` have `capacity` elements each and change places from state to state, so
  * that a state with no more contacts than one before it takes no memory. */
-#ifndef PERP_SRC_STEP_CONTACT_LOG_H
-#define PERP_SRC_STEP_CONTACT_LOG_H
+#ifndef PERP_SRC_SIM_CONTACT_LOG_H
+#define PERP_SRC_SIM_CONTACT_LOG_H
 
 #include <perp/step.h>
 
@@ -22,8 +23,8 @@ typedef struct contact_log {
 } contact_log;
 
 /* Closing is due whatever this returns. */
-perp_status perp_contact_log_open(contact_log *log, const perp_model *model, const perp_allocator *allocator,
-                                  perp_error *error);
+perp_status perp_contact_log_open(contact_log *log, const perp_model *model, int max_contacts,
+                                  const perp_allocator *allocator, perp_error *error);
 void perp_contact_log_close(contact_log *log);
 /* The contacts at the poses that perp_kinematics_update left: open, without force, slip from v. None on failure. */
 perp_status perp_contact_log_record(contact_log *log, const perp_kinematics *kinematics, const double *v,
@@ -38,11 +39,9 @@ perp_status perp_contact_log_merge(contact_log *log, const perp_contact_record *
 bool perp_contact_log_reserve(contact_log *log, int needed);
 /* Leaves out what is open beyond the margin: a step may have looked farther than the scene lists contacts. */
 void perp_contact_log_leave_out_far(contact_log *log, double margin);
-/* Appends an event for every contact whose mode is not that of the state before. */
+/* Lists an event for every contact whose mode is not that of the state before. */
 perp_status perp_contact_log_compare(contact_log *log, double t, perp_error *error);
-/* Contacts and events of a run as it stood; false without memory. */
+/* Contacts and events of the last step as they stood; false without memory. */
 bool perp_contact_log_restore(contact_log *log, const perp_run_start *start);
-/* Records and events go over to the result. */
-void perp_contact_log_hand_over(contact_log *log, perp_run_result *result);
 
 #endif

@@ -1,0 +1,56 @@
+"""A scene in millimetres and degrees is the same scene, to the bit, as in metres and radians."""
+import json
+
+import pytest
+
+SI = """perp: 1
+bodies:
+  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0.005}}]}
+  cube: {mass: 1, com: [0.001, 0, 0], pose: {position: [0, 0, 0.055], rpy: [0, 0, 0.5235987755982988]}, velocity: {linear: [0.1, 0, 0], angular: [0, 0, 0.17453292519943295]}, shapes: [{box: [0.1, 0.1, 0.1]}, {mesh: {points: [[0,0,0],[0.01,0,0],[0,0.01,0],[0,0,0.02]]}, pose: {position: [0.0, 0.0, 0.05]}}]}
+  hand: {shapes: [{sphere: 0.02}], mass: 0.1, pose: {position: [-0.3, 0, 0.05]}}
+  arm: {mass: 0.1, shapes: [{capsule: {radius: 0.01, length: 0.1}}], pose: {position: [0, 0.3, 0.5]}}
+  wave: {driven: {x: {offset: 0.4, sines: [{amplitude: 0.01, omega: 3}]}, rz: {rate: 0.5235987755982988}}, shapes: [{cylinder: {radius: 0.02, length: 0.05}}], pose: {position: [0.4, 0, 0.2]}}
+joints:
+  rail: {type: prismatic, parent: world, child: hand, axis: [1, 0, 0], position: 0.01, limits: [-0.5, 0.5], control: position, command: {times: [0, 1], values: [0.01, 0.1]}}
+  turn: {type: revolute, parent: world, child: arm, anchor: [0, 0.3, 0.6], axis: [1, 0, 0], position: 0.3490658503988659, velocity: 0.17453292519943295}
+contacts: {margin: 0.01}
+run: {model: dyn-ncp, h: 0.01, until: 0.3}
+"""
+
+MM_DEG = """perp: 1
+units: {length: mm, angle: deg}
+bodies:
+  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 5}}]}
+  cube: {mass: 1, com: [1, 0, 0], pose: {position: [0, 0, 55], rpy: [0, 0, 30]}, velocity: {linear: [100, 0, 0], angular: [0, 0, 10]}, shapes: [{box: [100, 100, 100]}, {mesh: {points: [[0,0,0],[10,0,0],[0,10,0],[0,0,20]]}, pose: {position: [0.0, 0.0, 50]}}]}
+  hand: {shapes: [{sphere: 20}], mass: 0.1, pose: {position: [-300, 0, 50]}}
+  arm: {mass: 0.1, shapes: [{capsule: {radius: 10, length: 100}}], pose: {position: [0, 300, 500]}}
+  wave: {driven: {x: {offset: 400, sines: [{amplitude: 10, omega: 3}]}, rz: {rate: 30}}, shapes: [{cylinder: {radius: 20, length: 50}}], pose: {position: [400, 0, 200]}}
+joints:
+  rail: {type: prismatic, parent: world, child: hand, axis: [1, 0, 0], position: 10, limits: [-500, 500], control: position, command: {times: [0, 1], values: [10, 100]}}
+  turn: {type: revolute, parent: world, child: arm, anchor: [0, 300, 600], axis: [1, 0, 0], position: 20, velocity: 10}
+contacts: {margin: 10}
+run: {model: dyn-ncp, h: 0.01, until: 0.3}
+"""
+
+
+@pytest.mark.parametrize("model", ["kinematic", "quasidynamic", "dyn-ncp", "compliant"])
+def test_same_bits(perp, model):
+    hashes = [json.loads(perp("run", perp.write("s.yaml", text), "--model", model, "--json").stdout)["hash"]
+              for text in (SI, MM_DEG)]
+    assert hashes[0] == hashes[1]
+
+
+def test_settings_are_in_the_units_of_the_file(perp):
+    moved = json.loads(perp("run", perp.write("s.yaml", MM_DEG), "--set", "bodies.hand.pose.position.1=40", "--json").stdout)
+    meant = json.loads(perp("run", perp.write("t.yaml", SI), "--set", "bodies.hand.pose.position.1=0.04", "--json").stdout)
+    assert moved["hash"] == meant["hash"]
+
+
+def test_check_says_which(perp):
+    assert "read in mm and deg; all results are in m and rad" in perp("check", perp.write("s.yaml", MM_DEG)).stdout
+    assert "read in" not in perp("check", perp.write("t.yaml", SI)).stdout
+
+
+def test_unknown_unit(perp):
+    done = perp("check", perp.write("s.yaml", "perp: 1\nunits: {length: furlong}\n"), code=3)
+    assert "s.yaml:2:17: there is no such unit; known are m, cm, mm, um, in" in done.stderr + done.stdout
