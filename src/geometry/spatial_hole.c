@@ -20,6 +20,7 @@
  * bracket the sign change of f' is found, so that the angle is accurate to rounding and phi twice so.
  */
 #include "geometry/spatial_hole.h"
+#include "geometry/spatial_core.h"
 #include "geometry/tolerances.h"
 
 #include <assert.h>
@@ -30,7 +31,6 @@ static const double half_pi = 1.5707963267948966;
 
 static void place_corners(const perp_spatial_shape *x, spatial_hole_pair *pair)
 {
-    const perp_vec3 h = x->half_lengths;
     pair->corners = pair->own;
     pair->corner_count = 0;
     pair->radius = 0.0;
@@ -39,37 +39,31 @@ static void place_corners(const perp_spatial_shape *x, spatial_hole_pair *pair)
         pair->own[0] = perp_vec3_make(0.0, 0.0, 0.0);
         pair->corner_count = 1;
         pair->radius = x->radius;
-        pair->size = 2.0 * x->radius;
         break;
     case PERP_SPATIAL_SEGMENT:
         pair->own[0] = perp_vec3_make(0.0, 0.0, -x->half_length);
         pair->own[1] = perp_vec3_make(0.0, 0.0, x->half_length);
         pair->corner_count = 2;
         pair->radius = x->radius;
-        pair->size = 2.0 * (x->half_length + x->radius);
         break;
     case PERP_SPATIAL_BOX:
         for (int i = 0; i < 8; i++) {
-            pair->own[i] = perp_vec3_make(i & 1 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 4 ? h.z : -h.z);
+            pair->own[i] = spatial_box_corner(x->half_lengths, i);
         }
         pair->corner_count = 8;
-        pair->size = 2.0 * perp_vec3_norm(h);
         break;
     case PERP_SPATIAL_HULL:
         pair->corners = x->hull->corners;
         pair->corner_count = x->hull->corner_count;
-        pair->size = x->hull->size;
         break;
     case PERP_SPATIAL_CYLINDER:
-        pair->size = 2.0 * hypot(x->half_length, x->radius);
-        break;
     case PERP_SPATIAL_ELLIPSOID:
-        pair->size = 2.0 * fmax(h.x, fmax(h.y, h.z));
         break;
     case PERP_SPATIAL_HALFSPACE:
     case PERP_SPATIAL_HOLE:
         assert(false); /* unbounded shapes make no contact with a hole */
     }
+    pair->size = perp_spatial_shape_size(x) + 2.0 * pair->radius;
 }
 
 /* An axis of x that is along the bore's, or square to it, to rounding is so: a pin's end that is parallel to the plate
