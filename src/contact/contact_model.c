@@ -366,8 +366,7 @@ static perp_status build_parts(perp_contact_model *cm, perp_error *error)
     return PERP_STATUS_OK;
 }
 
-/* ---- clusters and what is left out --------------------------------------------------------------------------------
- */
+/* ---- clusters and what is left out ------------------------------------------------------------------------------- */
 
 static bool is_anchored(const perp_scene *scene, int body)
 {
@@ -443,8 +442,7 @@ static void exclude_neighbours(perp_contact_model *cm)
     cm->excluded_count = sort_pairs_once(cm->excluded, cm->excluded_count);
 }
 
-/* ---- rules of pairs ------------------------------------------------------------------------------------------------
- */
+/* ---- rules of pairs ---------------------------------------------------------------------------------------------- */
 
 /* By insertion from the end: scenes state pairs about in order, and there are at most 20,000. */
 static void add_rule(perp_contact_model *cm, contact_rule rule)
@@ -511,8 +509,7 @@ int perp_contact_first_part(const perp_contact_model *contact_model, int body, i
     return first;
 }
 
-/* ---- motion -------------------------------------------------------------------------------------------------------
- */
+/* ---- motion ------------------------------------------------------------------------------------------------------ */
 
 static void find_motion(perp_contact_model *cm)
 {
@@ -526,8 +523,7 @@ static void find_motion(perp_contact_model *cm)
     }
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------------------
- */
+/* ---- the model --------------------------------------------------------------------------------------------------- */
 
 static bool take_tables(perp_contact_model *cm)
 {

@@ -99,8 +99,7 @@ static perp_vec3 normal_of(const boxes *x, int k)
     return perp_vec3_dot(n, t) < 0.0 ? spatial_negative(n) : n;
 }
 
-/* ---- witnesses ------------------------------------------------------------------------------------------------------
- */
+/* ---- witnesses --------------------------------------------------------------------------------------------------- */
 
 static double clamp(double value, double limit)
 {
@@ -190,8 +189,7 @@ static spatial_result result_of(const spatial_pair *pair, const boxes *x, int k,
     return r;
 }
 
-/* ---- choice --------------------------------------------------------------------------------------------------------
- */
+/* ---- choice ------------------------------------------------------------------------------------------------------ */
 
 /* With the points that touch first, if they are in line; else with others that are as good. */
 static spatial_result best_result_of(const spatial_pair *pair, const boxes *x, int k, bool turned)

@@ -196,8 +196,7 @@ bool perp_spatial_curved(const spatial_pair *pair)
     return pair->a.kind >= PERP_SPATIAL_CYLINDER || pair->b.kind >= PERP_SPATIAL_CYLINDER;
 }
 
-/* ---- faces ---------------------------------------------------------------------------------------------------------
- */
+/* ---- faces ------------------------------------------------------------------------------------------------------- */
 
 int perp_spatial_face_count(const spatial_core *core)
 {

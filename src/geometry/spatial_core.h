@@ -128,8 +128,7 @@ double perp_spatial_face_inside(const spatial_core *core, int face, perp_vec3 lo
 /* The face that looks most along the direction, of a hull one at the support corner; -1 if there is none. */
 int perp_spatial_face_towards(spatial_core *core, perp_vec3 local_direction);
 
-/* ---- methods: each file says how ----------------------------------------------------------------------------------
- */
+/* ---- methods: each file says how --------------------------------------------------------------------------------- */
 
 /* True if a face decides the pair, with the result; see spatial_faces.c. */
 bool perp_spatial_by_faces(spatial_pair *pair, spatial_result *result);
@@ -194,8 +193,7 @@ void perp_spatial_choices_take(spatial_pair *pair, const spatial_choices *choice
 /* Nearest points of the segments p0 p1 and q0 q1, either of which may be a point. */
 void perp_spatial_segments(perp_vec3 p0, perp_vec3 p1, perp_vec3 q0, perp_vec3 q1, perp_vec3 *on_p, perp_vec3 *on_q);
 
-/* ---- whole shapes ---------------------------------------------------------------------------------------------------
- */
+/* ---- whole shapes ------------------------------------------------------------------------------------------------ */
 
 /* perp_spatial_distance, saying what it took. Pairs that are farther apart than `limit` may be given any phi between it
  * and their distance, with the zero vector for a normal. */

@@ -55,8 +55,7 @@ static spatial_difference support(spatial_pair *pair, perp_vec3 outer)
     return perp_spatial_lowest(pair, spatial_negative(outer));
 }
 
-/* ---- the polytope --------------------------------------------------------------------------------------------------
- */
+/* ---- the polytope ------------------------------------------------------------------------------------------------ */
 
 /* A facet without area takes over the plane of the one it replaces. */
 static int add_facet(polytope *p, int i, int j, int k, perp_vec3 instead)
@@ -262,8 +261,7 @@ static bool has_vertex(const polytope *p, perp_vec3 w)
     return false;
 }
 
-/* ---- normals
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- normals ----------------------------------------------------------------------------------------------------- */
 
 static void offer(polytope *p, const spatial_result *r)
 {
@@ -478,8 +476,7 @@ static bool advance(polytope *p)
     return true;
 }
 
-/* ---- ties
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- ties -------------------------------------------------------------------------------------------------------- */
 
 static void add_faces(polytope *p, bool of_b, double least, spatial_choices *c)
 {

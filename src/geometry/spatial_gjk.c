@@ -160,8 +160,7 @@ static simplex nearest(const simplex *s, bool trust)
     }
 }
 
-/* ---- the search ----------------------------------------------------------------------------------------------------
- */
+/* ---- the search -------------------------------------------------------------------------------------------------- */
 
 static bool has_vertex(const simplex *s, const spatial_difference *x)
 {

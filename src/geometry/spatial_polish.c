@@ -222,8 +222,7 @@ static bool solve(const feature *a, const feature *b, double rounding, perp_vec3
     return climb(a, b, edge, rounding, normal);
 }
 
-/* ---- witnesses
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- witnesses --------------------------------------------------------------------------------------------------- */
 
 static double clamp(double x, double limit)
 {
@@ -317,8 +316,7 @@ static bool try_face(spatial_pair *pair, bool of_b, double slack, spatial_result
     return true;
 }
 
-/* ---- which features
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- which features ---------------------------------------------------------------------------------------------- */
 
 static feature line_between(const spatial_core *core, perp_vec3 p, perp_vec3 q)
 {

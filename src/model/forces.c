@@ -25,8 +25,8 @@ void perp_gravity_force(const perp_model *model, const perp_kinematics *kinemati
     const perp_vec3 zero = {0.0, 0.0, 0.0};
     for (int i = 0; i < model->memory->node_count; i++) {
         const perp_node *node = &model->memory->nodes[i];
-        if (node->mass != 0.0) {
-            const perp_vec3 weight = perp_vec3_scale(node->mass, model->scene->gravity);
+        if (node->link.mass != 0.0) {
+            const perp_vec3 weight = perp_vec3_scale(node->link.mass, model->scene->gravity);
             perp_add_wrench(model, kinematics, node->body, kinematics->com[node->body], weight, zero, force);
         }
     }
