@@ -71,12 +71,12 @@ static int add_facet(polytope *p, int i, int j, int k, perp_vec3 instead)
     const perp_vec3 o = p->vertices[i].w, u = perp_vec3_sub(p->vertices[j].w, o),
                     v = perp_vec3_sub(p->vertices[k].w, o);
     const perp_vec3 n = perp_vec3_cross(u, v);
-    const double area = perp_vec3_norm(n), sides = perp_vec3_norm(u) * perp_vec3_norm(v);
+    const double area = perp_vec3_norm(n);
     facet *f = &p->facets[slot];
     f->corner[0] = i;
     f->corner[1] = j;
     f->corner[2] = k;
-    f->outer = area > FACET_AREA * sides ? perp_vec3_scale(1.0 / area, n) : instead;
+    f->outer = area > 0.0 ? perp_vec3_scale(1.0 / area, n) : instead;
     f->distance = perp_vec3_dot(f->outer, o);
     f->alive = true;
     f->settled = false;
@@ -309,37 +309,6 @@ static bool polish(polytope *p, const facet *f, spatial_result *r)
     return false;
 }
 
-/* The two different points of a core among a facet's corners; false if there are one or three. */
-static bool edge_of(const polytope *p, const facet *f, bool of_b, perp_vec3 ends[2])
-{
-    const spatial_point *x[3];
-    for (int i = 0; i < 3; i++) {
-        const spatial_difference *v = &p->vertices[f->corner[i]];
-        x[i] = of_b ? &v->on_b : &v->on_a;
-    }
-    const bool same01 = x[0]->id == x[1]->id, same02 = x[0]->id == x[2]->id, same12 = x[1]->id == x[2]->id;
-    ends[0] = x[0]->at;
-    ends[1] = same01 ? x[2]->at : x[1]->at;
-    return same01 + same02 + same12 == 1;
-}
-
-/* A facet of two edges, as thin as their lengths differ, has its normal from the edges themselves. */
-static bool cross_edges(polytope *p, const facet *f, spatial_result *r)
-{
-    perp_vec3 a[2], b[2];
-    if (!edge_of(p, f, false, a) || !edge_of(p, f, true, b)) {
-        return false;
-    }
-    perp_vec3 n = perp_vec3_normalise(perp_vec3_cross(perp_vec3_sub(a[1], a[0]), perp_vec3_sub(b[1], b[0])));
-    n = perp_vec3_dot(n, f->outer) > 0.0 ? spatial_negative(n) : n;
-    const double gap = perp_vec3_norm(n) > 0.0 ? perp_spatial_gap_along(p->pair, n) : -INFINITY;
-    if (gap <= r->phi) {
-        return false;
-    }
-    *r = (spatial_result){.phi = gap, .normal = n};
-    return true;
-}
-
 static void settle(polytope *p, const spatial_result *r)
 {
     for (int i = 0; i < p->settled_count; i++) {
@@ -365,12 +334,7 @@ static bool look_closer(polytope *p, const facet *f, const spatial_difference *x
     r->witnessed = !thin && foot_in(p, f, r);
     offer(p, r);
     spatial_result better = *r;
-    bool sound = !thin || polish(p, f, &better);
-    if (cross_edges(p, f, &better)) {
-        offer(p, &better);
-        sound = true;
-    }
-    if (sound) {
+    if (!thin || polish(p, f, &better)) {
         settle(p, &better);
     }
     return true;
