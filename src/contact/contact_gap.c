@@ -4,6 +4,7 @@
  * one (an edge over an edge, a side on a face) and the two do not face each other any more, which of them would have
  * met is no longer defined, and the gap of the shapes is what there is.
  */
+#include "geometry/spatial_core.h"
 #include "contact/contact_reach.h"
 #include "contact/contact_private.h"
 #include "geometry/spatial_still.h"
@@ -61,9 +62,7 @@ static bool spatial_corner(const search *s, int part, int feature, perp_spatial_
         place.z = k == 0 ? -shape->half_length : shape->half_length;
         break;
     case PERP_SPATIAL_BOX:
-        place = perp_vec3_make(k & 1 ? shape->half_lengths.x : -shape->half_lengths.x,
-                               k & 2 ? shape->half_lengths.y : -shape->half_lengths.y,
-                               k & 4 ? shape->half_lengths.z : -shape->half_lengths.z);
+        place = spatial_box_corner(shape->half_lengths, k);
         break;
     case PERP_SPATIAL_HULL:
         place = shape->hull->corners[k];

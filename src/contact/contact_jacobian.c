@@ -1,9 +1,7 @@
 /* contact_jacobian.c - J: rates of degrees of freedom to the velocity of b's witness relative to a's, along n, t, o.
  *
  * Degrees of freedom of a tree are contiguous, so two bodies of different trees have their columns side by side, and
- * only bodies of one tree need their chains merged. A free body's columns need no axes: unit rates along x, y, z move
- * its witness so, and unit rates about them by e x arm, so its rows are d and arm x d for each direction d. The
- * products are the very ones of the general formula d . (linear + angular x arm), and so are the bits.
+ * only bodies of one tree need their chains merged.
  */
 #include "contact/contact_private.h"
 
@@ -38,33 +36,6 @@ typedef struct columns {
     double sign;
 } columns;
 
-/* Rows of a free body's witness. */
-static void write_free(const perp_vec3 directions[3], perp_vec3 arm, columns out)
-{
-    for (int r = 0; r < 3; r++) {
-        double *row = out.block + r * out.width;
-        const perp_vec3 d = directions[r], moment = perp_vec3_cross(arm, d);
-        row[0] = out.sign * d.x;
-        row[1] = out.sign * d.y;
-        row[2] = out.sign * d.z;
-        row[3] = out.sign * moment.x;
-        row[4] = out.sign * moment.y;
-        row[5] = out.sign * moment.z;
-    }
-}
-
-/* The same in the plane: x, y and the turn about z. */
-static void write_free_planar(const perp_vec3 directions[2], perp_vec3 arm, columns out)
-{
-    for (int r = 0; r < 2; r++) {
-        double *row = out.block + r * out.width;
-        const perp_vec3 d = directions[r];
-        row[0] = out.sign * d.x;
-        row[1] = out.sign * d.y;
-        row[2] = out.sign * (arm.x * d.y - arm.y * d.x);
-    }
-}
-
 static perp_vec3 column_of(const perp_kinematics *k, int dof, perp_vec3 arm)
 {
     return perp_vec3_add(k->dof_linear[dof], perp_vec3_cross(k->dof_angular[dof], arm));
@@ -74,17 +45,12 @@ static void write_chain(const perp_contact_model *cm, const perp_kinematics *k, 
                         const perp_vec3 directions[3], columns out)
 {
     const perp_model *model = cm->model;
-    const contact_chain chain = cm->chain[body];
-    if (chain == CONTACT_CHAIN_NONE) {
+    const int *dofs;
+    const int n = perp_body_dofs(model, body, &dofs);
+    if (n == 0) {
         return;
     }
     const perp_vec3 arm = perp_vec3_sub(point, k->reference[model->links[body].tree]);
-    if (chain == CONTACT_CHAIN_FREE) {
-        (model->planar ? write_free_planar : write_free)(directions, arm, out);
-        return;
-    }
-    const int *dofs;
-    const int n = perp_body_dofs(model, body, &dofs);
     for (int i = 0; i < n; i++) {
         const perp_vec3 column = column_of(k, dofs[i], arm);
         out.block[i] = out.sign * perp_vec3_dot(directions[0], column);

@@ -8,6 +8,7 @@
 #include "base/union_find.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- parts: plane ------------------------------------------------------------------------------------------------ */
@@ -365,8 +366,7 @@ static perp_status build_parts(perp_contact_model *cm, perp_error *error)
     return PERP_STATUS_OK;
 }
 
-/* ---- clusters and what is left out --------------------------------------------------------------------------------
- */
+/* ---- clusters and what is left out ------------------------------------------------------------------------------- */
 
 static bool is_anchored(const perp_scene *scene, int body)
 {
@@ -399,37 +399,18 @@ static int compare(int a1, int b1, int a2, int b2)
     return a1 != a2 ? (a1 < a2 ? -1 : 1) : (b1 > b2) - (b1 < b2);
 }
 
-/* Heaps, because a scene may list a hundred thousand joints in any order and nothing here is hot. */
-static void sift_pairs(perp_index_pair *pairs, int top, int count)
+static int compare_pairs(const void *p, const void *q)
 {
-    for (int child = 2 * top + 1; child < count; child = 2 * top + 1) {
-        if (child + 1 < count && compare(pairs[child].a, pairs[child].b, pairs[child + 1].a, pairs[child + 1].b) < 0) {
-            child++;
-        }
-        if (compare(pairs[top].a, pairs[top].b, pairs[child].a, pairs[child].b) >= 0) {
-            return;
-        }
-        const perp_index_pair swap = pairs[top];
-        pairs[top] = pairs[child];
-        pairs[child] = swap;
-        top = child;
-    }
+    const perp_index_pair *x = p, *y = q;
+    return compare(x->a, x->b, y->a, y->b);
 }
 
 static int sort_pairs_once(perp_index_pair *pairs, int count)
 {
-    for (int i = count / 2 - 1; i >= 0; i--) {
-        sift_pairs(pairs, i, count);
-    }
-    for (int n = count - 1; n > 0; n--) {
-        const perp_index_pair swap = pairs[0];
-        pairs[0] = pairs[n];
-        pairs[n] = swap;
-        sift_pairs(pairs, 0, n);
-    }
+    qsort(pairs, (size_t)count, sizeof *pairs, compare_pairs);
     int kept = 0;
     for (int i = 0; i < count; i++) {
-        if (kept == 0 || compare(pairs[i].a, pairs[i].b, pairs[kept - 1].a, pairs[kept - 1].b) != 0) {
+        if (kept == 0 || compare_pairs(&pairs[i], &pairs[kept - 1]) != 0) {
             pairs[kept++] = pairs[i];
         }
     }
@@ -461,8 +442,7 @@ static void exclude_neighbours(perp_contact_model *cm)
     cm->excluded_count = sort_pairs_once(cm->excluded, cm->excluded_count);
 }
 
-/* ---- rules of pairs ------------------------------------------------------------------------------------------------
- */
+/* ---- rules of pairs ---------------------------------------------------------------------------------------------- */
 
 /* By insertion from the end: scenes state pairs about in order, and there are at most 20,000. */
 static void add_rule(perp_contact_model *cm, contact_rule rule)
@@ -529,28 +509,12 @@ int perp_contact_first_part(const perp_contact_model *contact_model, int body, i
     return first;
 }
 
-/* ---- motion -------------------------------------------------------------------------------------------------------
- */
-
-static contact_chain chain_of(const perp_model *model, int body)
-{
-    const int *dofs;
-    const int n = perp_body_dofs(model, body, &dofs);
-    if (n == 0) {
-        return CONTACT_CHAIN_NONE;
-    }
-    const perp_link *root = &model->links[model->dof_body[dofs[0]]];
-    const bool floating = root->motion == PERP_MOTION_FLOATING || root->motion == PERP_MOTION_FLOATING_PLANAR;
-    const bool whole =
-        root->components == (model->planar ? (unsigned)PERP_COMPONENT_PLANAR : (unsigned)PERP_COMPONENT_ALL);
-    return floating && whole && n == root->v_count ? CONTACT_CHAIN_FREE : CONTACT_CHAIN_JOINTED;
-}
+/* ---- motion ------------------------------------------------------------------------------------------------------ */
 
 static void find_motion(perp_contact_model *cm)
 {
     const perp_model *model = cm->model;
     for (int b = 0; b < model->body_count; b++) {
-        cm->chain[b] = chain_of(model, b);
         const int *dofs;
         const int n = perp_body_dofs(model, b, &dofs);
         for (int k = 0; k < n; k++) {
@@ -559,8 +523,7 @@ static void find_motion(perp_contact_model *cm)
     }
 }
 
-/* ---- the model ------------------------------------------------------------------------------------------------------
- */
+/* ---- the model --------------------------------------------------------------------------------------------------- */
 
 static bool take_tables(perp_contact_model *cm)
 {
@@ -570,9 +533,8 @@ static bool take_tables(perp_contact_model *cm)
     cm->excluded = PERP_ARENA_NEW(&cm->arena, perp_index_pair, (size_t)scene->joint_count + (size_t)scene->loop_count);
     cm->rules = PERP_ARENA_NEW(&cm->arena, contact_rule, (size_t)scene->pair_count + (size_t)scene->exclusion_count);
     cm->rule_start = PERP_ARENA_NEW(&cm->arena, int, n + 2);
-    cm->chain = PERP_ARENA_NEW(&cm->arena, contact_chain, n);
     cm->moves = PERP_ARENA_NEW(&cm->arena, bool, n);
-    return cm->cluster && cm->excluded && cm->rules && cm->rule_start && cm->chain && cm->moves;
+    return cm->cluster && cm->excluded && cm->rules && cm->rule_start && cm->moves;
 }
 
 perp_status perp_contact_model_build(const perp_model *model, const perp_allocator *allocator,

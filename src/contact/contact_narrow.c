@@ -9,6 +9,7 @@
  *     is kept.
  * Features are named by the outline of the polygon (contact_outline), so that a corner has one name in every part.
  */
+#include "geometry/spatial_mirror.h"
 #include "contact/contact_private.h"
 #include "contact/tolerances.h"
 #include "geometry/planar_private.h"
@@ -136,15 +137,6 @@ static perp_status collide_spatial(contact_build *build, perp_index_pair parts)
 
 /* ---- plane ------------------------------------------------------------------------------------------------------- */
 
-static double least_gap(const perp_manifold *manifold)
-{
-    double least = INFINITY;
-    for (int i = 0; i < manifold->count; i++) {
-        least = manifold->points[i].at.phi < least ? manifold->points[i].at.phi : least;
-    }
-    return least;
-}
-
 /* Two points at one place with one normal. */
 static bool is_repeated(const perp_contact *p, const perp_contact *q, double tolerance)
 {
@@ -262,8 +254,8 @@ static perp_status add_through_cuts(contact_build *build, const perp_index_pair 
         }
         a.borders = b.borders = NULL;
         const perp_manifold manifold = perp_planar_manifold_build(&a, &b);
-        const double gap = least_gap(&manifold);
-        if (gap < -perp_planar_tolerance(&a, &b) && (parts.a < 0 || gap > least_gap(&best))) {
+        const double gap = perp_manifold_least_gap(&manifold);
+        if (gap < -perp_planar_tolerance(&a, &b) && (parts.a < 0 || gap > perp_manifold_least_gap(&best))) {
             best = manifold;
             parts = pairs[i];
         }
@@ -288,7 +280,7 @@ static perp_status collide_polygons(contact_build *build, const perp_index_pair 
             return status;
         }
         coarse = fmax(coarse, tolerance);
-        penetrates = penetrates || least_gap(&manifold) < -tolerance;
+        penetrates = penetrates || perp_manifold_least_gap(&manifold) < -tolerance;
     }
     if (!penetrates) {
         const perp_status status = add_through_cuts(build, pairs, count);

@@ -38,13 +38,6 @@ typedef struct contact_rule {
     bool excluded; /* by contacts.exclude */
 } contact_rule;
 
-/* How a body's Jacobian is made. */
-typedef enum contact_chain {
-    CONTACT_CHAIN_NONE, /* the body cannot move */
-    CONTACT_CHAIN_FREE, /* exactly the six (planar three) components of one floating body: no axis need be looked up */
-    CONTACT_CHAIN_JOINTED
-} contact_chain;
-
 struct perp_contact_model {
     const perp_model *model;
     perp_arena arena;
@@ -55,13 +48,12 @@ struct perp_contact_model {
     int excluded_count;
     perp_index_pair *excluded; /* clusters, a < b, ascending */
     int rule_count;
-    contact_rule *rules;  /* ascending by a, then b */
-    int *rule_start;      /* body_count + 1: the rules whose a is the body */
-    contact_chain *chain; /* by body */
-    bool *moves;          /* by body: some degree of freedom of its chain is not a driven body's */
-    bool compound;        /* some body has several parts */
-    int corner_count;     /* of all planar parts */
-    int corner_most;      /* of any planar part */
+    contact_rule *rules; /* ascending by a, then b */
+    int *rule_start;     /* body_count + 1: the rules whose a is the body */
+    bool *moves;         /* by body: some degree of freedom of its chain is not a driven body's */
+    bool compound;       /* some body has several parts */
+    int corner_count;    /* of all planar parts */
+    int corner_most;     /* of any planar part */
     int hull_count;
     perp_spatial_hull *hulls;        /* each distinct one once */
     const perp_shape **hull_sources; /* the first shape that has it */

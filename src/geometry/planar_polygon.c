@@ -240,8 +240,7 @@ static void take(const caliper *c, planar_feature_kind kind, perp_vec3 above, pl
     f->normal = normal_of(c, kind);
 }
 
-/* ---- parts of polygons --------------------------------------------------------------------------------------------
- */
+/* ---- parts of polygons ------------------------------------------------------------------------------------------- */
 
 static bool lies_flat(const perp_planar_shape *core, int edge, planar_vec outer, double tolerance)
 {
@@ -356,8 +355,7 @@ static void surface_passes(const perp_planar_shape *a, const perp_planar_shape *
     }
 }
 
-/* ---- ties ----------------------------------------------------------------------------------------------------------
- */
+/* ---- ties -------------------------------------------------------------------------------------------------------- */
 
 /* What the second pass looks for: edges whose separation is at least the threshold. */
 typedef struct second {

@@ -107,8 +107,7 @@ static splitter lay_out(const perp_vec3 *corners, int count, void *scratch)
     return s;
 }
 
-/* ---- ears ----------------------------------------------------------------------------------------------------------
- */
+/* ---- ears -------------------------------------------------------------------------------------------------------- */
 
 static bool in_closed_triangle(perp_vec3 p, perp_vec3 a, perp_vec3 b, perp_vec3 c)
 {
@@ -221,8 +220,7 @@ static bool cut_ears(splitter *s, int start, int count)
     return orientation(s->corners[start], s->corners[v], s->corners[w]) > 0.0;
 }
 
-/* ---- merging
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- merging ----------------------------------------------------------------------------------------------------- */
 
 /* Would the corner at e's origin still be convex without the diagonal e? A corner that rounding has pushed into its own
  * straight side counts as flat: exactly taken, it would cost a part as thin as the rounding. */
@@ -279,8 +277,7 @@ static void collect(splitter *s, perp_polygon_parts *parts)
     parts->starts[parts->count] = used;
 }
 
-/* ---- the split
- * -------------------------------------------------------------------------------------------------------- */
+/* ---- the split --------------------------------------------------------------------------------------------------- */
 
 /* The sign of the polygon's area, from its lowest leftmost corner, which is convex; 0: no area there. */
 static double turning(const perp_vec3 *corners, int count)

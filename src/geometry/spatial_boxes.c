@@ -99,8 +99,7 @@ static perp_vec3 normal_of(const boxes *x, int k)
     return perp_vec3_dot(n, t) < 0.0 ? spatial_negative(n) : n;
 }
 
-/* ---- witnesses ------------------------------------------------------------------------------------------------------
- */
+/* ---- witnesses --------------------------------------------------------------------------------------------------- */
 
 static double clamp(double value, double limit)
 {
@@ -190,8 +189,7 @@ static spatial_result result_of(const spatial_pair *pair, const boxes *x, int k,
     return r;
 }
 
-/* ---- choice --------------------------------------------------------------------------------------------------------
- */
+/* ---- choice ------------------------------------------------------------------------------------------------------ */
 
 /* With the points that touch first, if they are in line; else with others that are as good. */
 static spatial_result best_result_of(const spatial_pair *pair, const boxes *x, int k, bool turned)
@@ -219,33 +217,9 @@ static void offer(const spatial_pair *pair, const boxes *x, int k, spatial_choic
     perp_spatial_choices_add(choices, &r);
 }
 
-/* Boxes that are apart along n: the corner of one that is lowest there and the point of the other nearest to it, if the
- * gap along the line between them proves that nothing is nearer. */
-static bool by_corner(spatial_pair *pair, bool of_b, perp_vec3 n, spatial_result *r)
-{
-    spatial_core *q = of_b ? &pair->b : &pair->a, *p = of_b ? &pair->a : &pair->b;
-    const perp_vec3 corner = perp_spatial_support(q, of_b ? spatial_negative(n) : n).at;
-    const perp_vec3 x = spatial_point_local(p, corner);
-    const perp_vec3 foot =
-        spatial_point_of(p, perp_vec3_make(clamp(x.x, p->half.x), clamp(x.y, p->half.y), clamp(x.z, p->half.z)));
-    *r = (spatial_result){.on_a = of_b ? foot : corner, .on_b = of_b ? corner : foot, .witnessed = true};
-    const perp_vec3 d = perp_vec3_sub(r->on_b, r->on_a);
-    r->phi = perp_vec3_norm(d);
-    if (r->phi <= pair->tolerance) {
-        return false;
-    }
-    r->normal = perp_vec3_scale(1.0 / r->phi, d);
-    if (perp_spatial_gap_along(pair, r->normal) < r->phi - SAME_NUMBER * pair->extent) {
-        return false;
-    }
-    perp_spatial_snap(pair, r);
-    return true;
-}
-
 /* Boxes that are apart: witnesses in line with the axis of the largest gap prove it. */
 static bool apart(spatial_pair *pair, const boxes *x, spatial_result *result)
 {
-    int last = 0;
     for (int k = 0; k < 15; k++) {
         if (x->gap[k] >= x->best - ROUNDING * pair->extent) {
             *result = result_of(pair, x, k, false, ROUNDING * pair->extent);
@@ -253,11 +227,9 @@ static bool apart(spatial_pair *pair, const boxes *x, spatial_result *result)
                 perp_spatial_snap(pair, result);
                 return true;
             }
-            last = k;
         }
     }
-    const perp_vec3 n = normal_of(x, last);
-    return by_corner(pair, false, n, result) || by_corner(pair, true, n, result);
+    return false;
 }
 
 bool perp_spatial_by_box_axes(spatial_pair *pair, spatial_result *result, perp_spatial_trace *trace)

@@ -113,8 +113,7 @@ perp_vec3 perp_spatial_corner(const spatial_core *core, int id)
     case PERP_SPATIAL_SEGMENT:
         return perp_vec3_make(0.0, 0.0, id ? core->half_length : -core->half_length);
     case PERP_SPATIAL_BOX:
-        return perp_vec3_make(id & 1 ? core->half.x : -core->half.x, id & 2 ? core->half.y : -core->half.y,
-                              id & 4 ? core->half.z : -core->half.z);
+        return spatial_box_corner(core->half, id);
     case PERP_SPATIAL_HULL:
         return core->hull->corners[id];
     case PERP_SPATIAL_POINT:
@@ -154,9 +153,7 @@ perp_vec3 perp_spatial_support_local(spatial_core *core, perp_vec3 d, int *id)
         return perp_vec3_make(0.0, 0.0, d.z > 0.0 ? core->half_length : -core->half_length);
     case PERP_SPATIAL_BOX:
         *id = (d.x > 0.0 ? 1 : 0) + (d.y > 0.0 ? 2 : 0) + (d.z > 0.0 ? 4 : 0);
-        return perp_vec3_make(copysign(core->half.x, d.x > 0.0 ? 1.0 : -1.0),
-                              copysign(core->half.y, d.y > 0.0 ? 1.0 : -1.0),
-                              copysign(core->half.z, d.z > 0.0 ? 1.0 : -1.0));
+        return spatial_box_corner(core->half, *id);
     case PERP_SPATIAL_HULL:
         *id = core->hint = perp_spatial_hull_support(core->hull, d, core->hint);
         return core->hull->corners[*id];
@@ -181,11 +178,17 @@ spatial_point perp_spatial_support(spatial_core *core, perp_vec3 direction)
     return p;
 }
 
+spatial_difference perp_spatial_lowest(spatial_pair *pair, perp_vec3 normal)
+{
+    spatial_difference x = {.on_a = perp_spatial_support(&pair->a, normal),
+                            .on_b = perp_spatial_support(&pair->b, spatial_negative(normal))};
+    x.w = perp_vec3_sub(x.on_b.at, x.on_a.at);
+    return x;
+}
+
 double perp_spatial_gap_along(spatial_pair *pair, perp_vec3 normal)
 {
-    const spatial_point top = perp_spatial_support(&pair->a, normal);
-    const spatial_point bottom = perp_spatial_support(&pair->b, spatial_negative(normal));
-    return perp_vec3_dot(normal, perp_vec3_sub(bottom.at, top.at));
+    return perp_vec3_dot(normal, perp_spatial_lowest(pair, normal).w);
 }
 
 bool perp_spatial_curved(const spatial_pair *pair)
@@ -193,8 +196,7 @@ bool perp_spatial_curved(const spatial_pair *pair)
     return pair->a.kind >= PERP_SPATIAL_CYLINDER || pair->b.kind >= PERP_SPATIAL_CYLINDER;
 }
 
-/* ---- faces ---------------------------------------------------------------------------------------------------------
- */
+/* ---- faces ------------------------------------------------------------------------------------------------------- */
 
 int perp_spatial_face_count(const spatial_core *core)
 {

@@ -38,6 +38,12 @@ typedef struct spatial_point {
     int id;
 } spatial_point;
 
+/* A point of D and the points of the cores that make it. */
+typedef struct spatial_difference {
+    perp_vec3 w; /* on_b - on_a */
+    spatial_point on_a, on_b;
+} spatial_difference;
+
 /* The cores of a pair, in a's frame. */
 typedef struct spatial_pair {
     spatial_core a, b;
@@ -87,6 +93,10 @@ static inline perp_vec3 spatial_point_of(const spatial_core *core, perp_vec3 loc
 {
     return perp_vec3_add(core->position, spatial_from_local(core, local));
 }
+static inline perp_vec3 spatial_box_corner(perp_vec3 half, int i)
+{
+    return perp_vec3_make(i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y, i & 4 ? half.z : -half.z);
+}
 static inline perp_vec3 spatial_negative(perp_vec3 v)
 {
     return perp_vec3_make(-v.x, -v.y, -v.z);
@@ -98,6 +108,9 @@ perp_vec3 perp_spatial_support_local(spatial_core *core, perp_vec3 local_directi
 
 /* A corner that is farthest along the local direction; `start` is where the search begins. */
 int perp_spatial_hull_support(const perp_spatial_hull *hull, perp_vec3 local_direction, int start);
+
+/* The point of D that is lowest along `normal`. */
+spatial_difference perp_spatial_lowest(spatial_pair *pair, perp_vec3 normal);
 
 /* gap(n). */
 double perp_spatial_gap_along(spatial_pair *pair, perp_vec3 normal);
@@ -115,8 +128,7 @@ double perp_spatial_face_inside(const spatial_core *core, int face, perp_vec3 lo
 /* The face that looks most along the direction, of a hull one at the support corner; -1 if there is none. */
 int perp_spatial_face_towards(spatial_core *core, perp_vec3 local_direction);
 
-/* ---- methods: each file says how ----------------------------------------------------------------------------------
- */
+/* ---- methods: each file says how --------------------------------------------------------------------------------- */
 
 /* True if a face decides the pair, with the result; see spatial_faces.c. */
 bool perp_spatial_by_faces(spatial_pair *pair, spatial_result *result);
@@ -181,8 +193,7 @@ void perp_spatial_choices_take(spatial_pair *pair, const spatial_choices *choice
 /* Nearest points of the segments p0 p1 and q0 q1, either of which may be a point. */
 void perp_spatial_segments(perp_vec3 p0, perp_vec3 p1, perp_vec3 q0, perp_vec3 q1, perp_vec3 *on_p, perp_vec3 *on_q);
 
-/* ---- whole shapes ---------------------------------------------------------------------------------------------------
- */
+/* ---- whole shapes ------------------------------------------------------------------------------------------------ */
 
 /* perp_spatial_distance, saying what it took. Pairs that are farther apart than `limit` may be given any phi between it
  * and their distance, with the zero vector for a normal. */

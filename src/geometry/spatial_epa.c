@@ -22,11 +22,6 @@ enum {
     HORIZON_MAX = VERTICES_MAX
 };
 
-typedef struct vertex {
-    perp_vec3 w; /* on_b - on_a */
-    spatial_point on_a, on_b;
-} vertex;
-
 /* Counter-clockwise seen from outside; across[i] is the facet over the edge from corner i to the next. */
 typedef struct facet {
     int corner[3], across[3];
@@ -44,7 +39,7 @@ typedef struct polytope {
     double part; /* of the depth: facets that are nearer to the surface are near enough to know their optimum */
     int vertex_count, facet_count; /* slots in use */
     int free_facets[FACETS_MAX], free_count;
-    vertex vertices[VERTICES_MAX];
+    spatial_difference vertices[VERTICES_MAX];
     facet facets[FACETS_MAX];
     spatial_result best; /* the least depth so far: largest phi */
     int settled_count;
@@ -54,16 +49,13 @@ typedef struct polytope {
 /* A direction of a's frame that no symmetric pair has a reason to prefer. */
 static const perp_vec3 generic = {0.48, 0.6, 0.64};
 
-static vertex support(spatial_pair *pair, perp_vec3 outer)
+/* The point of D that is farthest along `outer`. */
+static spatial_difference support(spatial_pair *pair, perp_vec3 outer)
 {
-    vertex x = {.on_a = perp_spatial_support(&pair->a, spatial_negative(outer)),
-                .on_b = perp_spatial_support(&pair->b, outer)};
-    x.w = perp_vec3_sub(x.on_b.at, x.on_a.at);
-    return x;
+    return perp_spatial_lowest(pair, spatial_negative(outer));
 }
 
-/* ---- the polytope --------------------------------------------------------------------------------------------------
- */
+/* ---- the polytope ------------------------------------------------------------------------------------------------ */
 
 /* A facet without area takes over the plane of the one it replaces. */
 static int add_facet(polytope *p, int i, int j, int k, perp_vec3 instead)
@@ -79,12 +71,12 @@ static int add_facet(polytope *p, int i, int j, int k, perp_vec3 instead)
     const perp_vec3 o = p->vertices[i].w, u = perp_vec3_sub(p->vertices[j].w, o),
                     v = perp_vec3_sub(p->vertices[k].w, o);
     const perp_vec3 n = perp_vec3_cross(u, v);
-    const double area = perp_vec3_norm(n), sides = perp_vec3_norm(u) * perp_vec3_norm(v);
+    const double area = perp_vec3_norm(n);
     facet *f = &p->facets[slot];
     f->corner[0] = i;
     f->corner[1] = j;
     f->corner[2] = k;
-    f->outer = area > FACET_AREA * sides ? perp_vec3_scale(1.0 / area, n) : instead;
+    f->outer = area > 0.0 ? perp_vec3_scale(1.0 / area, n) : instead;
     f->distance = perp_vec3_dot(f->outer, o);
     f->alive = true;
     f->settled = false;
@@ -99,9 +91,9 @@ static bool begin(polytope *p, perp_vec3 start)
     n = perp_vec3_norm(n) > 0.0 ? n : perp_vec3_make(1.0, 0.0, 0.0);
     perp_tangents(n, &t, &o);
     const perp_vec3 tries[3] = {n, t, o};
-    vertex far[2] = {support(pair, n), support(pair, spatial_negative(n))};
+    spatial_difference far[2] = {support(pair, n), support(pair, spatial_negative(n))};
     for (int k = 1; k < 3; k++) {
-        const vertex x = support(pair, tries[k]), y = support(pair, spatial_negative(tries[k]));
+        const spatial_difference x = support(pair, tries[k]), y = support(pair, spatial_negative(tries[k]));
         if (perp_vec3_norm(perp_vec3_sub(y.w, x.w)) > 2.0 * perp_vec3_norm(perp_vec3_sub(far[1].w, far[0].w))) {
             far[0] = x;
             far[1] = y;
@@ -115,7 +107,7 @@ static bool begin(polytope *p, perp_vec3 start)
     for (int k = 0; k < 8; k++) {
         const double angle = 0.78539816339744831 * k;
         const perp_vec3 u = perp_vec3_add_scaled(perp_vec3_scale(cos(angle), t), sin(angle), o);
-        const vertex x = support(pair, u);
+        const spatial_difference x = support(pair, u);
         const double off = perp_vec3_norm(perp_vec3_cross(d, perp_vec3_sub(x.w, far[0].w)));
         if (off > widest) {
             widest = off;
@@ -128,7 +120,7 @@ static bool begin(polytope *p, perp_vec3 start)
     const perp_vec3 plane = perp_vec3_normalise(perp_vec3_cross(d, perp_vec3_sub(p->vertices[2].w, far[0].w)));
     double highest = 0.0;
     for (int k = 0; k < 2; k++) {
-        const vertex x = support(pair, k ? spatial_negative(plane) : plane);
+        const spatial_difference x = support(pair, k ? spatial_negative(plane) : plane);
         const double above = fabs(perp_vec3_dot(plane, perp_vec3_sub(x.w, far[0].w)));
         if (above > highest) {
             highest = above;
@@ -141,7 +133,7 @@ static bool begin(polytope *p, perp_vec3 start)
     p->vertex_count = 4;
     /* Outward facets: the fourth corner is below the first three. */
     if (perp_vec3_dot(plane, perp_vec3_sub(p->vertices[3].w, far[0].w)) > 0.0) {
-        const vertex swap = p->vertices[1];
+        const spatial_difference swap = p->vertices[1];
         p->vertices[1] = p->vertices[2];
         p->vertices[2] = swap;
     }
@@ -269,8 +261,7 @@ static bool has_vertex(const polytope *p, perp_vec3 w)
     return false;
 }
 
-/* ---- normals
- * ---------------------------------------------------------------------------------------------------------- */
+/* ---- normals ----------------------------------------------------------------------------------------------------- */
 
 static void offer(polytope *p, const spatial_result *r)
 {
@@ -280,7 +271,8 @@ static void offer(polytope *p, const spatial_result *r)
 /* Witnesses of a facet: the origin's foot in terms of its corners, if it is within. */
 static bool foot_in(const polytope *p, const facet *f, spatial_result *r)
 {
-    const vertex *a = &p->vertices[f->corner[0]], *b = &p->vertices[f->corner[1]], *c = &p->vertices[f->corner[2]];
+    const spatial_difference *a = &p->vertices[f->corner[0]], *b = &p->vertices[f->corner[1]],
+                             *c = &p->vertices[f->corner[2]];
     const perp_vec3 foot = perp_vec3_scale(f->distance, f->outer);
     const perp_vec3 x = perp_vec3_sub(a->w, foot), y = perp_vec3_sub(b->w, foot), z = perp_vec3_sub(c->w, foot);
     const double wa = perp_vec3_dot(perp_vec3_cross(y, z), f->outer);
@@ -317,37 +309,6 @@ static bool polish(polytope *p, const facet *f, spatial_result *r)
     return false;
 }
 
-/* The two different points of a core among a facet's corners; false if there are one or three. */
-static bool edge_of(const polytope *p, const facet *f, bool of_b, perp_vec3 ends[2])
-{
-    const spatial_point *x[3];
-    for (int i = 0; i < 3; i++) {
-        const vertex *v = &p->vertices[f->corner[i]];
-        x[i] = of_b ? &v->on_b : &v->on_a;
-    }
-    const bool same01 = x[0]->id == x[1]->id, same02 = x[0]->id == x[2]->id, same12 = x[1]->id == x[2]->id;
-    ends[0] = x[0]->at;
-    ends[1] = same01 ? x[2]->at : x[1]->at;
-    return same01 + same02 + same12 == 1;
-}
-
-/* A facet of two edges, as thin as their lengths differ, has its normal from the edges themselves. */
-static bool cross_edges(polytope *p, const facet *f, spatial_result *r)
-{
-    perp_vec3 a[2], b[2];
-    if (!edge_of(p, f, false, a) || !edge_of(p, f, true, b)) {
-        return false;
-    }
-    perp_vec3 n = perp_vec3_normalise(perp_vec3_cross(perp_vec3_sub(a[1], a[0]), perp_vec3_sub(b[1], b[0])));
-    n = perp_vec3_dot(n, f->outer) > 0.0 ? spatial_negative(n) : n;
-    const double gap = perp_vec3_norm(n) > 0.0 ? perp_spatial_gap_along(p->pair, n) : -INFINITY;
-    if (gap <= r->phi) {
-        return false;
-    }
-    *r = (spatial_result){.phi = gap, .normal = n};
-    return true;
-}
-
 static void settle(polytope *p, const spatial_result *r)
 {
     for (int i = 0; i < p->settled_count; i++) {
@@ -363,7 +324,7 @@ static void settle(polytope *p, const spatial_result *r)
 
 /* A facet of a difference of polytopes is settled when nothing is left beyond it. One whose plane is not that of its
  * features, being thin, gets its normal from them. */
-static bool look_closer(polytope *p, const facet *f, const vertex *x, double depth, spatial_result *r)
+static bool look_closer(polytope *p, const facet *f, const spatial_difference *x, double depth, spatial_result *r)
 {
     const double beyond = depth - f->distance;
     if (beyond > FACET_REACHED * p->pair->extent && !has_vertex(p, x->w)) {
@@ -373,12 +334,7 @@ static bool look_closer(polytope *p, const facet *f, const vertex *x, double dep
     r->witnessed = !thin && foot_in(p, f, r);
     offer(p, r);
     spatial_result better = *r;
-    bool sound = !thin || polish(p, f, &better);
-    if (cross_edges(p, f, &better)) {
-        offer(p, &better);
-        sound = true;
-    }
-    if (sound) {
+    if (!thin || polish(p, f, &better)) {
         settle(p, &better);
     }
     return true;
@@ -456,7 +412,7 @@ static bool advance(polytope *p)
     if (f->distance >= -p->best.phi + tie) {
         return false;
     }
-    const vertex x = support(p->pair, f->outer);
+    const spatial_difference x = support(p->pair, f->outer);
     const double depth = perp_vec3_dot(f->outer, x.w);
     spatial_result r = {.phi = -depth, .normal = spatial_negative(f->outer)};
     if (depth < -tie) { /* apart */
@@ -484,8 +440,7 @@ static bool advance(polytope *p)
     return true;
 }
 
-/* ---- ties
- * ---------------------------------------------------------------------------------------------------------------- */
+/* ---- ties -------------------------------------------------------------------------------------------------------- */
 
 static void add_faces(polytope *p, bool of_b, double least, spatial_choices *c)
 {

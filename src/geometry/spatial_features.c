@@ -43,11 +43,6 @@ static double component(perp_vec3 v, int k)
     return k == 0 ? v.x : k == 1 ? v.y : v.z;
 }
 
-static perp_vec3 box_corner(perp_vec3 h, int i)
-{
-    return perp_vec3_make(i & 1 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 4 ? h.z : -h.z);
-}
-
 /* The edge along `axis` that the corner is an end of. */
 static int box_edge(int axis, int corner)
 {
@@ -500,7 +495,8 @@ void perp_spatial_outline_trace(spatial_outline *outline, const spatial_view *vi
         outline->count = 4;
         for (int i = 0; i < 4; i++) {
             outline->places[i] = box_loops[outline->face][i];
-            outline->corners[i] = placed(shape, view->origin, box_corner(shape->half_lengths, outline->places[i]));
+            outline->corners[i] =
+                placed(shape, view->origin, spatial_box_corner(shape->half_lengths, outline->places[i]));
         }
     } else if (shape->kind == PERP_SPATIAL_HULL) {
         trace_hull(outline, view->origin, to_local(shape, view->direction), view->tolerance);
@@ -568,7 +564,7 @@ static spatial_line box_line(const perp_spatial_shape *box, perp_vec3 origin, in
 {
     const int i = axis == 0 ? 1 : 0, j = axis == 2 ? 1 : 2;
     const int low = corner & ~(1 << axis), high = corner | 1 << axis;
-    const perp_vec3 ends[2] = {box_corner(box->half_lengths, low), box_corner(box->half_lengths, high)};
+    const perp_vec3 ends[2] = {spatial_box_corner(box->half_lengths, low), spatial_box_corner(box->half_lengths, high)};
     const double si = corner >> i & 1 ? 1.0 : -1.0, sj = corner >> j & 1 ? 1.0 : -1.0;
     const perp_vec3 f = perp_vec3_make(i == 0 ? si : 0.0, i == 1 ? si : 0.0, 0.0);
     const perp_vec3 g = perp_vec3_make(0.0, j == 1 ? sj : 0.0, j == 2 ? sj : 0.0);

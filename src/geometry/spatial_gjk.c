@@ -13,14 +13,9 @@
 
 enum { ITERATIONS_MAX = 2000, STALE_MAX = 8 };
 
-typedef struct vertex {
-    perp_vec3 w; /* on_b - on_a */
-    spatial_point on_a, on_b;
-} vertex;
-
 typedef struct simplex {
     int count;
-    vertex at[4];
+    spatial_difference at[4];
     double weight[4]; /* of the nearest point, > 0, sum 1 */
     perp_vec3 v;
     double length; /* |v| */
@@ -48,13 +43,13 @@ static void combine(simplex *s)
     s->length = perp_vec3_norm(s->v);
 }
 
-static simplex nearest_of_one(const vertex *p)
+static simplex nearest_of_one(const spatial_difference *p)
 {
     simplex r = {.count = 1, .at = {*p}, .weight = {1.0}, .v = p->w, .length = perp_vec3_norm(p->w)};
     return r;
 }
 
-static simplex nearest_of_two(const vertex *p, const vertex *q)
+static simplex nearest_of_two(const spatial_difference *p, const spatial_difference *q)
 {
     const perp_vec3 d = perp_vec3_sub(q->w, p->w);
     const double to_q = -perp_vec3_dot(d, p->w), to_p = perp_vec3_dot(d, q->w);
@@ -72,27 +67,7 @@ static simplex nearest_of_two(const vertex *p, const vertex *q)
     return r;
 }
 
-static double lowest(const vertex *const all[], int count, perp_vec3 v)
-{
-    double level = INFINITY;
-    for (int i = 0; i < count; i++) {
-        level = fmin(level, perp_vec3_dot(v, all[i]->w));
-    }
-    return level;
-}
-
-/* The nearer of two sub-simplices of `all`. Where the lengths say little (a v that is off by 1e-8 rad is longer by
- * 1e-16) it is the one whose plane has all corners farther above it. */
-static simplex nearer(const vertex *const all[], int count, const simplex *p, const simplex *q)
-{
-    if (fabs(p->length - q->length) > LENGTHS_EQUAL * p->length || !(q->length > 0.0) || !(p->length > 0.0)) {
-        return q->length < p->length ? *q : *p;
-    }
-    const double level_p = lowest(all, count, p->v) / p->length, level_q = lowest(all, count, q->v) / q->length;
-    return level_q > level_p ? *q : *p;
-}
-
-static simplex nearest_of_three(const vertex *p, const vertex *q, const vertex *r)
+static simplex nearest_of_three(const spatial_difference *p, const spatial_difference *q, const spatial_difference *r)
 {
     const perp_vec3 pq = perp_vec3_sub(q->w, p->w), pr = perp_vec3_sub(r->w, p->w), qr = perp_vec3_sub(r->w, q->w);
     const perp_vec3 n = perp_vec3_cross(pq, pr);
@@ -113,33 +88,30 @@ static simplex nearest_of_three(const vertex *p, const vertex *q, const vertex *
             best.v = perp_vec3_scale(level, unit);
             best.length = fabs(level);
         }
-        if (fmin(on_p, fmin(on_q, on_r)) > BORDER_WEIGHT * sum) {
-            return best;
-        }
+        return best;
     }
-    /* On the border, or so near to it that rounding decides. */
-    const vertex *const all[3] = {p, q, r};
+    const spatial_difference *const all[3] = {p, q, r};
     for (int k = 0; k < 3; k++) {
         const simplex edge = nearest_of_two(all[k], all[(k + 1) % 3]);
-        best = best.count ? nearer(all, 3, &best, &edge) : edge;
+        best = best.count == 0 || edge.length < best.length ? edge : best;
     }
     return best;
 }
 
-static simplex nearest_of_four(const vertex at[4], bool trust)
+static simplex nearest_of_four(const spatial_difference at[4], bool trust)
 {
     static const int faces[4][4] = {{0, 1, 2, 3}, {0, 1, 3, 2}, {0, 2, 3, 1}, {1, 2, 3, 0}}; /* and the one opposite */
-    const vertex *const all[4] = {&at[0], &at[1], &at[2], &at[3]};
     simplex best = {.count = 0};
     bool outside = false;
     for (int pass = 0; pass < 2 && !outside; pass++) { /* a second time only if no tetrahedron is to be trusted */
         for (int k = 0; k < 4; k++) {
-            const vertex *p = &at[faces[k][0]], *q = &at[faces[k][1]], *r = &at[faces[k][2]], *o = &at[faces[k][3]];
+            const spatial_difference *p = &at[faces[k][0]], *q = &at[faces[k][1]], *r = &at[faces[k][2]],
+                                     *o = &at[faces[k][3]];
             const perp_vec3 n = perp_vec3_cross(perp_vec3_sub(q->w, p->w), perp_vec3_sub(r->w, p->w));
             const double origin = -perp_vec3_dot(n, p->w), other = perp_vec3_dot(n, perp_vec3_sub(o->w, p->w));
             if (pass == 1 || !(origin * other > 0.0)) { /* the origin is not on the inner side */
                 const simplex face = nearest_of_three(p, q, r);
-                best = best.count ? nearer(all, 4, &best, &face) : face;
+                best = best.count == 0 || face.length < best.length ? face : best;
                 outside = true;
             }
         }
@@ -164,18 +136,9 @@ static simplex nearest(const simplex *s, bool trust)
     }
 }
 
-/* ---- the search ----------------------------------------------------------------------------------------------------
- */
+/* ---- the search -------------------------------------------------------------------------------------------------- */
 
-static vertex support(spatial_pair *pair, perp_vec3 normal)
-{
-    vertex x = {.on_a = perp_spatial_support(&pair->a, normal),
-                .on_b = perp_spatial_support(&pair->b, spatial_negative(normal))};
-    x.w = perp_vec3_sub(x.on_b.at, x.on_a.at);
-    return x;
-}
-
-static bool has_vertex(const simplex *s, const vertex *x)
+static bool has_vertex(const simplex *s, const spatial_difference *x)
 {
     for (int i = 0; i < s->count; i++) {
         const perp_vec3 w = s->at[i].w;
@@ -202,7 +165,7 @@ static spatial_verdict iterate(search *g, double part)
         }
         g->iterations++;
         const perp_vec3 n = perp_vec3_scale(1.0 / s.length, s.v);
-        const vertex x = support(g->pair, n);
+        const spatial_difference x = perp_spatial_lowest(g->pair, n);
         const double level = perp_vec3_dot(n, x.w), difference = s.length - level;
         stale = s.length < shortest - rounding || level > g->lower + rounding ? 0 : stale + 1;
         shortest = fmin(shortest, s.length);
@@ -249,16 +212,6 @@ static void witnesses(const simplex *s, spatial_result *r)
     }
 }
 
-/* Takes a normal if it has the larger gap. */
-static void offer_normal(spatial_pair *pair, perp_vec3 n, double *gap, spatial_result *r)
-{
-    const double along = perp_spatial_gap_along(pair, n);
-    if (along > *gap) {
-        *gap = along;
-        r->normal = n;
-    }
-}
-
 /* Takes the normal of a face if the nearest points are over it to the tie tolerance. */
 static bool snap(spatial_pair *pair, bool of_b, spatial_result *r)
 {
@@ -295,10 +248,8 @@ static bool finish_polytopes(search *g, spatial_result *r, perp_spatial_trace *t
     *r = (spatial_result){.phi = g->s.length, .normal = perp_vec3_scale(1.0 / g->s.length, g->s.v), .witnessed = true};
     witnesses(&g->s, r);
     double gap = perp_spatial_gap_along(g->pair, r->normal);
-    const perp_vec3 between = perp_vec3_sub(r->on_b, r->on_a);
-    r->phi = perp_vec3_norm(between); /* errors along the features are of second order here */
-    offer_normal(g->pair, perp_vec3_scale(1.0 / r->phi, between), &gap, r);
-    if (r->phi - gap > SAME_NUMBER * g->pair->extent) { /* thin simplices: the features themselves know better */
+    r->phi = perp_vec3_norm(perp_vec3_sub(r->on_b, r->on_a)); /* errors along the features are of second order here */
+    if (r->phi - gap > SAME_NUMBER * g->pair->extent) {       /* thin simplices: the features themselves know better */
         spatial_hint hint;
         spatial_result better;
         hint_of(&g->s, &hint);
@@ -328,8 +279,7 @@ static spatial_verdict finish_curved(search *g, spatial_result *r, perp_spatial_
         hint_of(&g->s, &hint);
         trace->polishes++;
         const perp_vec3 n = perp_vec3_scale(1.0 / g->s.length, g->s.v);
-        if (perp_spatial_polish(g->pair, n, &hint, slack, r) && r->phi > 0.0 &&
-            r->phi <= g->s.length * (1.0 + LENGTHS_EQUAL) + slack) {
+        if (perp_spatial_polish(g->pair, n, &hint, slack, r) && r->phi > 0.0) {
             perp_spatial_snap(g->pair, r);
             return SPATIAL_APART;
         }
@@ -344,7 +294,8 @@ spatial_verdict perp_spatial_gjk(spatial_pair *pair, perp_vec3 start, spatial_re
 {
     spatial_verdict verdict = SPATIAL_OVERLAP;
     search g = {.pair = pair, .lower = -INFINITY, .trust = !pair->wary};
-    const vertex first = support(pair, perp_vec3_norm(start) > 0.0 ? start : perp_vec3_make(1.0, 0.0, 0.0));
+    const spatial_difference first =
+        perp_spatial_lowest(pair, perp_vec3_norm(start) > 0.0 ? start : perp_vec3_make(1.0, 0.0, 0.0));
     g.s = nearest_of_one(&first);
     if (perp_spatial_curved(pair)) {
         verdict = finish_curved(&g, result, trace);

@@ -21,6 +21,7 @@
  */
 #include "base/mat3.h"
 #include "geometry/spatial_hole.h"
+#include "geometry/spatial_core.h"
 #include "geometry/tolerances.h"
 
 #include <assert.h>
@@ -31,7 +32,6 @@ static const double half_pi = 1.5707963267948966;
 
 static void place_corners(const perp_spatial_shape *x, spatial_hole_pair *pair)
 {
-    const perp_vec3 h = x->half_lengths;
     pair->corners = pair->own;
     pair->corner_count = 0;
     pair->radius = 0.0;
@@ -40,37 +40,31 @@ static void place_corners(const perp_spatial_shape *x, spatial_hole_pair *pair)
         pair->own[0] = perp_vec3_make(0.0, 0.0, 0.0);
         pair->corner_count = 1;
         pair->radius = x->radius;
-        pair->size = 2.0 * x->radius;
         break;
     case PERP_SPATIAL_SEGMENT:
         pair->own[0] = perp_vec3_make(0.0, 0.0, -x->half_length);
         pair->own[1] = perp_vec3_make(0.0, 0.0, x->half_length);
         pair->corner_count = 2;
         pair->radius = x->radius;
-        pair->size = 2.0 * (x->half_length + x->radius);
         break;
     case PERP_SPATIAL_BOX:
         for (int i = 0; i < 8; i++) {
-            pair->own[i] = perp_vec3_make(i & 1 ? h.x : -h.x, i & 2 ? h.y : -h.y, i & 4 ? h.z : -h.z);
+            pair->own[i] = spatial_box_corner(x->half_lengths, i);
         }
         pair->corner_count = 8;
-        pair->size = 2.0 * perp_vec3_norm(h);
         break;
     case PERP_SPATIAL_HULL:
         pair->corners = x->hull->corners;
         pair->corner_count = x->hull->corner_count;
-        pair->size = x->hull->size;
         break;
     case PERP_SPATIAL_CYLINDER:
-        pair->size = 2.0 * hypot(x->half_length, x->radius);
-        break;
     case PERP_SPATIAL_ELLIPSOID:
-        pair->size = 2.0 * fmax(h.x, fmax(h.y, h.z));
         break;
     case PERP_SPATIAL_HALFSPACE:
     case PERP_SPATIAL_HOLE:
         assert(false); /* unbounded shapes make no contact with a hole */
     }
+    pair->size = perp_spatial_shape_size(x) + 2.0 * pair->radius;
 }
 
 /* An axis of x that is along the bore's, or square to it, to rounding is so: a pin's end that is parallel to the plate
@@ -373,44 +367,6 @@ static void offer_root(meridian *m, sample a, sample b, int end)
     offer_between(m, &a, &b, end);
 }
 
-/* Where, between two samples with slopes of one sign, a cubic with their values and slopes turns most to the other
- * sign; false if it does not change sign. Two minima may be as near as that only where x and the half plate overlap. */
-static bool turns_between(const sample *a, const sample *b, double *angle)
-{
-    const double width = b->angle - a->angle;
-    const double rise = (b->n.x * b->at.x + b->n.y * b->at.y - a->n.x * a->at.x - a->n.y * a->at.y) / width;
-    const double second = 3.0 * (a->slope + b->slope - 2.0 * rise),
-                 first = 2.0 * (3.0 * rise - 2.0 * a->slope - b->slope);
-    const double t = -0.5 * first / second;
-    *angle = a->angle + t * width;
-    return t > 0.0 && t < 1.0 && (a->slope + t * (first + t * second)) * a->slope < 0.0;
-}
-
-static bool turn_of_cubic(const meridian *m, const sample *a, const sample *b, int end, sample *c)
-{
-    double angle;
-    if (!turns_between(a, b, &angle)) {
-        return false;
-    }
-    *c = sample_at(m, angle, end);
-    return c->slope * a->slope < 0.0;
-}
-
-/* A slope that is nearly zero at an end of the piece may change sign close by, out of the cubic's sight. */
-static bool turn_at_end(const meridian *m, const sample *a, const sample *b, int end, sample *c)
-{
-    const sample *from = fabs(a->slope) < fabs(b->slope) ? a : b, *to = from == a ? b : a;
-    double part = 1.0;
-    for (int k = 0; k < 4 && fabs(from->slope) < 0.01 * m->pair->size; k++) {
-        part *= 0.25;
-        *c = sample_at(m, from->angle + part * (to->angle - from->angle), end);
-        if (c->slope * from->slope < 0.0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* The local minima of an arc on which the support is smooth, its ends not among them. */
 static void smooth_arc(meridian *m, double from, double to, int end)
 {
@@ -420,11 +376,8 @@ static void smooth_arc(meridian *m, double from, double to, int end)
     sample a = sample_at(m, from, end);
     for (int i = 1; i <= PIECES && !m->settled; i++) {
         const sample b = sample_at(m, i < PIECES ? from + i * (to - from) / PIECES : to, end);
-        sample c;
         if (a.slope < 0.0 && b.slope > 0.0) {
             offer_root(m, a, b, end);
-        } else if (a.slope * b.slope > 0.0 && (turn_of_cubic(m, &a, &b, end, &c) || turn_at_end(m, &a, &b, end, &c))) {
-            offer_root(m, c.slope < 0.0 ? c : a, c.slope < 0.0 ? b : c, end);
         }
         a = b;
     }

@@ -77,8 +77,8 @@ static spatial_hole_contact refine(const search *s, spatial_hole_contact a, spat
     }
     /* where two normals take turns at a kink upwards, that which has both witnesses on the surfaces: x's farthest point
      * is beside the angle, where an edge of the half plate is still in the plate's face but not on the bore's wall */
-    const bool turns = (a.part == SPATIAL_HOLE_WALL) != (b.part == SPATIAL_HOLE_WALL) &&
-                       fabs(a.gap - b.gap) <= s->pair->tolerance && b.angle - a.angle < KINK;
+    const bool turns =
+        (a.part == SPATIAL_HOLE_WALL) != (b.part == SPATIAL_HOLE_WALL) && fabs(a.gap - b.gap) <= s->pair->tolerance;
     spatial_hole_contact c = !turns ? lower(s, a, b) : a.part == SPATIAL_HOLE_WALL ? b : a;
     c.rests = a.slope < 0.0 && b.slope > 0.0;
     return c;

@@ -116,7 +116,7 @@ static perp_vec3 newton_step(const local_model *m, int dimension, const perp_vec
         g1 = perp_vec3_dot(u[1], m->between);
         const double k11 = quadratic(&m->h, u[1], u[1]) + m->gap, k01 = quadratic(&m->h, u[0], u[1]);
         const double det = k00 * k11 - k01 * k01;
-        if (k00 > 0.0 && det > CURVATURES_APART * k00 * k11) {
+        if (k00 > 0.0 && det > 0.0) {
             s0 = (k11 * g0 - k01 * g1) / det;
             s1 = (k00 * g1 - k01 * g0) / det;
         } else {
@@ -222,8 +222,7 @@ static bool solve(const feature *a, const feature *b, double rounding, perp_vec3
     return climb(a, b, edge, rounding, normal);
 }
 
-/* ---- witnesses
- * ------------------------------------------------------------------------------------------------------- */
+/* ---- witnesses --------------------------------------------------------------------------------------------------- */
 
 static double clamp(double x, double limit)
 {
@@ -317,8 +316,7 @@ static bool try_face(spatial_pair *pair, bool of_b, double slack, spatial_result
     return true;
 }
 
-/* ---- which features
- * ---------------------------------------------------------------------------------------------------- */
+/* ---- which features ---------------------------------------------------------------------------------------------- */
 
 static feature line_between(const spatial_core *core, perp_vec3 p, perp_vec3 q)
 {

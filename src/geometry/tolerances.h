@@ -58,13 +58,8 @@ static const double HULL_FLAT = 1e-12;
 
 /* ---- cores that are apart: spatial_gjk.c, spatial_boxes.c ------------------------------------------------------- */
 
-/* of a length: two estimates of one distance that differ by less are equal. Lengths say little about directions: one
- * that is off by 4e-5 rad is longer by this. */
-static const double LENGTHS_EQUAL = 1e-9;
 /* of a length: two formulas for one length agree to this unless the triangle is too thin for one of them. */
 static const double LENGTH_ERROR = 1e-12;
-/* of a triangle's area: nearer to its border rounding may be what says "within", and the edges are tried too. */
-static const double BORDER_WEIGHT = 1e-8;
 /* of the extent: bounds of the distance that meet to this are an answer; those that do not leave the pair to the
  * methods for overlaps. */
 static const double BOUNDS_MEET = 1e-11;
@@ -91,18 +86,11 @@ static const double EDGES_PARALLEL = 1e-8;
 static const double AXIS_SINE = 1e-12;
 /* of the gap and the distance of the witnesses: curvatures below this are taken for this, so that a step is finite. */
 static const double CURVATURE_LEAST = 1e-12;
-/* of the product of the two curvatures: a determinant below is rounding, and the step is made from the principal
- * curvatures instead. */
-static const double CURVATURES_APART = 1e-14;
-
 /* ---- cores that overlap: spatial_shallow.c, spatial_epa.c ------------------------------------------------------- */
 
 /* rad: a normal that is as near to a face's, or to a cylinder's axis or side, is on that face; square root of rounding
  * with room, as cosines tell it. */
 static const double ON_FACE = 1e-7;
-/* of the product of two sides: a facet with less area is too thin to have a normal, which would be right to
- * rounding / 1e-13 = 1e-3 only; it takes over that of the facet before it. */
-static const double FACET_AREA = 1e-13;
 /* of the facet's area: a foot that is outside of it by less is on its border. */
 static const double FOOT_BESIDE = 1e-9;
 /* of the extent: polytopes: a support that is beyond a facet by less is no new vertex, and the facet is one of theirs.
@@ -126,8 +114,6 @@ static const double BOUNDS_APART = 5e-8, BOUNDS_APART_OF_DEPTH = 1e-2;
 /* rad: brackets this narrow end the search for a normal (from 0 to pi/2) and for a place around the bore (to pi): one
  * rounding of such an angle, and a few. */
 static const double NORMAL_BRACKET = 2e-16, PLACE_BRACKET = 1e-15;
-/* rad: gaps of different surfaces on the two sides of a bracket this narrow meet there in a kink. */
-static const double KINK = 1e-12;
 /* rad: minima on both sides of a maximum that symmetry makes are looked for this far beside it. */
 static const double BESIDE = 1e-5;
 /* none, a sine: a normal nearer to radial than this meets an end that is square to it farther in, not farther out. */

@@ -44,8 +44,7 @@ static bool finite(perp_vec3 p)
     return isfinite(p.x) && isfinite(p.y) && isfinite(p.z);
 }
 
-/* ---- text
- * ------------------------------------------------------------------------------------------------------------ */
+/* ---- text -------------------------------------------------------------------------------------------------------- */
 
 enum { LONGEST_LINE = 400 };
 
@@ -124,8 +123,7 @@ static perp_status parse_text(const char *bytes, size_t length, const char *word
                   : perp_fail(error, PERP_STATUS_BAD_INPUT, "is cut off: there is no `%s` at the end", closing);
 }
 
-/* ---- binary STL: 80 bytes, the number of triangles, then 50 bytes each: normal, three corners, 2 bytes
- * ----------------- */
+/* ---- binary STL: 80 bytes, the number of triangles, then 50 bytes each: normal, three corners, 2 bytes ----------- */
 
 enum { STL_HEAD = 84, STL_TRIANGLE = 50 };
 

@@ -44,19 +44,19 @@ static inline perp_vec3 quat_difference(perp_quat from, perp_quat to)
 
 static inline bool has_quat(const perp_node *node)
 {
-    return node->motion == PERP_MOTION_FLOATING || node->motion == PERP_MOTION_BALL;
+    return node->link.motion == PERP_MOTION_FLOATING || node->link.motion == PERP_MOTION_BALL;
 }
 
 static inline int plain_count(const perp_node *node)
 {
-    switch (node->motion) {
+    switch (node->link.motion) {
     case PERP_MOTION_FLOATING:
     case PERP_MOTION_FLOATING_PLANAR:
         return 3;
     case PERP_MOTION_BALL:
         return 0;
     default:
-        return node->v_count;
+        return node->link.v_count;
     }
 }
 
@@ -68,11 +68,12 @@ static inline int rate_count(const perp_node *node)
 /* Bit i: the rate number i is not locked. */
 static inline unsigned free_rates(const perp_node *node)
 {
-    switch (node->motion) {
+    switch (node->link.motion) {
     case PERP_MOTION_FLOATING:
-        return node->components;
+        return node->link.components;
     case PERP_MOTION_FLOATING_PLANAR:
-        return (node->components & (PERP_COMPONENT_X | PERP_COMPONENT_Y)) | (node->components & PERP_COMPONENT_RZ) >> 3;
+        return (node->link.components & (PERP_COMPONENT_X | PERP_COMPONENT_Y)) |
+               (node->link.components & PERP_COMPONENT_RZ) >> 3;
     default:
         return 7u;
     }
@@ -80,15 +81,15 @@ static inline unsigned free_rates(const perp_node *node)
 
 static inline bool has_locked(const perp_node *node)
 {
-    return node->v_count < rate_count(node);
+    return node->link.v_count < rate_count(node);
 }
 
 /* All rates of the node, 0 for the locked ones: in v itself if there are none, else in `room`. */
 static inline const double *load_rates(const perp_node *node, const double *v, double room[6])
 {
     const int count = rate_count(node);
-    v += node->v;
-    if (node->v_count == count) {
+    v += node->link.v_start;
+    if (node->link.v_count == count) {
         return v;
     }
     const unsigned unlocked = free_rates(node);
@@ -102,7 +103,7 @@ static inline const double *load_rates(const perp_node *node, const double *v, d
 static inline void store_rates(const perp_node *node, const double *rates, double *v)
 {
     const unsigned unlocked = free_rates(node);
-    v += node->v;
+    v += node->link.v_start;
     for (int i = 0; i < rate_count(node); i++) {
         if (unlocked & (1u << i)) {
             *v++ = rates[i];
@@ -117,8 +118,8 @@ static void node_rate(const perp_node *node, const double *q, const double *v, d
     const int n = plain_count(node);
     double room[6];
     const double *rates = load_rates(node, v, room);
-    q += node->q;
-    rate += node->q;
+    q += node->link.q_start;
+    rate += node->link.q_start;
     for (int k = 0; k < n; k++) {
         rate[k] = rates[k];
     }
@@ -137,9 +138,9 @@ void perp_configuration_rate(const perp_model *model, const double *q, const dou
 static void node_rate_inverse(const perp_node *node, const double *q, const double *rate, double *v)
 {
     const int n = plain_count(node);
-    double room[6], *rates = has_locked(node) ? room : v + node->v;
-    q += node->q;
-    rate += node->q;
+    double room[6], *rates = has_locked(node) ? room : v + node->link.v_start;
+    q += node->link.q_start;
+    rate += node->link.q_start;
     for (int k = 0; k < n; k++) {
         rates[k] = rate[k];
     }
@@ -182,7 +183,8 @@ void perp_configuration_map(const perp_model *model, const double *q, double *g)
         const perp_node *node = &model->memory->nodes[i];
         const size_t n = (size_t)plain_count(node);
         const unsigned unlocked = free_rates(node);
-        double *column = g + (size_t)node->q * nv + node->v; /* of the next free rate, in the node's first row */
+        double *column = g + (size_t)node->link.q_start * nv +
+                         node->link.v_start; /* of the next free rate, in the node's first row */
         for (size_t k = 0; k < n; k++) {
             if (unlocked & (1u << k)) {
                 column[k * nv] = 1.0;
@@ -190,7 +192,7 @@ void perp_configuration_map(const perp_model *model, const double *q, double *g)
             }
         }
         if (has_quat(node)) {
-            write_quat_map(perp_quat_load(q + node->q + n), unlocked >> n, nv, column + n * nv);
+            write_quat_map(perp_quat_load(q + node->link.q_start + n), unlocked >> n, nv, column + n * nv);
         }
     }
 }
@@ -202,15 +204,15 @@ void perp_node_integrate(const perp_node *node, const double *q, const double *v
     const int n = plain_count(node);
     double room[6];
     const double *rates = load_rates(node, v, room);
-    q += node->q;
-    q_out += node->q;
+    q += node->link.q_start;
+    q_out += node->link.q_start;
     for (int k = 0; k < n; k++) {
         q_out[k] = q[k] + h * rates[k];
     }
     if (has_quat(node)) {
         const perp_quat rotation = perp_quat_load(q + n);
         /* A rotation that cannot change keeps its bits: normalising again and again might not. */
-        const bool turns = node->motion == PERP_MOTION_BALL || node->components & PERP_COMPONENT_ROTATION;
+        const bool turns = node->link.motion == PERP_MOTION_BALL || node->link.components & PERP_COMPONENT_ROTATION;
         perp_quat_store(turns ? quat_integrate(rotation, perp_vec3_load(rates + n), h) : rotation, q_out + n);
     }
 }
@@ -225,9 +227,9 @@ void perp_configuration_integrate(const perp_model *model, const double *q, cons
 static void node_difference(const perp_node *node, const double *from, const double *to, double *v)
 {
     const int n = plain_count(node);
-    double room[6], *rates = has_locked(node) ? room : v + node->v;
-    from += node->q;
-    to += node->q;
+    double room[6], *rates = has_locked(node) ? room : v + node->link.v_start;
+    from += node->link.q_start;
+    to += node->link.q_start;
     for (int k = 0; k < n; k++) {
         rates[k] = to[k] - from[k];
     }
@@ -246,13 +248,12 @@ void perp_configuration_difference(const perp_model *model, const double *q_from
     }
 }
 
-/* ---- prescribed coordinates ---------------------------------------------------------------------------------------
- */
+/* ---- prescribed coordinates -------------------------------------------------------------------------------------- */
 
 /* The twist of a driven body. */
 static void store_twist(const perp_node *node, const perp_twist *twist, double *v)
 {
-    const bool planar = node->motion == PERP_MOTION_FLOATING_PLANAR;
+    const bool planar = node->link.motion == PERP_MOTION_FLOATING_PLANAR;
     const double rates[6] = {twist->linear.x,  twist->linear.y,  planar ? twist->angular.z : twist->linear.z,
                              twist->angular.x, twist->angular.y, twist->angular.z};
     store_rates(node, rates, v);
@@ -262,7 +263,7 @@ static void store_twist(const perp_node *node, const perp_twist *twist, double *
 static const perp_joint *scalar_joint(const perp_model *model, const perp_node *node)
 {
     const int joint = model->links[node->body].joint;
-    return joint >= 0 && node->v_count == 1 ? &model->scene->joints[joint] : NULL;
+    return joint >= 0 && node->link.v_count == 1 ? &model->scene->joints[joint] : NULL;
 }
 
 /* Where the joint of a node is as a function of time, if that is prescribed; else NULL. */
@@ -288,11 +289,11 @@ static void place_driven(const perp_model *model, const perp_node *node, double 
     double angle = 0.0;
     const perp_body *body = &model->scene->bodies[node->body];
     const perp_pose pose = perp_body_driven_taylor(body, model->planar, t, ahead, &angle);
-    perp_vec3_store(pose.position, q + node->q);
+    perp_vec3_store(pose.position, q + node->link.q_start);
     if (model->planar) {
-        q[node->q + 2] = angle;
+        q[node->link.q_start + 2] = angle;
     } else {
-        perp_quat_store(pose.rotation, q + node->q + 3);
+        perp_quat_store(pose.rotation, q + node->link.q_start + 3);
     }
 }
 
@@ -302,7 +303,7 @@ void perp_prescribed_configuration(const perp_model *model, perp_prescribe which
         const perp_node *node = &model->memory->nodes[i];
         const perp_drive *drive = prescribed_drive(model, node, which);
         if (drive) {
-            q[node->q] = perp_drive_value(drive, t);
+            q[node->link.q_start] = perp_drive_value(drive, t);
         } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
             place_driven(model, node, t, 0.0, q);
         }
@@ -345,7 +346,7 @@ void perp_prescribed_rate(const perp_model *model, perp_prescribe which, double 
         const perp_node *node = &model->memory->nodes[i];
         const perp_drive *drive = prescribed_drive(model, node, which);
         if (drive) {
-            v[node->v] = perp_drive_rate(drive, t);
+            v[node->link.v_start] = perp_drive_rate(drive, t);
         } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
             const perp_twist twist = driven_twist(&model->scene->bodies[node->body], model->planar, t);
             store_twist(node, &twist, v);
@@ -374,7 +375,7 @@ void perp_prescribed_velocity(const perp_model *model, perp_prescribe which, dou
         const perp_node *node = &model->memory->nodes[i];
         const perp_drive *drive = prescribed_drive(model, node, which);
         if (drive) {
-            v[node->v] = (perp_drive_value(drive, t_to) - perp_drive_value(drive, t_from)) / h;
+            v[node->link.v_start] = (perp_drive_value(drive, t_to) - perp_drive_value(drive, t_from)) / h;
         } else if ((which & PERP_PRESCRIBE_DRIVEN) && is_driven(model, node)) {
             const perp_body *body = &model->scene->bodies[node->body];
             double angle_from = 0.0, angle_to = 0.0;
@@ -396,7 +397,7 @@ void perp_command(const perp_model *model, double t, double *command)
         const perp_node *node = &model->memory->nodes[i];
         const perp_joint *joint = scalar_joint(model, node);
         if (joint && joint->control != PERP_CONTROL_NONE) {
-            command[node->v] = perp_drive_value(&joint->command, t);
+            command[node->link.v_start] = perp_drive_value(&joint->command, t);
         }
     }
 }

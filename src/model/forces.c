@@ -23,7 +23,7 @@ void perp_add_wrench(const perp_model *model, const perp_kinematics *kinematics,
 static const perp_joint *joint_of(const perp_model *model, const perp_node *node)
 {
     const int joint = model->links[node->body].joint;
-    return joint >= 0 && node->v_count == 1 ? &model->scene->joints[joint] : NULL;
+    return joint >= 0 && node->link.v_count == 1 ? &model->scene->joints[joint] : NULL;
 }
 
 void perp_gravity_force(const perp_model *model, const perp_kinematics *kinematics, double *force)
@@ -32,8 +32,8 @@ void perp_gravity_force(const perp_model *model, const perp_kinematics *kinemati
     const perp_vec3 zero = {0.0, 0.0, 0.0};
     for (int i = 0; i < model->memory->node_count; i++) {
         const perp_node *node = &model->memory->nodes[i];
-        if (node->mass != 0.0) {
-            const perp_vec3 weight = perp_vec3_scale(node->mass, model->scene->gravity);
+        if (node->link.mass != 0.0) {
+            const perp_vec3 weight = perp_vec3_scale(node->link.mass, model->scene->gravity);
             perp_add_wrench(model, kinematics, node->body, kinematics->com[node->body], weight, zero, force);
         }
     }
@@ -41,7 +41,7 @@ void perp_gravity_force(const perp_model *model, const perp_kinematics *kinemati
         const perp_node *node = &model->memory->nodes[i];
         const perp_joint *joint = joint_of(model, node);
         if (joint && joint->gravity_compensation) {
-            force[node->v] = 0.0;
+            force[node->link.v_start] = 0.0;
         }
     }
 }
@@ -78,7 +78,7 @@ void perp_applied_force(const perp_model *model, const perp_kinematics *kinemati
         const perp_node *node = &model->memory->nodes[i];
         const perp_joint *joint = joint_of(model, node);
         if (joint && joint->control == PERP_CONTROL_TORQUE) {
-            force[node->v] += perp_joint_torque(joint, t);
+            force[node->link.v_start] += perp_joint_torque(joint, t);
         }
     }
 }

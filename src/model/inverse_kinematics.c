@@ -115,7 +115,7 @@ static void list_chain(ik_run *run)
     for (int i = 0; i < run->chain_count; i++) {
         const perp_node *node = &model->memory->nodes[run->w->chain[i]];
         const int before = run->dof_count;
-        for (int d = node->v; d < node->v + node->v_count; d++) {
+        for (int d = node->link.v_start; d < node->link.v_start + node->link.v_count; d++) {
             if (is_movable(run, d)) {
                 run->w->dofs[run->dof_count++] = d;
             }
@@ -197,8 +197,7 @@ static void fill_columns(const ik_run *run)
     }
 }
 
-/* ---- one step -----------------------------------------------------------------------------------------------------
- */
+/* ---- one step ---------------------------------------------------------------------------------------------------- */
 
 /* The damped step on the joints that are not dropped; 0 on the others. */
 static bool damped_step(const ik_run *run, double mu)
@@ -350,8 +349,7 @@ static bool descend(ik_run *run, int *iterations)
     return has_converged(run);
 }
 
-/* ---- starts -------------------------------------------------------------------------------------------------------
- */
+/* ---- starts ------------------------------------------------------------------------------------------------------ */
 
 /* A random point: within the limits where there are both, else within half a turn or a metre of the start. */
 static void scatter(const ik_run *run, perp_random *random)

@@ -14,9 +14,9 @@
 
 static void set_floating_axes(const perp_node *node, perp_kinematics *k)
 {
-    int d = node->v;
+    int d = node->link.v_start;
     for (int i = 0; i < 6; i++) {
-        if (node->components & (1u << i)) {
+        if (node->link.components & (1u << i)) {
             const perp_vec3 unit = {i % 3 == 0, i % 3 == 1, i % 3 == 2};
             *(i < 3 ? &k->dof_linear[d] : &k->dof_angular[d]) = unit;
             d++;
@@ -37,7 +37,7 @@ static void set_constants(const perp_model *model, perp_kinematics *k)
     }
     for (int i = 0; i < model->memory->node_count; i++) {
         const perp_node *node = &model->memory->nodes[i];
-        if (node->motion == PERP_MOTION_FLOATING || node->motion == PERP_MOTION_FLOATING_PLANAR) {
+        if (node->link.motion == PERP_MOTION_FLOATING || node->link.motion == PERP_MOTION_FLOATING_PLANAR) {
             set_floating_axes(node, k);
         }
     }
@@ -95,7 +95,7 @@ void perp_kinematics_free(perp_kinematics *kinematics)
 static inline perp_quat turned(const perp_node *node, perp_quat parent, double angle)
 {
     const double c = cos(0.5 * angle), s = sin(0.5 * angle);
-    const perp_quat h = node->home.rotation, a = node->axis_home;
+    const perp_quat h = node->link.home.rotation, a = node->axis_home;
     const perp_quat local = {c * h.w + s * a.w, c * h.x + s * a.x, c * h.y + s * a.y, c * h.z + s * a.z};
     return perp_quat_mul(parent, local);
 }
@@ -116,8 +116,8 @@ static inline void finish_pose(const perp_node *node, perp_kinematics *k, perp_q
 
 static inline void place_floating(const perp_node *node, const double *q, perp_kinematics *k)
 {
-    const double *x = q + node->q;
-    if (node->motion == PERP_MOTION_FLOATING) {
+    const double *x = q + node->link.q_start;
+    if (node->link.motion == PERP_MOTION_FLOATING) {
         finish_pose(node, k, perp_quat_load(x + 3), perp_vec3_load(x));
     } else {
         const perp_quat rotation = {cos(0.5 * x[2]), 0.0, 0.0, sin(0.5 * x[2])};
@@ -128,14 +128,14 @@ static inline void place_floating(const perp_node *node, const double *q, perp_k
 /* FIXED and PRISMATIC: the child keeps its rotation in the parent. */
 static inline void place_unturned(const perp_node *node, perp_kinematics *k, perp_vec3 position_in_parent)
 {
-    const perp_pose *parent = &k->pose[node->parent];
-    const perp_mat3 *parent_rotation = &k->rotation[node->parent];
+    const perp_pose *parent = &k->pose[node->link.parent];
+    const perp_mat3 *parent_rotation = &k->rotation[node->link.parent];
     const perp_vec3 origin = in_parent(parent_rotation, parent->position, position_in_parent);
     if (node->home_is_unrotated) {
         k->pose[node->body] = (perp_pose){parent->rotation, origin};
         k->rotation[node->body] = *parent_rotation;
     } else {
-        finish_pose(node, k, perp_quat_mul(parent->rotation, node->home.rotation), origin);
+        finish_pose(node, k, perp_quat_mul(parent->rotation, node->link.home.rotation), origin);
     }
 }
 
@@ -150,77 +150,78 @@ static inline void set_rotation_axis(perp_kinematics *k, int d, perp_vec3 u, per
 static inline perp_vec3 reference_of(const perp_node *node, perp_kinematics *k)
 {
     if (node->starts_tree) {
-        k->reference[node->tree] = k->pose[node->body].position;
+        k->reference[node->link.tree] = k->pose[node->body].position;
     }
-    return k->reference[node->tree];
+    return k->reference[node->link.tree];
 }
 
 static inline void update_prismatic(const perp_node *node, const double *q, perp_kinematics *k)
 {
-    place_unturned(node, k, perp_vec3_add_scaled(node->home.position, q[node->q], node->axis));
+    place_unturned(node, k, perp_vec3_add_scaled(node->link.home.position, q[node->link.q_start], node->link.axis));
     reference_of(node, k);
-    k->dof_linear[node->v] = perp_mat3_mul_vec(&k->rotation[node->parent], node->axis);
-    k->dof_angular[node->v] = perp_vec3_make(0.0, 0.0, 0.0);
+    k->dof_linear[node->link.v_start] = perp_mat3_mul_vec(&k->rotation[node->link.parent], node->link.axis);
+    k->dof_angular[node->link.v_start] = perp_vec3_make(0.0, 0.0, 0.0);
 }
 
 /* REVOLUTE and, with a pitch, SCREW. */
 static inline void update_turning(const perp_node *node, const double *q, perp_kinematics *k)
 {
-    const perp_pose *parent = &k->pose[node->parent];
-    const double angle = q[node->q];
-    const perp_vec3 u = perp_mat3_mul_vec(&k->rotation[node->parent], node->axis);
-    perp_vec3 joint = in_parent(&k->rotation[node->parent], parent->position, node->anchor);
-    if (node->motion == PERP_MOTION_SCREW) {
-        joint = perp_vec3_add_scaled(joint, node->pitch * angle, u);
+    const perp_pose *parent = &k->pose[node->link.parent];
+    const double angle = q[node->link.q_start];
+    const perp_vec3 u = perp_mat3_mul_vec(&k->rotation[node->link.parent], node->link.axis);
+    perp_vec3 joint = in_parent(&k->rotation[node->link.parent], parent->position, node->link.anchor);
+    if (node->link.motion == PERP_MOTION_SCREW) {
+        joint = perp_vec3_add_scaled(joint, node->link.pitch * angle, u);
     }
     finish_pose(node, k, turned(node, parent->rotation, angle), joint);
-    set_rotation_axis(k, node->v, u, perp_vec3_sub(reference_of(node, k), joint));
-    if (node->motion == PERP_MOTION_SCREW) {
-        k->dof_linear[node->v] = perp_vec3_add_scaled(k->dof_linear[node->v], node->pitch, u);
+    set_rotation_axis(k, node->link.v_start, u, perp_vec3_sub(reference_of(node, k), joint));
+    if (node->link.motion == PERP_MOTION_SCREW) {
+        k->dof_linear[node->link.v_start] =
+            perp_vec3_add_scaled(k->dof_linear[node->link.v_start], node->link.pitch, u);
     }
 }
 
 static inline void update_ball(const perp_node *node, const double *q, perp_kinematics *k)
 {
-    const perp_pose *parent = &k->pose[node->parent];
-    const double *r = k->rotation[node->parent].m;
-    const perp_vec3 joint = in_parent(&k->rotation[node->parent], parent->position, node->anchor);
-    const perp_quat local = perp_quat_mul(perp_quat_load(q + node->q), node->home.rotation);
+    const perp_pose *parent = &k->pose[node->link.parent];
+    const double *r = k->rotation[node->link.parent].m;
+    const perp_vec3 joint = in_parent(&k->rotation[node->link.parent], parent->position, node->link.anchor);
+    const perp_quat local = perp_quat_mul(perp_quat_load(q + node->link.q_start), node->link.home.rotation);
     finish_pose(node, k, perp_quat_mul(parent->rotation, local), joint);
     const perp_vec3 to_reference = perp_vec3_sub(reference_of(node, k), joint);
     for (int i = 0; i < 3; i++) {
-        set_rotation_axis(k, node->v + i, perp_vec3_make(r[i], r[3 + i], r[6 + i]), to_reference);
+        set_rotation_axis(k, node->link.v_start + i, perp_vec3_make(r[i], r[3 + i], r[6 + i]), to_reference);
     }
 }
 
 static inline void update_planar(const perp_node *node, const double *q, perp_kinematics *k)
 {
-    const perp_pose *parent = &k->pose[node->parent];
-    const perp_mat3 *r = &k->rotation[node->parent];
-    const double *x = q + node->q;
-    const perp_vec3 t = perp_mat3_mul_vec(r, node->axis_t), o = perp_mat3_mul_vec(r, node->axis_o);
-    perp_vec3 joint = in_parent(r, parent->position, node->anchor);
+    const perp_pose *parent = &k->pose[node->link.parent];
+    const perp_mat3 *r = &k->rotation[node->link.parent];
+    const double *x = q + node->link.q_start;
+    const perp_vec3 t = perp_mat3_mul_vec(r, node->link.axis_t), o = perp_mat3_mul_vec(r, node->link.axis_o);
+    perp_vec3 joint = in_parent(r, parent->position, node->link.anchor);
     joint = perp_vec3_add_scaled(perp_vec3_add_scaled(joint, x[0], t), x[1], o);
     finish_pose(node, k, turned(node, parent->rotation, x[2]), joint);
     const perp_vec3 to_reference = perp_vec3_sub(reference_of(node, k), joint);
-    k->dof_linear[node->v] = t;
-    k->dof_linear[node->v + 1] = o;
-    k->dof_angular[node->v] = k->dof_angular[node->v + 1] = perp_vec3_make(0.0, 0.0, 0.0);
-    set_rotation_axis(k, node->v + 2, perp_mat3_mul_vec(r, node->axis), to_reference);
+    k->dof_linear[node->link.v_start] = t;
+    k->dof_linear[node->link.v_start + 1] = o;
+    k->dof_angular[node->link.v_start] = k->dof_angular[node->link.v_start + 1] = perp_vec3_make(0.0, 0.0, 0.0);
+    set_rotation_axis(k, node->link.v_start + 2, perp_mat3_mul_vec(r, node->link.axis), to_reference);
 }
 
 static inline void update_node(const perp_node *node, const double *q, perp_kinematics *k)
 {
-    switch (node->motion) {
+    switch (node->link.motion) {
     case PERP_MOTION_FLOATING:
     case PERP_MOTION_FLOATING_PLANAR:
         place_floating(node, q, k);
         if (node->starts_tree) {
-            k->reference[node->tree] = k->pose[node->body].position;
+            k->reference[node->link.tree] = k->pose[node->body].position;
         }
         break;
     case PERP_MOTION_FIXED:
-        place_unturned(node, k, node->home.position);
+        place_unturned(node, k, node->link.home.position);
         break;
     case PERP_MOTION_PRISMATIC:
         update_prismatic(node, q, k);
@@ -237,7 +238,7 @@ static inline void update_node(const perp_node *node, const double *q, perp_kine
         break;
     }
     const perp_vec3 origin = k->pose[node->body].position;
-    k->com[node->body] = node->com_is_zero ? origin : in_parent(&k->rotation[node->body], origin, node->com);
+    k->com[node->body] = node->com_is_zero ? origin : in_parent(&k->rotation[node->body], origin, node->link.com);
 }
 
 void perp_kinematics_update(const perp_model *model, const double *q, perp_kinematics *kinematics)
@@ -264,19 +265,19 @@ void perp_kinematics_velocity(const perp_model *model, const double *v, perp_kin
     const perp_node *nodes = model->memory->nodes;
     for (int i = 0; i < model->memory->node_count; i++) {
         const perp_node *node = &nodes[i];
-        if (node->tree < 0) {
+        if (node->link.tree < 0) {
             continue; /* at rest: zero since creation */
         }
         const perp_vec3 origin = k->pose[node->body].position;
         perp_vec3 linear = {0.0, 0.0, 0.0}, angular = {0.0, 0.0, 0.0};
-        for (int d = node->v; d < node->v + node->v_count; d++) {
+        for (int d = node->link.v_start; d < node->link.v_start + node->link.v_count; d++) {
             linear = perp_vec3_add_scaled(linear, v[d], k->dof_linear[d]);
             angular = perp_vec3_add_scaled(angular, v[d], k->dof_angular[d]);
         }
         /* The joint's own twist, moved from the reference to the origin, on top of what the parent carries along. */
-        linear = perp_vec3_add(linear, perp_vec3_cross(angular, perp_vec3_sub(origin, k->reference[node->tree])));
-        const perp_twist *parent = &k->twist[node->parent];
-        const perp_vec3 arm = perp_vec3_sub(origin, k->pose[node->parent].position);
+        linear = perp_vec3_add(linear, perp_vec3_cross(angular, perp_vec3_sub(origin, k->reference[node->link.tree])));
+        const perp_twist *parent = &k->twist[node->link.parent];
+        const perp_vec3 arm = perp_vec3_sub(origin, k->pose[node->link.parent].position);
         const perp_vec3 carried = perp_vec3_add(parent->linear, perp_vec3_cross(parent->angular, arm));
         k->twist[node->body].linear = perp_vec3_add(linear, carried);
         k->twist[node->body].angular = perp_vec3_add(angular, parent->angular);

@@ -90,8 +90,7 @@ void perp_loop_closure_free(perp_loop_closure *closure)
     }
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------
- */
+/* ---- rows -------------------------------------------------------------------------------------------------------- */
 
 static bool turns(const perp_loop_closure *c, int dof)
 {
@@ -158,8 +157,7 @@ static perp_loop_gap widest(const perp_loop_closure *c)
     return gap;
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------
- */
+/* ---- steps ------------------------------------------------------------------------------------------------------- */
 
 /* The damped step of the dofs that are not dropped, in m, into `step` by movable dof. */
 static bool damped_step(perp_loop_closure *c, double mu)

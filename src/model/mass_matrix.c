@@ -13,10 +13,10 @@ static inline void body_inertia(const perp_node *node, const perp_kinematics *k,
                                 perp_composite *out)
 {
     const perp_vec3 arm = perp_vec3_sub(k->com[node->body], reference);
-    out->mass = node->mass;
-    out->moment = perp_vec3_scale(node->mass, arm);
+    out->mass = node->link.mass;
+    out->moment = perp_vec3_scale(node->link.mass, arm);
     perp_node_world_inertia(node, &k->rotation[node->body], out->inertia);
-    perp_add_point_inertia(node->mass, arm, out->inertia);
+    perp_add_point_inertia(node->link.mass, arm, out->inertia);
 }
 
 static inline void add_composite(perp_composite *to, const perp_composite *from)
@@ -41,7 +41,7 @@ static inline void write_row(double *row, double a, double b, double c, double d
 
 static inline void write_free_body(const perp_node *node, const perp_kinematics *k, double *block)
 {
-    const double m = node->mass;
+    const double m = node->link.mass;
     double s[6];
     perp_node_world_inertia(node, &k->rotation[node->body], s);
     double x = 0.0, y = 0.0, z = 0.0;
@@ -62,7 +62,7 @@ static inline void write_free_body(const perp_node *node, const perp_kinematics 
 
 static inline void write_free_planar(const perp_node *node, const perp_kinematics *k, double *block)
 {
-    const double m = node->mass;
+    const double m = node->link.mass;
     const perp_vec3 arm = perp_vec3_sub(k->com[node->body], k->pose[node->body].position);
     const double x = m * arm.x, y = m * arm.y;
     const double rows[9] = {m, 0.0, -y, 0.0, m, x, -y, x, node->inertia[2] + x * arm.x + y * arm.y};
@@ -75,7 +75,7 @@ static inline void write_chain(const perp_model *model, const perp_kinematics *k
 {
     const int n = tree->v_count;
     const int *chain = model->chain_dofs + model->chain_start[node->body];
-    for (int j = node->v; j < node->v + node->v_count; j++) {
+    for (int j = node->link.v_start; j < node->link.v_start + node->link.v_count; j++) {
         const perp_vec3 linear = k->dof_linear[j], angular = k->dof_angular[j];
         const perp_vec3 momentum = perp_vec3_add(perp_vec3_scale(c->mass, linear), perp_vec3_cross(angular, c->moment));
         const perp_vec3 spin =

@@ -162,22 +162,10 @@ static void set_node_inertia(const perp_link *link, perp_node *node)
 static void set_node(const perp_model *model, int body, const int *body_node, perp_node *node)
 {
     const perp_link *link = &model->links[body];
-    node->motion = link->motion;
+    node->link = *link;
     node->body = body;
-    node->parent = link->parent;
-    node->tree = link->tree;
     node->starts_tree = link->tree >= 0 && model->trees[link->tree].root == body;
     node->parent_node = link->tree >= 0 && !node->starts_tree ? body_node[link->parent] : -1;
-    node->q = link->q_start;
-    node->v = link->v_start;
-    node->v_count = link->v_count;
-    node->components = link->components;
-    node->anchor = link->anchor;
-    node->axis = link->axis;
-    node->axis_t = link->axis_t;
-    node->axis_o = link->axis_o;
-    node->pitch = link->pitch;
-    node->home = link->home;
     const perp_quat h = link->home.rotation;
     node->home_is_unrotated = h.w == 1.0 && h.x == 0.0 && h.y == 0.0 && h.z == 0.0;
     const perp_quat axis = {0.0, link->axis.x, link->axis.y, link->axis.z};
@@ -188,8 +176,6 @@ static void set_node(const perp_model *model, int body, const int *body_node, pe
         node->offset = perp_quat_rotate(perp_quat_conjugate(h), perp_vec3_sub(link->home.position, link->anchor));
     }
     node->offset_is_zero = perp_vec3_is_zero(node->offset);
-    node->mass = link->mass;
-    node->com = link->com;
     node->com_is_zero = perp_vec3_is_zero(link->com);
     set_node_inertia(link, node);
 }
@@ -198,14 +184,14 @@ static void set_span(const perp_model *model, const perp_node *nodes, int tree, 
 {
     const perp_node *root = &nodes[span->node_start];
     const bool single = span->node_end - span->node_start == 1;
-    span->free_body = single && root->motion == PERP_MOTION_FLOATING && root->v_count == 6;
-    span->free_planar = single && root->motion == PERP_MOTION_FLOATING_PLANAR && root->v_count == 3;
+    span->free_body = single && root->link.motion == PERP_MOTION_FLOATING && root->link.v_count == 6;
+    span->free_planar = single && root->link.motion == PERP_MOTION_FLOATING_PLANAR && root->link.v_count == 3;
     for (int k = span->node_start; k < span->node_end; k++) {
         const int b = nodes[k].body;
-        const int behind = nodes[k].v + nodes[k].v_count - model->trees[tree].v_start;
+        const int behind = nodes[k].link.v_start + nodes[k].link.v_count - model->trees[tree].v_start;
         /* On an unbranched tree every chain holds all degrees of freedom up to the body's own. */
         span->branched |= model->chain_start[b + 1] - model->chain_start[b] != behind;
-        for (int d = nodes[k].v; d < nodes[k].v + nodes[k].v_count; d++) {
+        for (int d = nodes[k].link.v_start; d < nodes[k].link.v_start + nodes[k].link.v_count; d++) {
             span->has_armature |= model->armature[d] != 0.0;
         }
     }

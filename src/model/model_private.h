@@ -23,24 +23,16 @@ typedef enum perp_inertia_form {
 } perp_inertia_form;
 
 typedef struct perp_node {
-    perp_motion motion;
-    int body, parent; /* body indices; -1: the world */
-    int parent_node;  /* the parent's node if it is in the same tree, else -1 */
-    int tree;         /* -1: every component is locked */
-    int q, v, v_count;
-    unsigned components;
+    perp_link link; /* a copy; its inertia is `inertia` here */
+    int body;
+    int parent_node; /* the parent's node if it is in the same tree, else -1 */
     bool starts_tree;
     bool home_is_unrotated; /* home.rotation is the identity */
     bool offset_is_zero, com_is_zero;
     perp_inertia_form inertia_form;
-    perp_vec3 anchor, axis, axis_t, axis_o; /* parent frame */
-    double pitch;
-    perp_pose home;
     perp_quat axis_home; /* (0, axis) (x) home.rotation, so that R(axis, a) home = cos(a/2) home + sin(a/2) axis_home */
     perp_vec3 offset;    /* from the joint point to the origin, child frame; zero if the joint does not rotate */
-    double mass;
-    perp_vec3 com;     /* body frame */
-    double inertia[6]; /* xx yy zz xy xz yz, about com, body axes */
+    double inertia[6];   /* xx yy zz xy xz yz, about com, body axes */
 } perp_node;
 
 typedef struct perp_tree_span {
