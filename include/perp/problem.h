@@ -366,29 +366,6 @@ PERP_API perp_status perp_friction_qp_form(const perp_friction_elements *element
 /* Bounds 0 and infinity, or none where free. `lower` and `upper` have n; the mcp borrows them, M and q. */
 PERP_API void perp_mlcp_as_mcp(const perp_mlcp *problem, double *lower, double *upper, perp_mcp *mcp);
 
-/* Bounds moved to zero, and a variable more for each that is bounded on both sides: perp_mcp_as_mlcp_size in all.
- * `m` has size * size, `q` and `free` have size; the mlcp borrows them. */
-PERP_API int perp_mcp_as_mlcp_size(const perp_mcp *problem);
-PERP_API void perp_mcp_as_mlcp(const perp_mcp *problem, double *m, double *q, bool *free, perp_mlcp *mlcp);
-/* The mcp's z (n) from the mlcp's. */
-PERP_API void perp_mcp_from_mlcp(const perp_mcp *problem, const double *z_mlcp, double *z);
-
-/* The free variables eliminated. With c = perp_mlcp_constrained_count and f = n - c the caller's arrays have: `m` c * c
- * and `q` c, which receive the lcp; `factor` f * f, `solved` f * (c + 1), `pivots` f, `work` 2 f. */
-typedef struct perp_mlcp_reduction {
-    double *m, *q;
-    double *factor, *solved, *work;
-    int *pivots;
-    int constrained; /* c, filled */
-} perp_mlcp_reduction;
-
-PERP_API int perp_mlcp_constrained_count(const perp_mlcp *problem);
-/* SINGULAR where the free block is, to rounding: perp_mlcp_solve takes such problems all the same. */
-PERP_API perp_status perp_mlcp_as_lcp(const perp_mlcp *problem, perp_mlcp_reduction *reduction, perp_error *error);
-/* The mlcp's z (n) from the lcp's (c). */
-PERP_API void perp_mlcp_from_lcp(const perp_mlcp *problem, const perp_mlcp_reduction *reduction,
-                                 const double *z_constrained, double *z);
-
 /* ---- a qp or a cone qp as a contact qp ---- */
 
 /* How long the arrays of the contact qp are. */
@@ -435,39 +412,7 @@ PERP_API void perp_qp_from_contact_qp(const perp_qp *problem, const perp_contact
 PERP_API void perp_cone_qp_from_contact_qp(const perp_cone_qp *problem, const perp_contact_qp_arrays *arrays,
                                            const perp_convex_point *contact_point, const perp_convex_point *point);
 
-/* ---- a contact friction problem as a friction problem, and back ---- */
-
-/* A conversion's sizes. Contacts get `dim` rows each: 3 if one has 3, else 2. */
-typedef struct perp_friction_reduction_size {
-    int contacts, dim;
-    ptrdiff_t w;      /* (contacts dim)^2 */
-    ptrdiff_t factor; /* of A, block by block */
-} perp_friction_reduction_size;
-
-/* The caller's arrays. */
-typedef struct perp_friction_reduction {
-    double *w, *q, *mu; /* w, contacts dim, contacts: the friction problem, which borrows them */
-    double *factor;     /* factor: of A, L L' = A by blocks */
-    double *free_v;     /* n: -A^-1 f, the motion without contacts */
-    double *work;       /* 3 n */
-} perp_friction_reduction;
-
-PERP_API perp_friction_reduction_size perp_contact_friction_as_friction_size(const perp_contact_friction *problem);
-
-/* W = H A^-1 H', q = w - H A^-1 f. SINGULAR where A is not positive definite, to rounding; BAD_INPUT where there are
- * equations or finite bounds, which a friction problem cannot say. The problem must pass its check.
- *
- * A contact of fewer rows than dim is padded by tangents that neither move nor are felt, rows and columns of zeros: so
- * no solution is lost or gained, but that the force along such a tangent is of no consequence. One with one row gets
- * mu = 0. */
-PERP_API perp_status perp_contact_friction_as_friction(const perp_contact_friction *problem,
-                                                       const perp_friction_reduction *reduction,
-                                                       perp_friction *friction, perp_error *error);
-/* v = A^-1 (H'r - f) and y = r without the padding, from the friction problem's r; y_lower and y_upper, where there
- * are infinite bounds, are 0. */
-PERP_API void perp_contact_friction_from_friction(const perp_contact_friction *problem,
-                                                  const perp_friction_reduction *reduction, const double *r,
-                                                  const perp_convex_point *point);
+/* ---- friction problems ---- */
 
 /* Coulomb's problem whose normal forces are the radii, with mu = 1 (0 where the radius is): normal rows that nothing
  * couples, of H's mean diagonal, whose velocity vanishes there. With size = elements (dim + 1) `w` has size * size, `q`

@@ -562,7 +562,7 @@ static void fix_row(perp_cell_dictionary *d, int row)
     for (int j = 1; j < d->columns; j++) {
         largest = fabs(a[j]) > fabs(a[largest]) ? j : largest;
     }
-    d->doubtful = d->doubtful || (d->residue && fabs(d->b[row]) > MOVED_LEAST * fabs(a[largest]));
+    d->doubtful = d->doubtful || (d->residue && fabs(d->b[row]) > MOVED_MOST * fabs(a[largest]));
     d->b[row] = 0.0;
     pivot(d, row, largest);
     drop(d, largest);
@@ -574,7 +574,7 @@ static perp_cell_relation both(perp_cell_relation a, perp_cell_relation b)
 }
 
 /* What an answer rests on is too near to zero: a dictionary built afresh may tell. One that is so already cannot. */
-static perp_cell_answer doubt(perp_cell_dictionary *d)
+static perp_cell_answer rebuild_once(perp_cell_dictionary *d)
 {
     if (d->pivots > 0) {
         return perp_cell_rebuild(d);
@@ -600,7 +600,7 @@ static perp_cell_answer bring(perp_cell_dictionary *d, int variable, perp_cell_r
         if (fabs(d->b[row]) >= VIOLATION_SURE && !may_improve(d, row, sign)) {
             return PERP_CELL_NO;
         }
-        const perp_cell_answer answer = doubt(d);
+        const perp_cell_answer answer = rebuild_once(d);
         if (answer != PERP_CELL_YES) {
             return answer;
         }
@@ -632,7 +632,7 @@ perp_cell_answer perp_cell_ask(perp_cell_dictionary *d, int function, perp_cell_
     answer = bring(d, function, relation);
     for (int k = 0; k < 2 && answer == PERP_CELL_YES && relation == PERP_CELL_EQUAL && is_nearly_zero(d, function);
          k++) {
-        answer = doubt(d) == PERP_CELL_TROUBLE ? PERP_CELL_TROUBLE : PERP_CELL_YES;
+        answer = rebuild_once(d) == PERP_CELL_TROUBLE ? PERP_CELL_TROUBLE : PERP_CELL_YES;
     }
     if (answer != PERP_CELL_YES) {
         return answer;
@@ -682,7 +682,7 @@ perp_cell_answer perp_cell_can_be_positive(perp_cell_dictionary *d, int function
         const int row = d->place[function];
         const bool unsure = end == TOP && row >= 0 && may_improve(d, row, sign);
         clear_objective(d);
-        const perp_cell_answer answer = unsure ? doubt(d) : end == TOP ? PERP_CELL_NO : PERP_CELL_TROUBLE;
+        const perp_cell_answer answer = unsure ? rebuild_once(d) : end == TOP ? PERP_CELL_NO : PERP_CELL_TROUBLE;
         if (!unsure || answer != PERP_CELL_YES) {
             return end == REACHED || end == NO_END ? PERP_CELL_YES : answer;
         }

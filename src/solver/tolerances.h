@@ -195,7 +195,7 @@ static const double VIOLATION_SURE = 1e-7;
 static const double REBUILT_OFF = 1e-8;
 /* of the table's values: a value that counts as zero may not move a point by more where it is made 0: the tolerance on
  * solutions. */
-static const double MOVED_LEAST = 1e-8;
+static const double MOVED_MOST = 1e-8;
 /* of the table's entries: a basis with a smaller pivot is singular: above rounding by the number of its terms. */
 static const double CELL_PIVOT_LEAST = 1e-13;
 /* of the table's values: rows that stop a column within it stop it at once; above the rounding of a step of 1. */
@@ -216,8 +216,8 @@ static const double BEYOND_FACET = 1e-9;
 static const double HULL_TIGHT = 1e-10;
 /* of a unit vector: with less outside of a span it is no direction to look in; some other unit vector has more. */
 static const double DIRECTION_LEAST = 1e-3;
-/* of a unit vector: a normal with less outside of the span of others depends on them: above BEYOND_FACET by what a facet
- * of points that are near to each other is tilted by it. */
+/* of a unit vector: a normal with less outside of the span of others depends on them: above BEYOND_FACET by what a
+ * facet of points that are near to each other is tilted by it. */
 static const double NORMALS_INDEPENDENT = 1e-7;
 /* of the numbers: a point outside by less is inside: ten times BEYOND_FACET, as both polyhedra are off by that. */
 static const double HULL_SAME = 1e-8;
