@@ -37,7 +37,7 @@ PERP_API const char *perp_outcome_name(perp_outcome outcome);
 typedef struct perp_lcp_settings {
     size_t size;        /* of this struct; see perp/base.h */
     double tolerance;   /* on the residual; default 1e-8, at least 1e-12 */
-    const char *method; /* of perp_lcp_method_name: that one alone; NULL: the cascade. Not used by perp_lcp_lemke */
+    const char *method; /* of perp_lcp_method_name: that one alone; NULL: the cascade */
     int max_pivots; /* of one attempt; default 0: 50 n, but at least 4196 = 2^12 + 100 (so that Murty's n = 12 ends) and
                        at most 1,000,000 */
     const double *covering;      /* n positive numbers; NULL: ones, after scaling of the rows */
@@ -82,12 +82,8 @@ PERP_API perp_status perp_lcp_workspace_create(int n, const perp_allocator *allo
                                                perp_error *error);
 PERP_API void perp_lcp_workspace_free(perp_lcp_workspace *workspace); /* NULL allowed */
 
-/* Lemke's method with lexicographic ties: one attempt, with the covering vector and the start of the settings. */
-PERP_API perp_status perp_lcp_lemke(const perp_lcp *problem, const perp_lcp_settings *settings,
-                                    perp_lcp_workspace *workspace, perp_lcp_solution *solution, perp_lcp_info *info,
-                                    perp_error *error);
-
-/* The cascade: Lemke, then what can mend its failure, switching on the residual; reports what it tried. */
+/* The cascade: Lemke with the covering vector and the start of the settings (method "lemke" is that alone), then what
+ * can mend its failure, switching on the residual; reports what it tried. */
 PERP_API perp_status perp_lcp_solve(const perp_lcp *problem, const perp_lcp_settings *settings,
                                     perp_lcp_workspace *workspace, perp_lcp_solution *solution, perp_lcp_info *info,
                                     perp_error *error);
@@ -127,8 +123,9 @@ typedef struct perp_lcp_solution_set {
     bool complete;              /* false: there may be more, because
                                    - max_nodes ended the search, or 100,000 faces were found;
                                    - a vertex of a face misses the tolerance, so that the face was left out;
-                                   - an entry that is not zero counts as zero: in the data once scaled, or, above
-                                     rounding, in a pivot on which an answer rested;
+                                   - an entry that is not zero counts as zero: in the data once scaled, or in a
+                                     pivot on which an answer rested and whose exact sign lets a solution be, as far
+                                     away as it is small;
                                    - pivots ran out, or a basis computed afresh disagrees with its updated form */
     int64_t nodes;              /* faces of the feasible set looked at */
     struct perp_lcp_solution_set_memory *memory;
@@ -159,8 +156,9 @@ static inline perp_lcp_enumerate_settings perp_lcp_enumerate_settings_default(vo
  * judged by perp_lcp_residual; rays with a largest entry of 1; both in lexicographic order.
  *
  * Rows and columns are scaled to largest entries near 1, and q to at most that; then entries below 1e-10 count as zero,
- * which makes the set incomplete unless they are rounding (entries of q up to 1e-15). Vertices that differ by less than
- * rounding times the condition of their bases are not told apart.
+ * which makes the set incomplete unless they are rounding (entries of q up to 1e-15). M is taken to the last bit: one
+ * that has a low rank but for rounding may have solutions of some 1e16, and is then not complete. Vertices that differ
+ * by less than rounding times the condition of their bases are not told apart.
  *
  * BAD_INPUT; CAPACITY beyond PERP_LCP_ENUMERATE_MAX_N, where a face has more than 20,000 corners, and beyond
  * max_comparisons; CANCELLED; OUT_OF_MEMORY. Allocates: this is analysis, not a step. `*set` is NULL unless the status

@@ -143,7 +143,7 @@ void perp_dense_permute(int n, const int *permutation, const double *from, doubl
     }
 }
 
-void perp_dense_permute_back(int n, const int *permutation, const double *from, double *to)
+static void permute_back(int n, const int *permutation, const double *from, double *to)
 {
     for (int k = 0; k < n; k++) {
         to[permutation[k]] = from[k];
@@ -153,7 +153,7 @@ void perp_dense_permute_back(int n, const int *permutation, const double *from, 
 void perp_dense_point(int n, int rows, int equalities, bool lower, bool upper, const int *permutation,
                       const perp_convex_point *from, const perp_convex_point *to)
 {
-    perp_dense_permute_back(n, permutation, from->x, to->x);
+    permute_back(n, permutation, from->x, to->x);
     for (int i = 0; i < rows; i++) {
         to->y[i] = from->y[i];
     }
@@ -161,9 +161,9 @@ void perp_dense_point(int n, int rows, int equalities, bool lower, bool upper, c
         to->y_equality[i] = from->y_equality[i];
     }
     if (lower) {
-        perp_dense_permute_back(n, permutation, from->y_lower, to->y_lower);
+        permute_back(n, permutation, from->y_lower, to->y_lower);
     }
     if (upper) {
-        perp_dense_permute_back(n, permutation, from->y_upper, to->y_upper);
+        permute_back(n, permutation, from->y_upper, to->y_upper);
     }
 }

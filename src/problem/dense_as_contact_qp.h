@@ -23,9 +23,8 @@ double *perp_dense_add_contact(int n, int contact, int rows, const double *a, co
 void perp_dense_equalities(int n, int equalities, const double *c, const perp_contact_qp_arrays *arrays);
 int perp_dense_equality_entries(int n, int equalities, const double *c);
 
-/* to[k] = from[permutation[k]] and its inverse. */
+/* to[k] = from[permutation[k]]. */
 void perp_dense_permute(int n, const int *permutation, const double *from, double *to);
-void perp_dense_permute_back(int n, const int *permutation, const double *from, double *to);
 
 /* The point of the dense problem from the contact qp's. */
 void perp_dense_point(int n, int rows, int equalities, bool lower, bool upper, const int *permutation,

@@ -12,17 +12,7 @@ perp_status perp_mcp_check(const perp_mcp *problem, perp_error *error)
     if (!problem->lower || !problem->upper) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the problem has no bounds");
     }
-    for (int i = 0; i < problem->n; i++) {
-        const double lower = problem->lower[i], upper = problem->upper[i];
-        if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the bounds of variable %d are %g and %g", i, lower, upper);
-        }
-        if (lower > upper) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT,
-                             "the bounds of variable %d cross: the lower is %g and the upper %g", i, lower, upper);
-        }
-    }
-    return PERP_STATUS_OK;
+    return perp_problem_check_bounds(problem->n, problem->lower, problem->upper, error);
 }
 
 double perp_mcp_residual_with(const perp_mcp *problem, const double *z, double unit)

@@ -43,3 +43,18 @@ double perp_problem_row_scale(int n, const double *m, const double *q, const dou
     *f = sum + q[i];
     return unit + fabs(q[i]) + size;
 }
+
+perp_status perp_problem_check_bounds(int n, const double *lower, const double *upper, perp_error *error)
+{
+    for (int i = 0; i < n; i++) {
+        const double low = lower ? lower[i] : 0.0, high = upper ? upper[i] : INFINITY;
+        if (isnan(low) || isnan(high) || low == INFINITY || high == -INFINITY) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the bounds of variable %d are %g and %g", i, low, high);
+        }
+        if (low > high) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                             "the bounds of variable %d cross: the lower is %g and the upper %g", i, low, high);
+        }
+    }
+    return PERP_STATUS_OK;
+}

@@ -15,6 +15,8 @@
 
 /* BAD_INPUT for a negative size, a missing array, or an entry that is not finite. */
 perp_status perp_problem_check_data(int n, const double *m, const double *q, perp_error *error);
+/* Bounds between which there is a number; NULL: 0, infinity. */
+perp_status perp_problem_check_bounds(int n, const double *lower, const double *upper, perp_error *error);
 
 /* (M z + q)_i: the products in the order of the columns, then q. */
 static inline double perp_problem_row(int n, const double *m, const double *q, const double *z, int i)

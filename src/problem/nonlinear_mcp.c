@@ -15,21 +15,6 @@ static double upper_of(const perp_nonlinear_mcp *problem, int i)
     return problem->upper ? problem->upper[i] : INFINITY;
 }
 
-static perp_status check_bounds(const perp_nonlinear_mcp *problem, perp_error *error)
-{
-    for (int i = 0; i < problem->n; i++) {
-        const double lower = lower_of(problem, i), upper = upper_of(problem, i);
-        if (isnan(lower) || isnan(upper) || lower == INFINITY || upper == -INFINITY) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT, "the bounds of variable %d are %g and %g", i, lower, upper);
-        }
-        if (lower > upper) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT,
-                             "the bounds of variable %d cross: the lower is %g and the upper %g", i, lower, upper);
-        }
-    }
-    return PERP_STATUS_OK;
-}
-
 static perp_status check_column(const perp_nonlinear_mcp *problem, int j, perp_error *error)
 {
     for (int k = problem->column_starts[j]; k < problem->column_starts[j + 1]; k++) {
@@ -89,7 +74,7 @@ perp_status perp_nonlinear_mcp_check(const perp_nonlinear_mcp *problem, perp_err
             return perp_fail(error, PERP_STATUS_BAD_INPUT, "the scale of row %d of F is %g", i, problem->scales[i]);
         }
     }
-    perp_status status = check_bounds(problem, error);
+    perp_status status = perp_problem_check_bounds(problem->n, problem->lower, problem->upper, error);
     if (status == PERP_STATUS_OK && problem->n > 0 && (problem->column_starts || problem->row_indices)) {
         status = check_pattern(problem, error);
     }

@@ -105,16 +105,6 @@ static bool read_free(decoder *d, const yaml_node *node, draft *r)
     return good;
 }
 
-static const key_spec *spec_of(const key_table *table, const yaml_node *node)
-{
-    for (int i = 0; i < table->count; i++) {
-        if (strcmp(table->keys[i].key, node->key) == 0) {
-            return &table->keys[i];
-        }
-    }
-    return NULL;
-}
-
 /* What the keys give that are there; false also if one is not. */
 static bool read_values(decoder *d, const key_table *table, const key_places *at, draft *r)
 {
@@ -128,7 +118,7 @@ static bool read_values(decoder *d, const key_table *table, const key_places *at
     bool good = at->m && at->q;
     r->n = perp_size_unknown();
     if (at->m) {
-        d->key = spec_of(table, at->m);
+        d->key = perp_find_key(table, at->m->key);
         matrix_value m = {.name = "M", .square = true, .rows = r->n, .cols = r->n};
         good = perp_read_matrix(d, at->m, &m) && good;
         r->m = m.values;
@@ -136,12 +126,12 @@ static bool read_values(decoder *d, const key_table *table, const key_places *at
     }
     for (int i = 0; i < COUNT(lists); i++) {
         if (lists[i].node) {
-            d->key = spec_of(table, lists[i].node);
+            d->key = perp_find_key(table, lists[i].node->key);
             good = perp_read_numbers(d, lists[i].node, &r->n, lists[i].read, lists[i].values) && good;
         }
     }
     if (at->free) {
-        d->key = spec_of(table, at->free);
+        d->key = perp_find_key(table, at->free->key);
         good = read_free(d, at->free, r) && good;
     }
     return perp_check_bounds(d, at->lower, r->lower, at->upper, r->upper) && good;

@@ -1,6 +1,7 @@
 #include "solver/cell_dictionary.h"
 
 #include "linalg/vector.h"
+#include "solver/tolerances.h"
 
 #include <limits.h>
 #include <string.h>
@@ -10,16 +11,10 @@ enum { PIVOTS_BEFORE_BUILD = 60 };
 /* Largest entries are taken for so many pivots, then Bland's rule, which ends; and when it does not, rounding is why.
  */
 enum { PIVOTS_LARGEST = 60, PIVOTS_MOST = 2000 };
-/* A violation by less than this, in the units of the table, is too small to be sure of. */
-static const double DOUBT = 1e-7;
-/* Rounding of an entry of a dictionary that was just built, relative to its row. What lies between this and
- * PERP_CELL_ZERO counts as zero, but an answer that rests on it is doubtful: in M = [-1 1; -1 1 + 2e-11] the difference
- * of the rows is what makes z = (5e10, 5e10) a solution of the lcp with q = (0, -1). */
-static const double ENTRY_ROUNDING = 5e-13;
-/* A basis with a smaller pivot is singular. */
-static const double PIVOT_LEAST = 1e-13;
 /* How often a question is asked again of a dictionary that was built afresh. */
 enum { ATTEMPTS = 4 };
+/* Multiplications spent on exact signs, about a second; then small entries are of unknown sign. */
+enum { EXACT_WORK_MOST = 300000000 };
 
 /* ---- scaling ------------------------------------------------------------------------------------------------------
  */
@@ -86,13 +81,12 @@ static void equilibrate(const perp_cell_table *t, int *row, int *column)
 /* Entries that are no more than rounding are none. */
 static void clear_rounding(perp_cell_table *t, const double *size)
 {
-    static const double ROUNDING = 1e-14;
     for (int i = 0; i < t->rows; i++) {
         for (int j = 0; j < t->columns; j++) {
             double *a = &t->a[(ptrdiff_t)i * t->columns + j];
-            *a = fabs(*a) <= ROUNDING * size[i] ? 0.0 : *a;
+            *a = fabs(*a) <= TABLE_ROUNDING * size[i] ? 0.0 : *a;
         }
-        t->b[i] = fabs(t->b[i]) <= ROUNDING * size[i] ? 0.0 : t->b[i];
+        t->b[i] = fabs(t->b[i]) <= TABLE_ROUNDING * size[i] ? 0.0 : t->b[i];
     }
 }
 
@@ -107,10 +101,10 @@ bool perp_cell_scale(perp_cell_table *t, const double *size, int *row, int *colu
         for (int j = 0; j < t->columns; j++) {
             double *a = &t->a[(ptrdiff_t)i * t->columns + j];
             *a = ldexp(*a, row[i] + column[j]);
-            kept = kept && (*a == 0.0 || fabs(*a) > PERP_CELL_ZERO);
+            kept = kept && (*a == 0.0 || fabs(*a) > CELL_ZERO);
         }
         t->b[i] = ldexp(t->b[i], row[i]);
-        kept = kept && (t->b[i] == 0.0 || fabs(t->b[i]) > PERP_CELL_ZERO);
+        kept = kept && (t->b[i] == 0.0 || fabs(t->b[i]) > CELL_ZERO);
     }
     return kept;
 }
@@ -130,12 +124,50 @@ bool perp_cell_dictionary_create(perp_cell_dictionary *d, const perp_cell_table 
     d->place = PERP_ARENA_NEW(arena, int, rows + columns);
     d->asked = PERP_ARENA_NEW(arena, unsigned char, rows + columns);
     d->goal = PERP_ARENA_NEW(arena, unsigned char, rows + columns);
-    return d->a && d->b && d->row && d->column && d->place && d->asked && d->goal;
+    d->residue = table->exact ? PERP_ARENA_NEW(arena, uint32_t, rows * columns) : NULL;
+    return d->a && d->b && d->row && d->column && d->place && d->asked && d->goal && (d->residue || !table->exact);
+}
+
+bool perp_cell_make_exact(perp_cell_table *table, perp_arena *arena)
+{
+    const size_t rows = (size_t)table->rows, columns = (size_t)table->columns;
+    perp_cell_exact *exact = table->exact = PERP_ARENA_NEW(arena, perp_cell_exact, 1);
+    if (!exact) {
+        return false;
+    }
+    exact->residue = PERP_ARENA_NEW(arena, uint32_t, rows * columns);
+    exact->matrix = PERP_ARENA_NEW(arena, double, rows *rows);
+    exact->index = PERP_ARENA_NEW(arena, int, rows);
+    if (!exact->residue || !exact->matrix || !exact->index ||
+        !perp_exact_minor_init(&exact->minor, table->rows, arena)) {
+        return false;
+    }
+    for (size_t k = 0; k < rows * columns; k++) {
+        exact->residue[k] = perp_exact_residue(table->a[k]);
+    }
+    for (int i = 0; i < table->rows; i++) {
+        exact->index[i] = i;
+    }
+    return true;
 }
 
 static double *row_of(const perp_cell_dictionary *d, int row)
 {
     return d->a + (ptrdiff_t)row * d->table->columns;
+}
+
+static uint32_t *residues_of(const perp_cell_dictionary *d, int row)
+{
+    return d->residue + (ptrdiff_t)row * d->table->columns;
+}
+
+static void clear_row(perp_cell_dictionary *d, int row)
+{
+    memset(row_of(d, row), 0, (size_t)d->table->columns * sizeof *d->a);
+    if (d->residue && row < d->table->rows) {
+        memset(residues_of(d, row), 0, (size_t)d->table->columns * sizeof *d->residue);
+    }
+    d->b[row] = 0.0;
 }
 
 /* The table itself: the functions are the rows. */
@@ -144,8 +176,10 @@ static void load(perp_cell_dictionary *d)
     const int rows = d->table->rows, columns = d->table->columns;
     memcpy(d->a, d->table->a, (size_t)rows * (size_t)columns * sizeof *d->a);
     memcpy(d->b, d->table->b, (size_t)rows * sizeof *d->b);
-    memset(row_of(d, rows), 0, (size_t)columns * sizeof *d->a);
-    d->b[rows] = 0.0;
+    if (d->residue) {
+        memcpy(d->residue, d->table->exact->residue, (size_t)rows * (size_t)columns * sizeof *d->residue);
+    }
+    clear_row(d, rows);
     d->columns = columns;
     d->pivots = 0;
     for (int i = 0; i < rows; i++) {
@@ -172,6 +206,9 @@ void perp_cell_dictionary_copy(perp_cell_dictionary *to, const perp_cell_diction
     *to->work += (int64_t)rows * from->columns;
     for (int i = 0; i < rows; i++) { /* the objective is of one question only */
         memcpy(row_of(to, i), row_of(from, i), (size_t)from->columns * sizeof *to->a);
+        if (to->residue) {
+            memcpy(residues_of(to, i), residues_of(from, i), (size_t)from->columns * sizeof *to->residue);
+        }
     }
     memcpy(to->b, from->b, (size_t)rows * sizeof *to->b);
     memcpy(to->row, from->row, (size_t)rows * sizeof *to->row);
@@ -181,6 +218,29 @@ void perp_cell_dictionary_copy(perp_cell_dictionary *to, const perp_cell_diction
 }
 
 /* ---- pivots ------------------------------------------------------------------------------------------------------ */
+
+/* The same exchange of residues. A pivot of 0 would say that the numbers are rounding altogether. */
+static void pivot_residues(perp_cell_dictionary *d, int row, int column)
+{
+    uint32_t *p = residues_of(d, row);
+    const uint32_t inverse = perp_exact_inverse(p[column]), negative = perp_exact_negative(inverse);
+    d->doubtful = d->doubtful || inverse == 0;
+    for (int j = 0; j < d->columns; j++) {
+        p[j] = perp_exact_add_product(0, negative, p[j]);
+    }
+    p[column] = inverse;
+    for (int i = 0; i < d->table->rows; i++) {
+        uint32_t *a = residues_of(d, i);
+        const uint32_t factor = a[column];
+        if (i == row || factor == 0) {
+            continue;
+        }
+        a[column] = 0;
+        for (int j = 0; j < d->columns; j++) {
+            a[j] = perp_exact_add_product(a[j], factor, p[j]);
+        }
+    }
+}
 
 static void pivot(perp_cell_dictionary *d, int row, int column)
 {
@@ -204,6 +264,9 @@ static void pivot(perp_cell_dictionary *d, int row, int column)
         }
         d->b[i] += factor * d->b[row];
     }
+    if (d->residue) {
+        pivot_residues(d, row, column);
+    }
     const int out = d->row[row], in = d->column[column];
     d->row[row] = in;
     d->column[column] = out;
@@ -219,6 +282,9 @@ static void drop(perp_cell_dictionary *d, int column)
     const int last = --d->columns, gone = d->column[column], stays = d->column[last];
     for (int i = 0; i <= d->table->rows; i++) {
         row_of(d, i)[column] = row_of(d, i)[last];
+        if (d->residue && i < d->table->rows) {
+            residues_of(d, i)[column] = residues_of(d, i)[last];
+        }
     }
     d->column[column] = stays;
     d->column[last] = gone;
@@ -252,7 +318,7 @@ static bool is_improving(const perp_cell_dictionary *d, int column, double rate,
 static int improving_column(const perp_cell_dictionary *d, int row, double sign, bool first)
 {
     const double *a = row_of(d, row);
-    const double least = PERP_CELL_ZERO * row_size(d, row);
+    const double least = CELL_ZERO * row_size(d, row);
     int best = -1;
     for (int j = 0; j < d->columns; j++) {
         if (!is_improving(d, j, sign * a[j], least)) {
@@ -265,12 +331,52 @@ static int improving_column(const perp_cell_dictionary *d, int row, double sign,
     return best;
 }
 
-/* Whether an entry that improving_column passes over, though more than rounding, would let the row grow. */
+/* Whether an entry that is as small as `rounding` is 0: exactly so where that can be told. */
+static bool is_zero(const perp_cell_dictionary *d, int row, int column, double rounding)
+{
+    return fabs(row_of(d, row)[column]) <= rounding && !(d->residue && residues_of(d, row)[column] != 0);
+}
+
+/* The columns of [I, -A], with the table's A, of the variables that are rows, but in place of row `row` that of
+ * `other`. */
+static perp_exact_sign basis_sign(const perp_cell_dictionary *d, int row, int other)
+{
+    const int rows = d->table->rows, columns = d->table->columns;
+    perp_cell_exact *exact = d->table->exact;
+    for (int k = 0; k < rows; k++) {
+        const int variable = k == row ? other : d->row[k];
+        for (int i = 0; i < rows; i++) {
+            exact->matrix[(ptrdiff_t)i * rows + k] =
+                variable < rows ? (double)(variable == i) : -d->table->a[(ptrdiff_t)i * columns + variable - rows];
+        }
+    }
+    return exact->minor.work > EXACT_WORK_MOST
+               ? PERP_EXACT_TOO_WIDE
+               : perp_exact_minor_sign(&exact->minor, exact->matrix, rows, exact->index, rows, NULL);
+}
+
+/* Of an entry of the dictionary, by Cramer's rule. */
+static perp_exact_sign entry_sign(const perp_cell_dictionary *d, int row, int column)
+{
+    const perp_exact_sign own = basis_sign(d, row, d->row[row]), other = basis_sign(d, row, d->column[column]);
+    const bool told = own != PERP_EXACT_ZERO && own != PERP_EXACT_TOO_WIDE && other != PERP_EXACT_TOO_WIDE;
+    return told ? (perp_exact_sign)(-(int)own * (int)other) : PERP_EXACT_TOO_WIDE;
+}
+
+/* Whether an entry that improving_column passes over, though it is not 0, lets the row grow, or may do so. */
 static bool may_improve(const perp_cell_dictionary *d, int row, double sign)
 {
-    const double least = ENTRY_ROUNDING * row_size(d, row);
+    const double rounding = ENTRY_ROUNDING * row_size(d, row);
     for (int j = 0; j < d->columns; j++) {
-        if (is_improving(d, j, sign * row_of(d, row)[j], least)) {
+        double rate = sign * row_of(d, row)[j];
+        if (fabs(rate) <= rounding) {
+            const perp_exact_sign exact = is_zero(d, row, j, rounding) ? PERP_EXACT_ZERO : entry_sign(d, row, j);
+            if (exact == PERP_EXACT_TOO_WIDE) {
+                return true;
+            }
+            rate = sign * (double)exact * 2.0 * rounding;
+        }
+        if (is_improving(d, j, rate, rounding)) {
             return true;
         }
     }
@@ -282,10 +388,10 @@ static double room(const perp_cell_dictionary *d, int i, int column, double way)
 {
     const double rate = way * row_of(d, i)[column];
     const unsigned char asked = d->asked[d->row[i]];
-    if (asked == PERP_CELL_AT_LEAST && rate < -PERP_CELL_ZERO) {
+    if (asked == PERP_CELL_AT_LEAST && rate < -CELL_ZERO) {
         return fmax(d->b[i], 0.0) / -rate;
     }
-    if (asked == PERP_CELL_AT_MOST && rate > PERP_CELL_ZERO) {
+    if (asked == PERP_CELL_AT_MOST && rate > CELL_ZERO) {
         return fmax(-d->b[i], 0.0) / rate;
     }
     return INFINITY;
@@ -303,10 +409,10 @@ static int blocking_row(const perp_cell_dictionary *d, int column, double way, i
     }
     for (int i = 0; i < d->table->rows; i++) {
         const double length = i == target ? INFINITY : room(d, i, column, way);
-        if (!(length < INFINITY) || length > least + 1e-12) {
+        if (!(length < INFINITY) || length > least + CELL_TIE) {
             continue;
         }
-        if (length >= least - 1e-12 && best >= 0) {
+        if (length >= least - CELL_TIE && best >= 0) {
             const bool better =
                 first ? d->row[i] < d->row[best] : fabs(row_of(d, i)[column]) > fabs(row_of(d, best)[column]);
             if (best == target || !better) { /* the target leaves where it can: that is what is wanted */
@@ -356,7 +462,7 @@ static growth grow(perp_cell_dictionary *d, int row, double sign, bool to_zero, 
  */
 static bool next_exchange(const perp_cell_dictionary *d, int *row, int *column)
 {
-    double largest = PIVOT_LEAST;
+    double largest = CELL_PIVOT_LEAST;
     *row = INT_MAX;
     for (int j = 0; j < d->columns; j++) {
         for (int i = 0; i < d->table->rows && d->goal[d->column[j]] == PERP_CELL_ROW; i++) {
@@ -374,20 +480,19 @@ static bool next_exchange(const perp_cell_dictionary *d, int *row, int *column)
 /* What is asked of the rows holds but for rounding, which is taken away. */
 static bool settle(perp_cell_dictionary *d)
 {
-    static const double ROUNDING = 1e-8;
     for (int i = 0; i < d->table->rows; i++) {
         const unsigned char asked = d->asked[d->row[i]];
         const double off = asked == PERP_CELL_EQUAL      ? fabs(d->b[i])
                            : asked == PERP_CELL_AT_LEAST ? -d->b[i]
                            : asked == PERP_CELL_AT_MOST  ? d->b[i]
                                                          : 0.0;
-        if (!(off <= ROUNDING)) {
+        if (!(off <= REBUILT_OFF)) {
             return false;
         }
-        d->b[i] = off > 0.0 ? 0.0 : d->b[i];
         if (asked == PERP_CELL_EQUAL) {
-            memset(row_of(d, i), 0, (size_t)d->columns * sizeof *d->a);
+            clear_row(d, i);
         }
+        d->b[i] = off > 0.0 ? 0.0 : d->b[i];
     }
     return true;
 }
@@ -439,29 +544,26 @@ static perp_cell_answer refresh(perp_cell_dictionary *d)
 /* ---- questions ----------------------------------------------------------------------------------------------------
  */
 
-static bool is_zero_row(const perp_cell_dictionary *d, int row, double zero)
+/* Whether the row counts as zeros. */
+static bool is_zero_row(const perp_cell_dictionary *d, int row)
 {
-    for (int j = 0; j < d->columns; j++) {
-        if (fabs(row_of(d, row)[j]) > zero) {
-            return false;
-        }
-    }
-    return true;
+    return perp_vector_largest(d->columns, row_of(d, row)) <= CELL_ZERO;
 }
 
 /* A row at 0 becomes a column that is gone, or a row of zeros. */
 static void fix_row(perp_cell_dictionary *d, int row)
 {
-    double *a = row_of(d, row);
-    d->b[row] = 0.0;
-    if (is_zero_row(d, row, PERP_CELL_ZERO)) {
-        memset(a, 0, (size_t)d->columns * sizeof *a);
+    const double *a = row_of(d, row);
+    if (is_zero_row(d, row)) {
+        clear_row(d, row);
         return;
     }
     int largest = 0;
     for (int j = 1; j < d->columns; j++) {
         largest = fabs(a[j]) > fabs(a[largest]) ? j : largest;
     }
+    d->doubtful = d->doubtful || (d->residue && fabs(d->b[row]) > MOVED_MOST * fabs(a[largest]));
+    d->b[row] = 0.0;
     pivot(d, row, largest);
     drop(d, largest);
 }
@@ -472,7 +574,7 @@ static perp_cell_relation both(perp_cell_relation a, perp_cell_relation b)
 }
 
 /* What an answer rests on is too near to zero: a dictionary built afresh may tell. One that is so already cannot. */
-static perp_cell_answer doubt(perp_cell_dictionary *d)
+static perp_cell_answer rebuild_once(perp_cell_dictionary *d)
 {
     if (d->pivots > 0) {
         return perp_cell_rebuild(d);
@@ -487,18 +589,18 @@ static perp_cell_answer bring(perp_cell_dictionary *d, int variable, perp_cell_r
     for (int k = 0; k < ATTEMPTS; k++) {
         const int row = d->place[variable];
         const double value = perp_cell_value(d, variable), sign = value < 0.0 ? 1.0 : -1.0;
-        if (fabs(value) <= PERP_CELL_ZERO || (relation == PERP_CELL_AT_LEAST && value > 0.0) ||
+        if (fabs(value) <= CELL_ZERO || (relation == PERP_CELL_AT_LEAST && value > 0.0) ||
             (relation == PERP_CELL_AT_MOST && value < 0.0)) {
             return PERP_CELL_YES;
         }
         const growth end = grow(d, row, sign, true, 0.0);
-        if (end != TOP || fabs(d->b[row]) <= PERP_CELL_ZERO) {
+        if (end != TOP || fabs(d->b[row]) <= CELL_ZERO) {
             return end == REACHED || end == TOP ? PERP_CELL_YES : PERP_CELL_TROUBLE;
         }
-        if (fabs(d->b[row]) >= DOUBT && !may_improve(d, row, sign)) {
+        if (fabs(d->b[row]) >= VIOLATION_SURE && !may_improve(d, row, sign)) {
             return PERP_CELL_NO;
         }
-        const perp_cell_answer answer = doubt(d);
+        const perp_cell_answer answer = rebuild_once(d);
         if (answer != PERP_CELL_YES) {
             return answer;
         }
@@ -506,11 +608,15 @@ static perp_cell_answer bring(perp_cell_dictionary *d, int variable, perp_cell_r
     return PERP_CELL_TROUBLE;
 }
 
-/* Whether the variable is a row that counts as zero and yet is more than rounding. */
+/* Whether the variable is a row that counts as zeros and yet is not. */
 static bool is_nearly_zero(const perp_cell_dictionary *d, int variable)
 {
     const int row = d->place[variable];
-    return row >= 0 && is_zero_row(d, row, PERP_CELL_ZERO) && !is_zero_row(d, row, ENTRY_ROUNDING);
+    bool zero = true;
+    for (int j = 0; j < d->columns && row >= 0 && zero; j++) {
+        zero = is_zero(d, row, j, ENTRY_ROUNDING);
+    }
+    return !zero && is_zero_row(d, row);
 }
 
 perp_cell_answer perp_cell_ask(perp_cell_dictionary *d, int function, perp_cell_relation relation)
@@ -526,7 +632,7 @@ perp_cell_answer perp_cell_ask(perp_cell_dictionary *d, int function, perp_cell_
     answer = bring(d, function, relation);
     for (int k = 0; k < 2 && answer == PERP_CELL_YES && relation == PERP_CELL_EQUAL && is_nearly_zero(d, function);
          k++) {
-        answer = doubt(d) == PERP_CELL_TROUBLE ? PERP_CELL_TROUBLE : PERP_CELL_YES;
+        answer = rebuild_once(d) == PERP_CELL_TROUBLE ? PERP_CELL_TROUBLE : PERP_CELL_YES;
     }
     if (answer != PERP_CELL_YES) {
         return answer;
@@ -558,13 +664,12 @@ static void add_to_objective(perp_cell_dictionary *d, int variable, double weigh
 
 static void clear_objective(perp_cell_dictionary *d)
 {
-    memset(row_of(d, d->table->rows), 0, (size_t)d->table->columns * sizeof *d->a);
-    d->b[d->table->rows] = 0.0;
+    clear_row(d, d->table->rows);
 }
 
 perp_cell_answer perp_cell_can_be_positive(perp_cell_dictionary *d, int function, double sign)
 {
-    if (sign * perp_cell_value(d, function) > PERP_CELL_ZERO) {
+    if (sign * perp_cell_value(d, function) > CELL_ZERO) {
         return PERP_CELL_YES;
     }
     if (refresh(d) != PERP_CELL_YES) {
@@ -573,10 +678,11 @@ perp_cell_answer perp_cell_can_be_positive(perp_cell_dictionary *d, int function
     for (int k = 0; k < ATTEMPTS; k++) {
         clear_objective(d);
         add_to_objective(d, function, sign);
-        const growth end = grow(d, d->table->rows, 1.0, false, PERP_CELL_ZERO);
-        const bool unsure = end == TOP && may_improve(d, d->table->rows, 1.0);
+        const growth end = grow(d, d->table->rows, 1.0, false, CELL_ZERO);
+        const int row = d->place[function];
+        const bool unsure = end == TOP && row >= 0 && may_improve(d, row, sign);
         clear_objective(d);
-        const perp_cell_answer answer = unsure ? doubt(d) : end == TOP ? PERP_CELL_NO : PERP_CELL_TROUBLE;
+        const perp_cell_answer answer = unsure ? rebuild_once(d) : end == TOP ? PERP_CELL_NO : PERP_CELL_TROUBLE;
         if (!unsure || answer != PERP_CELL_YES) {
             return end == REACHED || end == NO_END ? PERP_CELL_YES : answer;
         }
@@ -596,8 +702,7 @@ void perp_cell_bound_columns(perp_cell_dictionary *d)
             continue;
         }
         for (int i = 0; i < d->table->rows && d->asked[d->column[j]] == PERP_CELL_ANY; i++) {
-            d->doubtful =
-                d->doubtful || (d->asked[d->row[i]] != PERP_CELL_ANY && fabs(row_of(d, i)[j]) > ENTRY_ROUNDING);
+            d->doubtful = d->doubtful || (d->asked[d->row[i]] != PERP_CELL_ANY && !is_zero(d, i, j, ENTRY_ROUNDING));
         }
     }
 }
@@ -606,7 +711,7 @@ void perp_cell_bound_columns(perp_cell_dictionary *d)
 static void stay_at_top(perp_cell_dictionary *d)
 {
     const double *objective = row_of(d, d->table->rows);
-    const double least = PERP_CELL_ZERO * row_size(d, d->table->rows);
+    const double least = CELL_ZERO * row_size(d, d->table->rows);
     for (int j = d->columns - 1; j >= 0; j--) {
         if (fabs(objective[j]) > least) {
             d->asked[d->column[j]] = PERP_CELL_EQUAL;
@@ -637,7 +742,7 @@ perp_cell_answer perp_cell_largest(perp_cell_dictionary *d, const double *weight
 bool perp_cell_is_constant(const perp_cell_dictionary *d, int function)
 {
     const int place = d->place[function];
-    return place >= 0 ? is_zero_row(d, place, PERP_CELL_ZERO) : ~place >= d->columns;
+    return place >= 0 ? is_zero_row(d, place) : ~place >= d->columns;
 }
 
 double perp_cell_value(const perp_cell_dictionary *d, int variable)

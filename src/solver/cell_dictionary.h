@@ -15,12 +15,9 @@
 #define PERP_SRC_SOLVER_CELL_DICTIONARY_H
 
 #include "base/arena.h"
+#include "solver/exact_minor.h"
 
 #include <stdint.h>
-
-/* What counts as zero, for values and for entries of a table whose rows have largest entries near 1: far above rounding
- * and far below the tolerance of 1e-8 on solutions. */
-#define PERP_CELL_ZERO 1e-10
 
 typedef enum perp_cell_relation {
     PERP_CELL_ANY,
@@ -36,18 +33,30 @@ typedef struct perp_cell_table {
     int rows, columns;
     double *a; /* rows x columns; about 1, see perp_cell_scale */
     double *b; /* rows */
+    /* NULL where `a` is known to rounding only: what is as small counts as 0. */
+    struct perp_cell_exact *exact;
 } perp_cell_table;
+
+/* Of a table whose entries are the data of a problem: whether an entry of a dictionary is 0 or merely as small as
+ * rounding, and its sign, without rounding. */
+typedef struct perp_cell_exact {
+    uint32_t *residue; /* rows x columns: `a` by perp_exact_residue */
+    perp_exact_minor minor;
+    double *matrix; /* rows x rows */
+    int *index;     /* rows: 0, 1, ... */
+} perp_cell_exact;
 
 typedef struct perp_cell_dictionary {
     const perp_cell_table *table;
-    int columns;   /* those left; dropped ones stand behind them in `column` */
-    int pivots;    /* since it was built from the table */
-    int endless;   /* after WITHOUT_END: the column along which there is none */
-    double way;    /* and its sign */
-    int64_t *work; /* entries computed and copied so far, of all dictionaries that count there */
-    bool doubtful; /* a decision rested on a number too near to PERP_CELL_ZERO; stays set, whatever is copied here */
-    double *a;     /* (table rows + 1) x table columns; the last row is the objective's */
-    double *b;     /* table rows + 1 */
+    int columns;          /* those left; dropped ones stand behind them in `column` */
+    int pivots;           /* since it was built from the table */
+    int endless;          /* after WITHOUT_END: the column along which there is none */
+    double way;           /* and its sign */
+    int64_t *work;        /* entries computed and copied so far, of all dictionaries that count there */
+    bool doubtful;        /* a decision rested on a number too near to CELL_ZERO; stays set, whatever is copied here */
+    double *a;            /* (table rows + 1) x table columns; the last row is the objective's */
+    double *b;            /* table rows + 1 */
+    uint32_t *residue;    /* table rows x table columns: of a, without rounding; NULL where the table has none */
     int *row, *column;    /* variables: a function by its row of the table, parameter j as table rows + j */
     int *place;           /* by variable: its row, or ~column */
     unsigned char *asked; /* by variable: perp_cell_relation, the first four */
@@ -66,9 +75,12 @@ typedef enum perp_cell_answer {
 
 /* Brings the entries of a table near to 1, by powers of two: row i is multiplied by 2^row[i], and parameter j is
  * 2^column[j] times the new one. What is no more than rounding of the terms that it is the sum of, `size` by row, is
- * made 0. False: an entry that is not 0 will count as 0 (PERP_CELL_ZERO), so that answers may be those of another
+ * made 0. False: an entry that is not 0 will count as 0 (CELL_ZERO), so that answers may be those of another
  * table. */
 bool perp_cell_scale(perp_cell_table *table, const double *size, int *row, int *column);
+
+/* Fills table->exact. False without memory. */
+bool perp_cell_make_exact(perp_cell_table *table, perp_arena *arena);
 
 /* `work` is the caller's. False without memory. */
 bool perp_cell_dictionary_create(perp_cell_dictionary *d, const perp_cell_table *table, int64_t *work,

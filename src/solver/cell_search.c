@@ -1,4 +1,5 @@
 #include "solver/cell_search.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 
@@ -17,15 +18,15 @@ static bool holds(unsigned char relation, double value)
 {
     switch (relation) {
     case PERP_CELL_EQUAL:
-        return fabs(value) <= PERP_CELL_ZERO;
+        return fabs(value) <= CELL_ZERO;
     case PERP_CELL_AT_LEAST:
-        return value >= -PERP_CELL_ZERO;
+        return value >= -CELL_ZERO;
     case PERP_CELL_AT_MOST:
-        return value <= PERP_CELL_ZERO;
+        return value <= CELL_ZERO;
     case PERP_CELL_ABOVE:
-        return value > PERP_CELL_ZERO;
+        return value > CELL_ZERO;
     case PERP_CELL_BELOW:
-        return value < -PERP_CELL_ZERO;
+        return value < -CELL_ZERO;
     default:
         return true;
     }

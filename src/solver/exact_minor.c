@@ -153,6 +153,9 @@ static uint32_t determinant(uint32_t *a, int n, uint32_t p)
         det = multiply(det, a[k * n + k], p);
         const uint32_t pivot_inverse = inverse(a[k * n + k], p);
         for (int i = k + 1; i < n; i++) {
+            if (!a[i * n + k]) {
+                continue;
+            }
             const uint32_t factor = p - multiply(a[i * n + k], pivot_inverse, p); /* in 1..p: -a_ik / a_kk */
             for (int j = k + 1; j < n; j++) {
                 a[i * n + j] = (uint32_t)((a[i * n + j] + (uint64_t)factor * a[k * n + j]) % p);
@@ -197,23 +200,15 @@ static double rounded_value(const perp_exact_minor *minor, int highest, int expo
     return ldexp(x, scale + exponent);
 }
 
-size_t perp_exact_minor_bytes(int capacity)
-{
-    const size_t n = (size_t)capacity, primes = PERP_EXACT_MINOR_PRIMES;
-    return 2 * perp_workspace_bytes(primes, sizeof(uint32_t)) + perp_workspace_bytes(primes, sizeof(int64_t)) +
-           perp_workspace_bytes(n * n, sizeof(uint32_t)) + perp_workspace_bytes(n, sizeof(int));
-}
-
-void perp_exact_minor_init(perp_exact_minor *minor, int capacity, perp_workspace *workspace)
+bool perp_exact_minor_init(perp_exact_minor *minor, int capacity, perp_arena *arena)
 {
     const size_t n = (size_t)capacity;
-    minor->prime_count = 0;
-    minor->work = 0;
-    minor->primes = perp_workspace_push(workspace, PERP_EXACT_MINOR_PRIMES, sizeof(uint32_t));
-    minor->residues = perp_workspace_push(workspace, PERP_EXACT_MINOR_PRIMES, sizeof(uint32_t));
-    minor->digits = perp_workspace_push(workspace, PERP_EXACT_MINOR_PRIMES, sizeof(int64_t));
-    minor->matrix = perp_workspace_push(workspace, n * n, sizeof(uint32_t));
-    minor->row_exponent = perp_workspace_push(workspace, n, sizeof(int));
+    *minor = (perp_exact_minor){.primes = PERP_ARENA_NEW(arena, uint32_t, PERP_EXACT_MINOR_PRIMES),
+                                .residues = PERP_ARENA_NEW(arena, uint32_t, PERP_EXACT_MINOR_PRIMES),
+                                .digits = PERP_ARENA_NEW(arena, int64_t, PERP_EXACT_MINOR_PRIMES),
+                                .matrix = PERP_ARENA_NEW(arena, uint32_t, n * n),
+                                .row_exponent = PERP_ARENA_NEW(arena, int, n)};
+    return minor->primes && minor->residues && minor->digits && minor->matrix && minor->row_exponent;
 }
 
 perp_exact_sign perp_exact_minor_sign(perp_exact_minor *minor, const double *m, int stride, const int *indices,
@@ -252,30 +247,19 @@ perp_exact_sign perp_exact_minor_sign(perp_exact_minor *minor, const double *m, 
     return minor->digits[highest] > 0 ? PERP_EXACT_POSITIVE : PERP_EXACT_NEGATIVE;
 }
 
-int perp_exact_rank(const double *m, int stride, int rows, int columns, uint32_t *scratch)
+/* ---- modulo 2^31 - 1 -----------------------------------------------------------------------------------------------
+ */
+
+uint32_t perp_exact_residue(double x)
 {
-    const uint32_t p = 2147483647U;
-    const int unit = DBL_MIN_EXP - 2 * DBL_MANT_DIG; /* below every exponent */
-    int rank = 0;
-    for (int i = 0; i < rows * columns; i++) {
-        scratch[i] = residue(m[(ptrdiff_t)(i / columns) * stride + i % columns], unit, p);
-    }
-    for (int c = 0; c < columns && rank < rows; c++) {
-        uint32_t *pivot = scratch + (ptrdiff_t)rank * columns;
-        for (int i = rank; i < rows && !pivot[c]; i++) {
-            for (int j = c; j < columns && scratch[(ptrdiff_t)i * columns + c]; j++) { /* to where a pivot is needed */
-                pivot[j] = (pivot[j] + scratch[(ptrdiff_t)i * columns + j]) % p;
-            }
-        }
-        const uint32_t over = pivot[c] ? inverse(pivot[c], p) : 0;
-        for (int i = rank + 1; i < rows && over; i++) {
-            uint32_t *a = scratch + (ptrdiff_t)i * columns;
-            const uint32_t factor = p - multiply(a[c], over, p);
-            for (int j = c; j < columns; j++) {
-                a[j] = (uint32_t)((a[j] + (uint64_t)factor * pivot[j]) % p);
-            }
-        }
-        rank += over ? 1 : 0;
-    }
-    return rank;
+    int e;
+    const int64_t rest = split(x, &e) % PERP_EXACT_PRIME;
+    const int turn = e % 31; /* 2^31 = 1 */
+    return multiply((uint32_t)(rest < 0 ? rest + PERP_EXACT_PRIME : rest), 1U << (turn < 0 ? turn + 31 : turn),
+                    PERP_EXACT_PRIME);
+}
+
+uint32_t perp_exact_inverse(uint32_t a)
+{
+    return inverse(a, PERP_EXACT_PRIME);
 }

@@ -31,9 +31,8 @@ typedef struct perp_exact_minor {
     int64_t work;       /* multiplications so far, for the caller's budget */
 } perp_exact_minor;
 
-/* Scratch for submatrices of up to `capacity` rows. */
-size_t perp_exact_minor_bytes(int capacity);
-void perp_exact_minor_init(perp_exact_minor *minor, int capacity, perp_workspace *workspace);
+/* Scratch for submatrices of up to `capacity` rows. False without memory. */
+bool perp_exact_minor_init(perp_exact_minor *minor, int capacity, perp_arena *arena);
 
 /* The sign of det of the rows and columns `indices` (`count` of them, ascending) of the matrix `m`, whose rows are
  * `stride` apart and finite. `value` (may be NULL) receives the determinant, rounded; it may overflow or underflow. An
@@ -41,8 +40,24 @@ void perp_exact_minor_init(perp_exact_minor *minor, int capacity, perp_workspace
 perp_exact_sign perp_exact_minor_sign(perp_exact_minor *minor, const double *m, int stride, const int *indices,
                                       int count, double *value);
 
-/* The rank of rows x columns of `m`, finite, without rounding; computed modulo a prime, by which it may be too small,
- * though for no data that were not made for that. `scratch` has rows x columns. */
-int perp_exact_rank(const double *m, int stride, int rows, int columns, uint32_t *scratch);
+/* A number modulo 2^31 - 1, where powers of two are turns of 31 bits. Sums, products and quotients of residues are the
+ * residues of what exact arithmetic gives, so that a residue other than 0 proves that a number is not 0. One of 0
+ * proves nothing, but no data that were not made for it meet it by chance. */
+enum { PERP_EXACT_PRIME = 2147483647 };
+
+uint32_t perp_exact_residue(double x);
+/* 1 / a; 0 of 0. */
+uint32_t perp_exact_inverse(uint32_t a);
+
+static inline uint32_t perp_exact_negative(uint32_t a)
+{
+    return a ? (uint32_t)PERP_EXACT_PRIME - a : 0;
+}
+
+/* sum + a b */
+static inline uint32_t perp_exact_add_product(uint32_t sum, uint32_t a, uint32_t b)
+{
+    return (uint32_t)((sum + (uint64_t)a * b) % (uint32_t)PERP_EXACT_PRIME);
+}
 
 #endif

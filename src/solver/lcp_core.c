@@ -87,10 +87,10 @@ static void choose_scales(perp_lcp_workspace *c, const perp_lcp_data *data, cons
 }
 
 /* Where each variable is counted from: its lower bound, or its upper if that is the only one. */
-static void choose_orientation(perp_lcp_workspace *c, const perp_lcp_data *data)
+static void choose_orientation(perp_lcp_workspace *c)
 {
     for (int i = 0; i < c->n; i++) {
-        const double lower = data->lower ? data->lower[i] : 0.0, upper = data->upper ? data->upper[i] : INFINITY;
+        const double lower = perp_lcp_lower(c, i), upper = perp_lcp_upper(c, i);
         c->is_free[i] = !isfinite(lower) && !isfinite(upper);
         c->sign[i] = !isfinite(lower) && isfinite(upper) ? -1.0 : 1.0;
         c->origin[i] = isfinite(lower) ? lower : (isfinite(upper) ? upper : 0.0);
@@ -107,7 +107,7 @@ void perp_lcp_core_load(perp_lcp_workspace *c, const perp_lemke_care *care)
     c->stride_h = (n + 2) & ~1;
     c->care = *care;
     c->has_ray = false;
-    choose_orientation(c, data);
+    choose_orientation(c);
     if (data->lower) {
         perp_lcp_data_slack(data, c->origin, c->q);
     } else {
@@ -205,8 +205,8 @@ double perp_lcp_near_residual(const perp_lcp_workspace *c, const double *z)
             f += row[j] * z[j];
             scale += at_bound ? fabs(row[j] * z[j]) : 0.0;
         }
-        const double lower = data->lower ? data->lower[i] : 0.0, upper = data->upper ? data->upper[i] : INFINITY;
-        largest = perp_problem_worse(largest, perp_problem_over(perp_natural_map(z[i], f, lower, upper), scale));
+        const double map = perp_natural_map(z[i], f, perp_lcp_lower(c, i), perp_lcp_upper(c, i));
+        largest = perp_problem_worse(largest, perp_problem_over(map, scale));
     }
     return largest;
 }

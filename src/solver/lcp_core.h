@@ -22,6 +22,8 @@
 
 #include "base/arena.h"
 
+#include <math.h>
+
 /* A problem of any of the three classes; lower and upper are NULL for an lcp. */
 typedef struct perp_lcp_data {
     int n;
@@ -86,19 +88,24 @@ struct perp_lcp_workspace {
     double basis_norm; /* of K as the last polish factored it, 1-norm */
     double unit;       /* of the residual: 1, or 0 for a relative one */
     perp_lemke_care care;
-    /* Of a path whose points are of use before its end: called with `visited` where the artificial variable is below
-     * `visit_below` for the first time, and again whenever it has fallen further. True ends the attempt, as cancelled.
-     * perp_lcp_begin clears it, and so does the end of the path. */
-    bool (*visit)(void *visited);
-    void *visited;
-    double visit_below;
-    const volatile bool *cancel; /* of the settings; may be NULL */
+    perp_lcp_settings settings;
 };
+
+/* The bounds of a problem of any class. */
+static inline double perp_lcp_lower(const perp_lcp_workspace *c, int i)
+{
+    return c->data.lower ? c->data.lower[i] : 0.0;
+}
+
+static inline double perp_lcp_upper(const perp_lcp_workspace *c, int i)
+{
+    return c->data.upper ? c->data.upper[i] : INFINITY;
+}
 
 /* Asked before every pivot, and within eliminations, which take longer. */
 static inline bool perp_lcp_is_cancelled(const perp_lcp_workspace *c)
 {
-    return c->cancel && *c->cancel;
+    return c->settings.cancel && *c->settings.cancel;
 }
 
 /* ---- lcp_core.c: the problem in its scaled form ------------------------------------------------------------------ */
@@ -136,7 +143,8 @@ void perp_lcp_basis_perturbation(perp_lcp_workspace *c, int j, int count, const 
 
 /* ---- lcp_pivot.c: the method ------------------------------------------------------------------------------------- */
 
-perp_pivot_end perp_lcp_pivot(perp_lcp_workspace *c, const perp_lcp_settings *settings, int max_pivots);
+/* `covering` as in perp_lemke_attempt. */
+perp_pivot_end perp_lcp_pivot(perp_lcp_workspace *c, const double *covering, int max_pivots);
 
 /* ---- mlcp_start.c -------------------------------------------------------------------------------------------------
  */
@@ -177,19 +185,10 @@ typedef struct perp_lemke_attempt {
 /* Loads the data, runs and judges on the data without regularisation. The point, its basis and its residual are left in
  * c->point, c->basis and `residual`; the direction of a ray in c->rate_z, c->rate_w and ray_index; the
  * proof of INFEASIBLE in c->farkas. */
-perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *settings, const perp_lemke_attempt *how,
-                              double *residual);
+perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lemke_attempt *how, double *residual);
 perp_lemke_care perp_lemke_care_plain(void);
-/* The checks that every public function begins with; `data` goes into the workspace. */
-perp_status perp_lcp_begin(perp_lcp_workspace *c, const perp_lcp_data *data, const perp_lcp_settings *settings,
-                           perp_lcp_info *info, perp_error *error);
 /* Copies point, basis and ray out. */
 void perp_lcp_deliver(perp_lcp_workspace *c, perp_outcome outcome, double residual, perp_lcp_solution *solution,
                       perp_lcp_info *info);
-
-/* ---- lcp_solve.c ------------------------------------------------------------------------------------------------- */
-
-perp_status perp_lcp_cascade(perp_lcp_workspace *c, const perp_lcp_settings *settings, perp_lcp_solution *solution,
-                             perp_lcp_info *info, perp_error *error);
 
 #endif

@@ -87,22 +87,12 @@ static double value_of(exact_sum *s)
     return sign * value;
 }
 
-static double lower_of(const perp_lcp_workspace *c, int i)
-{
-    return c->data.lower ? c->data.lower[i] : 0.0;
-}
-
-static double upper_of(const perp_lcp_workspace *c, int i)
-{
-    return c->data.upper ? c->data.upper[i] : INFINITY;
-}
-
 /* s_j = (M'u)_j; false if it is not known or points at no bound. A plain sum that is far from what is needed spares
  * the exact one. */
 static bool column_sum(const perp_lcp_workspace *c, const double *u, int j, double *s)
 {
     const int n = c->data.n;
-    const double lower = lower_of(c, j), upper = upper_of(c, j);
+    const double lower = perp_lcp_lower(c, j), upper = perp_lcp_upper(c, j);
     double plain = 0.0, size = 0.0;
     for (int i = 0; i < n; i++) {
         const double term = c->data.m[(ptrdiff_t)i * n + j] * u[i];
@@ -136,7 +126,7 @@ static bool proves(const perp_lcp_workspace *c, const double *u)
         if (!column_sum(c, u, j, &s)) {
             return false;
         }
-        const double term = s == 0.0 ? 0.0 : s * (s > 0.0 ? upper_of(c, j) : lower_of(c, j));
+        const double term = s == 0.0 ? 0.0 : s * (s > 0.0 ? perp_lcp_upper(c, j) : perp_lcp_lower(c, j));
         most += term;
         size += fabs(term);
     }
@@ -149,7 +139,7 @@ static bool clean(const perp_lcp_workspace *c, double *u)
 {
     double largest = 0.0;
     for (int i = 0; i < c->data.n; i++) {
-        const bool may_rise = !isfinite(upper_of(c, i)), may_fall = !isfinite(lower_of(c, i));
+        const bool may_rise = !isfinite(perp_lcp_upper(c, i)), may_fall = !isfinite(perp_lcp_lower(c, i));
         u[i] = (u[i] > 0.0 && may_rise) || (u[i] < 0.0 && may_fall) ? u[i] : 0.0;
         largest = fmax(largest, fabs(u[i]));
     }

@@ -1,5 +1,4 @@
 /* One attempt of Lemke's method: start, pivots, and the judgement of where they ended. */
-#include "base/settings_size.h"
 #include "problem/checks.h"
 #include "problem/natural_map.h"
 #include "solver/lcp_core.h"
@@ -10,49 +9,15 @@
 
 perp_lemke_care perp_lemke_care_plain(void)
 {
-    const perp_lemke_care r = {.refresh_every = 200, .drift = LEMKE_DRIFT, .tie = LEMKE_TIE, .regularise = 0.0};
+    const perp_lemke_care r = {.refresh_every = 200, .drift = LEMKE_DRIFT, .tie = LEMKE_TIE};
     return r;
 }
 
-static int pivot_limit(const perp_lcp_settings *settings, int n)
+static int pivot_limit(const perp_lcp_workspace *c)
 {
     enum { MURTY_12 = (1 << 12) + 100 };
-    const int by_size = n > 20000 ? 1000000 : 50 * n;
-    return settings->max_pivots > 0 ? settings->max_pivots : (by_size > MURTY_12 ? by_size : MURTY_12);
-}
-
-perp_status perp_lcp_begin(perp_lcp_workspace *c, const perp_lcp_data *data, const perp_lcp_settings *settings,
-                           perp_lcp_info *info, perp_error *error)
-{
-    memset(info, 0, sizeof *info);
-    info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
-    info->residual = INFINITY;
-    if (PERP_CHECK_SIZE(perp_lcp_settings, settings, error) != PERP_STATUS_OK) {
-        return PERP_STATUS_BAD_INPUT;
-    }
-    if (data->n > c->capacity) {
-        return perp_fail(error, PERP_STATUS_CAPACITY, "the workspace is for problems up to %d, this one has %d",
-                         c->capacity, data->n);
-    }
-    if (!(settings->tolerance > 0.0)) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is not positive", settings->tolerance);
-    }
-    if (settings->tolerance < FINEST_TOLERANCE) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is below %g, to which residuals are evaluated",
-                         settings->tolerance, FINEST_TOLERANCE);
-    }
-    for (int i = 0; settings->covering && i < data->n; i++) {
-        if (!(settings->covering[i] > 0.0 && settings->covering[i] < INFINITY)) {
-            return perp_fail(error, PERP_STATUS_BAD_INPUT, "entry %d of the covering vector is %g, not positive", i,
-                             settings->covering[i]);
-        }
-    }
-    c->data = *data;
-    c->unit = settings->relative ? 0.0 : 1.0;
-    c->cancel = settings->cancel;
-    c->visit = NULL;
-    c->pivot_count = c->refresh_count = 0;
-    return PERP_STATUS_OK;
+    const int most = c->settings.max_pivots, by_size = c->n > 20000 ? 1000000 : 50 * c->n;
+    return most > 0 ? most : (by_size > MURTY_12 ? by_size : MURTY_12);
 }
 
 /* ---- start --------------------------------------------------------------------------------------------------------
@@ -105,9 +70,8 @@ static double judge_unfinished(perp_lcp_workspace *c)
 {
     perp_lcp_core_point(c, c->point);
     for (int i = 0; i < c->n; i++) {
-        const double lower = c->data.lower ? c->data.lower[i] : 0.0,
-                     upper = c->data.upper ? c->data.upper[i] : INFINITY;
-        c->point[i] = isfinite(c->point[i]) ? fmin(fmax(c->point[i], lower), upper) : c->origin[i];
+        const double inside = fmin(fmax(c->point[i], perp_lcp_lower(c, i)), perp_lcp_upper(c, i));
+        c->point[i] = isfinite(c->point[i]) ? inside : c->origin[i];
     }
     return perp_lcp_residual_of(c, c->point);
 }
@@ -169,10 +133,10 @@ static void keep_better(perp_lcp_workspace *c, double residual, bool polished, d
  * already of rounding size, the point that the pivots arrived at may hold. Ties are taken generously on the way, which
  * costs digits at the end, so where the residual is not at rounding a few more pivots follow from the basis found, with
  * narrow ties. */
-static verdict judge(perp_lcp_workspace *c, const perp_lcp_settings *settings, bool complementary)
+static verdict judge(perp_lcp_workspace *c, const double *covering, bool complementary)
 {
     static const double narrow[] = {1e-13, 1e-11}; /* ties, of the largest q */
-    const double tolerance = settings->tolerance;
+    const double tolerance = c->settings.tolerance;
     verdict best = {INFINITY, INFINITY, false};
     keep_basis(c);
     if (complementary) {
@@ -187,7 +151,7 @@ static verdict judge(perp_lcp_workspace *c, const perp_lcp_settings *settings, b
         again.care.tie = narrow[k];
         perp_lcp_core_load(c, &again.care);
         if (start(c, &again) == PERP_FREE_START_OK &&
-            perp_lcp_pivot(c, settings, 10 + c->n) == PERP_PIVOT_COMPLEMENTARY) {
+            perp_lcp_pivot(c, covering, 10 + c->n) == PERP_PIVOT_COMPLEMENTARY) {
             keep_better(c, perp_lcp_polish(c, c->point), true, tolerance, &best);
         }
     }
@@ -202,8 +166,7 @@ static verdict judge(perp_lcp_workspace *c, const perp_lcp_settings *settings, b
     return best;
 }
 
-perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *settings, const perp_lemke_attempt *how,
-                              double *residual)
+perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lemke_attempt *how, double *residual)
 {
     perp_lcp_core_load(c, &how->care);
     *residual = INFINITY;
@@ -216,22 +179,19 @@ perp_outcome perp_lcp_attempt(perp_lcp_workspace *c, const perp_lcp_settings *se
         }
         return begun == PERP_FREE_START_INFEASIBLE ? PERP_OUTCOME_INFEASIBLE : PERP_OUTCOME_ILL_CONDITIONED;
     }
-    perp_lcp_settings own = *settings;
-    own.covering = how->covering;
-    const perp_pivot_end end = perp_lcp_pivot(c, &own, pivot_limit(settings, c->n));
-    c->visit = NULL;
+    const perp_pivot_end end = perp_lcp_pivot(c, how->covering, pivot_limit(c));
     if (end == PERP_PIVOT_CANCELLED) {
         keep_basis(c);
         *residual = judge_unfinished(c);
         return PERP_OUTCOME_CANCELLED;
     }
     const bool infeasible = end == PERP_PIVOT_RAY && ray_proves_infeasible(c);
-    const verdict best = judge(c, &own, end == PERP_PIVOT_COMPLEMENTARY);
+    const verdict best = judge(c, how->covering, end == PERP_PIVOT_COMPLEMENTARY);
     *residual = best.residual;
-    if (is_near(&best, settings->tolerance)) {
+    if (is_near(&best, c->settings.tolerance)) {
         return PERP_OUTCOME_SOLVED;
     }
-    if (!infeasible && is_solved(&best, settings->tolerance)) {
+    if (!infeasible && is_solved(&best, c->settings.tolerance)) {
         return PERP_OUTCOME_SOLVED; /* far away, which a proof would contradict */
     }
     switch (end) {
@@ -286,24 +246,4 @@ void perp_lcp_deliver(perp_lcp_workspace *c, perp_outcome outcome, double residu
     } else if (solution->ray && outcome == PERP_OUTCOME_INFEASIBLE) {
         deliver_proof(c, solution->ray);
     }
-}
-
-perp_status perp_lcp_lemke(const perp_lcp *problem, const perp_lcp_settings *settings, perp_lcp_workspace *workspace,
-                           perp_lcp_solution *solution, perp_lcp_info *info, perp_error *error)
-{
-    const perp_lcp_settings defaults = perp_lcp_settings_default();
-    const perp_lcp_settings *own = settings ? settings : &defaults;
-    const perp_lcp_data data = {problem->n, problem->m, problem->q, NULL, NULL};
-    perp_status status = perp_lcp_begin(workspace, &data, own, info, error);
-    status = status == PERP_STATUS_OK ? perp_lcp_check(problem, error) : status;
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    const perp_lemke_attempt how = {perp_lemke_care_plain(), own->covering, own->warm_basis, false};
-    double residual = 0.0;
-    const perp_outcome outcome = perp_lcp_attempt(workspace, own, &how, &residual);
-    info->method = info->tried[0] = "lemke";
-    info->tried_count = 1;
-    perp_lcp_deliver(workspace, outcome, residual, solution, info);
-    return PERP_STATUS_OK;
 }

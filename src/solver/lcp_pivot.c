@@ -389,26 +389,15 @@ static perp_pivot_end begin(perp_lcp_workspace *c, const double *covering, varia
     return PERP_PIVOT_COMPLEMENTARY;
 }
 
-/* Whether the one who watches the path wants no more of it. */
-static bool is_enough(perp_lcp_workspace *c)
-{
-    static const double FURTHER = 0.3;
-    if (!c->visit || !(c->z[c->n] < c->visit_below)) {
-        return false;
-    }
-    c->visit_below = FURTHER * c->z[c->n];
-    return c->visit(c->visited);
-}
-
-perp_pivot_end perp_lcp_pivot(perp_lcp_workspace *c, const perp_lcp_settings *settings, int max_pivots)
+perp_pivot_end perp_lcp_pivot(perp_lcp_workspace *c, const double *covering, int max_pivots)
 {
     variable enter = {-1, false};
     c->hash = 0;
-    perp_pivot_end end = begin(c, settings->covering, &enter);
+    perp_pivot_end end = begin(c, covering, &enter);
     bool done = enter.index < 0;
     cycle_watch watch = {0, 1, 0};
     for (int count = 1; end == PERP_PIVOT_COMPLEMENTARY && !done; count++) {
-        if (perp_lcp_is_cancelled(c) || is_enough(c)) {
+        if (perp_lcp_is_cancelled(c)) {
             return PERP_PIVOT_CANCELLED;
         }
         if (count >= max_pivots || comes_back(&watch, c->hash)) {

@@ -7,11 +7,6 @@
 
 enum { REFINEMENTS = 3 };
 
-static double bound(double x, double lower, double upper)
-{
-    return x < lower ? lower : (x > upper ? upper : x);
-}
-
 /* K of the scaled problem, without the covering vector and without regularisation. */
 static void gather(perp_lcp_workspace *c)
 {
@@ -68,7 +63,6 @@ static bool add_correction(const perp_lcp_workspace *c, const double *x, double 
 
 double perp_lcp_polish(perp_lcp_workspace *c, double *z)
 {
-    const perp_lcp_data *data = &c->data;
     const int n = c->n, m = c->m;
     for (int i = 0; i < n; i++) {
         z[i] = c->col_at[i] >= 0 ? 0.0 : c->origin[i];
@@ -86,7 +80,9 @@ double perp_lcp_polish(perp_lcp_workspace *c, double *z)
         changed = add_correction(c, c->work, z);
     }
     for (int i = 0; i < n; i++) {
-        z[i] = bound(z[i], data->lower ? data->lower[i] : 0.0, data->upper ? data->upper[i] : INFINITY);
+        z[i] = z[i] < perp_lcp_lower(c, i)   ? perp_lcp_lower(c, i)
+               : z[i] > perp_lcp_upper(c, i) ? perp_lcp_upper(c, i)
+                                             : z[i];
     }
     return perp_lcp_residual_of(c, z);
 }

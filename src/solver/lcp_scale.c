@@ -4,9 +4,6 @@
 #include "solver/cell_dictionary.h"
 #include "solver/tolerances.h"
 
-/* Of q: see perp_lcp_scaled. */
-static const double NOISE = 1e-15;
-
 /* The exponent of the largest |M_ij| 2^(r_i + c_j) in row (or column) `index`; `*any` false if all count as zero, which
  * is below 1e-15 of the largest entry: such a row is rounding, and scaling it up would make it count. */
 static int largest_exponent(const perp_lcp_scaled *s, const double *m, int index, bool row, double least)
@@ -51,11 +48,11 @@ static bool is_lossy(const perp_lcp_scaled *s, const perp_lcp *problem, double l
         const double *row = s->m + i * s->n, *given = problem->m + i * s->n;
         const double size = fmax(1.0, perp_vector_largest(s->n, row));
         for (int j = 0; j < s->n; j++) {
-            if (given[j] != 0.0 && (fabs(row[j]) <= PERP_CELL_ZERO * size || fabs(given[j]) <= left_out)) {
+            if (given[j] != 0.0 && (fabs(row[j]) <= CELL_ZERO * size || fabs(given[j]) <= left_out)) {
                 return true;
             }
         }
-        if (s->q[i] != 0.0 && fabs(s->q[i]) <= PERP_CELL_ZERO) {
+        if (s->q[i] != 0.0 && fabs(s->q[i]) <= CELL_ZERO) {
             return true;
         }
     }
@@ -83,7 +80,7 @@ perp_status perp_lcp_scale(perp_lcp_scaled *s, const perp_lcp *problem, perp_are
     }
     for (int i = 0; i < s->n; i++) {
         s->q[i] = ldexp(problem->q[i], s->row_exponent[i] + s->q_exponent);
-        s->q[i] = fabs(s->q[i]) <= NOISE ? 0.0 : s->q[i];
+        s->q[i] = fabs(s->q[i]) <= Q_NOISE ? 0.0 : s->q[i];
         for (int j = 0; j < s->n; j++) {
             s->m[i * s->n + j] = ldexp(problem->m[i * s->n + j], s->row_exponent[i] + s->column_exponent[j]);
             if (!isfinite(s->m[i * s->n + j])) {

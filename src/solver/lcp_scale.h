@@ -11,7 +11,7 @@
  * up to 1e-15 is rounding, as a cosine of a right angle leaves, and is made zero. (The solutions for the q that was
  * given lie within a multiple of that change of those for the q taken: their set, as a function of q, is a union of
  * polyhedra, hence upper Lipschitz.) `lossy`: a larger entry of q, or any of M, that is not zero counts as zero (it is
- * below PERP_CELL_ZERO once scaled, or was left out of scaling), so that what is found may be the answer to another
+ * below CELL_ZERO once scaled, or was left out of scaling), so that what is found may be the answer to another
  * problem. */
 typedef struct perp_lcp_scaled {
     int n;

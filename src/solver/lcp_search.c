@@ -15,8 +15,7 @@
  * their number.
  */
 #include "solver/lcp_search.h"
-
-#include "solver/exact_minor.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -114,7 +113,7 @@ static void keep_face(perp_lcp_search *s, perp_lcp_found face)
 static int violated_pair(const perp_lcp_search *s, const perp_cell_dictionary *d)
 {
     int worst = -1;
-    double largest = PERP_CELL_ZERO;
+    double largest = CELL_ZERO;
     for (int i = 0; i < s->pairs; i++) {
         const double smaller = fmin(value_of(d, i), value_of(d, PERP_LCP_W + i));
         if (smaller > largest) {
@@ -128,8 +127,8 @@ static int violated_pair(const perp_lcp_search *s, const perp_cell_dictionary *d
 static void note_positive(const perp_lcp_search *s, const perp_cell_dictionary *d, perp_lcp_variables *seen)
 {
     for (int i = 0; i < s->pairs; i++) {
-        seen->z |= (uint64_t)(value_of(d, i) > PERP_CELL_ZERO) << i;
-        seen->w |= (uint64_t)(value_of(d, PERP_LCP_W + i) > PERP_CELL_ZERO) << i;
+        seen->z |= (uint64_t)(value_of(d, i) > CELL_ZERO) << i;
+        seen->w |= (uint64_t)(value_of(d, PERP_LCP_W + i) > CELL_ZERO) << i;
     }
 }
 
@@ -233,27 +232,6 @@ static perp_cell_answer take_lines(perp_lcp_search *s, perp_cell_dictionary *d)
         s->line_count++;
         answer = perp_cell_ask(d, variable, PERP_CELL_EQUAL);
     }
-    const int rank = n - s->pairs - s->line_count;
-    d->doubtful = d->doubtful ||
-                  (s->line_count > 0 && perp_exact_rank(d->table->a + s->pairs, n, n, n - s->pairs, s->modulo) > rank);
-    return answer;
-}
-
-/* The equations. Where one depends on those before it but for rounding, there are solutions far away, or none: without
- * rounding it must do so as well. */
-static perp_cell_answer ask_equations(perp_lcp_search *s, perp_cell_dictionary *d)
-{
-    const int n = d->table->columns;
-    perp_cell_answer answer = PERP_CELL_YES;
-    int rank = 0;
-    for (int i = s->pairs; i < n && answer == PERP_CELL_YES; i++) {
-        answer = perp_cell_ask(d, i, PERP_CELL_EQUAL);
-        if (d->place[i] < 0) {
-            rank++;
-        } else if (perp_exact_rank(d->table->a + (ptrdiff_t)s->pairs * n, n, i + 1 - s->pairs, n, s->modulo) > rank) {
-            d->doubtful = true;
-        }
-    }
     return answer;
 }
 
@@ -261,7 +239,10 @@ static perp_cell_answer ask_equations(perp_lcp_search *s, perp_cell_dictionary *
 static perp_cell_answer start(perp_lcp_search *s, perp_cell_dictionary *d)
 {
     perp_cell_dictionary_start(d);
-    perp_cell_answer answer = ask_equations(s, d);
+    perp_cell_answer answer = PERP_CELL_YES;
+    for (int i = s->pairs; i < d->table->columns && answer == PERP_CELL_YES; i++) {
+        answer = perp_cell_ask(d, i, PERP_CELL_EQUAL);
+    }
     for (int i = 0; i < 2 * s->pairs && answer == PERP_CELL_YES; i++) { /* all z, then all w */
         const int variable = i < s->pairs ? i : PERP_LCP_W + i - s->pairs;
         answer = perp_cell_ask(d, perp_lcp_variable(d->table, variable), PERP_CELL_AT_LEAST);
@@ -275,9 +256,7 @@ perp_status perp_lcp_search_run(perp_lcp_search *s)
     s->complete = true;
     s->levels = PERP_ARENA_NEW(s->arena, perp_cell_dictionary, (size_t)depth + 1);
     s->lines = PERP_ARENA_NEW(s->arena, double, (size_t)(n - s->pairs) * (size_t)n);
-    s->modulo = PERP_ARENA_NEW(s->arena, uint32_t, (size_t)n * (size_t)n);
-    bool all =
-        s->levels && s->lines && s->modulo && perp_cell_dictionary_create(&s->root, s->table, &s->work, s->arena);
+    bool all = s->levels && s->lines && perp_cell_dictionary_create(&s->root, s->table, &s->work, s->arena);
     for (int k = 0; k <= depth && all; k++) {
         all = perp_cell_dictionary_create(&s->levels[k], s->table, &s->work, s->arena);
     }

@@ -51,8 +51,7 @@ typedef struct perp_lcp_search {
     int found_count, found_capacity;
     int nested_count; /* those found with z_i and w_i both tight for some i */
     int line_count;
-    double *lines;    /* table columns each: changes of z */
-    uint32_t *modulo; /* scratch: of the table's size */
+    double *lines; /* table columns each: changes of z */
     int64_t nodes;
     bool complete;
     bool full;          /* too many faces were found: stop */

@@ -2,10 +2,9 @@
  * can mend its failures. Each rung mends one way in which the one before it fails:
  *
  *   lemke              one path, from the start and with the covering vector of the settings; ends in most cases
- *   lemke-refactored   the basis from the data after every few pivots, and other widths of tie: for a path that
- *                      rounding led astray
- *   lemke-covering     other covering vectors lead along other paths: for rays, and for paths through bad bases
- *   lemke-restarted    other complementary bases as the start: for matrices (of bimatrix games, say) with which the
+ *   lemke-refactored   the basis from the data after every few pivots, at three widths of tie: for a path that rounding
+ * led astray lemke-covering     other covering vectors lead along other paths: for rays, and for paths through bad
+ * bases lemke-restarted    other complementary bases as the start: for matrices (of bimatrix games, say) with which the
  *                      path from w = q ends on a ray whatever the covering vector
  *   lemke-regularised  M + eps I, eps shrinking: every path ends where M is only semidefinite or copositive. The answer
  *                      is always finished on M itself, from the basis that was found
@@ -16,17 +15,16 @@
  * none, or when it is cancelled. If every rung fails, the outcome and the point are those of the first: a ray, a limit
  * on pivots, or a basis too ill-conditioned.
  */
+#include "base/settings_size.h"
 #include "problem/checks.h"
 #include "solver/lcp_core.h"
-#include "solver/tolerances.h"
-
 #include "solver/method.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
 typedef struct cascade {
     perp_lcp_workspace *c;
-    const perp_lcp_settings *settings;
     perp_outcome outcome; /* of the last attempt */
     double residual;
 } cascade;
@@ -39,12 +37,12 @@ static bool decided(const cascade *s)
 
 static void attempt(cascade *s, const perp_lemke_attempt *how)
 {
-    s->outcome = perp_lcp_attempt(s->c, s->settings, how, &s->residual);
+    s->outcome = perp_lcp_attempt(s->c, how, &s->residual);
 }
 
 static void run_plain(cascade *s)
 {
-    const perp_lemke_attempt how = {perp_lemke_care_plain(), s->settings->covering, s->settings->warm_basis, false};
+    const perp_lemke_attempt how = {perp_lemke_care_plain(), s->c->settings.covering, s->c->settings.warm_basis, false};
     attempt(s, &how);
 }
 
@@ -55,7 +53,7 @@ static void run_refactored(cascade *s)
     const bool ray_before = s->outcome == PERP_OUTCOME_RAY;
     for (size_t k = 0; k < sizeof ties / sizeof *ties; k++) {
         const perp_lemke_care care = {.refresh_every = 16, .drift = REFACTORED_DRIFT, .tie = ties[k]};
-        const perp_lemke_attempt how = {care, s->settings->covering, NULL, false};
+        const perp_lemke_attempt how = {care, s->c->settings.covering, NULL, false};
         attempt(s, &how);
         if (decided(s) || (ray_before && s->outcome == PERP_OUTCOME_RAY)) {
             return;
@@ -200,16 +198,50 @@ const char *perp_lcp_method_summary(int index)
     return index >= 0 && index < METHODS ? methods[index].summary : NULL;
 }
 
-perp_status perp_lcp_cascade(perp_lcp_workspace *c, const perp_lcp_settings *settings, perp_lcp_solution *solution,
-                             perp_lcp_info *info, perp_error *error)
+/* The checks that every solve begins with; data and settings (NULL: the defaults) go into the workspace. */
+static perp_status begin(perp_lcp_workspace *c, const perp_lcp_data *data, const perp_lcp_settings *given,
+                         perp_lcp_info *info, perp_error *error)
 {
+    c->settings = given ? *given : perp_lcp_settings_default();
+    const perp_lcp_settings *settings = &c->settings;
+    memset(info, 0, sizeof *info);
+    info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
+    info->residual = INFINITY;
+    if (PERP_CHECK_SIZE(perp_lcp_settings, settings, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
+    if (data->n > c->capacity) {
+        return perp_fail(error, PERP_STATUS_CAPACITY, "the workspace is for problems up to %d, this one has %d",
+                         c->capacity, data->n);
+    }
+    if (!(settings->tolerance > 0.0)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is not positive", settings->tolerance);
+    }
+    if (settings->tolerance < FINEST_TOLERANCE) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is below %g, to which residuals are evaluated",
+                         settings->tolerance, FINEST_TOLERANCE);
+    }
+    for (int i = 0; settings->covering && i < data->n; i++) {
+        if (!(settings->covering[i] > 0.0 && settings->covering[i] < INFINITY)) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT, "entry %d of the covering vector is %g, not positive", i,
+                             settings->covering[i]);
+        }
+    }
+    c->data = *data;
+    c->unit = settings->relative ? 0.0 : 1.0;
+    c->pivot_count = c->refresh_count = 0;
+    return PERP_STATUS_OK;
+}
+
+static perp_status run(perp_lcp_workspace *c, perp_lcp_solution *solution, perp_lcp_info *info, perp_error *error)
+{
+    const char *name = c->settings.method;
     int only = -1;
-    const perp_status status =
-        settings->method ? perp_method_find(perp_lcp_method_name, settings->method, &only, error) : PERP_STATUS_OK;
+    const perp_status status = name ? perp_method_find(perp_lcp_method_name, name, &only, error) : PERP_STATUS_OK;
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    cascade s = {c, settings, PERP_OUTCOME_ILL_CONDITIONED, INFINITY};
+    cascade s = {c, PERP_OUTCOME_ILL_CONDITIONED, INFINITY};
     bool delivered = false;
     for (int k = 0; k < METHODS; k++) {
         if (only >= 0 && k != only) {
@@ -235,10 +267,31 @@ perp_status perp_lcp_cascade(perp_lcp_workspace *c, const perp_lcp_settings *set
 perp_status perp_lcp_solve(const perp_lcp *problem, const perp_lcp_settings *settings, perp_lcp_workspace *workspace,
                            perp_lcp_solution *solution, perp_lcp_info *info, perp_error *error)
 {
-    const perp_lcp_settings defaults = perp_lcp_settings_default();
-    const perp_lcp_settings *own = settings ? settings : &defaults;
     const perp_lcp_data data = {problem->n, problem->m, problem->q, NULL, NULL};
-    perp_status status = perp_lcp_begin(workspace, &data, own, info, error);
+    perp_status status = begin(workspace, &data, settings, info, error);
     status = status == PERP_STATUS_OK ? perp_lcp_check(problem, error) : status;
-    return status == PERP_STATUS_OK ? perp_lcp_cascade(workspace, own, solution, info, error) : status;
+    return status == PERP_STATUS_OK ? run(workspace, solution, info, error) : status;
+}
+
+perp_status perp_mcp_solve(const perp_mcp *problem, const perp_lcp_settings *settings, perp_lcp_workspace *workspace,
+                           perp_lcp_solution *solution, perp_lcp_info *info, perp_error *error)
+{
+    const perp_lcp_data data = {problem->n, problem->m, problem->q, problem->lower, problem->upper};
+    perp_status status = begin(workspace, &data, settings, info, error);
+    status = status == PERP_STATUS_OK ? perp_mcp_check(problem, error) : status;
+    return status == PERP_STATUS_OK ? run(workspace, solution, info, error) : status;
+}
+
+perp_status perp_mlcp_solve(const perp_mlcp *problem, const perp_lcp_settings *settings, perp_lcp_workspace *workspace,
+                            perp_lcp_solution *solution, perp_lcp_info *info, perp_error *error)
+{
+    const perp_lcp_data data = {problem->n, problem->m, problem->q, workspace->lower, workspace->upper};
+    perp_status status = begin(workspace, &data, settings, info, error);
+    status = status == PERP_STATUS_OK ? perp_mlcp_check(problem, error) : status;
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    perp_mcp mcp; /* its residual is that of the mlcp: the natural map of an unbounded variable is F */
+    perp_mlcp_as_mcp(problem, workspace->lower, workspace->upper, &mcp);
+    return run(workspace, solution, info, error);
 }

@@ -21,12 +21,10 @@
 #include "base/settings_size.h"
 #include "problem/checks.h"
 #include "solver/mcp_faces.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
-
-/* As the solvers have it: residuals are evaluated to this, relative to the scale of the problem. */
-static const double FINEST_TOLERANCE = 1e-12;
 
 /* ---- the lcp -------------------------------------------------------------------------------------------------------
  */

@@ -13,15 +13,12 @@
 #include "problem/natural_map.h"
 #include "solver/extreme_rays.h"
 #include "solver/lcp_search.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
 /* The index of t >= 0 among inequalities, whose others are variables by their number in sets: zero for a ray. */
 enum { T = 63 };
-
-/* Of a corner whose largest value is 1. Smaller than PERP_CELL_ZERO because far vertices have a small t, and the
- * numbers come from a dictionary that was just built, with errors of some 1e-15. */
-static const double ON_PLANE = 1e-11;
 
 struct perp_lcp_solution_set_memory {
     perp_arena arena;
@@ -101,7 +98,7 @@ static perp_status cut(writer *s, int variable)
     const perp_status status = perp_extreme_rays_sides(&s->corners);
     for (int k = 0; k < s->corners.count && status == PERP_STATUS_OK; k++) {
         double *x = &s->corners.items[k].v[place(s, variable)];
-        *x = fabs(*x) > ON_PLANE ? *x : 0.0;
+        *x = fabs(*x) > CORNER_ON_PLANE ? *x : 0.0;
         s->corners.side[k] = *x;
     }
     return status == PERP_STATUS_OK ? perp_extreme_rays_cut(&s->corners, variable) : status;
@@ -364,10 +361,10 @@ static perp_status run(writer *s, perp_lcp_solution_set *set)
 {
     const perp_mcp_lcp *lcp = s->lcp;
     s->x = PERP_ARENA_NEW(&s->scratch, double, (size_t)lcp->n);
-    if (!s->x) {
+    s->table = (perp_cell_table){.rows = lcp->n, .columns = lcp->n, .a = lcp->scaled.m, .b = lcp->scaled.q};
+    if (!s->x || !perp_cell_make_exact(&s->table, &s->scratch)) {
         return PERP_STATUS_OUT_OF_MEMORY;
     }
-    s->table = (perp_cell_table){lcp->n, lcp->n, lcp->scaled.m, lcp->scaled.q};
     s->corners = (perp_extreme_rays){.arena = &s->scratch,
                                      .size = 2 * lcp->pairs + 1,
                                      .most = PERP_MCP_CORNERS_MOST,

@@ -91,10 +91,9 @@ typedef perp_mcp_newton_workspace perp_newton_core;
 double perp_newton_clamp(const perp_newton_core *c, int i, double z);
 /* F at point->z, and what follows from it; false where it is not defined or not finite. The best point is kept. */
 bool perp_newton_evaluate(perp_newton_core *c, perp_newton_point *point);
+size_t perp_newton_jacobian_length(const perp_newton_core *c);
 /* The Jacobian at now.z, or at trial.z; false as above. */
 bool perp_newton_evaluate_jacobian(perp_newton_core *c, const double *z);
-/* Equations and merit of a point whose f is known, after a change of the perturbation. */
-void perp_newton_refresh(perp_newton_core *c, perp_newton_point *point);
 /* slope_z and slope_f at now. */
 void perp_newton_slopes(perp_newton_core *c);
 /* The same for the natural map z - mid(lower, z - G, upper), whose value goes to `value`: rows of the identity where

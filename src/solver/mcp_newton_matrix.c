@@ -1,5 +1,6 @@
 /* The Newton matrix D_z + D_f (G' + shift I), dense or on the pattern of the Jacobian with its diagonal. */
 #include "linalg/dense.h"
+#include "linalg/vector.h"
 #include "solver/mcp_newton.h"
 #include "solver/tolerances.h"
 
@@ -90,12 +91,7 @@ void perp_newton_gradient(perp_newton_core *c)
 
 double perp_newton_jacobian_size(const perp_newton_core *c)
 {
-    const size_t n = (size_t)c->n, length = c->has_pattern ? (n ? (size_t)c->column_starts[n] : 0) : n * n;
-    double largest = JACOBIAN_LEAST;
-    for (size_t k = 0; k < length; k++) {
-        largest = fmax(largest, fabs(c->jacobian[k]));
-    }
-    return largest;
+    return fmax(JACOBIAN_LEAST, perp_vector_largest((int)perp_newton_jacobian_length(c), c->jacobian));
 }
 
 void perp_newton_linearise(perp_newton_core *c, double shift)

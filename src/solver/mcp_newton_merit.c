@@ -65,7 +65,8 @@ static double natural_map(const perp_newton_core *c, const perp_newton_point *po
     return low ? z - c->lower[i] : (high ? z - c->upper[i] : g);
 }
 
-void perp_newton_refresh(perp_newton_core *c, perp_newton_point *point)
+/* Equations, merit and natural residual of a point whose f is known. */
+static void refresh(perp_newton_core *c, perp_newton_point *point)
 {
     point->merit = 0.0;
     double largest = 0.0;
@@ -102,14 +103,14 @@ bool perp_newton_evaluate(perp_newton_core *c, perp_newton_point *point)
         return false;
     }
     point->residual = perp_nonlinear_mcp_residual(c->problem, point->z, point->f);
-    perp_newton_refresh(c, point);
+    refresh(c, point);
     if (point->residual < c->best.residual) {
         copy_point(c, point, &c->best);
     }
     return isfinite(point->merit);
 }
 
-static size_t jacobian_length(const perp_newton_core *c)
+size_t perp_newton_jacobian_length(const perp_newton_core *c)
 {
     const size_t n = (size_t)c->n;
     return c->has_pattern ? (n ? (size_t)c->column_starts[n] : 0) : n * n;
@@ -122,7 +123,7 @@ bool perp_newton_evaluate_jacobian(perp_newton_core *c, const double *z)
         return false;
     }
     double sum = 0.0; /* 0 x is 0 for every finite x */
-    const size_t length = jacobian_length(c);
+    const size_t length = perp_newton_jacobian_length(c);
     for (size_t k = 0; k < length; k++) {
         sum += 0.0 * c->jacobian[k];
     }

@@ -46,7 +46,7 @@ typedef struct pmatrix {
     int *exponents;  /* n */
     bool scaled_is_finite;
     perp_exact_minor exact;
-    perp_workspace memory;
+    perp_arena memory;
     perp_pmatrix_result *result;
 } pmatrix;
 
@@ -233,27 +233,24 @@ static bool is_h_matrix(pmatrix *p)
 /* ---- the whole -----------------------------------------------------------------------------------------------------
  */
 
-static size_t exact_capacity(int n)
+static perp_status no_memory(const pmatrix *p, perp_error *error)
 {
-    return n < 2 ? 2 : (n < 64 ? (size_t)n : 64);
+    return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the P-matrix test of %d rows", p->n);
 }
 
-static perp_status reserve(pmatrix *p, bool with_schur, const perp_allocator *allocator, perp_error *error)
+static perp_status reserve(pmatrix *p, const perp_allocator *allocator, perp_error *error)
 {
     const size_t n = (size_t)p->n;
-    size_t bytes = 2 * perp_workspace_bytes(n * n, sizeof(double)) + perp_workspace_bytes(n, sizeof(double)) +
-                   2 * perp_workspace_bytes(n, sizeof(int)) + perp_exact_minor_bytes((int)exact_capacity(p->n));
-    bytes += with_schur ? perp_pmatrix_schur_bytes(p->n) : 0;
-    if (perp_workspace_init(&p->memory, allocator, bytes) != PERP_STATUS_OK) {
-        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "no memory for the P-matrix test of %d rows", p->n);
-    }
-    p->scaled = perp_workspace_push(&p->memory, n * n, sizeof(double));
-    p->work = perp_workspace_push(&p->memory, n * n, sizeof(double));
-    p->vector = perp_workspace_push(&p->memory, n, sizeof(double));
-    p->pivots = perp_workspace_push(&p->memory, n, sizeof(int));
-    p->exponents = perp_workspace_push(&p->memory, n, sizeof(int));
-    perp_exact_minor_init(&p->exact, (int)exact_capacity(p->n), &p->memory);
-    return PERP_STATUS_OK;
+    perp_arena_init(&p->memory, allocator);
+    p->scaled = PERP_ARENA_NEW(&p->memory, double, n *n);
+    p->work = PERP_ARENA_NEW(&p->memory, double, n *n);
+    p->vector = PERP_ARENA_NEW(&p->memory, double, n);
+    p->pivots = PERP_ARENA_NEW(&p->memory, int, n);
+    p->exponents = PERP_ARENA_NEW(&p->memory, int, n);
+    const int capacity = p->n < 2 ? 2 : p->n < 64 ? p->n : 64;
+    const bool all = p->scaled && p->work && p->vector && p->pivots && p->exponents &&
+                     perp_exact_minor_init(&p->exact, capacity, &p->memory);
+    return all ? PERP_STATUS_OK : no_memory(p, error);
 }
 
 /* Two rows always end here: the exact sign of their minor never needs more bits than there are. */
@@ -304,6 +301,8 @@ static perp_status run_schur(pmatrix *p, const volatile bool *cancel, perp_error
         break;
     case PERP_PMATRIX_SCHUR_CANCELLED:
         return perp_fail(error, PERP_STATUS_CANCELLED, "the P-matrix test was cancelled");
+    case PERP_PMATRIX_SCHUR_OUT_OF_MEMORY:
+        return no_memory(p, error);
     }
     return PERP_STATUS_OK;
 }
@@ -328,15 +327,12 @@ perp_status perp_pmatrix_test(int n, const double *m, const perp_pmatrix_setting
     }
     pmatrix p = {.n = n, .m = m, .result = result};
     const bool with_schur = n >= 3 && n <= limit;
-    perp_status status = reserve(&p, with_schur, allocator, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    if (chosen.cancel && *chosen.cancel) {
+    perp_status status = reserve(&p, allocator, error);
+    if (status == PERP_STATUS_OK && chosen.cancel && *chosen.cancel) {
         status = perp_fail(error, PERP_STATUS_CANCELLED, "the P-matrix test was cancelled");
-    } else if (!quick_verdict(&p) && with_schur && p.scaled_is_finite) {
+    } else if (status == PERP_STATUS_OK && !quick_verdict(&p) && with_schur && p.scaled_is_finite) {
         status = run_schur(&p, chosen.cancel, error);
     }
-    perp_workspace_free(&p.memory);
+    perp_arena_clear(&p.memory);
     return status;
 }

@@ -312,31 +312,25 @@ static perp_pmatrix_schur_result visit(search *s, block b)
     }
 }
 
-size_t perp_pmatrix_schur_bytes(int n)
-{
-    size_t bytes = 3 * perp_workspace_bytes((size_t)n * (size_t)n, sizeof(double)) +
-                   perp_workspace_bytes(2 * (size_t)n, sizeof(double)) +
-                   2 * perp_workspace_bytes((size_t)n, sizeof(int));
-    for (int k = 0; k <= n; k++) {
-        bytes += 2 * perp_workspace_bytes((size_t)(n - k) * (size_t)(n - k), sizeof(double));
-    }
-    return bytes;
-}
-
-perp_pmatrix_schur_result perp_pmatrix_schur_run(perp_pmatrix_schur *problem, perp_workspace *workspace)
+perp_pmatrix_schur_result perp_pmatrix_schur_run(perp_pmatrix_schur *problem, perp_arena *arena)
 {
     assert(problem->n >= BASE_ROWS && problem->n <= PERP_PMATRIX_SCHUR_LARGEST);
     const size_t n = (size_t)problem->n;
-    search s = {.problem = problem};
-    s.b = perp_workspace_push(workspace, n * n, sizeof(double));
-    s.x = perp_workspace_push(workspace, n * n, sizeof(double));
-    s.y = perp_workspace_push(workspace, n * n, sizeof(double));
-    s.work = perp_workspace_push(workspace, 2 * n, sizeof(double));
-    s.pivots = perp_workspace_push(workspace, n, sizeof(int));
-    s.indices = perp_workspace_push(workspace, n, sizeof(int));
-    for (size_t k = 0; k <= n; k++) {
-        s.level[k] = perp_workspace_push(workspace, (n - k) * (n - k), sizeof(double));
-        s.fresh[k] = perp_workspace_push(workspace, (n - k) * (n - k), sizeof(double));
+    search s = {.problem = problem,
+                .b = PERP_ARENA_NEW(arena, double, n *n),
+                .x = PERP_ARENA_NEW(arena, double, n *n),
+                .y = PERP_ARENA_NEW(arena, double, n *n),
+                .work = PERP_ARENA_NEW(arena, double, 2 * n),
+                .pivots = PERP_ARENA_NEW(arena, int, n),
+                .indices = PERP_ARENA_NEW(arena, int, n)};
+    bool all = s.b && s.x && s.y && s.work && s.pivots && s.indices;
+    for (size_t k = 0; k <= n && all; k++) {
+        s.level[k] = PERP_ARENA_NEW(arena, double, (n - k) * (n - k));
+        s.fresh[k] = PERP_ARENA_NEW(arena, double, (n - k) * (n - k));
+        all = s.level[k] && s.fresh[k];
+    }
+    if (!all) {
+        return PERP_PMATRIX_SCHUR_OUT_OF_MEMORY;
     }
     /* Scaling by powers of two is exact but for entries that become subnormal. */
     block whole = {problem->scaled, problem->n, 0, 0, DBL_MIN, 0.0};

@@ -10,7 +10,8 @@ typedef enum perp_pmatrix_schur_result {
     PERP_PMATRIX_SCHUR_POSITIVE,  /* every principal minor is positive */
     PERP_PMATRIX_SCHUR_OFFENDING, /* one is not */
     PERP_PMATRIX_SCHUR_UNDECIDED, /* too much of the work would need exact arithmetic */
-    PERP_PMATRIX_SCHUR_CANCELLED
+    PERP_PMATRIX_SCHUR_CANCELLED,
+    PERP_PMATRIX_SCHUR_OUT_OF_MEMORY
 } perp_pmatrix_schur_result;
 
 typedef struct perp_pmatrix_schur {
@@ -22,7 +23,6 @@ typedef struct perp_pmatrix_schur {
     uint64_t offending;          /* result: bit i for row i */
 } perp_pmatrix_schur;
 
-size_t perp_pmatrix_schur_bytes(int n);
-perp_pmatrix_schur_result perp_pmatrix_schur_run(perp_pmatrix_schur *problem, perp_workspace *workspace);
+perp_pmatrix_schur_result perp_pmatrix_schur_run(perp_pmatrix_schur *problem, perp_arena *arena);
 
 #endif

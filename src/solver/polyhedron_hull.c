@@ -2,14 +2,11 @@
 
 #include "linalg/vector.h"
 #include "solver/extreme_rays.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of the numbers: what goes less far beyond is the same. */
-static const double FLAT = 1e-9;
-/* Of inequalities whose largest coefficient is 1: a generator that misses by less is on it. */
-static const double TIGHT = 1e-10;
 /* More are not looked for: a hull of so many corners is no answer that anyone reads. */
 enum { GENERATORS_MOST = 64 * PERP_EXTREME_RAYS_WORDS, FACETS_MOST = 2000 };
 
@@ -72,8 +69,8 @@ static bool ask(finder *f, double b, double size)
         f->answer[k] /= most;
     }
     const double far = perp_vector_dot(n, f->along, f->answer) - (ray ? 0.0 : b);
-    f->trouble = ray && !(far > FLAT);
-    if (!(far > FLAT * (ray ? 1.0 : fmax(1.0, fmax(size, most))))) {
+    f->trouble = ray && !(far > BEYOND_FACET);
+    if (!(far > BEYOND_FACET * (ray ? 1.0 : fmax(1.0, fmax(size, most))))) {
         return false;
     }
     generator *g = &f->generators[f->count];
@@ -88,7 +85,6 @@ static bool ask(finder *f, double b, double size)
 /* A generator outside of the affine hull so far, which is then one dimension more; false: there is none. */
 static bool widen(finder *f)
 {
-    static const double LEAST = 1e-3; /* of a unit vector: what of it is outside */
     perp_polyhedron *h = f->hull;
     const int n = h->n;
     for (int k = 0; k < 2 * n && !f->trouble && h->dimensions < n; k++) {
@@ -98,7 +94,8 @@ static bool widen(finder *f)
         for (int j = 0; j < n; j++) {
             f->along[j] /= length;
         }
-        if (length < LEAST || !ask(f, perp_vector_dot(n, f->along, h->origin), perp_vector_largest(n, h->origin))) {
+        if (length < DIRECTION_LEAST ||
+            !ask(f, perp_vector_dot(n, f->along, h->origin), perp_vector_largest(n, h->origin))) {
             continue;
         }
         double *b = h->basis + (ptrdiff_t)h->dimensions * n;
@@ -161,7 +158,7 @@ static void first_facets(finder *f)
             best = fabs(m[(ptrdiff_t)i * width + c]) > fabs(m[(ptrdiff_t)best * width + c]) ? i : best;
         }
         const double pivot = m[(ptrdiff_t)best * width + c];
-        f->trouble = f->trouble || !(fabs(pivot) > TIGHT);
+        f->trouble = f->trouble || !(fabs(pivot) > HULL_TIGHT);
         for (int k = 0; k < width && !f->trouble; k++) {
             const double other = m[(ptrdiff_t)best * width + k];
             m[(ptrdiff_t)best * width + k] = m[(ptrdiff_t)c * width + k];
@@ -195,7 +192,7 @@ static void cut(finder *f, int index)
     }
     for (int i = 0; i < f->facets.count; i++) {
         const double value = perp_vector_dot(f->facets.size, f->generators[index].y, f->facets.items[i].v);
-        f->facets.side[i] = fabs(value) > TIGHT ? value : 0.0;
+        f->facets.side[i] = fabs(value) > HULL_TIGHT ? value : 0.0;
     }
     is_stopped(f, perp_extreme_rays_cut(&f->facets, index));
 }
@@ -209,13 +206,13 @@ static bool over_all(finder *f, const perp_extreme_ray *r, double *b)
     const perp_polyhedron *h = f->hull;
     const double length = sqrt(perp_vector_dot(h->dimensions, r->v, r->v));
     memset(f->along, 0, (size_t)h->n * sizeof *f->along);
-    for (int i = 0; i < h->dimensions && length > TIGHT; i++) {
+    for (int i = 0; i < h->dimensions && length > HULL_TIGHT; i++) {
         for (int k = 0; k < h->n; k++) {
             f->along[k] += r->v[i] / length * h->basis[(ptrdiff_t)i * h->n + k];
         }
     }
-    *b = length > TIGHT ? r->v[h->dimensions] / length + perp_vector_dot(h->n, f->along, h->origin) : 0.0;
-    return length > TIGHT;
+    *b = length > HULL_TIGHT ? r->v[h->dimensions] / length + perp_vector_dot(h->n, f->along, h->origin) : 0.0;
+    return length > HULL_TIGHT;
 }
 
 /* Asks beyond a facet that was not asked about; false: there is none any more. */
@@ -244,14 +241,13 @@ static bool look_beyond(finder *f)
 /* Orthonormal rows that span the normals of the facets that generator g is on (NULL: of all); how many they are. */
 static int span(const finder *f, const generator *g, double *rows)
 {
-    static const double INDEPENDENT = 1e-7;
     const perp_polyhedron *h = f->hull;
     int rank = 0;
     for (int i = 0; i < h->facet_count && rank < h->dimensions; i++) {
         const double *a = h->facets + (ptrdiff_t)i * (h->n + 1);
         double *row = rows + (ptrdiff_t)rank * h->n;
         const double room = g ? (g->ray ? 0.0 : a[h->n]) - perp_vector_dot(h->n, a, g->x) : 0.0;
-        if (g && room > 10.0 * FLAT * fmax(1.0, perp_vector_largest(h->n, g->x))) {
+        if (g && room > 10.0 * BEYOND_FACET * fmax(1.0, perp_vector_largest(h->n, g->x))) {
             continue;
         }
         memcpy(row, a, (size_t)h->n * sizeof *row);
@@ -259,7 +255,7 @@ static int span(const finder *f, const generator *g, double *rows)
         for (int k = 0; k < h->n; k++) {
             row[k] /= length;
         }
-        rank += length > INDEPENDENT ? 1 : 0;
+        rank += length > NORMALS_INDEPENDENT ? 1 : 0;
     }
     return rank;
 }
@@ -292,13 +288,13 @@ static void write_lines(finder *f, const double *normals, int rank)
         for (int k = 0; k < n; k++) {
             line[k] /= length;
         }
-        found += length > 1e-3 ? 1 : 0;
+        found += length > DIRECTION_LEAST ? 1 : 0;
     }
     for (int i = 0; i < found; i++) {
         double *line = lines + (ptrdiff_t)i * n;
         int lead = 0;
         for (int k = 1; k < n; k++) {
-            lead = fabs(line[k]) > (1.0 + FLAT) * fabs(line[lead]) ? k : lead;
+            lead = fabs(line[k]) > (1.0 + BEYOND_FACET) * fabs(line[lead]) ? k : lead;
         }
         const double pivot = line[lead];
         for (int k = 0; k < n; k++) {
@@ -314,7 +310,7 @@ static void write_lines(finder *f, const double *normals, int rank)
     for (int i = 0; i < 2 * found; i++) {
         const double *line = lines + (ptrdiff_t)(i / 2) * n, most = perp_vector_largest(n, line);
         for (int k = 0; k < n; k++) {
-            const double part = fabs(line[k]) > FLAT * most ? line[k] / most : 0.0;
+            const double part = fabs(line[k]) > BEYOND_FACET * most ? line[k] / most : 0.0;
             h->rays[(ptrdiff_t)h->ray_count * n + k] = i % 2 == 0 ? part : 0.0 - part;
         }
         h->ray_count++;
@@ -328,7 +324,7 @@ static bool is_listed(int n, const double *list, int count, const double *x)
         for (int k = 0; k < n; k++) {
             far = fmax(far, fabs(list[(ptrdiff_t)i * n + k] - x[k]));
         }
-        if (far <= 10.0 * FLAT * fmax(1.0, perp_vector_largest(n, x))) {
+        if (far <= 10.0 * BEYOND_FACET * fmax(1.0, perp_vector_largest(n, x))) {
             return true;
         }
     }
@@ -429,9 +425,8 @@ perp_status perp_polyhedron_find(const perp_polyhedron_oracle *oracle, const dou
 
 static bool has_point(const perp_polyhedron *h, const double *x, bool ray)
 {
-    static const double SAME = 1e-8;
     const double size =
-        SAME * fmax(1.0, fmax(perp_vector_largest(h->n, x), ray ? 0.0 : perp_vector_largest(h->n, h->origin)));
+        HULL_SAME * fmax(1.0, fmax(perp_vector_largest(h->n, x), ray ? 0.0 : perp_vector_largest(h->n, h->origin)));
     for (int k = 0; k < h->n; k++) {
         h->scratch[k] = x[k] - (ray ? 0.0 : h->origin[k]);
     }

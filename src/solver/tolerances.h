@@ -1,7 +1,7 @@
-/* tolerances.h - the tolerances of solvers of convex problems, of LCPs by Lemke's method and of MCPs by Newton's. Each
- * has its unit first, then what it decides and where it comes from. "A residual" is that of the problem class, "a
- * measure" that of a proof that there is no solution (problem.h); both have no unit. Lists of values that are tried one
- * after the other stand where they are tried. */
+/* tolerances.h - the tolerances of solvers of convex problems, of LCPs by Lemke's method, of MCPs by Newton's, and of
+ * lists of all solutions. Each has its unit first, then what it decides and where it comes from. "A residual" is that
+ * of the problem class, "a measure" that of a proof that there is no solution (problem.h); both have no unit. Lists of
+ * values that are tried one after the other stand where they are tried. */
 #ifndef PERP_SRC_SOLVER_TOLERANCES_H
 #define PERP_SRC_SOLVER_TOLERANCES_H
 
@@ -174,5 +174,52 @@ static const double SHIFT_SHORT = 1e-4, SHIFT_TRY = 1e-6, SHIFT_FAILED = 1e-2, S
 static const double MERIT_FALL = 1e-12;
 /* of the tolerance: what moving the last digits onto bounds may make of a residual that was less. */
 static const double ON_BOUNDS = 1e-2;
+
+/* ---- all solutions: dictionaries of affine functions --------------------------------------------------------------
+ */
+
+/* of entries and values of a table whose rows have largest entries near 1: what counts as zero; far above rounding and
+ * far below the tolerance of 1e-8 on solutions. */
+static const double CELL_ZERO = 1e-10;
+/* of the row: rounding of an entry of a dictionary that was just built. What lies between this and CELL_ZERO counts as
+ * zero, but an answer that rests on it is doubtful: in M = [-1 1; -1 1 + 2e-11] the difference of the rows is what
+ * makes z = (5e10, 5e10) a solution of the LCP with q = (0, -1). */
+static const double ENTRY_ROUNDING = 5e-13;
+/* of the terms that an entry of a table is the sum of: what is less is rounding of them and made 0. */
+static const double TABLE_ROUNDING = 1e-14;
+/* of the table's values: a violation that is less is too small to say that there is no point: the root of rounding,
+ * about, as a pivot of 1e-8 would leave it. */
+static const double VIOLATION_SURE = 1e-7;
+/* of the table's values: what a dictionary that is built afresh may be off by: two digits more than CELL_ZERO, which
+ * points of the old one met. */
+static const double REBUILT_OFF = 1e-8;
+/* of the table's values: a value that counts as zero may not move a point by more where it is made 0: the tolerance on
+ * solutions. */
+static const double MOVED_MOST = 1e-8;
+/* of the table's entries: a basis with a smaller pivot is singular: above rounding by the number of its terms. */
+static const double CELL_PIVOT_LEAST = 1e-13;
+/* of the table's values: rows that stop a column within it stop it at once; above the rounding of a step of 1. */
+static const double CELL_TIE = 1e-12;
+/* of a corner whose largest value is 1: what is less is on a plane. Smaller than CELL_ZERO because far vertices have a
+ * small t, and the numbers come from a dictionary that was just built, with errors of some 1e-15. */
+static const double CORNER_ON_PLANE = 1e-11;
+/* of the largest scaled q: what is less is rounding, as a cosine of a right angle leaves it. */
+static const double Q_NOISE = 1e-15;
+
+/* ---- hulls of what linear programs answer -------------------------------------------------------------------------
+ */
+
+/* of the numbers: what goes less far beyond a facet is on it, and points that are nearer are one; ten times CELL_ZERO,
+ * to which the answers are known. */
+static const double BEYOND_FACET = 1e-9;
+/* of inequalities whose largest coefficient is 1: a generator that misses by less is on it: CELL_ZERO. */
+static const double HULL_TIGHT = 1e-10;
+/* of a unit vector: with less outside of a span it is no direction to look in; some other unit vector has more. */
+static const double DIRECTION_LEAST = 1e-3;
+/* of a unit vector: a normal with less outside of the span of others depends on them: above BEYOND_FACET by what a
+ * facet of points that are near to each other is tilted by it. */
+static const double NORMALS_INDEPENDENT = 1e-7;
+/* of the numbers: a point outside by less is inside: ten times BEYOND_FACET, as both polyhedra are off by that. */
+static const double HULL_SAME = 1e-8;
 
 #endif

@@ -36,7 +36,6 @@ static void test_complementarity(void **state)
     assert_int_equal(perp_lcp_solve(&problem, &settings, workspace, &solution, &info, &error), PERP_STATUS_OK);
     settings.size -= sizeof(void *);
     assert_refused(perp_lcp_solve(&problem, &settings, workspace, &solution, &info, &error), "perp_lcp_settings ");
-    assert_refused(perp_lcp_lemke(&problem, &settings, workspace, &solution, &info, &error), "perp_lcp_settings ");
     perp_lcp_workspace_free(workspace);
 
     perp_lcp_enumerate_settings enumerate = perp_lcp_enumerate_settings_default();

@@ -78,6 +78,14 @@ perp_lcp_workspace *new_workspace(int n)
     return workspace;
 }
 
+perp_status lemke_alone(const perp_lcp *problem, const perp_lcp_settings *settings, perp_lcp_workspace *workspace,
+                        perp_lcp_solution *solution, perp_lcp_info *info, perp_error *error)
+{
+    perp_lcp_settings own = settings ? *settings : perp_lcp_settings_default();
+    own.method = "lemke";
+    return perp_lcp_solve(problem, &own, workspace, solution, info, error);
+}
+
 /* max(min(z - lower, F), z - upper) in long double: the natural map as a formula of minima and maxima. */
 double judge(const case_of *c, const double *z)
 {

@@ -41,6 +41,9 @@ perp_mlcp mlcp_of(const case_of *c);
 perp_mcp mcp_of(const case_of *c);
 perp_lcp_solution solution_of(const case_of *c);
 perp_lcp_workspace *new_workspace(int n);
+/* perp_lcp_solve with the method "lemke" alone. */
+perp_status lemke_alone(const perp_lcp *problem, const perp_lcp_settings *settings, perp_lcp_workspace *workspace,
+                        perp_lcp_solution *solution, perp_lcp_info *info, perp_error *error);
 
 /* The scaled natural residual of z for the bounds of the case (free rows count as unbounded), by a formula and in a
  * precision that the library does not use. */

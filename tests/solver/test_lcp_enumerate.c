@@ -80,12 +80,13 @@ static void print_problem(void)
     }
 }
 
-static void assert_equals_brute_force(const perp_lcp *p, const double *scale)
+/* Of data without rounding (`exact`) all solutions are found, and that is said. */
+static void assert_equals_brute_force(const perp_lcp *p, const double *scale, bool exact)
 {
     perp_lcp_solution_set *set;
     perp_error error;
     assert_int_equal(PERP_STATUS_OK, perp_lcp_enumerate(p, NULL, NULL, &set, &error));
-    bool equal = set->complete && set->face_count == B.piece_count;
+    bool equal = (set->complete || !exact) && set->face_count == B.piece_count;
     for (int k = 0; k < B.piece_count && equal; k++) {
         bool found = false;
         for (int f = 0; f < set->face_count && !found; f++) {
@@ -197,6 +198,11 @@ static void fill(perp_random *random, enum kind kind, int n)
     }
 }
 
+static double scale_of(double scale, int scaling)
+{
+    return scaling == 0 ? 1.0 : scaling == 1 ? exp2(round(log2(scale))) : scale;
+}
+
 static void equals_brute_force(void **state)
 {
     (void)state;
@@ -208,23 +214,21 @@ static void equals_brute_force(void **state)
         brute_force();
         double m[N * N], q[N], scale[N], row[N], column[N];
         for (int i = 0; i < n; i++) {
-            scale[i] = 1.0;
             row[i] = pow(10.0, perp_random_uniform(&random, -2.0, 2.0));
             column[i] = pow(10.0, perp_random_uniform(&random, -2.0, 2.0));
         }
-        for (int scaled = 0; scaled < 2;
-             scaled++) { /* R M D, R q: rounded entries, so degeneracy holds to 1e-16 only */
+        /* R M D, R q with R and D 1, powers of two, and any: then entries are rounded, and degeneracy holds to 1e-16
+         * only, by which there may be solutions far away. */
+        for (int scaling = 0; scaling < 3; scaling++) {
             for (int i = 0; i < n; i++) {
-                q[i] = B.q[i] * (scaled ? row[i] : 1.0);
+                q[i] = B.q[i] * scale_of(row[i], scaling);
+                scale[i] = 1.0 / scale_of(column[i], scaling);
                 for (int j = 0; j < n; j++) {
-                    m[i * n + j] = B.m[i * n + j] * (scaled ? row[i] * column[j] : 1.0);
+                    m[i * n + j] = B.m[i * n + j] * (scale_of(row[i], scaling) * scale_of(column[j], scaling));
                 }
             }
-            for (int i = 0; i < n && scaled; i++) {
-                scale[i] = 1.0 / column[i];
-            }
             const perp_lcp p = {n, m, q};
-            assert_equals_brute_force(&p, scale);
+            assert_equals_brute_force(&p, scale, scaling < 2);
         }
         sizes[n]++;
         several += B.piece_count > 1;
@@ -376,10 +380,11 @@ static void painleve_rod(void **state)
     }
 }
 
-/* The disc between two walls, contacts `alpha` above its centre, at rest: z = (c_n, s+, a_t-), two of each. */
-static void wedge(double alpha, double mu, double m[36], double q[6])
+/* The disc between two walls, contacts at a height of s times c from its centre, at rest: z = (c_n, s+, a_t-), two of
+ * each. */
+static void wedge(double s, double c, double mu, double m[36], double q[6])
 {
-    const double s = sin(alpha), c = cos(alpha), inertia = 0.5, gravity = 9.81;
+    const double inertia = 0.5, gravity = 9.81;
     const double normal[2][3] = {{-c, -s, 0.0}, {c, -s, 0.0}}, tangent[2][3] = {{-s, c, 1.0}, {-s, -c, 1.0}};
     for (int i = 0; i < 36; i++) {
         m[i] = 0.0;
@@ -409,9 +414,14 @@ static void wedged_disc(void **state)
 {
     (void)state;
     double m[36], q[6];
-    const double alpha = acos(-1.0) / 9.0;
-    wedge(alpha, 0.5, m, q);
+    wedge(0.375, 0.875, 0.5, m, q); /* no rounding in M, whose rank is then less than 6 */
     perp_lcp_solution_set *set = enumerate(6, m, q);
+    assert_int_equal(2, set->face_count);
+    perp_lcp_solution_set_free(set);
+
+    const double alpha = acos(-1.0) / 9.0;
+    wedge(sin(alpha), cos(alpha), 0.5, m, q);
+    set = enumerate_some(6, m, q);
     assert_int_equal(2, set->face_count);
     const perp_lcp_face *fall = &set->faces[0], *rest = &set->faces[1];
     assert_int_equal(1, fall->vertex_count);
@@ -428,14 +438,14 @@ static void wedged_disc(void **state)
     assert_row(6, (const double[]){n, n, up, down, 0, 0}, rest->rays);
     perp_lcp_solution_set_free(set);
 
-    wedge(alpha, 0.3, m, q);
-    set = enumerate(6, m, q);
+    wedge(sin(alpha), cos(alpha), 0.3, m, q);
+    set = enumerate_some(6, m, q);
     assert_int_equal(1, set->face_count);
     assert_int_equal(2, set->faces[0].ray_count);
     assert_row(6, (const double[]){0, 0, 0, 0, 9.81 * cos(alpha), 0}, set->faces[0].vertices);
     perp_lcp_solution_set_free(set);
 
-    wedge(0.0, 0.5, m, q); /* the walls upright: rest, free fall, and what lies between, which joins them */
+    wedge(0.0, 1.0, 0.5, m, q); /* the walls upright: rest, free fall, and what lies between, which joins them */
     set = enumerate(6, m, q);
     assert_int_equal(3, set->face_count);
     double least_force = INFINITY;
@@ -451,16 +461,18 @@ static void wedged_disc(void **state)
 }
 
 /* Small contact problems, whose q has entries that are rounding (a weight times the cosine of a right angle) and whose
- * masses differ by up to 1e6: the set is complete all the same, and not empty where a solution is known to exist. */
+ * masses differ by up to 1e6: the set is complete all the same, and not empty where a solution is known to exist. Only
+ * where more contacts than the bodies have degrees of freedom leave M a low rank but for rounding it may not be. */
 static void contacts_are_complete(void **state)
 {
     (void)state;
-    int several = 0, noise = 0;
+    int several = 0, noise = 0, complete = 0;
     for (uint64_t seed = 0; seed < 3000; seed++) {
         const bool proven = seed % 2 == 0;
         case_of c = contact_lcp(seed, 4 + (int)(seed % 5), proven);
-        perp_lcp_solution_set *set = enumerate(c.n, c.m, c.q);
+        perp_lcp_solution_set *set = enumerate_some(c.n, c.m, c.q);
         assert_true(set->face_count > 0 || !proven);
+        complete += set->complete;
         several += set->face_count > 1;
         for (int i = 0; i < c.n; i++) {
             noise += c.q[i] != 0.0 && fabs(c.q[i]) < 1e-15;
@@ -473,7 +485,45 @@ static void contacts_are_complete(void **state)
         perp_lcp_solution_set_free(set);
         free_case(&c);
     }
-    assert_true(several > 10 && noise > 10);
+    assert_true(several > 10 && noise > 10 && complete > 2700);
+}
+
+/* M of rank 1 but for rounding, by which there is a solution of some 1e16 too, or even the only one: what is found is
+ * not said to be all, and that there is none is no proof. */
+static void low_rank_but_for_rounding_is_not_complete(void **state)
+{
+    (void)state;
+    const struct {
+        double m[4], q[2];
+        int faces;
+    } cases[] = {
+        {{-1.201306295670995, 0.2116435481285661, -1.0988956018679725, 0.19360105332030117},
+         {-2.1094507236670066, 0.1612617729414316},
+         0}, /* z = (7.798e15, 4.427e16) */
+        {{-1.179745167451512, 0.719253840500966, -1.232010242937133, 0.7511182272382406},
+         {0.3095012878242028, -1.8956936534886706},
+         1}, /* z = (1.290e16, 2.116e16), and the one found */
+        {{-0.7286058345143529, 0.7122729489240303, 0.17384491289007975, -0.16994789623417297},
+         {-0.2100367917872125, -0.7178178431229387},
+         0}, /* z = (4.961e16, 5.075e16) */
+        {{0.22025587804828703, -0.01391438348752275, -0.01391438348752275, 0.0008790233865876685},
+         {-0.18834728724793796, -1.695278063913015},
+         0}, /* definite: one solution, of some 1e20 */
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        perp_lcp_solution_set *set = enumerate_some(2, cases[k].m, cases[k].q);
+        assert_false(set->complete);
+        assert_int_equal(set->face_count, cases[k].faces);
+        perp_lcp_solution_set_free(set);
+    }
+    /* Besides z = (0, 1 / (1 + d)) only z = (1 / d, 1 / d), and that for d > 0: the sign of the last bit tells. */
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const double m[4] = {-1.0, 1.0, -1.0, 1.0 + ldexp(sign, -52)}, q[2] = {0.0, -1.0};
+        perp_lcp_solution_set *set = enumerate_some(2, m, q);
+        assert_int_equal(set->face_count, 1);
+        assert_true(set->complete == (sign < 0));
+        perp_lcp_solution_set_free(set);
+    }
 }
 
 /* w = 1 - z: each z_i is 0 or 1. */
@@ -721,6 +771,7 @@ int main(void)
         cmocka_unit_test(painleve_rod),
         cmocka_unit_test(wedged_disc),
         cmocka_unit_test(contacts_are_complete),
+        cmocka_unit_test(low_rank_but_for_rounding_is_not_complete),
         cmocka_unit_test(two_to_the_n_points),
         cmocka_unit_test(cubes),
         cmocka_unit_test(refusals),

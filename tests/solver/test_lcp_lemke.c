@@ -6,7 +6,7 @@ static perp_lcp_info lemke(case_of *c, const perp_lcp_settings *settings)
     const perp_lcp problem = lcp_of(c);
     perp_lcp_solution solution = solution_of(c);
     perp_lcp_info info;
-    ASSERT_STATUS(PERP_STATUS_OK, perp_lcp_lemke(&problem, settings, workspace, &solution, &info, NULL));
+    ASSERT_STATUS(PERP_STATUS_OK, lemke_alone(&problem, settings, workspace, &solution, &info, NULL));
     perp_lcp_workspace_free(workspace);
     if (info.outcome == PERP_OUTCOME_SOLVED) {
         assert_true(judge(c, c->z) <= 1e-8);
@@ -175,7 +175,7 @@ static void refuse(const case_of *c, const perp_lcp_settings *settings, perp_sta
     perp_lcp_solution solution = solution_of(c);
     perp_lcp_info info;
     perp_error error;
-    ASSERT_STATUS(expected, perp_lcp_lemke(&problem, settings, workspace, &solution, &info, &error));
+    ASSERT_STATUS(expected, lemke_alone(&problem, settings, workspace, &solution, &info, &error));
     assert_true(strlen(error.message) > 10);
     assert_true(info.outcome != PERP_OUTCOME_SOLVED);
     ASSERT_STATUS(expected, perp_lcp_solve(&problem, settings, workspace, &solution, &info, &error));
@@ -368,12 +368,12 @@ static void repeated_to_the_bit(void **state)
         const perp_lcp problem = lcp_of(&c), larger = lcp_of(&other);
         perp_lcp_solution solution = solution_of(&c), unused = solution_of(&other);
         perp_lcp_info info;
-        ASSERT_STATUS(PERP_STATUS_OK, perp_lcp_lemke(&problem, NULL, workspace, &solution, &info, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, lemke_alone(&problem, NULL, workspace, &solution, &info, NULL));
         double *first = calloc((size_t)c.n, sizeof(double));
         assert_non_null(first);
         memcpy(first, c.z, (size_t)c.n * sizeof(double));
-        ASSERT_STATUS(PERP_STATUS_OK, perp_lcp_lemke(&larger, NULL, workspace, &unused, &info, NULL));
-        ASSERT_STATUS(PERP_STATUS_OK, perp_lcp_lemke(&problem, NULL, workspace, &solution, &info, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, lemke_alone(&larger, NULL, workspace, &unused, &info, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, lemke_alone(&problem, NULL, workspace, &solution, &info, NULL));
         assert_memory_equal(first, c.z, (size_t)c.n * sizeof(double));
         free(first);
         free_case(&c);

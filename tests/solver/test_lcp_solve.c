@@ -342,12 +342,12 @@ static void cancel_is_seen_before_the_next_pivot(void **state)
         perp_lcp_solution solution = solution_of(c);
         perp_lcp_info info;
         settings.cancel = NULL;
-        ASSERT_STATUS(PERP_STATUS_OK, perp_lcp_lemke(&problem, &settings, workspace, &solution, &info, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK, lemke_alone(&problem, &settings, workspace, &solution, &info, NULL));
         ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
         assert_int_equal(info.pivots, 1 << c->n);
         settings.cancel = flag_of_pivot_256(workspace);
-        ASSERT_STATUS(PERP_STATUS_OK, (k < 2 ? perp_lcp_lemke : perp_lcp_solve)(&problem, &settings, workspace,
-                                                                                &solution, &info, NULL));
+        ASSERT_STATUS(PERP_STATUS_OK,
+                      (k < 2 ? lemke_alone : perp_lcp_solve)(&problem, &settings, workspace, &solution, &info, NULL));
         ASSERT_OUTCOME(PERP_OUTCOME_CANCELLED, info);
         assert_int_equal(info.pivots, 256);
         ASSERT_NEAR(info.residual, judge(c, c->z), 1e-12);

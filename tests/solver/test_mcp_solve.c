@@ -1,4 +1,3 @@
-#include "conversions.h"
 #include "mcp_brute_force.h"
 
 #include "farkas_check.h"
@@ -77,6 +76,42 @@ static void one_unknown(void **state)
     }
 }
 
+static double sign_of(const perp_mcp *p, int i)
+{
+    return !isfinite(p->lower[i]) && isfinite(p->upper[i]) ? -1.0 : 1.0;
+}
+
+static double origin_of(const perp_mcp *p, int i)
+{
+    return isfinite(p->lower[i]) ? p->lower[i] : isfinite(p->upper[i]) ? p->upper[i] : 0.0;
+}
+
+/* The mlcp with bounds moved to zero. A variable with two bounds has F = v - y, 0 <= v _|_ z - lower >= 0 and 0 <= y
+ * _|_ upper - z >= 0, so y is a variable more, with the row upper - z. */
+static case_of without_upper_bounds(const perp_mcp *p)
+{
+    int size = p->n;
+    for (int i = 0; i < p->n; i++) {
+        size += isfinite(p->lower[i]) && isfinite(p->upper[i]);
+    }
+    case_of r = new_case(size);
+    for (int i = 0, next = p->n; i < p->n; i++) {
+        double constant = p->q[i];
+        for (int j = 0; j < p->n; j++) {
+            r.m[i * size + j] = sign_of(p, i) * sign_of(p, j) * p->m[i * p->n + j];
+            constant += p->m[i * p->n + j] * origin_of(p, j);
+        }
+        r.q[i] = sign_of(p, i) * constant;
+        r.free[i] = !isfinite(p->lower[i]) && !isfinite(p->upper[i]);
+        if (isfinite(p->lower[i]) && isfinite(p->upper[i])) {
+            r.m[i * size + next] = 1.0;
+            r.m[next * size + i] = -1.0;
+            r.q[next++] = p->upper[i] - p->lower[i];
+        }
+    }
+    return r;
+}
+
 /* Definite: one solution, by bounds in the pivoting and by the larger mlcp that has a variable more for every box. */
 static void equals_the_reduction(void **state)
 {
@@ -87,19 +122,16 @@ static void equals_the_reduction(void **state)
         case_of c = boxed(&random, n, n, 0.5, seed % 2 == 0);
         ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
         const perp_mcp problem = mcp_of(&c);
-        const int size = perp_mcp_as_mlcp_size(&problem);
-        case_of r = new_case(size);
-        perp_mlcp mlcp;
-        perp_mcp_as_mlcp(&problem, r.m, r.q, r.free, &mlcp);
-        perp_lcp_workspace *workspace = new_workspace(size);
+        case_of r = without_upper_bounds(&problem);
+        const perp_mlcp mlcp = {r.n, r.m, r.q, r.free};
+        perp_lcp_workspace *workspace = new_workspace(r.n);
         perp_lcp_solution solution = solution_of(&r);
         perp_lcp_info info;
         ASSERT_STATUS(PERP_STATUS_OK, perp_mlcp_solve(&mlcp, NULL, workspace, &solution, &info, NULL));
         ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
-        double z[12];
-        perp_mcp_from_mlcp(&problem, r.z, z);
         for (int i = 0; i < n; i++) {
-            ASSERT_NEAR(z[i], c.z[i], 1e-9 * (1.0 + fabs(z[i])));
+            const double z = origin_of(&problem, i) + sign_of(&problem, i) * r.z[i];
+            ASSERT_NEAR(z, c.z[i], 1e-9 * (1.0 + fabs(z)));
         }
         perp_lcp_workspace_free(workspace);
         free_case(&r);

@@ -1,4 +1,3 @@
-#include "conversions.h"
 #include "lcp_test.h"
 
 static perp_lcp_info solve(case_of *c)
@@ -40,35 +39,63 @@ static case_of monotone(perp_random *random, int n, int rank, double shift, bool
     return c;
 }
 
+enum { SIZE = 14 };
+
+/* [M q] with the free variables eliminated from all other rows: the constrained ones are an lcp. */
+static void eliminate_free(const case_of *c, double a[SIZE][SIZE + 1])
+{
+    for (int i = 0; i < SIZE; i++) {
+        memcpy(a[i], c->m + i * SIZE, SIZE * sizeof(double));
+        a[i][SIZE] = c->q[i];
+    }
+    for (int i = 0; i < SIZE; i++) {
+        for (int k = 0; c->free[i] && k < SIZE; k++) {
+            const double factor = k == i ? 0.0 : a[k][i] / a[i][i]; /* definite: no pivot is 0 */
+            for (int j = 0; j <= SIZE; j++) {
+                a[k][j] -= factor * a[i][j];
+            }
+        }
+    }
+}
+
 /* Definite: one solution, by the solver and by eliminating the free variables first. */
 static void equals_the_reduction(void **state)
 {
     (void)state;
-    enum { N = 14 };
     for (uint64_t seed = 0; seed < 100; seed++) {
         perp_random random = {seed};
-        case_of c = monotone(&random, N, N, 0.1, false);
-        for (int i = 0; i < N; i++) {
+        case_of c = monotone(&random, SIZE, SIZE, 0.1, false);
+        for (int i = 0; i < SIZE; i++) {
             c.free[i] = perp_random_uniform(&random, 0.0, 1.0) < 0.4;
         }
         ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, solve(&c));
-        const perp_mlcp problem = mlcp_of(&c);
-        double m[N * N], q[N], factor[N * N], solved[N * (N + 1)], work[2 * N], z[N];
-        int pivots[N];
-        perp_mlcp_reduction reduction = {m, q, factor, solved, work, pivots, 0};
-        ASSERT_STATUS(PERP_STATUS_OK, perp_mlcp_as_lcp(&problem, &reduction, NULL));
-        case_of r = new_case(reduction.constrained);
-        memcpy(r.m, m, (size_t)(r.n * r.n) * sizeof(double));
-        memcpy(r.q, q, (size_t)r.n * sizeof(double));
+        double a[SIZE][SIZE + 1];
+        int kept[SIZE], count = 0;
+        eliminate_free(&c, a);
+        for (int i = 0; i < SIZE; i++) {
+            kept[count] = i;
+            count += !c.free[i];
+        }
+        case_of r = new_case(count);
+        for (int i = 0; i < count; i++) {
+            r.q[i] = a[kept[i]][SIZE];
+            for (int j = 0; j < count; j++) {
+                r.m[i * count + j] = a[kept[i]][kept[j]];
+            }
+        }
         const perp_lcp lcp = lcp_of(&r);
         perp_lcp_workspace *workspace = new_workspace(r.n);
         perp_lcp_solution solution = solution_of(&r);
         perp_lcp_info info;
         ASSERT_STATUS(PERP_STATUS_OK, perp_lcp_solve(&lcp, NULL, workspace, &solution, &info, NULL));
         ASSERT_OUTCOME(PERP_OUTCOME_SOLVED, info);
-        perp_mlcp_from_lcp(&problem, &reduction, r.z, z);
-        for (int i = 0; i < N; i++) { /* both refined to rounding; conditions are below 1e4 */
-            ASSERT_NEAR(z[i], c.z[i], 1e-9 * (1.0 + fabs(z[i])));
+        for (int i = 0, at = 0; i < SIZE; i++) { /* both refined to rounding; conditions are below 1e4 */
+            double z = -a[i][SIZE];
+            for (int j = 0; j < count; j++) {
+                z -= a[i][kept[j]] * r.z[j];
+            }
+            z = c.free[i] ? z / a[i][i] : r.z[at++];
+            ASSERT_NEAR(z, c.z[i], 1e-9 * (1.0 + fabs(z)));
         }
         perp_lcp_workspace_free(workspace);
         free_case(&r);

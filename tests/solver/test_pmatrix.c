@@ -217,10 +217,10 @@ static void the_generator_tells_the_truth(void **state)
 static void exact_minors(void **state)
 {
     (void)state;
-    perp_workspace memory;
+    perp_arena memory;
     perp_exact_minor minor;
-    assert_int_equal(PERP_STATUS_OK, perp_workspace_init(&memory, NULL, perp_exact_minor_bytes(N)));
-    perp_exact_minor_init(&minor, N, &memory);
+    perp_arena_init(&memory, NULL);
+    assert_true(perp_exact_minor_init(&minor, N, &memory));
     perp_random random = {31};
     for (int t = 0; t < 2000; t++) {
         const int n = 1 + t % N;
@@ -262,7 +262,7 @@ static void exact_minors(void **state)
         spread[i * 8 + (i + 1) % 8] = 1e-300;
     }
     assert_int_equal(PERP_EXACT_TOO_WIDE, perp_exact_minor_sign(&minor, spread, 8, index, 8, NULL));
-    perp_workspace_free(&memory);
+    perp_arena_clear(&memory);
 }
 
 /* ---- known matrices ------------------------------------------------------------------------------------------------
@@ -553,31 +553,27 @@ static void rod_area(void **state)
     assert_true(fabs(area - 12.949353764920062) <= 1e-9);
 }
 
-/* Of products of a 5 x r and an r x 4 matrix of small integers; a low bit more makes it one more. */
-static void exact_ranks(void **state)
+/* Sums, products and quotients of residues are those of the numbers, also of fractions and large ones. */
+static void residues(void **state)
 {
     (void)state;
-    uint32_t scratch[20];
-    for (uint64_t seed = 0; seed < 200; seed++) {
-        perp_random random = {seed};
-        const int r = (int)(seed % 5);
-        double m[20] = {0.0};
-        for (int k = 0; k < r; k++) {
-            double a[5], b[4];
-            for (int i = 0; i < 5; i++) {
-                a[i] = i == k ? 1.0 : i < k ? 0.0 : floor(perp_random_uniform(&random, -9.0, 9.0));
-            }
-            for (int j = 0; j < 4; j++) {
-                b[j] = j == k ? 1.0 : j < k ? 0.0 : floor(perp_random_uniform(&random, -9.0, 9.0));
-            }
-            for (int i = 0; i < 20; i++) {
-                m[i] += ldexp(a[i / 4] * b[i % 4], i / 4 - 2);
-            }
-        }
-        assert_int_equal(perp_exact_rank(m, 4, 5, 4, scratch), r);
-        m[19] += ldexp(1.0, -38); /* no more than 14 bits before the point */
-        assert_int_equal(perp_exact_rank(m, 4, 5, 4, scratch), r < 4 ? r + 1 : 4);
+    perp_random random = {77};
+    assert_int_equal(perp_exact_residue(0.0), 0);
+    assert_int_equal(perp_exact_residue(1.0), 1);
+    assert_int_equal(perp_exact_residue(ldexp(1.0, 31)), 1);
+    assert_int_equal(perp_exact_negative(perp_exact_residue(-7.0)), 7);
+    assert_int_equal(perp_exact_negative(0), 0);
+    for (int t = 0; t < 1000; t++) {
+        const double a = ldexp(integer(&random, -99, 99), integer(&random, -40, 40)), b = integer(&random, 1, 999);
+        const double c = ldexp(integer(&random, -99, 99), t % 20 - 10);
+        const uint32_t ra = perp_exact_residue(a), rb = perp_exact_residue(b), rc = perp_exact_residue(c);
+        assert_int_equal(perp_exact_add_product(0, ra, rb), perp_exact_residue(a * b));
+        assert_int_equal(perp_exact_add_product(rb, rc, 1), perp_exact_residue(b + c));
+        assert_int_equal(perp_exact_add_product(0, perp_exact_inverse(rb), rb), 1);
+        assert_true((ra == 0) == (a == 0.0));
     }
+    /* a difference in the last bit is one */
+    assert_true(perp_exact_residue(0.1) != perp_exact_residue(nextafter(0.1, 1.0)));
 }
 
 int main(void)
@@ -586,7 +582,7 @@ int main(void)
         cmocka_unit_test(equals_exact_minors),
         cmocka_unit_test(the_generator_tells_the_truth),
         cmocka_unit_test(exact_minors),
-        cmocka_unit_test(exact_ranks),
+        cmocka_unit_test(residues),
         cmocka_unit_test(known_matrices),
         cmocka_unit_test(rod_between_walls),
         cmocka_unit_test(rod_area),
