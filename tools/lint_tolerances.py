@@ -17,7 +17,6 @@ NOT_YET = [
     "solver/friction_",
     "solver/mcp_enumerate.c",
     "solver/polyhedron_hull.c",
-    "solver/qp_dual",
 ]
 
 LITERAL = re.compile(r"(?<![\w.])\d[\d.]*[eE]-\d+")

@@ -1,14 +1,7 @@
-/* qp_dual_core.h - the state of the dual active set method and the operations on its factorisation.
+/* qp_dual_core.h - the state of the dual active set method for dense qps; its working set is in qp_dual_set.h.
  *
  * Constraints have one numbering: the equalities, the rows of A, the lower bounds, the upper bounds (as -x_i >=
- * -upper_i). Bounds are rows of one entry and are never written out.
- *
- * Invariants, with N the columns of the working set (`active`, `count` of them, equalities first and never dropped):
- *   - the columns of N are independent, H = L L', J'H J = I, J'N = [R; 0] with R upper triangular and regular;
- *   - x minimises the objective on N'x = b of the working set, with the multipliers u: H x + g = N u;
- *   - u >= 0 but for equalities.
- * So x is always optimal for a part of the constraints, and the objective only rises. J is kept transposed, so that its
- * columns are contiguous; R by columns.
+ * -upper_i). Bounds are rows of one entry and are never written out. Equalities are never dropped.
  */
 #ifndef PERP_SRC_SOLVER_QP_DUAL_CORE_H
 #define PERP_SRC_SOLVER_QP_DUAL_CORE_H
@@ -16,6 +9,7 @@
 #include <perp/solver.h>
 
 #include "base/arena.h"
+#include "solver/qp_dual_set.h"
 
 #define PERP_QP_DUAL_NAME "dual" /* as info->method and the cascade have it */
 
@@ -30,19 +24,13 @@ struct perp_qp_dual_workspace {
     double unit;  /* of residuals: 1, or 0 for relative ones */
     double pull;  /* |J'g|, the size of the objective's pull in the metric of H^-1 */
 
-    double *l;  /* n x n: Cholesky factor of H */
-    double *jt; /* n x n: row k is column k of J */
-    double *r;  /* n x n: r[j * n + i] is R_ij */
-    int *active;
-    int count;
-    double *x, *u; /* n; u by position in `active` */
-    bool refined;  /* x and u are as accurate as they get */
-    int pending;   /* the constraint that is being brought in, -1: none */
+    double *l; /* n x n: Cholesky factor of H */
+    perp_dual_set set;
+    bool refined; /* x and u are as accurate as they get */
+    int pending;  /* the constraint that is being brought in, -1: none */
     double pending_u;
 
-    double *d, *z, *step;        /* n: J'n_p; J2 J2'n_p; R^-1 J1'n_p */
-    double d_norm, d_tail;       /* |d| = |n_p| in the metric of H^-1; norm of what the working set leaves of it */
-    bool independent;            /* d_tail is more than rounding; z is filled only then */
+    perp_dual_direction along;
     double *root;                /* n: square roots of the diagonal of H^-1 */
     double *norm;                /* total: length of a constraint in the metric of H^-1; negative: not yet known */
     double *allowed;             /* total: violations up to this were found to be rounding */

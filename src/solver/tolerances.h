@@ -104,6 +104,23 @@ static const double PROOF_HOPELESS = 1e-3;
 /* of the gradient, which is 1: a change of the recession problem that is less ends its rounds: rounding. */
 static const double RECESSION_CHANGE = 1e-14;
 
+/* ---- dual active set --------------------------------------------------------------------------------------------- */
+
+/* of the largest |x_i|: refinement whose last correction is less has died out: what long double leaves of sums. */
+static const double DUAL_SETTLED = 1e-12;
+/* of a row's terms: what x may be off by along a row that depends on rows that are met. */
+static const double DUAL_DEPENDENT = 1e-12;
+/* of the row's length: a second attempt may leave a row out of which the working set leaves less; the square root of
+ * what rounding leaves of its multiplier's digits. */
+static const double DUAL_NEARLY = 1e-6;
+/* of a row's terms: a row of the working set that misses by more, and by DUAL_MISS of the tolerance, tells that the
+ * factors are spoilt; a violation by less may be rounding of x. */
+static const double DUAL_SPOILT = 1e-9, DUAL_MISS = 1e-4;
+/* of the tolerance: what the rounding of x may excuse of a violation. */
+static const double DUAL_NOISE = 1e-3;
+/* of the lengths of the normals: a smaller rate of a multiplier is rounding, and does not block. */
+static const double DUAL_NO_RATIO = 1e-11;
+
 /* ---- LCP: Lemke's method ----------------------------------------------------------------------------------------- */
 
 /* of the largest q (scaled to 1): candidates within it are tied. Whether a problem is solved hardly depends on it
