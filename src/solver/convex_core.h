@@ -108,6 +108,12 @@ struct perp_convex_workspace {
 
 /* Settings that make no sense. */
 perp_status perp_convex_settings_check(const perp_convex_settings *settings, perp_error *error);
+/* The settings as given or the default ones, checked, and an empty info. */
+perp_status perp_convex_begin(const perp_convex_settings *settings, perp_convex_settings *chosen,
+                              perp_convex_info *info, perp_error *error);
+/* No best point and no counts, before a run with these settings; and what of them goes into the info after it. */
+void perp_convex_forget(perp_convex_workspace *c, const perp_convex_settings *settings);
+void perp_convex_report(const perp_convex_workspace *c, perp_convex_info *info);
 
 /* ---- convex_setup.c -------------------------------------------------------------------------------------------- */
 
@@ -133,6 +139,7 @@ void perp_convex_add_ct(const perp_convex_workspace *c, const double *z, double 
 /* rd = H x + g - A'y - C'z */
 void perp_convex_dual_residual(perp_convex_workspace *c, const perp_convex_iterate *at, double *rd);
 
+void perp_convex_zero(const perp_convex_workspace *c, perp_convex_iterate *at);
 void perp_convex_copy(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to);
 void perp_convex_import(const perp_convex_workspace *c, const perp_convex_point *point, perp_convex_iterate *at);
 void perp_convex_export(const perp_convex_workspace *c, const perp_convex_iterate *at, perp_convex_point *point);
@@ -204,6 +211,11 @@ typedef struct perp_convex_attempt {
  * point. */
 perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt *attempt);
 
+/* rp, rd and rc of `at` and s. */
+void perp_convex_refresh_residuals(perp_convex_workspace *c);
+/* dx, dz in `step`, and A dx + r_p in ds, dy, for q - W^-2 r_p in dy. */
+void perp_convex_solve_direction(perp_convex_workspace *c, double *ds, double *dy);
+
 /* Proximal semismooth Newton from `at`, at most `passes`, ended by a residual above `give_up`: true once the judge says
  * solved. `at` changes. */
 bool perp_convex_newton(perp_convex_workspace *c, perp_convex_iterate *at, int passes, double give_up);
@@ -239,6 +251,11 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
 double perp_convex_rounding(const perp_convex_workspace *c, const double *x);
 /* SOLVED; where the solution in `best` is too far away to be one, INFEASIBLE with its proof, or ILL_CONDITIONED. */
 perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info);
+
+static inline bool perp_convex_is_open(perp_outcome outcome)
+{
+    return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
+}
 
 static inline bool perp_convex_cancelled(const perp_convex_workspace *c)
 {

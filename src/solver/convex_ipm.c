@@ -101,7 +101,7 @@ static void start_warm(perp_convex_workspace *c)
 
 /* ---- one iteration ---------------------------------------------------------------------------------------------- */
 
-static void refresh_residuals(perp_convex_workspace *c)
+void perp_convex_refresh_residuals(perp_convex_workspace *c)
 {
     perp_convex_slacks(c, c->at.x, c->rp);
     for (int i = 0; i < c->m; i++) {
@@ -111,8 +111,7 @@ static void refresh_residuals(perp_convex_workspace *c)
     perp_convex_equations(c, c->at.x, c->rc);
 }
 
-/* dx, dz in `step`, and A dx + r_p in ds, dy, for q - W^-2 r_p in dy. */
-static void solve_direction(perp_convex_workspace *c, double *ds, double *dy)
+void perp_convex_solve_direction(perp_convex_workspace *c, double *ds, double *dy)
 {
     memset(c->step, 0, (size_t)c->n * sizeof *c->step);
     perp_convex_add_at(c, dy, c->step);
@@ -170,7 +169,7 @@ static void soften(const perp_convex_workspace *c, double *v)
 /* Both directions of a step: dx, dz in `step`, and ds, dy, for q - W^-2 r_p in dy. */
 static void direction(perp_convex_workspace *c, double *ds, double *dy)
 {
-    solve_direction(c, ds, dy);
+    perp_convex_solve_direction(c, ds, dy);
     for (int k = 0; k < c->refinements; k++) {
         refine_direction(c, ds, dy);
     }
@@ -287,7 +286,7 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
     }
     const bool finite = advance(c, taken);
     if (c->refinements > 0) {
-        refresh_residuals(c); /* without what rounding has added up */
+        perp_convex_refresh_residuals(c); /* without what rounding has added up */
     }
     relax(&c->rho, taken, dual, perp_dense_largest(c->n, c->rd));
     relax(&c->delta, taken, equations, perp_dense_largest(c->e, c->rc));
@@ -319,7 +318,7 @@ static bool polish(perp_convex_workspace *c, double error, bool settled)
     c->rho = rho;
     c->delta = delta;
     memcpy(c->s, c->ds_affine, (size_t)c->m * sizeof(double));
-    refresh_residuals(c);
+    perp_convex_refresh_residuals(c);
     return false;
 }
 
@@ -340,7 +339,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
     } else {
         start(c, attempt->from_zero);
     }
-    refresh_residuals(c);
+    perp_convex_refresh_residuals(c);
     memset(c->part, 2, (size_t)c->m);
     memset(c->sized, 2, (size_t)c->m);
     c->size_changes = c->trend_changes = c->m; /* not watched yet */
@@ -363,7 +362,7 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
         }
         if (error < c->tolerance && !perp_convex_judge(c, &c->at) && (c->cone_count == 0 || attempt->refinements > 0)) {
             c->refinements = c->cone_count == 0; /* the judge does not find what the recursion says */
-            refresh_residuals(c);
+            perp_convex_refresh_residuals(c);
         }
         since_good += c->best_residual <= c->tolerance;
         if (since_good > FURTHER || (since_good > 0 && error < IPM_CLEAN)) {

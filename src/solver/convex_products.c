@@ -6,78 +6,43 @@
 #include <math.h>
 #include <string.h>
 
-/* out = R j, or j where there are no rays. */
-static inline void combine(int slacks, int rows, const double *rays, const double *j, double *out)
+/* Where a contact stands in the arrays of J and R. */
+typedef struct place {
+    int contact;
+    const double *jacobian, *rays;
+} place;
+
+static void go_to(const perp_contact_qp *p, int contact, place *at)
 {
-    if (!rays) {
-        for (int k = 0; k < slacks; k++) {
-            out[k] = j[k];
-        }
-    } else if (rows == 3) {
-        for (int k = 0; k < slacks; k++) {
-            out[k] = (rays[3 * k] * j[0] + rays[3 * k + 1] * j[1]) + rays[3 * k + 2] * j[2];
-        }
-    } else {
-        for (int k = 0; k < slacks; k++) {
-            out[k] = perp_dense_dot(rows, rays + (ptrdiff_t)k * rows, j);
-        }
+    for (int i = at->contact; i < contact; i++) {
+        const ptrdiff_t rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const ptrdiff_t slacks = p->slack_start[i + 1] - p->slack_start[i];
+        at->jacobian = rows * columns > 0 ? at->jacobian + rows * columns : at->jacobian;
+        at->rays = at->rays ? at->rays + slacks * rows : NULL;
     }
+    at->contact = contact;
 }
 
-/* j = R'y */
-static inline void combine_transposed(int slacks, int rows, const double *rays, const double *y, double *j)
+/* out = R J x of a contact with many columns, its entries of x in `local`; j is scratch. */
+static void combine(int slacks, int rows, int columns, const place *at, const double *local, double *j, double *out)
 {
-    if (!rays) {
-        for (int k = 0; k < slacks; k++) {
-            j[k] = y[k];
-        }
-    } else if (rows == 3) {
-        double j0 = 0.0, j1 = 0.0, j2 = 0.0;
-        for (int k = 0; k < slacks; k++) {
-            j0 += rays[3 * k] * y[k];
-            j1 += rays[3 * k + 1] * y[k];
-            j2 += rays[3 * k + 2] * y[k];
-        }
-        j[0] = j0;
-        j[1] = j1;
-        j[2] = j2;
-    } else {
-        for (int r = 0; r < rows; r++) {
-            j[r] = 0.0;
-        }
-        for (int k = 0; k < slacks; k++) {
-            for (int r = 0; r < rows; r++) {
-                j[r] += rays[(ptrdiff_t)k * rows + r] * y[k];
-            }
-        }
-    }
-}
-
-/* j = J x for a contact, its entries of x gathered in `local`. */
-static inline void rows_of(int rows, int columns, const double *jacobian, const double *local, double *j)
-{
-    if (rows == 3) {
-        const double *j1 = jacobian + columns, *j2 = j1 + columns;
-        perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0;
-        int k = 0;
-        for (; k + 2 <= columns; k += 2) {
-            const perp_lanes x = perp_lanes_load(local + k);
-            s0 += perp_lanes_load(jacobian + k) * x;
-            s1 += perp_lanes_load(j1 + k) * x;
-            s2 += perp_lanes_load(j2 + k) * x;
-        }
-        j[0] = s0[0] + s0[1];
-        j[1] = s1[0] + s1[1];
-        j[2] = s2[0] + s2[1];
-        if (k < columns) {
-            j[0] += jacobian[k] * local[k];
-            j[1] += j1[k] * local[k];
-            j[2] += j2[k] * local[k];
-        }
-        return;
-    }
     for (int r = 0; r < rows; r++) {
-        j[r] = perp_dense_dot(columns, jacobian + (ptrdiff_t)r * columns, local);
+        j[r] = perp_dense_dot(columns, at->jacobian + (ptrdiff_t)r * columns, local);
+    }
+    for (int k = 0; k < slacks; k++) {
+        out[k] = at->rays ? perp_dense_dot(rows, at->rays + (ptrdiff_t)k * rows, j) : j[k];
+    }
+}
+
+/* sum += J'R'y of such a contact. */
+static void add_combined(int slacks, int rows, int columns, const place *at, const double *y, double *sum)
+{
+    for (int r = 0; r < rows; r++) {
+        double force = at->rays ? 0.0 : y[r];
+        for (int k = 0; at->rays && k < slacks; k++) {
+            force += at->rays[(ptrdiff_t)k * rows + r] * y[k];
+        }
+        perp_dense_subtract(columns, -force, at->jacobian + (ptrdiff_t)r * columns, sum);
     }
 }
 
@@ -122,23 +87,6 @@ static inline void add_columns(const perp_convex_workspace *c, int group, const 
     }
 }
 
-/* Where a contact stands in the arrays of J and R. */
-typedef struct place {
-    int contact;
-    const double *jacobian, *rays;
-} place;
-
-static void go_to(const perp_contact_qp *p, int contact, place *at)
-{
-    for (int i = at->contact; i < contact; i++) {
-        const ptrdiff_t rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-        const ptrdiff_t slacks = p->slack_start[i + 1] - p->slack_start[i];
-        at->jacobian = rows * columns > 0 ? at->jacobian + rows * columns : at->jacobian;
-        at->rays = at->rays ? at->rays + slacks * rows : NULL;
-    }
-    at->contact = contact;
-}
-
 void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
 {
     const perp_contact_qp *p = c->problem;
@@ -156,23 +104,14 @@ void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
                                  s + p->slack_start[begin]);
         }
         for (int i = begin; !packed && i < end; i++) {
-            const int rows = p->row_start[i + 1] - p->row_start[i];
             go_to(p, i, &at);
-            rows_of(rows, columns, at.jacobian, local, c->row_sum);
-            combine(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, c->row_sum, s + p->slack_start[i]);
+            combine(p->slack_start[i + 1] - p->slack_start[i], p->row_start[i + 1] - p->row_start[i], columns, &at,
+                    local, c->row_sum, s + p->slack_start[i]);
         }
     }
     double *bounds = s + c->contact_slacks;
     for (int k = 0; k < c->bounds; k++) {
         bounds[k] = c->bound_sign[k] * x[c->bound_dof[k]];
-    }
-}
-
-/* sum += J'j */
-static inline void add_rows(int rows, int columns, const double *jacobian, const double *j, double *sum)
-{
-    for (int r = 0; r < rows; r++) {
-        perp_dense_subtract(columns, -j[r], jacobian + (ptrdiff_t)r * columns, sum);
     }
 }
 
@@ -193,11 +132,9 @@ void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out)
             memset(sum, 0, (size_t)columns * sizeof *sum);
         }
         for (int i = begin; !packed && i < end; i++) {
-            const int rows = p->row_start[i + 1] - p->row_start[i];
             go_to(p, i, &at);
-            combine_transposed(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, y + p->slack_start[i],
-                               c->row_sum);
-            add_rows(rows, columns, at.jacobian, c->row_sum, sum);
+            add_combined(p->slack_start[i + 1] - p->slack_start[i], p->row_start[i + 1] - p->row_start[i], columns, &at,
+                         y + p->slack_start[i], sum);
         }
         if (!direct) {
             add_columns(c, g, sum, out);
@@ -283,6 +220,13 @@ void perp_convex_dual_residual(perp_convex_workspace *c, const perp_convex_itera
     for (int i = 0; i < c->n; i++) {
         rd[i] = (rd[i] + c->problem->g[i]) - forces[i];
     }
+}
+
+void perp_convex_zero(const perp_convex_workspace *c, perp_convex_iterate *at)
+{
+    memset(at->x, 0, (size_t)c->n * sizeof(double));
+    memset(at->y, 0, (size_t)c->m * sizeof(double));
+    memset(at->z, 0, (size_t)c->e * sizeof(double));
 }
 
 void perp_convex_copy(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)

@@ -69,6 +69,14 @@ perp_status perp_convex_settings_check(const perp_convex_settings *settings, per
     return PERP_STATUS_OK;
 }
 
+perp_status perp_convex_begin(const perp_convex_settings *settings, perp_convex_settings *chosen,
+                              perp_convex_info *info, perp_error *error)
+{
+    *chosen = settings ? *settings : perp_convex_settings_default();
+    *info = (perp_convex_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm"};
+    return perp_convex_settings_check(chosen, error);
+}
+
 /* ---- the workspace ---------------------------------------------------------------------------------------------- */
 
 perp_status perp_convex_workspace_create(const perp_allocator *allocator, perp_convex_workspace **workspace,
@@ -216,11 +224,6 @@ static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_c
     return failure;
 }
 
-static bool is_open(perp_outcome outcome)
-{
-    return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
-}
-
 /* A point as far away as this is mostly feasible by the last digits of the data alone. If there is a proof for all that
  * is nearer, the proof is the better answer; without one, a point that other last digits would make infeasible is none.
  */
@@ -247,7 +250,8 @@ perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
  * condition of the matrix of the iteration. */
 static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outcome)
 {
-    const bool near = is_open(outcome) && c->best_parts.primal <= c->tolerance && c->best_residual < MENDABLE;
+    const bool near =
+        perp_convex_is_open(outcome) && c->best_parts.primal <= c->tolerance && c->best_residual < MENDABLE;
     return near && perp_convex_minimum_norm(c) ? PERP_OUTCOME_SOLVED : outcome;
 }
 
@@ -348,57 +352,65 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         plain.warm = true;
         outcome = perp_convex_ipm(c, &plain);
     }
-    if (is_open(outcome)) {
+    if (perp_convex_is_open(outcome)) {
         plain.iterations = most;
         plain.warm = false;
         outcome = perp_convex_ipm(c, &plain);
     }
     outcome = mend_multipliers(c, outcome);
-    if (is_open(outcome) && !limited && perp_convex_loosen(c)) {
+    if (perp_convex_is_open(outcome) && !limited && perp_convex_loosen(c)) {
         outcome = mend_multipliers(c, perp_convex_ipm(c, &CAREFUL[0]));
     }
     if (outcome == PERP_OUTCOME_SOLVED && !limited) {
         sharpen(c);
     }
-    if (is_open(outcome)) {
+    if (perp_convex_is_open(outcome)) {
         outcome = prove(c, outcome, info);
     }
-    for (int k = 0; k < CAREFUL_COUNT && is_open(outcome) && !limited; k++) {
+    for (int k = 0; k < CAREFUL_COUNT && perp_convex_is_open(outcome) && !limited; k++) {
         outcome = mend_multipliers(c, perp_convex_ipm(c, &CAREFUL[k]));
     }
-    return is_open(outcome) && perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : outcome;
+    return perp_convex_is_open(outcome) && perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : outcome;
 }
 
 /* Zero may be the best point where nothing better was found, or nothing finite. */
 static void offer_zero(perp_convex_workspace *c)
 {
-    memset(c->trial.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_zero(c, &c->trial);
     perp_convex_judge(c, &c->trial);
     if (!(c->best_residual < INFINITY)) {
         perp_convex_copy(c, &c->trial, &c->best);
     }
 }
 
-perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
+void perp_convex_forget(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     c->best_residual = INFINITY;
     c->best_is_least = false;
     c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
-    memset(c->best.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->best.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->best.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_zero(c, &c->best);
     c->tolerance = settings->tolerance;
     c->unit = settings->relative ? 0.0 : 1.0;
     c->cancel = settings->cancel;
     c->iterations = c->factorisations = c->passes = 0;
+}
+
+void perp_convex_report(const perp_convex_workspace *c, perp_convex_info *info)
+{
+    info->residual = c->best_parts;
+    info->iterations = c->iterations;
+    info->factorisations = c->factorisations;
+}
+
+perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
+{
+    perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
+    perp_convex_forget(c, settings);
     if (wants(settings, "newton") && (settings->warm || settings->method)) {
         note(info, "newton");
         outcome = run_newton(c, settings);
     }
-    if (wants(settings, "ipm") && is_open(outcome)) {
+    if (wants(settings, "ipm") && perp_convex_is_open(outcome)) {
         note(info, "ipm");
         outcome = run_ipm(c, settings, info);
     }
@@ -409,16 +421,14 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
         info->minimum_norm = perp_convex_minimum_norm(c) && c->best_is_least;
     }
     const bool proven = outcome == PERP_OUTCOME_INFEASIBLE || outcome == PERP_OUTCOME_UNBOUNDED;
-    if (is_open(outcome) || (!proven && !(c->best_residual < INFINITY))) {
+    if (perp_convex_is_open(outcome) || (!proven && !(c->best_residual < INFINITY))) {
         offer_zero(c);
     }
     if (outcome == PERP_OUTCOME_ITERATION_LIMIT && settings->max_iterations == 0 && c->best_residual < CAME_NEAR) {
         outcome = PERP_OUTCOME_ILL_CONDITIONED; /* all attempts came near and none met the tolerance */
     }
     info->outcome = outcome;
-    info->residual = c->best_parts;
-    info->iterations = c->iterations;
-    info->factorisations = c->factorisations;
+    perp_convex_report(c, info);
     return outcome;
 }
 
@@ -432,12 +442,9 @@ perp_status perp_contact_qp_solve(const perp_contact_qp *problem, const perp_con
                                   perp_convex_workspace *workspace, perp_convex_point *solution, perp_convex_info *info,
                                   perp_error *error)
 {
-    const perp_convex_settings chosen = settings ? *settings : perp_convex_settings_default();
-    *info = (perp_convex_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm"};
-    perp_status status = perp_convex_settings_check(&chosen, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_contact_qp_check(problem, error);
-    }
+    perp_convex_settings chosen;
+    perp_status status = perp_convex_begin(settings, &chosen, info, error);
+    status = status ? status : perp_contact_qp_check(problem, error);
     if (status == PERP_STATUS_OK && chosen.method && strcmp(chosen.method, "dual") == 0) {
         status = perp_fail(error, PERP_STATUS_BAD_INPUT, "the method `dual` is for dense qps: take ipm or newton");
     }

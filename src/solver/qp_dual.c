@@ -434,7 +434,7 @@ static void copy_out(const double *from, int count, double *to)
     }
 }
 
-static void copy_point(const perp_qp *p, const perp_convex_point *from, perp_convex_point *to)
+void perp_qp_dual_copy_point(const perp_qp *p, const perp_convex_point *from, perp_convex_point *to)
 {
     copy_out(from->x, p->n, to->x);
     copy_out(from->y, p->rows, to->y);
@@ -468,7 +468,7 @@ static verdict attempt(perp_qp_dual_workspace *c)
     }
     const perp_convex_residual residual = c->residual;
     const bool is_near = c->is_near;
-    copy_point(c->problem, &c->point, &c->kept);
+    perp_qp_dual_copy_point(c->problem, &c->point, &c->kept);
     forget(c);
     perp_qp_dual_clear(c);
     c->limit = c->iterations + limit;
@@ -478,7 +478,7 @@ static verdict attempt(perp_qp_dual_workspace *c)
     if (second == INFEASIBLE || second == CANCELLED || judge(c) < largest) {
         return second;
     }
-    copy_point(c->problem, &c->kept, &c->point);
+    perp_qp_dual_copy_point(c->problem, &c->kept, &c->point);
     c->residual = residual;
     c->is_near = is_near;
     return first; /* not solved: nothing more is asked of the working set, which is the second's */
@@ -501,7 +501,7 @@ static void deliver(perp_qp_dual_workspace *c, verdict v, perp_convex_point *sol
     info->certificate = v == INFEASIBLE ? perp_qp_dual_measure(c) : 0.0;
     info->iterations = c->iterations;
     info->factorisations = c->factorisations;
-    copy_point(c->problem, &c->point, solution);
+    perp_qp_dual_copy_point(c->problem, &c->point, solution);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */

@@ -80,6 +80,9 @@ void perp_qp_dual_drop(perp_qp_dual_workspace *c, int position);
 void perp_qp_dual_solve_on_set(perp_qp_dual_workspace *c);
 bool perp_qp_dual_refine(perp_qp_dual_workspace *c, int turns);
 
+/* What `to` has arrays for. */
+void perp_qp_dual_copy_point(const perp_qp *p, const perp_convex_point *from, perp_convex_point *to);
+
 /* Multipliers into `c->point`: one, or the zeros and scale times those of the working set. Where they must not be
  * negative they are not. */
 void perp_qp_dual_put(const perp_qp_dual_workspace *c, int k, double value);
