@@ -365,63 +365,12 @@ static double prove_by_evidence(perp_convex_workspace *c, double enough)
     return refine_proof(&l, enough);
 }
 
-double perp_convex_rounding(const perp_convex_workspace *c, const double *x)
+static bool is_feasible(perp_convex_workspace *c, const double *x)
 {
-    const perp_contact_qp *p = c->problem;
-    const double *jacobian = p->jacobian, *rays = p->rays;
-    double most = 0.0;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-        const int slacks = p->slack_start[i + 1] - p->slack_start[i];
-        const double size = rays ? perp_dense_largest(slacks * rows, rays) : 1.0;
-        for (int r = 0; r < rows; r++, jacobian += columns) {
-            double sum = 0.0;
-            for (int k = 0; k < columns; k++) {
-                sum += fabs(jacobian[k] * x[p->dofs[p->dof_start[i] + k]]);
-            }
-            most = fmax(most, size * sum);
-        }
-        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
-    }
-    for (int i = 0; i < c->e; i++) {
-        double sum = 0.0;
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            sum += fabs(p->equality_values[k] * x[p->equality_dofs[k]]);
-        }
-        most = fmax(most, sum);
-    }
-    return 0.5 * DBL_EPSILON * most / c->b_scale;
-}
-
-/* The point that the search for a proof ended at, -v: if it is feasible there is none. */
-static bool found_feasible(perp_convex_workspace *c)
-{
-    for (int i = 0; i < c->n; i++) {
-        c->trial.x[i] = -c->at.x[i];
-    }
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    memcpy(c->proof_point, c->trial.x, (size_t)c->n * sizeof(double));
+    perp_convex_zero(c, &c->trial);
+    memcpy(c->trial.x, x, (size_t)c->n * sizeof(double));
     perp_convex_judge(c, &c->trial);
     return c->judged_parts.primal <= c->tolerance;
-}
-
-/* Whether the point that is nearest to feasible becomes so along the direction of an unbounded fall. */
-bool perp_convex_feasible_beyond(perp_convex_workspace *c)
-{
-    static const double FARTHEST = 1e8;
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    for (double t = 1.0; t <= FARTHEST; t *= 10.0) {
-        for (int i = 0; i < c->n; i++) {
-            c->trial.x[i] = c->proof_point[i] + t * c->proof_direction[i];
-        }
-        perp_convex_judge(c, &c->trial);
-        if (c->judged_parts.primal <= c->tolerance) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Where the numbers as given leave a feasible point as far away as 1 / rounding, only a pull finds the proof for all
@@ -444,7 +393,10 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, boo
         if (measure <= enough) {
             return measure;
         }
-        *feasible = *feasible || found_feasible(c);
+        for (int i = 0; i < c->n; i++) {
+            c->product3[i] = -c->at.x[i]; /* where the search ended */
+        }
+        *feasible = *feasible || is_feasible(c, c->product3);
     }
     return INFINITY;
 }
@@ -463,10 +415,10 @@ static void weigh_hessian(perp_convex_workspace *c, const perp_contact_qp *origi
 }
 
 /* On a problem that is made for a proof: the usual proximal terms, and steps of 0.99 of the way to the border. */
-static const perp_convex_attempt SHORT_ATTEMPT = {60, false, 0.99, 1e-8, 1e-8, false, 0, 0.0};
+static const perp_convex_attempt SHORT_ATTEMPT = {60, false, 0.99, 1e-8, 1e-8, false};
 
-/* The nearest feasible point to zero: min 1/2 |x|^2 over the same constraints, in proof_point. Where there is none its
- * multipliers are evidence of that as well. */
+/* The nearest feasible point to zero: min 1/2 |x|^2 over the same constraints. Where there is none its multipliers are
+ * evidence of that as well. */
 bool perp_convex_seek_feasible(perp_convex_workspace *c)
 {
     const perp_contact_qp *original = c->problem;
@@ -484,7 +436,7 @@ bool perp_convex_seek_feasible(perp_convex_workspace *c)
         c->best_residual = INFINITY;
         perp_convex_ipm(c, &SHORT_ATTEMPT);
         evidence = c->evidence_measure;
-        memcpy(c->proof_point, c->best_residual < INFINITY ? c->best.x : c->at.x, (size_t)c->n * sizeof(double));
+        perp_convex_copy(c, c->best_residual < INFINITY ? &c->best : &c->at, &c->kept);
     }
     perp_convex_setup(c, original, NULL);
     c->evidence_measure = evidence;
@@ -492,11 +444,7 @@ bool perp_convex_seek_feasible(perp_convex_workspace *c)
     c->best_residual = residual;
     c->best_parts = parts;
     perp_convex_copy(c, &c->saved, &c->best);
-    memcpy(c->trial.x, c->proof_point, (size_t)c->n * sizeof(double));
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    perp_convex_judge(c, &c->trial);
-    return c->judged_parts.primal <= c->tolerance;
+    return is_feasible(c, c->kept.x);
 }
 
 /* The same constraints with all constants zero. */

@@ -194,56 +194,27 @@ static void settle(perp_convex_workspace *c)
     c->best_parts = c->judged_parts;
 }
 
-/* The proof that perp_convex_prove_infeasible left in `at`. */
-static void take_proof(perp_convex_workspace *c, double measure, perp_convex_info *info)
-{
-    info->certificate = measure;
-    memcpy(c->best.y, c->at.y, (size_t)c->m * sizeof(double));
-    memcpy(c->best.z, c->at.z, (size_t)c->e * sizeof(double));
-    settle(c);
-}
-
 /* Infeasible by its proof, unbounded by a direction and a feasible point to go from; else it stays open. */
 static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
 {
-    const bool feasible =
+    bool feasible =
         c->best_parts.primal <= c->tolerance || (c->evidence_measure > PROOF_GOOD && perp_convex_seek_feasible(c));
-    bool found = false;
-    const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROOF_GOOD, &found);
+    const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROOF_GOOD, &feasible);
     if (infeasible <= PROOF_GOOD) {
-        take_proof(c, infeasible, info);
+        info->certificate = infeasible;
+        memcpy(c->best.y, c->at.y, (size_t)c->m * sizeof(double));
+        memcpy(c->best.z, c->at.z, (size_t)c->e * sizeof(double));
+        settle(c);
         return PERP_OUTCOME_INFEASIBLE;
     }
-    const double unbounded = perp_convex_prove_unbounded(c);
-    if (unbounded <= PROOF_GOOD && (feasible || found || perp_convex_feasible_beyond(c))) {
+    const double unbounded = feasible ? perp_convex_prove_unbounded(c) : INFINITY;
+    if (unbounded <= PROOF_GOOD) {
         info->certificate = unbounded;
         memcpy(c->best.x, c->proof_direction, (size_t)c->n * sizeof(double));
         settle(c);
         return PERP_OUTCOME_UNBOUNDED;
     }
     return failure;
-}
-
-/* A point as far away as this is mostly feasible by the last digits of the data alone. If there is a proof for all that
- * is nearer, the proof is the better answer; without one, a point that other last digits would make infeasible is none.
- */
-perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
-{
-    static const double FAR = 1e7;
-    double size = 0.0;
-    for (int i = 0; i < c->n; i++) {
-        size += fabs(c->best.x[i]);
-    }
-    if (size <= FAR * c->b_scale) {
-        return PERP_OUTCOME_SOLVED;
-    }
-    bool found = false;
-    const double infeasible = perp_convex_prove_infeasible(c, PROOF_GOOD, &found);
-    if (!(infeasible * size >= 1.0 && infeasible <= PROOF_GOOD) && !(infeasible <= PROOF_EXACT)) {
-        return perp_convex_rounding(c, c->best.x) <= c->tolerance ? PERP_OUTCOME_SOLVED : PERP_OUTCOME_ILL_CONDITIONED;
-    }
-    take_proof(c, infeasible, info);
-    return PERP_OUTCOME_INFEASIBLE;
 }
 
 /* Where rows are nearly parallel x may be found and y not: least squares in y on the active set, which has half the
@@ -272,23 +243,23 @@ static double open_objective(perp_convex_workspace *c, double *by_size)
 enum { ITERATIONS = 100 }; /* of an attempt */
 
 /* The usual attempt, warm or not. */
-static const perp_convex_attempt PLAIN = {ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 1e-8};
+static const perp_convex_attempt PLAIN = {ITERATIONS, false, 0.99, 1e-8, 1e-8, false};
 
 /* What follows an attempt that has failed, in the order tried: different rather than better, as is what they fail on.
  */
 static const perp_convex_attempt CAREFUL[] = {
     /* shorter steps stay nearer to the central path */
-    {ITERATIONS, false, 0.9, 1e-8, 1e-8, false, 1, 0.0},
+    {ITERATIONS, false, 0.9, 1e-8, 1e-8, false},
     /* weaker proximal terms hold the last digits up less */
-    {ITERATIONS, false, 0.9, 1e-10, 1e-10, false, 1, 1e-8},
+    {ITERATIONS, false, 0.9, 1e-10, 1e-10, false},
     /* shorter still, unknowns held more than equations */
-    {ITERATIONS, false, 0.7, 1e-7, 1e-9, false, 1, 1e-9},
+    {ITERATIONS, false, 0.7, 1e-7, 1e-9, false},
     /* hardly any proximal terms */
-    {ITERATIONS, false, 0.9, 1e-12, 1e-12, false, 1, 0.0},
+    {ITERATIONS, false, 0.9, 1e-12, 1e-12, false},
     /* strong ones: the matrix is far from singular */
-    {ITERATIONS, false, 0.95, 1e-6, 1e-6, false, 1, 1e-8},
+    {ITERATIONS, false, 0.95, 1e-6, 1e-6, false},
     /* where x is free to go far, it does not: the last, as settle_near_zero takes it */
-    {ITERATIONS, false, 0.9, 1e-8, 1e-8, true, 1, 0.0},
+    {ITERATIONS, false, 0.9, 1e-8, 1e-8, true},
 };
 enum { CAREFUL_COUNT = sizeof CAREFUL / sizeof *CAREFUL };
 
@@ -413,9 +384,6 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     if (wants(settings, "ipm") && perp_convex_is_open(outcome)) {
         note(info, "ipm");
         outcome = run_ipm(c, settings, info);
-    }
-    if (outcome == PERP_OUTCOME_SOLVED) {
-        outcome = perp_convex_doubt(c, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c) && c->best_is_least;
