@@ -148,8 +148,8 @@ void perp_convex_bound_multipliers(perp_convex_workspace *c, const perp_convex_i
 bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at);
 
 /* By how much the objective at `best` may be above the least, as far as its residuals tell: what s and y are off being
- * complementary, and `by_size`, what the dual residual is worth along x. Leaves c->s and c->rd. */
-double perp_convex_gap(perp_convex_workspace *c, double *by_size);
+ * complementary, and what the dual residual is worth along x. Leaves c->s and c->rd. */
+double perp_convex_gap(perp_convex_workspace *c);
 
 /* ---- convex_cones.c -------------------------------------------------------------------------------------------- */
 

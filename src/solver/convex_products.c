@@ -308,7 +308,7 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at)
     return c->judged <= c->tolerance;
 }
 
-double perp_convex_gap(perp_convex_workspace *c, double *by_size)
+double perp_convex_gap(perp_convex_workspace *c)
 {
     double gap = 0.0;
     perp_convex_slacks(c, c->best.x, c->s);
@@ -322,9 +322,8 @@ double perp_convex_gap(perp_convex_workspace *c, double *by_size)
         const int start = c->cones[k].start;
         gap += fabs(perp_dense_dot(c->cones[k].size, c->s + start, c->best.y + start));
     }
-    *by_size = 0.0;
     for (int i = 0; i < c->n; i++) {
-        *by_size += fabs(c->rd[i] * c->best.x[i]);
+        gap += fabs(c->rd[i] * c->best.x[i]);
     }
     return gap;
 }

@@ -228,16 +228,15 @@ static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outc
 
 /* How far the objective may be from the least: what the complementarity and the dual residual leave open, over 1 +
  * |objective|. A small residual does not bound it where x is large. */
-static double open_objective(perp_convex_workspace *c, double *by_size)
+static double open_objective(perp_convex_workspace *c)
 {
-    const double gap = perp_convex_gap(c, by_size);
+    const double gap = perp_convex_gap(c);
     double objective = 0.0;
     perp_convex_h(c, c->best.x, c->product2);
     for (int i = 0; i < c->n; i++) {
         objective += (0.5 * c->product2[i] + c->problem->g[i]) * c->best.x[i];
     }
-    *by_size /= 1.0 + fabs(objective);
-    return gap / (1.0 + fabs(objective)) + *by_size;
+    return gap / (1.0 + fabs(objective));
 }
 
 enum { ITERATIONS = 100 }; /* of an attempt */
@@ -258,35 +257,10 @@ static const perp_convex_attempt CAREFUL[] = {
     {ITERATIONS, false, 0.9, 1e-12, 1e-12, false},
     /* strong ones: the matrix is far from singular */
     {ITERATIONS, false, 0.95, 1e-6, 1e-6, false},
-    /* where x is free to go far, it does not: the last, as settle_near_zero takes it */
+    /* where x is free to go far, it does not */
     {ITERATIONS, false, 0.9, 1e-8, 1e-8, true},
 };
 enum { CAREFUL_COUNT = sizeof CAREFUL / sizeof *CAREFUL };
-
-/* Where the problem leaves x free a far one is a solution as good as a near one by its residual, and a worse one by its
- * objective, off by the dual residual times x. A start at x = 0 mostly ends near it: taken where the objective is the
- * more certain for it. */
-static void settle_near_zero(perp_convex_workspace *c)
-{
-    double by_size;
-    const double open = open_objective(c, &by_size);
-    if (by_size <= 0.1 * c->tolerance || perp_convex_cancelled(c)) {
-        return;
-    }
-    const perp_convex_residual parts = c->best_parts;
-    const double residual = c->best_residual;
-    const bool least = c->best_is_least;
-    perp_convex_copy(c, &c->best, &c->saved);
-    c->best_residual = INFINITY;
-    perp_convex_ipm(c, &CAREFUL[CAREFUL_COUNT - 1]);
-    if (c->best_residual <= c->tolerance && open_objective(c, &by_size) < open) {
-        return;
-    }
-    c->best_residual = residual;
-    c->best_parts = parts;
-    c->best_is_least = least;
-    perp_convex_copy(c, &c->saved, &c->best);
-}
 
 /* A point that meets the tolerance without a polish may be far from the solution: the first of the careful attempts go
  * on for more digits, until the objective is certain to the tolerance. The best point stays. */
@@ -294,17 +268,13 @@ static void sharpen(perp_convex_workspace *c)
 {
     enum { COUNT = 3 };
     const double tolerance = c->tolerance;
-    double by_size;
     for (int k = 0; k < COUNT && c->best_residual > CONVEX_CLEAN && !perp_convex_cancelled(c); k++) {
-        if (open_objective(c, &by_size) <= 0.1 * tolerance) {
+        if (open_objective(c) <= 0.1 * tolerance) {
             break;
         }
         c->tolerance = fmax(SHARPER * tolerance, SHARPEST);
         perp_convex_ipm(c, &CAREFUL[k]);
         c->tolerance = tolerance;
-    }
-    if (c->best_residual > CONVEX_CLEAN) {
-        settle_near_zero(c);
     }
 }
 

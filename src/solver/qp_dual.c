@@ -94,22 +94,6 @@ static void rebuild(perp_qp_dual_workspace *c)
     settle(c);
 }
 
-/* What a further attempt must not know of the one before. */
-static void forget(perp_qp_dual_workspace *c)
-{
-    c->set.count = 0;
-    c->pending = -1;
-    c->skipped_equality = false;
-    for (int k = 0; k < c->total; k++) {
-        c->norm[k] = -1.0;
-        c->allowed[k] = 0.0;
-        c->chosen[k] = 0;
-    }
-    for (int i = 0; i < c->n; i++) {
-        c->set.x[i] = c->set.u[i] = 0.0;
-    }
-}
-
 /* ---- start ------------------------------------------------------------------------------------------------------- */
 
 /* The equalities that do not follow from those before them. One that contradicts them is a proof. */
@@ -283,14 +267,10 @@ static bool is_faint(const perp_qp_dual_workspace *c, int k)
 }
 
 /* Whether the constraint of the last direction depends on the working set, and is violated so little that it is better
- * left out; in a second attempt also if it depends nearly: it would buy the last digits of its slack with multipliers
- * of the size of 1 / d_tail^2, and these cost more digits elsewhere. */
+ * left out. */
 static bool negligible(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row, double violation)
 {
-    if (!c->along.independent && violation <= DUAL_DEPENDENT * perp_qp_dual_magnitude(c, row)) {
-        return true;
-    }
-    return c->pending_u == 0.0 && c->along.tail < c->nearly * c->along.norm && violation <= 0.1 * tolerated(c, row);
+    return !c->along.independent && violation <= DUAL_DEPENDENT * perp_qp_dual_magnitude(c, row);
 }
 
 /* Steps until constraint k is met and in the working set. */
@@ -356,7 +336,7 @@ static verdict advance(perp_qp_dual_workspace *c)
     }
 }
 
-/* One attempt: the working set at the end has been refined, has no negative multiplier and leaves nothing violated. */
+/* The working set at the end has been refined, has no negative multiplier and leaves nothing violated. */
 static verdict run(perp_qp_dual_workspace *c)
 {
     verdict v = start(c);
@@ -443,57 +423,18 @@ void perp_qp_dual_copy_point(const perp_qp *p, const perp_convex_point *from, pe
     copy_out(from->y_upper, p->n, p->upper ? to->y_upper : NULL);
 }
 
-static double judge(perp_qp_dual_workspace *c)
-{
-    const perp_convex_view view = perp_qp_view(c->problem);
-    double near;
-    c->residual = perp_convex_view_residual(&view, &c->point, c->unit, &near);
-    const double largest = perp_convex_residual_largest(c->residual);
-    c->is_near = near <= PERP_NEAR;
-    return c->is_near ? largest : fmax(largest, near);
-}
-
-/* The better of two attempts, in `c->point`. The second leaves out what depends nearly, which makes problems out of
- * rows that are parallel but for their last digits solvable; not the first, since leaving out costs digits elsewhere.
- */
-static verdict attempt(perp_qp_dual_workspace *c)
-{
-    const int limit = c->limit;
-    c->nearly = 0.0;
-    const verdict first = run(c);
-    make_point(c, first);
-    const double largest = judge(c);
-    if (largest <= c->settings->tolerance || (first != DONE && first != BROKEN)) {
-        return first;
-    }
-    const perp_convex_residual residual = c->residual;
-    const bool is_near = c->is_near;
-    perp_qp_dual_copy_point(c->problem, &c->point, &c->kept);
-    forget(c);
-    perp_qp_dual_clear(c);
-    c->limit = c->iterations + limit;
-    c->nearly = DUAL_NEARLY;
-    const verdict second = run(c);
-    make_point(c, second);
-    if (second == INFEASIBLE || second == CANCELLED || judge(c) < largest) {
-        return second;
-    }
-    perp_qp_dual_copy_point(c->problem, &c->kept, &c->point);
-    c->residual = residual;
-    c->is_near = is_near;
-    return first; /* not solved: nothing more is asked of the working set, which is the second's */
-}
-
 static void deliver(perp_qp_dual_workspace *c, verdict v, perp_convex_point *solution, perp_convex_info *info)
 {
     static const perp_outcome outcomes[] = {
         [GO_ON] = PERP_OUTCOME_ILL_CONDITIONED, [DONE] = PERP_OUTCOME_ILL_CONDITIONED,
         [INFEASIBLE] = PERP_OUTCOME_INFEASIBLE, [LIMIT] = PERP_OUTCOME_ITERATION_LIMIT,
         [CANCELLED] = PERP_OUTCOME_CANCELLED,   [BROKEN] = PERP_OUTCOME_ILL_CONDITIONED};
+    const perp_convex_view view = perp_qp_view(c->problem);
+    double near;
     info->outcome = outcomes[v];
-    info->residual = c->residual;
+    info->residual = perp_convex_view_residual(&view, &c->point, c->unit, &near);
     info->objective = perp_qp_objective(c->problem, c->point.x);
-    const bool holds = c->is_near && perp_convex_residual_largest(info->residual) <= c->settings->tolerance;
+    const bool holds = near <= PERP_NEAR && perp_convex_residual_largest(info->residual) <= c->settings->tolerance;
     if (holds && v != INFEASIBLE && v != CANCELLED) {
         info->outcome = PERP_OUTCOME_SOLVED;
         info->minimum_norm = v == DONE && unique(c);
@@ -532,7 +473,17 @@ static void load(perp_qp_dual_workspace *c, const perp_qp *p, const perp_convex_
     c->limit = settings->max_iterations > 0 ? settings->max_iterations : 10 * (p->n + p->rows) + 100;
     c->unit = settings->relative ? 0.0 : 1.0;
     c->iterations = c->factorisations = 0;
-    forget(c);
+    c->set.count = 0;
+    c->pending = -1;
+    c->skipped_equality = false;
+    for (int k = 0; k < c->total; k++) {
+        c->norm[k] = -1.0;
+        c->allowed[k] = 0.0;
+        c->chosen[k] = 0;
+    }
+    for (int i = 0; i < c->n; i++) {
+        c->set.x[i] = c->set.u[i] = 0.0;
+    }
 }
 
 perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_settings *settings,
@@ -559,6 +510,8 @@ perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_settings *set
                          "takes a semidefinite H",
                          failed_row);
     }
-    deliver(c, attempt(c), solution, info);
+    const verdict v = run(c);
+    make_point(c, v);
+    deliver(c, v, solution, info);
     return PERP_STATUS_OK;
 }

@@ -40,11 +40,7 @@ struct perp_qp_dual_workspace {
     long double *wide;           /* n */
     int *wanted;                 /* n: a working set to rebuild */
 
-    perp_convex_point point;       /* what is handed out, in arrays of its own */
-    perp_convex_residual residual; /* of it */
-    bool is_near;                  /* and it is no far point that only its own size makes one (PERP_NEAR) */
-    perp_convex_point kept;        /* of a first attempt, while a second is made */
-    double nearly;                 /* rows that the working set leaves less of than this may stay out, see qp_dual.c */
+    perp_convex_point point; /* what is handed out, in arrays of its own */
     bool skipped_equality;
     int iterations, factorisations;
 };

@@ -28,7 +28,6 @@ static void lay_out(perp_qp_dual_workspace *c, perp_sizer *s)
         *vectors[k] = perp_sizer_take(s, n, sizeof(double));
     }
     lay_out_point(c, s, &c->point);
-    lay_out_point(c, s, &c->kept);
     c->wide = perp_sizer_take(s, n, sizeof(long double));
     c->set.active = perp_sizer_take(s, n, sizeof(int));
     c->wanted = perp_sizer_take(s, n, sizeof(int));

@@ -70,9 +70,8 @@ static const double NEWTON_CLEAN = 1e-14;
 static const double AUGMENTED_SOFT = 1e-8, AUGMENTED_RHO = 1e-7;
 /* of 1 + max |b|: what a row must be violated by to join: above rounding. */
 static const double AUGMENTED_JOIN = 1e-13;
-/* residuals: rounding; with which the rows are the right ones; and between which a dropped row may mend more than it
- * costs. */
-static const double AUGMENTED_CLEAN = 1e-13, AUGMENTED_SURE = 1e-12, AUGMENTED_POOR = 1e-10, AUGMENTED_NEARLY = 1e-6;
+/* residuals: rounding, and with which the rows are the right ones. */
+static const double AUGMENTED_CLEAN = 1e-13, AUGMENTED_SURE = 1e-12;
 /* of the slope at the start: where the derivative along a step counts as zero. */
 static const double AUGMENTED_SLOPE = 1e-2;
 
@@ -110,9 +109,6 @@ static const double RECESSION_CHANGE = 1e-14;
 static const double DUAL_SETTLED = 1e-12;
 /* of a row's terms: what x may be off by along a row that depends on rows that are met. */
 static const double DUAL_DEPENDENT = 1e-12;
-/* of the row's length: a second attempt may leave a row out of which the working set leaves less; the square root of
- * what rounding leaves of its multiplier's digits. */
-static const double DUAL_NEARLY = 1e-6;
 /* of a row's terms: a row of the working set that misses by more, and by DUAL_MISS of the tolerance, tells that the
  * factors are spoilt; a violation by less may be rounding of x. */
 static const double DUAL_SPOILT = 1e-9, DUAL_MISS = 1e-4;
