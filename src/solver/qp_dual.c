@@ -4,7 +4,7 @@
  *
  *   - whether a row depends on the working set is decided against a bound on the rounding of that very row;
  *   - a violation that cannot be told from rounding, because the row depends on rows that are met, is remembered and
- *     allowed; so is a small one that came back often. Neither can hide: the residual judges what is returned;
+ *     allowed. It cannot hide: the residual judges what is returned;
  *   - "infeasible" is said only with a proof whose measure holds, else the row counts as such a violation;
  *   - the end is x and u refined on the working set; where that shows a wrong sign or another violated row, the method
  *     goes on from there. */
@@ -22,7 +22,7 @@
 
 #define ROUNDING (16.0 * DBL_EPSILON)
 
-enum { CHECK_EVERY = 8, OFTEN = 10, ROUNDS = 8, REFINEMENTS = 5 };
+enum { ROUNDS = 8, REFINEMENTS = 5 };
 
 typedef enum verdict { GO_ON, DONE, INFEASIBLE, LIMIT, CANCELLED, BROKEN } verdict;
 
@@ -181,10 +181,8 @@ static double allowance(const perp_qp_dual_workspace *c, int k, const perp_qp_du
     for (int i = 0; row->index < 0 && i < c->n; i++) {
         spread += fabs(row->entries[i]);
     }
-    const double judged = tolerated(c, row);
-    const double often = c->chosen[k] > OFTEN ? 0.1 * judged : 0.0;
-    return ROUNDING * perp_qp_dual_magnitude(c, row) + fmin(ROUNDING * spread * largest_x, DUAL_NOISE * judged) +
-           2.0 * c->allowed[k] + often;
+    const double of_x = fmin(ROUNDING * spread * largest_x, DUAL_NOISE * tolerated(c, row));
+    return ROUNDING * perp_qp_dual_magnitude(c, row) + of_x + 2.0 * c->allowed[k];
 }
 
 typedef struct search {
@@ -236,19 +234,6 @@ static int most_violated(perp_qp_dual_workspace *c)
     return s.found;
 }
 
-/* A row whose terms are all rounding (x and b are zero) tells nothing. */
-static bool spoilt(const perp_qp_dual_workspace *c)
-{
-    for (int j = 0; j < c->set.count; j++) {
-        const perp_qp_dual_row row = perp_qp_dual_row_of(c, c->set.active[j]);
-        const double miss = fabs(perp_qp_dual_slack(c, &row));
-        if (miss > DUAL_MISS * tolerated(c, &row) && miss > DUAL_SPOILT * perp_qp_dual_magnitude(c, &row)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Gives constraint k up for rounding. */
 static verdict excuse(perp_qp_dual_workspace *c, int k, double violation)
 {
@@ -263,14 +248,7 @@ static verdict excuse(perp_qp_dual_workspace *c, int k, double violation)
 static bool is_faint(const perp_qp_dual_workspace *c, int k)
 {
     const perp_qp_dual_row row = perp_qp_dual_row_of(c, k);
-    return -perp_qp_dual_slack(c, &row) <= DUAL_SPOILT * perp_qp_dual_magnitude(c, &row);
-}
-
-/* Whether the constraint of the last direction depends on the working set, and is violated so little that it is better
- * left out. */
-static bool negligible(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row, double violation)
-{
-    return !c->along.independent && violation <= DUAL_DEPENDENT * perp_qp_dual_magnitude(c, row);
+    return -perp_qp_dual_slack(c, &row) <= DUAL_FAINT * perp_qp_dual_magnitude(c, &row);
 }
 
 /* Steps until constraint k is met and in the working set. */
@@ -279,7 +257,6 @@ static verdict bring_in(perp_qp_dual_workspace *c, int k)
     const perp_qp_dual_row row = perp_qp_dual_row_of(c, k);
     c->pending = k;
     c->pending_u = 0.0;
-    c->chosen[k]++;
     for (;;) {
         if (cancelled(c) || c->iterations >= c->limit) {
             return cancelled(c) ? CANCELLED : LIMIT;
@@ -288,9 +265,6 @@ static verdict bring_in(perp_qp_dual_workspace *c, int k)
         perp_qp_dual_direction(c, k);
         const double violation = fmax(-perp_qp_dual_slack(c, &row), 0.0);
         perp_dual_way way = perp_dual_set_way(&c->set, &c->along, violation, DUAL_NO_RATIO);
-        if (negligible(c, &row, violation)) {
-            return excuse(c, k, violation);
-        }
         if (!c->along.independent && way.out < 0) {
             const bool counts = violation > tolerated(c, &row);
             if (counts && perp_qp_dual_prove(c, k) <= PROOF_GOOD) {
@@ -320,14 +294,7 @@ static verdict bring_in(perp_qp_dual_workspace *c, int k)
 /* Steps while something is violated. Where all that is left may be the rounding of x, x has to be refined first. */
 static verdict advance(perp_qp_dual_workspace *c)
 {
-    int since_check = 0;
     for (;;) {
-        if (++since_check >= CHECK_EVERY) {
-            since_check = 0;
-            if (spoilt(c)) {
-                rebuild(c);
-            }
-        }
         const int k = most_violated(c);
         const verdict v = k < 0 || (!c->refined && is_faint(c, k)) ? DONE : bring_in(c, k);
         if (v != GO_ON) {
@@ -370,7 +337,7 @@ static bool unique(const perp_qp_dual_workspace *c)
     for (int k = c->problem->equalities; !c->skipped_equality && k < c->total; k++) {
         const perp_qp_dual_row row = perp_qp_dual_row_of(c, k);
         if (!c->inside[k] && row.target > -INFINITY &&
-            perp_qp_dual_slack(c, &row) <= DUAL_SPOILT * perp_qp_dual_magnitude(c, &row)) {
+            perp_qp_dual_slack(c, &row) <= DUAL_FAINT * perp_qp_dual_magnitude(c, &row)) {
             return false;
         }
     }
@@ -479,7 +446,6 @@ static void load(perp_qp_dual_workspace *c, const perp_qp *p, const perp_convex_
     for (int k = 0; k < c->total; k++) {
         c->norm[k] = -1.0;
         c->allowed[k] = 0.0;
-        c->chosen[k] = 0;
     }
     for (int i = 0; i < c->n; i++) {
         c->set.x[i] = c->set.u[i] = 0.0;

@@ -34,7 +34,6 @@ struct perp_qp_dual_workspace {
     double *root;                /* n: square roots of the diagonal of H^-1 */
     double *norm;                /* total: length of a constraint in the metric of H^-1; negative: not yet known */
     double *allowed;             /* total: violations up to this were found to be rounding */
-    int *chosen;                 /* total: how often it was brought in */
     bool *inside;                /* total: is in the working set */
     double *defect_x, *defect_u; /* n: right-hand sides of a correction */
     long double *wide;           /* n */

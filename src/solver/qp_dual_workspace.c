@@ -33,7 +33,6 @@ static void lay_out(perp_qp_dual_workspace *c, perp_sizer *s)
     c->wanted = perp_sizer_take(s, n, sizeof(int));
     c->norm = perp_sizer_take(s, total, sizeof(double));
     c->allowed = perp_sizer_take(s, total, sizeof(double));
-    c->chosen = perp_sizer_take(s, total, sizeof(int));
     c->inside = perp_sizer_take(s, total, sizeof(bool));
 }
 

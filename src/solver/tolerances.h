@@ -107,11 +107,8 @@ static const double RECESSION_CHANGE = 1e-14;
 
 /* of the largest |x_i|: refinement whose last correction is less has died out: what long double leaves of sums. */
 static const double DUAL_SETTLED = 1e-12;
-/* of a row's terms: what x may be off by along a row that depends on rows that are met. */
-static const double DUAL_DEPENDENT = 1e-12;
-/* of a row's terms: a row of the working set that misses by more, and by DUAL_MISS of the tolerance, tells that the
- * factors are spoilt; a violation by less may be rounding of x. */
-static const double DUAL_SPOILT = 1e-9, DUAL_MISS = 1e-4;
+/* of a row's terms: a violation by less may be rounding of x, which is refined first; a slack of less is none. */
+static const double DUAL_FAINT = 1e-9;
 /* of the tolerance: what the rounding of x may excuse of a violation. */
 static const double DUAL_NOISE = 1e-3;
 /* of the lengths of the normals: a smaller rate of a multiplier is rounding, and does not block. */
