@@ -86,7 +86,6 @@ struct perp_convex_workspace {
 
     double b_scale, g_scale;                    /* 1 + the largest entry */
     double evidence_measure, direction_measure; /* of `evidence`, as of proofs; +infinity: none */
-    bool evidence_cancels;                      /* its columns are sums that cancel */
     bool noting;                                /* of evidence: not while another problem is solved on the way */
     double best_residual;                       /* of `best` */
     bool best_is_least;                         /* its multipliers are those of least norm */

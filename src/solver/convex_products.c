@@ -57,15 +57,9 @@ static inline const double *columns_of(const perp_convex_workspace *c, int group
     double *to = c->gather;
     for (int q = begin; q < end; q++) {
         const double *from = x + kkt->pieces[q].dof;
-        const int length = kkt->pieces[q].length;
-        int k = 0;
-        for (; k + 2 <= length; k += 2) {
-            *(perp_lanes *)(to + k) = perp_lanes_load(from + k);
+        for (int k = 0; k < kkt->pieces[q].length; k++) { /* a few: memcpy costs more */
+            *to++ = from[k];
         }
-        if (k < length) {
-            to[k] = from[k];
-        }
-        to += length;
     }
     return c->gather;
 }
@@ -74,16 +68,8 @@ static inline void add_columns(const perp_convex_workspace *c, int group, const 
 {
     const perp_kkt *kkt = &c->kkt;
     for (int q = kkt->piece_start[group]; q < kkt->piece_start[group + 1]; q++) {
-        double *to = out + kkt->pieces[q].dof;
-        const int length = kkt->pieces[q].length;
-        int k = 0;
-        for (; k + 2 <= length; k += 2) {
-            *(perp_lanes *)(to + k) += perp_lanes_load(sum + k);
-        }
-        if (k < length) {
-            to[k] += sum[k];
-        }
-        sum += length;
+        perp_dense_subtract(kkt->pieces[q].length, -1.0, sum, out + kkt->pieces[q].dof);
+        sum += kkt->pieces[q].length;
     }
 }
 

@@ -30,52 +30,14 @@ static double farkas_value(const perp_convex_workspace *c, const perp_convex_ite
     return (c->e > 0 ? perp_dense_dot(c->e, c->problem->equality_target, at->z) : 0.0) - contacts - bounds;
 }
 
-/* |A|'|y| + |C|'|z| + |bounds'|: what the columns of a proof are the differences of. */
-static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, double *sizes)
-{
-    const perp_contact_qp *p = c->problem;
-    const double *jacobian = p->jacobian, *rays = p->rays;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
-        const int first = p->slack_start[i], slacks = p->slack_start[i + 1] - first;
-        for (int r = 0; r < rows; r++, jacobian += columns) {
-            double weight = rays ? 0.0 : fabs(at->y[first + r]);
-            for (int k = 0; rays && k < slacks; k++) {
-                weight += fabs(rays[(ptrdiff_t)k * rows + r] * at->y[first + k]);
-            }
-            for (int k = 0; k < columns; k++) {
-                sizes[p->dofs[p->dof_start[i] + k]] += fabs(jacobian[k]) * weight;
-            }
-        }
-        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
-    }
-    for (int k = 0; k < c->bounds; k++) {
-        sizes[c->bound_dof[k]] += fabs(at->y[c->contact_slacks + k]);
-    }
-    for (int i = 0; i < c->e; i++) {
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            sizes[p->equality_dofs[k]] += fabs(p->equality_values[k] * at->z[i]);
-        }
-    }
-}
-
 /* How near multipliers that add up to `value` are to a proof, as a sign of one: A'y + C'z over the value. Unlike the
- * class's own measure it is not spoilt by small y that an iterate has everywhere and a proof, once pruned, has not. But
- * where it is small it has to be because the terms of every column cancel, and not because a column is small: a row
- * 1e-8 x >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
-static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate *at, double value, bool *cancels)
+ * class's own measure it is not spoilt by small y that an iterate has everywhere and a proof, once pruned, has not. */
+static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate *at, double value)
 {
-    double *sums = c->product3, *sizes = c->product2;
+    double *sums = c->product3;
     memset(sums, 0, (size_t)c->n * sizeof *sums);
-    memset(sizes, 0, (size_t)c->n * sizeof *sizes);
     perp_convex_add_at(c, at->y, sums);
     perp_convex_add_ct(c, at->z, sums);
-    add_sizes(c, at, sizes);
-    const double most = perp_dense_largest(c->n, sizes);
-    *cancels = true;
-    for (int i = 0; i < c->n; i++) {
-        *cancels = *cancels && fabs(sums[i]) <= PERP_CANCELLED * sizes[i] + PROOF_COLUMN * most;
-    }
     return perp_dense_largest(c->n, sums) / value;
 }
 
@@ -260,40 +222,26 @@ static double seek_proof(perp_convex_workspace *c, double enough, double pull)
     return measure < INFINITY ? refine_proof(&l, enough) : INFINITY;
 }
 
-/* Both bounds of an unknown, x >= l and x <= u, contradict each other nowhere: what their multipliers have in common is
- * taken out, which leaves A'y as it is and only raises the proof's value. */
-static void cancel_bounds(perp_convex_workspace *c, perp_convex_iterate *at)
-{
-    perp_convex_bound_multipliers(c, at);
-    for (int k = 0; k < c->bounds; k++) {
-        const int dof = c->bound_dof[k];
-        at->y[c->contact_slacks + k] -= fmin(c->y_lower[dof], c->y_upper[dof]);
-    }
-}
-
 static bool note_multipliers(perp_convex_workspace *c)
 {
     static const double BETTER = 0.5; /* of a measure: less of it is worth an iteration */
     copy_multipliers(c, &c->at, &c->trial);
-    cancel_bounds(c, &c->trial);
     const double value = farkas_value(c, &c->trial), before = c->evidence_measure;
     if (!(value > 0.0 && value <= DBL_MAX)) {
         return false;
     }
-    bool cancels;
-    const double measure = sign_of_proof(c, &c->trial, value, &cancels);
+    const double measure = sign_of_proof(c, &c->trial, value);
     if (!(measure < before)) {
-        return before <= PROOF_GOOD && c->evidence_cancels;
+        return before <= PROOF_GOOD;
     }
     c->evidence_measure = measure;
-    c->evidence_cancels = cancels;
     for (int i = 0; i < c->m; i++) {
         c->evidence.y[i] = c->trial.y[i] / value;
     }
     for (int i = 0; i < c->e; i++) {
         c->evidence.z[i] = c->trial.z[i] / value;
     }
-    return (measure <= CONVEX_CLEAN || (measure <= PROOF_GOOD && measure > BETTER * before)) && cancels;
+    return measure <= CONVEX_CLEAN || (measure <= PROOF_GOOD && measure > BETTER * before);
 }
 
 /* x as a direction, into `out`: scaled to g.x = -1, without what points beyond a bound, and without the small entries

@@ -217,15 +217,6 @@ static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_c
     return failure;
 }
 
-/* Where rows are nearly parallel x may be found and y not: least squares in y on the active set, which has half the
- * condition of the matrix of the iteration. */
-static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outcome)
-{
-    const bool near =
-        perp_convex_is_open(outcome) && c->best_parts.primal <= c->tolerance && c->best_residual < MENDABLE;
-    return near && perp_convex_minimum_norm(c) ? PERP_OUTCOME_SOLVED : outcome;
-}
-
 /* How far the objective may be from the least: what the complementarity and the dual residual leave open, over 1 +
  * |objective|. A small residual does not bound it where x is large. */
 static double open_objective(perp_convex_workspace *c)
@@ -298,9 +289,8 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         plain.warm = false;
         outcome = perp_convex_ipm(c, &plain);
     }
-    outcome = mend_multipliers(c, outcome);
     if (perp_convex_is_open(outcome) && !limited && perp_convex_loosen(c)) {
-        outcome = mend_multipliers(c, perp_convex_ipm(c, &CAREFUL[0]));
+        outcome = perp_convex_ipm(c, &CAREFUL[0]);
     }
     if (outcome == PERP_OUTCOME_SOLVED && !limited) {
         sharpen(c);
@@ -309,7 +299,7 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         outcome = prove(c, outcome, info);
     }
     for (int k = 0; k < CAREFUL_COUNT && perp_convex_is_open(outcome) && !limited; k++) {
-        outcome = mend_multipliers(c, perp_convex_ipm(c, &CAREFUL[k]));
+        outcome = perp_convex_ipm(c, &CAREFUL[k]);
     }
     return perp_convex_is_open(outcome) && perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : outcome;
 }

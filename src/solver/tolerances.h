@@ -31,8 +31,6 @@ static const double PROXIMAL_LEAST = 1e-13, BARRIER_RHO_LEAST = 1e-14;
 static const double NO_STIFFNESS = 1e-14;
 /* of the diagonal: added to a block that is tested for being semidefinite; its eigenvalues may be negative by less. */
 static const double SEMIDEFINITE = 1e-10;
-/* a residual: multipliers of a point that is as near are worth least squares on the active set. */
-static const double MENDABLE = 1e-4;
 /* of the tolerance, and its least: what careful attempts go on to where the objective is still open. */
 static const double SHARPER = 1e-4, SHARPEST = 1e-13;
 /* of the tolerance: what the second attempt on an equilibrated problem is asked for. */
@@ -94,8 +92,6 @@ static const double LEAST_ALLOWED = 1e-2;
 static const double PROOF_GOOD = 1e-8;
 /* a measure: a proof that is as good is one for points of every size. */
 static const double PROOF_EXACT = 1e-13;
-/* of the largest column's terms: a column that is left with less, besides PERP_CANCELLED of its own, cancels. */
-static const double PROOF_COLUMN = 1e-10;
 /* of the fall: a direction along which x'Hx is more rises soon, as at every usual point. */
 static const double DIRECTION_BENT = 1e-2;
 /* a measure: evidence with more is not worth refining. */
