@@ -13,7 +13,6 @@ typedef struct analysis {
     perp_kkt *kkt;
     const perp_contact_qp *problem;
     int nodes, words;
-    int common_size;    /* of all nodes; 0: they differ */
     uint64_t *adjacent; /* nodes x words; of nodes that are not eliminated */
     int *degree;        /* unknowns in the neighbourhood */
     int *waits;         /* equations: nodes they bind that are not eliminated */
@@ -138,12 +137,6 @@ static int neighbourhood(const analysis *a, int node)
 {
     int sum = 0;
     const uint64_t *row = row_of(a, node);
-    if (a->common_size > 0) {
-        for (int w = 0; w < a->words; w++) {
-            sum += __builtin_popcountll(row[w]);
-        }
-        return sum * a->common_size;
-    }
     for (int w = 0; w < a->words; w++) {
         for (uint64_t bits = row[w]; bits; bits &= bits - 1) {
             sum += node_size(a->kkt, w * 64 + __builtin_ctzll(bits));
@@ -214,10 +207,6 @@ static void release_equations(const analysis *a, int node)
 static perp_status order_nodes(analysis *a)
 {
     int length = 0;
-    a->common_size = a->nodes > 0 ? node_size(a->kkt, 0) : 0;
-    for (int node = 1; node < a->nodes; node++) {
-        a->common_size = node_size(a->kkt, node) == a->common_size ? a->common_size : 0;
-    }
     for (int node = 0; node < a->nodes; node++) {
         a->rank[node] = -1;
         a->degree[node] = neighbourhood(a, node);
