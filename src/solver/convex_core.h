@@ -86,6 +86,7 @@ struct perp_convex_workspace {
 
     double b_scale, g_scale;                    /* 1 + the largest entry */
     double evidence_measure, direction_measure; /* of `evidence`, as of proofs; +infinity: none */
+    bool evidence_cancels;                      /* its columns are sums that cancel */
     bool noting;                                /* of evidence: not while another problem is solved on the way */
     double best_residual;                       /* of `best` */
     bool best_is_least;                         /* its multipliers are those of least norm */
@@ -239,6 +240,11 @@ double perp_convex_prove_unbounded(perp_convex_workspace *c);
 /* Setup and the check of H, and the cascade: fills the info but for the objective; the answer is in `best`. */
 perp_status perp_convex_prepare(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error);
 perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info);
+/* By how much the primal residual at x may change with the last digit of A and C. */
+double perp_convex_rounding(const perp_convex_workspace *c, const double *x);
+/* SOLVED; where the solution in `best` is too far away to be one, INFEASIBLE with its proof, or ILL_CONDITIONED. */
+perp_outcome perp_convex_reject_far(perp_convex_workspace *c, perp_convex_info *info);
+
 static inline bool perp_convex_is_open(perp_outcome outcome)
 {
     return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;

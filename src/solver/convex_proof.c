@@ -30,14 +30,52 @@ static double farkas_value(const perp_convex_workspace *c, const perp_convex_ite
     return (c->e > 0 ? perp_dense_dot(c->e, c->problem->equality_target, at->z) : 0.0) - contacts - bounds;
 }
 
-/* How near multipliers that add up to `value` are to a proof, as a sign of one: A'y + C'z over the value. Unlike the
- * class's own measure it is not spoilt by small y that an iterate has everywhere and a proof, once pruned, has not. */
-static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate *at, double value)
+/* |A|'|y| + |C|'|z| + |bounds'|: what the columns of a proof are the differences of. */
+static void add_sizes(perp_convex_workspace *c, const perp_convex_iterate *at, double *sizes)
 {
-    double *sums = c->product3;
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int first = p->slack_start[i], slacks = p->slack_start[i + 1] - first;
+        for (int r = 0; r < rows; r++, jacobian += columns) {
+            double weight = rays ? 0.0 : fabs(at->y[first + r]);
+            for (int k = 0; rays && k < slacks; k++) {
+                weight += fabs(rays[(ptrdiff_t)k * rows + r] * at->y[first + k]);
+            }
+            for (int k = 0; k < columns; k++) {
+                sizes[p->dofs[p->dof_start[i] + k]] += fabs(jacobian[k]) * weight;
+            }
+        }
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    for (int k = 0; k < c->bounds; k++) {
+        sizes[c->bound_dof[k]] += fabs(at->y[c->contact_slacks + k]);
+    }
+    for (int i = 0; i < c->e; i++) {
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sizes[p->equality_dofs[k]] += fabs(p->equality_values[k] * at->z[i]);
+        }
+    }
+}
+
+/* How near multipliers that add up to `value` are to a proof, as a sign of one: A'y + C'z over the value. Unlike the
+ * class's own measure it is not spoilt by small y that an iterate has everywhere and a proof, once pruned, has not. But
+ * where it is small it has to be because the terms of every column cancel, and not because a column is small: a row
+ * 1e-8 x >= 1 has a multiplier with A'y = 1e-8, and x = 1e8 meets it. */
+static double sign_of_proof(perp_convex_workspace *c, const perp_convex_iterate *at, double value, bool *cancels)
+{
+    double *sums = c->product3, *sizes = c->product2;
     memset(sums, 0, (size_t)c->n * sizeof *sums);
+    memset(sizes, 0, (size_t)c->n * sizeof *sizes);
     perp_convex_add_at(c, at->y, sums);
     perp_convex_add_ct(c, at->z, sums);
+    add_sizes(c, at, sizes);
+    const double most = perp_dense_largest(c->n, sizes);
+    *cancels = true;
+    for (int i = 0; i < c->n; i++) {
+        *cancels = *cancels && fabs(sums[i]) <= PERP_CANCELLED * sizes[i] + PROOF_COLUMN * most;
+    }
     return perp_dense_largest(c->n, sums) / value;
 }
 
@@ -230,18 +268,20 @@ static bool note_multipliers(perp_convex_workspace *c)
     if (!(value > 0.0 && value <= DBL_MAX)) {
         return false;
     }
-    const double measure = sign_of_proof(c, &c->trial, value);
+    bool cancels;
+    const double measure = sign_of_proof(c, &c->trial, value, &cancels);
     if (!(measure < before)) {
-        return before <= PROOF_GOOD;
+        return before <= PROOF_GOOD && c->evidence_cancels;
     }
     c->evidence_measure = measure;
+    c->evidence_cancels = cancels;
     for (int i = 0; i < c->m; i++) {
         c->evidence.y[i] = c->trial.y[i] / value;
     }
     for (int i = 0; i < c->e; i++) {
         c->evidence.z[i] = c->trial.z[i] / value;
     }
-    return measure <= CONVEX_CLEAN || (measure <= PROOF_GOOD && measure > BETTER * before);
+    return (measure <= CONVEX_CLEAN || (measure <= PROOF_GOOD && measure > BETTER * before)) && cancels;
 }
 
 /* x as a direction, into `out`: scaled to g.x = -1, without what points beyond a bound, and without the small entries
@@ -311,6 +351,34 @@ static double prove_by_evidence(perp_convex_workspace *c, double enough)
     copy_multipliers(c, &c->evidence, &c->saved);
     memcpy(c->ds_affine, c->evidence.y, (size_t)c->m * sizeof(double));
     return refine_proof(&l, enough);
+}
+
+double perp_convex_rounding(const perp_convex_workspace *c, const double *x)
+{
+    const perp_contact_qp *p = c->problem;
+    const double *jacobian = p->jacobian, *rays = p->rays;
+    double most = 0.0;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int rows = p->row_start[i + 1] - p->row_start[i], columns = p->dof_start[i + 1] - p->dof_start[i];
+        const int slacks = p->slack_start[i + 1] - p->slack_start[i];
+        const double size = rays ? perp_dense_largest(slacks * rows, rays) : 1.0;
+        for (int r = 0; r < rows; r++, jacobian += columns) {
+            double sum = 0.0;
+            for (int k = 0; k < columns; k++) {
+                sum += fabs(jacobian[k] * x[p->dofs[p->dof_start[i] + k]]);
+            }
+            most = fmax(most, size * sum);
+        }
+        rays = rays ? rays + (ptrdiff_t)slacks * rows : NULL;
+    }
+    for (int i = 0; i < c->e; i++) {
+        double sum = 0.0;
+        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
+            sum += fabs(p->equality_values[k] * x[p->equality_dofs[k]]);
+        }
+        most = fmax(most, sum);
+    }
+    return 0.5 * DBL_EPSILON * most / c->b_scale;
 }
 
 static bool is_feasible(perp_convex_workspace *c, const double *x)

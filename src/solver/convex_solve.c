@@ -194,6 +194,15 @@ static void settle(perp_convex_workspace *c)
     c->best_parts = c->judged_parts;
 }
 
+/* The proof that perp_convex_prove_infeasible left in `at`. */
+static void take_proof(perp_convex_workspace *c, double measure, perp_convex_info *info)
+{
+    info->certificate = measure;
+    memcpy(c->best.y, c->at.y, (size_t)c->m * sizeof(double));
+    memcpy(c->best.z, c->at.z, (size_t)c->e * sizeof(double));
+    settle(c);
+}
+
 /* Infeasible by its proof, unbounded by a direction and a feasible point to go from; else it stays open. */
 static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
 {
@@ -201,10 +210,7 @@ static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_c
         c->best_parts.primal <= c->tolerance || (c->evidence_measure > PROOF_GOOD && perp_convex_seek_feasible(c));
     const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROOF_GOOD, &feasible);
     if (infeasible <= PROOF_GOOD) {
-        info->certificate = infeasible;
-        memcpy(c->best.y, c->at.y, (size_t)c->m * sizeof(double));
-        memcpy(c->best.z, c->at.z, (size_t)c->e * sizeof(double));
-        settle(c);
+        take_proof(c, infeasible, info);
         return PERP_OUTCOME_INFEASIBLE;
     }
     const double unbounded = feasible ? perp_convex_prove_unbounded(c) : INFINITY;
@@ -215,6 +221,28 @@ static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_c
         return PERP_OUTCOME_UNBOUNDED;
     }
     return failure;
+}
+
+/* A point as far away as this is mostly feasible by the last digits of the data alone. If there is a proof for all that
+ * is nearer, the proof is the better answer; without one, a point that other last digits would make infeasible is none.
+ */
+perp_outcome perp_convex_reject_far(perp_convex_workspace *c, perp_convex_info *info)
+{
+    static const double FAR = 1e7;
+    double size = 0.0;
+    for (int i = 0; i < c->n; i++) {
+        size += fabs(c->best.x[i]);
+    }
+    if (size <= FAR * c->b_scale) {
+        return PERP_OUTCOME_SOLVED;
+    }
+    bool found = false;
+    const double infeasible = perp_convex_prove_infeasible(c, PROOF_GOOD, &found);
+    if (!(infeasible * size >= 1.0 && infeasible <= PROOF_GOOD) && !(infeasible <= PROOF_EXACT)) {
+        return perp_convex_rounding(c, c->best.x) <= c->tolerance ? PERP_OUTCOME_SOLVED : PERP_OUTCOME_ILL_CONDITIONED;
+    }
+    take_proof(c, infeasible, info);
+    return PERP_OUTCOME_INFEASIBLE;
 }
 
 /* How far the objective may be from the least: what the complementarity and the dual residual leave open, over 1 +
@@ -344,6 +372,9 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
     if (wants(settings, "ipm") && perp_convex_is_open(outcome)) {
         note(info, "ipm");
         outcome = run_ipm(c, settings, info);
+    }
+    if (outcome == PERP_OUTCOME_SOLVED) {
+        outcome = perp_convex_reject_far(c, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c) && c->best_is_least;

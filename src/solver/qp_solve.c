@@ -371,6 +371,10 @@ static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_s
     perp_convex_copy(c, &c->trial, &c->best);
     c->best_residual = c->judged;
     c->best_parts = c->judged_parts;
+    if (info->outcome == PERP_OUTCOME_SOLVED && solved) {
+        info->outcome = perp_convex_reject_far(c, info);
+        perp_convex_export(c, &c->best, &d->point);
+    }
     if (info->outcome == PERP_OUTCOME_SOLVED) {
         info->minimum_norm = solved && settings->minimum_norm && perp_convex_minimum_norm(c) && c->best_is_least;
     } else if (info->outcome == PERP_OUTCOME_INFEASIBLE) {

@@ -92,6 +92,8 @@ static const double LEAST_ALLOWED = 1e-2;
 static const double PROOF_GOOD = 1e-8;
 /* a measure: a proof that is as good is one for points of every size. */
 static const double PROOF_EXACT = 1e-13;
+/* of the largest column's terms: a column that is left with less, besides PERP_CANCELLED of its own, cancels. */
+static const double PROOF_COLUMN = 1e-10;
 /* of the fall: a direction along which x'Hx is more rises soon, as at every usual point. */
 static const double DIRECTION_BENT = 1e-2;
 /* a measure: evidence with more is not worth refining. */
