@@ -14,7 +14,6 @@ import sys
 NOT_YET = [
     "step/",
     "solver/friction_",
-    "solver/qp_dual",
 ]
 
 LITERAL = re.compile(r"(?<![\w.])\d[\d.]*[eE]-\d+")

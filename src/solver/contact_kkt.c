@@ -52,16 +52,6 @@ static void pack_contact(const perp_kkt *kkt, const perp_contact_qp *p, int cont
         kkt->kernel->pack_four(rays, columns, jacobian, packed, transposed, stride);
         return;
     }
-    if (rays && rows == 3) {
-        const double *j0 = jacobian, *j1 = j0 + columns, *j2 = j1 + columns;
-        for (int k = 0; k < slacks; k++, rays += 3, packed += columns) {
-            for (int c = 0; c < columns; c++) {
-                packed[c] = transposed[(ptrdiff_t)c * stride + k] =
-                    (rays[0] * j0[c] + rays[1] * j1[c]) + rays[2] * j2[c];
-            }
-        }
-        return;
-    }
     for (int k = 0; k < slacks; k++, packed += columns) {
         for (int c = 0; c < columns; c++) {
             double sum = rays ? 0.0 : jacobian[(ptrdiff_t)k * columns + c];

@@ -125,11 +125,8 @@ struct perp_kkt {
     int mended;                    /* pivots that were not believed, in the last factorisation */
 
     perp_kkt_buffer pattern, scratch, structure, fill, numbers, products; /* memory behind all this */
-    /* what the pattern was made from, to be recognised again */
-    int known_n, known_blocks, known_contacts, known_equalities;
-    int *known;
-    size_t known_length;
-    perp_kkt_buffer known_memory;
+    perp_kkt_buffer known_memory; /* what the pattern was made from, to be recognised again: `known_length` ints */
+    size_t known_length;          /* 0: there is no pattern */
 };
 
 void perp_kkt_init(perp_kkt *kkt, const perp_allocator *allocator);

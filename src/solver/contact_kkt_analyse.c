@@ -13,7 +13,6 @@ typedef struct analysis {
     perp_kkt *kkt;
     const perp_contact_qp *problem;
     int nodes, words;
-    int common_size;    /* of all nodes; 0: they differ */
     uint64_t *adjacent; /* nodes x words; of nodes that are not eliminated */
     int *degree;        /* unknowns in the neighbourhood */
     int *waits;         /* equations: nodes they bind that are not eliminated */
@@ -23,12 +22,11 @@ typedef struct analysis {
     int *parent;        /* by rank */
     int *work, *work2;
     int *super_of; /* by rank */
+    int longest;   /* columns of a contact */
+    int runs, pieces;
+    int64_t targets;
+    perp_kkt_segment *segments; /* `longest` */
 } analysis;
-
-static size_t padded(size_t bytes)
-{
-    return (bytes + 63) / 64 * 64;
-}
 
 static int node_size(const perp_kkt *kkt, int node)
 {
@@ -139,12 +137,6 @@ static int neighbourhood(const analysis *a, int node)
 {
     int sum = 0;
     const uint64_t *row = row_of(a, node);
-    if (a->common_size > 0) {
-        for (int w = 0; w < a->words; w++) {
-            sum += __builtin_popcountll(row[w]);
-        }
-        return sum * a->common_size;
-    }
     for (int w = 0; w < a->words; w++) {
         for (uint64_t bits = row[w]; bits; bits &= bits - 1) {
             sum += node_size(a->kkt, w * 64 + __builtin_ctzll(bits));
@@ -212,27 +204,23 @@ static void release_equations(const analysis *a, int node)
     }
 }
 
-static perp_status order_nodes(analysis *a, int *length)
+static perp_status order_nodes(analysis *a)
 {
-    a->common_size = a->nodes > 0 ? node_size(a->kkt, 0) : 0;
-    for (int node = 1; node < a->nodes; node++) {
-        a->common_size = node_size(a->kkt, node) == a->common_size ? a->common_size : 0;
-    }
+    int length = 0;
     for (int node = 0; node < a->nodes; node++) {
         a->rank[node] = -1;
         a->degree[node] = neighbourhood(a, node);
     }
-    *length = 0;
     for (int rank = 0; rank < a->nodes; rank++) {
         const int node = least(a);
         assert(node >= 0); /* equations wait for unknowns only, and these for nothing */
-        const perp_status status = eliminate(a, node, rank, length);
+        const perp_status status = eliminate(a, node, rank, &length);
         if (status != PERP_STATUS_OK) {
             return status;
         }
         release_equations(a, node);
     }
-    a->list_start[a->nodes] = *length;
+    a->list_start[a->nodes] = length;
     return PERP_STATUS_OK;
 }
 
@@ -449,8 +437,9 @@ static int make_pieces(perp_kkt *kkt, const perp_contact_qp *p, perp_kkt_piece *
 }
 
 /* The targets of all groups; with `targets` NULL only their number. */
-static int64_t make_targets(analysis *a, perp_kkt_segment *segments, perp_kkt_target *targets)
+static int64_t make_targets(analysis *a, perp_kkt_target *targets)
 {
+    perp_kkt_segment *segments = a->segments;
     const perp_contact_qp *p = a->problem;
     perp_kkt *kkt = a->kkt;
     int64_t count = 0;
@@ -496,9 +485,11 @@ static void make_entries(analysis *a)
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
 
-static void lay_out_pattern(perp_kkt *kkt, const perp_contact_qp *p, int nodes, perp_slice *s)
+static void lay_out_pattern(analysis *a, perp_slice *s)
 {
-    const size_t unknowns = (size_t)kkt->unknowns, count = (size_t)nodes + 1;
+    perp_kkt *kkt = a->kkt;
+    const perp_contact_qp *p = a->problem;
+    const size_t unknowns = (size_t)kkt->unknowns, count = (size_t)a->nodes + 1;
     kkt->node_start = perp_slice_cut(s, count, sizeof(int));
     kkt->node_of = perp_slice_cut(s, unknowns, sizeof(int));
     kkt->position = perp_slice_cut(s, unknowns, sizeof(int));
@@ -526,22 +517,15 @@ static void lay_out_scratch(analysis *a, perp_slice *s)
     }
 }
 
-static perp_status hold_pattern(analysis *a)
+/* Makes the buffer hold what the function lays out, and lays it out there. */
+static perp_status hold(analysis *a, perp_kkt_buffer *buffer, void (*lay_out)(analysis *a, perp_slice *s))
 {
-    perp_kkt *kkt = a->kkt;
     perp_slice count = {NULL, 0};
-    lay_out_pattern(kkt, a->problem, a->nodes, &count);
-    perp_status status = perp_kkt_hold(kkt, &kkt->pattern, count.bytes);
+    lay_out(a, &count);
+    const perp_status status = perp_kkt_hold(a->kkt, buffer, count.bytes);
     if (status == PERP_STATUS_OK) {
-        perp_slice give = {kkt->pattern.data, 0};
-        lay_out_pattern(kkt, a->problem, a->nodes, &give);
-        perp_slice count_scratch = {NULL, 0};
-        lay_out_scratch(a, &count_scratch);
-        status = perp_kkt_hold(kkt, &kkt->scratch, count_scratch.bytes);
-    }
-    if (status == PERP_STATUS_OK) {
-        perp_slice give = {kkt->scratch.data, 0};
-        lay_out_scratch(a, &give);
+        perp_slice give = {buffer->data, 0};
+        lay_out(a, &give);
     }
     return status;
 }
@@ -564,13 +548,15 @@ static perp_status lay_out_panels(analysis *a)
     kkt->panel_length = (int)total;
     for (int i = 0; i < a->problem->contact_count; i++) {
         const int columns = a->problem->dof_start[i + 1] - a->problem->dof_start[i];
-        kkt->longest_row = columns > kkt->longest_row ? columns : kkt->longest_row;
+        a->longest = columns > a->longest ? columns : a->longest;
     }
+    kkt->longest_row = a->longest > kkt->longest_row ? a->longest : kkt->longest_row;
     return PERP_STATUS_OK;
 }
 
-static void lay_out_numbers(perp_kkt *kkt, perp_slice *s)
+static void lay_out_numbers(analysis *a, perp_slice *s)
 {
+    perp_kkt *kkt = a->kkt;
     kkt->base = perp_slice_cut(s, (size_t)kkt->panel_length, sizeof(double));
     kkt->panels = perp_slice_cut(s, (size_t)kkt->panel_length, sizeof(double));
     kkt->inverse = perp_slice_cut(s, (size_t)kkt->unknowns, sizeof(double));
@@ -579,16 +565,14 @@ static void lay_out_numbers(perp_kkt *kkt, perp_slice *s)
     kkt->places = perp_slice_cut(s, (size_t)kkt->unknowns, sizeof(double));
 }
 
-static perp_status hold_numbers(perp_kkt *kkt)
+/* Held twice: targets are counted with the help of segments, which are scratch. */
+static void lay_out_structure(analysis *a, perp_slice *s)
 {
-    perp_slice count = {NULL, 0};
-    lay_out_numbers(kkt, &count);
-    const perp_status status = perp_kkt_hold(kkt, &kkt->numbers, count.bytes);
-    if (status == PERP_STATUS_OK) {
-        perp_slice give = {kkt->numbers.data, 0};
-        lay_out_numbers(kkt, &give);
-    }
-    return status;
+    perp_kkt *kkt = a->kkt;
+    a->segments = perp_slice_cut(s, (size_t)a->longest, sizeof *a->segments);
+    kkt->runs = perp_slice_cut(s, (size_t)a->runs, sizeof *kkt->runs);
+    kkt->pieces = perp_slice_cut(s, (size_t)a->pieces, sizeof *kkt->pieces);
+    kkt->targets = perp_slice_cut(s, (size_t)a->targets, sizeof *kkt->targets);
 }
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
@@ -597,54 +581,37 @@ static perp_status make_panels(analysis *a)
 {
     perp_kkt *kkt = a->kkt;
     const perp_contact_qp *p = a->problem;
-    const int runs = make_runs(a, NULL);
-    int longest = 0;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int count = p->dof_start[i + 1] - p->dof_start[i];
-        longest = count > longest ? count : longest;
-    }
+    a->runs = make_runs(a, NULL);
     perp_status status = lay_out_panels(a);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    const size_t segment_bytes = padded((size_t)longest * sizeof(perp_kkt_segment));
-    const size_t run_bytes = padded((size_t)runs * sizeof(perp_kkt_run));
-    status = perp_kkt_hold(kkt, &kkt->structure, segment_bytes);
+    status = status ? status : hold(a, &kkt->structure, lay_out_structure);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     make_groups(kkt, p);
-    const int64_t targets = make_targets(a, kkt->structure.data, NULL);
-    if (targets > INT_MAX) {
-        return PERP_STATUS_CAPACITY;
-    }
-    const size_t piece_bytes = padded(((size_t)make_pieces(kkt, p, NULL) + 1) * sizeof(perp_kkt_piece)); /* not none */
-    status = perp_kkt_hold(kkt, &kkt->structure,
-                           segment_bytes + run_bytes + piece_bytes + (size_t)targets * sizeof(perp_kkt_target));
+    a->targets = make_targets(a, NULL);
+    a->pieces = make_pieces(kkt, p, NULL) + 1; /* not none */
+    status = a->targets > INT_MAX ? PERP_STATUS_CAPACITY : hold(a, &kkt->structure, lay_out_structure);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    unsigned char *memory = kkt->structure.data;
-    kkt->runs = (perp_kkt_run *)(void *)(memory + segment_bytes);
-    kkt->pieces = (perp_kkt_piece *)(void *)(memory + segment_bytes + run_bytes);
-    kkt->targets = (perp_kkt_target *)(void *)(memory + segment_bytes + run_bytes + piece_bytes);
     make_pieces(kkt, p, kkt->pieces);
     make_runs(a, kkt->runs);
     make_entries(a);
-    make_targets(a, (perp_kkt_segment *)(void *)memory, kkt->targets);
-    return hold_numbers(kkt);
+    make_targets(a, kkt->targets);
+    return hold(a, &kkt->numbers, lay_out_numbers);
 }
 
 static perp_status analyse(analysis *a)
 {
-    perp_status status = hold_pattern(a);
+    perp_kkt *kkt = a->kkt;
+    perp_status status = hold(a, &kkt->pattern, lay_out_pattern);
+    status = status ? status : hold(a, &kkt->scratch, lay_out_scratch);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    make_nodes(a->kkt, a->problem);
+    make_nodes(kkt, a->problem);
     make_graph(a);
-    int length = 0;
-    status = order_nodes(a, &length);
+    status = order_nodes(a);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -660,64 +627,61 @@ typedef struct pattern_part {
     size_t count;
 } pattern_part;
 
-enum { PARTS = 5 };
+enum { PARTS = 6 };
 
-static void pattern_parts(const perp_contact_qp *p, pattern_part parts[PARTS])
+/* The pattern as it is compared: `sizes`, and the arrays that have these sizes. */
+static size_t pattern_parts(const perp_contact_qp *p, int sizes[4], pattern_part parts[PARTS])
 {
     const size_t contacts = (size_t)p->contact_count, equalities = (size_t)p->equality_count;
-    parts[0] = (pattern_part){p->block_start, p->block_count > 0 ? (size_t)p->block_count + 1 : 0};
-    parts[1] = (pattern_part){p->dof_start, contacts > 0 ? contacts + 1 : 0};
-    parts[2] = (pattern_part){p->dofs, contacts > 0 ? (size_t)p->dof_start[contacts] : 0};
-    parts[3] = (pattern_part){p->equality_start, equalities > 0 ? equalities + 1 : 0};
-    parts[4] = (pattern_part){p->equality_dofs, equalities > 0 ? (size_t)p->equality_start[equalities] : 0};
+    const int own[4] = {p->n, p->block_count, p->contact_count, p->equality_count};
+    size_t total = 0;
+    memcpy(sizes, own, sizeof own);
+    parts[0] = (pattern_part){sizes, 4};
+    parts[1] = (pattern_part){p->block_start, p->block_count > 0 ? (size_t)p->block_count + 1 : 0};
+    parts[2] = (pattern_part){p->dof_start, contacts > 0 ? contacts + 1 : 0};
+    parts[3] = (pattern_part){p->dofs, contacts > 0 ? (size_t)p->dof_start[contacts] : 0};
+    parts[4] = (pattern_part){p->equality_start, equalities > 0 ? equalities + 1 : 0};
+    parts[5] = (pattern_part){p->equality_dofs, equalities > 0 ? (size_t)p->equality_start[equalities] : 0};
+    for (int k = 0; k < PARTS; k++) {
+        total += parts[k].count;
+    }
+    return total;
 }
 
 static bool is_known(const perp_kkt *kkt, const perp_contact_qp *p)
 {
-    if (!kkt->known || kkt->known_n != p->n || kkt->known_blocks != p->block_count ||
-        kkt->known_contacts != p->contact_count || kkt->known_equalities != p->equality_count) {
+    int sizes[4];
+    pattern_part parts[PARTS];
+    const int *known = kkt->known_memory.data;
+    if (kkt->known_length != pattern_parts(p, sizes, parts)) {
         return false;
     }
-    pattern_part parts[PARTS];
-    pattern_parts(p, parts);
-    const int *known = kkt->known;
-    size_t left = kkt->known_length;
     for (int k = 0; k < PARTS; k++) {
-        if (parts[k].count > left ||
-            (parts[k].count && memcmp(known, parts[k].data, parts[k].count * sizeof *known) != 0)) {
+        if (parts[k].count && memcmp(known, parts[k].data, parts[k].count * sizeof *known) != 0) {
             return false;
         }
         known += parts[k].count;
-        left -= parts[k].count;
     }
-    return left == 0;
+    return true;
 }
 
 static perp_status remember(perp_kkt *kkt, const perp_contact_qp *p)
 {
+    int sizes[4];
     pattern_part parts[PARTS];
-    pattern_parts(p, parts);
-    size_t total = 0;
-    for (int k = 0; k < PARTS; k++) {
-        total += parts[k].count;
-    }
+    const size_t total = pattern_parts(p, sizes, parts);
     const perp_status status = perp_kkt_hold(kkt, &kkt->known_memory, total * sizeof(int));
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    kkt->known = kkt->known_memory.data;
-    kkt->known_length = total;
-    kkt->known_n = p->n;
-    kkt->known_blocks = p->block_count;
-    kkt->known_contacts = p->contact_count;
-    kkt->known_equalities = p->equality_count;
-    int *known = kkt->known;
+    int *known = kkt->known_memory.data;
     for (int k = 0; k < PARTS; k++) {
         if (parts[k].count) {
             memcpy(known, parts[k].data, parts[k].count * sizeof *known);
         }
         known += parts[k].count;
     }
+    kkt->known_length = total;
     return PERP_STATUS_OK;
 }
 
@@ -742,7 +706,7 @@ static perp_status hold_products(perp_kkt *kkt, const perp_contact_qp *p)
 
 static perp_status analyse_anew(perp_kkt *kkt, const perp_contact_qp *problem, int nodes)
 {
-    kkt->known = NULL;
+    kkt->known_length = 0;
     kkt->n = problem->n;
     kkt->equalities = problem->equality_count;
     kkt->unknowns = problem->n + problem->equality_count;

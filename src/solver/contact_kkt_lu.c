@@ -74,39 +74,21 @@ perp_status perp_kkt_lu_setup(perp_kkt_lu *lu, perp_kkt *kkt)
 
 /* ---- assembly --------------------------------------------------------------------------------------------------- */
 
-/* u = Omega J of one contact; false, and nothing done, where Omega is zero. */
+/* u = Omega J of one contact; false where Omega is zero. */
 static bool weigh(int rows, int columns, const double *omega, const double *jacobian, double *u)
 {
     bool any = false;
     for (int k = 0; k < rows * rows; k++) {
         any = any || omega[k] != 0.0;
     }
-    if (!any) {
-        memset(u, 0, (size_t)rows * (size_t)columns * sizeof *u);
-        return false;
-    }
-    if (rows == 3) {
-        const double *w = omega, *j0 = jacobian, *j1 = j0 + columns, *j2 = j1 + columns;
-        for (int r = 0; r < 3; r++, w += 3, u += columns) {
-            int c = 0;
-            for (; c + 2 <= columns; c += 2) {
-                *(perp_lanes *)(u + c) =
-                    (w[0] * perp_lanes_load(j0 + c) + w[1] * perp_lanes_load(j1 + c)) + w[2] * perp_lanes_load(j2 + c);
-            }
-            if (c < columns) {
-                u[c] = (w[0] * j0[c] + w[1] * j1[c]) + w[2] * j2[c];
-            }
-        }
-        return true;
-    }
     memset(u, 0, (size_t)rows * (size_t)columns * sizeof *u);
-    for (int r = 0; r < rows; r++) {
+    for (int r = 0; any && r < rows; r++) {
         for (int k = 0; k < rows; k++) {
             perp_dense_subtract(columns, -omega[r * rows + k], jacobian + (ptrdiff_t)k * columns,
                                 u + (ptrdiff_t)r * columns);
         }
     }
-    return true;
+    return any;
 }
 
 /* `count` rows of a group's J, with Omega J in `below`: a target's product and its transposed. */

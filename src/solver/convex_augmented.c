@@ -6,8 +6,7 @@
  * a pass on which these do not change has found the minimum. With y0 = 0 the forces y = (-w s)_+ there are, up to 1 /
  * w, the multipliers of *least norm*: they have the form A v on the rows that carry force, and v pulls at no other. So
  * this gives the polish of the interior point, and the warm start, without a search for these afterwards. Then y0 takes
- * over y, on rows that stay as they are, which brings the point to rounding. Where it does not, rows that are apart by
- * less than the penalty lets them overlap carry force together: some leave, one at a time.
+ * over y, on rows that stay as they are, which brings the point to rounding.
  *
  * The first pass takes its rows from the caller: those that carried force in the last step, or those that the interior
  * point has found. Rows with s < 0 would be a poor guess there: the last step's x says little about this step's gaps. A
@@ -128,44 +127,13 @@ static double refine(const pass_data *d, perp_convex_iterate *at)
     return least;
 }
 
-/* Rows that the penalty let overlap but that cannot all be tight: what refining leaves of s is then a combination of
- * forces that moves nothing, and the row whose force would vanish first along it leaves. False if none would. */
-static bool drop_row(const pass_data *d, perp_convex_iterate *at)
-{
-    perp_convex_workspace *c = d->c;
-    double part = INFINITY;
-    int first = -1;
-    for (int i = 0; i < c->m; i++) {
-        if (c->weight[i] > 0.0 && c->s[i] > 0.0 && at->y[i] < part * c->s[i]) {
-            part = at->y[i] / c->s[i];
-            first = i;
-        }
-    }
-    if (first >= 0) {
-        c->weight[first] = 0.0;
-        at->y[first] = 0.0;
-    }
-    return first >= 0;
-}
-
 /* From the minimum of the penalty; true if the judge has said solved. */
 static bool finish(const pass_data *d, perp_convex_iterate *at)
 {
-    enum { DROPS = 4 };
     perp_convex_workspace *c = d->c;
-    const double others = c->best_residual;
-    double residual = refine(d, at), least = residual;
+    const double others = c->best_residual, residual = refine(d, at);
     c->best_is_least = residual < others && residual <= fmin(AUGMENTED_SURE, c->tolerance) && c->e == 0;
-    for (int k = 0; k < DROPS && residual > AUGMENTED_POOR && residual < AUGMENTED_NEARLY && drop_row(d, at); k++) {
-        factor(d);
-        const double before = residual;
-        residual = refine(d, at);
-        least = fmin(least, residual);
-        if (!(residual < 0.9 * before)) { /* it was another reason */
-            break;
-        }
-    }
-    return least <= c->tolerance;
+    return residual <= c->tolerance;
 }
 
 bool perp_convex_augmented(perp_convex_workspace *c, perp_convex_iterate *at, int passes, int change)

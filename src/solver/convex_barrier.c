@@ -41,8 +41,7 @@ static void centre(const perp_convex_workspace *c, double kappa, const double *s
 /* Where s and y are as large as each other, in the units sqrt(gamma): sqrt(kappa) from the border. */
 static void start(perp_convex_workspace *c, double kappa)
 {
-    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->at.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_zero(c, &c->at);
     perp_convex_slacks(c, c->at.x, c->s);
     for (int i = 0; i < c->m; i++) {
         c->ds[i] = 1.0 / sqrt(c->gamma[i]);
@@ -51,35 +50,17 @@ static void start(perp_convex_workspace *c, double kappa)
     centre(c, kappa, c->s, c->at.y);
 }
 
-static void residuals(perp_convex_workspace *c)
-{
-    perp_convex_slacks(c, c->at.x, c->rp);
-    perp_dense_subtract(c->m, 1.0, c->s, c->rp);
-    perp_convex_dual_residual(c, &c->at, c->rd);
-    perp_convex_equations(c, c->at.x, c->rc);
-}
-
 /* One Newton step towards the centre; returns its length. */
 static double step(perp_convex_workspace *c, double kappa)
 {
     perp_convex_scale(c, c->s, c->at.y);
     perp_convex_make_diagonal(c, c->rho, c->delta);
     perp_convex_factor(c);
+    perp_convex_predict(c, c->at.y, c->dy_affine); /* for `scaled` */
     memset(c->ds, 0, (size_t)c->m * sizeof(double));
-    memset(c->scaled, 0, (size_t)c->m * sizeof(double));
     perp_convex_corrector(c, c->s, c->at.y, kappa, c->ds, c->ds, c->dy);
-    perp_convex_subtract_scaled(c, c->rp, c->scaled);
-    perp_dense_subtract(c->m, -1.0, c->scaled, c->dy);
-    memset(c->step, 0, (size_t)c->n * sizeof(double));
-    perp_convex_add_at(c, c->dy, c->step);
-    perp_dense_subtract(c->n, 1.0, c->rd, c->step);
-    for (int i = 0; i < c->e; i++) {
-        c->step[c->n + i] = -c->rc[i];
-    }
-    perp_kkt_solve(&c->kkt, c->step);
-    perp_convex_a(c, c->step, c->ds);
-    perp_convex_subtract_scaled(c, c->ds, c->dy);
-    perp_dense_subtract(c->m, -1.0, c->rp, c->ds);
+    c->kernel->add(c->m, c->scaled, c->dy);
+    perp_convex_solve_direction(c, c->ds, c->dy);
     const double way = fmin(perp_convex_step_length(c, c->s, c->ds), perp_convex_step_length(c, c->at.y, c->dy));
     const double t = way < 1.0 ? 0.9 * way : 1.0;
     perp_dense_subtract(c->n, -t, c->step, c->at.x);
@@ -124,7 +105,7 @@ static perp_outcome iterate(perp_convex_workspace *c, double kappa, int most, pe
         if (perp_convex_cancelled(c)) {
             return PERP_OUTCOME_CANCELLED;
         }
-        residuals(c);
+        perp_convex_refresh_residuals(c);
         const double now = c->m > 0 ? perp_dense_dot(c->m, c->s, c->at.y) / c->degree : kappa;
         const double target = fmax(kappa, PART * now);
         const double t = step(c, target);
@@ -148,33 +129,23 @@ perp_status perp_contact_qp_barrier(const perp_contact_qp *problem, double kappa
                                     perp_convex_info *info, perp_error *error)
 {
     enum { ITERATIONS = 200 };
-    const perp_convex_settings chosen = settings ? *settings : perp_convex_settings_default();
+    perp_convex_settings chosen;
     perp_convex_workspace *c = workspace;
-    *info = (perp_convex_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "barrier", .tried = {"barrier"}};
-    info->tried_count = 1;
+    perp_status status = perp_convex_begin(settings, &chosen, info, error);
+    info->method = info->tried[info->tried_count++] = "barrier";
     if (!(kappa > 0.0) || !isfinite(kappa)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "the barrier's kappa is %g; it has to be positive", kappa);
     }
-    perp_status status = perp_convex_settings_check(&chosen, error);
     status = status ? status : perp_contact_qp_check(problem, error);
     status = status ? status : perp_convex_prepare(c, problem, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    c->best_residual = INFINITY;
-    c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
-    c->tolerance = chosen.tolerance;
-    c->cancel = chosen.cancel;
-    c->iterations = c->factorisations = 0;
+    perp_convex_forget(c, &chosen);
     c->rho = c->delta = PROXIMAL;
-    memset(c->best.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->best.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->best.z, 0, (size_t)c->e * sizeof(double));
     info->outcome = iterate(c, kappa, chosen.max_iterations > 0 ? chosen.max_iterations : ITERATIONS, solution);
     perp_convex_export(c, &c->best, solution);
-    info->residual = c->best_parts;
+    perp_convex_report(c, info);
     info->objective = perp_contact_qp_objective(problem, solution->x);
-    info->iterations = c->iterations;
-    info->factorisations = c->factorisations;
     return PERP_STATUS_OK;
 }

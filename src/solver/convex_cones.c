@@ -108,16 +108,6 @@ void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *
     perp_convex_make_omega(c, scaling_matrix);
 }
 
-void perp_convex_soften(perp_convex_workspace *c, double soft)
-{
-    for (int r = 0; r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            c->weight[i] /= 1.0 + soft / c->gamma[i] * c->weight[i];
-        }
-    }
-    perp_convex_make_omega(c, scaling_matrix);
-}
-
 static void spring_matrix(const perp_convex_workspace *c, const perp_convex_cone *cone, double *matrix)
 {
     memset(matrix, 0, (size_t)cone->size * (size_t)cone->size * sizeof *matrix);

@@ -79,7 +79,7 @@ struct perp_convex_workspace {
     double *product, *product2, *product3; /* n */
     unsigned char *part, *sized;           /* by slack: parts of K, or active or not */
     double *proof_hessian, *proof_g, *proof_lower, *proof_upper, *proof_zero; /* the problem of a proof */
-    double *proof_x, *proof_direction, *proof_point;
+    double *proof_x, *proof_direction;
     double *y_lower, *y_upper; /* n: multipliers of bounds for the judge */
     bool *active;              /* by slack: the set of the factored matrix */
     double *block;             /* largest block squared: check of H */
@@ -98,8 +98,6 @@ struct perp_convex_workspace {
     int size_changes, trend_changes; /* of `sized` and `part` in the last iteration */
     bool guessed;                    /* the first Newton pass takes its active rows from `part` */
     double fraction;                 /* of the way to the border that a step may go */
-    int refinements;                 /* of a direction */
-    double row_soft;                 /* the proximal term of rows, over gamma */
     double rho, delta, soft;         /* proximal terms now: on unknowns, equations and (Newton) contacts */
     const volatile bool *cancel;
     double tolerance;
@@ -109,6 +107,12 @@ struct perp_convex_workspace {
 
 /* Settings that make no sense. */
 perp_status perp_convex_settings_check(const perp_convex_settings *settings, perp_error *error);
+/* The settings as given or the default ones, checked, and an empty info. */
+perp_status perp_convex_begin(const perp_convex_settings *settings, perp_convex_settings *chosen,
+                              perp_convex_info *info, perp_error *error);
+/* No best point and no counts, before a run with these settings; and what of them goes into the info after it. */
+void perp_convex_forget(perp_convex_workspace *c, const perp_convex_settings *settings);
+void perp_convex_report(const perp_convex_workspace *c, perp_convex_info *info);
 
 /* ---- convex_setup.c -------------------------------------------------------------------------------------------- */
 
@@ -134,6 +138,7 @@ void perp_convex_add_ct(const perp_convex_workspace *c, const double *z, double 
 /* rd = H x + g - A'y - C'z */
 void perp_convex_dual_residual(perp_convex_workspace *c, const perp_convex_iterate *at, double *rd);
 
+void perp_convex_zero(const perp_convex_workspace *c, perp_convex_iterate *at);
 void perp_convex_copy(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to);
 void perp_convex_import(const perp_convex_workspace *c, const perp_convex_point *point, perp_convex_iterate *at);
 void perp_convex_export(const perp_convex_workspace *c, const perp_convex_iterate *at, perp_convex_point *point);
@@ -144,15 +149,13 @@ void perp_convex_bound_multipliers(perp_convex_workspace *c, const perp_convex_i
 bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at);
 
 /* By how much the objective at `best` may be above the least, as far as its residuals tell: what s and y are off being
- * complementary, and `by_size`, what the dual residual is worth along x. Leaves c->s and c->rd. */
-double perp_convex_gap(perp_convex_workspace *c, double *by_size);
+ * complementary, and what the dual residual is worth along x. Leaves c->s and c->rd. */
+double perp_convex_gap(perp_convex_workspace *c);
 
 /* ---- convex_cones.c -------------------------------------------------------------------------------------------- */
 
 /* Nesterov-Todd scaling of (s, y), both inside: weight, cone_scale, and omega = R' W^-2 R by contact. */
 void perp_convex_scale(perp_convex_workspace *c, const double *s, const double *y);
-/* After it: rows' weights W^-2 become (W^2 + soft / gamma)^-1. */
-void perp_convex_soften(perp_convex_workspace *c, double soft);
 /* omega for a spring of stiffness gamma at every slack: W^-2 = gamma. Fills `weight` of rows. */
 void perp_convex_start_weights(perp_convex_workspace *c);
 /* scaled = -W^-2 r_p, dy = scaled - y */
@@ -197,13 +200,16 @@ typedef struct perp_convex_attempt {
     double fraction;   /* of the way to the border that a step may go */
     double rho, delta; /* proximal terms at the start */
     bool from_zero;    /* a cold start with x = 0: stays near it where the problem leaves x free */
-    int refinements;   /* of every direction: for what weights of many powers of ten leave of its digits */
-    double row_soft;   /* with these: the proximal term of rows, over gamma */
 } perp_convex_attempt;
 
 /* Interior point, from a cold start or from `at`. SOLVED, ITERATION_LIMIT, ILL_CONDITIONED, CANCELLED; `best` has the
  * point. */
 perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt *attempt);
+
+/* rp, rd and rc of `at` and s. */
+void perp_convex_refresh_residuals(perp_convex_workspace *c);
+/* dx, dz in `step`, and A dx + r_p in ds, dy, for q - W^-2 r_p in dy. */
+void perp_convex_solve_direction(perp_convex_workspace *c, double *ds, double *dy);
 
 /* Proximal semismooth Newton from `at`, at most `passes`, ended by a residual above `give_up`: true once the judge says
  * solved. `at` changes. */
@@ -223,15 +229,14 @@ bool perp_convex_minimum_norm(perp_convex_workspace *c);
  * product3 change. */
 bool perp_convex_note_evidence(perp_convex_workspace *c);
 
-/* Whether a feasible point is found, which is left in proof_point; where not, the search may leave evidence. */
+/* Whether a feasible point is found; where not, the search may leave evidence. */
 bool perp_convex_seek_feasible(perp_convex_workspace *c);
 
-/* Proofs: their measure, +infinity if there is none; `feasible`: a feasible point was found on the way. The evidence
- * that there is no feasible point is left in at->y and at->z, the direction without end in proof_direction. */
+/* The measure of a proof that there is no feasible point, +infinity if there is none; `feasible`: a feasible point was
+ * found on the way. The proof is left in at->y and at->z. */
 double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, bool *feasible);
+/* The measure of a direction without end, in proof_direction; +infinity if there is none. */
 double perp_convex_prove_unbounded(perp_convex_workspace *c);
-bool perp_convex_feasible_beyond(
-    perp_convex_workspace *c); /* after both: from the nearest point, along the direction */
 
 /* Setup and the check of H, and the cascade: fills the info but for the objective; the answer is in `best`. */
 perp_status perp_convex_prepare(perp_convex_workspace *c, const perp_contact_qp *problem, perp_error *error);
@@ -239,7 +244,12 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
 /* By how much the primal residual at x may change with the last digit of A and C. */
 double perp_convex_rounding(const perp_convex_workspace *c, const double *x);
 /* SOLVED; where the solution in `best` is too far away to be one, INFEASIBLE with its proof, or ILL_CONDITIONED. */
-perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info);
+perp_outcome perp_convex_reject_far(perp_convex_workspace *c, perp_convex_info *info);
+
+static inline bool perp_convex_is_open(perp_outcome outcome)
+{
+    return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
+}
 
 static inline bool perp_convex_cancelled(const perp_convex_workspace *c)
 {

@@ -12,11 +12,6 @@
  * pass on it jumps to the solution. A polish that fails has cost a few passes and waits until the error is 10 times
  * less.
  *
- * Weights of many powers of ten leave a direction few digits. Where the judge does not find what the residuals without
- * products say, on problems of rows, these are computed anew in every iteration, directions are refined, and rows have
- * a proximal term as well: A dx + r_p = ds - soft dy, which bounds their weights by 1 / soft. (With cones this has
- * gained nothing.)
- *
  * Where nothing is feasible y grows without end, along a proof of it: an iteration without progress looks for that.
  */
 #include "solver/convex_core.h"
@@ -101,7 +96,7 @@ static void start_warm(perp_convex_workspace *c)
 
 /* ---- one iteration ---------------------------------------------------------------------------------------------- */
 
-static void refresh_residuals(perp_convex_workspace *c)
+void perp_convex_refresh_residuals(perp_convex_workspace *c)
 {
     perp_convex_slacks(c, c->at.x, c->rp);
     for (int i = 0; i < c->m; i++) {
@@ -111,8 +106,7 @@ static void refresh_residuals(perp_convex_workspace *c)
     perp_convex_equations(c, c->at.x, c->rc);
 }
 
-/* dx, dz in `step`, and A dx + r_p in ds, dy, for q - W^-2 r_p in dy. */
-static void solve_direction(perp_convex_workspace *c, double *ds, double *dy)
+void perp_convex_solve_direction(perp_convex_workspace *c, double *ds, double *dy)
 {
     memset(c->step, 0, (size_t)c->n * sizeof *c->step);
     perp_convex_add_at(c, dy, c->step);
@@ -123,62 +117,6 @@ static void solve_direction(perp_convex_workspace *c, double *ds, double *dy)
     perp_kkt_solve(&c->kkt, c->step);
     perp_convex_a(c, c->step, ds);
     perp_convex_follow(c, ds, dy);
-}
-
-/* What a direction leaves of H dx + rho dx - A'dy - C'dz = -r_d and C dx + delta dz = -r_c, solved for with the same
- * factors. Weights of 1e12 and more leave the products with W^-2 few digits, and these equations not. */
-static void refine_direction(perp_convex_workspace *c, double *ds, double *dy)
-{
-    const perp_contact_qp *p = c->problem;
-    double *left = c->diagonal; /* n + e: made anew for the next factors */
-    perp_convex_h(c, c->step, c->product2);
-    for (int i = 0; i < c->n; i++) {
-        left[i] = -c->rd[i] - c->product2[i] - c->rho * c->stiffness[i] * c->step[i];
-    }
-    perp_convex_add_at(c, dy, left);
-    for (int i = 0; i < c->e; i++) {
-        const double dz = -c->step[c->n + i];
-        double sum = -c->rc[i] - c->delta / c->stiffness[c->n + i] * dz;
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            sum -= p->equality_values[k] * c->step[p->equality_dofs[k]];
-            left[p->equality_dofs[k]] += p->equality_values[k] * dz;
-        }
-        left[c->n + i] = sum;
-    }
-    perp_kkt_solve(&c->kkt, left);
-    perp_dense_subtract(c->n + c->e, -1.0, left, c->step);
-    perp_convex_a(c, left, c->slack);
-    perp_convex_subtract_scaled(c, c->slack, dy);
-    perp_dense_subtract(c->m, -1.0, c->slack, ds);
-}
-
-static bool is_soft(const perp_convex_workspace *c)
-{
-    return c->refinements > 0 && c->row_soft > 0.0;
-}
-
-/* v = v / (1 + soft w), w = y / s, on rows. */
-static void soften(const perp_convex_workspace *c, double *v)
-{
-    for (int r = 0; r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            v[i] /= 1.0 + c->row_soft / c->gamma[i] * (c->at.y[i] / c->s[i]);
-        }
-    }
-}
-
-/* Both directions of a step: dx, dz in `step`, and ds, dy, for q - W^-2 r_p in dy. */
-static void direction(perp_convex_workspace *c, double *ds, double *dy)
-{
-    solve_direction(c, ds, dy);
-    for (int k = 0; k < c->refinements; k++) {
-        refine_direction(c, ds, dy);
-    }
-    for (int r = 0; is_soft(c) && r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            ds[i] += c->row_soft / c->gamma[i] * dy[i];
-        }
-    }
 }
 
 static double longest_step(const perp_convex_workspace *c, const double *ds, const double *dy)
@@ -258,27 +196,16 @@ static bool is_settled(const perp_convex_workspace *c)
 static double iterate(perp_convex_workspace *c, double centre, bool near)
 {
     perp_convex_scale(c, c->s, c->at.y);
-    if (is_soft(c)) {
-        perp_convex_soften(c, c->row_soft);
-    }
     perp_convex_make_diagonal(c, c->rho, c->delta);
     perp_convex_factor(c);
     perp_convex_predict(c, c->at.y, c->dy_affine);
-    if (is_soft(c)) {
-        memcpy(c->dy_affine, c->at.y, (size_t)c->m * sizeof(double));
-        soften(c, c->dy_affine);
-        perp_dense_difference(c->m, c->scaled, c->dy_affine, c->dy_affine);
-    }
-    direction(c, c->ds_affine, c->dy_affine);
+    perp_convex_solve_direction(c, c->ds_affine, c->dy_affine);
     const double affine = longest_step(c, c->ds_affine, c->dy_affine);
     const double ratio = centre_after(c, centre, affine, c->ds_affine, c->dy_affine) / centre;
     const double sigma = fmin(fmax(ratio * ratio * ratio, CENTRING_LEAST), 1.0);
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->dy);
-    if (is_soft(c)) {
-        soften(c, c->dy);
-    }
     c->kernel->add(c->m, c->scaled, c->dy);
-    direction(c, c->ds, c->dy);
+    perp_convex_solve_direction(c, c->ds, c->dy);
     const double t = longest_step(c, c->ds, c->dy);
     const double taken = fmin(1.0, c->fraction * t);
     const double dual = perp_dense_largest(c->n, c->rd), equations = perp_dense_largest(c->e, c->rc);
@@ -286,9 +213,6 @@ static double iterate(perp_convex_workspace *c, double centre, bool near)
         watch_set(c);
     }
     const bool finite = advance(c, taken);
-    if (c->refinements > 0) {
-        refresh_residuals(c); /* without what rounding has added up */
-    }
     relax(&c->rho, taken, dual, perp_dense_largest(c->n, c->rd));
     relax(&c->delta, taken, equations, perp_dense_largest(c->e, c->rc));
     return finite ? taken : 0.0;
@@ -319,7 +243,7 @@ static bool polish(perp_convex_workspace *c, double error, bool settled)
     c->rho = rho;
     c->delta = delta;
     memcpy(c->s, c->ds_affine, (size_t)c->m * sizeof(double));
-    refresh_residuals(c);
+    perp_convex_refresh_residuals(c);
     return false;
 }
 
@@ -333,14 +257,12 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
     c->rho = attempt->rho;
     c->delta = attempt->delta;
     c->fraction = attempt->fraction;
-    c->refinements = c->cone_count == 0 ? attempt->refinements : 0;
-    c->row_soft = attempt->row_soft;
     if (attempt->warm && c->m > 0) {
         start_warm(c);
     } else {
         start(c, attempt->from_zero);
     }
-    refresh_residuals(c);
+    perp_convex_refresh_residuals(c);
     memset(c->part, 2, (size_t)c->m);
     memset(c->sized, 2, (size_t)c->m);
     c->size_changes = c->trend_changes = c->m; /* not watched yet */
@@ -361,9 +283,8 @@ perp_outcome perp_convex_ipm(perp_convex_workspace *c, const perp_convex_attempt
             }
             polish_below = (c->cone_count == 0 ? POLISH_AGAIN : 0.1) * error;
         }
-        if (error < c->tolerance && !perp_convex_judge(c, &c->at) && (c->cone_count == 0 || attempt->refinements > 0)) {
-            c->refinements = c->cone_count == 0; /* the judge does not find what the recursion says */
-            refresh_residuals(c);
+        if (error < c->tolerance && !perp_convex_judge(c, &c->at) && c->cone_count == 0) {
+            perp_convex_refresh_residuals(c); /* the judge does not find what the recursion says */
         }
         since_good += c->best_residual <= c->tolerance;
         if (since_good > FURTHER || (since_good > 0 && error < IPM_CLEAN)) {

@@ -339,8 +339,7 @@ static void choose_parts(perp_convex_workspace *c, const double *s, const double
  * a slack is off by sqrt(2 gap / gamma). The least multipliers would then be others. */
 static bool is_ambiguous(perp_convex_workspace *c)
 {
-    double by_size;
-    const double gap = perp_convex_gap(c, &by_size), root = sqrt(2.0 * (gap + by_size));
+    const double root = sqrt(2.0 * perp_convex_gap(c));
     const double *s = c->s;
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {

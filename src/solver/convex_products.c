@@ -6,122 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-/* out = R j, or j where there are no rays. */
-static inline void combine(int slacks, int rows, const double *rays, const double *j, double *out)
-{
-    if (!rays) {
-        for (int k = 0; k < slacks; k++) {
-            out[k] = j[k];
-        }
-    } else if (rows == 3) {
-        for (int k = 0; k < slacks; k++) {
-            out[k] = (rays[3 * k] * j[0] + rays[3 * k + 1] * j[1]) + rays[3 * k + 2] * j[2];
-        }
-    } else {
-        for (int k = 0; k < slacks; k++) {
-            out[k] = perp_dense_dot(rows, rays + (ptrdiff_t)k * rows, j);
-        }
-    }
-}
-
-/* j = R'y */
-static inline void combine_transposed(int slacks, int rows, const double *rays, const double *y, double *j)
-{
-    if (!rays) {
-        for (int k = 0; k < slacks; k++) {
-            j[k] = y[k];
-        }
-    } else if (rows == 3) {
-        double j0 = 0.0, j1 = 0.0, j2 = 0.0;
-        for (int k = 0; k < slacks; k++) {
-            j0 += rays[3 * k] * y[k];
-            j1 += rays[3 * k + 1] * y[k];
-            j2 += rays[3 * k + 2] * y[k];
-        }
-        j[0] = j0;
-        j[1] = j1;
-        j[2] = j2;
-    } else {
-        for (int r = 0; r < rows; r++) {
-            j[r] = 0.0;
-        }
-        for (int k = 0; k < slacks; k++) {
-            for (int r = 0; r < rows; r++) {
-                j[r] += rays[(ptrdiff_t)k * rows + r] * y[k];
-            }
-        }
-    }
-}
-
-/* j = J x for a contact, its entries of x gathered in `local`. */
-static inline void rows_of(int rows, int columns, const double *jacobian, const double *local, double *j)
-{
-    if (rows == 3) {
-        const double *j1 = jacobian + columns, *j2 = j1 + columns;
-        perp_lanes s0 = {0.0, 0.0}, s1 = s0, s2 = s0;
-        int k = 0;
-        for (; k + 2 <= columns; k += 2) {
-            const perp_lanes x = perp_lanes_load(local + k);
-            s0 += perp_lanes_load(jacobian + k) * x;
-            s1 += perp_lanes_load(j1 + k) * x;
-            s2 += perp_lanes_load(j2 + k) * x;
-        }
-        j[0] = s0[0] + s0[1];
-        j[1] = s1[0] + s1[1];
-        j[2] = s2[0] + s2[1];
-        if (k < columns) {
-            j[0] += jacobian[k] * local[k];
-            j[1] += j1[k] * local[k];
-            j[2] += j2[k] * local[k];
-        }
-        return;
-    }
-    for (int r = 0; r < rows; r++) {
-        j[r] = perp_dense_dot(columns, jacobian + (ptrdiff_t)r * columns, local);
-    }
-}
-
-/* The entries of a group's columns, contiguous: a part of x, or gathered. */
-static inline const double *columns_of(const perp_convex_workspace *c, int group, const double *x)
-{
-    const perp_kkt *kkt = &c->kkt;
-    const int begin = kkt->piece_start[group], end = kkt->piece_start[group + 1];
-    if (end - begin == 1) {
-        return x + kkt->pieces[begin].dof;
-    }
-    double *to = c->gather;
-    for (int q = begin; q < end; q++) {
-        const double *from = x + kkt->pieces[q].dof;
-        const int length = kkt->pieces[q].length;
-        int k = 0;
-        for (; k + 2 <= length; k += 2) {
-            *(perp_lanes *)(to + k) = perp_lanes_load(from + k);
-        }
-        if (k < length) {
-            to[k] = from[k];
-        }
-        to += length;
-    }
-    return c->gather;
-}
-
-static inline void add_columns(const perp_convex_workspace *c, int group, const double *sum, double *out)
-{
-    const perp_kkt *kkt = &c->kkt;
-    for (int q = kkt->piece_start[group]; q < kkt->piece_start[group + 1]; q++) {
-        double *to = out + kkt->pieces[q].dof;
-        const int length = kkt->pieces[q].length;
-        int k = 0;
-        for (; k + 2 <= length; k += 2) {
-            *(perp_lanes *)(to + k) += perp_lanes_load(sum + k);
-        }
-        if (k < length) {
-            to[k] += sum[k];
-        }
-        sum += length;
-    }
-}
-
 /* Where a contact stands in the arrays of J and R. */
 typedef struct place {
     int contact;
@@ -137,6 +21,56 @@ static void go_to(const perp_contact_qp *p, int contact, place *at)
         at->rays = at->rays ? at->rays + slacks * rows : NULL;
     }
     at->contact = contact;
+}
+
+/* out = R J x of a contact with many columns, its entries of x in `local`; j is scratch. */
+static void combine(int slacks, int rows, int columns, const place *at, const double *local, double *j, double *out)
+{
+    for (int r = 0; r < rows; r++) {
+        j[r] = perp_dense_dot(columns, at->jacobian + (ptrdiff_t)r * columns, local);
+    }
+    for (int k = 0; k < slacks; k++) {
+        out[k] = at->rays ? perp_dense_dot(rows, at->rays + (ptrdiff_t)k * rows, j) : j[k];
+    }
+}
+
+/* sum += J'R'y of such a contact. */
+static void add_combined(int slacks, int rows, int columns, const place *at, const double *y, double *sum)
+{
+    for (int r = 0; r < rows; r++) {
+        double force = at->rays ? 0.0 : y[r];
+        for (int k = 0; at->rays && k < slacks; k++) {
+            force += at->rays[(ptrdiff_t)k * rows + r] * y[k];
+        }
+        perp_dense_subtract(columns, -force, at->jacobian + (ptrdiff_t)r * columns, sum);
+    }
+}
+
+/* The entries of a group's columns, contiguous: a part of x, or gathered. */
+static inline const double *columns_of(const perp_convex_workspace *c, int group, const double *x)
+{
+    const perp_kkt *kkt = &c->kkt;
+    const int begin = kkt->piece_start[group], end = kkt->piece_start[group + 1];
+    if (end - begin == 1) {
+        return x + kkt->pieces[begin].dof;
+    }
+    double *to = c->gather;
+    for (int q = begin; q < end; q++) {
+        const double *from = x + kkt->pieces[q].dof;
+        for (int k = 0; k < kkt->pieces[q].length; k++) { /* a few: memcpy costs more */
+            *to++ = from[k];
+        }
+    }
+    return c->gather;
+}
+
+static inline void add_columns(const perp_convex_workspace *c, int group, const double *sum, double *out)
+{
+    const perp_kkt *kkt = &c->kkt;
+    for (int q = kkt->piece_start[group]; q < kkt->piece_start[group + 1]; q++) {
+        perp_dense_subtract(kkt->pieces[q].length, -1.0, sum, out + kkt->pieces[q].dof);
+        sum += kkt->pieces[q].length;
+    }
 }
 
 void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
@@ -156,23 +90,14 @@ void perp_convex_a(perp_convex_workspace *c, const double *x, double *s)
                                  s + p->slack_start[begin]);
         }
         for (int i = begin; !packed && i < end; i++) {
-            const int rows = p->row_start[i + 1] - p->row_start[i];
             go_to(p, i, &at);
-            rows_of(rows, columns, at.jacobian, local, c->row_sum);
-            combine(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, c->row_sum, s + p->slack_start[i]);
+            combine(p->slack_start[i + 1] - p->slack_start[i], p->row_start[i + 1] - p->row_start[i], columns, &at,
+                    local, c->row_sum, s + p->slack_start[i]);
         }
     }
     double *bounds = s + c->contact_slacks;
     for (int k = 0; k < c->bounds; k++) {
         bounds[k] = c->bound_sign[k] * x[c->bound_dof[k]];
-    }
-}
-
-/* sum += J'j */
-static inline void add_rows(int rows, int columns, const double *jacobian, const double *j, double *sum)
-{
-    for (int r = 0; r < rows; r++) {
-        perp_dense_subtract(columns, -j[r], jacobian + (ptrdiff_t)r * columns, sum);
     }
 }
 
@@ -193,11 +118,9 @@ void perp_convex_add_at(perp_convex_workspace *c, const double *y, double *out)
             memset(sum, 0, (size_t)columns * sizeof *sum);
         }
         for (int i = begin; !packed && i < end; i++) {
-            const int rows = p->row_start[i + 1] - p->row_start[i];
             go_to(p, i, &at);
-            combine_transposed(p->slack_start[i + 1] - p->slack_start[i], rows, at.rays, y + p->slack_start[i],
-                               c->row_sum);
-            add_rows(rows, columns, at.jacobian, c->row_sum, sum);
+            add_combined(p->slack_start[i + 1] - p->slack_start[i], p->row_start[i + 1] - p->row_start[i], columns, &at,
+                         y + p->slack_start[i], sum);
         }
         if (!direct) {
             add_columns(c, g, sum, out);
@@ -285,6 +208,13 @@ void perp_convex_dual_residual(perp_convex_workspace *c, const perp_convex_itera
     }
 }
 
+void perp_convex_zero(const perp_convex_workspace *c, perp_convex_iterate *at)
+{
+    memset(at->x, 0, (size_t)c->n * sizeof(double));
+    memset(at->y, 0, (size_t)c->m * sizeof(double));
+    memset(at->z, 0, (size_t)c->e * sizeof(double));
+}
+
 void perp_convex_copy(const perp_convex_workspace *c, const perp_convex_iterate *from, perp_convex_iterate *to)
 {
     memcpy(to->x, from->x, (size_t)c->n * sizeof(double));
@@ -364,7 +294,7 @@ bool perp_convex_judge(perp_convex_workspace *c, const perp_convex_iterate *at)
     return c->judged <= c->tolerance;
 }
 
-double perp_convex_gap(perp_convex_workspace *c, double *by_size)
+double perp_convex_gap(perp_convex_workspace *c)
 {
     double gap = 0.0;
     perp_convex_slacks(c, c->best.x, c->s);
@@ -378,9 +308,8 @@ double perp_convex_gap(perp_convex_workspace *c, double *by_size)
         const int start = c->cones[k].start;
         gap += fabs(perp_dense_dot(c->cones[k].size, c->s + start, c->best.y + start));
     }
-    *by_size = 0.0;
     for (int i = 0; i < c->n; i++) {
-        *by_size += fabs(c->rd[i] * c->best.x[i]);
+        gap += fabs(c->rd[i] * c->best.x[i]);
     }
     return gap;
 }

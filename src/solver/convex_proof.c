@@ -260,22 +260,10 @@ static double seek_proof(perp_convex_workspace *c, double enough, double pull)
     return measure < INFINITY ? refine_proof(&l, enough) : INFINITY;
 }
 
-/* Both bounds of an unknown, x >= l and x <= u, contradict each other nowhere: what their multipliers have in common is
- * taken out, which leaves A'y as it is and only raises the proof's value. */
-static void cancel_bounds(perp_convex_workspace *c, perp_convex_iterate *at)
-{
-    perp_convex_bound_multipliers(c, at);
-    for (int k = 0; k < c->bounds; k++) {
-        const int dof = c->bound_dof[k];
-        at->y[c->contact_slacks + k] -= fmin(c->y_lower[dof], c->y_upper[dof]);
-    }
-}
-
 static bool note_multipliers(perp_convex_workspace *c)
 {
     static const double BETTER = 0.5; /* of a measure: less of it is worth an iteration */
     copy_multipliers(c, &c->at, &c->trial);
-    cancel_bounds(c, &c->trial);
     const double value = farkas_value(c, &c->trial), before = c->evidence_measure;
     if (!(value > 0.0 && value <= DBL_MAX)) {
         return false;
@@ -393,35 +381,12 @@ double perp_convex_rounding(const perp_convex_workspace *c, const double *x)
     return 0.5 * DBL_EPSILON * most / c->b_scale;
 }
 
-/* The point that the search for a proof ended at, -v: if it is feasible there is none. */
-static bool found_feasible(perp_convex_workspace *c)
+static bool is_feasible(perp_convex_workspace *c, const double *x)
 {
-    for (int i = 0; i < c->n; i++) {
-        c->trial.x[i] = -c->at.x[i];
-    }
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    memcpy(c->proof_point, c->trial.x, (size_t)c->n * sizeof(double));
+    perp_convex_zero(c, &c->trial);
+    memcpy(c->trial.x, x, (size_t)c->n * sizeof(double));
     perp_convex_judge(c, &c->trial);
     return c->judged_parts.primal <= c->tolerance;
-}
-
-/* Whether the point that is nearest to feasible becomes so along the direction of an unbounded fall. */
-bool perp_convex_feasible_beyond(perp_convex_workspace *c)
-{
-    static const double FARTHEST = 1e8;
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    for (double t = 1.0; t <= FARTHEST; t *= 10.0) {
-        for (int i = 0; i < c->n; i++) {
-            c->trial.x[i] = c->proof_point[i] + t * c->proof_direction[i];
-        }
-        perp_convex_judge(c, &c->trial);
-        if (c->judged_parts.primal <= c->tolerance) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Where the numbers as given leave a feasible point as far away as 1 / rounding, only a pull finds the proof for all
@@ -444,7 +409,10 @@ double perp_convex_prove_infeasible(perp_convex_workspace *c, double enough, boo
         if (measure <= enough) {
             return measure;
         }
-        *feasible = *feasible || found_feasible(c);
+        for (int i = 0; i < c->n; i++) {
+            c->product3[i] = -c->at.x[i]; /* where the search ended */
+        }
+        *feasible = *feasible || is_feasible(c, c->product3);
     }
     return INFINITY;
 }
@@ -463,10 +431,10 @@ static void weigh_hessian(perp_convex_workspace *c, const perp_contact_qp *origi
 }
 
 /* On a problem that is made for a proof: the usual proximal terms, and steps of 0.99 of the way to the border. */
-static const perp_convex_attempt SHORT_ATTEMPT = {60, false, 0.99, 1e-8, 1e-8, false, 0, 0.0};
+static const perp_convex_attempt SHORT_ATTEMPT = {60, false, 0.99, 1e-8, 1e-8, false};
 
-/* The nearest feasible point to zero: min 1/2 |x|^2 over the same constraints, in proof_point. Where there is none its
- * multipliers are evidence of that as well. */
+/* The nearest feasible point to zero: min 1/2 |x|^2 over the same constraints. Where there is none its multipliers are
+ * evidence of that as well. */
 bool perp_convex_seek_feasible(perp_convex_workspace *c)
 {
     const perp_contact_qp *original = c->problem;
@@ -484,7 +452,7 @@ bool perp_convex_seek_feasible(perp_convex_workspace *c)
         c->best_residual = INFINITY;
         perp_convex_ipm(c, &SHORT_ATTEMPT);
         evidence = c->evidence_measure;
-        memcpy(c->proof_point, c->best_residual < INFINITY ? c->best.x : c->at.x, (size_t)c->n * sizeof(double));
+        perp_convex_copy(c, c->best_residual < INFINITY ? &c->best : &c->at, &c->kept);
     }
     perp_convex_setup(c, original, NULL);
     c->evidence_measure = evidence;
@@ -492,11 +460,7 @@ bool perp_convex_seek_feasible(perp_convex_workspace *c)
     c->best_residual = residual;
     c->best_parts = parts;
     perp_convex_copy(c, &c->saved, &c->best);
-    memcpy(c->trial.x, c->proof_point, (size_t)c->n * sizeof(double));
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
-    perp_convex_judge(c, &c->trial);
-    return c->judged_parts.primal <= c->tolerance;
+    return is_feasible(c, c->kept.x);
 }
 
 /* The same constraints with all constants zero. */

@@ -39,9 +39,9 @@ static void lay_out(perp_convex_workspace *c, size_t block, perp_slice *s)
     c->stiffness = perp_slice_cut(s, n + e, sizeof(double));
     c->diagonal = perp_slice_cut(s, n + e, sizeof(double));
     c->step = perp_slice_cut(s, n + e, sizeof(double));
-    double **by_unknown[] = {&c->rd,          &c->product, &c->product2,        &c->product3,
-                             &c->y_lower,     &c->y_upper, &c->proof_g,         &c->proof_lower,
-                             &c->proof_upper, &c->proof_x, &c->proof_direction, &c->proof_point};
+    double **by_unknown[] = {&c->rd,          &c->product, &c->product2,       &c->product3,
+                             &c->y_lower,     &c->y_upper, &c->proof_g,        &c->proof_lower,
+                             &c->proof_upper, &c->proof_x, &c->proof_direction};
     for (size_t k = 0; k < sizeof by_unknown / sizeof *by_unknown; k++) {
         *by_unknown[k] = perp_slice_cut(s, n, sizeof(double));
     }

@@ -72,6 +72,14 @@ perp_status perp_convex_settings_check(const perp_convex_settings *settings, per
     return PERP_STATUS_OK;
 }
 
+perp_status perp_convex_begin(const perp_convex_settings *settings, perp_convex_settings *chosen,
+                              perp_convex_info *info, perp_error *error)
+{
+    *chosen = settings ? *settings : perp_convex_settings_default();
+    *info = (perp_convex_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm"};
+    return perp_convex_settings_check(chosen, error);
+}
+
 /* ---- the workspace ---------------------------------------------------------------------------------------------- */
 
 perp_status perp_convex_workspace_create(const perp_allocator *allocator, perp_convex_workspace **workspace,
@@ -201,16 +209,15 @@ static void take_proof(perp_convex_workspace *c, double measure, perp_convex_inf
 /* Infeasible by its proof, unbounded by a direction and a feasible point to go from; else it stays open. */
 static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_convex_info *info)
 {
-    const bool feasible =
+    bool feasible =
         c->best_parts.primal <= c->tolerance || (c->evidence_measure > PROOF_GOOD && perp_convex_seek_feasible(c));
-    bool found = false;
-    const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROOF_GOOD, &found);
+    const double infeasible = feasible ? INFINITY : perp_convex_prove_infeasible(c, PROOF_GOOD, &feasible);
     if (infeasible <= PROOF_GOOD) {
         take_proof(c, infeasible, info);
         return PERP_OUTCOME_INFEASIBLE;
     }
-    const double unbounded = perp_convex_prove_unbounded(c);
-    if (unbounded <= PROOF_GOOD && (feasible || found || perp_convex_feasible_beyond(c))) {
+    const double unbounded = feasible ? perp_convex_prove_unbounded(c) : INFINITY;
+    if (unbounded <= PROOF_GOOD) {
         info->certificate = unbounded;
         memcpy(c->best.x, c->proof_direction, (size_t)c->n * sizeof(double));
         settle(c);
@@ -219,15 +226,10 @@ static perp_outcome prove(perp_convex_workspace *c, perp_outcome failure, perp_c
     return failure;
 }
 
-static bool is_open(perp_outcome outcome)
-{
-    return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
-}
-
 /* A point as far away as this is mostly feasible by the last digits of the data alone. If there is a proof for all that
  * is nearer, the proof is the better answer; without one, a point that other last digits would make infeasible is none.
  */
-perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
+perp_outcome perp_convex_reject_far(perp_convex_workspace *c, perp_convex_info *info)
 {
     static const double FAR = 1e7;
     double size = 0.0;
@@ -246,75 +248,41 @@ perp_outcome perp_convex_doubt(perp_convex_workspace *c, perp_convex_info *info)
     return PERP_OUTCOME_INFEASIBLE;
 }
 
-/* Where rows are nearly parallel x may be found and y not: least squares in y on the active set, which has half the
- * condition of the matrix of the iteration. */
-static perp_outcome mend_multipliers(perp_convex_workspace *c, perp_outcome outcome)
-{
-    const bool near = is_open(outcome) && c->best_parts.primal <= c->tolerance && c->best_residual < MENDABLE;
-    return near && perp_convex_minimum_norm(c) ? PERP_OUTCOME_SOLVED : outcome;
-}
-
 /* How far the objective may be from the least: what the complementarity and the dual residual leave open, over 1 +
  * |objective|. A small residual does not bound it where x is large. */
-static double open_objective(perp_convex_workspace *c, double *by_size)
+static double open_objective(perp_convex_workspace *c)
 {
-    const double gap = perp_convex_gap(c, by_size);
+    const double gap = perp_convex_gap(c);
     double objective = 0.0;
     perp_convex_h(c, c->best.x, c->product2);
     for (int i = 0; i < c->n; i++) {
         objective += (0.5 * c->product2[i] + c->problem->g[i]) * c->best.x[i];
     }
-    *by_size /= 1.0 + fabs(objective);
-    return gap / (1.0 + fabs(objective)) + *by_size;
+    return gap / (1.0 + fabs(objective));
 }
 
 enum { ITERATIONS = 100 }; /* of an attempt */
 
 /* The usual attempt, warm or not. */
-static const perp_convex_attempt PLAIN = {ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 1e-8};
+static const perp_convex_attempt PLAIN = {ITERATIONS, false, 0.99, 1e-8, 1e-8, false};
 
 /* What follows an attempt that has failed, in the order tried: different rather than better, as is what they fail on.
  */
 static const perp_convex_attempt CAREFUL[] = {
     /* shorter steps stay nearer to the central path */
-    {ITERATIONS, false, 0.9, 1e-8, 1e-8, false, 1, 0.0},
+    {ITERATIONS, false, 0.9, 1e-8, 1e-8, false},
     /* weaker proximal terms hold the last digits up less */
-    {ITERATIONS, false, 0.9, 1e-10, 1e-10, false, 1, 1e-8},
+    {ITERATIONS, false, 0.9, 1e-10, 1e-10, false},
     /* shorter still, unknowns held more than equations */
-    {ITERATIONS, false, 0.7, 1e-7, 1e-9, false, 1, 1e-9},
+    {ITERATIONS, false, 0.7, 1e-7, 1e-9, false},
     /* hardly any proximal terms */
-    {ITERATIONS, false, 0.9, 1e-12, 1e-12, false, 1, 0.0},
+    {ITERATIONS, false, 0.9, 1e-12, 1e-12, false},
     /* strong ones: the matrix is far from singular */
-    {ITERATIONS, false, 0.95, 1e-6, 1e-6, false, 1, 1e-8},
-    /* where x is free to go far, it does not: the last, as settle_near_zero takes it */
-    {ITERATIONS, false, 0.9, 1e-8, 1e-8, true, 1, 0.0},
+    {ITERATIONS, false, 0.95, 1e-6, 1e-6, false},
+    /* where x is free to go far, it does not */
+    {ITERATIONS, false, 0.9, 1e-8, 1e-8, true},
 };
 enum { CAREFUL_COUNT = sizeof CAREFUL / sizeof *CAREFUL };
-
-/* Where the problem leaves x free a far one is a solution as good as a near one by its residual, and a worse one by its
- * objective, off by the dual residual times x. A start at x = 0 mostly ends near it: taken where the objective is the
- * more certain for it. */
-static void settle_near_zero(perp_convex_workspace *c)
-{
-    double by_size;
-    const double open = open_objective(c, &by_size);
-    if (by_size <= 0.1 * c->tolerance || perp_convex_cancelled(c)) {
-        return;
-    }
-    const perp_convex_residual parts = c->best_parts;
-    const double residual = c->best_residual;
-    const bool least = c->best_is_least;
-    perp_convex_copy(c, &c->best, &c->saved);
-    c->best_residual = INFINITY;
-    perp_convex_ipm(c, &CAREFUL[CAREFUL_COUNT - 1]);
-    if (c->best_residual <= c->tolerance && open_objective(c, &by_size) < open) {
-        return;
-    }
-    c->best_residual = residual;
-    c->best_parts = parts;
-    c->best_is_least = least;
-    perp_convex_copy(c, &c->saved, &c->best);
-}
 
 /* A point that meets the tolerance without a polish may be far from the solution: the first of the careful attempts go
  * on for more digits, until the objective is certain to the tolerance. The best point stays. */
@@ -322,17 +290,13 @@ static void sharpen(perp_convex_workspace *c)
 {
     enum { COUNT = 3 };
     const double tolerance = c->tolerance;
-    double by_size;
     for (int k = 0; k < COUNT && c->best_residual > CONVEX_CLEAN && !perp_convex_cancelled(c); k++) {
-        if (open_objective(c, &by_size) <= 0.1 * tolerance) {
+        if (open_objective(c) <= 0.1 * tolerance) {
             break;
         }
         c->tolerance = fmax(SHARPER * tolerance, SHARPEST);
         perp_convex_ipm(c, &CAREFUL[k]);
         c->tolerance = tolerance;
-    }
-    if (c->best_residual > CONVEX_CLEAN) {
-        settle_near_zero(c);
     }
 }
 
@@ -351,77 +315,82 @@ static perp_outcome run_ipm(perp_convex_workspace *c, const perp_convex_settings
         plain.warm = true;
         outcome = perp_convex_ipm(c, &plain);
     }
-    if (is_open(outcome)) {
+    if (perp_convex_is_open(outcome)) {
         plain.iterations = most;
         plain.warm = false;
         outcome = perp_convex_ipm(c, &plain);
     }
-    outcome = mend_multipliers(c, outcome);
-    if (is_open(outcome) && !limited && perp_convex_loosen(c)) {
-        outcome = mend_multipliers(c, perp_convex_ipm(c, &CAREFUL[0]));
+    if (perp_convex_is_open(outcome) && !limited && perp_convex_loosen(c)) {
+        outcome = perp_convex_ipm(c, &CAREFUL[0]);
     }
     if (outcome == PERP_OUTCOME_SOLVED && !limited) {
         sharpen(c);
     }
-    if (is_open(outcome)) {
+    if (perp_convex_is_open(outcome)) {
         outcome = prove(c, outcome, info);
     }
-    for (int k = 0; k < CAREFUL_COUNT && is_open(outcome) && !limited; k++) {
-        outcome = mend_multipliers(c, perp_convex_ipm(c, &CAREFUL[k]));
+    for (int k = 0; k < CAREFUL_COUNT && perp_convex_is_open(outcome) && !limited; k++) {
+        outcome = perp_convex_ipm(c, &CAREFUL[k]);
     }
-    return is_open(outcome) && perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : outcome;
+    return perp_convex_is_open(outcome) && perp_convex_cancelled(c) ? PERP_OUTCOME_CANCELLED : outcome;
 }
 
 /* Zero may be the best point where nothing better was found, or nothing finite. */
 static void offer_zero(perp_convex_workspace *c)
 {
-    memset(c->trial.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_zero(c, &c->trial);
     perp_convex_judge(c, &c->trial);
     if (!(c->best_residual < INFINITY)) {
         perp_convex_copy(c, &c->trial, &c->best);
     }
 }
 
-perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
+void perp_convex_forget(perp_convex_workspace *c, const perp_convex_settings *settings)
 {
-    perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
     c->best_residual = INFINITY;
     c->best_is_least = false;
     c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
-    memset(c->best.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->best.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->best.z, 0, (size_t)c->e * sizeof(double));
+    perp_convex_zero(c, &c->best);
     c->tolerance = settings->tolerance;
     c->unit = settings->relative ? 0.0 : 1.0;
     c->cancel = settings->cancel;
     c->iterations = c->factorisations = c->passes = 0;
+}
+
+void perp_convex_report(const perp_convex_workspace *c, perp_convex_info *info)
+{
+    info->residual = c->best_parts;
+    info->iterations = c->iterations;
+    info->factorisations = c->factorisations;
+}
+
+perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_settings *settings, perp_convex_info *info)
+{
+    perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
+    perp_convex_forget(c, settings);
     if (wants(settings, "newton") && (settings->warm || settings->method)) {
         note(info, "newton");
         outcome = run_newton(c, settings);
     }
-    if (wants(settings, "ipm") && is_open(outcome)) {
+    if (wants(settings, "ipm") && perp_convex_is_open(outcome)) {
         note(info, "ipm");
         outcome = run_ipm(c, settings, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED) {
-        outcome = perp_convex_doubt(c, info);
+        outcome = perp_convex_reject_far(c, info);
     }
     if (outcome == PERP_OUTCOME_SOLVED && settings->minimum_norm) {
         info->minimum_norm = perp_convex_minimum_norm(c) && c->best_is_least;
     }
     const bool proven = outcome == PERP_OUTCOME_INFEASIBLE || outcome == PERP_OUTCOME_UNBOUNDED;
-    if (is_open(outcome) || (!proven && !(c->best_residual < INFINITY))) {
+    if (perp_convex_is_open(outcome) || (!proven && !(c->best_residual < INFINITY))) {
         offer_zero(c);
     }
     if (outcome == PERP_OUTCOME_ITERATION_LIMIT && settings->max_iterations == 0 && c->best_residual < CAME_NEAR) {
         outcome = PERP_OUTCOME_ILL_CONDITIONED; /* all attempts came near and none met the tolerance */
     }
     info->outcome = outcome;
-    info->residual = c->best_parts;
-    info->iterations = c->iterations;
-    info->factorisations = c->factorisations;
+    perp_convex_report(c, info);
     return outcome;
 }
 
@@ -435,12 +404,9 @@ perp_status perp_contact_qp_solve(const perp_contact_qp *problem, const perp_con
                                   perp_convex_workspace *workspace, perp_convex_point *solution, perp_convex_info *info,
                                   perp_error *error)
 {
-    const perp_convex_settings chosen = settings ? *settings : perp_convex_settings_default();
-    *info = (perp_convex_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm"};
-    perp_status status = perp_convex_settings_check(&chosen, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_contact_qp_check(problem, error);
-    }
+    perp_convex_settings chosen;
+    perp_status status = perp_convex_begin(settings, &chosen, info, error);
+    status = status ? status : perp_contact_qp_check(problem, error);
     if (status == PERP_STATUS_OK && chosen.method && strcmp(chosen.method, "dual") == 0) {
         status = perp_fail(error, PERP_STATUS_BAD_INPUT, "the method `dual` is for dense qps: take ipm or newton");
     }

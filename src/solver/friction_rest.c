@@ -88,7 +88,7 @@ static bool find_least_motion(perp_friction_workspace *f, bool all)
         c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
         c->tolerance = ENOUGH;
         c->cancel = f->cancel;
-        found = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 0.0}) ==
+        found = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false}) ==
                 PERP_OUTCOME_SOLVED;
         memcpy(f->centre_x, c->best.x, (size_t)c->n * sizeof(double));
         f->factorisations += c->factorisations - factorisations;
@@ -113,7 +113,7 @@ static bool solve_convex(perp_friction_workspace *f, const perp_friction_resting
         c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
         c->tolerance = ENOUGH;
         c->cancel = f->cancel;
-        found = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false, 0, 0.0}) ==
+        found = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false}) ==
                 PERP_OUTCOME_SOLVED;
         f->factorisations += c->factorisations - factorisations;
         f->iterations += c->factorisations - factorisations;

@@ -4,14 +4,15 @@
  *
  *   - whether a row depends on the working set is decided against a bound on the rounding of that very row;
  *   - a violation that cannot be told from rounding, because the row depends on rows that are met, is remembered and
- *     allowed; so is a small one that came back often. Neither can hide: the residual judges what is returned;
+ *     allowed. It cannot hide: the residual judges what is returned;
  *   - "infeasible" is said only with a proof whose measure holds, else the row counts as such a violation;
  *   - the end is x and u refined on the working set; where that shows a wrong sign or another violated row, the method
  *     goes on from there. */
-#include "base/settings_size.h"
 #include "problem/convex_residual.h"
 #include "problem/natural_map.h"
+#include "solver/convex_core.h"
 #include "solver/qp_dual_core.h"
+#include "solver/tolerances.h"
 
 #include "linalg/dense_kernel.h"
 #include "problem/checks.h"
@@ -22,15 +23,9 @@
 #include <math.h>
 #include <string.h>
 
-#define FINEST_TOLERANCE 1e-12 /* to which residuals are evaluated */
-#define CERTIFICATE 1e-8       /* of a proof of infeasibility */
 #define ROUNDING (16.0 * DBL_EPSILON)
-#define DEPENDENT_NOISE 1e-12 /* of x, relative to the terms of a row that depends on rows that are met */
-#define NEARLY 1e-6           /* what the working set leaves of a row that nearly depends on it */
-#define SPOILT 1e-9           /* a row of the working set that misses by more, relative to its terms */
-#define NO_RATIO 1e-11        /* entries of `step` below this, in units of the norms, are rounding */
 
-enum { CHECK_EVERY = 8, OFTEN = 10, ROUNDS = 8, REFINEMENTS = 5 };
+enum { ROUNDS = 8, REFINEMENTS = 5 };
 
 typedef enum verdict { GO_ON, DONE, INFEASIBLE, LIMIT, CANCELLED, BROKEN } verdict;
 
@@ -46,10 +41,10 @@ static int most_negative(const perp_qp_dual_workspace *c)
 {
     double largest = c->pull, worst = 0.0;
     int found = -1;
-    for (int j = 0; j < c->count; j++) {
-        const double weighed = c->u[j] * c->norm[c->active[j]];
+    for (int j = 0; j < c->set.count; j++) {
+        const double weighed = c->set.u[j] * c->set.length[j];
         largest = fmax(largest, fabs(weighed));
-        if (c->active[j] >= c->problem->equalities && weighed < worst) {
+        if (c->set.active[j] >= c->problem->equalities && weighed < worst) {
             worst = weighed;
             found = j;
         }
@@ -65,9 +60,9 @@ static bool drop_negative(perp_qp_dual_workspace *c)
         perp_qp_dual_drop(c, found);
         return true;
     }
-    for (int j = 0; j < c->count; j++) {
-        if (c->active[j] >= c->problem->equalities && c->u[j] < 0.0) {
-            c->u[j] = 0.0;
+    for (int j = 0; j < c->set.count; j++) {
+        if (c->set.active[j] >= c->problem->equalities && c->set.u[j] < 0.0) {
+            c->set.u[j] = 0.0;
         }
     }
     return false;
@@ -89,33 +84,17 @@ static void settle(perp_qp_dual_workspace *c)
 
 static void rebuild(perp_qp_dual_workspace *c)
 {
-    const int count = c->count;
-    memcpy(c->wanted, c->active, (size_t)count * sizeof(int));
+    const int count = c->set.count;
+    memcpy(c->wanted, c->set.active, (size_t)count * sizeof(int));
     perp_qp_dual_clear(c);
     c->factorisations++;
     for (int j = 0; j < count; j++) {
         perp_qp_dual_direction(c, c->wanted[j]);
-        if (c->independent) {
+        if (c->along.independent) {
             perp_qp_dual_add(c, c->wanted[j], 0.0);
         }
     }
     settle(c);
-}
-
-/* What a further attempt must not know of the one before. */
-static void forget(perp_qp_dual_workspace *c)
-{
-    c->count = 0;
-    c->pending = -1;
-    c->skipped_equality = false;
-    for (int k = 0; k < c->total; k++) {
-        c->norm[k] = -1.0;
-        c->allowed[k] = 0.0;
-        c->chosen[k] = 0;
-    }
-    for (int i = 0; i < c->n; i++) {
-        c->x[i] = c->u[i] = 0.0;
-    }
 }
 
 /* ---- start ------------------------------------------------------------------------------------------------------- */
@@ -128,18 +107,18 @@ static verdict take_equalities(perp_qp_dual_workspace *c)
             return CANCELLED;
         }
         perp_qp_dual_direction(c, k);
-        if (c->independent) {
+        if (c->along.independent) {
             perp_qp_dual_add(c, k, 0.0);
             continue;
         }
         c->skipped_equality = true;
         double gap = c->problem->d[k], size = fabs(gap);
-        for (int j = 0; j < c->count; j++) {
-            const double term = c->step[j] * c->problem->d[c->active[j]];
+        for (int j = 0; j < c->set.count; j++) {
+            const double term = c->along.step[j] * c->problem->d[c->set.active[j]];
             gap -= term;
             size += fabs(term);
         }
-        if (fabs(gap) > c->settings->tolerance * (c->unit + size) && perp_qp_dual_prove(c, k) <= CERTIFICATE) {
+        if (fabs(gap) > c->settings->tolerance * (c->unit + size) && perp_qp_dual_prove(c, k) <= PROOF_GOOD) {
             return INFEASIBLE;
         }
     }
@@ -165,7 +144,7 @@ static verdict start(perp_qp_dual_workspace *c)
     const int n = c->n;
     double pull = 0.0;
     for (int k = 0; k < n; k++) {
-        const double entry = perp_dense_dot(k + 1, perp_row_const(c->jt, n, k), c->problem->g);
+        const double entry = perp_dense_dot(k + 1, perp_row_const(c->set.jt, n, k), c->problem->g);
         pull += entry * entry;
     }
     c->pull = sqrt(pull);
@@ -173,7 +152,7 @@ static verdict start(perp_qp_dual_workspace *c)
     if (equalities != GO_ON) {
         return equalities;
     }
-    for (int k = c->problem->equalities; c->settings->warm && k < c->total && c->count < n; k++) {
+    for (int k = c->problem->equalities; c->settings->warm && k < c->total && c->set.count < n; k++) {
         if (!(warm_multiplier(c, k) > 0.0) || !perp_qp_dual_row_exists(c, k)) {
             continue;
         }
@@ -181,7 +160,7 @@ static verdict start(perp_qp_dual_workspace *c)
             return CANCELLED;
         }
         perp_qp_dual_direction(c, k);
-        if (c->independent) {
+        if (c->along.independent) {
             perp_qp_dual_add(c, k, 0.0);
         }
     }
@@ -205,10 +184,8 @@ static double allowance(const perp_qp_dual_workspace *c, int k, const perp_qp_du
     for (int i = 0; row->index < 0 && i < c->n; i++) {
         spread += fabs(row->entries[i]);
     }
-    const double judged = tolerated(c, row);
-    const double often = c->chosen[k] > OFTEN ? 0.1 * judged : 0.0;
-    return ROUNDING * perp_qp_dual_magnitude(c, row) + fmin(ROUNDING * spread * largest_x, 1e-3 * judged) +
-           2.0 * c->allowed[k] + often;
+    const double of_x = fmin(ROUNDING * spread * largest_x, DUAL_NOISE * tolerated(c, row));
+    return ROUNDING * perp_qp_dual_magnitude(c, row) + of_x + 2.0 * c->allowed[k];
 }
 
 typedef struct search {
@@ -244,70 +221,20 @@ static int most_violated(perp_qp_dual_workspace *c)
     const int first_lower = p->equalities + p->rows, first_upper = first_lower + c->n;
     search s = {-1, 0.0, 0.0};
     for (int i = 0; i < c->n; i++) {
-        s.largest_x = fmax(s.largest_x, fabs(c->x[i]));
+        s.largest_x = fmax(s.largest_x, fabs(c->set.x[i]));
     }
     for (int k = p->equalities; k < first_lower; k++) {
         look_at(c, k, &s);
     }
     for (int i = 0; i < c->n; i++) { /* an infinite bound never is violated */
-        if (p->lower && c->x[i] < p->lower[i]) {
+        if (p->lower && c->set.x[i] < p->lower[i]) {
             look_at(c, first_lower + i, &s);
         }
-        if (p->upper && c->x[i] > p->upper[i]) {
+        if (p->upper && c->set.x[i] > p->upper[i]) {
             look_at(c, first_upper + i, &s);
         }
     }
     return s.found;
-}
-
-/* A row whose terms are all rounding (x and b are zero) tells nothing. */
-static bool spoilt(const perp_qp_dual_workspace *c)
-{
-    for (int j = 0; j < c->count; j++) {
-        const perp_qp_dual_row row = perp_qp_dual_row_of(c, c->active[j]);
-        const double miss = fabs(perp_qp_dual_slack(c, &row));
-        if (miss > 1e-4 * tolerated(c, &row) && miss > SPOILT * perp_qp_dual_magnitude(c, &row)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The inequality whose multiplier is first to reach zero along `step`, and the length t1 until then; -1 and infinity
- * if there is none. Of those that reach it together the one with the largest entry leaves, for the sake of R. */
-static int leaving(const perp_qp_dual_workspace *c, double least, double *length)
-{
-    int found = -1;
-    double weight = 0.0;
-    *length = INFINITY;
-    for (int j = 0; j < c->count; j++) {
-        const double weighed = c->step[j] * c->norm[c->active[j]];
-        if (c->active[j] < c->problem->equalities || !(weighed > least * c->d_norm)) {
-            continue;
-        }
-        const double ratio = c->u[j] / c->step[j];
-        if (ratio < *length || (ratio == *length && weighed > weight)) {
-            *length = ratio;
-            weight = weighed;
-            found = j;
-        }
-    }
-    return found;
-}
-
-static void move(perp_qp_dual_workspace *c, double length)
-{
-    if (c->independent) {
-        perp_dense_subtract(c->n, -length, c->z, c->x);
-    }
-    for (int j = 0; j < c->count; j++) {
-        c->u[j] -= length * c->step[j];
-        if (c->u[j] < 0.0 && c->active[j] >= c->problem->equalities) {
-            c->u[j] = 0.0;
-        }
-    }
-    c->pending_u += length;
-    c->refined = false;
 }
 
 /* Gives constraint k up for rounding. */
@@ -324,18 +251,7 @@ static verdict excuse(perp_qp_dual_workspace *c, int k, double violation)
 static bool is_faint(const perp_qp_dual_workspace *c, int k)
 {
     const perp_qp_dual_row row = perp_qp_dual_row_of(c, k);
-    return -perp_qp_dual_slack(c, &row) <= SPOILT * perp_qp_dual_magnitude(c, &row);
-}
-
-/* Whether the constraint of the last direction depends on the working set, and is violated so little that it is better
- * left out; in a second attempt also if it depends nearly: it would buy the last digits of its slack with multipliers
- * of the size of 1 / d_tail^2, and these cost more digits elsewhere. */
-static bool negligible(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row, double violation)
-{
-    if (!c->independent && violation <= DEPENDENT_NOISE * perp_qp_dual_magnitude(c, row)) {
-        return true;
-    }
-    return c->pending_u == 0.0 && c->d_tail < c->nearly * c->d_norm && violation <= 0.1 * tolerated(c, row);
+    return -perp_qp_dual_slack(c, &row) <= DUAL_FAINT * perp_qp_dual_magnitude(c, &row);
 }
 
 /* Steps until constraint k is met and in the working set. */
@@ -344,7 +260,6 @@ static verdict bring_in(perp_qp_dual_workspace *c, int k)
     const perp_qp_dual_row row = perp_qp_dual_row_of(c, k);
     c->pending = k;
     c->pending_u = 0.0;
-    c->chosen[k]++;
     for (;;) {
         if (cancelled(c) || c->iterations >= c->limit) {
             return cancelled(c) ? CANCELLED : LIMIT;
@@ -352,47 +267,37 @@ static verdict bring_in(perp_qp_dual_workspace *c, int k)
         c->iterations++;
         perp_qp_dual_direction(c, k);
         const double violation = fmax(-perp_qp_dual_slack(c, &row), 0.0);
-        const double full = c->independent ? violation / (c->d_tail * c->d_tail) : INFINITY;
-        double partial;
-        int out = leaving(c, NO_RATIO, &partial);
-        if (negligible(c, &row, violation)) {
-            return excuse(c, k, violation);
-        }
-        if (!c->independent && out < 0) {
+        perp_dual_way way = perp_dual_set_way(&c->set, &c->along, violation, DUAL_NO_RATIO);
+        if (!c->along.independent && way.out < 0) {
             const bool counts = violation > tolerated(c, &row);
-            if (counts && perp_qp_dual_prove(c, k) <= CERTIFICATE) {
+            if (counts && perp_qp_dual_prove(c, k) <= PROOF_GOOD) {
                 return INFEASIBLE;
             }
-            out = counts ? leaving(c, 0.0, &partial) : -1;
-            if (out < 0) {
+            way = perp_dual_set_way(&c->set, &c->along, violation, 0.0);
+            if (!counts || way.out < 0) {
                 return excuse(c, k, violation);
             }
         }
-        const double length = fmin(full, partial);
+        const double length = fmin(way.full, way.partial);
         if (!(length < INFINITY)) {
             return BROKEN;
         }
-        move(c, length);
-        if (full <= partial) {
+        perp_dual_set_move(&c->set, &c->along, length);
+        c->pending_u += length;
+        c->refined = false;
+        if (way.full <= way.partial) {
             perp_qp_dual_add(c, k, c->pending_u);
             c->pending = -1;
             return GO_ON;
         }
-        perp_qp_dual_drop(c, out);
+        perp_qp_dual_drop(c, way.out);
     }
 }
 
 /* Steps while something is violated. Where all that is left may be the rounding of x, x has to be refined first. */
 static verdict advance(perp_qp_dual_workspace *c)
 {
-    int since_check = 0;
     for (;;) {
-        if (++since_check >= CHECK_EVERY) {
-            since_check = 0;
-            if (spoilt(c)) {
-                rebuild(c);
-            }
-        }
         const int k = most_violated(c);
         const verdict v = k < 0 || (!c->refined && is_faint(c, k)) ? DONE : bring_in(c, k);
         if (v != GO_ON) {
@@ -401,7 +306,7 @@ static verdict advance(perp_qp_dual_workspace *c)
     }
 }
 
-/* One attempt: the working set at the end has been refined, has no negative multiplier and leaves nothing violated. */
+/* The working set at the end has been refined, has no negative multiplier and leaves nothing violated. */
 static verdict run(perp_qp_dual_workspace *c)
 {
     verdict v = start(c);
@@ -435,7 +340,7 @@ static bool unique(const perp_qp_dual_workspace *c)
     for (int k = c->problem->equalities; !c->skipped_equality && k < c->total; k++) {
         const perp_qp_dual_row row = perp_qp_dual_row_of(c, k);
         if (!c->inside[k] && row.target > -INFINITY &&
-            perp_qp_dual_slack(c, &row) <= SPOILT * perp_qp_dual_magnitude(c, &row)) {
+            perp_qp_dual_slack(c, &row) <= DUAL_FAINT * perp_qp_dual_magnitude(c, &row)) {
             return false;
         }
     }
@@ -457,18 +362,18 @@ static void make_point(perp_qp_dual_workspace *c, verdict v)
     const perp_qp *p = c->problem;
     for (int i = 0; i < c->n; i++) {
         const double lower = p->lower ? p->lower[i] : -INFINITY, upper = p->upper ? p->upper[i] : INFINITY;
-        c->point.x[i] = c->x[i] < lower ? lower : (c->x[i] > upper ? upper : c->x[i]);
+        c->point.x[i] = c->set.x[i] < lower ? lower : (c->set.x[i] > upper ? upper : c->set.x[i]);
     }
     if (v != INFEASIBLE) {
-        perp_qp_dual_put_all(c, c->u, 1.0);
+        perp_qp_dual_put_all(c, c->set.u, 1.0);
         if (c->pending >= 0) {
             perp_qp_dual_put(c, c->pending, c->pending_u);
         }
     }
     if (!finite_point(c)) {
-        c->count = 0;
+        c->set.count = 0;
         memset(c->point.x, 0, (size_t)c->n * sizeof(double));
-        perp_qp_dual_put_all(c, c->u, 0.0);
+        perp_qp_dual_put_all(c, c->set.u, 0.0);
     }
 }
 
@@ -479,7 +384,7 @@ static void copy_out(const double *from, int count, double *to)
     }
 }
 
-static void copy_point(const perp_qp *p, const perp_convex_point *from, perp_convex_point *to)
+void perp_qp_dual_copy_point(const perp_qp *p, const perp_convex_point *from, perp_convex_point *to)
 {
     copy_out(from->x, p->n, to->x);
     copy_out(from->y, p->rows, to->y);
@@ -488,57 +393,18 @@ static void copy_point(const perp_qp *p, const perp_convex_point *from, perp_con
     copy_out(from->y_upper, p->n, p->upper ? to->y_upper : NULL);
 }
 
-static double judge(perp_qp_dual_workspace *c)
-{
-    const perp_convex_view view = perp_qp_view(c->problem);
-    double near;
-    c->residual = perp_convex_view_residual(&view, &c->point, c->unit, &near);
-    const double largest = perp_convex_residual_largest(c->residual);
-    c->is_near = near <= PERP_NEAR;
-    return c->is_near ? largest : fmax(largest, near);
-}
-
-/* The better of two attempts, in `c->point`. The second leaves out what depends nearly, which makes problems out of
- * rows that are parallel but for their last digits solvable; not the first, since leaving out costs digits elsewhere.
- */
-static verdict attempt(perp_qp_dual_workspace *c)
-{
-    const int limit = c->limit;
-    c->nearly = 0.0;
-    const verdict first = run(c);
-    make_point(c, first);
-    const double largest = judge(c);
-    if (largest <= c->settings->tolerance || (first != DONE && first != BROKEN)) {
-        return first;
-    }
-    const perp_convex_residual residual = c->residual;
-    const bool is_near = c->is_near;
-    copy_point(c->problem, &c->point, &c->kept);
-    forget(c);
-    perp_qp_dual_clear(c);
-    c->limit = c->iterations + limit;
-    c->nearly = NEARLY;
-    const verdict second = run(c);
-    make_point(c, second);
-    if (second == INFEASIBLE || second == CANCELLED || judge(c) < largest) {
-        return second;
-    }
-    copy_point(c->problem, &c->kept, &c->point);
-    c->residual = residual;
-    c->is_near = is_near;
-    return first; /* not solved: nothing more is asked of the working set, which is the second's */
-}
-
 static void deliver(perp_qp_dual_workspace *c, verdict v, perp_convex_point *solution, perp_convex_info *info)
 {
     static const perp_outcome outcomes[] = {
         [GO_ON] = PERP_OUTCOME_ILL_CONDITIONED, [DONE] = PERP_OUTCOME_ILL_CONDITIONED,
         [INFEASIBLE] = PERP_OUTCOME_INFEASIBLE, [LIMIT] = PERP_OUTCOME_ITERATION_LIMIT,
         [CANCELLED] = PERP_OUTCOME_CANCELLED,   [BROKEN] = PERP_OUTCOME_ILL_CONDITIONED};
+    const perp_convex_view view = perp_qp_view(c->problem);
+    double near;
     info->outcome = outcomes[v];
-    info->residual = c->residual;
+    info->residual = perp_convex_view_residual(&view, &c->point, c->unit, &near);
     info->objective = perp_qp_objective(c->problem, c->point.x);
-    const bool holds = c->is_near && perp_convex_residual_largest(info->residual) <= c->settings->tolerance;
+    const bool holds = near <= PERP_NEAR && perp_convex_residual_largest(info->residual) <= c->settings->tolerance;
     if (holds && v != INFEASIBLE && v != CANCELLED) {
         info->outcome = PERP_OUTCOME_SOLVED;
         info->minimum_norm = v == DONE && unique(c);
@@ -546,7 +412,7 @@ static void deliver(perp_qp_dual_workspace *c, verdict v, perp_convex_point *sol
     info->certificate = v == INFEASIBLE ? perp_qp_dual_measure(c) : 0.0;
     info->iterations = c->iterations;
     info->factorisations = c->factorisations;
-    copy_point(c->problem, &c->point, solution);
+    perp_qp_dual_copy_point(c->problem, &c->point, solution);
 }
 
 /* ---- the call ---------------------------------------------------------------------------------------------------- */
@@ -554,21 +420,8 @@ static void deliver(perp_qp_dual_workspace *c, verdict v, perp_convex_point *sol
 static perp_status check(const perp_qp *p, const perp_convex_settings *settings, const perp_qp_dual_workspace *c,
                          perp_error *error)
 {
-    if (PERP_CHECK_SIZE(perp_convex_settings, settings, error) != PERP_STATUS_OK) {
-        return PERP_STATUS_BAD_INPUT;
-    }
-    if (!(settings->tolerance > 0.0 && settings->tolerance < INFINITY)) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is not positive and finite",
-                         settings->tolerance);
-    }
-    if (settings->max_iterations < 0) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "at most %d iterations", settings->max_iterations);
-    }
-    if (settings->tolerance < FINEST_TOLERANCE) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the tolerance %g is below %g, to which residuals are evaluated",
-                         settings->tolerance, FINEST_TOLERANCE);
-    }
-    const perp_status status = perp_qp_check(p, error);
+    perp_status status = perp_convex_settings_check(settings, error);
+    status = status ? status : perp_qp_check(p, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -584,12 +437,22 @@ static void load(perp_qp_dual_workspace *c, const perp_qp *p, const perp_convex_
 {
     c->problem = p;
     c->settings = settings;
-    c->n = p->n;
+    c->n = c->set.n = p->n;
+    c->set.first_inequality = p->equalities;
     c->total = p->equalities + p->rows + 2 * p->n;
     c->limit = settings->max_iterations > 0 ? settings->max_iterations : 10 * (p->n + p->rows) + 100;
     c->unit = settings->relative ? 0.0 : 1.0;
     c->iterations = c->factorisations = 0;
-    forget(c);
+    c->set.count = 0;
+    c->pending = -1;
+    c->skipped_equality = false;
+    for (int k = 0; k < c->total; k++) {
+        c->norm[k] = -1.0;
+        c->allowed[k] = 0.0;
+    }
+    for (int i = 0; i < c->n; i++) {
+        c->set.x[i] = c->set.u[i] = 0.0;
+    }
 }
 
 perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_settings *settings,
@@ -616,6 +479,8 @@ perp_status perp_qp_dual(const perp_qp *problem, const perp_convex_settings *set
                          "takes a semidefinite H",
                          failed_row);
     }
-    deliver(c, attempt(c), solution, info);
+    const verdict v = run(c);
+    make_point(c, v);
+    deliver(c, v, solution, info);
     return PERP_STATUS_OK;
 }

@@ -1,14 +1,7 @@
-/* qp_dual_core.h - the state of the dual active set method and the operations on its factorisation.
+/* qp_dual_core.h - the state of the dual active set method for dense qps; its working set is in qp_dual_set.h.
  *
  * Constraints have one numbering: the equalities, the rows of A, the lower bounds, the upper bounds (as -x_i >=
- * -upper_i). Bounds are rows of one entry and are never written out.
- *
- * Invariants, with N the columns of the working set (`active`, `count` of them, equalities first and never dropped):
- *   - the columns of N are independent, H = L L', J'H J = I, J'N = [R; 0] with R upper triangular and regular;
- *   - x minimises the objective on N'x = b of the working set, with the multipliers u: H x + g = N u;
- *   - u >= 0 but for equalities.
- * So x is always optimal for a part of the constraints, and the objective only rises. J is kept transposed, so that its
- * columns are contiguous; R by columns.
+ * -upper_i). Bounds are rows of one entry and are never written out. Equalities are never dropped.
  */
 #ifndef PERP_SRC_SOLVER_QP_DUAL_CORE_H
 #define PERP_SRC_SOLVER_QP_DUAL_CORE_H
@@ -17,6 +10,7 @@
 
 #include "base/arena.h"
 #include "solver/qp_dual.h"
+#include "solver/qp_dual_set.h"
 
 #define PERP_QP_DUAL_NAME "dual" /* as info->method and the cascade have it */
 
@@ -31,33 +25,22 @@ struct perp_qp_dual_workspace {
     double unit;  /* of residuals: 1, or 0 for relative ones */
     double pull;  /* |J'g|, the size of the objective's pull in the metric of H^-1 */
 
-    double *l;  /* n x n: Cholesky factor of H */
-    double *jt; /* n x n: row k is column k of J */
-    double *r;  /* n x n: r[j * n + i] is R_ij */
-    int *active;
-    int count;
-    double *x, *u; /* n; u by position in `active` */
-    bool refined;  /* x and u are as accurate as they get */
-    int pending;   /* the constraint that is being brought in, -1: none */
+    double *l; /* n x n: Cholesky factor of H */
+    perp_dual_set set;
+    bool refined; /* x and u are as accurate as they get */
+    int pending;  /* the constraint that is being brought in, -1: none */
     double pending_u;
 
-    double *d, *z, *step;        /* n: J'n_p; J2 J2'n_p; R^-1 J1'n_p */
-    double d_norm, d_tail;       /* |d| = |n_p| in the metric of H^-1; norm of what the working set leaves of it */
-    bool independent;            /* d_tail is more than rounding; z is filled only then */
+    perp_dual_direction along;
     double *root;                /* n: square roots of the diagonal of H^-1 */
     double *norm;                /* total: length of a constraint in the metric of H^-1; negative: not yet known */
     double *allowed;             /* total: violations up to this were found to be rounding */
-    int *chosen;                 /* total: how often it was brought in */
     bool *inside;                /* total: is in the working set */
     double *defect_x, *defect_u; /* n: right-hand sides of a correction */
     long double *wide;           /* n */
     int *wanted;                 /* n: a working set to rebuild */
 
-    perp_convex_point point;       /* what is handed out, in arrays of its own */
-    perp_convex_residual residual; /* of it */
-    bool is_near;                  /* and it is no far point that only its own size makes one (PERP_NEAR) */
-    perp_convex_point kept;        /* of a first attempt, while a second is made */
-    double nearly;                 /* rows that the working set leaves less of than this may stay out, see qp_dual.c */
+    perp_convex_point point; /* what is handed out, in arrays of its own */
     bool skipped_equality;
     int iterations, factorisations;
 };
@@ -92,6 +75,9 @@ void perp_qp_dual_drop(perp_qp_dual_workspace *c, int position);
  * says whether the corrections died out. */
 void perp_qp_dual_solve_on_set(perp_qp_dual_workspace *c);
 bool perp_qp_dual_refine(perp_qp_dual_workspace *c, int turns);
+
+/* What `to` has arrays for. */
+void perp_qp_dual_copy_point(const perp_qp *p, const perp_convex_point *from, perp_convex_point *to);
 
 /* Multipliers into `c->point`: one, or the zeros and scale times those of the working set. Where they must not be
  * negative they are not. */

@@ -1,11 +1,8 @@
-/* The factorisation J'H J = I, J'N = [R; 0] of the working set, and what is solved with it.
- *
- * A constraint is added by one reflection of the trailing columns of J and not by the rotations of Goldfarb and Idnani:
- * the direction z = J2 J2'n_p, which the step needs anyhow, is most of the product that the reflection needs, so that
- * it costs a third of the rotations. Dropping one takes rotations. */
+/* The constraints of a qp, and what is solved with the factorisation of its working set. */
 #include "linalg/dense.h"
 #include "problem/convex_residual.h"
 #include "solver/qp_dual_core.h"
+#include "solver/tolerances.h"
 
 #include "linalg/dense_kernel.h"
 #include "solver/qp_dual.h"
@@ -43,17 +40,18 @@ bool perp_qp_dual_row_exists(const perp_qp_dual_workspace *c, int k)
 
 double perp_qp_dual_slack(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row)
 {
-    return (row->index < 0 ? perp_dense_dot(c->n, row->entries, c->x) : row->sign * c->x[row->index]) - row->target;
+    return (row->index < 0 ? perp_dense_dot(c->n, row->entries, c->set.x) : row->sign * c->set.x[row->index]) -
+           row->target;
 }
 
 double perp_qp_dual_magnitude(const perp_qp_dual_workspace *c, const perp_qp_dual_row *row)
 {
     double sum = fabs(row->target);
     if (row->index >= 0) {
-        return sum + fabs(c->x[row->index]);
+        return sum + fabs(c->set.x[row->index]);
     }
     for (int i = 0; i < c->n; i++) {
-        sum += fabs(row->entries[i] * c->x[i]);
+        sum += fabs(row->entries[i] * c->set.x[i]);
     }
     return sum;
 }
@@ -106,7 +104,7 @@ bool perp_qp_dual_factor_h(perp_qp_dual_workspace *c, int *failed_row)
     for (int i = 0; i < n; i++) {
         double sum = 0.0;
         for (int k = i; k < n; k++) {
-            const double entry = perp_row_const(c->jt, n, k)[i];
+            const double entry = perp_row_const(c->set.jt, n, k)[i];
             sum += entry * entry;
         }
         c->root[i] = sqrt(sum);
@@ -124,50 +122,23 @@ void perp_qp_dual_clear(perp_qp_dual_workspace *c)
     const int n = c->n;
     for (int i = 0; i < n; i++) {
         const double *l = perp_row_const(c->l, n, i);
-        double *row = perp_row(c->jt, n, i);
+        double *row = perp_row(c->set.jt, n, i);
         memset(row, 0, (size_t)n * sizeof(double));
         for (int k = 0; k < i; k++) {
-            perp_dense_subtract(k + 1, l[k], perp_row_const(c->jt, n, k), row);
+            perp_dense_subtract(k + 1, l[k], perp_row_const(c->set.jt, n, k), row);
         }
         row[i] = 1.0;
         perp_dense_divide(i + 1, l[i], row);
     }
-    c->count = 0;
+    c->set.count = 0;
     memset(c->inside, 0, (size_t)c->total * sizeof(bool));
-}
-
-/* y = sum of w_k times column k of J, from `first` on. */
-static void combine(const perp_qp_dual_workspace *c, int first, const double *w, double *y)
-{
-    const int n = c->n;
-    memset(y, 0, (size_t)n * sizeof(double));
-    int k = first;
-    for (; k + 4 <= n; k += 4) {
-        perp_dense_subtract_four(n, w + k, perp_row_const(c->jt, n, k), n, y);
-    }
-    for (; k < n; k++) {
-        perp_dense_subtract(n, w[k], perp_row_const(c->jt, n, k), y);
-    }
-    for (int i = 0; i < n; i++) {
-        y[i] = -y[i];
-    }
-}
-
-/* x = R^-1 x */
-static void solve_r(const perp_qp_dual_workspace *c, double *x)
-{
-    for (int j = c->count - 1; j >= 0; j--) {
-        const double *column = perp_row_const(c->r, c->n, j);
-        x[j] /= column[j];
-        perp_dense_subtract(j, x[j], column, x);
-    }
 }
 
 /* x = R^-T x */
 static void solve_r_transposed(const perp_qp_dual_workspace *c, double *x)
 {
-    for (int j = 0; j < c->count; j++) {
-        const double *column = perp_row_const(c->r, c->n, j);
+    for (int j = 0; j < c->set.count; j++) {
+        const double *column = perp_row_const(c->set.r, c->n, j);
         x[j] = (x[j] - perp_dense_dot(j, column, x)) / column[j];
     }
 }
@@ -179,12 +150,12 @@ static double project(perp_qp_dual_workspace *c, const perp_qp_dual_row *row)
     double majorant = 0.0;
     if (row->index >= 0) {
         for (int k = 0; k < n; k++) {
-            c->d[k] = row->sign * perp_row_const(c->jt, n, k)[row->index];
+            c->along.d[k] = row->sign * perp_row_const(c->set.jt, n, k)[row->index];
         }
         return c->root[row->index];
     }
     for (int k = 0; k < n; k++) {
-        c->d[k] = perp_dense_dot(n, perp_row_const(c->jt, n, k), row->entries);
+        c->along.d[k] = perp_dense_dot(n, perp_row_const(c->set.jt, n, k), row->entries);
         majorant += fabs(row->entries[k]) * c->root[k];
     }
     return majorant;
@@ -193,81 +164,22 @@ static double project(perp_qp_dual_workspace *c, const perp_qp_dual_row *row)
 void perp_qp_dual_direction(perp_qp_dual_workspace *c, int k)
 {
     const perp_qp_dual_row row = perp_qp_dual_row_of(c, k);
-    const int n = c->n, q = c->count;
-    const double majorant = project(c, &row);
-    const double tail = perp_dense_dot(n - q, c->d + q, c->d + q);
-    c->d_norm = sqrt(perp_dense_dot(q, c->d, c->d) + tail);
-    c->d_tail = sqrt(tail);
-    c->norm[k] = c->d_norm;
     /* Products of n terms and as many updates of J have touched each entry of d. */
-    c->independent = c->d_tail > (16.0 + n) * DBL_EPSILON * majorant && isfinite(c->d_tail);
-    if (c->independent) {
-        combine(c, q, c->d, c->z);
-    }
-    memcpy(c->step, c->d, (size_t)q * sizeof(double));
-    solve_r(c, c->step);
+    perp_dual_set_direct(&c->set, (16.0 + c->n) * DBL_EPSILON * project(c, &row), &c->along);
+    c->norm[k] = c->along.norm;
 }
 
-/* The reflection I - v v' 2 / v'v that takes the tail of d to (alpha, 0, ..): J2 v = z - alpha times the first of J2.
- */
 void perp_qp_dual_add(perp_qp_dual_workspace *c, int k, double u)
 {
-    const int n = c->n, q = c->count;
-    assert(q < n && c->independent && !c->inside[k]);
-    double *v = c->d + q, *first = perp_row(c->jt, n, q), *column = perp_row(c->r, n, q);
-    const double alpha = v[0] > 0.0 ? -c->d_tail : c->d_tail;
-    memcpy(column, c->d, (size_t)q * sizeof(double));
-    column[q] = alpha;
-    perp_dense_subtract(n, alpha, first, c->z);
-    v[0] -= alpha;
-    const double beta = -1.0 / (alpha * v[0]); /* v'v = 2 alpha (alpha - d_q) = -2 alpha v_0 */
-    for (int i = 0; i < n - q; i++) {
-        perp_dense_subtract(n, beta * v[i], c->z, perp_row(c->jt, n, q + i));
-    }
-    c->active[q] = k;
-    c->u[q] = u;
+    assert(!c->inside[k]);
+    perp_dual_set_add(&c->set, &c->along, k, u);
     c->inside[k] = true;
-    c->count++;
-}
-
-/* (x, y) = (c x + s y, c y - s x) */
-static void rotate(int n, double cosine, double sine, double *x, double *y)
-{
-    const perp_lanes cc = {cosine, cosine}, ss = {sine, sine};
-    int i = 0;
-    for (; i + 2 <= n; i += 2) {
-        const perp_lanes a = perp_lanes_load(x + i), b = perp_lanes_load(y + i);
-        *(perp_lanes *)(x + i) = cc * a + ss * b;
-        *(perp_lanes *)(y + i) = cc * b - ss * a;
-    }
-    if (i < n) {
-        const double a = x[i], b = y[i];
-        x[i] = cosine * a + sine * b;
-        y[i] = cosine * b - sine * a;
-    }
 }
 
 void perp_qp_dual_drop(perp_qp_dual_workspace *c, int position)
 {
-    const int n = c->n, last = c->count - 1;
-    c->inside[c->active[position]] = false;
-    for (int j = position; j < last; j++) {
-        memcpy(perp_row(c->r, n, j), perp_row_const(c->r, n, j + 1), (size_t)(j + 2) * sizeof(double));
-        c->active[j] = c->active[j + 1];
-        c->u[j] = c->u[j + 1];
-    }
-    for (int j = position; j < last; j++) {
-        double *column = perp_row(c->r, n, j);
-        const double length = hypot(column[j], column[j + 1]);
-        const double cosine = column[j] / length, sine = column[j + 1] / length;
-        for (int i = j; i < last; i++) {
-            double *entries = perp_row(c->r, n, i) + j;
-            rotate(1, cosine, sine, entries, entries + 1);
-        }
-        column[j + 1] = 0.0;
-        rotate(n, cosine, sine, perp_row(c->jt, n, j), perp_row(c->jt, n, j + 1));
-    }
-    c->count = last;
+    c->inside[c->set.active[position]] = false;
+    perp_dual_set_drop(&c->set, position);
 }
 
 /* ---- x and u of the working set ---------------------------------------------------------------------------------- */
@@ -275,26 +187,26 @@ void perp_qp_dual_drop(perp_qp_dual_workspace *c, int position)
 /* Adds the solution of H dx - N du = defect_x, N'dx = defect_u. Returns the largest |dx_i| over the largest |x_i|. */
 static double correct(perp_qp_dual_workspace *c)
 {
-    const int n = c->n, q = c->count;
-    double *w = c->d;
+    const int n = c->n, q = c->set.count;
+    double *w = c->along.d;
     for (int k = 0; k < n; k++) {
-        w[k] = perp_dense_dot(n, perp_row_const(c->jt, n, k), c->defect_x);
+        w[k] = perp_dense_dot(n, perp_row_const(c->set.jt, n, k), c->defect_x);
     }
     solve_r_transposed(c, c->defect_u);
     for (int j = 0; j < q; j++) {
-        c->step[j] = c->defect_u[j] - w[j];
+        c->along.step[j] = c->defect_u[j] - w[j];
         w[j] = c->defect_u[j];
     }
-    solve_r(c, c->step);
+    perp_dual_set_solve_r(&c->set, c->along.step);
     for (int j = 0; j < q; j++) {
-        c->u[j] += c->step[j];
+        c->set.u[j] += c->along.step[j];
     }
-    combine(c, 0, w, c->z);
+    perp_dual_set_combine(&c->set, 0, w, c->along.z);
     double change = 0.0, largest = 0.0;
     for (int i = 0; i < n; i++) {
-        c->x[i] += c->z[i];
-        change = fmax(change, fabs(c->z[i]));
-        largest = fmax(largest, fabs(c->x[i]));
+        c->set.x[i] += c->along.z[i];
+        change = fmax(change, fabs(c->along.z[i]));
+        largest = fmax(largest, fabs(c->set.x[i]));
     }
     return change > 0.0 ? change / largest : 0.0;
 }
@@ -302,11 +214,11 @@ static double correct(perp_qp_dual_workspace *c)
 void perp_qp_dual_solve_on_set(perp_qp_dual_workspace *c)
 {
     for (int i = 0; i < c->n; i++) {
-        c->x[i] = c->u[i] = 0.0;
+        c->set.x[i] = c->set.u[i] = 0.0;
         c->defect_x[i] = -c->problem->g[i];
     }
-    for (int j = 0; j < c->count; j++) {
-        c->defect_u[j] = perp_qp_dual_row_of(c, c->active[j]).target;
+    for (int j = 0; j < c->set.count; j++) {
+        c->defect_u[j] = perp_qp_dual_row_of(c, c->set.active[j]).target;
     }
     (void)correct(c);
 }
@@ -331,18 +243,18 @@ static void measure(perp_qp_dual_workspace *c)
         const double *h = perp_row_const(c->problem->h, n, i);
         long double sum = -(long double)c->problem->g[i];
         for (int j = 0; j < n; j++) {
-            sum -= (long double)h[j] * c->x[j];
+            sum -= (long double)h[j] * c->set.x[j];
         }
         c->wide[i] = sum;
     }
-    for (int j = 0; j < c->count; j++) {
-        accumulate(c, c->active[j], c->u[j]);
-        const perp_qp_dual_row row = perp_qp_dual_row_of(c, c->active[j]);
+    for (int j = 0; j < c->set.count; j++) {
+        accumulate(c, c->set.active[j], c->set.u[j]);
+        const perp_qp_dual_row row = perp_qp_dual_row_of(c, c->set.active[j]);
         long double sum = row.target;
         for (int i = 0; row.index < 0 && i < n; i++) {
-            sum -= (long double)row.entries[i] * c->x[i];
+            sum -= (long double)row.entries[i] * c->set.x[i];
         }
-        c->defect_u[j] = (double)(row.index < 0 ? sum : sum - (long double)row.sign * c->x[row.index]);
+        c->defect_u[j] = (double)(row.index < 0 ? sum : sum - (long double)row.sign * c->set.x[row.index]);
     }
     for (int i = 0; i < n; i++) {
         c->defect_x[i] = (double)c->wide[i];
@@ -352,10 +264,10 @@ static void measure(perp_qp_dual_workspace *c)
 /* A variable with equal bounds that is off by a bit would violate the other. */
 static void snap(perp_qp_dual_workspace *c)
 {
-    for (int j = 0; j < c->count; j++) {
-        const perp_qp_dual_row row = perp_qp_dual_row_of(c, c->active[j]);
+    for (int j = 0; j < c->set.count; j++) {
+        const perp_qp_dual_row row = perp_qp_dual_row_of(c, c->set.active[j]);
         if (row.index >= 0) {
-            c->x[row.index] = row.sign * row.target;
+            c->set.x[row.index] = row.sign * row.target;
         }
     }
 }
@@ -369,7 +281,7 @@ bool perp_qp_dual_refine(perp_qp_dual_workspace *c, int turns)
         change = correct(c);
     }
     snap(c);
-    return change <= 1e-12;
+    return change <= DUAL_SETTLED;
 }
 
 /* ---- multipliers in the order of the problem --------------------------------------------------------------------- */
@@ -393,45 +305,45 @@ void perp_qp_dual_put_all(const perp_qp_dual_workspace *c, const double *values,
     memset(c->point.y_equality, 0, (size_t)c->problem->equalities * sizeof(double));
     memset(c->point.y_lower, 0, (size_t)c->n * sizeof(double));
     memset(c->point.y_upper, 0, (size_t)c->n * sizeof(double));
-    for (int j = 0; j < c->count; j++) {
-        perp_qp_dual_put(c, c->active[j], scale * values[j]);
+    for (int j = 0; j < c->set.count; j++) {
+        perp_qp_dual_put(c, c->set.active[j], scale * values[j]);
     }
 }
 
 double perp_qp_dual_prove(perp_qp_dual_workspace *c, int k)
 {
-    const int n = c->n, q = c->count;
+    const int n = c->n, q = c->set.count;
     for (int turn = 0; turn < 2; turn++) { /* n_k - N step to rounding */
         for (int i = 0; i < n; i++) {
             c->wide[i] = 0.0L;
         }
         accumulate(c, k, 1.0);
         for (int j = 0; j < q; j++) {
-            accumulate(c, c->active[j], -c->step[j]);
+            accumulate(c, c->set.active[j], -c->along.step[j]);
         }
         for (int i = 0; i < n; i++) {
             c->defect_x[i] = (double)c->wide[i];
         }
         for (int j = 0; j < q; j++) {
-            c->defect_u[j] = perp_dense_dot(n, perp_row_const(c->jt, n, j), c->defect_x);
+            c->defect_u[j] = perp_dense_dot(n, perp_row_const(c->set.jt, n, j), c->defect_x);
         }
-        solve_r(c, c->defect_u);
+        perp_dual_set_solve_r(&c->set, c->defect_u);
         for (int j = 0; j < q; j++) {
-            c->step[j] += c->defect_u[j];
+            c->along.step[j] += c->defect_u[j];
         }
     }
     const int equalities = c->problem->equalities;
     long double gap = perp_qp_dual_row_of(c, k).target;
     for (int j = 0; j < q; j++) {
-        if (c->active[j] < equalities || c->step[j] < 0.0) { /* what has the wrong sign is left out */
-            gap -= (long double)c->step[j] * perp_qp_dual_row_of(c, c->active[j]).target;
+        if (c->set.active[j] < equalities || c->along.step[j] < 0.0) { /* what has the wrong sign is left out */
+            gap -= (long double)c->along.step[j] * perp_qp_dual_row_of(c, c->set.active[j]).target;
         }
     }
     if (gap == 0.0L || (gap < 0.0L && k >= equalities)) {
         return INFINITY;
     }
     const double scale = (double)(1.0L / gap);
-    perp_qp_dual_put_all(c, c->step, -scale);
+    perp_qp_dual_put_all(c, c->along.step, -scale);
     perp_qp_dual_put(c, k, scale);
     return perp_qp_dual_measure(c);
 }

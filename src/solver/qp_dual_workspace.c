@@ -19,8 +19,9 @@ static void lay_out(perp_qp_dual_workspace *c, perp_sizer *s)
 {
     const size_t n = (size_t)c->capacity_n;
     const size_t total = (size_t)c->capacity_equalities + (size_t)c->capacity_rows + 2 * n;
-    double **matrices[] = {&c->l, &c->jt, &c->r};
-    double **vectors[] = {&c->x, &c->u, &c->d, &c->z, &c->step, &c->root, &c->defect_x, &c->defect_u};
+    double **matrices[] = {&c->l, &c->set.jt, &c->set.r};
+    double **vectors[] = {&c->set.x,      &c->set.u, &c->set.length, &c->along.d, &c->along.z,
+                          &c->along.step, &c->root,  &c->defect_x,   &c->defect_u};
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++) {
         *matrices[k] = perp_sizer_take(s, n * n, sizeof(double));
     }
@@ -28,13 +29,11 @@ static void lay_out(perp_qp_dual_workspace *c, perp_sizer *s)
         *vectors[k] = perp_sizer_take(s, n, sizeof(double));
     }
     lay_out_point(c, s, &c->point);
-    lay_out_point(c, s, &c->kept);
     c->wide = perp_sizer_take(s, n, sizeof(long double));
-    c->active = perp_sizer_take(s, n, sizeof(int));
+    c->set.active = perp_sizer_take(s, n, sizeof(int));
     c->wanted = perp_sizer_take(s, n, sizeof(int));
     c->norm = perp_sizer_take(s, total, sizeof(double));
     c->allowed = perp_sizer_take(s, total, sizeof(double));
-    c->chosen = perp_sizer_take(s, total, sizeof(int));
     c->inside = perp_sizer_take(s, total, sizeof(bool));
 }
 

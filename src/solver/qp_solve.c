@@ -9,6 +9,7 @@
 #include "problem/objectives.h"
 #include "solver/convex_core.h"
 #include "solver/qp_dual.h"
+#include "solver/qp_dual_core.h"
 #include "solver/slice.h"
 #include "solver/tolerances.h"
 
@@ -361,11 +362,6 @@ static void import_point(const dense_problem *p, const int *permutation, const p
     }
 }
 
-static bool is_undecided(perp_outcome outcome)
-{
-    return outcome == PERP_OUTCOME_ITERATION_LIMIT || outcome == PERP_OUTCOME_ILL_CONDITIONED;
-}
-
 /* Whether what the scaled problem gave, now in d->point, holds in the problem's own units, as which the workspace is
  * set up again; and the least multipliers in these. */
 static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_settings *settings,
@@ -380,7 +376,7 @@ static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_s
     c->best_residual = c->judged;
     c->best_parts = c->judged_parts;
     if (info->outcome == PERP_OUTCOME_SOLVED && solved) {
-        info->outcome = perp_convex_doubt(c, info);
+        info->outcome = perp_convex_reject_far(c, info);
         perp_convex_export(c, &c->best, &d->point);
     }
     if (info->outcome == PERP_OUTCOME_SOLVED) {
@@ -393,6 +389,19 @@ static bool holds(perp_convex_workspace *c, dense_memory *d, const perp_convex_s
     info->residual = c->best_parts;
     perp_convex_export(c, &c->best, &d->point);
     return info->outcome == PERP_OUTCOME_SOLVED ? solved : info->certificate <= PROOF_GOOD;
+}
+
+/* The engine on the problem that is set up, into d->point; its counts are added to those before. */
+static void run_engine(perp_convex_workspace *c, const perp_convex_settings *settings, dense_memory *d,
+                       perp_convex_info *info)
+{
+    const int iterations = info->iterations, factorisations = info->factorisations;
+    info->tried_count = 0;
+    info->certificate = 0.0;
+    perp_convex_run(c, settings, info);
+    info->iterations += iterations;
+    info->factorisations += factorisations;
+    perp_convex_export(c, &c->best, &d->point);
 }
 
 /* The equilibrated problem, once at the tolerance and once below it; false where that does not decide, or is not
@@ -410,15 +419,9 @@ static bool run_scaled(perp_convex_workspace *c, const dense_problem *p, dense_m
         apply_scales(p, d, contact);
         bool decided = false;
         if (perp_convex_setup(c, contact, NULL) == PERP_STATUS_OK) {
-            const int iterations = info->iterations, factorisations = info->factorisations;
-            info->tried_count = 0;
-            info->certificate = 0.0;
-            perp_convex_run(c, &inner, info);
-            info->iterations += iterations;
-            info->factorisations += factorisations;
-            perp_convex_export(c, &c->best, &d->point);
+            run_engine(c, &inner, d, info);
             take_back(contact, d, &d->point);
-            decided = !is_undecided(info->outcome);
+            decided = !perp_convex_is_open(info->outcome);
         }
         convert(p, &d->arrays, contact);
         if (perp_convex_setup(c, contact, NULL) != PERP_STATUS_OK) {
@@ -443,13 +446,7 @@ static void run(perp_convex_workspace *c, const dense_problem *p, dense_memory *
         import_point(p, d->arrays.permutation, settings->warm, &d->warm);
         inner.warm = &d->warm;
     }
-    const int iterations = info->iterations, factorisations = info->factorisations;
-    info->tried_count = 0;
-    info->certificate = 0.0;
-    perp_convex_run(c, &inner, info);
-    info->iterations += iterations;
-    info->factorisations += factorisations;
-    perp_convex_export(c, &c->best, &d->point);
+    run_engine(c, &inner, d, info);
 }
 
 /* A point's arrays that the caller left out are written to scratch: the classes' functions want what they need. */
@@ -479,18 +476,14 @@ static void try_dual(const perp_qp *problem, const perp_convex_settings *setting
     }
     info->iterations += dual.iterations;
     info->factorisations += dual.factorisations;
-    if (is_undecided(dual.outcome)) {
+    if (perp_convex_is_open(dual.outcome)) {
         return;
     }
     info->method = "dual";
     info->outcome = dual.outcome;
     info->certificate = dual.certificate;
     info->residual = dual.residual;
-    memcpy(point->x, spare->x, (size_t)problem->n * sizeof(double));
-    memcpy(point->y, spare->y, (size_t)problem->rows * sizeof(double));
-    memcpy(point->y_equality, spare->y_equality, (size_t)problem->equalities * sizeof(double));
-    memcpy(point->y_lower, spare->y_lower, (size_t)problem->n * sizeof(double));
-    memcpy(point->y_upper, spare->y_upper, (size_t)problem->n * sizeof(double));
+    perp_qp_dual_copy_point(problem, spare, point);
 }
 
 static perp_status solve_dual_alone(const perp_qp *problem, const perp_convex_settings *settings,
@@ -504,34 +497,37 @@ static perp_status solve_dual_alone(const perp_qp *problem, const perp_convex_se
     return perp_qp_dual(problem, settings, workspace->dual, solution, info, error);
 }
 
-/* Conversion and engine; the answer in `point`, in the problem's order. */
+/* Conversion, engine, and the dual method where that is for it. */
 static perp_status solve(const dense_problem *p, const perp_convex_settings *settings, perp_convex_workspace *workspace,
-                         dense_memory *d, perp_convex_point *point, perp_convex_info *info, perp_error *error)
+                         perp_convex_point *solution, perp_convex_info *info, perp_error *error)
 {
     perp_contact_qp contact;
-    perp_status status = hold(workspace, p, d, error);
+    dense_memory d;
+    perp_status status = hold(workspace, p, &d, error);
     if (status == PERP_STATUS_OK) {
-        convert(p, &d->arrays, &contact);
+        convert(p, &d.arrays, &contact);
         status = perp_convex_prepare(workspace, &contact, error);
     }
-    if (status == PERP_STATUS_OK) {
-        run(workspace, p, d, &contact, settings, info);
-        *point = complete(point, &d->warm);
-        convert_back(p, &d->arrays, &d->point, point);
+    if (status != PERP_STATUS_OK) {
+        return status;
     }
-    return status;
+    run(workspace, p, &d, &contact, settings, info);
+    perp_convex_point point = complete(solution, &d.warm);
+    convert_back(p, &d.arrays, &d.point, &point);
+    if (p->qp && !settings->method && perp_convex_is_open(info->outcome)) {
+        try_dual(p->qp, settings, workspace, &point, &d.point, info);
+    }
+    info->objective = p->qp ? perp_qp_objective(p->qp, point.x) : perp_cone_qp_objective(p->cone_qp, point.x);
+    return PERP_STATUS_OK;
 }
 
 perp_status perp_qp_solve(const perp_qp *problem, const perp_convex_settings *settings,
                           perp_convex_workspace *workspace, perp_convex_point *solution, perp_convex_info *info,
                           perp_error *error)
 {
-    const perp_convex_settings chosen = settings ? *settings : perp_convex_settings_default();
-    *info = (perp_convex_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm"};
-    perp_status status = perp_convex_settings_check(&chosen, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_qp_check(problem, error);
-    }
+    perp_convex_settings chosen;
+    perp_status status = perp_convex_begin(settings, &chosen, info, error);
+    status = status ? status : perp_qp_check(problem, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -539,28 +535,16 @@ perp_status perp_qp_solve(const perp_qp *problem, const perp_convex_settings *se
         return solve_dual_alone(problem, &chosen, workspace, solution, info, error);
     }
     const dense_problem p = view_qp(problem);
-    perp_convex_point point = *solution;
-    dense_memory d;
-    status = solve(&p, &chosen, workspace, &d, &point, info, error);
-    if (status == PERP_STATUS_OK && !chosen.method && is_undecided(info->outcome)) {
-        try_dual(problem, &chosen, workspace, &point, &d.point, info);
-    }
-    if (status == PERP_STATUS_OK) {
-        info->objective = perp_qp_objective(problem, point.x);
-    }
-    return status;
+    return solve(&p, &chosen, workspace, solution, info, error);
 }
 
 perp_status perp_cone_qp_solve(const perp_cone_qp *problem, const perp_convex_settings *settings,
                                perp_convex_workspace *workspace, perp_convex_point *solution, perp_convex_info *info,
                                perp_error *error)
 {
-    const perp_convex_settings chosen = settings ? *settings : perp_convex_settings_default();
-    *info = (perp_convex_info){.outcome = PERP_OUTCOME_ITERATION_LIMIT, .method = "ipm"};
-    perp_status status = perp_convex_settings_check(&chosen, error);
-    if (status == PERP_STATUS_OK) {
-        status = perp_cone_qp_check(problem, error);
-    }
+    perp_convex_settings chosen;
+    perp_status status = perp_convex_begin(settings, &chosen, info, error);
+    status = status ? status : perp_cone_qp_check(problem, error);
     if (status == PERP_STATUS_OK && chosen.method && strcmp(chosen.method, "dual") == 0) {
         status = perp_fail(error, PERP_STATUS_BAD_INPUT, "the method `dual` has no cones: take ipm or newton");
     }
@@ -568,11 +552,5 @@ perp_status perp_cone_qp_solve(const perp_cone_qp *problem, const perp_convex_se
         return status;
     }
     const dense_problem p = view_cone_qp(problem);
-    perp_convex_point point = *solution;
-    dense_memory d;
-    status = solve(&p, &chosen, workspace, &d, &point, info, error);
-    if (status == PERP_STATUS_OK) {
-        info->objective = perp_cone_qp_objective(problem, point.x);
-    }
-    return status;
+    return solve(&p, &chosen, workspace, solution, info, error);
 }

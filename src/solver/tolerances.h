@@ -31,8 +31,6 @@ static const double PROXIMAL_LEAST = 1e-13, BARRIER_RHO_LEAST = 1e-14;
 static const double NO_STIFFNESS = 1e-14;
 /* of the diagonal: added to a block that is tested for being semidefinite; its eigenvalues may be negative by less. */
 static const double SEMIDEFINITE = 1e-10;
-/* a residual: multipliers of a point that is as near are worth least squares on the active set. */
-static const double MENDABLE = 1e-4;
 /* of the tolerance, and its least: what careful attempts go on to where the objective is still open. */
 static const double SHARPER = 1e-4, SHARPEST = 1e-13;
 /* of the tolerance: what the second attempt on an equilibrated problem is asked for. */
@@ -70,9 +68,8 @@ static const double NEWTON_CLEAN = 1e-14;
 static const double AUGMENTED_SOFT = 1e-8, AUGMENTED_RHO = 1e-7;
 /* of 1 + max |b|: what a row must be violated by to join: above rounding. */
 static const double AUGMENTED_JOIN = 1e-13;
-/* residuals: rounding; with which the rows are the right ones; and between which a dropped row may mend more than it
- * costs. */
-static const double AUGMENTED_CLEAN = 1e-13, AUGMENTED_SURE = 1e-12, AUGMENTED_POOR = 1e-10, AUGMENTED_NEARLY = 1e-6;
+/* residuals: rounding, and with which the rows are the right ones. */
+static const double AUGMENTED_CLEAN = 1e-13, AUGMENTED_SURE = 1e-12;
 /* of the slope at the start: where the derivative along a step counts as zero. */
 static const double AUGMENTED_SLOPE = 1e-2;
 
@@ -103,6 +100,17 @@ static const double DIRECTION_BENT = 1e-2;
 static const double PROOF_HOPELESS = 1e-3;
 /* of the gradient, which is 1: a change of the recession problem that is less ends its rounds: rounding. */
 static const double RECESSION_CHANGE = 1e-14;
+
+/* ---- dual active set --------------------------------------------------------------------------------------------- */
+
+/* of the largest |x_i|: refinement whose last correction is less has died out: what long double leaves of sums. */
+static const double DUAL_SETTLED = 1e-12;
+/* of a row's terms: a violation by less may be rounding of x, which is refined first; a slack of less is none. */
+static const double DUAL_FAINT = 1e-9;
+/* of the tolerance: what the rounding of x may excuse of a violation. */
+static const double DUAL_NOISE = 1e-3;
+/* of the lengths of the normals: a smaller rate of a multiplier is rounding, and does not block. */
+static const double DUAL_NO_RATIO = 1e-11;
 
 /* ---- LCP: Lemke's method ----------------------------------------------------------------------------------------- */
 

@@ -20,7 +20,7 @@ typedef struct fixture {
     perp_allocator allocator;
     memory_block block;
     cone_program program;
-    nearest_point state, copy;
+    perp_dual_set state, copy;
     nearest_scratch scratch;
 } fixture;
 
@@ -143,14 +143,14 @@ static void test_copies_are_apart(void **state)
     }
     assert_true(compare(f));
     const int rows = f->program.rows, cones = f->program.cones;
-    perp_nearest_copy(&f->copy, &f->state);
+    perp_dual_set_copy(&f->copy, &f->state);
     for (int k = 0; k < 8; k++) {
         add_row(f, &random, inside, true);
     }
     (void)perp_nearest_solve(&f->program, &f->state, &f->scratch);
     f->program.rows = rows;
     f->program.cones = cones;
-    perp_nearest_copy(&f->state, &f->copy);
+    perp_dual_set_copy(&f->state, &f->copy);
     for (int k = 0; k < 8; k++) {
         add_row(f, &random, inside, false);
         assert_true(compare(f));

@@ -30,7 +30,7 @@ static const double EXACT = 1e-9;        /* of F and L: an item that violates it
 
 /* A node on the way down, and which of its children have yet to be looked at. */
 typedef struct mode_level {
-    nearest_point state;
+    perp_dual_set state;
     item_mode *node;
     int rows, cones, equations; /* of the program */
     int item, children;
@@ -41,7 +41,7 @@ typedef struct mode_search {
     mode_part part;
     int unknowns, items; /* of the largest part that is to be searched */
     item_mode *node;
-    nearest_point at, trial; /* of the node, and of a child of it */
+    perp_dual_set at, trial; /* of the node, and of a child of it */
     nearest_scratch scratch;
     mode_level *level;
     int depth, levels;
@@ -339,7 +339,7 @@ static void try_item(contact_step *step, mode_search *a, candidate *c)
     c->children = 0;
     for (int i = 0; i < count; i++) {
         perp_rigid_narrow(step, &a->part, item, child[i]);
-        perp_nearest_copy(&a->trial, &a->at);
+        perp_dual_set_copy(&a->trial, &a->at);
         const nearest_verdict verdict = perp_nearest_solve(&s->program, &a->trial, &a->scratch);
         truncate(&s->program, rows, cones, equations);
         if (verdict == NEAREST_NONE) {
@@ -375,7 +375,7 @@ typedef enum { NODE_ANSWER, NODE_DEAD, NODE_NARROWED, NODE_SPLIT } node_verdict;
 static void save_level(mode_search *a, const cone_program *p, const candidate *c)
 {
     mode_level *level = &a->level[a->depth++];
-    perp_nearest_copy(&level->state, &a->at);
+    perp_dual_set_copy(&level->state, &a->at);
     memcpy(level->node, a->node, (size_t)a->part.items * sizeof *a->node);
     level->rows = p->rows;
     level->cones = p->cones;
@@ -431,7 +431,7 @@ static bool next_node(contact_step *step, mode_search *a)
         return false;
     }
     mode_level *level = &a->level[a->depth - 1];
-    perp_nearest_copy(&a->at, &level->state);
+    perp_dual_set_copy(&a->at, &level->state);
     memcpy(a->node, level->node, (size_t)a->part.items * sizeof *a->node);
     truncate(&s->program, level->rows, level->cones, level->equations);
     take_child(step, a, level->item, level->child[--level->children]);

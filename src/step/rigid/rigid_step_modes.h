@@ -64,7 +64,7 @@ perp_status perp_rigid_relax_all(contact_step *step, const mode_part *part, perp
 void perp_rigid_narrow(contact_step *step, const mode_part *part, const mode_item *item, item_mode mode);
 /* Solves it from where `state` is; the point is in the program. UNSURE after other methods were tried too; where these
  * decided, `state` is empty. */
-perp_status perp_rigid_relax(contact_step *step, nearest_point *state, nearest_scratch *scratch,
+perp_status perp_rigid_relax(contact_step *step, perp_dual_set *state, nearest_scratch *scratch,
                              nearest_verdict *verdict, perp_error *error);
 /* The part's entries of `point` from the program's. */
 void perp_rigid_read_relaxed(rigid_step *s, const mode_part *part, perp_convex_point *point);

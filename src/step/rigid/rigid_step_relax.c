@@ -302,7 +302,7 @@ static perp_status judge(contact_step *step, nearest_verdict *verdict, perp_erro
     return PERP_STATUS_OK;
 }
 
-perp_status perp_rigid_relax(contact_step *step, nearest_point *state, nearest_scratch *scratch,
+perp_status perp_rigid_relax(contact_step *step, perp_dual_set *state, nearest_scratch *scratch,
                              nearest_verdict *verdict, perp_error *error)
 {
     rigid_step *s = step->own;
