@@ -12,7 +12,8 @@ import sys
 
 # Not covered yet. A file or folder leaves this list when its numbers are in a table; nothing is added.
 NOT_YET = [
-    "step/",
+    "step/rigid/nearest_point.c",
+    "step/run/run.c",
     "solver/cell_dictionary.c",
     "solver/friction_",
     "solver/mcp_enumerate.c",

@@ -3,6 +3,7 @@
 #include "contact/contact_reach.h"
 #include "step/common/commanded_loops.h"
 #include "step/common/dynamic.h"
+#include "step/common/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -13,7 +14,7 @@ static double now_us(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+    return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1000.0;
 }
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */
@@ -197,7 +198,8 @@ static void check_gaps(contact_step *step)
     for (int i = 0; i < step->system.contact_count; i++) {
         const double gap = true_gap(set, &step->begun[i]);
         const int tree = step->tree_of_free[step->dofs[step->dof_start[i]]];
-        const bool carries = step->force[step->row_start[i]] > 1e-9 * step->islands[step->island_of_tree[tree]].force;
+        const bool carries =
+            step->force[step->row_start[i]] > CARRIES * step->islands[step->island_of_tree[tree]].force;
         if (isfinite(gap) && (carries || gap < 0.0) && fabs(gap - step->gaps[i]) > step->settings->substep_tolerance) {
             step->parts.taken[step->parts.group[tree]] = false;
         }

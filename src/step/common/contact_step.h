@@ -233,8 +233,6 @@ double perp_step_off_constraints(const perp_contact_qp *problem, const perp_conv
 
 /* ---- contact_step_reach.c ---- */
 
-#define PERP_STEP_TOUCHES 1e-9 /* m: a gap up to here is closed at an instant */
-
 /* m: how far the bodies of a contact may come towards each other. */
 double perp_step_way(const contact_step *step, const perp_contact *contact);
 /* Can the bodies of a contact close its gap in the step, or is it listed anyway? By step->reach.way and its own

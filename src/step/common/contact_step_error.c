@@ -1,5 +1,6 @@
 /* Why a step has no answer: a code, a sentence that names who can carry on, and the evidence. */
 #include "step/common/contact_step.h"
+#include "step/common/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +27,6 @@ step_when perp_step_when(const contact_step *step)
 
 /* ---- which way a body goes that nothing holds ----------------------------------------------------------------------
  */
-
-static const double TOUCHING = 1e-6; /* of L */
 
 /* d += (what a multiplier of the row may add so that row . d >= 0, or = 0 where it is an `equation`). */
 static double push(const contact_step *step, const int *dofs, const double *row, int count, bool equation,
@@ -59,7 +58,7 @@ static double push_all(const contact_step *step, double *d)
     double largest = 0.0;
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->dof_start[i], count = p->dof_start[i + 1] - start;
-        if (step->contacts->contacts[step->set_index[i]].phi <= TOUCHING * step->length_unit) {
+        if (step->contacts->contacts[step->set_index[i]].phi <= DEEP * step->length_unit) {
             largest = fmax(largest, push(step, p->dofs + start, jacobian, count, false, &step->gaps[i], d));
         }
         jacobian += (ptrdiff_t)(p->row_start[i + 1] - p->row_start[i]) * count;
@@ -71,10 +70,10 @@ static double push_all(const contact_step *step, double *d)
     }
     for (int k = 0; k < p->n && p->lower; k++) {
         const double up = 1.0, down = -1.0;
-        if (step->h * p->lower[k] >= -TOUCHING) {
+        if (step->h * p->lower[k] >= -DEEP) {
             largest = fmax(largest, push(step, &k, &up, 1, false, &step->y_lower[k], d));
         }
-        if (step->h * p->upper[k] <= TOUCHING) {
+        if (step->h * p->upper[k] <= DEEP) {
             largest = fmax(largest, push(step, &k, &down, 1, false, &step->y_upper[k], d));
         }
     }
@@ -99,7 +98,7 @@ static void find_way(const contact_step *step)
     for (int i = 0; i < p->equality_count; i++) {
         step->y_equality[i] = 0.0;
     }
-    for (int i = 0; i < PASSES && push_all(step, step->x) > 1e-12 * step->force_unit; i++) {
+    for (int i = 0; i < PASSES && push_all(step, step->x) > FALL_SETTLED * step->force_unit; i++) {
     }
 }
 
@@ -125,9 +124,9 @@ static void put_direction(const contact_step *step, int body, double direction[6
     const perp_twist *w = &step->kinematics->twist[body];
     const double parts[6] = {w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z};
     const double moves = perp_vec3_norm(w->linear), turns = perp_vec3_norm(w->angular);
-    const double unit = moves > 1e-6 * step->length_unit * turns ? moves : turns;
+    const double unit = moves > ONLY_TURNS * step->length_unit * turns ? moves : turns;
     for (int i = 0; i < 6 && unit > 0.0; i++) {
-        direction[i] = fabs(parts[i]) > 1e-9 * fmax(moves, turns) ? parts[i] / unit : 0.0;
+        direction[i] = fabs(parts[i]) > DIRECTION_ROUNDING * fmax(moves, turns) ? parts[i] / unit : 0.0;
     }
 }
 
@@ -161,11 +160,11 @@ perp_status perp_step_unsupported(const contact_step *step, const double *direct
                   evidence.direction); /* the proof's, which no friction holds, until there is a better one */
     find_way(step);
     move_bodies(step, step->x);
-    if (motion_of(step, body) > 1e-9 * step->force_unit) {
+    if (motion_of(step, body) > CARRIES * step->force_unit) {
         put_direction(step, body, evidence.direction);
     }
     const double *d = evidence.direction;
-    const bool moves = hypot(hypot(d[0], d[1]), d[2]) > 1e-6; /* else it only turns */
+    const bool moves = hypot(hypot(d[0], d[1]), d[2]) > ONLY_TURNS; /* else it only turns */
     snprintf(evidence.body, sizeof evidence.body, "%s", model->scene->bodies[body].name);
     perp_fail(error, PERP_STATUS_INFEASIBLE,
               "nothing supports body `%s` %s: it would %s (%.4g, %.4g, %.4g) without end; a model with inertia "
@@ -203,7 +202,6 @@ static bool is_fixed(const contact_step *step, int body)
 
 perp_status perp_step_check_start(const contact_step *step, perp_error *error)
 {
-    static const double DEEP = 1e-6; /* of L */
     for (int i = 0, k = 0; i < step->contacts->count; i++) {
         const perp_contact *c = &step->contacts->contacts[i];
         const bool of_step = k < step->system.contact_count && step->set_index[k] == i;
@@ -341,7 +339,6 @@ perp_status perp_step_tolerance(const contact_step *step, const char *name, doub
 
 perp_status perp_step_check_commands(const contact_step *step, perp_error *error)
 {
-    static const double DEEP = 1e-6; /* of the two bodies' size: less is the command's own rounding */
     const perp_contact_set *set = step->contacts;
     if (step->system.contact_count == step->reach.in_reach) {
         return PERP_STATUS_OK; /* none that commands alone move */

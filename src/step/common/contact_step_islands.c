@@ -1,6 +1,7 @@
 /* The islands of a step problem, what each is measured by, and one of them as a problem of its own. */
 #include "contact/contact_reach.h"
 #include "step/common/dynamic.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
@@ -71,8 +72,6 @@ static int island_of_body(const contact_step *step, int body)
 
 /* ---- L ----------------------------------------------------------------------------------------------------------- */
 
-static const double LEAST_LENGTH = 1e-3; /* m */
-
 static void include(step_island *island, perp_vec3 low, perp_vec3 high)
 {
     if (!island->boxed) {
@@ -96,7 +95,7 @@ static void include_shapes(const contact_step *step, step_island *island, int bo
 
 static double size_of(const step_island *island)
 {
-    return island->boxed ? fmax(LEAST_LENGTH, perp_vec3_norm(perp_vec3_sub(island->high, island->low))) : LEAST_LENGTH;
+    return island->boxed ? fmax(LENGTH_LEAST, perp_vec3_norm(perp_vec3_sub(island->high, island->low))) : LENGTH_LEAST;
 }
 
 double perp_step_size_of_two(const contact_step *step, int a, int b)
@@ -249,15 +248,15 @@ void perp_step_measure_islands(contact_step *step, const double *q, double t_end
 {
     find_islands(step);
     for (int k = 0; k < step->island_count; k++) {
-        step->islands[k] = (step_island){.force = 1e-3};
+        step->islands[k] = (step_island){.force = FORCE_LEAST};
     }
     measure_lengths(step);
     measure_loads(step, q, t_end);
     if (!step->law->instant && !step->law->own_contacts) {
         measure_impacts(step);
     }
-    step->force_unit = step->island_count > 0 ? step->islands[0].force : 1e-3;
-    step->length_unit = step->island_count > 0 ? step->islands[0].length : LEAST_LENGTH;
+    step->force_unit = step->island_count > 0 ? step->islands[0].force : FORCE_LEAST;
+    step->length_unit = step->island_count > 0 ? step->islands[0].length : LENGTH_LEAST;
     step->heaviest = step->island_count > 0 ? step->islands[0].mass : 0.0;
 }
 

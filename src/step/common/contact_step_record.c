@@ -1,5 +1,6 @@
 /* What a step says of its contacts, and what exact geometry says of its forces afterwards. */
 #include "step/common/contact_step.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
@@ -7,13 +8,13 @@
 static perp_contact_mode mode_of(const perp_contact_record *r, double slip, double tangential, double force_unit)
 {
     const double limit = r->contact.friction * r->fn;
-    if (r->fn <= 1e-9 * force_unit) {
+    if (r->fn <= CARRIES * force_unit) {
         return PERP_CONTACT_OPEN;
     }
-    if (slip > 1e-8) {
+    if (slip > SLIPS) {
         return PERP_CONTACT_SLIDE;
     }
-    return limit - tangential <= 1e-6 * limit ? PERP_CONTACT_LIMIT : PERP_CONTACT_STICK;
+    return limit - tangential <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT : PERP_CONTACT_STICK;
 }
 
 static void put_force(perp_contact_record *r, int rows, const double *force)

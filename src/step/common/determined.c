@@ -1,4 +1,5 @@
 #include "step/common/determined.h"
+#include "step/common/tolerances.h"
 
 #include <perp/linalg.h>
 
@@ -45,7 +46,6 @@ static void find_free_way(int n, int rank, const double *factor, const double *s
 
 bool perp_determined_is_one(int n, double *square, double *copy, double *free_way)
 {
-    static const double HELD = 1e-10; /* a square: every direction is held by 1e-5 of the rows' lengths or more */
     int failed = n;
     for (int i = 0; i < n; i++) {
         square[(ptrdiff_t)i * (n + 1)] *= 1.0 - HELD;

@@ -2,6 +2,7 @@
 #include "step/compliant/compliant.h"
 
 #include "step/common/contact_order.h"
+#include "step/common/tolerances.h"
 
 #include <float.h>
 #include <string.h>
@@ -264,7 +265,6 @@ perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error)
 /* Element e of a patch as the next step finds it; false where nothing of it is left. */
 static bool deform(const contact_step *step, const compliant_patch *patch, int e, bool anew, compliant_element *to)
 {
-    static const double NOTHING = 1e-9; /* of F */
     const compliant_step *s = step->own;
     const perp_contact *c = &step->contacts->contacts[patch->contact];
     to->normal = anew ? perp_compliant_laid_anew(step, patch, e) : perp_compliant_deformed(step, patch, e, 0);
@@ -279,7 +279,7 @@ static bool deform(const contact_step *step, const compliant_patch *patch, int e
     to->recess = s->by_rates ? DBL_MAX : s->recess[patch->first + e];
     to->recess = s->at_begin ? to->recess : fmin(to->recess, fmax(0.0, -c->phi - to->normal));
     const double size = hypot(to->normal, perp_vec3_norm(to->tangential)) + to->recess;
-    return to->force[0] > 0.0 || patch->material.stiffness[0] * size > NOTHING * step->force_unit;
+    return to->force[0] > 0.0 || patch->material.stiffness[0] * size > CARRIES * step->force_unit;
 }
 
 /* The springs of a patch take up what they have missed, for `share` J, which becomes what is left. Returns what they

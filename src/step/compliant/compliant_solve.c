@@ -1,5 +1,7 @@
 /* The residual of a compliant step at one configuration, and the solver of its problem there. */
 #include "step/compliant/compliant.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -55,12 +57,11 @@ static void fill_balance(compliant_step *s)
  * what sums of such forces are rounded to. */
 static double unit_of_forces(const compliant_step *s)
 {
-    static const double LARGE = 1e-4;
     double largest = 0.0;
     for (int i = 0; i < s->row_start[s->element_count]; i++) {
         largest = fmax(largest, fabs(s->point.y[i]));
     }
-    return fmax(1.0, LARGE * largest);
+    return fmax(1.0, STIFF_UNIT * largest);
 }
 
 compliant_residual perp_compliant_evaluate(contact_step *step)
@@ -149,7 +150,7 @@ perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction
     enum { FACTORISATIONS_MOST = 300 }; /* of a second try */
     compliant_step *s = step->own;
     perp_friction_settings settings = perp_friction_settings_default();
-    settings.tolerance = fmax(1e-12, 3e-2 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED_OF_COMPLIANT * step->settings->tolerance);
     settings.warm = s->guessed || perp_compliant_has_answer(step) ? &s->warm : NULL;
     settings.cancel = step->settings->cancel;
     copy_point(s, &s->warm, &s->point);
@@ -163,7 +164,7 @@ perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction
     if (*solved && law > 0.1 * step->settings->tolerance) { /* the law has other units: once more, by as much closer */
         perp_friction_info again;
         copy_point(s, &s->warm, &s->point);
-        settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * step->settings->tolerance / law);
+        settings.tolerance = fmax(FINEST_TOLERANCE, 0.1 * settings.tolerance * step->settings->tolerance / law);
         settings.warm = &s->warm;
         settings.max_factorisations = FACTORISATIONS_MOST;
         status = solve_once(step, &settings, &again, error);

@@ -1,7 +1,9 @@
 /* One step of the rung `compliant`: compliant.h says what it solves. */
 #define _POSIX_C_SOURCE 200809L
+#include "geometry/tolerances.h"
 #include "step/common/commanded_loops.h"
 #include "step/compliant/compliant.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 #include <time.h>
@@ -15,7 +17,7 @@ static double now_us(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+    return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1000.0;
 }
 
 /* ---- one iterate ------------------------------------------------------------------------------------------------- */
@@ -118,7 +120,7 @@ static bool is_answer(contact_step *step, int k, bool *good, outcome *out)
     out->stuck += out->residual > NEARER * before ? 1 : 0;
     const bool was_good = *good;
     *good = out->residual <= tolerance;
-    return *good && (was_good || out->residual <= 1e-2 * tolerance || out->residual >= before || k == ITERATES);
+    return *good && (was_good || out->residual <= SETTLED_WELL * tolerance || out->residual >= before || k == ITERATES);
 }
 
 static perp_status solve(contact_step *step, bool *solved, outcome *out, perp_error *error)
@@ -336,13 +338,13 @@ static bool has_gamma(const compliant_step *s)
  * is not found by other cones or smaller parts. */
 static bool is_unresolved(const contact_step *step, const outcome *out)
 {
-    static const double TIE = 4e-9, MUCH = 0.01; /* m, F */
+    static const double MUCH = 0.01; /* F */
     const compliant_step *s = step->own;
     double stiffness = 0.0;
     for (int k = 0; k < s->patch_count; k++) {
         stiffness = fmax(stiffness, s->patches[k].material.stiffness[0]);
     }
-    const double force = stiffness * TIE / step->force_unit;
+    const double force = stiffness * TIE_LENGTH / step->force_unit;
     return out->method && strcmp(out->method, SETTLING) == 0 && force >= MUCH && out->residual <= force;
 }
 

@@ -12,14 +12,11 @@
  * the problem it is exact only in the limit. */
 #include "step/convex/convex_step.h"
 #include "step/common/determined.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
-
-static const double BEARS = 1e-9;    /* of F: a ray with less bears nothing */
-static const double INSIDE = 1e-7;   /* of its normal part: a force nearer to its cone's edge is on it */
-static const double CERTAIN = 1e-7;  /* of L: motions that differ by more are two */
-static const double AT_REST = 1e-14; /* of L */
 
 typedef struct face_builder {
     const contact_step *step;
@@ -165,9 +162,9 @@ static void add_cone(face_builder *f, int i, const double *jacobian, const doubl
     const int count = c->slack_start[i + 1] - c->slack_start[i];
     bool keep[3] = {false, false, false};
     assert(count == 3); /* cones of two are the smoothed law's, which has one answer */
-    if (y[0] <= BEARS) {
+    if (y[0] <= CARRIES) {
         keep[0] = keep[1] = keep[2] = true;
-    } else if (y[0] - length > INSIDE * y[0]) {
+    } else if (y[0] - length > ON_EDGE * y[0]) {
         for (int k = 0; k < 3; k++) {
             add_equation(f, i, jacobian, ray + 3 * k, offset[k]);
         }
@@ -193,7 +190,7 @@ static void add_rays(face_builder *f, int i, const double *jacobian, const doubl
     bool *keep = c->face_keep;
     int bearing = 0;
     for (int k = 0; k < count; k++) {
-        keep[k] = c->point.y[start + k] <= BEARS;
+        keep[k] = c->point.y[start + k] <= CARRIES;
         bearing += !keep[k];
     }
     const bool sticks = rows > 1 && bearing >= rows; /* so many rays are met by u = 0 alone */
@@ -259,8 +256,8 @@ static void add_limits(face_builder *f)
     convex_step *c = f->c;
     const perp_contact_qp *p = &c->qp;
     for (int i = 0; i < p->n && p->lower; i++) {
-        const bool low = isfinite(p->lower[i]) && c->point.y_lower[i] > BEARS;
-        const bool high = isfinite(p->upper[i]) && c->point.y_upper[i] > BEARS;
+        const bool low = isfinite(p->lower[i]) && c->point.y_lower[i] > CARRIES;
+        const bool high = isfinite(p->upper[i]) && c->point.y_upper[i] > CARRIES;
         if (low || high) {
             c->face_equality_dofs[f->entries] = i;
             c->face_values[f->entries++] = 1.0;
@@ -306,7 +303,7 @@ static perp_status solve_face(contact_step *step, const perp_convex_point *warm,
     convex_step *c = step->own;
     perp_convex_settings settings = perp_convex_settings_default();
     settings.warm = warm; /* read before it is written */
-    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED * step->settings->tolerance);
     settings.minimum_norm = false;
     perp_status status = perp_contact_qp_reserve(&c->face, c->face_solver, error);
     if (status == PERP_STATUS_OK) {
@@ -360,7 +357,6 @@ static bool is_determined(const contact_step *step)
 /* Is there another motion a little along face_way, this way or that? */
 static bool goes_along(contact_step *step)
 {
-    static const double A_LITTLE = 1e-4; /* of L */
     convex_step *c = step->own;
     bool goes = false;
     for (int side = 0; side < 2 && !goes; side++) {
@@ -405,7 +401,7 @@ perp_status perp_convex_step_smallest(contact_step *step, perp_error *error)
         return PERP_STATUS_OK;
     }
     step->info->several =
-        step->info->several || (moves && largest_difference(n, c->face_point.x, c->point.x) > CERTAIN);
+        step->info->several || (moves && largest_difference(n, c->face_point.x, c->point.x) > TWO_MOTIONS);
     step->info->several = step->info->several || (n <= CONVEX_DETERMINED && goes_along(step));
     return status;
 }

@@ -1,6 +1,8 @@
 /* Sharper answers: a point that the solver calls solved may miss the law of the step, which asks that of every pair of
  * force and slack one is 0, not that their product is small; that leaves 1e-7 on either side where both are small. */
 #include "step/convex/convex_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -45,7 +47,7 @@ static void hold(convex_step *c, const contact_step *step, double weight)
 static perp_status go(convex_step *c, const contact_step *step, const way *w, perp_convex_info *info)
 {
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = 1e-12;
+    settings.tolerance = FINEST_TOLERANCE;
     settings.method = w->method;
     settings.minimum_norm = w->minimum_norm;
     settings.warm = &c->start;
@@ -64,7 +66,6 @@ static perp_status go(convex_step *c, const contact_step *step, const way *w, pe
 /* Goes one way, `rounds` times from where the last one led, and keeps in `face_point` what meets the law best. */
 static double try(convex_step *c, contact_step *step, const way *w, double enough, double best)
 {
-    static const double NEAR = 1e-5; /* farther from the law a further round is of no use */
     for (int round = 0; round < w->rounds && !(best <= enough); round++) {
         perp_convex_info info;
         copy_point(c, &c->point, &c->start);
@@ -79,7 +80,7 @@ static double try(convex_step *c, contact_step *step, const way *w, double enoug
         if (law < best) {
             best = law;
             copy_point(c, &c->point, &c->face_point);
-        } else if (!(law <= NEAR)) {
+        } else if (!(law <= SHARPEN_NEAR)) {
             break;
         }
     }
@@ -95,6 +96,7 @@ static double try(convex_step *c, contact_step *step, const way *w, double enoug
  * followed until the square root of their product is below what the law asks for; without the hold it breaks off. */
 double perp_convex_step_sharpen(contact_step *step)
 {
+    /* weights of the hold and products of y and s, which are tried one after the other */
     static const way ways[] = {{"newton", true, 1, 0.0, 0.0}, {"newton", false, 1, 0.0, 0.0},
                                {NULL, true, 3, 1e-2, 0.0},    {NULL, true, 3, 1.0, 0.0},
                                {NULL, false, 3, 1.0, 1e-17},  {NULL, false, 3, 1.0, 1e-19},
@@ -152,13 +154,13 @@ static void release(convex_step *c, const contact_step *step, double reach)
 
 perp_outcome perp_convex_step_confine(contact_step *step)
 {
-    static const double REACH[] = {1.0, 30.0, 1e3}, CARRIES = 1e-10; /* F: less is rounding */
+    static const double REACH[] = {1.0, 30.0, 1e3};
     enum { COUNT = sizeof REACH / sizeof *REACH };
     convex_step *c = step->own;
     const double least = least_reach(c);
     perp_convex_settings settings = perp_convex_settings_default();
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
-    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED * step->settings->tolerance);
     for (int k = 0; k < COUNT && outcome == PERP_OUTCOME_ITERATION_LIMIT; k++) {
         perp_convex_info info;
         confine(c, least * REACH[k]);
@@ -179,7 +181,7 @@ perp_outcome perp_convex_step_confine(contact_step *step)
         if (perp_convex_step_law(step) <= step->settings->tolerance) { /* whatever the solver calls it */
             outcome = PERP_OUTCOME_SOLVED;
         } else if (k + 1 == COUNT && info.outcome == PERP_OUTCOME_SOLVED &&
-                   perp_step_balance(step) > fmax(CARRIES, step->settings->tolerance)) {
+                   perp_step_balance(step) > step->settings->tolerance) {
             outcome = PERP_OUTCOME_UNBOUNDED;
         }
     }

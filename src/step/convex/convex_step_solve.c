@@ -1,6 +1,8 @@
 /* The solution of a convex step: from the last one's answer, then by the means of convex_step_sharpen.c, or a proof
  * that there is none. */
 #include "step/convex/convex_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -154,7 +156,7 @@ static perp_status solve_once(convex_step *c, contact_step *step, const perp_con
 static perp_status reserve_and_solve(convex_step *c, contact_step *step, perp_convex_info *info, perp_error *error)
 {
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED * step->settings->tolerance);
     if (perp_kept_has(&c->kept, step)) {
         make_start(c, step);
         settings.warm = &c->start;

@@ -1,12 +1,10 @@
 #include "step/instant/instant_list.h"
 
 #include "step/common/run_result.h"
+#include "step/common/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const double SAME =
-    1e-8; /* of the problem's units, or of themselves: rates and forces that differ by less are one */
 
 /* What the search by modes may take, in entries of its dictionaries: half a second, or, where any solution will do,
  * less than finding one by pivoting. Four contacts with 8 rays take 4e6, twelve with 4 rays 4e8. */
@@ -40,9 +38,7 @@ static bool moves(const contact_step *step, int i)
 /* Without a velocity, NULL, it is one of `instant-qs`, for which what overlaps touches. */
 static absence absence_of(const contact_step *step, const perp_contact *c, const double *v_n)
 {
-    static const double NEAR = 1e-6;   /* of the scene's size, as for penetrating-start */
-    static const double CLOSED = 1e-9; /* m and m/s: docs/models.md */
-    if (!(fabs(c->phi) <= fmax(CLOSED, NEAR * step->length_unit))) {
+    if (!(fabs(c->phi) <= fmax(CLOSED, DEEP * step->length_unit))) {
         return NOT_MISSED;
     }
     if (!v_n) {
@@ -136,7 +132,7 @@ static int find_rates(const perp_instant_list *list)
             const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
             difference = fmax(difference, fabs(other - step->x[k]) / (unit + fabs(other)));
         }
-        if (difference <= SAME) {
+        if (difference <= RATES_EQUAL) {
             return i;
         }
     }
@@ -222,9 +218,9 @@ static double compare_rates(const perp_instant_list *list, const double *a, cons
         const double x = a[step->dof_of_free[k]] / unit, y = b[step->dof_of_free[k]] / unit;
         size[0] += x * x;
         size[1] += y * y;
-        first = first == 0.0 && fabs(x - y) > SAME * (1.0 + fabs(x)) ? x - y : first;
+        first = first == 0.0 && fabs(x - y) > RATES_EQUAL * (1.0 + fabs(x)) ? x - y : first;
     }
-    return fabs(size[0] - size[1]) > SAME * (1.0 + size[0]) ? size[0] - size[1] : first;
+    return fabs(size[0] - size[1]) > RATES_EQUAL * (1.0 + size[0]) ? size[0] - size[1] : first;
 }
 
 /* The search has them in the order of modes. */
@@ -260,7 +256,7 @@ static perp_status find_ranges(perp_instant_list *list, instant_cells *cells, pe
         perp_instant_cells_ranges(cells, x, ends, ends + contacts);
         for (size_t k = 0; k < contacts; k++) {
             double *low = &solution->fn_low[step->set_index[k]], *high = &solution->fn_high[step->set_index[k]];
-            const double rounding = SAME * 1e-2 * (list->force_unit + *high);
+            const double rounding = RANGE_ROUNDING * (list->force_unit + *high);
             if (cells->force_at[k] >= 0) { /* the least forces are among them */
                 *low = ends[k] < *low - rounding ? ends[k] : *low;
                 *high = ends[contacts + k] > *high + rounding ? ends[contacts + k] : *high;

@@ -7,10 +7,9 @@
  * Central differences are taken where the contact has its features on both sides of the instant, and else those that
  * look forward. Drives are looked at forward only: a table may begin at the instant. */
 #include "step/instant/instant.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
-
-static const double REACH = 2e-4; /* of the motion's own time: truncation and rounding weigh alike */
 
 enum { PLACES = 5 };
 typedef struct stencil {
@@ -85,7 +84,7 @@ static void accelerate_prescribed(perp_instant *in, double t)
     for (int i = 0; i < model->nv; i++) { /* angles that turn together change each other's axes */
         haste = model->role[i] == PERP_DOF_PRESCRIBED ? fmax(haste, fabs(in->v[i])) : haste;
     }
-    const double s = 1e-3 / haste;
+    const double s = DRIVE_REACH / haste;
     for (int i = 0; i < model->nv; i++) {
         in->given[i] = 0.0;
     }
@@ -216,9 +215,9 @@ perp_status perp_instant_move(perp_instant *in, perp_step_context *context, cons
         in->wanted[i] = true;
     }
     perp_kinematics_velocity(model, in->v, context->kinematics);
-    const double s = REACH * own_time(in, context), margin = perp_contact_set_margin(set);
+    const double s = MOTION_REACH * own_time(in, context), margin = perp_contact_set_margin(set);
     if (isfinite(s)) { /* at rest nothing turns */
-        perp_contact_set_look(set, margin + 1e-2 * set->scene_size);
+        perp_contact_set_look(set, margin + LOOK_BESIDE * set->scene_size);
         status = difference(in, context, state, &CENTRAL, s, error);
         status = status == PERP_STATUS_OK ? difference(in, context, state, &FORWARD, s, error) : status;
         perp_contact_set_look(set, margin);

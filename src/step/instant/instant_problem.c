@@ -17,10 +17,9 @@
  * a_t- and sigma are not bounded where fn = 0 (design 4.9): answers are compared by accelerations and forces. */
 #include "step/common/dynamic.h"
 #include "step/instant/instant.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
-
-static const double CLOSED = 1e-9; /* m, and m/s: what counts as touching, as not approaching, and as not slipping */
 
 #define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 

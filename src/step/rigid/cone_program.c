@@ -1,6 +1,7 @@
 #include "step/rigid/cone_program.h"
 
 #include "step/common/determined.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -108,7 +109,7 @@ perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool mini
                                   .c = p->c,
                                   .d = p->d};
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = fmax(1e-12, tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, tolerance);
     settings.minimum_norm = minimum_norm;
     settings.max_iterations = p->max_iterations;
     if (perp_cone_qp_solve(&problem, &settings, p->solver, &p->point, info, NULL) == PERP_STATUS_OK) {
@@ -134,7 +135,7 @@ perp_status perp_cone_program_solve_dual(cone_program *p, double tolerance, perp
                              .c = p->c,
                              .d = p->d};
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = fmax(1e-12, tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, tolerance);
     settings.minimum_norm = false;
     settings.method = "dual";
     for (int i = 0; i < p->rows; i++) {

@@ -8,16 +8,14 @@
  * mu_2^2, and goes to and fro from mu_2 = 1 on; under-relaxed by 1 / (1 + mu^2) it converges for all of them
  * (design 4.6). */
 #include "step/rigid/rigid_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
 /* PATIENCE: rounds in which the change has to halve; half as many after every step in which it did not, since what goes
  * to and fro in one step mostly does in the next. */
 enum { MAX_ROUNDS = 100, PATIENCE = 25, ITERATIONS = 30 }; /* a round that misses 1e-12 is as good as the next one */
-static const double SETTLED = 1e-11;                       /* of F */
-static const double LOOSE = 1e-9;                          /* of F: good enough where rounding keeps it from settling */
-static const double STEADY = 1e-12;                        /* of L: a motion that changes by less has settled */
-static const double SETTLED_LAW = 1e-12;                   /* of F and L */
 static const double RUNAWAY = 1e6;                         /* of F: a jam, where every round asks for larger forces */
 
 static bool rubs(const rigid_step *s, const double *mu, int i)
@@ -166,7 +164,7 @@ static perp_status settle_forces(contact_step *step, bool *solved, perp_error *e
     rigid_step *s = step->own;
     perp_status status = perp_rigid_least_forces(step, error);
     if (status == PERP_STATUS_OK) {
-        *solved = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point)) <= SETTLED_LAW;
+        *solved = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point)) <= FIXED_LAW;
         status = *solved ? status : build(s, step->mu, error); /* it took the place of the convex problem */
     }
     return status;
@@ -196,7 +194,7 @@ static perp_status solve_round(contact_step *step, bool *ended, perp_error *erro
             s->program.g[at++] = step->mu[i] * s->held[i];
         }
     }
-    const perp_status status = perp_cone_program_solve(&s->program, 1e-12, true, &convex, error);
+    const perp_status status = perp_cone_program_solve(&s->program, FINEST_TOLERANCE, true, &convex, error);
     *ended = status != PERP_STATUS_OK || convex.outcome == PERP_OUTCOME_INFEASIBLE ||
              convex.outcome == PERP_OUTCOME_UNBOUNDED;
     step->info->iterations += status == PERP_STATUS_OK ? convex.iterations : 0;
@@ -234,8 +232,8 @@ perp_status perp_rigid_solve_fixed(contact_step *step, bool *solved, rigid_fixed
         read_point(s, step->mu);
         relax(s, step->mu, info, step->force_unit);
         const double moved = follow_motion(s);
-        *solved = info->change <= SETTLED || (info->change <= LOOSE && info->change >= 0.5 * before);
-        if (!*solved && !springs && info->rounds >= next && moved <= STEADY) {
+        *solved = info->change <= FIXED_SETTLED || (info->change <= FIXED_LOOSE && info->change >= 0.5 * before);
+        if (!*solved && !springs && info->rounds >= next && moved <= FIXED_STEADY) {
             next = 2 * info->rounds;
             status = settle_forces(step, solved, error);
         }

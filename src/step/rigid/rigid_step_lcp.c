@@ -10,6 +10,8 @@
  *
  * W_f has a column for every corner of a contact's polygon D. */
 #include "step/rigid/rigid_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -185,7 +187,7 @@ perp_status perp_rigid_solve_lcp(contact_step *step, bool *solved, perp_lcp_info
         return status;
     }
     perp_lcp_settings settings = perp_lcp_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-2 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED_OF_LCP * step->settings->tolerance);
     perp_lcp_solution solution = {.z = s->z, .w = s->w, .ray = s->ray};
     status = perp_mlcp_solve(&problem, &settings, s->lcp, &solution, info, error);
     if (status != PERP_STATUS_OK) {

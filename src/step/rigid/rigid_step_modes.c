@@ -9,6 +9,7 @@
  * The same search, from a node in which what slides sticks and with few nodes, finds the other answer where there are
  * two, as when fingers graze an object. */
 #include "step/rigid/rigid_step_modes.h"
+#include "step/common/tolerances.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -25,8 +26,6 @@ enum {
 };
 static const double MOST_WORK = 2e9;     /* multiplications: about half a second */
 static const double MOST_MEMORY = 2.5e7; /* bytes, of the states on the way down */
-static const double DIFFERENT = 1e-7;    /* of L: what moves by more slides */
-static const double EXACT = 1e-9;        /* of F and L: an item that violates its law by less meets it */
 
 /* A node on the way down, and which of its children have yet to be looked at. */
 typedef struct mode_level {
@@ -307,7 +306,7 @@ static int worst_items(contact_step *step, const mode_search *a, candidate worst
         const item_friction f = perp_rigid_item_friction(step, &part->item[i]);
         const item_violation v = violation_of(s, &part->item[i], f);
         const double size = fmax(v.apart, v.idle);
-        if (size <= EXACT || is_decided(a->node[i], f) ||
+        if (size <= ITEM_MET || is_decided(a->node[i], f) ||
             (count > 0 && count == a->candidates && size <= worst[count - 1].size)) {
             continue;
         }
@@ -582,7 +581,7 @@ static bool stick_instead(contact_step *step, mode_search *a)
             const double *u = s->u + s->qp.row_start[item->contact];
             const int rows = s->qp.row_start[item->contact + 1] - s->qp.row_start[item->contact];
             const double slip = hypot(u[1], rows > 2 ? u[2] : 0.0);
-            const bool slides = s->gap * u[0] <= EXACT && s->gap * slip > DIFFERENT;
+            const bool slides = s->gap * u[0] <= ITEM_MET && s->gap * slip > TWO_MOTIONS;
             a->node[i] = mode_of(slides ? MODE_STICK : MODE_UNDECIDED, 0, 0);
             any = any || slides;
         }

@@ -1,6 +1,8 @@
 /* A rigid step from begin to end: the rung's own method, another one where that fails, then either the choice among
  * answers or the explanation. */
 #include "step/rigid/rigid_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,13 +34,12 @@ static perp_status solve_in_turns(contact_step *step, const perp_contact_frictio
                                   perp_friction_settings settings, perp_friction_info *info, perp_error *error)
 {
     enum { FACTORISATIONS_MOST = 300 };
-    static const double ENOUGH = 0.01; /* of the tolerance: as much as is asked of an LCP */
     rigid_step *s = step->own;
     settings.max_factorisations = step->dynamic ? FACTORISATIONS_MOST : 0;
     perp_status status = solve_coulomb(s, problem, &settings, info, error);
     const bool open = status == PERP_STATUS_OK && settings.max_factorisations > 0 &&
                       info->outcome != PERP_OUTCOME_SOLVED && info->outcome != PERP_OUTCOME_INFEASIBLE;
-    if (open && law_of(step) > ENOUGH * step->settings->tolerance) {
+    if (open && law_of(step) > ASKED_OF_LCP * step->settings->tolerance) {
         step->info->iterations += info->iterations;
         settings.max_factorisations = 0;
         status = perp_contact_friction_solve(problem, &settings, s->friction, &s->point, info, error);
@@ -51,7 +52,7 @@ perp_status perp_rigid_solve_friction(contact_step *step, bool *solved, perp_fri
     rigid_step *s = step->own;
     const perp_contact_friction problem = {&s->qp, step->mu};
     perp_friction_settings settings = perp_friction_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED * step->settings->tolerance);
     settings.warm = perp_rigid_recall_point(step) ? &s->better : NULL;
     perp_status status = solve_in_turns(step, &problem, settings, info, error);
     if (status != PERP_STATUS_OK) {
@@ -63,7 +64,7 @@ perp_status perp_rigid_solve_friction(contact_step *step, bool *solved, perp_fri
     if (*solved && law > step->settings->tolerance) { /* the law has other units: once more, by as much closer */
         perp_friction_info again;
         perp_rigid_copy_point(s, &s->better, &s->point);
-        settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * step->settings->tolerance / law);
+        settings.tolerance = fmax(FINEST_TOLERANCE, 0.1 * settings.tolerance * step->settings->tolerance / law);
         settings.warm = &s->better;
         status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, &again, error);
         step->info->iterations += status == PERP_STATUS_OK ? again.iterations : 0;
