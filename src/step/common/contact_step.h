@@ -68,15 +68,6 @@ typedef struct step_island {
     perp_vec3 low, high;
 } step_island;
 
-/* The arrays that an island has of its own: those of contact_step, for the one at hand. */
-typedef struct step_island_arrays {
-    int *free_of_dof, *dof_of_free, *tree_of_free, *block_start, *loop_row, *equality_start, *equality_dofs;
-    bool *turns;
-    double *hessian, *g, *lower, *upper, *x, *y_lower, *y_upper, *y_equality, *equality_values, *equality_target;
-    int *row_start, *dof_start, *dofs, *set_index;
-    double *jacobian, *offset, *mu, *shift, *room, *layer, *force;
-} step_island_arrays;
-
 /* How far a body may come in the step, and what is looked for: contact_step_reach.c. */
 typedef struct step_reach {
     double *way, *swing;     /* by body: m, and rad where it has unbounded shapes */
@@ -160,7 +151,6 @@ struct contact_step {
     step_island *islands;
     step_island *last_island; /* by tree: that it was last accepted in */
     double *diagonal;         /* free_count: of A */
-    step_island_arrays one;
     step_reach reach;
 
     /* ---- a step that is split; contact_step.c ---- */
@@ -177,7 +167,8 @@ struct contact_step {
     double *mass_scratch;
     double largest_mu; /* of any two shapes of the scene */
     int contact_capacity, dof_capacity;
-    memory_block fixed, sized;
+    memory_block fixed, sized, by_tree;
+    memory_block problem_by_model, problem_by_contacts, island_by_model, island_by_contacts;
     int *block_start, *row_start, *dof_start, *dofs;
     double *hessian, *g, *jacobian, *offset;
     int *equality_start, *equality_dofs;
@@ -208,6 +199,8 @@ int perp_step_loop_rows(const perp_model *model);
 /* Room for the contacts of a set. */
 perp_status perp_step_reserve(contact_step *step, const perp_contact_set *set, perp_error *error);
 
+/* The step with arrays for the problem of an island in place of its own; they last until the next one. */
+contact_step perp_step_room_for_island(contact_step *step);
 /* Which degrees of freedom are unknown now: those of trees that are step->parts.active. */
 void perp_step_find_free(contact_step *step);
 /* Fills step->turns. */
@@ -261,8 +254,8 @@ void perp_step_measure_islands(contact_step *step, const double *q, double t_end
 int perp_step_island_of_contact(const contact_step *step, int i);
 /* m: the box around the bounded shapes of two bodies, as L has it. */
 double perp_step_size_of_two(const contact_step *step, int a, int b);
-/* An island as a problem of its own, in arrays that last until the next one. */
-contact_step perp_step_island(const contact_step *step, int island);
+/* An island as a problem of its own, until the next one. */
+contact_step perp_step_island(contact_step *step, int island);
 /* Its answer, into that of the whole. */
 void perp_step_put_island(contact_step *step, const contact_step *one);
 

@@ -4,27 +4,13 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
-static void lay_out(step_kept *kept, const contact_step *step)
-{
-    const int nv = step->model->nv;
-    TAKE(&kept->fixed, kept->has, nv);
-    TAKE(&kept->fixed, kept->x, nv);
-    TAKE(&kept->fixed, kept->y_lower, nv);
-    TAKE(&kept->fixed, kept->y_upper, nv);
-    TAKE(&kept->fixed, kept->y_loop, step->loop_row_count);
-}
-
 perp_status perp_kept_open(step_kept *kept, const contact_step *step, int width, perp_error *error)
 {
+    const int nv = step->model->nv;
+    const block_array arrays[] = {PERP_ARRAY(kept->has, nv), PERP_ARRAY(kept->x, nv), PERP_ARRAY(kept->y_lower, nv),
+                                  PERP_ARRAY(kept->y_upper, nv), PERP_ARRAY(kept->y_loop, step->loop_row_count)};
     kept->width = width;
-    lay_out(kept, step);
-    const perp_status status = perp_block_hold(&step->allocator, &kept->fixed, error);
-    if (status == PERP_STATUS_OK) {
-        lay_out(kept, step);
-    }
-    return status;
+    return perp_block_arrays(&step->allocator, &kept->fixed, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 void perp_kept_close(step_kept *kept, const contact_step *step)
@@ -34,30 +20,17 @@ void perp_kept_close(step_kept *kept, const contact_step *step)
     perp_block_free(&step->allocator, &kept->block[1]);
 }
 
-static void lay_out_half(memory_block *block, int capacity, int width, perp_contact **contact, double **value)
-{
-    TAKE(block, *contact, capacity);
-    TAKE(block, *value, (size_t)capacity * (size_t)width);
-}
-
 /* The half that is not in use, with room for so many contacts; false where there is no memory. */
 static bool open_half(step_kept *kept, const contact_step *step, int count, perp_contact **contact, double **value)
 {
-    const int half = 1 - kept->half;
-    memory_block *block = &kept->block[half];
-    block->used = 0;
-    if (count > kept->capacity[half] || !block->memory) {
-        const int capacity = count + count / 2 + 8;
-        perp_block_free(&step->allocator, block);
-        lay_out_half(block, capacity, kept->width, contact, value);
-        kept->capacity[half] = 0;
-        if (perp_block_hold(&step->allocator, block, NULL) != PERP_STATUS_OK) {
-            return false;
-        }
-        kept->capacity[half] = capacity;
-    }
-    lay_out_half(block, kept->capacity[half], kept->width, contact, value);
-    return true;
+    const int half = 1 - kept->half, larger = count + count / 2 + 8;
+    const int capacity = count <= kept->capacity[half] ? kept->capacity[half] : larger;
+    const block_array arrays[] = {PERP_ARRAY(*contact, capacity),
+                                  PERP_ARRAY(*value, (size_t)capacity * (size_t)kept->width)};
+    const bool held = perp_block_arrays(&step->allocator, &kept->block[half], arrays, sizeof arrays / sizeof *arrays,
+                                        NULL) == PERP_STATUS_OK;
+    kept->capacity[half] = held ? capacity : 0;
+    return held;
 }
 
 static void change_half(step_kept *kept, int count, perp_contact *contact, double *value)

@@ -7,17 +7,6 @@
 #include <float.h>
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
-static void lay_out(compliant_list *list)
-{
-    TAKE(&list->block, list->contact, list->patch_capacity);
-    TAKE(&list->block, list->point, list->patch_capacity);
-    TAKE(&list->block, list->start, list->patch_capacity + 1);
-    TAKE(&list->block, list->goes_on, list->patch_capacity);
-    TAKE(&list->block, list->element, list->element_capacity);
-}
-
 perp_status perp_compliant_hold(const contact_step *step, compliant_list *list, int patches, int elements,
                                 perp_error *error)
 {
@@ -27,15 +16,16 @@ perp_status perp_compliant_hold(const contact_step *step, compliant_list *list, 
     list->patch_capacity = patches >= list->patch_capacity ? patches + patches / 2 + 8 : list->patch_capacity;
     list->element_capacity = elements >= list->element_capacity ? elements + elements / 2 + 8 : list->element_capacity;
     list->count = 0;
-    list->block.used = 0;
-    perp_block_free(&step->allocator, &list->block);
-    lay_out(list);
-    const perp_status status = perp_block_hold(&step->allocator, &list->block, error);
+    const block_array arrays[] = {
+        PERP_ARRAY(list->contact, list->patch_capacity), PERP_ARRAY(list->point, list->patch_capacity),
+        PERP_ARRAY(list->start, list->patch_capacity + 1), PERP_ARRAY(list->goes_on, list->patch_capacity),
+        PERP_ARRAY(list->element, list->element_capacity)};
+    const perp_status status =
+        perp_block_arrays(&step->allocator, &list->block, arrays, sizeof arrays / sizeof *arrays, error);
     if (status != PERP_STATUS_OK) {
         list->patch_capacity = list->element_capacity = 0;
         return status;
     }
-    lay_out(list);
     list->start[0] = 0;
     return PERP_STATUS_OK;
 }

@@ -4,71 +4,71 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static void lay_out_fixed(compliant_step *s, const contact_step *step)
+static perp_status hold_fixed(compliant_step *s, const contact_step *step, perp_error *error)
 {
     const perp_model *model = step->model;
     const int nv = model->nv, loops = 6 * model->scene->loop_count;
-    memory_block *b = &s->fixed;
-    TAKE(b, s->has_answer, nv);
-    TAKE(b, s->answer_x, nv);
-    TAKE(b, s->answer_lower, nv);
-    TAKE(b, s->answer_upper, nv);
-    TAKE(b, s->answer_loop, loops);
-    TAKE(b, s->q_end, model->nq);
-    TAKE(b, s->v_begin, nv);
-    TAKE(b, s->v_linear, nv);
-    TAKE(b, s->energy, model->tree_count);
-    TAKE(b, s->lost, model->tree_count);
-    TAKE(b, s->com_velocity, model->tree_count);
-    TAKE(b, s->target, loops);
-    TAKE(b, s->rows.dofs, nv);
-    TAKE(b, s->rows.entry, 3 * nv);
-    TAKE(b, s->rows.along[0], 3 * nv);
-    TAKE(b, s->rows.along[1], 3 * nv);
+    const block_array arrays[] = {PERP_ARRAY(s->has_answer, nv),
+                                  PERP_ARRAY(s->answer_x, nv),
+                                  PERP_ARRAY(s->answer_lower, nv),
+                                  PERP_ARRAY(s->answer_upper, nv),
+                                  PERP_ARRAY(s->answer_loop, loops),
+                                  PERP_ARRAY(s->q_end, model->nq),
+                                  PERP_ARRAY(s->v_begin, nv),
+                                  PERP_ARRAY(s->v_linear, nv),
+                                  PERP_ARRAY(s->energy, model->tree_count),
+                                  PERP_ARRAY(s->lost, model->tree_count),
+                                  PERP_ARRAY(s->com_velocity, model->tree_count),
+                                  PERP_ARRAY(s->target, loops),
+                                  PERP_ARRAY(s->rows.dofs, nv),
+                                  PERP_ARRAY(s->rows.entry, 3 * nv),
+                                  PERP_ARRAY(s->rows.along[0], 3 * nv),
+                                  PERP_ARRAY(s->rows.along[1], 3 * nv)};
+    return perp_block_arrays(&step->allocator, &s->fixed, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
-static void lay_out_sized(compliant_step *s, const contact_step *step)
+static perp_status hold_sized(compliant_step *s, const contact_step *step, perp_error *error)
 {
     const perp_model *model = step->model;
     const int elements = s->element_capacity, rows = 3 * elements, n = model->nv + rows;
     const int dofs = s->dof_capacity, loops = 6 * model->scene->loop_count;
-    memory_block *b = &s->sized;
-    TAKE(b, s->patches, s->patch_capacity);
-    TAKE(b, s->patch_of, elements);
-    TAKE(b, s->soft_start, elements);
-    TAKE(b, s->deformation, rows);
-    TAKE(b, s->adopted, elements);
-    TAKE(b, s->recess, elements);
-    TAKE(b, s->slack, elements);
-    TAKE(b, s->tilt, elements);
-    TAKE(b, s->elements, elements);
-    TAKE(b, s->mu, elements);
-    TAKE(b, s->mu_miss, elements);
-    TAKE(b, s->mu_weight, elements);
-    TAKE(b, s->block_start, model->tree_count + elements + 1);
-    TAKE(b, s->row_start, elements + 1);
-    TAKE(b, s->dof_start, elements + 1);
-    TAKE(b, s->dofs, dofs);
-    TAKE(b, s->hessian, model->mass_size + 9 * elements);
-    TAKE(b, s->jacobian, 3 * dofs);
-    TAKE(b, s->offset, rows);
-    TAKE(b, s->u, rows);
-    TAKE(b, s->g, n);
-    TAKE(b, s->lower, n);
-    TAKE(b, s->upper, n);
-    TAKE(b, s->balance, n);
-    perp_convex_point *const points[] = {&s->point, &s->warm};
-    for (int k = 0; k < 2; k++) {
-        TAKE(b, points[k]->x, n);
-        TAKE(b, points[k]->y_lower, n);
-        TAKE(b, points[k]->y_upper, n);
-        TAKE(b, points[k]->y, rows);
-        TAKE(b, points[k]->y_equality, loops);
-    }
+    const block_array arrays[] = {PERP_ARRAY(s->patches, s->patch_capacity),
+                                  PERP_ARRAY(s->patch_of, elements),
+                                  PERP_ARRAY(s->soft_start, elements),
+                                  PERP_ARRAY(s->deformation, rows),
+                                  PERP_ARRAY(s->adopted, elements),
+                                  PERP_ARRAY(s->recess, elements),
+                                  PERP_ARRAY(s->slack, elements),
+                                  PERP_ARRAY(s->tilt, elements),
+                                  PERP_ARRAY(s->elements, elements),
+                                  PERP_ARRAY(s->mu, elements),
+                                  PERP_ARRAY(s->mu_miss, elements),
+                                  PERP_ARRAY(s->mu_weight, elements),
+                                  PERP_ARRAY(s->block_start, model->tree_count + elements + 1),
+                                  PERP_ARRAY(s->row_start, elements + 1),
+                                  PERP_ARRAY(s->dof_start, elements + 1),
+                                  PERP_ARRAY(s->dofs, dofs),
+                                  PERP_ARRAY(s->hessian, model->mass_size + 9 * elements),
+                                  PERP_ARRAY(s->jacobian, 3 * dofs),
+                                  PERP_ARRAY(s->offset, rows),
+                                  PERP_ARRAY(s->u, rows),
+                                  PERP_ARRAY(s->g, n),
+                                  PERP_ARRAY(s->lower, n),
+                                  PERP_ARRAY(s->upper, n),
+                                  PERP_ARRAY(s->balance, n),
+                                  PERP_ARRAY(s->point.x, n),
+                                  PERP_ARRAY(s->point.y_lower, n),
+                                  PERP_ARRAY(s->point.y_upper, n),
+                                  PERP_ARRAY(s->point.y, rows),
+                                  PERP_ARRAY(s->point.y_equality, loops),
+                                  PERP_ARRAY(s->warm.x, n),
+                                  PERP_ARRAY(s->warm.y_lower, n),
+                                  PERP_ARRAY(s->warm.y_upper, n),
+                                  PERP_ARRAY(s->warm.y, rows),
+                                  PERP_ARRAY(s->warm.y_equality, loops)};
+    return perp_block_arrays(&step->allocator, &s->sized, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_compliant_open(contact_step *step, perp_error *error)
@@ -79,14 +79,9 @@ perp_status perp_compliant_open(contact_step *step, perp_error *error)
     }
     memset(s, 0, sizeof *s);
     step->own = s;
-    lay_out_fixed(s, step);
-    const perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    lay_out_fixed(s, step);
-    const perp_status created = perp_friction_workspace_create(&step->allocator, &s->friction, error);
-    return created == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->soft, error) : created;
+    perp_status status = hold_fixed(s, step, error);
+    status = status == PERP_STATUS_OK ? perp_friction_workspace_create(&step->allocator, &s->friction, error) : status;
+    return status == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->soft, error) : status;
 }
 
 void perp_compliant_close(contact_step *step)
@@ -115,14 +110,7 @@ static perp_status reserve(contact_step *step, int patches, int elements, int do
     s->patch_capacity = patches >= s->patch_capacity ? patches + patches / 2 + 8 : s->patch_capacity;
     s->element_capacity = elements >= s->element_capacity ? elements + elements / 2 + 8 : s->element_capacity;
     s->dof_capacity = dofs >= s->dof_capacity ? dofs + dofs / 2 + 48 : s->dof_capacity;
-    s->sized.used = 0;
-    perp_block_free(&step->allocator, &s->sized);
-    lay_out_sized(s, step);
-    const perp_status status = perp_block_hold(&step->allocator, &s->sized, error);
-    if (status == PERP_STATUS_OK) {
-        lay_out_sized(s, step);
-    }
-    return status;
+    return hold_sized(s, step, error);
 }
 
 /* ---- which contacts ---------------------------------------------------------------------------------------------- */

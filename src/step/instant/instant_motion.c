@@ -19,38 +19,19 @@ typedef struct stencil {
 static const stencil CENTRAL = {{0, -2, -1, 1, 2}, {0, 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12}};
 static const stencil FORWARD = {{0, 1, 2, 3, 4}, {-25.0 / 12, 48.0 / 12, -36.0 / 12, 16.0 / 12, -3.0 / 12}};
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
-static int all_loop_rows(const perp_model *model)
-{
-    int rows = 0;
-    for (int i = 0; i < model->scene->loop_count; i++) {
-        rows += perp_loop_rows(model, i);
-    }
-    return rows;
-}
-
 static perp_status reserve(perp_instant *in, const perp_contact_set *set, perp_error *error)
 {
     const perp_model *model = in->step->model;
-    for (int pass = 0; pass < 2; pass++) {
-        TAKE(&in->motion, in->v, model->nv);
-        TAKE(&in->motion, in->given, model->nv);
-        TAKE(&in->motion, in->v_near, model->nv);
-        TAKE(&in->motion, in->q_near, model->nq);
-        TAKE(&in->motion, in->loop_turning, all_loop_rows(model));
-        TAKE(&in->motion, in->turning, set->count);
-        TAKE(&in->motion, in->base, set->count);
-        TAKE(&in->motion, in->wanted, set->count);
-        TAKE(&in->motion, in->lost, set->count);
-        if (pass == 0) {
-            const perp_status status = perp_block_hold(&in->step->allocator, &in->motion, error);
-            if (status != PERP_STATUS_OK) {
-                return status;
-            }
-        }
-    }
-    return PERP_STATUS_OK;
+    const block_array arrays[] = {PERP_ARRAY(in->v, model->nv),
+                                  PERP_ARRAY(in->given, model->nv),
+                                  PERP_ARRAY(in->v_near, model->nv),
+                                  PERP_ARRAY(in->q_near, model->nq),
+                                  PERP_ARRAY(in->loop_turning, in->step->loop_row_count),
+                                  PERP_ARRAY(in->turning, set->count),
+                                  PERP_ARRAY(in->base, set->count),
+                                  PERP_ARRAY(in->wanted, set->count),
+                                  PERP_ARRAY(in->lost, set->count)};
+    return perp_block_arrays(&in->step->allocator, &in->motion, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 /* ---- drives ------------------------------------------------------------------------------------------------------ */

@@ -21,8 +21,6 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
 static int rows_of(const perp_instant *in, int i)
 {
     return in->step->row_start[i + 1] - in->step->row_start[i];
@@ -317,20 +315,16 @@ static perp_status fill_problem(perp_instant *in, perp_error *error)
 {
     const perp_contact_qp *p = &in->step->system;
     const int n = problem_size(in);
-    memory_block *block = &in->matrix;
-    for (int pass = 0; pass < 2; pass++) {
-        TAKE(block, in->m, (size_t)n * (size_t)n);
-        TAKE(block, in->q, n);
-        TAKE(block, in->z, n);
-        TAKE(block, in->w, n);
-        TAKE(block, in->ray, 2 * n);
-        TAKE(block, in->free, n);
-        if (pass == 0) {
-            const perp_status status = perp_block_hold(&in->step->allocator, block, error);
-            if (status != PERP_STATUS_OK) {
-                return status;
-            }
-        }
+    const block_array arrays[] = {PERP_ARRAY(in->m, (size_t)n * (size_t)n),
+                                  PERP_ARRAY(in->q, n),
+                                  PERP_ARRAY(in->z, n),
+                                  PERP_ARRAY(in->w, n),
+                                  PERP_ARRAY(in->ray, 2 * n),
+                                  PERP_ARRAY(in->free, n)};
+    const perp_status status =
+        perp_block_arrays(&in->step->allocator, &in->matrix, arrays, sizeof arrays / sizeof *arrays, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
     }
     in->problem = (perp_mlcp){n, in->m, in->q, in->free};
     int at = p->n + p->equality_count;
@@ -356,19 +350,9 @@ static perp_status fill_problem(perp_instant *in, perp_error *error)
 static perp_status reserve(perp_instant *in, perp_error *error)
 {
     const int contacts = in->step->system.contact_count;
-    for (int pass = 0; pass < 2; pass++) {
-        TAKE(&in->sized, in->kind, contacts);
-        TAKE(&in->sized, in->slip, contacts);
-        TAKE(&in->sized, in->jacobian, contacts);
-        TAKE(&in->sized, in->unit, in->step->free_count);
-        if (pass == 0) {
-            const perp_status status = perp_block_hold(&in->step->allocator, &in->sized, error);
-            if (status != PERP_STATUS_OK) {
-                return status;
-            }
-        }
-    }
-    return PERP_STATUS_OK;
+    const block_array arrays[] = {PERP_ARRAY(in->kind, contacts), PERP_ARRAY(in->slip, contacts),
+                                  PERP_ARRAY(in->jacobian, contacts), PERP_ARRAY(in->unit, in->step->free_count)};
+    return perp_block_arrays(&in->step->allocator, &in->sized, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_instant_build(perp_instant *in, perp_step_context *context, perp_error *error)

@@ -5,26 +5,18 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
 enum { DUAL_UNKNOWNS = 300, DUAL_ROWS = 6000 }; /* the dual active set is for small programs */
 
-static void lay_out(cone_program *p)
+static perp_status hold(cone_program *p, perp_error *error)
 {
     const size_t n = (size_t)p->max_n, rows = (size_t)p->max_rows, equations = (size_t)p->max_equations;
-    memory_block *b = &p->block;
-    TAKE(b, p->h, n * n);
-    TAKE(b, p->g, n);
-    TAKE(b, p->a, rows * n);
-    TAKE(b, p->b, rows);
-    TAKE(b, p->c, equations * n);
-    TAKE(b, p->d, equations);
-    TAKE(b, p->b_slack, rows);
-    TAKE(b, p->d_slack, equations);
-    TAKE(b, p->cone_rows, rows);
-    TAKE(b, p->point.x, n);
-    TAKE(b, p->point.y, rows);
-    TAKE(b, p->point.y_equality, equations);
+    const block_array arrays[] = {PERP_ARRAY(p->h, n * n),         PERP_ARRAY(p->g, n),
+                                  PERP_ARRAY(p->a, rows * n),      PERP_ARRAY(p->b, rows),
+                                  PERP_ARRAY(p->c, equations * n), PERP_ARRAY(p->d, equations),
+                                  PERP_ARRAY(p->b_slack, rows),    PERP_ARRAY(p->d_slack, equations),
+                                  PERP_ARRAY(p->cone_rows, rows),  PERP_ARRAY(p->point.x, n),
+                                  PERP_ARRAY(p->point.y, rows),    PERP_ARRAY(p->point.y_equality, equations)};
+    return perp_block_arrays(&p->allocator, &p->block, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_cone_program_open(cone_program *p, const perp_allocator *allocator, perp_error *error)
@@ -46,14 +38,11 @@ perp_status perp_cone_program_begin(cone_program *p, int n, int max_rows, int ma
         p->max_n = n > p->max_n ? n : p->max_n;
         p->max_rows = max_rows > p->max_rows ? max_rows : p->max_rows;
         p->max_equations = max_equations > p->max_equations ? max_equations : p->max_equations;
-        perp_block_free(&p->allocator, &p->block);
-        lay_out(p);
-        const perp_status status = perp_block_hold(&p->allocator, &p->block, error);
+        const perp_status status = hold(p, error);
         if (status != PERP_STATUS_OK) {
             p->max_n = p->max_rows = p->max_equations = 0;
             return status;
         }
-        lay_out(p);
     }
     p->n = n;
     p->rows = p->cones = p->equations = p->max_iterations = 0;

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
 /* ---- D ----------------------------------------------------------------------------------------------------------- */
 
 static void fill_polygons(rigid_step *s, perp_cone cone, int rays)
@@ -40,44 +38,36 @@ bool perp_rigid_is_polygonal(const rigid_step *s)
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static void lay_out_fixed(rigid_step *s, const contact_step *step)
+static perp_status hold_fixed(rigid_step *s, const contact_step *step, perp_error *error)
 {
     const int n = step->model->nv, loops = 6 * step->model->scene->loop_count;
     const int corners = perp_cone_corner_count(perp_rung_cone(step->rung, step->settings), step->settings->rays);
-    memory_block *b = &s->fixed;
-    TAKE(b, s->wide.corner, corners);
-    TAKE(b, s->wide.facet, corners);
-    TAKE(b, s->line.corner, 2);
-    TAKE(b, s->line.facet, 2);
-    TAKE(b, s->hessian, step->model->mass_size);
-    TAKE(b, s->g, n);
-    TAKE(b, s->balance, n);
-    TAKE(b, s->lower, n);
-    TAKE(b, s->upper, n);
-    TAKE(b, s->target, loops);
-    TAKE(b, s->part_of, n);
-    TAKE(b, s->now_settles, n);
-    TAKE(b, s->unsettled, n);
-    perp_convex_point *const points[] = {&s->point, &s->better, &s->spare};
-    for (int k = 0; k < 3; k++) {
-        TAKE(b, points[k]->x, n);
-        TAKE(b, points[k]->y_lower, n);
-        TAKE(b, points[k]->y_upper, n);
-        TAKE(b, points[k]->y_equality, loops);
-    }
-}
-
-static void lay_out_sized(rigid_step *s)
-{
-    const int rows = 3 * s->contact_capacity;
-    memory_block *b = &s->sized;
-    TAKE(b, s->offset, rows);
-    TAKE(b, s->u, rows);
-    TAKE(b, s->row_of, rows);
-    TAKE(b, s->held, s->contact_capacity);
-    TAKE(b, s->point.y, rows);
-    TAKE(b, s->better.y, rows);
-    TAKE(b, s->spare.y, rows);
+    const block_array arrays[] = {PERP_ARRAY(s->wide.corner, corners),
+                                  PERP_ARRAY(s->wide.facet, corners),
+                                  PERP_ARRAY(s->line.corner, 2),
+                                  PERP_ARRAY(s->line.facet, 2),
+                                  PERP_ARRAY(s->hessian, step->model->mass_size),
+                                  PERP_ARRAY(s->g, n),
+                                  PERP_ARRAY(s->balance, n),
+                                  PERP_ARRAY(s->lower, n),
+                                  PERP_ARRAY(s->upper, n),
+                                  PERP_ARRAY(s->target, loops),
+                                  PERP_ARRAY(s->part_of, n),
+                                  PERP_ARRAY(s->now_settles, n),
+                                  PERP_ARRAY(s->unsettled, n),
+                                  PERP_ARRAY(s->point.x, n),
+                                  PERP_ARRAY(s->point.y_lower, n),
+                                  PERP_ARRAY(s->point.y_upper, n),
+                                  PERP_ARRAY(s->point.y_equality, loops),
+                                  PERP_ARRAY(s->better.x, n),
+                                  PERP_ARRAY(s->better.y_lower, n),
+                                  PERP_ARRAY(s->better.y_upper, n),
+                                  PERP_ARRAY(s->better.y_equality, loops),
+                                  PERP_ARRAY(s->spare.x, n),
+                                  PERP_ARRAY(s->spare.y_lower, n),
+                                  PERP_ARRAY(s->spare.y_upper, n),
+                                  PERP_ARRAY(s->spare.y_equality, loops)};
+    return perp_block_arrays(&step->allocator, &s->fixed, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_rigid_open(contact_step *step, perp_error *error)
@@ -88,10 +78,8 @@ perp_status perp_rigid_open(contact_step *step, perp_error *error)
     }
     memset(s, 0, sizeof *s);
     step->own = s;
-    lay_out_fixed(s, step);
-    perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
+    perp_status status = hold_fixed(s, step, error);
     if (status == PERP_STATUS_OK) {
-        lay_out_fixed(s, step);
         fill_polygons(s, perp_rung_cone(step->rung, step->settings), step->settings->rays);
         status = perp_kept_open(&s->kept, step, 3, error);
     }
@@ -128,14 +116,12 @@ static perp_status reserve(rigid_step *s, const contact_step *step, perp_error *
         return PERP_STATUS_OK;
     }
     s->contact_capacity = step->contact_capacity;
-    s->sized.used = 0;
-    perp_block_free(&step->allocator, &s->sized);
-    lay_out_sized(s);
-    const perp_status status = perp_block_hold(&step->allocator, &s->sized, error);
-    if (status == PERP_STATUS_OK) {
-        lay_out_sized(s);
-    }
-    return status;
+    const int rows = 3 * s->contact_capacity;
+    const block_array arrays[] = {PERP_ARRAY(s->offset, rows),  PERP_ARRAY(s->u, rows),
+                                  PERP_ARRAY(s->row_of, rows),  PERP_ARRAY(s->held, s->contact_capacity),
+                                  PERP_ARRAY(s->point.y, rows), PERP_ARRAY(s->better.y, rows),
+                                  PERP_ARRAY(s->spare.y, rows)};
+    return perp_block_arrays(&step->allocator, &s->sized, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 /* ---- the problem ------------------------------------------------------------------------------------------------- */

@@ -21,22 +21,14 @@ static perp_status reserve(rigid_step *s, const contact_step *step, int n, perp_
         return PERP_STATUS_OK;
     }
     const size_t size = (size_t)n + (size_t)n / 2;
-    double **const arrays[] = {&s->m, &s->q, &s->z, &s->w, &s->ray};
-    const size_t counts[] = {size * size, size, size, size, 2 * size};
+    const block_array arrays[] = {PERP_ARRAY(s->m, size * size), PERP_ARRAY(s->q, size),
+                                  PERP_ARRAY(s->z, size),        PERP_ARRAY(s->w, size),
+                                  PERP_ARRAY(s->ray, 2 * size),  PERP_ARRAY(s->free, size)};
     perp_lcp_workspace_free(s->lcp);
     s->lcp = NULL;
     s->lcp_capacity = 0;
-    perp_block_free(&step->allocator, &s->lcp_block);
-    perp_status status = PERP_STATUS_OK;
-    for (int pass = 0; pass < 2 && status == PERP_STATUS_OK; pass++) {
-        for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-            *arrays[i] = perp_block_take(&s->lcp_block, counts[i], sizeof(double));
-        }
-        s->free = perp_block_take(&s->lcp_block, size, sizeof *s->free);
-        if (pass == 0) {
-            status = perp_block_hold(&step->allocator, &s->lcp_block, error);
-        }
-    }
+    perp_status status =
+        perp_block_arrays(&step->allocator, &s->lcp_block, arrays, sizeof arrays / sizeof *arrays, error);
     if (status == PERP_STATUS_OK) {
         status = perp_lcp_workspace_create((int)size, &step->allocator, &s->lcp, error);
     }
