@@ -224,6 +224,28 @@ double perp_step_judge_balance(contact_step *step);
  * step, in units of L. */
 double perp_step_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
 
+/* ---- step_system.c ---- */
+
+/* Arrays for the system in a law's own units, forces in F and velocities in `speed`. */
+typedef struct step_scaled {
+    double *hessian, *g, *lower, *upper, *target;
+} step_scaled;
+/* Fills them; returns how many entries the hessian has. */
+ptrdiff_t perp_step_scale(const contact_step *step, double speed, const step_scaled *to);
+/* The system with them in place of its own; its offset is the step's. */
+perp_contact_qp perp_step_scaled_system(const contact_step *step, const step_scaled *to);
+/* Blocks as the hessian of a problem has them, into a dense matrix of so many columns. */
+void perp_step_spread(const perp_contact_qp *problem, const double *blocks, int columns, double *dense);
+/* W, what motions are measured by, in blocks as the hessian's: the mass matrix over the largest mass; a thousandth of
+ * the diagonal more in mechanisms, whose links may be massless, and where there is nothing a unit mass at L. */
+void perp_step_metric(const contact_step *step, double *blocks);
+void perp_step_copy_point(const perp_contact_qp *problem, perp_convex_point *to, const perp_convex_point *from);
+void perp_step_clear_point(const perp_contact_qp *problem, perp_convex_point *point);
+/* A point without its contact forces into step->x, y_lower, y_upper and y_equality; velocities are in `speed`. */
+void perp_step_take_point(contact_step *step, const perp_convex_point *point, double speed);
+/* H x + g - A'y - C'y_equality - y_lower + y_upper, where the slacks are the rows. */
+void perp_step_balance_of(const perp_contact_qp *problem, const perp_convex_point *point, double *balance);
+
 /* ---- contact_step_reach.c ---- */
 
 /* m: how far the bodies of a contact may come towards each other. */

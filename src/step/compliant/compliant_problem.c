@@ -328,25 +328,9 @@ static ptrdiff_t fill_bodies(contact_step *step)
 {
     compliant_step *s = step->own;
     const perp_contact_qp *p = &step->system;
-    ptrdiff_t entries = 0;
-    s->block_start[0] = 0;
-    for (int b = 0; b < p->block_count; b++) {
-        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
-        s->block_start[b + 1] = p->block_start[b + 1];
-        entries += size * size;
-    }
-    for (ptrdiff_t i = 0; i < entries; i++) {
-        s->hessian[i] = p->hessian[i] * (s->speed / step->force_unit);
-    }
-    for (int i = 0; i < p->n; i++) {
-        s->g[i] = p->g[i] / step->force_unit;
-        s->lower[i] = step->lower[i] / s->speed;
-        s->upper[i] = step->upper[i] / s->speed;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        s->target[i] = p->equality_target[i] / s->speed;
-    }
-    return entries;
+    const step_scaled own = {s->hessian, s->g, s->lower, s->upper, s->target};
+    memcpy(s->block_start, p->block_start, (size_t)(p->block_count + 1) * sizeof *s->block_start);
+    return perp_step_scale(step, s->speed, &own);
 }
 
 /* The unknowns of bodies from the last answer: within a step the velocities that led to q_k, else the last step's
@@ -370,22 +354,16 @@ static void recall_bodies(contact_step *step)
 static void join(contact_step *step, const builder *at)
 {
     compliant_step *s = step->own;
-    const perp_contact_qp *p = &step->system;
-    s->qp = *p;
+    s->qp = perp_step_scaled_system(step, &(step_scaled){s->hessian, s->g, s->lower, s->upper, s->target});
     s->qp.n = step->free_count + at->soft;
-    s->qp.block_count = p->block_count + s->element_count;
+    s->qp.block_count += s->element_count;
     s->qp.block_start = s->block_start;
-    s->qp.hessian = s->hessian;
-    s->qp.g = s->g;
     s->qp.contact_count = s->element_count;
     s->qp.row_start = s->qp.slack_start = s->row_start;
     s->qp.dof_start = s->dof_start;
     s->qp.dofs = s->dofs;
     s->qp.jacobian = s->jacobian;
     s->qp.offset = s->offset;
-    s->qp.equality_target = s->target;
-    s->qp.lower = p->lower ? s->lower : NULL;
-    s->qp.upper = p->upper ? s->upper : NULL;
     for (int i = step->free_count; i < s->qp.n; i++) {
         s->lower[i] = -INFINITY;
         s->upper[i] = INFINITY;

@@ -184,35 +184,15 @@ static void fill_slacks(convex_step *c, const contact_step *step, double speed)
 
 void perp_convex_step_fill(convex_step *c, const contact_step *step)
 {
-    const perp_contact_qp *p = &step->system;
-    const double speed = step->length_unit / step->h, force = step->force_unit;
-    ptrdiff_t entries = 0;
-    for (int b = 0; b < p->block_count; b++) {
-        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
-        entries += size * size;
-    }
-    for (ptrdiff_t i = 0; i < entries; i++) {
-        c->hessian[i] = p->hessian[i] * (speed / force);
-    }
-    for (int i = 0; i < p->n; i++) {
-        c->g[i] = p->g[i] / force;
-        c->lower[i] = step->lower[i] / speed;
-        c->upper[i] = step->upper[i] / speed;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        c->target[i] = p->equality_target[i] / speed;
-    }
+    const double speed = step->length_unit / step->h;
+    const step_scaled own = {c->hessian, c->g, c->lower, c->upper, c->target};
+    perp_step_scale(step, speed, &own);
     fill_slacks(c, step, speed);
-    c->qp = *p;
-    c->qp.hessian = c->hessian;
-    c->qp.g = c->g;
+    c->qp = perp_step_scaled_system(step, &own);
     c->qp.slack_start = c->slack_start;
     c->qp.rays = c->ray;
     c->qp.offset = c->offset;
     c->qp.quadratic = c->cone;
-    c->qp.equality_target = c->target;
-    c->qp.lower = p->lower ? c->lower : NULL;
-    c->qp.upper = p->upper ? c->upper : NULL;
 }
 
 perp_status perp_convex_step_begin(contact_step *step, perp_error *error)
@@ -323,17 +303,9 @@ void perp_convex_step_clip(convex_step *c)
 void perp_convex_step_hand_over(const convex_step *c, contact_step *step)
 {
     const perp_contact_qp *p = &step->system;
-    const double speed = step->length_unit / step->h, force = step->force_unit;
-    const double *ray = c->ray;
+    const double force = step->force_unit, *ray = c->ray;
     double cone = 0.0;
-    for (int i = 0; i < p->n; i++) {
-        step->x[i] = speed * c->point.x[i];
-        step->y_lower[i] = p->lower ? force * c->point.y_lower[i] : 0.0;
-        step->y_upper[i] = p->upper ? force * c->point.y_upper[i] : 0.0;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        step->y_equality[i] = force * c->point.y_equality[i];
-    }
+    perp_step_take_point(step, &c->point, step->length_unit / step->h);
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         double *r = step->force + p->row_start[i];

@@ -26,37 +26,6 @@ typedef struct face_builder {
     ptrdiff_t jacobian, rays, entries;
 } face_builder;
 
-/* ---- W ----------------------------------------------------------------------------------------------------------- */
-
-/* The mass matrix over the largest mass. Links of a mechanism may be massless, and its matrix singular: those get a
- * thousandth of their diagonal more, or where that is 0, one of a unit mass at L. */
-void perp_convex_step_metric(const contact_step *step)
-{
-    const convex_step *c = step->own;
-    const perp_model *model = step->model;
-    const double mass = step->heaviest > 0.0 ? step->heaviest : 1.0;
-    double *block = c->face_hessian;
-    for (int k = 0; k < model->tree_count; k++) {
-        const perp_tree *tree = &model->trees[k];
-        const double *m = step->mass + tree->mass_start;
-        for (int r = 0; r < tree->v_count; r++) {
-            const int free = step->free_of_dof[tree->v_start + r];
-            for (int s = 0; s < tree->v_count && free >= 0; s++) {
-                if (step->free_of_dof[tree->v_start + s] < 0) {
-                    continue;
-                }
-                double entry = 0.5 * (m[r * tree->v_count + s] + m[s * tree->v_count + r]) / mass;
-                if (r == s && !(entry > 0.0)) {
-                    entry = step->turns[free] ? step->length_unit * step->length_unit : 1.0;
-                } else if (r == s && model->dof_joint[tree->v_start + r] >= 0) {
-                    entry *= 1.001;
-                }
-                *block++ = entry;
-            }
-        }
-    }
-}
-
 /* ---- equations --------------------------------------------------------------------------------------------------- */
 
 /* Ends the equation whose entries stand at the end of the list: their sum with x is `target`. */
@@ -214,7 +183,7 @@ static void build(face_builder *f)
     const perp_contact_qp *p = &c->qp;
     const double *jacobian = p->jacobian, *ray = c->ray;
     c->face_row_start[0] = c->face_dof_start[0] = c->face_slack_start[0] = c->face_equality_start[0] = 0;
-    perp_convex_step_metric(f->step);
+    perp_step_metric(f->step, c->face_hessian);
     memset(c->face_g, 0, (size_t)p->n * sizeof(double));
     add_given(f);
     for (int i = 0; i < p->contact_count; i++) {

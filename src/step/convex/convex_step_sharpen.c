@@ -6,18 +6,6 @@
 
 #include <string.h>
 
-static void copy_point(const convex_step *c, const perp_convex_point *from, perp_convex_point *to)
-{
-    const size_t n = (size_t)c->qp.n * sizeof(double);
-    memcpy(to->x, from->x, n);
-    memcpy(to->y, from->y, (size_t)c->slack_start[c->qp.contact_count] * sizeof(double));
-    memcpy(to->y_equality, from->y_equality, (size_t)c->qp.equality_count * sizeof(double));
-    if (c->qp.lower) {
-        memcpy(to->y_lower, from->y_lower, n);
-        memcpy(to->y_upper, from->y_upper, n);
-    }
-}
-
 /* One more way to solve, from the point at hand. */
 typedef struct way {
     const char *method; /* of perp_contact_qp_solve; NULL: its cascade */
@@ -32,7 +20,7 @@ static void hold(convex_step *c, const contact_step *step, double weight)
 {
     double *h = c->hessian;
     const double *w = c->face_hessian;
-    perp_convex_step_metric(step);
+    perp_step_metric(step, c->face_hessian);
     for (int b = 0; b < c->qp.block_count; b++) {
         const int first = c->qp.block_start[b], end = c->qp.block_start[b + 1];
         for (int i = first; i < end; i++) {
@@ -68,7 +56,7 @@ static double try(convex_step *c, contact_step *step, const way *w, double enoug
 {
     for (int round = 0; round < w->rounds && !(best <= enough); round++) {
         perp_convex_info info;
-        copy_point(c, &c->point, &c->start);
+        perp_step_copy_point(&c->qp, &c->start, &c->point);
         const perp_status status = go(c, step, w, &info);
         if (status != PERP_STATUS_OK || info.outcome == PERP_OUTCOME_INFEASIBLE ||
             info.outcome == PERP_OUTCOME_UNBOUNDED) {
@@ -79,12 +67,12 @@ static double try(convex_step *c, contact_step *step, const way *w, double enoug
         const double law = perp_convex_step_law(step);
         if (law < best) {
             best = law;
-            copy_point(c, &c->point, &c->face_point);
+            perp_step_copy_point(&c->qp, &c->face_point, &c->point);
         } else if (!(law <= SHARPEN_NEAR)) {
             break;
         }
     }
-    copy_point(c, &c->face_point, &c->point);
+    perp_step_copy_point(&c->qp, &c->point, &c->face_point);
     c->is_told = false;
     return best;
 }
@@ -108,7 +96,7 @@ double perp_convex_step_sharpen(contact_step *step)
     if (best <= 0.1 * tolerance) {
         return best;
     }
-    copy_point(c, &c->point, &c->face_point);
+    perp_step_copy_point(&c->qp, &c->face_point, &c->point);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
         best = try(c, step, &ways[k], k < 4 ? 0.1 * tolerance : 0.5 * tolerance, best);
     }
@@ -197,7 +185,7 @@ bool perp_convex_step_gaps_can_be_met(contact_step *step)
     settings.minimum_norm = false;
     c->frictionless = true;
     perp_convex_step_fill(c, step);
-    perp_convex_step_metric(step);
+    perp_step_metric(step, c->face_hessian);
     memset(c->g, 0, (size_t)c->qp.n * sizeof *c->g);
     c->qp.hessian = c->face_hessian; /* the smallest motion of all */
     perp_status status = perp_contact_qp_reserve(&c->qp, c->solver, NULL);

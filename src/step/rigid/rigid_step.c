@@ -138,40 +138,19 @@ static double speed_unit(const rigid_step *s, const contact_step *step)
 static void fill_system(rigid_step *s, const contact_step *step)
 {
     const perp_contact_qp *p = &step->system;
-    const double speed = speed_unit(s, step), force = step->force_unit;
+    const double speed = speed_unit(s, step);
     s->speed = speed;
     s->gap = speed * step->h / step->length_unit;
     s->arm = fmin(1.0, step->length_unit);
     s->turns = step->turns;
-    ptrdiff_t entries = 0;
-    for (int b = 0; b < p->block_count; b++) {
-        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
-        entries += size * size;
-    }
-    for (ptrdiff_t i = 0; i < entries; i++) {
-        s->hessian[i] = p->hessian[i] * (speed / force);
-    }
-    for (int i = 0; i < p->n; i++) {
-        s->g[i] = p->g[i] / force;
-        s->lower[i] = step->lower[i] / speed;
-        s->upper[i] = step->upper[i] / speed;
-        s->point.x[i] = s->point.y_lower[i] = s->point.y_upper[i] = 0.0;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        s->target[i] = p->equality_target[i] / speed;
-        s->point.y_equality[i] = 0.0;
-    }
+    const step_scaled own = {s->hessian, s->g, s->lower, s->upper, s->target};
+    perp_step_scale(step, speed, &own);
     for (int i = 0; i < p->row_start[p->contact_count]; i++) {
         s->offset[i] = p->offset[i] / speed;
-        s->point.y[i] = 0.0;
     }
-    s->qp = *p;
-    s->qp.hessian = s->hessian;
-    s->qp.g = s->g;
+    s->qp = perp_step_scaled_system(step, &own);
     s->qp.offset = s->offset;
-    s->qp.equality_target = s->target;
-    s->qp.lower = p->lower ? s->lower : NULL;
-    s->qp.upper = p->upper ? s->upper : NULL;
+    perp_step_clear_point(&s->qp, &s->point);
 }
 
 perp_status perp_rigid_begin(contact_step *step, perp_error *error)
@@ -229,32 +208,6 @@ static double contact_cone(const rigid_step *s, int rows, double mu, const doubl
     return fmax(gauge(d, ft) - limit, s->gap * idle);
 }
 
-static void fill_balance(rigid_step *s, const perp_convex_point *point, double *balance)
-{
-    const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian, *jacobian = p->jacobian;
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            balance[i] = p->g[i] - (p->lower ? point->y_lower[i] - point->y_upper[i] : 0.0);
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                balance[i] += *block++ * point->x[k];
-            }
-        }
-    }
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i];
-        for (int r = 0; r < rows; r++) {
-            perp_rigid_add_row(s, i, jacobian, r, -point->y[p->row_start[i] + r], balance);
-        }
-        jacobian += (ptrdiff_t)rows * (p->dof_start[i + 1] - p->dof_start[i]);
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            balance[p->equality_dofs[k]] -= p->equality_values[k] * point->y_equality[i];
-        }
-    }
-}
-
 rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point)
 {
     const perp_contact_qp *p = &s->qp;
@@ -266,7 +219,7 @@ rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_c
         worst.complementarity = fmax(worst.complementarity, fabs(fmin(point->y[start], s->gap * s->u[start])));
         worst.cone = fmax(worst.cone, contact_cone(s, rows, mu[i], point->y + start, s->u + start));
     }
-    fill_balance(s, point, s->balance);
+    perp_step_balance_of(p, point, s->balance);
     for (int i = 0; i < p->n; i++) {
         worst.balance = fmax(worst.balance, fabs(s->balance[i]) / (s->turns[i] ? s->arm : 1.0));
     }
@@ -284,20 +237,12 @@ void perp_rigid_hand_over(contact_step *step)
 {
     rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    const double speed = s->speed, force = step->force_unit;
     const rigid_residual residual = perp_rigid_evaluate(s, step->mu, &s->point);
     step->info->residuals.complementarity = residual.complementarity;
     step->info->residuals.cone = residual.cone;
-    for (int i = 0; i < p->n; i++) {
-        step->x[i] = speed * s->point.x[i];
-        step->y_lower[i] = p->lower ? force * s->point.y_lower[i] : 0.0;
-        step->y_upper[i] = p->upper ? force * s->point.y_upper[i] : 0.0;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        step->y_equality[i] = force * s->point.y_equality[i];
-    }
+    perp_step_take_point(step, &s->point, s->speed);
     for (int i = 0; i < p->row_start[p->contact_count]; i++) {
-        step->force[i] = force * s->point.y[i];
+        step->force[i] = step->force_unit * s->point.y[i];
     }
 }
 

@@ -173,11 +173,8 @@ perp_status perp_rigid_smallest_motion(contact_step *step, perp_error *error);
 perp_status perp_rigid_least_forces(contact_step *step, perp_error *error);
 /* s->program becomes all motions that meet the law together with the forces of s->point, H and g being 0. */
 perp_status perp_rigid_motions(contact_step *step, perp_error *error);
-/* H of s->program, whose unknowns are the velocities: the mass matrix over the largest mass; a thousandth of the
- * diagonal more in mechanisms, whose links may be massless, and where there is nothing a unit mass at the scene's size.
- */
+/* H of s->program, whose unknowns are the velocities: perp_step_metric. */
 void perp_rigid_fill_metric(rigid_step *s, const contact_step *step);
-void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from);
 
 /* ---- rigid_step_finish.c ---- */
 /* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is

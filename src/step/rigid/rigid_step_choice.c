@@ -163,28 +163,8 @@ static void add_motion_rest(rigid_step *s)
 
 void perp_rigid_fill_metric(rigid_step *s, const contact_step *step)
 {
-    const perp_model *model = step->model;
-    const double mass = step->heaviest > 0.0 ? step->heaviest : 1.0;
-    for (int k = 0; k < model->tree_count; k++) {
-        const perp_tree *tree = &model->trees[k];
-        const double *m = step->mass + tree->mass_start;
-        for (int r = 0; r < tree->v_count; r++) {
-            const int i = step->free_of_dof[tree->v_start + r];
-            for (int c = 0; c < tree->v_count && i >= 0; c++) {
-                const int j = step->free_of_dof[tree->v_start + c];
-                if (j < 0) {
-                    continue;
-                }
-                double entry = 0.5 * (m[r * tree->v_count + c] + m[c * tree->v_count + r]) / mass;
-                if (r == c && !(entry > 0.0)) {
-                    entry = step->turns[i] ? step->length_unit * step->length_unit : 1.0;
-                } else if (r == c && model->dof_joint[tree->v_start + r] >= 0) {
-                    entry *= 1.001;
-                }
-                s->program.h[(ptrdiff_t)i * s->program.n + j] = entry;
-            }
-        }
-    }
+    perp_step_metric(step, step->mass_scratch);
+    perp_step_spread(&step->system, step->mass_scratch, s->program.n, s->program.h);
 }
 
 static double largest(int n, const double *x, const double *y)
@@ -203,16 +183,6 @@ static bool holds(contact_step *step, double before)
     const double after = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->better));
     const double tolerance = step->settings->tolerance;
     return after <= fmin(fmax(10.0 * before, 0.01 * tolerance), fmax(before, tolerance));
-}
-
-void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from)
-{
-    const perp_contact_qp *p = &s->qp;
-    memcpy(to->x, from->x, (size_t)p->n * sizeof(double));
-    memcpy(to->y_lower, from->y_lower, (size_t)p->n * sizeof(double));
-    memcpy(to->y_upper, from->y_upper, (size_t)p->n * sizeof(double));
-    memcpy(to->y, from->y, (size_t)p->row_start[p->contact_count] * sizeof(double));
-    memcpy(to->y_equality, from->y_equality, (size_t)p->equality_count * sizeof(double));
 }
 
 static bool usable(perp_outcome outcome)
@@ -262,7 +232,7 @@ static perp_status take_smallest(contact_step *step, double before, perp_error *
         return status;
     }
     step->info->iterations += info.iterations;
-    perp_rigid_copy_point(s, &s->better, &s->point);
+    perp_step_copy_point(&s->qp, &s->better, &s->point);
     memcpy(s->better.x, s->program.point.x, (size_t)p->n * sizeof(double));
     if (!usable(info.outcome) || !holds(step, before)) {
         step->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
@@ -552,10 +522,10 @@ perp_status perp_rigid_least_forces(contact_step *step, perp_error *error)
         return status;
     }
     step->info->iterations += info.iterations;
-    perp_rigid_copy_point(s, &s->better, &s->point);
+    perp_step_copy_point(&s->qp, &s->better, &s->point);
     read_forces(s, forces);
     if (usable(info.outcome) && holds(step, before)) {
-        perp_rigid_copy_point(s, &s->point, &s->better);
+        perp_step_copy_point(&s->qp, &s->point, &s->better);
     }
     return PERP_STATUS_OK;
 }

@@ -129,20 +129,13 @@ static perp_status prove_unsupported(contact_step *step, bool *proven, perp_erro
 {
     rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian;
     perp_convex_info info;
     perp_status status = begin(step, true, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     memcpy(s->program.g, p->g, (size_t)p->n * sizeof(double));
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                s->program.h[(ptrdiff_t)i * p->n + k] = *block++;
-            }
-        }
-    }
+    perp_step_spread(p, p->hessian, p->n, s->program.h);
     /* directions of recession do not depend on the offsets, and these could make the convex step infeasible */
     memset(s->program.b, 0, (size_t)s->program.rows * sizeof(double));
     memset(s->program.d, 0, (size_t)s->program.equations * sizeof(double));

@@ -17,7 +17,7 @@ perp_status perp_rigid_finish(contact_step *step, perp_error *error)
     perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(step, error);
     if (status == PERP_STATUS_OK && !s->chosen) {
         bool solved;
-        perp_rigid_copy_point(s, &s->better, &s->point);
+        perp_step_copy_point(&s->qp, &s->better, &s->point);
         status = perp_rigid_solve_springs(step, &s->better, true, &solved, error);
     }
     if (status == PERP_STATUS_OK && !s->chosen) {

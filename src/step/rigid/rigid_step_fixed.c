@@ -70,7 +70,7 @@ void perp_rigid_add_constraints(rigid_step *s)
 static perp_status build(rigid_step *s, const double *mu, perp_error *error)
 {
     const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian, *jacobian = p->jacobian;
+    const double *jacobian = p->jacobian;
     int unknowns = p->n, rows = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
         const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
@@ -82,14 +82,8 @@ static perp_status build(rigid_step *s, const double *mu, perp_error *error)
         return status;
     }
     s->program.max_iterations = ITERATIONS;
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                s->program.h[(ptrdiff_t)i * unknowns + k] = *block++;
-            }
-            s->program.g[i] = p->g[i];
-        }
-    }
+    perp_step_spread(p, p->hessian, unknowns, s->program.h);
+    memcpy(s->program.g, p->g, (size_t)p->n * sizeof(double));
     for (int i = 0, at = p->n; i < p->contact_count; i++) {
         perp_rigid_add_row(s, i, jacobian, 0, 1.0, perp_cone_program_cone(&s->program, 1));
         s->program.b[s->program.rows - 1] = s->offset[p->row_start[i]];

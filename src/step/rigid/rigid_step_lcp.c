@@ -93,20 +93,14 @@ static int fill_contact(rigid_step *s, int n, int at, int i, const double *jacob
 static void fill(rigid_step *s, int n, const double *mu)
 {
     const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian, *jacobian = p->jacobian;
+    const double *jacobian = p->jacobian;
     memset(s->m, 0, (size_t)n * (size_t)n * sizeof(double));
     memset(s->q, 0, (size_t)n * sizeof(double));
     for (int i = 0; i < n; i++) {
         s->free[i] = i < p->n + p->equality_count;
     }
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                s->m[(ptrdiff_t)i * n + k] = *block++;
-            }
-            s->q[i] = p->g[i];
-        }
-    }
+    perp_step_spread(p, p->hessian, n, s->m);
+    memcpy(s->q, p->g, (size_t)p->n * sizeof(double));
     int at = p->n;
     for (int i = 0; i < p->equality_count; i++, at++) {
         for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {

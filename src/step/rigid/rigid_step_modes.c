@@ -517,15 +517,6 @@ static perp_status no_equilibrium(const contact_step *step, perp_error *error)
     return PERP_STATUS_INFEASIBLE;
 }
 
-static void clear(const perp_contact_qp *p, perp_convex_point *point)
-{
-    memset(point->x, 0, (size_t)p->n * sizeof(double));
-    memset(point->y_lower, 0, (size_t)p->n * sizeof(double));
-    memset(point->y_upper, 0, (size_t)p->n * sizeof(double));
-    memset(point->y, 0, (size_t)p->row_start[p->contact_count] * sizeof(double));
-    memset(point->y_equality, 0, (size_t)p->equality_count * sizeof(double));
-}
-
 static perp_status search(contact_step *step, mode_search *a, part_verdict *verdict, perp_error *error)
 {
     const rigid_step *s = step->own;
@@ -549,7 +540,7 @@ perp_status perp_rigid_search_modes(contact_step *step, bool *decided, perp_erro
     part_verdict verdict = PART_UNKNOWN;
     perp_status status = open_search(&a, step, MAX_NODES, INT_MAX, error);
     if (status == PERP_STATUS_OK) {
-        clear(&s->qp, &s->better);
+        perp_step_clear_point(&s->qp, &s->better);
         status = search(step, &a, &verdict, error);
     }
     if (status != PERP_STATUS_OK || verdict == PART_NONE) {
@@ -561,7 +552,7 @@ perp_status perp_rigid_search_modes(contact_step *step, bool *decided, perp_erro
         return PERP_STATUS_OK;
     }
     *decided = true;
-    perp_rigid_copy_point(s, &s->point, &s->better);
+    perp_step_copy_point(&s->qp, &s->point, &s->better);
     step->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
     return perp_rigid_finish(step, error);
 }
@@ -597,7 +588,7 @@ perp_status perp_rigid_look_for_sticking(contact_step *step, perp_error *error)
     for (int k = 0; k < s->qp.n && status == PERP_STATUS_OK && !step->info->several; k++) {
         part_verdict verdict = PART_UNKNOWN;
         if (take_part(&a, s, k) && stick_instead(step, &a)) {
-            perp_rigid_copy_point(s, &s->better, &s->point);
+            perp_step_copy_point(&s->qp, &s->better, &s->point);
             status = search_part(step, &a, &verdict, error);
         }
         if (verdict == PART_FOUND && status == PERP_STATUS_OK) {

@@ -63,7 +63,7 @@ perp_status perp_rigid_solve_friction(contact_step *step, bool *solved, perp_fri
     const double law = law_of(step);
     if (*solved && law > step->settings->tolerance) { /* the law has other units: once more, by as much closer */
         perp_friction_info again;
-        perp_rigid_copy_point(s, &s->better, &s->point);
+        perp_step_copy_point(&s->qp, &s->better, &s->point);
         settings.tolerance = fmax(FINEST_TOLERANCE, 0.1 * settings.tolerance * step->settings->tolerance / law);
         settings.warm = &s->better;
         status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, &again, error);
@@ -173,7 +173,7 @@ static void note_miss(contact_step *step, rigid_attempt *own, double *nearest)
     const double law = law_of(step);
     own->residual = fmax(own->residual, law);
     if (law < *nearest) {
-        perp_rigid_copy_point(s, &s->spare, &s->point);
+        perp_step_copy_point(&s->qp, &s->spare, &s->point);
         *nearest = law;
     }
 }
@@ -186,7 +186,7 @@ static void take_nearest(contact_step *step, double law, rigid_attempt *best)
     if (best->solved || !(law <= step->settings->tolerance)) {
         return;
     }
-    perp_rigid_copy_point(s, &s->point, &s->spare);
+    perp_step_copy_point(&s->qp, &s->point, &s->spare);
     s->chosen = false;
     best->solved = true;
     best->residual = law;

@@ -65,7 +65,7 @@ perp_status perp_rigid_solve_springs(contact_step *step, const perp_convex_point
     const double law = info.solved ? perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->spare)) : INFINITY;
     if (law <= 0.1 * step->settings->tolerance) {
         *solved = true;
-        perp_rigid_copy_point(s, &s->point, &s->spare);
+        perp_step_copy_point(&s->qp, &s->point, &s->spare);
         s->chosen = true;
     }
     if (*solved || known) {
