@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "contact/contact_reach.h"
 #include "step/common/commanded_loops.h"
+#include "step/common/contact_order.h"
 #include "step/common/dynamic.h"
 #include "step/common/tolerances.h"
 
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-static double now_us(void)
+double perp_step_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -18,31 +19,6 @@ static double now_us(void)
 }
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */
-
-static void keep_larger(double *kept, double value)
-{
-    *kept = fmax(*kept, value);
-}
-
-/* How well the law is met, evaluated on the answer; a step that does not meet it is none. */
-static perp_status check_law(contact_step *one, perp_residuals *total, perp_error *error)
-{
-    perp_residuals *r = &one->info->residuals;
-    r->balance = perp_step_judge_balance(one);
-    const struct {
-        const char *name;
-        double value;
-    } parts[] = {{"balance", r->balance}, {"complementarity", r->complementarity}, {"cone", r->cone}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!(parts[i].value <= one->settings->tolerance)) {
-            return perp_step_tolerance(one, parts[i].name, parts[i].value, error);
-        }
-    }
-    keep_larger(&total->balance, r->balance);
-    keep_larger(&total->complementarity, r->complementarity);
-    keep_larger(&total->cone, r->cone);
-    return PERP_STATUS_OK;
-}
 
 /* A motion of so many sizes of the island in one step is no answer, whatever it solves. */
 static const double FAR = 1e6;
@@ -71,7 +47,8 @@ static perp_status solve_island(contact_step *one, perp_residuals *total, perp_e
     if (!(motion <= FAR)) {
         return perp_step_not_converged(one, "ran out of the scene and", fmin(motion, DBL_MAX), error);
     }
-    return check_law(one, total, error);
+    one->info->residuals.balance = perp_step_judge_balance(one);
+    return perp_step_check_law(one, total, error);
 }
 
 /* All islands; the first that has no answer is told. */
@@ -96,12 +73,12 @@ static perp_status solve_islands(contact_step *step, perp_residuals *total, perp
 
 static perp_status solve(contact_step *step, perp_residuals *total, perp_error *error)
 {
-    const double started = now_us();
+    const double started = perp_step_now();
     perp_status status = perp_step_check_commands(step, error);
     if (status == PERP_STATUS_OK) {
         status = solve_islands(step, total, error);
     }
-    step->info->solve_us += now_us() - started;
+    step->info->solve_us += perp_step_now() - started;
     for (int k = 0; k < step->free_count && status == PERP_STATUS_OK; k++) {
         const int i = step->dof_of_free[k];
         step->v[i] = step->x[k] + (step->dynamic ? step->inertia.v_drifted[i] : 0.0);
@@ -140,35 +117,29 @@ static void keep_gaps(contact_step *step)
     }
 }
 
-static bool same_contact(const perp_contact *x, const perp_contact *y, bool features)
-{
-    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
-           (!features || (x->feature_a == y->feature_a && x->feature_b == y->feature_b));
-}
-
 /* The gap of a contact in a set: of its features, or where they have gone, the least of its shapes. */
 static double true_gap(const perp_contact_set *set, const perp_contact *contact)
 {
     double least = INFINITY;
     for (int i = 0; i < set->count; i++) {
-        if (same_contact(&set->contacts[i], contact, true)) {
+        if (perp_contact_same(&set->contacts[i], contact)) {
             return set->contacts[i].phi;
         }
-        if (same_contact(&set->contacts[i], contact, false)) {
+        if (perp_contact_compare_pairs(&set->contacts[i], contact) == 0) {
             least = fmin(least, set->contacts[i].phi);
         }
     }
     return least;
 }
 
-static int tree_of(const contact_step *step, int dof)
+int perp_step_tree_of(const contact_step *step, int dof)
 {
     return step->model->links[step->model->dof_body[dof]].tree;
 }
 
 /* The gap of contact i of the set at the step's end is off by `error`: whose parts are to be split. Trees of different
  * groups that penetrate each other are to be split together. */
-static void blame(contact_step *step, int i, double error)
+static void reject_parts(contact_step *step, int i, double error)
 {
     const perp_contact_set *set = step->contacts;
     int first = -1;
@@ -176,7 +147,7 @@ static void blame(contact_step *step, int i, double error)
         return;
     }
     for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
-        const int tree = tree_of(step, set->dofs[k]);
+        const int tree = perp_step_tree_of(step, set->dofs[k]);
         if (step->given[set->dofs[k]]) {
             continue;
         }
@@ -207,13 +178,13 @@ static void check_gaps(contact_step *step)
     for (int i = 0; i < set->count; i++) {
         bool known = false, moved = false;
         for (int k = 0; k < step->system.contact_count && !known; k++) {
-            known = same_contact(&set->contacts[i], &step->begun[k], true);
+            known = perp_contact_same(&set->contacts[i], &step->begun[k]);
         }
         for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
             moved = moved || step->free_of_dof[set->dofs[k]] >= 0;
         }
         if (!known && moved) {
-            blame(step, i, -set->contacts[i].phi);
+            reject_parts(step, i, -set->contacts[i].phi);
         }
     }
 }
@@ -368,8 +339,8 @@ static bool choose_part(contact_step *step, bool first, int *at, int *size)
 }
 
 /* To the begin of a part at time t: what commands alone move goes there, the others stand where they have come to. */
-static perp_status go_to(contact_step *step, perp_step_context *context, int at, const double times[2],
-                         perp_error *error)
+static perp_status begin_part(contact_step *step, perp_step_context *context, int at, const double times[2],
+                              perp_error *error)
 {
     const perp_model *model = step->model;
     const double t = times[0];
@@ -378,7 +349,7 @@ static perp_status go_to(contact_step *step, perp_step_context *context, int at,
         memset(step->v, 0, (size_t)model->nv * sizeof *step->v);
         perp_prescribed_rate(model, step->prescribe, t, step->v);
         for (int i = 0; i < model->nv; i++) {
-            step->v_last[i] = perp_step_has_free(step, tree_of(step, i)) ? step->v_last[i] : step->v[i];
+            step->v_last[i] = perp_step_has_free(step, perp_step_tree_of(step, i)) ? step->v_last[i] : step->v[i];
         }
     }
     for (int b = 0; b < model->body_count; b++) { /* what is ahead comes no farther */
@@ -396,7 +367,7 @@ static perp_status accept(contact_step *step, perp_step_context *context, double
 {
     const perp_model *model = step->model;
     for (int i = 0; i < model->nv; i++) {
-        if (step->parts.taken[tree_of(step, i)]) {
+        if (step->parts.taken[perp_step_tree_of(step, i)]) {
             step->v_sum[i] += step->h * step->v[i];
             step->v_last[i] = step->v[i];
         }
@@ -424,7 +395,7 @@ static perp_status accept(contact_step *step, perp_step_context *context, double
 
 /* Which parts are accepted; the others are halved. What commands alone move goes with the others where none is split.
  */
-static void sort_out(contact_step *step, int size)
+static void accept_or_halve(contact_step *step, int size)
 {
     const bool together = step->settings->prediction == PERP_PREDICTION_TAYLOR;
     bool all = size == PERP_STEP_TICKS || together;
@@ -448,7 +419,7 @@ static void sort_out(contact_step *step, int size)
 }
 
 /* After a part of `size` ticks: the next one is as long as fits from there on. */
-static void count_on(contact_step *step, int size)
+static void advance_ticks(contact_step *step, int size)
 {
     for (int k = 0; k < step->model->tree_count; k++) {
         if (step->parts.taken[k] && perp_step_has_free(step, k)) {
@@ -475,7 +446,7 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
                                  at + size == PERP_STEP_TICKS ? ends[1] : ends[0] + (at + size) * tick};
         step->started = started || at > 0;
         if (!first) {
-            status = go_to(step, context, at, times, error);
+            status = begin_part(step, context, at, times, error);
         }
         if (status == PERP_STATUS_OK) {
             status = advance(step, context, times, total, error);
@@ -498,9 +469,9 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
                 return status;
             }
         }
-        sort_out(step, size);
+        accept_or_halve(step, size);
         status = accept(step, context, step->split ? (times[1] - times[0]) / (ends[1] - ends[0]) : 1.0, error);
-        count_on(step, size);
+        advance_ticks(step, size);
     }
     return status;
 }
@@ -537,7 +508,7 @@ static void end_step(contact_step *step, const perp_step_context *context, doubl
         perp_prescribed_configuration(model, step->prescribe, state->t + h, step->q_begin);
     }
     for (int i = 0; i < model->nv; i++) {
-        if (step->split && exact && !perp_step_has_free(step, tree_of(step, i))) {
+        if (step->split && exact && !perp_step_has_free(step, perp_step_tree_of(step, i))) {
             step->v_last[i] = step->v[i];
             step->v_sum[i] = h * step->v[i];
         }

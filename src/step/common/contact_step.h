@@ -285,6 +285,10 @@ void perp_step_put_island(contact_step *step, const contact_step *one);
 
 enum { PERP_STEP_TICKS = 64 }; /* a step is split into at most so many parts */
 
+/* us, of a clock that only runs forward. */
+double perp_step_now(void);
+/* The tree that a degree of freedom is of. */
+int perp_step_tree_of(const contact_step *step, int dof);
 /* Trees with degrees of freedom that are not prescribed. */
 bool perp_step_has_free(const contact_step *step, int tree);
 /* One step of a rung: builds, solves, checks the law against the tolerance, splits where substep_tolerance asks for it,
@@ -311,6 +315,10 @@ typedef struct step_when {
 } step_when;
 step_when perp_step_when(const contact_step *step);
 
+/* "a b feature" */
+void perp_step_name_contact(const contact_step *step, const perp_contact *contact, char *text, size_t size);
+/* The law's three residuals in step->info against its tolerance; `total` keeps the largest of them. */
+perp_status perp_step_check_law(const contact_step *step, perp_residuals *total, perp_error *error);
 /* Along `direction` (free_count, of any length), which nothing holds: does the load drive by more than the law's
  * tolerance leaves room for in the balance? If not, nothing is said by it. */
 bool perp_step_is_driven(const contact_step *step, const double *direction);
@@ -326,7 +334,6 @@ perp_status perp_step_not_converged(const contact_step *step, const char *method
 /* After `not-converged`, which says how far the methods came: forces that hold each other are why; `weight` and
  * `depth` as above, with friction as it is on convex rungs. */
 perp_status perp_step_wedged(const contact_step *step, const double *weight, double depth, perp_error *error);
-perp_status perp_step_tolerance(const contact_step *step, const char *name, double residual, perp_error *error);
 /* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
  * each other; OK where not. */
 perp_status perp_step_check_commands(const contact_step *step, perp_error *error);

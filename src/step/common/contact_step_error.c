@@ -5,13 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put_contact_name(const contact_step *step, const perp_contact *contact, perp_evidence *evidence)
+void perp_step_name_contact(const contact_step *step, const perp_contact *contact, char *text, size_t size)
 {
     char feature[64];
     const perp_scene *scene = step->model->scene;
     perp_contact_feature_text(contact, feature, sizeof feature);
-    snprintf(evidence->contact, sizeof evidence->contact, "%s %s %s", scene->bodies[contact->a].name,
-             scene->bodies[contact->b].name, feature);
+    snprintf(text, size, "%s %s %s", scene->bodies[contact->a].name, scene->bodies[contact->b].name, feature);
 }
 
 step_when perp_step_when(const contact_step *step)
@@ -130,7 +129,7 @@ static void put_direction(const contact_step *step, int body, double direction[6
     }
 }
 
-/* Balls roll on a plane without end, and the load does no work on it: 1e-9 F of rounding was said to be a fall. */
+/* Balls roll on a plane without end, and the load does no work on it but by rounding. */
 bool perp_step_is_driven(const contact_step *step, const double *direction)
 {
     const double arm = step->length_unit;
@@ -182,7 +181,7 @@ perp_status perp_step_at_contact(const contact_step *step, const char *code, con
                                  const char *advice, perp_error *error)
 {
     perp_evidence evidence = {.has_depth = true, .depth = depth};
-    put_contact_name(step, contact, &evidence);
+    perp_step_name_contact(step, contact, evidence.contact, sizeof evidence.contact);
     const bool start = strcmp(code, "penetrating-start") == 0;
     perp_fail(error, PERP_STATUS_INFEASIBLE, "%s %s: contact `%s`, %.6g m deep; %s",
               start ? "bodies penetrate each other" : "the commands force bodies into each other",
@@ -279,7 +278,8 @@ perp_status perp_step_no_room(const contact_step *step, const double *weight, do
     bool driven;
     const int heaviest = heaviest_contact(step, weight, &driven);
     perp_evidence evidence = {.has_depth = true, .depth = depth};
-    put_contact_name(step, &step->contacts->contacts[step->set_index[heaviest < 0 ? 0 : heaviest]], &evidence);
+    perp_step_name_contact(step, &step->contacts->contacts[step->set_index[heaviest < 0 ? 0 : heaviest]],
+                           evidence.contact, sizeof evidence.contact);
     perp_fail(
         error, PERP_STATUS_INFEASIBLE,
         "convex friction leaves no motion %s: what slides must part by mu h times its slip, and at contact "
@@ -314,7 +314,8 @@ perp_status perp_step_wedged(const contact_step *step, const double *weight, dou
     perp_evidence evidence = error->evidence;
     evidence.has_depth = true;
     evidence.depth = depth;
-    put_contact_name(step, &step->contacts->contacts[step->set_index[heaviest]], &evidence);
+    perp_step_name_contact(step, &step->contacts->contacts[step->set_index[heaviest]], evidence.contact,
+                           sizeof evidence.contact);
     perp_fail(error, PERP_STATUS_NOT_CONVERGED,
               "bodies are wedged %s: forces at contact `%s` and others hold each other within friction, however "
               "large they are, and the commands push against them; no motion out of it was found (method %s stopped at "
@@ -325,7 +326,7 @@ perp_status perp_step_wedged(const contact_step *step, const double *weight, dou
     return PERP_STATUS_NOT_CONVERGED;
 }
 
-perp_status perp_step_tolerance(const contact_step *step, const char *name, double residual, perp_error *error)
+static perp_status misses_tolerance(const contact_step *step, const char *name, double residual, perp_error *error)
 {
     perp_fail(error, PERP_STATUS_NOT_CONVERGED,
               "the answer misses its own law %s: %s %.3g, tolerance %.3g (run.tolerance)", perp_step_when(step).text,
@@ -335,6 +336,21 @@ perp_status perp_step_tolerance(const contact_step *step, const char *name, doub
         error->evidence = (perp_evidence){.has_residual = true, .residual = residual, .residual_name = name};
     }
     return PERP_STATUS_NOT_CONVERGED;
+}
+
+perp_status perp_step_check_law(const contact_step *step, perp_residuals *total, perp_error *error)
+{
+    const perp_residuals *r = &step->info->residuals;
+    const perp_residuals law = {.balance = r->balance, .complementarity = r->complementarity, .cone = r->cone};
+    const double values[3] = {r->balance, r->complementarity, r->cone};
+    static const char *const names[3] = {"balance", "complementarity", "cone"};
+    for (int i = 0; i < 3; i++) {
+        if (!(values[i] <= step->settings->tolerance)) {
+            return misses_tolerance(step, names[i], values[i], error);
+        }
+    }
+    perp_residuals_keep_largest(total, &law);
+    return PERP_STATUS_OK;
 }
 
 perp_status perp_step_check_commands(const contact_step *step, perp_error *error)

@@ -168,7 +168,7 @@ static bool meets_others(contact_step *step, int i)
     const perp_contact_set *set = step->contacts;
     int own = -1, other = -1;
     for (int k = set->dof_start[i]; k < set->dof_start[i + 1] && step->parts.masked; k++) {
-        const int dof = set->dofs[k], tree = step->model->links[step->model->dof_body[dof]].tree;
+        const int dof = set->dofs[k], tree = perp_step_tree_of(step, dof);
         own = step->free_of_dof[dof] >= 0 ? tree : own;
         other = step->free_of_dof[dof] < 0 && !step->given[dof] ? tree : other;
     }

@@ -110,6 +110,19 @@ bool perp_kept_has(const step_kept *kept, const contact_step *step)
     return all;
 }
 
+void perp_kept_read_motion(const step_kept *kept, const contact_step *step, double speed, perp_convex_point *to)
+{
+    for (int i = 0; i < step->free_count; i++) {
+        const int dof = step->dof_of_free[i];
+        to->x[i] = kept->x[dof] / speed;
+        to->y_lower[i] = kept->y_lower[dof] / step->force_unit;
+        to->y_upper[i] = kept->y_upper[dof] / step->force_unit;
+    }
+    for (int i = 0; i < step->system.equality_count; i++) {
+        to->y_equality[i] = kept->y_loop[step->loop_row[i]] / step->force_unit;
+    }
+}
+
 const double *perp_kept_find(const step_kept *kept, const contact_step *step, int i, int *hint)
 {
     const int k = perp_contact_find(kept->contact, kept->count, &step->contacts->contacts[step->set_index[i]], hint);

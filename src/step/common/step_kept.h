@@ -27,6 +27,8 @@ void perp_kept_accept(step_kept *kept, const contact_step *step,
                       void (*put)(const contact_step *step, int i, double *value));
 /* Is there something of all that moves in the problem? */
 bool perp_kept_has(const step_kept *kept, const contact_step *step);
+/* The motion and the forces of loops and limits as a point of a law that has velocities in `speed`. */
+void perp_kept_read_motion(const step_kept *kept, const contact_step *step, double speed, perp_convex_point *to);
 /* The numbers of contact i of the system; NULL: none. `hint`, 0 at first, goes on with the contacts. */
 const double *perp_kept_find(const step_kept *kept, const contact_step *step, int i, int *hint);
 /* Into a log and back; false where there is no memory, or the numbers are none of these. */

@@ -21,7 +21,6 @@
 typedef struct face_builder {
     const contact_step *step;
     convex_step *c;
-    bool as_is; /* what is to be 0 stays what it is at point.x, which so meets all */
     int contacts, rows, dofs, slacks, equations;
     ptrdiff_t jacobian, rays, entries;
 } face_builder;
@@ -32,11 +31,7 @@ typedef struct face_builder {
 static void end_equation(face_builder *f, double target)
 {
     convex_step *c = f->c;
-    double now = 0.0;
-    for (ptrdiff_t k = c->face_equality_start[f->equations]; k < f->entries; k++) {
-        now += c->face_values[k] * c->point.x[c->face_equality_dofs[k]];
-    }
-    c->face_target[f->equations++] = f->as_is ? now : target;
+    c->face_target[f->equations++] = target;
     c->face_equality_start[f->equations] = (int)f->entries;
 }
 
@@ -104,9 +99,7 @@ static void add_contact(face_builder *f, int i, const double *jacobian, const do
     for (int k = 0; k < count; k++) {
         if (keep[k]) {
             memcpy(c->face_ray + f->rays, ray + (ptrdiff_t)k * rows, (size_t)rows * sizeof(double));
-            const int slack = c->slack_start[i] + k;
-            const double over = f->as_is && !c->cone[i] ? fmax(0.0, -c->slack[slack]) : 0.0;
-            c->face_offset[f->slacks++] = c->offset[slack] + over;
+            c->face_offset[f->slacks++] = c->offset[c->slack_start[i] + k];
             f->rays += rows;
         }
     }
@@ -345,23 +338,14 @@ perp_status perp_convex_step_smallest(contact_step *step, perp_error *error)
     const int n = step->free_count;
     const bool moves = largest_difference(n, c->point.x, NULL) > AT_REST; /* nothing is smaller than no motion */
     bool found = !moves;
-    face_builder f;
-    perp_status status = PERP_STATUS_OK;
-    /* Forces that are not quite 0, where slacks are not quite, ask for more zeros than there can be: then these slacks
-     * stay as they are. */
-    for (int as_is = 0; as_is < (moves ? 2 : 1) && status == PERP_STATUS_OK; as_is++) {
-        f = (face_builder){.step = step, .c = c, .as_is = as_is == 1};
-        const double before = perp_convex_step_law(step); /* fills `slack`, too */
-        build(&f);
-        add_limits(&f);
-        if (is_determined(step)) {
-            return PERP_STATUS_OK;
-        }
-        status = moves ? search(step, &f, before, &found, error) : status;
-        if (found) {
-            break;
-        }
+    const double before = perp_convex_step_law(step);
+    face_builder f = {.step = step, .c = c};
+    build(&f);
+    add_limits(&f);
+    if (is_determined(step)) {
+        return PERP_STATUS_OK;
     }
+    const perp_status status = moves ? search(step, &f, before, &found, error) : PERP_STATUS_OK;
     if (status != PERP_STATUS_OK) {
         return status;
     }

@@ -65,7 +65,7 @@ static void put_rolling(const perp_instant *in, cone_program *p, int at, int i)
     const double size = hypot(a[1], a[2]);
     if (size > RATES_EQUAL * in->acceleration) {
         double *row = perp_cone_program_equation(p, 0.0);
-        row[at] = mu * perp_instant_most_work(d, a + 1) / size;
+        row[at] = mu * perp_rigid_most_work(d, a + 1) / size;
         for (int r = 1; r < rows_of(in, i); r++) {
             row[at + r] = a[r] / size;
         }
@@ -270,7 +270,6 @@ static double own_response(const perp_instant *in, int i, double *x, double *fac
 void perp_instant_why_none(const perp_instant *in, char *text, size_t size)
 {
     const contact_step *step = in->step;
-    const perp_body *bodies = step->model->scene->bodies;
     double worst = INFINITY;
     int sliding = 0, where = -1;
     for (int i = 0; i < step->system.contact_count; i++) {
@@ -287,20 +286,20 @@ void perp_instant_why_none(const perp_instant *in, char *text, size_t size)
         return;
     }
     const perp_contact *c = &step->contacts->contacts[step->set_index[where]];
-    char feature[64];
-    perp_contact_feature_text(c, feature, sizeof feature);
+    char name[320];
+    perp_step_name_contact(step, c, name, sizeof name);
     if (worst <= 0.0) {
         snprintf(text, size,
-                 "Painleve's paradox at `%s %s %s`: it slides with mu = %g, and each newton that holds the bodies "
+                 "Painleve's paradox at `%s`: it slides with mu = %g, and each newton that holds the bodies "
                  "apart, with its friction, changes their parting acceleration by %.9g m/s^2; no force keeps them "
                  "from accelerating into each other. Rigid bodies jam here by an impulse (dyn-ncp, dyn-lcp)",
-                 bodies[c->a].name, bodies[c->b].name, feature, c->friction, worst);
+                 name, c->friction, worst);
     } else {
         snprintf(text, size,
-                 "Painleve's paradox over several contacts: friction at the %d that slide, most of all `%s %s %s` "
+                 "Painleve's paradox over several contacts: friction at the %d that slide, most of all `%s` "
                  "with mu = %g, turns the forces that hold bodies apart at one contact against those at another, and "
                  "no forces keep all from accelerating into each other. Rigid bodies jam here by an impulse (dyn-ncp, "
                  "dyn-lcp)",
-                 sliding, bodies[c->a].name, bodies[c->b].name, feature, c->friction);
+                 sliding, name, c->friction);
     }
 }

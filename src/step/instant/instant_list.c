@@ -53,19 +53,16 @@ static absence absence_of(const contact_step *step, const perp_contact *c, const
 /* `closing`: m/s, of what approaches. */
 static void say_left_out(const contact_step *step, const perp_contact *c, absence kind, double closing, char text[512])
 {
-    const perp_body *bodies = step->model->scene->bodies;
-    char feature[64];
-    perp_contact_feature_text(c, feature, sizeof feature);
+    char name[320];
+    perp_step_name_contact(step, c, name, sizeof name);
     if (kind == APPROACHES) {
-        snprintf(
-            text, 512,
-            "contact `%s %s %s` touches and approaches at %.6g m/s: an impact is due, which no force of an instant "
-            "answers; a rung with steps does (dyn-ncp, compliant)",
-            bodies[c->a].name, bodies[c->b].name, feature, closing);
-    } else {
         snprintf(text, 512,
-                 "contact `%s %s %s` %s by %.6g m and counts as open: bodies that should touch have to, to 1e-9 m",
-                 bodies[c->a].name, bodies[c->b].name, feature, c->phi > 0.0 ? "is apart" : "overlaps", fabs(c->phi));
+                 "contact `%s` touches and approaches at %.6g m/s: an impact is due, which no force of an instant "
+                 "answers; a rung with steps does (dyn-ncp, compliant)",
+                 name, closing);
+    } else {
+        snprintf(text, 512, "contact `%s` %s by %.6g m and counts as open: bodies that should touch have to, to 1e-9 m",
+                 name, c->phi > 0.0 ? "is apart" : "overlaps", fabs(c->phi));
     }
 }
 
@@ -99,15 +96,10 @@ perp_status perp_instant_check(const contact_step *step, const double *v, perp_r
 perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error)
 {
     contact_step *step = list->step;
-    const perp_residuals *r = &step->info->residuals;
-    const double values[3] = {r->balance, r->complementarity, r->cone};
-    static const char *const names[3] = {"balance", "complementarity", "cone"};
-    for (int i = 0; i < 3; i++) {
-        if (!(values[i] <= step->settings->tolerance)) {
-            return perp_step_tolerance(step, names[i], values[i], error);
-        }
+    const perp_status status = perp_step_check_law(step, &list->result->residuals, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
     }
-    perp_residuals_keep_largest(&list->result->residuals, r);
     perp_step_record(step);
     perp_instant_solution *solution = perp_run_result_add_solution(list->result, step->model->nv, step->record_count);
     if (!solution) {

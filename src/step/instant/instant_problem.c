@@ -90,13 +90,12 @@ static instant_kind classify(const perp_instant *in, int i, const double *veloci
 
 static perp_status no_acceleration(const contact_step *step, const perp_contact *c, perp_error *error)
 {
-    const perp_body *bodies = step->model->scene->bodies;
-    char feature[64];
-    perp_contact_feature_text(c, feature, sizeof feature);
+    char name[320];
+    perp_step_name_contact(step, c, name, sizeof name);
     return perp_fail(error, PERP_STATUS_INFEASIBLE,
-                     "contact `%s %s %s` has no acceleration %s: it goes over to other features at this very instant; "
+                     "contact `%s` has no acceleration %s: it goes over to other features at this very instant; "
                      "look at a state just before or after",
-                     bodies[c->a].name, bodies[c->b].name, feature, perp_step_when(step).text);
+                     name, perp_step_when(step).text);
 }
 
 /* The contacts' sets, and what their rows have beside J x. */
@@ -438,15 +437,6 @@ void perp_instant_at_contact(const perp_instant *in, int i, double a[3])
     }
 }
 
-double perp_instant_most_work(const rigid_polygon *d, const double *a_t)
-{
-    double most = 0.0;
-    for (int j = 0; j < d->count; j++) {
-        most = fmax(most, -d->corner[j][0] * a_t[0] - d->corner[j][1] * a_t[1]);
-    }
-    return most;
-}
-
 /* How far a contact's friction is from its law, forces over F. */
 static double friction_error(const perp_instant *in, int i, const double a[3])
 {
@@ -464,7 +454,7 @@ static double friction_error(const perp_instant *in, int i, const double a[3])
     for (int j = 0; j < d->count; j++) {
         outside = fmax(outside, d->facet[j][0] * ft[0] + d->facet[j][1] * ft[1] - limit);
     }
-    const double missed = limit * perp_instant_most_work(d, a + 1) + a[1] * ft[0] + a[2] * ft[1];
+    const double missed = limit * perp_rigid_most_work(d, a + 1) + a[1] * ft[0] + a[2] * ft[1];
     return fmax(outside, fabs(missed) / in->acceleration) / step->force_unit;
 }
 

@@ -175,9 +175,7 @@ void perp_rigid_add_row(const rigid_step *s, int i, const double *jacobian, int 
     }
 }
 
-/* The most work against the slip u that a friction of mu fn = 1 can do, and how much of it `ft` has: of D its support
- * function and its gauge. */
-static double support(const rigid_polygon *d, const double *u)
+double perp_rigid_most_work(const rigid_polygon *d, const double *u)
 {
     double most = 0.0;
     for (int j = 0; d && j < d->count; j++) {
@@ -186,6 +184,7 @@ static double support(const rigid_polygon *d, const double *u)
     return d ? most : hypot(u[0], u[1]);
 }
 
+/* How much of mu fn `ft` needs: the gauge of D. */
 static double gauge(const rigid_polygon *d, const double *ft)
 {
     double most = 0.0;
@@ -204,7 +203,8 @@ static double contact_cone(const rigid_step *s, int rows, double mu, const doubl
     if (rows < 2 || mu == 0.0) {
         return hypot(ft[0], ft[1]);
     }
-    const double limit = mu * fmax(0.0, r[0]), idle = limit * support(d, ut) + ft[0] * ut[0] + ft[1] * ut[1];
+    const double limit = mu * fmax(0.0, r[0]),
+                 idle = limit * perp_rigid_most_work(d, ut) + ft[0] * ut[0] + ft[1] * ut[1];
     return fmax(gauge(d, ft) - limit, s->gap * idle);
 }
 
@@ -324,14 +324,6 @@ bool perp_rigid_recall_point(contact_step *step)
             s->better.y[r] = force ? force[r - p->row_start[i]] / step->force_unit : 0.0;
         }
     }
-    for (int i = 0; i < p->n; i++) {
-        const int dof = step->dof_of_free[i];
-        s->better.x[i] = s->kept.x[dof] / s->speed;
-        s->better.y_lower[i] = s->kept.y_lower[dof] / step->force_unit;
-        s->better.y_upper[i] = s->kept.y_upper[dof] / step->force_unit;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        s->better.y_equality[i] = s->kept.y_loop[step->loop_row[i]] / step->force_unit;
-    }
+    perp_kept_read_motion(&s->kept, step, s->speed, &s->better);
     return true;
 }

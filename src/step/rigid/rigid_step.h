@@ -105,6 +105,8 @@ void perp_rigid_hand_over(contact_step *step);
 const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows);
 /* No contact has a cone that is round: the step is an LCP. */
 bool perp_rigid_is_polygonal(const rigid_step *s);
+/* The most work against the slip u that a friction of mu fn = 1 can do, max over D of -d . u; d NULL: the disc. */
+double perp_rigid_most_work(const rigid_polygon *d, const double *u);
 /* Fills s->u. */
 rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point);
 double perp_rigid_worst(rigid_residual residual);
@@ -129,7 +131,8 @@ typedef struct rigid_fixed_info {
 
 /* From the normal forces in s->held. */
 perp_status perp_rigid_solve_fixed(contact_step *step, bool *solved, rigid_fixed_info *info, perp_error *error);
-/* Loops and limits of the step as rows of s->program over v, its first unknowns. */
+/* Loops, and loops and limits, of the step as rows of s->program over v, its first unknowns. */
+void perp_rigid_add_loops(rigid_step *s);
 void perp_rigid_add_constraints(rigid_step *s);
 /* How often in a row the fixed point of the island at hand has not settled. */
 int perp_rigid_unsettled(const contact_step *step);

@@ -139,12 +139,7 @@ static void add_motion_rest(rigid_step *s)
             }
         }
     }
-    for (int i = 0; i < p->equality_count; i++) {
-        double *row = perp_cone_program_equation(&s->program, p->equality_target[i]);
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            row[p->equality_dofs[k]] = p->equality_values[k];
-        }
-    }
+    perp_rigid_add_loops(s);
     for (int k = 0; k < p->n && p->lower; k++) {
         for (int side = 0; side < 2; side++) {
             const double bound = side == 0 ? p->lower[k] : p->upper[k], sign = side == 0 ? 1.0 : -1.0;

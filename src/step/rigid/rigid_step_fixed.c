@@ -46,7 +46,7 @@ static void add_potential(rigid_step *s, int i, const double *jacobian, int at)
     }
 }
 
-void perp_rigid_add_constraints(rigid_step *s)
+void perp_rigid_add_loops(rigid_step *s)
 {
     const perp_contact_qp *p = &s->qp;
     for (int i = 0; i < p->equality_count; i++) {
@@ -55,6 +55,12 @@ void perp_rigid_add_constraints(rigid_step *s)
             row[p->equality_dofs[k]] = p->equality_values[k];
         }
     }
+}
+
+void perp_rigid_add_constraints(rigid_step *s)
+{
+    const perp_contact_qp *p = &s->qp;
+    perp_rigid_add_loops(s);
     for (int k = 0; k < p->n && p->lower; k++) {
         for (int side = 0; side < 2; side++) {
             const double bound = side == 0 ? p->lower[k] : p->upper[k], sign = side == 0 ? 1.0 : -1.0;

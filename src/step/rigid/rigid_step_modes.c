@@ -12,7 +12,6 @@
 #include "step/common/tolerances.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -212,15 +211,6 @@ typedef struct item_violation {
     double fn, un;
 } item_violation;
 
-static double support(item_friction f, const double *ut)
-{
-    double most = f.polygon ? 0.0 : hypot(ut[0], ut[1]);
-    for (int j = 0; f.polygon && j < f.polygon->count; j++) {
-        most = fmax(most, -(f.polygon->corner[j][0] * ut[0] + f.polygon->corner[j][1] * ut[1]));
-    }
-    return most;
-}
-
 /* At s->better, whose velocities at contacts s->u has; in units of F and L, whatever that of velocities is. */
 static item_violation violation_of(const rigid_step *s, const mode_item *item, item_friction f)
 {
@@ -239,7 +229,7 @@ static item_violation violation_of(const rigid_step *s, const mode_item *item, i
             v.ut[k - 1] = s->gap * u[k];
             work += r[k] * v.ut[k - 1];
         }
-        v.idle = f.friction ? f.mu * v.fn * support(f, v.ut) + work : 0.0;
+        v.idle = f.friction ? f.mu * v.fn * perp_rigid_most_work(f.polygon, v.ut) + work : 0.0;
     }
     v.apart = fmin(v.fn, v.un);
     return v;
@@ -499,10 +489,7 @@ static perp_status no_equilibrium(const contact_step *step, perp_error *error)
     perp_evidence evidence = {.planar = step->model->planar};
     if (p->contact_count > 0) {
         const perp_contact *c = &step->contacts->contacts[step->set_index[closest]];
-        char feature[64];
-        perp_contact_feature_text(c, feature, sizeof feature);
-        snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", step->model->scene->bodies[c->a].name,
-                 step->model->scene->bodies[c->b].name, feature);
+        perp_step_name_contact(step, c, evidence.contact, sizeof evidence.contact);
     }
     perp_fail(error, PERP_STATUS_INFEASIBLE,
               "%s %s (all modes of the contacts were tried): it jams, at contact `%s`; springs give way: control: "

@@ -88,10 +88,7 @@ static void tell_cycle(const contact_step *step, const rigid_fixed_info *info, p
     const perp_contact *c = &step->contacts->contacts[step->set_index[info->contact]];
     const perp_scene *scene = step->model->scene;
     perp_evidence evidence = error->evidence;
-    char feature[64];
-    perp_contact_feature_text(c, feature, sizeof feature);
-    snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", scene->bodies[c->a].name, scene->bodies[c->b].name,
-             feature);
+    perp_step_name_contact(step, c, evidence.contact, sizeof evidence.contact);
     evidence.has_forces = true;
     evidence.forces[0] = info->between[0];
     evidence.forces[1] = info->between[1];
