@@ -26,16 +26,6 @@ const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows)
     return rows < 2 || polygon->count == 0 ? NULL : polygon;
 }
 
-bool perp_rigid_is_polygonal(const rigid_step *s)
-{
-    for (int i = 0; i < s->qp.contact_count && s->wide.count == 0; i++) {
-        if (s->qp.row_start[i + 1] - s->qp.row_start[i] > 2) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
 static perp_status hold_fixed(rigid_step *s, const contact_step *step, perp_error *error)
