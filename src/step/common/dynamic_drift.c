@@ -6,6 +6,7 @@
 
 #include <perp/linalg.h>
 
+#include <float.h>
 #include <string.h>
 
 /* ---- which trees drift, and how ---------------------------------------------------------------------------------- */
@@ -113,7 +114,8 @@ static bool midpoint(const perp_mat3 *inertia, double h, perp_vec3 w, perp_vec3 
             return false;
         }
         x = perp_vec3_sub(x, newton);
-        if (!(perp_vec3_norm(newton) > MIDPOINT_SETTLED * perp_vec3_norm(x))) {
+        /* Newton's method squares what is off: after such a step only rounding is left */
+        if (!(perp_vec3_dot(newton, newton) > DBL_EPSILON * perp_vec3_dot(x, x))) {
             *out = x;
             return isfinite(perp_vec3_norm(x));
         }

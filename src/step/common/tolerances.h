@@ -39,8 +39,6 @@ static const double HELD = 1e-10;
 
 /* ---- inertia: dynamic_drift.c ------------------------------------------------------------------------------------ */
 
-/* of the angular velocity: Newton's method squares what is off, so that after a step of less only rounding is. */
-static const double MIDPOINT_SETTLED = 1e-8;
 /* of its square: a loop's row of which the others leave less says what they do. */
 static const double LOOP_ROW_LEFT = 1e-12;
 /* of the largest velocity: a fixed point that changes by less has settled; a few roundings. */

@@ -11,12 +11,12 @@ typedef struct way {
     const char *method; /* of perp_contact_qp_solve; NULL: its cascade */
     bool minimum_norm;
     int rounds;
-    double hold;  /* weight of the distance from the point at hand; 0: none */
-    double kappa; /* not 0: the central path, down to this product of y and s */
+    double proximal; /* weight of the distance from the point at hand; 0: none */
+    double kappa;    /* not 0: the central path, down to this product of y and s */
 } way;
 
 /* Adds weight/2 |x - x0|^2 in the metric of motions to the objective, x0 that of `start`. */
-static void hold(convex_step *c, const contact_step *step, double weight)
+static void add_proximal_term(convex_step *c, const contact_step *step, double weight)
 {
     double *h = c->hessian;
     const double *w = c->face_hessian;
@@ -32,32 +32,32 @@ static void hold(convex_step *c, const contact_step *step, double weight)
     }
 }
 
-static perp_status go(convex_step *c, const contact_step *step, const way *w, perp_convex_info *info)
+static perp_status solve_way(convex_step *c, const contact_step *step, const way *w, perp_convex_info *info)
 {
     perp_convex_settings settings = perp_convex_settings_default();
     settings.tolerance = FINEST_TOLERANCE;
     settings.method = w->method;
     settings.minimum_norm = w->minimum_norm;
     settings.warm = &c->start;
-    if (w->hold > 0.0) {
-        hold(c, step, w->hold);
+    if (w->proximal > 0.0) {
+        add_proximal_term(c, step, w->proximal);
     }
     const perp_status status =
         w->kappa > 0.0 ? perp_contact_qp_barrier(&c->qp, w->kappa, &settings, c->solver, &c->point, info, NULL)
                        : perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, info, NULL);
-    if (w->hold > 0.0) {
+    if (w->proximal > 0.0) {
         perp_convex_step_fill(c, step); /* without it again */
     }
     return status;
 }
 
 /* Goes one way, `rounds` times from where the last one led, and keeps in `face_point` what meets the law best. */
-static double try(convex_step *c, contact_step *step, const way *w, double enough, double best)
+static double try_way(convex_step *c, contact_step *step, const way *w, double enough, double best)
 {
     for (int round = 0; round < w->rounds && !(best <= enough); round++) {
         perp_convex_info info;
         perp_step_copy_point(&c->qp, &c->start, &c->point);
-        const perp_status status = go(c, step, w, &info);
+        const perp_status status = solve_way(c, step, w, &info);
         if (status != PERP_STATUS_OK || info.outcome == PERP_OUTCOME_INFEASIBLE ||
             info.outcome == PERP_OUTCOME_UNBOUNDED) {
             break;
@@ -84,7 +84,7 @@ static double try(convex_step *c, contact_step *step, const way *w, double enoug
  * followed until the square root of their product is below what the law asks for; without the hold it breaks off. */
 double perp_convex_step_sharpen(contact_step *step)
 {
-    /* weights of the hold and products of y and s, which are tried one after the other */
+    /* proximal weights and products of y and s, which are tried one after the other */
     static const way ways[] = {{"newton", true, 1, 0.0, 0.0}, {"newton", false, 1, 0.0, 0.0},
                                {NULL, true, 3, 1e-2, 0.0},    {NULL, true, 3, 1.0, 0.0},
                                {NULL, false, 3, 1.0, 1e-17},  {NULL, false, 3, 1.0, 1e-19},
@@ -98,7 +98,7 @@ double perp_convex_step_sharpen(contact_step *step)
     }
     perp_step_copy_point(&c->qp, &c->face_point, &c->point);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
-        best = try(c, step, &ways[k], k < 4 ? 0.1 * tolerance : 0.5 * tolerance, best);
+        best = try_way(c, step, &ways[k], k < 4 ? 0.1 * tolerance : 0.5 * tolerance, best);
     }
     return best;
 }
