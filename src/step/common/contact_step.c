@@ -148,10 +148,10 @@ static void reject_parts(contact_step *step, int i, double error)
     }
     for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
         const int tree = perp_step_tree_of(step, set->dofs[k]);
-        if (step->given[set->dofs[k]]) {
+        if (step->prescribed[set->dofs[k]]) {
             continue;
         }
-        step->parts.taken[step->parts.group[tree]] = false;
+        step->parts.accepted[step->parts.group[tree]] = false;
         if (first >= 0 && step->parts.group[first] != step->parts.group[tree]) {
             perp_step_join_trees(step->parts.met_with, first, tree);
             step->parts.met = true;
@@ -162,7 +162,7 @@ static void reject_parts(contact_step *step, int i, double error)
 
 /* How far the linearised gaps are off, with the contact set at the step's end: of contacts that carry force, and of
  * those that penetrate (a new one was not seen coming: its gap was not to fall below 0). Others may be off, they say
- * nothing. Groups that are off by more than the tolerance are not step->parts.taken. */
+ * nothing. Groups that are off by more than the tolerance are not step->parts.accepted. */
 static void check_gaps(contact_step *step)
 {
     const perp_contact_set *set = step->contacts;
@@ -172,7 +172,7 @@ static void check_gaps(contact_step *step)
         const bool carries =
             step->force[step->row_start[i]] > CARRIES * step->islands[step->island_of_tree[tree]].force;
         if (isfinite(gap) && (carries || gap < 0.0) && fabs(gap - step->gaps[i]) > step->settings->substep_tolerance) {
-            step->parts.taken[step->parts.group[tree]] = false;
+            step->parts.accepted[step->parts.group[tree]] = false;
         }
     }
     for (int i = 0; i < set->count; i++) {
@@ -203,7 +203,7 @@ static void begin_ways_of_step(contact_step *step, perp_step_context *context, d
         perp_command(model, t_end, step->command);
     }
     for (int i = 0; i < model->nv; i++) {
-        if (!step->given[i]) {
+        if (!step->prescribed[i]) {
             step->v[i] = step->v_last[i];
         }
         if (springs && model->role[i] == PERP_DOF_IMPEDANCE) {
@@ -287,7 +287,7 @@ bool perp_step_has_free(const contact_step *step, int tree)
     const perp_tree *t = &step->model->trees[tree];
     bool any = false;
     for (int i = t->v_start; i < t->v_start + t->v_count; i++) {
-        any = any || !step->given[i];
+        any = any || !step->prescribed[i];
     }
     return any;
 }
@@ -362,25 +362,25 @@ static perp_status begin_part(contact_step *step, perp_step_context *context, in
     return status;
 }
 
-/* The trees that are step->parts.taken are at the end of their part. */
+/* The trees that are step->parts.accepted are at the end of their part. */
 static perp_status accept(contact_step *step, perp_step_context *context, double share, perp_error *error)
 {
     const perp_model *model = step->model;
     for (int i = 0; i < model->nv; i++) {
-        if (step->parts.taken[perp_step_tree_of(step, i)]) {
+        if (step->parts.accepted[perp_step_tree_of(step, i)]) {
             step->v_sum[i] += step->h * step->v[i];
             step->v_last[i] = step->v[i];
         }
     }
     for (int b = 0; b < model->body_count; b++) {
         const perp_link *link = &model->links[b];
-        if (link->tree >= 0 && step->parts.taken[link->tree]) {
+        if (link->tree >= 0 && step->parts.accepted[link->tree]) {
             memcpy(step->q_begin + link->q_start, context->next_q + link->q_start,
                    (size_t)link->q_count * sizeof *step->q_begin);
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
-        step->inertia.h_last[k] = step->parts.taken[k] ? step->h : step->inertia.h_last[k];
+        step->inertia.h_last[k] = step->parts.accepted[k] ? step->h : step->inertia.h_last[k];
     }
     perp_step_add_load(step, share);
     if (step->law->accept) {
@@ -389,7 +389,7 @@ static perp_status accept(contact_step *step, perp_step_context *context, double
     if (!step->split) {
         return PERP_STATUS_OK;
     }
-    perp_step_keep_taken_records(step);
+    perp_step_keep_accepted_records(step);
     return perp_contact_sum_add(&step->sum, &step->allocator, step->records, step->record_count, NULL, share, error);
 }
 
@@ -401,19 +401,19 @@ static void accept_or_halve(contact_step *step, int size)
     bool all = size == PERP_STEP_TICKS || together;
     for (int k = 0; k < step->model->tree_count; k++) {
         if (!perp_step_has_free(step, k) || !step->parts.active[k]) {
-            step->parts.taken[k] = false;
+            step->parts.accepted[k] = false;
             all = all && !perp_step_has_free(step, k);
             continue;
         }
-        step->parts.taken[k] = step->parts.taken[step->parts.group[k]];
-        all = all && step->parts.taken[k];
-        if (!step->parts.taken[k]) {
+        step->parts.accepted[k] = step->parts.accepted[step->parts.group[k]];
+        all = all && step->parts.accepted[k];
+        if (!step->parts.accepted[k]) {
             step->parts.size[k] = size / 2;
             step->info->fallbacks[PERP_FALLBACK_SUBSTEP] += step->parts.group[k] == k ? 1 : 0;
         }
     }
     for (int k = 0; k < step->model->tree_count && all; k++) {
-        step->parts.taken[k] = true;
+        step->parts.accepted[k] = true;
     }
     step->split = step->split || !all || size < PERP_STEP_TICKS;
 }
@@ -422,7 +422,7 @@ static void accept_or_halve(contact_step *step, int size)
 static void advance_ticks(contact_step *step, int size)
 {
     for (int k = 0; k < step->model->tree_count; k++) {
-        if (step->parts.taken[k] && perp_step_has_free(step, k)) {
+        if (step->parts.accepted[k] && perp_step_has_free(step, k)) {
             step->parts.done[k] += size;
             while (step->parts.done[k] % (2 * step->parts.size[k]) == 0 &&
                    2 * step->parts.size[k] <= PERP_STEP_TICKS - step->parts.done[k]) {
@@ -457,7 +457,8 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
         if (first) {
             group_trees(step);
         }
-        memcpy(step->parts.taken, step->parts.active, (size_t)step->model->tree_count * sizeof *step->parts.taken);
+        memcpy(step->parts.accepted, step->parts.active,
+               (size_t)step->model->tree_count * sizeof *step->parts.accepted);
         if (may_split && size > 1) {
             keep_gaps(step);
             status = perp_step_look_from(step, context, context->next_q, error);

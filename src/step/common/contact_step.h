@@ -52,7 +52,7 @@ typedef struct perp_step_law {
      * iterations, several, fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory
      * where the problem is larger than any before. */
     perp_status (*solve)(contact_step *step, perp_error *error);
-    /* The part of the step was accepted for the trees that are step->parts.taken: what their next one starts from;
+    /* The part of the step was accepted for the trees that are step->parts.accepted: what their next one starts from;
      * `step` has the answers of all islands together. May be NULL. */
     void (*accept)(contact_step *step);
     /* That, into a log and back; `take` returns false where the numbers are not of this law. NULL: nothing. */
@@ -84,7 +84,7 @@ typedef struct step_parts {
     int *done, *size; /* ticks: how far it has come, and the part that comes next */
     bool *active;     /* it takes part now */
     bool masked;      /* some of those with free degrees of freedom do not */
-    bool *taken;      /* its part is accepted */
+    bool *accepted;   /* its part is */
 } step_parts;
 
 /* What inertia adds where it goes on from step to step: dynamic.h. */
@@ -115,7 +115,7 @@ struct contact_step {
     int *dof_of_free;  /* free_count, ascending */
     int *tree_of_free; /* free_count */
     bool *turns;       /* free_count: an angle; its entry of a balance is a torque */
-    bool *given;       /* nv: prescribed */
+    bool *prescribed;  /* nv */
     bool *moved;       /* by body: by a degree of freedom that is not */
 
     /* ---- the step problem; perp_step_build ---- */
@@ -300,9 +300,9 @@ perp_status perp_contact_step(perp_step_context *context, double t_end, perp_sta
 
 /* The records of the contacts at the step's begin, from step->v and step->force. */
 void perp_step_record(contact_step *step);
-/* Of these the ones of trees that are step->parts.taken, and of what only commands move. */
-void perp_step_keep_taken_records(contact_step *step);
-/* Adds the part that was accepted for the trees that are step->parts.taken to what the step has to balance. */
+/* Of these the ones of trees that are step->parts.accepted, and of what only commands move. */
+void perp_step_keep_accepted_records(contact_step *step);
+/* Adds the part that was accepted for the trees that are step->parts.accepted to what the step has to balance. */
 void perp_step_add_load(contact_step *step, double share);
 /* `look_back` of a rung: the balance with exact geometry. */
 void perp_step_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);

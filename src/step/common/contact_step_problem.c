@@ -170,7 +170,7 @@ static bool meets_others(contact_step *step, int i)
     for (int k = set->dof_start[i]; k < set->dof_start[i + 1] && step->parts.masked; k++) {
         const int dof = set->dofs[k], tree = perp_step_tree_of(step, dof);
         own = step->free_of_dof[dof] >= 0 ? tree : own;
-        other = step->free_of_dof[dof] < 0 && !step->given[dof] ? tree : other;
+        other = step->free_of_dof[dof] < 0 && !step->prescribed[dof] ? tree : other;
     }
     if (own < 0 || other < 0) {
         return false;

@@ -77,7 +77,7 @@ static perp_status hold_trees(contact_step *step, perp_error *error)
                                   PERP_ARRAY(step->islands, trees),        PERP_ARRAY(step->last_island, trees),
                                   PERP_ARRAY(step->parts.group, trees),    PERP_ARRAY(step->parts.met_with, trees),
                                   PERP_ARRAY(step->parts.done, trees),     PERP_ARRAY(step->parts.size, trees),
-                                  PERP_ARRAY(step->parts.active, trees),   PERP_ARRAY(step->parts.taken, trees),
+                                  PERP_ARRAY(step->parts.active, trees),   PERP_ARRAY(step->parts.accepted, trees),
                                   PERP_ARRAY(step->inertia.h_last, trees), PERP_ARRAY(step->inertia.h_before, trees),
                                   PERP_ARRAY(step->reach.way, bodies),     PERP_ARRAY(step->reach.swing, bodies),
                                   PERP_ARRAY(step->reach.speed, bodies),   PERP_ARRAY(step->reach.turning, bodies)};
@@ -89,7 +89,7 @@ static perp_status hold_fixed(contact_step *step, perp_error *error)
 {
     const perp_model *model = step->model;
     const int nv = model->nv, equations = perp_step_loop_rows(model);
-    const block_array arrays[] = {PERP_ARRAY(step->given, nv),
+    const block_array arrays[] = {PERP_ARRAY(step->prescribed, nv),
                                   PERP_ARRAY(step->moved, model->body_count),
                                   PERP_ARRAY(step->diagonal, nv),
                                   PERP_ARRAY(step->mass, model->mass_size),
@@ -139,18 +139,19 @@ static perp_status hold_sized(contact_step *step, int rows, perp_error *error)
                : status;
 }
 
-static void find_given(contact_step *step)
+static void find_prescribed(contact_step *step)
 {
     const perp_model *model = step->model;
     const bool springs = (step->prescribe & PERP_PRESCRIBE_IMPEDANCE_JOINTS) != 0;
     for (int i = 0; i < model->nv; i++) {
-        step->given[i] = model->role[i] == PERP_DOF_PRESCRIBED || (model->role[i] == PERP_DOF_IMPEDANCE && springs);
+        step->prescribed[i] =
+            model->role[i] == PERP_DOF_PRESCRIBED || (model->role[i] == PERP_DOF_IMPEDANCE && springs);
     }
     for (int i = 0; i < model->body_count; i++) {
         const int *dofs, count = perp_body_dofs(model, i, &dofs);
         step->moved[i] = false;
         for (int k = 0; k < count; k++) {
-            step->moved[i] = step->moved[i] || !step->given[dofs[k]];
+            step->moved[i] = step->moved[i] || !step->prescribed[dofs[k]];
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
@@ -168,8 +169,8 @@ void perp_step_find_free(contact_step *step)
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            const bool is_free = step->parts.active[k] && !step->given[i];
-            step->parts.masked = step->parts.masked || (!step->parts.active[k] && !step->given[i]);
+            const bool is_free = step->parts.active[k] && !step->prescribed[i];
+            step->parts.masked = step->parts.masked || (!step->parts.active[k] && !step->prescribed[i]);
             step->free_of_dof[i] = is_free ? count : -1;
             if (is_free) {
                 step->tree_of_free[count] = k;
@@ -260,7 +261,7 @@ perp_status perp_step_open(perp_step_context *context, const perp_allocator *all
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    find_given(step);
+    find_prescribed(step);
     perp_step_find_free(step);
     step->largest_mu = largest_friction(step->model->scene);
     step->inertia.bounces = has_restitution(step->model->scene);

@@ -60,7 +60,7 @@ bool perp_determined_is_one(int n, double *square, double *copy, double *free_wa
     return one;
 }
 
-double perp_determined_aside(int i)
+double perp_determined_probe(int i)
 {
     static const double GOLDEN = 0.6180339887498949;
     const double part = GOLDEN * (i + 1) - floor(GOLDEN * (i + 1)) - 0.5;

@@ -41,11 +41,11 @@ static void change_half(step_kept *kept, int count, perp_contact *contact, doubl
     kept->value = value;
 }
 
-static void keep_motion(step_kept *kept, const contact_step *step)
+void perp_kept_accept_motion(step_kept *kept, const contact_step *step)
 {
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];
-        if (step->parts.taken[step->tree_of_free[i]]) {
+        if (step->parts.accepted[step->tree_of_free[i]]) {
             kept->has[dof] = true;
             kept->x[dof] = step->x[i];
             kept->y_lower[dof] = step->y_lower[i];
@@ -53,7 +53,7 @@ static void keep_motion(step_kept *kept, const contact_step *step)
         }
     }
     for (int i = 0; i < step->system.equality_count; i++) {
-        if (step->parts.taken[step->tree_of_free[step->equality_dofs[step->equality_start[i]]]]) {
+        if (step->parts.accepted[step->tree_of_free[step->equality_dofs[step->equality_start[i]]]]) {
             kept->y_loop[step->loop_row[i]] = step->y_equality[i];
         }
     }
@@ -63,7 +63,7 @@ static void keep_motion(step_kept *kept, const contact_step *step)
 static bool is_old(const contact_step *step, const perp_contact *c)
 {
     const int a = step->model->links[c->a].tree, b = step->model->links[c->b].tree;
-    return (step->moved[c->a] && step->parts.taken[a]) || (step->moved[c->b] && step->parts.taken[b]);
+    return (step->moved[c->a] && step->parts.accepted[a]) || (step->moved[c->b] && step->parts.accepted[b]);
 }
 
 void perp_kept_accept(step_kept *kept, const contact_step *step,
@@ -72,7 +72,7 @@ void perp_kept_accept(step_kept *kept, const contact_step *step,
     const int width = kept->width, system = step->system.contact_count;
     perp_contact *contact;
     double *value;
-    keep_motion(kept, step);
+    perp_kept_accept_motion(kept, step);
     if (!open_half(kept, step, kept->count + system, &contact, &value)) {
         memset(kept->has, 0, (size_t)step->model->nv * sizeof *kept->has);
         kept->count = 0;
@@ -80,7 +80,7 @@ void perp_kept_accept(step_kept *kept, const contact_step *step,
     }
     int count = 0;
     for (int old = 0, i = 0; old < kept->count || i < system;) {
-        if (i < system && !step->parts.taken[step->tree_of_free[step->dofs[step->dof_start[i]]]]) {
+        if (i < system && !step->parts.accepted[step->tree_of_free[step->dofs[step->dof_start[i]]]]) {
             i++;
             continue;
         }
@@ -131,15 +131,33 @@ const double *perp_kept_find(const step_kept *kept, const contact_step *step, in
 
 /* ---- in a log ---------------------------------------------------------------------------------------------------- */
 
-void perp_kept_put(const step_kept *kept, const contact_step *step, memory_writer *w)
+void perp_kept_put_motion(const step_kept *kept, const contact_step *step, memory_writer *w)
 {
     for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
+        if (!step->prescribed[i]) {
             perp_memory_put(w, kept->has[i]);
             perp_memory_put_reals(w, (const double[3]){kept->x[i], kept->y_lower[i], kept->y_upper[i]}, 3);
         }
     }
     perp_memory_put_reals(w, kept->y_loop, step->loop_row_count);
+}
+
+void perp_kept_take_motion(step_kept *kept, const contact_step *step, memory_reader *r)
+{
+    for (int i = 0; i < step->model->nv; i++) {
+        if (!step->prescribed[i]) {
+            kept->has[i] = perp_memory_take_int(r, 0, 1) == 1;
+            kept->x[i] = perp_memory_take(r);
+            kept->y_lower[i] = perp_memory_take(r);
+            kept->y_upper[i] = perp_memory_take(r);
+        }
+    }
+    perp_memory_take_reals(r, kept->y_loop, step->loop_row_count);
+}
+
+void perp_kept_put(const step_kept *kept, const contact_step *step, memory_writer *w)
+{
+    perp_kept_put_motion(kept, step, w);
     perp_memory_put(w, kept->count);
     for (int i = 0; i < kept->count; i++) {
         perp_memory_put_contact(w, &kept->contact[i]);
@@ -149,15 +167,7 @@ void perp_kept_put(const step_kept *kept, const contact_step *step, memory_write
 
 bool perp_kept_take(step_kept *kept, const contact_step *step, memory_reader *r)
 {
-    for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
-            kept->has[i] = perp_memory_take_int(r, 0, 1) == 1;
-            kept->x[i] = perp_memory_take(r);
-            kept->y_lower[i] = perp_memory_take(r);
-            kept->y_upper[i] = perp_memory_take(r);
-        }
-    }
-    perp_memory_take_reals(r, kept->y_loop, step->loop_row_count);
+    perp_kept_take_motion(kept, step, r);
     /* a contact takes more than one number, so that a count that the file cannot hold takes no memory either */
     const int count = perp_memory_take_int(r, 0, (int)fmin(1e9, (double)r->count));
     perp_contact *contact;

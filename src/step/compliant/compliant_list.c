@@ -221,22 +221,6 @@ bool perp_compliant_same_contacts(const contact_step *step)
     return same;
 }
 
-/* The unknowns and multipliers of bodies, SI. */
-static void keep_bodies(contact_step *step)
-{
-    compliant_step *s = step->own;
-    for (int i = 0; i < step->free_count; i++) {
-        const int dof = step->dof_of_free[i];
-        s->has_answer[dof] = true;
-        s->answer_x[dof] = s->speed * s->point.x[i];
-        s->answer_lower[dof] = s->qp.lower ? step->force_unit * s->point.y_lower[i] : 0.0;
-        s->answer_upper[dof] = s->qp.upper ? step->force_unit * s->point.y_upper[i] : 0.0;
-    }
-    for (int i = 0; i < s->qp.equality_count; i++) {
-        s->answer_loop[step->loop_row[i]] = step->force_unit * s->point.y_equality[i];
-    }
-}
-
 perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error)
 {
     compliant_step *s = step->own;
@@ -246,7 +230,10 @@ perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error)
         for (int k = 0; k < s->patch_count; k++) {
             append_answer(&s->guess, step, &s->patches[k]);
         }
-        keep_bodies(step);
+        memcpy(step->parts.accepted, step->parts.active,
+               (size_t)step->model->tree_count * sizeof *step->parts.accepted);
+        perp_step_take_point(step, &s->point, s->speed);
+        perp_kept_accept_motion(&s->bodies, step);
         s->guessed = true;
     }
     return status;
@@ -493,13 +480,7 @@ void perp_compliant_put(const contact_step *step, memory_writer *w)
             perp_memory_put_reals(w, x->force, 3);
         }
     }
-    for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
-            perp_memory_put(w, s->has_answer[i]);
-            perp_memory_put_reals(w, (const double[3]){s->answer_x[i], s->answer_lower[i], s->answer_upper[i]}, 3);
-        }
-    }
-    perp_memory_put_reals(w, s->answer_loop, step->loop_row_count);
+    perp_kept_put_motion(&s->bodies, step, w);
 }
 
 static void take_patch(compliant_list *list, int most, memory_reader *r)
@@ -536,14 +517,6 @@ bool perp_compliant_take(contact_step *step, memory_reader *r)
     for (int k = 0; k < count && r->good; k++) {
         take_patch(&s->all, elements, r);
     }
-    for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
-            s->has_answer[i] = perp_memory_take_int(r, 0, 1) == 1;
-            s->answer_x[i] = perp_memory_take(r);
-            s->answer_lower[i] = perp_memory_take(r);
-            s->answer_upper[i] = perp_memory_take(r);
-        }
-    }
-    perp_memory_take_reals(r, s->answer_loop, step->loop_row_count);
+    perp_kept_take_motion(&s->bodies, step, r);
     return r->good;
 }

@@ -10,12 +10,7 @@ static perp_status hold_fixed(compliant_step *s, const contact_step *step, perp_
 {
     const perp_model *model = step->model;
     const int nv = model->nv, loops = 6 * model->scene->loop_count;
-    const block_array arrays[] = {PERP_ARRAY(s->has_answer, nv),
-                                  PERP_ARRAY(s->answer_x, nv),
-                                  PERP_ARRAY(s->answer_lower, nv),
-                                  PERP_ARRAY(s->answer_upper, nv),
-                                  PERP_ARRAY(s->answer_loop, loops),
-                                  PERP_ARRAY(s->q_end, model->nq),
+    const block_array arrays[] = {PERP_ARRAY(s->q_end, model->nq),
                                   PERP_ARRAY(s->v_begin, nv),
                                   PERP_ARRAY(s->v_linear, nv),
                                   PERP_ARRAY(s->energy, model->tree_count),
@@ -80,6 +75,7 @@ perp_status perp_compliant_open(contact_step *step, perp_error *error)
     memset(s, 0, sizeof *s);
     step->own = s;
     perp_status status = hold_fixed(s, step, error);
+    status = status == PERP_STATUS_OK ? perp_kept_open(&s->bodies, step, 0, error) : status;
     status = status == PERP_STATUS_OK ? perp_friction_workspace_create(&step->allocator, &s->friction, error) : status;
     return status == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->soft, error) : status;
 }
@@ -92,6 +88,7 @@ void perp_compliant_close(contact_step *step)
     }
     perp_friction_workspace_free(s->friction);
     perp_friction_soft_workspace_free(s->soft);
+    perp_kept_close(&s->bodies, step);
     memory_block *const blocks[] = {&s->fixed,       &s->sized,       &s->all.block,  &s->kept.block,
                                     &s->ended.block, &s->guess.block, &s->spare.block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
@@ -276,11 +273,7 @@ static void recall_element(contact_step *step, const compliant_patch *patch, int
 bool perp_compliant_has_answer(const contact_step *step)
 {
     const compliant_step *s = step->own;
-    bool all = step->free_count > 0 || step->started;
-    for (int i = 0; i < step->free_count && all; i++) {
-        all = s->has_answer[step->dof_of_free[i]];
-    }
-    return all;
+    return step->free_count > 0 ? perp_kept_has(&s->bodies, step) : step->started;
 }
 
 static void add_patch(contact_step *step, int contact, int kept, int *hint, builder *at)
@@ -339,15 +332,18 @@ static void recall_bodies(contact_step *step)
 {
     compliant_step *s = step->own;
     const bool has_answer = perp_compliant_has_answer(step);
-    for (int i = 0; i < step->free_count; i++) {
-        const int dof = step->dof_of_free[i];
-        const double x = s->guessed ? s->v_linear[dof] - step->inertia.v_drifted[dof] : s->answer_x[dof];
-        s->point.x[i] = (s->guessed || has_answer) ? x / s->speed : 0.0;
-        s->point.y_lower[i] = has_answer ? s->answer_lower[dof] / step->force_unit : 0.0;
-        s->point.y_upper[i] = has_answer ? s->answer_upper[dof] / step->force_unit : 0.0;
+    const size_t n = (size_t)step->free_count * sizeof(double);
+    if (has_answer) {
+        perp_kept_read_motion(&s->bodies, step, s->speed, &s->point);
+    } else {
+        memset(s->point.x, 0, n);
+        memset(s->point.y_lower, 0, n);
+        memset(s->point.y_upper, 0, n);
+        memset(s->point.y_equality, 0, (size_t)step->system.equality_count * sizeof(double));
     }
-    for (int i = 0; i < step->system.equality_count; i++) {
-        s->point.y_equality[i] = has_answer ? s->answer_loop[step->loop_row[i]] / step->force_unit : 0.0;
+    for (int i = 0; i < step->free_count && s->guessed; i++) {
+        const int dof = step->dof_of_free[i];
+        s->point.x[i] = (s->v_linear[dof] - step->inertia.v_drifted[dof]) / s->speed;
     }
 }
 

@@ -251,7 +251,7 @@ void perp_rigid_accept(contact_step *step)
     rigid_step *s = step->own;
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];
-        if (step->parts.taken[step->tree_of_free[i]]) {
+        if (step->parts.accepted[step->tree_of_free[i]]) {
             const int more = s->unsettled[dof] < RIGID_UNSETTLED ? s->unsettled[dof] + 1 : RIGID_UNSETTLED;
             s->unsettled[dof] = s->now_settles[dof] ? 0 : more;
         }
@@ -263,7 +263,7 @@ void perp_rigid_put(const contact_step *step, memory_writer *w)
 {
     const rigid_step *s = step->own;
     for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
+        if (!step->prescribed[i]) {
             perp_memory_put(w, s->unsettled[i]);
         }
     }
@@ -274,7 +274,7 @@ bool perp_rigid_take(contact_step *step, memory_reader *r)
 {
     rigid_step *s = step->own;
     for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
+        if (!step->prescribed[i]) {
             s->unsettled[i] = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
         }
     }

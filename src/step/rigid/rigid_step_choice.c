@@ -196,7 +196,7 @@ static perp_status probe_motions(contact_step *step, perp_error *error)
     perp_convex_info info;
     for (int side = 0; side < 2 && !step->info->several; side++) {
         for (int i = 0; i < n; i++) {
-            s->balance[i] = s->point.x[i] + (side == 0 ? FAR : -FAR) * perp_determined_aside(i);
+            s->balance[i] = s->point.x[i] + (side == 0 ? FAR : -FAR) * perp_determined_probe(i);
         }
         for (int i = 0; i < n; i++) {
             s->program.g[i] = 0.0;
