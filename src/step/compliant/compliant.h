@@ -145,7 +145,8 @@ typedef struct compliant_step {
     double *energy;          /* by tree: of it */
     perp_vec3 *com_velocity; /* by tree: of it, where it is one body */
     double *v_linear;        /* nv: v_k */
-    double gamma_part;       /* an element has so much of its gamma: 1 but on a continuation */
+    double gamma_part;       /* an element has so much of its gamma, */
+    double gamma_least;      /* and at least its share of this, N: 1 and 0 but on a continuation */
     bool by_rates;           /* the normal law is on rates, and nothing is adopted: compliant_energy.c */
     bool lags;               /* tilt is out of the springs: s->tilt */
     bool at_begin;           /* the problem is that of the step's begin, and its answer taken for the step's */

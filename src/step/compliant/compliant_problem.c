@@ -283,7 +283,7 @@ static void add_patch(contact_step *step, int contact, int kept, int *hint, buil
     const compliant_list *from = s->guessed ? &s->guess : &s->kept;
     compliant_patch *patch = &s->patches[s->patch_count++];
     *patch = (compliant_patch){contact, s->element_count, perp_compliant_material(step->model->scene, c)};
-    patch->material.gamma *= s->gamma_part;
+    patch->material.gamma = fmax(s->gamma_part * patch->material.gamma, s->gamma_least / patch->material.elements);
     const int successor = kept < 0 ? perp_compliant_successor(&s->kept, step->contacts, contact) : -1;
     const int last = perp_compliant_find(from, c, hint);
     const bool whole = last >= 0 && from->start[last + 1] - from->start[last] == patch->material.elements;

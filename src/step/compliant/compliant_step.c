@@ -203,17 +203,25 @@ static perp_status iterate(contact_step *step, perp_step_context *context, const
     return status == PERP_STATUS_OK ? settle(step, context, times, out, error) : status;
 }
 
-/* The same by a continuation in gamma from Coulomb's cone to the scene's: each stage begins with the answer of the one
- * before it. The first stages need not settle: what does is where it begins. */
-static perp_status iterate_continued(contact_step *step, perp_step_context *context, const double times[2],
-                                     outcome *out, perp_error *error)
+/* Stage k of a continuation in gamma, false: there is none. Towards the scene's gamma from Coulomb's cone (`upwards`);
+ * or from one on which all that is pressed sticks, where the problem is convex, down to the scene's. */
+static bool stage_of(contact_step *step, bool upwards, int k)
 {
-    enum { STAGES = 4 };
+    enum { UP = 4, DOWN = 9 };
     compliant_step *s = step->own;
+    s->gamma_part = upwards ? (k == 0 ? 0.0 : pow(4.0, fmin(k - UP, 0.0))) : 1.0;
+    s->gamma_least = upwards || k >= DOWN ? 0.0 : step->force_unit * pow(10.0, 2 - k);
+    return k <= (upwards ? UP : DOWN);
+}
+
+/* The same by a continuation: each stage begins with the answer of the one before it. The first stages need not settle:
+ * what does is where it begins. */
+static perp_status iterate_continued(contact_step *step, perp_step_context *context, const double times[2],
+                                     bool upwards, outcome *out, perp_error *error)
+{
     perp_status status = PERP_STATUS_OK;
     bool begun = false;
-    for (int k = 0; k <= STAGES && status == PERP_STATUS_OK; k++) {
-        s->gamma_part = k == 0 ? 0.0 : pow(4.0, k - STAGES);
+    for (int k = 0; stage_of(step, upwards, k) && status == PERP_STATUS_OK; k++) {
         if (begun) {
             *out = (outcome){.residual = INFINITY};
             status = build(step, context, times, error);
@@ -246,8 +254,10 @@ static perp_status look_far(contact_step *step, perp_step_context *context, perp
 typedef enum way {
     PLAIN,
     PLAIN_BY_RATES,
-    CONTINUED,
-    CONTINUED_BY_RATES,
+    UPWARDS,
+    UPWARDS_BY_RATES,
+    DOWNWARDS,
+    DOWNWARDS_BY_RATES,
     SHARP,
     SHARP_BY_RATES,
     LINEARISED,
@@ -261,6 +271,7 @@ static perp_status take_way(contact_step *step, perp_step_context *context, cons
     compliant_step *s = step->own;
     const bool fresh = how == PLAIN && s->lags; /* contacts are those of the begin */
     s->gamma_part = how >= SHARP ? 0.0 : 1.0;
+    s->gamma_least = 0.0;
     s->at_begin = how >= LINEARISED;
     s->by_rates = how % 2 == 1;
     step->h = times[1] - times[0];
@@ -270,9 +281,10 @@ static perp_status take_way(contact_step *step, perp_step_context *context, cons
     }
     if (status == PERP_STATUS_OK) {
         perp_compliant_remember_inertia(step, context);
-        const bool continued = how == CONTINUED || how == CONTINUED_BY_RATES;
-        status =
-            continued ? iterate_continued(step, context, times, out, error) : iterate(step, context, times, out, error);
+        const bool upwards = how == UPWARDS || how == UPWARDS_BY_RATES;
+        const bool continued = upwards || how == DOWNWARDS || how == DOWNWARDS_BY_RATES;
+        status = continued ? iterate_continued(step, context, times, upwards, out, error)
+                           : iterate(step, context, times, out, error);
     }
     return status;
 }
@@ -347,8 +359,12 @@ static perp_status advance(contact_step *step, perp_step_context *context, const
     if (status == PERP_STATUS_OK && !out->settled && extended && !flickers) {
         status = take_energy_safe(step, context, times, PLAIN, out, error);
     }
+    const bool unsolved = out->method && strcmp(out->method, SETTLING) != 0; /* at a given geometry */
     if (status == PERP_STATUS_OK && !out->settled && rounded && !flickers) {
-        status = fall_back(step, context, times, CONTINUED, out, error);
+        status = fall_back(step, context, times, UPWARDS, out, error);
+    }
+    if (status == PERP_STATUS_OK && !out->settled && unsolved && !flickers) {
+        status = fall_back(step, context, times, DOWNWARDS, out, error);
     }
     if (status == PERP_STATUS_OK && !out->settled && last && !flickers) {
         status = fall_back(step, context, times, SHARP, out, error);
