@@ -109,9 +109,9 @@ static void test_aside(void **unused)
 {
     (void)unused;
     for (int i = 0; i < 100; i++) {
-        assert_true(fabs(perp_determined_aside(i)) >= 0.5 && fabs(perp_determined_aside(i)) <= 1.0);
+        assert_true(fabs(perp_determined_probe(i)) >= 0.5 && fabs(perp_determined_probe(i)) <= 1.0);
         for (int k = 0; k < i; k++) {
-            assert_true(fabs(perp_determined_aside(i) - perp_determined_aside(k)) > 1e-3);
+            assert_true(fabs(perp_determined_probe(i) - perp_determined_probe(k)) > 1e-3);
         }
     }
 }

@@ -1,9 +1,8 @@
 #include "model/loop_closure.h"
 #include "step/common/commanded_loops.h"
+#include "step/common/tolerances.h"
 
 #include <stdio.h>
-
-static const double OPEN = 1e-6; /* of the loop's reach: less is the commands' own rounding */
 
 perp_status perp_loop_stays_open(const perp_model *model, int loop, double gap, double t, const char *why,
                                  perp_error *error)
@@ -72,7 +71,7 @@ perp_status perp_loops_check_end(contact_step *step, perp_step_context *context,
             /* moved neither at the begin nor at the end: at a dead centre a row is still for that moment only */
             const bool commanded = isfinite(step->commanded_gap[all]) && !moves(step, r);
             const double unit = r < position_rows ? 1.0 : reach, open = unit * fabs(residual[r]);
-            gap = commanded && open > OPEN * reach && fabs(residual[r]) > step->commanded_gap[all] ? hypot(gap, open)
+            gap = commanded && open > DEEP * reach && fabs(residual[r]) > step->commanded_gap[all] ? hypot(gap, open)
                                                                                                    : gap;
         }
         if (gap > 0.0) {
@@ -117,9 +116,9 @@ perp_status perp_loops_check_rates(const contact_step *step, const double *v, co
         const double speed = size_of(step, rows, v);
         const double pull = speed * speed / perp_loop_reach(model, step->kinematics, i); /* of what goes round */
         for (int r = 0; r < rows; r++, all++) {
-            const bool opens = fabs(along(step, r, v)) > OPEN * speed;
+            const bool opens = fabs(along(step, r, v)) > DEEP * speed;
             const bool bends =
-                given && fabs(along(step, r, given) + turning[all]) > OPEN * (size_of(step, rows, given) + pull);
+                given && fabs(along(step, r, given) + turning[all]) > DEEP * (size_of(step, rows, given) + pull);
             if (!moves(step, r) && (opens || bends)) {
                 return perp_loop_stays_open(model, i, -1.0, step->t, BOTH_COMMANDED, error);
             }

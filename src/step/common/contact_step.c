@@ -3,46 +3,23 @@
 #include "contact/contact_reach.h"
 #include "model/state.h"
 #include "step/common/commanded_loops.h"
+#include "step/common/contact_order.h"
 #include "step/common/dynamic.h"
+#include "step/common/tolerances.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-static double now_us(void)
+double perp_step_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
+    return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1000.0;
 }
 
 /* ---- solving ----------------------------------------------------------------------------------------------------- */
-
-static void keep_larger(double *kept, double value)
-{
-    *kept = fmax(*kept, value);
-}
-
-/* How well the law is met, evaluated on the answer; a step that does not meet it is none. */
-static perp_status check_law(contact_step *one, perp_residuals *total, perp_error *error)
-{
-    perp_residuals *r = &one->info->residuals;
-    r->balance = perp_step_judge_balance(one);
-    const struct {
-        const char *name;
-        double value;
-    } parts[] = {{"balance", r->balance}, {"complementarity", r->complementarity}, {"cone", r->cone}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (!(parts[i].value <= one->settings->tolerance)) {
-            return perp_step_tolerance(one, parts[i].name, parts[i].value, error);
-        }
-    }
-    keep_larger(&total->balance, r->balance);
-    keep_larger(&total->complementarity, r->complementarity);
-    keep_larger(&total->cone, r->cone);
-    return PERP_STATUS_OK;
-}
 
 /* A motion of so many sizes of the island in one step is no answer, whatever it solves. */
 static const double FAR = 1e6;
@@ -71,7 +48,8 @@ static perp_status solve_island(contact_step *one, perp_residuals *total, perp_e
     if (!(motion <= FAR)) {
         return perp_step_not_converged(one, "ran out of the scene and", fmin(motion, DBL_MAX), error);
     }
-    return check_law(one, total, error);
+    one->info->residuals.balance = perp_step_judge_balance(one);
+    return perp_step_check_law(one, total, error);
 }
 
 /* All islands; the first that has no answer is told. */
@@ -96,12 +74,12 @@ static perp_status solve_islands(contact_step *step, perp_residuals *total, perp
 
 static perp_status solve(contact_step *step, perp_residuals *total, perp_error *error)
 {
-    const double started = now_us();
+    const double started = perp_step_now();
     perp_status status = perp_step_check_commands(step, error);
     if (status == PERP_STATUS_OK) {
         status = solve_islands(step, total, error);
     }
-    step->info->solve_us += now_us() - started;
+    step->info->solve_us += perp_step_now() - started;
     for (int k = 0; k < step->free_count && status == PERP_STATUS_OK; k++) {
         const int i = step->dof_of_free[k];
         step->v[i] = step->x[k] + (step->dynamic ? step->inertia.v_drifted[i] : 0.0);
@@ -140,35 +118,29 @@ static void keep_gaps(contact_step *step)
     }
 }
 
-static bool same_contact(const perp_contact *x, const perp_contact *y, bool features)
-{
-    return x->a == y->a && x->b == y->b && x->shape_a == y->shape_a && x->shape_b == y->shape_b &&
-           (!features || (x->feature_a == y->feature_a && x->feature_b == y->feature_b));
-}
-
 /* The gap of a contact in a set: of its features, or where they have gone, the least of its shapes. */
 static double true_gap(const perp_contact_set *set, const perp_contact *contact)
 {
     double least = INFINITY;
     for (int i = 0; i < set->count; i++) {
-        if (same_contact(&set->contacts[i], contact, true)) {
+        if (perp_contact_same(&set->contacts[i], contact)) {
             return set->contacts[i].phi;
         }
-        if (same_contact(&set->contacts[i], contact, false)) {
+        if (perp_contact_compare_pairs(&set->contacts[i], contact) == 0) {
             least = fmin(least, set->contacts[i].phi);
         }
     }
     return least;
 }
 
-static int tree_of(const contact_step *step, int dof)
+int perp_step_tree_of(const contact_step *step, int dof)
 {
     return step->model->links[step->model->dof_body[dof]].tree;
 }
 
 /* The gap of contact i of the set at the step's end is off by `error`: whose parts are to be split. Trees of different
  * groups that penetrate each other are to be split together. */
-static void blame(contact_step *step, int i, double error)
+static void reject_parts(contact_step *step, int i, double error)
 {
     const perp_contact_set *set = step->contacts;
     int first = -1;
@@ -176,11 +148,11 @@ static void blame(contact_step *step, int i, double error)
         return;
     }
     for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
-        const int tree = tree_of(step, set->dofs[k]);
-        if (step->given[set->dofs[k]]) {
+        const int tree = perp_step_tree_of(step, set->dofs[k]);
+        if (step->prescribed[set->dofs[k]]) {
             continue;
         }
-        step->parts.taken[step->parts.group[tree]] = false;
+        step->parts.accepted[step->parts.group[tree]] = false;
         if (first >= 0 && step->parts.group[first] != step->parts.group[tree]) {
             perp_step_join_trees(step->parts.met_with, first, tree);
             step->parts.met = true;
@@ -191,28 +163,29 @@ static void blame(contact_step *step, int i, double error)
 
 /* How far the linearised gaps are off, with the contact set at the step's end: of contacts that carry force, and of
  * those that penetrate (a new one was not seen coming: its gap was not to fall below 0). Others may be off, they say
- * nothing. Groups that are off by more than the tolerance are not step->parts.taken. */
+ * nothing. Groups that are off by more than the tolerance are not step->parts.accepted. */
 static void check_gaps(contact_step *step)
 {
     const perp_contact_set *set = step->contacts;
     for (int i = 0; i < step->system.contact_count; i++) {
         const double gap = true_gap(set, &step->begun[i]);
         const int tree = step->tree_of_free[step->dofs[step->dof_start[i]]];
-        const bool carries = step->force[step->row_start[i]] > 1e-9 * step->islands[step->island_of_tree[tree]].force;
+        const bool carries =
+            step->force[step->row_start[i]] > CARRIES * step->islands[step->island_of_tree[tree]].force;
         if (isfinite(gap) && (carries || gap < 0.0) && fabs(gap - step->gaps[i]) > step->settings->substep_tolerance) {
-            step->parts.taken[step->parts.group[tree]] = false;
+            step->parts.accepted[step->parts.group[tree]] = false;
         }
     }
     for (int i = 0; i < set->count; i++) {
         bool known = false, moved = false;
         for (int k = 0; k < step->system.contact_count && !known; k++) {
-            known = same_contact(&set->contacts[i], &step->begun[k], true);
+            known = perp_contact_same(&set->contacts[i], &step->begun[k]);
         }
         for (int k = set->dof_start[i]; k < set->dof_start[i + 1]; k++) {
             moved = moved || step->free_of_dof[set->dofs[k]] >= 0;
         }
         if (!known && moved) {
-            blame(step, i, -set->contacts[i].phi);
+            reject_parts(step, i, -set->contacts[i].phi);
         }
     }
 }
@@ -231,7 +204,7 @@ static void begin_ways_of_step(contact_step *step, perp_step_context *context, d
         perp_command(model, t_end, step->command);
     }
     for (int i = 0; i < model->nv; i++) {
-        if (!step->given[i]) {
+        if (!step->prescribed[i]) {
             step->v[i] = step->v_last[i];
         }
         if (springs && model->role[i] == PERP_DOF_IMPEDANCE) {
@@ -315,7 +288,7 @@ bool perp_step_has_free(const contact_step *step, int tree)
     const perp_tree *t = &step->model->trees[tree];
     bool any = false;
     for (int i = t->v_start; i < t->v_start + t->v_count; i++) {
-        any = any || !step->given[i];
+        any = any || !step->prescribed[i];
     }
     return any;
 }
@@ -367,8 +340,8 @@ static bool choose_part(contact_step *step, bool first, int *at, int *size)
 }
 
 /* To the begin of a part at time t: what commands alone move goes there, the others stand where they have come to. */
-static perp_status go_to(contact_step *step, perp_step_context *context, int at, const double times[2],
-                         perp_error *error)
+static perp_status begin_part(contact_step *step, perp_step_context *context, int at, const double times[2],
+                              perp_error *error)
 {
     const perp_model *model = step->model;
     const double t = times[0];
@@ -377,7 +350,7 @@ static perp_status go_to(contact_step *step, perp_step_context *context, int at,
         memset(step->v, 0, (size_t)model->nv * sizeof *step->v);
         perp_prescribed_rate(model, step->prescribe, t, step->v);
         for (int i = 0; i < model->nv; i++) {
-            step->v_last[i] = perp_step_has_free(step, tree_of(step, i)) ? step->v_last[i] : step->v[i];
+            step->v_last[i] = perp_step_has_free(step, perp_step_tree_of(step, i)) ? step->v_last[i] : step->v[i];
         }
     }
     for (int b = 0; b < model->body_count; b++) { /* what is ahead comes no farther */
@@ -390,25 +363,25 @@ static perp_status go_to(contact_step *step, perp_step_context *context, int at,
     return status;
 }
 
-/* The trees that are step->parts.taken are at the end of their part. */
+/* The trees that are step->parts.accepted are at the end of their part. */
 static perp_status accept(contact_step *step, perp_step_context *context, double share, perp_error *error)
 {
     const perp_model *model = step->model;
     for (int i = 0; i < model->nv; i++) {
-        if (step->parts.taken[tree_of(step, i)]) {
+        if (step->parts.accepted[perp_step_tree_of(step, i)]) {
             step->v_sum[i] += step->h * step->v[i];
             step->v_last[i] = step->v[i];
         }
     }
     for (int b = 0; b < model->body_count; b++) {
         const perp_link *link = &model->links[b];
-        if (link->tree >= 0 && step->parts.taken[link->tree]) {
+        if (link->tree >= 0 && step->parts.accepted[link->tree]) {
             memcpy(step->q_begin + link->q_start, context->next_q + link->q_start,
                    (size_t)link->q_count * sizeof *step->q_begin);
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
-        step->inertia.h_last[k] = step->parts.taken[k] ? step->h : step->inertia.h_last[k];
+        step->inertia.h_last[k] = step->parts.accepted[k] ? step->h : step->inertia.h_last[k];
     }
     perp_step_add_load(step, share);
     if (step->law->accept) {
@@ -417,40 +390,40 @@ static perp_status accept(contact_step *step, perp_step_context *context, double
     if (!step->split) {
         return PERP_STATUS_OK;
     }
-    perp_step_keep_taken_records(step);
+    perp_step_keep_accepted_records(step);
     return perp_contact_sum_add(&step->sum, &step->allocator, step->records, step->record_count, NULL, share, error);
 }
 
 /* Which parts are accepted; the others are halved. What commands alone move goes with the others where none is split.
  */
-static void sort_out(contact_step *step, int size)
+static void accept_or_halve(contact_step *step, int size)
 {
     const bool together = step->settings->prediction == PERP_PREDICTION_TAYLOR;
     bool all = size == PERP_STEP_TICKS || together;
     for (int k = 0; k < step->model->tree_count; k++) {
         if (!perp_step_has_free(step, k) || !step->parts.active[k]) {
-            step->parts.taken[k] = false;
+            step->parts.accepted[k] = false;
             all = all && !perp_step_has_free(step, k);
             continue;
         }
-        step->parts.taken[k] = step->parts.taken[step->parts.group[k]];
-        all = all && step->parts.taken[k];
-        if (!step->parts.taken[k]) {
+        step->parts.accepted[k] = step->parts.accepted[step->parts.group[k]];
+        all = all && step->parts.accepted[k];
+        if (!step->parts.accepted[k]) {
             step->parts.size[k] = size / 2;
             step->info->fallbacks[PERP_FALLBACK_SUBSTEP] += step->parts.group[k] == k ? 1 : 0;
         }
     }
     for (int k = 0; k < step->model->tree_count && all; k++) {
-        step->parts.taken[k] = true;
+        step->parts.accepted[k] = true;
     }
     step->split = step->split || !all || size < PERP_STEP_TICKS;
 }
 
 /* After a part of `size` ticks: the next one is as long as fits from there on. */
-static void count_on(contact_step *step, int size)
+static void advance_ticks(contact_step *step, int size)
 {
     for (int k = 0; k < step->model->tree_count; k++) {
-        if (step->parts.taken[k] && perp_step_has_free(step, k)) {
+        if (step->parts.accepted[k] && perp_step_has_free(step, k)) {
             step->parts.done[k] += size;
             while (step->parts.done[k] % (2 * step->parts.size[k]) == 0 &&
                    2 * step->parts.size[k] <= PERP_STEP_TICKS - step->parts.done[k]) {
@@ -474,7 +447,7 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
                                  at + size == PERP_STEP_TICKS ? ends[1] : ends[0] + (at + size) * tick};
         step->started = started || at > 0;
         if (!first) {
-            status = go_to(step, context, at, times, error);
+            status = begin_part(step, context, at, times, error);
         }
         if (status == PERP_STATUS_OK) {
             status = advance(step, context, times, total, error);
@@ -485,7 +458,8 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
         if (first) {
             group_trees(step);
         }
-        memcpy(step->parts.taken, step->parts.active, (size_t)step->model->tree_count * sizeof *step->parts.taken);
+        memcpy(step->parts.accepted, step->parts.active,
+               (size_t)step->model->tree_count * sizeof *step->parts.accepted);
         if (may_split && size > 1) {
             keep_gaps(step);
             status = perp_step_look_from(step, context, context->next_q, error);
@@ -497,9 +471,9 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
                 return status;
             }
         }
-        sort_out(step, size);
+        accept_or_halve(step, size);
         status = accept(step, context, step->split ? (times[1] - times[0]) / (ends[1] - ends[0]) : 1.0, error);
-        count_on(step, size);
+        advance_ticks(step, size);
     }
     return status;
 }
@@ -536,7 +510,7 @@ static void end_step(contact_step *step, const perp_step_context *context, doubl
         perp_prescribed_configuration(model, step->prescribe, state->t + h, step->q_begin);
     }
     for (int i = 0; i < model->nv; i++) {
-        if (step->split && exact && !perp_step_has_free(step, tree_of(step, i))) {
+        if (step->split && exact && !perp_step_has_free(step, perp_step_tree_of(step, i))) {
             step->v_last[i] = step->v[i];
             step->v_sum[i] = h * step->v[i];
         }

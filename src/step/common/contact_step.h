@@ -52,7 +52,7 @@ typedef struct perp_step_law {
      * iterations, several, fallbacks, and the residuals `complementarity` and `cone` of its own law. May take memory
      * where the problem is larger than any before. */
     perp_status (*solve)(contact_step *step, perp_error *error);
-    /* The part of the step was accepted for the trees that are step->parts.taken: what their next one starts from;
+    /* The part of the step was accepted for the trees that are step->parts.accepted: what their next one starts from;
      * `step` has the answers of all islands together. May be NULL. */
     void (*accept)(contact_step *step);
     /* That, into a log and back; `take` returns false where the numbers are not of this law. NULL: nothing. */
@@ -67,15 +67,6 @@ typedef struct step_island {
     bool boxed;           /* `low`, `high`: around its bodies, and what they touch */
     perp_vec3 low, high;
 } step_island;
-
-/* The arrays that an island has of its own: those of contact_step, for the one at hand. */
-typedef struct step_island_arrays {
-    int *free_of_dof, *dof_of_free, *tree_of_free, *block_start, *loop_row, *equality_start, *equality_dofs;
-    bool *turns;
-    double *hessian, *g, *lower, *upper, *x, *y_lower, *y_upper, *y_equality, *equality_values, *equality_target;
-    int *row_start, *dof_start, *dofs, *set_index;
-    double *jacobian, *offset, *mu, *shift, *room, *layer, *force;
-} step_island_arrays;
 
 /* How far a body may come in the step, and what is looked for: contact_step_reach.c. */
 typedef struct step_reach {
@@ -93,7 +84,7 @@ typedef struct step_parts {
     int *done, *size; /* ticks: how far it has come, and the part that comes next */
     bool *active;     /* it takes part now */
     bool masked;      /* some of those with free degrees of freedom do not */
-    bool *taken;      /* its part is accepted */
+    bool *accepted;   /* its part is */
 } step_parts;
 
 /* What inertia adds where it goes on from step to step: dynamic.h. */
@@ -124,7 +115,7 @@ struct contact_step {
     int *dof_of_free;  /* free_count, ascending */
     int *tree_of_free; /* free_count */
     bool *turns;       /* free_count: an angle; its entry of a balance is a torque */
-    bool *given;       /* nv: prescribed */
+    bool *prescribed;  /* nv */
     bool *moved;       /* by body: by a degree of freedom that is not */
 
     /* ---- the step problem; perp_step_build ---- */
@@ -160,7 +151,6 @@ struct contact_step {
     step_island *islands;
     step_island *last_island; /* by tree: that it was last accepted in */
     double *diagonal;         /* free_count: of A */
-    step_island_arrays one;
     step_reach reach;
 
     /* ---- a step that is split; contact_step.c ---- */
@@ -177,7 +167,8 @@ struct contact_step {
     double *mass_scratch;
     double largest_mu; /* of any two shapes of the scene */
     int contact_capacity, dof_capacity;
-    memory_block fixed, sized;
+    memory_block fixed, sized, by_tree;
+    memory_block problem_by_model, problem_by_contacts, island_by_model, island_by_contacts;
     int *block_start, *row_start, *dof_start, *dofs;
     double *hessian, *g, *jacobian, *offset;
     int *equality_start, *equality_dofs;
@@ -208,6 +199,8 @@ int perp_step_loop_rows(const perp_model *model);
 /* Room for the contacts of a set. */
 perp_status perp_step_reserve(contact_step *step, const perp_contact_set *set, perp_error *error);
 
+/* The step with arrays for the problem of an island in place of its own; they last until the next one. */
+contact_step perp_step_room_for_island(contact_step *step);
 /* Which degrees of freedom are unknown now: those of trees that are step->parts.active. */
 void perp_step_find_free(contact_step *step);
 /* Fills step->turns. */
@@ -231,9 +224,29 @@ double perp_step_judge_balance(contact_step *step);
  * step, in units of L. */
 double perp_step_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
 
-/* ---- contact_step_reach.c ---- */
+/* ---- step_system.c ---- */
 
-#define PERP_STEP_TOUCHES 1e-9 /* m: a gap up to here is closed at an instant */
+/* Arrays for the system in a law's own units, forces in F and velocities in `speed`. */
+typedef struct step_scaled {
+    double *hessian, *g, *lower, *upper, *target;
+} step_scaled;
+/* Fills them; returns how many entries the hessian has. */
+ptrdiff_t perp_step_scale(const contact_step *step, double speed, const step_scaled *to);
+/* The system with them in place of its own; its offset is the step's. */
+perp_contact_qp perp_step_scaled_system(const contact_step *step, const step_scaled *to);
+/* Blocks as the hessian of a problem has them, into a dense matrix of so many columns. */
+void perp_step_spread(const perp_contact_qp *problem, const double *blocks, int columns, double *dense);
+/* W, what motions are measured by, in blocks as the hessian's: the mass matrix over the largest mass; a thousandth of
+ * the diagonal more in mechanisms, whose links may be massless, and where there is nothing a unit mass at L. */
+void perp_step_metric(const contact_step *step, double *blocks);
+void perp_step_copy_point(const perp_contact_qp *problem, perp_convex_point *to, const perp_convex_point *from);
+void perp_step_clear_point(const perp_contact_qp *problem, perp_convex_point *point);
+/* A point without its contact forces into step->x, y_lower, y_upper and y_equality; velocities are in `speed`. */
+void perp_step_take_point(contact_step *step, const perp_convex_point *point, double speed);
+/* H x + g - A'y - C'y_equality - y_lower + y_upper, where the slacks are the rows. */
+void perp_step_balance_of(const perp_contact_qp *problem, const perp_convex_point *point, double *balance);
+
+/* ---- contact_step_reach.c ---- */
 
 /* m: how far the bodies of a contact may come towards each other. */
 double perp_step_way(const contact_step *step, const perp_contact *contact);
@@ -263,8 +276,8 @@ void perp_step_measure_islands(contact_step *step, const double *q, double t_end
 int perp_step_island_of_contact(const contact_step *step, int i);
 /* m: the box around the bounded shapes of two bodies, as L has it. */
 double perp_step_size_of_two(const contact_step *step, int a, int b);
-/* An island as a problem of its own, in arrays that last until the next one. */
-contact_step perp_step_island(const contact_step *step, int island);
+/* An island as a problem of its own, until the next one. */
+contact_step perp_step_island(contact_step *step, int island);
 /* Its answer, into that of the whole. */
 void perp_step_put_island(contact_step *step, const contact_step *one);
 
@@ -272,6 +285,10 @@ void perp_step_put_island(contact_step *step, const contact_step *one);
 
 enum { PERP_STEP_TICKS = 64 }; /* a step is split into at most so many parts */
 
+/* us, of a clock that only runs forward. */
+double perp_step_now(void);
+/* The tree that a degree of freedom is of. */
+int perp_step_tree_of(const contact_step *step, int dof);
 /* Trees with degrees of freedom that are not prescribed. */
 bool perp_step_has_free(const contact_step *step, int tree);
 /* One step of a rung: builds, solves, checks the law against the tolerance, splits where substep_tolerance asks for it,
@@ -283,9 +300,9 @@ perp_status perp_contact_step(perp_step_context *context, double t_end, perp_sta
 
 /* The records of the contacts at the step's begin, from step->v and step->force. */
 void perp_step_record(contact_step *step);
-/* Of these the ones of trees that are step->parts.taken, and of what only commands move. */
-void perp_step_keep_taken_records(contact_step *step);
-/* Adds the part that was accepted for the trees that are step->parts.taken to what the step has to balance. */
+/* Of these the ones of trees that are step->parts.accepted, and of what only commands move. */
+void perp_step_keep_accepted_records(contact_step *step);
+/* Adds the part that was accepted for the trees that are step->parts.accepted to what the step has to balance. */
 void perp_step_add_load(contact_step *step, double share);
 /* `look_back` of a rung: the balance with exact geometry. */
 void perp_step_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
@@ -298,6 +315,10 @@ typedef struct step_when {
 } step_when;
 step_when perp_step_when(const contact_step *step);
 
+/* "a b feature" */
+void perp_step_name_contact(const contact_step *step, const perp_contact *contact, char *text, size_t size);
+/* The law's three residuals in step->info against its tolerance; `total` keeps the largest of them. */
+perp_status perp_step_check_law(const contact_step *step, perp_residuals *total, perp_error *error);
 /* Along `direction` (free_count, of any length), which nothing holds: does the load drive by more than the law's
  * tolerance leaves room for in the balance? If not, nothing is said by it. */
 bool perp_step_is_driven(const contact_step *step, const double *direction);
@@ -313,7 +334,6 @@ perp_status perp_step_not_converged(const contact_step *step, const char *method
 /* After `not-converged`, which says how far the methods came: forces that hold each other are why; `weight` and
  * `depth` as above, with friction as it is on convex rungs. */
 perp_status perp_step_wedged(const contact_step *step, const double *weight, double depth, perp_error *error);
-perp_status perp_step_tolerance(const contact_step *step, const char *name, double residual, perp_error *error);
 /* Contacts that nothing free moves, where the commands alone decide: `infeasible-command` where they drive bodies into
  * each other; OK where not. */
 perp_status perp_step_check_commands(const contact_step *step, perp_error *error);

@@ -1,16 +1,17 @@
 /* Why a step has no answer: a code, a sentence that names who can carry on, and the evidence. */
 #include "step/common/contact_step.h"
+#include "step/common/run_result.h"
+#include "step/common/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static void put_contact_name(const contact_step *step, const perp_contact *contact, perp_evidence *evidence)
+void perp_step_name_contact(const contact_step *step, const perp_contact *contact, char *text, size_t size)
 {
     char feature[64];
     const perp_scene *scene = step->model->scene;
     perp_contact_feature_text(contact, feature, sizeof feature);
-    snprintf(evidence->contact, sizeof evidence->contact, "%s %s %s", scene->bodies[contact->a].name,
-             scene->bodies[contact->b].name, feature);
+    snprintf(text, size, "%s %s %s", scene->bodies[contact->a].name, scene->bodies[contact->b].name, feature);
 }
 
 step_when perp_step_when(const contact_step *step)
@@ -26,8 +27,6 @@ step_when perp_step_when(const contact_step *step)
 
 /* ---- which way a body goes that nothing holds ----------------------------------------------------------------------
  */
-
-static const double TOUCHING = 1e-6; /* of L */
 
 /* d += (what a multiplier of the row may add so that row . d >= 0, or = 0 where it is an `equation`). */
 static double push(const contact_step *step, const int *dofs, const double *row, int count, bool equation,
@@ -59,7 +58,7 @@ static double push_all(const contact_step *step, double *d)
     double largest = 0.0;
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->dof_start[i], count = p->dof_start[i + 1] - start;
-        if (step->contacts->contacts[step->set_index[i]].phi <= TOUCHING * step->length_unit) {
+        if (step->contacts->contacts[step->set_index[i]].phi <= DEEP * step->length_unit) {
             largest = fmax(largest, push(step, p->dofs + start, jacobian, count, false, &step->gaps[i], d));
         }
         jacobian += (ptrdiff_t)(p->row_start[i + 1] - p->row_start[i]) * count;
@@ -71,10 +70,10 @@ static double push_all(const contact_step *step, double *d)
     }
     for (int k = 0; k < p->n && p->lower; k++) {
         const double up = 1.0, down = -1.0;
-        if (step->h * p->lower[k] >= -TOUCHING) {
+        if (step->h * p->lower[k] >= -DEEP) {
             largest = fmax(largest, push(step, &k, &up, 1, false, &step->y_lower[k], d));
         }
-        if (step->h * p->upper[k] <= TOUCHING) {
+        if (step->h * p->upper[k] <= DEEP) {
             largest = fmax(largest, push(step, &k, &down, 1, false, &step->y_upper[k], d));
         }
     }
@@ -99,7 +98,7 @@ static void find_way(const contact_step *step)
     for (int i = 0; i < p->equality_count; i++) {
         step->y_equality[i] = 0.0;
     }
-    for (int i = 0; i < PASSES && push_all(step, step->x) > 1e-12 * step->force_unit; i++) {
+    for (int i = 0; i < PASSES && push_all(step, step->x) > FALL_SETTLED * step->force_unit; i++) {
     }
 }
 
@@ -125,13 +124,13 @@ static void put_direction(const contact_step *step, int body, double direction[6
     const perp_twist *w = &step->kinematics->twist[body];
     const double parts[6] = {w->linear.x, w->linear.y, w->linear.z, w->angular.x, w->angular.y, w->angular.z};
     const double moves = perp_vec3_norm(w->linear), turns = perp_vec3_norm(w->angular);
-    const double unit = moves > 1e-6 * step->length_unit * turns ? moves : turns;
+    const double unit = moves > ONLY_TURNS * step->length_unit * turns ? moves : turns;
     for (int i = 0; i < 6 && unit > 0.0; i++) {
-        direction[i] = fabs(parts[i]) > 1e-9 * fmax(moves, turns) ? parts[i] / unit : 0.0;
+        direction[i] = fabs(parts[i]) > DIRECTION_ROUNDING * fmax(moves, turns) ? parts[i] / unit : 0.0;
     }
 }
 
-/* Balls roll on a plane without end, and the load does no work on it: 1e-9 F of rounding was said to be a fall. */
+/* Balls roll on a plane without end, and the load does no work on it but by rounding. */
 bool perp_step_is_driven(const contact_step *step, const double *direction)
 {
     const double arm = step->length_unit;
@@ -161,11 +160,11 @@ perp_status perp_step_unsupported(const contact_step *step, const double *direct
                   evidence.direction); /* the proof's, which no friction holds, until there is a better one */
     find_way(step);
     move_bodies(step, step->x);
-    if (motion_of(step, body) > 1e-9 * step->force_unit) {
+    if (motion_of(step, body) > CARRIES * step->force_unit) {
         put_direction(step, body, evidence.direction);
     }
     const double *d = evidence.direction;
-    const bool moves = hypot(hypot(d[0], d[1]), d[2]) > 1e-6; /* else it only turns */
+    const bool moves = hypot(hypot(d[0], d[1]), d[2]) > ONLY_TURNS; /* else it only turns */
     snprintf(evidence.body, sizeof evidence.body, "%s", model->scene->bodies[body].name);
     perp_fail(error, PERP_STATUS_INFEASIBLE,
               "nothing supports body `%s` %s: it would %s (%.4g, %.4g, %.4g) without end; a model with inertia "
@@ -183,7 +182,7 @@ perp_status perp_step_at_contact(const contact_step *step, const char *code, con
                                  const char *advice, perp_error *error)
 {
     perp_evidence evidence = {.has_depth = true, .depth = depth};
-    put_contact_name(step, contact, &evidence);
+    perp_step_name_contact(step, contact, evidence.contact, sizeof evidence.contact);
     const bool start = strcmp(code, "penetrating-start") == 0;
     perp_fail(error, PERP_STATUS_INFEASIBLE, "%s %s: contact `%s`, %.6g m deep; %s",
               start ? "bodies penetrate each other" : "the commands force bodies into each other",
@@ -203,7 +202,6 @@ static bool is_fixed(const contact_step *step, int body)
 
 perp_status perp_step_check_start(const contact_step *step, perp_error *error)
 {
-    static const double DEEP = 1e-6; /* of L */
     for (int i = 0, k = 0; i < step->contacts->count; i++) {
         const perp_contact *c = &step->contacts->contacts[i];
         const bool of_step = k < step->system.contact_count && step->set_index[k] == i;
@@ -281,7 +279,8 @@ perp_status perp_step_no_room(const contact_step *step, const double *weight, do
     bool driven;
     const int heaviest = heaviest_contact(step, weight, &driven);
     perp_evidence evidence = {.has_depth = true, .depth = depth};
-    put_contact_name(step, &step->contacts->contacts[step->set_index[heaviest < 0 ? 0 : heaviest]], &evidence);
+    perp_step_name_contact(step, &step->contacts->contacts[step->set_index[heaviest < 0 ? 0 : heaviest]],
+                           evidence.contact, sizeof evidence.contact);
     perp_fail(
         error, PERP_STATUS_INFEASIBLE,
         "convex friction leaves no motion %s: what slides must part by mu h times its slip, and at contact "
@@ -316,7 +315,8 @@ perp_status perp_step_wedged(const contact_step *step, const double *weight, dou
     perp_evidence evidence = error->evidence;
     evidence.has_depth = true;
     evidence.depth = depth;
-    put_contact_name(step, &step->contacts->contacts[step->set_index[heaviest]], &evidence);
+    perp_step_name_contact(step, &step->contacts->contacts[step->set_index[heaviest]], evidence.contact,
+                           sizeof evidence.contact);
     perp_fail(error, PERP_STATUS_NOT_CONVERGED,
               "bodies are wedged %s: forces at contact `%s` and others hold each other within friction, however "
               "large they are, and the commands push against them; no motion out of it was found (method %s stopped at "
@@ -327,7 +327,7 @@ perp_status perp_step_wedged(const contact_step *step, const double *weight, dou
     return PERP_STATUS_NOT_CONVERGED;
 }
 
-perp_status perp_step_tolerance(const contact_step *step, const char *name, double residual, perp_error *error)
+static perp_status misses_tolerance(const contact_step *step, const char *name, double residual, perp_error *error)
 {
     perp_fail(error, PERP_STATUS_NOT_CONVERGED,
               "the answer misses its own law %s: %s %.3g, tolerance %.3g (run.tolerance)", perp_step_when(step).text,
@@ -339,9 +339,23 @@ perp_status perp_step_tolerance(const contact_step *step, const char *name, doub
     return PERP_STATUS_NOT_CONVERGED;
 }
 
+perp_status perp_step_check_law(const contact_step *step, perp_residuals *total, perp_error *error)
+{
+    const perp_residuals *r = &step->info->residuals;
+    const perp_residuals law = {.balance = r->balance, .complementarity = r->complementarity, .cone = r->cone};
+    const double values[3] = {r->balance, r->complementarity, r->cone};
+    static const char *const names[3] = {"balance", "complementarity", "cone"};
+    for (int i = 0; i < 3; i++) {
+        if (!(values[i] <= step->settings->tolerance)) {
+            return misses_tolerance(step, names[i], values[i], error);
+        }
+    }
+    perp_residuals_keep_largest(total, &law);
+    return PERP_STATUS_OK;
+}
+
 perp_status perp_step_check_commands(const contact_step *step, perp_error *error)
 {
-    static const double DEEP = 1e-6; /* of the two bodies' size: less is the command's own rounding */
     const perp_contact_set *set = step->contacts;
     if (step->system.contact_count == step->reach.in_reach) {
         return PERP_STATUS_OK; /* none that commands alone move */

@@ -1,6 +1,7 @@
 /* The islands of a step problem, what each is measured by, and one of them as a problem of its own. */
 #include "contact/contact_reach.h"
 #include "step/common/dynamic.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
@@ -71,8 +72,6 @@ static int island_of_body(const contact_step *step, int body)
 
 /* ---- L ----------------------------------------------------------------------------------------------------------- */
 
-static const double LEAST_LENGTH = 1e-3; /* m */
-
 static void include(step_island *island, perp_vec3 low, perp_vec3 high)
 {
     if (!island->boxed) {
@@ -96,7 +95,7 @@ static void include_shapes(const contact_step *step, step_island *island, int bo
 
 static double size_of(const step_island *island)
 {
-    return island->boxed ? fmax(LEAST_LENGTH, perp_vec3_norm(perp_vec3_sub(island->high, island->low))) : LEAST_LENGTH;
+    return island->boxed ? fmax(LENGTH_LEAST, perp_vec3_norm(perp_vec3_sub(island->high, island->low))) : LENGTH_LEAST;
 }
 
 double perp_step_size_of_two(const contact_step *step, int a, int b)
@@ -254,15 +253,15 @@ void perp_step_measure_islands(contact_step *step, const double *q, double t_end
 {
     find_islands(step);
     for (int k = 0; k < step->island_count; k++) {
-        step->islands[k] = (step_island){.force = 1e-3};
+        step->islands[k] = (step_island){.force = FORCE_LEAST};
     }
     measure_lengths(step);
     measure_loads(step, q, t_end);
     if (!step->law->instant && !step->law->own_contacts) {
         measure_impacts(step);
     }
-    step->force_unit = step->island_count > 0 ? step->islands[0].force : 1e-3;
-    step->length_unit = step->island_count > 0 ? step->islands[0].length : LEAST_LENGTH;
+    step->force_unit = step->island_count > 0 ? step->islands[0].force : FORCE_LEAST;
+    step->length_unit = step->island_count > 0 ? step->islands[0].length : LENGTH_LEAST;
     step->heaviest = step->island_count > 0 ? step->islands[0].mass : 0.0;
 }
 
@@ -270,13 +269,12 @@ void perp_step_measure_islands(contact_step *step, const double *q, double t_end
 
 static void take_dofs(const contact_step *step, int island, contact_step *one)
 {
-    const step_island_arrays *a = &step->one;
     const perp_contact_qp *p = &step->system;
     const double *block = p->hessian;
-    double *to = a->hessian;
+    double *to = one->hessian;
     int n = 0, blocks = 0;
-    memset(a->free_of_dof, -1, (size_t)step->model->nv * sizeof *a->free_of_dof);
-    a->block_start[0] = 0;
+    memset(one->free_of_dof, -1, (size_t)step->model->nv * sizeof *one->free_of_dof);
+    one->block_start[0] = 0;
     for (int b = 0; b < p->block_count; b++) {
         const int start = p->block_start[b], size = p->block_start[b + 1] - start;
         const size_t entries = (size_t)size * (size_t)size;
@@ -284,16 +282,16 @@ static void take_dofs(const contact_step *step, int island, contact_step *one)
             memcpy(to, block, entries * sizeof *to);
             to += entries;
             for (int i = start; i < start + size; i++, n++) {
-                a->free_of_dof[step->dof_of_free[i]] = n;
-                a->dof_of_free[n] = step->dof_of_free[i];
-                a->tree_of_free[n] = step->tree_of_free[i];
-                a->turns[n] = step->turns[i];
-                a->g[n] = step->g[i];
-                a->lower[n] = step->lower[i];
-                a->upper[n] = step->upper[i];
-                a->y_lower[n] = a->y_upper[n] = 0.0;
+                one->free_of_dof[step->dof_of_free[i]] = n;
+                one->dof_of_free[n] = step->dof_of_free[i];
+                one->tree_of_free[n] = step->tree_of_free[i];
+                one->turns[n] = step->turns[i];
+                one->g[n] = step->g[i];
+                one->lower[n] = step->lower[i];
+                one->upper[n] = step->upper[i];
+                one->y_lower[n] = one->y_upper[n] = 0.0;
             }
-            a->block_start[++blocks] = n;
+            one->block_start[++blocks] = n;
         }
         block += entries;
     }
@@ -301,37 +299,36 @@ static void take_dofs(const contact_step *step, int island, contact_step *one)
     one->system.block_count = blocks;
 }
 
-static int local_of(const contact_step *step, int free)
+static int local_of(const contact_step *step, const contact_step *one, int free)
 {
-    return step->one.free_of_dof[step->dof_of_free[free]];
+    return one->free_of_dof[step->dof_of_free[free]];
 }
 
 static void take_contacts(const contact_step *step, contact_step *one)
 {
-    const step_island_arrays *a = &step->one;
     const perp_contact_qp *p = &step->system;
     const double *jacobian = p->jacobian;
-    double *to = a->jacobian;
+    double *to = one->jacobian;
     int count = 0, rows = 0, dofs = 0;
-    a->row_start[0] = a->dof_start[0] = 0;
+    one->row_start[0] = one->dof_start[0] = 0;
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
         const int own_rows = p->row_start[i + 1] - p->row_start[i];
         const size_t entries = (size_t)own_rows * (size_t)columns;
-        if (local_of(step, p->dofs[start]) >= 0) {
+        if (local_of(step, one, p->dofs[start]) >= 0) {
             memcpy(to, jacobian, entries * sizeof *to);
             to += entries;
-            memcpy(a->offset + rows, p->offset + p->row_start[i], (size_t)own_rows * sizeof *a->offset);
+            memcpy(one->offset + rows, p->offset + p->row_start[i], (size_t)own_rows * sizeof *one->offset);
             for (int k = 0; k < columns; k++) {
-                a->dofs[dofs + k] = local_of(step, p->dofs[start + k]);
+                one->dofs[dofs + k] = local_of(step, one, p->dofs[start + k]);
             }
-            a->mu[count] = step->mu[i];
-            a->shift[count] = step->shift[i];
-            a->room[count] = step->room[i];
-            a->layer[count] = 0.0;
-            a->set_index[count++] = step->set_index[i];
-            a->row_start[count] = rows += own_rows;
-            a->dof_start[count] = dofs += columns;
+            one->mu[count] = step->mu[i];
+            one->shift[count] = step->shift[i];
+            one->room[count] = step->room[i];
+            one->layer[count] = 0.0;
+            one->set_index[count++] = step->set_index[i];
+            one->row_start[count] = rows += own_rows;
+            one->dof_start[count] = dofs += columns;
         }
         jacobian += entries;
     }
@@ -340,73 +337,42 @@ static void take_contacts(const contact_step *step, contact_step *one)
 
 static void take_loops(const contact_step *step, contact_step *one)
 {
-    const step_island_arrays *a = &step->one;
     const perp_contact_qp *p = &step->system;
     int count = 0, entries = 0;
-    a->equality_start[0] = 0;
+    one->equality_start[0] = 0;
     for (int i = 0; i < p->equality_count; i++) {
-        if (local_of(step, p->equality_dofs[p->equality_start[i]]) < 0) {
+        if (local_of(step, one, p->equality_dofs[p->equality_start[i]]) < 0) {
             continue;
         }
         for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            a->equality_dofs[entries] = local_of(step, p->equality_dofs[k]);
-            a->equality_values[entries++] = p->equality_values[k];
+            one->equality_dofs[entries] = local_of(step, one, p->equality_dofs[k]);
+            one->equality_values[entries++] = p->equality_values[k];
         }
-        a->equality_target[count] = p->equality_target[i];
-        a->loop_row[count++] = step->loop_row[i];
-        a->equality_start[count] = entries;
+        one->equality_target[count] = p->equality_target[i];
+        one->loop_row[count++] = step->loop_row[i];
+        one->equality_start[count] = entries;
     }
     one->system.equality_count = count;
 }
 
 /* The limits of an island are NULL where it has none, whatever others have. */
-static bool has_limits(const step_island_arrays *a, int n)
+static bool has_limits(const contact_step *one)
 {
     bool any = false;
-    for (int i = 0; i < n && !any; i++) {
-        any = isfinite(a->lower[i]) || isfinite(a->upper[i]);
+    for (int i = 0; i < one->free_count && !any; i++) {
+        any = isfinite(one->lower[i]) || isfinite(one->upper[i]);
     }
     return any;
 }
 
-contact_step perp_step_island(const contact_step *step, int island)
+contact_step perp_step_island(contact_step *step, int island)
 {
-    const step_island_arrays *a = &step->one;
-    contact_step one = *step;
+    contact_step one = perp_step_room_for_island(step);
     take_dofs(step, island, &one);
     take_contacts(step, &one);
     take_loops(step, &one);
-    one.free_of_dof = a->free_of_dof;
-    one.dof_of_free = a->dof_of_free;
-    one.tree_of_free = a->tree_of_free;
-    one.turns = a->turns;
-    one.block_start = a->block_start;
-    one.hessian = a->hessian;
-    one.g = a->g;
-    one.lower = a->lower;
-    one.upper = a->upper;
-    one.x = a->x;
-    one.y_lower = a->y_lower;
-    one.y_upper = a->y_upper;
-    one.row_start = a->row_start;
-    one.dof_start = a->dof_start;
-    one.dofs = a->dofs;
-    one.set_index = a->set_index;
-    one.jacobian = a->jacobian;
-    one.offset = a->offset;
-    one.mu = a->mu;
-    one.shift = a->shift;
-    one.room = a->room;
-    one.layer = a->layer;
-    one.force = a->force;
-    one.loop_row = a->loop_row;
-    one.equality_start = a->equality_start;
-    one.equality_dofs = a->equality_dofs;
-    one.equality_values = a->equality_values;
-    one.equality_target = a->equality_target;
-    one.y_equality = a->y_equality;
-    one.system.lower = has_limits(a, one.free_count) ? a->lower : NULL;
-    one.system.upper = one.system.lower ? a->upper : NULL;
+    one.system.lower = has_limits(&one) ? one.lower : NULL;
+    one.system.upper = one.system.lower ? one.upper : NULL;
     perp_step_join_system(&one);
     one.force_unit = step->islands[island].force;
     one.length_unit = step->islands[island].length;

@@ -2,6 +2,7 @@
 #include "contact/contact_reach.h"
 #include "model/state.h"
 #include "step/common/dynamic.h"
+#include "step/common/tolerances.h"
 
 #include <assert.h>
 #include <float.h>
@@ -115,8 +116,6 @@ static void row_weights(const perp_contact *c, int r, double weights[3])
     weights[2] = r == 0 ? 0.0 : perp_vec3_dot(d, c->o);
 }
 
-static const double ROUNDING = 1e-13;
-
 /* The rows of contact i over its free degrees of freedom into `out`, and into `given` what the prescribed ones add. A
  * part of a point's velocity that is rounding beside the whole of it is none: with a normal that is off by 1e-16 a body
  * would else be pried out of the way along a direction in which it only slides. */
@@ -140,7 +139,7 @@ static void free_rows(const contact_step *step, int i, int free_columns, double 
             part[row] = jacobian[(ptrdiff_t)row * columns + k];
             square += part[row] * part[row];
         }
-        const double rounding = ROUNDING * sqrt(square);
+        const double rounding = ROW_ROUNDING * sqrt(square);
         for (int r = 0; r < rows; r++) {
             const double sum = weights[r][0] * part[0] + weights[r][1] * part[1] + weights[r][2] * part[2];
             const double entry = fabs(sum) > rounding ? sum : 0.0;
@@ -170,9 +169,9 @@ static bool meets_others(contact_step *step, int i)
     const perp_contact_set *set = step->contacts;
     int own = -1, other = -1;
     for (int k = set->dof_start[i]; k < set->dof_start[i + 1] && step->parts.masked; k++) {
-        const int dof = set->dofs[k], tree = step->model->links[step->model->dof_body[dof]].tree;
+        const int dof = set->dofs[k], tree = perp_step_tree_of(step, dof);
         own = step->free_of_dof[dof] >= 0 ? tree : own;
-        other = step->free_of_dof[dof] < 0 && !step->given[dof] ? tree : other;
+        other = step->free_of_dof[dof] < 0 && !step->prescribed[dof] ? tree : other;
     }
     if (own < 0 || other < 0) {
         return false;
@@ -282,8 +281,8 @@ static void fill_limits(contact_step *step, const double *q)
         step->lower[k] = at >= 0 ? (model->limit_low[i] - q[at]) / step->h : -INFINITY;
         step->upper[k] = at >= 0 ? (model->limit_high[i] - q[at]) / step->h : INFINITY;
         if (step->law->instant) {
-            step->lower[k] = step->lower[k] >= -PERP_STEP_TOUCHES ? 0.0 : -INFINITY;
-            step->upper[k] = step->upper[k] <= PERP_STEP_TOUCHES ? 0.0 : INFINITY;
+            step->lower[k] = step->lower[k] >= -CLOSED ? 0.0 : -INFINITY;
+            step->upper[k] = step->upper[k] <= CLOSED ? 0.0 : INFINITY;
         }
         any = any || isfinite(step->lower[k]) || isfinite(step->upper[k]);
         step->y_lower[k] = step->y_upper[k] = 0.0;

@@ -6,6 +6,7 @@
 #include "step/common/contact_step.h"
 
 #include "contact/contact_reach.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
@@ -24,7 +25,7 @@ double perp_step_way(const contact_step *step, const perp_contact *c)
 bool perp_step_is_in_reach(const contact_step *step, const perp_contact *c)
 {
     if (step->law->instant) {
-        return c->phi <= PERP_STEP_TOUCHES;
+        return c->phi <= CLOSED;
     }
     return c->phi <= step->model->scene->margin || c->phi <= (1.0 + c->friction) * perp_step_way(step, c);
 }

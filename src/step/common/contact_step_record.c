@@ -1,5 +1,6 @@
 /* What a step says of its contacts, and what exact geometry says of its forces afterwards. */
 #include "step/common/contact_step.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
@@ -7,13 +8,13 @@
 static perp_contact_mode mode_of(const perp_contact_record *r, double slip, double tangential, double force_unit)
 {
     const double limit = r->contact.friction * r->fn;
-    if (r->fn <= 1e-9 * force_unit) {
+    if (r->fn <= CARRIES * force_unit) {
         return PERP_CONTACT_OPEN;
     }
-    if (slip > 1e-8) {
+    if (slip > SLIPS) {
         return PERP_CONTACT_SLIDE;
     }
-    return limit - tangential <= 1e-6 * limit ? PERP_CONTACT_LIMIT : PERP_CONTACT_STICK;
+    return limit - tangential <= AT_LIMIT * limit ? PERP_CONTACT_LIMIT : PERP_CONTACT_STICK;
 }
 
 static void put_force(perp_contact_record *r, int rows, const double *force)
@@ -56,18 +57,18 @@ void perp_step_record(contact_step *step)
 }
 
 /* Whether a contact is of trees whose part is accepted; what only commands move always is. */
-static bool is_taken(const contact_step *step, const perp_contact *c)
+static bool is_accepted(const contact_step *step, const perp_contact *c)
 {
     const bool a = step->moved[c->a], b = step->moved[c->b];
-    return (!a && !b) || (a && step->parts.taken[step->model->links[c->a].tree]) ||
-           (b && step->parts.taken[step->model->links[c->b].tree]);
+    return (!a && !b) || (a && step->parts.accepted[step->model->links[c->a].tree]) ||
+           (b && step->parts.accepted[step->model->links[c->b].tree]);
 }
 
-void perp_step_keep_taken_records(contact_step *step)
+void perp_step_keep_accepted_records(contact_step *step)
 {
     int count = 0;
     for (int i = 0; i < step->record_count; i++) {
-        if (is_taken(step, &step->records[i].contact)) {
+        if (is_accepted(step, &step->records[i].contact)) {
             step->records[count++] = step->records[i];
         }
     }
@@ -81,7 +82,7 @@ void perp_step_add_load(contact_step *step, double share)
     const perp_contact_qp *p = &step->system;
     const double *block = p->hessian;
     for (int b = 0; b < p->block_count; b++) {
-        const bool taken = step->parts.taken[step->tree_of_free[p->block_start[b]]];
+        const bool taken = step->parts.accepted[step->tree_of_free[p->block_start[b]]];
         for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
             double sum = p->g[i] - step->y_lower[i] + step->y_upper[i] + step->tau[step->dof_of_free[i]];
             for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
@@ -91,12 +92,12 @@ void perp_step_add_load(contact_step *step, double share)
         }
     }
     for (int i = 0; i < p->equality_count; i++) {
-        if (step->parts.taken[step->tree_of_free[p->equality_dofs[p->equality_start[i]]]]) {
+        if (step->parts.accepted[step->tree_of_free[p->equality_dofs[p->equality_start[i]]]]) {
             step->y_loop[step->loop_row[i]] += share * step->y_equality[i];
         }
     }
     for (int k = 0; k < step->model->tree_count; k++) {
-        if (step->parts.taken[k] && step->island_of_tree[k] >= 0) {
+        if (step->parts.accepted[k] && step->island_of_tree[k] >= 0) {
             step->last_island[k] = step->islands[step->island_of_tree[k]];
         }
     }

@@ -3,7 +3,7 @@
 #include "contact/contact_reach.h"
 #include "step/common/dynamic.h"
 
-#include <stdint.h>
+#include <assert.h>
 #include <string.h>
 
 int perp_step_loop_rows(const perp_model *model)
@@ -15,152 +15,143 @@ int perp_step_loop_rows(const perp_model *model)
     return rows;
 }
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
+/* The arrays of a step problem, that of all or that of an island: what the model alone decides the size of. */
+static perp_status hold_by_model(contact_step *step, memory_block *block, perp_error *error)
+{
+    const perp_model *model = step->model;
+    const int nv = model->nv, equations = step->loop_row_count;
+    const block_array arrays[] = {PERP_ARRAY(step->free_of_dof, nv),
+                                  PERP_ARRAY(step->dof_of_free, nv),
+                                  PERP_ARRAY(step->tree_of_free, nv),
+                                  PERP_ARRAY(step->turns, nv),
+                                  PERP_ARRAY(step->block_start, model->tree_count + 1),
+                                  PERP_ARRAY(step->hessian, model->mass_size),
+                                  PERP_ARRAY(step->g, nv),
+                                  PERP_ARRAY(step->lower, nv),
+                                  PERP_ARRAY(step->upper, nv),
+                                  PERP_ARRAY(step->x, nv),
+                                  PERP_ARRAY(step->y_lower, nv),
+                                  PERP_ARRAY(step->y_upper, nv),
+                                  PERP_ARRAY(step->y_equality, equations),
+                                  PERP_ARRAY(step->loop_row, equations),
+                                  PERP_ARRAY(step->equality_start, equations + 1),
+                                  PERP_ARRAY(step->equality_dofs, equations * nv),
+                                  PERP_ARRAY(step->equality_values, equations * nv),
+                                  PERP_ARRAY(step->equality_target, equations)};
+    return perp_block_arrays(&step->allocator, block, arrays, sizeof arrays / sizeof *arrays, error);
+}
 
-static void lay_out_trees(contact_step *step)
+/* And what the number of contacts does. */
+static perp_status hold_by_contacts(contact_step *step, int rows, memory_block *block, perp_error *error)
+{
+    const int contacts = step->contact_capacity, dofs = step->dof_capacity;
+    const block_array arrays[] = {PERP_ARRAY(step->row_start, contacts + 1),
+                                  PERP_ARRAY(step->dof_start, contacts + 1),
+                                  PERP_ARRAY(step->dofs, dofs),
+                                  PERP_ARRAY(step->jacobian, rows * dofs),
+                                  PERP_ARRAY(step->offset, rows * contacts),
+                                  PERP_ARRAY(step->force, rows * contacts),
+                                  PERP_ARRAY(step->mu, contacts),
+                                  PERP_ARRAY(step->shift, contacts),
+                                  PERP_ARRAY(step->room, contacts),
+                                  PERP_ARRAY(step->layer, contacts),
+                                  PERP_ARRAY(step->set_index, contacts)};
+    return perp_block_arrays(&step->allocator, block, arrays, sizeof arrays / sizeof *arrays, error);
+}
+
+contact_step perp_step_room_for_island(contact_step *step)
+{
+    contact_step one = *step;
+    perp_status status = hold_by_model(&one, &step->island_by_model, NULL);
+    status = status == PERP_STATUS_OK ? hold_by_contacts(&one, step->contacts->rows, &step->island_by_contacts, NULL)
+                                      : status;
+    assert(status == PERP_STATUS_OK); /* the blocks are large enough: perp_step_reserve */
+    (void)status;
+    return one;
+}
+
+static perp_status hold_trees(contact_step *step, perp_error *error)
 {
     const int trees = step->model->tree_count, bodies = step->model->body_count;
-    memory_block *b = &step->fixed;
-    TAKE(b, step->island_of_tree, trees);
-    TAKE(b, step->joined, trees);
-    TAKE(b, step->islands, trees);
-    TAKE(b, step->last_island, trees);
-    TAKE(b, step->parts.group, trees);
-    TAKE(b, step->parts.met_with, trees);
-    TAKE(b, step->parts.done, trees);
-    TAKE(b, step->parts.size, trees);
-    TAKE(b, step->parts.active, trees);
-    TAKE(b, step->parts.taken, trees);
-    TAKE(b, step->inertia.h_last, trees);
-    TAKE(b, step->inertia.h_before, trees);
-    TAKE(b, step->reach.way, bodies);
-    TAKE(b, step->reach.swing, bodies);
-    TAKE(b, step->reach.speed, bodies);
-    TAKE(b, step->reach.turning, bodies);
+    const block_array arrays[] = {PERP_ARRAY(step->island_of_tree, trees), PERP_ARRAY(step->joined, trees),
+                                  PERP_ARRAY(step->islands, trees),        PERP_ARRAY(step->last_island, trees),
+                                  PERP_ARRAY(step->parts.group, trees),    PERP_ARRAY(step->parts.met_with, trees),
+                                  PERP_ARRAY(step->parts.done, trees),     PERP_ARRAY(step->parts.size, trees),
+                                  PERP_ARRAY(step->parts.active, trees),   PERP_ARRAY(step->parts.accepted, trees),
+                                  PERP_ARRAY(step->inertia.h_last, trees), PERP_ARRAY(step->inertia.h_before, trees),
+                                  PERP_ARRAY(step->reach.way, bodies),     PERP_ARRAY(step->reach.swing, bodies),
+                                  PERP_ARRAY(step->reach.speed, bodies),   PERP_ARRAY(step->reach.turning, bodies)};
+    return perp_block_arrays(&step->allocator, &step->by_tree, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
-static void lay_out_one_fixed(step_island_arrays *one, const perp_model *model, int equations, memory_block *b)
-{
-    const int nv = model->nv;
-    TAKE(b, one->free_of_dof, nv);
-    TAKE(b, one->dof_of_free, nv);
-    TAKE(b, one->tree_of_free, nv);
-    TAKE(b, one->turns, nv);
-    TAKE(b, one->block_start, model->tree_count + 1);
-    TAKE(b, one->hessian, model->mass_size);
-    TAKE(b, one->g, nv);
-    TAKE(b, one->lower, nv);
-    TAKE(b, one->upper, nv);
-    TAKE(b, one->x, nv);
-    TAKE(b, one->y_lower, nv);
-    TAKE(b, one->y_upper, nv);
-    TAKE(b, one->y_equality, equations);
-    TAKE(b, one->loop_row, equations);
-    TAKE(b, one->equality_start, equations + 1);
-    TAKE(b, one->equality_dofs, equations * nv);
-    TAKE(b, one->equality_values, equations * nv);
-    TAKE(b, one->equality_target, equations);
-}
-
-static void lay_out_fixed(contact_step *step)
+/* What a run holds whatever its contacts are. */
+static perp_status hold_fixed(contact_step *step, perp_error *error)
 {
     const perp_model *model = step->model;
     const int nv = model->nv, equations = perp_step_loop_rows(model);
-    memory_block *b = &step->fixed;
+    const block_array arrays[] = {PERP_ARRAY(step->prescribed, nv),
+                                  PERP_ARRAY(step->moved, model->body_count),
+                                  PERP_ARRAY(step->diagonal, nv),
+                                  PERP_ARRAY(step->mass, model->mass_size),
+                                  PERP_ARRAY(step->mass_scratch, model->mass_size),
+                                  PERP_ARRAY(step->v, nv),
+                                  PERP_ARRAY(step->v_gap, nv),
+                                  PERP_ARRAY(step->tau, nv),
+                                  PERP_ARRAY(step->scratch, nv),
+                                  PERP_ARRAY(step->command, nv),
+                                  PERP_ARRAY(step->v_sum, nv),
+                                  PERP_ARRAY(step->v_last, nv),
+                                  PERP_ARRAY(step->inertia.v_drifted, nv),
+                                  PERP_ARRAY(step->inertia.drift, model->tree_count),
+                                  PERP_ARRAY(step->inertia.bends, model->tree_count),
+                                  PERP_ARRAY(step->q_begin, model->nq),
+                                  PERP_ARRAY(step->q_driven, model->nq),
+                                  PERP_ARRAY(step->loop_jacobian, 6 * nv),
+                                  PERP_ARRAY(step->commanded_gap, equations),
+                                  PERP_ARRAY(step->inertia.loop_across, 6 * model->scene->loop_count * nv),
+                                  PERP_ARRAY(step->inertia.loop_rows, 6 * model->scene->loop_count * nv),
+                                  PERP_ARRAY(step->inertia.v_tangent, nv),
+                                  PERP_ARRAY(step->inertia.linked, model->tree_count),
+                                  PERP_ARRAY(step->equation_of, equations),
+                                  PERP_ARRAY(step->load, nv),
+                                  PERP_ARRAY(step->y_loop, equations)};
+    contact_step one;
     step->loop_row_count = equations;
-    TAKE(b, step->free_of_dof, nv);
-    TAKE(b, step->dof_of_free, nv);
-    TAKE(b, step->tree_of_free, nv);
-    TAKE(b, step->turns, nv);
-    TAKE(b, step->given, nv);
-    TAKE(b, step->moved, model->body_count);
-    TAKE(b, step->diagonal, nv);
-    TAKE(b, step->block_start, model->tree_count + 1);
-    TAKE(b, step->hessian, model->mass_size);
-    TAKE(b, step->mass, model->mass_size);
-    TAKE(b, step->mass_scratch, model->mass_size);
-    TAKE(b, step->g, nv);
-    TAKE(b, step->lower, nv);
-    TAKE(b, step->upper, nv);
-    TAKE(b, step->v, nv);
-    TAKE(b, step->v_gap, nv);
-    TAKE(b, step->tau, nv);
-    TAKE(b, step->scratch, nv);
-    TAKE(b, step->command, nv);
-    TAKE(b, step->x, nv);
-    TAKE(b, step->y_lower, nv);
-    TAKE(b, step->y_upper, nv);
-    TAKE(b, step->v_sum, nv);
-    TAKE(b, step->v_last, nv);
-    TAKE(b, step->inertia.v_drifted, nv);
-    TAKE(b, step->inertia.drift, model->tree_count);
-    TAKE(b, step->inertia.bends, model->tree_count);
-    TAKE(b, step->q_begin, model->nq);
-    TAKE(b, step->q_driven, model->nq);
-    TAKE(b, step->loop_jacobian, 6 * nv);
-    TAKE(b, step->commanded_gap, equations);
-    TAKE(b, step->inertia.loop_across, 6 * model->scene->loop_count * nv);
-    TAKE(b, step->inertia.loop_rows, 6 * model->scene->loop_count * nv);
-    TAKE(b, step->inertia.v_tangent, nv);
-    TAKE(b, step->inertia.linked, model->tree_count);
-    TAKE(b, step->equation_of, equations);
-    TAKE(b, step->loop_row, equations);
-    TAKE(b, step->equality_start, equations + 1);
-    TAKE(b, step->equality_dofs, equations * nv);
-    TAKE(b, step->equality_values, equations * nv);
-    TAKE(b, step->equality_target, equations);
-    TAKE(b, step->y_equality, equations);
-    TAKE(b, step->load, nv);
-    TAKE(b, step->y_loop, equations);
-    lay_out_trees(step);
-    lay_out_one_fixed(&step->one, model, equations, b);
+    perp_status status = hold_by_model(step, &step->problem_by_model, error);
+    one = *step;
+    status = status == PERP_STATUS_OK ? hold_by_model(&one, &step->island_by_model, error) : status;
+    status = status == PERP_STATUS_OK ? hold_trees(step, error) : status;
+    return status == PERP_STATUS_OK
+               ? perp_block_arrays(&step->allocator, &step->fixed, arrays, sizeof arrays / sizeof *arrays, error)
+               : status;
 }
 
-static void lay_out_sized(contact_step *step, int rows)
+static perp_status hold_sized(contact_step *step, int rows, perp_error *error)
 {
-    const int contacts = step->contact_capacity, dofs = step->dof_capacity;
-    memory_block *b = &step->sized;
-    step_island_arrays *one = &step->one;
-    TAKE(b, one->row_start, contacts + 1);
-    TAKE(b, one->dof_start, contacts + 1);
-    TAKE(b, one->dofs, dofs);
-    TAKE(b, one->jacobian, rows * dofs);
-    TAKE(b, one->offset, rows * contacts);
-    TAKE(b, one->force, rows * contacts);
-    TAKE(b, one->mu, contacts);
-    TAKE(b, one->shift, contacts);
-    TAKE(b, one->room, contacts);
-    TAKE(b, one->layer, contacts);
-    TAKE(b, one->set_index, contacts);
-    TAKE(b, step->row_start, contacts + 1);
-    TAKE(b, step->dof_start, contacts + 1);
-    TAKE(b, step->dofs, dofs);
-    TAKE(b, step->jacobian, rows * dofs);
-    TAKE(b, step->offset, rows * contacts);
-    TAKE(b, step->force, rows * contacts);
-    TAKE(b, step->velocity, rows * contacts);
-    TAKE(b, step->mu, contacts);
-    TAKE(b, step->shift, contacts);
-    TAKE(b, step->room, contacts);
-    TAKE(b, step->layer, contacts);
-    TAKE(b, step->set_index, contacts);
-    TAKE(b, step->gaps, contacts);
-    TAKE(b, step->begun, contacts);
-    TAKE(b, step->records, contacts);
+    const int contacts = step->contact_capacity;
+    const block_array arrays[] = {PERP_ARRAY(step->velocity, rows * contacts), PERP_ARRAY(step->gaps, contacts),
+                                  PERP_ARRAY(step->begun, contacts), PERP_ARRAY(step->records, contacts)};
+    contact_step one = *step;
+    perp_status status = hold_by_contacts(step, rows, &step->problem_by_contacts, error);
+    status = status == PERP_STATUS_OK ? hold_by_contacts(&one, rows, &step->island_by_contacts, error) : status;
+    return status == PERP_STATUS_OK
+               ? perp_block_arrays(&step->allocator, &step->sized, arrays, sizeof arrays / sizeof *arrays, error)
+               : status;
 }
 
-static void find_given(contact_step *step)
+static void find_prescribed(contact_step *step)
 {
     const perp_model *model = step->model;
     const bool springs = (step->prescribe & PERP_PRESCRIBE_IMPEDANCE_JOINTS) != 0;
     for (int i = 0; i < model->nv; i++) {
-        step->given[i] = model->role[i] == PERP_DOF_PRESCRIBED || (model->role[i] == PERP_DOF_IMPEDANCE && springs);
+        step->prescribed[i] =
+            model->role[i] == PERP_DOF_PRESCRIBED || (model->role[i] == PERP_DOF_IMPEDANCE && springs);
     }
     for (int i = 0; i < model->body_count; i++) {
         const int *dofs, count = perp_body_dofs(model, i, &dofs);
         step->moved[i] = false;
         for (int k = 0; k < count; k++) {
-            step->moved[i] = step->moved[i] || !step->given[dofs[k]];
+            step->moved[i] = step->moved[i] || !step->prescribed[dofs[k]];
         }
     }
     for (int k = 0; k < model->tree_count; k++) {
@@ -178,8 +169,8 @@ void perp_step_find_free(contact_step *step)
     for (int k = 0; k < model->tree_count; k++) {
         const perp_tree *tree = &model->trees[k];
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
-            const bool is_free = step->parts.active[k] && !step->given[i];
-            step->parts.masked = step->parts.masked || (!step->parts.active[k] && !step->given[i]);
+            const bool is_free = step->parts.active[k] && !step->prescribed[i];
+            step->parts.masked = step->parts.masked || (!step->parts.active[k] && !step->prescribed[i]);
             step->free_of_dof[i] = is_free ? count : -1;
             if (is_free) {
                 step->tree_of_free[count] = k;
@@ -266,13 +257,11 @@ perp_status perp_step_open(perp_step_context *context, const perp_allocator *all
     if (step->law->own_contacts) { /* what it keeps of a contact is found again where the points of manifolds stay */
         perp_contact_set_stand_still(context->contacts);
     }
-    lay_out_fixed(step);
-    perp_status status = perp_block_hold(&step->allocator, &step->fixed, error);
+    const perp_status status = hold_fixed(step, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    lay_out_fixed(step);
-    find_given(step);
+    find_prescribed(step);
     perp_step_find_free(step);
     step->largest_mu = largest_friction(step->model->scene);
     step->inertia.bounces = has_restitution(step->model->scene);
@@ -288,8 +277,16 @@ void perp_step_close(perp_step_context *context)
     }
     const perp_allocator source = step->allocator;
     step->law->close(step);
-    perp_block_free(&source, &step->fixed);
-    perp_block_free(&source, &step->sized);
+    memory_block *const blocks[] = {&step->fixed,
+                                    &step->sized,
+                                    &step->by_tree,
+                                    &step->problem_by_model,
+                                    &step->island_by_model,
+                                    &step->problem_by_contacts,
+                                    &step->island_by_contacts};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        perp_block_free(&source, blocks[i]);
+    }
     perp_contact_sum_free(&step->sum, &source);
     source.release(source.context, step);
     context->workspace = NULL;
@@ -337,12 +334,6 @@ perp_status perp_step_reserve(contact_step *step, const perp_contact_set *set, p
     /* room for some even where there are none: no array is NULL */
     step->contact_capacity = contacts >= step->contact_capacity ? contacts + contacts / 2 + 8 : step->contact_capacity;
     step->dof_capacity = dofs >= step->dof_capacity ? dofs + dofs / 2 + 48 : step->dof_capacity;
-    step->sized.used = 0;
     perp_block_free(&step->allocator, &step->sized);
-    lay_out_sized(step, set->rows);
-    const perp_status status = perp_block_hold(&step->allocator, &step->sized, error);
-    if (status == PERP_STATUS_OK) {
-        lay_out_sized(step, set->rows);
-    }
-    return status;
+    return hold_sized(step, set->rows, error);
 }

@@ -1,5 +1,6 @@
 #include "linalg/dense.h"
 #include "step/common/determined.h"
+#include "step/common/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,7 +45,6 @@ static void find_free_way(int n, int rank, const double *factor, const double *s
 
 bool perp_determined_is_one(int n, double *square, double *copy, double *free_way)
 {
-    static const double HELD = 1e-10; /* a square: every direction is held by 1e-5 of the rows' lengths or more */
     int failed = n;
     for (int i = 0; i < n; i++) {
         square[(ptrdiff_t)i * (n + 1)] *= 1.0 - HELD;
@@ -59,7 +59,7 @@ bool perp_determined_is_one(int n, double *square, double *copy, double *free_wa
     return one;
 }
 
-double perp_determined_aside(int i)
+double perp_determined_probe(int i)
 {
     static const double GOLDEN = 0.6180339887498949;
     const double part = GOLDEN * (i + 1) - floor(GOLDEN * (i + 1)) - 0.5;

@@ -16,6 +16,6 @@ void perp_determined_add(int n, int count, const int *dofs, const double *values
  * is `copy`, of n x n) is a direction that none of them forbids, its largest entry 1. */
 bool perp_determined_is_one(int n, double *square, double *copy, double *free_way);
 /* Entry i of the directions in which other motions are looked for, between 1/2 and 1 or -1 and -1/2. */
-double perp_determined_aside(int i);
+double perp_determined_probe(int i);
 
 #endif

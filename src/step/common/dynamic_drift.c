@@ -3,7 +3,9 @@
 #include "step/common/dynamic.h"
 
 #include "linalg/vector.h"
+#include "step/common/tolerances.h"
 
+#include <float.h>
 #include <string.h>
 
 /* ---- which trees drift, and how ---------------------------------------------------------------------------------- */
@@ -92,8 +94,7 @@ static bool solve_columns(perp_vec3 a, perp_vec3 b, perp_vec3 c, perp_vec3 right
     return true;
 }
 
-/* I (w+ - w) + h m x I m = 0 with m = (w + w+) / 2, by Newton's method from w; false where it does not come to rest.
- * Newton's method squares what is off, so that after a step of less than 1e-8 only rounding is. */
+/* I (w+ - w) + h m x I m = 0 with m = (w + w+) / 2, by Newton's method from w; false where it does not come to rest. */
 static bool midpoint(const perp_mat3 *inertia, double h, perp_vec3 w, perp_vec3 *out)
 {
     enum { ITERATIONS = 30 };
@@ -112,7 +113,8 @@ static bool midpoint(const perp_mat3 *inertia, double h, perp_vec3 w, perp_vec3 
             return false;
         }
         x = perp_vec3_sub(x, newton);
-        if (!(perp_vec3_norm(newton) > 1e-8 * perp_vec3_norm(x))) {
+        /* Newton's method squares what is off: after such a step only rounding is left */
+        if (!(perp_vec3_dot(newton, newton) > DBL_EPSILON * perp_vec3_dot(x, x))) {
             *out = x;
             return isfinite(perp_vec3_norm(x));
         }
@@ -298,7 +300,7 @@ static int span_loops(contact_step *step, const perp_kinematics *kinematics)
                 }
             }
             const double left = perp_vector_dot(nv, w, u);
-            if (left > 1e-12 * size) {
+            if (left > LOOP_ROW_LEFT * size) {
                 const double scaled = 1.0 / sqrt(left);
                 for (int k = 0; k < nv; k++) {
                     w[k] *= scaled;
@@ -329,7 +331,6 @@ static void to_tangent(const contact_step *step, int count, double *v)
 /* Has the fixed point of tree k come to rest? Its new round is in `x`. */
 static bool bend_tree(contact_step *step, int k, const double *x)
 {
-    static const double AT_REST = 1e-15; /* of the largest velocity */
     const perp_tree *tree = &step->model->trees[k];
     double change = 0.0, size = 0.0;
     for (int i = tree->v_start, at = 0; i < tree->v_start + tree->v_count; i++) {
@@ -340,7 +341,7 @@ static bool bend_tree(contact_step *step, int k, const double *x)
             step->inertia.v_drifted[i] = next;
         }
     }
-    return !(change > AT_REST * (size > 0.0 ? size : 1.0));
+    return !(change > DRIFT_SETTLED * (size > 0.0 ? size : 1.0));
 }
 
 /* One round of the fixed point v~ = v - h M^-1 c(q, (v + v~) / 2) for the mechanisms that have not come to rest; false

@@ -28,6 +28,22 @@ perp_status perp_block_hold(const perp_allocator *allocator, memory_block *block
     return PERP_STATUS_OK;
 }
 
+perp_status perp_block_arrays(const perp_allocator *allocator, memory_block *block, const block_array *arrays,
+                              size_t count, perp_error *error)
+{
+    memory_block needed = {0};
+    for (size_t i = 0; i < count; i++) {
+        perp_block_take(&needed, arrays[i].count, arrays[i].size);
+    }
+    block->used = needed.used;
+    const perp_status status = perp_block_hold(allocator, block, error);
+    for (size_t i = 0; i < count && status == PERP_STATUS_OK; i++) {
+        void *const place = perp_block_take(block, arrays[i].count, arrays[i].size);
+        memcpy(arrays[i].pointer, &place, sizeof place);
+    }
+    return status;
+}
+
 void perp_block_free(const perp_allocator *allocator, memory_block *block)
 {
     if (block->memory) {

@@ -63,6 +63,7 @@
 
 #include "solver/friction_soft.h"
 #include "step/common/dynamic.h"
+#include "step/common/step_kept.h"
 
 /* What the elements of a contact are made of. */
 typedef struct compliant_material {
@@ -131,10 +132,8 @@ typedef struct compliant_step {
     perp_friction_soft_workspace *soft; /* the first to be tried */
 
     /* ---- from step to step ---- */
-    compliant_list all;                             /* deformations at the step's begin */
-    bool *has_answer;                               /* nv */
-    double *answer_x, *answer_lower, *answer_upper; /* nv, SI: of bodies, of the last iterate */
-    double *answer_loop;                            /* by row of all loops */
+    compliant_list all; /* deformations at the step's begin */
+    step_kept bodies;   /* of the last iterate; of contacts nothing */
 
     /* ---- within a step ---- */
     compliant_list kept;     /* of the island at hand, at its part's begin */

@@ -10,6 +10,7 @@
  * against slip, never positive; along the normal it is lambda_n (h Gamma_n v+ - Psi(q+) - delta_n), and what a contact
  * that appears in touch is given counts too, as what goes with a contact that disappears. */
 #include "step/compliant/compliant.h"
+#include "step/common/tolerances.h"
 
 /* 1/2 x'M x of the free degrees of freedom, by tree into s->lost too, and of v~ into `before`. */
 static double inertial_square(contact_step *step, double *before)
@@ -149,8 +150,7 @@ double perp_compliant_growth(contact_step *step, double *before)
 
 bool perp_compliant_grows(contact_step *step)
 {
-    static const double ROUNDING = 1e-12; /* of the energy that there was, and of F L */
     double before = 0.0;
     const double growth = perp_compliant_growth(step, &before);
-    return growth > ROUNDING * (before + step->force_unit * step->length_unit);
+    return growth > ENERGY_ROUNDING * (before + step->force_unit * step->length_unit);
 }

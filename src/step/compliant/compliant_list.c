@@ -2,20 +2,10 @@
 #include "step/compliant/compliant.h"
 
 #include "step/common/contact_order.h"
+#include "step/common/tolerances.h"
 
 #include <float.h>
 #include <string.h>
-
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
-static void lay_out(compliant_list *list)
-{
-    TAKE(&list->block, list->contact, list->patch_capacity);
-    TAKE(&list->block, list->point, list->patch_capacity);
-    TAKE(&list->block, list->start, list->patch_capacity + 1);
-    TAKE(&list->block, list->goes_on, list->patch_capacity);
-    TAKE(&list->block, list->element, list->element_capacity);
-}
 
 perp_status perp_compliant_hold(const contact_step *step, compliant_list *list, int patches, int elements,
                                 perp_error *error)
@@ -26,15 +16,16 @@ perp_status perp_compliant_hold(const contact_step *step, compliant_list *list, 
     list->patch_capacity = patches >= list->patch_capacity ? patches + patches / 2 + 8 : list->patch_capacity;
     list->element_capacity = elements >= list->element_capacity ? elements + elements / 2 + 8 : list->element_capacity;
     list->count = 0;
-    list->block.used = 0;
-    perp_block_free(&step->allocator, &list->block);
-    lay_out(list);
-    const perp_status status = perp_block_hold(&step->allocator, &list->block, error);
+    const block_array arrays[] = {
+        PERP_ARRAY(list->contact, list->patch_capacity), PERP_ARRAY(list->point, list->patch_capacity),
+        PERP_ARRAY(list->start, list->patch_capacity + 1), PERP_ARRAY(list->goes_on, list->patch_capacity),
+        PERP_ARRAY(list->element, list->element_capacity)};
+    const perp_status status =
+        perp_block_arrays(&step->allocator, &list->block, arrays, sizeof arrays / sizeof *arrays, error);
     if (status != PERP_STATUS_OK) {
         list->patch_capacity = list->element_capacity = 0;
         return status;
     }
-    lay_out(list);
     list->start[0] = 0;
     return PERP_STATUS_OK;
 }
@@ -230,22 +221,6 @@ bool perp_compliant_same_contacts(const contact_step *step)
     return same;
 }
 
-/* The unknowns and multipliers of bodies, SI. */
-static void keep_bodies(contact_step *step)
-{
-    compliant_step *s = step->own;
-    for (int i = 0; i < step->free_count; i++) {
-        const int dof = step->dof_of_free[i];
-        s->has_answer[dof] = true;
-        s->answer_x[dof] = s->speed * s->point.x[i];
-        s->answer_lower[dof] = s->qp.lower ? step->force_unit * s->point.y_lower[i] : 0.0;
-        s->answer_upper[dof] = s->qp.upper ? step->force_unit * s->point.y_upper[i] : 0.0;
-    }
-    for (int i = 0; i < s->qp.equality_count; i++) {
-        s->answer_loop[step->loop_row[i]] = step->force_unit * s->point.y_equality[i];
-    }
-}
-
 perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error)
 {
     compliant_step *s = step->own;
@@ -255,7 +230,10 @@ perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error)
         for (int k = 0; k < s->patch_count; k++) {
             append_answer(&s->guess, step, &s->patches[k]);
         }
-        keep_bodies(step);
+        memcpy(step->parts.accepted, step->parts.active,
+               (size_t)step->model->tree_count * sizeof *step->parts.accepted);
+        perp_step_take_point(step, &s->point, s->speed);
+        perp_kept_accept_motion(&s->bodies, step);
         s->guessed = true;
     }
     return status;
@@ -264,7 +242,6 @@ perp_status perp_compliant_keep_guess(contact_step *step, perp_error *error)
 /* Element e of a patch as the next step finds it; false where nothing of it is left. */
 static bool deform(const contact_step *step, const compliant_patch *patch, int e, bool anew, compliant_element *to)
 {
-    static const double NOTHING = 1e-9; /* of F */
     const compliant_step *s = step->own;
     const perp_contact *c = &step->contacts->contacts[patch->contact];
     to->normal = anew ? perp_compliant_laid_anew(step, patch, e) : perp_compliant_deformed(step, patch, e, 0);
@@ -279,7 +256,7 @@ static bool deform(const contact_step *step, const compliant_patch *patch, int e
     to->recess = s->by_rates ? DBL_MAX : s->recess[patch->first + e];
     to->recess = s->at_begin ? to->recess : fmin(to->recess, fmax(0.0, -c->phi - to->normal));
     const double size = hypot(to->normal, perp_vec3_norm(to->tangential)) + to->recess;
-    return to->force[0] > 0.0 || patch->material.stiffness[0] * size > NOTHING * step->force_unit;
+    return to->force[0] > 0.0 || patch->material.stiffness[0] * size > CARRIES * step->force_unit;
 }
 
 /* The springs of a patch take up what they have missed, for `share` J, which becomes what is left. Returns what they
@@ -503,13 +480,7 @@ void perp_compliant_put(const contact_step *step, memory_writer *w)
             perp_memory_put_reals(w, x->force, 3);
         }
     }
-    for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
-            perp_memory_put(w, s->has_answer[i]);
-            perp_memory_put_reals(w, (const double[3]){s->answer_x[i], s->answer_lower[i], s->answer_upper[i]}, 3);
-        }
-    }
-    perp_memory_put_reals(w, s->answer_loop, step->loop_row_count);
+    perp_kept_put_motion(&s->bodies, step, w);
 }
 
 static void take_patch(compliant_list *list, int most, memory_reader *r)
@@ -546,14 +517,6 @@ bool perp_compliant_take(contact_step *step, memory_reader *r)
     for (int k = 0; k < count && r->good; k++) {
         take_patch(&s->all, elements, r);
     }
-    for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
-            s->has_answer[i] = perp_memory_take_int(r, 0, 1) == 1;
-            s->answer_x[i] = perp_memory_take(r);
-            s->answer_lower[i] = perp_memory_take(r);
-            s->answer_upper[i] = perp_memory_take(r);
-        }
-    }
-    perp_memory_take_reals(r, s->answer_loop, step->loop_row_count);
+    perp_kept_take_motion(&s->bodies, step, r);
     return r->good;
 }

@@ -5,71 +5,66 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static void lay_out_fixed(compliant_step *s, const contact_step *step)
+static perp_status hold_fixed(compliant_step *s, const contact_step *step, perp_error *error)
 {
     const perp_model *model = step->model;
     const int nv = model->nv, loops = 6 * model->scene->loop_count;
-    memory_block *b = &s->fixed;
-    TAKE(b, s->has_answer, nv);
-    TAKE(b, s->answer_x, nv);
-    TAKE(b, s->answer_lower, nv);
-    TAKE(b, s->answer_upper, nv);
-    TAKE(b, s->answer_loop, loops);
-    TAKE(b, s->q_end, model->nq);
-    TAKE(b, s->v_begin, nv);
-    TAKE(b, s->v_linear, nv);
-    TAKE(b, s->energy, model->tree_count);
-    TAKE(b, s->lost, model->tree_count);
-    TAKE(b, s->com_velocity, model->tree_count);
-    TAKE(b, s->target, loops);
-    TAKE(b, s->rows.dofs, nv);
-    TAKE(b, s->rows.entry, 3 * nv);
-    TAKE(b, s->rows.along[0], 3 * nv);
-    TAKE(b, s->rows.along[1], 3 * nv);
+    const block_array arrays[] = {PERP_ARRAY(s->q_end, model->nq),
+                                  PERP_ARRAY(s->v_begin, nv),
+                                  PERP_ARRAY(s->v_linear, nv),
+                                  PERP_ARRAY(s->energy, model->tree_count),
+                                  PERP_ARRAY(s->lost, model->tree_count),
+                                  PERP_ARRAY(s->com_velocity, model->tree_count),
+                                  PERP_ARRAY(s->target, loops),
+                                  PERP_ARRAY(s->rows.dofs, nv),
+                                  PERP_ARRAY(s->rows.entry, 3 * nv),
+                                  PERP_ARRAY(s->rows.along[0], 3 * nv),
+                                  PERP_ARRAY(s->rows.along[1], 3 * nv)};
+    return perp_block_arrays(&step->allocator, &s->fixed, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
-static void lay_out_sized(compliant_step *s, const contact_step *step)
+static perp_status hold_sized(compliant_step *s, const contact_step *step, perp_error *error)
 {
     const perp_model *model = step->model;
     const int elements = s->element_capacity, rows = 3 * elements, n = model->nv + rows;
     const int dofs = s->dof_capacity, loops = 6 * model->scene->loop_count;
-    memory_block *b = &s->sized;
-    TAKE(b, s->patches, s->patch_capacity);
-    TAKE(b, s->patch_of, elements);
-    TAKE(b, s->soft_start, elements);
-    TAKE(b, s->deformation, rows);
-    TAKE(b, s->adopted, elements);
-    TAKE(b, s->recess, elements);
-    TAKE(b, s->slack, elements);
-    TAKE(b, s->tilt, elements);
-    TAKE(b, s->elements, elements);
-    TAKE(b, s->mu, elements);
-    TAKE(b, s->mu_miss, elements);
-    TAKE(b, s->mu_weight, elements);
-    TAKE(b, s->block_start, model->tree_count + elements + 1);
-    TAKE(b, s->row_start, elements + 1);
-    TAKE(b, s->dof_start, elements + 1);
-    TAKE(b, s->dofs, dofs);
-    TAKE(b, s->hessian, model->mass_size + 9 * elements);
-    TAKE(b, s->jacobian, 3 * dofs);
-    TAKE(b, s->offset, rows);
-    TAKE(b, s->u, rows);
-    TAKE(b, s->g, n);
-    TAKE(b, s->lower, n);
-    TAKE(b, s->upper, n);
-    TAKE(b, s->balance, n);
-    perp_convex_point *const points[] = {&s->point, &s->warm};
-    for (int k = 0; k < 2; k++) {
-        TAKE(b, points[k]->x, n);
-        TAKE(b, points[k]->y_lower, n);
-        TAKE(b, points[k]->y_upper, n);
-        TAKE(b, points[k]->y, rows);
-        TAKE(b, points[k]->y_equality, loops);
-    }
+    const block_array arrays[] = {PERP_ARRAY(s->patches, s->patch_capacity),
+                                  PERP_ARRAY(s->patch_of, elements),
+                                  PERP_ARRAY(s->soft_start, elements),
+                                  PERP_ARRAY(s->deformation, rows),
+                                  PERP_ARRAY(s->adopted, elements),
+                                  PERP_ARRAY(s->recess, elements),
+                                  PERP_ARRAY(s->slack, elements),
+                                  PERP_ARRAY(s->tilt, elements),
+                                  PERP_ARRAY(s->elements, elements),
+                                  PERP_ARRAY(s->mu, elements),
+                                  PERP_ARRAY(s->mu_miss, elements),
+                                  PERP_ARRAY(s->mu_weight, elements),
+                                  PERP_ARRAY(s->block_start, model->tree_count + elements + 1),
+                                  PERP_ARRAY(s->row_start, elements + 1),
+                                  PERP_ARRAY(s->dof_start, elements + 1),
+                                  PERP_ARRAY(s->dofs, dofs),
+                                  PERP_ARRAY(s->hessian, model->mass_size + 9 * elements),
+                                  PERP_ARRAY(s->jacobian, 3 * dofs),
+                                  PERP_ARRAY(s->offset, rows),
+                                  PERP_ARRAY(s->u, rows),
+                                  PERP_ARRAY(s->g, n),
+                                  PERP_ARRAY(s->lower, n),
+                                  PERP_ARRAY(s->upper, n),
+                                  PERP_ARRAY(s->balance, n),
+                                  PERP_ARRAY(s->point.x, n),
+                                  PERP_ARRAY(s->point.y_lower, n),
+                                  PERP_ARRAY(s->point.y_upper, n),
+                                  PERP_ARRAY(s->point.y, rows),
+                                  PERP_ARRAY(s->point.y_equality, loops),
+                                  PERP_ARRAY(s->warm.x, n),
+                                  PERP_ARRAY(s->warm.y_lower, n),
+                                  PERP_ARRAY(s->warm.y_upper, n),
+                                  PERP_ARRAY(s->warm.y, rows),
+                                  PERP_ARRAY(s->warm.y_equality, loops)};
+    return perp_block_arrays(&step->allocator, &s->sized, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_compliant_open(contact_step *step, perp_error *error)
@@ -80,14 +75,10 @@ perp_status perp_compliant_open(contact_step *step, perp_error *error)
     }
     memset(s, 0, sizeof *s);
     step->own = s;
-    lay_out_fixed(s, step);
-    const perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    lay_out_fixed(s, step);
-    const perp_status created = perp_friction_workspace_create(&step->allocator, &s->friction, error);
-    return created == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->soft, error) : created;
+    perp_status status = hold_fixed(s, step, error);
+    status = status == PERP_STATUS_OK ? perp_kept_open(&s->bodies, step, 0, error) : status;
+    status = status == PERP_STATUS_OK ? perp_friction_workspace_create(&step->allocator, &s->friction, error) : status;
+    return status == PERP_STATUS_OK ? perp_friction_soft_workspace_create(&step->allocator, &s->soft, error) : status;
 }
 
 void perp_compliant_close(contact_step *step)
@@ -98,6 +89,7 @@ void perp_compliant_close(contact_step *step)
     }
     perp_friction_workspace_free(s->friction);
     perp_friction_soft_workspace_free(s->soft);
+    perp_kept_close(&s->bodies, step);
     memory_block *const blocks[] = {&s->fixed,       &s->sized,       &s->all.block,  &s->kept.block,
                                     &s->ended.block, &s->guess.block, &s->spare.block};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
@@ -116,14 +108,7 @@ static perp_status reserve(contact_step *step, int patches, int elements, int do
     s->patch_capacity = patches >= s->patch_capacity ? patches + patches / 2 + 8 : s->patch_capacity;
     s->element_capacity = elements >= s->element_capacity ? elements + elements / 2 + 8 : s->element_capacity;
     s->dof_capacity = dofs >= s->dof_capacity ? dofs + dofs / 2 + 48 : s->dof_capacity;
-    s->sized.used = 0;
-    perp_block_free(&step->allocator, &s->sized);
-    lay_out_sized(s, step);
-    const perp_status status = perp_block_hold(&step->allocator, &s->sized, error);
-    if (status == PERP_STATUS_OK) {
-        lay_out_sized(s, step);
-    }
-    return status;
+    return hold_sized(s, step, error);
 }
 
 /* ---- which contacts ---------------------------------------------------------------------------------------------- */
@@ -289,11 +274,7 @@ static void recall_element(contact_step *step, const compliant_patch *patch, int
 bool perp_compliant_has_answer(const contact_step *step)
 {
     const compliant_step *s = step->own;
-    bool all = step->free_count > 0 || step->started;
-    for (int i = 0; i < step->free_count && all; i++) {
-        all = s->has_answer[step->dof_of_free[i]];
-    }
-    return all;
+    return step->free_count > 0 ? perp_kept_has(&s->bodies, step) : step->started;
 }
 
 static void add_patch(contact_step *step, int contact, int kept, int *hint, builder *at)
@@ -341,25 +322,9 @@ static ptrdiff_t fill_bodies(contact_step *step)
 {
     compliant_step *s = step->own;
     const perp_contact_qp *p = &step->system;
-    ptrdiff_t entries = 0;
-    s->block_start[0] = 0;
-    for (int b = 0; b < p->block_count; b++) {
-        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
-        s->block_start[b + 1] = p->block_start[b + 1];
-        entries += size * size;
-    }
-    for (ptrdiff_t i = 0; i < entries; i++) {
-        s->hessian[i] = p->hessian[i] * (s->speed / step->force_unit);
-    }
-    for (int i = 0; i < p->n; i++) {
-        s->g[i] = p->g[i] / step->force_unit;
-        s->lower[i] = step->lower[i] / s->speed;
-        s->upper[i] = step->upper[i] / s->speed;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        s->target[i] = p->equality_target[i] / s->speed;
-    }
-    return entries;
+    const step_scaled own = {s->hessian, s->g, s->lower, s->upper, s->target};
+    memcpy(s->block_start, p->block_start, (size_t)(p->block_count + 1) * sizeof *s->block_start);
+    return perp_step_scale(step, s->speed, &own);
 }
 
 /* The unknowns of bodies from the last answer: within a step the velocities that led to q_k, else the last step's
@@ -368,37 +333,34 @@ static void recall_bodies(contact_step *step)
 {
     compliant_step *s = step->own;
     const bool has_answer = perp_compliant_has_answer(step);
-    for (int i = 0; i < step->free_count; i++) {
-        const int dof = step->dof_of_free[i];
-        const double x = s->guessed ? s->v_linear[dof] - step->inertia.v_drifted[dof] : s->answer_x[dof];
-        s->point.x[i] = (s->guessed || has_answer) ? x / s->speed : 0.0;
-        s->point.y_lower[i] = has_answer ? s->answer_lower[dof] / step->force_unit : 0.0;
-        s->point.y_upper[i] = has_answer ? s->answer_upper[dof] / step->force_unit : 0.0;
+    const size_t n = (size_t)step->free_count * sizeof(double);
+    if (has_answer) {
+        perp_kept_read_motion(&s->bodies, step, s->speed, &s->point);
+    } else {
+        memset(s->point.x, 0, n);
+        memset(s->point.y_lower, 0, n);
+        memset(s->point.y_upper, 0, n);
+        memset(s->point.y_equality, 0, (size_t)step->system.equality_count * sizeof(double));
     }
-    for (int i = 0; i < step->system.equality_count; i++) {
-        s->point.y_equality[i] = has_answer ? s->answer_loop[step->loop_row[i]] / step->force_unit : 0.0;
+    for (int i = 0; i < step->free_count && s->guessed; i++) {
+        const int dof = step->dof_of_free[i];
+        s->point.x[i] = (s->v_linear[dof] - step->inertia.v_drifted[dof]) / s->speed;
     }
 }
 
 static void join(contact_step *step, const builder *at)
 {
     compliant_step *s = step->own;
-    const perp_contact_qp *p = &step->system;
-    s->qp = *p;
+    s->qp = perp_step_scaled_system(step, &(step_scaled){s->hessian, s->g, s->lower, s->upper, s->target});
     s->qp.n = step->free_count + at->soft;
-    s->qp.block_count = p->block_count + s->element_count;
+    s->qp.block_count += s->element_count;
     s->qp.block_start = s->block_start;
-    s->qp.hessian = s->hessian;
-    s->qp.g = s->g;
     s->qp.contact_count = s->element_count;
     s->qp.row_start = s->qp.slack_start = s->row_start;
     s->qp.dof_start = s->dof_start;
     s->qp.dofs = s->dofs;
     s->qp.jacobian = s->jacobian;
     s->qp.offset = s->offset;
-    s->qp.equality_target = s->target;
-    s->qp.lower = p->lower ? s->lower : NULL;
-    s->qp.upper = p->upper ? s->upper : NULL;
     for (int i = step->free_count; i < s->qp.n; i++) {
         s->lower[i] = -INFINITY;
         s->upper[i] = INFINITY;

@@ -1,7 +1,6 @@
 /* What a compliant step says of its contacts and their elements. */
 #include "step/compliant/compliant.h"
-
-static const double OPEN = 1e-9, SLIPS = 1e-8, AT_LIMIT = 1e-6; /* of F; m/s; of the limit: docs/models.md */
+#include "step/common/tolerances.h"
 
 /* Along t and o from along the friction directions. */
 static void onto_tangents(const perp_contact *c, int rows, const double *along, double out[2])
@@ -82,7 +81,7 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
         r->ft[0] += x->ft[0];
         r->ft[1] += x->ft[1];
         limit += x->limit;
-        if (x->fn > OPEN * step->force_unit / patch->material.elements) {
+        if (x->fn > CARRIES * step->force_unit / patch->material.elements) {
             loaded++;
             slides = slides || x->slips;
             slip[0] += x->slip[0];
@@ -92,7 +91,7 @@ static void put_patch(const contact_step *step, const compliant_patch *patch, pe
     r->force_on_b = perp_vec3_scale(r->fn, c->normal);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[0], c->t);
     r->force_on_b = perp_vec3_add_scaled(r->force_on_b, r->ft[1], c->o);
-    if (r->fn <= OPEN * step->force_unit || loaded == 0) {
+    if (r->fn <= CARRIES * step->force_unit || loaded == 0) {
         return;
     }
     r->slip[0] = slip[0] / loaded;

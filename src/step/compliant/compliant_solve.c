@@ -2,6 +2,8 @@
 #include "problem/friction_law.h"
 #include "solver/friction_soft.h"
 #include "step/compliant/compliant.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -25,44 +27,15 @@ static double off_cone(const contact_step *step, int i)
     return fmax(ft - radius, s->gap * (radius * ut + work));
 }
 
-static void fill_balance(compliant_step *s)
-{
-    const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian, *jacobian = p->jacobian;
-    double *balance = s->balance;
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            balance[i] = p->g[i] - (p->lower ? s->point.y_lower[i] - s->point.y_upper[i] : 0.0);
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                balance[i] += *block++ * s->point.x[k];
-            }
-        }
-    }
-    for (int i = 0; i < p->contact_count; i++) {
-        const int start = p->dof_start[i], columns = p->dof_start[i + 1] - start;
-        for (int r = p->row_start[i]; r < p->row_start[i + 1]; r++, jacobian += columns) {
-            for (int k = 0; k < columns; k++) {
-                balance[p->dofs[start + k]] -= jacobian[k] * s->point.y[r];
-            }
-        }
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            balance[p->equality_dofs[k]] -= p->equality_values[k] * s->point.y_equality[i];
-        }
-    }
-}
-
 /* The unit of forces: F, and where stiff contacts carry more than 1e4 of it, 1e-4 of the largest force: 1e-8 of it is
  * what sums of such forces are rounded to. */
 static double unit_of_forces(const compliant_step *s)
 {
-    static const double LARGE = 1e-4;
     double largest = 0.0;
     for (int i = 0; i < s->row_start[s->element_count]; i++) {
         largest = fmax(largest, fabs(s->point.y[i]));
     }
-    return fmax(1.0, LARGE * largest);
+    return fmax(1.0, STIFF_UNIT * largest);
 }
 
 compliant_residual perp_compliant_evaluate(contact_step *step)
@@ -78,22 +51,12 @@ compliant_residual perp_compliant_evaluate(contact_step *step)
         worst.complementarity = fmax(worst.complementarity, fabs(fmin(s->point.y[row] / unit, s->gap * s->u[row])));
         worst.cone = fmax(worst.cone, off_cone(step, i) / unit);
     }
-    fill_balance(s);
+    perp_step_balance_of(&s->qp, &s->point, s->balance);
     for (int i = 0; i < p->n; i++) {
         const double arm = i < step->free_count && step->turns[i] ? step->length_unit : 1.0;
         worst.balance = fmax(worst.balance, fabs(s->balance[i]) / (unit * arm));
     }
     return worst;
-}
-
-static void copy_point(const compliant_step *s, perp_convex_point *to, const perp_convex_point *from)
-{
-    const size_t n = (size_t)s->qp.n * sizeof(double);
-    memcpy(to->x, from->x, n);
-    memcpy(to->y_lower, from->y_lower, n);
-    memcpy(to->y_upper, from->y_upper, n);
-    memcpy(to->y, from->y, (size_t)s->row_start[s->element_count] * sizeof(double));
-    memcpy(to->y_equality, from->y_equality, (size_t)s->qp.equality_count * sizeof(double));
 }
 
 /* The forces of joint limits, which the balance gives outright where a joint stands at one. The solver's own measure is
@@ -102,7 +65,7 @@ static void put_limits(contact_step *step)
 {
     compliant_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    fill_balance(s);
+    perp_step_balance_of(&s->qp, &s->point, s->balance);
     for (int i = 0; i < step->free_count && p->lower; i++) {
         perp_convex_point *at = &s->point;
         const double force = s->balance[i] + at->y_lower[i] - at->y_upper[i]; /* that they are to have */
@@ -151,10 +114,10 @@ perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction
     enum { FACTORISATIONS_MOST = 300 }; /* of a second try */
     compliant_step *s = step->own;
     perp_friction_settings settings = perp_friction_settings_default();
-    settings.tolerance = fmax(1e-12, 3e-2 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED_OF_COMPLIANT * step->settings->tolerance);
     settings.warm = s->guessed || perp_compliant_has_answer(step) ? &s->warm : NULL;
     settings.cancel = step->settings->cancel;
-    copy_point(s, &s->warm, &s->point);
+    perp_step_copy_point(&s->qp, &s->warm, &s->point);
     perp_status status = solve_once(step, &settings, info, error);
     if (status != PERP_STATUS_OK) {
         return status;
@@ -164,15 +127,15 @@ perp_status perp_compliant_solve(contact_step *step, bool *solved, perp_friction
     const double law = off_as_posed(step);
     if (*solved && law > 0.1 * step->settings->tolerance) { /* the law has other units: once more, by as much closer */
         perp_friction_info again;
-        copy_point(s, &s->warm, &s->point);
-        settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * step->settings->tolerance / law);
+        perp_step_copy_point(&s->qp, &s->warm, &s->point);
+        settings.tolerance = fmax(FINEST_TOLERANCE, 0.1 * settings.tolerance * step->settings->tolerance / law);
         settings.warm = &s->warm;
         settings.max_factorisations = FACTORISATIONS_MOST;
         status = solve_once(step, &settings, &again, error);
         if (status == PERP_STATUS_OK) {
             put_limits(step);
             if (!(off_as_posed(step) < law)) {
-                copy_point(s, &s->point, &s->warm);
+                perp_step_copy_point(&s->qp, &s->point, &s->warm);
             }
         }
         return status;

@@ -1,25 +1,18 @@
 /* One step of the rung `compliant`: compliant.h says what it solves. */
-#define _POSIX_C_SOURCE 200809L
 #include "contact/contact_reach.h"
+#include "geometry/tolerances.h"
 #include "model/state.h"
 #include "step/common/commanded_loops.h"
 #include "step/common/run_result.h"
 #include "step/compliant/compliant.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
-#include <time.h>
 
 enum {
     ITERATES = 20,
     HOPELESS = 4 /* so many iterates that came no nearer: the step is split */
 };
-
-static double now_us(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + 1e-3 * (double)time.tv_nsec;
-}
 
 /* ---- one iterate ------------------------------------------------------------------------------------------------- */
 
@@ -121,15 +114,15 @@ static bool is_answer(contact_step *step, int k, bool *good, outcome *out)
     out->stuck += out->residual > NEARER * before ? 1 : 0;
     const bool was_good = *good;
     *good = out->residual <= tolerance;
-    return *good && (was_good || out->residual <= 1e-2 * tolerance || out->residual >= before || k == ITERATES);
+    return *good && (was_good || out->residual <= SETTLED_WELL * tolerance || out->residual >= before || k == ITERATES);
 }
 
 static perp_status solve(contact_step *step, bool *solved, outcome *out, perp_error *error)
 {
     perp_friction_info info = {0};
-    const double started = now_us();
+    const double started = perp_step_now();
     const perp_status status = perp_compliant_solve(step, solved, &info, error);
-    step->info->solve_us += now_us() - started;
+    step->info->solve_us += perp_step_now() - started;
     if (status == PERP_STATUS_OK && step->settings->cancel && *step->settings->cancel) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped within the step that begins at t = %g s", step->t);
     }
@@ -339,13 +332,13 @@ static bool has_gamma(const compliant_step *s)
  * is not found by other cones or smaller parts. */
 static bool is_unresolved(const contact_step *step, const outcome *out)
 {
-    static const double TIE = 4e-9, MUCH = 0.01; /* m, F */
+    static const double MUCH = 0.01; /* F */
     const compliant_step *s = step->own;
     double stiffness = 0.0;
     for (int k = 0; k < s->patch_count; k++) {
         stiffness = fmax(stiffness, s->patches[k].material.stiffness[0]);
     }
-    const double force = stiffness * TIE / step->force_unit;
+    const double force = stiffness * TIE_LENGTH / step->force_unit;
     return out->method && strcmp(out->method, SETTLING) == 0 && force >= MUCH && out->residual <= force;
 }
 
@@ -413,7 +406,7 @@ static perp_status accept(contact_step *step, perp_step_context *context, const 
 
 /* From the end of a part, tick `at`, to the begin of the next one, whose `size` ticks becomes what fits from there on.
  */
-static perp_status go_on(contact_step *step, perp_step_context *context, int at, int *size, perp_error *error)
+static perp_status begin_next_part(contact_step *step, perp_step_context *context, int at, int *size, perp_error *error)
 {
     while (at % (2 * *size) == 0 && 2 * *size <= PERP_STEP_TICKS - at) {
         *size *= 2;
@@ -451,7 +444,7 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
             status = accept(step, context, &out, total, (part[1] - part[0]) / (ends[1] - ends[0]), error);
         }
         if (status == PERP_STATUS_OK) {
-            status = go_on(step, context, at, &size, error);
+            status = begin_next_part(step, context, at, &size, error);
         }
     }
     step->started = started;
@@ -459,11 +452,6 @@ static perp_status advance_in_parts(contact_step *step, perp_step_context *conte
 }
 
 /* ---- islands ----------------------------------------------------------------------------------------------------- */
-
-static int tree_of(const contact_step *step, int dof)
-{
-    return step->model->links[step->model->dof_body[dof]].tree;
-}
 
 /* Trees that contacts which take part, loops or earlier tries join. Driven bodies that are where the part before has
  * predicted them join all. Returns whether contacts take part that commands alone move. */
@@ -545,7 +533,7 @@ static void put_end(contact_step *step, const perp_step_context *context)
         }
     }
     for (int i = 0; i < model->nv; i++) {
-        step->v_sum[i] = step->parts.active[tree_of(step, i)] ? step->v_last[i] : step->v_sum[i];
+        step->v_sum[i] = step->parts.active[perp_step_tree_of(step, i)] ? step->v_last[i] : step->v_sum[i];
     }
     for (int k = 0; k < model->tree_count; k++) {
         step->parts.done[k] = step->parts.active[k] ? PERP_STEP_TICKS : step->parts.done[k];
@@ -608,7 +596,7 @@ static void end_step(contact_step *step, perp_step_context *context, double t_en
         perp_prescribed_configuration(model, step->prescribe, state->t + (t_end - state->t), s->q_end);
     }
     for (int i = 0; i < model->nv; i++) {
-        const bool free = perp_step_has_free(step, tree_of(step, i));
+        const bool free = perp_step_has_free(step, perp_step_tree_of(step, i));
         state->v[i] = free ? step->v_sum[i] : exact ? step->v[i] : step->v_last[i];
     }
     memcpy(state->q, exact ? s->q_end : context->next_q, (size_t)model->nq * sizeof *state->q);

@@ -8,69 +8,70 @@
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
-static void lay_out_fixed(convex_step *c, const contact_step *step)
+static perp_status hold_fixed(convex_step *c, const contact_step *step, perp_error *error)
 {
-    const int n = step->model->nv, mass = step->model->mass_size;
-    memory_block *b = &c->fixed;
-    TAKE(b, c->hessian, mass);
-    TAKE(b, c->g, n);
-    TAKE(b, c->lower, n);
-    TAKE(b, c->upper, n);
-    TAKE(b, c->target, 6 * step->model->scene->loop_count);
-    TAKE(b, c->face_hessian, mass);
-    TAKE(b, c->face_g, n);
-    TAKE(b, c->face_keep, c->longest);
+    const int n = step->model->nv, mass = step->model->mass_size, loops = 6 * step->model->scene->loop_count;
     const int square = n < CONVEX_DETERMINED ? n : CONVEX_DETERMINED;
-    TAKE(b, c->face_square, 2 * square * square);
-    TAKE(b, c->face_way, n);
-    perp_convex_point *const points[] = {&c->point, &c->start, &c->face_point};
-    for (int k = 0; k < 3; k++) {
-        TAKE(b, points[k]->x, n);
-        TAKE(b, points[k]->y_lower, n);
-        TAKE(b, points[k]->y_upper, n);
-    }
-    TAKE(b, c->point.y_equality, 6 * step->model->scene->loop_count);
-    TAKE(b, c->start.y_equality, 6 * step->model->scene->loop_count);
+    const block_array arrays[] = {PERP_ARRAY(c->hessian, mass),
+                                  PERP_ARRAY(c->g, n),
+                                  PERP_ARRAY(c->lower, n),
+                                  PERP_ARRAY(c->upper, n),
+                                  PERP_ARRAY(c->target, loops),
+                                  PERP_ARRAY(c->face_hessian, mass),
+                                  PERP_ARRAY(c->face_g, n),
+                                  PERP_ARRAY(c->face_keep, c->longest),
+                                  PERP_ARRAY(c->face_square, 2 * square * square),
+                                  PERP_ARRAY(c->face_way, n),
+                                  PERP_ARRAY(c->point.y_equality, loops),
+                                  PERP_ARRAY(c->start.y_equality, loops),
+                                  PERP_ARRAY(c->point.x, n),
+                                  PERP_ARRAY(c->point.y_lower, n),
+                                  PERP_ARRAY(c->point.y_upper, n),
+                                  PERP_ARRAY(c->start.x, n),
+                                  PERP_ARRAY(c->start.y_lower, n),
+                                  PERP_ARRAY(c->start.y_upper, n),
+                                  PERP_ARRAY(c->face_point.x, n),
+                                  PERP_ARRAY(c->face_point.y_lower, n),
+                                  PERP_ARRAY(c->face_point.y_upper, n)};
+    return perp_block_arrays(&step->allocator, &c->fixed, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 /* The face problem makes an equation of every slack at most, one of every row of A and of every limit, and has the
  * loops'. */
-static void lay_out_sized(convex_step *c, const contact_step *step)
+static perp_status hold_sized(convex_step *c, const contact_step *step, perp_error *error)
 {
     const int contacts = c->capacity.contacts, dofs = c->capacity.dofs, slacks = c->capacity.slacks;
     const int loops = 6 * step->model->scene->loop_count, n = step->model->nv;
     const size_t equations = (size_t)slacks + 2 * (size_t)n + (size_t)loops;
     const size_t entries =
         (size_t)c->longest * (size_t)dofs + (size_t)step->model->mass_size + (size_t)loops * (size_t)n + (size_t)n;
-    memory_block *b = &c->sized;
-    TAKE(b, c->slack_start, contacts + 1);
-    TAKE(b, c->ray, 3 * slacks);
-    TAKE(b, c->offset, slacks);
-    TAKE(b, c->parting, contacts);
-    TAKE(b, c->ending, contacts);
-    TAKE(b, c->room_low, contacts);
-    TAKE(b, c->room_high, contacts);
-    TAKE(b, c->cone, contacts);
-    TAKE(b, c->slack, slacks);
-    TAKE(b, c->point.y, slacks);
-    TAKE(b, c->start.y, slacks);
-    TAKE(b, c->face_point.y, slacks);
-    TAKE(b, c->face_jacobian, 3 * dofs);
-    TAKE(b, c->face_ray, 3 * slacks);
-    TAKE(b, c->face_offset, slacks);
-    TAKE(b, c->face_row_start, contacts + 1);
-    TAKE(b, c->face_dof_start, contacts + 1);
-    TAKE(b, c->face_dofs, dofs);
-    TAKE(b, c->face_slack_start, contacts + 1);
-    TAKE(b, c->face_cone, contacts);
-    TAKE(b, c->face_point.y_equality, equations);
-    TAKE(b, c->face_target, equations);
-    TAKE(b, c->face_equality_start, equations + 1);
-    TAKE(b, c->face_equality_dofs, entries);
-    TAKE(b, c->face_values, entries);
-    TAKE(b, c->answer, (size_t)contacts * (size_t)(c->longest + 1));
+    const block_array arrays[] = {PERP_ARRAY(c->slack_start, contacts + 1),
+                                  PERP_ARRAY(c->ray, 3 * slacks),
+                                  PERP_ARRAY(c->offset, slacks),
+                                  PERP_ARRAY(c->parting, contacts),
+                                  PERP_ARRAY(c->ending, contacts),
+                                  PERP_ARRAY(c->room_low, contacts),
+                                  PERP_ARRAY(c->room_high, contacts),
+                                  PERP_ARRAY(c->cone, contacts),
+                                  PERP_ARRAY(c->slack, slacks),
+                                  PERP_ARRAY(c->point.y, slacks),
+                                  PERP_ARRAY(c->start.y, slacks),
+                                  PERP_ARRAY(c->face_point.y, slacks),
+                                  PERP_ARRAY(c->face_jacobian, 3 * dofs),
+                                  PERP_ARRAY(c->face_ray, 3 * slacks),
+                                  PERP_ARRAY(c->face_offset, slacks),
+                                  PERP_ARRAY(c->face_row_start, contacts + 1),
+                                  PERP_ARRAY(c->face_dof_start, contacts + 1),
+                                  PERP_ARRAY(c->face_dofs, dofs),
+                                  PERP_ARRAY(c->face_slack_start, contacts + 1),
+                                  PERP_ARRAY(c->face_cone, contacts),
+                                  PERP_ARRAY(c->face_point.y_equality, equations),
+                                  PERP_ARRAY(c->face_target, equations),
+                                  PERP_ARRAY(c->face_equality_start, equations + 1),
+                                  PERP_ARRAY(c->face_equality_dofs, entries),
+                                  PERP_ARRAY(c->face_values, entries),
+                                  PERP_ARRAY(c->answer, (size_t)contacts * (size_t)(c->longest + 1))};
+    return perp_block_arrays(&step->allocator, &c->sized, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_convex_step_open(contact_step *step, perp_error *error)
@@ -86,10 +87,8 @@ perp_status perp_convex_step_open(contact_step *step, perp_error *error)
     const int corners = perp_cone_corner_count(perp_rung_cone(step->rung, step->settings), c->rays);
     c->quadratic = corners == 0 || c->kappa > 0.0; /* the barrier is that of the cone, whatever `cone` says */
     c->longest = step->model->planar ? 2 : c->quadratic || c->rays < 3 ? 3 : c->rays;
-    lay_out_fixed(c, step);
-    perp_status status = perp_block_hold(&step->allocator, &c->fixed, error);
+    perp_status status = hold_fixed(c, step, error);
     if (status == PERP_STATUS_OK) {
-        lay_out_fixed(c, step);
         status = perp_kept_open(&c->kept, step, c->longest + 1, error);
     }
     if (status == PERP_STATUS_OK) {
@@ -119,14 +118,7 @@ static perp_status reserve(convex_step *c, const contact_step *step, perp_error 
         return PERP_STATUS_OK;
     }
     c->capacity = (convex_capacity){step->contact_capacity, step->dof_capacity, c->longest * step->contact_capacity};
-    c->sized.used = 0;
-    perp_block_free(&step->allocator, &c->sized);
-    lay_out_sized(c, step);
-    const perp_status status = perp_block_hold(&step->allocator, &c->sized, error);
-    if (status == PERP_STATUS_OK) {
-        lay_out_sized(c, step);
-    }
-    return status;
+    return hold_sized(c, step, error);
 }
 
 /* ---- the problem ------------------------------------------------------------------------------------------------- */
@@ -193,35 +185,15 @@ static void fill_slacks(convex_step *c, const contact_step *step, double speed)
 
 void perp_convex_step_fill(convex_step *c, const contact_step *step)
 {
-    const perp_contact_qp *p = &step->system;
-    const double speed = step->length_unit / step->h, force = step->force_unit;
-    ptrdiff_t entries = 0;
-    for (int b = 0; b < p->block_count; b++) {
-        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
-        entries += size * size;
-    }
-    for (ptrdiff_t i = 0; i < entries; i++) {
-        c->hessian[i] = p->hessian[i] * (speed / force);
-    }
-    for (int i = 0; i < p->n; i++) {
-        c->g[i] = p->g[i] / force;
-        c->lower[i] = step->lower[i] / speed;
-        c->upper[i] = step->upper[i] / speed;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        c->target[i] = p->equality_target[i] / speed;
-    }
+    const double speed = step->length_unit / step->h;
+    const step_scaled own = {c->hessian, c->g, c->lower, c->upper, c->target};
+    perp_step_scale(step, speed, &own);
     fill_slacks(c, step, speed);
-    c->qp = *p;
-    c->qp.hessian = c->hessian;
-    c->qp.g = c->g;
+    c->qp = perp_step_scaled_system(step, &own);
     c->qp.slack_start = c->slack_start;
     c->qp.rays = c->ray;
     c->qp.offset = c->offset;
     c->qp.quadratic = c->cone;
-    c->qp.equality_target = c->target;
-    c->qp.lower = p->lower ? c->lower : NULL;
-    c->qp.upper = p->upper ? c->upper : NULL;
 }
 
 perp_status perp_convex_step_begin(contact_step *step, perp_error *error)
@@ -332,17 +304,9 @@ void perp_convex_step_clip(convex_step *c)
 void perp_convex_step_hand_over(const convex_step *c, contact_step *step)
 {
     const perp_contact_qp *p = &step->system;
-    const double speed = step->length_unit / step->h, force = step->force_unit;
-    const double *ray = c->ray;
+    const double force = step->force_unit, *ray = c->ray;
     double cone = 0.0;
-    for (int i = 0; i < p->n; i++) {
-        step->x[i] = speed * c->point.x[i];
-        step->y_lower[i] = p->lower ? force * c->point.y_lower[i] : 0.0;
-        step->y_upper[i] = p->upper ? force * c->point.y_upper[i] : 0.0;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        step->y_equality[i] = force * c->point.y_equality[i];
-    }
+    perp_step_take_point(step, &c->point, step->length_unit / step->h);
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         double *r = step->force + p->row_start[i];

@@ -103,9 +103,6 @@ double perp_convex_step_sharpen(contact_step *step);
 perp_outcome perp_convex_step_confine(contact_step *step);
 /* Is there a motion that meets all but what friction asks for? Leaves `point` alone. */
 bool perp_convex_step_gaps_can_be_met(contact_step *step);
-/* The metric of motions, in face_hessian: the mass matrix over the largest mass. */
-void perp_convex_step_metric(const contact_step *step);
-
 /* Of all motions that meet the law with the forces in `point`, the smallest: replaces point.x, or counts the fallback.
  */
 perp_status perp_convex_step_smallest(contact_step *step, perp_error *error);

@@ -12,53 +12,18 @@
  * the problem it is exact only in the limit. */
 #include "step/convex/convex_step.h"
 #include "step/common/determined.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
 
-static const double BEARS = 1e-9;    /* of F: a ray with less bears nothing */
-static const double INSIDE = 1e-7;   /* of its normal part: a force nearer to its cone's edge is on it */
-static const double CERTAIN = 1e-7;  /* of L: motions that differ by more are two */
-static const double AT_REST = 1e-14; /* of L */
-
 typedef struct face_builder {
     const contact_step *step;
     convex_step *c;
-    bool as_is; /* what is to be 0 stays what it is at point.x, which so meets all */
     int contacts, rows, dofs, slacks, equations;
     ptrdiff_t jacobian, rays, entries;
 } face_builder;
-
-/* ---- W ----------------------------------------------------------------------------------------------------------- */
-
-/* The mass matrix over the largest mass. Links of a mechanism may be massless, and its matrix singular: those get a
- * thousandth of their diagonal more, or where that is 0, one of a unit mass at L. */
-void perp_convex_step_metric(const contact_step *step)
-{
-    const convex_step *c = step->own;
-    const perp_model *model = step->model;
-    const double mass = step->heaviest > 0.0 ? step->heaviest : 1.0;
-    double *block = c->face_hessian;
-    for (int k = 0; k < model->tree_count; k++) {
-        const perp_tree *tree = &model->trees[k];
-        const double *m = step->mass + tree->mass_start;
-        for (int r = 0; r < tree->v_count; r++) {
-            const int free = step->free_of_dof[tree->v_start + r];
-            for (int s = 0; s < tree->v_count && free >= 0; s++) {
-                if (step->free_of_dof[tree->v_start + s] < 0) {
-                    continue;
-                }
-                double entry = 0.5 * (m[r * tree->v_count + s] + m[s * tree->v_count + r]) / mass;
-                if (r == s && !(entry > 0.0)) {
-                    entry = step->turns[free] ? step->length_unit * step->length_unit : 1.0;
-                } else if (r == s && model->dof_joint[tree->v_start + r] >= 0) {
-                    entry *= 1.001;
-                }
-                *block++ = entry;
-            }
-        }
-    }
-}
 
 /* ---- equations --------------------------------------------------------------------------------------------------- */
 
@@ -66,11 +31,7 @@ void perp_convex_step_metric(const contact_step *step)
 static void end_equation(face_builder *f, double target)
 {
     convex_step *c = f->c;
-    double now = 0.0;
-    for (ptrdiff_t k = c->face_equality_start[f->equations]; k < f->entries; k++) {
-        now += c->face_values[k] * c->point.x[c->face_equality_dofs[k]];
-    }
-    c->face_target[f->equations++] = f->as_is ? now : target;
+    c->face_target[f->equations++] = target;
     c->face_equality_start[f->equations] = (int)f->entries;
 }
 
@@ -138,9 +99,7 @@ static void add_contact(face_builder *f, int i, const double *jacobian, const do
     for (int k = 0; k < count; k++) {
         if (keep[k]) {
             memcpy(c->face_ray + f->rays, ray + (ptrdiff_t)k * rows, (size_t)rows * sizeof(double));
-            const int slack = c->slack_start[i] + k;
-            const double over = f->as_is && !c->cone[i] ? fmax(0.0, -c->slack[slack]) : 0.0;
-            c->face_offset[f->slacks++] = c->offset[slack] + over;
+            c->face_offset[f->slacks++] = c->offset[c->slack_start[i] + k];
             f->rays += rows;
         }
     }
@@ -165,9 +124,9 @@ static void add_cone(face_builder *f, int i, const double *jacobian, const doubl
     const int count = c->slack_start[i + 1] - c->slack_start[i];
     bool keep[3] = {false, false, false};
     assert(count == 3); /* cones of two are the smoothed law's, which has one answer */
-    if (y[0] <= BEARS) {
+    if (y[0] <= CARRIES) {
         keep[0] = keep[1] = keep[2] = true;
-    } else if (y[0] - length > INSIDE * y[0]) {
+    } else if (y[0] - length > ON_EDGE * y[0]) {
         for (int k = 0; k < 3; k++) {
             add_equation(f, i, jacobian, ray + 3 * k, offset[k]);
         }
@@ -193,7 +152,7 @@ static void add_rays(face_builder *f, int i, const double *jacobian, const doubl
     bool *keep = c->face_keep;
     int bearing = 0;
     for (int k = 0; k < count; k++) {
-        keep[k] = c->point.y[start + k] <= BEARS;
+        keep[k] = c->point.y[start + k] <= CARRIES;
         bearing += !keep[k];
     }
     const bool sticks = rows > 1 && bearing >= rows; /* so many rays are met by u = 0 alone */
@@ -217,7 +176,7 @@ static void build(face_builder *f)
     const perp_contact_qp *p = &c->qp;
     const double *jacobian = p->jacobian, *ray = c->ray;
     c->face_row_start[0] = c->face_dof_start[0] = c->face_slack_start[0] = c->face_equality_start[0] = 0;
-    perp_convex_step_metric(f->step);
+    perp_step_metric(f->step, c->face_hessian);
     memset(c->face_g, 0, (size_t)p->n * sizeof(double));
     add_given(f);
     for (int i = 0; i < p->contact_count; i++) {
@@ -259,8 +218,8 @@ static void add_limits(face_builder *f)
     convex_step *c = f->c;
     const perp_contact_qp *p = &c->qp;
     for (int i = 0; i < p->n && p->lower; i++) {
-        const bool low = isfinite(p->lower[i]) && c->point.y_lower[i] > BEARS;
-        const bool high = isfinite(p->upper[i]) && c->point.y_upper[i] > BEARS;
+        const bool low = isfinite(p->lower[i]) && c->point.y_lower[i] > CARRIES;
+        const bool high = isfinite(p->upper[i]) && c->point.y_upper[i] > CARRIES;
         if (low || high) {
             c->face_equality_dofs[f->entries] = i;
             c->face_values[f->entries++] = 1.0;
@@ -306,7 +265,7 @@ static perp_status solve_face(contact_step *step, const perp_convex_point *warm,
     convex_step *c = step->own;
     perp_convex_settings settings = perp_convex_settings_default();
     settings.warm = warm; /* read before it is written */
-    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED * step->settings->tolerance);
     settings.minimum_norm = false;
     perp_status status = perp_contact_qp_reserve(&c->face, c->face_solver, error);
     if (status == PERP_STATUS_OK) {
@@ -360,7 +319,6 @@ static bool is_determined(const contact_step *step)
 /* Is there another motion a little along face_way, this way or that? */
 static bool goes_along(contact_step *step)
 {
-    static const double A_LITTLE = 1e-4; /* of L */
     convex_step *c = step->own;
     bool goes = false;
     for (int side = 0; side < 2 && !goes; side++) {
@@ -380,23 +338,14 @@ perp_status perp_convex_step_smallest(contact_step *step, perp_error *error)
     const int n = step->free_count;
     const bool moves = largest_difference(n, c->point.x, NULL) > AT_REST; /* nothing is smaller than no motion */
     bool found = !moves;
-    face_builder f;
-    perp_status status = PERP_STATUS_OK;
-    /* Forces that are not quite 0, where slacks are not quite, ask for more zeros than there can be: then these slacks
-     * stay as they are. */
-    for (int as_is = 0; as_is < (moves ? 2 : 1) && status == PERP_STATUS_OK; as_is++) {
-        f = (face_builder){.step = step, .c = c, .as_is = as_is == 1};
-        const double before = perp_convex_step_law(step); /* fills `slack`, too */
-        build(&f);
-        add_limits(&f);
-        if (is_determined(step)) {
-            return PERP_STATUS_OK;
-        }
-        status = moves ? search(step, &f, before, &found, error) : status;
-        if (found) {
-            break;
-        }
+    const double before = perp_convex_step_law(step);
+    face_builder f = {.step = step, .c = c};
+    build(&f);
+    add_limits(&f);
+    if (is_determined(step)) {
+        return PERP_STATUS_OK;
     }
+    const perp_status status = moves ? search(step, &f, before, &found, error) : PERP_STATUS_OK;
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -405,7 +354,7 @@ perp_status perp_convex_step_smallest(contact_step *step, perp_error *error)
         return PERP_STATUS_OK;
     }
     step->info->several =
-        step->info->several || (moves && largest_difference(n, c->face_point.x, c->point.x) > CERTAIN);
+        step->info->several || (moves && largest_difference(n, c->face_point.x, c->point.x) > TWO_MOTIONS);
     step->info->several = step->info->several || (n <= CONVEX_DETERMINED && goes_along(step));
     return status;
 }

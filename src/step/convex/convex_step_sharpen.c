@@ -1,36 +1,26 @@
 /* Sharper answers: a point that the solver calls solved may miss the law of the step, which asks that of every pair of
  * force and slack one is 0, not that their product is small; that leaves 1e-7 on either side where both are small. */
 #include "step/convex/convex_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
-
-static void copy_point(const convex_step *c, const perp_convex_point *from, perp_convex_point *to)
-{
-    const size_t n = (size_t)c->qp.n * sizeof(double);
-    memcpy(to->x, from->x, n);
-    memcpy(to->y, from->y, (size_t)c->slack_start[c->qp.contact_count] * sizeof(double));
-    memcpy(to->y_equality, from->y_equality, (size_t)c->qp.equality_count * sizeof(double));
-    if (c->qp.lower) {
-        memcpy(to->y_lower, from->y_lower, n);
-        memcpy(to->y_upper, from->y_upper, n);
-    }
-}
 
 /* One more way to solve, from the point at hand. */
 typedef struct way {
     const char *method; /* of perp_contact_qp_solve; NULL: its cascade */
     bool minimum_norm;
     int rounds;
-    double hold;  /* weight of the distance from the point at hand; 0: none */
-    double kappa; /* not 0: the central path, down to this product of y and s */
+    double proximal; /* weight of the distance from the point at hand; 0: none */
+    double kappa;    /* not 0: the central path, down to this product of y and s */
 } way;
 
 /* Adds weight/2 |x - x0|^2 in the metric of motions to the objective, x0 that of `start`. */
-static void hold(convex_step *c, const contact_step *step, double weight)
+static void add_proximal_term(convex_step *c, const contact_step *step, double weight)
 {
     double *h = c->hessian;
     const double *w = c->face_hessian;
-    perp_convex_step_metric(step);
+    perp_step_metric(step, c->face_hessian);
     for (int b = 0; b < c->qp.block_count; b++) {
         const int first = c->qp.block_start[b], end = c->qp.block_start[b + 1];
         for (int i = first; i < end; i++) {
@@ -42,33 +32,32 @@ static void hold(convex_step *c, const contact_step *step, double weight)
     }
 }
 
-static perp_status go(convex_step *c, const contact_step *step, const way *w, perp_convex_info *info)
+static perp_status solve_way(convex_step *c, const contact_step *step, const way *w, perp_convex_info *info)
 {
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = 1e-12;
+    settings.tolerance = FINEST_TOLERANCE;
     settings.method = w->method;
     settings.minimum_norm = w->minimum_norm;
     settings.warm = &c->start;
-    if (w->hold > 0.0) {
-        hold(c, step, w->hold);
+    if (w->proximal > 0.0) {
+        add_proximal_term(c, step, w->proximal);
     }
     const perp_status status =
         w->kappa > 0.0 ? perp_contact_qp_barrier(&c->qp, w->kappa, &settings, c->solver, &c->point, info, NULL)
                        : perp_contact_qp_solve(&c->qp, &settings, c->solver, &c->point, info, NULL);
-    if (w->hold > 0.0) {
+    if (w->proximal > 0.0) {
         perp_convex_step_fill(c, step); /* without it again */
     }
     return status;
 }
 
 /* Goes one way, `rounds` times from where the last one led, and keeps in `face_point` what meets the law best. */
-static double try(convex_step *c, contact_step *step, const way *w, double enough, double best)
+static double try_way(convex_step *c, contact_step *step, const way *w, double enough, double best)
 {
-    static const double NEAR = 1e-5; /* farther from the law a further round is of no use */
     for (int round = 0; round < w->rounds && !(best <= enough); round++) {
         perp_convex_info info;
-        copy_point(c, &c->point, &c->start);
-        const perp_status status = go(c, step, w, &info);
+        perp_step_copy_point(&c->qp, &c->start, &c->point);
+        const perp_status status = solve_way(c, step, w, &info);
         if (status != PERP_STATUS_OK || info.outcome == PERP_OUTCOME_INFEASIBLE ||
             info.outcome == PERP_OUTCOME_UNBOUNDED) {
             break;
@@ -78,12 +67,12 @@ static double try(convex_step *c, contact_step *step, const way *w, double enoug
         const double law = perp_convex_step_law(step);
         if (law < best) {
             best = law;
-            copy_point(c, &c->point, &c->face_point);
-        } else if (!(law <= NEAR)) {
+            perp_step_copy_point(&c->qp, &c->face_point, &c->point);
+        } else if (!(law <= SHARPEN_NEAR)) {
             break;
         }
     }
-    copy_point(c, &c->face_point, &c->point);
+    perp_step_copy_point(&c->qp, &c->point, &c->face_point);
     c->is_told = false;
     return best;
 }
@@ -95,6 +84,7 @@ static double try(convex_step *c, contact_step *step, const way *w, double enoug
  * followed until the square root of their product is below what the law asks for; without the hold it breaks off. */
 double perp_convex_step_sharpen(contact_step *step)
 {
+    /* proximal weights and products of y and s, which are tried one after the other */
     static const way ways[] = {{"newton", true, 1, 0.0, 0.0}, {"newton", false, 1, 0.0, 0.0},
                                {NULL, true, 3, 1e-2, 0.0},    {NULL, true, 3, 1.0, 0.0},
                                {NULL, false, 3, 1.0, 1e-17},  {NULL, false, 3, 1.0, 1e-19},
@@ -106,9 +96,9 @@ double perp_convex_step_sharpen(contact_step *step)
     if (best <= 0.1 * tolerance) {
         return best;
     }
-    copy_point(c, &c->point, &c->face_point);
+    perp_step_copy_point(&c->qp, &c->face_point, &c->point);
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
-        best = try(c, step, &ways[k], k < 4 ? 0.1 * tolerance : 0.5 * tolerance, best);
+        best = try_way(c, step, &ways[k], k < 4 ? 0.1 * tolerance : 0.5 * tolerance, best);
     }
     return best;
 }
@@ -152,13 +142,13 @@ static void release(convex_step *c, const contact_step *step, double reach)
 
 perp_outcome perp_convex_step_confine(contact_step *step)
 {
-    static const double REACH[] = {1.0, 30.0, 1e3}, CARRIES = 1e-10; /* F: less is rounding */
+    static const double REACH[] = {1.0, 30.0, 1e3};
     enum { COUNT = sizeof REACH / sizeof *REACH };
     convex_step *c = step->own;
     const double least = least_reach(c);
     perp_convex_settings settings = perp_convex_settings_default();
     perp_outcome outcome = PERP_OUTCOME_ITERATION_LIMIT;
-    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED * step->settings->tolerance);
     for (int k = 0; k < COUNT && outcome == PERP_OUTCOME_ITERATION_LIMIT; k++) {
         perp_convex_info info;
         confine(c, least * REACH[k]);
@@ -179,7 +169,7 @@ perp_outcome perp_convex_step_confine(contact_step *step)
         if (perp_convex_step_law(step) <= step->settings->tolerance) { /* whatever the solver calls it */
             outcome = PERP_OUTCOME_SOLVED;
         } else if (k + 1 == COUNT && info.outcome == PERP_OUTCOME_SOLVED &&
-                   perp_step_balance(step) > fmax(CARRIES, step->settings->tolerance)) {
+                   perp_step_balance(step) > step->settings->tolerance) {
             outcome = PERP_OUTCOME_UNBOUNDED;
         }
     }
@@ -195,7 +185,7 @@ bool perp_convex_step_gaps_can_be_met(contact_step *step)
     settings.minimum_norm = false;
     c->frictionless = true;
     perp_convex_step_fill(c, step);
-    perp_convex_step_metric(step);
+    perp_step_metric(step, c->face_hessian);
     memset(c->g, 0, (size_t)c->qp.n * sizeof *c->g);
     c->qp.hessian = c->face_hessian; /* the smallest motion of all */
     perp_status status = perp_contact_qp_reserve(&c->qp, c->solver, NULL);

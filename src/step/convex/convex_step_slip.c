@@ -20,6 +20,7 @@
 #include "linalg/dense.h"
 #include "step/convex/convex_step.h"
 #include "step/common/dynamic.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
@@ -89,7 +90,6 @@ static double fall(const contact_step *step)
  * a constant force and grows by less in later ones: more than twice what it was is not expected. */
 static bool expect(contact_step *step)
 {
-    static const double SLIDES = 1e-8; /* m/s: as `mode` of a contact has it; counts where there is no gravity */
     const convex_step *c = step->own;
     const double *jacobian = step->system.jacobian, *ray = c->ray;
     const double gained = step->h * fall(step);
@@ -97,7 +97,7 @@ static bool expect(contact_step *step)
     bool slides = false;
     for (int i = 0; i < step->system.contact_count; ray += ray_entries(c, step, i), i++) {
         const double begin = parting_of(c, step, i, ray, step->offset + step->row_start[i]);
-        step->room[i] = begin > fmax(gained, SLIDES * step->mu[i]) ? 2.0 * begin : 0.0;
+        step->room[i] = begin > fmax(gained, SLIPS * step->mu[i]) ? 2.0 * begin : 0.0;
         slides = slides || step->room[i] > 0.0;
     }
     if (!slides) {
@@ -117,19 +117,17 @@ static bool expect(contact_step *step)
 /* As `mode` of a contact has it. */
 static bool carries(const contact_step *step, int i, double force_unit)
 {
-    return step->force[step->row_start[i]] > 1e-9 * force_unit;
+    return step->force[step->row_start[i]] > CARRIES * force_unit;
 }
 
 /* Does some contact part, or overlap for its room, by more than matters? */
 static bool misjudged(const contact_step *step)
 {
-    static const double OF_SLIP = 1e-3; /* counts where there is no gravity to compare with */
-    static const double DEEP = 1e-4;    /* of L: overlaps that show, where steps are long */
     const convex_step *c = step->own;
-    const double gained = step->h * fall(step), deepest = DEEP * step->length_unit / step->h;
+    const double gained = step->h * fall(step), deepest = OVERLAP_SHOWS * step->length_unit / step->h;
     for (int i = 0; i < step->system.contact_count; i++) {
-        const double high = fmax(gained, OF_SLIP * c->parting[i]),
-                     deep = fmin(fmax(gained, OF_SLIP * step->room[i]), deepest);
+        const double high = fmax(gained, LIFT_OF_SLIP * c->parting[i]),
+                     deep = fmin(fmax(gained, LIFT_OF_SLIP * step->room[i]), deepest);
         if ((carries(step, i, step->force_unit) && c->parting[i] > 0.0 && c->ending[i] > high) ||
             (step->room[i] > 0.0 && c->ending[i] < -deep)) {
             return true;

@@ -1,6 +1,8 @@
 /* The solution of a convex step: from the last one's answer, then by the means of convex_step_sharpen.c, or a proof
  * that there is none. */
 #include "step/convex/convex_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -9,7 +11,7 @@
 /* The forces of the last step at the contacts that are the same, and its motion. */
 static void make_start(convex_step *c, const contact_step *step)
 {
-    const double speed = step->length_unit / step->h, force = step->force_unit;
+    const double force = step->force_unit;
     for (int i = 0, hint = 0; i < step->system.contact_count; i++) {
         const int start = c->slack_start[i], slacks = c->slack_start[i + 1] - start;
         const double *kept = perp_kept_find(&c->kept, step, i, &hint);
@@ -17,15 +19,7 @@ static void make_start(convex_step *c, const contact_step *step)
             c->start.y[start + k] = kept && kept[0] == slacks ? kept[1 + k] / force : 0.0;
         }
     }
-    for (int i = 0; i < step->free_count; i++) {
-        const int dof = step->dof_of_free[i];
-        c->start.x[i] = c->kept.x[dof] / speed;
-        c->start.y_lower[i] = c->kept.y_lower[dof] / force;
-        c->start.y_upper[i] = c->kept.y_upper[dof] / force;
-    }
-    for (int i = 0; i < step->system.equality_count; i++) {
-        c->start.y_equality[i] = c->kept.y_loop[step->loop_row[i]] / force;
-    }
+    perp_kept_read_motion(&c->kept, step, step->length_unit / step->h, &c->start);
 }
 
 /* The multipliers of the slacks, for perp_convex_step_accept: step->force is what they add up to. */
@@ -154,7 +148,7 @@ static perp_status solve_once(convex_step *c, contact_step *step, const perp_con
 static perp_status reserve_and_solve(convex_step *c, contact_step *step, perp_convex_info *info, perp_error *error)
 {
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED * step->settings->tolerance);
     if (perp_kept_has(&c->kept, step)) {
         make_start(c, step);
         settings.warm = &c->start;

@@ -80,8 +80,6 @@ void perp_instant_read(perp_instant *in, const double *z);
 void perp_instant_at_contact(const perp_instant *in, int i, double a[3]);
 /* Fills balance, complementarity and cone of step->info with what the answer in `step` leaves. */
 void perp_instant_evaluate(perp_instant *in);
-/* max over D of -d . a_t: the work rate against a_t that friction does with mu fn = 1. */
-double perp_instant_most_work(const rigid_polygon *d, const double *a_t);
 
 /* ---- instant_forces.c ---- */
 

@@ -7,6 +7,8 @@
 #include "step/common/commanded_loops.h"
 #include "step/instant/instant.h"
 #include "step/instant/instant_list.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -67,7 +69,7 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
     perp_lcp_solution solution = {.z = in->z, .w = in->w, .ray = in->ray};
     perp_lcp_settings settings = perp_lcp_settings_default();
     perp_lcp_info info;
-    settings.tolerance = fmax(1e-12, 1e-2 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED_OF_LCP * step->settings->tolerance);
     settings.cancel = step->settings->cancel;
     perp_status status = perp_lcp_workspace_create(in->problem.n, &step->allocator, &workspace, error);
     if (status == PERP_STATUS_OK) {

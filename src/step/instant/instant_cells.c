@@ -1,5 +1,6 @@
 /* The equations of instant_cells.h, their elimination, and the modes as relations of affine functions. */
 #include "step/instant/instant_cells.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
@@ -176,10 +177,9 @@ static void exchange(instant_cells *c, int row, int column)
 /* Unknowns before `end` are given by equations, largest entry first, as long as there is one. */
 static void give(instant_cells *c, const double *size, bool *used, int end)
 {
-    static const double LEAST = 1e-10; /* of the entries that the equation had */
     for (;;) {
         int row = -1, column = -1;
-        double largest = LEAST;
+        double largest = PIVOT_ROUNDING;
         for (int i = 0; i < c->equations; i++) {
             for (int j = 0; j < end && !used[i]; j++) {
                 if (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > largest * size[i]) {
@@ -201,7 +201,6 @@ static void give(instant_cells *c, const double *size, bool *used, int end)
  * that there is no answer. */
 static void eliminate(instant_cells *c, double *size, bool *used)
 {
-    static const double ROUNDING = 1e-12, NONE = 1e-9;
     for (int j = 0; j < c->unknowns; j++) {
         c->given_by[j] = -1;
     }
@@ -216,10 +215,11 @@ static void eliminate(instant_cells *c, double *size, bool *used)
     give(c, size, used, c->unknowns);
     for (int i = 0; i < c->equations; i++) {
         const double left = used[i] ? 0.0 : fabs(equation(c, i)[c->unknowns]) / size[i];
-        c->none = c->none || left > NONE;
-        c->uncertain = c->uncertain || (left > ROUNDING && left <= NONE);
+        c->none = c->none || left > EQUATION_OFF;
+        c->uncertain = c->uncertain || (left > EQUATION_ROUNDING && left <= EQUATION_OFF);
         for (int j = 0; j < c->unknowns && !used[i]; j++) {
-            c->uncertain = c->uncertain || (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > ROUNDING * size[i]);
+            c->uncertain =
+                c->uncertain || (c->given_by[j] < 0 && fabs(equation(c, i)[j]) > EQUATION_ROUNDING * size[i]);
         }
     }
     c->table.columns = 0;

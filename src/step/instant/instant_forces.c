@@ -6,11 +6,10 @@
  * them. */
 #include "linalg/dense.h"
 #include "step/instant/instant.h"
+#include "step/common/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const double MOVES = 1e-8; /* of the unit of accelerations: less is none */
 
 static int rows_of(const perp_instant *in, int i)
 {
@@ -31,7 +30,7 @@ static int unknowns_of(const perp_instant *in, int i)
     }
     perp_instant_at_contact(in, i, a);
     const double parting = a[0] / in->acceleration; /* of this and the force the smaller one is rounding */
-    if (parting > MOVES && in->step->force[in->step->row_start[i]] / in->force_unit <= parting) {
+    if (parting > RATES_EQUAL && in->step->force[in->step->row_start[i]] / in->force_unit <= parting) {
         return 0;
     }
     return rolls(in->kind[i]) ? rows_of(in, i) : 1;
@@ -63,9 +62,9 @@ static void put_rolling(const perp_instant *in, cone_program *p, int at, int i)
         }
     }
     const double size = hypot(a[1], a[2]);
-    if (size > MOVES * in->acceleration) {
+    if (size > RATES_EQUAL * in->acceleration) {
         double *row = perp_cone_program_equation(p, 0.0);
-        row[at] = mu * perp_instant_most_work(d, a + 1) / size;
+        row[at] = mu * perp_rigid_most_work(d, a + 1) / size;
         for (int r = 1; r < rows_of(in, i); r++) {
             row[at + r] = a[r] / size;
         }
@@ -108,7 +107,7 @@ static void put_rest(const perp_instant *in, cone_program *p, int at, double *x)
         for (int side = 0; side < 2; side++, at++) {
             const double sign = side == 0 ? 1.0 : -1.0;
             const bool held = isfinite(side == 0 ? s->lower[k] : s->upper[k]) &&
-                              sign * step->x[k] <= MOVES * in->acceleration * in->unit[k];
+                              sign * step->x[k] <= RATES_EQUAL * in->acceleration * in->unit[k];
             p->h[(ptrdiff_t)at * (p->n + 1)] = 1.0;
             p->c[(ptrdiff_t)k * p->n + at] = held ? sign : 0.0;
             perp_cone_program_cone(p, 1)[at] = 1.0;
@@ -201,7 +200,7 @@ perp_status perp_instant_least_forces(perp_instant *in, perp_error *error)
     if (status != PERP_STATUS_OK || rigid->program.n == 0) {
         return status;
     }
-    status = perp_cone_program_solve(&rigid->program, 1e-3 * in->step->settings->tolerance, false, &info, error);
+    status = perp_cone_program_solve(&rigid->program, ASKED * in->step->settings->tolerance, false, &info, error);
     if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED) {
         take_forces(in, rigid->program.point.x);
     }
@@ -223,7 +222,7 @@ perp_status perp_instant_ranges(perp_instant *in, perp_instant_solution *solutio
         for (int side = 0; side < 2 && count > 0 && status == PERP_STATUS_OK; side++) {
             perp_convex_info info;
             p->g[at] = side == 0 ? 1.0 : -1.0;
-            status = perp_cone_program_solve(p, 1e-3 * step->settings->tolerance, false, &info, error);
+            status = perp_cone_program_solve(p, ASKED * step->settings->tolerance, false, &info, error);
             p->g[at] = 0.0;
             const bool found = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED;
             const double end = in->force_unit * p->point.x[at], unknown = side == 0 ? 0.0 : INFINITY;
@@ -270,7 +269,6 @@ static double own_response(const perp_instant *in, int i, double *x, double *fac
 void perp_instant_why_none(const perp_instant *in, char *text, size_t size)
 {
     const contact_step *step = in->step;
-    const perp_body *bodies = step->model->scene->bodies;
     double worst = INFINITY;
     int sliding = 0, where = -1;
     for (int i = 0; i < step->system.contact_count; i++) {
@@ -287,20 +285,20 @@ void perp_instant_why_none(const perp_instant *in, char *text, size_t size)
         return;
     }
     const perp_contact *c = &step->contacts->contacts[step->set_index[where]];
-    char feature[64];
-    perp_contact_feature_text(c, feature, sizeof feature);
+    char name[320];
+    perp_step_name_contact(step, c, name, sizeof name);
     if (worst <= 0.0) {
         snprintf(text, size,
-                 "Painleve's paradox at `%s %s %s`: it slides with mu = %g, and each newton that holds the bodies "
+                 "Painleve's paradox at `%s`: it slides with mu = %g, and each newton that holds the bodies "
                  "apart, with its friction, changes their parting acceleration by %.9g m/s^2; no force keeps them "
                  "from accelerating into each other. Rigid bodies jam here by an impulse (dyn-ncp, dyn-lcp)",
-                 bodies[c->a].name, bodies[c->b].name, feature, c->friction, worst);
+                 name, c->friction, worst);
     } else {
         snprintf(text, size,
-                 "Painleve's paradox over several contacts: friction at the %d that slide, most of all `%s %s %s` "
+                 "Painleve's paradox over several contacts: friction at the %d that slide, most of all `%s` "
                  "with mu = %g, turns the forces that hold bodies apart at one contact against those at another, and "
                  "no forces keep all from accelerating into each other. Rigid bodies jam here by an impulse (dyn-ncp, "
                  "dyn-lcp)",
-                 sliding, bodies[c->a].name, bodies[c->b].name, feature, c->friction);
+                 sliding, name, c->friction);
     }
 }

@@ -1,12 +1,10 @@
 #include "step/instant/instant_list.h"
 
 #include "step/common/run_result.h"
+#include "step/common/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
-
-static const double SAME =
-    1e-8; /* of the problem's units, or of themselves: rates and forces that differ by less are one */
 
 /* What the search by modes may take, in entries of its dictionaries: half a second, or, where any solution will do,
  * less than finding one by pivoting. Four contacts with 8 rays take 4e6, twelve with 4 rays 4e8. */
@@ -40,9 +38,7 @@ static bool moves(const contact_step *step, int i)
 /* Without a velocity, NULL, it is one of `instant-qs`, for which what overlaps touches. */
 static absence absence_of(const contact_step *step, const perp_contact *c, const double *v_n)
 {
-    static const double NEAR = 1e-6;   /* of the scene's size, as for penetrating-start */
-    static const double CLOSED = 1e-9; /* m and m/s: docs/models.md */
-    if (!(fabs(c->phi) <= fmax(CLOSED, NEAR * step->length_unit))) {
+    if (!(fabs(c->phi) <= fmax(CLOSED, DEEP * step->length_unit))) {
         return NOT_MISSED;
     }
     if (!v_n) {
@@ -57,19 +53,16 @@ static absence absence_of(const contact_step *step, const perp_contact *c, const
 /* `closing`: m/s, of what approaches. */
 static void say_left_out(const contact_step *step, const perp_contact *c, absence kind, double closing, char text[512])
 {
-    const perp_body *bodies = step->model->scene->bodies;
-    char feature[64];
-    perp_contact_feature_text(c, feature, sizeof feature);
+    char name[320];
+    perp_step_name_contact(step, c, name, sizeof name);
     if (kind == APPROACHES) {
-        snprintf(
-            text, 512,
-            "contact `%s %s %s` touches and approaches at %.6g m/s: an impact is due, which no force of an instant "
-            "answers; a rung with steps does (dyn-ncp, compliant)",
-            bodies[c->a].name, bodies[c->b].name, feature, closing);
-    } else {
         snprintf(text, 512,
-                 "contact `%s %s %s` %s by %.6g m and counts as open: bodies that should touch have to, to 1e-9 m",
-                 bodies[c->a].name, bodies[c->b].name, feature, c->phi > 0.0 ? "is apart" : "overlaps", fabs(c->phi));
+                 "contact `%s` touches and approaches at %.6g m/s: an impact is due, which no force of an instant "
+                 "answers; a rung with steps does (dyn-ncp, compliant)",
+                 name, closing);
+    } else {
+        snprintf(text, 512, "contact `%s` %s by %.6g m and counts as open: bodies that should touch have to, to 1e-9 m",
+                 name, c->phi > 0.0 ? "is apart" : "overlaps", fabs(c->phi));
     }
 }
 
@@ -103,15 +96,10 @@ perp_status perp_instant_check(const contact_step *step, const double *v, perp_r
 perp_status perp_instant_add(perp_instant_list *list, const double *rate, perp_error *error)
 {
     contact_step *step = list->step;
-    const perp_residuals *r = &step->info->residuals;
-    const double values[3] = {r->balance, r->complementarity, r->cone};
-    static const char *const names[3] = {"balance", "complementarity", "cone"};
-    for (int i = 0; i < 3; i++) {
-        if (!(values[i] <= step->settings->tolerance)) {
-            return perp_step_tolerance(step, names[i], values[i], error);
-        }
+    const perp_status status = perp_step_check_law(step, &list->result->residuals, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
     }
-    perp_residuals_keep_largest(&list->result->residuals, r);
     perp_step_record(step);
     perp_instant_solution *solution = perp_run_result_add_solution(list->result, step->model->nv, step->record_count);
     if (!solution) {
@@ -136,7 +124,7 @@ static int find_rates(const perp_instant_list *list)
             const double unit = list->rate_unit * (list->unit ? list->unit[k] : 1.0);
             difference = fmax(difference, fabs(other - step->x[k]) / (unit + fabs(other)));
         }
-        if (difference <= SAME) {
+        if (difference <= RATES_EQUAL) {
             return i;
         }
     }
@@ -222,9 +210,9 @@ static double compare_rates(const perp_instant_list *list, const double *a, cons
         const double x = a[step->dof_of_free[k]] / unit, y = b[step->dof_of_free[k]] / unit;
         size[0] += x * x;
         size[1] += y * y;
-        first = first == 0.0 && fabs(x - y) > SAME * (1.0 + fabs(x)) ? x - y : first;
+        first = first == 0.0 && fabs(x - y) > RATES_EQUAL * (1.0 + fabs(x)) ? x - y : first;
     }
-    return fabs(size[0] - size[1]) > SAME * (1.0 + size[0]) ? size[0] - size[1] : first;
+    return fabs(size[0] - size[1]) > RATES_EQUAL * (1.0 + size[0]) ? size[0] - size[1] : first;
 }
 
 /* The search has them in the order of modes. */
@@ -260,7 +248,7 @@ static perp_status find_ranges(perp_instant_list *list, instant_cells *cells, pe
         perp_instant_cells_ranges(cells, x, ends, ends + contacts);
         for (size_t k = 0; k < contacts; k++) {
             double *low = &solution->fn_low[step->set_index[k]], *high = &solution->fn_high[step->set_index[k]];
-            const double rounding = SAME * 1e-2 * (list->force_unit + *high);
+            const double rounding = RANGE_ROUNDING * (list->force_unit + *high);
             if (cells->force_at[k] >= 0) { /* the least forces are among them */
                 *low = ends[k] < *low - rounding ? ends[k] : *low;
                 *high = ends[contacts + k] > *high + rounding ? ends[contacts + k] : *high;

@@ -8,10 +8,9 @@
  * look forward. Drives are looked at forward only: a table may begin at the instant. */
 #include "contact/contact_reach.h"
 #include "step/instant/instant.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
-
-static const double REACH = 2e-4; /* of the motion's own time: truncation and rounding weigh alike */
 
 enum { PLACES = 5 };
 typedef struct stencil {
@@ -21,38 +20,19 @@ typedef struct stencil {
 static const stencil CENTRAL = {{0, -2, -1, 1, 2}, {0, 1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12}};
 static const stencil FORWARD = {{0, 1, 2, 3, 4}, {-25.0 / 12, 48.0 / 12, -36.0 / 12, 16.0 / 12, -3.0 / 12}};
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
-static int all_loop_rows(const perp_model *model)
-{
-    int rows = 0;
-    for (int i = 0; i < model->scene->loop_count; i++) {
-        rows += perp_loop_rows(model, i);
-    }
-    return rows;
-}
-
 static perp_status reserve(perp_instant *in, const perp_contact_set *set, perp_error *error)
 {
     const perp_model *model = in->step->model;
-    for (int pass = 0; pass < 2; pass++) {
-        TAKE(&in->motion, in->v, model->nv);
-        TAKE(&in->motion, in->given, model->nv);
-        TAKE(&in->motion, in->v_near, model->nv);
-        TAKE(&in->motion, in->q_near, model->nq);
-        TAKE(&in->motion, in->loop_turning, all_loop_rows(model));
-        TAKE(&in->motion, in->turning, set->count);
-        TAKE(&in->motion, in->base, set->count);
-        TAKE(&in->motion, in->wanted, set->count);
-        TAKE(&in->motion, in->lost, set->count);
-        if (pass == 0) {
-            const perp_status status = perp_block_hold(&in->step->allocator, &in->motion, error);
-            if (status != PERP_STATUS_OK) {
-                return status;
-            }
-        }
-    }
-    return PERP_STATUS_OK;
+    const block_array arrays[] = {PERP_ARRAY(in->v, model->nv),
+                                  PERP_ARRAY(in->given, model->nv),
+                                  PERP_ARRAY(in->v_near, model->nv),
+                                  PERP_ARRAY(in->q_near, model->nq),
+                                  PERP_ARRAY(in->loop_turning, in->step->loop_row_count),
+                                  PERP_ARRAY(in->turning, set->count),
+                                  PERP_ARRAY(in->base, set->count),
+                                  PERP_ARRAY(in->wanted, set->count),
+                                  PERP_ARRAY(in->lost, set->count)};
+    return perp_block_arrays(&in->step->allocator, &in->motion, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 /* ---- drives ------------------------------------------------------------------------------------------------------ */
@@ -86,7 +66,7 @@ static void accelerate_prescribed(perp_instant *in, double t)
     for (int i = 0; i < model->nv; i++) { /* angles that turn together change each other's axes */
         haste = model->role[i] == PERP_DOF_PRESCRIBED ? fmax(haste, fabs(in->v[i])) : haste;
     }
-    const double s = 1e-3 / haste;
+    const double s = DRIVE_REACH / haste;
     for (int i = 0; i < model->nv; i++) {
         in->given[i] = 0.0;
     }
@@ -217,9 +197,9 @@ perp_status perp_instant_move(perp_instant *in, perp_step_context *context, cons
         in->wanted[i] = true;
     }
     perp_kinematics_velocity(model, in->v, context->kinematics);
-    const double s = REACH * own_time(in, context), margin = perp_contact_set_margin(set);
+    const double s = MOTION_REACH * own_time(in, context), margin = perp_contact_set_margin(set);
     if (isfinite(s)) { /* at rest nothing turns */
-        perp_contact_set_look(set, margin + 1e-2 * set->scene_size);
+        perp_contact_set_look(set, margin + LOOK_BESIDE * set->scene_size);
         status = difference(in, context, state, &CENTRAL, s, error);
         status = status == PERP_STATUS_OK ? difference(in, context, state, &FORWARD, s, error) : status;
         perp_contact_set_look(set, margin);

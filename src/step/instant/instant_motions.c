@@ -1,13 +1,12 @@
 /* All rates that go with the forces at hand, where one solution was found and not all: what `smallest motion` chooses
  * from (rigid_step_choice.c). They are a convex polyhedron, and a part of all solutions. */
 #include "step/instant/instant_list.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
 
 /* Entries of dictionaries that this may compute: some tenths of a second. */
 static const int64_t WORK_MOST = 200000000;
-/* Of the step's units: by so much a row may be missed and count as met. */
-static const double MET = 1e-8;
 
 typedef struct motions {
     perp_cell_table table; /* rows of the law, then rates less those at hand */
@@ -77,7 +76,7 @@ static bool fill(motions *m, const cone_program *p, perp_arena *arena)
         for (int k = 0; k < m->n; k++) {
             value += a[k] * m->at[k];
         }
-        put_row(m, i, a, value > MET ? value : 0.0, PERP_CELL_AT_LEAST);
+        put_row(m, i, a, value > RATES_EQUAL ? value : 0.0, PERP_CELL_AT_LEAST);
     }
     for (int i = 0; i < p->equations; i++) {
         put_row(m, p->rows + i, p->c + (ptrdiff_t)i * m->n, 0.0, PERP_CELL_EQUAL);

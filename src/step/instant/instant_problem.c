@@ -17,12 +17,9 @@
  * a_t- and sigma are not bounded where fn = 0 (design 4.9): answers are compared by accelerations and forces. */
 #include "step/common/dynamic.h"
 #include "step/instant/instant.h"
+#include "step/common/tolerances.h"
 
 #include <string.h>
-
-static const double CLOSED = 1e-9; /* m, and m/s: what counts as touching, as not approaching, and as not slipping */
-
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
 
 static int rows_of(const perp_instant *in, int i)
 {
@@ -93,13 +90,12 @@ static instant_kind classify(const perp_instant *in, int i, const double *veloci
 
 static perp_status no_acceleration(const contact_step *step, const perp_contact *c, perp_error *error)
 {
-    const perp_body *bodies = step->model->scene->bodies;
-    char feature[64];
-    perp_contact_feature_text(c, feature, sizeof feature);
+    char name[320];
+    perp_step_name_contact(step, c, name, sizeof name);
     return perp_fail(error, PERP_STATUS_INFEASIBLE,
-                     "contact `%s %s %s` has no acceleration %s: it goes over to other features at this very instant; "
+                     "contact `%s` has no acceleration %s: it goes over to other features at this very instant; "
                      "look at a state just before or after",
-                     bodies[c->a].name, bodies[c->b].name, feature, perp_step_when(step).text);
+                     name, perp_step_when(step).text);
 }
 
 /* The contacts' sets, and what their rows have beside J x. */
@@ -318,20 +314,16 @@ static perp_status fill_problem(perp_instant *in, perp_error *error)
 {
     const perp_contact_qp *p = &in->step->system;
     const int n = problem_size(in);
-    memory_block *block = &in->matrix;
-    for (int pass = 0; pass < 2; pass++) {
-        TAKE(block, in->m, (size_t)n * (size_t)n);
-        TAKE(block, in->q, n);
-        TAKE(block, in->z, n);
-        TAKE(block, in->w, n);
-        TAKE(block, in->ray, 2 * n);
-        TAKE(block, in->free, n);
-        if (pass == 0) {
-            const perp_status status = perp_block_hold(&in->step->allocator, block, error);
-            if (status != PERP_STATUS_OK) {
-                return status;
-            }
-        }
+    const block_array arrays[] = {PERP_ARRAY(in->m, (size_t)n * (size_t)n),
+                                  PERP_ARRAY(in->q, n),
+                                  PERP_ARRAY(in->z, n),
+                                  PERP_ARRAY(in->w, n),
+                                  PERP_ARRAY(in->ray, 2 * n),
+                                  PERP_ARRAY(in->free, n)};
+    const perp_status status =
+        perp_block_arrays(&in->step->allocator, &in->matrix, arrays, sizeof arrays / sizeof *arrays, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
     }
     in->problem = (perp_mlcp){n, in->m, in->q, in->free};
     int at = p->n + p->equality_count;
@@ -357,19 +349,9 @@ static perp_status fill_problem(perp_instant *in, perp_error *error)
 static perp_status reserve(perp_instant *in, perp_error *error)
 {
     const int contacts = in->step->system.contact_count;
-    for (int pass = 0; pass < 2; pass++) {
-        TAKE(&in->sized, in->kind, contacts);
-        TAKE(&in->sized, in->slip, contacts);
-        TAKE(&in->sized, in->jacobian, contacts);
-        TAKE(&in->sized, in->unit, in->step->free_count);
-        if (pass == 0) {
-            const perp_status status = perp_block_hold(&in->step->allocator, &in->sized, error);
-            if (status != PERP_STATUS_OK) {
-                return status;
-            }
-        }
-    }
-    return PERP_STATUS_OK;
+    const block_array arrays[] = {PERP_ARRAY(in->kind, contacts), PERP_ARRAY(in->slip, contacts),
+                                  PERP_ARRAY(in->jacobian, contacts), PERP_ARRAY(in->unit, in->step->free_count)};
+    return perp_block_arrays(&in->step->allocator, &in->sized, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_instant_build(perp_instant *in, perp_step_context *context, perp_error *error)
@@ -455,15 +437,6 @@ void perp_instant_at_contact(const perp_instant *in, int i, double a[3])
     }
 }
 
-double perp_instant_most_work(const rigid_polygon *d, const double *a_t)
-{
-    double most = 0.0;
-    for (int j = 0; j < d->count; j++) {
-        most = fmax(most, -d->corner[j][0] * a_t[0] - d->corner[j][1] * a_t[1]);
-    }
-    return most;
-}
-
 /* How far a contact's friction is from its law, forces over F. */
 static double friction_error(const perp_instant *in, int i, const double a[3])
 {
@@ -481,7 +454,7 @@ static double friction_error(const perp_instant *in, int i, const double a[3])
     for (int j = 0; j < d->count; j++) {
         outside = fmax(outside, d->facet[j][0] * ft[0] + d->facet[j][1] * ft[1] - limit);
     }
-    const double missed = limit * perp_instant_most_work(d, a + 1) + a[1] * ft[0] + a[2] * ft[1];
+    const double missed = limit * perp_rigid_most_work(d, a + 1) + a[1] * ft[0] + a[2] * ft[1];
     return fmax(outside, fabs(missed) / in->acceleration) / step->force_unit;
 }
 

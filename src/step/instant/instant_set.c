@@ -2,6 +2,8 @@
 #include "step/instant/instant_list.h"
 
 #include "step/common/run_result.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -13,8 +15,7 @@ static double unit_of(const double *unit, int k)
 /* Rounding of a number that the search has in units of 1. */
 static double clean(double x)
 {
-    static const double ROUNDING = 1e-13;
-    return fabs(x) < ROUNDING ? 0.0 : x;
+    return fabs(x) < RATE_ROUNDING ? 0.0 : x;
 }
 
 perp_status perp_instant_describe(const perp_instant_list *list, perp_instant_solution *solution,
@@ -112,8 +113,8 @@ static bool find_smallest(const perp_instant_list *list, const perp_polyhedron *
             s->program.h[(ptrdiff_t)i * n + k] *= unit_of(unit, i) * unit_of(unit, k);
         }
     }
-    if (perp_cone_program_solve_dual(&s->program, 1e-12, &info, error) != PERP_STATUS_OK ||
-        !(perp_convex_residual_largest(info.residual) <= 1e-10)) {
+    if (perp_cone_program_solve_dual(&s->program, FINEST_TOLERANCE, &info, error) != PERP_STATUS_OK ||
+        !(perp_convex_residual_largest(info.residual) <= SMALLEST_MET)) {
         return false;
     }
     for (int k = 0; k < n; k++) {

@@ -1,29 +1,22 @@
 #include "step/rigid/cone_program.h"
 
 #include "step/common/determined.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
 enum { DUAL_UNKNOWNS = 300, DUAL_ROWS = 6000 }; /* the dual active set is for small programs */
 
-static void lay_out(cone_program *p)
+static perp_status hold(cone_program *p, perp_error *error)
 {
     const size_t n = (size_t)p->max_n, rows = (size_t)p->max_rows, equations = (size_t)p->max_equations;
-    memory_block *b = &p->block;
-    TAKE(b, p->h, n * n);
-    TAKE(b, p->g, n);
-    TAKE(b, p->a, rows * n);
-    TAKE(b, p->b, rows);
-    TAKE(b, p->c, equations * n);
-    TAKE(b, p->d, equations);
-    TAKE(b, p->b_slack, rows);
-    TAKE(b, p->d_slack, equations);
-    TAKE(b, p->cone_rows, rows);
-    TAKE(b, p->point.x, n);
-    TAKE(b, p->point.y, rows);
-    TAKE(b, p->point.y_equality, equations);
+    const block_array arrays[] = {PERP_ARRAY(p->h, n * n),         PERP_ARRAY(p->g, n),
+                                  PERP_ARRAY(p->a, rows * n),      PERP_ARRAY(p->b, rows),
+                                  PERP_ARRAY(p->c, equations * n), PERP_ARRAY(p->d, equations),
+                                  PERP_ARRAY(p->b_slack, rows),    PERP_ARRAY(p->d_slack, equations),
+                                  PERP_ARRAY(p->cone_rows, rows),  PERP_ARRAY(p->point.x, n),
+                                  PERP_ARRAY(p->point.y, rows),    PERP_ARRAY(p->point.y_equality, equations)};
+    return perp_block_arrays(&p->allocator, &p->block, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_cone_program_open(cone_program *p, const perp_allocator *allocator, perp_error *error)
@@ -45,14 +38,11 @@ perp_status perp_cone_program_begin(cone_program *p, int n, int max_rows, int ma
         p->max_n = n > p->max_n ? n : p->max_n;
         p->max_rows = max_rows > p->max_rows ? max_rows : p->max_rows;
         p->max_equations = max_equations > p->max_equations ? max_equations : p->max_equations;
-        perp_block_free(&p->allocator, &p->block);
-        lay_out(p);
-        const perp_status status = perp_block_hold(&p->allocator, &p->block, error);
+        const perp_status status = hold(p, error);
         if (status != PERP_STATUS_OK) {
             p->max_n = p->max_rows = p->max_equations = 0;
             return status;
         }
-        lay_out(p);
     }
     p->n = n;
     p->rows = p->cones = p->equations = p->max_iterations = 0;
@@ -108,7 +98,7 @@ perp_status perp_cone_program_solve(cone_program *p, double tolerance, bool mini
                                   .c = p->c,
                                   .d = p->d};
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = fmax(1e-12, tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, tolerance);
     settings.minimum_norm = minimum_norm;
     settings.max_iterations = p->max_iterations;
     if (perp_cone_qp_solve(&problem, &settings, p->solver, &p->point, info, NULL) == PERP_STATUS_OK) {
@@ -134,7 +124,7 @@ perp_status perp_cone_program_solve_dual(cone_program *p, double tolerance, perp
                              .c = p->c,
                              .d = p->d};
     perp_convex_settings settings = perp_convex_settings_default();
-    settings.tolerance = fmax(1e-12, tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, tolerance);
     settings.minimum_norm = false;
     settings.method = "dual";
     for (int i = 0; i < p->rows; i++) {

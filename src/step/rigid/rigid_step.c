@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define TAKE(block, array, count) ((array) = perp_block_take((block), (size_t)(count), sizeof *(array)))
-
 /* ---- D ----------------------------------------------------------------------------------------------------------- */
 
 static void fill_polygons(rigid_step *s, perp_cone cone, int rays)
@@ -31,56 +29,38 @@ const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows)
     return rows < 2 || polygon->count == 0 ? NULL : polygon;
 }
 
-bool perp_rigid_is_polygonal(const rigid_step *s)
-{
-    for (int i = 0; i < s->qp.contact_count && s->wide.count == 0; i++) {
-        if (s->qp.row_start[i + 1] - s->qp.row_start[i] > 2) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
 
-static void lay_out_fixed(rigid_step *s, const contact_step *step)
+static perp_status hold_fixed(rigid_step *s, const contact_step *step, perp_error *error)
 {
     const int n = step->model->nv, loops = 6 * step->model->scene->loop_count;
     const int corners = perp_cone_corner_count(perp_rung_cone(step->rung, step->settings), step->settings->rays);
-    memory_block *b = &s->fixed;
-    TAKE(b, s->wide.corner, corners);
-    TAKE(b, s->wide.facet, corners);
-    TAKE(b, s->line.corner, 2);
-    TAKE(b, s->line.facet, 2);
-    TAKE(b, s->hessian, step->model->mass_size);
-    TAKE(b, s->g, n);
-    TAKE(b, s->balance, n);
-    TAKE(b, s->lower, n);
-    TAKE(b, s->upper, n);
-    TAKE(b, s->target, loops);
-    TAKE(b, s->part_of, n);
-    TAKE(b, s->now_settles, n);
-    TAKE(b, s->unsettled, n);
-    perp_convex_point *const points[] = {&s->point, &s->better, &s->spare};
-    for (int k = 0; k < 3; k++) {
-        TAKE(b, points[k]->x, n);
-        TAKE(b, points[k]->y_lower, n);
-        TAKE(b, points[k]->y_upper, n);
-        TAKE(b, points[k]->y_equality, loops);
-    }
-}
-
-static void lay_out_sized(rigid_step *s)
-{
-    const int rows = 3 * s->contact_capacity;
-    memory_block *b = &s->sized;
-    TAKE(b, s->offset, rows);
-    TAKE(b, s->u, rows);
-    TAKE(b, s->row_of, rows);
-    TAKE(b, s->held, s->contact_capacity);
-    TAKE(b, s->point.y, rows);
-    TAKE(b, s->better.y, rows);
-    TAKE(b, s->spare.y, rows);
+    const block_array arrays[] = {PERP_ARRAY(s->wide.corner, corners),
+                                  PERP_ARRAY(s->wide.facet, corners),
+                                  PERP_ARRAY(s->line.corner, 2),
+                                  PERP_ARRAY(s->line.facet, 2),
+                                  PERP_ARRAY(s->hessian, step->model->mass_size),
+                                  PERP_ARRAY(s->g, n),
+                                  PERP_ARRAY(s->balance, n),
+                                  PERP_ARRAY(s->lower, n),
+                                  PERP_ARRAY(s->upper, n),
+                                  PERP_ARRAY(s->target, loops),
+                                  PERP_ARRAY(s->part_of, n),
+                                  PERP_ARRAY(s->now_settles, n),
+                                  PERP_ARRAY(s->unsettled, n),
+                                  PERP_ARRAY(s->point.x, n),
+                                  PERP_ARRAY(s->point.y_lower, n),
+                                  PERP_ARRAY(s->point.y_upper, n),
+                                  PERP_ARRAY(s->point.y_equality, loops),
+                                  PERP_ARRAY(s->better.x, n),
+                                  PERP_ARRAY(s->better.y_lower, n),
+                                  PERP_ARRAY(s->better.y_upper, n),
+                                  PERP_ARRAY(s->better.y_equality, loops),
+                                  PERP_ARRAY(s->spare.x, n),
+                                  PERP_ARRAY(s->spare.y_lower, n),
+                                  PERP_ARRAY(s->spare.y_upper, n),
+                                  PERP_ARRAY(s->spare.y_equality, loops)};
+    return perp_block_arrays(&step->allocator, &s->fixed, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 perp_status perp_rigid_open(contact_step *step, perp_error *error)
@@ -91,10 +71,8 @@ perp_status perp_rigid_open(contact_step *step, perp_error *error)
     }
     memset(s, 0, sizeof *s);
     step->own = s;
-    lay_out_fixed(s, step);
-    perp_status status = perp_block_hold(&step->allocator, &s->fixed, error);
+    perp_status status = hold_fixed(s, step, error);
     if (status == PERP_STATUS_OK) {
-        lay_out_fixed(s, step);
         fill_polygons(s, perp_rung_cone(step->rung, step->settings), step->settings->rays);
         status = perp_kept_open(&s->kept, step, 3, error);
     }
@@ -131,14 +109,12 @@ static perp_status reserve(rigid_step *s, const contact_step *step, perp_error *
         return PERP_STATUS_OK;
     }
     s->contact_capacity = step->contact_capacity;
-    s->sized.used = 0;
-    perp_block_free(&step->allocator, &s->sized);
-    lay_out_sized(s);
-    const perp_status status = perp_block_hold(&step->allocator, &s->sized, error);
-    if (status == PERP_STATUS_OK) {
-        lay_out_sized(s);
-    }
-    return status;
+    const int rows = 3 * s->contact_capacity;
+    const block_array arrays[] = {PERP_ARRAY(s->offset, rows),  PERP_ARRAY(s->u, rows),
+                                  PERP_ARRAY(s->row_of, rows),  PERP_ARRAY(s->held, s->contact_capacity),
+                                  PERP_ARRAY(s->point.y, rows), PERP_ARRAY(s->better.y, rows),
+                                  PERP_ARRAY(s->spare.y, rows)};
+    return perp_block_arrays(&step->allocator, &s->sized, arrays, sizeof arrays / sizeof *arrays, error);
 }
 
 /* ---- the problem ------------------------------------------------------------------------------------------------- */
@@ -155,40 +131,19 @@ static double speed_unit(const rigid_step *s, const contact_step *step)
 static void fill_system(rigid_step *s, const contact_step *step)
 {
     const perp_contact_qp *p = &step->system;
-    const double speed = speed_unit(s, step), force = step->force_unit;
+    const double speed = speed_unit(s, step);
     s->speed = speed;
     s->gap = speed * step->h / step->length_unit;
     s->arm = fmin(1.0, step->length_unit);
     s->turns = step->turns;
-    ptrdiff_t entries = 0;
-    for (int b = 0; b < p->block_count; b++) {
-        const ptrdiff_t size = p->block_start[b + 1] - p->block_start[b];
-        entries += size * size;
-    }
-    for (ptrdiff_t i = 0; i < entries; i++) {
-        s->hessian[i] = p->hessian[i] * (speed / force);
-    }
-    for (int i = 0; i < p->n; i++) {
-        s->g[i] = p->g[i] / force;
-        s->lower[i] = step->lower[i] / speed;
-        s->upper[i] = step->upper[i] / speed;
-        s->point.x[i] = s->point.y_lower[i] = s->point.y_upper[i] = 0.0;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        s->target[i] = p->equality_target[i] / speed;
-        s->point.y_equality[i] = 0.0;
-    }
+    const step_scaled own = {s->hessian, s->g, s->lower, s->upper, s->target};
+    perp_step_scale(step, speed, &own);
     for (int i = 0; i < p->row_start[p->contact_count]; i++) {
         s->offset[i] = p->offset[i] / speed;
-        s->point.y[i] = 0.0;
     }
-    s->qp = *p;
-    s->qp.hessian = s->hessian;
-    s->qp.g = s->g;
+    s->qp = perp_step_scaled_system(step, &own);
     s->qp.offset = s->offset;
-    s->qp.equality_target = s->target;
-    s->qp.lower = p->lower ? s->lower : NULL;
-    s->qp.upper = p->upper ? s->upper : NULL;
+    perp_step_clear_point(&s->qp, &s->point);
 }
 
 perp_status perp_rigid_begin(contact_step *step, perp_error *error)
@@ -213,9 +168,7 @@ void perp_rigid_add_row(const rigid_step *s, int i, const double *jacobian, int 
     }
 }
 
-/* The most work against the slip u that a friction of mu fn = 1 can do, and how much of it `ft` has: of D its support
- * function and its gauge. */
-static double support(const rigid_polygon *d, const double *u)
+double perp_rigid_most_work(const rigid_polygon *d, const double *u)
 {
     double most = 0.0;
     for (int j = 0; d && j < d->count; j++) {
@@ -224,6 +177,7 @@ static double support(const rigid_polygon *d, const double *u)
     return d ? most : hypot(u[0], u[1]);
 }
 
+/* How much of mu fn `ft` needs: the gauge of D. */
 static double gauge(const rigid_polygon *d, const double *ft)
 {
     double most = 0.0;
@@ -242,34 +196,9 @@ static double contact_cone(const rigid_step *s, int rows, double mu, const doubl
     if (rows < 2 || mu == 0.0) {
         return hypot(ft[0], ft[1]);
     }
-    const double limit = mu * fmax(0.0, r[0]), idle = limit * support(d, ut) + ft[0] * ut[0] + ft[1] * ut[1];
+    const double limit = mu * fmax(0.0, r[0]),
+                 idle = limit * perp_rigid_most_work(d, ut) + ft[0] * ut[0] + ft[1] * ut[1];
     return fmax(gauge(d, ft) - limit, s->gap * idle);
-}
-
-static void fill_balance(rigid_step *s, const perp_convex_point *point, double *balance)
-{
-    const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian, *jacobian = p->jacobian;
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            balance[i] = p->g[i] - (p->lower ? point->y_lower[i] - point->y_upper[i] : 0.0);
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                balance[i] += *block++ * point->x[k];
-            }
-        }
-    }
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i];
-        for (int r = 0; r < rows; r++) {
-            perp_rigid_add_row(s, i, jacobian, r, -point->y[p->row_start[i] + r], balance);
-        }
-        jacobian += (ptrdiff_t)rows * (p->dof_start[i + 1] - p->dof_start[i]);
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            balance[p->equality_dofs[k]] -= p->equality_values[k] * point->y_equality[i];
-        }
-    }
 }
 
 rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point)
@@ -283,7 +212,7 @@ rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_c
         worst.complementarity = fmax(worst.complementarity, fabs(fmin(point->y[start], s->gap * s->u[start])));
         worst.cone = fmax(worst.cone, contact_cone(s, rows, mu[i], point->y + start, s->u + start));
     }
-    fill_balance(s, point, s->balance);
+    perp_step_balance_of(p, point, s->balance);
     for (int i = 0; i < p->n; i++) {
         worst.balance = fmax(worst.balance, fabs(s->balance[i]) / (s->turns[i] ? s->arm : 1.0));
     }
@@ -301,20 +230,12 @@ void perp_rigid_hand_over(contact_step *step)
 {
     rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    const double speed = s->speed, force = step->force_unit;
     const rigid_residual residual = perp_rigid_evaluate(s, step->mu, &s->point);
     step->info->residuals.complementarity = residual.complementarity;
     step->info->residuals.cone = residual.cone;
-    for (int i = 0; i < p->n; i++) {
-        step->x[i] = speed * s->point.x[i];
-        step->y_lower[i] = p->lower ? force * s->point.y_lower[i] : 0.0;
-        step->y_upper[i] = p->upper ? force * s->point.y_upper[i] : 0.0;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        step->y_equality[i] = force * s->point.y_equality[i];
-    }
+    perp_step_take_point(step, &s->point, s->speed);
     for (int i = 0; i < p->row_start[p->contact_count]; i++) {
-        step->force[i] = force * s->point.y[i];
+        step->force[i] = step->force_unit * s->point.y[i];
     }
 }
 
@@ -333,7 +254,7 @@ void perp_rigid_accept(contact_step *step)
     rigid_step *s = step->own;
     for (int i = 0; i < step->free_count; i++) {
         const int dof = step->dof_of_free[i];
-        if (step->parts.taken[step->tree_of_free[i]]) {
+        if (step->parts.accepted[step->tree_of_free[i]]) {
             const int more = s->unsettled[dof] < RIGID_UNSETTLED ? s->unsettled[dof] + 1 : RIGID_UNSETTLED;
             s->unsettled[dof] = s->now_settles[dof] ? 0 : more;
         }
@@ -345,7 +266,7 @@ void perp_rigid_put(const contact_step *step, memory_writer *w)
 {
     const rigid_step *s = step->own;
     for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
+        if (!step->prescribed[i]) {
             perp_memory_put(w, s->unsettled[i]);
         }
     }
@@ -356,7 +277,7 @@ bool perp_rigid_take(contact_step *step, memory_reader *r)
 {
     rigid_step *s = step->own;
     for (int i = 0; i < step->model->nv; i++) {
-        if (!step->given[i]) {
+        if (!step->prescribed[i]) {
             s->unsettled[i] = perp_memory_take_int(r, 0, RIGID_UNSETTLED);
         }
     }
@@ -396,14 +317,6 @@ bool perp_rigid_recall_point(contact_step *step)
             s->better.y[r] = force ? force[r - p->row_start[i]] / step->force_unit : 0.0;
         }
     }
-    for (int i = 0; i < p->n; i++) {
-        const int dof = step->dof_of_free[i];
-        s->better.x[i] = s->kept.x[dof] / s->speed;
-        s->better.y_lower[i] = s->kept.y_lower[dof] / step->force_unit;
-        s->better.y_upper[i] = s->kept.y_upper[dof] / step->force_unit;
-    }
-    for (int i = 0; i < p->equality_count; i++) {
-        s->better.y_equality[i] = s->kept.y_loop[step->loop_row[i]] / step->force_unit;
-    }
+    perp_kept_read_motion(&s->kept, step, s->speed, &s->better);
     return true;
 }

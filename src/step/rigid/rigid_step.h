@@ -6,13 +6,12 @@
  * whose corners are (+-1, +-1) on the contact's own axes. With one friction direction all are the interval [-1, 1].
  * Only the way to solve differs from rung to rung; what is measured, chosen and explained is shared:
  *
- *   rigid_law.c             which method comes first
+ *   rigid_law.c             which method comes first; the step from begin to end
  *   rigid_step.c            units, memory, residuals
- *   rigid_step_solve.c      the step from begin to end
+ *   rigid_step_solve.c      one method after the other, then the answer that is reported
  *   rigid_step_lcp.c        the mixed LCP of polygons (Trinkle, Berard and Pang 2005, 24-26)
  *   rigid_step_fixed.c      the fixed point on normal forces (29), (36)
  *   rigid_step_choice.c     of several motions the smallest, of several forces the least
- *   rigid_step_finish.c     the end of a solve
  *   rigid_step_explain.c    why there is no answer
  *   rigid_step_modes.c      whether there is one: all modes, by branch and bound over
  *   rigid_step_relax.c      what is left of the step when some are decided
@@ -55,7 +54,7 @@ typedef struct rigid_step {
     double *balance;          /* n: scratch */
     perp_convex_point point;  /* x is v, y is r by row */
     perp_convex_point better; /* of choices that have yet to prove themselves */
-    perp_convex_point spare;  /* of methods that did not call theirs solved, the nearest */
+    perp_convex_point spare;  /* of the springs, until it proves itself */
     bool chosen;              /* `point` is the limit of equal springs: nothing more is chosen of its forces */
     double *u;                /* by row: H v + w */
     double *held;             /* by contact: normal forces of a fixed point */
@@ -104,8 +103,8 @@ void perp_rigid_hand_over(contact_step *step);
 /* D of a contact with that many rows; NULL where it has no friction, or the cone is quadratic and has two directions.
  */
 const rigid_polygon *perp_rigid_polygon(const rigid_step *s, int rows);
-/* No contact has a cone that is round: the step is an LCP. */
-bool perp_rigid_is_polygonal(const rigid_step *s);
+/* The most work against the slip u that a friction of mu fn = 1 can do, max over D of -d . u; d NULL: the disc. */
+double perp_rigid_most_work(const rigid_polygon *d, const double *u);
 /* Fills s->u. */
 rigid_residual perp_rigid_evaluate(rigid_step *s, const double *mu, const perp_convex_point *point);
 double perp_rigid_worst(rigid_residual residual);
@@ -130,7 +129,8 @@ typedef struct rigid_fixed_info {
 
 /* From the normal forces in s->held. */
 perp_status perp_rigid_solve_fixed(contact_step *step, bool *solved, rigid_fixed_info *info, perp_error *error);
-/* Loops and limits of the step as rows of s->program over v, its first unknowns. */
+/* Loops, and loops and limits, of the step as rows of s->program over v, its first unknowns. */
+void perp_rigid_add_loops(rigid_step *s);
 void perp_rigid_add_constraints(rigid_step *s);
 /* How often in a row the fixed point of the island at hand has not settled. */
 int perp_rigid_unsettled(const contact_step *step);
@@ -166,24 +166,17 @@ typedef struct rigid_attempt {
 /* Begins, then springs; where these fail the proofs that there is no answer, then one method and another (a fallback is
  * counted). INFEASIBLE, with the reason, where it is proven. */
 perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], rigid_attempt *best, perp_error *error);
-/* `solve` of a rung: tries, and finishes or explains. */
-perp_status perp_rigid_step(contact_step *step, rigid_method first, rigid_method second, perp_error *error);
+/* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
+ * one, and it is not looked for others. */
+perp_status perp_rigid_finish(contact_step *step, perp_error *error);
 
 /* ---- rigid_step_choice.c: replace s->point where the choice meets the law as well ---- */
 perp_status perp_rigid_smallest_motion(contact_step *step, perp_error *error);
 perp_status perp_rigid_least_forces(contact_step *step, perp_error *error);
 /* s->program becomes all motions that meet the law together with the forces of s->point, H and g being 0. */
 perp_status perp_rigid_motions(contact_step *step, perp_error *error);
-/* H of s->program, whose unknowns are the velocities: the mass matrix over the largest mass; a thousandth of the
- * diagonal more in mechanisms, whose links may be massless, and where there is nothing a unit mass at the scene's size.
- */
+/* H of s->program, whose unknowns are the velocities: perp_step_metric. */
 void perp_rigid_fill_metric(rigid_step *s, const contact_step *step);
-void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from);
-
-/* ---- rigid_step_finish.c ---- */
-/* From a point that solves the step to the one that is reported. With full inertia the motion that goes with forces is
- * one, and it is not looked for others. */
-perp_status perp_rigid_finish(contact_step *step, perp_error *error);
 
 /* ---- rigid_step_explain.c ---- */
 /* `proven`, and INFEASIBLE with the reason: the commands cannot be met, or forces cannot balance. */

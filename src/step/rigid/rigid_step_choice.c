@@ -16,15 +16,10 @@
  * where u_t = 0, and in the part of the cone's edge that opposes u_t otherwise. Of these the one of least norm. */
 #include "step/common/determined.h"
 #include "step/rigid/rigid_step.h"
+#include "step/common/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
-
-static const double BEARS = 1e-9;    /* of F: less is no force */
-static const double MOVES = 1e-9;    /* of L: less is no motion */
-static const double EDGE = 1e-7;     /* of mu fn: a force nearer to its cone's edge is on it */
-static const double CERTAIN = 1e-7;  /* of L: motions that differ by more are two */
-static const double AT_REST = 1e-14; /* of L */
 
 /* ---- the smallest motion ----------------------------------------------------------------------------------------- */
 
@@ -80,7 +75,7 @@ static void add_slip(rigid_step *s, int i, const double *jacobian, double limit)
     const rigid_polygon *d = perp_rigid_polygon(s, rows);
     if (rows == 2) {
         const double back[3] = {0.0, r[1] > 0.0 ? -1.0 : 1.0, 0.0};
-        if (fabs(r[1]) >= (1.0 - EDGE) * limit) {
+        if (fabs(r[1]) >= (1.0 - ON_EDGE) * limit) {
             add_motion_row(s, i, jacobian, back, false);
         } else {
             add_stick(s, i, jacobian, rows);
@@ -88,15 +83,15 @@ static void add_slip(rigid_step *s, int i, const double *jacobian, double limit)
         return;
     }
     const double length = hypot(r[1], r[2]), along[2] = {r[1] / length, r[2] / length};
-    if (!d && length >= (1.0 - EDGE) * limit) {
+    if (!d && length >= (1.0 - ON_EDGE) * limit) {
         add_wedge(s, i, jacobian, along, along);
         return;
     }
     int first = -1, count = 0;
     for (int j = 0; d && j < d->count; j++) {
         const int next = (j + 1) % d->count;
-        const bool here = d->facet[j][0] * r[1] + d->facet[j][1] * r[2] >= (1.0 - EDGE) * limit;
-        const bool there = d->facet[next][0] * r[1] + d->facet[next][1] * r[2] >= (1.0 - EDGE) * limit;
+        const bool here = d->facet[j][0] * r[1] + d->facet[j][1] * r[2] >= (1.0 - ON_EDGE) * limit;
+        const bool there = d->facet[next][0] * r[1] + d->facet[next][1] * r[2] >= (1.0 - ON_EDGE) * limit;
         count += here ? 1 : 0;
         first = here && (first < 0 || there) ? j : first;
     }
@@ -115,8 +110,8 @@ static void add_motion_contacts(rigid_step *s, const double *mu)
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         const double fn = s->point.y[p->row_start[i]];
-        add_motion_row(s, i, jacobian, NORMAL, fn > BEARS);
-        if (rows > 1 && fn > BEARS && mu[i] * fn > BEARS) {
+        add_motion_row(s, i, jacobian, NORMAL, fn > CARRIES);
+        if (rows > 1 && fn > CARRIES && mu[i] * fn > CARRIES) {
             add_slip(s, i, jacobian, mu[i] * fn);
         }
         jacobian += (ptrdiff_t)rows * (p->dof_start[i + 1] - p->dof_start[i]);
@@ -144,19 +139,14 @@ static void add_motion_rest(rigid_step *s)
             }
         }
     }
-    for (int i = 0; i < p->equality_count; i++) {
-        double *row = perp_cone_program_equation(&s->program, p->equality_target[i]);
-        for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
-            row[p->equality_dofs[k]] = p->equality_values[k];
-        }
-    }
+    perp_rigid_add_loops(s);
     for (int k = 0; k < p->n && p->lower; k++) {
         for (int side = 0; side < 2; side++) {
             const double bound = side == 0 ? p->lower[k] : p->upper[k], sign = side == 0 ? 1.0 : -1.0;
             if (!isfinite(bound)) {
                 continue;
             }
-            if ((side == 0 ? s->point.y_lower[k] : s->point.y_upper[k]) > BEARS) {
+            if ((side == 0 ? s->point.y_lower[k] : s->point.y_upper[k]) > CARRIES) {
                 perp_cone_program_equation(&s->program, bound)[k] = 1.0;
             } else {
                 perp_cone_program_cone(&s->program, 1)[k] = sign;
@@ -168,28 +158,8 @@ static void add_motion_rest(rigid_step *s)
 
 void perp_rigid_fill_metric(rigid_step *s, const contact_step *step)
 {
-    const perp_model *model = step->model;
-    const double mass = step->heaviest > 0.0 ? step->heaviest : 1.0;
-    for (int k = 0; k < model->tree_count; k++) {
-        const perp_tree *tree = &model->trees[k];
-        const double *m = step->mass + tree->mass_start;
-        for (int r = 0; r < tree->v_count; r++) {
-            const int i = step->free_of_dof[tree->v_start + r];
-            for (int c = 0; c < tree->v_count && i >= 0; c++) {
-                const int j = step->free_of_dof[tree->v_start + c];
-                if (j < 0) {
-                    continue;
-                }
-                double entry = 0.5 * (m[r * tree->v_count + c] + m[c * tree->v_count + r]) / mass;
-                if (r == c && !(entry > 0.0)) {
-                    entry = step->turns[i] ? step->length_unit * step->length_unit : 1.0;
-                } else if (r == c && model->dof_joint[tree->v_start + r] >= 0) {
-                    entry *= 1.001;
-                }
-                s->program.h[(ptrdiff_t)i * s->program.n + j] = entry;
-            }
-        }
-    }
+    perp_step_metric(step, step->mass_scratch);
+    perp_step_spread(&step->system, step->mass_scratch, s->program.n, s->program.h);
 }
 
 static double largest(int n, const double *x, const double *y)
@@ -210,16 +180,6 @@ static bool holds(contact_step *step, double before)
     return after <= fmin(fmax(10.0 * before, 0.01 * tolerance), fmax(before, tolerance));
 }
 
-void perp_rigid_copy_point(const rigid_step *s, perp_convex_point *to, const perp_convex_point *from)
-{
-    const perp_contact_qp *p = &s->qp;
-    memcpy(to->x, from->x, (size_t)p->n * sizeof(double));
-    memcpy(to->y_lower, from->y_lower, (size_t)p->n * sizeof(double));
-    memcpy(to->y_upper, from->y_upper, (size_t)p->n * sizeof(double));
-    memcpy(to->y, from->y, (size_t)p->row_start[p->contact_count] * sizeof(double));
-    memcpy(to->y_equality, from->y_equality, (size_t)p->equality_count * sizeof(double));
-}
-
 static bool usable(perp_outcome outcome)
 {
     return outcome == PERP_OUTCOME_SOLVED || outcome == PERP_OUTCOME_ILL_CONDITIONED ||
@@ -236,7 +196,7 @@ static perp_status probe_motions(contact_step *step, perp_error *error)
     perp_convex_info info;
     for (int side = 0; side < 2 && !step->info->several; side++) {
         for (int i = 0; i < n; i++) {
-            s->balance[i] = s->point.x[i] + (side == 0 ? FAR : -FAR) * perp_determined_aside(i);
+            s->balance[i] = s->point.x[i] + (side == 0 ? FAR : -FAR) * perp_determined_probe(i);
         }
         for (int i = 0; i < n; i++) {
             s->program.g[i] = 0.0;
@@ -244,13 +204,13 @@ static perp_status probe_motions(contact_step *step, perp_error *error)
                 s->program.g[i] -= s->program.h[(ptrdiff_t)i * n + k] * s->balance[k];
             }
         }
-        const perp_status status = perp_cone_program_solve_dual(&s->program, 1e-9, &info, error);
+        const perp_status status = perp_cone_program_solve_dual(&s->program, PROOF_ASKED, &info, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
         step->info->iterations += info.iterations;
         step->info->several =
-            info.outcome == PERP_OUTCOME_SOLVED && largest(n, s->program.point.x, s->point.x) > CERTAIN;
+            info.outcome == PERP_OUTCOME_SOLVED && largest(n, s->program.point.x, s->point.x) > TWO_MOTIONS;
     }
     return PERP_STATUS_OK;
 }
@@ -262,18 +222,18 @@ static perp_status take_smallest(contact_step *step, double before, perp_error *
     const perp_contact_qp *p = &s->qp;
     perp_convex_info info;
     const perp_status status =
-        perp_cone_program_solve(&s->program, 1e-3 * step->settings->tolerance, false, &info, error);
+        perp_cone_program_solve(&s->program, ASKED * step->settings->tolerance, false, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     step->info->iterations += info.iterations;
-    perp_rigid_copy_point(s, &s->better, &s->point);
+    perp_step_copy_point(&s->qp, &s->better, &s->point);
     memcpy(s->better.x, s->program.point.x, (size_t)p->n * sizeof(double));
     if (!usable(info.outcome) || !holds(step, before)) {
         step->info->fallbacks[PERP_FALLBACK_ANY_MOTION]++;
         return PERP_STATUS_OK;
     }
-    step->info->several = step->info->several || largest(p->n, s->better.x, s->point.x) > CERTAIN;
+    step->info->several = step->info->several || largest(p->n, s->better.x, s->point.x) > TWO_MOTIONS;
     memcpy(s->point.x, s->better.x, (size_t)p->n * sizeof(double));
     return PERP_STATUS_OK;
 }
@@ -323,7 +283,7 @@ static void add_sliding(rigid_step *s, int at, int rows, double mu, const double
     }
     for (int j = 0; d && rows > 2 && j < d->count; j++) {
         const double work = d->corner[j][0] * direction[0] + d->corner[j][1] * direction[1];
-        partner = j != corner && work >= (1.0 - EDGE) * most ? j : partner;
+        partner = j != corner && work >= (1.0 - ON_EDGE) * most ? j : partner;
     }
     if (partner >= 0) { /* on the edge between two corners: as much work as either, and between them */
         const double *a = d->corner[corner], *b = d->corner[partner];
@@ -374,7 +334,7 @@ static int number_forces(rigid_step *s, const double *mu, int *rows_needed)
     *rows_needed = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
         const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
-        const bool bears = s->gap * s->u[start] <= MOVES || s->point.y[start] > BEARS;
+        const bool bears = s->gap * s->u[start] <= MOVES || s->point.y[start] > CARRIES;
         const rigid_polygon *d = perp_rigid_polygon(s, rows);
         for (int r = 0; r < rows; r++) {
             s->row_of[start + r] = bears && (r == 0 || mu[i] > 0.0) ? count++ : -1;
@@ -551,16 +511,16 @@ perp_status perp_rigid_least_forces(contact_step *step, perp_error *error)
         admit_forces(s, forces, s->program.point.x);
     }
     /* with inertia the law does not hang on the choice: what is not found at once is not sought at any price */
-    const double tolerance = (full ? 1e-1 : 1e-3) * step->settings->tolerance;
+    const double tolerance = (full ? 0.1 : ASKED) * step->settings->tolerance;
     status = perp_cone_program_solve(&s->program, tolerance, false, &info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     step->info->iterations += info.iterations;
-    perp_rigid_copy_point(s, &s->better, &s->point);
+    perp_step_copy_point(&s->qp, &s->better, &s->point);
     read_forces(s, forces);
     if (usable(info.outcome) && holds(step, before)) {
-        perp_rigid_copy_point(s, &s->point, &s->better);
+        perp_step_copy_point(&s->qp, &s->point, &s->better);
     }
     return PERP_STATUS_OK;
 }

@@ -17,7 +17,9 @@
  * slides out is not excluded by it. Without a wedge, and with what nothing holds excluded, there is an answer (the
  * argument of Acary, Cadoux, Lemarechal and Malick 2011, on the slip), but for problems on the edge of either. */
 #include "step/rigid/rigid_step.h"
+#include "step/common/tolerances.h"
 
+#include <float.h>
 #include <string.h>
 
 /* u_n >= 0, or with `friction` (u_n, mu u_t) in the cone dual to mu D; contacts come first, in order. */
@@ -91,7 +93,7 @@ static perp_status find_weights(contact_step *step, bool friction, bool *found, 
         s->program.h[(ptrdiff_t)i * p->n + i] = 1.0;
     }
     if (status == PERP_STATUS_OK) {
-        status = perp_cone_program_solve(&s->program, 1e-9, false, &info, error);
+        status = perp_cone_program_solve(&s->program, PROOF_ASKED, false, &info, error);
     }
     *found = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_INFEASIBLE && leaves_room(s, step);
     if (!*found) {
@@ -127,24 +129,17 @@ static perp_status prove_unsupported(contact_step *step, bool *proven, perp_erro
 {
     rigid_step *s = step->own;
     const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian;
     perp_convex_info info;
     perp_status status = begin(step, true, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
     memcpy(s->program.g, p->g, (size_t)p->n * sizeof(double));
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                s->program.h[(ptrdiff_t)i * p->n + k] = *block++;
-            }
-        }
-    }
+    perp_step_spread(p, p->hessian, p->n, s->program.h);
     /* directions of recession do not depend on the offsets, and these could make the convex step infeasible */
     memset(s->program.b, 0, (size_t)s->program.rows * sizeof(double));
     memset(s->program.d, 0, (size_t)s->program.equations * sizeof(double));
-    status = perp_cone_program_solve(&s->program, 1e-9, false, &info, error);
+    status = perp_cone_program_solve(&s->program, PROOF_ASKED, false, &info, error);
     *proven = status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_UNBOUNDED &&
               perp_step_is_driven(step, s->program.point.x);
     return *proven ? perp_step_unsupported(step, s->program.point.x, error) : status;
@@ -169,6 +164,6 @@ perp_status perp_rigid_explain(contact_step *step, const char *method, double re
         return status;
     }
     perp_step_not_converged(step, method, residual, error);
-    return proven ? perp_step_wedged(step, step->force, step->length_unit / fmax(sum, 1e-300), error)
+    return proven ? perp_step_wedged(step, step->force, step->length_unit / fmax(sum, DBL_MIN), error)
                   : PERP_STATUS_NOT_CONVERGED;
 }

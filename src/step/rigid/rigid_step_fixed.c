@@ -8,16 +8,14 @@
  * mu_2^2, and goes to and fro from mu_2 = 1 on; under-relaxed by 1 / (1 + mu^2) it converges for all of them
  * (design 4.6). */
 #include "step/rigid/rigid_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
 /* PATIENCE: rounds in which the change has to halve; half as many after every step in which it did not, since what goes
  * to and fro in one step mostly does in the next. */
 enum { MAX_ROUNDS = 100, PATIENCE = 25, ITERATIONS = 30 }; /* a round that misses 1e-12 is as good as the next one */
-static const double SETTLED = 1e-11;                       /* of F */
-static const double LOOSE = 1e-9;                          /* of F: good enough where rounding keeps it from settling */
-static const double STEADY = 1e-12;                        /* of L: a motion that changes by less has settled */
-static const double SETTLED_LAW = 1e-12;                   /* of F and L */
 static const double RUNAWAY = 1e6;                         /* of F: a jam, where every round asks for larger forces */
 
 static bool rubs(const rigid_step *s, const double *mu, int i)
@@ -48,7 +46,7 @@ static void add_potential(rigid_step *s, int i, const double *jacobian, int at)
     }
 }
 
-void perp_rigid_add_constraints(rigid_step *s)
+void perp_rigid_add_loops(rigid_step *s)
 {
     const perp_contact_qp *p = &s->qp;
     for (int i = 0; i < p->equality_count; i++) {
@@ -57,6 +55,12 @@ void perp_rigid_add_constraints(rigid_step *s)
             row[p->equality_dofs[k]] = p->equality_values[k];
         }
     }
+}
+
+void perp_rigid_add_constraints(rigid_step *s)
+{
+    const perp_contact_qp *p = &s->qp;
+    perp_rigid_add_loops(s);
     for (int k = 0; k < p->n && p->lower; k++) {
         for (int side = 0; side < 2; side++) {
             const double bound = side == 0 ? p->lower[k] : p->upper[k], sign = side == 0 ? 1.0 : -1.0;
@@ -72,7 +76,7 @@ void perp_rigid_add_constraints(rigid_step *s)
 static perp_status build(rigid_step *s, const double *mu, perp_error *error)
 {
     const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian, *jacobian = p->jacobian;
+    const double *jacobian = p->jacobian;
     int unknowns = p->n, rows = 2 * p->n;
     for (int i = 0; i < p->contact_count; i++) {
         const rigid_polygon *d = perp_rigid_polygon(s, p->row_start[i + 1] - p->row_start[i]);
@@ -84,14 +88,8 @@ static perp_status build(rigid_step *s, const double *mu, perp_error *error)
         return status;
     }
     s->program.max_iterations = ITERATIONS;
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                s->program.h[(ptrdiff_t)i * unknowns + k] = *block++;
-            }
-            s->program.g[i] = p->g[i];
-        }
-    }
+    perp_step_spread(p, p->hessian, unknowns, s->program.h);
+    memcpy(s->program.g, p->g, (size_t)p->n * sizeof(double));
     for (int i = 0, at = p->n; i < p->contact_count; i++) {
         perp_rigid_add_row(s, i, jacobian, 0, 1.0, perp_cone_program_cone(&s->program, 1));
         s->program.b[s->program.rows - 1] = s->offset[p->row_start[i]];
@@ -166,7 +164,7 @@ static perp_status settle_forces(contact_step *step, bool *solved, perp_error *e
     rigid_step *s = step->own;
     perp_status status = perp_rigid_least_forces(step, error);
     if (status == PERP_STATUS_OK) {
-        *solved = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point)) <= SETTLED_LAW;
+        *solved = perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point)) <= FIXED_LAW;
         status = *solved ? status : build(s, step->mu, error); /* it took the place of the convex problem */
     }
     return status;
@@ -196,7 +194,7 @@ static perp_status solve_round(contact_step *step, bool *ended, perp_error *erro
             s->program.g[at++] = step->mu[i] * s->held[i];
         }
     }
-    const perp_status status = perp_cone_program_solve(&s->program, 1e-12, true, &convex, error);
+    const perp_status status = perp_cone_program_solve(&s->program, FINEST_TOLERANCE, true, &convex, error);
     *ended = status != PERP_STATUS_OK || convex.outcome == PERP_OUTCOME_INFEASIBLE ||
              convex.outcome == PERP_OUTCOME_UNBOUNDED;
     step->info->iterations += status == PERP_STATUS_OK ? convex.iterations : 0;
@@ -234,8 +232,8 @@ perp_status perp_rigid_solve_fixed(contact_step *step, bool *solved, rigid_fixed
         read_point(s, step->mu);
         relax(s, step->mu, info, step->force_unit);
         const double moved = follow_motion(s);
-        *solved = info->change <= SETTLED || (info->change <= LOOSE && info->change >= 0.5 * before);
-        if (!*solved && !springs && info->rounds >= next && moved <= STEADY) {
+        *solved = info->change <= FIXED_SETTLED || (info->change <= FIXED_LOOSE && info->change >= 0.5 * before);
+        if (!*solved && !springs && info->rounds >= next && moved <= FIXED_STEADY) {
             next = 2 * info->rounds;
             status = settle_forces(step, solved, error);
         }

@@ -10,6 +10,8 @@
  *
  * W_f has a column for every corner of a contact's polygon D. */
 #include "step/rigid/rigid_step.h"
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 #include <string.h>
 
@@ -19,22 +21,14 @@ static perp_status reserve(rigid_step *s, const contact_step *step, int n, perp_
         return PERP_STATUS_OK;
     }
     const size_t size = (size_t)n + (size_t)n / 2;
-    double **const arrays[] = {&s->m, &s->q, &s->z, &s->w, &s->ray};
-    const size_t counts[] = {size * size, size, size, size, 2 * size};
+    const block_array arrays[] = {PERP_ARRAY(s->m, size * size), PERP_ARRAY(s->q, size),
+                                  PERP_ARRAY(s->z, size),        PERP_ARRAY(s->w, size),
+                                  PERP_ARRAY(s->ray, 2 * size),  PERP_ARRAY(s->free, size)};
     perp_lcp_workspace_free(s->lcp);
     s->lcp = NULL;
     s->lcp_capacity = 0;
-    perp_block_free(&step->allocator, &s->lcp_block);
-    perp_status status = PERP_STATUS_OK;
-    for (int pass = 0; pass < 2 && status == PERP_STATUS_OK; pass++) {
-        for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
-            *arrays[i] = perp_block_take(&s->lcp_block, counts[i], sizeof(double));
-        }
-        s->free = perp_block_take(&s->lcp_block, size, sizeof *s->free);
-        if (pass == 0) {
-            status = perp_block_hold(&step->allocator, &s->lcp_block, error);
-        }
-    }
+    perp_status status =
+        perp_block_arrays(&step->allocator, &s->lcp_block, arrays, sizeof arrays / sizeof *arrays, error);
     if (status == PERP_STATUS_OK) {
         status = perp_lcp_workspace_create((int)size, &step->allocator, &s->lcp, error);
     }
@@ -99,20 +93,14 @@ static int fill_contact(rigid_step *s, int n, int at, int i, const double *jacob
 static void fill(rigid_step *s, int n, const double *mu)
 {
     const perp_contact_qp *p = &s->qp;
-    const double *block = p->hessian, *jacobian = p->jacobian;
+    const double *jacobian = p->jacobian;
     memset(s->m, 0, (size_t)n * (size_t)n * sizeof(double));
     memset(s->q, 0, (size_t)n * sizeof(double));
     for (int i = 0; i < n; i++) {
         s->free[i] = i < p->n + p->equality_count;
     }
-    for (int b = 0; b < p->block_count; b++) {
-        for (int i = p->block_start[b]; i < p->block_start[b + 1]; i++) {
-            for (int k = p->block_start[b]; k < p->block_start[b + 1]; k++) {
-                s->m[(ptrdiff_t)i * n + k] = *block++;
-            }
-            s->q[i] = p->g[i];
-        }
-    }
+    perp_step_spread(p, p->hessian, n, s->m);
+    memcpy(s->q, p->g, (size_t)p->n * sizeof(double));
     int at = p->n;
     for (int i = 0; i < p->equality_count; i++, at++) {
         for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
@@ -185,7 +173,7 @@ perp_status perp_rigid_solve_lcp(contact_step *step, bool *solved, perp_lcp_info
         return status;
     }
     perp_lcp_settings settings = perp_lcp_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-2 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED_OF_LCP * step->settings->tolerance);
     perp_lcp_solution solution = {.z = s->z, .w = s->w, .ray = s->ray};
     status = perp_mlcp_solve(&problem, &settings, s->lcp, &solution, info, error);
     if (status != PERP_STATUS_OK) {

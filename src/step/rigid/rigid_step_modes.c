@@ -9,9 +9,9 @@
  * The same search, from a node in which what slides sticks and with few nodes, finds the other answer where there are
  * two, as when fingers graze an object. */
 #include "step/rigid/rigid_step_modes.h"
+#include "step/common/tolerances.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -25,8 +25,6 @@ enum {
 };
 static const double MOST_WORK = 2e9;     /* multiplications: about half a second */
 static const double MOST_MEMORY = 2.5e7; /* bytes, of the states on the way down */
-static const double DIFFERENT = 1e-7;    /* of L: what moves by more slides */
-static const double EXACT = 1e-9;        /* of F and L: an item that violates its law by less meets it */
 
 /* A node on the way down, and which of its children have yet to be looked at. */
 typedef struct mode_level {
@@ -213,15 +211,6 @@ typedef struct item_violation {
     double fn, un;
 } item_violation;
 
-static double support(item_friction f, const double *ut)
-{
-    double most = f.polygon ? 0.0 : hypot(ut[0], ut[1]);
-    for (int j = 0; f.polygon && j < f.polygon->count; j++) {
-        most = fmax(most, -(f.polygon->corner[j][0] * ut[0] + f.polygon->corner[j][1] * ut[1]));
-    }
-    return most;
-}
-
 /* At s->better, whose velocities at contacts s->u has; in units of F and L, whatever that of velocities is. */
 static item_violation violation_of(const rigid_step *s, const mode_item *item, item_friction f)
 {
@@ -240,7 +229,7 @@ static item_violation violation_of(const rigid_step *s, const mode_item *item, i
             v.ut[k - 1] = s->gap * u[k];
             work += r[k] * v.ut[k - 1];
         }
-        v.idle = f.friction ? f.mu * v.fn * support(f, v.ut) + work : 0.0;
+        v.idle = f.friction ? f.mu * v.fn * perp_rigid_most_work(f.polygon, v.ut) + work : 0.0;
     }
     v.apart = fmin(v.fn, v.un);
     return v;
@@ -307,7 +296,7 @@ static int worst_items(contact_step *step, const mode_search *a, candidate worst
         const item_friction f = perp_rigid_item_friction(step, &part->item[i]);
         const item_violation v = violation_of(s, &part->item[i], f);
         const double size = fmax(v.apart, v.idle);
-        if (size <= EXACT || is_decided(a->node[i], f) ||
+        if (size <= ITEM_MET || is_decided(a->node[i], f) ||
             (count > 0 && count == a->candidates && size <= worst[count - 1].size)) {
             continue;
         }
@@ -500,10 +489,7 @@ static perp_status no_equilibrium(const contact_step *step, perp_error *error)
     perp_evidence evidence = {.planar = step->model->planar};
     if (p->contact_count > 0) {
         const perp_contact *c = &step->contacts->contacts[step->set_index[closest]];
-        char feature[64];
-        perp_contact_feature_text(c, feature, sizeof feature);
-        snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", step->model->scene->bodies[c->a].name,
-                 step->model->scene->bodies[c->b].name, feature);
+        perp_step_name_contact(step, c, evidence.contact, sizeof evidence.contact);
     }
     perp_fail(error, PERP_STATUS_INFEASIBLE,
               "%s %s (all modes of the contacts were tried): it jams, at contact `%s`; springs give way: control: "
@@ -516,15 +502,6 @@ static perp_status no_equilibrium(const contact_step *step, perp_error *error)
         error->evidence = evidence;
     }
     return PERP_STATUS_INFEASIBLE;
-}
-
-static void clear(const perp_contact_qp *p, perp_convex_point *point)
-{
-    memset(point->x, 0, (size_t)p->n * sizeof(double));
-    memset(point->y_lower, 0, (size_t)p->n * sizeof(double));
-    memset(point->y_upper, 0, (size_t)p->n * sizeof(double));
-    memset(point->y, 0, (size_t)p->row_start[p->contact_count] * sizeof(double));
-    memset(point->y_equality, 0, (size_t)p->equality_count * sizeof(double));
 }
 
 static perp_status search(contact_step *step, mode_search *a, part_verdict *verdict, perp_error *error)
@@ -550,7 +527,7 @@ perp_status perp_rigid_search_modes(contact_step *step, bool *decided, perp_erro
     part_verdict verdict = PART_UNKNOWN;
     perp_status status = open_search(&a, step, MAX_NODES, INT_MAX, error);
     if (status == PERP_STATUS_OK) {
-        clear(&s->qp, &s->better);
+        perp_step_clear_point(&s->qp, &s->better);
         status = search(step, &a, &verdict, error);
     }
     if (status != PERP_STATUS_OK || verdict == PART_NONE) {
@@ -562,7 +539,7 @@ perp_status perp_rigid_search_modes(contact_step *step, bool *decided, perp_erro
         return PERP_STATUS_OK;
     }
     *decided = true;
-    perp_rigid_copy_point(s, &s->point, &s->better);
+    perp_step_copy_point(&s->qp, &s->point, &s->better);
     step->info->fallbacks[PERP_FALLBACK_SECOND_METHOD]++;
     return perp_rigid_finish(step, error);
 }
@@ -582,7 +559,7 @@ static bool stick_instead(contact_step *step, mode_search *a)
             const double *u = s->u + s->qp.row_start[item->contact];
             const int rows = s->qp.row_start[item->contact + 1] - s->qp.row_start[item->contact];
             const double slip = hypot(u[1], rows > 2 ? u[2] : 0.0);
-            const bool slides = s->gap * u[0] <= EXACT && s->gap * slip > DIFFERENT;
+            const bool slides = s->gap * u[0] <= ITEM_MET && s->gap * slip > TWO_MOTIONS;
             a->node[i] = mode_of(slides ? MODE_STICK : MODE_UNDECIDED, 0, 0);
             any = any || slides;
         }
@@ -598,7 +575,7 @@ perp_status perp_rigid_look_for_sticking(contact_step *step, perp_error *error)
     for (int k = 0; k < s->qp.n && status == PERP_STATUS_OK && !step->info->several; k++) {
         part_verdict verdict = PART_UNKNOWN;
         if (take_part(&a, s, k) && stick_instead(step, &a)) {
-            perp_rigid_copy_point(s, &s->better, &s->point);
+            perp_step_copy_point(&s->qp, &s->better, &s->point);
             status = search_part(step, &a, &verdict, error);
         }
         if (verdict == PART_FOUND && status == PERP_STATUS_OK) {

@@ -1,6 +1,7 @@
 /* The relaxation of a rigid step at a node of the search through its modes: rigid_step_modes.h says what it is. Of its
  * points the one of least |v|^2 + |r|^2 is taken (in the step's units), so that open contacts carry nothing. */
 #include "step/rigid/rigid_step_modes.h"
+#include "step/common/tolerances.h"
 
 #include <assert.h>
 #include <string.h>
@@ -8,9 +9,6 @@
 enum { TANGENTS = 16, NARROWED = 48, NARROWED_EQUATIONS = 6 }; /* rows that the modes of one item add at most */
 
 static const double TURN = 6.283185307179586476925;
-/* A proof that rests on rounding is none: some row is missed by at least this, or by its slack where that is more. */
-static const double LEAST_GAP = 1e-7;
-static const double FINE = 1e-10, COARSE = 1e-6; /* residuals of a point: wanted, and good enough to go on from */
 
 item_friction perp_rigid_item_friction(const contact_step *step, const mode_item *item)
 {
@@ -272,10 +270,10 @@ static bool is_proof(const cone_program *p)
 {
     double least = 0.0;
     for (int i = 0; i < p->rows; i++) {
-        least += fabs(p->point.y[i]) * fmax(LEAST_GAP, p->b_slack[i]);
+        least += fabs(p->point.y[i]) * fmax(PROOF_GAP, p->b_slack[i]);
     }
     for (int i = 0; i < p->equations; i++) {
-        least += fabs(p->point.y_equality[i]) * fmax(LEAST_GAP, p->d_slack[i]);
+        least += fabs(p->point.y_equality[i]) * fmax(PROOF_GAP, p->d_slack[i]);
     }
     return least <= 1.0;
 }
@@ -287,15 +285,16 @@ static perp_status judge(contact_step *step, nearest_verdict *verdict, perp_erro
     *verdict = NEAREST_UNSURE;
     for (int method = 0; method < 2 && *verdict == NEAREST_UNSURE; method++) {
         perp_convex_info info;
-        const perp_status status = method == 0 ? perp_cone_program_solve_dual(&s->program, FINE, &info, error)
-                                               : perp_cone_program_solve(&s->program, FINE, false, &info, error);
+        const perp_status status = method == 0
+                                       ? perp_cone_program_solve_dual(&s->program, RELAXED_FINE, &info, error)
+                                       : perp_cone_program_solve(&s->program, RELAXED_FINE, false, &info, error);
         if (status != PERP_STATUS_OK) {
             return status;
         }
         step->info->iterations += info.iterations;
         if (info.outcome == PERP_OUTCOME_INFEASIBLE) {
             *verdict = is_proof(&s->program) ? NEAREST_NONE : NEAREST_UNSURE;
-        } else if (perp_convex_residual_largest(info.residual) <= COARSE) {
+        } else if (perp_convex_residual_largest(info.residual) <= RELAXED_COARSE) {
             *verdict = NEAREST_POINT;
         }
     }

@@ -1,9 +1,8 @@
-/* A rigid step from begin to end: the rung's own method, another one where that fails, then either the choice among
- * answers or the explanation. */
+/* The answer of a rigid step: by springs, by the rung's own method, and by another one where that fails; then the
+ * choice among answers. */
 #include "step/rigid/rigid_step.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "step/common/tolerances.h"
+#include "solver/tolerances.h"
 
 /* ---- the quadratic cone ------------------------------------------------------------------------------------------ */
 
@@ -25,35 +24,14 @@ static double law_of(contact_step *step)
     return perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->point));
 }
 
-/* With inertia the first methods nearly always meet the law of the step, and may miss by rounding the tolerance that
- * they are given in the problem's own units; what the others then do for it is a hundred times the work. So few
- * factorisations first, and all where the law says that these were not enough. */
-static perp_status solve_in_turns(contact_step *step, const perp_contact_friction *problem,
-                                  perp_friction_settings settings, perp_friction_info *info, perp_error *error)
-{
-    enum { FACTORISATIONS_MOST = 300 };
-    static const double ENOUGH = 0.01; /* of the tolerance: as much as is asked of an LCP */
-    rigid_step *s = step->own;
-    settings.max_factorisations = step->dynamic ? FACTORISATIONS_MOST : 0;
-    perp_status status = solve_coulomb(s, problem, &settings, info, error);
-    const bool open = status == PERP_STATUS_OK && settings.max_factorisations > 0 &&
-                      info->outcome != PERP_OUTCOME_SOLVED && info->outcome != PERP_OUTCOME_INFEASIBLE;
-    if (open && law_of(step) > ENOUGH * step->settings->tolerance) {
-        step->info->iterations += info->iterations;
-        settings.max_factorisations = 0;
-        status = perp_contact_friction_solve(problem, &settings, s->friction, &s->point, info, error);
-    }
-    return status;
-}
-
 perp_status perp_rigid_solve_friction(contact_step *step, bool *solved, perp_friction_info *info, perp_error *error)
 {
     rigid_step *s = step->own;
     const perp_contact_friction problem = {&s->qp, step->mu};
     perp_friction_settings settings = perp_friction_settings_default();
-    settings.tolerance = fmax(1e-12, 1e-3 * step->settings->tolerance);
+    settings.tolerance = fmax(FINEST_TOLERANCE, ASKED * step->settings->tolerance);
     settings.warm = perp_rigid_recall_point(step) ? &s->better : NULL;
-    perp_status status = solve_in_turns(step, &problem, settings, info, error);
+    perp_status status = solve_coulomb(s, &problem, &settings, info, error);
     if (status != PERP_STATUS_OK) {
         return status;
     }
@@ -62,8 +40,8 @@ perp_status perp_rigid_solve_friction(contact_step *step, bool *solved, perp_fri
     const double law = law_of(step);
     if (*solved && law > step->settings->tolerance) { /* the law has other units: once more, by as much closer */
         perp_friction_info again;
-        perp_rigid_copy_point(s, &s->better, &s->point);
-        settings.tolerance = fmax(1e-12, 0.1 * settings.tolerance * step->settings->tolerance / law);
+        perp_step_copy_point(&s->qp, &s->better, &s->point);
+        settings.tolerance = fmax(FINEST_TOLERANCE, 0.1 * settings.tolerance * step->settings->tolerance / law);
         settings.warm = &s->better;
         status = perp_contact_friction_solve(&problem, &settings, s->friction, &s->point, &again, error);
         step->info->iterations += status == PERP_STATUS_OK ? again.iterations : 0;
@@ -77,32 +55,6 @@ perp_status perp_rigid_solve_friction(contact_step *step, bool *solved, perp_fri
 }
 
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
-
-/* A fixed point that has not settled: what it goes between. */
-static void tell_cycle(const contact_step *step, const rigid_fixed_info *info, perp_error *error)
-{
-    if (!error || step->system.contact_count == 0 || info->rounds == 0) {
-        return;
-    }
-    const perp_contact *c = &step->contacts->contacts[step->set_index[info->contact]];
-    const perp_scene *scene = step->model->scene;
-    perp_evidence evidence = error->evidence;
-    char feature[64];
-    perp_contact_feature_text(c, feature, sizeof feature);
-    snprintf(evidence.contact, sizeof evidence.contact, "%s %s %s", scene->bodies[c->a].name, scene->bodies[c->b].name,
-             feature);
-    evidence.has_forces = true;
-    evidence.forces[0] = info->between[0];
-    evidence.forces[1] = info->between[1];
-    perp_fail(error, error->status,
-              "the fixed point on normal forces did not settle %s (%d rounds): between `%s` and `%s` it %s "
-              "%.9g N and %.9g N; and no other method solved the step",
-              perp_step_when(step).text, info->rounds, scene->bodies[c->a].name, scene->bodies[c->b].name,
-              info->two_before <= 0.1 * info->change ? "goes to and fro between" : "was last at", info->between[0],
-              info->between[1]);
-    error->code = "not-converged";
-    error->evidence = evidence;
-}
 
 static perp_status try_method(contact_step *step, rigid_method method, rigid_attempt *a, rigid_fixed_info *cycle,
                               perp_error *error)
@@ -129,74 +81,40 @@ static perp_status try_method(contact_step *step, rigid_method method, rigid_att
     return status;
 }
 
-/* A solver's own residual may hold where the step's law does not: then the law's is what is told. */
-static bool is_answer(contact_step *step, rigid_attempt *a)
+/* A solver's own residual may hold where the step's law does not. */
+static bool is_answer(contact_step *step, const rigid_attempt *a)
 {
     if (!a->solved) {
         return false;
     }
-    const double law = law_of(step);
-    a->residual = fmax(a->residual, law);
-    return law <= step->settings->tolerance;
+    return law_of(step) <= step->settings->tolerance;
 }
 
-/* Neither of the rung's two methods solved the step. On a polygon in space the answer on the round cone is not its own,
- * but the fixed point may settle from its normal forces; with one friction direction all cones are the same. */
-static perp_status try_third(contact_step *step, const rigid_method methods[2], rigid_attempt *a, perp_error *error)
+/* No contact has a cone that is round: the step is an LCP. */
+static bool is_polygonal(const rigid_step *s)
 {
-    rigid_step *s = step->own;
-    rigid_fixed_info info = {0};
+    for (int i = 0; i < s->qp.contact_count && s->wide.count == 0; i++) {
+        if (s->qp.row_start[i + 1] - s->qp.row_start[i] > 2) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* For where neither of two methods solves the step: an LCP where it is one, else Coulomb's problem on the round cone,
+ * whose answer may be one of a polygon too. Returns how many methods there are. */
+static int add_third(const rigid_step *s, rigid_method methods[3])
+{
     const bool lcp = methods[0] == RIGID_LCP || methods[1] == RIGID_LCP,
                friction = methods[0] == RIGID_FRICTION || methods[1] == RIGID_FRICTION;
-    if (!lcp && perp_rigid_is_polygonal(s)) {
-        return try_method(step, RIGID_LCP, a, &info, error);
-    }
-    perp_status status = friction ? PERP_STATUS_OK : try_method(step, RIGID_FRICTION, a, &info, error);
-    if (friction || status != PERP_STATUS_OK || is_answer(step, a)) {
-        return status;
-    }
-    for (int i = 0; i < s->qp.contact_count; i++) {
-        s->held[i] = fmax(0.0, s->point.y[s->qp.row_start[i]]);
-    }
-    *a = (rigid_attempt){.method = "fixed-point"};
-    status = perp_rigid_solve_fixed(step, &a->solved, &info, error);
-    a->residual = info.change;
-    return status;
-}
-
-/* A point whose method does not call it solved: what is told of it is the law's residual, where that is more, and the
- * one that meets the law best is kept in s->spare. */
-static void note_miss(contact_step *step, rigid_attempt *own, double *nearest)
-{
-    rigid_step *s = step->own;
-    const double law = law_of(step);
-    own->residual = fmax(own->residual, law);
-    if (law < *nearest) {
-        perp_rigid_copy_point(s, &s->spare, &s->point);
-        *nearest = law;
-    }
-}
-
-/* Methods ask themselves for more than the law does, so that choices have room. Where none has it, a point that meets
- * the law is an answer all the same: a step does not stop below its own tolerance. */
-static void take_nearest(contact_step *step, double law, rigid_attempt *best)
-{
-    rigid_step *s = step->own;
-    if (best->solved || !(law <= step->settings->tolerance)) {
-        return;
-    }
-    perp_rigid_copy_point(s, &s->point, &s->spare);
-    s->chosen = false;
-    best->solved = true;
-    best->residual = law;
-    step->info->fallbacks[PERP_FALLBACK_LOOSE]++;
+    methods[2] = !lcp && is_polygonal(s) ? RIGID_LCP : RIGID_FRICTION;
+    return methods[2] == RIGID_LCP || !friction ? 3 : 2;
 }
 
 perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], rigid_attempt *best, perp_error *error)
 {
     rigid_step *s = step->own;
     rigid_fixed_info cycle = {0};
-    double nearest = INFINITY;
     perp_status status = perp_rigid_begin(step, error);
     *best = (rigid_attempt){.residual = INFINITY};
     s->settles = true;
@@ -206,7 +124,9 @@ perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], ri
         best->method = "springs";
         status = perp_rigid_solve_springs(step, warm ? &s->better : NULL, false, &best->solved, error);
     }
-    for (int i = 0; i < 3 && status == PERP_STATUS_OK && !best->solved; i++) {
+    rigid_method all[3] = {methods[0], methods[1]};
+    const int count = status == PERP_STATUS_OK ? add_third(s, all) : 0;
+    for (int i = 0; i < count && status == PERP_STATUS_OK && !best->solved; i++) {
         rigid_attempt own = {.residual = INFINITY};
         if (i == (springs ? 0 : 1)) { /* one method has failed */
             status = perp_rigid_prove_none(step, &best->impossible, error);
@@ -214,38 +134,42 @@ perp_status perp_rigid_try(contact_step *step, const rigid_method methods[2], ri
                 return status;
             }
         }
-        status = i < 2 ? try_method(step, methods[i], &own, &cycle, error) : try_third(step, methods, &own, error);
+        status = try_method(step, all[i], &own, &cycle, error);
         s->settles = i > 0 ? s->settles : own.solved || methods[0] != RIGID_FIXED_POINT;
         own.solved = status == PERP_STATUS_OK && is_answer(step, &own);
         step->info->fallbacks[PERP_FALLBACK_SECOND_METHOD] += own.solved && i > 0 ? 1 : 0;
         if (status == PERP_STATUS_OK && !own.solved) {
-            note_miss(step, &own, &nearest);
+            own.residual = fmax(own.residual, law_of(step));
         }
         if (i == 0 || own.solved || own.residual < best->residual) {
             *best = own;
         }
     }
-    if (status == PERP_STATUS_OK) {
-        take_nearest(step, nearest, best);
-    }
     best->cycle = cycle;
     return status;
 }
 
-perp_status perp_rigid_step(contact_step *step, rigid_method first, rigid_method second, perp_error *error)
+/* ---- of all answers the one that is reported --------------------------------------------------------------------- */
+
+perp_status perp_rigid_finish(contact_step *step, perp_error *error)
 {
-    rigid_attempt best;
-    if (step->free_count == 0) {
-        return perp_rigid_begin(step, error);
+    rigid_step *s = step->own;
+    const bool one_motion = step->dynamic;
+    perp_status status = one_motion ? PERP_STATUS_OK : perp_rigid_smallest_motion(step, error);
+    if (status == PERP_STATUS_OK && !s->chosen) {
+        bool solved;
+        perp_step_copy_point(&s->qp, &s->better, &s->point);
+        status = perp_rigid_solve_springs(step, &s->better, true, &solved, error);
     }
-    perp_status status = perp_rigid_try(step, (const rigid_method[2]){first, second}, &best, error);
-    if (status != PERP_STATUS_OK || best.solved) {
-        return status == PERP_STATUS_OK ? perp_rigid_finish(step, error) : status;
+    if (status == PERP_STATUS_OK && !s->chosen) {
+        status = perp_rigid_least_forces(step, error);
     }
-    status = perp_rigid_explain(step, best.method, fmin(best.residual, 1e300), error);
-    if (status == PERP_STATUS_NOT_CONVERGED && first == RIGID_FIXED_POINT && error &&
-        strcmp(error->code, "not-converged") == 0) {
-        tell_cycle(step, &best.cycle, error);
+    if (status == PERP_STATUS_OK && !step->info->several && !step->law->instant && !one_motion) {
+        status = perp_rigid_look_for_sticking(step, error);
+    }
+    perp_rigid_hand_over(step);
+    for (int i = 0; i < step->free_count; i++) { /* for perp_rigid_accept */
+        s->now_settles[step->dof_of_free[i]] = s->settles;
     }
     return status;
 }

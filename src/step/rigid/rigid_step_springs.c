@@ -3,8 +3,7 @@
 #include "step/rigid/rigid_step.h"
 
 #include "solver/friction_springs.h"
-
-static const double CERTAIN = 1e-7; /* of L: motions that differ by more are two */
+#include "step/common/tolerances.h"
 
 /* What stands for inertia on the diagonal of unknowns that have none: masses over the largest. */
 static void fill_weights(const contact_step *step, double *weight)
@@ -40,14 +39,14 @@ static perp_status solve(rigid_step *s, const perp_contact_friction *problem,
 perp_status perp_rigid_solve_springs(contact_step *step, const perp_convex_point *start, bool known, bool *solved,
                                      perp_error *error)
 {
-    static const double ASKED = 1e-3, STILL = 1e-6, ENOUGH = 0.05; /* of the law's tolerance: forces, motion */
+    static const double ENOUGH = 0.05; /* of the law's tolerance */
     rigid_step *s = step->own;
     const perp_contact_friction problem = {&s->qp, step->mu};
     const perp_friction_polygon wide = {s->wide.count, (const double(*)[2])s->wide.corner};
     perp_friction_springs_info info;
     fill_weights(step, s->balance);
     const perp_friction_springs_settings settings = {
-        .velocity_tolerance = STILL * step->settings->tolerance / s->gap,
+        .velocity_tolerance = SPRINGS_STILL * step->settings->tolerance / s->gap,
         .velocity_enough = ENOUGH * step->settings->tolerance / s->gap,
         .force_enough = ENOUGH * step->settings->tolerance,
         .force_tolerance = ASKED * step->settings->tolerance,
@@ -66,11 +65,11 @@ perp_status perp_rigid_solve_springs(contact_step *step, const perp_convex_point
     const double law = info.solved ? perp_rigid_worst(perp_rigid_evaluate(s, step->mu, &s->spare)) : INFINITY;
     if (law <= 0.1 * step->settings->tolerance) {
         *solved = true;
-        perp_rigid_copy_point(s, &s->point, &s->spare);
+        perp_step_copy_point(&s->qp, &s->point, &s->spare);
         s->chosen = true;
     }
     if (*solved || known) {
-        step->info->several = step->info->several || s->gap * info.choice > CERTAIN;
+        step->info->several = step->info->several || s->gap * info.choice > TWO_MOTIONS;
     }
     return PERP_STATUS_OK;
 }

@@ -11,6 +11,8 @@
 #include <perp/step.h>
 
 #include "contact/contact_lint.h"
+#include "model/tolerances.h"
+#include "step/common/tolerances.h"
 
 #include <stdio.h>
 
@@ -47,7 +49,7 @@ static void lint_starts(const run_lint *l)
         const perp_joint *joint = &l->scene->joints[j];
         const double start = perp_drive_value(&joint->command, 0.0);
         if (joint->control != PERP_CONTROL_IMPEDANCE || !joint->position_set ||
-            !(fabs(start - joint->position[0]) > 1e-9)) {
+            !(fabs(start - joint->position[0]) > DRIVE_AS_WRITTEN)) {
             continue;
         }
         char path[256];
@@ -83,8 +85,9 @@ static double stiffness_at(const run_lint *l, int b)
         }
         const perp_vec3 anchor = perp_pose_apply(l->kinematics->pose[joint->parent_body], joint->anchor);
         const double arm = perp_vec3_norm(perp_vec3_sub(l->kinematics->com[b], anchor));
-        const double stiffness =
-            joint->kind == PERP_JOINT_PRISMATIC ? joint->stiffness : joint->stiffness / fmax(arm * arm, 1e-12);
+        const double stiffness = joint->kind == PERP_JOINT_PRISMATIC
+                                     ? joint->stiffness
+                                     : joint->stiffness / fmax(arm * arm, ARM_SQUARE_LEAST);
         most = fmax(most, stiffness);
     }
     return most;
@@ -92,9 +95,8 @@ static double stiffness_at(const run_lint *l, int b)
 
 static void lint_lag(const run_lint *l)
 {
-    static const double LATE = 0.1 * (1.0 + 1e-9); /* of the run */
     const double h = l->scene->run.h, length = perp_run_steps(&l->scene->run) * h;
-    double longest = LATE * length;
+    double longest = 0.1 * (1.0 + LAG_ROUNDING) * length;
     int worst = -1;
     for (int b = 0; b < l->scene->body_count; b++) {
         const double stiffness = floats(l, b) ? stiffness_at(l, b) : 0.0;
