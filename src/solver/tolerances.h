@@ -175,4 +175,26 @@ static const double MERIT_FALL = 1e-12;
 /* of the tolerance: what moving the last digits onto bounds may make of a residual that was less. */
 static const double ON_BOUNDS = 1e-2;
 
+/* ---- friction of contacts that give way, and of equal springs: in units in which forces, inertia and speeds are about 1 */
+
+/* of the largest entry of a contact's a: entries beside the diagonal below are rounding of axes that were turned. */
+static const double COUPLING_ROUNDING = 1e-14;
+/* of the squares of forces: a merit below is rounding (1e-13 of forces). */
+static const double SOFT_ROUNDING = 1e-26;
+/* of the squares of forces: below it a step that no longer helps ends the method, for contacts that give way (1e-8 of
+ * forces), and for springs, whose rounds correct the rest. */
+static const double SOFT_NEAR = 1e-16, SPRINGS_NEAR = 1e-13;
+/* of the merit before: a step that leaves more has not helped; Newton's last ones gain a factor of 1e4 and more. */
+static const double SOFT_HELPS = 1e-2;
+/* of an equation's response: how far it may give way: it makes the matrix regular where equations say the same. */
+static const double SOFT_EQUATION = 1e-14;
+/* of the weight of an unknown without inertia or stiffness: what holds it where the round began. */
+static const double SPRINGS_HOLD = 1e-4;
+/* of mu fn: friction that is nearer to it slides, at the start. */
+static const double SPRINGS_EDGE = 1e-7;
+/* of a velocity: contacts that close by more begin stuck. */
+static const double SPRINGS_TOUCH = 1e-6;
+/* of a force: what is held by more from round to round, without end, is falling. */
+static const double SPRINGS_FALL = 1e-6;
+
 #endif
