@@ -14,7 +14,6 @@ import sys
 NOT_YET = [
     "step/",
     "solver/cell_dictionary.c",
-    "solver/friction_",
     "solver/mcp_enumerate.c",
     "solver/polyhedron_hull.c",
     "solver/qp_dual",

@@ -2,6 +2,7 @@
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 #include "solver/slice.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -66,9 +67,7 @@ static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_sli
     f->normal_jacobian = perp_slice_cut(s, (size_t)z->dofs, sizeof(double));
     f->rd_change = perp_slice_cut(s, n, sizeof(double));
     f->centre_x = perp_slice_cut(s, n, sizeof(double));
-    f->centre_y = perp_slice_cut(s, m, sizeof(double));
     f->along = perp_slice_cut(s, 4 * m, sizeof(double));
-    f->comply = perp_slice_cut(s, 3 * m, sizeof(double));
     f->residual = perp_slice_cut(s, n + e, sizeof(double));
     f->correction = perp_slice_cut(s, n + e, sizeof(double));
 }
@@ -127,7 +126,7 @@ static sizes measure(const perp_contact_friction *problem)
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         z.jacobian += rows * (p->dof_start[i + 1] - p->dof_start[i]);
-        z.slacks += rows > 1 && problem->mu[i] >= PERP_FRICTION_FRICTIONLESS ? rows : 1;
+        z.slacks += rows > 1 && problem->mu[i] >= FRICTIONLESS ? rows : 1;
     }
     for (int j = 0; j < p->n; j++) {
         z.bounds += (p->lower && p->lower[j] > -INFINITY) + (p->upper && p->upper[j] < INFINITY);
@@ -220,7 +219,6 @@ static void measure_columns(const perp_contact_qp *p, double *sums)
  * A is zero. */
 static bool measure_inertia(const perp_contact_qp *p, const double *columns, double *diagonal)
 {
-    static const double NOTHING = 1e-14;
     const double *h = p->hessian;
     double most = 0.0, logs = 0.0, widest = 0.0;
     int some = 0;
@@ -236,7 +234,7 @@ static bool measure_inertia(const perp_contact_qp *p, const double *columns, dou
         widest = fmax(widest, columns[j]);
     }
     for (int j = 0; j < p->n; j++) { /* not those that rounding alone moves: one of 1e-32 would set the scale of all */
-        if (diagonal[j] > NOTHING * most && columns[j] > NOTHING * widest) {
+        if (diagonal[j] > NO_STIFFNESS * most && columns[j] > NO_STIFFNESS * widest) {
             int stiff = 0, wide = 0;
             frexp(diagonal[j], &stiff);
             frexp(columns[j], &wide);
@@ -247,7 +245,7 @@ static bool measure_inertia(const perp_contact_qp *p, const double *columns, dou
     const double mean = some > 0 ? ldexp(1.0, (int)(logs / some)) : most > 0.0 ? most / fmax(widest, DBL_MIN) : 1.0;
     const double held = mean * (widest > 0.0 ? widest : 1.0);
     for (int j = 0; j < p->n; j++) {
-        diagonal[j] = diagonal[j] > NOTHING * most ? diagonal[j] : held;
+        diagonal[j] = diagonal[j] > NO_STIFFNESS * most ? diagonal[j] : held;
     }
     return most == 0.0;
 }
@@ -266,7 +264,6 @@ static double mean_scale(int count, const double *scale)
  * counts as that: the residual does not look at it more closely. */
 static void choose_scales(perp_friction_workspace *f)
 {
-    static const double LITTLE = 1e-3;
     const perp_contact_qp *p = f->contact->system;
     double velocity = 0.0, force = 0.0;
     measure_columns(p, f->residual);
@@ -276,8 +273,8 @@ static void choose_scales(perp_friction_workspace *f)
     }
     scale_rows(f);
     measure_units(f, &velocity, &force);
-    velocity = fmax(velocity, LITTLE * mean_scale(f->row_start[p->contact_count], f->row_scale));
-    force = fmax(force, LITTLE * mean_scale(p->n, f->dof_scale));
+    velocity = fmax(velocity, LITTLE_DATA * mean_scale(f->row_start[p->contact_count], f->row_scale));
+    force = fmax(force, LITTLE_DATA * mean_scale(p->n, f->dof_scale));
     velocity = velocity > 0.0 ? velocity : 1.0;
     force = force > 0.0 ? force : 1.0;
     f->velocity = weightless ? velocity : fmax(velocity, force);
@@ -334,7 +331,7 @@ static void choose_rows(perp_friction_workspace *f, int contacts, const int *giv
     f->row_start[0] = 0;
     for (int i = 0; i < contacts; i++) {
         const int start = f->row_start[i], given = given_start[i + 1] - given_start[i];
-        const int rows = given > 1 && mu[i] >= PERP_FRICTION_FRICTIONLESS ? given : 1;
+        const int rows = given > 1 && mu[i] >= FRICTIONLESS ? given : 1;
         for (int r = 0; r < rows; r++) {
             f->row_of[start + r] = given_start[i] + r;
         }
@@ -421,7 +418,7 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
 {
     sizes z = {.contacts = problem->contacts, .rows = problem->contacts * problem->dim};
     for (int i = 0; i < problem->contacts; i++) {
-        z.slacks += problem->mu[i] >= PERP_FRICTION_FRICTIONLESS ? problem->dim : 1;
+        z.slacks += problem->mu[i] >= FRICTIONLESS ? problem->dim : 1;
     }
     perp_status status = hold(f, lay_out_problem, &f->memory, &z, error);
     if (status == PERP_STATUS_OK) {

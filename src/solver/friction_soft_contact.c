@@ -2,6 +2,7 @@
 #include "solver/friction_soft.h"
 
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <perp/linalg.h>
 
@@ -99,7 +100,7 @@ bool perp_friction_soft_plain(int rows, const perp_friction_polygon *polygon, co
     }
     r[0] = normal;
     omega[0] = a[0];
-    if (rows == 1 || mu < PERP_FRICTION_FRICTIONLESS) {
+    if (rows == 1 || mu < FRICTIONLESS) {
         return false;
     }
     const double p[2] = {f[1] - a[1] * s[1], rows > 2 ? f[2] - a[1] * s[2] : 0.0};
@@ -153,7 +154,7 @@ static void weigh_sliding(int rows, const double *w, const double *q, const doub
 bool perp_friction_soft_coupled(int given, const double *a, double mu, const double *f, const double *s, double *r,
                                 double *omega)
 {
-    const int rows = mu < PERP_FRICTION_FRICTIONLESS ? 1 : given;
+    const int rows = mu < FRICTIONLESS ? 1 : given;
     double inverse[9] = {0.0}, w[9], q[3] = {0.0}, own[3] = {0.0}, scale[3] = {0.0}, trace = 0.0;
     for (int k = 0; k < given * given; k++) {
         inverse[k] = k % (given + 1) == 0 ? 1.0 : 0.0;

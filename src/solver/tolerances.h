@@ -175,7 +175,52 @@ static const double MERIT_FALL = 1e-12;
 /* of the tolerance: what moving the last digits onto bounds may make of a residual that was less. */
 static const double ON_BOUNDS = 1e-2;
 
-/* ---- friction of contacts that give way, and of equal springs: in units in which forces, inertia and speeds are about 1 */
+/* ---- Coulomb friction: scaled so that forces and velocities are about 1 -------------------------------------------
+ */
+
+/* none: contacts with a smaller coefficient have no friction: their normal row alone is kept. */
+static const double FRICTIONLESS = 1e-8;
+/* of 1 in the problem's units: data below counts as that: the residual does not look at it more closely. */
+static const double LITTLE_DATA = 1e-3;
+/* a velocity: a slip below has no direction; rounding of its terms. */
+static const double SLIP_LEAST = 1e-14;
+/* none: Newton's matrix is regularised by the second times the error, at most the third (with forces that are far from
+ * unique the fourth), at least the first: below it factors of a singular matrix have no digits. */
+static const double FRICTION_DAMPING_LEAST = 1e-11, FRICTION_DAMPING = 1e-2, FRICTION_DAMPING_MOST = 1e-4,
+                    FRICTION_DAMPING_FAR = 1e-2;
+/* errors: from which on the judge is asked: it costs as much as a product, and units differ from the scaled ones. */
+static const double NEWTON_JUDGED = 1e-4, IPM_JUDGED = 1e-6, SMALL_JUDGED = 1e-7;
+/* a residual: the best point is near a solution. */
+static const double NEWTON_NEAR_BEST = 1e-4;
+/* of the residual, and the least that it counts as: what a step may leave of its equations before it is refined. */
+static const double STEP_LEFT = 1e-3, STEP_SIZE_LEAST = 1e-11;
+/* none: proximal terms of the interior point: they cost a step fewer digits than it is asked for. */
+static const double FRICTION_PROXIMAL = 1e-10;
+/* none: the least part of the centre that a step of the interior point aims at. */
+static const double FRICTION_CENTRING_LEAST = 1e-6;
+/* a length along the curve of smoothed projections: a shorter step is given up. */
+static const double SMOOTH_SHORTEST = 1e-6;
+/* the smoothing at which its curve ends: rounding of the projections. */
+static const double SMOOTH_LAST = 1e-13;
+/* a residual: of the convex problems of bodies that are held; what is left over is rho times a motion. */
+static const double REST_CONVEX = 1e-9;
+/* an error: the held problem is solved. */
+static const double REST_SETTLED = 1e-10;
+/* of the diagonal of A: a smaller pivot is one of a body that has no inertia in some direction. */
+static const double SMALL_DEFINITE = 1e-12;
+/* of the diagonal of W: with a smaller pivot other forces may have the same velocities. */
+static const double SMALL_UNIQUE = 1e-9;
+/* a force: sweeps over a few contacts that change less have settled. */
+static const double SMALL_SETTLED = 1e-13;
+/* of the right-hand side: what refinement of a sparse solution goes on to, and with which it is believed. */
+static const double SPARSE_REFINED = 1e-12, SPARSE_BELIEVED = 1e-6;
+/* a residual: asked for before forces of least norm: what sticks is known by the last digits. */
+static const double LEAST_SHARPER = 1e-14;
+/* a residual: the least that an island is asked for, which is a tenth of the whole problem's. */
+static const double ISLAND_TOLERANCE = 1e-13;
+
+/* ---- friction of contacts that give way, and of equal springs: forces, inertia and speeds are about 1 -------------
+ */
 
 /* of the largest entry of a contact's a: entries beside the diagonal below are rounding of axes that were turned. */
 static const double COUPLING_ROUNDING = 1e-14;
