@@ -150,9 +150,6 @@ void perp_friction_clear(const perp_friction_workspace *f, perp_convex_iterate *
 /* A slack vector: `value` times e in every cone, so in every row. */
 void perp_friction_fill_heads(const perp_convex_workspace *c, double value, double *slacks);
 
-/* Between -1 and 1, the same numbers on every run. */
-double perp_friction_draw(uint64_t *state);
-
 /* ---- friction_step.c -------------------------------------------------------------------------------------------- */
 
 /* convex->omega times E (t = 0: as it is). */
@@ -272,6 +269,8 @@ perp_status perp_friction_local_proof_reserve(perp_friction_workspace *f);
 double perp_friction_local_prove(perp_friction_workspace *f, double enough);
 /* The normal rows alone, with offsets in free_offset: every solution has u_N >= 0. */
 void perp_friction_take_normals(perp_friction_workspace *f, perp_contact_qp *normals);
+/* `convex` takes the scaled problem again; its points are gone. */
+void perp_friction_restore(perp_friction_workspace *f);
 /* The measure of a proof that there is no solution, +infinity if there is none. */
 double perp_friction_prove_infeasible(perp_friction_workspace *f);
 

@@ -47,15 +47,6 @@ static void start_near(perp_friction_workspace *f, double inside)
     }
 }
 
-/* r_p, after perp_friction_look. */
-static void compare_slacks(perp_friction_workspace *f)
-{
-    perp_convex_workspace *c = f->convex;
-    for (int i = 0; i < c->m; i++) {
-        c->rp[i] = f->z[i] - c->s[i];
-    }
-}
-
 /* B = E^-1 W^2, G = I of the dense form. */
 static void weigh_dense(perp_friction_workspace *f)
 {
@@ -306,7 +297,7 @@ bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *
         if (since > PATIENCE) {
             break;
         }
-        compare_slacks(f);
+        perp_dense_difference(c->m, f->z, c->s, c->rp);
         hold_shifts(f);
         f->iterations++;
         f->rho = f->delta = FRICTION_PROXIMAL;

@@ -183,9 +183,3 @@ void perp_friction_fill_heads(const perp_convex_workspace *c, double value, doub
         slacks[c->cones[k].start] = value;
     }
 }
-
-double perp_friction_draw(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)(*state >> 11) / 4503599627370496.0 - 1.0;
-}

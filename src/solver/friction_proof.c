@@ -85,6 +85,13 @@ void perp_friction_take_normals(perp_friction_workspace *f, perp_contact_qp *nor
     normals->quadratic = NULL;
 }
 
+void perp_friction_restore(perp_friction_workspace *f)
+{
+    perp_convex_setup(f->convex, &f->scaled, NULL); /* it fitted before */
+    perp_kkt_lu_setup(&f->lu, &f->convex->kkt);
+    f->convex->best_is_least = false; /* that was said of the other problem */
+}
+
 double perp_friction_prove_infeasible(perp_friction_workspace *f)
 {
     perp_convex_workspace *c = f->convex;
@@ -105,8 +112,7 @@ double perp_friction_prove_infeasible(perp_friction_workspace *f)
     const double motions = perp_convex_setup(c, &normals, NULL) == PERP_STATUS_OK
                                ? perp_convex_prove_infeasible(c, PROOF_GOOD, &feasible)
                                : INFINITY;
-    perp_convex_setup(c, &f->scaled, NULL); /* it fitted before */
-    perp_kkt_lu_setup(&f->lu, &c->kkt);
+    perp_friction_restore(f);
     perp_friction_import(f, &f->point, &c->best);
     return motions <= PROOF_GOOD ? motions : INFINITY;
 }

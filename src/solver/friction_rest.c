@@ -62,14 +62,6 @@ static bool hold(perp_friction_workspace *f, double rho, bool all)
            perp_kkt_lu_setup(&f->lu, &f->convex->kkt) == PERP_STATUS_OK;
 }
 
-/* `convex` takes the problem itself again. */
-static void release(perp_friction_workspace *f)
-{
-    perp_convex_setup(f->convex, &f->scaled, NULL); /* it fitted before */
-    perp_kkt_lu_setup(&f->lu, &f->convex->kkt);
-    f->convex->best_is_least = false; /* that was said of the held problem */
-}
-
 /* The convex problem that is set up, to its `best`. */
 static bool run_convex(perp_friction_workspace *f)
 {
@@ -103,7 +95,7 @@ static bool find_least_motion(perp_friction_workspace *f, bool all)
         found = run_convex(f);
         memcpy(f->centre_x, c->best.x, (size_t)c->n * sizeof(double));
     }
-    release(f);
+    perp_friction_restore(f);
     perp_convex_copy(c, &f->solved, &c->best);
     return found;
 }
@@ -122,7 +114,7 @@ static bool solve_convex(perp_friction_workspace *f, const perp_friction_resting
         perp_convex_copy(c, &c->best, &c->at);
     }
     f->scaled.offset = f->offset;
-    release(f);
+    perp_friction_restore(f);
     perp_convex_copy(c, &f->solved, &c->best);
     return found;
 }
@@ -135,6 +127,13 @@ static void take_shift(perp_friction_workspace *f)
         const int start = c->cones[k].start;
         f->free_offset[start] = f->offset[start] + (f->z[start] - f->u[start]);
     }
+}
+
+/* Between -1 and 1, the same numbers on every run. */
+static double draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(*state >> 11) / 4503599627370496.0 - 1.0;
 }
 
 /* The first shifts: those of the least motion, spread where they are drawn. */
@@ -150,7 +149,7 @@ static bool begin(perp_friction_workspace *f, const perp_friction_resting *how)
     memcpy(f->free_offset, f->offset, (size_t)c->contact_slacks * sizeof(double));
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start;
-        const double spread = how->state ? pow(10.0, SPREAD * perp_friction_draw(how->state)) : 1.0;
+        const double spread = how->state ? pow(10.0, SPREAD * draw(how->state)) : 1.0;
         f->free_offset[start] += spread * (f->z[start] - f->u[start]);
     }
     return known;
@@ -167,7 +166,7 @@ static bool settle(perp_friction_workspace *f, const perp_friction_resting *how)
     hold(f, how->rho, how->all); /* it fitted before */
     perp_convex_copy(c, &f->solved, &c->best);
     const bool solved = perp_friction_newton_from(f, &c->at, dampings, 2);
-    release(f);
+    perp_friction_restore(f);
     if (f->error < REST_SETTLED) {
         perp_convex_copy(c, &c->kept, &c->at);
         perp_friction_look(f, &c->at);
@@ -219,7 +218,7 @@ bool perp_friction_rest_drawn(perp_friction_workspace *f)
     uint64_t state = 11;
     bool solved = false;
     for (int k = 0; k < DRAWS && !solved && !perp_friction_must_stop(f); k++) {
-        const double rho = pow(10.0, MIDDLE + DECADES * perp_friction_draw(&state));
+        const double rho = pow(10.0, MIDDLE + DECADES * draw(&state));
         f->max_factorisations = EACH < cap - f->factorisations ? f->factorisations + EACH : cap;
         solved = perp_friction_rest(f, &(perp_friction_resting){rho, ROUNDS, false, &state});
         f->max_factorisations = cap;

@@ -11,8 +11,7 @@
 /* Lengths of the arrays: of the scaled problem, and of the point as given. */
 typedef struct sizes {
     int n, contacts, rows, slacks, equations, bounds;
-    int hessian, inverse, dofs, jacobian, equality_entries, blocks;
-    bool bodies;
+    int hessian, inverse, dofs, jacobian, equality_entries;
 } sizes;
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
@@ -20,56 +19,40 @@ typedef struct sizes {
 static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_slice *s)
 {
     const size_t n = (size_t)z->n, e = (size_t)z->equations, contacts = (size_t)z->contacts, rows = (size_t)z->rows;
-    f->row_scale = perp_slice_cut(s, rows, sizeof(double));
+    const size_t m = rows + (size_t)z->bounds;
+    double **by_unknown[] = {&f->dof_scale,      &f->g,
+                             &f->held_g,         &f->lower,
+                             &f->upper,          &f->point.x,
+                             &f->point.y_lower,  &f->point.y_upper,
+                             &f->joined.x,       &f->joined.y_lower,
+                             &f->joined.y_upper, &f->solved.x,
+                             &f->rd_change,      &f->centre_x};
+    double **by_row[] = {&f->row_scale, &f->offset, &f->free_offset, &f->point.y, &f->joined.y};
+    double **by_equation[] = {&f->equation_scale,    &f->equality_target, &f->point.y_equality,
+                              &f->joined.y_equality, &f->solved.z,        &f->loop_w};
+    double **by_slack[] = {&f->u,        &f->du,    &f->t,      &f->z,       &f->natural,
+                           &f->argument, &f->fixed, &f->change, &f->weighed, &f->solved.y};
+    perp_slice_cut_each(s, n, sizeof by_unknown / sizeof *by_unknown, by_unknown);
+    perp_slice_cut_each(s, rows, sizeof by_row / sizeof *by_row, by_row);
+    perp_slice_cut_each(s, e, sizeof by_equation / sizeof *by_equation, by_equation);
+    perp_slice_cut_each(s, m, sizeof by_slack / sizeof *by_slack, by_slack);
+    perp_slice_cut_each(s, n + e, 2, (double **[]){&f->residual, &f->correction});
+    perp_slice_cut_each(s, (size_t)z->inverse, 2, (double **[]){&f->held_hessian, &f->inverse});
     f->row_of = perp_slice_cut(s, rows, sizeof(int));
-    f->dof_scale = perp_slice_cut(s, n, sizeof(double));
-    f->equation_scale = perp_slice_cut(s, e, sizeof(double));
     f->row_start = perp_slice_cut(s, contacts + 1, sizeof(int));
     f->dof_start = perp_slice_cut(s, contacts + 1, sizeof(int));
+    f->normal_start = perp_slice_cut(s, contacts + 1, sizeof(int));
     f->quadratic = perp_slice_cut(s, contacts, sizeof(bool));
+    f->lag = perp_slice_cut(s, contacts, sizeof(int));
     f->hessian = perp_slice_cut(s, (size_t)z->hessian, sizeof(double));
-    f->g = perp_slice_cut(s, n, sizeof(double));
-    f->held_hessian = perp_slice_cut(s, (size_t)z->inverse, sizeof(double));
-    f->held_g = perp_slice_cut(s, n, sizeof(double));
     f->jacobian = perp_slice_cut(s, (size_t)z->jacobian, sizeof(double));
-    f->offset = perp_slice_cut(s, rows, sizeof(double));
-    f->free_offset = perp_slice_cut(s, rows, sizeof(double));
+    f->normal_jacobian = perp_slice_cut(s, (size_t)z->dofs, sizeof(double));
     f->equality_values = perp_slice_cut(s, (size_t)z->equality_entries, sizeof(double));
-    f->equality_target = perp_slice_cut(s, e, sizeof(double));
-    f->lower = perp_slice_cut(s, n, sizeof(double));
-    f->upper = perp_slice_cut(s, n, sizeof(double));
-    f->point.x = perp_slice_cut(s, n, sizeof(double));
-    f->point.y = perp_slice_cut(s, rows, sizeof(double));
-    f->point.y_equality = perp_slice_cut(s, e, sizeof(double));
-    f->point.y_lower = perp_slice_cut(s, n, sizeof(double));
-    f->point.y_upper = perp_slice_cut(s, n, sizeof(double));
-    f->joined.x = perp_slice_cut(s, n, sizeof(double));
-    f->joined.y = perp_slice_cut(s, rows, sizeof(double));
-    f->joined.y_equality = perp_slice_cut(s, e, sizeof(double));
-    f->joined.y_lower = perp_slice_cut(s, n, sizeof(double));
-    f->joined.y_upper = perp_slice_cut(s, n, sizeof(double));
-    const size_t m = rows + (size_t)z->bounds;
-    double **by_slack[] = {&f->u, &f->du, &f->t, &f->z, &f->natural, &f->argument, &f->fixed, &f->change, &f->weighed};
-    for (size_t k = 0; k < sizeof by_slack / sizeof *by_slack; k++) {
-        *by_slack[k] = perp_slice_cut(s, m, sizeof(double));
-    }
-    f->solved.x = perp_slice_cut(s, n, sizeof(double));
-    f->solved.y = perp_slice_cut(s, m, sizeof(double));
-    f->solved.z = perp_slice_cut(s, e, sizeof(double));
-    f->inverse = perp_slice_cut(s, (size_t)z->inverse, sizeof(double));
     f->response_of = perp_slice_cut(s, n, sizeof(double *));
     f->block_of = perp_slice_cut(s, n, sizeof(int));
     f->fixed_dof = perp_slice_cut(s, n, sizeof(bool));
     f->own_w = perp_slice_cut(s, 3 * m, sizeof(double));
-    f->loop_w = perp_slice_cut(s, e, sizeof(double));
-    f->lag = perp_slice_cut(s, contacts, sizeof(int));
-    f->normal_start = perp_slice_cut(s, contacts + 1, sizeof(int));
-    f->normal_jacobian = perp_slice_cut(s, (size_t)z->dofs, sizeof(double));
-    f->rd_change = perp_slice_cut(s, n, sizeof(double));
-    f->centre_x = perp_slice_cut(s, n, sizeof(double));
     f->along = perp_slice_cut(s, 4 * m, sizeof(double));
-    f->residual = perp_slice_cut(s, n + e, sizeof(double));
-    f->correction = perp_slice_cut(s, n + e, sizeof(double));
 }
 
 static void lay_out_dense(perp_friction_workspace *f, const sizes *z, perp_slice *s)
@@ -114,7 +97,7 @@ static perp_status hold(perp_friction_workspace *f, layout lay_out, perp_kkt_buf
 static sizes measure(const perp_contact_friction *problem)
 {
     const perp_contact_qp *p = problem->system;
-    sizes z = {.n = p->n, .contacts = p->contact_count, .equations = p->equality_count, .bodies = true};
+    sizes z = {.n = p->n, .contacts = p->contact_count, .equations = p->equality_count};
     z.rows = p->contact_count > 0 ? p->row_start[p->contact_count] : 0;
     z.dofs = p->contact_count > 0 ? p->dof_start[p->contact_count] : 0;
     z.equality_entries = p->equality_count > 0 ? p->equality_start[p->equality_count] : 0;

@@ -112,15 +112,9 @@ static void lay_out(perp_friction_soft_workspace *f, perp_slice *s)
     f->jacobian = perp_slice_cut(s, 3 * dofs, sizeof(double));
     f->stiffness = perp_slice_cut(s, 2 * contacts, sizeof(double));
     f->coupled = perp_slice_cut(s, contacts, sizeof(bool));
-    for (size_t k = 0; k < sizeof of_bodies / sizeof *of_bodies; k++) {
-        *of_bodies[k] = perp_slice_cut(s, n, sizeof(double));
-    }
-    for (size_t k = 0; k < sizeof of_equations / sizeof *of_equations; k++) {
-        *of_equations[k] = perp_slice_cut(s, e, sizeof(double));
-    }
-    for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++) {
-        *of_rows[k] = perp_slice_cut(s, rows, sizeof(double));
-    }
+    perp_slice_cut_each(s, n, sizeof of_bodies / sizeof *of_bodies, of_bodies);
+    perp_slice_cut_each(s, e, sizeof of_equations / sizeof *of_equations, of_equations);
+    perp_slice_cut_each(s, rows, sizeof of_rows / sizeof *of_rows, of_rows);
     f->omega = perp_slice_cut(s, 9 * contacts, sizeof(double));
     f->step = perp_slice_cut(s, n + e, sizeof(double));
     f->diagonal = perp_slice_cut(s, n + e, sizeof(double));

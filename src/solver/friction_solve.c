@@ -288,13 +288,7 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
                             g->best_residual <= settings->tolerance;
         all = all && solved;
         perp_friction_export(g, &g->convex->best);
-        const perp_contact_qp *q = &f->islands.system;
-        memcpy(f->islands.point.x, g->point.x, (size_t)q->n * sizeof(double));
-        memcpy(f->islands.point.y_lower, g->point.y_lower, (size_t)q->n * sizeof(double));
-        memcpy(f->islands.point.y_upper, g->point.y_upper, (size_t)q->n * sizeof(double));
-        memcpy(f->islands.point.y, g->point.y, (size_t)q->row_start[q->contact_count] * sizeof(double));
-        memcpy(f->islands.point.y_equality, g->point.y_equality, (size_t)q->equality_count * sizeof(double));
-        perp_friction_islands_give(&f->islands, &f->joined);
+        perp_friction_islands_give(&f->islands, &g->point, &f->joined);
         work += g->factorisations * ((g->scaled.row_start[g->scaled.contact_count] + 1.0) / rows);
         f->iterations += g->iterations;
     }
@@ -510,10 +504,12 @@ static bool run_small(perp_friction_workspace *f, const perp_friction_settings *
     return solved;
 }
 
-static double residual_of(const perp_friction *problem, const double *r, const perp_friction_settings *settings)
+static void put_residual(const perp_friction *problem, const double *r, const perp_friction_settings *settings,
+                         perp_friction_info *info)
 {
     double near;
-    return perp_friction_residual_with(problem, r, settings->relative ? 0.0 : 1.0, &near);
+    info->residual = perp_friction_residual_with(problem, r, settings->relative ? 0.0 : 1.0, &near);
+    info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
 }
 
 /* No contact closes without forces: none act, which is where Newton would start. */
@@ -529,8 +525,7 @@ static bool run_open(const perp_friction *problem, const perp_friction_settings 
     }
     note(info, "newton");
     memset(r, 0, (size_t)(problem->contacts * problem->dim) * sizeof *r);
-    info->residual = residual_of(problem, r, settings);
-    info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+    put_residual(problem, r, settings, info);
     info->outcome = info->residual <= settings->tolerance ? PERP_OUTCOME_SOLVED : info->outcome;
     info->minimum_norm = settings->minimum_norm;
     return info->outcome == PERP_OUTCOME_SOLVED;
@@ -567,8 +562,7 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
     }
     if (info->outcome == PERP_OUTCOME_SOLVED && chosen.minimum_norm && !info->minimum_norm) {
         info->minimum_norm = perp_friction_local_least(workspace, problem, &chosen, r);
-        info->residual = residual_of(problem, r, &chosen);
-        info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+        put_residual(problem, r, &chosen, info);
     }
     perp_friction_velocity(problem, r, u);
     if (!perp_dense_is_finite(size, u)) { /* forces that are finite, but overflow times W */
@@ -576,17 +570,25 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
         perp_friction_velocity(problem, r, u);
         info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
         info->minimum_norm = false;
-        info->residual = residual_of(problem, r, &chosen);
-        info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+        put_residual(problem, r, &chosen, info);
     }
     return PERP_STATUS_OK;
 }
 
 static void copy_out(const double *from, int count, double *to)
 {
-    if (to) {
+    if (from && to) {
         memcpy(to, from, (size_t)count * sizeof *to);
     }
+}
+
+static void copy_point(const perp_contact_qp *p, const perp_convex_point *from, const perp_convex_point *to)
+{
+    copy_out(from->x, p->n, to->x);
+    copy_out(from->y, p->contact_count > 0 ? p->row_start[p->contact_count] : 0, to->y);
+    copy_out(from->y_equality, p->equality_count, to->y_equality);
+    copy_out(from->y_lower, p->n, to->y_lower);
+    copy_out(from->y_upper, p->n, to->y_upper);
 }
 
 perp_status perp_contact_friction_solve(const perp_contact_friction *problem, const perp_friction_settings *settings,
@@ -604,15 +606,12 @@ perp_status perp_contact_friction_solve(const perp_contact_friction *problem, co
     }
     const perp_contact_qp *p = problem->system;
     perp_friction_small *small = &workspace->small;
-    const perp_convex_point known = {.x = small->v, .y = small->force};
+    const perp_convex_point known = {small->v, small->force, NULL, small->none, small->none};
     workspace->has_small = p->contact_count <= workspace->small_contacts && p->n <= workspace->small_unknowns &&
                            wants(&chosen, "small") && perp_friction_small_take_contact(small, problem);
     const bool solved = run_small(workspace, &chosen, chosen.warm ? chosen.warm->y : NULL, info);
     if (solved && (info->minimum_norm || !chosen.minimum_norm)) {
-        copy_out(small->v, p->n, solution->x);
-        copy_out(small->force, p->row_start[p->contact_count], solution->y);
-        copy_out(small->none, p->n, solution->y_lower);
-        copy_out(small->none, p->n, solution->y_upper);
+        copy_point(p, &known, solution);
         return PERP_STATUS_OK;
     }
     status = set_up(workspace, problem, error);
@@ -622,10 +621,6 @@ perp_status perp_contact_friction_solve(const perp_contact_friction *problem, co
         return status;
     }
     run(workspace, &chosen, solved ? &known : NULL, info);
-    copy_out(workspace->point.x, p->n, solution->x);
-    copy_out(workspace->point.y, p->contact_count > 0 ? p->row_start[p->contact_count] : 0, solution->y);
-    copy_out(workspace->point.y_equality, p->equality_count, solution->y_equality);
-    copy_out(workspace->point.y_lower, p->n, solution->y_lower);
-    copy_out(workspace->point.y_upper, p->n, solution->y_upper);
+    copy_point(p, &workspace->point, solution);
     return PERP_STATUS_OK;
 }
