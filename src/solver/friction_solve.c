@@ -279,7 +279,7 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
         inner.method = NULL;
         inner.warm = NULL;
         inner.max_factorisations = f->max_factorisations - f->factorisations; /* shares add up to one */
-        inner.tolerance = fmax(0.1 * settings->tolerance, ISLAND_TOLERANCE);
+        inner.tolerance = 0.1 * settings->tolerance;
         if (perp_friction_setup_contact(g, perp_friction_islands_take(&f->islands, k), NULL) != PERP_STATUS_OK) {
             return false; /* more fill than was reserved for */
         }

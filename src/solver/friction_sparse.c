@@ -309,7 +309,7 @@ bool perp_friction_sparse_solve(perp_friction_sparse *s, const double *b, const 
     memcpy(s->right, x, (size_t)s->m * sizeof *x);
     perp_kkt_lu_solve(&s->lu, x);
     double left = look(s, b, g, x);
-    for (int k = 0; k < REFINEMENTS && left > SPARSE_REFINED * size; k++) {
+    for (int k = 0; k < REFINEMENTS && left > FINEST_TOLERANCE * size; k++) {
         perp_kkt_lu_solve(&s->lu, s->residual);
         perp_dense_subtract(s->m, -1.0, s->residual, x);
         left = look(s, b, g, x);

@@ -1,4 +1,4 @@
-/* tolerances.h - the tolerances of solvers of convex problems, of LCPs by Lemke's method and of MCPs by Newton's. Each
+/* tolerances.h - the tolerances of solvers of convex problems, LCPs, MCPs and friction problems. Each
  * has its unit first, then what it decides and where it comes from. "A residual" is that of the problem class, "a
  * measure" that of a proof that there is no solution (problem.h); both have no unit. Lists of values that are tried one
  * after the other stand where they are tried. */
@@ -175,8 +175,7 @@ static const double MERIT_FALL = 1e-12;
 /* of the tolerance: what moving the last digits onto bounds may make of a residual that was less. */
 static const double ON_BOUNDS = 1e-2;
 
-/* ---- Coulomb friction: scaled so that forces and velocities are about 1 -------------------------------------------
- */
+/* ---- Coulomb friction: scaled so that forces and velocities are about 1 ------------------------------------------ */
 
 /* none: contacts with a smaller coefficient have no friction: their normal row alone is kept. */
 static const double FRICTIONLESS = 1e-8;
@@ -210,15 +209,12 @@ static const double REST_SETTLED = 1e-10;
 static const double SMALL_UNIQUE = 1e-9;
 /* a force: sweeps over a few contacts that change less have settled. */
 static const double SMALL_SETTLED = 1e-13;
-/* of the right-hand side: what refinement of a sparse solution goes on to, and with which it is believed. */
-static const double SPARSE_REFINED = 1e-12, SPARSE_BELIEVED = 1e-6;
+/* of the right-hand side: what a sparse solution may leave; a matrix with more is factored in full. */
+static const double SPARSE_BELIEVED = 1e-6;
 /* a residual: asked for before forces of least norm: what sticks is known by the last digits. */
 static const double LEAST_SHARPER = 1e-14;
-/* a residual: the least that an island is asked for, which is a tenth of the whole problem's. */
-static const double ISLAND_TOLERANCE = 1e-13;
 
-/* ---- friction of contacts that give way, and of equal springs: forces, inertia and speeds are about 1 -------------
- */
+/* ---- friction of compliant contacts and of equal springs: forces, inertia and speeds are about 1 ----------------- */
 
 /* of the largest entry of a contact's a: entries beside the diagonal below are rounding of axes that were turned. */
 static const double COUPLING_ROUNDING = 1e-14;

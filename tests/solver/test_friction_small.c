@@ -169,6 +169,24 @@ static void the_local_form(void **state)
     perp_friction_workspace_free(w);
 }
 
+/* A mass thrown sideways: the least friction that counts, and what is too little to. */
+static void little_friction(void **state)
+{
+    (void)state;
+    static const double w[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, q[3] = {-100.0, 1.0, 0.0}, MU[] = {1e-7, 1e-9};
+    perp_friction_workspace *workspace = NULL;
+    assert_int_equal(perp_friction_workspace_create(NULL, &workspace, NULL), PERP_STATUS_OK);
+    for (int k = 0; k < 2; k++) {
+        const perp_friction problem = {.contacts = 1, .dim = 3, .w = w, .q = q, .mu = &MU[k]};
+        double r[3], u[3];
+        perp_friction_info info;
+        assert_int_equal(perp_friction_reserve(&problem, workspace, NULL), PERP_STATUS_OK);
+        assert_int_equal(perp_friction_solve(&problem, NULL, workspace, r, u, &info, NULL), PERP_STATUS_OK);
+        assert_true(fabs(r[0] - 100.0) <= 1e-12 && fabs(r[1] + (k == 0 ? 100.0 * MU[0] : 0.0)) <= 1e-12);
+    }
+    perp_friction_workspace_free(workspace);
+}
+
 static void too_many(void **state)
 {
     (void)state;
@@ -192,6 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_few_contacts),
         cmocka_unit_test(the_local_form),
+        cmocka_unit_test(little_friction),
         cmocka_unit_test(too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
