@@ -11,6 +11,108 @@
 
 /* ---- the problem ------------------------------------------------------------------------------------------------ */
 
+/* Cuts contact i with `given` rows from row `first` on. */
+static void cut_contact(perp_friction_small *small, int i, int first, int given, double mu)
+{
+    const int rows = given > 1 && mu >= FRICTIONLESS ? given : 1;
+    for (int k = 0; k < rows; k++) {
+        small->row_of[small->m] = first + k;
+        small->scale[small->m++] = k == 0 && rows > 1 ? 1.0 / mu : 1.0;
+    }
+    small->start[i + 1] = small->m;
+}
+
+/* L of a matrix, both by rows; false where a pivot is at most `least` of its entry on the diagonal. */
+static bool factor(int n, double least, const double *a, double *l)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j <= i; j++) {
+            const double left = a[i * n + j] - perp_dense_dot(j, l + (ptrdiff_t)i * n, l + (ptrdiff_t)j * n);
+            if (i == j && !(left > least * a[i * n + i])) {
+                return false;
+            }
+            l[i * n + j] = i == j ? sqrt(left) : left / l[j * n + j];
+        }
+    }
+    return true;
+}
+
+/* L of A; false where a block is not definite, or nearly so. */
+static bool factor_inertia(perp_friction_small *small, const perp_contact_qp *p)
+{
+    ptrdiff_t at = 0;
+    for (int k = 0; k < p->block_count; k++) {
+        const int size = p->block_start[k + 1] - p->block_start[k];
+        if (at + (ptrdiff_t)size * size > PERP_FRICTION_SMALL_ENTRIES ||
+            !factor(size, SMALL_DEFINITE, p->hessian + at, small->factor + at)) {
+            return false;
+        }
+        at += (ptrdiff_t)size * size;
+    }
+    return true;
+}
+
+/* H' as given, by the rows that are kept. */
+static void spread_rows(perp_friction_small *small, const perp_contact_qp *p)
+{
+    const double *from = p->jacobian;
+    memset(small->columns, 0, (size_t)small->n * (size_t)small->m * sizeof(double));
+    for (int i = 0; i < small->contacts; i++) {
+        const int given = p->row_start[i + 1] - p->row_start[i], count = p->dof_start[i + 1] - p->dof_start[i];
+        for (int row = small->start[i]; row < small->start[i + 1]; row++) {
+            const double *entries = from + (ptrdiff_t)(row - small->start[i]) * count;
+            for (int k = 0; k < count; k++) {
+                small->columns[p->dofs[p->dof_start[i] + k] * small->m + row] += entries[k];
+            }
+        }
+        from = count > 0 ? from + (ptrdiff_t)given * count : from;
+    }
+}
+
+/* X and y from H' and -f, in place: L X = H'. */
+static void solve_lower(perp_friction_small *small, const perp_contact_qp *p)
+{
+    const double *l = small->factor;
+    for (int k = 0; k < p->block_count; k++) {
+        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
+        for (int i = 0; i < size; i++) {
+            double *row = small->columns + (ptrdiff_t)(first + i) * small->m;
+            const double inverse = 1.0 / l[i * size + i];
+            for (int j = 0; j < i; j++) {
+                const double factor = l[i * size + j];
+                if (factor != 0.0) {
+                    perp_dense_subtract(small->m, factor, small->columns + (ptrdiff_t)(first + j) * small->m, row);
+                    small->loads[first + i] -= factor * small->loads[first + j];
+                }
+            }
+            for (int c = 0; c < small->m; c++) {
+                row[c] *= inverse;
+            }
+            small->loads[first + i] *= inverse;
+        }
+        l += (ptrdiff_t)size * size;
+    }
+}
+
+/* W = X'X and q = X'y + w. */
+static void multiply_out(perp_friction_small *small, const perp_contact_qp *p)
+{
+    const int m = small->m;
+    memset(small->w, 0, (size_t)m * (size_t)m * sizeof(double));
+    for (int i = 0; i < m; i++) {
+        small->q[i] = p->offset[small->row_of[i]];
+    }
+    for (int k = 0; k < small->n; k++) {
+        const double *row = small->columns + (ptrdiff_t)k * m;
+        for (int i = 0; i < m; i++) {
+            if (row[i] != 0.0) {
+                perp_dense_subtract(m, -row[i], row, small->w + (ptrdiff_t)i * m);
+                small->q[i] += row[i] * small->loads[k];
+            }
+        }
+    }
+}
+
 /* S so that the trace of a contact's block is its number of rows; false where numbers fail. */
 static bool scale_to_one(perp_friction_small *small)
 {
@@ -40,84 +142,93 @@ static bool scale_to_one(perp_friction_small *small)
     return isfinite(inverse) && perp_dense_is_finite(m * m, small->w) && perp_dense_is_finite(m, small->q);
 }
 
-/* W and q by the rows that are kept: those that a contact was given, or its normal where it has no friction. */
-static bool take(perp_friction_small *small, const perp_friction *p)
+bool perp_friction_small_take_contact(perp_friction_small *small, const perp_contact_friction *problem)
 {
-    const int size = p->contacts * p->dim, *given_start = small->contact ? small->contact->system->row_start : NULL;
-    small->contacts = p->contacts;
-    small->dim = p->dim;
+    const perp_contact_qp *p = problem->system;
+    if (p->contact_count < 1 || p->contact_count > PERP_FRICTION_SMALL || p->n > PERP_FRICTION_SMALL_UNKNOWNS ||
+        !p->hessian || p->equality_count > 0 || p->lower || p->upper || !factor_inertia(small, p)) {
+        return false;
+    }
+    small->contact = problem;
+    small->local = NULL;
+    small->contacts = p->contact_count;
+    small->n = p->n;
     small->m = small->start[0] = 0;
-    for (int i = 0; i < p->contacts; i++) {
-        const int given = given_start ? given_start[i + 1] - given_start[i] : p->dim;
-        const int rows = given > 1 && p->mu[i] >= FRICTIONLESS ? given : 1;
-        for (int k = 0; k < rows; k++) {
-            small->row_of[small->m] = i * p->dim + k;
-            small->scale[small->m++] = k == 0 && rows > 1 ? 1.0 / p->mu[i] : 1.0;
-        }
-        small->start[i + 1] = small->m;
+    for (int i = 0; i < small->contacts; i++) {
+        cut_contact(small, i, p->row_start[i], p->row_start[i + 1] - p->row_start[i], problem->mu[i]);
+    }
+    for (int k = 0; k < small->n; k++) {
+        small->loads[k] = -p->g[k];
+    }
+    spread_rows(small, p);
+    solve_lower(small, p);
+    multiply_out(small, p);
+    return scale_to_one(small);
+}
+
+bool perp_friction_small_take_local(perp_friction_small *small, const perp_friction *problem)
+{
+    const int size = problem->contacts * problem->dim;
+    if (problem->contacts < 1 || problem->contacts > PERP_FRICTION_SMALL) {
+        return false;
+    }
+    small->contact = NULL;
+    small->local = problem;
+    small->contacts = problem->contacts;
+    small->n = small->m = small->start[0] = 0;
+    for (int i = 0; i < small->contacts; i++) {
+        cut_contact(small, i, i * problem->dim, problem->dim, problem->mu[i]);
     }
     for (int i = 0; i < small->m; i++) {
-        small->q[i] = p->q[small->row_of[i]];
+        small->q[i] = problem->q[small->row_of[i]];
         for (int j = 0; j < small->m; j++) {
-            small->w[i * small->m + j] = p->w[small->row_of[i] * size + small->row_of[j]];
+            small->w[i * small->m + j] = problem->w[small->row_of[i] * size + small->row_of[j]];
         }
     }
     return scale_to_one(small);
 }
 
-/* The arrays of the problem without bodies; those of the methods serve until these begin. */
-static perp_friction_reduction reduction_of(perp_friction_small *small)
-{
-    return (perp_friction_reduction){.w = small->matrix,
-                                     .q = small->u,
-                                     .mu = small->t,
-                                     .factor = small->factor,
-                                     .free_v = small->v,
-                                     .work = small->work};
-}
-
-bool perp_friction_small_take_contact(perp_friction_small *small, const perp_contact_friction *problem)
-{
-    const perp_contact_qp *p = problem->system;
-    if (p->contact_count < 1 || p->contact_count > PERP_FRICTION_SMALL || p->n > PERP_FRICTION_SMALL_UNKNOWNS ||
-        p->lower || p->upper || perp_contact_friction_as_friction_size(problem).factor > PERP_FRICTION_SMALL_ENTRIES) {
-        return false;
-    }
-    const perp_friction_reduction reduction = reduction_of(small);
-    perp_friction friction;
-    small->contact = problem;
-    small->local = NULL;
-    return perp_contact_friction_as_friction(problem, &reduction, &friction, NULL) == PERP_STATUS_OK &&
-           take(small, &friction);
-}
-
-bool perp_friction_small_take_local(perp_friction_small *small, const perp_friction *problem)
-{
-    small->contact = NULL;
-    small->local = problem;
-    return problem->contacts >= 1 && problem->contacts <= PERP_FRICTION_SMALL && take(small, problem);
-}
-
 /* ---- the answer ------------------------------------------------------------------------------------------------- */
+
+/* v = L^-T (y + X r), with forces as given. */
+static void find_velocity(perp_friction_small *small, const perp_contact_qp *p)
+{
+    const double *l = small->factor;
+    for (int i = 0; i < small->m; i++) {
+        small->trial[i] = small->force[small->row_of[i]];
+    }
+    for (int k = 0; k < small->n; k++) {
+        small->v[k] =
+            small->loads[k] + perp_dense_dot(small->m, small->columns + (ptrdiff_t)k * small->m, small->trial);
+    }
+    for (int k = 0; k < p->block_count; k++) {
+        const int first = p->block_start[k], size = p->block_start[k + 1] - first;
+        for (int i = size - 1; i >= 0; i--) {
+            small->v[first + i] /= l[i * size + i];
+            perp_dense_subtract(i, small->v[first + i], l + (ptrdiff_t)i * size, small->v + first);
+        }
+        l += (ptrdiff_t)size * size;
+    }
+}
 
 static bool judge(perp_friction_small *small, const perp_friction_settings *settings)
 {
     const double unit = settings->relative ? 0.0 : 1.0;
-    const int size = small->contacts * small->dim;
-    double near = INFINITY;
-    memset(small->local_force, 0, (size_t)size * sizeof(double));
+    const int rows =
+        small->local ? small->contacts * small->local->dim : small->contact->system->row_start[small->contacts];
+    memset(small->force, 0, (size_t)rows * sizeof(double));
     for (int i = 0; i < small->m; i++) {
-        small->local_force[small->row_of[i]] = small->unit * small->scale[i] * small->r[i];
+        small->force[small->row_of[i]] = small->unit * small->scale[i] * small->r[i];
     }
+    double near = INFINITY;
     if (small->local) {
-        small->residual = perp_dense_is_finite(size, small->local_force)
-                              ? perp_friction_residual_with(small->local, small->local_force, unit, &near)
+        small->residual = perp_dense_is_finite(rows, small->force)
+                              ? perp_friction_residual_with(small->local, small->force, unit, &near)
                               : INFINITY;
         small->parts = (perp_contact_friction_residual){0.0, small->residual, 0.0};
     } else {
-        const perp_friction_reduction reduction = reduction_of(small);
+        find_velocity(small, small->contact->system);
         const perp_convex_point point = {.x = small->v, .y = small->force};
-        perp_contact_friction_from_friction(small->contact, &reduction, small->local_force, &point);
         small->parts = perp_contact_friction_evaluate_with(small->contact, &point, unit, &near);
         small->residual = perp_contact_friction_residual_largest(small->parts);
     }
@@ -126,14 +237,7 @@ static bool judge(perp_friction_small *small, const perp_friction_settings *sett
 
 bool perp_friction_small_is_unique(perp_friction_small *small)
 {
-    const int m = small->m;
-    memcpy(small->matrix, small->w, (size_t)(m * m) * sizeof(double));
-    bool unique = perp_cholesky_factor(m, small->matrix, m, NULL) == PERP_STATUS_OK;
-    for (int i = 0; i < m && unique; i++) {
-        const double pivot = small->matrix[i * (m + 1)];
-        unique = pivot * pivot > SMALL_UNIQUE;
-    }
-    return unique;
+    return factor(small->m, SMALL_UNIQUE, small->w, small->matrix);
 }
 
 /* ---- the methods ------------------------------------------------------------------------------------------------ */
@@ -252,12 +356,9 @@ bool perp_friction_small_solve(perp_friction_small *small, const perp_friction_s
 {
     enum { ROUNDS = 3 };
     static const int sweeps[ROUNDS] = {2, 20, 60}, polish[ROUNDS] = {8, 12, 15};
-    for (int i = 0; i < small->contacts; i++) {
-        const int given = small->contact ? small->contact->system->row_start[i] : i * small->dim;
-        for (int row = small->start[i]; row < small->start[i + 1]; row++) {
-            const double force = start ? start[given + row - small->start[i]] / (small->unit * small->scale[row]) : 0.0;
-            small->r[row] = isfinite(force) ? force : 0.0;
-        }
+    for (int i = 0; i < small->m; i++) {
+        const double given = start ? start[small->row_of[i]] / (small->unit * small->scale[i]) : 0.0;
+        small->r[i] = isfinite(given) ? given : 0.0;
     }
     small->iterations = small->factorisations = 0;
     for (int k = 0; k < ROUNDS && !(settings->cancel && *settings->cancel); k++) {

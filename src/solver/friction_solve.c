@@ -550,7 +550,7 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
     workspace->has_small =
         reserved && !open && wants(&chosen, "small") && perp_friction_small_take_local(&workspace->small, problem);
     if (!open && run_small(workspace, &chosen, chosen.warm_r, info)) {
-        memcpy(r, workspace->small.local_force, (size_t)size * sizeof *r);
+        memcpy(r, workspace->small.force, (size_t)size * sizeof *r);
     } else if (!open) {
         status = perp_friction_setup_local(workspace, problem, error);
         status = status == PERP_STATUS_OK ? check_method(workspace, chosen.method, error) : status;

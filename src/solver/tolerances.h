@@ -205,7 +205,9 @@ static const double SMOOTH_LAST = 1e-13;
 static const double REST_CONVEX = 1e-9;
 /* an error: the held problem is solved. */
 static const double REST_SETTLED = 1e-10;
-/* of W, whose diagonal is about 1: with a smaller pivot other forces may have the same velocities. */
+/* of the diagonal of A: a smaller pivot is one of a body that has no inertia in some direction. */
+static const double SMALL_DEFINITE = 1e-12;
+/* of the diagonal of W: with a smaller pivot other forces may have the same velocities. */
 static const double SMALL_UNIQUE = 1e-9;
 /* a force: sweeps over a few contacts that change less have settled. */
 static const double SMALL_SETTLED = 1e-13;

@@ -97,7 +97,7 @@ static perp_status solve(const draws *d, const perp_friction_settings *settings,
     return perp_contact_friction_solve(&d->problem, settings, w, &a->point, &a->info, NULL);
 }
 
-static void a_few_contacts(void **state)
+static void a_small_contacts(void **state)
 {
     (void)state;
     uint64_t seed = 11;
@@ -208,7 +208,7 @@ static void too_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_few_contacts),
+        cmocka_unit_test(a_small_contacts),
         cmocka_unit_test(the_local_form),
         cmocka_unit_test(little_friction),
         cmocka_unit_test(too_many),
