@@ -26,11 +26,9 @@
 #include "problem/conversions.h"
 #include "solver/contact_kkt_lu.h"
 #include "solver/convex_core.h"
-#include "solver/friction_few.h"
+#include "solver/friction_small.h"
 #include "solver/friction_islands.h"
 #include "solver/friction_sparse.h"
-
-#define PERP_FRICTION_FRICTIONLESS 1e-8 /* mu below this: the normal row alone */
 
 /* The cone problem whose want of a feasible point is a local problem's want of a solution. */
 typedef struct perp_friction_proof {
@@ -56,7 +54,7 @@ typedef struct perp_friction_lifted {
 typedef struct perp_friction_tally {
     int tried, solved;
 } perp_friction_tally;
-enum { PERP_FRICTION_LINES = 15 };
+enum { PERP_FRICTION_LINES = 12 };
 
 struct perp_friction_workspace {
     perp_allocator allocator;
@@ -78,7 +76,7 @@ struct perp_friction_workspace {
     bool *quadratic;
     double *free_offset;  /* offset, where a method changes that for a while */
     perp_contact_qp held; /* friction_rest.c: the scaled problem with bodies held, and its arrays */
-    double *held_hessian, *held_g;
+    double *held_hessian, *held_g, *centre_x;
 
     double *w, *q, *matrix;      /* of a local problem */
     perp_friction_sparse sparse; /* for B + G W of a local problem */
@@ -95,11 +93,7 @@ struct perp_friction_workspace {
     bool symmetric;                   /* the factors are those of L D L' */
     double rho, delta;                /* proximal terms of the factored matrix */
 
-    /* Proximal terms of the problem itself: A v + tau (v - v_c), u + eps (r - r_c). */
-    double tau, eps;
-    double *centre_x, *centre_y;
-    double *along;  /* 4 slack vectors of friction_smooth.c */
-    double *comply; /* (I + eps Omega)^-1, as convex->omega */
+    double *along; /* 4 slack vectors of friction_smooth.c */
     /* friction_gauss_seidel.c: P = (A + rho I)^-1 by block, its row of an unknown and the block of that; J P J' of
      * contacts and bounds, of equations; unknowns that an equation commands */
     double *inverse, **response_of, *own_w, *loop_w;
@@ -118,9 +112,9 @@ struct perp_friction_workspace {
 
     perp_friction_proof proof;
     perp_friction_lifted lifted;
-    perp_friction_few few;
-    bool has_few;                   /* it holds the problem */
-    int few_contacts, few_unknowns; /* of the problems that memory was reserved for: what `few` may take */
+    perp_friction_small small;
+    bool has_small;                     /* it holds the problem */
+    int small_contacts, small_unknowns; /* of the problems that memory was reserved for: what `small` may take */
 
     perp_convex_point point; /* unscaled, for the judge */
     perp_contact_friction_residual judged_parts, best_parts;
@@ -152,8 +146,10 @@ double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate 
 /* The last part of it: t, z, argument and natural from u. */
 double perp_friction_natural(perp_friction_workspace *f, const double *u, const double *y);
 
-/* Between -1 and 1, the same numbers on every run. */
-double perp_friction_draw(uint64_t *state);
+/* x, y and z become 0. */
+void perp_friction_clear(const perp_friction_workspace *f, perp_convex_iterate *at);
+/* A slack vector: `value` times e in every cone, so in every row. */
+void perp_friction_fill_heads(const perp_convex_workspace *c, double value, double *slacks);
 
 /* ---- friction_step.c -------------------------------------------------------------------------------------------- */
 
@@ -163,7 +159,7 @@ void perp_friction_shift_omega(perp_friction_workspace *f);
 void perp_friction_factor(perp_friction_workspace *f);
 /* dv, -dy in convex->step, du, and dr, from a and the residuals; refined against the equations as they are. False where
  * a number is not finite. */
-bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr);
+bool perp_friction_step(perp_friction_workspace *f, const double *a, double *dr);
 /* B + G W, and its solution: dr holds b first. */
 bool perp_friction_factor_dense(perp_friction_workspace *f);
 bool perp_friction_step_dense(perp_friction_workspace *f, double *dr);
@@ -201,8 +197,10 @@ typedef struct perp_friction_damping {
 bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,
                                  const perp_friction_damping *damping);
 
-/* From `at`, which stays, with little, more and much damping. */
-bool perp_friction_newton_tries(perp_friction_workspace *f);
+/* From `from`, which stays, with one damping after the other until the problem is solved, or an error is enough; the
+ * last point is in convex->kept. */
+bool perp_friction_newton_from(perp_friction_workspace *f, const perp_convex_iterate *from,
+                               const perp_friction_damping *dampings, int count);
 /* From `best`, where that is near a solution: the residual of such a point falls and rises again, and one of the points
  * on the way may do. */
 bool perp_friction_newton_near(perp_friction_workspace *f);
@@ -226,24 +224,22 @@ bool perp_friction_newton_solve(perp_friction_workspace *f, double reg);
 void perp_friction_newton_blocks(int rows, const double *argument, const double *t, double reg, double smooth,
                                  double *b, double *g);
 /* Smoothed projections, followed along the curve of their solutions. */
-bool perp_friction_smooth(perp_friction_workspace *f, double tau, double eps);
+bool perp_friction_smooth(perp_friction_workspace *f);
 
 typedef struct perp_friction_attempt {
-    double r, z;        /* start: r e, z e */
+    double start;       /* r and z of the start: this times e */
     double most, least; /* of the way to the border that a step may go */
     int lag;            /* iterations without the derivative of the shift after a short step */
     int iterations;     /* at most */
-    double near;        /* > 0: from `best`, moved inside by this, in place of r and z */
+    double near;        /* > 0: from `best`, moved inside by this, in place of `start` */
 } perp_friction_attempt;
 
 bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt);
-/* Gauss-Seidel. rho: 0 for problems with inertia, else a proximal term in its place; squeeze: the forces at the start;
- * part: of the way to a contact's own solution that it goes. */
+/* Gauss-Seidel; false at once for a problem without inertia. */
 typedef struct perp_friction_sweeping {
-    double rho, squeeze, part;
+    double part; /* of the way to a contact's own solution that it goes */
     int rounds;
 } perp_friction_sweeping;
-/* False at once where the problem is of the other kind. */
 bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how);
 /* friction_rest.c: a fixed point on the shift, from that of the least motion. */
 typedef struct perp_friction_resting {
@@ -254,7 +250,7 @@ typedef struct perp_friction_resting {
 } perp_friction_resting;
 bool perp_friction_rest(perp_friction_workspace *f, const perp_friction_resting *how);
 /* With many rho, from shifts that are drawn. */
-bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws);
+bool perp_friction_rest_drawn(perp_friction_workspace *f);
 bool perp_friction_holds_some(const perp_friction_workspace *f); /* unknowns without inertia or stiffness */
 
 /* Gives `best`, which is a solution, the forces of least norm; true if the judge agrees. */
@@ -274,6 +270,8 @@ perp_status perp_friction_local_proof_reserve(perp_friction_workspace *f);
 double perp_friction_local_prove(perp_friction_workspace *f, double enough);
 /* The normal rows alone, with offsets in free_offset: every solution has u_N >= 0. */
 void perp_friction_take_normals(perp_friction_workspace *f, perp_contact_qp *normals);
+/* `convex` takes the scaled problem again; its points are gone. */
+void perp_friction_restore(perp_friction_workspace *f);
 /* The measure of a proof that there is no solution, +infinity if there is none. */
 double perp_friction_prove_infeasible(perp_friction_workspace *f);
 

@@ -1,15 +1,13 @@
 /* Gauss-Seidel for Coulomb friction, contact by contact, and semismooth Newton with much damping from what it gives.
  *
  * Every contact's own problem, u = b + W_ii r, is solved exactly while the others wait; the velocities of the bodies
- * follow at once, v += P H_i'dr by P = (A + rho I)^-1 of each body. A sweep costs about as much as a product with H. It
- * needs neither an interior nor a derivative, and where forces are far from unique it settles on modest ones: a start
- * that no interior point gives.
- *
- * Without inertia rho takes its place, around a centre that follows v. In the form without bodies u = q + W r is summed
- * as it stands. */
+ * follow at once, v += P H_i'dr by P = A^-1 of each body. A sweep costs about as much as a product with H. It needs
+ * neither an interior nor a derivative, and where forces are far from unique it settles on modest ones: a start that no
+ * interior point gives. In the form without bodies u = q + W r is summed as it stands. */
 #include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <assert.h>
 #include <math.h>
@@ -35,15 +33,15 @@ static bool commands(const perp_contact_qp *p, int equation)
     return p->equality_start[equation + 1] == first + 1 && p->equality_values[first] != 0.0;
 }
 
-/* P of one block; rows of what is commanded are zero. False where A + rho I is not definite. */
-static bool invert_block(const double *stiffness, int size, double rho, const bool *fixed, double *inverse)
+/* P of one block; rows of what is commanded are zero. False where A is not definite. */
+static bool invert_block(const double *stiffness, int size, const bool *fixed, double *inverse)
 {
     double factor[BLOCK * BLOCK];
     for (int i = 0; i < size; i++) {
         for (int j = 0; j < size; j++) {
             const bool free = !fixed[i] && !fixed[j];
             const double entry = stiffness && free ? stiffness[i * size + j] : 0.0;
-            factor[i * size + j] = entry + (i != j ? 0.0 : free ? rho : 1.0);
+            factor[i * size + j] = entry + (i != j || free ? 0.0 : 1.0);
         }
     }
     if (perp_cholesky_factor(size, factor, size, NULL) != PERP_STATUS_OK) {
@@ -57,8 +55,8 @@ static bool invert_block(const double *stiffness, int size, double rho, const bo
     return true;
 }
 
-/* Which unknowns are commanded, and P; false where A + rho I is not definite, or a body has too many unknowns. */
-static bool invert_bodies(perp_friction_workspace *f, double rho)
+/* Which unknowns are commanded, and P; false where A is not definite, or a body has too many unknowns. */
+static bool invert_bodies(perp_friction_workspace *f)
 {
     const perp_contact_qp *p = &f->scaled;
     memset(f->fixed_dof, 0, (size_t)p->n * sizeof *f->fixed_dof);
@@ -71,7 +69,7 @@ static bool invert_bodies(perp_friction_workspace *f, double rho)
     double *inverse = f->inverse;
     for (int k = 0; k < p->block_count; k++) {
         const int first = p->block_start[k], size = p->block_start[k + 1] - first;
-        if (size > BLOCK || !invert_block(stiffness, size, rho, f->fixed_dof + first, inverse)) {
+        if (size > BLOCK || !invert_block(stiffness, size, f->fixed_dof + first, inverse)) {
             return false;
         }
         for (int i = 0; i < size; i++) {
@@ -122,8 +120,8 @@ static bool next_rows(const perp_friction_workspace *f, int index, contact_rows 
     return true;
 }
 
-/* v of the forces at hand, around the centre. */
-static void find_velocity(perp_friction_workspace *f, double rho)
+/* v of the forces at hand. */
+static void find_velocity(perp_friction_workspace *f)
 {
     perp_convex_workspace *c = f->convex;
     const perp_contact_qp *p = &f->scaled;
@@ -132,14 +130,11 @@ static void find_velocity(perp_friction_workspace *f, double rho)
         v[j] = f->fixed_dof[j] ? v[j] : 0.0;
     }
     perp_convex_dual_residual(c, &c->at, sum); /* A v + f - H'r - C'y, of v what is commanded alone */
-    for (int j = 0; j < c->n; j++) {
-        sum[j] = rho * f->centre_x[j] - sum[j];
-    }
     for (int k = 0; k < p->block_count; k++) {
         const int first = p->block_start[k], size = p->block_start[k + 1] - first;
         for (int i = first; i < first + size; i++) {
             if (!f->fixed_dof[i]) {
-                v[i] = perp_dense_dot(size, f->response_of[i], sum + first);
+                v[i] = -perp_dense_dot(size, f->response_of[i], sum + first);
             }
         }
     }
@@ -160,21 +155,18 @@ static void hold_commanded(perp_friction_workspace *f)
     }
 }
 
-/* No forces; of v and of the centre only what is commanded. */
+/* No forces; of v only what is commanded. */
 static void begin_at_rest(perp_friction_workspace *f)
 {
     perp_convex_workspace *c = f->convex;
     const perp_contact_qp *p = &f->scaled;
-    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->at.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->at.z, 0, (size_t)c->e * sizeof(double));
+    perp_friction_clear(f, &c->at);
     for (int i = 0; i < p->equality_count; i++) {
         if (commands(p, i)) {
             const int first = p->equality_start[i];
             c->at.x[p->equality_dofs[first]] = p->equality_target[i] / p->equality_values[first];
         }
     }
-    memcpy(f->centre_x, c->at.x, (size_t)c->n * sizeof(double));
 }
 
 /* ---- set-up ----------------------------------------------------------------------------------------------------- */
@@ -306,72 +298,49 @@ static void sweep_dense(perp_friction_workspace *f, double part)
 
 /* ---- rounds ----------------------------------------------------------------------------------------------------- */
 
-/* Contacts begin with the normal force `squeeze`: without inertia a body that friction holds between others falls away
- * from forces of zero, and nothing brings them about. False where the method is for other problems. */
-static bool start(perp_friction_workspace *f, double rho, double squeeze)
+/* False where the method is for other problems. */
+static bool start(perp_friction_workspace *f)
 {
-    perp_convex_workspace *c = f->convex;
     if (f->local) {
-        memset(c->at.y, 0, (size_t)c->m * sizeof(double));
+        perp_friction_clear(f, &f->convex->at);
         measure_dense(f);
-        return rho == 0.0;
+        return true;
     }
-    if ((rho > 0.0 && invert_bodies(f, 0.0)) || !invert_bodies(f, rho)) {
+    if (!invert_bodies(f)) {
         return false;
     }
     begin_at_rest(f);
-    for (int k = 0; k < c->cone_count; k++) {
-        c->at.y[c->cones[k].start] = squeeze;
-    }
     measure_bodies(f);
     return true;
 }
 
-static void sweep(perp_friction_workspace *f, double rho, double part)
-{
-    if (f->local) {
-        sweep_dense(f, part);
-        return;
-    }
-    if (rho > 0.0) {
-        find_velocity(f, rho);
-    }
-    sweep_bodies(f, part);
-    memcpy(f->centre_x, f->convex->at.x, (size_t)f->convex->n * sizeof(double));
-}
-
 static bool end(perp_friction_workspace *f)
 {
-    static const perp_friction_damping dampings[] = {
-        {1e-4, 1e-2, 40, 20, 0.0}, {1e-2, 0.3, 400, 100, 0.0}, {1e-2, 3.0, 400, 100, 0.0}};
-    perp_convex_workspace *c = f->convex;
-    bool solved = false;
+    const perp_friction_damping dampings[] = {{FRICTION_DAMPING_MOST, FRICTION_DAMPING, 40, 20, 0.0},
+                                              {FRICTION_DAMPING_FAR, 0.3, 400, 100, 0.0},
+                                              {FRICTION_DAMPING_FAR, 3.0, 400, 100, 0.0}};
     if (!f->local) {
         hold_commanded(f);
     }
-    for (size_t d = 0; d < sizeof dampings / sizeof *dampings && !solved; d++) {
-        perp_convex_copy(c, &c->at, &c->kept);
-        solved = perp_friction_newton_damped(f, &c->kept, &dampings[d]);
-    }
-    return solved;
+    return perp_friction_newton_from(f, &f->convex->at, dampings, 3);
 }
 
 bool perp_friction_gauss_seidel(perp_friction_workspace *f, const perp_friction_sweeping *how)
 {
-    enum { FIRST = 20, SOON = 5, MOST = 640, WORTH = 4 }; /* WORTH sweeps take the time of a factorisation */
-    const double squeeze = how->squeeze;
-    if (!start(f, how->rho, squeeze)) {
+    enum { FIRST = 20, MOST = 640, WORTH = 4 }; /* WORTH sweeps take the time of a factorisation */
+    if (!start(f)) {
         return false;
     }
-    if (squeeze > 0.0 && end(f)) {
-        return true;
-    }
-    for (int k = 0, sweeps = squeeze > 0.0 ? SOON : FIRST; k < how->rounds && !perp_friction_must_stop(f); k++) {
+    for (int k = 0, sweeps = FIRST; k < how->rounds && !perp_friction_must_stop(f); k++) {
         if (!f->local) {
-            find_velocity(f, how->rho);
+            find_velocity(f);
         }
         for (int s = 0; s < sweeps && !(f->cancel && *f->cancel); s++) {
-            sweep(f, how->rho, how->part);
+            if (f->local) {
+                sweep_dense(f, how->part);
+            } else {
+                sweep_bodies(f, how->part);
+            }
         }
         f->iterations += sweeps;
         f->factorisations += sweeps / WORTH;

@@ -13,6 +13,7 @@
  * another factor of 30. */
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,20 +21,9 @@
 static void start(perp_friction_workspace *f, const perp_friction_attempt *attempt)
 {
     perp_convex_workspace *c = f->convex;
-    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->at.z, 0, (size_t)c->e * sizeof(double));
-    memset(c->at.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->s, 0, (size_t)c->m * sizeof(double));
-    for (int r = 0; r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            c->at.y[i] = attempt->r;
-            c->s[i] = attempt->z;
-        }
-    }
-    for (int k = 0; k < c->cone_count; k++) {
-        c->at.y[c->cones[k].start] = attempt->r;
-        c->s[c->cones[k].start] = attempt->z;
-    }
+    perp_friction_clear(f, &c->at);
+    perp_friction_fill_heads(c, attempt->start, c->at.y);
+    perp_friction_fill_heads(c, attempt->start, c->s);
 }
 
 /* The best point so far, moved inside. */
@@ -57,15 +47,6 @@ static void start_near(perp_friction_workspace *f, double inside)
     }
 }
 
-/* r_p, after perp_friction_look. */
-static void compare_slacks(perp_friction_workspace *f)
-{
-    perp_convex_workspace *c = f->convex;
-    for (int i = 0; i < c->m; i++) {
-        c->rp[i] = f->z[i] - c->s[i];
-    }
-}
-
 /* B = E^-1 W^2, G = I of the dense form. */
 static void weigh_dense(perp_friction_workspace *f)
 {
@@ -73,10 +54,8 @@ static void weigh_dense(perp_friction_workspace *f)
     const perp_contact_qp *p = &f->scaled;
     double *b = f->block_b, *g = f->block_g;
     int cone = 0;
-    for (int i = 0; i < p->contact_count + c->bounds; i++) {
-        const bool bound = i >= p->contact_count;
-        const int start = bound ? c->contact_slacks + (i - p->contact_count) : p->row_start[i];
-        const int rows = bound ? 1 : p->row_start[i + 1] - start;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
         for (int k = 0; k < rows * rows; k++) {
             g[k] = k % (rows + 1) == 0 ? 1.0 : 0.0;
         }
@@ -123,10 +102,8 @@ static void fill_dense(const perp_friction_workspace *f, const double *q, double
     const perp_convex_workspace *c = f->convex;
     const perp_contact_qp *p = &f->scaled;
     const double *b = f->block_b;
-    for (int i = 0; i < p->contact_count + c->bounds; i++) {
-        const bool bound = i >= p->contact_count;
-        const int start = bound ? c->contact_slacks + (i - p->contact_count) : p->row_start[i];
-        const int rows = bound ? 1 : p->row_start[i + 1] - start;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
         for (int r = 0; r < rows; r++, b += rows) {
             double sum = -c->rp[start + r];
             for (int k = 0; k < rows; k++) {
@@ -168,15 +145,6 @@ static double longest_step(const perp_friction_workspace *f, const double *dz, c
 {
     const perp_convex_workspace *c = f->convex;
     return fmin(perp_convex_step_length(c, c->s, dz), perp_convex_step_length(c, c->at.y, dr));
-}
-
-static double largest(int n, const double *x)
-{
-    double most = 0.0;
-    for (int i = 0; i < n; i++) {
-        most = fabs(x[i]) > most ? fabs(x[i]) : most;
-    }
-    return most;
 }
 
 /* A step of length t; what the linearisation of |u_T| lacks goes to z. */
@@ -224,8 +192,9 @@ static double iterate(perp_friction_workspace *f, const perp_friction_attempt *a
         after += (c->s[i] + affine * c->ds_affine[i]) * (c->at.y[i] + affine * c->dy_affine[i]);
     }
     const double ratio = after / c->degree / centre, left = 1.0 - affine;
-    double sigma = fmax(fmax(ratio * ratio * ratio, fmin(0.9, left * left * left)), 1e-6);
-    const double infeasible = f->local ? largest(c->m, c->rp) : fmax(largest(c->m, c->rp), largest(c->n, c->rd));
+    double sigma = fmax(fmax(ratio * ratio * ratio, fmin(0.9, left * left * left)), FRICTION_CENTRING_LEAST);
+    const double infeasible = f->local ? perp_dense_largest(c->m, c->rp)
+                                       : fmax(perp_dense_largest(c->m, c->rp), perp_dense_largest(c->n, c->rd));
     sigma = fmin(centre < 0.01 * infeasible ? fmax(sigma, 0.5) : sigma, 1.0);
     perp_convex_corrector(c, c->s, c->at.y, sigma * centre, c->ds_affine, c->dy_affine, c->slack);
     bool finite = direction(f, c->slack, c->ds, c->dy);
@@ -286,17 +255,13 @@ static bool polish(perp_friction_workspace *f)
     enum { ITERATIONS = 12 };
     perp_convex_workspace *c = f->convex;
     perp_convex_copy(c, &c->at, &c->kept);
-    const bool solved = perp_friction_newton(f, &c->kept, ITERATIONS);
-    if (solved) {
-        perp_convex_copy(c, &c->kept, &c->at);
-    }
-    return solved;
+    return perp_friction_newton(f, &c->kept, ITERATIONS);
 }
 
 bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *attempt)
 {
     enum { PATIENCE = 30, STUCK = 10, LAST = 60 };
-    static const double JUDGED = 1e-6, SHORT = 0.1;
+    static const double SHORT = 0.1;
     perp_convex_workspace *c = f->convex;
     double polish_below = 0.03, best = INFINITY;
     int since = 0, stuck = 0;
@@ -314,7 +279,7 @@ bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *
         if (!(error < INFINITY)) {
             break;
         }
-        if (error < JUDGED && perp_friction_judge(f, &c->at)) {
+        if (error < IPM_JUDGED && perp_friction_judge(f, &c->at)) {
             return true;
         }
         since = error < 0.9 * best ? 0 : since + 1;
@@ -332,10 +297,10 @@ bool perp_friction_ipm(perp_friction_workspace *f, const perp_friction_attempt *
         if (since > PATIENCE) {
             break;
         }
-        compare_slacks(f);
+        perp_dense_difference(c->m, f->z, c->s, c->rp);
         hold_shifts(f);
         f->iterations++;
-        f->rho = f->delta = 1e-10;
+        f->rho = f->delta = FRICTION_PROXIMAL;
         const double centre = perp_dense_dot(c->m, c->s, c->at.y) / c->degree;
         const double taken = iterate(f, attempt, centre);
         if (taken == 0.0) {

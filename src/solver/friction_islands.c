@@ -31,12 +31,7 @@ static void lay_out(perp_friction_islands *s, const perp_contact_qp *p, size_t h
     s->offset = perp_slice_cut(slice, rows, sizeof(double));
     s->mu = perp_slice_cut(slice, contacts, sizeof(double));
     s->equality_target = perp_slice_cut(slice, e, sizeof(double));
-    double **by_dof[] = {&s->g, &s->lower, &s->upper, &s->point.x, &s->point.y_lower, &s->point.y_upper};
-    for (size_t k = 0; k < sizeof by_dof / sizeof *by_dof; k++) {
-        *by_dof[k] = perp_slice_cut(slice, n, sizeof(double));
-    }
-    s->point.y = perp_slice_cut(slice, rows, sizeof(double));
-    s->point.y_equality = perp_slice_cut(slice, e, sizeof(double));
+    perp_slice_cut_each(slice, n, 3, (double **[]){&s->g, &s->lower, &s->upper});
 }
 
 static int root_of(int *parent, int i)
@@ -212,19 +207,20 @@ const perp_contact_friction *perp_friction_islands_take(perp_friction_islands *s
     return &s->problem;
 }
 
-void perp_friction_islands_give(const perp_friction_islands *s, const perp_convex_point *whole)
+void perp_friction_islands_give(const perp_friction_islands *s, const perp_convex_point *part,
+                                const perp_convex_point *whole)
 {
     const perp_contact_qp *p = s->given->system, *q = &s->system;
     for (int j = 0; j < q->n; j++) {
-        whole->x[s->given_dof[j]] = s->point.x[j];
-        whole->y_lower[s->given_dof[j]] = s->point.y_lower[j];
-        whole->y_upper[s->given_dof[j]] = s->point.y_upper[j];
+        whole->x[s->given_dof[j]] = part->x[j];
+        whole->y_lower[s->given_dof[j]] = part->y_lower[j];
+        whole->y_upper[s->given_dof[j]] = part->y_upper[j];
     }
     for (int k = 0; k < q->contact_count; k++) {
-        memcpy(whole->y + p->row_start[s->given_contact[k]], s->point.y + s->row_start[k],
+        memcpy(whole->y + p->row_start[s->given_contact[k]], part->y + s->row_start[k],
                (size_t)(s->row_start[k + 1] - s->row_start[k]) * sizeof(double));
     }
     for (int k = 0; k < q->equality_count; k++) {
-        whole->y_equality[s->given_equation[k]] = s->point.y_equality[k];
+        whole->y_equality[s->given_equation[k]] = part->y_equality[k];
     }
 }

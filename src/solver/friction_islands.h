@@ -16,7 +16,6 @@ typedef struct perp_friction_islands {
     int *given_dof, *given_contact, *given_equation;
     perp_contact_friction problem;
     perp_contact_qp system;
-    perp_convex_point point; /* for its solution */
     int *block_start, *row_start, *dof_start, *dofs, *equality_start, *equality_dofs;
     double *hessian, *g, *jacobian, *offset, *mu, *equality_values, *equality_target, *lower, *upper;
 } perp_friction_islands;
@@ -26,7 +25,8 @@ perp_status perp_friction_islands_find(perp_friction_islands *islands, perp_kkt 
                                        const perp_contact_friction *problem);
 /* The problem of one; it borrows from here until the next is taken. */
 const perp_contact_friction *perp_friction_islands_take(perp_friction_islands *islands, int island);
-/* `point` to where it belongs in the whole. */
-void perp_friction_islands_give(const perp_friction_islands *islands, const perp_convex_point *whole);
+/* A point of the island that was taken, to where it belongs in the whole. */
+void perp_friction_islands_give(const perp_friction_islands *islands, const perp_convex_point *part,
+                                const perp_convex_point *whole);
 
 #endif

@@ -114,8 +114,7 @@ double perp_friction_local_prove(perp_friction_workspace *f, double enough)
         c->cancel = f->cancel;
         measure = perp_convex_prove_infeasible(c, enough, &feasible);
     }
-    perp_convex_setup(c, &f->scaled, NULL); /* it fitted before */
-    perp_kkt_lu_setup(&f->lu, &c->kkt);
+    perp_friction_restore(f);
     perp_friction_import(f, &f->point, &c->best);
     return measure <= enough ? measure : INFINITY;
 }

@@ -8,6 +8,7 @@
  * / sqrt 2 with 1, (1, -t) / sqrt 2 with 0, and what is across with (1 + argument_N / |argument_T|) / 2. */
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,10 +161,10 @@ void perp_friction_newton_blocks(int rows, const double *argument, const double 
 
 static void linearise_dense(perp_friction_workspace *f, double reg)
 {
+    const int *row_start = f->scaled.row_start;
     double *b = f->block_b, *g = f->block_g;
-    for (int i = 0; i < f->scaled.contact_count + f->convex->bounds; i++) {
-        int start = 0;
-        const int rows = rows_of(f, i, &start);
+    for (int i = 0; i < f->scaled.contact_count; i++) {
+        const int start = row_start[i], rows = row_start[i + 1] - start;
         perp_friction_newton_blocks(rows, f->argument + start, f->t + start, reg, f->smooth, b, g);
         b += (ptrdiff_t)rows * rows;
         g += (ptrdiff_t)rows * rows;
@@ -222,7 +223,7 @@ static double search(perp_friction_workspace *f, const perp_convex_iterate *at, 
     enum { HALVINGS = 12 };
     double t = 1.0;
     *reached = merit(f, at, t);
-    for (int k = 0; k < HALVINGS && !(*reached <= (1.0 - 2e-4 * t) * reference); k++) {
+    for (int k = 0; k < HALVINGS && !(*reached <= (1.0 - 2.0 * SUFFICIENT * t) * reference); k++) {
         t *= 0.5;
         *reached = merit(f, at, t);
     }
@@ -262,8 +263,6 @@ bool perp_friction_newton_step(perp_friction_workspace *f, perp_convex_iterate *
 bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate *at,
                                  const perp_friction_damping *damping)
 {
-    static const double JUDGED = 1e-4; /* the scaled error that the judge is asked from on */
-    static const double LEAST = 1e-11;
     perp_friction_memory memory = {.count = 0};
     double best = INFINITY;
     int since = 0;
@@ -272,7 +271,7 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
         if (!(error < INFINITY)) {
             return false;
         }
-        if ((error < JUDGED || k == damping->iterations) && perp_friction_judge(f, at)) {
+        if ((error < NEWTON_JUDGED || k == damping->iterations) && perp_friction_judge(f, at)) {
             return true;
         }
         since = error < 0.5 * best ? 0 : since + 1;
@@ -282,7 +281,7 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
             return false;
         }
         f->iterations++;
-        const double reg = fmax(LEAST, fmin(damping->most, damping->part * error));
+        const double reg = fmax(FRICTION_DAMPING_LEAST, fmin(damping->most, damping->part * error));
         if (!perp_friction_newton_step(f, at, reg, &memory)) {
             return false;
         }
@@ -292,30 +291,29 @@ bool perp_friction_newton_damped(perp_friction_workspace *f, perp_convex_iterate
 
 bool perp_friction_newton(perp_friction_workspace *f, perp_convex_iterate *at, int iterations)
 {
-    return perp_friction_newton_damped(f, at, &(perp_friction_damping){1e-4, 1e-2, iterations, 30, 0.0});
+    return perp_friction_newton_damped(
+        f, at, &(perp_friction_damping){FRICTION_DAMPING_MOST, FRICTION_DAMPING, iterations, 30, 0.0});
 }
 
-bool perp_friction_newton_tries(perp_friction_workspace *f)
+bool perp_friction_newton_from(perp_friction_workspace *f, const perp_convex_iterate *from,
+                               const perp_friction_damping *dampings, int count)
 {
-    static const perp_friction_damping dampings[] = {
-        {1e-4, 1e-2, 20, 10, 0.0}, {1e-2, 0.1, 100, 40, 0.0}, {1e-2, 1.0, 100, 40, 0.0}};
     perp_convex_workspace *c = f->convex;
-    bool solved = false;
-    for (size_t k = 0; k < sizeof dampings / sizeof *dampings && !solved && !perp_friction_must_stop(f); k++) {
-        perp_convex_copy(c, &c->at, &c->kept);
+    bool ended = false, solved = false;
+    for (int k = 0; k < count && !ended; k++) {
+        perp_convex_copy(c, from, &c->kept);
         solved = perp_friction_newton_damped(f, &c->kept, &dampings[k]);
+        ended = solved || f->error < dampings[k].enough;
     }
     return solved;
 }
 
 bool perp_friction_newton_near(perp_friction_workspace *f)
 {
-    static const double NEAR = 1e-4, parts[] = {1.0, 0.3, 0.1, 0.03, 0.01};
-    perp_convex_workspace *c = f->convex;
-    bool solved = false;
-    for (size_t k = 0; f->best_residual < NEAR && k < sizeof parts / sizeof *parts && !solved; k++) {
-        perp_convex_copy(c, &c->best, &c->kept);
-        solved = perp_friction_newton_damped(f, &c->kept, &(perp_friction_damping){1e-2, parts[k], 60, 60, 0.0});
-    }
-    return solved;
+    const perp_friction_damping dampings[] = {{FRICTION_DAMPING_FAR, 1.0, 60, 60, 0.0},
+                                              {FRICTION_DAMPING_FAR, 0.3, 60, 60, 0.0},
+                                              {FRICTION_DAMPING_FAR, 0.1, 60, 60, 0.0},
+                                              {FRICTION_DAMPING_FAR, 0.03, 60, 60, 0.0},
+                                              {FRICTION_DAMPING_FAR, 0.01, 60, 60, 0.0}};
+    return f->best_residual < NEWTON_NEAR_BEST && perp_friction_newton_from(f, &f->convex->best, dampings, 5);
 }

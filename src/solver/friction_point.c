@@ -2,6 +2,7 @@
 #include "linalg/dense_kernel.h"
 #include "problem/natural_map.h"
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,7 +101,6 @@ bool perp_friction_must_stop(const perp_friction_workspace *f)
 
 double perp_friction_natural(perp_friction_workspace *f, const double *u, const double *y)
 {
-    static const double STICKS = 1e-14; /* slip below this has no direction */
     const perp_convex_workspace *c = f->convex;
     double largest = 0.0;
     for (int r = 0; r < c->range_count; r++) {
@@ -124,7 +124,7 @@ double perp_friction_natural(perp_friction_workspace *f, const double *u, const 
         const double round = PERP_FRICTION_ROUNDING * f->smooth;
         slip = sqrt(slip + round * round);
         for (int i = start; i < start + size; i++) {
-            f->t[i] = i > start && slip > STICKS ? u[i] / slip : 0.0;
+            f->t[i] = i > start && slip > SLIP_LEAST ? u[i] / slip : 0.0;
             f->z[i] = i == start ? u[i] + slip : u[i];
             f->argument[i] = y[i] - f->z[i];
         }
@@ -153,22 +153,33 @@ double perp_friction_look(perp_friction_workspace *f, const perp_convex_iterate 
         perp_convex_dual_residual(c, at, c->rd);
         perp_convex_equations(c, at->x, c->rc);
         for (int i = 0; i < c->n; i++) {
-            c->rd[i] += f->tau > 0.0 ? f->tau * (at->x[i] - f->centre_x[i]) : 0.0;
             largest = fmax(largest, fabs(c->rd[i]));
         }
         for (int i = 0; i < c->e; i++) {
             largest = fmax(largest, fabs(c->rc[i]));
         }
     }
-    for (int i = 0; f->eps > 0.0 && i < c->m; i++) {
-        f->u[i] += f->eps * (at->y[i] - f->centre_y[i]);
-    }
     f->error = fmax(largest, perp_friction_natural(f, f->u, at->y));
     return f->error;
 }
 
-double perp_friction_draw(uint64_t *state)
+void perp_friction_clear(const perp_friction_workspace *f, perp_convex_iterate *at)
 {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)(*state >> 11) / 4503599627370496.0 - 1.0;
+    const perp_convex_workspace *c = f->convex;
+    memset(at->x, 0, (size_t)c->n * sizeof(double));
+    memset(at->y, 0, (size_t)c->m * sizeof(double));
+    memset(at->z, 0, (size_t)c->e * sizeof(double));
+}
+
+void perp_friction_fill_heads(const perp_convex_workspace *c, double value, double *slacks)
+{
+    memset(slacks, 0, (size_t)c->m * sizeof *slacks);
+    for (int r = 0; r < c->range_count; r++) {
+        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
+            slacks[i] = value;
+        }
+    }
+    for (int k = 0; k < c->cone_count; k++) {
+        slacks[c->cones[k].start] = value;
+    }
 }

@@ -4,6 +4,7 @@
  * problem, and every other multiplier of that with the same slacks has the same velocities and modes: where z = 0
  * (sticking) any force of the cone, where z is on the border (sliding) one along the opposite ray, else none. */
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,15 +24,15 @@ static void freeze_shift(perp_friction_workspace *f, const perp_convex_iterate *
 
 bool perp_friction_minimum_norm(perp_friction_workspace *f)
 {
-    enum { SHARPER = 3 };
+    enum { STEPS = 3 };
     perp_convex_workspace *c = f->convex;
     if (f->local || f->best_residual > f->tolerance) {
         return false;
     }
     const double tolerance = f->tolerance;
     perp_convex_copy(c, &c->best, &c->kept);
-    f->tolerance = 1e-14; /* a few steps more: what sticks is known by the last digits */
-    perp_friction_newton(f, &c->kept, SHARPER);
+    f->tolerance = LEAST_SHARPER; /* a few steps more: what sticks is known by the last digits */
+    perp_friction_newton(f, &c->kept, STEPS);
     f->tolerance = tolerance;
     const double before = f->best_residual;
     const perp_contact_friction_residual before_parts = f->best_parts;
@@ -84,18 +85,24 @@ void perp_friction_take_normals(perp_friction_workspace *f, perp_contact_qp *nor
     normals->quadratic = NULL;
 }
 
+void perp_friction_restore(perp_friction_workspace *f)
+{
+    perp_convex_setup(f->convex, &f->scaled, NULL); /* it fitted before */
+    perp_kkt_lu_setup(&f->lu, &f->convex->kkt);
+    f->convex->best_is_least = false; /* that was said of the other problem */
+}
+
 double perp_friction_prove_infeasible(perp_friction_workspace *f)
 {
-    static const double PROVEN = 1e-8;
     perp_convex_workspace *c = f->convex;
     if (f->local) {
-        return perp_friction_local_prove(f, PROVEN);
+        return perp_friction_local_prove(f, PROOF_GOOD);
     }
     c->tolerance = f->tolerance;
     c->cancel = f->cancel;
     const double forces =
         perp_convex_prove_unbounded(c); /* a motion that no force of the cones can hold, and f drives */
-    if (forces <= PROVEN) {
+    if (forces <= PROOF_GOOD) {
         return forces;
     }
     perp_contact_qp normals;
@@ -103,10 +110,9 @@ double perp_friction_prove_infeasible(perp_friction_workspace *f)
     perp_friction_export(f, &c->best); /* the arrays of `convex` are laid out anew */
     perp_friction_take_normals(f, &normals);
     const double motions = perp_convex_setup(c, &normals, NULL) == PERP_STATUS_OK
-                               ? perp_convex_prove_infeasible(c, PROVEN, &feasible)
+                               ? perp_convex_prove_infeasible(c, PROOF_GOOD, &feasible)
                                : INFINITY;
-    perp_convex_setup(c, &f->scaled, NULL); /* it fitted before */
-    perp_kkt_lu_setup(&f->lu, &c->kkt);
+    perp_friction_restore(f);
     perp_friction_import(f, &f->point, &c->best);
-    return motions <= PROVEN ? motions : INFINITY;
+    return motions <= PROOF_GOOD ? motions : INFINITY;
 }

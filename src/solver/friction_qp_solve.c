@@ -6,6 +6,7 @@
 #include "linalg/dense_kernel.h"
 #include "problem/checks.h"
 #include "problem/friction_qp.h"
+#include "solver/tolerances.h"
 
 #include <perp/solver.h>
 
@@ -68,8 +69,6 @@ static arrays arrays_of(const perp_friction_qp *p, double *memory)
     return (arrays){memory, q, q + size, q + 2 * size, q + 3 * size, q + 4 * size, q + 4 * size + p->elements};
 }
 
-static const double LEAST = 1e-12; /* tolerance that a friction problem takes */
-
 /* The friction problem's tolerance for ours: the same error in m/s at every element, whose scale there has the radius
  * in it, as q and as the force's own term; and a fourth of it, since a normal force that is off by it moves the
  * boundary of the disc. */
@@ -83,7 +82,7 @@ static double tolerance_inside(const perp_friction_qp *p, const perp_friction *f
         }
         least = fmin(least, d / (d + 2.0 * fabs(friction->q[(ptrdiff_t)i * friction->dim])));
     }
-    return fmax(LEAST, 0.25 * tolerance * least);
+    return fmax(FINEST_TOLERANCE, 0.25 * tolerance * least);
 }
 
 /* Radii beyond what x can reach, which would only spoil the scale of the friction problem, are cut: of the condition
@@ -176,9 +175,9 @@ perp_status perp_friction_qp_solve(const perp_friction_qp *problem, const perp_f
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    if (!(tolerance >= 4.0 * LEAST)) {
+    if (!(tolerance >= 4.0 * FINEST_TOLERANCE)) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least %g", tolerance,
-                         4.0 * LEAST);
+                         4.0 * FINEST_TOLERANCE);
     }
     if (room_for(problem) > workspace->room) {
         return perp_fail(error, PERP_STATUS_CAPACITY, "a friction QP of %d elements: reserve the workspace for it",

@@ -8,6 +8,7 @@
  * the next shift. Its problems are held near the last motion by rho where A has nothing: without that a body that
  * friction holds falls away before the forces that hold it are there. */
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -61,20 +62,28 @@ static bool hold(perp_friction_workspace *f, double rho, bool all)
            perp_kkt_lu_setup(&f->lu, &f->convex->kkt) == PERP_STATUS_OK;
 }
 
-/* `convex` takes the problem itself again. */
-static void release(perp_friction_workspace *f)
+/* The convex problem that is set up, to its `best`. */
+static bool run_convex(perp_friction_workspace *f)
 {
-    perp_convex_setup(f->convex, &f->scaled, NULL); /* it fitted before */
-    perp_kkt_lu_setup(&f->lu, &f->convex->kkt);
-    f->convex->best_is_least = false; /* that was said of the held problem */
+    enum { ITERATIONS = 60 };
+    perp_convex_workspace *c = f->convex;
+    const int before = c->factorisations;
+    c->best_residual = INFINITY;
+    c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
+    c->tolerance = REST_CONVEX;
+    c->cancel = f->cancel;
+    const perp_convex_attempt attempt = {
+        .iterations = ITERATIONS, .fraction = 0.99, .rho = PROXIMAL, .delta = PROXIMAL};
+    const bool found = perp_convex_ipm(c, &attempt) == PERP_OUTCOME_SOLVED;
+    f->factorisations += c->factorisations - before;
+    return found;
 }
 
 /* The least motion that the normal rows allow, to the centre; `best` stays. Unless `all` are at rest, what has inertia
  * or stiffness goes its own way. */
 static bool find_least_motion(perp_friction_workspace *f, bool all)
 {
-    enum { ITERATIONS = 60 };
-    static const double STILL = 100.0, ENOUGH = 1e-9; /* beside a stiffness of one */
+    static const double STILL = 100.0; /* beside a stiffness of one */
     perp_convex_workspace *c = f->convex;
     perp_convex_copy(c, &c->best, &f->solved); /* the arrays of `convex` are laid out anew */
     restrain(f, STILL, all, true);
@@ -83,17 +92,10 @@ static bool find_least_motion(perp_friction_workspace *f, bool all)
     f->held.g = f->held_g;
     bool found = false;
     if (perp_convex_setup(c, &f->held, NULL) == PERP_STATUS_OK) {
-        const int factorisations = c->factorisations;
-        c->best_residual = INFINITY;
-        c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
-        c->tolerance = ENOUGH;
-        c->cancel = f->cancel;
-        found = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false}) ==
-                PERP_OUTCOME_SOLVED;
+        found = run_convex(f);
         memcpy(f->centre_x, c->best.x, (size_t)c->n * sizeof(double));
-        f->factorisations += c->factorisations - factorisations;
     }
-    release(f);
+    perp_friction_restore(f);
     perp_convex_copy(c, &f->solved, &c->best);
     return found;
 }
@@ -101,26 +103,18 @@ static bool find_least_motion(perp_friction_workspace *f, bool all)
 /* The convex problem with the offsets as they are; its solution goes to `at`, and `best` stays. */
 static bool solve_convex(perp_friction_workspace *f, const perp_friction_resting *how)
 {
-    enum { ITERATIONS = 60 };
-    static const double ENOUGH = 1e-9; /* what is left over is rho times a motion */
     perp_convex_workspace *c = f->convex;
-    const int factorisations = c->factorisations;
     bool found = false;
     perp_convex_copy(c, &c->best, &f->solved); /* the convex problems have a best point of their own */
     f->scaled.offset = f->free_offset;
     if (hold(f, how->rho, how->all)) {
-        c->best_residual = INFINITY;
-        c->best_parts = (perp_convex_residual){INFINITY, INFINITY, INFINITY};
-        c->tolerance = ENOUGH;
-        c->cancel = f->cancel;
-        found = perp_convex_ipm(c, &(perp_convex_attempt){ITERATIONS, false, 0.99, 1e-8, 1e-8, false}) ==
-                PERP_OUTCOME_SOLVED;
-        f->factorisations += c->factorisations - factorisations;
-        f->iterations += c->factorisations - factorisations;
+        const int before = f->factorisations;
+        found = run_convex(f);
+        f->iterations += f->factorisations - before;
         perp_convex_copy(c, &c->best, &c->at);
     }
     f->scaled.offset = f->offset;
-    release(f);
+    perp_friction_restore(f);
     perp_convex_copy(c, &f->solved, &c->best);
     return found;
 }
@@ -133,6 +127,13 @@ static void take_shift(perp_friction_workspace *f)
         const int start = c->cones[k].start;
         f->free_offset[start] = f->offset[start] + (f->z[start] - f->u[start]);
     }
+}
+
+/* Between -1 and 1, the same numbers on every run. */
+static double draw(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(int64_t)(*state >> 11) / 4503599627370496.0 - 1.0;
 }
 
 /* The first shifts: those of the least motion, spread where they are drawn. */
@@ -148,7 +149,7 @@ static bool begin(perp_friction_workspace *f, const perp_friction_resting *how)
     memcpy(f->free_offset, f->offset, (size_t)c->contact_slacks * sizeof(double));
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start;
-        const double spread = how->state ? pow(10.0, SPREAD * perp_friction_draw(how->state)) : 1.0;
+        const double spread = how->state ? pow(10.0, SPREAD * draw(how->state)) : 1.0;
         f->free_offset[start] += spread * (f->z[start] - f->u[start]);
     }
     return known;
@@ -158,25 +159,29 @@ static bool begin(perp_friction_workspace *f, const perp_friction_resting *how)
  * one's. True once the judge says that the problem is solved. */
 static bool settle(perp_friction_workspace *f, const perp_friction_resting *how)
 {
-    static const double SETTLED = 1e-10;
-    static const perp_friction_damping dampings[] = {{1e-4, 1e-2, 40, 10, SETTLED}, {1e-2, 0.3, 60, 20, SETTLED}};
+    const perp_friction_damping dampings[] = {{FRICTION_DAMPING_MOST, FRICTION_DAMPING, 40, 10, REST_SETTLED},
+                                              {FRICTION_DAMPING_FAR, 0.3, 60, 20, REST_SETTLED}};
     perp_convex_workspace *c = f->convex;
-    bool solved = false, settled = false;
     perp_convex_copy(c, &c->best, &f->solved);
     hold(f, how->rho, how->all); /* it fitted before */
     perp_convex_copy(c, &f->solved, &c->best);
-    for (size_t d = 0; d < sizeof dampings / sizeof *dampings && !solved && !settled; d++) {
-        perp_convex_copy(c, &c->at, &c->kept);
-        solved = perp_friction_newton_damped(f, &c->kept, &dampings[d]);
-        settled = f->error < SETTLED;
-    }
-    release(f);
-    if (settled) {
+    const bool solved = perp_friction_newton_from(f, &c->at, dampings, 2);
+    perp_friction_restore(f);
+    if (f->error < REST_SETTLED) {
         perp_convex_copy(c, &c->kept, &c->at);
         perp_friction_look(f, &c->at);
         take_shift(f);
     }
     return solved;
+}
+
+/* The problem itself from `at`, which stays, with little, more and much damping. */
+static bool try_newton(perp_friction_workspace *f)
+{
+    const perp_friction_damping dampings[] = {{FRICTION_DAMPING_MOST, FRICTION_DAMPING, 20, 10, 0.0},
+                                              {FRICTION_DAMPING_FAR, 0.1, 100, 40, 0.0},
+                                              {FRICTION_DAMPING_FAR, 1.0, 100, 40, 0.0}};
+    return perp_friction_newton_from(f, &f->convex->at, dampings, 3);
 }
 
 bool perp_friction_rest(perp_friction_workspace *f, const perp_friction_resting *how)
@@ -195,25 +200,25 @@ bool perp_friction_rest(perp_friction_workspace *f, const perp_friction_resting 
         const bool tries = error < BETTER * least || k < OFTEN || k % OFTEN == 0;
         if (tries) {
             least = error;
-            solved = perp_friction_newton_tries(f);
+            solved = try_newton(f);
         }
         if (!solved) {
-            solved = settle(f, how) || (tries && perp_friction_newton_tries(f));
+            solved = settle(f, how) || (tries && try_newton(f));
             memcpy(f->centre_x, c->at.x, (size_t)c->n * sizeof(double));
         }
     }
     return solved;
 }
 
-bool perp_friction_rest_drawn(perp_friction_workspace *f, int draws)
+bool perp_friction_rest_drawn(perp_friction_workspace *f)
 {
-    enum { ROUNDS = 20, EACH = 400 }; /* factorisations */
+    enum { DRAWS = 60, ROUNDS = 20, EACH = 400 }; /* factorisations */
     static const double MIDDLE = 0.5, DECADES = 1.5;
     const int cap = f->max_factorisations;
     uint64_t state = 11;
     bool solved = false;
-    for (int k = 0; k < draws && !solved && !perp_friction_must_stop(f); k++) {
-        const double rho = pow(10.0, MIDDLE + DECADES * perp_friction_draw(&state));
+    for (int k = 0; k < DRAWS && !solved && !perp_friction_must_stop(f); k++) {
+        const double rho = pow(10.0, MIDDLE + DECADES * draw(&state));
         f->max_factorisations = EACH < cap - f->factorisations ? f->factorisations + EACH : cap;
         solved = perp_friction_rest(f, &(perp_friction_resting){rho, ROUNDS, false, &state});
         f->max_factorisations = cap;

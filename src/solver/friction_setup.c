@@ -2,6 +2,7 @@
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
 #include "solver/slice.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,8 +11,7 @@
 /* Lengths of the arrays: of the scaled problem, and of the point as given. */
 typedef struct sizes {
     int n, contacts, rows, slacks, equations, bounds;
-    int hessian, inverse, dofs, jacobian, equality_entries, blocks;
-    bool bodies;
+    int hessian, inverse, dofs, jacobian, equality_entries;
 } sizes;
 
 /* ---- memory ----------------------------------------------------------------------------------------------------- */
@@ -19,58 +19,40 @@ typedef struct sizes {
 static void lay_out_problem(perp_friction_workspace *f, const sizes *z, perp_slice *s)
 {
     const size_t n = (size_t)z->n, e = (size_t)z->equations, contacts = (size_t)z->contacts, rows = (size_t)z->rows;
-    f->row_scale = perp_slice_cut(s, rows, sizeof(double));
+    const size_t m = rows + (size_t)z->bounds;
+    double **by_unknown[] = {&f->dof_scale,      &f->g,
+                             &f->held_g,         &f->lower,
+                             &f->upper,          &f->point.x,
+                             &f->point.y_lower,  &f->point.y_upper,
+                             &f->joined.x,       &f->joined.y_lower,
+                             &f->joined.y_upper, &f->solved.x,
+                             &f->rd_change,      &f->centre_x};
+    double **by_row[] = {&f->row_scale, &f->offset, &f->free_offset, &f->point.y, &f->joined.y};
+    double **by_equation[] = {&f->equation_scale,    &f->equality_target, &f->point.y_equality,
+                              &f->joined.y_equality, &f->solved.z,        &f->loop_w};
+    double **by_slack[] = {&f->u,        &f->du,    &f->t,      &f->z,       &f->natural,
+                           &f->argument, &f->fixed, &f->change, &f->weighed, &f->solved.y};
+    perp_slice_cut_each(s, n, sizeof by_unknown / sizeof *by_unknown, by_unknown);
+    perp_slice_cut_each(s, rows, sizeof by_row / sizeof *by_row, by_row);
+    perp_slice_cut_each(s, e, sizeof by_equation / sizeof *by_equation, by_equation);
+    perp_slice_cut_each(s, m, sizeof by_slack / sizeof *by_slack, by_slack);
+    perp_slice_cut_each(s, n + e, 2, (double **[]){&f->residual, &f->correction});
+    perp_slice_cut_each(s, (size_t)z->inverse, 2, (double **[]){&f->held_hessian, &f->inverse});
     f->row_of = perp_slice_cut(s, rows, sizeof(int));
-    f->dof_scale = perp_slice_cut(s, n, sizeof(double));
-    f->equation_scale = perp_slice_cut(s, e, sizeof(double));
     f->row_start = perp_slice_cut(s, contacts + 1, sizeof(int));
     f->dof_start = perp_slice_cut(s, contacts + 1, sizeof(int));
+    f->normal_start = perp_slice_cut(s, contacts + 1, sizeof(int));
     f->quadratic = perp_slice_cut(s, contacts, sizeof(bool));
+    f->lag = perp_slice_cut(s, contacts, sizeof(int));
     f->hessian = perp_slice_cut(s, (size_t)z->hessian, sizeof(double));
-    f->g = perp_slice_cut(s, n, sizeof(double));
-    f->held_hessian = perp_slice_cut(s, (size_t)z->inverse, sizeof(double));
-    f->held_g = perp_slice_cut(s, n, sizeof(double));
     f->jacobian = perp_slice_cut(s, (size_t)z->jacobian, sizeof(double));
-    f->offset = perp_slice_cut(s, rows, sizeof(double));
-    f->free_offset = perp_slice_cut(s, rows, sizeof(double));
+    f->normal_jacobian = perp_slice_cut(s, (size_t)z->dofs, sizeof(double));
     f->equality_values = perp_slice_cut(s, (size_t)z->equality_entries, sizeof(double));
-    f->equality_target = perp_slice_cut(s, e, sizeof(double));
-    f->lower = perp_slice_cut(s, n, sizeof(double));
-    f->upper = perp_slice_cut(s, n, sizeof(double));
-    f->point.x = perp_slice_cut(s, n, sizeof(double));
-    f->point.y = perp_slice_cut(s, rows, sizeof(double));
-    f->point.y_equality = perp_slice_cut(s, e, sizeof(double));
-    f->point.y_lower = perp_slice_cut(s, n, sizeof(double));
-    f->point.y_upper = perp_slice_cut(s, n, sizeof(double));
-    f->joined.x = perp_slice_cut(s, n, sizeof(double));
-    f->joined.y = perp_slice_cut(s, rows, sizeof(double));
-    f->joined.y_equality = perp_slice_cut(s, e, sizeof(double));
-    f->joined.y_lower = perp_slice_cut(s, n, sizeof(double));
-    f->joined.y_upper = perp_slice_cut(s, n, sizeof(double));
-    const size_t m = rows + (size_t)z->bounds;
-    double **by_slack[] = {&f->u, &f->du, &f->t, &f->z, &f->natural, &f->argument, &f->fixed, &f->change, &f->weighed};
-    for (size_t k = 0; k < sizeof by_slack / sizeof *by_slack; k++) {
-        *by_slack[k] = perp_slice_cut(s, m, sizeof(double));
-    }
-    f->solved.x = perp_slice_cut(s, n, sizeof(double));
-    f->solved.y = perp_slice_cut(s, m, sizeof(double));
-    f->solved.z = perp_slice_cut(s, e, sizeof(double));
-    f->inverse = perp_slice_cut(s, (size_t)z->inverse, sizeof(double));
     f->response_of = perp_slice_cut(s, n, sizeof(double *));
     f->block_of = perp_slice_cut(s, n, sizeof(int));
     f->fixed_dof = perp_slice_cut(s, n, sizeof(bool));
     f->own_w = perp_slice_cut(s, 3 * m, sizeof(double));
-    f->loop_w = perp_slice_cut(s, e, sizeof(double));
-    f->lag = perp_slice_cut(s, contacts, sizeof(int));
-    f->normal_start = perp_slice_cut(s, contacts + 1, sizeof(int));
-    f->normal_jacobian = perp_slice_cut(s, (size_t)z->dofs, sizeof(double));
-    f->rd_change = perp_slice_cut(s, n, sizeof(double));
-    f->centre_x = perp_slice_cut(s, n, sizeof(double));
-    f->centre_y = perp_slice_cut(s, m, sizeof(double));
     f->along = perp_slice_cut(s, 4 * m, sizeof(double));
-    f->comply = perp_slice_cut(s, 3 * m, sizeof(double));
-    f->residual = perp_slice_cut(s, n + e, sizeof(double));
-    f->correction = perp_slice_cut(s, n + e, sizeof(double));
 }
 
 static void lay_out_dense(perp_friction_workspace *f, const sizes *z, perp_slice *s)
@@ -115,7 +97,7 @@ static perp_status hold(perp_friction_workspace *f, layout lay_out, perp_kkt_buf
 static sizes measure(const perp_contact_friction *problem)
 {
     const perp_contact_qp *p = problem->system;
-    sizes z = {.n = p->n, .contacts = p->contact_count, .equations = p->equality_count, .bodies = true};
+    sizes z = {.n = p->n, .contacts = p->contact_count, .equations = p->equality_count};
     z.rows = p->contact_count > 0 ? p->row_start[p->contact_count] : 0;
     z.dofs = p->contact_count > 0 ? p->dof_start[p->contact_count] : 0;
     z.equality_entries = p->equality_count > 0 ? p->equality_start[p->equality_count] : 0;
@@ -127,7 +109,7 @@ static sizes measure(const perp_contact_friction *problem)
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         z.jacobian += rows * (p->dof_start[i + 1] - p->dof_start[i]);
-        z.slacks += rows > 1 && problem->mu[i] >= PERP_FRICTION_FRICTIONLESS ? rows : 1;
+        z.slacks += rows > 1 && problem->mu[i] >= FRICTIONLESS ? rows : 1;
     }
     for (int j = 0; j < p->n; j++) {
         z.bounds += (p->lower && p->lower[j] > -INFINITY) + (p->upper && p->upper[j] < INFINITY);
@@ -220,7 +202,6 @@ static void measure_columns(const perp_contact_qp *p, double *sums)
  * A is zero. */
 static bool measure_inertia(const perp_contact_qp *p, const double *columns, double *diagonal)
 {
-    static const double NOTHING = 1e-14;
     const double *h = p->hessian;
     double most = 0.0, logs = 0.0, widest = 0.0;
     int some = 0;
@@ -236,7 +217,7 @@ static bool measure_inertia(const perp_contact_qp *p, const double *columns, dou
         widest = fmax(widest, columns[j]);
     }
     for (int j = 0; j < p->n; j++) { /* not those that rounding alone moves: one of 1e-32 would set the scale of all */
-        if (diagonal[j] > NOTHING * most && columns[j] > NOTHING * widest) {
+        if (diagonal[j] > NO_STIFFNESS * most && columns[j] > NO_STIFFNESS * widest) {
             int stiff = 0, wide = 0;
             frexp(diagonal[j], &stiff);
             frexp(columns[j], &wide);
@@ -247,7 +228,7 @@ static bool measure_inertia(const perp_contact_qp *p, const double *columns, dou
     const double mean = some > 0 ? ldexp(1.0, (int)(logs / some)) : most > 0.0 ? most / fmax(widest, DBL_MIN) : 1.0;
     const double held = mean * (widest > 0.0 ? widest : 1.0);
     for (int j = 0; j < p->n; j++) {
-        diagonal[j] = diagonal[j] > NOTHING * most ? diagonal[j] : held;
+        diagonal[j] = diagonal[j] > NO_STIFFNESS * most ? diagonal[j] : held;
     }
     return most == 0.0;
 }
@@ -266,7 +247,6 @@ static double mean_scale(int count, const double *scale)
  * counts as that: the residual does not look at it more closely. */
 static void choose_scales(perp_friction_workspace *f)
 {
-    static const double LITTLE = 1e-3;
     const perp_contact_qp *p = f->contact->system;
     double velocity = 0.0, force = 0.0;
     measure_columns(p, f->residual);
@@ -276,8 +256,8 @@ static void choose_scales(perp_friction_workspace *f)
     }
     scale_rows(f);
     measure_units(f, &velocity, &force);
-    velocity = fmax(velocity, LITTLE * mean_scale(f->row_start[p->contact_count], f->row_scale));
-    force = fmax(force, LITTLE * mean_scale(p->n, f->dof_scale));
+    velocity = fmax(velocity, LITTLE_DATA * mean_scale(f->row_start[p->contact_count], f->row_scale));
+    force = fmax(force, LITTLE_DATA * mean_scale(p->n, f->dof_scale));
     velocity = velocity > 0.0 ? velocity : 1.0;
     force = force > 0.0 ? force : 1.0;
     f->velocity = weightless ? velocity : fmax(velocity, force);
@@ -334,7 +314,7 @@ static void choose_rows(perp_friction_workspace *f, int contacts, const int *giv
     f->row_start[0] = 0;
     for (int i = 0; i < contacts; i++) {
         const int start = f->row_start[i], given = given_start[i + 1] - given_start[i];
-        const int rows = given > 1 && mu[i] >= PERP_FRICTION_FRICTIONLESS ? given : 1;
+        const int rows = given > 1 && mu[i] >= FRICTIONLESS ? given : 1;
         for (int r = 0; r < rows; r++) {
             f->row_of[start + r] = given_start[i] + r;
         }
@@ -421,7 +401,7 @@ perp_status perp_friction_setup_local(perp_friction_workspace *f, const perp_fri
 {
     sizes z = {.contacts = problem->contacts, .rows = problem->contacts * problem->dim};
     for (int i = 0; i < problem->contacts; i++) {
-        z.slacks += problem->mu[i] >= PERP_FRICTION_FRICTIONLESS ? problem->dim : 1;
+        z.slacks += problem->mu[i] >= FRICTIONLESS ? problem->dim : 1;
     }
     perp_status status = hold(f, lay_out_problem, &f->memory, &z, error);
     if (status == PERP_STATUS_OK) {

@@ -12,14 +12,11 @@
  * Both come from one factorisation of the derivative J by the other unknowns. Which way is onwards is said by the sign
  * of det J: log s falls where that is as at the start, and grows where it is not. Lengths are measured by the change of
  * the argument r - z of every contact beside its smallest eigenvalue or 2 s, and that of log s. Semismooth Newton is
- * tried from copies on the way.
- *
- * Without inertia there may be no solution for a large s: A + tau s I and u + eps s r have one, and lose both with s.
- * With inertia that only adds turns. */
+ * tried from copies on the way. */
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
-#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -66,48 +63,35 @@ static double parameter_value(double lambda, double smooth, double growth)
     return 2.0 * smooth * smooth / hypot(lambda, 2.0 * smooth) - derivative * growth;
 }
 
-/* dF / d log s of a cone, of which z grows by `growth`. */
-static void differentiate_cone(int size, double s, const double *a, const double *growth, double *out)
+/* dF / d log s of a cone, of which the first entry of z grows by `growth`. */
+static void differentiate_cone(int size, double s, const double *a, double growth, double *out)
 {
-    const double length = tail_length(size, a), far = a[0] + length, near = a[0] - length;
-    const double across = 0.5 * (1.0 + (far + near) / (hypot(far, 2.0 * s) + hypot(near, 2.0 * s)));
-    double along = 0.0;
-    for (int i = 1; i < size && length > 0.0; i++) {
-        along += growth[i] * a[i] / length;
-    }
-    const double first = parameter_value(far, s, growth[0] + along);
-    const double second = parameter_value(near, s, growth[0] - along);
+    const double length = tail_length(size, a);
+    const double first = parameter_value(a[0] + length, s, growth);
+    const double second = parameter_value(a[0] - length, s, growth);
     out[0] = -0.5 * (first + second);
     for (int i = 1; i < size; i++) {
-        const double t = length > 0.0 ? a[i] / length : 0.0;
-        out[i] = -0.5 * (first - second) * t + across * (growth[i] - along * t);
+        out[i] = length > 0.0 ? -0.5 * (first - second) * (a[i] / length) : 0.0;
     }
 }
 
 /* d / d log s of F and of the balance, in place of them. */
-static void differentiate_parameter(perp_friction_workspace *f, const perp_convex_iterate *at)
+static void differentiate_parameter(perp_friction_workspace *f)
 {
     perp_convex_workspace *c = f->convex;
     const double s = f->smooth;
     for (int r = 0; r < c->range_count; r++) {
         for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            f->natural[i] = -parameter_value(f->argument[i], s, f->eps * at->y[i]);
+            f->natural[i] = -parameter_value(f->argument[i], s, 0.0);
         }
     }
     for (int k = 0; k < c->cone_count; k++) {
         const int start = c->cones[k].start, size = c->cones[k].size;
         const double round = PERP_FRICTION_ROUNDING * s;
-        assert(size <= 3);
-        double growth[3] = {round * round / hypot(tail_length(size, f->u + start), round), 0.0, 0.0};
-        for (int i = 0; i < size; i++) {
-            growth[i] += f->eps * at->y[start + i];
-            growth[0] += f->eps * f->t[start + i] * at->y[start + i];
-        }
+        const double growth = round * round / hypot(tail_length(size, f->u + start), round);
         differentiate_cone(size, s, f->argument + start, growth, f->natural + start);
     }
-    for (int j = 0; j < c->n; j++) {
-        c->rd[j] = f->tau * at->x[j];
-    }
+    memset(c->rd, 0, (size_t)c->n * sizeof(double));
     memset(c->rc, 0, (size_t)c->e * sizeof(double));
 }
 
@@ -118,18 +102,9 @@ static void differentiate_parameter(perp_friction_workspace *f, const perp_conve
 typedef struct curve {
     double *weight, *tangent, *newton, *parameter; /* slack vectors: of lengths; changes of the argument */
     double log_smooth, tangent_log;
-    double length;   /* of the next step */
-    int sign;        /* of det J at the start */
-    double tau, eps; /* inertia and compliance beside s */
+    double length; /* of the next step */
+    int sign;      /* of det J at the start */
 } curve;
-
-/* s, and inertia and compliance with it. */
-static void set_smooth(perp_friction_workspace *f, const curve *p, double smooth)
-{
-    f->smooth = smooth;
-    f->tau = p->tau * smooth;
-    f->eps = p->eps * smooth;
-}
 
 static void weigh(const perp_friction_workspace *f, double *weight)
 {
@@ -215,16 +190,16 @@ static void move(const perp_friction_workspace *f, const perp_convex_iterate *al
 }
 
 /* Both directions, after perp_friction_look. */
-static bool find_directions(perp_friction_workspace *f, const curve *p, const perp_convex_iterate *at)
+static bool find_directions(perp_friction_workspace *f, const curve *p)
 {
-    static const double REG = 1e-11;
-    if (!perp_friction_newton_factor(f, REG) || !perp_friction_newton_solve(f, REG)) {
+    if (!perp_friction_newton_factor(f, FRICTION_DAMPING_LEAST) ||
+        !perp_friction_newton_solve(f, FRICTION_DAMPING_LEAST)) {
         return false;
     }
     keep_direction(f, 1.0, &f->solved);
     change_argument(f, p->newton);
-    differentiate_parameter(f, at);
-    if (!perp_friction_newton_solve(f, REG)) {
+    differentiate_parameter(f);
+    if (!perp_friction_newton_solve(f, FRICTION_DAMPING_LEAST)) {
         return false;
     }
     change_argument(f, p->parameter);
@@ -235,10 +210,10 @@ static bool find_directions(perp_friction_workspace *f, const curve *p, const pe
 static bool find_tangent(perp_friction_workspace *f, curve *p)
 {
     perp_convex_workspace *c = f->convex;
-    set_smooth(f, p, exp(p->log_smooth));
+    f->smooth = exp(p->log_smooth);
     perp_friction_look(f, &c->at);
     weigh(f, p->weight);
-    if (!find_directions(f, p, &c->at)) {
+    if (!find_directions(f, p)) {
         return false;
     }
     const int sign = determinant_sign(f);
@@ -262,13 +237,13 @@ static int correct(perp_friction_workspace *f, const curve *p, double *log_smoot
     perp_convex_workspace *c = f->convex;
     double last = INFINITY;
     for (int k = 0;; k++) {
-        set_smooth(f, p, exp(*log_smooth));
+        f->smooth = exp(*log_smooth);
         const double error = perp_friction_look(f, &c->trial);
         if (error < NEAR * f->smooth) {
             return k;
         }
         if (k == CORRECTIONS || (k > 1 && !(error < CONTRACTS * last)) || !(error < INFINITY) ||
-            perp_friction_must_stop(f) || !find_directions(f, p, &c->trial)) {
+            perp_friction_must_stop(f) || !find_directions(f, p)) {
             return -1;
         }
         last = error;
@@ -288,13 +263,13 @@ static int correct(perp_friction_workspace *f, const curve *p, double *log_smoot
 /* One step along the curve, shortened until it can be corrected. */
 static bool advance(perp_friction_workspace *f, curve *p)
 {
-    static const double SHORTEST = 1e-6, LESS = 0.4, MOST = 1.5;
+    static const double LESS = 0.4, MOST = 1.5;
     perp_convex_workspace *c = f->convex;
     if (!find_tangent(f, p)) {
         return false;
     }
     p->length = fmin(p->length, MOST / fabs(p->tangent_log));
-    for (; p->length > SHORTEST && !perp_friction_must_stop(f); p->length *= LESS) {
+    for (; p->length > SMOOTH_SHORTEST && !perp_friction_must_stop(f); p->length *= LESS) {
         double log_smooth = p->log_smooth + p->length * p->tangent_log;
         perp_convex_copy(c, &c->at, &c->trial);
         move(f, &c->saved, p->length, &c->trial);
@@ -313,61 +288,47 @@ static bool advance(perp_friction_workspace *f, curve *p)
 static bool start(perp_friction_workspace *f, const curve *p)
 {
     enum { ITERATIONS = 40 };
-    static const double REG = 1e-11;
     const double smooth = exp(p->log_smooth);
     perp_convex_workspace *c = f->convex;
     perp_friction_memory memory = {.count = 0};
-    memset(c->at.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->at.z, 0, (size_t)c->e * sizeof(double));
-    memset(c->at.y, 0, (size_t)c->m * sizeof(double));
-    for (int r = 0; r < c->range_count; r++) {
-        for (int i = c->ranges[r].start; i < c->ranges[r].end; i++) {
-            c->at.y[i] = smooth;
-        }
-    }
-    for (int k = 0; k < c->cone_count; k++) {
-        c->at.y[c->cones[k].start] = smooth;
-    }
-    set_smooth(f, p, smooth);
+    perp_friction_clear(f, &c->at);
+    perp_friction_fill_heads(c, smooth, c->at.y);
+    f->smooth = smooth;
     for (int k = 0; k < ITERATIONS && !perp_friction_must_stop(f); k++) {
         if (perp_friction_look(f, &c->at) < NEAR * smooth) {
             return true;
         }
         f->iterations++;
-        if (!perp_friction_newton_step(f, &c->at, REG, &memory)) {
+        if (!perp_friction_newton_step(f, &c->at, FRICTION_DAMPING_LEAST, &memory)) {
             return false;
         }
     }
     return false;
 }
 
-bool perp_friction_smooth(perp_friction_workspace *f, double tau, double eps)
+bool perp_friction_smooth(perp_friction_workspace *f)
 {
     enum { POLISH = 10 };
-    static const double FIRST = 10.0, LAST = 1e-13, CLOSE = 0.03, LENGTH = 0.3;
+    static const double FIRST = 10.0, CLOSE = 0.03, LENGTH = 0.3;
     perp_convex_workspace *c = f->convex;
     curve p = {.weight = f->along,
                .newton = f->along + c->m,
                .parameter = f->along + (ptrdiff_t)2 * c->m,
                .tangent = f->along + (ptrdiff_t)3 * c->m,
                .log_smooth = log(FIRST),
-               .length = LENGTH,
-               .tau = tau,
-               .eps = eps};
+               .length = LENGTH};
     double polish_below = CLOSE;
-    memset(f->centre_x, 0, (size_t)c->n * sizeof(double));
-    memset(f->centre_y, 0, (size_t)c->m * sizeof(double));
     bool solved = false, goes_on = start(f, &p);
     while (!solved && goes_on && !perp_friction_must_stop(f)) {
-        goes_on = advance(f, &p) && p.log_smooth < log(FIRST) + 1.0 && p.log_smooth > log(LAST);
+        goes_on = advance(f, &p) && p.log_smooth < log(FIRST) + 1.0 && p.log_smooth > log(SMOOTH_LAST);
         const double smooth = exp(p.log_smooth);
-        set_smooth(f, &p, 0.0);
+        f->smooth = 0.0;
         if (smooth < polish_below) {
             polish_below = 0.2 * smooth;
             perp_convex_copy(c, &c->at, &c->kept);
             solved = perp_friction_newton(f, &c->kept, POLISH);
         }
     }
-    set_smooth(f, &p, 0.0);
+    f->smooth = 0.0;
     return solved;
 }

@@ -7,22 +7,17 @@
  *     r_n = max(0, f_n - a_n s_n),   r_t = f_t - a_t s_t, cut to the length mu r_n,
  *
  * since u_t = (r_t - (f_t - a_t s_t)) / a_t is then against r_t where it was cut, else 0. What is left are the balances
- * of bodies, A v + f - J'r(J v + w) - C'y = 0 between their bounds and C v = c, by semismooth Newton: Omega = -dr/ds is
- * the weight of contact_kkt.h. So contacts cost an evaluation each and their share of the assembly, and factors are
- * those of the bodies, however many contacts two bodies have.
- *
- * Bounds: with the diagonal c of A the residual of an unknown is x - mid(lower, x - F / c, upper); where x - F / c is
- * out of them, Newton's row is x = the bound and F its multiplier. */
+ * of bodies, which friction_soft_newton.c solves. */
 #include "base/settings_size.h"
 #include "solver/friction_soft_core.h"
 
 #include "problem/natural_map.h"
 #include "solver/friction_soft.h"
 #include "solver/slice.h"
+#include "solver/tolerances.h"
 
 #include <perp/solver.h>
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -108,44 +103,29 @@ static bool is_soft(const perp_contact_friction *problem)
 static void lay_out(perp_friction_soft_workspace *f, perp_slice *s)
 {
     const perp_contact_qp *p = f->given->system;
-    const size_t contacts = (size_t)p->contact_count, rows = (size_t)contact_rows(p), n = (size_t)p->n - rows;
-    const size_t dofs = contacts > 0 ? (size_t)p->dof_start[contacts] - rows : 0, e = (size_t)p->equality_count;
+    const size_t contacts = (size_t)p->contact_count, rows = (size_t)contact_rows(p), n = (size_t)f->bodies.n;
+    const size_t dofs = contacts > 0 ? (size_t)p->dof_start[contacts] : 0, e = (size_t)p->equality_count;
+    double **of_bodies[] = {&f->inertia, &f->v, &f->trial_v, &f->balance, &f->own_hold, &f->own_centre};
+    double **of_equations[] = {&f->stiff_equation, &f->y, &f->trial_y, &f->open};
+    double **of_rows[] = {&f->force, &f->rest, &f->start_piece};
     f->dof_start = perp_slice_cut(s, contacts + 1, sizeof(int));
     f->dofs = perp_slice_cut(s, dofs, sizeof(int));
     f->jacobian = perp_slice_cut(s, 3 * dofs, sizeof(double));
     f->stiffness = perp_slice_cut(s, 2 * contacts, sizeof(double));
     f->coupled = perp_slice_cut(s, contacts, sizeof(bool));
-    double **of_bodies[] = {&f->inertia, &f->v, &f->trial_v, &f->balance};
-    double **of_equations[] = {&f->stiff_equation, &f->y, &f->trial_y, &f->open};
-    for (int k = 0; k < 4; k++) {
-        *of_bodies[k] = perp_slice_cut(s, n, sizeof(double));
-        *of_equations[k] = perp_slice_cut(s, e, sizeof(double));
-    }
-    f->force = perp_slice_cut(s, rows, sizeof(double));
+    perp_slice_cut_each(s, n, sizeof of_bodies / sizeof *of_bodies, of_bodies);
+    perp_slice_cut_each(s, e, sizeof of_equations / sizeof *of_equations, of_equations);
+    perp_slice_cut_each(s, rows, sizeof of_rows / sizeof *of_rows, of_rows);
     f->omega = perp_slice_cut(s, 9 * contacts, sizeof(double));
     f->step = perp_slice_cut(s, n + e, sizeof(double));
     f->diagonal = perp_slice_cut(s, n + e, sizeof(double));
 }
 
-/* a of contacts, and A_jj of bodies; false where a is not definite along a row, or a body has no inertia. */
+/* a of contacts, from their blocks of A; false where it is not definite along a row. */
 static bool take_stiffness(perp_friction_soft_workspace *f)
 {
-    static const double ROUNDED = 1e-14; /* axes that were turned; what it changes is judged with the rest */
     const perp_contact_qp *p = f->given->system;
-    const double *block = p->hessian;
-    f->unit_size = DBL_MAX;
-    for (int b = 0; b < f->bodies.block_count; b++) {
-        const int first = p->block_start[b], size = p->block_start[b + 1] - first;
-        for (int i = 0; i < size; i++) {
-            f->inertia[first + i] = block[(ptrdiff_t)i * size + i];
-            if (!(f->inertia[first + i] > 0.0)) {
-                return false;
-            }
-            f->unit_size = fmin(f->unit_size, 1.0 / f->inertia[first + i]);
-        }
-        block += (ptrdiff_t)size * size;
-    }
-    f->block = block;
+    const double *block = f->block;
     for (int i = 0; i < p->contact_count; i++) {
         const int rows = p->row_start[i + 1] - p->row_start[i];
         f->stiffness[2 * i] = block[0];
@@ -155,7 +135,7 @@ static bool take_stiffness(perp_friction_soft_workspace *f)
         for (int k = 0; k < rows * rows; k++) {
             const int row = k / rows, column = k % rows;
             const double own = row == column ? f->stiffness[2 * i + (row > 0 ? 1 : 0)] : 0.0;
-            f->coupled[i] = f->coupled[i] || !(fabs(block[k] - own) <= ROUNDED * largest);
+            f->coupled[i] = f->coupled[i] || !(fabs(block[k] - own) <= COUPLING_ROUNDING * largest);
             if (row == column && !(block[k] > 0.0)) {
                 return false;
             }
@@ -181,35 +161,29 @@ static void cut_contacts(perp_friction_soft_workspace *f)
             memcpy(to, from, (size_t)columns * sizeof(double));
         }
     }
+    f->bodies.dof_start = f->dof_start;
+    f->bodies.dofs = f->dofs;
+    f->bodies.jacobian = f->jacobian;
 }
 
-/* Memory and the problem on bodies; `taken` where it is one of this kind. */
-static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_friction *problem, bool *taken,
-                          perp_error *error)
+perp_status perp_friction_soft_set_up(perp_friction_soft_workspace *f, const perp_contact_friction *problem,
+                                      bool gives_way, perp_error *error)
 {
-    const perp_contact_qp *p = problem->system;
-    *taken = is_soft(problem);
-    if (!*taken) {
-        return PERP_STATUS_OK;
-    }
     f->given = problem;
+    f->bodies = *problem->system;
+    f->bodies.n -= gives_way ? contact_rows(problem->system) : 0;
+    f->bodies.block_count -= gives_way ? problem->system->contact_count : 0;
     perp_slice count = {NULL, 0};
     lay_out(f, &count);
     perp_status status = perp_kkt_hold(&f->kkt, &f->memory, count.bytes);
     if (status == PERP_STATUS_OK) {
         perp_slice give = {f->memory.data, 0};
         lay_out(f, &give);
-        f->bodies = *p;
-        f->bodies.n = p->n - contact_rows(p);
-        f->bodies.block_count = p->block_count - p->contact_count;
-        f->bodies.dof_start = f->dof_start;
-        f->bodies.dofs = f->dofs;
-        f->bodies.jacobian = f->jacobian;
-        f->load = p->g + f->bodies.n;
         f->piece = f->hold = f->centre = NULL;
         f->polygon = NULL;
-        f->nearer = 0.9;
-        cut_contacts(f);
+        if (gives_way) {
+            cut_contacts(f);
+        }
         status = perp_kkt_analyse(&f->kkt, &f->bodies, error);
     }
     if (status == PERP_STATUS_OK) {
@@ -218,15 +192,25 @@ static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_fr
     }
     if (status != PERP_STATUS_OK) {
         return perp_fail(error, status,
-                         status == PERP_STATUS_CAPACITY ? "the workspace is too small for %d soft contacts: reserve it"
-                                                        : "no memory for %d soft contacts",
-                         p->contact_count);
-    }
-    *taken = take_stiffness(f);
-    if (*taken) {
-        perp_friction_soft_measure_equations(f);
+                         status == PERP_STATUS_CAPACITY ? "the workspace is too small for %d contacts: reserve it"
+                                                        : "no memory for %d contacts",
+                         f->bodies.contact_count);
     }
     return PERP_STATUS_OK;
+}
+
+/* Memory and the problem on bodies; `taken` where it is one of this kind. */
+static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_friction *problem, bool *taken,
+                          perp_error *error)
+{
+    *taken = is_soft(problem);
+    const perp_status status = *taken ? perp_friction_soft_set_up(f, problem, true, error) : PERP_STATUS_OK;
+    if (*taken && status == PERP_STATUS_OK) {
+        f->load = problem->system->g + f->bodies.n;
+        f->nearer = 0.9;
+        *taken = perp_friction_soft_take_inertia(f, NULL) && take_stiffness(f);
+    }
+    return status;
 }
 
 perp_status perp_friction_soft_reserve(const perp_contact_friction *problem, perp_friction_soft_workspace *workspace,
@@ -276,14 +260,13 @@ static bool run(perp_friction_soft_workspace *f, const perp_friction_settings *s
                 perp_friction_info *info)
 {
     enum { MOST = 30 };
-    static const double ROUNDING = 1e-26, NEAR = 1e-16, HELPS = 1e-2; /* of squares of forces */
     const int most = settings->max_iterations > 0 ? settings->max_iterations : MOST;
     perp_friction_soft_start(f, settings->warm);
     double merit = perp_friction_soft_look(f, f->v, f->y), before = INFINITY, largest = 0.0;
     for (int k = 0; k <= most && isfinite(merit); k++) {
         largest = fmax(largest, merit); /* what forces came to: rounding is that of these */
-        const bool settled =
-            merit <= ROUNDING * f->size || (merit <= NEAR * fmax(largest, f->size) && merit > HELPS * before);
+        const bool settled = merit <= SOFT_ROUNDING * f->size ||
+                             (merit <= SOFT_NEAR * fmax(largest, f->size) && merit > SOFT_HELPS * before);
         if ((settled || k == most) && judge(f, settings, solution, info)) {
             return true;
         }

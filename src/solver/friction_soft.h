@@ -12,12 +12,9 @@ typedef struct perp_friction_polygon {
 } perp_friction_polygon;
 
 /* r and Omega = -dr/ds, rows x rows, with a = diag(a_n, a_t, a_t) given as these two; true where Omega is not
- * symmetric: it slips. */
-bool perp_friction_soft_plain(int rows, const double a[2], double mu, const double *f, const double *s, double *r,
-                              double *omega);
-/* The same with three rows and a polygon in place of the disc. */
-bool perp_friction_soft_polygon(const perp_friction_polygon *polygon, const double a[2], double mu, const double *f,
-                                const double *s, double *r, double *omega);
+ * symmetric: it slips. With three rows friction has a polygon (NULL: the disc). */
+bool perp_friction_soft_plain(int rows, const perp_friction_polygon *polygon, const double a[2], double mu,
+                              const double *f, const double *s, double *r, double *omega);
 /* The same for any a, rows x rows; r is not a number where numbers fail. */
 bool perp_friction_soft_coupled(int given, const double *a, double mu, const double *f, const double *s, double *r,
                                 double *omega);

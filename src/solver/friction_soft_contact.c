@@ -3,44 +3,29 @@
 #include "solver/friction_soft.h"
 
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
 
-bool perp_friction_soft_plain(int rows, const double a[2], double mu, const double *f, const double *s, double *r,
-                              double *omega)
+/* Friction on the disc of radius mu r_n: p, cut to that length. */
+static bool put_on_disc(int rows, const double a[2], double mu, const double p[2], double *r, double *omega)
 {
-    memset(omega, 0, (size_t)(rows * rows) * sizeof *omega);
-    r[0] = f[0] - a[0] * s[0];
+    const double length = sqrt(p[0] * p[0] + p[1] * p[1]), most = mu * r[0], cut = length > most ? most / length : 1.0;
     for (int k = 1; k < rows; k++) {
-        r[k] = 0.0;
-    }
-    if (!(r[0] > 0.0)) {
-        r[0] = 0.0;
-        return false;
-    }
-    omega[0] = a[0];
-    if (rows == 1 || mu < PERP_FRICTION_FRICTIONLESS) {
-        return false;
-    }
-    const double t0 = f[1] - a[1] * s[1], t1 = rows > 2 ? f[2] - a[1] * s[2] : 0.0;
-    const double length = sqrt(t0 * t0 + t1 * t1), most = mu * r[0], cut = length > most ? most / length : 1.0;
-    r[1] = cut * t0;
-    omega[rows + 1] = cut * a[1];
-    if (rows > 2) {
-        r[2] = cut * t1;
-        omega[8] = cut * a[1];
+        r[k] = cut * p[k - 1];
+        omega[k * (rows + 1)] = cut * a[1];
     }
     if (cut == 1.0) {
         return false;
     }
-    const double e0 = t0 / length, e1 = t1 / length;
-    omega[rows] = mu * a[0] * e0;
-    omega[rows + 1] -= cut * a[1] * e0 * e0;
+    const double e[2] = {p[0] / length, p[1] / length};
+    for (int k = 1; k < rows; k++) {
+        omega[k * rows] = mu * a[0] * e[k - 1];
+        omega[k * (rows + 1)] -= cut * a[1] * e[k - 1] * e[k - 1];
+    }
     if (rows > 2) {
-        omega[5] = omega[7] = -cut * a[1] * e0 * e1;
-        omega[6] = mu * a[0] * e1;
-        omega[8] -= cut * a[1] * e1 * e1;
+        omega[5] = omega[7] = -cut * a[1] * e[0] * e[1];
     }
     return true;
 }
@@ -77,21 +62,11 @@ static bool is_inside(const perp_friction_polygon *polygon, double most, const d
     return true;
 }
 
-bool perp_friction_soft_polygon(const perp_friction_polygon *polygon, const double a[2], double mu, const double *f,
-                                const double *s, double *r, double *omega)
+/* Friction on the polygon mu r_n D: its point that is nearest to p. */
+static bool put_on_polygon(const perp_friction_polygon *polygon, const double a[2], double mu, const double p[2],
+                           double *r, double *omega)
 {
-    memset(omega, 0, 9 * sizeof *omega);
-    r[0] = f[0] - a[0] * s[0];
-    r[1] = r[2] = 0.0;
-    if (!(r[0] > 0.0)) {
-        r[0] = 0.0;
-        return false;
-    }
-    omega[0] = a[0];
-    if (mu < PERP_FRICTION_FRICTIONLESS) {
-        return false;
-    }
-    const double p[2] = {f[1] - a[1] * s[1], f[2] - a[1] * s[2]}, most = mu * r[0];
+    const double most = mu * r[0];
     if (is_inside(polygon, most, p)) {
         r[1] = p[0];
         r[2] = p[1];
@@ -111,6 +86,24 @@ bool perp_friction_soft_polygon(const perp_friction_polygon *polygon, const doub
         }
     }
     return true;
+}
+
+bool perp_friction_soft_plain(int rows, const perp_friction_polygon *polygon, const double a[2], double mu,
+                              const double *f, const double *s, double *r, double *omega)
+{
+    memset(omega, 0, (size_t)(rows * rows) * sizeof *omega);
+    memset(r, 0, (size_t)rows * sizeof *r);
+    const double normal = f[0] - a[0] * s[0];
+    if (!(normal > 0.0)) {
+        return false;
+    }
+    r[0] = normal;
+    omega[0] = a[0];
+    if (rows == 1 || mu < FRICTIONLESS) {
+        return false;
+    }
+    const double p[2] = {f[1] - a[1] * s[1], rows > 2 ? f[2] - a[1] * s[2] : 0.0};
+    return rows > 2 && polygon ? put_on_polygon(polygon, a, mu, p, r, omega) : put_on_disc(rows, a, mu, p, r, omega);
 }
 
 /* The columns of `b`, rows x rows, become those of a^-1 b; not numbers where a is singular. */
@@ -160,7 +153,7 @@ static void weigh_sliding(int rows, const double *w, const double *q, const doub
 bool perp_friction_soft_coupled(int given, const double *a, double mu, const double *f, const double *s, double *r,
                                 double *omega)
 {
-    const int rows = mu < PERP_FRICTION_FRICTIONLESS ? 1 : given;
+    const int rows = mu < FRICTIONLESS ? 1 : given;
     double inverse[9] = {0.0}, w[9], q[3] = {0.0}, own[3] = {0.0}, scale[3] = {0.0}, trace = 0.0;
     for (int k = 0; k < given * given; k++) {
         inverse[k] = k % (given + 1) == 0 ? 1.0 : 0.0;

@@ -27,8 +27,8 @@ struct perp_friction_soft_workspace {
     int *dof_start, *dofs;
     double *jacobian;
     double *stiffness;   /* by contact 2: a_n, a_t */
-    bool *coupled;       /* by contact: a is not diag(a_n, a_t, a_t); NULL: none */
-    const double *block; /* a of contacts, rows x rows each; NULL where none is coupled */
+    const double *block; /* a of contacts, rows x rows each; NULL where none gives way */
+    bool *coupled;       /* by contact, where these give way: a is not diag(a_n, a_t, a_t) */
     const double *load;  /* rest of contacts, by row */
     const double *piece; /* by row: rest - a s at which the next look linearises contacts; NULL: where it is */
     const perp_friction_polygon *polygon; /* D of contacts with two directions; NULL: the disc */
@@ -67,7 +67,11 @@ void perp_friction_soft_respond(perp_friction_soft_workspace *f);
 void perp_friction_soft_start(perp_friction_soft_workspace *f, const perp_convex_point *warm);
 /* Motion of bodies, and forces of their bounds and equations, of the point that was looked at. */
 void perp_friction_soft_put_bodies(const perp_friction_soft_workspace *f, perp_convex_point *to);
-/* 1 / (C diag(A)^-1 C')_ii */
-void perp_friction_soft_measure_equations(perp_friction_soft_workspace *f);
+/* Memory, and the problem on bodies: all of it, or where contacts give way without their own unknowns. */
+perp_status perp_friction_soft_set_up(perp_friction_soft_workspace *f, const perp_contact_friction *problem,
+                                      bool gives_way, perp_error *error);
+/* A_jj, or `weight` where that is zero, what holds such unknowns, and the measure of equations. False where there is
+ * neither. */
+bool perp_friction_soft_take_inertia(perp_friction_soft_workspace *f, const double *weight);
 
 #endif

@@ -6,7 +6,9 @@
  * out of them, Newton's row is x = the bound and F its multiplier. */
 #include "solver/friction_soft.h"
 #include "solver/friction_soft_core.h"
+#include "solver/tolerances.h"
 
+#include <float.h>
 #include <math.h>
 
 /* ---- contacts ---------------------------------------------------------------------------------------------------- */
@@ -18,11 +20,10 @@ static bool respond(const perp_friction_soft_workspace *f, int i, const double *
     const perp_contact_qp *p = &f->bodies;
     const int rows = p->row_start[i + 1] - p->row_start[i];
     const double mu = f->given->mu[i], *a = f->stiffness + 2 * (ptrdiff_t)i;
-    if (f->coupled && f->coupled[i]) {
+    if (f->block && f->coupled[i]) {
         return perp_friction_soft_coupled(rows, block, mu, load, s, r, omega);
     }
-    return rows > 2 && f->polygon ? perp_friction_soft_polygon(f->polygon, a, mu, load, s, r, omega)
-                                  : perp_friction_soft_plain(rows, a, mu, load, s, r, omega);
+    return perp_friction_soft_plain(rows, f->polygon, a, mu, load, s, r, omega);
 }
 
 /* The same on the piece at rest - a s = `piece`: r there, and from there along Omega. */
@@ -87,7 +88,7 @@ static void add_contacts(perp_friction_soft_workspace *f, const double *v)
     }
 }
 
-static const double HOLDS = 1e16, RELAXED = 1e-14; /* of A_jj; of an equation's response */
+static const double HOLDS = 1e16; /* of A_jj: the stiffness of a bound that holds */
 
 /* ---- bodies ------------------------------------------------------------------------------------------------------ */
 
@@ -169,7 +170,7 @@ void perp_friction_soft_factor(perp_friction_soft_workspace *f)
         f->step[j] = held ? f->diagonal[j] * (to - f->v[j]) : -f->balance[j];
     }
     for (int i = 0; i < p->equality_count; i++) {
-        f->diagonal[p->n + i] = f->stiff_equation[i] > 0.0 ? -RELAXED / f->stiff_equation[i] : -1.0;
+        f->diagonal[p->n + i] = f->stiff_equation[i] > 0.0 ? -SOFT_EQUATION / f->stiff_equation[i] : -1.0;
         f->step[p->n + i] = -f->open[i];
     }
     factor(f);
@@ -299,9 +300,27 @@ void perp_friction_soft_start(perp_friction_soft_workspace *f, const perp_convex
     }
 }
 
-void perp_friction_soft_measure_equations(perp_friction_soft_workspace *f)
+bool perp_friction_soft_take_inertia(perp_friction_soft_workspace *f, const double *weight)
 {
     const perp_contact_qp *p = &f->bodies;
+    const double *block = p->hessian;
+    f->unit_size = DBL_MAX;
+    f->holds = false;
+    for (int b = 0; b < p->block_count; b++) {
+        const int first = p->block_start[b], size = p->block_start[b + 1] - first;
+        for (int i = 0; i < size; i++) {
+            const double own = block ? block[(ptrdiff_t)i * (size + 1)] : 0.0;
+            if (!(own > 0.0) && !weight) {
+                return false;
+            }
+            f->inertia[first + i] = own > 0.0 ? own : weight[first + i];
+            f->own_hold[first + i] = own > 0.0 ? 0.0 : SPRINGS_HOLD * weight[first + i];
+            f->holds = f->holds || !(own > 0.0);
+            f->unit_size = fmin(f->unit_size, 1.0 / f->inertia[first + i]);
+        }
+        block = block ? block + (ptrdiff_t)size * size : NULL;
+    }
+    f->block = weight ? NULL : block;
     for (int i = 0; i < p->equality_count; i++) {
         double sum = 0.0;
         for (int k = p->equality_start[i]; k < p->equality_start[i + 1]; k++) {
@@ -309,6 +328,7 @@ void perp_friction_soft_measure_equations(perp_friction_soft_workspace *f)
         }
         f->stiff_equation[i] = sum > 0.0 ? 1.0 / sum : 0.0;
     }
+    return true;
 }
 
 void perp_friction_soft_put_bodies(const perp_friction_soft_workspace *f, perp_convex_point *to)

@@ -1,6 +1,6 @@
 /* The cascade for Coulomb friction.
  *
- *   few           a few contacts of bodies with inertia: each exactly in turn, then Newton
+ *   small         a few contacts of bodies with inertia: each exactly in turn, then Newton
  *   newton        from the previous step's solution, where there is one
  *   ipm, ipm-w    interior point with the shift in its matrix, ended by Newton, with bodies or in the forces alone
  *   the proofs    that there is no answer: most problems that have got here have none
@@ -14,6 +14,8 @@
 #include "problem/friction_law.h"
 #include "problem/natural_map.h"
 #include "solver/friction_core.h"
+#include "solver/method.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -24,7 +26,7 @@ typedef struct method_line {
 } method_line;
 
 static const method_line METHODS[] = {
-    {"few", "a few contacts, bodies with inertia: each solved exactly in turn, then Newton"},
+    {"small", "a few contacts, bodies with inertia: each solved exactly in turn, then Newton"},
     {"newton", "semismooth Newton from the given start: for the next step of a run, or a good guess"},
     {"ipm", "interior point with the friction shift in its matrix, on the structure of the bodies"},
     {"islands", "bodies that nothing connects each on their own, by all the other methods"},
@@ -54,26 +56,17 @@ static perp_status check_settings(const perp_friction_settings *settings, perp_e
     if (PERP_CHECK_SIZE(perp_friction_settings, settings, error) != PERP_STATUS_OK) {
         return PERP_STATUS_BAD_INPUT;
     }
-    if (!(settings->tolerance >= 1e-12) || !(settings->tolerance <= DBL_MAX)) {
-        return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least 1e-12",
-                         settings->tolerance);
+    if (!(settings->tolerance >= FINEST_TOLERANCE) || !(settings->tolerance <= DBL_MAX)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "a tolerance of %g: it must be at least %g", settings->tolerance,
+                         FINEST_TOLERANCE);
     }
     if (settings->max_iterations < 0 || settings->max_factorisations < 0) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "at most %d iterations and %d factorisations",
                          settings->max_iterations, settings->max_factorisations);
     }
-    bool known = !settings->method;
-    for (int k = 0; !known && k < perp_friction_method_count(); k++) {
-        known = strcmp(METHODS[k].name, settings->method) == 0;
-    }
-    if (!known) {
-        return perp_fail(
-            error, PERP_STATUS_BAD_INPUT,
-            "there is no method `%s` for friction problems: few, newton, ipm, islands, ipm-w, smooth, rest, "
-            "gauss-seidel",
-            settings->method);
-    }
-    return PERP_STATUS_OK;
+    int found;
+    return settings->method ? perp_method_find(perp_friction_method_name, settings->method, &found, error)
+                            : PERP_STATUS_OK;
 }
 
 /* A method that cannot take the problem as it was set up is refused, with one that can. */
@@ -85,7 +78,7 @@ static perp_status check_method(const perp_friction_workspace *f, const char *me
         bool can;
         const char *needs, *instead;
     } needs[] = {
-        {"few", f->has_few, "a few contacts, inertia, and neither bounds nor equations", bodies ? "ipm" : "ipm-w"},
+        {"small", f->has_small, "a few contacts, inertia, and neither bounds nor equations", bodies ? "ipm" : "ipm-w"},
         {"ipm", bodies, "bodies", "ipm-w"},
         {"islands", bodies && f->island && f->islands.count > 1, "bodies that are not all connected",
          bodies ? "ipm" : "ipm-w"},
@@ -144,11 +137,11 @@ void perp_friction_workspace_free(perp_friction_workspace *workspace)
     own.release(own.context, workspace);
 }
 
-/* `few` needs no memory of its own, but what it gives up needs that of the others. */
-static void admit_few(perp_friction_workspace *f, int contacts, int unknowns)
+/* `small` needs no memory of its own, but what it gives up needs that of the others. */
+static void admit_small(perp_friction_workspace *f, int contacts, int unknowns)
 {
-    f->few_contacts = contacts > f->few_contacts ? contacts : f->few_contacts;
-    f->few_unknowns = unknowns > f->few_unknowns ? unknowns : f->few_unknowns;
+    f->small_contacts = contacts > f->small_contacts ? contacts : f->small_contacts;
+    f->small_unknowns = unknowns > f->small_unknowns ? unknowns : f->small_unknowns;
 }
 
 perp_status perp_friction_reserve(const perp_friction *problem, perp_friction_workspace *workspace, perp_error *error)
@@ -167,7 +160,7 @@ perp_status perp_friction_reserve(const perp_friction *problem, perp_friction_wo
         workspace->convex->kkt.may_grow = false;
     }
     if (status == PERP_STATUS_OK) {
-        admit_few(workspace, problem->contacts, 0);
+        admit_small(workspace, problem->contacts, 0);
     }
     return status;
 }
@@ -210,7 +203,7 @@ perp_status perp_contact_friction_reserve(const perp_contact_friction *problem, 
         workspace->convex->kkt.may_grow = false;
     }
     if (status == PERP_STATUS_OK) {
-        admit_few(workspace, problem->system->contact_count, problem->system->n);
+        admit_small(workspace, problem->system->contact_count, problem->system->n);
     }
     return status == PERP_STATUS_OK ? reserve_islands(workspace, error) : status;
 }
@@ -248,26 +241,26 @@ static bool run_newton(perp_friction_workspace *f, const perp_friction_settings 
     return perp_friction_newton(f, &c->at, settings->max_iterations > 0 ? settings->max_iterations : most);
 }
 
-/* Starts of the interior point: few contacts are solved soonest from near, many from far inside. The others take more
- * care. */
-enum { UNIT, LARGE, SMALL, NEAR_BEST, NEARER_BEST, FEW = 30 };
-
-static int usual_start(const perp_friction_workspace *f)
-{
-    return f->scaled.contact_count > FEW ? LARGE : SMALL;
-}
+/* Starts of the interior point: few contacts are solved soonest from near the border, many from far inside. */
+enum { USUAL, OTHER, UNIT, NEAR_BEST, NEARER_BEST };
 
 static bool run_ipm(perp_friction_workspace *f, const perp_friction_settings *settings, int start)
 {
-    enum { ITERATIONS = 150 };
-    static const perp_friction_attempt attempts[] = {[UNIT] = {1.0, 1.0, 0.99, 0.8, 1, 0, 0.0},
-                                                     [LARGE] = {10.0, 10.0, 0.99, 0.8, 1, 0, 0.0},
-                                                     [SMALL] = {0.1, 0.1, 0.99, 0.8, 1, 0, 0.0},
-                                                     [NEAR_BEST] = {0.0, 0.0, 0.99, 0.8, 1, 0, 0.1},
-                                                     [NEARER_BEST] = {0.0, 0.0, 0.9, 0.8, 3, 0, 0.01}};
-    perp_friction_attempt chosen = attempts[start];
-    chosen.iterations = settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS;
-    return perp_friction_ipm(f, &chosen);
+    enum { ITERATIONS = 150, FEW = 30 };
+    static const double NEAR = 0.1, FAR = 10.0;
+    const bool far = (f->scaled.contact_count > FEW) == (start == USUAL);
+    const perp_friction_attempt attempt = {.start = start == UNIT ? 1.0
+                                                    : far         ? FAR
+                                                                  : NEAR,
+                                           .most = start == NEARER_BEST ? 0.9 : 0.99,
+                                           .least = 0.8,
+                                           .lag = start == NEARER_BEST ? 3 : 1,
+                                           .iterations =
+                                               settings->max_iterations > 0 ? settings->max_iterations : ITERATIONS,
+                                           .near = start == NEAR_BEST     ? 0.1
+                                                   : start == NEARER_BEST ? 0.01
+                                                                          : 0.0};
+    return perp_friction_ipm(f, &attempt);
 }
 
 static bool run_first(perp_friction_workspace *f, const perp_friction_settings *settings, perp_friction_info *info);
@@ -288,7 +281,7 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
         inner.method = NULL;
         inner.warm = NULL;
         inner.max_factorisations = f->max_factorisations - f->factorisations; /* shares add up to one */
-        inner.tolerance = fmax(0.1 * settings->tolerance, 1e-13);
+        inner.tolerance = 0.1 * settings->tolerance;
         if (perp_friction_setup_contact(g, perp_friction_islands_take(&f->islands, k), NULL) != PERP_STATUS_OK) {
             return false; /* more fill than was reserved for */
         }
@@ -297,13 +290,7 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
                             g->best_residual <= settings->tolerance;
         all = all && solved;
         perp_friction_export(g, &g->convex->best);
-        const perp_contact_qp *q = &f->islands.system;
-        memcpy(f->islands.point.x, g->point.x, (size_t)q->n * sizeof(double));
-        memcpy(f->islands.point.y_lower, g->point.y_lower, (size_t)q->n * sizeof(double));
-        memcpy(f->islands.point.y_upper, g->point.y_upper, (size_t)q->n * sizeof(double));
-        memcpy(f->islands.point.y, g->point.y, (size_t)q->row_start[q->contact_count] * sizeof(double));
-        memcpy(f->islands.point.y_equality, g->point.y_equality, (size_t)q->equality_count * sizeof(double));
-        perp_friction_islands_give(&f->islands, &f->joined);
+        perp_friction_islands_give(&f->islands, &g->point, &f->joined);
         work += g->factorisations * ((g->scaled.row_start[g->scaled.contact_count] + 1.0) / rows);
         f->iterations += g->iterations;
     }
@@ -317,46 +304,30 @@ static bool run_islands(perp_friction_workspace *f, const perp_friction_settings
 
 /* One start of one method. The counts of what each decides, on seeds that none was chosen on, are in docs/solvers.md.
  */
-typedef enum start_kind {
-    REST_TEN,    /* what has neither inertia nor stiffness held near the least motion, rho = 10 */
-    REST_ALL,    /* all held, rho = 1 */
-    REST_ONE,    /* as REST_TEN with rho = 1 */
-    IPM_UNIT,    /* from forces and slacks of 1 */
-    IPM_OTHER,   /* from far inside where the first began near the border, and the other way round */
-    SWEEP_HALF,  /* Gauss-Seidel by half of a contact's step */
-    SMOOTH,      /* the curve of smoothed projections */
-    IPM_NEAR,    /* from the best point so far, moved inside by 0.1 */
-    IPM_NEARER,  /* by 0.01, with shorter steps */
-    SMOOTH_HELD, /* with inertia and compliance that vanish with the smoothing */
-    REST_DRAWN,  /* rho and shifts drawn */
-    SWEEP_FIRM,  /* Gauss-Seidel without inertia, from contacts squeezed by 0.3 of the largest load */
-    SWEEP_LIGHT, /* by 0.1 */
-    SWEEP_FIFTH, /* as SWEEP_HALF by a fifth of the step */
-    NEWTON_NEAR, /* from the best point so far, with five dampings */
-} start_kind;
-
 typedef struct fallback {
-    const char *method, *label;
-    start_kind start;
+    enum { REST, REST_DRAWN, IPM, SWEEPS, SMOOTH, NEAR } kind;
+    const char *label;
     int factorisations; /* at most, so that something is left for those that follow */
+    perp_friction_resting rest;
+    int start; /* of the interior point */
+    perp_friction_sweeping sweeps;
 } fallback;
 
+static const char *const METHOD_OF[] = {"rest", "rest", "ipm", "gauss-seidel", "smooth", "newton"};
+
 static const fallback SCHEDULE[] = {
-    {"rest", "rest, rho 10", REST_TEN, 1000},
-    {"rest", "rest, all held", REST_ALL, 200},
-    {"rest", "rest, rho 1", REST_ONE, 1500},
-    {"ipm", "ipm, unit start", IPM_UNIT, 250},
-    {"ipm", "ipm, the other start", IPM_OTHER, 250},
-    {"gauss-seidel", "gauss-seidel", SWEEP_HALF, 1500},
-    {"smooth", "smooth", SMOOTH, 2000},
-    {"ipm", "ipm, near the best", IPM_NEAR, 250},
-    {"ipm", "ipm, nearer to it", IPM_NEARER, 250},
-    {"smooth", "smooth, held", SMOOTH_HELD, 800},
-    {"rest", "rest, drawn", REST_DRAWN, 25000},
-    {"gauss-seidel", "gauss-seidel, squeezed", SWEEP_FIRM, 1000},
-    {"gauss-seidel", "gauss-seidel, squeezed less", SWEEP_LIGHT, 700},
-    {"gauss-seidel", "gauss-seidel, shorter steps", SWEEP_FIFTH, 1500},
-    {"newton", "newton, near the best", NEWTON_NEAR, 300},
+    {REST, "rest, rho 10", 1000, .rest = {10.0, 40, false, NULL}},
+    {REST, "rest, all held", 200, .rest = {1.0, 40, true, NULL}},
+    {REST, "rest, rho 1", 1500, .rest = {1.0, 40, false, NULL}},
+    {IPM, "ipm, unit start", 250, .start = UNIT},
+    {IPM, "ipm, the other start", 250, .start = OTHER},
+    {SWEEPS, "gauss-seidel", 1500, .sweeps = {0.5, 6}}, /* walls and wedges swing with the whole of the step */
+    {.kind = SMOOTH, .label = "smooth", .factorisations = 2000},
+    {IPM, "ipm, near the best", 250, .start = NEAR_BEST},
+    {IPM, "ipm, nearer to it", 250, .start = NEARER_BEST},
+    {.kind = REST_DRAWN, .label = "rest, drawn", .factorisations = 25000},
+    {SWEEPS, "gauss-seidel, shorter steps", 1500, .sweeps = {0.2, 4}},
+    {.kind = NEAR, .label = "newton, near the best", .factorisations = 300},
 };
 _Static_assert(sizeof SCHEDULE / sizeof *SCHEDULE == PERP_FRICTION_LINES, "a count for every line");
 
@@ -365,69 +336,41 @@ const char *perp_friction_line_label(int line)
     return line >= 0 && line < PERP_FRICTION_LINES ? SCHEDULE[line].label : NULL;
 }
 
-static bool applies(const perp_friction_workspace *f, start_kind start)
+static bool applies(const perp_friction_workspace *f, const fallback *line)
 {
     enum { SWEPT = 300 }; /* rows of a local problem, W not sparse, that Gauss-Seidel has time for */
     enum { DRAWN = 60 };  /* contacts: of 20 draws with more one in forty solves */
-    switch (start) {
-    case REST_TEN:
-    case REST_ONE:
-        return !f->local && perp_friction_holds_some(f);
+    switch (line->kind) {
+    case REST:
+        return !f->local && (line->rest.all || perp_friction_holds_some(f));
     case REST_DRAWN:
         return !f->local && perp_friction_holds_some(f) && f->scaled.contact_count <= DRAWN;
-    case REST_ALL:
-    case SWEEP_FIRM:
-    case SWEEP_LIGHT:
-    case IPM_UNIT:
-    case IPM_OTHER:
-    case IPM_NEAR:
-    case IPM_NEARER:
+    case IPM:
         return !f->local;
-    case SWEEP_HALF:
-    case SWEEP_FIFTH:
+    case SWEEPS:
         return !f->local || f->has_sparse || f->convex->m <= SWEPT;
     case SMOOTH:
-    case SMOOTH_HELD:
-    case NEWTON_NEAR:
+    case NEAR:
         return true;
     }
     return false;
 }
 
-static bool run_start(perp_friction_workspace *f, const perp_friction_settings *settings, start_kind start)
+static bool run_line(perp_friction_workspace *f, const perp_friction_settings *settings, const fallback *line)
 {
-    enum { RESTS = 40, REST_DRAWS = 60 };
-    switch (start) {
-    case REST_TEN:
-        return perp_friction_rest(f, &(perp_friction_resting){10.0, RESTS, false, NULL});
-    case REST_ALL:
-        return perp_friction_rest(f, &(perp_friction_resting){1.0, RESTS, true, NULL});
-    case REST_ONE:
-        return perp_friction_rest(f, &(perp_friction_resting){1.0, RESTS, false, NULL});
+    switch (line->kind) {
+    case REST:
+        return perp_friction_rest(f, &line->rest);
     case REST_DRAWN:
-        return perp_friction_rest_drawn(f, REST_DRAWS);
-    case IPM_UNIT:
-        return run_ipm(f, settings, UNIT);
-    case IPM_OTHER:
-        return run_ipm(f, settings, usual_start(f) == LARGE ? SMALL : LARGE);
-    case IPM_NEAR:
-        return run_ipm(f, settings, NEAR_BEST);
-    case IPM_NEARER:
-        return run_ipm(f, settings, NEARER_BEST);
-    case SWEEP_HALF: /* walls and wedges swing with the whole of the step */
-        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){0.0, 0.0, 0.5, 6});
-    case SWEEP_FIFTH:
-        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){0.0, 0.0, 0.2, 4});
-    case SWEEP_FIRM:
-        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){10.0, 0.3, 1.0, 3});
-    case SWEEP_LIGHT:
-        return perp_friction_gauss_seidel(f, &(perp_friction_sweeping){10.0, 0.1, 1.0, 2});
-    case NEWTON_NEAR:
-        return perp_friction_newton_near(f);
+        return perp_friction_rest_drawn(f);
+    case IPM:
+        return run_ipm(f, settings, line->start);
+    case SWEEPS:
+        return perp_friction_gauss_seidel(f, &line->sweeps);
     case SMOOTH:
-        return perp_friction_smooth(f, 0.0, 0.0);
-    case SMOOTH_HELD:
-        return perp_friction_smooth(f, 1.0, 0.1);
+        return perp_friction_smooth(f);
+    case NEAR:
+        return perp_friction_newton_near(f);
     }
     return false;
 }
@@ -438,14 +381,15 @@ static bool run_schedule(perp_friction_workspace *f, const perp_friction_setting
     bool solved = false;
     for (int k = 0; k < PERP_FRICTION_LINES && !solved && !perp_friction_must_stop(f); k++) {
         const fallback *line = &SCHEDULE[k];
-        const bool asked = settings->method && line->start != NEWTON_NEAR; /* `newton` alone has had its turn */
-        if (!wants(settings, line->method) || !(settings->method ? asked : applies(f, line->start))) {
+        const char *method = METHOD_OF[line->kind];
+        const bool asked = settings->method && line->kind != NEAR; /* `newton` alone has had its turn */
+        if (!wants(settings, method) || !(settings->method ? asked : applies(f, line))) {
             continue;
         }
-        note(info, line->method);
+        note(info, method);
         const bool limited = !settings->method && line->factorisations < cap - f->factorisations;
         f->max_factorisations = limited ? f->factorisations + line->factorisations : cap;
-        solved = run_start(f, settings, line->start);
+        solved = run_line(f, settings, line);
         f->max_factorisations = cap;
         f->tally[k].tried++;
         f->tally[k].solved += solved ? 1 : 0;
@@ -465,7 +409,7 @@ static bool run_first(perp_friction_workspace *f, const perp_friction_settings *
     }
     if (!solved && wants(settings, first) && !perp_friction_must_stop(f)) {
         note(info, first);
-        solved = run_ipm(f, settings, usual_start(f));
+        solved = run_ipm(f, settings, USUAL);
     }
     return solved;
 }
@@ -498,15 +442,12 @@ void perp_friction_reset(perp_friction_workspace *f, const perp_friction_setting
     const int affordable = ROWS / (c->m + 1), most = affordable < FACTORISATIONS ? affordable : FACTORISATIONS;
     f->best_residual = INFINITY;
     f->best_parts = (perp_contact_friction_residual){INFINITY, INFINITY, INFINITY};
-    memset(c->best.x, 0, (size_t)c->n * sizeof(double));
-    memset(c->best.y, 0, (size_t)c->m * sizeof(double));
-    memset(c->best.z, 0, (size_t)c->e * sizeof(double));
+    perp_friction_clear(f, &c->best);
     f->tolerance = settings->tolerance;
     f->unit = c->unit = settings->relative ? 0.0 : 1.0;
     f->cancel = settings->cancel;
     f->max_factorisations = settings->max_factorisations > 0 ? settings->max_factorisations : most;
     f->iterations = f->factorisations = 0;
-    f->tau = f->eps = 0.0;
     f->smooth = 0.0;
     c->guessed = c->best_is_least = false; /* of the convex solver: what the last problem left does not count */
 }
@@ -516,7 +457,6 @@ void perp_friction_reset(perp_friction_workspace *f, const perp_friction_setting
 static void run(perp_friction_workspace *f, const perp_friction_settings *settings, const perp_convex_point *known,
                 perp_friction_info *info)
 {
-    static const double NEARLY = 1e-3;
     perp_convex_workspace *c = f->convex;
     perp_friction_reset(f, settings);
     if (known) {
@@ -532,15 +472,13 @@ static void run(perp_friction_workspace *f, const perp_friction_settings *settin
         info->outcome = PERP_OUTCOME_SOLVED;
         info->minimum_norm = settings->minimum_norm && perp_friction_minimum_norm(f);
     } else {
-        memset(c->trial.x, 0, (size_t)c->n * sizeof(double)); /* zero may be the best point */
-        memset(c->trial.y, 0, (size_t)c->m * sizeof(double));
-        memset(c->trial.z, 0, (size_t)c->e * sizeof(double));
+        perp_friction_clear(f, &c->trial); /* zero may be the best point */
         perp_friction_judge(f, &c->trial);
         info->certificate = proof < INFINITY ? proof : 0.0;
-        info->outcome = f->cancel && *f->cancel     ? PERP_OUTCOME_CANCELLED
-                        : proof < INFINITY          ? PERP_OUTCOME_INFEASIBLE
-                        : f->best_residual < NEARLY ? PERP_OUTCOME_ILL_CONDITIONED
-                                                    : PERP_OUTCOME_ITERATION_LIMIT;
+        info->outcome = f->cancel && *f->cancel        ? PERP_OUTCOME_CANCELLED
+                        : proof < INFINITY             ? PERP_OUTCOME_INFEASIBLE
+                        : f->best_residual < CAME_NEAR ? PERP_OUTCOME_ILL_CONDITIONED
+                                                       : PERP_OUTCOME_ITERATION_LIMIT;
     }
     perp_friction_export(f, &c->best);
     info->residual = perp_contact_friction_residual_largest(f->best_parts);
@@ -549,29 +487,31 @@ static void run(perp_friction_workspace *f, const perp_friction_settings *settin
     info->factorisations += f->factorisations;
 }
 
-/* The method `few`, before any set-up; what it needs is in `few`. */
-static bool run_few(perp_friction_workspace *f, const perp_friction_settings *settings, const double *start,
-                    perp_friction_info *info)
+/* The method `small`, before any set-up; what it needs is in `small`. */
+static bool run_small(perp_friction_workspace *f, const perp_friction_settings *settings, const double *start,
+                      perp_friction_info *info)
 {
-    perp_friction_few *few = &f->few;
-    if (!f->has_few) {
+    perp_friction_small *small = &f->small;
+    if (!f->has_small) {
         return false;
     }
-    note(info, "few");
-    const bool solved = perp_friction_few_solve(few, settings, start);
+    note(info, "small");
+    const bool solved = perp_friction_small_solve(small, settings, start);
     info->outcome = solved ? PERP_OUTCOME_SOLVED : PERP_OUTCOME_ITERATION_LIMIT;
-    info->residual = few->residual;
-    info->parts = few->parts;
-    info->iterations = few->iterations;
-    info->factorisations = few->factorisations;
-    info->minimum_norm = solved && settings->minimum_norm && perp_friction_few_is_unique(few);
+    info->residual = small->residual;
+    info->parts = small->parts;
+    info->iterations = small->iterations;
+    info->factorisations = small->factorisations;
+    info->minimum_norm = solved && settings->minimum_norm && perp_friction_small_is_unique(small);
     return solved;
 }
 
-static double residual_of(const perp_friction *problem, const double *r, const perp_friction_settings *settings)
+static void put_residual(const perp_friction *problem, const double *r, const perp_friction_settings *settings,
+                         perp_friction_info *info)
 {
     double near;
-    return perp_friction_residual_with(problem, r, settings->relative ? 0.0 : 1.0, &near);
+    info->residual = perp_friction_residual_with(problem, r, settings->relative ? 0.0 : 1.0, &near);
+    info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
 }
 
 /* No contact closes without forces: none act, which is where Newton would start. */
@@ -587,8 +527,7 @@ static bool run_open(const perp_friction *problem, const perp_friction_settings 
     }
     note(info, "newton");
     memset(r, 0, (size_t)(problem->contacts * problem->dim) * sizeof *r);
-    info->residual = residual_of(problem, r, settings);
-    info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+    put_residual(problem, r, settings, info);
     info->outcome = info->residual <= settings->tolerance ? PERP_OUTCOME_SOLVED : info->outcome;
     info->minimum_norm = settings->minimum_norm;
     return info->outcome == PERP_OUTCOME_SOLVED;
@@ -608,12 +547,12 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
         return status;
     }
     const int size = problem->contacts * problem->dim;
-    const bool reserved = problem->contacts <= workspace->few_contacts,
+    const bool reserved = problem->contacts <= workspace->small_contacts,
                open = reserved && run_open(problem, &chosen, r, info);
-    workspace->has_few =
-        reserved && !open && wants(&chosen, "few") && perp_friction_few_take_local(&workspace->few, problem);
-    if (!open && run_few(workspace, &chosen, chosen.warm_r, info)) {
-        memcpy(r, workspace->few.force, (size_t)size * sizeof *r);
+    workspace->has_small =
+        reserved && !open && wants(&chosen, "small") && perp_friction_small_take_local(&workspace->small, problem);
+    if (!open && run_small(workspace, &chosen, chosen.warm_r, info)) {
+        memcpy(r, workspace->small.force, (size_t)size * sizeof *r);
     } else if (!open) {
         status = perp_friction_setup_local(workspace, problem, error);
         status = status == PERP_STATUS_OK ? check_method(workspace, chosen.method, error) : status;
@@ -625,8 +564,7 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
     }
     if (info->outcome == PERP_OUTCOME_SOLVED && chosen.minimum_norm && !info->minimum_norm) {
         info->minimum_norm = perp_friction_local_least(workspace, problem, &chosen, r);
-        info->residual = residual_of(problem, r, &chosen);
-        info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+        put_residual(problem, r, &chosen, info);
     }
     perp_friction_velocity(problem, r, u);
     if (!perp_dense_is_finite(size, u)) { /* forces that are finite, but overflow times W */
@@ -634,17 +572,25 @@ perp_status perp_friction_solve(const perp_friction *problem, const perp_frictio
         perp_friction_velocity(problem, r, u);
         info->outcome = PERP_OUTCOME_ILL_CONDITIONED;
         info->minimum_norm = false;
-        info->residual = residual_of(problem, r, &chosen);
-        info->parts = (perp_contact_friction_residual){0.0, info->residual, 0.0};
+        put_residual(problem, r, &chosen, info);
     }
     return PERP_STATUS_OK;
 }
 
 static void copy_out(const double *from, int count, double *to)
 {
-    if (to) {
+    if (from && to) {
         memcpy(to, from, (size_t)count * sizeof *to);
     }
+}
+
+static void copy_point(const perp_contact_qp *p, const perp_convex_point *from, const perp_convex_point *to)
+{
+    copy_out(from->x, p->n, to->x);
+    copy_out(from->y, p->contact_count > 0 ? p->row_start[p->contact_count] : 0, to->y);
+    copy_out(from->y_equality, p->equality_count, to->y_equality);
+    copy_out(from->y_lower, p->n, to->y_lower);
+    copy_out(from->y_upper, p->n, to->y_upper);
 }
 
 perp_status perp_contact_friction_solve(const perp_contact_friction *problem, const perp_friction_settings *settings,
@@ -661,16 +607,13 @@ perp_status perp_contact_friction_solve(const perp_contact_friction *problem, co
         return status;
     }
     const perp_contact_qp *p = problem->system;
-    perp_friction_few *few = &workspace->few;
-    const perp_convex_point known = {.x = few->v, .y = few->force};
-    workspace->has_few = p->contact_count <= workspace->few_contacts && p->n <= workspace->few_unknowns &&
-                         wants(&chosen, "few") && perp_friction_few_take_contact(few, problem);
-    const bool solved = run_few(workspace, &chosen, chosen.warm ? chosen.warm->y : NULL, info);
+    perp_friction_small *small = &workspace->small;
+    const perp_convex_point known = {small->v, small->force, NULL, small->none, small->none};
+    workspace->has_small = p->contact_count <= workspace->small_contacts && p->n <= workspace->small_unknowns &&
+                           wants(&chosen, "small") && perp_friction_small_take_contact(small, problem);
+    const bool solved = run_small(workspace, &chosen, chosen.warm ? chosen.warm->y : NULL, info);
     if (solved && (info->minimum_norm || !chosen.minimum_norm)) {
-        copy_out(few->v, p->n, solution->x);
-        copy_out(few->force, p->row_start[p->contact_count], solution->y);
-        copy_out(few->none, p->n, solution->y_lower);
-        copy_out(few->none, p->n, solution->y_upper);
+        copy_point(p, &known, solution);
         return PERP_STATUS_OK;
     }
     status = set_up(workspace, problem, error);
@@ -680,10 +623,6 @@ perp_status perp_contact_friction_solve(const perp_contact_friction *problem, co
         return status;
     }
     run(workspace, &chosen, solved ? &known : NULL, info);
-    copy_out(workspace->point.x, p->n, solution->x);
-    copy_out(workspace->point.y, p->contact_count > 0 ? p->row_start[p->contact_count] : 0, solution->y);
-    copy_out(workspace->point.y_equality, p->equality_count, solution->y_equality);
-    copy_out(workspace->point.y_lower, p->n, solution->y_lower);
-    copy_out(workspace->point.y_upper, p->n, solution->y_upper);
+    copy_point(p, &workspace->point, solution);
     return PERP_STATUS_OK;
 }

@@ -2,6 +2,7 @@
 
 #include "linalg/dense_kernel.h"
 #include "solver/slice.h"
+#include "solver/tolerances.h"
 
 #include <float.h>
 #include <math.h>
@@ -242,8 +243,8 @@ void perp_friction_sparse_multiply(const perp_friction_sparse *s, const double *
     }
 }
 
-/* Entry by entry: G_i W_ij, and of the diagonal B_i + eps G_i; b and g are of contact i. */
-static void assemble_block(perp_friction_sparse *s, int index, const double *b, const double *g, double eps)
+/* Entry by entry: G_i W_ij, and of the diagonal B_i; b and g are of contact i. */
+static void assemble_block(perp_friction_sparse *s, int index, const double *b, const double *g)
 {
     const perp_friction_block *block = &s->blocks[index];
     const double *w = s->values + 9 * (ptrdiff_t)index;
@@ -252,7 +253,7 @@ static void assemble_block(perp_friction_sparse *s, int index, const double *b, 
     double *to = (block->lower ? s->lu.lower : s->kkt.panels) + block->offset;
     for (int r = 0; r < rows; r++) {
         for (int c = 0; c < columns; c++) {
-            double sum = block->i == block->j ? b[r * rows + c] + eps * g[r * rows + c] : 0.0;
+            double sum = block->i == block->j ? b[r * rows + c] : 0.0;
             for (int k = 0; k < rows; k++) {
                 sum += g[r * rows + k] * w[k * columns + c];
             }
@@ -261,7 +262,7 @@ static void assemble_block(perp_friction_sparse *s, int index, const double *b, 
     }
 }
 
-void perp_friction_sparse_factor(perp_friction_sparse *s, const double *b, const double *g, double eps)
+void perp_friction_sparse_factor(perp_friction_sparse *s, const double *b, const double *g)
 {
     perp_kkt *kkt = &s->kkt;
     memset(kkt->panels, 0, (size_t)kkt->panel_length * sizeof(double));
@@ -269,7 +270,7 @@ void perp_friction_sparse_factor(perp_friction_sparse *s, const double *b, const
     for (int i = 0; i < s->contacts; i++) {
         const ptrdiff_t rows = s->row_start[i + 1] - s->row_start[i];
         for (int k = s->block_start[i]; k < s->block_start[i + 1]; k++) {
-            assemble_block(s, k, b, g, eps);
+            assemble_block(s, k, b, g);
         }
         b += rows * rows;
         g += rows * rows;
@@ -281,16 +282,14 @@ void perp_friction_sparse_factor(perp_friction_sparse *s, const double *b, const
     perp_kkt_lu_factor(&s->lu);
 }
 
-/* residual = right - (B + G (W + eps)) x; returns its largest entry. */
-static double look(perp_friction_sparse *s, const double *b, const double *g, double eps, const double *x)
+/* residual = right - (B + G W) x; returns its largest entry. */
+static double look(perp_friction_sparse *s, const double *b, const double *g, const double *x)
 {
     double largest = 0.0, u[3];
     perp_friction_sparse_multiply(s, x, s->residual);
     for (int i = 0; i < s->contacts; i++) {
         const int first = s->row_start[i], rows = s->row_start[i + 1] - first;
-        for (int k = 0; k < rows; k++) {
-            u[k] = s->residual[first + k] + eps * x[first + k];
-        }
+        memcpy(u, s->residual + first, (size_t)rows * sizeof *u);
         for (int r = 0; r < rows; r++, b += rows, g += rows) {
             double sum = s->right[first + r];
             for (int k = 0; k < rows; k++) {
@@ -303,20 +302,19 @@ static double look(perp_friction_sparse *s, const double *b, const double *g, do
     return largest;
 }
 
-bool perp_friction_sparse_solve(perp_friction_sparse *s, const double *b, const double *g, double eps, double *x)
+bool perp_friction_sparse_solve(perp_friction_sparse *s, const double *b, const double *g, double *x)
 {
     enum { REFINEMENTS = 3 };
-    static const double ENOUGH = 1e-12, BELIEVED = 1e-6;
     const double size = perp_dense_largest(s->m, x);
     memcpy(s->right, x, (size_t)s->m * sizeof *x);
     perp_kkt_lu_solve(&s->lu, x);
-    double left = look(s, b, g, eps, x);
-    for (int k = 0; k < REFINEMENTS && left > ENOUGH * size; k++) {
+    double left = look(s, b, g, x);
+    for (int k = 0; k < REFINEMENTS && left > FINEST_TOLERANCE * size; k++) {
         perp_kkt_lu_solve(&s->lu, s->residual);
         perp_dense_subtract(s->m, -1.0, s->residual, x);
-        left = look(s, b, g, eps, x);
+        left = look(s, b, g, x);
     }
-    if (left <= BELIEVED * size) {
+    if (left <= SPARSE_BELIEVED * size) {
         return true;
     }
     memcpy(x, s->right, (size_t)s->m * sizeof *x);

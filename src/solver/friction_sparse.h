@@ -45,9 +45,9 @@ perp_status perp_friction_sparse_setup(perp_friction_sparse *sparse, perp_error 
 void perp_friction_sparse_multiply_contact(const perp_friction_sparse *sparse, int contact, const double *r,
                                            double u[3]);
 void perp_friction_sparse_multiply(const perp_friction_sparse *sparse, const double *r, double *u);
-/* B + (G W + eps G), B and G by contact; then its solution, in place of the right-hand side; false where that is not
+/* B + G W, B and G by contact; then its solution, in place of the right-hand side; false where that is not
  * one to a relative 1e-6, and the right-hand side is as it was. */
-void perp_friction_sparse_factor(perp_friction_sparse *sparse, const double *b, const double *g, double eps);
-bool perp_friction_sparse_solve(perp_friction_sparse *sparse, const double *b, const double *g, double eps, double *x);
+void perp_friction_sparse_factor(perp_friction_sparse *sparse, const double *b, const double *g);
+bool perp_friction_sparse_solve(perp_friction_sparse *sparse, const double *b, const double *g, double *x);
 
 #endif

@@ -2,9 +2,8 @@
 #include "solver/friction_springs.h"
 
 #include "solver/friction_soft_core.h"
-#include "solver/slice.h"
+#include "solver/tolerances.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,62 +12,17 @@ static const double STIFF = 1e4, STIFFEST = 1e6; /* a, and what it may grow to *
 static const double STIFF_ALONE = 1e5;           /* a where something has neither inertia nor stiffness */
 static const double SOFT = 1e2;                  /* what it begins with where Newton's method fails else */
 static const double SOFTER = 0.01;               /* of a: along tangents */
-static const double HOLD = 1e-4;                 /* of the weight of an unknown without inertia or stiffness */
-static const double EDGE = 1e-7;                 /* of mu fn: friction nearer to it is at its limit */
 
 /* ---- the problem ------------------------------------------------------------------------------------------------- */
 
-static void lay_out(perp_friction_soft_workspace *f, perp_slice *s)
-{
-    const perp_contact_qp *p = f->given->system;
-    const size_t contacts = (size_t)p->contact_count, rows = contacts > 0 ? (size_t)p->row_start[contacts] : 0;
-    const size_t n = (size_t)p->n, e = (size_t)p->equality_count;
-    double **of_bodies[] = {&f->inertia, &f->v, &f->trial_v, &f->balance, &f->own_hold, &f->own_centre};
-    double **of_equations[] = {&f->stiff_equation, &f->y, &f->trial_y, &f->open};
-    double **of_rows[] = {&f->force, &f->rest, &f->start_piece};
-    for (size_t k = 0; k < sizeof of_bodies / sizeof *of_bodies; k++) {
-        *of_bodies[k] = perp_slice_cut(s, n, sizeof(double));
-    }
-    for (size_t k = 0; k < sizeof of_equations / sizeof *of_equations; k++) {
-        *of_equations[k] = perp_slice_cut(s, e, sizeof(double));
-    }
-    for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++) {
-        *of_rows[k] = perp_slice_cut(s, rows, sizeof(double));
-    }
-    f->stiffness = perp_slice_cut(s, 2 * contacts, sizeof(double));
-    f->omega = perp_slice_cut(s, 9 * contacts, sizeof(double));
-    f->step = perp_slice_cut(s, n + e, sizeof(double));
-    f->diagonal = perp_slice_cut(s, n + e, sizeof(double));
-}
-
 static perp_status set_up(perp_friction_soft_workspace *f, const perp_contact_friction *problem, perp_error *error)
 {
-    f->given = problem;
-    perp_slice count = {NULL, 0};
-    lay_out(f, &count);
-    perp_status status = perp_kkt_hold(&f->kkt, &f->memory, count.bytes);
-    if (status == PERP_STATUS_OK) {
-        perp_slice give = {f->memory.data, 0};
-        lay_out(f, &give);
-        f->bodies = *problem->system;
-        f->coupled = NULL;
-        f->block = f->piece = NULL;
-        f->load = f->rest;
-        f->hold = f->own_hold;
-        f->centre = f->own_centre;
-        f->nearer = 0.1; /* with 0.9, as of soft contacts, it loses half as many again */
-        status = perp_kkt_analyse(&f->kkt, &f->bodies, error);
-    }
-    if (status == PERP_STATUS_OK) {
-        perp_kkt_set_base(&f->kkt, &f->bodies, 1.0, 0.0);
-        status = perp_kkt_lu_setup(&f->lu, &f->kkt);
-    }
-    return status == PERP_STATUS_OK
-               ? status
-               : perp_fail(error, status,
-                           status == PERP_STATUS_CAPACITY ? "the workspace is too small for %d contacts: reserve it"
-                                                          : "no memory for %d contacts",
-                           problem->system->contact_count);
+    const perp_status status = perp_friction_soft_set_up(f, problem, false, error);
+    f->load = f->rest;
+    f->hold = f->own_hold;
+    f->centre = f->own_centre;
+    f->nearer = 0.1; /* with 0.9, as of soft contacts, it loses half as many again */
+    return status;
 }
 
 perp_status perp_friction_springs_reserve(const perp_contact_friction *problem, perp_friction_soft_workspace *workspace,
@@ -87,34 +41,12 @@ static void set_stiffness(perp_friction_soft_workspace *f, double a)
     }
 }
 
-/* Of unknowns: the diagonal of A, or what stands for it. */
-static void take_inertia(perp_friction_soft_workspace *f, const double *weight)
-{
-    const perp_contact_qp *p = &f->bodies;
-    const double *block = p->hessian;
-    f->unit_size = DBL_MAX;
-    f->holds = false;
-    for (int b = 0; b < p->block_count; b++) {
-        const int first = p->block_start[b], size = p->block_start[b + 1] - first;
-        for (int i = 0; i < size; i++) {
-            const double own = block ? block[(ptrdiff_t)i * (size + 1)] : 0.0;
-            f->inertia[first + i] = own > 0.0 ? own : weight[first + i];
-            f->own_hold[first + i] = own > 0.0 ? 0.0 : HOLD * weight[first + i];
-            f->holds = f->holds || !(own > 0.0);
-            f->unit_size = fmin(f->unit_size, 1.0 / f->inertia[first + i]);
-        }
-        block = block ? block + (ptrdiff_t)size * size : NULL;
-    }
-    perp_friction_soft_measure_equations(f);
-}
-
 /* ---- rounds ------------------------------------------------------------------------------------------------------ */
 
 /* The first step goes by the modes of these forces; of contacts without any, those stick that close, and where no
  * forces are given those that touch. */
 static void choose_pieces(perp_friction_soft_workspace *f, const perp_convex_point *start)
 {
-    static const double TOUCHES = 1e-6; /* of a unit of velocity */
     const perp_contact_qp *p = &f->bodies;
     const double *jacobian = p->jacobian;
     for (int i = 0; i < p->contact_count; i++) {
@@ -127,9 +59,9 @@ static void choose_pieces(perp_friction_soft_workspace *f, const perp_convex_poi
         const double most = f->given->mu[i] * piece[0],
                      friction = rows > 1 ? hypot(piece[1], rows > 2 ? piece[2] : 0.0) : 0.0;
         if (!(piece[0] > 0.0)) {
-            piece[0] = s[0] < (start ? 0.0 : TOUCHES) ? 1.0 : 0.0;
-        } else if (friction >= (1.0 - EDGE) * most && friction > 0.0) { /* it slides, at this speed */
-            const double part = 1.0 + EDGE + f->stiffness[2 * i + 1] * hypot(s[1], s[2]) / friction;
+            piece[0] = s[0] < (start ? 0.0 : SPRINGS_TOUCH) ? 1.0 : 0.0;
+        } else if (friction >= (1.0 - SPRINGS_EDGE) * most && friction > 0.0) { /* it slides, at this speed */
+            const double part = 1.0 + SPRINGS_EDGE + f->stiffness[2 * i + 1] * hypot(s[1], s[2]) / friction;
             piece[1] *= part;
             piece[2 % rows] *= rows > 2 ? part : 1.0;
         }
@@ -140,12 +72,11 @@ static void choose_pieces(perp_friction_soft_workspace *f, const perp_convex_poi
 /* Newton's method until steps no longer help; false where they do not lead near enough to a point. */
 static bool settle(perp_friction_soft_workspace *f, int most, const volatile bool *cancel)
 {
-    static const double ROUNDING = 1e-26, NEAR = 1e-13, HELPS = 1e-2; /* of squares of forces */
     enum { STALE = 3 };
     double merit = perp_friction_soft_look(f, f->v, f->y), before = INFINITY;
     for (int k = 0, stale = 0; k < most && isfinite(merit); k++) {
-        stale = merit > HELPS * before ? stale + 1 : 0;
-        if (!f->piece && (merit <= ROUNDING * f->size || (merit <= NEAR * f->size && stale >= STALE))) {
+        stale = merit > SOFT_HELPS * before ? stale + 1 : 0;
+        if (!f->piece && (merit <= SOFT_ROUNDING * f->size || (merit <= SPRINGS_NEAR * f->size && stale >= STALE))) {
             return true;
         }
         before = merit;
@@ -271,7 +202,6 @@ static bool run_from(perp_friction_soft_workspace *f, const perp_friction_spring
     enum { ROUNDS = 30, MOST = 40, MOST_SOFT = 40, PATIENCE = 3 };
     const perp_contact_qp *p = &f->bodies;
     const size_t rows = p->contact_count > 0 ? (size_t)p->row_start[p->contact_count] : 0;
-    static const double FALLS = 1e-6; /* of a unit of force */
     spring_residual before = {INFINITY, INFINITY, INFINITY};
     int wedged = 0, falling = 0;
     memset(f->rest, 0, rows * sizeof(double));
@@ -295,7 +225,7 @@ static bool run_from(perp_friction_soft_workspace *f, const perp_friction_spring
             return true;
         }
         wedged = left.velocity > settings->velocity_enough && left.velocity > 0.9 * before.velocity ? wedged + 1 : 0;
-        falling = left.held > FALLS && left.held > 0.9 * before.held ? falling + 1 : 0;
+        falling = left.held > SPRINGS_FALL && left.held > 0.9 * before.held ? falling + 1 : 0;
         info->no_limit = wedged > PATIENCE || falling > PATIENCE;
         if (info->no_limit) {
             return false;
@@ -373,7 +303,7 @@ perp_status perp_friction_springs_solve(const perp_contact_friction *problem,
     }
     workspace->polygon = settings->polygon;
     workspace->iterations = workspace->factorisations = 0;
-    take_inertia(workspace, settings->weight);
+    perp_friction_soft_take_inertia(workspace, settings->weight);
     info->solved = run(workspace, settings, solution, info);
     info->iterations = workspace->iterations;
     return PERP_STATUS_OK;

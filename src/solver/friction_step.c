@@ -3,6 +3,7 @@
 #include "linalg/dense.h"
 #include "linalg/dense_kernel.h"
 #include "solver/friction_core.h"
+#include "solver/tolerances.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,92 +36,10 @@ static bool has_slip(const perp_friction_workspace *f)
     return false;
 }
 
-/* (I + eps Omega)^-1 by elimination. A pivot of zero gives numbers that are not finite, which the step reports. */
-static void invert_compliance(int rows, double eps, const double *omega, double *inverse)
-{
-    double a[9] = {0.0}, b[9] = {0.0};
-    for (int i = 0; i < rows * rows; i++) {
-        b[i] = i % (rows + 1) == 0 ? 1.0 : 0.0;
-        a[i] = eps * omega[i] + b[i];
-    }
-    for (int k = 0; k < rows; k++) {
-        int best = k;
-        for (int i = k + 1; i < rows; i++) {
-            best = fabs(a[i * rows + k]) > fabs(a[best * rows + k]) ? i : best;
-        }
-        perp_dense_swap(rows, a + k * rows, a + best * rows);
-        perp_dense_swap(rows, b + k * rows, b + best * rows);
-        const double pivot = a[k * rows + k];
-        perp_dense_divide(rows, pivot, a + k * rows);
-        perp_dense_divide(rows, pivot, b + k * rows);
-        for (int i = 0; i < rows; i++) {
-            const double factor = a[i * rows + k];
-            if (i != k) {
-                perp_dense_subtract(rows, factor, a + k * rows, a + i * rows);
-                perp_dense_subtract(rows, factor, b + k * rows, b + i * rows);
-            }
-        }
-    }
-    memcpy(inverse, b, (size_t)(rows * rows) * sizeof *b);
-}
-
-/* dr = a - Omega (du + eps dr): Omega becomes (I + eps Omega)^-1 Omega. */
-static void soften(perp_friction_workspace *f)
-{
-    perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    double *omega = c->omega, *comply = f->comply, before[9];
-    for (int i = 0; i < p->contact_count; i++) {
-        const int rows = p->row_start[i + 1] - p->row_start[i];
-        invert_compliance(rows, f->eps, omega, comply);
-        memcpy(before, omega, (size_t)(rows * rows) * sizeof *omega);
-        for (int r = 0; r < rows * rows; r++) {
-            double sum = 0.0;
-            for (int k = 0; k < rows; k++) {
-                sum += comply[r / rows * rows + k] * before[k * rows + r % rows];
-            }
-            omega[r] = sum;
-        }
-        omega += (ptrdiff_t)rows * rows;
-        comply += (ptrdiff_t)rows * rows;
-    }
-    for (int k = c->contact_slacks; k < c->m; k++) {
-        *comply = 1.0 / (1.0 + f->eps * c->weight[k]);
-        c->weight[k] *= *comply++;
-    }
-}
-
-/* out = (I + eps Omega)^-1 a */
-static void apply_compliance(const perp_friction_workspace *f, const double *a, double *out)
-{
-    const perp_convex_workspace *c = f->convex;
-    const perp_contact_qp *p = &f->scaled;
-    const double *comply = f->comply;
-    for (int i = 0; i < p->contact_count; i++) {
-        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
-        for (int r = 0; r < rows; r++, comply += rows) {
-            double sum = 0.0;
-            for (int k = 0; k < rows; k++) {
-                sum += comply[k] * a[start + k];
-            }
-            out[start + r] = sum;
-        }
-    }
-    for (int k = c->contact_slacks; k < c->m; k++) {
-        out[k] = *comply++ * a[k];
-    }
-}
-
 void perp_friction_factor(perp_friction_workspace *f)
 {
     perp_convex_workspace *c = f->convex;
-    if (f->eps > 0.0) {
-        soften(f);
-    }
     perp_convex_make_diagonal(c, f->rho, f->delta);
-    for (int i = 0; i < c->n; i++) {
-        c->diagonal[i] += f->tau;
-    }
     f->symmetric = !has_slip(f);
     f->factorisations++;
     if (f->symmetric) {
@@ -180,23 +99,18 @@ static double leave(perp_friction_workspace *f, const double *dr)
     }
     perp_convex_h(c, c->step, f->rd_change);
     for (int i = 0; i < c->n; i++) {
-        f->rd_change[i] += f->tau * c->step[i] - forces[i];
+        f->rd_change[i] -= forces[i];
         f->residual[i] = -c->rd[i] - f->rd_change[i] - f->rho * c->stiffness[i] * c->step[i];
         largest = fmax(largest, fabs(f->residual[i]));
     }
     return largest;
 }
 
-bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr)
+bool perp_friction_step(perp_friction_workspace *f, const double *a, double *dr)
 {
     enum { PASSES = 3 };
-    static const double ENOUGH = 1e-3;
     perp_convex_workspace *c = f->convex;
     double size = 0.0, before = INFINITY;
-    if (f->eps > 0.0) {
-        memcpy(f->change, a, (size_t)c->m * sizeof *a);
-        apply_compliance(f, f->change, a);
-    }
     memset(c->step, 0, (size_t)(c->n + c->e) * sizeof *c->step);
     perp_convex_add_at(c, a, c->step);
     for (int i = 0; i < c->n; i++) {
@@ -215,7 +129,7 @@ bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr)
     }
     for (int k = 0; k < PASSES; k++) {
         const double left = leave(f, dr);
-        if (!(left > ENOUGH * fmax(size, 1e-11)) || !(left < 0.5 * before)) {
+        if (!(left > STEP_LEFT * fmax(size, STEP_SIZE_LEAST)) || !(left < 0.5 * before)) {
             break;
         }
         before = left;
@@ -227,20 +141,16 @@ bool perp_friction_step(perp_friction_workspace *f, double *a, double *dr)
         apply_omega(f, f->change, f->weighed);
         perp_dense_subtract(c->m, 1.0, f->weighed, dr);
     }
-    perp_dense_subtract(c->m, -f->eps, dr, f->du);
     return perp_dense_is_finite(c->n + c->e, c->step) && perp_dense_is_finite(c->m, dr);
 }
 
 static bool factor_in_full(perp_friction_workspace *f)
 {
-    const perp_convex_workspace *c = f->convex;
     const perp_contact_qp *p = &f->scaled;
     const double *b = f->block_b, *g = f->block_g;
-    const int m = c->m;
-    for (int i = 0; i < p->contact_count + c->bounds; i++) {
-        const bool bound = i >= p->contact_count;
-        const int start = bound ? c->contact_slacks + (i - p->contact_count) : p->row_start[i];
-        const int rows = bound ? 1 : p->row_start[i + 1] - start;
+    const int m = f->convex->m;
+    for (int i = 0; i < p->contact_count; i++) {
+        const int start = p->row_start[i], rows = p->row_start[i + 1] - start;
         for (int r = 0; r < rows; r++, b += rows, g += rows) {
             double *row = f->matrix + (ptrdiff_t)(start + r) * m;
             memset(row, 0, (size_t)m * sizeof *row);
@@ -250,7 +160,7 @@ static bool factor_in_full(perp_friction_workspace *f)
                 }
             }
             for (int k = 0; k < rows; k++) {
-                row[start + k] += b[k] + f->eps * g[k];
+                row[start + k] += b[k];
             }
         }
     }
@@ -264,7 +174,7 @@ bool perp_friction_factor_dense(perp_friction_workspace *f)
     if (f->in_full) {
         return factor_in_full(f);
     }
-    perp_friction_sparse_factor(&f->sparse, f->block_b, f->block_g, f->eps);
+    perp_friction_sparse_factor(&f->sparse, f->block_b, f->block_g);
     return true;
 }
 
@@ -283,7 +193,7 @@ void perp_friction_multiply_dense(const perp_friction_workspace *f, const double
 bool perp_friction_step_dense(perp_friction_workspace *f, double *dr)
 {
     const int m = f->convex->m;
-    if (!f->in_full && !perp_friction_sparse_solve(&f->sparse, f->block_b, f->block_g, f->eps, dr)) {
+    if (!f->in_full && !perp_friction_sparse_solve(&f->sparse, f->block_b, f->block_g, dr)) {
         f->in_full = true;
         if (!factor_in_full(f)) {
             return false;
@@ -293,6 +203,5 @@ bool perp_friction_step_dense(perp_friction_workspace *f, double *dr)
         perp_lu_solve(m, f->matrix, m, f->pivots, dr);
     }
     perp_friction_multiply_dense(f, dr, f->du);
-    perp_dense_subtract(m, -f->eps, dr, f->du);
     return perp_dense_is_finite(m, dr) && perp_dense_is_finite(m, f->du);
 }

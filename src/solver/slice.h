@@ -18,6 +18,14 @@ static inline void *perp_slice_cut(perp_slice *s, size_t count, size_t size)
     return start;
 }
 
+/* Arrays of doubles, of one length each. */
+static inline void perp_slice_cut_each(perp_slice *s, size_t length, size_t count, double **const arrays[])
+{
+    for (size_t k = 0; k < count; k++) {
+        *arrays[k] = perp_slice_cut(s, length, sizeof(double));
+    }
+}
+
 typedef struct perp_sizer {
     perp_workspace *memory; /* NULL: count only */
     size_t bytes;

@@ -1,7 +1,7 @@
-/* tolerances.h - the tolerances of solvers of convex problems, of LCPs by Lemke's method, of MCPs by Newton's, and of
- * lists of all solutions. Each has its unit first, then what it decides and where it comes from. "A residual" is that
- * of the problem class, "a measure" that of a proof that there is no solution (problem.h); both have no unit. Lists of
- * values that are tried one after the other stand where they are tried. */
+/* tolerances.h - the tolerances of solvers of convex problems, LCPs, MCPs and friction problems, and of lists of all
+ * solutions. Each has its unit first, then what it decides and where it comes from. "A residual" is that of the problem
+ * class, "a measure" that of a proof that there is no solution (problem.h); both have no unit. Lists of values that are
+ * tried one after the other stand where they are tried. */
 #ifndef PERP_SRC_SOLVER_TOLERANCES_H
 #define PERP_SRC_SOLVER_TOLERANCES_H
 
@@ -229,5 +229,67 @@ static const double DIRECTION_LEAST = 1e-3;
 static const double NORMALS_INDEPENDENT = 1e-7;
 /* of the numbers: a point outside by less is inside: ten times BEYOND_FACET, as both polyhedra are off by that. */
 static const double HULL_SAME = 1e-8;
+/* ---- Coulomb friction: scaled so that forces and velocities are about 1 ------------------------------------------ */
+
+/* none: contacts with a smaller coefficient have no friction: their normal row alone is kept. */
+static const double FRICTIONLESS = 1e-8;
+/* of 1 in the problem's units: data below counts as that: the residual does not look at it more closely. */
+static const double LITTLE_DATA = 1e-3;
+/* a velocity: a slip below has no direction; rounding of its terms. */
+static const double SLIP_LEAST = 1e-14;
+/* none: Newton's matrix is regularised by the second times the error, at most the third (with forces that are far from
+ * unique the fourth), at least the first: below it factors of a singular matrix have no digits. */
+static const double FRICTION_DAMPING_LEAST = 1e-11, FRICTION_DAMPING = 1e-2, FRICTION_DAMPING_MOST = 1e-4,
+                    FRICTION_DAMPING_FAR = 1e-2;
+/* errors: from which on the judge is asked: it costs as much as a product, and units differ from the scaled ones. */
+static const double NEWTON_JUDGED = 1e-4, IPM_JUDGED = 1e-6, SMALL_JUDGED = 1e-7;
+/* a residual: the best point is near a solution. */
+static const double NEWTON_NEAR_BEST = 1e-4;
+/* of the residual, and the least that it counts as: what a step may leave of its equations before it is refined. */
+static const double STEP_LEFT = 1e-3, STEP_SIZE_LEAST = 1e-11;
+/* none: proximal terms of the interior point: they cost a step fewer digits than it is asked for. */
+static const double FRICTION_PROXIMAL = 1e-10;
+/* none: the least part of the centre that a step of the interior point aims at. */
+static const double FRICTION_CENTRING_LEAST = 1e-6;
+/* a length along the curve of smoothed projections: a shorter step is given up. */
+static const double SMOOTH_SHORTEST = 1e-6;
+/* the smoothing at which its curve ends: rounding of the projections. */
+static const double SMOOTH_LAST = 1e-13;
+/* a residual: of the convex problems of bodies that are held; what is left over is rho times a motion. */
+static const double REST_CONVEX = 1e-9;
+/* an error: the held problem is solved. */
+static const double REST_SETTLED = 1e-10;
+/* of the diagonal of A: a smaller pivot is one of a body that has no inertia in some direction. */
+static const double SMALL_DEFINITE = 1e-12;
+/* of the diagonal of W: with a smaller pivot other forces may have the same velocities. */
+static const double SMALL_UNIQUE = 1e-9;
+/* a force: sweeps over a few contacts that change less have settled. */
+static const double SMALL_SETTLED = 1e-13;
+/* of the right-hand side: what a sparse solution may leave; a matrix with more is factored in full. */
+static const double SPARSE_BELIEVED = 1e-6;
+/* a residual: asked for before forces of least norm: what sticks is known by the last digits. */
+static const double LEAST_SHARPER = 1e-14;
+
+/* ---- friction of compliant contacts and of equal springs: forces, inertia and speeds are about 1 ----------------- */
+
+/* of the largest entry of a contact's a: entries beside the diagonal below are rounding of axes that were turned. */
+static const double COUPLING_ROUNDING = 1e-14;
+/* of the squares of forces: a merit below is rounding (1e-13 of forces). */
+static const double SOFT_ROUNDING = 1e-26;
+/* of the squares of forces: below it a step that no longer helps ends the method, for contacts that give way (1e-8 of
+ * forces), and for springs, whose rounds correct the rest. */
+static const double SOFT_NEAR = 1e-16, SPRINGS_NEAR = 1e-13;
+/* of the merit before: a step that leaves more has not helped; Newton's last ones gain a factor of 1e4 and more. */
+static const double SOFT_HELPS = 1e-2;
+/* of an equation's response: how far it may give way: it makes the matrix regular where equations say the same. */
+static const double SOFT_EQUATION = 1e-14;
+/* of the weight of an unknown without inertia or stiffness: what holds it where the round began. */
+static const double SPRINGS_HOLD = 1e-4;
+/* of mu fn: friction that is nearer to it slides, at the start. */
+static const double SPRINGS_EDGE = 1e-7;
+/* of a velocity: contacts that close by more begin stuck. */
+static const double SPRINGS_TOUCH = 1e-6;
+/* of a force: what is held by more from round to round, without end, is falling. */
+static const double SPRINGS_FALL = 1e-6;
 
 #endif

@@ -97,12 +97,12 @@ static perp_status solve(const draws *d, const perp_friction_settings *settings,
     return perp_contact_friction_solve(&d->problem, settings, w, &a->point, &a->info, NULL);
 }
 
-static void a_few_contacts(void **state)
+static void a_small_contacts(void **state)
 {
     (void)state;
     uint64_t seed = 11;
     perp_friction_workspace *w = NULL;
-    int by_few = 0, least = 0;
+    int by_small = 0, least = 0;
     assert_int_equal(perp_friction_workspace_create(NULL, &w, NULL), PERP_STATUS_OK);
     for (int k = 0; k < DRAWS; k++) {
         draws d;
@@ -114,7 +114,7 @@ static void a_few_contacts(void **state)
         assert_int_equal(some.info.outcome, PERP_OUTCOME_SOLVED);
         assert_true(perp_contact_friction_residual_largest(perp_contact_friction_evaluate(&d.problem, &some.point)) <=
                     1e-8);
-        by_few += strcmp(some.info.method, "few") == 0;
+        by_small += strcmp(some.info.method, "small") == 0;
         settings.method = "ipm";
         assert_int_equal(solve(&d, &settings, w, &other), PERP_STATUS_OK);
         double apart = 0.0, forces = 0.0;
@@ -130,7 +130,7 @@ static void a_few_contacts(void **state)
             least++;
         }
     }
-    assert_true(by_few > DRAWS * 9 / 10 && least > DRAWS / 4);
+    assert_true(by_small > DRAWS * 9 / 10 && least > DRAWS / 4);
     perp_friction_workspace_free(w);
 }
 
@@ -169,6 +169,24 @@ static void the_local_form(void **state)
     perp_friction_workspace_free(w);
 }
 
+/* A mass thrown sideways: the least friction that counts, and what is too little to. */
+static void little_friction(void **state)
+{
+    (void)state;
+    static const double w[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, q[3] = {-100.0, 1.0, 0.0}, MU[] = {1e-7, 1e-9};
+    perp_friction_workspace *workspace = NULL;
+    assert_int_equal(perp_friction_workspace_create(NULL, &workspace, NULL), PERP_STATUS_OK);
+    for (int k = 0; k < 2; k++) {
+        const perp_friction problem = {.contacts = 1, .dim = 3, .w = w, .q = q, .mu = &MU[k]};
+        double r[3], u[3];
+        perp_friction_info info;
+        assert_int_equal(perp_friction_reserve(&problem, workspace, NULL), PERP_STATUS_OK);
+        assert_int_equal(perp_friction_solve(&problem, NULL, workspace, r, u, &info, NULL), PERP_STATUS_OK);
+        assert_true(fabs(r[0] - 100.0) <= 1e-12 && fabs(r[1] + (k == 0 ? 100.0 * MU[0] : 0.0)) <= 1e-12);
+    }
+    perp_friction_workspace_free(workspace);
+}
+
 static void too_many(void **state)
 {
     (void)state;
@@ -179,19 +197,20 @@ static void too_many(void **state)
     perp_friction_settings settings = perp_friction_settings_default();
     assert_int_equal(perp_friction_workspace_create(NULL, &w, NULL), PERP_STATUS_OK);
     make(&d, MOST, &seed);
-    settings.method = "few";
+    settings.method = "small";
     assert_int_equal(solve(&d, &settings, w, &a), PERP_STATUS_BAD_INPUT);
     settings.method = NULL;
     assert_int_equal(solve(&d, &settings, w, &a), PERP_STATUS_OK);
-    assert_string_not_equal(a.info.method, "few");
+    assert_string_not_equal(a.info.method, "small");
     perp_friction_workspace_free(w);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_few_contacts),
+        cmocka_unit_test(a_small_contacts),
         cmocka_unit_test(the_local_form),
+        cmocka_unit_test(little_friction),
         cmocka_unit_test(too_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
