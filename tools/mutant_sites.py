@@ -110,6 +110,19 @@ def numbers(code, start, end):
             yield m.start(), m.end(), put, f"`{number}` becomes `{put}`"
 
 
+def tolerances_in(tables):
+    """The names of the constants in the texts of the tables of tolerances (src/<layer>/tolerances.h)."""
+    constants = [m for text in tables for m in re.findall(r"^static const double ([^;]*);", blank(text), re.M)]
+    return {name for constant in constants for name in re.findall(r"(\w+)(?=\s*=)", constant)}
+
+
+def uses(code, start, end, names):
+    """A tolerance of a table is another one where it is used: one use at a time."""
+    for m in re.compile(r"(?<![\w.>])[A-Z]\w+").finditer(code, start, end):
+        if m.group() in names:
+            yield m.start(), m.end(), f"(100 * {m.group()})", f"`{m.group()}` times 100"
+
+
 def tolerances(code):
     for m in re.finditer(r"(?<![\w.])\d+(?:\.\d*)?e-\d+(?!\w)", code):
         yield m.start(), m.end(), f"(100 * {m.group()})", f"`{m.group()}` times 100"
@@ -157,15 +170,15 @@ def early_return(head, at):
         yield at, at, "return 1;", "returns at once 1"
 
 
-def mutants_of(path, text):
-    """Every mutant of a file, in order of place."""
+def mutants_of(path, text, names=frozenset()):
+    """Every mutant of a file, in order of place. Names are those of tolerances in tables."""
     code, found = blank(text), list(tolerances(blank(text)))
     counts, heads = counts_in(code), {}
     for m in FUNCTION.finditer(code):
         start, end = m.span(2)
         heads[start] = m.start()
         returns = re.match(r"(?:static |inline )*(\w+ \**)", m.group(1))
-        inside = [*operators(code, start, end, counts), *conditions(code, start, end), *numbers(code, start, end),
+        inside = [*operators(code, start, end, counts), *conditions(code, start, end), *numbers(code, start, end), *uses(code, start, end, names),
                   *deletions(code, start, end, returns.group(1).strip() if returns else "")]
         asserts = [(a.start(), closing(code, a.end() - 1)) for a in re.compile(r"\bassert\(").finditer(code, start, end)]
         found += [f for f in inside if not any(a <= f[0] < b for a, b in asserts)]
