@@ -176,7 +176,7 @@ def passes(test, library, scratch, seconds, extra=None):
     processor time; and how many all of them took."""
     os.makedirs(scratch, exist_ok=True)
     environment = {**os.environ, **test.environment, "LD_LIBRARY_PATH": library, "TMPDIR": scratch,
-                   "MALLOC_PERTURB_": "165", "OPENBLAS_NUM_THREADS": "1", **(extra or {})}
+                   "MALLOC_PERTURB_": "165", "OPENBLAS_NUM_THREADS": "1", "CMOCKA_TEST_ABORT": "1", **(extra or {})}
     with open(f"{scratch}/said", "w+b") as said:
         process = subprocess.Popen(["sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(seconds)), *test.command],
                                    cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=said,
