@@ -10,9 +10,9 @@ what is not committed. tools/mutant_sites.py says what is planted. --sample N pl
 
 A mutant is compiled on its own, and linked into a copy of the library; the tests are linked once, with the shared
 library of build/mutants. Every test runs once with a library that counts lines (gcov); a mutant is shown only to the
-tests that run its line, unit tests first, the fastest of them first, until one fails. Of tests of other folders it
-sees as many as take --patience seconds. A test that hangs has failed. A mutant that does not compile, or that
-compiles to the same object code, is not counted.
+tests that run its line, those of its own folder first, unit tests first, the fastest of them first, until one fails
+or --patience seconds are over. A test that hangs has failed. A mutant that does not compile, or that compiles to the
+same object code, is not counted.
 
 Results are kept in build/mutants/results.json while the mutated file stays the same: a run that was stopped goes on,
 and a mutant that survived is shown only to tests that are new or have changed. --fresh forgets them, and the lines.
@@ -224,7 +224,7 @@ class Lines:
         if not known or known["digest"] != test.digest:
             return True
         files = known["files"]
-        if known["seconds"] > self.patience and not any(p.startswith(f"src/{test.name.split('.')[0]}/") for p in paths):
+        if known["seconds"] > self.patience:
             return False  # it is not asked
         return any(p in files and files[p]["digest"] != digest(f"{self.build.source}/{p}") for p in paths)
 
@@ -273,8 +273,8 @@ class Lines:
         return self.kept.data[test.name]["seconds"]
 
     def tests_of(self, mutant):
-        """The tests that run the mutant's line, in the order in which they are asked: the file's own (tests/<folder>),
-        and others as far as patience goes."""
+        """The tests that run the mutant's line, in the order in which they are asked, as far as patience goes: those of
+        its folder (tests/<folder>), then others, the fastest first."""
         found, took, own = [], 0.0, mutant.path.split("/")[1] + "."
         for test in self.tests:
             known = self.kept.data[test.name]
@@ -284,11 +284,11 @@ class Lines:
                 before = [n for n in lines["ran"] + lines["others"] if n <= mutant.line]
                 if before and max(before) in lines["ran"]:
                     found.append(test)
-        found.sort(key=lambda t: (not t.quick, self.seconds(t), t.name))
+        found.sort(key=lambda t: (not t.name.startswith(own), not t.quick, self.seconds(t), t.name))
         asked = []
         for test in found:
-            took += 0.0 if test.name.startswith(own) else self.seconds(test)
-            if test.name.startswith(own) or took <= self.patience:
+            if took + self.seconds(test) <= self.patience:
+                took += self.seconds(test)
                 asked.append(test)
         return asked
 
@@ -447,7 +447,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--labels", default="unit,sweep,cli", help="of the tests that are asked (unit,sweep,cli)")
     parser.add_argument("--tests", default="", metavar="REGEX", help="in the names of the tests that are asked")
-    parser.add_argument("--patience", type=float, default=120.0, metavar="S", help="of tests that a mutant is shown to")
+    parser.add_argument("--patience", type=float, default=300.0, metavar="S", help="of processor time, of the tests that a mutant is shown to")
     parser.add_argument("--list", action="store_true", help="print the mutants and plant none")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--source", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))

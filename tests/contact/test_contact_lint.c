@@ -303,6 +303,25 @@ static void test_compliance(void **state)
     expect("contacts.pairs.floor ball.compliance.stiffness", "0.0051 m");
 }
 
+/* Both warnings are given, each of the first body that it is true of. */
+static void test_compliance_is_said_once(void **state)
+{
+    (void)state;
+    lint_text("gravity: [0, 0, -10]\n"
+              "bodies:\n"
+              "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"
+              "  one: {mass: 1, inertia: [1, 1, 1], pose: {position: [0, 0, 0.05]}, shapes: [{sphere: 0.05}]}\n"
+              "  two: {mass: 1, inertia: [1, 1, 1], pose: {position: [1, 0, 0.05]}, shapes: [{sphere: 0.05}]}\n"
+              "contacts: {friction: 0.5}\n"
+              "compliance: {stiffness: 1.0e3, gamma: 0.1}\n"
+              "run: {model: compliant, h: 0.001, steps: 1}\n");
+    assert_int_equal(found.warnings, 2);
+    assert_string_equal(found.items[0].path, "compliance.gamma");
+    assert_non_null(strstr(found.items[0].message, "`one`"));
+    assert_string_equal(found.items[1].path, "compliance.stiffness");
+    assert_non_null(strstr(found.items[1].message, "`one`"));
+}
+
 /* A patch has an extent; what is larger than the body carries nothing at its rim. */
 static void test_patches(void **state)
 {
@@ -397,11 +416,12 @@ static void test_seen_from_above(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_penetration), cmocka_unit_test(test_margin),
-        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_examples_are_silent),
-        cmocka_unit_test(test_memory),      cmocka_unit_test(test_no_contacts_at_the_start),
-        cmocka_unit_test(test_compliance),  cmocka_unit_test(test_patches),
-        cmocka_unit_test(test_in_the_air),  cmocka_unit_test(test_seen_from_above),
+        cmocka_unit_test(test_penetration),     cmocka_unit_test(test_margin),
+        cmocka_unit_test(test_lengths),         cmocka_unit_test(test_examples_are_silent),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_no_contacts_at_the_start),
+        cmocka_unit_test(test_compliance),      cmocka_unit_test(test_compliance_is_said_once),
+        cmocka_unit_test(test_patches),         cmocka_unit_test(test_in_the_air),
+        cmocka_unit_test(test_seen_from_above),
     };
     return cmocka_run_group_tests_name("contact lint", tests, NULL, NULL);
 }
