@@ -327,6 +327,9 @@ static void test_compliance_is_said_once(void **state)
     assert_int_equal(found.warnings, 2);
     assert_string_equal(found.items[0].path, "contacts.pairs.floor one.compliance.stiffness");
     assert_string_equal(found.items[1].path, "contacts.pairs.floor two.compliance.stiffness");
+    lint_text(TWO_BALLS
+              "contacts: {friction: 0.5, pairs: {floor one: {compliance: {stiffness: 1.0e5, gamma: 0.1}}}}\n");
+    expect("contacts.pairs.floor one.compliance.gamma", "mu times that is 5 N"); /* with the friction of the scene */
 }
 
 /* A patch has an extent; what is larger than the body carries nothing at its rim. */

@@ -306,6 +306,28 @@ static void test_exclusions(void **state)
     world_close(&w);
 }
 
+/* What is said of pairs holds in whatever order it is written. */
+static void test_rules_in_any_order(void **state)
+{
+    (void)state;
+    static const char *const pairs[2] = {"floor one: {friction: 0.1}, floor two: {friction: 0.2}",
+                                         "floor two: {friction: 0.2}, floor one: {friction: 0.1}"};
+    static const char *const balls = "  one: {mass: 1, pose: {position: [0, 0, 0.1]}, shapes: [{sphere: 0.1}]}\n"
+                                     "  two: {mass: 1, pose: {position: [1, 0, 0.1]}, shapes: [{sphere: 0.1}]}\n";
+    static const char *const floor = "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n";
+    for (int i = 0; i < 4; i++) {
+        contact_world w;
+        char text[1000];
+        snprintf(text, sizeof text, "bodies:\n%s%scontacts: {pairs: {%s}}\n", i < 2 ? floor : balls,
+                 i < 2 ? balls : floor, pairs[i % 2]);
+        world_open(&w, text);
+        assert_int_equal(w.set->count, 2);
+        NEAR(w.set->contacts[0].friction, 0.1, 0);
+        NEAR(w.set->contacts[1].friction, 0.2, 0);
+        world_close(&w);
+    }
+}
+
 /* Loops join as joints do: the two bodies, and what is welded to them; the world and fixed bodies carry nothing on. */
 static void test_loops_join(void **state)
 {
@@ -662,6 +684,7 @@ int main(void)
         cmocka_unit_test(test_commanded_bodies_are_listed),
         cmocka_unit_test(test_mesh),
         cmocka_unit_test(test_exclusions),
+        cmocka_unit_test(test_rules_in_any_order),
         cmocka_unit_test(test_loops_join),
         cmocka_unit_test(test_margins_agree),
         cmocka_unit_test(test_same_bits),
