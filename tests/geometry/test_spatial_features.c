@@ -1,4 +1,4 @@
-/* The names of places on hulls, and whose memory a hull takes. */
+/* The names of places on hulls and of contacts between them, and whose memory a hull takes. */
 #include <perp/geometry.h>
 
 #include "failing_allocator.h"
@@ -47,6 +47,36 @@ static void every_place_has_its_name(void **state)
     perp_spatial_hull_free(&hull);
 }
 
+/* A roof whose ridge lies along x, and one upside down above it, with a shorter ridge: the ends of that one stand above
+ * the edge of the other. */
+static void an_edge_along_an_edge(void **state)
+{
+    (void)state;
+    const perp_vec3 low[4] = {{-1, 0, 0}, {1, 0, 0}, {0, -1, -1}, {0, 1, -1}};
+    const perp_vec3 high[4] = {{-0.5, 0, 0.1}, {0.5, 0, 0.1}, {0, -1, 1.1}, {0, 1, 1.1}};
+    const int sides[2][12] = {{0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2}, {0, 1, 2, 0, 3, 1, 1, 3, 2, 0, 2, 3}};
+    perp_spatial_hull hulls[2];
+    perp_spatial_shape shapes[2];
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(perp_spatial_hull_prepare(i == 0 ? low : high, 4, sides[i], 4, NULL, &hulls[i], NULL),
+                         PERP_STATUS_OK);
+        shapes[i] = (perp_spatial_shape){
+            .kind = PERP_SPATIAL_HULL, .rotation = {{1, 0, 0, 0, 1, 0, 0, 0, 1}}, .hull = &hulls[i]};
+    }
+    const perp_manifold m = perp_spatial_manifold_build(&shapes[0], &shapes[1], INFINITY);
+    assert_int_equal(m.count, 2);
+    for (int i = 0; i < 2; i++) {
+        const perp_manifold_point *p = &m.points[i];
+        assert_int_equal(perp_feature_kind_of(p->feature_a), PERP_FEATURE_EDGE);
+        const int *ends = hulls[0].edges[perp_feature_index(p->feature_a)].corners;
+        assert_true(hulls[0].corners[ends[0]].z == 0.0 && hulls[0].corners[ends[1]].z == 0.0);
+        assert_int_equal(perp_feature_kind_of(p->feature_b), PERP_FEATURE_CORNER);
+        assert_true(hulls[1].corners[perp_feature_index(p->feature_b)].x == p->at.point_b.x);
+    }
+    perp_spatial_hull_free(&hulls[0]);
+    perp_spatial_hull_free(&hulls[1]);
+}
+
 static void memory_is_the_callers(void **state)
 {
     (void)state;
@@ -62,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_place_has_its_name),
+        cmocka_unit_test(an_edge_along_an_edge),
         cmocka_unit_test(memory_is_the_callers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
