@@ -71,23 +71,28 @@ def digest(*paths):
 
 
 class Kept:
-    """A JSON file that survives being stopped at any time."""
+    """A JSON file that survives being stopped at any time, and what another run puts into it meanwhile."""
 
     def __init__(self, path):
-        self.path, self.lock, self.data = path, threading.Lock(), {}
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                self.data = json.load(file)
+        self.path, self.lock, self.own = path, threading.Lock(), {}
+        self.data = self.load()
+
+    def load(self):
+        if not os.path.exists(self.path):
+            return {}
+        with open(self.path, encoding="utf-8") as file:
+            return json.load(file)
 
     def put(self, key, value):
         with self.lock:
-            self.data[key] = value
+            self.data[key] = self.own[key] = value
 
     def save(self):
         with self.lock:
-            with open(self.path + ".new", "w", encoding="utf-8") as file:
-                json.dump(self.data, file, indent=0, sort_keys=True)
-            os.replace(self.path + ".new", self.path)
+            new = f"{self.path}.{os.getpid()}"
+            with open(new, "w", encoding="utf-8") as file:
+                json.dump({**self.load(), **self.own}, file, indent=0, sort_keys=True)
+            os.replace(new, self.path)
 
 
 @dataclasses.dataclass
@@ -333,7 +338,7 @@ class Trial:
             return known
         slot = self.free.pop()
         try:
-            result = self.show(mutant, text, tests, known, f"{self.build.folder}/trial/{slot}")
+            result = self.show(mutant, text, tests, known, f"{self.build.folder}/trial/{os.getpid()}.{slot}")
         finally:
             self.free.append(slot)
         self.kept.put(mutant.name(), result)
@@ -377,6 +382,8 @@ class Trial:
                         self.kept.save()
         self.kept.save()
         progress.end()
+        for slot in self.free:
+            shutil.rmtree(f"{self.build.folder}/trial/{os.getpid()}.{slot}", ignore_errors=True)
         return results
 
 
