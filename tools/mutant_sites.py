@@ -35,6 +35,7 @@ class Mutant:
     put: str  # in place of text[start:end]
     change: str  # in words
     text: str  # of the line
+    outside: bool  # of functions: a constant of the file
 
     def name(self):
         """What it is called in results: without the line's number, which changes when other lines do."""
@@ -173,10 +174,11 @@ def early_return(head, at):
 def mutants_of(path, text, names=frozenset()):
     """Every mutant of a file, in order of place. Names are those of tolerances in tables."""
     code, found = blank(text), list(tolerances(blank(text)))
-    counts, heads = counts_in(code), {}
+    counts, heads, bodies = counts_in(code), {}, []
     for m in FUNCTION.finditer(code):
         start, end = m.span(2)
         heads[start] = m.start()
+        bodies.append((start, end))
         returns = re.match(r"(?:static |inline )*(\w+ \**)", m.group(1))
         inside = [*operators(code, start, end, counts), *conditions(code, start, end), *numbers(code, start, end), *uses(code, start, end, names),
                   *deletions(code, start, end, returns.group(1).strip() if returns else "")]
@@ -191,7 +193,8 @@ def mutants_of(path, text, names=frozenset()):
         key = (lines[line - 1].strip(), change)
         seen[key] = seen.get(key, 0) + 1
         times = f" (number {seen[key]})" if seen[key] > 1 else ""
-        result.append(Mutant(path, line, start, end, put, change + times, key[0]))
+        outside = not any(a <= start <= b for a, b in bodies)
+        result.append(Mutant(path, line, start, end, put, change + times, key[0], outside))
     return result
 
 

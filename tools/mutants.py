@@ -287,7 +287,7 @@ class Lines:
             if lines and known["passed"]:
                 # Of an expression over several lines the first is counted.
                 before = [n for n in lines["ran"] + lines["others"] if n <= mutant.line]
-                if before and max(before) in lines["ran"]:
+                if mutant.outside or (before and max(before) in lines["ran"]):
                     found.append(test)
         found.sort(key=lambda t: (not t.name.startswith(own), not t.quick, self.seconds(t), t.name))
         asked = []
