@@ -23,7 +23,7 @@ BLOCK = re.compile(r"^(if|else|for|while|switch|do)\b|^$")
 DECLARATION = re.compile(r"^(?:const |static |struct |unsigned |enum )*[A-Za-z_]\w* (?:const )?\**[A-Za-z_]\w*")
 CALL = re.compile(r"^(?:\(void\))?([A-Za-z_][\w.>\[\]-]*)\(.*\)$", re.S)
 ASSIGNMENT = re.compile(r"^[^=!<>]*(?:\+\+|--|[^=!<>]=[^=].*)$", re.S)
-NOT_SEEN = re.compile(r"^(?:free|assert|\w+_free|\w+_destroy)$")  # what the sanitized tests alone can see, or nobody
+NOT_SEEN = re.compile(r"^(?:free|assert|json_decref|\w+_free|\w+_destroy)$")  # what the sanitized tests alone can see, or nobody
 
 
 @dataclasses.dataclass(frozen=True)
