@@ -23,7 +23,7 @@ BLOCK = re.compile(r"^(if|else|for|while|switch|do)\b|^$")
 DECLARATION = re.compile(r"^(?:const |static |struct |unsigned |enum )*[A-Za-z_]\w* (?:const )?\**[A-Za-z_]\w*")
 CALL = re.compile(r"^(?:\(void\))?([A-Za-z_][\w.>\[\]-]*)\(.*\)$", re.S)
 ASSIGNMENT = re.compile(r"^[^=!<>]*(?:\+\+|--|[^=!<>]=[^=].*)$", re.S)
-NOT_SEEN = re.compile(r"^(?:free|assert|\w+_free|\w+_destroy)$")  # what the sanitized tests alone can see, or nobody
+NOT_SEEN = re.compile(r"^(?:free|assert|json_decref|\w+_free|\w+_destroy)$")  # what the sanitized tests alone can see, or nobody
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,6 +35,7 @@ class Mutant:
     put: str  # in place of text[start:end]
     change: str  # in words
     text: str  # of the line
+    outside: bool  # of functions: a constant of the file
 
     def name(self):
         """What it is called in results: without the line's number, which changes when other lines do."""
@@ -110,6 +111,19 @@ def numbers(code, start, end):
             yield m.start(), m.end(), put, f"`{number}` becomes `{put}`"
 
 
+def tolerances_in(tables):
+    """The names of the constants in the texts of the tables of tolerances (src/<layer>/tolerances.h)."""
+    constants = [m for text in tables for m in re.findall(r"^static const double ([^;]*);", blank(text), re.M)]
+    return {name for constant in constants for name in re.findall(r"(\w+)(?=\s*=)", constant)}
+
+
+def uses(code, start, end, names):
+    """A tolerance of a table is another one where it is used: one use at a time."""
+    for m in re.compile(r"(?<![\w.>])[A-Z]\w+").finditer(code, start, end):
+        if m.group() in names:
+            yield m.start(), m.end(), f"(100 * {m.group()})", f"`{m.group()}` times 100"
+
+
 def tolerances(code):
     for m in re.finditer(r"(?<![\w.])\d+(?:\.\d*)?e-\d+(?!\w)", code):
         yield m.start(), m.end(), f"(100 * {m.group()})", f"`{m.group()}` times 100"
@@ -157,15 +171,16 @@ def early_return(head, at):
         yield at, at, "return 1;", "returns at once 1"
 
 
-def mutants_of(path, text):
-    """Every mutant of a file, in order of place."""
+def mutants_of(path, text, names=frozenset()):
+    """Every mutant of a file, in order of place. Names are those of tolerances in tables."""
     code, found = blank(text), list(tolerances(blank(text)))
-    counts, heads = counts_in(code), {}
+    counts, heads, bodies = counts_in(code), {}, []
     for m in FUNCTION.finditer(code):
         start, end = m.span(2)
         heads[start] = m.start()
+        bodies.append((start, end))
         returns = re.match(r"(?:static |inline )*(\w+ \**)", m.group(1))
-        inside = [*operators(code, start, end, counts), *conditions(code, start, end), *numbers(code, start, end),
+        inside = [*operators(code, start, end, counts), *conditions(code, start, end), *numbers(code, start, end), *uses(code, start, end, names),
                   *deletions(code, start, end, returns.group(1).strip() if returns else "")]
         asserts = [(a.start(), closing(code, a.end() - 1)) for a in re.compile(r"\bassert\(").finditer(code, start, end)]
         found += [f for f in inside if not any(a <= f[0] < b for a, b in asserts)]
@@ -178,7 +193,8 @@ def mutants_of(path, text):
         key = (lines[line - 1].strip(), change)
         seen[key] = seen.get(key, 0) + 1
         times = f" (number {seen[key]})" if seen[key] > 1 else ""
-        result.append(Mutant(path, line, start, end, put, change + times, key[0]))
+        outside = not any(a <= start <= b for a, b in bodies)
+        result.append(Mutant(path, line, start, end, put, change + times, key[0], outside))
     return result
 
 

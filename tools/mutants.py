@@ -10,9 +10,9 @@ what is not committed. tools/mutant_sites.py says what is planted. --sample N pl
 
 A mutant is compiled on its own, and linked into a copy of the library; the tests are linked once, with the shared
 library of build/mutants. Every test runs once with a library that counts lines (gcov); a mutant is shown only to the
-tests that run its line, unit tests first, the fastest of them first, until one fails. Of tests of other folders it
-sees as many as take --patience seconds. A test that hangs has failed. A mutant that does not compile, or that
-compiles to the same object code, is not counted.
+tests that run its line, those of its own folder first, unit tests first, the fastest of them first, until one fails
+or --patience seconds are over. A test that hangs has failed. A mutant that does not compile, or that compiles to the
+same object code, is not counted.
 
 Results are kept in build/mutants/results.json while the mutated file stays the same: a run that was stopped goes on,
 and a mutant that survived is shown only to tests that are new or have changed. --fresh forgets them, and the lines.
@@ -29,7 +29,9 @@ import glob
 import gzip
 import hashlib
 import json
+import math
 import os
+import pathlib
 import re
 import resource
 import shlex
@@ -43,7 +45,8 @@ import time
 import mutant_sites
 
 ENOUGH = 90  # per cent that must die
-TIMES_LONGER, AT_LEAST = 10, 5.0  # a test hangs if it takes this many times its time, and this many seconds
+TIMES_LONGER, AT_LEAST = 4, 5.0  # a test hangs if it takes this many times its processor time, and this many seconds
+WAITS = 20  # or this many times that by the clock, which other work on the machine slows down
 MEMORY = 4 << 30  # bytes of address space; a mutant may allocate without end
 LIBRARY = "lib/libperp_tests.so"
 
@@ -68,23 +71,28 @@ def digest(*paths):
 
 
 class Kept:
-    """A JSON file that survives being stopped at any time."""
+    """A JSON file that survives being stopped at any time, and what another run puts into it meanwhile."""
 
     def __init__(self, path):
-        self.path, self.lock, self.data = path, threading.Lock(), {}
-        if os.path.exists(path):
-            with open(path, encoding="utf-8") as file:
-                self.data = json.load(file)
+        self.path, self.lock, self.own = path, threading.Lock(), {}
+        self.data = self.load()
+
+    def load(self):
+        if not os.path.exists(self.path):
+            return {}
+        with open(self.path, encoding="utf-8") as file:
+            return json.load(file)
 
     def put(self, key, value):
         with self.lock:
-            self.data[key] = value
+            self.data[key] = self.own[key] = value
 
     def save(self):
         with self.lock:
-            with open(self.path + ".new", "w", encoding="utf-8") as file:
-                json.dump(self.data, file, indent=0, sort_keys=True)
-            os.replace(self.path + ".new", self.path)
+            new = f"{self.path}.{os.getpid()}"
+            with open(new, "w", encoding="utf-8") as file:
+                json.dump({**self.load(), **self.own}, file, indent=0, sort_keys=True)
+            os.replace(new, self.path)
 
 
 @dataclasses.dataclass
@@ -169,22 +177,23 @@ class Build:
 
 
 def passes(test, library, scratch, seconds, extra=None):
-    """Whether the test passes with the library of that folder, within so many seconds."""
+    """Whether the test passes with the library of that folder, each of its processes within so many seconds of
+    processor time; and how many all of them took."""
     os.makedirs(scratch, exist_ok=True)
     environment = {**os.environ, **test.environment, "LD_LIBRARY_PATH": library, "TMPDIR": scratch,
-                   "MALLOC_PERTURB_": "165", "OPENBLAS_NUM_THREADS": "1", **(extra or {})}
+                   "MALLOC_PERTURB_": "165", "OPENBLAS_NUM_THREADS": "1", "CMOCKA_TEST_ABORT": "1", **(extra or {})}
     with open(f"{scratch}/said", "w+b") as said:
-        process = subprocess.Popen(test.command, cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=said,
+        process = subprocess.Popen(["sh", "-c", 'ulimit -t "$0"; exec "$@"', str(math.ceil(seconds)), *test.command],
+                                   cwd=scratch, env=environment, stdin=subprocess.DEVNULL, stdout=said,
                                    stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            code = process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            return False
+        clock = threading.Timer(WAITS * seconds, os.killpg, (process.pid, signal.SIGKILL))
+        clock.start()
+        _, status, usage = os.wait4(process.pid, 0)
+        clock.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
         wrong = test.fails_if and re.search(test.fails_if.encode(), said.read())
-    return code == 0 and not wrong
+    return process.returncode == 0 and not wrong, usage.ru_utime + usage.ru_stime
 
 
 class Lines:
@@ -220,7 +229,7 @@ class Lines:
         if not known or known["digest"] != test.digest:
             return True
         files = known["files"]
-        if known["seconds"] > self.patience and not any(p.startswith(f"src/{test.name.split('.')[0]}/") for p in paths):
+        if known["seconds"] > self.patience:
             return False  # it is not asked
         return any(p in files and files[p]["digest"] != digest(f"{self.build.source}/{p}") for p in paths)
 
@@ -228,9 +237,8 @@ class Lines:
         """Runs the test once and keeps its time and, for each file that it runs, the lines."""
         data = f"{self.folder}/data/{test.name}"
         shutil.rmtree(data, ignore_errors=True)
-        begin = time.monotonic()
-        passed = passes(test, f"{self.folder}/lib", f"{data}/scratch", 3600.0, {"GCOV_PREFIX": data})
-        took, files = time.monotonic() - begin, {}
+        passed, took = passes(test, f"{self.folder}/lib", f"{data}/scratch", 3600.0, {"GCOV_PREFIX": data})
+        files = {}
         counts = glob.glob(f"{data}{self.folder}/*.gcda")
         for path in counts:
             notes = os.path.basename(path).removesuffix("gcda") + "gcno"
@@ -270,8 +278,8 @@ class Lines:
         return self.kept.data[test.name]["seconds"]
 
     def tests_of(self, mutant):
-        """The tests that run the mutant's line, in the order in which they are asked: the file's own (tests/<folder>),
-        and others as far as patience goes."""
+        """The tests that run the mutant's line, in the order in which they are asked, as far as patience goes: those of
+        its folder (tests/<folder>), then others, the fastest first."""
         found, took, own = [], 0.0, mutant.path.split("/")[1] + "."
         for test in self.tests:
             known = self.kept.data[test.name]
@@ -279,13 +287,13 @@ class Lines:
             if lines and known["passed"]:
                 # Of an expression over several lines the first is counted.
                 before = [n for n in lines["ran"] + lines["others"] if n <= mutant.line]
-                if before and max(before) in lines["ran"]:
+                if mutant.outside or (before and max(before) in lines["ran"]):
                     found.append(test)
-        found.sort(key=lambda t: (not t.quick, self.seconds(t), t.name))
+        found.sort(key=lambda t: (not t.name.startswith(own), not t.quick, self.seconds(t), t.name))
         asked = []
         for test in found:
-            took += 0.0 if test.name.startswith(own) else self.seconds(test)
-            if test.name.startswith(own) or took <= self.patience:
+            if took + self.seconds(test) <= self.patience:
+                took += self.seconds(test)
                 asked.append(test)
         return asked
 
@@ -330,7 +338,7 @@ class Trial:
             return known
         slot = self.free.pop()
         try:
-            result = self.show(mutant, text, tests, known, f"{self.build.folder}/trial/{slot}")
+            result = self.show(mutant, text, tests, known, f"{self.build.folder}/trial/{os.getpid()}.{slot}")
         finally:
             self.free.append(slot)
         self.kept.put(mutant.name(), result)
@@ -347,7 +355,7 @@ class Trial:
         for test in tests:
             scratch = f"{folder}/scratch"
             allowed = max(AT_LEAST, TIMES_LONGER * self.lines.seconds(test))
-            passed = passes(test, f"{folder}/lib", scratch, allowed)
+            passed, _ = passes(test, f"{folder}/lib", scratch, allowed)
             shutil.rmtree(scratch, ignore_errors=True)
             if not passed:
                 return {**known, "verdict": "died", "by": test.name, "saw": saw}
@@ -374,6 +382,8 @@ class Trial:
                         self.kept.save()
         self.kept.save()
         progress.end()
+        for slot in self.free:
+            shutil.rmtree(f"{self.build.folder}/trial/{os.getpid()}.{slot}", ignore_errors=True)
         return results
 
 
@@ -423,13 +433,13 @@ def report(results, reasons):
             verdict = "explained"
         elif verdict == "survived":
             survivors.append((mutant, result))
-        rows[mutant.path][verdict] += 1
+        rows[os.path.dirname(mutant.path)][verdict] += 1
         rows["all"][verdict] += 1
     share = {p: 100.0 * r["died"] / max(1, r["died"] + r["survived"]) for p, r in rows.items()}
-    print(f"{'file':44} {'planted':>8} {'died':>6} {'explained':>10} {'survived':>9} {'died of the rest':>17}")
+    print(f"{'folder':24} {'planted':>8} {'died':>6} {'explained':>10} {'survived':>9} {'died of the rest':>17}")
     for path in sorted(rows, key=lambda p: (p == "all", p)):
         r = rows[path]
-        print(f"{path:44} {sum(r.values()):8} {r['died']:6} {r['explained']:10} {r['survived']:9} {share[path]:15.1f} %")
+        print(f"{path:24} {sum(r.values()):8} {r['died']:6} {r['explained']:10} {r['survived']:9} {share[path]:15.1f} %")
     for mutant, result in sorted(survivors, key=lambda s: (s[0].path, s[0].line)):
         unseen = "" if result["saw"] else " (no test runs this line)"
         print(f"{mutant.path}:{mutant.line}: {mutant.change}{unseen}\n    {mutant.text}")
@@ -444,7 +454,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--labels", default="unit,sweep,cli", help="of the tests that are asked (unit,sweep,cli)")
     parser.add_argument("--tests", default="", metavar="REGEX", help="in the names of the tests that are asked")
-    parser.add_argument("--patience", type=float, default=120.0, metavar="S", help="of tests that a mutant is shown to")
+    parser.add_argument("--patience", type=float, default=300.0, metavar="S", help="of processor time, of the tests that a mutant is shown to")
     parser.add_argument("--list", action="store_true", help="print the mutants and plant none")
     parser.add_argument("--fresh", action="store_true", help="forget what earlier runs found")
     parser.add_argument("--source", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -464,7 +474,9 @@ def main():
     for path in paths:
         with open(os.path.join(source, path), encoding="utf-8") as file:
             texts[path] = file.read()
-    mutants = [m for path in paths for m in mutant_sites.mutants_of(path, texts[path])]
+    tables = [pathlib.Path(p).read_text(encoding="utf-8") for p in glob.glob(f"{source}/src/*/tolerances.h")]
+    tolerances = mutant_sites.tolerances_in(tables)
+    mutants = [m for path in paths for m in mutant_sites.mutants_of(path, texts[path], tolerances)]
     if args.sample:  # an order that stays when other mutants come or go
         mutants.sort(key=lambda m: hashlib.sha256(f"{args.seed}|{m.name()}".encode()).digest())
     if args.list:

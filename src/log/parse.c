@@ -111,16 +111,13 @@ static perp_vec3 vector_at(parser *p, const json_t *object, const char *key)
     return vector_in(p, json_object_get(object, key), key);
 }
 
-/* The message as a JSON object, to be given back. jansson has its own memory; where that ends it says so. */
+/* The message as a JSON object, to be given back. jansson has its own memory and does not tell want of it from a text
+ * that is wrong. */
 static json_t *load(parser *p, const log_message *message, const char *what)
 {
-    json_error_t error;
     json_t *object =
-        json_loadb((const char *)p->r->plain.bytes + message->offset, message->size, JSON_REJECT_DUPLICATES, &error);
-    if (!object && json_error_code(&error) == json_error_out_of_memory) {
-        p->memory = false;
-    }
-    expect(p, json_is_object(object) || !p->memory, what);
+        json_loadb((const char *)p->r->plain.bytes + message->offset, message->size, JSON_REJECT_DUPLICATES, NULL);
+    expect(p, json_is_object(object), what);
     return object;
 }
 
@@ -594,12 +591,8 @@ static void parse_entries(parser *p, const json_t *layout)
 
 static void parse_layout(parser *p, const char *text)
 {
-    json_error_t error;
-    json_t *layout = json_loads(text, JSON_REJECT_DUPLICATES, &error);
-    if (!layout && json_error_code(&error) == json_error_out_of_memory) {
-        p->memory = false;
-    }
-    expect(p, json_is_object(layout) || !p->memory, "layout");
+    json_t *layout = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    expect(p, json_is_object(layout), "layout");
     if (working(p)) {
         p->r->head.planar = json_is_true(json_object_get(layout, "planar"));
         p->r->head.pose_size = p->r->head.planar ? 3 : 7;

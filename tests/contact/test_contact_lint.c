@@ -303,6 +303,35 @@ static void test_compliance(void **state)
     expect("contacts.pairs.floor ball.compliance.stiffness", "0.0051 m");
 }
 
+#define TWO_BALLS                                                                                                      \
+    "gravity: [0, 0, -10]\n"                                                                                           \
+    "bodies:\n"                                                                                                        \
+    "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n"                                      \
+    "  one: {mass: 1, inertia: [1, 1, 1], pose: {position: [0, 0, 0.05]}, shapes: [{sphere: 0.05}]}\n"                 \
+    "  two: {mass: 1, inertia: [1, 1, 1], pose: {position: [1, 0, 0.05]}, shapes: [{sphere: 0.05}]}\n"                 \
+    "run: {model: compliant, h: 0.001, steps: 1}\n"
+
+/* Both warnings are given, each of the first body that it is true of; and again of every pair with its own springs. */
+static void test_compliance_is_said_once(void **state)
+{
+    (void)state;
+    lint_text(TWO_BALLS "contacts: {friction: 0.5}\ncompliance: {stiffness: 1.0e3, gamma: 0.1}\n");
+    assert_int_equal(found.warnings, 2);
+    assert_string_equal(found.items[0].path, "compliance.gamma");
+    assert_non_null(strstr(found.items[0].message, "`one`"));
+    assert_string_equal(found.items[1].path, "compliance.stiffness");
+    assert_non_null(strstr(found.items[1].message, "`one`"));
+    lint_text(TWO_BALLS "contacts:\n  friction: 0.5\n  pairs:\n"
+                        "    floor one: {compliance: {stiffness: 1.0e3, gamma: 0}}\n"
+                        "    floor two: {compliance: {stiffness: 1.0e3, gamma: 0}}\n");
+    assert_int_equal(found.warnings, 2);
+    assert_string_equal(found.items[0].path, "contacts.pairs.floor one.compliance.stiffness");
+    assert_string_equal(found.items[1].path, "contacts.pairs.floor two.compliance.stiffness");
+    lint_text(TWO_BALLS
+              "contacts: {friction: 0.5, pairs: {floor one: {compliance: {stiffness: 1.0e5, gamma: 0.1}}}}\n");
+    expect("contacts.pairs.floor one.compliance.gamma", "mu times that is 5 N"); /* with the friction of the scene */
+}
+
 /* A patch has an extent; what is larger than the body carries nothing at its rim. */
 static void test_patches(void **state)
 {
@@ -397,11 +426,12 @@ static void test_seen_from_above(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_penetration), cmocka_unit_test(test_margin),
-        cmocka_unit_test(test_lengths),     cmocka_unit_test(test_examples_are_silent),
-        cmocka_unit_test(test_memory),      cmocka_unit_test(test_no_contacts_at_the_start),
-        cmocka_unit_test(test_compliance),  cmocka_unit_test(test_patches),
-        cmocka_unit_test(test_in_the_air),  cmocka_unit_test(test_seen_from_above),
+        cmocka_unit_test(test_penetration),     cmocka_unit_test(test_margin),
+        cmocka_unit_test(test_lengths),         cmocka_unit_test(test_examples_are_silent),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_no_contacts_at_the_start),
+        cmocka_unit_test(test_compliance),      cmocka_unit_test(test_compliance_is_said_once),
+        cmocka_unit_test(test_patches),         cmocka_unit_test(test_in_the_air),
+        cmocka_unit_test(test_seen_from_above),
     };
     return cmocka_run_group_tests_name("contact lint", tests, NULL, NULL);
 }

@@ -35,6 +35,10 @@ static void test_speeds(void **state)
     move(&w, v);
     perp_contact_speeds(w.set, w.kinematics, speed, turning);
     NEAR(speed[1], 2.0 * hypot(0.6, 0.1), 1e-14);
+    v[box->v_start + 1] = -10.0; /* so fast that the corner on the other side is the fastest */
+    move(&w, v);
+    perp_contact_speeds(w.set, w.kinematics, speed, turning);
+    NEAR(speed[1], hypot(0.3, 10.2), 1e-14);
     memset(v, 0, sizeof v);
     v[swept->v_start] = 3.0;
     v[swept->v_start + swept->v_count - 1] = 0.5;

@@ -94,6 +94,14 @@ static void test_plane_is_placed(void **state)
     NEAR_VECTOR(w.set->contacts[0].normal, 0, 1, 0, 1e-15);
     NEAR_VECTOR(w.set->contacts[0].point_a, 7, 0.75, 3, 1e-14);
     world_close(&w);
+    world_open(&w, "planar: true\nbodies:\n"
+                   "  wall: {fixed: true, pose: {position: [1, 0], angle: 1.5707963267948966},\n"
+                   "         shapes: [{halfplane: {normal: [1, 0], offset: 0.5}, pose: {position: [0.25, 0]}}]}\n"
+                   "  disc: {mass: 1, inertia: 1, pose: {position: [7, 0.86]}, shapes: [{disc: 0.1}]}\n");
+    assert_int_equal(w.set->count, 1);
+    NEAR(w.set->contacts[0].phi, 0.01, 1e-14);
+    NEAR_VECTOR(w.set->contacts[0].normal, 0, 1, 0, 1e-15);
+    world_close(&w);
 }
 
 /* A plane that is tilted by 1e-8 rad rises by 1 mm in 100 km: what rests on it there is found, though the cosine of the
@@ -103,13 +111,17 @@ static void test_hardly_tilted(void **state)
     (void)state;
     static const struct {
         const char *planar, *ground, *ball;
-    } cases[3] = {
+    } cases[5] = {
         {"false", "plane: {normal: [1.0e-8, 0, 1], offset: 0}",
          "sphere: 0.1}], pose: {position: [-1.0e+5, 0, 0.10105]}"},
         {"true", "halfplane: {normal: [1.0e-8, 1], offset: 0}", "disc: 0.1}], pose: {position: [-1.0e+5, 0.10105]}"},
         {"false", "hole: {radius: 0.01, length: 2}, pose: {rpy: [0, 1.0e-8, 0]}",
-         "sphere: 0.1}], pose: {position: [-1.0e+5, 0, 1.10105]}"}};
-    for (int i = 0; i < 3; i++) {
+         "sphere: 0.1}], pose: {position: [-1.0e+5, 0, 1.10105]}"},
+        {"false", "plane: {normal: [0, 1.0e-8, 1], offset: 0}",
+         "sphere: 0.1}], pose: {position: [0, -1.0e+5, 0.10105]}"},
+        {"false", "plane: {normal: [1, 0, 1.0e-8], offset: 0}",
+         "sphere: 0.1}], pose: {position: [0.10105, 0, -1.0e+5]}"}};
+    for (int i = 0; i < 5; i++) {
         char text[1000];
         snprintf(text, sizeof text,
                  "planar: %s\ncontacts: {margin: 1.0e-4}\nbodies:\n"
@@ -305,6 +317,28 @@ static void test_exclusions(void **state)
     assert_int_equal(contacts_between(&w, "table", "cube"), 1);
     assert_int_equal(w.set->count, total);
     world_close(&w);
+}
+
+/* What is said of pairs holds in whatever order it is written. */
+static void test_rules_in_any_order(void **state)
+{
+    (void)state;
+    static const char *const pairs[2] = {"floor one: {friction: 0.1}, floor two: {friction: 0.2}",
+                                         "floor two: {friction: 0.2}, floor one: {friction: 0.1}"};
+    static const char *const balls = "  one: {mass: 1, pose: {position: [0, 0, 0.1]}, shapes: [{sphere: 0.1}]}\n"
+                                     "  two: {mass: 1, pose: {position: [1, 0, 0.1]}, shapes: [{sphere: 0.1}]}\n";
+    static const char *const floor = "  floor: {fixed: true, shapes: [{plane: {normal: [0, 0, 1], offset: 0}}]}\n";
+    for (int i = 0; i < 4; i++) {
+        contact_world w;
+        char text[1000];
+        snprintf(text, sizeof text, "bodies:\n%s%scontacts: {pairs: {%s}}\n", i < 2 ? floor : balls,
+                 i < 2 ? balls : floor, pairs[i % 2]);
+        world_open(&w, text);
+        assert_int_equal(w.set->count, 2);
+        NEAR(w.set->contacts[0].friction, 0.1, 0);
+        NEAR(w.set->contacts[1].friction, 0.2, 0);
+        world_close(&w);
+    }
 }
 
 /* Loops join as joints do: the two bodies, and what is welded to them; the world and fixed bodies carry nothing on. */
@@ -663,6 +697,7 @@ int main(void)
         cmocka_unit_test(test_commanded_bodies_are_listed),
         cmocka_unit_test(test_mesh),
         cmocka_unit_test(test_exclusions),
+        cmocka_unit_test(test_rules_in_any_order),
         cmocka_unit_test(test_loops_join),
         cmocka_unit_test(test_margins_agree),
         cmocka_unit_test(test_same_bits),

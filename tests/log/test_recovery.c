@@ -189,6 +189,33 @@ static void one_chunk_damaged(void **unused)
     log_run_free(&run);
 }
 
+/* A file that the log holds is damaged: it is left out and said; every step is read. */
+static void one_attachment_damaged(void **unused)
+{
+    (void)unused;
+    log_run run;
+    memory_sink sink;
+    record_end ends[MOST_RECORDS];
+    make_log(&run, &sink);
+    const int records = find_records(&sink, ends, MOST_RECORDS);
+    int which = 0;
+    while (which < records && ends[which].opcode != MCAP_ATTACHMENT) {
+        which++;
+    }
+    assert_true(which > 0 && which < records);
+    sink.bytes[(ends[which - 1].end + ends[which].end) / 2] ^= 0x10;
+    perp_log_reader *reader;
+    assert_int_equal(perp_log_open_memory(sink.bytes, sink.size, NULL, &reader, NULL), PERP_STATUS_OK);
+    const perp_log_extent extent = perp_log_reader_extent(reader);
+    assert_int_equal(extent.damaged, 1);
+    assert_true(extent.damaged_at == ends[which - 1].end);
+    assert_int_equal(extent.step_count, run.count);
+    all_true(&run, reader);
+    perp_log_reader_free(reader);
+    memory_sink_free(&sink);
+    log_run_free(&run);
+}
+
 /* ---- the file layer
  * ----------------------------------------------------------------------------------------------------- */
 
@@ -362,10 +389,15 @@ static void no_memory_to_read(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cut_at_every_byte),  cmocka_unit_test(any_byte_changed),
-        cmocka_unit_test(one_chunk_damaged),  cmocka_unit_test(slow_sinks),
-        cmocka_unit_test(full_disks),         cmocka_unit_test(old_chunks_are_closed),
-        cmocka_unit_test(no_memory_to_write), cmocka_unit_test(no_memory_to_read),
+        cmocka_unit_test(cut_at_every_byte),
+        cmocka_unit_test(any_byte_changed),
+        cmocka_unit_test(one_chunk_damaged),
+        cmocka_unit_test(one_attachment_damaged),
+        cmocka_unit_test(slow_sinks),
+        cmocka_unit_test(full_disks),
+        cmocka_unit_test(old_chunks_are_closed),
+        cmocka_unit_test(no_memory_to_write),
+        cmocka_unit_test(no_memory_to_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

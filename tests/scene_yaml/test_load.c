@@ -526,6 +526,18 @@ static void includes_are_merged_first(void **state)
     perp_scene_free(s);
 }
 
+/* Lists of forces and of pairs to leave out are joined; any other list takes the place of the included one. */
+static void a_vector_takes_the_place_of_the_included_one(void **state)
+{
+    (void)state;
+    write_file("main.yaml", "perp: 1\ninclude: [parts/arm.yaml]\ngravity: [0, 0, -2]\n");
+    write_file("parts/arm.yaml", "gravity: [0, 0, -1]\nbodies: {link: {mass: 1, inertia: [1, 1, 1]}}\n");
+    perp_scene *s = load_main();
+    assert_non_null(s);
+    assert_true(s->gravity.z == -2.0);
+    perp_scene_free(s);
+}
+
 /* A path that is set, not written in a file of a folder, is relative to the scene. */
 static void a_mesh_that_is_set_is_relative_to_the_scene(void **state)
 {
@@ -811,6 +823,7 @@ int main(void)
         cmocka_unit_test(size_is_limited),
         cmocka_unit_test(body_count_is_limited),
         cmocka_unit_test_setup_teardown(includes_are_merged_first, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(a_vector_takes_the_place_of_the_included_one, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(an_include_of_another_version_is_refused, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(an_error_in_an_include_names_that_file, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(a_name_defined_twice_over_files_is_an_error, make_folder, remove_folder),

@@ -37,6 +37,30 @@ static void changes_what_is_named(void **state)
     perp_scene_free(s);
 }
 
+/* Each word of a choice is another value. */
+static void words_are_what_they_say(void **state)
+{
+    (void)state;
+    for (int second = 0; second < 2; second++) {
+        perp_scene *s = load_set(second ? "run.prediction=taylor" : "run.prediction=exact");
+        assert_non_null(s);
+        assert_true(s->run.prediction == (second ? PERP_PREDICTION_TAYLOR : PERP_PREDICTION_EXACT));
+        perp_scene_free(s);
+        s = load_set(second ? "compliance.law=hunt-crossley" : "compliance.law=kelvin-voigt");
+        assert_non_null(s);
+        assert_true(s->compliance.law == (second ? PERP_LAW_HUNT_CROSSLEY : PERP_LAW_KELVIN_VOIGT));
+        perp_scene_free(s);
+        s = load_set(second ? "compliance.tangential=rigid" : "compliance.tangential=compliant");
+        assert_non_null(s);
+        assert_true(s->compliance.tangential_rigid == (second == 1));
+        perp_scene_free(s);
+    }
+    perp_scene *s = load_set("run.cone=~"); /* takes a choice back */
+    assert_non_null(s);
+    assert_true(s->run.cone == PERP_CONE_UNSET);
+    perp_scene_free(s);
+}
+
 static void an_alias_is_a_copy(void **state)
 {
     (void)state;
@@ -69,6 +93,8 @@ static void refusals_name_the_column(void **state)
         {"bodies.b.shapes.0x.sphere=3", 23, "a list element is named by its number, from 0, not `0x`"},
         {"bodies.b.mass=-1", 21, "must not be negative"},
         {"bodies.b.mass=]", 21, "not YAML"},
+        {"walk.h=1", 7, "unknown key"},
+        {"contacts.exclude.0=[b, c]", 16, "there is no list to take an element of; set the whole list `exclude`"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char label[100];
@@ -87,6 +113,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(changes_what_is_named),
+        cmocka_unit_test(words_are_what_they_say),
         cmocka_unit_test(an_alias_is_a_copy),
         cmocka_unit_test(refusals_name_the_column),
     };

@@ -43,6 +43,21 @@ def test_what_is_planted():
     assert (3, "returns at once 0") in found and (12, "returns at once 0") in found
 
 
+def test_tolerances_of_a_table_are_planted_where_they_are_used():
+    names = mutant_sites.tolerances_in(["/* m: TINY = 3. */\nstatic const double NEAR = 1e-9, FAR = 1e-3;\n"])
+    assert names == {"NEAR", "FAR"}
+    text = "int near(double x)\n{\n    return x < NEAR || x < NEARER;\n}\n"
+    found = [m for m in mutant_sites.mutants_of("src/near.c", text, names) if "100" in m.put]
+    assert [(m.line, m.change) for m in found] == [(3, "`NEAR` times 100")]
+    assert "x < (100 * NEAR) || x < NEARER" in mutant_sites.planted(text, found[0])
+
+
+def test_constants_of_a_file_are_outside_its_functions():
+    text = "static const double NEAR = 1e-9;\n\nint near(double x)\n{\n    return x < 1e-6;\n}\n"
+    assert {m.change: m.outside for m in mutant_sites.mutants_of("src/near.c", text) if "100" in m.put} == {
+        "`1e-9` times 100": True, "`1e-6` times 100": False}
+
+
 def test_what_is_left_alone():
     found = changes(CLAMP)
     assert not [c for line, c in found if line in (1, 9)], "preprocessor, comments and strings"

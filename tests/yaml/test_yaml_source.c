@@ -17,6 +17,7 @@ static void text_may_be_as_long_as_the_limit(void **state)
     assert_int_equal(list.errors, 0);
     assert_false(perp_yaml_fits("s", (size_t)PERP_YAML_MAX_BYTES + 1, &list));
     assert_int_equal(list.errors, 1);
+    assert_true(list.items[0].line == 1 && list.items[0].column == 1);
 }
 
 /* By file, line and column; what is said of one place stays in the order in which it was said. */
