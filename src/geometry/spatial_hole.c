@@ -367,6 +367,44 @@ static void offer_root(meridian *m, sample a, sample b, int end)
     offer_between(m, &a, &b, end);
 }
 
+/* Where, between two samples with slopes of one sign, a cubic with their values and slopes turns most to the other
+ * sign; false if it does not change sign. Two minima may be as near as that only where x and the half plate overlap. */
+static bool turns_between(const sample *a, const sample *b, double *angle)
+{
+    const double width = b->angle - a->angle;
+    const double rise = (b->n.x * b->at.x + b->n.y * b->at.y - a->n.x * a->at.x - a->n.y * a->at.y) / width;
+    const double second = 3.0 * (a->slope + b->slope - 2.0 * rise),
+                 first = 2.0 * (3.0 * rise - 2.0 * a->slope - b->slope);
+    const double t = -0.5 * first / second;
+    *angle = a->angle + t * width;
+    return t > 0.0 && t < 1.0 && (a->slope + t * (first + t * second)) * a->slope < 0.0;
+}
+
+static bool turn_of_cubic(const meridian *m, const sample *a, const sample *b, int end, sample *c)
+{
+    double angle;
+    if (!turns_between(a, b, &angle)) {
+        return false;
+    }
+    *c = sample_at(m, angle, end);
+    return c->slope * a->slope < 0.0;
+}
+
+/* A slope that is nearly zero at an end of the piece may change sign close by, out of the cubic's sight. */
+static bool turn_at_end(const meridian *m, const sample *a, const sample *b, int end, sample *c)
+{
+    const sample *from = fabs(a->slope) < fabs(b->slope) ? a : b, *to = from == a ? b : a;
+    double part = 1.0;
+    for (int k = 0; k < 4 && fabs(from->slope) < 0.01 * m->pair->size; k++) {
+        part *= 0.25;
+        *c = sample_at(m, from->angle + part * (to->angle - from->angle), end);
+        if (c->slope * from->slope < 0.0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The local minima of an arc on which the support is smooth, its ends not among them. */
 static void smooth_arc(meridian *m, double from, double to, int end)
 {
@@ -376,8 +414,11 @@ static void smooth_arc(meridian *m, double from, double to, int end)
     sample a = sample_at(m, from, end);
     for (int i = 1; i <= PIECES && !m->settled; i++) {
         const sample b = sample_at(m, i < PIECES ? from + i * (to - from) / PIECES : to, end);
+        sample c;
         if (a.slope < 0.0 && b.slope > 0.0) {
             offer_root(m, a, b, end);
+        } else if (a.slope * b.slope > 0.0 && (turn_of_cubic(m, &a, &b, end, &c) || turn_at_end(m, &a, &b, end, &c))) {
+            offer_root(m, c.slope < 0.0 ? c : a, c.slope < 0.0 ? b : c, end);
         }
         a = b;
     }

@@ -145,7 +145,7 @@ perp_status perp_contact_qp_barrier(const perp_contact_qp *problem, double kappa
     c->rho = c->delta = PROXIMAL;
     info->outcome = iterate(c, kappa, chosen.max_iterations > 0 ? chosen.max_iterations : ITERATIONS, solution);
     perp_convex_export(c, &c->best, solution);
-    perp_convex_report(c, info);
+    perp_convex_fill_info(c, info);
     info->objective = perp_contact_qp_objective(problem, solution->x);
     return PERP_STATUS_OK;
 }

@@ -112,7 +112,7 @@ perp_status perp_convex_begin(const perp_convex_settings *settings, perp_convex_
                               perp_convex_info *info, perp_error *error);
 /* No best point and no counts, before a run with these settings; and what of them goes into the info after it. */
 void perp_convex_forget(perp_convex_workspace *c, const perp_convex_settings *settings);
-void perp_convex_report(const perp_convex_workspace *c, perp_convex_info *info);
+void perp_convex_fill_info(const perp_convex_workspace *c, perp_convex_info *info);
 
 /* ---- convex_setup.c -------------------------------------------------------------------------------------------- */
 

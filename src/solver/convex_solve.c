@@ -357,7 +357,7 @@ void perp_convex_forget(perp_convex_workspace *c, const perp_convex_settings *se
     c->iterations = c->factorisations = c->passes = 0;
 }
 
-void perp_convex_report(const perp_convex_workspace *c, perp_convex_info *info)
+void perp_convex_fill_info(const perp_convex_workspace *c, perp_convex_info *info)
 {
     info->residual = c->best_parts;
     info->iterations = c->iterations;
@@ -390,7 +390,7 @@ perp_outcome perp_convex_run(perp_convex_workspace *c, const perp_convex_setting
         outcome = PERP_OUTCOME_ILL_CONDITIONED; /* all attempts came near and none met the tolerance */
     }
     info->outcome = outcome;
-    perp_convex_report(c, info);
+    perp_convex_fill_info(c, info);
     return outcome;
 }
 

@@ -8,6 +8,8 @@
 /* of F: a contact with less force is open, a ray with less bears nothing; a tenth of what the law's tolerance leaves.
  */
 static const double CARRIES = 1e-9;
+/* of F: a balance that is missed by less is missed by rounding, which is no proof that nothing supports a body. */
+static const double BALANCE_ROUNDING = 1e-10;
 /* m/s: a contact that slips faster slides. Poses are known to 1e-9 m, so that slower is noise in steps of 0.1 s. */
 static const double SLIPS = 1e-8;
 /* of the limit: friction that is nearer to it is at its limit; a hundred times what the law's tolerance leaves. */

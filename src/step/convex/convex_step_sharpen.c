@@ -169,7 +169,7 @@ perp_outcome perp_convex_step_confine(contact_step *step)
         if (perp_convex_step_law(step) <= step->settings->tolerance) { /* whatever the solver calls it */
             outcome = PERP_OUTCOME_SOLVED;
         } else if (k + 1 == COUNT && info.outcome == PERP_OUTCOME_SOLVED &&
-                   perp_step_balance(step) > step->settings->tolerance) {
+                   perp_step_balance(step) > fmax(BALANCE_ROUNDING, step->settings->tolerance)) {
             outcome = PERP_OUTCOME_UNBOUNDED;
         }
     }
