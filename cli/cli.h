@@ -103,6 +103,28 @@ bool cli_interrupted(void);
 const volatile bool *cli_interrupt_flag(void);
 void cli_catch_interrupts(void);
 
+/* Loads SCENE with all settings; `files` is told of its files (NULL: nobody is). `diagnostics` is emptied first. */
+perp_status cli_load_scene(const cli_arguments *arguments, const cli_settings *settings, const perp_scene_files *files,
+                           perp_scene **scene, perp_diagnostics *diagnostics);
+
+/* `perp run --watch`: what its loop and a run in it tell each other. */
+typedef struct cli_watch cli_watch;
+/* One run, to its end or until it is cancelled. `watch` NULL: it is not watched. */
+typedef int cli_run_once(const cli_arguments *arguments, cli_watch *watch);
+
+/* Runs the scene again and again: whenever one of its files has changed, and until it is interrupted. */
+int cli_watch_scene(const cli_arguments *arguments, cli_run_once *run);
+/* A file of the scene was read, `size` bytes of it; `name` is relative to the scene's folder. False: out of memory. */
+bool cli_watch_file(cli_watch *watch, const char *name, size_t size);
+/* Between these two the flag is set when the run has become useless: a file has changed, or the user has had enough. */
+const volatile bool *cli_watch_begin(cli_watch *watch);
+void cli_watch_end(cli_watch *watch);
+/* The page of this run was written under this number. */
+long long cli_watch_number(const cli_watch *watch);
+void cli_watch_written(cli_watch *watch);
+/* Why there is no page of this run: `error`, and so many more. `loaded`: of the scene's files nothing is missing. */
+void cli_watch_failed(cli_watch *watch, const perp_error *error, int more, bool loaded);
+
 /* The files of a scene as they were read, for its log; zeroed at first. `files.keep` of the loader. */
 typedef struct cli_files {
     perp_log_file *files;
@@ -125,9 +147,9 @@ typedef struct cli_memory_log {
 /* The sink that fills it, which stays where it is. */
 perp_log_sink *cli_memory_log_sink(cli_memory_log *log);
 void cli_memory_log_free(cli_memory_log *log);
-/* Writes the replay of a run to `path`: from the log file where there is one, else from memory. EXIT_DONE, or the code
- * of the failure that was printed. */
-int cli_run_page(const cli_memory_log *log, const char *log_path, const char *path);
+/* Writes the replay of a run to `path`: from the log file where there is one, else from memory. `watched` as in
+ * perp_replay_options. EXIT_DONE, or the code of the failure that was printed. */
+int cli_run_page(const cli_memory_log *log, const char *log_path, long long watched, const char *path);
 
 /* Explanations of a run; zeroed at first, and then does nothing until it is opened. */
 typedef struct cli_why {
@@ -168,10 +190,25 @@ void cli_print_why(const perp_model *model, const char *title, const perp_contac
 
 /* Whether this build has the page of replays; where not, says so and how to get it. */
 bool cli_can_view(void);
-/* Writes the replay of logs to `path`; EXIT_DONE, or the code of the failure that was printed. */
-int cli_write_page(perp_log_reader *const *readers, int count, const char *path);
+/* Writes the replay of logs to `path`, `watched` as in perp_replay_options; EXIT_DONE, or the code of the failure that
+ * was printed. */
+int cli_write_page(perp_log_reader *const *readers, int count, long long watched, const char *path);
+/* A place in the user's cache for the page of what is called `name`: looking twice leaves one file. False: there is no
+ * such place. */
+bool cli_cache_path(const char *name, char *path, size_t size);
+/* Hands the page to the desktop's browser. False: there is no desktop, or nothing that opens it. */
+bool cli_open_browser(const char *path);
 
 extern const cli_command cli_export, cli_diff, cli_view, cli_plot;
 extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
+
+/* A picture of a replay, without what is around it. */
+typedef struct cli_picture {
+    const char *path; /* of the PNG */
+    double t;         /* s */
+    int width, height;
+} cli_picture;
+/* Has it taken by the Chromium that is installed; EXIT_REFUSED, explained, where there is none. */
+int cli_take_picture(perp_log_reader *const *readers, int count, const cli_picture *wanted);
 
 #endif

@@ -34,6 +34,18 @@ static bool read_kind(const char *text, perp_plot_options *options)
     return false;
 }
 
+static bool read_plane(const char *text, perp_plot_options *options)
+{
+    static const char *const names[] = {[PERP_PLANE_XY] = "xy", [PERP_PLANE_XZ] = "xz", [PERP_PLANE_YZ] = "yz"};
+    for (int i = PERP_PLANE_XY; i <= PERP_PLANE_YZ; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            options->plane = (perp_plot_plane)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 static int unknown_kind(const char *text)
 {
     const char *names[PERP_PLOT_COUNT];
@@ -65,6 +77,7 @@ static int check_kind(const cli_arguments *a, const perp_plot_options *options)
                       1 << PERP_PLOT_PRESSURE,
         OF_JOINTS = 1 << PERP_PLOT_JOINTS,
         AT_STEPS = 1 << PERP_PLOT_SCENE | 1 << PERP_PLOT_PRESSURE,
+        OF_BODIES = 1 << PERP_PLOT_PATH | 1 << PERP_PLOT_BODIES,
         SHEET = 1 << PERP_PLOT_SHEET
     };
     static const struct {
@@ -73,7 +86,9 @@ static int check_kind(const cli_arguments *a, const perp_plot_options *options)
         const char *about;
     } uses[] = {{"--contact", SHEET | OF_CONTACTS, "plots of contacts"},
                 {"--joint", SHEET | OF_JOINTS, "plots of joints"},
-                {"--most", SHEET | OF_CONTACTS | OF_JOINTS, "plots of contacts or joints"},
+                {"--most", SHEET | OF_CONTACTS | OF_JOINTS | OF_BODIES, "plots of contacts, joints or bodies"},
+                {"--body", OF_BODIES, "paths and bodies"},
+                {"--plane", OF_BODIES, "paths and bodies"},
                 {"--step", SHEET | AT_STEPS, "the scene and for pressure"},
                 {"--solution", ~(unsigned)SHEET, "one kind of plot: a sheet has the scenes of the first six"}};
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
@@ -111,6 +126,10 @@ static int read_options(const cli_arguments *a, perp_plot_options *options)
         return cli_fail(EXIT_USAGE, "plot: --solution needs a number, 1 for the first, not `%s`", solution);
     }
     options->solution -= solution ? 1 : 0;
+    const char *plane = cli_value(a, "--plane");
+    if (plane && !read_plane(plane, options)) {
+        return cli_fail(EXIT_USAGE, "plot: --plane needs xy, xz or yz, not `%s`", plane);
+    }
     return check_kind(a, options);
 }
 
@@ -134,42 +153,59 @@ static int draw(const cli_arguments *a, perp_log_reader *reader, const perp_plot
     return EXIT_DONE;
 }
 
+/* Opens all logs, of which the first is `readers[0]`, and draws. */
+static int open_and_draw(const cli_arguments *a, perp_plot_options *options)
+{
+    perp_log_reader *readers[PERP_PLOT_MOST_LOGS] = {0};
+    int code = EXIT_DONE;
+    for (int i = 0; i < a->operand_count && code == EXIT_DONE; i++) {
+        code = cli_keep(a, a->operands[i], "-o");
+        code = code == EXIT_DONE ? cli_open_log(a->operands[i], &readers[i]) : code;
+    }
+    if (code == EXIT_DONE) {
+        options->other_count = a->operand_count - 1;
+        options->others = readers + 1;
+        code = draw(a, readers[0], options);
+    }
+    for (int i = 0; i < a->operand_count; i++) {
+        perp_log_reader_free(readers[i]);
+    }
+    return code;
+}
+
 static int run(const cli_arguments *a)
 {
     perp_plot_options options = perp_plot_options_default();
-    perp_log_reader *reader = NULL;
-    const char **names = calloc(2 * (size_t)a->count + 1, sizeof *names);
+    const char **names = calloc(3 * (size_t)a->count + 1, sizeof *names);
     if (!names) {
         return cli_fail(EXIT_REFUSED, "out of memory");
     }
     options.contacts = names;
     options.contact_count = collect(a, "--contact", names);
-    options.joints = names + options.contact_count;
+    options.joints = options.contacts + options.contact_count;
     options.joint_count = collect(a, "--joint", names + options.contact_count);
+    options.bodies = options.joints + options.joint_count;
+    options.body_count = collect(a, "--body", names + options.contact_count + options.joint_count);
     int code = read_options(a, &options);
     if (code == EXIT_DONE && !cli_value(a, "-o") && isatty(STDOUT_FILENO)) {
         code = cli_fail(EXIT_USAGE, "plot: say where the picture goes: -o FILE.svg");
     }
     if (code == EXIT_DONE) {
-        code = cli_keep(a, a->operand, "-o");
+        code = open_and_draw(a, &options);
     }
-    if (code == EXIT_DONE) {
-        code = cli_open_log(a->operand, &reader);
-    }
-    if (code == EXIT_DONE) {
-        code = draw(a, reader, &options);
-    }
-    perp_log_reader_free(reader);
     free(names);
     return code;
 }
 
 static const cli_option options[] = {
-    {"--what", "KIND", "gaps, forces, cone, modes, joints, residuals, scene or pressure; default: a sheet of all"},
+    {"--what", "KIND",
+     "gaps, forces, cone, modes, joints, residuals, scene, pressure, energy, path or bodies; default: a sheet"},
     {"-o", "FILE.svg", "write here; default: standard output"},
     {"--contact", "NAME", "only this contact: \"a b\", \"a b feature\", or all of one body; again for more"},
     {"--joint", "NAME", "only this joint; again for more"},
-    {"--most", "N", "show at most N contacts or joints: the largest forces, the farthest travel"},
+    {"--body", "NAME", "of path and bodies: only the path of this body; again for more"},
+    {"--plane", "AXES", "of path and bodies: xy (from above, default), xz (from the front) or yz"},
+    {"--most", "N", "show at most N contacts, joints or bodies: the largest forces, the farthest travel"},
     {"--step", "N", "the step that a scene or pressure shows; default: the last"},
     {"--solution", "K", "of an instant: the solution that is shown, from 1"},
     {"--size", "WxH", "in pixels, at least 300x240; W alone, and always of a sheet: the height that suits"},
@@ -177,7 +213,8 @@ static const cli_option options[] = {
 
 const cli_command cli_plot = {
     .name = "plot",
-    .operand = "LOG",
+    .operand = "LOG...",
+    .operand_most = PERP_PLOT_MOST_LOGS,
     .summary = "draw a run log as SVG: forces, gaps, modes, cones, the scene",
     .details =
         "examples:\n"
@@ -188,7 +225,9 @@ const cli_command cli_plot = {
         "  perp plot run.mcap --what cone -o cone.svg            each force inside its friction cone\n"
         "  perp plot run.mcap --what joints --joint lift -o lift.svg\n"
         "  perp plot run.mcap --what scene --step 14 -o step14.svg\n"
-        "  perp plot run.mcap --what modes > modes.svg\n\n"
+        "  perp plot run.mcap --what modes > modes.svg\n"
+        "  perp plot run.mcap --what energy -o energy.svg        kinetic, of gravity, of springs, and their sum\n"
+        "  perp plot qp.mcap ncp.mcap --what path -o path.svg    where bodies go; up to 4 logs in one picture\n\n"
         "Axes have units, colours can be told apart by everyone, and the same log gives the same bytes. Of many\n"
         "contacts those with the largest forces are shown, and how many are left out is said. docs/plots.md\n",
     .options = options,

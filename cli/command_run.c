@@ -18,7 +18,7 @@ static bool is_amount(const char *text, bool whole)
 /* A run goes on as it was; only its end may be moved. */
 static int check_resume(const cli_arguments *a)
 {
-    static const char *const fixed[] = {"--model", "--h", "--set", "--csv", "--log", "--foxglove"};
+    static const char *const fixed[] = {"--model", "--h", "--set", "--csv", "--log", "--foxglove", "--watch"};
     if (a->operand) {
         return cli_fail(EXIT_USAGE, "run: --resume takes the scene from the log; leave `%s` out", a->operand);
     }
@@ -95,21 +95,23 @@ typedef struct request {
     perp_log_reader *reader;      /* of that log; NULL: the run is new */
     cli_memory_log *memory;       /* takes the log where only its replay is asked for */
     cli_why *why;
+    cli_watch *watch; /* NULL: the run is made once */
 } request;
 
-typedef struct watcher {
+typedef struct run_observer {
     perp_csv *csv; /* NULL: none */
     perp_log *log; /* NULL: none */
     cli_why *why;
     cli_progress progress;
     int total;
-    int last; /* step that was watched; -1: none */
+    int last; /* step that was observed; -1: none */
     bool csv_failed, log_failed, why_failed;
     run_highlights seen;
-} watcher;
+    const volatile bool *cancel;
+} run_observer;
 
 /* As residual.penetration counts it: the initial state does only if no step is taken. */
-static void look_for_highlights(watcher *w, int step, double t, const perp_step_info *info)
+static void look_for_highlights(run_observer *w, int step, double t, const perp_step_info *info)
 {
     if (info->lift.height > w->seen.highest.lift.height) {
         w->seen.highest = (highest_lift){.lift = info->lift, .t = t};
@@ -126,9 +128,9 @@ static void look_for_highlights(watcher *w, int step, double t, const perp_step_
 }
 
 /* The step is logged before it is shown, and before it is explained, which may take seconds. */
-static bool watch(void *context, int step, const perp_state *state, const perp_step_info *info)
+static bool observe(void *context, int step, const perp_state *state, const perp_step_info *info)
 {
-    watcher *w = context;
+    run_observer *w = context;
     w->last = step;
     look_for_highlights(w, step, state->t, info);
     if (w->csv && !perp_csv_observe(w->csv, step, state, info)) {
@@ -148,7 +150,7 @@ static bool watch(void *context, int step, const perp_state *state, const perp_s
         w->log_failed = true;
         return false;
     }
-    return !cli_interrupted();
+    return !*w->cancel;
 }
 
 /* A failure that names a place in the scene gets the file, line and column of it. */
@@ -211,7 +213,7 @@ static perp_status open_log(const request *r, const perp_model *model, int taken
 
 /* Completes the log with what became of the run. A log that could not be written is the failure that counts: the run
  * was stopped because of it. */
-static perp_status close_log(watcher *w, perp_status status, const perp_run_result *result, perp_error *error)
+static perp_status close_log(run_observer *w, perp_status status, const perp_run_result *result, perp_error *error)
 {
     perp_error inner;
     const perp_status closed = perp_log_close(w->log, result, status == PERP_STATUS_OK ? NULL : error, &inner);
@@ -224,7 +226,7 @@ static perp_status close_log(watcher *w, perp_status status, const perp_run_resu
 
 /* The words of the last step, into the result and, of a run that stopped on the way, into its log too: there nobody
  * knew before that it was the last. */
-static perp_status finish_why(watcher *w, perp_status status, perp_run_result *result, perp_error *error)
+static perp_status finish_why(run_observer *w, perp_status status, perp_run_result *result, perp_error *error)
 {
     if (w->why_failed || (status != PERP_STATUS_CANCELLED && !cli_why_finish(w->why, result, w->total))) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for explanations");
@@ -283,7 +285,7 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
                             run_highlights *seen, perp_error *error)
 {
     const perp_run_settings *settings = &model->scene->run;
-    watcher w = {.total = perp_run_steps(settings), .why = r->why, .last = -1};
+    run_observer w = {.total = perp_run_steps(settings), .why = r->why, .last = -1, .cancel = settings->cancel};
     const char *folder = cli_value(r->arguments, "--csv");
     perp_run_start start = {0};
     perp_status status = r->reader ? find_start(r, model, state, &start, error) : PERP_STATUS_OK;
@@ -302,11 +304,11 @@ static perp_status simulate(const request *r, const perp_model *model, perp_stat
     }
     w.progress = cli_progress_begin();
     if (r->reader) {
-        start.observer = watch;
+        start.observer = observe;
         start.observer_context = &w;
         status = perp_run_continue(model, settings, &start, state, result, error);
     } else {
-        status = perp_run(model, settings, NULL, watch, &w, state, result, error);
+        status = perp_run(model, settings, NULL, observe, &w, state, result, error);
     }
     cli_progress_end(&w.progress);
     *seen = w.seen;
@@ -369,15 +371,22 @@ static int run_model(const request *r)
     }
     if (ran && cli_value(a, "--html")) {
         const char *log = cli_value(a, "--resume") ? cli_value(a, "--resume") : cli_value(a, "--log");
-        code = cli_run_page(r->memory, log, cli_value(a, "--html"));
+        code = cli_run_page(r->memory, log, r->watch ? cli_watch_number(r->watch) : 0, cli_value(a, "--html"));
+        if (r->watch && code == EXIT_DONE) {
+            cli_watch_written(r->watch);
+        }
     }
-    if (status != PERP_STATUS_OK) {
+    const bool useless = r->watch && status == PERP_STATUS_CANCELLED; /* nobody waits for what was to be said of it */
+    if (status != PERP_STATUS_OK && !useless) {
         fflush(stdout); /* the reason comes last, also where both go to one file */
         locate_failure(scene, &error);
         print_failure(&error);
         code = exit_code(&error);
     }
-    if (json) {
+    if (r->watch && status != PERP_STATUS_OK) {
+        cli_watch_failed(r->watch, &error, 0, true);
+    }
+    if (json && !useless) {
         const int written =
             cli_write_json(perp_result_json(started ? model : NULL, started ? &state : NULL, started ? &result : NULL,
                                             status == PERP_STATUS_OK ? NULL : &error));
@@ -402,7 +411,42 @@ static int refuse_scene(const cli_arguments *a, perp_status status, const perp_d
     return written == EXIT_DONE ? code : written;
 }
 
-static int run_scene(const cli_arguments *a)
+perp_status cli_load_scene(const cli_arguments *a, const cli_settings *settings, const perp_scene_files *files,
+                           perp_scene **scene, perp_diagnostics *diagnostics)
+{
+    const perp_scene_load_options options = {.settings = (const char *const *)settings->texts,
+                                             .setting_count = settings->count,
+                                             .files = files,
+                                             .models = cli_model_names()};
+    memset(diagnostics, 0, sizeof *diagnostics);
+    return perp_scene_load_file(a->operand, &options, scene, diagnostics);
+}
+
+/* Who wants to know of the scene's files. */
+typedef struct file_readers {
+    cli_files *log;   /* NULL: there is none */
+    cli_watch *watch; /* likewise */
+} file_readers;
+
+static bool keep_file(void *context, const char *name, const char *bytes, size_t size)
+{
+    const file_readers *readers = context;
+    return (!readers->watch || cli_watch_file(readers->watch, name, size)) &&
+           (!readers->log || cli_files_keep(readers->log, name, bytes, size));
+}
+
+/* The run of a scene that was loaded; a watched one ends when a file changes. */
+static int run_loaded(const request *r, perp_scene *scene)
+{
+    scene->run.cancel = r->watch ? cli_watch_begin(r->watch) : cli_interrupt_flag();
+    const int code = run_model(r);
+    if (r->watch) {
+        cli_watch_end(r->watch);
+    }
+    return code;
+}
+
+static int run_scene(const cli_arguments *a, cli_watch *watch)
 {
     static perp_diagnostics diagnostics;
     cli_settings settings;
@@ -415,19 +459,23 @@ static int run_scene(const cli_arguments *a)
         code = cli_fail(EXIT_REFUSED, "out of memory");
     } else {
         const bool logged = cli_value(a, "--log") || cli_value(a, "--html");
-        const perp_scene_files source = {.context = &files, .keep = logged ? cli_files_keep : NULL};
-        const perp_scene_load_options options = {.settings = (const char *const *)settings.texts,
-                                                 .setting_count = settings.count,
-                                                 .files = &source,
-                                                 .models = cli_model_names()};
-        const perp_status status = perp_scene_load_file(a->operand, &options, &scene, &diagnostics);
+        file_readers readers = {.log = logged ? &files : NULL, .watch = watch};
+        const perp_scene_files source = {.context = &readers, .keep = keep_file};
+        const perp_status status = cli_load_scene(a, &settings, &source, &scene, &diagnostics);
         cli_print_diagnostics(&diagnostics);
-        const request r = {
-            .arguments = a, .scene = scene, .files = &files, .settings = &settings, .memory = &memory, .why = &why};
-        if (scene) {
-            scene->run.cancel = cli_interrupt_flag();
+        const request r = {.arguments = a,
+                           .scene = scene,
+                           .files = &files,
+                           .settings = &settings,
+                           .memory = &memory,
+                           .why = &why,
+                           .watch = watch};
+        if (watch && !scene) {
+            perp_error error = {0};
+            perp_diagnostics_first_error(&diagnostics, status, &error);
+            cli_watch_failed(watch, &error, diagnostics.errors - 1, false);
         }
-        code = scene ? run_model(&r) : refuse_scene(a, status, &diagnostics);
+        code = scene ? run_loaded(&r, scene) : refuse_scene(a, status, &diagnostics);
     }
     perp_scene_free(scene);
     cli_memory_log_free(&memory);
@@ -460,6 +508,7 @@ static int resume(const cli_arguments *a)
     const perp_status status = perp_log_load_scene(reader, &scene, &diagnostics);
     cli_print_diagnostics(&diagnostics);
     if (scene) {
+        scene->run.cancel = cli_interrupt_flag();
         const char *steps = cli_value(a, "--steps"), *until = cli_value(a, "--until");
         const int asked = perp_log_reader_head(reader)->steps_asked; /* other than the scene's where it was resumed */
         if (asked != perp_run_steps(&scene->run)) {
@@ -488,7 +537,9 @@ static int run(const cli_arguments *a)
     if (usage != EXIT_DONE) {
         return usage;
     }
-    return cli_value(a, "--resume") ? resume(a) : run_scene(a);
+    return cli_value(a, "--resume")  ? resume(a)
+           : cli_value(a, "--watch") ? cli_watch_scene(a, run_scene)
+                                     : run_scene(a, NULL);
 }
 
 static const cli_option options[] = {
@@ -503,6 +554,7 @@ static const cli_option options[] = {
     {"--foxglove", NULL, "with --log: also what Foxglove draws"},
     {"--resume", "FILE", "go on with the run of a log, in the same file; SCENE is in it"},
     {"--html", "FILE", "write a replay that opens in a browser (perp view)"},
+    {"--watch", NULL, "run again whenever the scene or a file of it changes; the replay follows"},
     {"--why", NULL, "also say why each contact holds, slips or is open, and what would change that"},
     {"--quiet", NULL, "print no summary"},
 };
@@ -512,24 +564,27 @@ const cli_command cli_run = {
     .operand = "SCENE",
     .operand_optional = true,
     .summary = "simulate a scene on one rung",
-    .details = "examples:\n"
-               "  perp run scene.yaml --model geometric                 gaps and contacts at the start\n"
-               "  perp run scene.yaml --model kinematic                 move what is commanded\n"
-               "  perp run scene.yaml --model kinematic --until 2 --csv out\n"
-               "  perp run examples/gripper-2d/scene.yaml               forces, modes and events of a grasp\n"
-               "  perp run examples/gripper-2d/scene.yaml --why         what would make the fingers hold\n"
-               "  perp run scene.yaml --model qs-ncp --json             another rung: exact friction, one JSON object\n"
-               "  perp run examples/painleve-rod/scene.yaml             accelerations at one state: two answers\n"
-               "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
-               "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"
-               "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n"
-               "  perp run scene.yaml --log run.mcap                    and, had it been stopped half-way,\n"
-               "  perp run --resume run.mcap                            ends with the same bits\n"
-               "  perp run --resume run.mcap --until 5                  takes a finished run further\n\n"
-               "`geometric` lists the gaps up to contacts.margin (0.02 m unless the scene says otherwise); to see\n"
-               "farther: --set contacts.margin=0.5\n\n"
-               "PATH is keys joined by dots; list elements by number (bodies.cup.shapes.0.sphere).\n"
-               "The keys of a scene: perp check --keys. Quote what your shell would touch.\n",
+    .details =
+        "examples:\n"
+        "  perp run scene.yaml --model geometric                 gaps and contacts at the start\n"
+        "  perp run scene.yaml --model kinematic                 move what is commanded\n"
+        "  perp run scene.yaml --model kinematic --until 2 --csv out\n"
+        "  perp run examples/gripper-2d/scene.yaml               forces, modes and events of a grasp\n"
+        "  perp run examples/gripper-2d/scene.yaml --why         what would make the fingers hold\n"
+        "  perp run scene.yaml --model qs-ncp --json             another rung: exact friction, one JSON object\n"
+        "  perp run examples/painleve-rod/scene.yaml             accelerations at one state: two answers\n"
+        "  perp run scene.yaml --set contacts.friction=0.3 --set bodies.cup.mass=0.5\n"
+        "  perp run scene.yaml --set \"contacts.pairs.fence particle.friction=0.3\"\n"
+        "  perp run scene.yaml --set joints.lift.command.rate=0.1 --json\n"
+        "  perp run scene.yaml --log run.mcap                    and, had it been stopped half-way,\n"
+        "  perp run --resume run.mcap                            ends with the same bits\n"
+        "  perp run --resume run.mcap --until 5                  takes a finished run further\n"
+        "  perp run scene.yaml --watch                           runs at every save, until Ctrl-C; opens the replay\n"
+        "  perp run scene.yaml --watch --html run.html           likewise, with the replay in a file to open\n\n"
+        "`geometric` lists the gaps up to contacts.margin (0.02 m unless the scene says otherwise); to see\n"
+        "farther: --set contacts.margin=0.5\n\n"
+        "PATH is keys joined by dots; list elements by number (bodies.cup.shapes.0.sphere).\n"
+        "The keys of a scene: perp check --keys. Quote what your shell would touch.\n",
     .options = options,
     .option_count = (int)(sizeof options / sizeof *options),
     .run = run,

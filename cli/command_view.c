@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,9 @@ static bool make_folders(char *folder)
     return mkdir(folder, 0700) == 0 || errno == EEXIST;
 }
 
-/* In the user's cache, under the log's own name: looking twice leaves one file. False: there is no such place. */
-static bool cache_path(const char *log, char *path, size_t size)
+bool cli_cache_path(const char *name, char *path, size_t size)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *slash = strrchr(log, '/');
-    const char *name = slash ? slash + 1 : log;
+    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int length;
     if (cache && cache[0] == '/') {
         length = snprintf(path, size, "%s/perp", cache);
@@ -46,8 +45,7 @@ static bool cache_path(const char *log, char *path, size_t size)
     return true;
 }
 
-/* Hands the page to the desktop's browser. False: there is no desktop, or nothing that opens it. */
-static bool open_browser(const char *path)
+bool cli_open_browser(const char *path)
 {
     const char *display = getenv("DISPLAY"), *wayland = getenv("WAYLAND_DISPLAY");
     if (!(display && display[0]) && !(wayland && wayland[0])) {
@@ -78,10 +76,12 @@ bool cli_can_view(void)
     return perp_replay_available();
 }
 
-int cli_write_page(perp_log_reader *const *readers, int count, const char *path)
+int cli_write_page(perp_log_reader *const *readers, int count, long long watched, const char *path)
 {
     perp_error error = {0};
-    const perp_status status = perp_replay_write(readers, count, NULL, path, &error);
+    perp_replay_options options = perp_replay_options_default();
+    options.watched = watched;
+    const perp_status status = perp_replay_write(readers, count, &options, path, &error);
     return status == PERP_STATUS_OK ? EXIT_DONE : cli_refuse(&error);
 }
 
@@ -91,13 +91,14 @@ static int show(const cli_arguments *a, perp_log_reader *const *readers)
     const char *path = cli_value(a, "-o");
     const bool given = path != NULL;
     if (!given) {
-        if (!cache_path(a->operand, cached, sizeof cached)) {
+        const char *slash = strrchr(a->operand, '/'); /* the page has the log's own name */
+        if (!cli_cache_path(slash ? slash + 1 : a->operand, cached, sizeof cached)) {
             return cli_fail(EXIT_REFUSED, "view: there is no folder to keep the page in; say where: -o FILE.html");
         }
         path = cached;
     }
-    const int code = cli_write_page(readers, a->operand_count, path);
-    if (code == EXIT_DONE && (given || !open_browser(path))) {
+    const int code = cli_write_page(readers, a->operand_count, 0, path);
+    if (code == EXIT_DONE && (given || !cli_open_browser(path))) {
         printf("%s\n", path);
         if (!given) {
             fprintf(stderr, "perp: no browser could be opened from here; open the file above in one\n");
@@ -106,19 +107,55 @@ static int show(const cli_arguments *a, perp_log_reader *const *readers)
     return code;
 }
 
+/* What --png, --at and --size ask for. */
+static int read_picture(const cli_arguments *a, cli_picture *wanted)
+{
+    const char *at = cli_value(a, "--at"), *size = cli_value(a, "--size");
+    char *end = "", rest;
+    *wanted = (cli_picture){.path = cli_value(a, "--png"), .width = 1000, .height = 700};
+    if (!wanted->path && (at || size)) {
+        return cli_fail(EXIT_USAGE, "view: %s is for --png", at ? "--at" : "--size");
+    }
+    if (wanted->path && cli_value(a, "-o")) {
+        return cli_fail(EXIT_USAGE, "view: give either -o FILE.html or --png FILE");
+    }
+    wanted->t = at ? strtod(at, &end) : 0.0;
+    if (at && (*end || end == at || !isfinite(wanted->t))) {
+        return cli_fail(EXIT_USAGE, "view: --at needs a time in seconds, not `%s`", at);
+    }
+    if (size && (sscanf(size, "%dx%d%c", &wanted->width, &wanted->height, &rest) != 2 || wanted->width < 100 ||
+                 wanted->height < 100 || wanted->width > 8000 || wanted->height > 8000)) {
+        return cli_fail(EXIT_USAGE, "view: --size needs WIDTHxHEIGHT, each of 100 to 8000 pixels, not `%s`", size);
+    }
+    return EXIT_DONE;
+}
+
+static int picture(perp_log_reader *const *readers, int count, const cli_picture *wanted)
+{
+    const int code = cli_take_picture(readers, count, wanted);
+    if (code == EXIT_DONE) {
+        printf("%s\n", wanted->path);
+    }
+    return code;
+}
+
 static int run(const cli_arguments *a)
 {
+    cli_picture wanted;
     perp_log_reader *readers[PERP_REPLAY_MOST_LOGS] = {0};
-    int code = EXIT_DONE;
+    int code = read_picture(a, &wanted);
+    if (code != EXIT_DONE) {
+        return code;
+    }
     if (!cli_can_view()) {
         return EXIT_REFUSED;
     }
     for (int i = 0; i < a->operand_count && code == EXIT_DONE; i++) {
-        code = cli_keep(a, a->operands[i], "-o");
+        code = cli_keep(a, a->operands[i], wanted.path ? "--png" : "-o");
         code = code == EXIT_DONE ? cli_open_log(a->operands[i], &readers[i]) : code;
     }
     if (code == EXIT_DONE) {
-        code = show(a, readers);
+        code = wanted.path ? picture(readers, a->operand_count, &wanted) : show(a, readers);
     }
     for (int i = 0; i < a->operand_count; i++) {
         perp_log_reader_free(readers[i]);
@@ -128,6 +165,9 @@ static int run(const cli_arguments *a)
 
 static const cli_option options[] = {
     {"-o", "FILE.html", "write the page here, and do not open it"},
+    {"--png", "FILE", "write a picture of the bodies and forces, taken by the installed Chromium"},
+    {"--at", "T", "of the picture: the time in seconds; default: the start"},
+    {"--size", "WxH", "of the picture, in pixels; default: 1000x700"},
 };
 
 const cli_command cli_view = {
@@ -135,16 +175,19 @@ const cli_command cli_view = {
     .operand = "LOG...",
     .operand_most = PERP_REPLAY_MOST_LOGS,
     .summary = "look at run logs in a browser: motion, forces in their cones, plots",
-    .details = "examples:\n"
-               "  perp run scene.yaml --log run.mcap\n"
-               "  perp view run.mcap                                    opens the page in your browser\n"
-               "  perp view run.mcap -o run.html                        writes it, to keep or to send\n"
-               "  perp run scene.yaml --html run.html                   both steps in one\n\n"
-               "Several logs of one scene, to compare models or settings:\n"
-               "  perp run scene.yaml --model qs-qp --log qp.mcap\n"
-               "  perp run scene.yaml --model qs-ncp --log ncp.mcap\n"
-               "  perp view qp.mcap ncp.mcap -o compare.html\n\n"
-               "The page is one file that needs no network. Space plays, the arrow keys step, ? lists the keys.\n",
+    .details =
+        "examples:\n"
+        "  perp run scene.yaml --log run.mcap\n"
+        "  perp view run.mcap                                    opens the page in your browser\n"
+        "  perp view run.mcap -o run.html                        writes it, to keep or to send\n"
+        "  perp view run.mcap --png run.png --at 0.25            a picture of one moment\n"
+        "  perp run scene.yaml --html run.html                   both steps in one\n"
+        "  perp run scene.yaml --watch                           a page that follows the scene as you write it\n\n"
+        "Several logs of one scene, to compare models or settings:\n"
+        "  perp run scene.yaml --model qs-qp --log qp.mcap\n"
+        "  perp run scene.yaml --model qs-ncp --log ncp.mcap\n"
+        "  perp view qp.mcap ncp.mcap -o compare.html\n\n"
+        "The page is one file that needs no network. Space plays, the arrow keys step, ? lists the keys.\n",
     .options = options,
     .option_count = (int)(sizeof options / sizeof *options),
     .run = run,

@@ -34,13 +34,13 @@ void cli_memory_log_free(cli_memory_log *log)
     free(log->bytes);
 }
 
-int cli_run_page(const cli_memory_log *log, const char *log_path, const char *path)
+int cli_run_page(const cli_memory_log *log, const char *log_path, long long watched, const char *path)
 {
     perp_log_reader *reader = NULL;
     perp_error error = {0};
     const perp_status status = log_path ? perp_log_open(log_path, NULL, &reader, &error)
                                         : perp_log_open_memory(log->bytes, log->size, NULL, &reader, &error);
-    const int code = status == PERP_STATUS_OK ? cli_write_page(&reader, 1, path)
+    const int code = status == PERP_STATUS_OK ? cli_write_page(&reader, 1, watched, path)
                                               : cli_fail(EXIT_REFUSED, "no replay was made: %s", error.message);
     perp_log_reader_free(reader);
     return code;

@@ -1,4 +1,5 @@
-// Makes the page's template: bundles the program, packs it, and writes the page with two places left for data.
+// Makes the page's template: bundles the program, packs it, and writes the page with places left for data, and for what a page that is
+// watched may do besides.
 //   node build.mjs OUT_HTML [OUT_C]
 // OUT_C: the same as a C source, split at those places, for the library.
 import { build } from "esbuild";
@@ -49,7 +50,7 @@ page = page.replace("</html>", `<!--\nContains:\n\n${await licences()}\n-->\n</h
 await writeFile(process.argv[2], page);
 
 if (process.argv[3]) {
-  const [head, middle, tail] = page.split(/\{\{HEADERS\}\}|\{\{DATA\}\}/);
+  const [top, head, middle, tail] = page.split(/\{\{(?:WATCH|HEADERS|DATA)\}\}/);
   const array = (name, text) => {
     const bytes = [...Buffer.from(text, "utf8")];
     const lines = [];
@@ -60,5 +61,5 @@ if (process.argv[3]) {
       `const size_t perp_replay_${name}_size = ${bytes.length};\n`;
   };
   await writeFile(process.argv[3], "/* Made by viewer/build.mjs: the page of a replay, but for its data. */\n" +
-    '#include "report/replay_template.h"\n\n' + array("head", head) + array("middle", middle) + array("tail", tail));
+    '#include "report/replay_template.h"\n\n' + array("top", top) + array("head", head) + array("middle", middle) + array("tail", tail));
 }

@@ -142,6 +142,7 @@ typedef struct perp_kinematics {
     perp_vec3 *reference; /* by tree; perp_kinematics_update */
     /* by body; perp_kinematics_velocity */
     perp_twist *twist;                     /* of the origin */
+    double *q;                             /* nq; perp_kinematics_update: where all of this is */
     struct perp_kinematics_memory *memory; /* scratch of perp_mass_matrix and perp_bias_force too */
 } perp_kinematics;
 
@@ -195,6 +196,15 @@ PERP_API void perp_applied_force(const perp_model *model, const perp_kinematics 
 PERP_API void perp_add_wrench(const perp_model *model, const perp_kinematics *kinematics, int body,
                               perp_vec3 point_world, perp_vec3 force, perp_vec3 torque, double *generalised);
 
+/* J. `kinetic` and `gravity` of all bodies, driven ones included, with the scene's inertia on every rung; gravity is 0
+ * at the world's origin. `springs` of joints under impedance control: 1/2 k (command - q)^2; with `effort`
+ * E, beyond the stretch s = E / k, E (|command - q| - s / 2). */
+typedef struct perp_energy {
+    double kinetic, gravity, springs;
+} perp_energy;
+/* Of a state, with the scene's commands at its time. After perp_kinematics_update with its q; updates the twists. */
+PERP_API perp_energy perp_energy_of(const perp_model *model, perp_kinematics *kinematics, const perp_state *state);
+
 /* ---- the configuration manifold -------------------------------------------------------------------------------- */
 
 /* rate = G(q) v: nq from nv. */
@@ -235,11 +245,11 @@ PERP_API void perp_command(const perp_model *model, double t, double *command);
 
 /* ---- loops ---------------------------------------------------------------------------------------------------- */
 
-/* Rows of a loop's constraint: point 3 (planar 2), weld 6 (planar 3). */
+/* Rows of a loop's constraint: point 3 (planar 2), weld 6 (planar 3), joints 1. */
 PERP_API int perp_loop_rows(const perp_model *model, int loop);
 /* residual: world position of anchor b minus that of anchor a, then (weld) the rotation vector by which b has left its
- * initial rotation relative to a. jacobian (may be NULL): rows x nv, its exact derivative with respect to motion along
- * v. After perp_kinematics_update. */
+ * initial rotation relative to a; of joints sum c q - length. jacobian (may be NULL): rows x nv, its exact derivative
+ * with respect to motion along v. After perp_kinematics_update. */
 PERP_API void perp_loop_evaluate(const perp_model *model, const perp_kinematics *kinematics, int loop, double *residual,
                                  double *jacobian);
 

@@ -20,6 +20,9 @@ typedef struct perp_replay_options {
      * every few is, and of those between the extremes are kept: gaps, forces, residuals, the gravest mode. */
     int most_frames;
     int most_rows;
+    /* 0: a page to keep, which requests nothing. Else the number of this page: it asks for news and makes way for a
+     * page of another number (perp_replay_tell). Below 2^53. */
+    long long watched;
 } perp_replay_options;
 
 /* malloc, 4000 frames, 300,000 contacts in all frames together. */
@@ -45,10 +48,15 @@ enum { PERP_REPLAY_MOST_LOGS = 9 };
 PERP_API perp_status perp_replay_write(perp_log_reader *const *readers, int count, const perp_replay_options *options,
                                        const char *path, perp_error *error);
 
+/* News for the page at `path` that was written with options.watched. Such a page looks at the file PATH.watch.js twice
+ * a second, loads itself again when `number` is not its own, and shows `message` ("": none). Write the page first. IO,
+ * OUT_OF_MEMORY. */
+PERP_API perp_status perp_replay_tell(const char *path, long long number, const char *message, perp_error *error);
+
 /* ---- plots ------------------------------------------------------------------------------------------------------ */
 
 typedef enum perp_plot_kind {
-    PERP_PLOT_SHEET,     /* all of the others that the run has something for */
+    PERP_PLOT_SHEET,     /* all of the others that the run has something for, but for ENERGY, PATH and BODIES */
     PERP_PLOT_GAPS,      /* m over time, the contact's modes behind it */
     PERP_PLOT_FORCES,    /* N over time: normal, friction, and the most friction there is */
     PERP_PLOT_CONE,      /* the path of a contact's force inside its friction cone */
@@ -56,12 +64,20 @@ typedef enum perp_plot_kind {
     PERP_PLOT_JOINTS,    /* m or rad over time: actual and command */
     PERP_PLOT_RESIDUALS, /* over time, with the tolerance; a log axis */
     PERP_PLOT_SCENE,     /* the bodies and forces at one step: flat, or seen from above at an angle */
+    PERP_PLOT_ENERGY,    /* J over time: kinetic, of gravity, of the springs of joints, and their sum */
+    PERP_PLOT_PATH,      /* where the origins of bodies go, in a plane; of several logs in one picture */
+    PERP_PLOT_BODIES,    /* the same, with the shapes of all bodies at six moments */
     PERP_PLOT_PRESSURE,  /* on the patches of contacts at one step: Pa, in the plane N/m */
     PERP_PLOT_COUNT
 } perp_plot_kind;
 
 /* "sheet", "gaps", ...; a string constant. */
 PERP_API const char *perp_plot_kind_name(perp_plot_kind kind);
+
+/* What a path is seen in: from above, from the front, from the right. */
+typedef enum perp_plot_plane { PERP_PLANE_XY, PERP_PLANE_XZ, PERP_PLANE_YZ } perp_plot_plane;
+
+enum { PERP_PLOT_MOST_LOGS = 4 }; /* as many as there are colours */
 
 typedef struct perp_plot_options {
     size_t size;                     /* of this struct; see perp/base.h */
@@ -73,8 +89,13 @@ typedef struct perp_plot_options {
     const char *const *contacts;
     int joint_count; /* likewise by name */
     const char *const *joints;
-    int step;     /* that PERP_PLOT_SCENE and PRESSURE show; -1: the last */
-    int solution; /* of an instant, from 0: the one that plots show; a sheet has the scenes of the first few */
+    int step;       /* that PERP_PLOT_SCENE and PRESSURE show; -1: the last */
+    int solution;   /* of an instant, from 0: the one that plots show; a sheet has the scenes of the first few */
+    int body_count; /* of PERP_PLOT_PATH and BODIES, by name; 0: those that travel farthest */
+    const char *const *bodies;
+    perp_plot_plane plane;          /* likewise; of a planar scene XY */
+    int other_count;                /* likewise: further logs, drawn into the same picture */
+    perp_log_reader *const *others; /* other_count, below PERP_PLOT_MOST_LOGS */
 } perp_plot_options;
 
 /* A sheet, in the size that suits it. */

@@ -210,27 +210,40 @@ typedef struct perp_joint {
     double pitch; /* m per rad */
     perp_control control;
     double stiffness, damping, armature;
-    perp_optional effort;                        /* N or N m: the most that the drive gives, on torque control */
+    perp_optional effort;                        /* N or N m: the most that a torque or an impedance drive gives */
     bool compensation_set, gravity_compensation; /* unset: the scene's, where the joint is controlled (resolved) */
     bool command_set;
     perp_drive command; /* unset: holds `position`, and 0 of velocities and torques (resolved) */
     perp_drive path;    /* resolved: where a joint is that has its velocity as command */
-    int parent_body;    /* resolved: index, -1 the world */
-    int child_body;     /* resolved */
+    const char *mimic;  /* name of the scalar joint that this one follows: q = ratio q_other + offset; NULL: none */
+    double mimic_ratio, mimic_offset;
+    int parent_body; /* resolved: index, -1 the world */
+    int child_body;  /* resolved */
 } perp_joint;
 
 PERP_API perp_joint perp_joint_default(const char *name, perp_joint_kind kind);
 
-typedef enum perp_loop_kind { PERP_LOOP_NONE = 0, PERP_LOOP_POINT, PERP_LOOP_WELD } perp_loop_kind;
+typedef enum perp_loop_kind { PERP_LOOP_NONE = 0, PERP_LOOP_POINT, PERP_LOOP_WELD, PERP_LOOP_JOINTS } perp_loop_kind;
+
+typedef struct perp_loop_term {
+    const char *joint; /* revolute, prismatic or screw */
+    double coefficient;
+    int joint_index; /* resolved */
+} perp_loop_term;
 
 /* Keeps anchor_a on a and anchor_b on b together (point), and for weld also their relative rotation as it is in the
- * initial pose. */
+ * initial pose. Of joints it keeps sum coefficient_k q_k = length: a tendon, or a joint that mimics another, for which
+ * perp_scene_add_joint adds a loop with the joint's name. */
 typedef struct perp_loop {
     const char *name;
     perp_loop_kind kind;
     const char *a, *b;            /* body names; "world" allowed */
     perp_vec3 anchor_a, anchor_b; /* body frames */
-    int body_a, body_b;           /* resolved; -1 the world */
+    int body_a, body_b;           /* resolved; -1 the world, and of joints */
+    int term_count;               /* of joints, which has neither bodies nor anchors */
+    perp_loop_term *terms;
+    double length; /* m where coefficients are m per rad or 1 */
+    bool mimic;    /* follows from `mimic` of the joint with this name */
 } perp_loop;
 
 typedef struct perp_force {

@@ -20,7 +20,8 @@
  *               there; a spring is led the same way; a torque acts from the begin of the step on. A rate goes on until
  *               something else is set.
  *   drive       of a driven body, one coordinate each, likewise.
- *   wrench      acts during the next step only; several add up.
+ *   wrench      acts during the next step that is taken, and then no more; several add up. What does not move freely
+ *               feels nothing of it.
  *   state       time, configuration and velocity from elsewhere. What the model remembers of steps before, such as the
  *               deformation of compliant contacts, is forgotten, as at the start of a run.
  */
@@ -63,8 +64,11 @@ PERP_API perp_status perp_sim_create(const perp_model *model, const perp_sim_set
                                      perp_error *error);
 PERP_API void perp_sim_free(perp_sim *sim); /* NULL allowed */
 
-/* One step of h. Fails with the model's own status where the step has no answer; the state is then as it was, and
- * another command may be tried. BAD_INPUT on models that answer about an instant and have no steps. */
+/* One step of h. Fails with the model's own status where the step has no answer; everything is then as it was, with the
+ * commands and wrenches that were set, and others may be tried: the next step has the bits that it would have had
+ * without the failure. Where the step has an answer but the contacts at its end cannot be listed (CAPACITY,
+ * OUT_OF_MEMORY, INFEASIBLE), it has been taken, which perp_sim_steps tells. BAD_INPUT on models that answer about an
+ * instant and have no steps. */
 PERP_API perp_status perp_sim_step(perp_sim *sim, perp_error *error);
 
 /* ---- control laws and observers ---------------------------------------------------------------------------------- */
@@ -99,7 +103,8 @@ PERP_API perp_status perp_sim_set_drive_rate(perp_sim *sim, int body, unsigned c
 PERP_API perp_status perp_sim_apply(perp_sim *sim, int body, perp_vec3 point_world, perp_vec3 force, perp_vec3 torque,
                                     perp_error *error);
 /* t, q (nq, unit quaternions) and v (nv); what is prescribed is taken from there too, so that a commanded joint goes on
- * from where it was put. Its scene's command leads it no more. */
+ * from where it was put. A rate that was set goes on from there; its scene's command leads it no more. BAD_INPUT also
+ * where a quaternion has not length 1 (to 1e-6), or t is so large that t + h is t. */
 PERP_API perp_status perp_sim_set_state(perp_sim *sim, double t, const double *q, const double *v, perp_error *error);
 
 /* ---- reading ------------------------------------------------------------------------------------------------------
@@ -120,11 +125,7 @@ PERP_API perp_hash perp_sim_hash(const perp_sim *sim);
 /* The command of a joint at the state's time, and 0 of one without control. */
 PERP_API double perp_sim_command(const perp_sim *sim, int joint);
 
-/* J. `kinetic` and `gravity` of all bodies, driven ones included, with the scene's inertia on every model; gravity is 0
- * at the world's origin. `springs` of joints under impedance control: 1/2 k (command - q)^2. */
-typedef struct perp_energy {
-    double kinetic, gravity, springs;
-} perp_energy;
+/* Of the state now, with the commands that steer it: see perp_energy. */
 PERP_API perp_energy perp_sim_energy(const perp_sim *sim);
 
 /* Bytes that are held now: what `memory` of the settings has to be, at least. */
@@ -134,11 +135,12 @@ PERP_API size_t perp_sim_memory(const perp_sim *sim);
  */
 
 /* Everything that further steps depend on, as plain bytes: state, commands, what the model remembers, contacts, hash.
- * Returns how many there are; writes them where `capacity` is enough. Good within one build of the library, for any
- * simulation of the same scene and settings; not a file format. */
+ * Returns how many there are; writes them where `capacity` is enough. `bytes` is aligned as malloc does. Good within
+ * one build of the library, for any simulation of the same scene and settings; not a file format. */
 PERP_API size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity);
 /* Further steps have the bits that they would have had then. Observers and laws stay as they are and are not called.
- * BAD_INPUT where the bytes are not of such a simulation; the simulation is then as it was. */
+ * BAD_INPUT where the bytes are not of such a simulation; the simulation is then as it was. After another failure (no
+ * memory) it is not, and has to be restored again. */
 PERP_API perp_status perp_sim_restore(perp_sim *sim, const void *bytes, size_t size, perp_error *error);
 /* Another simulation of the same model in the same state, without observer and law. */
 PERP_API perp_status perp_sim_clone(const perp_sim *sim, perp_sim **clone, perp_error *error);

@@ -1,6 +1,7 @@
 /* contact_islands.c - which bodies can act on one another in a step. */
 #include "geometry/islands.h"
 #include "contact/contact_private.h"
+#include "scene/loop_links.h"
 
 int perp_contact_islands(perp_contact_set *set, double gap, int *island_of_body)
 {
@@ -20,7 +21,9 @@ int perp_contact_islands(perp_contact_set *set, double gap, int *island_of_body)
         touching[count++] = (perp_index_pair){scene->joints[j].parent_body, scene->joints[j].child_body};
     }
     for (int l = 0; l < scene->loop_count; l++) {
-        touching[count++] = (perp_index_pair){scene->loops[l].body_a, scene->loops[l].body_b};
+        for (int k = 0; k < perp_loop_link_count(&scene->loops[l]); k++, count++) {
+            perp_loop_link(scene, &scene->loops[l], k, &touching[count].a, &touching[count].b);
+        }
     }
     return perp_islands_find(scene->body_count, cm->moves, touching, count, m->island_starts, m->island_bodies,
                              island_of_body);

@@ -429,7 +429,8 @@ static void exclude_clusters_of(perp_contact_model *cm, int body_a, int body_b)
 }
 
 /* One pair of clusters for each joint and each loop between two bodies: where a mechanism is closed is no matter of
- * what may touch. A weld does not make one cluster of two, because a loop may be open at the start. */
+ * what may touch. A weld does not make one cluster of two, because a loop may be open at the start. Of joints whose
+ * positions an equation couples, the bodies are no neighbours: a loop of joints has the world on both sides. */
 static void exclude_neighbours(perp_contact_model *cm)
 {
     const perp_scene *scene = cm->model->scene;

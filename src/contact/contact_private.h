@@ -94,7 +94,7 @@ struct perp_contact_set_memory {
 
     perp_contact *contacts;    /* contact_capacity */
     int *dof_start;            /* contact_capacity + 1 */
-    perp_index_pair *touching; /* contact_capacity + joints + loops */
+    perp_index_pair *touching; /* contact_capacity + joints + links of loops */
     contact_group *groups;     /* planar: contact_capacity; scratch of the narrow phase */
     int contact_capacity;
 

@@ -6,6 +6,7 @@
  */
 #include "base/settings_size.h"
 #include "contact/contact_private.h"
+#include "scene/loop_links.h"
 #include "contact/tolerances.h"
 
 #include <assert.h>
@@ -46,9 +47,9 @@ static bool take_contacts(struct perp_contact_set_memory *m, int count, int capa
     m->contacts = contacts;
     taken = taken && perp_contact_grow(&m->allocator, &starts, 0, n + 1, sizeof(int));
     m->dof_start = starts;
-    taken = taken &&
-            perp_contact_grow(&m->allocator, &touching, 0,
-                              n + (size_t)scene->joint_count + (size_t)scene->loop_count + 1, sizeof(perp_index_pair));
+    taken = taken && perp_contact_grow(&m->allocator, &touching, 0,
+                                       n + (size_t)scene->joint_count + (size_t)perp_scene_link_count(scene) + 1,
+                                       sizeof(perp_index_pair));
     m->touching = touching;
     if (scene->planar) {
         taken = taken && perp_contact_grow(&m->allocator, &groups, (size_t)count, n, sizeof(contact_group));

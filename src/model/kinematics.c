@@ -11,6 +11,7 @@
 #include "model/model_private.h"
 
 #include <assert.h>
+#include <string.h>
 
 static void set_floating_axes(const perp_node *node, perp_kinematics *k)
 {
@@ -62,8 +63,9 @@ perp_status perp_kinematics_create(const perp_model *model, const perp_allocator
     perp_vec3 *reference = PERP_ARENA_NEW(&arena, perp_vec3, (size_t)model->tree_count);
     perp_composite *composite = PERP_ARENA_NEW(&arena, perp_composite, nodes);
     perp_bias_node *bias = PERP_ARENA_NEW(&arena, perp_bias_node, nodes);
+    double *q = PERP_ARENA_NEW(&arena, double, (size_t)model->nq);
     if (!k || !memory || !pose || !rotation || !twist || !com || !linear || !angular || !reference || !composite ||
-        !bias) {
+        !bias || !q) {
         perp_arena_clear(&arena);
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for the kinematics");
     }
@@ -75,6 +77,7 @@ perp_status perp_kinematics_create(const perp_model *model, const perp_allocator
                            .dof_angular = angular,
                            .reference = reference,
                            .twist = twist + 1,
+                           .q = q,
                            .memory = memory};
     set_constants(model, k);
     *kinematics = k;
@@ -248,6 +251,7 @@ void perp_kinematics_update(const perp_model *model, const double *q, perp_kinem
     for (int i = 0; i < count; i++) {
         update_node(&nodes[i], q, kinematics);
     }
+    memcpy(kinematics->q, q, (size_t)model->nq * sizeof *q);
 }
 
 void perp_kinematics_update_nodes(const perp_model *model, const double *q, const int *nodes, int count,

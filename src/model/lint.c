@@ -1,5 +1,6 @@
 /* What is allowed but looks unintended. */
 #include "model/model_private.h"
+#include "scene/loop_links.h"
 #include "model/tolerances.h"
 
 #include <stdio.h>
@@ -56,6 +57,7 @@ static perp_status lint_loops(const perp_model *model, const perp_allocator *all
     if (status == PERP_STATUS_OK) {
         perp_kinematics_update(model, state.q, kinematics);
         for (int i = 0; i < model->scene->loop_count; i++) {
+            const perp_loop *loop = &model->scene->loops[i];
             double residual[6], largest = 0.0;
             perp_loop_evaluate(model, kinematics, i, residual, NULL);
             for (int k = 0; k < perp_loop_rows(model, i); k++) {
@@ -63,9 +65,12 @@ static perp_status lint_loops(const perp_model *model, const perp_allocator *all
             }
             if (largest > LOOP_OPEN) {
                 char path[256];
-                snprintf(path, sizeof path, "loops.%s", model->scene->loops[i].name);
+                snprintf(path, sizeof path, "%s.%s%s", perp_loop_section(loop), loop->name, perp_loop_part(loop));
                 perp_scene_report(model->scene, diagnostics, PERP_SEVERITY_WARNING, path,
-                                  "is open by %.3g m at the start; the anchors should coincide", largest);
+                                  loop->kind == PERP_LOOP_JOINTS
+                                      ? "does not hold by %.3g at the start; change the `position` of one of its joints"
+                                      : "is open by %.3g m at the start; the anchors should coincide",
+                                  largest);
             }
         }
     }

@@ -97,9 +97,41 @@ static bool turns(const perp_loop_closure *c, int dof)
     return !perp_vec3_is_zero(c->kinematics->dof_angular[dof]);
 }
 
+static bool slides(const perp_model *model, const perp_loop_term *term)
+{
+    return model->scene->joints[term->joint_index].kind == PERP_JOINT_PRISMATIC;
+}
+
+double perp_loop_row_unit(const perp_model *model, int loop, int row, double reach)
+{
+    const perp_loop *l = &model->scene->loops[loop];
+    double largest = 0.0; /* coefficient, in residual per m */
+    if (l->kind != PERP_LOOP_JOINTS) {
+        return row < (model->planar ? 2 : 3) ? 1.0 : reach;
+    }
+    for (int i = 0; i < l->term_count; i++) {
+        largest = fmax(largest, fabs(l->terms[i].coefficient) / (slides(model, &l->terms[i]) ? 1.0 : reach));
+    }
+    return 1.0 / largest;
+}
+
+/* The farthest that a sliding joint has gone. */
+static double reach_of_joints(const perp_model *model, const double *q, const perp_loop *loop)
+{
+    double reach = LOOP_REACH_LEAST;
+    for (int i = 0; i < loop->term_count; i++) {
+        const perp_link *link = &model->links[model->joint_body[loop->terms[i].joint_index]];
+        reach = slides(model, &loop->terms[i]) ? fmax(reach, fabs(q[link->q_start])) : reach;
+    }
+    return reach;
+}
+
 double perp_loop_reach(const perp_model *model, const perp_kinematics *kinematics, int loop)
 {
     const perp_loop *l = &model->scene->loops[loop];
+    if (l->kind == PERP_LOOP_JOINTS) {
+        return reach_of_joints(model, kinematics->q, l);
+    }
     const int bodies[2] = {l->body_a, l->body_b};
     const perp_vec3 anchors[2] = {l->anchor_a, l->anchor_b};
     double reach = LOOP_REACH_LEAST;
@@ -117,7 +149,6 @@ double perp_loop_reach(const perp_model *model, const perp_kinematics *kinematic
 static double evaluate(perp_loop_closure *c, const double *q, double *residual, bool derivatives)
 {
     const perp_model *model = c->model;
-    const int position_rows = model->planar ? 2 : 3;
     double sum = 0.0;
     perp_kinematics_update(model, q, c->kinematics);
     for (int i = 0, at = 0; i < model->scene->loop_count; i++) {
@@ -125,7 +156,7 @@ static double evaluate(perp_loop_closure *c, const double *q, double *residual, 
         const int rows = perp_loop_rows(model, i);
         perp_loop_evaluate(model, c->kinematics, i, own, derivatives ? c->loop_rows : NULL);
         for (int r = 0; r < rows; r++, at++) {
-            const double unit = r < position_rows ? 1.0 : c->reach;
+            const double unit = perp_loop_row_unit(model, i, r, c->reach);
             residual[at] = unit * own[r];
             sum += residual[at] * residual[at];
             for (int k = 0; k < c->count && derivatives; k++) {

@@ -5,8 +5,11 @@
 #include <perp/model.h>
 
 /* m: how far the loop's anchors are from the roots of their trees, or from the origins of their bodies, at least 1e-3:
- * what a gap of the loop is small against. After perp_kinematics_update. */
+ * what a gap of the loop is small against. Of joints, how far sliding ones have gone. After perp_kinematics_update. */
 double perp_loop_reach(const perp_model *model, const perp_kinematics *kinematics, int loop);
+/* m that 1 in a row of the residual counts as, at that reach: rotations times the reach; of joints, the least
+ * motion of a single one that makes up for it. */
+double perp_loop_row_unit(const perp_model *model, int loop, int row, double reach);
 
 /* What keeps loops from closing. */
 typedef struct perp_loop_gap {

@@ -1,4 +1,5 @@
-/* Closed loops: two anchors that coincide, and for a weld two bodies that keep their relative rotation.
+/* Closed loops: two anchors that coincide, and for a weld two bodies that keep their relative rotation; or joints whose
+ * positions keep a linear equation.
  *
  * A weld's rotation residual is phi = log E, E = R_b R_rel' R_a', in world axes. E has the world angular velocity
  * w_b - E w_a, so dphi/dt = B(phi) (w_b - E w_a) = B(phi) w_b - B(-phi) w_a: exact also where phi is not zero
@@ -13,8 +14,9 @@
 int perp_loop_rows(const perp_model *model, int loop)
 {
     assert(loop >= 0 && loop < model->scene->loop_count);
-    const bool weld = model->scene->loops[loop].kind == PERP_LOOP_WELD;
-    return model->planar ? (weld ? 3 : 2) : (weld ? 6 : 3);
+    const perp_loop_kind kind = model->scene->loops[loop].kind;
+    const bool weld = kind == PERP_LOOP_WELD;
+    return kind == PERP_LOOP_JOINTS ? 1 : model->planar ? (weld ? 3 : 2) : (weld ? 6 : 3);
 }
 
 static perp_vec3 anchor_point(const perp_kinematics *k, int body, perp_vec3 anchor)
@@ -56,11 +58,32 @@ static void add_side(const perp_model *model, const perp_kinematics *k, int body
     }
 }
 
+static void evaluate_joints(const perp_model *model, const double *q, const perp_loop *loop, double *residual,
+                            double *jacobian)
+{
+    double sum = -loop->length;
+    if (jacobian) {
+        memset(jacobian, 0, (size_t)model->nv * sizeof *jacobian);
+    }
+    for (int i = 0; i < loop->term_count; i++) {
+        const perp_link *link = &model->links[model->joint_body[loop->terms[i].joint_index]];
+        sum += loop->terms[i].coefficient * q[link->q_start];
+        if (jacobian) {
+            jacobian[link->v_start] += loop->terms[i].coefficient;
+        }
+    }
+    *residual = sum;
+}
+
 void perp_loop_evaluate(const perp_model *model, const perp_kinematics *kinematics, int loop, double *residual,
                         double *jacobian)
 {
     assert(loop >= 0 && loop < model->scene->loop_count);
     const perp_loop *l = &model->scene->loops[loop];
+    if (l->kind == PERP_LOOP_JOINTS) {
+        evaluate_joints(model, kinematics->q, l, residual, jacobian);
+        return;
+    }
     const bool weld = l->kind == PERP_LOOP_WELD;
     const int position_rows = model->planar ? 2 : 3;
     const perp_vec3 a = anchor_point(kinematics, l->body_a, l->anchor_a);

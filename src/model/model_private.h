@@ -86,7 +86,7 @@ void perp_model_initial(const perp_model *model, double *q, double *v);
 
 /* ---- kinematics.c ---- */
 
-/* perp_kinematics_update for the listed nodes only (ascending, ancestors included). */
+/* perp_kinematics_update for the listed nodes only (ascending, ancestors included); kinematics->q stays. */
 void perp_kinematics_update_nodes(const perp_model *model, const double *q, const int *nodes, int count,
                                   perp_kinematics *kinematics);
 

@@ -33,15 +33,17 @@ static void initial_joint(const perp_model *model, int b, double *q, double *v)
 {
     const perp_link *link = &model->links[b];
     const perp_joint *joint = &model->scene->joints[link->joint];
+    /* of a joint that mimics another, what is not written was resolved */
+    const bool position = joint->position_set || joint->mimic, velocity = joint->velocity_set || joint->mimic;
     for (int k = 0; k < link->q_count; k++) {
-        q[link->q_start + k] = joint->position_set ? joint->position[k] : 0.0;
+        q[link->q_start + k] = position ? joint->position[k] : 0.0;
     }
     if (link->motion == PERP_MOTION_BALL) {
         const perp_quat at = joint->position_set ? perp_quat_load(joint->position) : perp_quat_identity();
         perp_quat_store(perp_quat_normalise(at), q + link->q_start);
     }
     for (int k = 0; k < link->v_count; k++) {
-        v[link->v_start + k] = joint->velocity_set ? joint->velocity[k] : 0.0;
+        v[link->v_start + k] = velocity ? joint->velocity[k] : 0.0;
     }
 }
 

@@ -22,11 +22,12 @@ static const struct {
     const char *name;
     plot_part *part;
 } kinds[PERP_PLOT_COUNT] = {
-    [PERP_PLOT_SHEET] = {"sheet", perp_plot_sheet},          [PERP_PLOT_GAPS] = {"gaps", perp_plot_gaps},
-    [PERP_PLOT_FORCES] = {"forces", perp_plot_forces},       [PERP_PLOT_CONE] = {"cone", perp_plot_cone},
-    [PERP_PLOT_MODES] = {"modes", perp_plot_modes},          [PERP_PLOT_JOINTS] = {"joints", perp_plot_joints},
-    [PERP_PLOT_SCENE] = {"scene", perp_plot_scene},          [PERP_PLOT_RESIDUALS] = {"residuals", perp_plot_residuals},
-    [PERP_PLOT_PRESSURE] = {"pressure", perp_plot_pressure},
+    [PERP_PLOT_SHEET] = {"sheet", perp_plot_sheet},    [PERP_PLOT_GAPS] = {"gaps", perp_plot_gaps},
+    [PERP_PLOT_FORCES] = {"forces", perp_plot_forces}, [PERP_PLOT_CONE] = {"cone", perp_plot_cone},
+    [PERP_PLOT_MODES] = {"modes", perp_plot_modes},    [PERP_PLOT_JOINTS] = {"joints", perp_plot_joints},
+    [PERP_PLOT_SCENE] = {"scene", perp_plot_scene},    [PERP_PLOT_RESIDUALS] = {"residuals", perp_plot_residuals},
+    [PERP_PLOT_ENERGY] = {"energy", perp_plot_energy}, [PERP_PLOT_PATH] = {"path", perp_plot_path},
+    [PERP_PLOT_BODIES] = {"bodies", perp_plot_path},   [PERP_PLOT_PRESSURE] = {"pressure", perp_plot_pressure},
 };
 
 const char *perp_plot_kind_name(perp_plot_kind kind)
@@ -122,6 +123,13 @@ static perp_status check_options(const perp_plot_options *options, perp_error *e
                              (int)MOST_SIZE, i ? "high" : "wide", sizes[i]);
         }
     }
+    const bool paths = options->kind == PERP_PLOT_PATH || options->kind == PERP_PLOT_BODIES;
+    if (options->other_count < 0 || options->other_count >= (paths ? PERP_PLOT_MOST_LOGS : 1)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                         paths ? "one picture shows the paths of at most %d logs"
+                               : "only paths and bodies of several logs are drawn in one picture, of at most %d",
+                         (int)PERP_PLOT_MOST_LOGS);
+    }
     return options->most < 0 || options->most > 500
                ? perp_fail(error, PERP_STATUS_BAD_INPUT, "a plot shows 1 to 500 contacts or joints, not %d",
                            options->most)
@@ -141,6 +149,12 @@ static perp_status nothing_to_show(const plot *p, perp_error *error)
             "no contact of the run of `%s` is a patch of several elements: those of the model compliant are, "
             "with `compliance.elements`",
             scene);
+    }
+    if (p->options->kind == PERP_PLOT_ENERGY) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the log of `%s` has no scene: masses are not known", scene);
+    }
+    if (p->options->kind == PERP_PLOT_PATH || p->options->kind == PERP_PLOT_BODIES) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "no body of the run of `%s` moves", scene);
     }
     if (p->run->row_count > 0) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "no contact of the run of `%s` carries force", scene);
@@ -173,33 +187,69 @@ static perp_status draw(plot *p, perp_error *error)
     return p->out_of_memory || p->pen.out->failed ? no_memory(error) : PERP_STATUS_OK;
 }
 
+/* Further runs, to be unloaded either way. */
+static perp_status load_others(plot *p, const perp_replay_options *gather, replay_run *others, perp_error *error)
+{
+    perp_status status = PERP_STATUS_OK;
+    for (int i = 0; i < p->options->other_count && status == PERP_STATUS_OK; i++) {
+        status = perp_replay_load(p->options->others[i], gather, p->arena, &others[i], error);
+        if (status == PERP_STATUS_OK && others[i].head->planar != p->run->head->planar) {
+            perp_fail(error, PERP_STATUS_BAD_INPUT, "planar and spatial logs do not fit in one picture");
+            status = of_options(PERP_STATUS_BAD_INPUT, error);
+        }
+    }
+    p->others = others;
+    return status;
+}
+
+/* All that is drawn; `p` has the run. */
+static perp_status load_rest(plot *p, perp_log_reader *reader, perp_error *error)
+{
+    const perp_plot_options *options = p->options;
+    perp_status status = look_over(p) ? PERP_STATUS_OK : no_memory(error);
+    if (status == PERP_STATUS_OK) {
+        status = of_options(perp_plot_check_names(p, error), error);
+    }
+    if (status == PERP_STATUS_OK && p->run->head->planar && options->plane != PERP_PLANE_XY) {
+        perp_fail(error, PERP_STATUS_BAD_INPUT, "a planar scene is seen in the plane of x and y");
+        status = of_options(PERP_STATUS_BAD_INPUT, error);
+    }
+    if (status == PERP_STATUS_OK && options->kind == PERP_PLOT_ENERGY) {
+        status = perp_plot_load_energies(p, reader, error);
+    }
+    if (status == PERP_STATUS_OK) {
+        status = read_step(p, reader, error);
+    }
+    if (status == PERP_STATUS_OK && p->step.info.answer && p->step.info.answer->solution_count > options->solution) {
+        perp_plot_show_solution(p, options->solution);
+    }
+    return status;
+}
+
 static perp_status make(perp_log_reader *reader, const perp_plot_options *options, perp_arena *arena, byte_row *out,
                         perp_error *error)
 {
     const perp_replay_options gather = {
         .allocator = options->allocator, .most_frames = MOST_FRAMES, .most_rows = 40 * MOST_FRAMES};
-    replay_run run = {0};
+    replay_run run = {0}, others[PERP_PLOT_MOST_LOGS] = {0};
     plot p = {.pen = {out}, .arena = arena, .run = &run, .options = options};
     perp_status status = perp_replay_load(reader, &gather, arena, &run, error);
     if (status == PERP_STATUS_OK) {
         status = of_options(choose_solution(options, &run, error), error);
     }
-    if (status == PERP_STATUS_OK && !look_over(&p)) {
-        status = no_memory(error);
+    if (status == PERP_STATUS_OK) {
+        status = load_others(&p, &gather, others, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = of_options(perp_plot_check_names(&p, error), error);
-    }
-    if (status == PERP_STATUS_OK) {
-        status = read_step(&p, reader, error);
-    }
-    if (status == PERP_STATUS_OK && p.step.info.answer && p.step.info.answer->solution_count > options->solution) {
-        perp_plot_show_solution(&p, options->solution);
+        status = load_rest(&p, reader, error);
     }
     if (status == PERP_STATUS_OK) {
         status = draw(&p, error);
     }
     perp_replay_unload(&run);
+    for (int i = 0; i < options->other_count; i++) {
+        perp_replay_unload(&others[i]);
+    }
     return status;
 }
 

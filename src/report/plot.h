@@ -21,21 +21,28 @@ typedef struct plot {
     perp_arena *arena;
     const replay_run *run;
     const perp_plot_options *options;
-    bool in_sheet;      /* one part of several: shows fewer contacts */
-    perp_log_step step; /* that the scene shows */
-    int solution;       /* of an instant: that the scene shows */
-    double *time;       /* s, by frame */
-    int *first_row;     /* by contact: of run->rows */
-    double largest;     /* N: of all normal forces */
-    double longest;     /* m: of all gaps */
-    bool out_of_memory; /* what is drawn then is not whole */
+    bool in_sheet;            /* one part of several: shows fewer contacts */
+    perp_log_step step;       /* that the scene shows */
+    int solution;             /* of an instant: that the scene shows */
+    double *time;             /* s, by frame */
+    int *first_row;           /* by contact: of run->rows */
+    double largest;           /* N: of all normal forces */
+    double longest;           /* m: of all gaps */
+    const replay_run *others; /* options->other_count: further runs, of PATH and BODIES */
+    perp_energy *energies;    /* by frame, of ENERGY; NULL: the log has no scene */
+    bool out_of_memory;       /* what is drawn then is not whole */
 } plot;
 
 /* What a part needs: the height that suits box.width, 0 where the run has nothing to show in it. With `draw` it fills
  * the box, whose height is that, or another that the user wants. */
 typedef double plot_part(plot *p, svg_box box, bool draw);
 plot_part perp_plot_gaps, perp_plot_forces, perp_plot_joints, perp_plot_residuals, perp_plot_cone, perp_plot_modes,
-    perp_plot_pressure, perp_plot_scene, perp_plot_sheet;
+    perp_plot_pressure, perp_plot_scene, perp_plot_energy, perp_plot_path, perp_plot_sheet;
+
+/* Evaluates the states of all frames. Reads the log: a step that was read before is gone. */
+perp_status perp_plot_load_energies(plot *p, perp_log_reader *reader, perp_error *error);
+/* m: the farthest that the origin of a body gets from where it starts. */
+double perp_plot_travel(const plot *p, int body);
 
 /* Of an instant: whose forces the scene shows from now on. */
 void perp_plot_show_solution(plot *p, int solution);
@@ -60,9 +67,11 @@ typedef enum plot_which { PLOT_ALL, PLOT_PRESSED, PLOT_PATCHES } plot_which;
 plot_choice perp_plot_choose_contacts(plot *p, plot_count count, plot_which which);
 /* Of the scalar joints likewise, those that travel farthest. */
 plot_choice perp_plot_choose_joints(plot *p, plot_count count);
+/* Of the bodies that the options name, or of all that move, those that travel farthest. */
+plot_choice perp_plot_choose_bodies(plot *p, plot_count count);
 /* "a b feature", as events have it. */
 void perp_plot_contact_name(const plot *p, int contact, char *text, size_t size);
-/* BAD_INPUT where the options name a contact or joint that the log does not have. */
+/* BAD_INPUT where the options name a contact, joint or body that the log does not have. */
 perp_status perp_plot_check_names(const plot *p, perp_error *error);
 
 /* ---- curves over time -------------------------------------------------------------------------------------------- */

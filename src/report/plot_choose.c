@@ -1,4 +1,5 @@
 #include "report/plot.h"
+#include "report/tolerances.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -153,6 +154,34 @@ plot_choice perp_plot_choose_joints(plot *p, plot_count wanted)
     return end_choosing(&best, "joints", "that travel farthest");
 }
 
+static bool body_is_named(const plot *p, int body)
+{
+    for (int i = 0; i < p->options->body_count; i++) {
+        if (strcmp(p->options->bodies[i], p->run->head->bodies[body]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+plot_choice perp_plot_choose_bodies(plot *p, plot_count wanted)
+{
+    candidates best = begin_choosing(p, wanted);
+    const int bodies = p->run->head->body_count;
+    double farthest = 0.0;
+    for (int b = 0; b < bodies; b++) {
+        farthest = fmax(farthest, perp_plot_travel(p, b));
+    }
+    for (int b = 0; b < bodies && !p->out_of_memory; b++) {
+        const double travel = perp_plot_travel(p, b);
+        const bool moves = travel > SPAN_LEAST * farthest; /* and does not only tremble */
+        if (p->options->body_count > 0 ? body_is_named(p, b) : moves) {
+            offer(&best, (candidate){b, travel, 0.0});
+        }
+    }
+    return end_choosing(&best, "bodies that move", "that travel farthest");
+}
+
 /* ---- names that are not there ------------------------------------------------------------------------------------ */
 
 static perp_status unknown_contact(const plot *p, const char *text, perp_error *error)
@@ -190,6 +219,31 @@ static perp_status unknown_joint(const plot *p, const char *text, perp_error *er
                : perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no joint `%s` with one coordinate in the log", text);
 }
 
+static perp_status unknown_body(const plot *p, const char *text, perp_error *error)
+{
+    perp_nearest nearest = perp_nearest_begin(text);
+    for (int b = 0; b < p->run->head->body_count; b++) {
+        perp_nearest_offer(&nearest, p->run->head->bodies[b]);
+    }
+    return nearest.name ? perp_fail(error, PERP_STATUS_BAD_INPUT,
+                                    "there is no body `%s` in the log; did you mean `%s`?", text, nearest.name)
+                        : perp_fail(error, PERP_STATUS_BAD_INPUT, "there is no body `%s` in the log", text);
+}
+
+static perp_status check_bodies(const plot *p, perp_error *error)
+{
+    for (int k = 0; k < p->options->body_count; k++) {
+        bool found = false;
+        for (int b = 0; b < p->run->head->body_count && !found; b++) {
+            found = strcmp(p->options->bodies[k], p->run->head->bodies[b]) == 0;
+        }
+        if (!found) {
+            return unknown_body(p, p->options->bodies[k], error);
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
 perp_status perp_plot_check_names(const plot *p, perp_error *error)
 {
     for (int k = 0; k < p->options->contact_count; k++) {
@@ -210,5 +264,5 @@ perp_status perp_plot_check_names(const plot *p, perp_error *error)
             return unknown_joint(p, p->options->joints[k], error);
         }
     }
-    return PERP_STATUS_OK;
+    return check_bodies(p, error);
 }

@@ -117,7 +117,7 @@ static bool build_links(plot *p, scene_picture *picture)
         const perp_loop *loop = &scene->loops[i];
         const int bodies[2] = {loop->body_a, loop->body_b};
         const perp_vec3 anchors[2] = {loop->anchor_a, loop->anchor_b};
-        for (int k = 0; k < 2; k++) {
+        for (int k = 0; k < 2 && loop->kind != PERP_LOOP_JOINTS; k++) { /* which has no anchors */
             const perp_vec3 to = place_of(p, bodies[k], anchors[k]);
             add_link(picture, bodies[k] >= 0 ? place_of(p, bodies[k], zero) : to, to);
         }
@@ -217,10 +217,10 @@ static void fit(plot_view *view, const plot_range reach[2])
     view->y = view->area.y + 0.5 * view->area.height + 0.5 * scale * (reach[1].low + reach[1].high);
 }
 
-static void aim(const plot *p, scene_picture *picture)
+/* Shapes and links, in metres along right and up. */
+static void see_all(const plot *p, const scene_picture *picture, plot_range reach[2])
 {
-    plot_view *view = &picture->view;
-    plot_range reach[2] = {perp_plot_range_empty(), perp_plot_range_empty()};
+    const plot_view *view = &picture->view;
     if (p->run->head->planar) {
         perp_flat_reach(p, reach);
     } else {
@@ -235,6 +235,13 @@ static void aim(const plot *p, scene_picture *picture)
         see(view, reach, picture->links[i].from);
         see(view, reach, picture->links[i].to);
     }
+}
+
+static void aim(const plot *p, scene_picture *picture)
+{
+    plot_view *view = &picture->view;
+    plot_range reach[2] = {perp_plot_range_empty(), perp_plot_range_empty()};
+    see_all(p, picture, reach);
     for (int k = 0; k < 2; k++) {
         if (!(reach[k].high - reach[k].low >= NO_SIZE)) {
             const double middle = reach[k].low <= reach[k].high ? reach[k].low : 0.0;
@@ -423,6 +430,37 @@ static double draw_modes(plot *p, svg_box box, double y, bool draw)
                             (plot_modes){PERP_CONTACT_OPEN, PLOT_FULL}, draw);
 }
 
+static bool build(plot *p, scene_picture *picture)
+{
+    return build_links(p, picture) && (p->run->head->planar || build_solids(p, picture));
+}
+
+static void draw_all(plot *p, scene_picture *picture)
+{
+    if (p->run->head->planar) {
+        perp_flat_draw(p, &picture->view);
+    } else {
+        draw_space(p, picture);
+    }
+    draw_links(p, picture);
+}
+
+void perp_scene_reach(plot *p, const plot_view *view, plot_range reach[2])
+{
+    scene_picture picture = {.view = *view};
+    if (build(p, &picture)) {
+        see_all(p, &picture, reach);
+    }
+}
+
+void perp_scene_draw(plot *p, const plot_view *view)
+{
+    scene_picture picture = {.view = *view};
+    if (build(p, &picture)) {
+        draw_all(p, &picture);
+    }
+}
+
 double perp_plot_scene(plot *p, svg_box box, bool draw)
 {
     const double foot = fmax(48.0, 23.0 + draw_modes(p, box, 0.0, false));
@@ -433,7 +471,7 @@ double perp_plot_scene(plot *p, svg_box box, bool draw)
     scene_picture picture = {.view = directions(run->head->planar)};
     char words[400];
     picture.view.area = (svg_box){box.x, box.y + PLOT_HEAD, box.width, fmax(60.0, box.height - PLOT_HEAD - foot)};
-    if (!build_links(p, &picture) || (!run->head->planar && !build_solids(p, &picture))) {
+    if (!build(p, &picture)) {
         return 0.0;
     }
     aim(p, &picture);
@@ -445,12 +483,7 @@ double perp_plot_scene(plot *p, svg_box box, bool draw)
                  p->in_sheet ? "The scene " : ", ", p->step.t, p->step.step);
     }
     perp_plot_heading(p, box, words);
-    if (run->head->planar) {
-        perp_flat_draw(p, &picture.view);
-    } else {
-        draw_space(p, &picture);
-    }
-    draw_links(p, &picture);
+    draw_all(p, &picture);
     perp_plot_arrows(p, &picture.view);
     if (box.width >= LABEL_ROOM) {
         draw_names(p, &picture);

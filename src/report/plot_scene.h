@@ -52,6 +52,11 @@ perp_pose perp_plot_body_pose(const plot *p, int body);
 const perp_body *perp_plot_body(const plot *p, int body);
 palette_colour perp_plot_body_colour(const plot *p, int body);
 
+/* Of the step that is shown, without its forces: how far shapes and links of mechanisms reach along the view's right
+ * and up, in metres, and drawing them. */
+void perp_scene_reach(plot *p, const plot_view *view, plot_range reach[2]);
+void perp_scene_draw(plot *p, const plot_view *view);
+
 /* The solid of a bounded spatial shape; false: it has none (a point, a plane), or memory is missing (out_of_memory). */
 bool perp_solid_build(plot *p, const perp_shape *shape, perp_pose pose, solid *s);
 /* How far it reaches along a direction, from its lowest to its highest point. */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { FORMAT = 3 }; /* of viewer/src/format.ts */
+enum { FORMAT = 4 }; /* of viewer/src/format.ts */
 
 /* ---- columns ----------------------------------------------------------------------------------------------------- */
 

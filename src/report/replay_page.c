@@ -5,6 +5,7 @@
 #include "trace/json_maker.h"
 
 #include <perp/report.h>
+#include <perp/trace.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,12 +88,27 @@ static perp_status add_run(perp_log_reader *reader, const perp_replay_options *o
     return status;
 }
 
-static perp_status make_page(const json_t *headers, const byte_row *columns, byte_row *page, perp_error *error)
+/* What a page that is watched may do besides: run the file of news beside it, from disk or from a server. Stands at the
+ * end of the page's policy, and tells the page its number. */
+static void put_watch(byte_row *page, long long number)
+{
+    char text[100];
+    if (number != 0) {
+        const int length =
+            snprintf(text, sizeof text, " file: 'self'\"><meta name=\"perp-watch\" content=\"%lld", number);
+        perp_bytes_put(page, text, (size_t)length);
+    }
+}
+
+static perp_status make_page(const json_t *headers, const byte_row *columns, long long watched, byte_row *page,
+                             perp_error *error)
 {
     byte_row packed = {0};
     const perp_status status = compress(columns, &packed, error);
     char *text = json_dumps(headers, JSON_COMPACT | JSON_ENSURE_ASCII | JSON_REAL_PRECISION(9));
     if (status == PERP_STATUS_OK && text) {
+        perp_bytes_put(page, perp_replay_top, perp_replay_top_size);
+        put_watch(page, watched);
         perp_bytes_put(page, perp_replay_head, perp_replay_head_size);
         put_script_text(page, text);
         perp_bytes_put(page, perp_replay_middle, perp_replay_middle_size);
@@ -134,7 +150,7 @@ perp_status perp_replay_write(perp_log_reader *const *readers, int count, const 
         status = add_run(readers[i], options, &columns, &headers, error);
     }
     if (status == PERP_STATUS_OK) {
-        status = make_page(headers, &columns, &page, error);
+        status = make_page(headers, &columns, options->watched, &page, error);
     }
     if (status == PERP_STATUS_OK) {
         status = perp_report_save(&page, path, error);
@@ -142,5 +158,39 @@ perp_status perp_replay_write(perp_log_reader *const *readers, int count, const 
     json_decref(headers);
     perp_bytes_free(&columns);
     perp_bytes_free(&page);
+    return status;
+}
+
+/* The one call that the page's file of news is. */
+static bool put_news(byte_row *news, long long number, const char *message)
+{
+    json_maker m = perp_json_object();
+    json_t *said = json_string(message);
+    perp_json_put(&m, "page", json_integer((json_int_t)number));
+    perp_json_put(&m, "message", said ? said : json_string("what is wrong cannot be shown here: it is not UTF-8"));
+    char *text = perp_json_dump(&m);
+    if (text) {
+        perp_bytes_put(news, "perpWatch(", strlen("perpWatch("));
+        put_script_text(news, text);
+        perp_bytes_put(news, ");\n", strlen(");\n"));
+    }
+    const bool good = text && !news->failed;
+    perp_text_free(text);
+    return good;
+}
+
+perp_status perp_replay_tell(const char *path, long long number, const char *message, perp_error *error)
+{
+    byte_row news = {0};
+    char *file = malloc(strlen(path) + sizeof ".watch.js");
+    perp_status status;
+    if (file && put_news(&news, number, message)) {
+        strcat(strcpy(file, path), ".watch.js");
+        status = perp_report_save(&news, file, error);
+    } else {
+        status = no_memory(error);
+    }
+    free(file);
+    perp_bytes_free(&news);
     return status;
 }

@@ -9,6 +9,8 @@
 static const double SPAN_LEAST = 1e-3;
 /* s, m (or rad): the same of times and of coordinates of joints or gaps, where there is nothing to compare with. */
 static const double SPAN_OF_TIME = 1e-3, SPAN_OF_LENGTH = 1e-6;
+/* J: the same of energies. */
+static const double SPAN_OF_ENERGY = 1e-9;
 /* m or N/m: the same of pressure under a contact, whose cell has a size of its own. */
 static const double SPAN_OF_PATCH = 1e-9;
 /* m: a longest gap below this is rounding. */

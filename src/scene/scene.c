@@ -58,6 +58,7 @@ perp_joint perp_joint_default(const char *name, perp_joint_kind kind)
     memset(&r, 0, sizeof r);
     r.name = name;
     r.kind = kind;
+    r.mimic_ratio = 1.0;
     r.parent_body = r.child_body = -1;
     return r;
 }

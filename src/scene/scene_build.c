@@ -90,6 +90,19 @@ perp_status perp_scene_add_body(perp_scene *scene, const perp_body *body, perp_e
     return outcome(&c, error);
 }
 
+/* q - ratio q_other = offset. */
+static perp_status add_mimic(perp_scene *scene, const perp_joint *joint, perp_error *error)
+{
+    perp_loop_term terms[2] = {{joint->name, 1.0, -1}, {joint->mimic, -joint->mimic_ratio, -1}};
+    const perp_loop loop = {.name = joint->name,
+                            .kind = PERP_LOOP_JOINTS,
+                            .term_count = 2,
+                            .terms = terms,
+                            .length = joint->mimic_offset,
+                            .mimic = true};
+    return perp_scene_add_loop(scene, &loop, error);
+}
+
 perp_status perp_scene_add_joint(perp_scene *scene, const perp_joint *joint, perp_error *error)
 {
     copier c = {scene, true};
@@ -97,9 +110,10 @@ perp_status perp_scene_add_joint(perp_scene *scene, const perp_joint *joint, per
     copy.name = copy_text(&c, copy.name ? copy.name : ""); /* validation refuses it */
     copy.parent = copy_text(&c, copy.parent);
     copy.child = copy_text(&c, copy.child);
+    copy.mimic = copy_text(&c, copy.mimic);
     copy_drives(&c, &copy.command, 1);
     scene->joints = append(&c, scene->joints, &scene->joint_count, &scene->memory->joint_capacity, &copy, sizeof copy);
-    return outcome(&c, error);
+    return c.fits && copy.mimic ? add_mimic(scene, &copy, error) : outcome(&c, error);
 }
 
 perp_status perp_scene_add_loop(perp_scene *scene, const perp_loop *loop, perp_error *error)
@@ -109,6 +123,10 @@ perp_status perp_scene_add_loop(perp_scene *scene, const perp_loop *loop, perp_e
     copy.name = copy_text(&c, copy.name ? copy.name : ""); /* validation refuses it */
     copy.a = copy_text(&c, copy.a);
     copy.b = copy_text(&c, copy.b);
+    copy.terms = copy_array(&c, copy.terms, copy.term_count, sizeof *copy.terms);
+    for (int i = 0; copy.terms && i < copy.term_count; i++) {
+        copy.terms[i].joint = copy_text(&c, copy.terms[i].joint);
+    }
     scene->loops = append(&c, scene->loops, &scene->loop_count, &scene->memory->loop_capacity, &copy, sizeof copy);
     return outcome(&c, error);
 }

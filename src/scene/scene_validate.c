@@ -2,6 +2,7 @@
  *
  * Joints are linked to their bodies first, because what a body may state depends on whether a joint moves it. */
 #include "base/mat3.h"
+#include "scene/loop_links.h"
 #include "scene/validator.h"
 #include "scene/tolerances.h"
 
@@ -58,10 +59,11 @@ static void index_names(validator *v)
 {
     perp_scene *scene = v->scene;
     struct perp_scene_memory *memory = scene->memory;
-    perp_name_table loop_names;
+    perp_name_table loop_names, tendon_names;
     if (!perp_name_table_init(&memory->body_names, &memory->arena, (size_t)scene->body_count) ||
         !perp_name_table_init(&memory->joint_names, &memory->arena, (size_t)scene->joint_count) ||
-        !perp_name_table_init(&loop_names, &memory->arena, (size_t)scene->loop_count)) {
+        !perp_name_table_init(&loop_names, &memory->arena, (size_t)scene->loop_count) ||
+        !perp_name_table_init(&tendon_names, &memory->arena, (size_t)scene->loop_count)) {
         v->out_of_memory = true;
         return;
     }
@@ -72,7 +74,10 @@ static void index_names(validator *v)
         index_name(v, &memory->joint_names, "joints", scene->joints[i].name, i);
     }
     for (int i = 0; i < scene->loop_count; i++) {
-        index_name(v, &loop_names, "loops", scene->loops[i].name, i);
+        const bool tendon = scene->loops[i].kind == PERP_LOOP_JOINTS;
+        if (!scene->loops[i].mimic) { /* which has the name of its joint */
+            index_name(v, tendon ? &tendon_names : &loop_names, tendon ? "tendons" : "loops", scene->loops[i].name, i);
+        }
     }
 }
 
@@ -169,6 +174,13 @@ static void validate_tree(validator *v)
 
 static void validate_loop(validator *v, perp_loop *loop)
 {
+    if (loop->kind == PERP_LOOP_JOINTS) {
+        if (!loop->mimic) {
+            perp_validate_name(v, loop->name, "tendon");
+        }
+        perp_validate_terms(v, loop);
+        return;
+    }
     perp_validate_name(v, loop->name, "loop");
     if (loop->kind != PERP_LOOP_POINT && loop->kind != PERP_LOOP_WELD) {
         perp_validator_error(v, "type", "`type` must be `point` or `weld`");
@@ -386,13 +398,11 @@ static void validate_objects(validator *v)
         perp_validate_body(v, &scene->bodies[i]);
         perp_validator_leave(v, mark);
     }
-    for (int i = 0; i < scene->joint_count; i++) {
-        const size_t mark = perp_validator_enter(v, "joints.%s", scene->joints[i].name);
-        perp_validate_joint(v, &scene->joints[i]);
-        perp_validator_leave(v, mark);
-    }
+    perp_validate_joints(v);
     for (int i = 0; i < scene->loop_count; i++) {
-        const size_t mark = perp_validator_enter(v, "loops.%s", scene->loops[i].name);
+        const perp_loop *loop = &scene->loops[i];
+        const size_t mark =
+            perp_validator_enter(v, "%s.%s%s", perp_loop_section(loop), loop->name, perp_loop_part(loop));
         validate_loop(v, &scene->loops[i]);
         perp_validator_leave(v, mark);
     }

@@ -99,8 +99,8 @@ static void validate_control(validator *v, perp_joint *joint)
     perp_validate_real(v, "armature", joint->armature, RANGE_NOT_NEGATIVE);
     if (joint->effort.set) {
         perp_validate_real(v, "effort", joint->effort.value, RANGE_POSITIVE);
-        if (joint->control != PERP_CONTROL_TORQUE) {
-            perp_validator_error(v, "effort", "limits `control: torque` only");
+        if (joint->control != PERP_CONTROL_TORQUE && joint->control != PERP_CONTROL_IMPEDANCE) {
+            perp_validator_error(v, "effort", "limits `control: torque` and `impedance` only");
         }
     }
     if (!joint->compensation_set) {

@@ -45,5 +45,9 @@ void perp_validate_mass_fields(validator *v, const perp_body *body);
 void perp_validate_mass(validator *v, const perp_body *body);
 void perp_validate_body(validator *v, perp_body *body);
 void perp_validate_joint(validator *v, perp_joint *joint);
+/* All joints, those that others mimic before these. */
+void perp_validate_joints(validator *v);
+/* Of a loop of joints. */
+void perp_validate_terms(validator *v, perp_loop *loop);
 
 #endif

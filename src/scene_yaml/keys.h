@@ -29,8 +29,8 @@ extern const key_table perp_keys_body, perp_keys_pose, perp_keys_velocity, perp_
 bool perp_read_bodies(decoder *d, const yaml_node *node, void *scene);
 
 /* keys_scene.c */
-extern const key_table perp_keys_scene, perp_keys_joint, perp_keys_loop, perp_keys_force, perp_keys_contacts,
-    perp_keys_pair, perp_keys_compliance, perp_keys_run;
+extern const key_table perp_keys_scene, perp_keys_joint, perp_keys_mimic, perp_keys_loop, perp_keys_tendon,
+    perp_keys_force, perp_keys_contacts, perp_keys_pair, perp_keys_compliance, perp_keys_run;
 /* units.c */
 extern const key_table perp_keys_units;
 /* Reads a whole scene into d->scene. */

@@ -99,6 +99,21 @@ static bool read_compensation(decoder *d, const yaml_node *node, void *target)
     return joint->compensation_set;
 }
 
+static const key_spec mimic_keys[] = {
+    {"joint", "JOINT", "", "revolute, prismatic or screw, as the joint itself: q = ratio q_other + offset",
+     perp_read_text, offsetof(perp_joint, mimic), KEY_REQUIRED},
+    {"ratio", "number, not 0", "1", "what this joint moves per motion of the other", perp_read_real,
+     offsetof(perp_joint, mimic_ratio), 0},
+    {"offset", "number", "0", "rad or m, where the other is at 0", perp_read_real, offsetof(perp_joint, mimic_offset),
+     0},
+};
+const key_table perp_keys_mimic = {"A joint that follows another: `joints.NAME.mimic`", mimic_keys, COUNT(mimic_keys)};
+
+static bool read_mimic(decoder *d, const yaml_node *node, void *target)
+{
+    return perp_read_map(d, node, &perp_keys_mimic, target);
+}
+
 static const key_spec joint_keys[] = {
     {"type", "revolute, prismatic, ball, planar, screw, fixed", "", "how the child moves in its parent",
      perp_read_choice_from_1, offsetof(perp_joint, kind), KEY_REQUIRED},
@@ -125,10 +140,12 @@ static const key_spec joint_keys[] = {
      offsetof(perp_joint, armature), 0},
     {"command", "DRIVE", "holds `position`; 0", "where a controlled joint should be, rad or m; its velocity; its force",
      read_command, 0, 0},
-    {"effort", "number > 0", "none", "N or N m: a torque's command counts up to this", perp_read_optional,
+    {"effort", "number > 0", "none", "N or N m: the most that a torque or an impedance joint's spring gives", perp_read_optional,
      offsetof(perp_joint, effort), 0},
     {"gravity_compensation", "true, false", "the scene's", "its drive carries the weight of all that is behind it",
      read_compensation, 0, 0},
+    {"mimic", "{joint, ratio, offset}", "none", "follows another joint; begins there where `position` is not written",
+     read_mimic, 0, 0},
 };
 const key_table perp_keys_joint = {"A joint: `joints.NAME`", joint_keys, COUNT(joint_keys)};
 
@@ -172,6 +189,45 @@ static bool read_loops(decoder *d, const yaml_node *node, void *target)
 {
     (void)target;
     return read_each(d, node, YAML_MAP, "a mapping: NAME: {...}, one for each loop", add_loop);
+}
+
+/* ---- tendons ----------------------------------------------------------------------------------------------------- */
+
+static bool read_terms(decoder *d, const yaml_node *node, void *target)
+{
+    perp_loop *loop = target;
+    if (node->kind != YAML_MAP) {
+        return perp_decode_error(d, node, "expected a mapping: JOINT: COEFFICIENT, one for each joint");
+    }
+    loop->terms = perp_decode_memory(d, node->count, sizeof *loop->terms);
+    bool good = loop->terms != NULL;
+    for (const yaml_node *child = loop->terms ? node->first : NULL; child; child = child->next) {
+        perp_loop_term *term = &loop->terms[loop->term_count++];
+        *term = (perp_loop_term){child->key, 1.0, -1}; /* 1: if it is no number, that is the only complaint */
+        good = perp_read_real(d, child, &term->coefficient) && good;
+    }
+    return good;
+}
+
+static const key_spec tendon_keys[] = {
+    {"joints", "{JOINT: NUMBER, ..}", "",
+     "c of revolute, prismatic and screw joints: sum c q = length; of a pulley its radius", read_terms, 0,
+     KEY_REQUIRED},
+    {"length", "number", "0", "m", perp_read_real, offsetof(perp_loop, length), 0},
+};
+const key_table perp_keys_tendon = {"A tendon: `tendons.NAME`", tendon_keys, COUNT(tendon_keys)};
+
+static perp_status add_tendon(decoder *d, const yaml_node *node, perp_error *error)
+{
+    perp_loop loop = {.name = node->key, .kind = PERP_LOOP_JOINTS};
+    perp_read_map(d, node, &perp_keys_tendon, &loop);
+    return perp_scene_add_loop(scene_of(d)->scene, &loop, error);
+}
+
+static bool read_tendons(decoder *d, const yaml_node *node, void *target)
+{
+    (void)target;
+    return read_each(d, node, YAML_MAP, "a mapping: NAME: {...}, one for each tendon", add_tendon);
 }
 
 /* ---- forces ------------------------------------------------------------------------------------------------------ */
@@ -525,6 +581,8 @@ static const key_spec scene_keys[] = {
     {"bodies", "{NAME: BODY}", "none", "in this order everywhere", perp_read_bodies, 0, 0},
     {"joints", "{NAME: JOINT}", "none", "what connects bodies to trees", read_joints, 0, 0},
     {"loops", "{NAME: LOOP}", "none", "what closes chains", read_loops, 0, 0},
+    {"tendons", "{NAME: TENDON}", "none", "what couples joints: linear equations of their positions", read_tendons, 0,
+     0},
     {"forces", "[FORCE, ..]", "none", "applied to bodies, besides gravity", read_forces, 0, 0},
     {"contacts", "{margin, friction, pairs, exclude}", "", "what may touch, and its friction", read_contacts, 0, 0},
     {"compliance", "{...}", "", "for the rung `compliant`", read_compliance, offsetof(perp_scene, compliance), 0},
@@ -558,10 +616,11 @@ static void write_table(const key_table *table, perp_text_sink *sink, void *cont
 void perp_scene_key_reference(perp_text_sink *sink, void *context)
 {
     static const key_table *const tables[] = {
-        &perp_keys_scene,  &perp_keys_units,    &perp_keys_body,    &perp_keys_pose,       &perp_keys_velocity,
-        &perp_keys_driven, &perp_keys_shape,    &perp_keys_capsule, &perp_keys_plane,      &perp_keys_mesh,
-        &perp_keys_hole,   &perp_keys_joint,    &perp_keys_loop,    &perp_keys_force,      &perp_keys_drive,
-        &perp_keys_sine,   &perp_keys_contacts, &perp_keys_pair,    &perp_keys_compliance, &perp_keys_run};
+        &perp_keys_scene,      &perp_keys_units, &perp_keys_body,    &perp_keys_pose,     &perp_keys_velocity,
+        &perp_keys_driven,     &perp_keys_shape, &perp_keys_capsule, &perp_keys_plane,    &perp_keys_mesh,
+        &perp_keys_hole,       &perp_keys_joint, &perp_keys_mimic,   &perp_keys_loop,     &perp_keys_tendon,
+        &perp_keys_force,      &perp_keys_drive, &perp_keys_sine,    &perp_keys_contacts, &perp_keys_pair,
+        &perp_keys_compliance, &perp_keys_run};
     sink(context, "# Keys of a scene file\n\n"
                   "Made from the loader's own tables by `perp check --keys`; the tests compare this page with it.\n"
                   "Lengths are metres and angles rad unless `units` says otherwise; masses kg, forces N, times s. An "

@@ -133,6 +133,7 @@ static bool load_tree(loader *l, const char *text, size_t length, const char *na
     }
     if (l->open_count > 0) {
         check_version(l, root);
+        perp_units_apply_include(&l->reader, root);
     }
     l->files++;
     l->open[l->open_count++] = name;

@@ -49,13 +49,17 @@ static yaml_node *find(const yaml_node *map, const char *key)
 /* Numbers of a scalar, a list or lists of lists. */
 static void scale(converter *c, yaml_node *node, ratio factor)
 {
-    if (!node || factor.times == factor.over) {
+    if (!node || node->in_si) {
         return;
     }
     for (yaml_node *child = node->kind == YAML_LIST ? node->first : NULL; child; child = child->next) {
         scale(c, child, factor);
     }
-    if (node->kind != YAML_SCALAR || !perp_is_number(node)) {
+    if (node->kind != YAML_SCALAR) {
+        return;
+    }
+    node->in_si = true;
+    if (factor.times == factor.over || !perp_is_number(node)) {
         return;
     }
     char text[40];
@@ -92,18 +96,28 @@ static void scale_pose(converter *c, const yaml_node *pose)
 /* ---- bodies -------------------------------------------------------------------------------------------------------
  */
 
+/* KEY: 1, in the place of the map; NULL: out of memory. */
+static yaml_node *append_one(converter *c, yaml_node *map, const char *key)
+{
+    yaml_node *one = perp_yaml_tree_new_map(c->reader, map->file, map->line, map->column);
+    if (one) {
+        one->kind = YAML_SCALAR;
+        one->text = "1";
+        perp_yaml_tree_append(map, one, key);
+    }
+    return one;
+}
+
 /* The points of a mesh and those of its file alike, by its `scale`. */
 static void scale_mesh(converter *c, yaml_node *mesh)
 {
     yaml_node *own = find(mesh, "scale");
+    if (mesh->in_si) {
+        return;
+    }
+    mesh->in_si = true;
     if (!own && mesh->kind == YAML_MAP && c->length.times != c->length.over) {
-        own = perp_yaml_tree_new_map(c->reader, mesh->file, mesh->line, mesh->column);
-        if (!own) {
-            return;
-        }
-        own->kind = YAML_SCALAR;
-        own->text = "1";
-        perp_yaml_tree_append(mesh, own, "scale");
+        own = append_one(c, mesh, "scale");
     }
     scale(c, own, c->length);
 }
@@ -164,11 +178,39 @@ static void scale_planar_joint(converter *c, const yaml_node *list)
     }
 }
 
+static ratio over(ratio a, ratio b)
+{
+    return (ratio){a.times * b.over, a.over * b.times};
+}
+
+/* Of a revolute, prismatic or screw joint; of a name that there is not, no matter. */
+static ratio coordinate_unit(const converter *c, const yaml_node *joints, const char *name)
+{
+    return is_text(find(find(joints, name), "type"), "prismatic") ? c->length : c->angle;
+}
+
+/* So that q = ratio q_other + offset in the units of the file. */
+static void scale_mimic(converter *c, const yaml_node *joint, ratio own)
+{
+    yaml_node *mimic = find(joint, "mimic");
+    const yaml_node *other = find(mimic, "joint");
+    if (!other || other->kind != YAML_SCALAR) {
+        return;
+    }
+    const ratio factor = over(own, coordinate_unit(c, joint->parent, other->text));
+    scale(c, find(mimic, "offset"), own);
+    if (find(mimic, "ratio")) {
+        scale(c, find(mimic, "ratio"), factor);
+    } else if (factor.times != factor.over) { /* 1 in the units of the file */
+        scale(c, append_one(c, mimic, "ratio"), factor);
+    }
+}
+
 static void scale_joint(converter *c, const yaml_node *joint)
 {
     const yaml_node *type = find(joint, "type");
     scale(c, find(joint, "anchor"), c->length);
-    scale(c, find(joint, "pitch"), (ratio){c->length.times * c->angle.over, c->length.over * c->angle.times});
+    scale(c, find(joint, "pitch"), over(c->length, c->angle));
     if (is_text(type, "planar")) {
         scale_planar_joint(c, find(joint, "position"));
         scale_planar_joint(c, find(joint, "velocity"));
@@ -180,6 +222,7 @@ static void scale_joint(converter *c, const yaml_node *joint)
         scale(c, find(joint, "position"), size);
     }
     scale(c, find(joint, "limits"), size);
+    scale_mimic(c, joint, size);
     if (!is_text(find(joint, "control"), "torque")) {
         scale_drive(c, find(joint, "command"), size);
     }
@@ -202,6 +245,16 @@ static void scale_loop(converter *c, const yaml_node *loop)
     scale(c, find(loop, "anchor_b"), c->length);
 }
 
+/* So that sum c q = length in the units of the file. */
+static void scale_tendon(converter *c, const yaml_node *tendon)
+{
+    const yaml_node *joints = find(tendon, "joints"), *root = tendon->parent->parent;
+    for (yaml_node *term = joints && joints->kind == YAML_MAP ? joints->first : NULL; term; term = term->next) {
+        scale(c, term, over(c->length, coordinate_unit(c, find(root, "joints"), term->key)));
+    }
+    scale(c, find(tendon, "length"), c->length);
+}
+
 static void scale_force(converter *c, const yaml_node *force)
 {
     scale(c, find(force, "point"), c->length);
@@ -222,11 +275,24 @@ void perp_units_apply(yaml_reader *reader, yaml_node *root)
     scale_each(&c, find(root, "bodies"), scale_body);
     scale_each(&c, find(root, "joints"), scale_joint);
     scale_each(&c, find(root, "loops"), scale_loop);
+    scale_each(&c, find(root, "tendons"), scale_tendon);
     scale_each(&c, find(root, "forces"), scale_force);
     scale(&c, find(contacts, "margin"), c.length);
     scale_each(&c, find(contacts, "pairs"), scale_pair);
     scale(&c, find(find(root, "compliance"), "size"), c.length);
     scale(&c, find(find(root, "run"), "substep_tolerance"), c.length);
+}
+
+void perp_units_apply_include(yaml_reader *reader, yaml_node *root)
+{
+    yaml_node *units = find(root, "units");
+    const bool length = find_unit(find(units, "length"), LENGTHS, LENGTH_COUNT) != NULL;
+    const bool angle = find_unit(find(units, "angle"), ANGLES, ANGLE_COUNT) != NULL;
+    perp_units_apply(reader, root);
+    /* What says something else stays, for the decoder to refuse. */
+    if (units && units->kind == YAML_MAP && units->count == length + angle) {
+        perp_yaml_tree_remove(units);
+    }
 }
 
 /* ---- reading ------------------------------------------------------------------------------------------------------

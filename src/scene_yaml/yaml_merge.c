@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the scene: does this key hold things with names? */
+static bool names_things(const char *key, size_t length)
+{
+    static const char *const keys[] = {"bodies", "joints", "loops", "tendons"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        if (strlen(keys[i]) == length && memcmp(key, keys[i], length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* True if the children of this mapping are things with names. */
 static bool holds_names(const yaml_node *map)
 {
@@ -13,7 +25,7 @@ static bool holds_names(const yaml_node *map)
         return false;
     }
     if (!map->parent->parent) {
-        return strcmp(map->key, "bodies") == 0 || strcmp(map->key, "joints") == 0 || strcmp(map->key, "loops") == 0;
+        return names_things(map->key, strlen(map->key));
     }
     return strcmp(map->key, "pairs") == 0 && map->parent->key && strcmp(map->parent->key, "contacts") == 0;
 }
@@ -150,9 +162,7 @@ static yaml_node *step_into(const setting *s, yaml_node *node, const char *part,
     if (child) {
         return child;
     }
-    const bool of_names =
-        !node->parent && (strncmp(part, "bodies", length) == 0 || strncmp(part, "joints", length) == 0 ||
-                          strncmp(part, "loops", length) == 0); /* whose names may be numbers */
+    const bool of_names = !node->parent && names_things(part, length); /* which may be numbers */
     if (number_follows(part, length) && !of_names) {
         return refuse(s, column, "there is no list to take an element of; set the whole list", part, length);
     }

@@ -155,7 +155,7 @@ static perp_status take_step(runner *r, int steps, perp_error *error)
     const int before = sim->steps;
     const perp_status status = perp_sim_step(sim, error);
     const perp_step_info *info = &sim->info;
-    result->iterations += info->iterations;
+    result->iterations += sim->iterations;
     if (sim->steps > before) {
         note_time(&r->watch, sim->steps, sim->step_us, info->solve_us);
         perp_residuals_keep_largest(&result->residuals, &info->residuals);

@@ -3,6 +3,7 @@
 #include "sim/sim.h"
 
 #include "base/hash.h"
+#include "contact/contact_reach.h"
 #include "model/state.h"
 #include "base/settings_size.h"
 
@@ -50,11 +51,9 @@ static perp_status make_parts(perp_sim *sim, perp_error *error)
 {
     const perp_model *model = &sim->model;
     const size_t nq = (size_t)sim->given->nq, nv = (size_t)sim->given->nv;
-    sim->q_before = PERP_ARENA_NEW(&sim->arena, double, nq);
-    sim->v_before = PERP_ARENA_NEW(&sim->arena, double, nv);
     sim->step.next_q = PERP_ARENA_NEW(&sim->arena, double, nq);
     sim->step.next_v = PERP_ARENA_NEW(&sim->arena, double, nv);
-    if (!sim->q_before || !sim->v_before || !sim->step.next_q || !sim->step.next_v || !copy_scene(sim)) {
+    if (!sim->step.next_q || !sim->step.next_v || !copy_scene(sim)) {
         return out_of_memory(error);
     }
     sim->step.model = model;
@@ -133,6 +132,7 @@ perp_status perp_sim_open(const perp_model *model, const perp_sim_settings *sett
     *made = (perp_sim){.source = source, .pool = pool, .allocator = allocator, .given = model, .settings = *run};
     made->max_contacts = own->max_contacts;
     made->step.rung = perp_rung_find(run->model);
+    made->settings.model = made->step.rung->name; /* which the caller may free */
     perp_arena_init(&made->arena, &allocator);
     *sim = made;
     return fill(made, state, error);
@@ -153,8 +153,7 @@ void perp_sim_free(perp_sim *sim)
     perp_sim_pool_free(sim->pool);
 }
 
-/* Memory beyond the limit is the settings' fault, whatever was being done. */
-static perp_status judge_memory(perp_sim *sim, perp_status status, perp_error *error)
+perp_status perp_sim_judge_memory(perp_sim *sim, perp_status status, perp_error *error)
 {
     if (!perp_sim_pool_refused(sim->pool)) {
         return status;
@@ -170,7 +169,7 @@ perp_status perp_sim_create(const perp_model *model, const perp_sim_settings *se
 {
     perp_status status = perp_sim_open(model, settings, NULL, sim, error);
     status = status == PERP_STATUS_OK ? perp_sim_begin(*sim, error) : status;
-    status = *sim ? judge_memory(*sim, status, error) : status;
+    status = *sim ? perp_sim_judge_memory(*sim, status, error) : status;
     if (status != PERP_STATUS_OK) {
         perp_sim_free(*sim);
         *sim = NULL;
@@ -319,21 +318,77 @@ static double now_us(void)
     return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1e3;
 }
 
-/* Moves the state, and says what became of its contacts. `moved`: the state is the step's end. */
-static perp_status take_step(perp_sim *sim, bool *moved, perp_error *error)
+/* Does the rung remember something of a step that fails after all? Of one that has a single part it remembers nothing
+ * before it has succeeded; its loops are checked at the end. */
+static bool may_fail_late(const perp_sim *sim)
+{
+    return sim->step.rung->restore && (sim->step.rung->takes & PERP_TAKES_COMPLIANCE || sim->scene.loop_count > 0 ||
+                                       isfinite(sim->settings.substep_tolerance));
+}
+
+/* Before a step: what take_back needs. */
+static perp_status keep_for_undo(perp_sim *sim, perp_error *error)
+{
+    if (!may_fail_late(sim)) {
+        return PERP_STATUS_OK;
+    }
+    sim->undo_count = perp_run_memory_save(&sim->memory, sim->undo, sim->undo_capacity);
+    if (sim->undo_count > sim->undo_capacity) {
+        const size_t capacity = 2 * sim->undo_count;
+        double *larger = sim->allocator.allocate(sim->allocator.context, capacity * sizeof *larger);
+        if (!larger) {
+            return out_of_memory(error);
+        }
+        if (sim->undo) {
+            sim->allocator.release(sim->allocator.context, sim->undo);
+        }
+        sim->undo = larger;
+        sim->undo_capacity = capacity;
+        perp_run_memory_save(&sim->memory, sim->undo, capacity);
+    }
+    if (!perp_sim_keep_elements(sim, sim->info.elements, sim->info.element_count)) {
+        return out_of_memory(error);
+    }
+    sim->info.elements = sim->elements;
+    return PERP_STATUS_OK;
+}
+
+/* After a step that failed: everything is as before it, also what its tries have moved. */
+static void take_back(perp_sim *sim, const perp_step_info *before, double margin)
+{
+    perp_kinematics_update(&sim->model, sim->state.q, sim->step.kinematics);
+    perp_contact_set_look(sim->contacts.set, margin);
+    perp_contact_set_build(sim->contacts.set, sim->step.kinematics, NULL); /* as it was once already */
+    if (may_fail_late(sim)) {
+        sim->step.rung->restore(&sim->step, sim->undo, sim->undo_count, NULL);
+    }
+    perp_sim_lead_refresh(sim);
+    sim->info = *before;
+}
+
+/* Moves the state, and says what became of its contacts. */
+static perp_status take_step(perp_sim *sim, perp_error *error)
 {
     /* Step k ends at a multiple of h, not at a running sum, so that times carry no accumulated rounding. */
     const double t_end = sim->t_from + (sim->steps + 1 - sim->counted_from) * sim->settings.h;
+    perp_status status = keep_for_undo(sim, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    const perp_step_info before = sim->info;
+    const double margin = perp_contact_set_margin(sim->contacts.set);
     perp_sim_lead_steps(sim, t_end);
     memset(&sim->info, 0, sizeof sim->info);
-    perp_status status = sim->step.rung->step(&sim->step, t_end, &sim->state, &sim->info, error);
-    perp_sim_lead_done(sim, status == PERP_STATUS_OK);
-    *moved = status == PERP_STATUS_OK;
-    if (status == PERP_STATUS_OK) {
-        perp_state_hash(&sim->model, &sim->state, &sim->hash);
-        sim->steps++;
-        status = complete_info(sim, true, error);
+    status = sim->step.rung->step(&sim->step, t_end, &sim->state, &sim->info, error);
+    sim->iterations = sim->info.iterations;
+    if (status != PERP_STATUS_OK) {
+        take_back(sim, &before, margin);
+        return status;
     }
+    perp_sim_lead_done(sim);
+    perp_state_hash(&sim->model, &sim->state, &sim->hash);
+    sim->steps++;
+    status = complete_info(sim, true, error);
     if (status == PERP_STATUS_OK) {
         status = perp_contact_log_compare(&sim->contacts, sim->state.t, error);
         sim->info.event_count = sim->contacts.event_count;
@@ -344,7 +399,7 @@ static perp_status take_step(perp_sim *sim, bool *moved, perp_error *error)
 
 perp_status perp_sim_step(perp_sim *sim, perp_error *error)
 {
-    bool moved = false;
+    sim->iterations = 0;
     if (!sim->step.rung->step) {
         return perp_fail(error, PERP_STATUS_BAD_INPUT, "model `%s` answers about an instant and has no steps",
                          sim->step.rung->name);
@@ -354,9 +409,9 @@ perp_status perp_sim_step(perp_sim *sim, perp_error *error)
                          sim->steps + 1);
     }
     const double started = now_us();
-    perp_status status = take_step(sim, &moved, error);
+    perp_status status = take_step(sim, error);
     sim->step_us = now_us() - started;
-    status = judge_memory(sim, status, error);
+    status = perp_sim_judge_memory(sim, status, error);
     if (status == PERP_STATUS_OK && sim->observer &&
         !sim->observer(sim->observer_context, sim->steps, &sim->state, &sim->info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped at t = %g s, after step %d", sim->state.t, sim->steps);
@@ -404,28 +459,7 @@ size_t perp_sim_memory(const perp_sim *sim)
 
 perp_energy perp_sim_energy(const perp_sim *sim)
 {
-    perp_energy energy = {0.0, 0.0, 0.0};
-    const perp_model *model = &sim->model;
-    perp_kinematics *kinematics = sim->step.kinematics;
-    perp_kinematics_velocity(model, sim->state.v, kinematics);
-    for (int b = 0; b < model->body_count; b++) {
-        const perp_link *link = &model->links[b];
-        const perp_twist twist = kinematics->twist[b];
-        const perp_vec3 arm = perp_vec3_sub(kinematics->com[b], kinematics->pose[b].position);
-        const perp_vec3 v = perp_vec3_add(twist.linear, perp_vec3_cross(twist.angular, arm));
-        const perp_vec3 w = perp_mat3_tmul_vec(&kinematics->rotation[b], twist.angular);
-        energy.kinetic +=
-            0.5 * link->mass * perp_vec3_dot(v, v) + 0.5 * perp_vec3_dot(w, perp_mat3_mul_vec(&link->inertia, w));
-        energy.gravity -= link->mass * perp_vec3_dot(sim->scene.gravity, kinematics->com[b]);
-    }
-    for (int i = 0; i < model->nv; i++) {
-        energy.kinetic += 0.5 * model->armature[i] * sim->state.v[i] * sim->state.v[i];
-        if (model->role[i] == PERP_DOF_IMPEDANCE) {
-            const double stretch = perp_sim_command(sim, model->dof_joint[i]) - sim->state.q[model->dof_q[i]];
-            energy.springs += 0.5 * model->stiffness[i] * stretch * stretch;
-        }
-    }
-    return energy;
+    return perp_energy_of(&sim->model, sim->step.kinematics, &sim->state);
 }
 
 /* ---- laws and observers -------------------------------------------------------------------------------------------

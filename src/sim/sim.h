@@ -42,21 +42,24 @@ struct perp_sim {
     int max_contacts;
     sim_channel *commands; /* by joint of the scene */
     sim_channel *drives;   /* 6 by body */
+    bool steered;          /* some channel is not led by the scene */
     int scene_forces;      /* of scene.forces: those of the scene; behind them the wrenches of the next step */
     perp_step_context step;
     perp_run_memory memory;
     contact_log contacts;
     perp_state state;
-    double *q_before, *v_before; /* where a step begins */
     perp_step_info info;
     int element_capacity;
-    perp_element_record *elements; /* of info, after a restore */
+    perp_element_record *elements; /* of info, after a restore or a failed step */
     size_t fresh_count;
     double *fresh; /* what the rung remembers before its first step */
+    size_t undo_count, undo_capacity;
+    double *undo; /* what it remembered when the step began, where a failed one may have changed it */
     int steps;
     int counted_from; /* steps when the time was `t_from`: step k ends at t_from + (k - counted_from) h */
     double t_from;
     double step_us; /* time that the last step took */
+    int iterations; /* of the last step, or of the try that failed */
     perp_hash hash;
     perp_observer *observer;
     void *observer_context;
@@ -71,6 +74,10 @@ perp_status perp_sim_open(const perp_model *model, const perp_sim_settings *sett
 perp_status perp_sim_begin(perp_sim *sim, perp_error *error);
 /* As a run stood after some step. */
 perp_status perp_sim_resume(perp_sim *sim, const perp_run_start *start, perp_error *error);
+/* Copies elements to sim->elements; false without memory. */
+bool perp_sim_keep_elements(perp_sim *sim, const perp_element_record *elements, int count);
+/* Memory beyond the limit is the settings' fault, whatever was being done: CAPACITY in place of the status. */
+perp_status perp_sim_judge_memory(perp_sim *sim, perp_status status, perp_error *error);
 /* Has the rung forget all steps. */
 perp_status perp_sim_forget(perp_sim *sim, perp_error *error);
 
@@ -83,7 +90,7 @@ perp_status perp_sim_look(perp_sim *sim, perp_error *error);
  */
 
 void perp_sim_lead_steps(perp_sim *sim, double t_end); /* before a step */
-void perp_sim_lead_done(perp_sim *sim, bool taken);    /* after it */
+void perp_sim_lead_done(perp_sim *sim);                /* after it, where it was taken */
 /* The channels, or the time, have new values. */
 void perp_sim_lead_refresh(perp_sim *sim);
 /* The scene's drives of a driven body, and for further coordinates of the mask drives that stay at its pose. */

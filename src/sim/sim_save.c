@@ -15,6 +15,24 @@ typedef struct saved_head {
     size_t memory_count;
 } saved_head;
 
+/* Names, masses and shapes: enough to tell another scene, not a slightly different one. */
+static void add_scene(perp_hash *hash, const perp_model *model)
+{
+    const perp_scene *scene = model->scene;
+    for (int b = 0; b < scene->body_count; b++) {
+        const perp_body *body = &scene->bodies[b];
+        const double numbers[] = {body->kind, body->shape_count, model->links[b].mass};
+        perp_hash_bytes(hash, body->name, strlen(body->name) + 1);
+        perp_hash_reals(hash, numbers, sizeof numbers / sizeof *numbers);
+    }
+    for (int j = 0; j < scene->joint_count; j++) {
+        const perp_joint *joint = &scene->joints[j];
+        const double numbers[] = {joint->kind, joint->control};
+        perp_hash_bytes(hash, joint->name, strlen(joint->name) + 1);
+        perp_hash_reals(hash, numbers, sizeof numbers / sizeof *numbers);
+    }
+}
+
 /* Two simulations with the same are interchangeable. */
 static perp_hash kind_of(const perp_sim *sim)
 {
@@ -27,13 +45,16 @@ static perp_hash kind_of(const perp_sim *sim)
                               sim->settings.h,
                               sim->settings.cone,
                               sim->settings.rays,
+                              sim->settings.prediction,
                               sim->settings.tolerance,
+                              sim->settings.substep_tolerance,
                               sim->settings.smoothing,
                               sim->settings.time_scale,
                               (double)sizeof(saved_head)};
     perp_hash hash = perp_hash_begin();
     perp_hash_bytes(&hash, sim->settings.model, strlen(sim->settings.model));
     perp_hash_reals(&hash, numbers, sizeof numbers / sizeof *numbers);
+    add_scene(&hash, model);
     return hash;
 }
 
@@ -151,6 +172,7 @@ static void restore_drives(perp_sim *sim, const saved_arrays *a)
     for (int b = 0; b < scene->body_count; b++) {
         perp_sim_lead_body(sim, b, a->masks[b]);
     }
+    sim->steered = true;
     perp_sim_lead_refresh(sim);
 }
 
@@ -164,20 +186,22 @@ static void restore_forces(perp_sim *sim, const saved_arrays *a, int count)
     sim->scene.force_count = sim->scene_forces + count;
 }
 
-static bool restore_elements(perp_sim *sim, const saved_arrays *a, int count)
+bool perp_sim_keep_elements(perp_sim *sim, const perp_element_record *elements, int count)
 {
     if (count > sim->element_capacity) {
         void *larger = sim->allocator.allocate(sim->allocator.context, (size_t)count * sizeof *sim->elements);
         if (!larger) {
             return false;
         }
+        copy(larger, elements, (size_t)count, sizeof *elements);
         if (sim->elements) {
             sim->allocator.release(sim->allocator.context, sim->elements);
         }
         sim->elements = larger;
         sim->element_capacity = count;
+    } else if (elements != sim->elements) {
+        copy(sim->elements, elements, (size_t)count, sizeof *elements);
     }
-    copy(sim->elements, a->elements, (size_t)count, sizeof *sim->elements);
     return true;
 }
 
@@ -189,8 +213,9 @@ perp_status perp_sim_restore(perp_sim *sim, const void *bytes, size_t size, perp
                          "these %zu bytes were not saved by a simulation of this scene with these settings", size);
     }
     const saved_arrays a = find_arrays(sim, &head, (unsigned char *)bytes); /* which are only read */
-    if (!restore_elements(sim, &a, head.info.element_count)) {
-        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while restoring a simulation");
+    if (!perp_sim_keep_elements(sim, a.elements, head.info.element_count)) {
+        return perp_sim_judge_memory(
+            sim, perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while restoring a simulation"), error);
     }
     sim->state.t = head.t;
     copy(sim->state.q, a.q, (size_t)sim->model.nq, sizeof *a.q);
@@ -206,7 +231,11 @@ perp_status perp_sim_restore(perp_sim *sim, const void *bytes, size_t size, perp
                                   .events = a.events,
                                   .memory_count = head.memory_count,
                                   .memory = a.memory};
-    const perp_status status = perp_sim_resume(sim, &start, error);
+    const perp_status status = perp_sim_judge_memory(sim, perp_sim_resume(sim, &start, error), error);
+    if (status != PERP_STATUS_OK) {
+        memset(&sim->info, 0, sizeof sim->info);
+        return status;
+    }
     const perp_step_info told = sim->info;
     sim->counted_from = head.counted_from;
     sim->info = head.info;

@@ -5,6 +5,7 @@
 #include "sim/sim.h"
 
 #include "scene/drive.h"
+#include "scene/tolerances.h"
 
 #include <math.h>
 
@@ -61,7 +62,9 @@ static void visit(perp_sim *sim, visit_channel *each, double t, double t_end)
 
 void perp_sim_lead_steps(perp_sim *sim, double t_end)
 {
-    visit(sim, lead, sim->state.t, t_end);
+    if (sim->steered) {
+        visit(sim, lead, sim->state.t, t_end);
+    }
 }
 
 static void arrive(sim_channel *c, perp_drive *drive, double t, double t_end)
@@ -70,12 +73,12 @@ static void arrive(sim_channel *c, perp_drive *drive, double t, double t_end)
     c->now = c->ahead;
 }
 
-void perp_sim_lead_done(perp_sim *sim, bool taken)
+void perp_sim_lead_done(perp_sim *sim)
 {
-    if (taken) {
+    if (sim->steered) {
         visit(sim, arrive, 0.0, 0.0);
-        sim->scene.force_count = sim->scene_forces;
     }
+    sim->scene.force_count = sim->scene_forces;
 }
 
 void perp_sim_lead_refresh(perp_sim *sim)
@@ -98,6 +101,7 @@ static void set_channel(perp_sim *sim, sim_channel *c, perp_drive *drive, sim_le
     if (c->lead == SIM_BY_SCENE) {
         c->now = perp_drive_value(drive, sim->state.t);
     }
+    sim->steered = true;
     c->lead = how;
     c->set = set;
     rest(c, drive, sim->state.t, sim->settings.h);
@@ -249,11 +253,16 @@ static bool is_finite(perp_vec3 x)
     return isfinite(x.x) && isfinite(x.y) && isfinite(x.z);
 }
 
-static void add_to(perp_drive drives[3], perp_vec3 x)
+static perp_vec3 sum_of(const perp_drive drives[3], perp_vec3 x)
 {
-    drives[0].offset += x.x;
-    drives[1].offset += x.y;
-    drives[2].offset += x.z;
+    return perp_vec3_make(drives[0].offset + x.x, drives[1].offset + x.y, drives[2].offset + x.z);
+}
+
+static void store(perp_drive drives[3], perp_vec3 x)
+{
+    drives[0].offset = x.x;
+    drives[1].offset = x.y;
+    drives[2].offset = x.z;
 }
 
 perp_status perp_sim_apply(perp_sim *sim, int body, perp_vec3 point_world, perp_vec3 force, perp_vec3 torque,
@@ -278,23 +287,33 @@ perp_status perp_sim_apply(perp_sim *sim, int body, perp_vec3 point_world, perp_
     perp_force *f = &sim->scene.forces[k];
     if (k == sim->scene.force_count) {
         *f = (perp_force){.body = b->name, .body_index = body};
-        sim->scene.force_count++;
     }
     /* At the body's origin as it is now, so that forces at several points are one. */
     const perp_vec3 arm = perp_vec3_sub(point_world, sim->step.kinematics->pose[body].position);
-    add_to(f->force, force);
-    add_to(f->torque, perp_vec3_add(torque, perp_vec3_cross(arm, force)));
+    const perp_vec3 force_sum = sum_of(f->force, force);
+    const perp_vec3 torque_sum = sum_of(f->torque, perp_vec3_add(torque, perp_vec3_cross(arm, force)));
+    if (!is_finite(force_sum) || !is_finite(torque_sum)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "the forces on body `%s` have no finite sum", b->name);
+    }
+    store(f->force, force_sum);
+    store(f->torque, torque_sum);
+    sim->scene.force_count += k == sim->scene.force_count ? 1 : 0;
     return PERP_STATUS_OK;
 }
 
 /* ---- states -------------------------------------------------------------------------------------------------------
  */
 
-static void hold(sim_channel *c, perp_drive *drive, double value, double t, double h)
+/* A rate goes on from there. */
+static void hold(perp_sim *sim, sim_channel *c, perp_drive *drive, double value)
 {
-    c->lead = SIM_TO_VALUE;
-    c->set = c->now = value;
-    rest(c, drive, t, h);
+    if (c->lead != SIM_AT_RATE) {
+        c->lead = SIM_TO_VALUE;
+        c->set = value;
+    }
+    c->now = value;
+    sim->steered = true;
+    rest(c, drive, sim->state.t, sim->settings.h);
 }
 
 static void hold_driven(perp_sim *sim, int b, const double *q)
@@ -308,7 +327,7 @@ static void hold_driven(perp_sim *sim, int b, const double *q)
     body->driven_mask = sim->scene.planar ? PERP_COMPONENT_PLANAR : PERP_COMPONENT_ALL;
     for (int k = 0; k < 6; k++) {
         if (body->driven_mask & (1u << k)) {
-            hold(&sim->drives[6 * b + k], &body->drives[k], at[k], sim->state.t, sim->settings.h);
+            hold(sim, &sim->drives[6 * b + k], &body->drives[k], at[k]);
         }
     }
 }
@@ -330,21 +349,45 @@ void perp_sim_lead_hold(perp_sim *sim)
             moved = moved || led[k] != q[k];
         }
         if (moved && link->joint >= 0) {
-            hold(&sim->commands[link->joint], drive_of(&sim->scene.joints[link->joint]), q[link->q_start], sim->state.t,
-                 sim->settings.h);
+            hold(sim, &sim->commands[link->joint], drive_of(&sim->scene.joints[link->joint]), q[link->q_start]);
         } else if (moved) {
             hold_driven(sim, b, q + link->q_start);
         }
     }
 }
 
+/* Numbers that are finite, and yet no state. */
+static perp_status check_new_state(const perp_sim *sim, double t, const double *q, perp_error *error)
+{
+    const perp_model *model = &sim->model;
+    if (!(t + sim->settings.h > t)) {
+        return perp_fail(error, PERP_STATUS_BAD_INPUT, "t = %g s is too large for steps of %g s: it would not change",
+                         t, sim->settings.h);
+    }
+    for (int b = 0; b < model->body_count; b++) {
+        const perp_link *link = &model->links[b];
+        if (link->motion != PERP_MOTION_FLOATING && link->motion != PERP_MOTION_BALL) {
+            continue;
+        }
+        const double *r = q + link->q_start + link->q_count - 4;
+        const double norm = sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+        if (!(fabs(norm - 1.0) <= QUATERNION_AS_WRITTEN)) {
+            return perp_fail(error, PERP_STATUS_BAD_INPUT,
+                             "the quaternion (w, x, y, z) of body `%s` has length 1, but this one has %g",
+                             sim->scene.bodies[b].name, norm);
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
 perp_status perp_sim_set_state(perp_sim *sim, double t, const double *q, const double *v, perp_error *error)
 {
     const perp_model *model = &sim->model;
     perp_status status = perp_sim_check_state(model, t, q, v, error);
+    status = status == PERP_STATUS_OK ? check_new_state(sim, t, q, error) : status;
     status = status == PERP_STATUS_OK ? perp_sim_forget(sim, error) : status;
     if (status != PERP_STATUS_OK) {
-        return status;
+        return perp_sim_judge_memory(sim, status, error);
     }
     sim->state.t = t;
     memmove(sim->state.q, q, (size_t)model->nq * sizeof *q);
@@ -354,5 +397,5 @@ perp_status perp_sim_set_state(perp_sim *sim, double t, const double *q, const d
     sim->scene.force_count = sim->scene_forces;
     perp_sim_lead_refresh(sim);
     perp_sim_lead_hold(sim);
-    return perp_sim_begin(sim, error);
+    return perp_sim_judge_memory(sim, perp_sim_begin(sim, error), error);
 }

@@ -19,6 +19,7 @@ typedef struct yaml_node yaml_node;
 struct yaml_node {
     yaml_kind kind;
     bool quoted;      /* scalar: written in quotes, so never a number, a boolean or nothing */
+    bool in_si;       /* units of its file have been applied to it */
     const char *text; /* scalar */
     const char *key;  /* in a map */
     int index;        /* in a list */

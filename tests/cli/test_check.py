@@ -96,6 +96,17 @@ def test_position_and_command(perp):
     only(warnings(perp, text, "run.model=qs-qp"), "joints.j.command", "0.75", "is 0.25: its spring is stretched")
 
 
+def test_effort_of_springs(perp):
+    """A rung that takes an impedance joint as position-controlled cannot limit its force."""
+    text = HINGE % "control: impedance, stiffness: 3, damping: 1, effort: 2"
+    for model in ("kinematic", "qs-lcp", "qs-ncp", "qs-opt", "qs-lp"):
+        only(warnings(perp, text, f"run.model={model}"), "joints.j.effort", "has no effect with model", f"`{model}`")
+    for model in ("qs-qp", "qs-impedance-lcp", "dyn-ncp", "compliant", "instant"):
+        assert warnings(perp, text, f"run.model={model}") == []
+    only(warnings(perp, text, "run.model=instant-qs"), "joints.j.effort", "without the joint's damping")
+    assert warnings(perp, text, "run.model=instant-qs", "joints.j.damping=0") == []
+
+
 @pytest.mark.parametrize("keys, path, degrees", [
     ("limits: [-60, 1]", "joints.j.limits.0", -60), ("limits: [0, 135]", "joints.j.limits.1", 135),
     ("position: 112.5", "joints.j.position", 112.5), ("control: position, command: 35", "joints.j.command", 35),
@@ -323,3 +334,26 @@ def test_completion_is_bash_and_knows_every_option(perp):
     assert complete("perp", "r") == ["run"]
     assert set(complete("perp", "run", "--")) >= {"--model", "--set", "--json", "--csv", "--until", "--steps", "--h"}
     assert complete("perp", "run", "--model", "k") == ["kinematic"]
+
+
+def test_coupled_joints(perp):
+    text = """perp: 1
+planar: true
+bodies: {a: {mass: 1, inertia: 1}, b: {mass: 1, inertia: 1}, c: {mass: 1, inertia: 1}}
+joints:
+  one: {type: revolute, parent: world, child: a, position: 0.1}
+  two: {type: revolute, parent: world, child: b, position: 0.1, mimic: {joint: one, ratio: -1}}
+  three: {type: revolute, parent: world, child: c}
+tendons:
+  cord: {joints: {one: 0.02, three: 0.03}, length: 0.002}
+"""
+    path = perp.write("s.yaml", text)
+    assert f"{path}:6:65: warning: does not hold by 0.2 at the start" in perp("check", path).stderr
+    wrong = text.replace("joint: one, ratio", "joint: three, ratio").replace("child: c}", "child: c, mimic: {joint: two}}")
+    lines = perp("check", perp.write("t.yaml", wrong.replace("{one: 0.02", "{on: 0.02")), code=3).stderr.splitlines()
+    assert "t.yaml:6:80: joints mimic one another in a ring; one of them must mimic none" in lines[0]
+    assert "t.yaml:9:23: there is no joint `on`; did you mean `one`?" in lines[1]
+    done = perp("check", perp.write("u.yaml", text.replace("ratio: -1", "ration: -1")), code=3)
+    assert "u.yaml:6:85" in done.stderr and "did you mean `ratio`" in done.stderr
+    done = perp("check", perp.write("v.yaml", text.replace("{one: 0.02, three: 0.03}", "[one, three]")), code=3)
+    assert "v.yaml:9:18: expected a mapping: JOINT: COEFFICIENT" in done.stderr

@@ -11,7 +11,7 @@ import pytest
 import svg_page
 from conftest import PERP, Perp, ROOT, SANITIZED
 
-KINDS = ("sheet", "gaps", "forces", "cone", "modes", "joints", "residuals", "scene", "pressure")
+KINDS = ("sheet", "gaps", "forces", "cone", "modes", "joints", "residuals", "scene", "energy", "path", "bodies", "pressure")
 SVG = "{http://www.w3.org/2000/svg}"
 ELEMENTS = {"svg", "title", "g", "rect", "line", "polyline", "polygon", "path", "circle", "ellipse", "text", "tspan"}
 # Logged runs with explanations take a sanitized program minutes; under the sanitizers the fuzzer's logs are drawn instead.
@@ -48,6 +48,20 @@ run: {model: quasidynamic, h: 0.001, steps: 2500}
 """
 
 
+# A body that is thrown, one that hangs on a spring, and a wall at rest.
+THROWN = """perp: 1
+planar: true
+gravity: [0, -10]
+bodies:
+  wall: {fixed: true, shapes: [{box: [0.1, 1], pose: {position: [-1, 0]}}]}
+  ball: {mass: 2, pose: {position: [0.1, 0.2]}, velocity: {linear: [1, 3]}, shapes: [{disc: 0.05}]}
+  cart: {mass: 1, pose: {position: [0, 2]}, shapes: [{box: [0.1, 0.1]}]}
+joints: {rail: {type: prismatic, parent: world, child: cart, axis: [1, 0], anchor: [0, 2], control: impedance, stiffness: 50, damping: 1,
+  command: 0.2}}
+run: {model: MODEL, h: 0.01, steps: 40}
+"""
+
+
 # Patches: of 5 x 5 elements under a puck that rocks and spins, of 7 under a disc that rolls.
 PUCK = """perp: 1
 bodies:
@@ -81,7 +95,8 @@ def logs(tmp_path_factory):
     perp = Perp(tmp_path_factory.mktemp("plots"))
     for name in ("gripper-2d", "three-finger-grasp", "fixture-gaps", "four-bar"):
         perp("run", ROOT / "examples" / name / "scene.yaml", "--quiet", "--log", f"{name}.mcap")
-    for name, scene in (("hostile", HOSTILE), ("struck", STRUCK), ("many", boxes(SIDE)), ("puck", PUCK), ("roller", ROLLER)):
+    for name, scene in (("hostile", HOSTILE), ("struck", STRUCK), ("many", boxes(SIDE)), ("puck", PUCK), ("roller", ROLLER),
+                        ("thrown", THROWN.replace("MODEL", "dyn-lcp")), ("thrown2", THROWN.replace("MODEL", "compliant"))):
         perp.write(f"{name}.yaml", scene)
         perp("run", f"{name}.yaml", "--quiet", "--log", f"{name}.mcap")
     return perp
@@ -293,10 +308,12 @@ def test_what_cannot_be_drawn_is_refused(logs):
 
 # What each kind has a use for; all others must not be taken in silence.
 USES = {"--contact": ("sheet", "gaps", "forces", "cone", "modes"), "--joint": ("sheet", "joints"),
-        "--most": ("sheet", "gaps", "forces", "cone", "modes", "joints"), "--step": ("sheet", "scene")}
+        "--most": ("sheet", "gaps", "forces", "cone", "modes", "joints", "path", "bodies"), "--step": ("sheet", "scene"),
+        "--body": ("path", "bodies")}
 
 
-@pytest.mark.parametrize("option,value", [("--contact", "left_finger"), ("--joint", "lift"), ("--most", "1"), ("--step", "14")])
+@pytest.mark.parametrize("option,value", [("--contact", "left_finger"), ("--joint", "lift"), ("--most", "1"), ("--step", "14"),
+                                          ("--body", "palm")])
 def test_an_option_either_changes_the_plot_or_is_refused(logs, option, value):
     for kind in KINDS:
         if kind == "pressure":
@@ -388,3 +405,64 @@ def test_a_log_that_was_cut_is_drawn_as_far_as_it_goes(logs):
     (logs.folder / "cut.mcap").write_bytes(whole[: int(0.97 * len(whole))])
     done = logs("plot", "cut.mcap", "-o", "cut.svg", code=0)
     assert done.stderr and ET.parse(logs.folder / "cut.svg")
+
+
+def axis_values(root, points, upright):
+    """Px of points as what the labels beside or below the axis say, in m; and m per px."""
+    unit = {"m": 1, "mm": 1e-3}[re.search(r"\((m+)\)", next(w for w in words(ET.tostring(root))
+                                if re.fullmatch(r"[yz] \(m+\)" if upright else r"[xy] \(m+\)", w))).group(1)]
+    anchor, shift = ("end", 3.5) if upright else ("middle", 0.0)
+    labels = [(float(t.get("y" if upright else "x")) - shift, float(t.text)) for t in root.iter(f"{SVG}text")
+              if t.get("text-anchor") == anchor and re.fullmatch(r"-?[0-9.]+", t.text or "")]
+    (p1, v1), (p2, v2) = labels[0], labels[-1]
+    scale = unit * (v2 - v1) / (p2 - p1)
+    return [unit * v1 + (float(p) - p1) * scale for p in points], abs(scale)
+
+
+def paths(root):
+    return [p.get("points").split() for p in root.iter(f"{SVG}polyline")]
+
+
+def test_paths_are_those_of_the_log_and_both_axes_have_one_scale(logs):
+    """Every point of every path, read off the axes; 0.02 px is what two decimals keep, of labels and points."""
+    root = ET.fromstring(logs("plot", "thrown.mcap", "thrown2.mcap", "--what", "path", "--body", "ball", "--body", "cart").stdout)
+    drawn, scales = paths(root), []
+    assert len(drawn) == 4
+    for path, (name, body) in zip(drawn, itertools.product(("thrown", "thrown2"), ("ball", "cart"))):
+        steps = json.loads(logs("export", f"{name}.mcap", "--json").stdout)["steps"]
+        poses = [step["state"]["poses"][body] for step in steps]
+        for k in range(2):
+            shown, scale = axis_values(root, [p.split(",")[k] for p in path], k == 1)
+            assert shown == pytest.approx([pose[k] for pose in poses], abs=0.03 * scale)
+            scales.append(scale)
+    assert max(scales) == pytest.approx(min(scales), rel=1e-3)  # of labels with two decimals of px
+    said = words(ET.tostring(root))
+    assert {"log 1: dyn-lcp", "log 2: compliant", "ball", "cart"} <= set(said) and "wall" not in said
+
+
+def test_planes_of_a_path(logs):
+    assert plot(logs, "three-finger-grasp", "--what", "path", "--plane", "xz") != plot(logs, "three-finger-grasp", "--what", "path")
+    assert "z (m)" in words(plot(logs, "three-finger-grasp", "--what", "bodies", "--plane", "yz"))
+    for wrong, said in ((("gripper-2d.mcap", "--plane", "xz"), "plane of x and y"), (("gripper-2d.mcap", "--plane", "zx"), "xy, xz or yz"),
+                        (("gripper-2d.mcap", "--body", "plm"), "did you mean `palm`"), (("fixture-gaps.mcap",), "moves"),
+                        (("gripper-2d.mcap", "three-finger-grasp.mcap"), "planar and spatial")):
+        assert said in logs("plot", *wrong, "--what", "path", code=2).stderr, wrong
+    assert "only paths and bodies" in logs("plot", "thrown.mcap", "thrown2.mcap", "--what", "energy", code=2).stderr
+
+
+def test_energies_are_those_of_the_states(logs):
+    """Masses times what the log says of velocities and heights; the spring's stretch."""
+    steps = json.loads(logs("export", "thrown.mcap", "--json").stdout)["steps"]
+    root = ET.fromstring(plot(logs, "thrown", "--what", "energy"))
+    last, first = steps[-1]["state"], steps[0]["state"]
+    (vx, vy, _), rail, rate = last["v"]["ball"], last["q"]["rail"][0], last["v"]["rail"][0]
+    kinetic = 0.5 * 2 * (vx * vx + vy * vy) + 0.5 * rate * rate
+    gravity = 2 * 10 * (last["q"]["ball"][1] - first["q"]["ball"][1])
+    springs = 0.5 * 50 * (0.2 - rail) ** 2
+    curves = paths(root)
+    assert len(curves) == 4 and len(curves[0]) == 41
+    for curve, expected in zip(curves, (kinetic, gravity, springs, kinetic + gravity + springs)):
+        x, y = map(float, curve[-1].split(","))
+        value, per_pixel = value_of(root, y, x)
+        assert value == pytest.approx(expected, abs=0.03 * per_pixel)
+    assert "springs" not in words(plot(logs, "struck", "--what", "energy"))

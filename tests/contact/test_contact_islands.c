@@ -57,8 +57,32 @@ static void test_any_contact_joins(void **state)
     world_close(&w);
 }
 
+/* A tendon joins the trees of all its joints, and what they stand on does not matter; its bodies may still touch. */
+static void test_tendon(void **state)
+{
+    (void)state;
+    contact_world w;
+    world_open(&w, "bodies:\n"
+                   "  a: {mass: 1, shapes: [{sphere: 0.1}]}\n"
+                   "  b: {mass: 1, pose: {position: [0.2, 0, 0]}, shapes: [{sphere: 0.1}]}\n"
+                   "  c: {mass: 1, pose: {position: [2, 0, 0]}, shapes: [{sphere: 0.1}]}\n"
+                   "  d: {mass: 1, pose: {position: [3, 0, 0]}, shapes: [{sphere: 0.1}]}\n"
+                   "joints:\n"
+                   "  a: {type: prismatic, parent: world, child: a, axis: [1, 0, 0]}\n"
+                   "  b: {type: prismatic, parent: world, child: b, axis: [1, 0, 0]}\n"
+                   "  c: {type: prismatic, parent: world, child: c, axis: [1, 0, 0]}\n"
+                   "  d: {type: prismatic, parent: world, child: d, axis: [1, 0, 0]}\n"
+                   "tendons: {t: {joints: {a: 1, b: 2, d: 3}}}\n");
+    int island[4];
+    assert_int_equal(perp_contact_islands(w.set, -1.0, island), 2);
+    assert_true(island[0] == 0 && island[1] == 0 && island[2] == 1 && island[3] == 0);
+    assert_int_equal(contacts_between(&w, "a", "b"), 1);
+    world_close(&w);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_islands), cmocka_unit_test(test_any_contact_joins)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_islands), cmocka_unit_test(test_tendon),
+                                       cmocka_unit_test(test_any_contact_joins)};
     return cmocka_run_group_tests_name("contact islands", tests, NULL, NULL);
 }

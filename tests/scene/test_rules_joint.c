@@ -406,6 +406,131 @@ RULE(force_torque)
 
 /* ---- the table --------------------------------------------------------------------------------------------------- */
 
+/* ---- coupled joints ---------------------------------------------------------------------------------------------- */
+
+static void add_knee(perp_scene *s, perp_joint_kind kind)
+{
+    add_body(s, sound_body(s, "leg"));
+    perp_joint knee = hinge_of(kind);
+    knee.name = "knee";
+    knee.child = "leg";
+    knee.position[0] = 0.5;
+    knee.position_set = true;
+    add_joint(s, knee);
+}
+static perp_joint mimic_of(const char *other)
+{
+    perp_joint joint = hinge_of(PERP_JOINT_REVOLUTE);
+    joint.mimic = other;
+    return joint;
+}
+RULE(mimic_unknown)
+{
+    add_hinge(s, mimic_of(bad ? "Knee" : "knee"));
+    add_knee(s, PERP_JOINT_REVOLUTE);
+}
+RULE(mimic_itself)
+{
+    add_hinge(s, mimic_of(bad ? "hinge" : "knee"));
+    add_knee(s, PERP_JOINT_REVOLUTE);
+}
+RULE(mimic_ring)
+{
+    add_hinge(s, mimic_of("ankle"));
+    add_knee(s, PERP_JOINT_REVOLUTE);
+    perp_joint ankle = mimic_of(bad ? "hinge" : "knee");
+    ankle.name = "ankle";
+    ankle.child = "foot";
+    add_body(s, sound_body(s, "foot"));
+    add_joint(s, ankle);
+}
+RULE(mimic_of_planar)
+{
+    add_hinge(s, mimic_of("knee"));
+    add_knee(s, bad ? PERP_JOINT_PLANAR : PERP_JOINT_REVOLUTE);
+}
+RULE(mimic_by_planar)
+{
+    perp_joint joint = hinge_of(bad ? PERP_JOINT_PLANAR : PERP_JOINT_REVOLUTE);
+    joint.mimic = "knee";
+    add_hinge(s, joint);
+    add_knee(s, PERP_JOINT_REVOLUTE);
+}
+RULE(mimic_ratio)
+{
+    perp_joint joint = mimic_of("knee");
+    joint.mimic_ratio = bad ? 0.0 : -2.0;
+    add_hinge(s, joint);
+    add_knee(s, PERP_JOINT_REVOLUTE);
+}
+RULE(mimic_ratio_finite)
+{
+    perp_joint joint = mimic_of("knee");
+    joint.mimic_ratio = bad ? NAN : -2.0;
+    add_hinge(s, joint);
+    add_knee(s, PERP_JOINT_REVOLUTE);
+}
+RULE(mimic_offset)
+{
+    perp_joint joint = mimic_of("knee");
+    joint.mimic_offset = bad ? INFINITY : 3.0;
+    add_hinge(s, joint);
+    add_knee(s, PERP_JOINT_REVOLUTE);
+}
+/* It begins at 2 * 0.5 - 0.25. */
+RULE(mimic_start)
+{
+    perp_joint joint = mimic_of("knee");
+    joint.mimic_ratio = 2.0;
+    joint.mimic_offset = -0.25;
+    joint.limits_set = true;
+    joint.limits[0] = -1.0;
+    joint.limits[1] = bad ? 0.749 : 0.75;
+    add_hinge(s, joint);
+    add_knee(s, PERP_JOINT_REVOLUTE);
+}
+static void add_tendon(perp_scene *s, const char *name, perp_loop_term term, double length)
+{
+    add_loop(s, (perp_loop){.name = name, .kind = PERP_LOOP_JOINTS, .term_count = 1, .terms = &term, .length = length});
+}
+RULE(tendon_name)
+{
+    add_hinge(s, hinge_of(PERP_JOINT_REVOLUTE));
+    add_tendon(s, bad ? "a b" : "a_b", (perp_loop_term){"hinge", 1.0, 0}, 0.0);
+}
+RULE(tendon_twice)
+{
+    add_hinge(s, hinge_of(PERP_JOINT_REVOLUTE));
+    add_tendon(s, "cord", (perp_loop_term){"hinge", 1.0, 0}, 0.0);
+    add_tendon(s, bad ? "cord" : "rope", (perp_loop_term){"hinge", 2.0, 0}, 0.0);
+}
+RULE(tendon_empty)
+{
+    add_hinge(s, hinge_of(PERP_JOINT_REVOLUTE));
+    perp_loop_term term = {"hinge", 1.0, 0};
+    add_loop(s, (perp_loop){.name = "cord", .kind = PERP_LOOP_JOINTS, .term_count = bad ? 0 : 1, .terms = &term});
+}
+RULE(tendon_unknown)
+{
+    add_hinge(s, hinge_of(PERP_JOINT_REVOLUTE));
+    add_tendon(s, "cord", (perp_loop_term){bad ? "Hinge" : "hinge", 1.0, 0}, 0.0);
+}
+RULE(tendon_of_planar)
+{
+    add_hinge(s, hinge_of(bad ? PERP_JOINT_PLANAR : PERP_JOINT_REVOLUTE));
+    add_tendon(s, "cord", (perp_loop_term){"hinge", 1.0, 0}, 0.0);
+}
+RULE(tendon_coefficient)
+{
+    add_hinge(s, hinge_of(PERP_JOINT_REVOLUTE));
+    add_tendon(s, "cord", (perp_loop_term){"hinge", bad ? 0.0 : 1e-9, 0}, 0.0);
+}
+RULE(tendon_length)
+{
+    add_hinge(s, hinge_of(PERP_JOINT_REVOLUTE));
+    add_tendon(s, "cord", (perp_loop_term){"hinge", 1.0, 0}, bad ? NAN : 1.0);
+}
+
 static const rule rules[] = {
     {joint_name, BOTH, "joints.a b", "must not contain blanks"},
     {command_drive, BOTH, "joints.hinge.command.rate", "finite number"},
@@ -459,6 +584,22 @@ static const rule rules[] = {
     {loop_world_twice, BOTH, "loops.grip.b", "two different bodies"},
     {loop_anchor_a, BOTH, "loops.grip.anchor_a", "finite components"},
     {loop_anchor_b, BOTH, "loops.grip.anchor_b", "finite components"},
+    {mimic_unknown, BOTH, "joints.hinge.mimic.joint", "no joint `Knee`; did you mean `knee`?"},
+    {mimic_itself, BOTH, "joints.hinge.mimic.joint", "cannot mimic itself"},
+    {mimic_ring, BOTH, "joints.hinge.mimic.joint", "ring"},
+    {mimic_of_planar, BOTH, "joints.hinge.mimic.joint", "only revolute, prismatic and screw"},
+    {mimic_by_planar, BOTH, "joints.hinge.mimic", "only revolute, prismatic and screw"},
+    {mimic_ratio, BOTH, "joints.hinge.mimic.ratio", "must not be 0"},
+    {mimic_ratio_finite, BOTH, "joints.hinge.mimic.ratio", "finite number"},
+    {mimic_offset, BOTH, "joints.hinge.mimic.offset", "finite number"},
+    {mimic_start, BOTH, "joints.hinge.limits", "outside the limits"},
+    {tendon_name, BOTH, "tendons.a b", "must not contain"},
+    {tendon_twice, BOTH, "tendons.cord", "two tendons"},
+    {tendon_empty, BOTH, "tendons.cord.joints", "needs joints"},
+    {tendon_unknown, BOTH, "tendons.cord.joints.Hinge", "no joint `Hinge`; did you mean `hinge`?"},
+    {tendon_of_planar, BOTH, "tendons.cord.joints.hinge", "only revolute, prismatic and screw"},
+    {tendon_coefficient, BOTH, "tendons.cord.joints.hinge", "not 0"},
+    {tendon_length, BOTH, "tendons.cord.length", "finite number"},
     {force_unknown, BOTH, "forces.1.body", "no body `pan`"},
     {force_world, BOTH, "forces.0.body", "not the world"},
     {force_point, BOTH, "forces.0.point", "finite components"},

@@ -83,9 +83,19 @@ static void near_(double actual, double expected, double tolerance, int line)
 }
 #define NEAR(actual, expected, tolerance) near_((actual), (expected), (tolerance), __LINE__)
 
-static const char *const SCENES[] = {"pusher-2d",    "gripper-2d",  "arm-reach", "three-finger-grasp",
-                                     "driven-fence", "sphere-roll", "four-bar",  "pivot",
-                                     "bounce",       "domino"};
+static const char *const SCENES[] = {
+    "pusher-2d", "gripper-2d", "arm-reach", "three-finger-grasp", "driven-fence", "sphere-roll", "four-bar", "pivot",
+    "bounce", "domino",
+    /* fingers of which one mimics the other */
+    "perp: 1\nplanar: true\nbodies:\n"
+    "  left: {mass: 0.1, inertia: 0.001, pose: {position: [-0.061, 0]}, shapes: [{disc: 0.01}]}\n"
+    "  right: {mass: 0.1, inertia: 0.001, pose: {position: [0.062, 0]}, shapes: [{disc: 0.01}]}\n"
+    "  box: {mass: 0.2, inertia: 0.001, free: [x], shapes: [{box: [0.1, 0.1]}]}\n"
+    "joints:\n"
+    "  l: {type: prismatic, parent: world, child: left, axis: [1, 0], control: impedance, stiffness: 200, command: "
+    "{rate: 0.05}}\n"
+    "  r: {type: prismatic, parent: world, child: right, axis: [1, 0], mimic: {joint: l, ratio: -1}}\n"
+    "run: {h: 0.005}\n"};
 enum { SCENE_COUNT = sizeof SCENES / sizeof *SCENES, STEPS = 12 };
 
 /* Calls `each` with every scene on every rung that takes steps. */

@@ -1,7 +1,8 @@
 import * as THREE from "three";
+import type { Body } from "./format";
 import type { Run } from "./run";
 import { geometryOf, isEndless, reachOf } from "./shapes";
-import { BODY_COLOURS, FIXED_COLOUR, type Theme } from "./palette";
+import { AXIS_COLOUR, BODY_COLOURS, FIXED_COLOUR, type Theme } from "./palette";
 
 export interface Extent {
   centre: THREE.Vector3;
@@ -9,6 +10,7 @@ export interface Extent {
   arrow: number; // length of the arrow of the largest force, to suit the bodies
 }
 
+const ROD = 0.006; // of the scene: radius of the rods of a skeleton
 const MOST_OUTLINED = 100; // shapes; of more, edges are not drawn: they double the work
 const GROUND = 6; // times larger than most shapes: a table, which does not say how large the scene is
 
@@ -31,6 +33,11 @@ export function extentOf(runs: Run[]): Extent {
           const z = run.header.planar ? 0 : r;
           box.expandByPoint(centre.clone().add(new THREE.Vector3(r, r, z)));
           box.expandByPoint(centre.clone().sub(new THREE.Vector3(r, r, z)));
+        }
+        for (const line of body.lines) {
+          for (const end of [0, 3]) {
+            box.expandByPoint(new THREE.Vector3(line[end], line[end + 1], line[end + 2]).applyQuaternion(turn).add(at));
+          }
         }
       }
     });
@@ -70,6 +77,7 @@ export class Bodies {
         ground ||= isEndless(shape);
         this.addShape(node, shape, colour, extent);
       }
+      this.addSkeleton(node, body, colour, extent);
       this.nodes.push(node);
       this.group.add(node);
     });
@@ -114,6 +122,34 @@ export class Bodies {
       mesh.add(new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), this.edges));
     }
     node.add(mesh);
+  }
+
+  // Rods between the anchors of joints, and the axes of these: a bolt about which a joint turns, a thin rail along which
+  // it slides, a ball.
+  private addSkeleton(node: THREE.Group, body: Body, colour: string, extent: Extent) {
+    const material = (tint: string) => new THREE.MeshLambertMaterial({
+      color: tint, transparent: this.ghost, opacity: this.ghost ? 0.3 : 1, depthWrite: !this.ghost });
+    const thick = ROD * extent.size;
+    const add = (geometry: THREE.BufferGeometry, tint: string, part: string) => {
+      const mesh = new THREE.Mesh(geometry, material(tint));
+      mesh.userData.part = part;
+      node.add(mesh);
+      return mesh;
+    };
+    for (const [x, y, z, toX, toY, toZ] of body.lines) {
+      const from = new THREE.Vector3(x, y, z), along = new THREE.Vector3(toX, toY, toZ).sub(from);
+      const rod = add(new THREE.CylinderGeometry(thick, thick, along.length(), 12), colour, "rod");
+      rod.position.copy(from).addScaledVector(along, 0.5);
+      rod.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), along.normalize());
+    }
+    if (body.axis) {
+      const slides = body.axis.kind === "prismatic", ball = body.axis.kind === "ball";
+      const radius = slides ? 0.5 * thick : 1.8 * thick, length = slides ? 14 * thick : 5 * thick;
+      const bolt = add(ball ? new THREE.SphereGeometry(2.2 * thick, 16, 12) : new THREE.CylinderGeometry(radius, radius, length, 16), AXIS_COLOUR, "axis");
+      bolt.position.set(body.axis.at[0], body.axis.at[1], body.axis.at[2]);
+      const along = new THREE.Vector3(body.axis.along[0], body.axis.along[1], body.axis.along[2]);
+      bolt.quaternion.setFromUnitVectors(new THREE.Vector3(0, 1, 0), along.lengthSq() > 0 ? along.normalize() : new THREE.Vector3(0, 0, 1));
+    }
   }
 
   // A place on an endless shape beside the middle of the scene, for its name; in the plane a little below the surface.

@@ -1,6 +1,6 @@
 // What the file holds: one JSON header per run and one block of packed columns. src/report/replay_*.c writes it; the two
 // change together (FORMAT).
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 export interface Shape {
   kind: string;
@@ -20,6 +20,8 @@ export interface Body {
   name: string;
   kind: "free" | "fixed" | "driven" | "jointed";
   shapes: Shape[];
+  lines: number[][]; // from and to, of a skeleton, where the body or what it carries has no shapes
+  axis: { kind: string; at: number[]; along: number[] } | null; // of the joint that moves it, likewise
 }
 
 export interface ContactHeader {

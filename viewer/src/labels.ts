@@ -1,6 +1,7 @@
 import * as THREE from "three";
 import type { Bodies } from "./bodies";
 import type { Run } from "./run";
+import type { Part } from "./view";
 
 const CROWD = 30; // bodies from which on only those that matter now are named
 
@@ -10,7 +11,7 @@ export class Labels {
 
   constructor(box: HTMLElement, run: Run) {
     run.header.bodies.forEach((body, index) => {
-      if (body.shapes.length > 0) {
+      if (body.shapes.length + body.lines.length > 0) {
         const element = document.createElement("div");
         element.className = "label";
         element.textContent = body.name;
@@ -28,7 +29,8 @@ export class Labels {
   }
 
   // `named`: the bodies that are named in a crowd.
-  place(bodies: Bodies, camera: THREE.Camera, part: { x: number; width: number }, height: number, named: number[]) {
+  place(bodies: Bodies, camera: THREE.Camera, part: Part, named: number[]) {
+    const height = part.height;
     const taken: { x: number; y: number; w: number }[] = [];
     const at = new THREE.Vector3();
     for (const item of this.items) {
@@ -43,8 +45,8 @@ export class Labels {
         item.width ||= item.element.offsetWidth || 7 * item.element.textContent!.length + 10;
         const x = Math.max(part.x + 4, Math.min(part.x + part.width - item.width - 4,
           part.x + (0.5 + 0.5 * at.x) * part.width - 0.5 * item.width));
-        const y = [0, -18, 18, -36, 36].map((d) => (0.5 - 0.5 * at.y) * height - 9 + below + d)
-          .find((c) => c > 2 && c < height - 20 &&
+        const y = [0, -18, 18, -36, 36].map((d) => part.y + (0.5 - 0.5 * at.y) * height - 9 + below + d)
+          .find((c) => c > part.y + 2 && c < part.y + height - 20 &&
             taken.every((q) => Math.abs(q.y - c) >= 18 || x + item.width < q.x || x > q.x + q.w));
         shown = y !== undefined;
         if (shown) {
@@ -67,6 +69,10 @@ export class Labels {
       return 0;
     }
     at.copy(sphere.center);
+    if (mesh.userData.part) { // of a skeleton: thin, so that its name stands beside its middle
+      at.applyMatrix4(mesh.matrixWorld).project(camera);
+      return 14;
+    }
     at.applyMatrix4(mesh.matrixWorld);
     const side = new THREE.Vector3(0, sphere.radius, 0).applyQuaternion(camera.quaternion).add(at).project(camera);
     at.project(camera);

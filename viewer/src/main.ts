@@ -5,7 +5,8 @@ import { Plots } from "./plots";
 import { drawPatch, ramp } from "./pressure";
 import { NAMED, Ribbon } from "./ribbon";
 import { MODE_NAMES, OPEN, readRuns, type Run } from "./run";
-import { View, type Arrangement, type ViewState } from "./view";
+import { View, type Arrangement, type Camera, type Preset, type ViewState } from "./view";
+import { keptBefore, watchForNews } from "./watch";
 import { metres, metresPerSecond, modeName, newtons, number, plainWords, pressureWords } from "./words";
 
 const by = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
@@ -17,9 +18,29 @@ const LAYERS = [
 const KEYS: [string, string][] = [
   ["space", "play or pause"], ["← →", "a step back or on; with shift ten"], ["Home End", "first and last step"],
   [", .", "the change of mode before or after"], ["[ ]", "the contact before or after"], ["f", "flat or 3-D (planar scenes)"],
-  ["r", "the whole scene"], ["+ −", "longer or shorter arrows"], ["k n m c p l", "contacts, normal forces, total forces, cones, pressure of patches, names"],
+  ["r", "the whole scene"], ["x y z", "seen from the side, from the front, from above (scenes in space)"], ["+ −", "longer or shorter arrows"], ["k n m c p l", "contacts, normal forces, total forces, cones, pressure of patches, names"],
   ["d", "light or dark"], ["1 … 9", "the run of that number"], ["drag, wheel", "turn and zoom; with the right button move"], ["?", "this list"],
 ];
+
+// What a page that is loaded again goes on with. Names, not numbers: the scene may have changed.
+interface Kept {
+  t: number;
+  playing: boolean;
+  dark: boolean;
+  speed: string;
+  contact: string;
+  joint: string;
+  follow: string;
+  flat: boolean;
+  layers: ViewState["layers"];
+  arrowScale: number;
+  camera: Camera | null;
+}
+
+const chosenText = (id: string) => by<HTMLSelectElement>(id).selectedOptions[0]?.text ?? "";
+
+// The value of the option that reads `text`; null: there is none.
+const optionOf = (id: string, text: string) => [...by<HTMLSelectElement>(id).options].find((o) => o.text === text)?.value ?? null;
 
 class Replay {
   private readonly state: ViewState;
@@ -55,9 +76,20 @@ class Replay {
     this.fillHeader();
     this.setPrimary(0);
     this.setTheme(this.theme.dark);
+    this.obey(new URLSearchParams(window.location.hash.slice(1)));
     new ResizeObserver(() => this.layout()).observe(by("view"));
     new ResizeObserver(() => this.layout()).observe(by("ribbon"));
     this.layout();
+  }
+
+  // What a program asks for behind the # of the address: "at=1.5" is the time to begin with, "picture" hides all else.
+  private obey(asked: URLSearchParams) {
+    if (asked.has("at")) {
+      this.seek(Number(asked.get("at")) || 0);
+    }
+    if (asked.has("picture")) {
+      document.documentElement.dataset.only = "picture";
+    }
   }
 
   private makeView(): View | null {
@@ -182,20 +214,68 @@ class Replay {
     this.view?.draw(this.state);
     this.ribbon.show(this.t, this.state.selected);
     this.plots.show(this.t);
-    drawCone(by<HTMLCanvasElement>("cone"), this.run, this.state.selected, this.frame, this.theme);
+    const aside = by("cone").clientWidth > 0; // not where the picture stands alone
+    if (aside) {
+      drawCone(by<HTMLCanvasElement>("cone"), this.run, this.state.selected, this.frame, this.theme);
+    }
     by<HTMLInputElement>("time").value = String(this.frame);
     by("clock").textContent = this.instant
       ? `${number(this.run.header.t0)} s · ${this.instant.rates.length > 0 ? `solution ${this.frame + 1} of ${this.instant.rates.length}` : "no solution"}`
       : `${this.run.t[this.frame].toFixed(decimals(this.run.header.h))} s · step ${this.run.step[this.frame]} of ${this.run.step[this.run.frames - 1]}`;
     const row = this.state.selected < 0 ? -1 : this.run.rowAt(this.state.selected, this.frame);
-    drawPatch(by<HTMLCanvasElement>("patch"), this.run, row < 0 ? null : this.run.sample(this.state.selected, row), this.theme);
+    if (aside) {
+      drawPatch(by<HTMLCanvasElement>("patch"), this.run, row < 0 ? null : this.run.sample(this.state.selected, row), this.theme);
+    }
     this.showSolver();
     this.showWhy();
     this.showLegend();
+    this.showPanels();
   }
 
   finish() {
     this.view?.finish();
+  }
+
+  // ---- loading again -------------------------------------------------------------------------------------------------
+
+  keep(): Kept {
+    return {
+      t: this.t, playing: this.playing, dark: this.theme.dark, speed: by<HTMLSelectElement>("speed").value, contact: chosenText("contact"),
+      joint: chosenText("joint"), follow: chosenText("follow"), flat: this.state.flat, layers: this.state.layers,
+      arrowScale: this.state.arrowScale, camera: this.view?.keepCamera() ?? null,
+    };
+  }
+
+  restore(kept: Kept) {
+    const contact = optionOf("contact", kept.contact), joint = optionOf("joint", kept.joint), follow = optionOf("follow", kept.follow);
+    by<HTMLSelectElement>("speed").value = kept.speed;
+    this.joint = joint === null ? this.joint : Number(joint);
+    by<HTMLSelectElement>("joint").value = String(this.joint);
+    this.state.follow = follow === null ? -1 : Number(follow);
+    by<HTMLSelectElement>("follow").value = String(this.state.follow);
+    this.state.arrowScale = kept.arrowScale;
+    if (kept.flat !== this.state.flat) {
+      this.toggleFlat();
+    }
+    for (const [name] of LAYERS) {
+      if (kept.layers[name] !== this.state.layers[name]) {
+        this.toggleLayer(name);
+      }
+    }
+    if (kept.camera) {
+      this.view?.restoreCamera(kept.camera);
+    }
+    this.choose(contact === null ? this.state.selected : Number(contact), NaN);
+    this.seek(kept.t);
+    this.setTheme(kept.dark);
+    if (kept.playing && this.t < this.time[1]) {
+      this.play();
+    }
+  }
+
+  showNews(message: string) {
+    by("news").hidden = message === "";
+    by("news").textContent = message;
   }
 
   // ---- panels -------------------------------------------------------------------------------------------------------
@@ -206,12 +286,13 @@ class Replay {
     by("title").textContent = this.runs[0].name;
     by("about").textContent = this.runs.length > 1 ? `${this.runs.length} logs` : h.instant ? h.model : `${h.model}, steps of ${number(h.h)} s`;
     const choice = by<HTMLSelectElement>("run");
-    this.runs.forEach((run, i) => choice.add(new Option(`${i + 1}: ${run.header.model}${sameModels(this.runs) ? `, ${run.name}` : ""}`, String(i))));
+    this.runs.forEach((_, i) => choice.add(new Option(this.runName(i), String(i))));
     by("runs-choice").hidden = by("arrangement-choice").hidden = this.runs.length < 2;
     by("flat").hidden = !h.planar;
+    by("presets").hidden = h.planar;
     const follow = by<HTMLSelectElement>("follow");
     follow.add(new Option("nothing", "-1"));
-    h.bodies.forEach((body, i) => body.kind !== "fixed" && body.shapes.length > 0 && follow.add(new Option(body.name, String(i))));
+    h.bodies.forEach((body, i) => body.kind !== "fixed" && body.shapes.length + body.lines.length > 0 && follow.add(new Option(body.name, String(i))));
     const joint = by<HTMLSelectElement>("joint");
     h.joints.forEach((j, i) => joint.add(new Option(j.name, String(i))));
     joint.value = String(this.joint = this.joint < 0 && h.joints.length > 0 ? 0 : this.joint);
@@ -222,6 +303,26 @@ class Replay {
       key.append(swatch, document.createTextNode(["open", "stick", "limit: at the edge of its cone", "slide"][mode] ?? name));
       by("modes").append(key);
     });
+  }
+
+  private runName(index: number): string {
+    const { header, name } = this.runs[index];
+    return `${index + 1}: ${header.model}${sameModels(this.runs) ? `, ${name}` : ""}`;
+  }
+
+  // The name of each run in its part of the picture, below the tools.
+  private showPanels() {
+    const split = this.view && this.runs.length > 1 && this.state.arrangement === "split";
+    const parts = split ? this.view!.parts(this.state) : [], top = by("tools").offsetHeight + 14;
+    by("panels").replaceChildren(...parts.map((part) => {
+      const name = document.createElement("div");
+      name.textContent = this.runName(part.run);
+      name.style.left = `${part.x + 8}px`;
+      name.style.top = `${part.y + (part.y === 0 ? top : 8)}px`;
+      name.style.maxWidth = `${part.width - 16}px`;
+      name.style.borderColor = RUN_COLOURS[part.run % RUN_COLOURS.length];
+      return name;
+    }));
   }
 
   private fillStatus() {
@@ -401,10 +502,10 @@ class Replay {
     }
   }
 
-  private home() {
+  private home(preset: Preset = "angle") {
     this.state.follow = -1;
     by<HTMLSelectElement>("follow").value = "-1";
-    this.view?.home();
+    this.view?.home(preset);
     this.later();
   }
 
@@ -420,6 +521,9 @@ class Replay {
     click("back", () => this.step(-1));
     click("forward", () => this.step(1));
     click("home", () => this.home());
+    for (const button of by("presets").querySelectorAll("button")) {
+      button.addEventListener("click", () => this.home(button.dataset.preset as Preset));
+    }
     click("flat", () => this.toggleFlat());
     click("theme", () => this.setTheme(!this.theme.dark));
     click("help", () => this.help());
@@ -475,6 +579,9 @@ class Replay {
       "+": () => this.grow(1.25), "=": () => this.grow(1.25), "-": () => this.grow(0.8),
       d: () => this.setTheme(!this.theme.dark), "?": () => this.help(),
     };
+    if (!this.run.header.planar) {
+      Object.assign(acts, { x: () => this.home("side"), y: () => this.home("front"), z: () => this.home("top") });
+    }
     for (const [name, , key] of LAYERS) {
       acts[key] = () => this.toggleLayer(name);
     }
@@ -545,5 +652,10 @@ declare global {
   }
 }
 
-window.perpReplay = new Replay(readRuns(document));
+const replay = window.perpReplay = new Replay(readRuns(document));
+const kept = keptBefore<Kept>();
+if (kept) {
+  replay.restore(kept);
+}
+watchForNews(() => replay.keep(), (message) => replay.showNews(message));
 document.documentElement.dataset.ready = "true";

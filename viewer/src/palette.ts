@@ -14,6 +14,7 @@ export const PRESSURE_COLOURS = ["#fbf1d0", "#e69f00", "#7a2600"];
 
 // Bodies: calm tints, so that the contacts are what stands out.
 export const BODY_COLOURS = ["#7fa8c9", "#c9a77f", "#94b894", "#b79ac0", "#c4b26a", "#86b5b5"];
+export const AXIS_COLOUR = "#4a5866"; // of joints
 export const FIXED_COLOUR = "#a9b0b8";
 
 export interface Theme {

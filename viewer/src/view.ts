@@ -6,7 +6,32 @@ import { Labels } from "./labels";
 import { RUN_COLOURS, type Theme } from "./palette";
 import type { Run } from "./run";
 
+// Where one looks from, in metres.
+export interface Camera {
+  from: number[];
+  at: number[];
+  flatFrom: number[];
+  flatAt: number[];
+  flatScale: number; // zoom over the extent of the scene
+}
+
 export type Arrangement = "one" | "overlay" | "split";
+
+// Where the picture is seen from: along an axis of the world, or the usual place at an angle.
+export type Preset = "angle" | "top" | "front" | "side";
+const FROM: Record<Preset, [number, number, number]> = {
+  angle: [0.75, -1.15, 0.62], top: [0, 0, 1.5], front: [0, -1.5, 0], side: [1.5, 0, 0],
+};
+const FIELD = 38; // degrees: of view, upright; of a picture that is higher than wide across
+
+// A part of the canvas, px from its upper left corner.
+export interface Part {
+  run: number;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
 
 export interface ViewState {
   frames: number[]; // of each run
@@ -32,14 +57,16 @@ export class View {
   private readonly solid: Bodies[];
   private readonly ghosts: Bodies[];
   private readonly forces: Forces[];
-  private readonly perspective = new THREE.PerspectiveCamera(38, 1, 0.01, 100);
+  private readonly perspective = new THREE.PerspectiveCamera(FIELD, 1, 0.01, 100);
   private readonly flatCamera = new THREE.OrthographicCamera();
   private readonly orbit: OrbitControls;
   private readonly slide: OrbitControls;
   private readonly labels: Labels;
   private readonly planar: boolean;
   private flat = false;
+  private drawnHeight = 1; // px, of a part of the canvas
   private followed: THREE.Vector3 | null = null;
+  private moved = false; // by hand, since the last home()
   readonly metresPerNewton: number;
 
   constructor(private readonly box: HTMLElement, private readonly runs: Run[], private readonly redraw: () => void) {
@@ -69,6 +96,7 @@ export class View {
     this.slide.mouseButtons = { LEFT: THREE.MOUSE.PAN, MIDDLE: THREE.MOUSE.DOLLY, RIGHT: THREE.MOUSE.PAN };
     for (const control of [this.orbit, this.slide]) {
       control.addEventListener("change", this.redraw);
+      control.addEventListener("start", () => { this.moved = true; });
     }
     this.labels = new Labels(box, runs[0]);
     this.home();
@@ -89,10 +117,10 @@ export class View {
     this.slide.enabled = this.flat;
   }
 
-  home() {
+  home(preset: Preset = "angle") {
     const { centre, size } = this.extent;
     this.perspective.up.set(0, this.planar ? 1 : 0, this.planar ? 0 : 1);
-    const from = this.planar ? new THREE.Vector3(0.35, 0.35, 1.5) : new THREE.Vector3(0.75, -1.15, 0.62);
+    const from = this.planar ? new THREE.Vector3(0.35, 0.35, 1.5) : new THREE.Vector3(...FROM[preset]);
     this.perspective.position.copy(centre).addScaledVector(from, 1.12 * size);
     this.perspective.near = 0.01 * size;
     this.perspective.far = 40 * size;
@@ -103,6 +131,26 @@ export class View {
     this.flatCamera.zoom = 1;
     this.slide.target.copy(centre);
     this.followed = null;
+    this.moved = false;
+    this.orbit.update();
+    this.slide.update();
+  }
+
+  // For another page of the same scene; null: nobody has moved it, so that the other is to show its own whole scene.
+  keepCamera(): Camera | null {
+    return this.moved ? {
+      from: this.perspective.position.toArray(), at: this.orbit.target.toArray(), flatFrom: this.flatCamera.position.toArray(),
+      flatAt: this.slide.target.toArray(), flatScale: this.flatCamera.zoom / this.extent.size,
+    } : null;
+  }
+
+  restoreCamera(camera: Camera) {
+    this.perspective.position.fromArray(camera.from);
+    this.orbit.target.fromArray(camera.at);
+    this.flatCamera.position.fromArray(camera.flatFrom);
+    this.slide.target.fromArray(camera.flatAt);
+    this.flatCamera.zoom = camera.flatScale * this.extent.size;
+    this.moved = true;
     this.orbit.update();
     this.slide.update();
   }
@@ -119,35 +167,39 @@ export class View {
     this.renderer.setSize(width, height, false);
   }
 
-  // Where the parts of the canvas are: one, or one for each run.
-  private parts(state: ViewState): { run: number; x: number; width: number }[] {
-    const width = this.box.clientWidth;
+  // Where the parts of the canvas are: one, or one for each run, side by side or, where it is narrow, below each other.
+  parts(state: ViewState): Part[] {
+    const width = this.box.clientWidth, height = this.box.clientHeight;
     if (state.arrangement !== "split") {
-      return [{ run: state.primary, x: 0, width }];
+      return [{ run: state.primary, x: 0, y: 0, width, height }];
     }
-    const each = width / this.runs.length;
-    return this.runs.map((_, run) => ({ run, x: run * each, width: each }));
+    const count = this.runs.length;
+    return this.runs.map((_, run) => (width >= height
+      ? { run, x: (run * width) / count, y: 0, width: width / count, height }
+      : { run, x: 0, y: (run * height) / count, width, height: height / count }));
   }
 
   draw(state: ViewState) {
     const height = this.box.clientHeight;
     this.setFlat(state.flat);
+    this.drawnHeight = Math.max(1, this.parts(state)[0].height);
     this.renderer.setScissorTest(true);
     this.follow(state);
     for (const part of this.parts(state)) {
-      this.shape(part.width / Math.max(1, height));
+      this.shape(part.width / Math.max(1, part.height));
       this.show(state, part.run);
-      this.renderer.setViewport(part.x, 0, part.width, height);
-      this.renderer.setScissor(part.x, 0, part.width, height);
+      const bottom = height - part.y - part.height;
+      this.renderer.setViewport(part.x, bottom, part.width, part.height);
+      this.renderer.setScissor(part.x, bottom, part.width, part.height);
       this.renderer.clear();
       this.renderer.render(this.scene, this.camera);
     }
     const first = this.parts(state).find((p) => p.run === state.primary)!;
-    this.shape(first.width / Math.max(1, height));
+    this.shape(first.width / Math.max(1, first.height));
     const contact = this.runs[state.primary].header.contacts[state.selected];
     const named = [state.follow, ...(contact ? [contact.a, contact.b] : [])];
     if (state.layers.labels) {
-      this.labels.place(this.solid[state.primary], this.camera, first, height, named);
+      this.labels.place(this.solid[state.primary], this.camera, first, named);
     } else {
       this.labels.hide();
     }
@@ -155,6 +207,7 @@ export class View {
 
   private shape(aspect: number) {
     this.perspective.aspect = aspect;
+    this.perspective.fov = (360 / Math.PI) * Math.atan(Math.tan((FIELD * Math.PI) / 360) / Math.min(1, aspect));
     this.perspective.updateProjectionMatrix();
     const half = 0.56 * this.extent.size / Math.min(1, aspect), c = this.flatCamera;
     c.left = -half * aspect;
@@ -196,7 +249,7 @@ export class View {
 
   // Pixels on the screen of one metre at the middle of the picture: for the legend of the arrows.
   pixelsPerMetre(): number {
-    const height = this.box.clientHeight;
+    const height = this.drawnHeight;
     if (this.flat) {
       return (height * this.flatCamera.zoom) / (this.flatCamera.top - this.flatCamera.bottom);
     }
@@ -207,13 +260,12 @@ export class View {
   // The contact of the primary run nearest to a place of the canvas, within a finger's breadth; -1: none.
   pick(state: ViewState, x: number, y: number): number {
     const part = this.parts(state).find((p) => p.run === state.primary)!;
-    const height = this.box.clientHeight;
-    this.shape(part.width / Math.max(1, height));
+    this.shape(part.width / Math.max(1, part.height));
     let best = -1, nearest = 16;
     const at = new THREE.Vector3();
     for (const s of this.forces[state.primary].samples) {
       at.set(...s.point).project(this.camera);
-      const d = Math.hypot(part.x + (0.5 + 0.5 * at.x) * part.width - x, (0.5 - 0.5 * at.y) * height - y);
+      const d = Math.hypot(part.x + (0.5 + 0.5 * at.x) * part.width - x, part.y + (0.5 - 0.5 * at.y) * part.height - y);
       if (d < nearest) {
         nearest = d;
         best = s.contact;

@@ -8,7 +8,12 @@ perp_status perp_loop_stays_open(const perp_model *model, int loop, double gap, 
                                  perp_error *error)
 {
     const char *name = model->scene->loops[loop].name;
-    if (gap >= 0.0) {
+    if (model->scene->loops[loop].kind == PERP_LOOP_JOINTS) {
+        perp_fail(error, PERP_STATUS_INFEASIBLE, "%s `%s` does not hold %s t = %g s: %s",
+                  model->scene->loops[loop].mimic ? "`mimic` of joint" : "tendon", name,
+                  gap >= 0.0 ? "in the step to" : "at", t, why);
+        gap = -1.0; /* it need not be a length */
+    } else if (gap >= 0.0) {
         perp_fail(error, PERP_STATUS_INFEASIBLE, "loop `%s` is open by %.6g m in the step to t = %g s: %s", name, gap,
                   t, why);
     } else {
@@ -54,7 +59,6 @@ void perp_loops_note(contact_step *step, const perp_step_context *context)
 perp_status perp_loops_check_end(contact_step *step, perp_step_context *context, double t_end, perp_error *error)
 {
     const perp_model *model = step->model;
-    const int position_rows = model->planar ? 2 : 3;
     bool any = false;
     for (int k = 0; k < perp_step_loop_rows(model); k++) {
         any = any || isfinite(step->commanded_gap[k]);
@@ -70,7 +74,7 @@ perp_status perp_loops_check_end(contact_step *step, perp_step_context *context,
         for (int r = 0; r < perp_loop_rows(model, i); r++, all++) {
             /* moved neither at the begin nor at the end: at a dead centre a row is still for that moment only */
             const bool commanded = isfinite(step->commanded_gap[all]) && !moves(step, r);
-            const double unit = r < position_rows ? 1.0 : reach, open = unit * fabs(residual[r]);
+            const double open = perp_loop_row_unit(model, i, r, reach) * fabs(residual[r]);
             gap = commanded && open > DEEP * reach && fabs(residual[r]) > step->commanded_gap[all] ? hypot(gap, open)
                                                                                                    : gap;
         }
@@ -114,7 +118,9 @@ perp_status perp_loops_check_rates(const contact_step *step, const double *v, co
         const int rows = perp_loop_rows(model, i);
         perp_loop_evaluate(model, step->kinematics, i, residual, step->loop_jacobian);
         const double speed = size_of(step, rows, v);
-        const double pull = speed * speed / perp_loop_reach(model, step->kinematics, i); /* of what goes round */
+        const bool joints = model->scene->loops[i].kind == PERP_LOOP_JOINTS; /* whose rows do not change */
+        const double reach = joints ? 1.0 : perp_loop_reach(model, step->kinematics, i);
+        const double pull = speed * speed / reach; /* of what goes round */
         for (int r = 0; r < rows; r++, all++) {
             const bool opens = fabs(along(step, r, v)) > DEEP * speed;
             const bool bends =

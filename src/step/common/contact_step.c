@@ -52,22 +52,139 @@ static perp_status solve_island(contact_step *one, perp_residuals *total, perp_e
     return perp_step_check_law(one, total, error);
 }
 
+/* Velocities of the answer into step->v, whose prescribed ones are there. */
+static void put_velocities(contact_step *step)
+{
+    for (int k = 0; k < step->free_count; k++) {
+        const int i = step->dof_of_free[k];
+        step->v[i] = step->x[k] + (step->dynamic ? step->inertia.v_drifted[i] : 0.0);
+    }
+}
+
+/* What solving an island began with: a round that was in vain leaves nothing but the iterations that it took. */
+typedef struct round_begin {
+    perp_step_info info;
+    perp_residuals total;
+    double force;
+} round_begin;
+
+static void begin_round(contact_step *step, int island, const round_begin *begin, perp_residuals *total)
+{
+    const int iterations = step->info->iterations;
+    *step->info = begin->info;
+    step->info->iterations = iterations;
+    *total = begin->total;
+    step->islands[island].force = begin->force;
+}
+
+/* One round: the island with springs as they are now. */
+static perp_status solve_round(contact_step *step, int island, const round_begin *begin, contact_step *one,
+                               perp_residuals *total, perp_error *error)
+{
+    begin_round(step, island, begin, total);
+    *one = perp_step_island(step, island);
+    perp_step_fill_springs(one, step->q_begin);
+    perp_step_measure_force(one, island, step->q_begin);
+    const perp_status status = solve_island(one, total, error);
+    if (status == PERP_STATUS_OK) {
+        put_velocities(one);
+    }
+    return status;
+}
+
+/* Rounds of an island with springs whose force is limited. First all are springs; those whose force was beyond their
+ * effort are at their limit in the next round, and those that have come back from there are springs again, until none
+ * is wrong. `miss` is that of the last round that was solved. */
+static perp_status solve_all_at_once(contact_step *step, int island, const round_begin *begin, contact_step *one,
+                                     perp_residuals *total, double *miss, perp_error *error)
+{
+    enum { ROUNDS = 10 };
+    *miss = 0.0;
+    for (int k = 0; k < ROUNDS; k++) {
+        const perp_status status = solve_round(step, island, begin, one, total, error);
+        if (status != PERP_STATUS_OK) {
+            return status;
+        }
+        *miss = perp_springs_change(one, step->q_begin, step->v, EFFORT_ROUNDING);
+        if (*miss == 0.0) {
+            return PERP_STATUS_OK;
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
+/* The same where that has no answer, as between springs of different effort, of which all at their limit hold nothing.
+ * Springs at their limit keep a part of their rate about the velocities of the best point so far, so that there is
+ * always an answer, and the point moves towards it as far as the energy of the limited springs falls. Where the set
+ * belongs to the point it is tried as it is; why that failed is what is told where the point goes on without end. */
+static perp_status solve_by_search(contact_step *step, int island, const round_begin *begin, contact_step *one,
+                                   perp_residuals *total, double *miss, perp_error *error)
+{
+    enum { ROUNDS = 40 };
+    perp_springs_release(one);
+    step->limit_rate = 0.0;
+    perp_status status = solve_round(step, island, begin, one, total, error), failed = PERP_STATUS_OK;
+    memcpy(step->v_held, step->v, (size_t)step->model->nv * sizeof *step->v);
+    double rate = LIMIT_RATE;
+    for (int k = 0; k < ROUNDS && status == PERP_STATUS_OK && rate > LIMIT_RATE_LEAST; k++) {
+        const double change = perp_springs_change(one, step->q_begin, step->v_held, EFFORT_ROUNDING);
+        if (change == 0.0) {
+            step->limit_rate = 0.0;
+            failed = solve_round(step, island, begin, one, total, error);
+            *miss = failed == PERP_STATUS_OK ? perp_springs_miss(one, step->q_begin, step->v) : 1.0;
+            if (*miss == 0.0) {
+                return PERP_STATUS_OK;
+            }
+        }
+        step->limit_rate = rate;
+        status = solve_round(step, island, begin, one, total, failed == PERP_STATUS_OK ? error : NULL);
+        step->limit_rate = 0.0;
+        if (status == PERP_STATUS_OK && perp_springs_search(one, step->q_begin) == 1.0 && change == 0.0) {
+            rate *= LIMIT_RATE_FALL;
+        }
+    }
+    return failed != PERP_STATUS_OK ? failed : status;
+}
+
+static perp_status solve_limited(contact_step *step, int island, contact_step *one, perp_residuals *total,
+                                 perp_error *error)
+{
+    const round_begin begin = {*step->info, *total, step->islands[island].force};
+    perp_error first = {0};
+    double miss;
+    perp_status status = solve_all_at_once(step, island, &begin, one, total, &miss, &first);
+    if (status != PERP_STATUS_OK && miss == 0.0 && error) {
+        *error = first;
+    }
+    if (miss > 0.0) {
+        status = solve_by_search(step, island, &begin, one, total, &miss, error);
+    }
+    return status == PERP_STATUS_OK && miss > 0.0
+               ? perp_step_not_converged(one, "the search for springs at their effort", miss, error)
+               : status;
+}
+
 /* All islands; the first that has no answer is told. */
 static perp_status solve_islands(contact_step *step, perp_residuals *total, perp_error *error)
 {
+    const bool limited = perp_springs_are_limited(step);
     perp_status status = PERP_STATUS_OK;
-    if (step->island_count == 1) {
+    if (step->island_count == 1 && !limited) {
         status = solve_island(step, total, error);
         step->islands[0].force = step->force_unit;
         return status;
     }
     for (int k = 0; k < step->island_count && status == PERP_STATUS_OK; k++) {
         contact_step one = perp_step_island(step, k);
-        status = solve_island(&one, total, error);
+        status = perp_springs_are_limited(&one) ? solve_limited(step, k, &one, total, error)
+                                                : solve_island(&one, total, error);
         step->islands[k].force = one.force_unit;
         if (status == PERP_STATUS_OK) {
             perp_step_put_island(step, &one);
         }
+    }
+    if (limited && status == PERP_STATUS_OK) {
+        perp_step_fill_springs(step, step->q_begin);
     }
     return status;
 }
@@ -80,9 +197,8 @@ static perp_status solve(contact_step *step, perp_residuals *total, perp_error *
         status = solve_islands(step, total, error);
     }
     step->info->solve_us += perp_step_now() - started;
-    for (int k = 0; k < step->free_count && status == PERP_STATUS_OK; k++) {
-        const int i = step->dof_of_free[k];
-        step->v[i] = step->x[k] + (step->dynamic ? step->inertia.v_drifted[i] : 0.0);
+    if (status == PERP_STATUS_OK) {
+        put_velocities(step);
     }
     return status;
 }

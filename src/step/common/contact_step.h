@@ -8,7 +8,8 @@
  *
  * where passive degrees of freedom have A = 0 (with inertia M / h) and f = -(gravity + applied forces at
  * the step's end), and those of impedance joints A = h K + D and f = -(K (command - q) + gravity + applied): the spring
- * force K (command - q - h v) - D v at the step's end. This is Pang and Tedrake's (10) divided by h, with the gravity
+ * force K (command - q - h v) - D v at the step's end. Where its joint has an `effort` E the force is at most that:
+ * contact_step_springs.c. This is Pang and Tedrake's (10) divided by h, with the gravity
  * that its printed objective (10a) has lost.
  *
  * The velocity at a contact is u = H v + w, rows n and then its friction directions, with w = phi / h + J_p v_p on the
@@ -151,6 +152,9 @@ struct contact_step {
     step_island *islands;
     step_island *last_island; /* by tree: that it was last accepted in */
     double *diagonal;         /* free_count: of A */
+    double limit_rate;        /* of its rate: what a spring at its limit keeps, about v_held; but in a search 0 */
+    double *v_held;           /* nv */
+    int *at_limit;            /* nv: 1, -1: the spring's force is its effort, or that in the other direction; else 0 */
     step_reach reach;
 
     /* ---- a step that is split; contact_step.c ---- */
@@ -215,6 +219,8 @@ void perp_step_prescribe(contact_step *step, const double *q, double t, double t
 /* The step problem from t to t_end at configuration q, whose kinematics and contacts the context has. */
 perp_status perp_step_build(contact_step *step, perp_step_context *context, const double *q, double t, double t_end,
                             perp_error *error);
+/* A and f of the problem that there is, with springs as step->at_limit has them now; q as perp_step_build had it. */
+void perp_step_fill_springs(contact_step *step, const double *q);
 /* The largest entry of A v + f - H'r - C'y - y_lower + y_upper, over F, torques over F L. */
 double perp_step_balance(const contact_step *step);
 /* The same, with F = step->force_unit enlarged by what only the answer tells: the largest entry of A v, which is a
@@ -223,6 +229,30 @@ double perp_step_judge_balance(contact_step *step);
 /* How far a point of a step's problem is off its limits and loops; `gap` makes of a velocity of it the motion in the
  * step, in units of L. */
 double perp_step_off_constraints(const perp_contact_qp *problem, const perp_convex_point *point, double gap);
+
+/* ---- contact_step_springs.c: impedance joints and their effort ---- */
+
+/* What drives and damps a degree of freedom: force - rate v, with v at the step's end. */
+typedef struct step_spring {
+    double rate, force; /* N s/m, N; N m s, N m of an angle */
+} step_spring;
+/* It, at configuration q, as step->at_limit has it. */
+step_spring perp_step_spring(const contact_step *step, const double *q, int dof);
+/* Has some unknown of the problem an impedance joint with `effort`? */
+bool perp_springs_are_limited(const contact_step *step);
+/* All of the problem are springs. */
+void perp_springs_release(contact_step *step);
+/* Changes step->at_limit where it is wrong at velocities v (nv), `room` of an effort being rounding. Returns by how
+ * much of its effort the worst was wrong; 0: none was. */
+double perp_springs_change(contact_step *step, const double *q, const double *v, double room);
+/* The same without a change, with the law's tolerance as the room. */
+double perp_springs_miss(const contact_step *step, const double *q, const double *v);
+/* Moves step->v_held towards the answer step->v as far as the energy of A, f and the limited springs falls; returns
+ * which part of the way that is, 1 where it falls all along it or, friction not being of an energy, nowhere. */
+double perp_springs_search(contact_step *step, const double *q);
+/* At an instant: takes from f what goes beyond the effort, at velocities v (nv; NULL: none are known, and dampers are
+ * left out). */
+void perp_springs_limit_at_instant(contact_step *step, const double *q, const double *v);
 
 /* ---- step_system.c ---- */
 
@@ -272,6 +302,8 @@ int perp_step_lowest_joined(int *joined, int tree);
 /* The islands of the problem, with F and L: F is the largest of the weights, applied forces, springs' forces and of
  * what it takes to stop what comes, L the size of the bodies and of what they touch. */
 void perp_step_measure_islands(contact_step *step, const double *q, double t_end);
+/* F of an island, anew, with springs as they are now; `one` is its problem. */
+void perp_step_measure_force(contact_step *one, int island, const double *q);
 /* Of contact i of the system. */
 int perp_step_island_of_contact(const contact_step *step, int i);
 /* m: the box around the bounded shapes of two bodies, as L has it. */

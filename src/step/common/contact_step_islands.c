@@ -191,7 +191,7 @@ static void measure_loads(contact_step *step, const double *q, double t_end)
         const int dof = step->dof_of_free[i];
         step_island *island = &step->islands[step->island_of_tree[step->tree_of_free[i]]];
         if (model->role[dof] == PERP_DOF_IMPEDANCE) {
-            const double spring = fabs(model->stiffness[dof] * (step->command[dof] - q[model->dof_q[dof]]));
+            const double spring = fabs(perp_step_spring(step, q, dof).force);
             keep_larger(&island->force, step->turns[i] ? spring / island->length : spring);
         }
         const perp_joint *joint = model->dof_joint[dof] >= 0 ? &scene->joints[model->dof_joint[dof]] : NULL;
@@ -263,6 +263,14 @@ void perp_step_measure_islands(contact_step *step, const double *q, double t_end
     step->force_unit = step->island_count > 0 ? step->islands[0].force : FORCE_LEAST;
     step->length_unit = step->island_count > 0 ? step->islands[0].length : LENGTH_LEAST;
     step->heaviest = step->island_count > 0 ? step->islands[0].mass : 0.0;
+}
+
+void perp_step_measure_force(contact_step *one, int island, const double *q)
+{
+    one->islands[island].force = FORCE_LEAST;
+    measure_loads(one, q, one->t + one->h);
+    measure_impacts(one);
+    one->force_unit = one->islands[island].force;
 }
 
 /* ---- one island -------------------------------------------------------------------------------------------------- */

@@ -60,7 +60,7 @@ static double inertia_scale(const contact_step *step, int i, int j)
 
 /* A, one block per tree with free degrees of freedom. Damping of passive joints counts with full inertia: without it
  * a joint that nothing else holds would have no answer but for its damper's. */
-static void fill_hessian(contact_step *step)
+static void fill_hessian(contact_step *step, const double *q)
 {
     const perp_model *model = step->model;
     double *block = step->hessian;
@@ -75,32 +75,38 @@ static void fill_hessian(contact_step *step)
                     continue;
                 }
                 const double mean = 0.5 * (mass[r * tree->v_count + s] + mass[s * tree->v_count + r]);
-                double entry = inertia_scale(step, i, j) * mean / step->h;
-                if (i == j && (model->role[i] == PERP_DOF_IMPEDANCE || step->dynamic)) {
-                    entry += (step->law->instant ? 0.0 : step->h * model->stiffness[i]) + model->damping[i];
-                }
-                *block++ = entry;
+                const double entry = inertia_scale(step, i, j) * mean / step->h;
+                *block++ = i == j ? entry + perp_step_spring(step, q, i).rate : entry;
             }
         }
     }
 }
 
-static void fill_forces(contact_step *step, perp_step_context *context, const double *q)
+/* Forces that do not depend on the velocity, into step->tau. */
+static void find_forces(contact_step *step, perp_step_context *context)
 {
     const perp_model *model = step->model;
-    const double t_end = end_of(step);
     perp_gravity_force(model, context->kinematics, step->tau);
-    perp_applied_force(model, context->kinematics, t_end, step->scratch);
+    perp_applied_force(model, context->kinematics, end_of(step), step->scratch);
     for (int i = 0; i < model->nv; i++) {
         step->tau[i] += step->scratch[i];
     }
+}
+
+void perp_step_fill_springs(contact_step *step, const double *q)
+{
+    const perp_model *model = step->model;
+    fill_hessian(step, q);
     for (int k = 0; k < step->free_count; k++) {
         const int i = step->dof_of_free[k];
         double force = step->tau[i];
         if (model->role[i] == PERP_DOF_IMPEDANCE) {
-            force += model->stiffness[i] * (step->command[i] - q[model->dof_q[i]]);
+            force += perp_step_spring(step, q, i).force;
         }
         step->g[k] = -force;
+        if (step->dynamic) {
+            step->g[k] += perp_dynamic_force_at_drifted(step, q, i);
+        }
     }
 }
 
@@ -327,8 +333,11 @@ perp_status perp_step_build(contact_step *step, perp_step_context *context, cons
     perp_step_prescribe(step, q, t, t_end);
     perp_command(model, end_of(step), step->command);
     perp_mass_matrix(model, context->kinematics, step->mass);
-    fill_hessian(step);
-    fill_forces(step, context, q);
+    find_forces(step, context);
+    if (!step->law->own_contacts) {
+        perp_springs_release(step);
+    }
+    perp_step_fill_springs(step, q);
     if (!step->law->own_contacts) {
         fill_contacts(step);
     }

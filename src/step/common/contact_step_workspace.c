@@ -92,6 +92,8 @@ static perp_status hold_fixed(contact_step *step, perp_error *error)
     const block_array arrays[] = {PERP_ARRAY(step->prescribed, nv),
                                   PERP_ARRAY(step->moved, model->body_count),
                                   PERP_ARRAY(step->diagonal, nv),
+                                  PERP_ARRAY(step->at_limit, nv),
+                                  PERP_ARRAY(step->v_held, nv),
                                   PERP_ARRAY(step->mass, model->mass_size),
                                   PERP_ARRAY(step->mass_scratch, model->mass_size),
                                   PERP_ARRAY(step->v, nv),
@@ -311,6 +313,10 @@ perp_status perp_step_restore(perp_step_context *context, const double *numbers,
     contact_step *step = context->workspace;
     memory_reader r = {.numbers = numbers, .count = count, .good = true};
     step->started = perp_memory_take_int(&r, 0, 1) == 1;
+    for (int k = 0; k < step->model->tree_count; k++) { /* a step that failed may have left some out */
+        step->parts.active[k] = true;
+    }
+    perp_step_find_free(step);
     if (step->dynamic) {
         perp_memory_take_reals(&r, step->inertia.h_last, step->model->tree_count);
     }

@@ -44,6 +44,9 @@ typedef enum perp_dynamic_drift_kind {
 
 /* eps^2 */
 double perp_dynamic_mass_scale(const contact_step *step);
+/* The force that brings prescribed degrees of freedom to their new velocities, as the free one i of their tree feels
+ * it, and what springs and dampers say to its velocity v~. */
+double perp_dynamic_force_at_drifted(const contact_step *step, const double *q, int i);
 /* From the step problem in v+ to that in v+ - v~. */
 void perp_dynamic_start_from_drifted(contact_step *step);
 /* m/s: what the normal row of contact i of the set has beside its velocity. Where something bounces, step->velocity has

@@ -1,5 +1,6 @@
 /* Velocities carried to where the last step has led, without forces and without gaining energy: dynamic.h. */
 #include "linalg/dense.h"
+#include "scene/loop_links.h"
 #include "step/common/dynamic.h"
 
 #include "linalg/vector.h"
@@ -37,6 +38,18 @@ static int tree_of(const perp_model *model, int body)
     return body < 0 ? -1 : model->links[body].tree;
 }
 
+static void join_trees(const perp_model *model, int body_a, int body_b, int *linked)
+{
+    const int a = tree_of(model, body_a), b = tree_of(model, body_b);
+    const int ga = a < 0 ? -1 : linked[a] < 0 ? a : linked[a];
+    const int gb = b < 0 ? ga : linked[b] < 0 ? b : linked[b];
+    const int low = ga < 0 ? gb : ga < gb ? ga : gb;
+    for (int k = 0; k < model->tree_count && low >= 0; k++) {
+        const bool joined = k == a || k == b || (linked[k] >= 0 && (linked[k] == ga || linked[k] == gb));
+        linked[k] = joined ? low : linked[k];
+    }
+}
+
 /* Which trees loops join: every tree of a group names its lowest one. */
 static void link_trees(contact_step *step)
 {
@@ -45,15 +58,10 @@ static void link_trees(contact_step *step)
         step->inertia.linked[k] = -1;
     }
     for (int i = 0; i < model->scene->loop_count; i++) {
-        const int a = tree_of(model, model->scene->loops[i].body_a), b = tree_of(model, model->scene->loops[i].body_b);
-        const int ga = a < 0 ? -1 : step->inertia.linked[a] < 0 ? a : step->inertia.linked[a];
-        const int gb = b < 0 ? ga : step->inertia.linked[b] < 0 ? b : step->inertia.linked[b];
-        const int low = ga < 0 ? gb : ga < gb ? ga : gb;
-        for (int k = 0; k < model->tree_count && low >= 0; k++) {
-            const bool joined =
-                k == a || k == b ||
-                (step->inertia.linked[k] >= 0 && (step->inertia.linked[k] == ga || step->inertia.linked[k] == gb));
-            step->inertia.linked[k] = joined ? low : step->inertia.linked[k];
+        const perp_loop *loop = &model->scene->loops[i];
+        for (int k = 0, a, b; k < perp_loop_link_count(loop); k++) {
+            perp_loop_link(model->scene, loop, k, &a, &b);
+            join_trees(model, a, b, step->inertia.linked);
         }
     }
 }

@@ -9,11 +9,9 @@ double perp_dynamic_mass_scale(const contact_step *step)
     return step->settings->time_scale * step->settings->time_scale;
 }
 
-/* The force that brings prescribed degrees of freedom to their new velocities, as a free one i of a tree feels it, and
- * what springs and dampers say to its velocity v~. */
-static double force_at_drifted(const contact_step *step, const perp_tree *tree, int i)
+double perp_dynamic_force_at_drifted(const contact_step *step, const double *q, int i)
 {
-    const perp_model *model = step->model;
+    const perp_tree *tree = &step->model->trees[perp_step_tree_of(step, i)];
     const double *row = step->mass + tree->mass_start + (ptrdiff_t)(i - tree->v_start) * tree->v_count;
     double momentum = 0.0;
     for (int s = 0; s < tree->v_count; s++) {
@@ -21,7 +19,7 @@ static double force_at_drifted(const contact_step *step, const perp_tree *tree, 
         momentum += step->free_of_dof[j] < 0 ? row[s] * (step->v[j] - step->inertia.v_drifted[j]) : 0.0;
     }
     return perp_dynamic_mass_scale(step) * momentum / step->h +
-           (step->h * model->stiffness[i] + model->damping[i]) * step->inertia.v_drifted[i];
+           perp_step_spring(step, q, i).rate * step->inertia.v_drifted[i];
 }
 
 static void start_contacts(contact_step *step)
@@ -46,7 +44,6 @@ void perp_dynamic_start_from_drifted(contact_step *step)
         for (int i = tree->v_start; i < tree->v_start + tree->v_count; i++) {
             const int free = step->free_of_dof[i];
             if (free >= 0) {
-                step->g[free] += force_at_drifted(step, tree, i);
                 step->lower[free] -= step->inertia.v_drifted[i];
                 step->upper[free] -= step->inertia.v_drifted[i];
             }

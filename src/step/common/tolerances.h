@@ -32,6 +32,8 @@ static const double LENGTH_LEAST = 1e-3, FORCE_LEAST = 1e-3;
 
 /* of a point's velocity: a part of it that is less is rounding of the contact's axes, hundreds of roundings. */
 static const double ROW_ROUNDING = 1e-13;
+/* of the effort: a spring's force that is beyond it by less is at it by rounding. */
+static const double EFFORT_ROUNDING = 1e-10;
 /* of the law's tolerance: what solvers are asked for, so that choices among answers have room. */
 static const double ASKED = 1e-3;
 /* of the law's tolerance: the same of pivoting, which is exact to rounding or fails. */
@@ -132,5 +134,9 @@ static const double LOOK_BESIDE = 1e-2;
 static const double ARM_SQUARE_LEAST = 1e-12;
 /* of the share: what rounding may add to a lag that is just allowed. */
 static const double LAG_ROUNDING = 1e-9;
+
+/* of a spring's rate: what springs at their effort keep of it while the set of those at their limit is searched for, at
+ * first, at least, and what becomes of it where the set is found. The answer is judged without it. */
+static const double LIMIT_RATE = 1e-3, LIMIT_RATE_LEAST = 1e-12, LIMIT_RATE_FALL = 1e-2;
 
 #endif

@@ -150,6 +150,7 @@ typedef struct compliant_step {
     double gamma_least;      /* and at least its share of this, N: 1 and 0 but on a continuation */
     bool by_rates;           /* the normal law is on rates, and nothing is adopted: compliant_energy.c */
     bool lags;               /* tilt is out of the springs: s->tilt */
+    bool gives_way;          /* springs come to their limits and back from iterate to iterate */
     bool at_begin;           /* the problem is that of the step's begin, and its answer taken for the step's */
 
     /* ---- the problem at q_k: forces in F, velocities in `speed` ---- */

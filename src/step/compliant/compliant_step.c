@@ -150,6 +150,9 @@ static perp_status go_there(contact_step *step, perp_step_context *context, cons
                             perp_error *error)
 {
     move_on(step, context, part);
+    if (((compliant_step *)step->own)->gives_way) {
+        perp_springs_change(step, step->q_begin, step->v, EFFORT_ROUNDING);
+    }
     perp_status status = perp_compliant_keep_guess(step, error);
     if (status == PERP_STATUS_OK) {
         status = perp_step_look_from(step, context, context->next_q, error);
@@ -174,6 +177,10 @@ static perp_status settle(contact_step *step, perp_step_context *context, const 
         }
         if (s->at_begin) {
             move_on(step, context, 1.0);
+            if (s->gives_way && perp_springs_change(step, step->q_begin, step->v, EFFORT_ROUNDING) > 0.0) {
+                status = build(step, context, times, error);
+                continue;
+            }
             out->parts = perp_compliant_evaluate(step);
             out->residual = perp_compliant_worst(out->parts);
             out->method = "linearised";
@@ -267,12 +274,11 @@ typedef enum way {
     LINEARISED_BY_RATES
 } way;
 
-/* One of them, from step->q_begin. */
-static perp_status take_way(contact_step *step, perp_step_context *context, const double times[2], way how,
-                            outcome *out, perp_error *error)
+/* One of them, from step->q_begin; `fresh`: contacts are those of there. */
+static perp_status take_with_springs(contact_step *step, perp_step_context *context, const double times[2], way how,
+                                     bool fresh, outcome *out, perp_error *error)
 {
     compliant_step *s = step->own;
-    const bool fresh = how == PLAIN && s->lags; /* contacts are those of the begin */
     s->gamma_part = how >= SHARP ? 0.0 : 1.0;
     s->gamma_least = 0.0;
     s->at_begin = how >= LINEARISED;
@@ -288,6 +294,23 @@ static perp_status take_way(contact_step *step, perp_step_context *context, cons
         const bool continued = upwards || how == DOWNWARDS || how == DOWNWARDS_BY_RATES;
         status = continued ? iterate_continued(step, context, times, upwards, out, error)
                            : iterate(step, context, times, out, error);
+    }
+    return status;
+}
+
+/* The same, within the effort of springs: first without it, so that a limit that does not bind changes nothing; then
+ * every iterate has those at their limit that the one before was beyond it with. */
+static perp_status take_way(contact_step *step, perp_step_context *context, const double times[2], way how,
+                            outcome *out, perp_error *error)
+{
+    compliant_step *s = step->own;
+    s->gives_way = false;
+    perp_springs_release(step);
+    perp_status status = take_with_springs(step, context, times, how, how == PLAIN && s->lags, out, error);
+    if (status == PERP_STATUS_OK && out->settled &&
+        perp_springs_change(step, step->q_begin, step->v, EFFORT_ROUNDING) > 0.0) {
+        s->gives_way = true;
+        status = take_with_springs(step, context, times, how, false, out, error);
     }
     return status;
 }

@@ -104,7 +104,10 @@ perp_status perp_instant_accelerations(perp_step_context *context, const perp_st
     status = status == PERP_STATUS_OK ? perp_step_build(step, context, state->q, state->t, state->t, error) : status;
     status = status == PERP_STATUS_OK ? perp_loops_check_rates(step, in.v, in.given, in.loop_turning, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_check(step, in.v, result, error) : status;
-    status = status == PERP_STATUS_OK ? perp_instant_build(&in, context, error) : status;
+    if (status == PERP_STATUS_OK) {
+        perp_springs_limit_at_instant(step, state->q, in.v);
+        status = perp_instant_build(&in, context, error);
+    }
     if (status == PERP_STATUS_OK) {
         const instant_cells_system cells = {.p = &step->system,
                                             .rigid = in.rigid,

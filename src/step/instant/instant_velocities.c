@@ -153,6 +153,7 @@ perp_status perp_instant_velocities(perp_step_context *context, const perp_state
     status = status == PERP_STATUS_OK ? perp_loops_check_rates(step, step->v_gap, NULL, NULL, error) : status;
     status = status == PERP_STATUS_OK ? perp_instant_check(step, NULL, result, error) : status;
     if (status == PERP_STATUS_OK) {
+        perp_springs_limit_at_instant(step, state->q, NULL);
         status = perp_rigid_begin(step, error);
     }
     if (status != PERP_STATUS_OK) {

@@ -67,6 +67,33 @@ static void lint_starts(const run_lint *l)
     }
 }
 
+/* ---- the most that drives give ----------------------------------------------------------------------------------- */
+
+/* At an instant without inertia the damper's force is not known before the answer. */
+static void lint_effort(const run_lint *l)
+{
+    const bool exact = l->rung && (l->rung->takes & PERP_TAKES_IMPEDANCE_AS_POSITION);
+    const bool undamped = l->rung && !l->rung->step && l->rung->inertia == PERP_RUNG_INERTIA_NONE;
+    for (int j = 0; j < l->scene->joint_count; j++) {
+        const perp_joint *joint = &l->scene->joints[j];
+        if (joint->control != PERP_CONTROL_IMPEDANCE || !joint->effort.set) {
+            continue;
+        }
+        char path[256];
+        snprintf(path, sizeof path, "joints.%s.effort", joint->name);
+        if (exact) {
+            perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+                              "has no effect with model `%s`, where the joint follows its command whatever that takes; "
+                              "qs-cone and qs-impedance-lcp have springs",
+                              l->rung->name);
+        } else if (undamped && joint->damping > 0.0) {
+            perp_scene_report(l->scene, l->diagnostics, PERP_SEVERITY_WARNING, path,
+                              "with model `%s` limits K (command - q) alone, without the joint's damping",
+                              l->rung->name);
+        }
+    }
+}
+
 /* ---- inertia within one step ------------------------------------------------------------------------------------- */
 
 static bool floats(const run_lint *l, int b)
@@ -174,6 +201,7 @@ perp_status perp_run_lint(const perp_model *model, const perp_contact_model *con
                   .diagnostics = diagnostics};
     lint_length(&l);
     lint_starts(&l);
+    lint_effort(&l);
     if (l.rung && l.rung->inertia == PERP_RUNG_INERTIA_ONE_STEP) {
         perp_status status = perp_state_create(model, allocator, &l.state, NULL);
         status = status == PERP_STATUS_OK ? perp_kinematics_create(model, allocator, &l.kinematics, NULL) : status;
