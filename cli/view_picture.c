@@ -68,23 +68,24 @@ static bool take(const char *browser, const char *folder, const char *picture, c
     snprintf(shot, sizeof shot, "--screenshot=%s", picture);
     snprintf(size, sizeof size, "--window-size=%d,%d", wanted->width, wanted->height);
     snprintf(page, sizeof page, "file://%s/page.html#picture&at=%.17g", folder, wanted->t);
-    char *arguments[] = {(char *)browser,
-                         "--headless",
-                         "--disable-gpu",
-                         "--use-gl=angle",
-                         "--use-angle=swiftshader",
-                         "--enable-unsafe-swiftshader",
-                         "--hide-scrollbars",
-                         "--no-first-run",
-                         "--disable-background-networking",
-                         "--disable-component-update",
-                         "--virtual-time-budget=10000",
-                         profile,
-                         shot,
-                         size,
-                         page,
-                         geteuid() == 0 ? "--no-sandbox" : NULL, /* which root has none of; the page is our own */
-                         NULL};
+    char *arguments[] = {
+        (char *)browser,
+        "--headless",
+        "--run-all-compositor-stages-before-draw", /* else the picture may be taken before the canvas is */
+        "--use-gl=angle",
+        "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader",
+        "--hide-scrollbars",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--virtual-time-budget=10000",
+        profile,
+        shot,
+        size,
+        page,
+        geteuid() == 0 ? "--no-sandbox" : NULL, /* which root has none of; the page is our own */
+        NULL};
     return run_browser(arguments);
 }
 

@@ -103,7 +103,7 @@ double perp_plot_energy(plot *p, svg_box box, bool draw)
         row.curves[i] = curves[i];
     }
     const plot_stack stack = {.title = "Energy",
-                              .note = "that of gravity since the start",
+                              .note = "gravity: change since the start",
                               .between = "not the extremes between",
                               .row_count = 1,
                               .rows = &row,
