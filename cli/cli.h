@@ -199,7 +199,7 @@ bool cli_cache_path(const char *name, char *path, size_t size);
 /* Hands the page to the desktop's browser. False: there is no desktop, or nothing that opens it. */
 bool cli_open_browser(const char *path);
 
-extern const cli_command cli_export, cli_diff, cli_view, cli_plot;
+extern const cli_command cli_analyze, cli_export, cli_diff, cli_view, cli_plot;
 extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
 
 /* A picture of a replay, without what is around it. */

@@ -1,4 +1,5 @@
-/* perp/analysis.h - what a result means: why a contact holds, slips or is open, and what would change that.
+/* perp/analysis.h - what a result means: why a contact holds, slips or is open, and what would change that; and
+ * certificates: does the next step have an answer, is it the only one, is the rigid model valid there.
  *
  * An explanation answers for one contact of one step: its mode; how much of its friction is used; and the smallest
  * change found that would have flipped its mode in that step. Such a number is not estimated from the forces: the step
@@ -29,7 +30,7 @@
 #ifndef PERP_ANALYSIS_H
 #define PERP_ANALYSIS_H
 
-#include <perp/step.h>
+#include <perp/sim.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -142,6 +143,133 @@ PERP_API void perp_explanation_text(const perp_model *model, const perp_explanat
                                     size_t size);
 /* The amounts behind the words, as a note on the contact; `text` (borrowed) is its sentence. */
 PERP_API perp_contact_note perp_explanation_note(const perp_explanation *explanation, bool planar, const char *text);
+
+/* ---- certificates ------------------------------------------------------------------------------------------------
+ *
+ * What can be proved of a state: of the next step of a simulation from there or, on rungs that answer about an instant,
+ * of that instant. Every verdict is a proof or `unknown`; what decides is said in `reasons`. */
+
+typedef enum perp_verdict {
+    PERP_VERDICT_UNKNOWN, /* not decided, or not asked for */
+    PERP_VERDICT_EXISTS,
+    PERP_VERDICT_NONE,
+    PERP_VERDICT_UNIQUE,
+    PERP_VERDICT_UNIQUE_AT_THESE_NORMAL_FORCES,
+    PERP_VERDICT_NOT_UNIQUE,
+    PERP_VERDICT_BORDERLINE, /* rounding decides */
+    PERP_VERDICT_VALID,
+    PERP_VERDICT_INVALID,
+    PERP_VERDICT_NO_CONTACT,
+    PERP_VERDICT_COUNT
+} perp_verdict;
+
+/* "unknown", "unique-at-these-normal-forces", ..; a string constant. */
+PERP_API const char *perp_verdict_name(perp_verdict verdict);
+
+typedef enum perp_answer { PERP_ANSWER_UNKNOWN, PERP_ANSWER_NO, PERP_ANSWER_YES } perp_answer;
+
+/* EXISTS, NONE or UNKNOWN. */
+typedef struct perp_existence {
+    perp_verdict verdict;
+    int solutions; /* that differ in motion; -1: not counted */
+    bool complete; /* there are no others */
+} perp_existence;
+
+/* N, of one contact of the analysis: the least and the largest component of any force that supports the same motion;
+ * -INFINITY, INFINITY: no bound. */
+typedef struct perp_force_range {
+    int contact;
+    double fn[2], ft[2][2]; /* ft[k]: along t (k = 0) and o; planar: t only */
+} perp_force_range;
+
+/* UNIQUE, UNIQUE_AT_THESE_NORMAL_FORCES, NOT_UNIQUE, BORDERLINE or UNKNOWN. */
+typedef struct perp_uniqueness {
+    perp_verdict verdict;
+    double margin;        /* how far the data is from the other verdict, 0 .. 1; 0 where it is not known */
+    perp_verdict printed; /* what Proposition 1 as it is printed says; UNKNOWN: it does not speak of such a problem */
+    const double *motion; /* nv, of NOT_UNIQUE: a velocity that can be added and leads to another answer, the largest
+                             entry of its displacement in a step is 1; else NULL */
+    bool motion_both_ways;
+    int force_count;
+    const perp_force_range *forces;
+} perp_uniqueness;
+
+/* VALID, INVALID, BORDERLINE, UNKNOWN or NO_CONTACT: Dupont and Yamajako's test. */
+typedef struct perp_rigidity {
+    perp_verdict verdict;
+    int count;
+    const int *contacts;       /* count, of the analysis: those that D speaks of */
+    const double *D;           /* count x count: derivative of normal accelerations by normal forces, 1/kg */
+    const double *eigenvalues; /* count pairs (re, im) */
+    perp_answer p_matrix, stable;
+    bool has_kappa, has_kappa_min; /* the scene has compliance; some damping stabilises */
+    double kappa, kappa_min;       /* c^2 / k, kg: of the scene; the smallest that stabilises, 0: any will do */
+} perp_rigidity;
+
+/* Of one body that moves freely and touches something. */
+typedef struct perp_closure {
+    int body;
+    bool force_closure, form_closure, equilibrium, jammed;
+    double margin;
+} perp_closure;
+
+/* A sentence on a contact of the analysis, or on a verdict (contact -1). */
+typedef struct perp_reason {
+    int contact;
+    const char *text;
+} perp_reason;
+
+typedef enum perp_certificate {
+    PERP_CERTIFY_EXISTENCE = 1 << 0,
+    PERP_CERTIFY_UNIQUENESS = 1 << 1,
+    PERP_CERTIFY_RIGIDITY = 1 << 2,
+    PERP_CERTIFY_CLOSURE = 1 << 3,
+    PERP_CERTIFY_ALL = (1 << 4) - 1
+} perp_certificate;
+
+typedef struct perp_analyze_options {
+    size_t size;                     /* of this struct; see perp/base.h */
+    const perp_allocator *allocator; /* NULL: malloc */
+    unsigned certificates;           /* PERP_CERTIFY_*: what is asked for */
+    const volatile bool *cancel;     /* looked at in long searches; NULL: none */
+} perp_analyze_options;
+
+static inline perp_analyze_options perp_analyze_options_default(void)
+{
+    perp_analyze_options r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.certificates = PERP_CERTIFY_ALL;
+    return r;
+}
+
+/* One block of memory of its own, but for `model`, which is the simulation's. */
+typedef struct perp_analysis {
+    const perp_model *model;
+    const perp_rung *rung;
+    double t;
+    /* Of the next step or, on a rung that answers about an instant, of its first answer; where there is none, of the
+     * state, without force. */
+    int contact_count;
+    const perp_contact_record *contacts;
+    perp_existence existence;
+    perp_uniqueness uniqueness;
+    perp_rigidity rigidity;
+    int closure_count;
+    const perp_closure *closures;
+    int reason_count;
+    const perp_reason *reasons;
+    struct perp_analysis_memory *memory;
+} perp_analysis;
+
+/* Analyses the state that the simulation is in, which stays as it is. `options` NULL: the default ones. A step without
+ * an answer is a verdict and no failure. BAD_INPUT, OUT_OF_MEMORY, CANCELLED. */
+PERP_API perp_status perp_analyze(const perp_sim *sim, const perp_analyze_options *options, perp_analysis **analysis,
+                                  perp_error *error);
+PERP_API void perp_analysis_free(perp_analysis *analysis); /* NULL allowed */
+/* As one JSON object, zero-terminated text (perp_text_free); `analysis` NULL: `failure` says why there is none. NULL if
+ * out of memory. */
+PERP_API char *perp_analysis_json(const perp_analysis *analysis, const perp_error *failure);
 
 #ifdef __cplusplus
 }

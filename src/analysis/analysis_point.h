@@ -1,0 +1,48 @@
+/* analysis_point.h - the state that is analysed, and what all certificates of it share.
+ *
+ * The simulation that is analysed is not touched: `next` is its clone, which has taken the next step where there is
+ * one. `model` has what steers that simulation. Results live in `arena` until the analysis is freed. */
+#ifndef PERP_SRC_ANALYSIS_ANALYSIS_POINT_H
+#define PERP_SRC_ANALYSIS_ANALYSIS_POINT_H
+
+#include <perp/analysis.h>
+
+#include "base/arena.h"
+
+typedef struct analysis_point {
+    perp_analyze_options options;
+    perp_allocator allocator;
+    const perp_model *model;
+    const perp_rung *rung;
+    const perp_run_settings *settings;
+    const perp_state *state;
+    perp_kinematics *kinematics; /* at the state */
+    perp_contact_model *contact_model;
+    perp_contact_set *set; /* at the state */
+    perp_sim *next;        /* after the step; where it failed, or on rungs without steps, as the state is */
+    perp_status stepped;   /* what became of the step; UNAVAILABLE: the rung has no steps */
+    perp_error why_not;    /* of a step that failed */
+    /* Of a rung that answers about an instant: its answers; else zero. */
+    perp_run_result instant;
+    perp_arena *arena;
+    perp_analysis *analysis; /* that is being filled */
+    int reason_capacity;
+} analysis_point;
+
+/* Each fills its part of point->analysis, which is zero before, and leaves a verdict UNKNOWN with a reason where it
+ * cannot decide. They fail with OUT_OF_MEMORY or CANCELLED only. */
+perp_status perp_analyze_existence(analysis_point *point, perp_error *error);
+perp_status perp_analyze_uniqueness(analysis_point *point, perp_error *error);
+perp_status perp_analyze_rigidity(analysis_point *point, perp_error *error);
+perp_status perp_analyze_closure(analysis_point *point, perp_error *error);
+
+/* Answers of the rung `name` ("instant", "instant-qs") at the state; the result is to be freed. */
+perp_status perp_analysis_instant(const analysis_point *point, const char *name, perp_run_result *result,
+                                  perp_error *error);
+/* A sentence on a contact of the analysis, or on a verdict (-1). */
+perp_status perp_analysis_reason(analysis_point *point, int contact, perp_error *error, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* Zeroed memory that lasts as long as the analysis; NULL without memory. */
+#define ANALYSIS_NEW(point, type, count) PERP_ARENA_NEW((point)->arena, type, (size_t)(count))
+
+#endif
