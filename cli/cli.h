@@ -71,7 +71,9 @@ void cli_print_diagnostics(const perp_diagnostics *diagnostics);
 int cli_write(const char *text);
 /* The same for JSON that was made, and frees it; NULL: there was no memory for it. */
 int cli_write_json(char *text);
-/* Says what went wrong: EXIT_BAD_INPUT where the input is at fault, else EXIT_REFUSED. */
+/* A failure that names a place in the scene gets the file, line and column of it. */
+void cli_locate_failure(const perp_scene *scene, perp_error *error);
+/* Says what went wrong, and where if that is known: EXIT_BAD_INPUT where the input is at fault, else EXIT_REFUSED. */
 int cli_refuse(const perp_error *error);
 /* That a list was cut, where it is longer than what was shown. */
 void cli_print_rest(int count, int shown);

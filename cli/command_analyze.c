@@ -134,15 +134,19 @@ static perp_status analyze(const perp_model *model, double at, perp_analysis **a
     return status == PERP_STATUS_OK ? perp_analyze(*sim, &options, analysis, error) : status;
 }
 
-static int report(const cli_arguments *a, const perp_analysis *analysis, const perp_error *error)
+/* `told`: the diagnostics that were printed have said what is wrong. */
+static int report(const cli_arguments *a, const perp_analysis *analysis, const perp_error *error, bool told)
 {
-    if (cli_value(a, "--json")) {
-        const int code = cli_write_json(perp_analysis_json(analysis, analysis ? NULL : error));
-        return analysis || code != EXIT_DONE            ? code
-               : error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT
-                                                        : EXIT_REFUSED;
+    const bool json = cli_value(a, "--json") != NULL;
+    int code = EXIT_DONE;
+    if (!analysis) {
+        code = !told ? cli_refuse(error) : error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
     }
-    return analysis ? print_words(analysis) : cli_refuse(error);
+    if (json) {
+        const int written = cli_write_json(perp_analysis_json(analysis, analysis ? NULL : error));
+        return written == EXIT_DONE ? code : written;
+    }
+    return analysis ? print_words(analysis) : code;
 }
 
 static int run(const cli_arguments *a)
@@ -172,7 +176,10 @@ static int run(const cli_arguments *a)
         perp_diagnostics_first_error(&diagnostics, status, &error);
     }
     status = status == PERP_STATUS_OK ? analyze(model, at, &analysis, &sim, &error) : status;
-    code = report(a, analysis, &error);
+    if (status != PERP_STATUS_OK && scene) {
+        cli_locate_failure(scene, &error);
+    }
+    code = report(a, analysis, &error, diagnostics.errors > 0);
     perp_analysis_free(analysis);
     perp_sim_free(sim);
     perp_model_free(model);

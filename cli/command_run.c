@@ -153,28 +153,9 @@ static bool observe(void *context, int step, const perp_state *state, const perp
     return !*w->cancel;
 }
 
-/* A failure that names a place in the scene gets the file, line and column of it. */
-static void locate_failure(const perp_scene *scene, perp_error *error)
-{
-    if (error->status == PERP_STATUS_BAD_INPUT && !error->file[0]) {
-        perp_diagnostics one = {0};
-        perp_scene_report(scene, &one, PERP_SEVERITY_ERROR, error->path, "%s", error->message);
-        perp_diagnostics_first_error(&one, PERP_STATUS_BAD_INPUT, error);
-    }
-}
-
 static int exit_code(const perp_error *error)
 {
     return error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
-}
-
-static void print_failure(const perp_error *error)
-{
-    if (error->file[0]) {
-        fprintf(stderr, "%s:%d:%d: %s\n", error->file, error->line, error->column, error->message);
-    } else {
-        cli_fail(EXIT_REFUSED, "%s", error->message);
-    }
 }
 
 /* A run that its physics or its solver ended: what it did up to there is what one wants to look at. */
@@ -379,9 +360,8 @@ static int run_model(const request *r)
     const bool useless = r->watch && status == PERP_STATUS_CANCELLED; /* nobody waits for what was to be said of it */
     if (status != PERP_STATUS_OK && !useless) {
         fflush(stdout); /* the reason comes last, also where both go to one file */
-        locate_failure(scene, &error);
-        print_failure(&error);
-        code = exit_code(&error);
+        cli_locate_failure(scene, &error);
+        code = cli_refuse(&error);
     }
     if (r->watch && status != PERP_STATUS_OK) {
         cli_watch_failed(r->watch, &error, 0, true);

@@ -111,8 +111,21 @@ int cli_write_json(char *text)
     return code;
 }
 
+void cli_locate_failure(const perp_scene *scene, perp_error *error)
+{
+    if (error->status == PERP_STATUS_BAD_INPUT && !error->file[0]) {
+        perp_diagnostics one = {0};
+        perp_scene_report(scene, &one, PERP_SEVERITY_ERROR, error->path, "%s", error->message);
+        perp_diagnostics_first_error(&one, PERP_STATUS_BAD_INPUT, error);
+    }
+}
+
 int cli_refuse(const perp_error *error)
 {
+    if (error->file[0]) {
+        fprintf(stderr, "%s:%d:%d: %s\n", error->file, error->line, error->column, error->message);
+        return error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED;
+    }
     return cli_fail(error->status == PERP_STATUS_BAD_INPUT ? EXIT_BAD_INPUT : EXIT_REFUSED, "%s", error->message);
 }
 

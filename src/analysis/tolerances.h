@@ -16,4 +16,20 @@ static const double FLIP_FLOOR = 1e-9;
 /* of fn: friction that is smaller has no direction, and the contact's own tangent stands for it. */
 static const double LOAD_LEAST = 1e-9;
 
+/* ---- certificates ------------------------------------------------------------------------------------------------ */
+
+/* of F and L: forces, gaps and slips up to the first count as none, ten times what the law's tolerance leaves; a
+ * verdict that is another one where numbers up to the second count as none is borderline. */
+static const double COUNTS_AS_NONE = 1e-8, MIGHT_BE_NONE = 1e-6;
+/* of rows whose largest entry is 1: a pivot below is rounding of those before. */
+static const double RANK_ROUNDING = 1e-9;
+/* of F L / L: a row of the balance whose largest entry is less is one of zeros. */
+static const double ROW_NOTHING = 1e-14;
+/* of 1: the largest sum of a cone's inequalities below 1 is 0 or 1. */
+static const double SUM_ROUNDING = 1e-6;
+/* of F and L: what the second answer may be off the law; and how much faster than by this of its distance. */
+static const double SECOND_ANSWER = 1e-8, SECOND_SLOPE = 1e-5;
+/* of L: a second answer that is nearer is not told from the first. */
+static const double SECOND_LEAST = 1e-5;
+
 #endif
