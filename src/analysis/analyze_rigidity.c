@@ -1,6 +1,413 @@
-#include "analysis/analysis_point.h"
+/* Is the rigid model valid at a state? Dupont and Yamajako's "Stability of frictional contact in constrained rigid-body
+ * dynamics", Theorem 4.1, in their order: the rigid model has one answer; which contacts carry force in it; D, the
+ * derivative of normal accelerations by normal forces of these, is a P-matrix; and with springs and dampers in place of
+ * rigid contacts the forces settle (rigidity_stability.h). docs/analyze.md has the extensions: rolling contacts,
+ * constraints, dependent normals. */
+#include "analysis/rigidity_stability.h"
+#include "analysis/tolerances.h"
+
+#include <perp/linalg.h>
+#include <perp/solver.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is judged, and on whose word. */
+typedef struct rigidity_case {
+    analysis_point *point;
+    perp_run_result answer; /* of `instant` */
+    const char *answers;    /* who says what the contacts do, for sentences */
+    const double *rate;     /* NULL: not known */
+    int count;
+    rigidity_contact *contacts;
+    bool none, several; /* the rigid model has no answer; more than one */
+    rigidity_matrix rows;
+    double *d;
+    rigidity_boundary_layer layer;
+    bool borderline, unknown;
+} rigidity_case;
+
+static perp_status out_of_memory(perp_error *error)
+{
+    return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
+}
+
+static bool must_end(perp_status status)
+{
+    return status == PERP_STATUS_OUT_OF_MEMORY || status == PERP_STATUS_CANCELLED;
+}
+
+/* ---- which contacts, and what they do ---------------------------------------------------------------------------- */
+
+/* The way a contact goes, on its friction directions; where it is at rest and about to slip, against its friction. */
+static void set_kind(rigidity_contact *c, const perp_contact_record *r, bool slides, bool about_to)
+{
+    const perp_contact *contact = &r->contact;
+    const double sign = slides ? 1.0 : -1.0, *w = slides ? r->slip : r->ft;
+    double size = 0.0;
+    c->directions = contact->friction > 0.0 ? contact->direction_count : 0;
+    for (int k = 0; k < c->directions; k++) {
+        const perp_vec3 d = contact->directions[k];
+        c->along[k] = sign * (w[0] * perp_vec3_dot(d, contact->t) + w[1] * perp_vec3_dot(d, contact->o));
+        size = hypot(size, c->along[k]);
+    }
+    c->kind = c->directions == 0 ? RIGIDITY_SMOOTH : slides || about_to ? RIGIDITY_SLIDE : RIGIDITY_ROLL;
+    for (int k = 0; k < c->directions && c->kind == RIGIDITY_SLIDE; k++) {
+        c->along[k] /= size;
+    }
+}
+
+/* m/s along the friction directions, which may be fewer than the tangent plane has. */
+static double slip_of(const perp_contact_record *r)
+{
+    double size = 0.0;
+    for (int k = 0; k < r->contact.direction_count; k++) {
+        const perp_vec3 d = r->contact.directions[k];
+        size = hypot(size, r->slip[0] * perp_vec3_dot(d, r->contact.t) + r->slip[1] * perp_vec3_dot(d, r->contact.o));
+    }
+    return size;
+}
+
+static void add_contact(rigidity_case *c, int index, const perp_contact_record *r)
+{
+    rigidity_contact *next = &c->contacts[c->count++];
+    *next = (rigidity_contact){.index = index, .mu = r->contact.friction, .fn = r->fn};
+    set_kind(next, r, slip_of(r) > STILL, r->mode == PERP_CONTACT_LIMIT);
+}
+
+static int force_count(const perp_contact_record *records, int count)
+{
+    int sum = 0;
+    for (int i = 0; i < count; i++) {
+        sum += records[i].mode != PERP_CONTACT_OPEN ? 1 : 0;
+    }
+    return sum;
+}
+
+/* Of several answers the one with most contacts in force, so that what there is to judge is judged. */
+static void take_answer(rigidity_case *c)
+{
+    const perp_run_result *a = &c->answer;
+    const perp_instant_solution *best = &a->solutions[0];
+    for (int i = 1; i < a->solution_count; i++) {
+        const perp_instant_solution *s = &a->solutions[i];
+        best = force_count(s->contacts, s->contact_count) > force_count(best->contacts, best->contact_count) ? s : best;
+    }
+    for (int i = 0; i < best->contact_count; i++) {
+        if (best->contacts[i].mode != PERP_CONTACT_OPEN) {
+            add_contact(c, i, &best->contacts[i]);
+        }
+    }
+    c->rate = best->rate;
+    c->several = a->solution_count > 1 || best->vertex_count > 1 || best->ray_count > 0;
+}
+
+/* Where there is no answer: what touches and does not part. */
+static perp_status take_touching(rigidity_case *c, perp_error *error)
+{
+    const analysis_point *point = c->point;
+    const perp_contact_set *set = point->set;
+    double *v = ANALYSIS_NEW(point, double, point->model->nv);
+    double *velocity = ANALYSIS_NEW(point, double, (ptrdiff_t)set->rows * set->count);
+    if (!v || !velocity) {
+        return out_of_memory(error);
+    }
+    memcpy(v, point->state->v, (size_t)point->model->nv * sizeof *v);
+    perp_prescribed_rate(point->model, PERP_PRESCRIBE_POSITION, point->state->t, v);
+    perp_contact_velocity(set, v, velocity);
+    for (int i = 0; i < set->count; i++) {
+        const double *u = velocity + (ptrdiff_t)set->rows * i;
+        if (fabs(set->contacts[i].phi) <= TOUCHING && fabs(u[0]) <= STILL) {
+            add_contact(c, i,
+                        &(perp_contact_record){.contact = set->contacts[i],
+                                               .slip = {u[1], set->rows > 2 ? u[2] : 0.0},
+                                               .mode = PERP_CONTACT_STICK});
+        }
+    }
+    return PERP_STATUS_OK;
+}
+
+/* By the forces of the next step. */
+static void take_step(rigidity_case *c)
+{
+    const perp_analysis *a = c->point->analysis;
+    const perp_contact_set *set = c->point->set;
+    for (int i = 0; i < a->contact_count; i++) {
+        for (int k = 0; k < set->count; k++) {
+            if (a->contacts[i].mode != PERP_CONTACT_OPEN &&
+                perp_contact_same(&a->contacts[i].contact, &set->contacts[k])) {
+                add_contact(c, k, &a->contacts[i]);
+            }
+        }
+    }
+}
+
+/* `instant` speaks of states that rigid bodies can be in, to 1e-9 m; where this is none, as in the middle of a run, the
+ * next step does. */
+static perp_status find_contacts(rigidity_case *c, perp_error *error)
+{
+    analysis_point *point = c->point;
+    perp_error why = {0};
+    c->contacts = ANALYSIS_NEW(point, rigidity_contact, point->set->count + 1);
+    if (!c->contacts) {
+        return out_of_memory(error);
+    }
+    const perp_status status = perp_analysis_instant(point, "instant", &c->answer, &why);
+    if (must_end(status)) {
+        return perp_fail(error, status, "%s", why.message);
+    }
+    c->answers = "`instant`";
+    if (status != PERP_STATUS_OK || c->answer.left_out[0] != '\0') {
+        const char *text = status != PERP_STATUS_OK ? why.message : c->answer.left_out;
+        if (point->stepped == PERP_STATUS_OK) {
+            c->answers = "the next step";
+            take_step(c);
+            return perp_analysis_reason(point, -1, error, "rigidity is judged by the forces of the next step: %s",
+                                        text);
+        }
+        if (status != PERP_STATUS_OK) {
+            c->unknown = true;
+            return perp_analysis_reason(point, -1, error, "rigidity: %s", text);
+        }
+    }
+    if (c->answer.solution_count > 0) {
+        take_answer(c);
+        return PERP_STATUS_OK;
+    }
+    c->none = true;
+    return take_touching(c, error);
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------------------- */
+
+/* Index in the analysis' contacts, where it is added if the next step does not have it. */
+static int index_in_analysis(analysis_point *point, const perp_contact *contact)
+{
+    perp_analysis *a = point->analysis;
+    for (int i = 0; i < a->contact_count; i++) {
+        if (perp_contact_same(&a->contacts[i].contact, contact)) {
+            return i;
+        }
+    }
+    perp_contact_record *longer = ANALYSIS_NEW(point, perp_contact_record, a->contact_count + 1);
+    if (!longer) {
+        return -1;
+    }
+    if (a->contact_count > 0) {
+        memcpy(longer, a->contacts, (size_t)a->contact_count * sizeof *longer);
+    }
+    longer[a->contact_count].contact = *contact;
+    a->contacts = longer;
+    return a->contact_count++;
+}
+
+/* D, its eigenvalues, and their contacts into the analysis. */
+static perp_status put_matrix(rigidity_case *c, perp_error *error)
+{
+    analysis_point *point = c->point;
+    perp_rigidity *out = &point->analysis->rigidity;
+    const int n = c->count;
+    int *contacts = ANALYSIS_NEW(point, int, n);
+    double *eigenvalues = ANALYSIS_NEW(point, double, 4 * (size_t)n), *parts = eigenvalues + 2 * (ptrdiff_t)n;
+    c->d = PERP_ARENA_NEW(point->arena, double, (size_t)n *(size_t)n);
+    if (!contacts || !eigenvalues || !c->d) {
+        return out_of_memory(error);
+    }
+    for (int i = 0; i < n; i++) {
+        contacts[i] = index_in_analysis(point, &point->set->contacts[c->contacts[i].index]);
+        if (contacts[i] < 0) {
+            return out_of_memory(error);
+        }
+        for (int k = 0; k < n; k++) {
+            c->d[i * n + k] = perp_rigidity_entry(&c->rows, i, k);
+        }
+    }
+    const perp_status status = perp_general_eigenvalues(n, c->d, n, parts, parts + n, &point->allocator, error);
+    for (int i = 0; i < n; i++) {
+        eigenvalues[2 * i] = parts[i];
+        eigenvalues[2 * i + 1] = parts[n + i];
+    }
+    out->count = n;
+    out->contacts = contacts;
+    out->D = c->d;
+    out->eigenvalues = eigenvalues;
+    return status;
+}
+
+static perp_status test_shifted(rigidity_case *c, double shift, perp_pmatrix_result *result, perp_error *error)
+{
+    const int n = c->count;
+    perp_pmatrix_settings settings = perp_pmatrix_settings_default();
+    double *d = PERP_ARENA_NEW(c->point->arena, double, (size_t)n *(size_t)n);
+    if (!d) {
+        return out_of_memory(error);
+    }
+    memcpy(d, c->d, (size_t)n * (size_t)n * sizeof *d);
+    for (int i = 0; i < n; i++) {
+        double size = 0.0; /* of the sums that row i and column i are */
+        for (int k = 0; k < n; k++) {
+            size = fmax(size, fmax(fabs(c->d[i * n + k]), fabs(c->d[k * n + i])));
+        }
+        d[i * n + i] += shift * size;
+    }
+    settings.max_n = PMATRIX_MOST;
+    settings.cancel = c->point->options.cancel;
+    return perp_pmatrix_test(n, d, &settings, &c->point->allocator, result, error);
+}
+
+/* More on the diagonal never makes a P-matrix none: so D is one whatever rounding has done where it is one with less,
+ * and is none where it is none with more. */
+static perp_status test_pmatrix(rigidity_case *c, perp_error *error)
+{
+    perp_rigidity *out = &c->point->analysis->rigidity;
+    perp_pmatrix_result less, more = {0};
+    perp_status status = test_shifted(c, -D_ROUNDING, &less, error);
+    if (status == PERP_STATUS_OK && less.verdict == PERP_PMATRIX_NOT_P) {
+        status = test_shifted(c, D_ROUNDING, &more, error);
+    }
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    if (less.verdict == PERP_PMATRIX_UNKNOWN ||
+        (less.verdict == PERP_PMATRIX_NOT_P && more.verdict == PERP_PMATRIX_UNKNOWN)) {
+        c->unknown = true;
+        return perp_analysis_reason(
+            c->point, -1, error,
+            "rigidity: whether D of %d contacts is a P-matrix takes 2^%d determinants; they are "
+            "tried up to %d contacts",
+            c->count, c->count, PMATRIX_MOST);
+    }
+    if (less.verdict == PERP_PMATRIX_P) {
+        out->p_matrix = PERP_ANSWER_YES;
+        return PERP_STATUS_OK;
+    }
+    if (more.verdict == PERP_PMATRIX_P) {
+        c->borderline = true;
+        return perp_analysis_reason(
+            c->point, -1, error,
+            c->layer.dependent_normals
+                ? "rigidity: the normals of the contacts depend on each other, so that a principal "
+                  "minor of D is 0: rigid bodies leave open how they share a load"
+                : "rigidity: a principal minor of D is 0 to rounding: it is a P-matrix or not by "
+                  "the last digits");
+    }
+    out->p_matrix = PERP_ANSWER_NO;
+    return PERP_STATUS_OK;
+}
+
+static perp_status build(rigidity_case *c, perp_error *error)
+{
+    perp_status status = perp_rigidity_rows(c->point, c->rate, c->count, c->contacts, &c->rows, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    for (int i = 0; i < c->count; i++) {
+        if (perp_boundary_layer_is_rigid_along(c->point, &c->contacts[i])) {
+            perp_rigidity_hold(&c->rows, i);
+        }
+    }
+    perp_rigidity_take_held_away(&c->rows);
+    status = perp_boundary_layer_make(c->point, &c->rows, &c->layer, error);
+    for (int i = 0; i < c->count; i++) {
+        perp_rigidity_hold(&c->rows, i);
+    }
+    perp_rigidity_take_held_away(&c->rows);
+    status = status == PERP_STATUS_OK ? put_matrix(c, error) : status;
+    status = status == PERP_STATUS_OK ? test_pmatrix(c, error) : status;
+    return status == PERP_STATUS_OK ? perp_boundary_layer_judge(c->point, &c->layer, error) : status;
+}
+
+/* ---- verdict ----------------------------------------------------------------------------------------------------- */
+
+static perp_status say_unstable(rigidity_case *c, perp_error *error)
+{
+    const rigidity_boundary_layer *layer = &c->layer;
+    char remedy[128] = "no damping mends that";
+    if (layer->has_kappa_min) {
+        snprintf(remedy, sizeof remedy, "it takes c^2/k above %.6g kg, and it is %.6g", layer->kappa_min, layer->kappa);
+    }
+    return perp_analysis_reason(c->point, -1, error,
+                                "rigidity: contact forces are not stable: with springs and dampers they grow as "
+                                "exp(%.4g t), at %.4g rad/s; %s",
+                                layer->growth, layer->frequency, remedy);
+}
+
+static perp_status put_stability(rigidity_case *c, perp_error *error)
+{
+    perp_rigidity *out = &c->point->analysis->rigidity;
+    const rigidity_boundary_layer *layer = &c->layer;
+    out->has_kappa = true;
+    out->kappa = layer->kappa;
+    out->has_kappa_min = layer->has_kappa_min;
+    out->kappa_min = layer->kappa_min;
+    switch (layer->stable) {
+    case RIGIDITY_UNSTABLE:
+        out->stable = PERP_ANSWER_NO;
+        return PERP_STATUS_OK;
+    case RIGIDITY_STABLE:
+        out->stable = PERP_ANSWER_YES;
+        return PERP_STATUS_OK;
+    case RIGIDITY_UNDAMPED:
+        out->stable = PERP_ANSWER_YES;
+        c->borderline = true;
+        return perp_analysis_reason(c->point, -1, error,
+                                    "rigidity: no contact has a damper: forces ring on, and neither grow nor decay");
+    case RIGIDITY_MARGINAL:
+        c->borderline = true;
+        return perp_analysis_reason(
+            c->point, -1, error, "rigidity: contact forces grow or decay by the last digits: %.3g 1/s", layer->growth);
+    }
+    return PERP_STATUS_OK;
+}
+
+/* The first that fails, in the paper's order. */
+static perp_status decide(rigidity_case *c, perp_error *error)
+{
+    perp_rigidity *out = &c->point->analysis->rigidity;
+    out->verdict = PERP_VERDICT_INVALID;
+    if (c->none) {
+        return perp_analysis_reason(c->point, -1, error, "rigidity: rigid bodies have no answer here: %s",
+                                    c->answer.why_none[0] ? c->answer.why_none : "no forces go with the accelerations");
+    }
+    if (c->several) {
+        return perp_analysis_reason(
+            c->point, -1, error,
+            "rigidity: rigid bodies have more than one answer here (%d%s); D is that of the one "
+            "with most contacts in force",
+            c->answer.solution_count, c->answer.solution_count > 1 ? "" : ", a set of motions");
+    }
+    if (c->count == 0) {
+        out->verdict = PERP_VERDICT_NO_CONTACT;
+        return PERP_STATUS_OK;
+    }
+    if (out->p_matrix == PERP_ANSWER_NO) {
+        return perp_analysis_reason(c->point, -1, error,
+                                    "rigidity: D is not a P-matrix: there are loads with no answer or several");
+    }
+    if (out->stable == PERP_ANSWER_NO) {
+        return say_unstable(c, error);
+    }
+    out->verdict = c->unknown ? PERP_VERDICT_UNKNOWN : c->borderline ? PERP_VERDICT_BORDERLINE : PERP_VERDICT_VALID;
+    return PERP_STATUS_OK;
+}
 
 perp_status perp_analyze_rigidity(analysis_point *point, perp_error *error)
 {
-    return perp_analysis_reason(point, -1, error, "rigidity was not looked at");
+    rigidity_case c = {.point = point};
+    perp_error why = {0};
+    perp_status status = find_contacts(&c, error);
+    if (status == PERP_STATUS_OK && !c.unknown && c.count > 0) {
+        status = build(&c, &why);
+        status = status == PERP_STATUS_OK ? put_stability(&c, error) : status;
+        if (status != PERP_STATUS_OK && !must_end(status)) {
+            c.unknown = true;
+            status = perp_analysis_reason(point, -1, error, "rigidity: %s", why.message);
+        }
+    }
+    if (status == PERP_STATUS_OK && !(c.unknown && c.count == 0)) {
+        status = decide(&c, error);
+    }
+    perp_run_result_free(&c.answer);
+    return status;
 }

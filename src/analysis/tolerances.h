@@ -32,4 +32,23 @@ static const double SECOND_ANSWER = 1e-8, SECOND_SLOPE = 1e-5;
 /* of L: a second answer that is nearer is not told from the first. */
 static const double SECOND_LEAST = 1e-5;
 
+/* ---- rigidity ---------------------------------------------------------------------------------------------------- */
+
+/* of a row's length: what is left of it beside rows that imply it. */
+static const double ROW_IMPLIED = 1e-10;
+/* of the largest: a singular value, or the real part of an eigenvalue, that is no more counts as zero. */
+static const double MATRIX_ROUNDING = 1e-11;
+/* of an eigenvalue's magnitude: an imaginary part that rounding makes of a double real one, its root. */
+static const double EIGENVALUE_ROUNDING = 1e-7;
+/* of the terms compared, or of the largest root: rounding decides the stability of what is closer. */
+static const double STABILITY_ROUNDING = 1e-9;
+/* of an entry: dampers that are so near to being in proportion to springs are. */
+static const double SAME_RATIO = 1e-12;
+/* of kappa_min where it is closed in on. */
+static const double KAPPA_RESOLUTION = 1e-10;
+/* of what a normal force does to its own contact: D may be off by so much. */
+static const double D_ROUNDING = 1e-12;
+/* contacts: so many have their P-matrix test done exactly, which takes 2^n (5 ms). */
+enum { PMATRIX_MOST = 20 };
+
 #endif
