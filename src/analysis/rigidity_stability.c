@@ -201,7 +201,7 @@ static rigidity_stable least(rigidity_stable a, rigidity_stable b)
 static rigidity_stable judge_eigenvalue(double a, double b, double beta, double largest)
 {
     const double size = a * a + b * b, holds = beta * beta * a * size, turns = b * b;
-    const bool real = fabs(b) <= EIGENVALUE_ROUNDING * sqrt(size);
+    const bool real = fabs(b) <= DOUBLE_ROOT_ROUNDING * sqrt(size);
     if (fabs(a) <= MATRIX_ROUNDING * largest) {
         return RIGIDITY_MARGINAL;
     }
@@ -227,7 +227,7 @@ static void judge_proportional(rigidity_boundary_layer *layer, const double *re,
     }
     for (int i = 0; i < layer->independent; i++) {
         const double size = hypot(re[i], im[i]);
-        const bool real = fabs(im[i]) <= EIGENVALUE_ROUNDING * size;
+        const bool real = fabs(im[i]) <= DOUBLE_ROOT_ROUNDING * size;
         layer->stable = least(layer->stable, judge_eigenvalue(re[i], im[i], layer->beta, largest));
         layer->has_kappa_min = layer->has_kappa_min && re[i] > MATRIX_ROUNDING * largest;
         ratio = real || !layer->has_kappa_min ? ratio : fmax(ratio, im[i] * im[i] / (re[i] * size * size));

@@ -39,12 +39,12 @@ static const double ROW_IMPLIED = 1e-10;
 /* of the largest: a singular value, or the real part of an eigenvalue, that is no more counts as zero. */
 static const double MATRIX_ROUNDING = 1e-11;
 /* of an eigenvalue's magnitude: an imaginary part that rounding makes of a double real one, its root. */
-static const double EIGENVALUE_ROUNDING = 1e-7;
+static const double DOUBLE_ROOT_ROUNDING = 1e-7;
 /* of the terms compared, or of the largest root: rounding decides the stability of what is closer. */
 static const double STABILITY_ROUNDING = 1e-9;
 /* of an entry: dampers that are so near to being in proportion to springs are. */
 static const double SAME_RATIO = 1e-12;
-/* of kappa_min where it is closed in on. */
+/* of kappa_min: how near the search for it comes. */
 static const double KAPPA_RESOLUTION = 1e-10;
 /* of what a normal force does to its own contact: D may be off by so much. */
 static const double D_ROUNDING = 1e-12;

@@ -86,6 +86,9 @@ perp_status perp_sim_check_state(const perp_model *model, double t, const double
 /* The contacts of the state as it is, without forces. */
 perp_status perp_sim_look(perp_sim *sim, perp_error *error);
 
+/* Of everything that tells one simulation from another (sim_fingerprint.c). */
+perp_hash perp_sim_fingerprint(const perp_scene *scene, const perp_run_settings *run);
+
 /* ---- what steers (sim_steer.c) ------------------------------------------------------------------------------------
  */
 

@@ -4,9 +4,9 @@
 #include "base/hash.h"
 
 typedef struct saved_head {
-    perp_hash digest; /* of all bytes behind it */
-    perp_hash of;     /* scene, settings, build */
-    size_t size;
+    perp_hash digest;       /* of all bytes behind it */
+    perp_hash of;           /* perp_sim_fingerprint */
+    size_t size, head_size; /* the head's own is another one in another build */
     double t, t_from;
     int steps, counted_from;
     perp_hash hash;
@@ -14,49 +14,6 @@ typedef struct saved_head {
     int force_count;     /* of the next step's wrenches */
     size_t memory_count;
 } saved_head;
-
-/* Names, masses and shapes: enough to tell another scene, not a slightly different one. */
-static void add_scene(perp_hash *hash, const perp_model *model)
-{
-    const perp_scene *scene = model->scene;
-    for (int b = 0; b < scene->body_count; b++) {
-        const perp_body *body = &scene->bodies[b];
-        const double numbers[] = {body->kind, body->shape_count, model->links[b].mass};
-        perp_hash_bytes(hash, body->name, strlen(body->name) + 1);
-        perp_hash_reals(hash, numbers, sizeof numbers / sizeof *numbers);
-    }
-    for (int j = 0; j < scene->joint_count; j++) {
-        const perp_joint *joint = &scene->joints[j];
-        const double numbers[] = {joint->kind, joint->control};
-        perp_hash_bytes(hash, joint->name, strlen(joint->name) + 1);
-        perp_hash_reals(hash, numbers, sizeof numbers / sizeof *numbers);
-    }
-}
-
-/* Two simulations with the same are interchangeable. */
-static perp_hash kind_of(const perp_sim *sim)
-{
-    const perp_model *model = sim->given;
-    const double numbers[] = {model->nq,
-                              model->nv,
-                              model->body_count,
-                              sim->scene.joint_count,
-                              sim->scene_forces,
-                              sim->settings.h,
-                              sim->settings.cone,
-                              sim->settings.rays,
-                              sim->settings.prediction,
-                              sim->settings.tolerance,
-                              sim->settings.substep_tolerance,
-                              sim->settings.smoothing,
-                              sim->settings.time_scale,
-                              (double)sizeof(saved_head)};
-    perp_hash hash = perp_hash_begin();
-    perp_hash_bytes(&hash, sim->settings.model, strlen(sim->settings.model));
-    perp_hash_reals(&hash, numbers, sizeof numbers / sizeof *numbers);
-    add_scene(&hash, model);
-    return hash;
-}
 
 /* The arrays behind the head, in this order: those with reals first, where they are aligned. */
 typedef struct saved_arrays {
@@ -108,7 +65,8 @@ size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
 {
     saved_head head;
     memset(&head, 0, sizeof head); /* its padding is saved too */
-    head.of = kind_of(sim);
+    head.of = perp_sim_fingerprint(sim->given->scene, &sim->settings);
+    head.head_size = sizeof head;
     head.t = sim->state.t;
     head.t_from = sim->t_from;
     head.steps = sim->steps;
@@ -155,7 +113,8 @@ static bool is_ours(const perp_sim *sim, const unsigned char *bytes, size_t size
         return false;
     }
     memcpy(head, bytes, sizeof *head);
-    return head->size == size && head->of.value == kind_of(sim).value &&
+    return head->size == size && head->head_size == sizeof *head &&
+           head->of.value == perp_sim_fingerprint(sim->given->scene, &sim->settings).value &&
            head->digest.value == digest(bytes, size).value;
 }
 
