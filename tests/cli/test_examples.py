@@ -144,12 +144,6 @@ def test_fixture_gaps(perp):
         assert number in readme
 
 
-def test_readme_shows_the_gaps(perp):
-    """The listing in the README is what the command prints there."""
-    shown = (ROOT / "README.md").read_text().split("$ build/bin/perp run examples/fixture-gaps/scene.yaml\n")[1].split("```")[0]
-    assert perp("run", scene("fixture-gaps")).stdout == shown
-
-
 def example_program(name, *arguments):
     program = str(PERP).rsplit("/", 1)[0] + "/examples/" + name
     return subprocess.run([program, *arguments], text=True, capture_output=True, timeout=60)

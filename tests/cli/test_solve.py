@@ -544,31 +544,6 @@ def test_help_teaches_by_example(perp):
 EXAMPLE = ROOT / "examples" / "contact-lcp"
 
 
-def without_time(text):
-    return re.sub(r"[0-9.e+]+ us$", "T us", text, flags=re.MULTILINE)
-
-
-def shown_commands(page):
-    """(arguments, output) of every `$ .. perp solve examples/..` without a pipe that a page shows."""
-    for block in re.findall(r"^```\w*\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE):
-        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-            if re.match(r"\S*perp solve examples/", command) and "|" not in command:
-                yield command.split()[1:], output
-
-
-@pytest.mark.parametrize("page, count", [("README.md", 1), ("examples/contact-lcp/README.md", 2)])
-def test_pages_show_what_is_printed(perp, page, count):
-    shown = list(shown_commands(ROOT / page))
-    assert len(shown) == count
-    for (command, path, *options), output in shown:
-        assert without_time(perp(command, ROOT / path, *options).stdout) == without_time(output)
-
-
-def test_readme_shows_the_file():
-    text = (EXAMPLE / "sliding-block.yaml").read_text()
-    assert "$ cat examples/contact-lcp/sliding-block.yaml\n" + text + "$ " in (ROOT / "README.md").read_text()
-
-
 def test_sliding_block(perp):
     """Impulses of a block: the normal one stops 1 m/s, friction takes mu times it, the rest is slip."""
     result = perp.json("solve", EXAMPLE / "sliding-block.yaml", "--all")

@@ -1,5 +1,4 @@
 """`perp solve` for qp, cone-qp and lp: known answers, an independent residual, certificates, refusals, exit codes."""
-import json
 import math
 import random
 import re
@@ -8,7 +7,7 @@ import pytest
 import yaml
 
 from conftest import ROOT
-from test_solve import as_text, interrupted, without_time, shown_commands
+from test_solve import as_text, interrupted
 
 INF = math.inf
 
@@ -643,25 +642,6 @@ def test_help_teaches_by_example(perp):
 EXAMPLE = ROOT / "examples" / "contact-qp"
 
 
-NUMBER = r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?"
-
-
-def assert_shown(printed, shown):
-    """The same but for what the machine and the path of the method decide: time, iterations, and rounding (1e-9)."""
-    texts = [re.sub(r"(residual|measure) \S+, \d+ iterations?", "R", without_time(text)) for text in (printed, shown)]
-    assert re.sub(NUMBER, "#", texts[0]) == re.sub(NUMBER, "#", texts[1])
-    found, expected = ([float(number) for number in re.findall(NUMBER, text)] for text in texts)
-    assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_pages_show_what_is_printed(perp):
-    shown = list(shown_commands(EXAMPLE / "README.md"))
-    assert len(shown) == len(list(EXAMPLE.glob("*.yaml"))) == 5
-    for (command, path, *options), output in shown:
-        printed = perp(command, ROOT / path, *options, code=1 if "infeasible" in output else 0).stdout
-        assert_shown(printed, output)
-
-
 @pytest.mark.parametrize("name, x, y", [
     ("sliding-block", [1, 2], {"A": [0, 2]}), ("sliding-block-cone", [1, 1.2, 1.6], {"cones": [[2, -1.2, -1.6]]}),
     ("patch-friction", [-0.6, -0.8, -3, -4], {"cones": [[0.4, 0.24, 0.32], [0, 0, 0]]}),
@@ -678,30 +658,3 @@ def test_fingers_that_are_too_weak(solve):
     problem = yaml.safe_load((EXAMPLE / "squeeze-too-weak.yaml").read_text())
     solve(problem, status="infeasible")
     solve({**problem, "upper": [10, INF, 10, INF]})  # just strong enough
-
-
-def commands_of(page):
-    """(file name -> text, arguments, output) of `$ cat FILE` and `$ perp solve FILE ..` in the blocks of a page."""
-    for block in re.findall(r"^```\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE):
-        files = {}
-        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-            if command.startswith("cat "):
-                files[command.split()[1]] = output
-            elif command.startswith("perp solve ") and files:
-                yield files, command, output
-
-
-def test_reference_page(perp):
-    """docs/solve.md: every file of a convex kind that it shows gives the output that it shows."""
-    seen = []
-    for files, command, output in commands_of(ROOT / "docs" / "solve.md"):
-        (name, text), = files.items()
-        kind = re.match(r"kind: (\S+)", text)[1]
-        if kind not in KINDS:
-            continue
-        perp.write(name, text)
-        status = re.search(r": ([a-z]+), method", output)[1]
-        done = perp(*command.split()[1:], code=0 if status == "solved" else 1)
-        assert_shown(done.stdout + done.stderr, output)
-        seen.append((kind, status))
-    assert seen == [("qp", "solved"), ("lp", "solved"), ("cone-qp", "solved"), ("lp", "infeasible"), ("lp", "unbounded")]
