@@ -1,5 +1,6 @@
 /* Is the answer of the step, or of the instant, the only one? motion_ways.h has what is decided and how. */
 #include "analysis/analysis_point.h"
+#include "analysis/motion_forces.h"
 #include "analysis/motion_ways.h"
 #include "analysis/tolerances.h"
 #include "sim/sim.h"
@@ -37,7 +38,9 @@ typedef struct island_verdict {
 
 typedef struct island_work {
     analysis_point *point;
-    perp_arena *arena; /* scratch */
+    const contact_step *step;
+    perp_arena *arena;     /* scratch */
+    cone_program *program; /* likewise */
     const motion_problem *p;
 } island_work;
 
@@ -156,6 +159,53 @@ static perp_status judge_island(const island_work *work, island_verdict *v, perp
     return status == PERP_STATUS_OK ? compare_printed(work, v, error) : status;
 }
 
+/* ---- forces ------------------------------------------------------------------------------------------------------ */
+
+/* Which contact of the analysis a record of the step is; -1: it is not listed any more. */
+static int find_contact(const analysis_point *point, const perp_contact *contact)
+{
+    int found = -1;
+    for (int i = 0; i < point->analysis->contact_count && found < 0; i++) {
+        found = perp_contact_same(&point->analysis->contacts[i].contact, contact) ? i : -1;
+    }
+    return found;
+}
+
+static void put_range(const motion_problem *p, const motion_force_range *range, perp_force_range *to)
+{
+    for (int side = 0; side < 2; side++) {
+        to->fn[side] = p->F * range->end[0][side];
+        to->ft[0][side] = p->F * range->end[1][side];
+        to->ft[1][side] = p->F * range->end[2][side];
+    }
+}
+
+static perp_status put_forces(const island_work *work, perp_error *error)
+{
+    analysis_point *point = work->point;
+    perp_uniqueness *u = &point->analysis->uniqueness;
+    const motion_problem *p = work->p;
+    motion_force_range *ranges = PERP_ARENA_NEW(work->arena, motion_force_range, (size_t)p->contact_count);
+    if (!ranges) {
+        return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
+    }
+    perp_status status =
+        perp_motion_force_ranges(p, MIGHT_BE_NONE, work->program, work->arena, point->options.cancel, ranges, error);
+    for (int i = 0; i < p->contact_count && status == PERP_STATUS_OK; i++) {
+        const int contact = find_contact(point, &work->step->records[p->contacts[i].record].contact);
+        if (contact >= 0) {
+            perp_force_range *to = (perp_force_range *)(uintptr_t)&u->forces[u->force_count++];
+            to->contact = contact;
+            put_range(p, &ranges[i], to);
+        }
+        if (contact >= 0 && !ranges[i].found) {
+            status = perp_analysis_reason(point, contact, error,
+                                          "an end of a range of its force was not found, and counts as unbounded");
+        }
+    }
+    return status;
+}
+
 /* ---- the step ---------------------------------------------------------------------------------------------------- */
 
 /* A direction as a velocity of the model whose displacement has 1 as its largest entry. */
@@ -198,18 +248,27 @@ static perp_status judge_step(analysis_point *point, const contact_step *step, p
 {
     perp_arena arena;
     perp_arena_init(&arena, &point->allocator);
-    island_work work = {.point = point, .arena = &arena};
+    cone_program program;
+    island_work work = {.point = point, .step = step, .arena = &arena, .program = &program};
     motion_problem *problems;
     int count;
-    point->analysis->uniqueness.verdict = PERP_VERDICT_UNIQUE;
-    point->analysis->uniqueness.margin = 1.0;
-    perp_status status = perp_motion_problems(step, &arena, &problems, &count, error);
+    perp_uniqueness *u = &point->analysis->uniqueness;
+    u->verdict = PERP_VERDICT_UNIQUE;
+    u->margin = 1.0;
+    u->forces = ANALYSIS_NEW(point, perp_force_range, step->system.contact_count);
+    perp_status status = perp_cone_program_open(&program, &point->allocator, error);
+    if (status == PERP_STATUS_OK && !u->forces) {
+        status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
+    }
+    status = status == PERP_STATUS_OK ? perp_motion_problems(step, &arena, &problems, &count, error) : status;
     for (int i = 0; i < count && status == PERP_STATUS_OK; i++) {
         island_verdict verdict;
         work.p = &problems[i];
         status = judge_island(&work, &verdict, error);
         status = status == PERP_STATUS_OK ? add_island(point, &problems[i], &verdict, i == 0, error) : status;
+        status = status == PERP_STATUS_OK ? put_forces(&work, error) : status;
     }
+    perp_cone_program_close(&program);
     perp_arena_clear(&arena);
     return status;
 }

@@ -120,6 +120,14 @@ static void fill_unknowns(const maker *m)
     }
 }
 
+static void fill_axes(const perp_contact *from, motion_contact *c)
+{
+    for (int r = 1; r < c->rows; r++) {
+        c->axis[0][r - 1] = perp_vec3_dot(from->directions[r - 1], from->t);
+        c->axis[1][r - 1] = perp_vec3_dot(from->directions[r - 1], from->o);
+    }
+}
+
 static void fill_contacts(const maker *m)
 {
     const contact_step *step = m->step;
@@ -132,11 +140,13 @@ static void fill_contacts(const maker *m)
         const int rows = s->row_start[i + 1] - s->row_start[i];
         if (m->local[s->dofs[start]] >= 0) {
             const double speed = p->L / p->h;
-            p->contacts[contact++] = (motion_contact){.row = row,
-                                                      .rows = rows,
-                                                      .mu = rows > 1 ? step->mu[i] : 0.0,
-                                                      .room = step->room[i] / speed,
-                                                      .record = step->set_index[i]};
+            motion_contact *c = &p->contacts[contact++];
+            *c = (motion_contact){.row = row,
+                                  .rows = rows,
+                                  .mu = rows > 1 ? step->mu[i] : 0.0,
+                                  .room = step->room[i] / speed,
+                                  .record = step->set_index[i]};
+            fill_axes(&step->records[c->record].contact, c);
             for (int r = 0; r < rows; r++, row++) {
                 for (int k = 0; k < columns; k++) {
                     const int to = m->local[s->dofs[start + k]];
@@ -280,6 +290,12 @@ static double support(const motion_polygon *d, const double v[2])
     return most;
 }
 
+double perp_motion_most_work(const motion_problem *p, const motion_contact *c, const double *u)
+{
+    const double back[2] = {c->rows > 1 ? -u[1] : 0.0, c->rows > 2 ? -u[2] : 0.0};
+    return support(perp_motion_polygon(p, c->rows), back);
+}
+
 /* The least s with v in s D. */
 static double gauge(const motion_polygon *d, const double v[2])
 {
@@ -296,7 +312,7 @@ static double contact_residual(const motion_problem *p, const motion_contact *c,
     const double ft[2] = {c->rows > 1 ? r[1] : 0.0, c->rows > 2 ? r[2] : 0.0};
     const double back[2] = {c->rows > 1 ? -u[1] : 0.0, c->rows > 2 ? -u[2] : 0.0};
     const double outside = fmax(0.0, gauge(d, ft) - c->mu * r[0]);
-    const double most = c->mu * support(d, back), work = ft[0] * back[0] + ft[1] * back[1];
+    const double most = c->mu * perp_motion_most_work(p, c, u), work = ft[0] * back[0] + ft[1] * back[1];
     if (p->law == MOTION_COULOMB) {
         const double idle = c->mu > 0.0 ? r[0] * most - work : 0.0;
         return fmax(fmax(fabs(fmin(r[0], u[0])), outside), fabs(idle));

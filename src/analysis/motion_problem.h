@@ -28,8 +28,9 @@ typedef struct motion_polygon {
 typedef struct motion_contact {
     int row, rows; /* of J: n, then one or two friction directions */
     double mu;
-    double room; /* L: dyn-qp */
-    int record;  /* of step->records; -1: none */
+    double room;       /* L: dyn-qp */
+    double axis[2][2]; /* t and o of its record, along the friction directions */
+    int record;        /* of step->records */
 } motion_contact;
 
 typedef struct motion_point {
@@ -61,6 +62,8 @@ perp_status perp_motion_problems(const contact_step *step, perp_arena *arena, mo
                                  perp_error *error);
 /* u = J x + w, into u (row_count). */
 void perp_motion_slip(const motion_problem *p, const double *x, double *u);
+/* The most work that friction of mu fn = 1 can do against the slip u (n, then u_t): max over D of -d . u_t. */
+double perp_motion_most_work(const motion_problem *p, const motion_contact *c, const double *u);
 /* How far a point is off the law: the largest of balance, gaps, limits, loops and friction, in F and L. It shares no
  * code with the rungs. */
 double perp_motion_residual(const motion_problem *p, const motion_point *point, double *u);

@@ -1,5 +1,6 @@
 #include "analysis/motion_ways.h"
 
+#include "analysis/elimination.h"
 #include "analysis/tolerances.h"
 #include "linalg/vector.h"
 #include "solver/cell_search.h"
@@ -298,105 +299,17 @@ static void scale_rows(way_rows *w)
     w->count = kept;
 }
 
-/* What Gauss-Jordan elimination with complete pivoting makes of rows: x[pivot i] = -sum over free columns. */
-typedef struct eliminated {
-    int rank, free_count;
-    double *a;        /* rows x n, the first `rank` reduced */
-    int *pivot;       /* by reduced row: its column */
-    int *free_column; /* n - rank */
-    double least_kept, largest_left;
-} eliminated;
-
-static bool hold_eliminated(const way_rows *w, eliminated *e)
-{
-    e->a = PERP_ARENA_NEW(w->arena, double, (size_t)w->count *(size_t)w->n);
-    e->pivot = PERP_ARENA_NEW(w->arena, int, (size_t)w->n);
-    e->free_column = PERP_ARENA_NEW(w->arena, int, (size_t)w->n);
-    return e->a && e->pivot && e->free_column;
-}
-
-static double find_pivot(const double *a, int n, int from, int rows, const bool *taken, int *row, int *column)
-{
-    double largest = 0.0;
-    for (int i = from; i < rows; i++) {
-        for (int k = 0; k < n; k++) {
-            if (!taken[k] && fabs(a[(ptrdiff_t)i * n + k]) > largest) {
-                largest = fabs(a[(ptrdiff_t)i * n + k]);
-                *row = i;
-                *column = k;
-            }
-        }
-    }
-    return largest;
-}
-
-static void reduce(double *a, int n, int rows, int at, int row, int column)
-{
-    for (int k = 0; k < n; k++) {
-        const double other = a[(ptrdiff_t)at * n + k];
-        a[(ptrdiff_t)at * n + k] = a[(ptrdiff_t)row * n + k];
-        a[(ptrdiff_t)row * n + k] = other;
-    }
-    double *own = a + (ptrdiff_t)at * n;
-    const double inverse = 1.0 / own[column];
-    for (int k = 0; k < n; k++) {
-        own[k] *= inverse;
-    }
-    for (int i = 0; i < rows; i++) {
-        const double factor = i == at ? 0.0 : a[(ptrdiff_t)i * n + column];
-        for (int k = 0; k < n && factor != 0.0; k++) {
-            a[(ptrdiff_t)i * n + k] -= factor * own[k];
-        }
-    }
-}
-
 /* Of the equations, or of all rows. False without memory. */
-static bool eliminate(const way_rows *w, bool all, eliminated *e)
+static bool eliminate(const way_rows *w, bool all, elimination *e)
 {
     int rows = 0;
-    bool *taken = PERP_ARENA_NEW(w->arena, bool, (size_t)w->n);
-    *e = (eliminated){.least_kept = 1.0};
-    if (!taken || !hold_eliminated(w, e)) {
-        return false;
-    }
-    for (int i = 0; i < w->count; i++) {
+    double *a = PERP_ARENA_NEW(w->arena, double, (size_t)w->count *(size_t)w->n);
+    for (int i = 0; a && i < w->count; i++) {
         if (all || w->equation[i]) {
-            memcpy(e->a + (ptrdiff_t)rows++ * w->n, w->rows + (ptrdiff_t)i * w->n, (size_t)w->n * sizeof *e->a);
+            memcpy(a + (ptrdiff_t)rows++ * w->n, w->rows + (ptrdiff_t)i * w->n, (size_t)w->n * sizeof *a);
         }
     }
-    while (e->rank < rows && e->rank < w->n) {
-        int row = 0, column = 0;
-        const double largest = find_pivot(e->a, w->n, e->rank, rows, taken, &row, &column);
-        if (largest <= RANK_ROUNDING) {
-            e->largest_left = largest;
-            break;
-        }
-        e->least_kept = fmin(e->least_kept, largest);
-        taken[column] = true;
-        e->pivot[e->rank] = column;
-        reduce(e->a, w->n, rows, e->rank++, row, column);
-    }
-    for (int k = 0; k < w->n; k++) {
-        if (!taken[k]) {
-            e->free_column[e->free_count++] = k;
-        }
-    }
-    return true;
-}
-
-/* d for values z of the free columns. */
-static void spread(const eliminated *e, int n, const double *z, double *d)
-{
-    for (int j = 0; j < e->free_count; j++) {
-        d[e->free_column[j]] = z[j];
-    }
-    for (int i = 0; i < e->rank; i++) {
-        double sum = 0.0;
-        for (int j = 0; j < e->free_count; j++) {
-            sum -= e->a[(ptrdiff_t)i * n + e->free_column[j]] * z[j];
-        }
-        d[e->pivot[i]] = sum;
-    }
+    return a && perp_eliminate(a, rows, w->n, w->arena, e);
 }
 
 /* ---- one way ----------------------------------------------------------------------------------------------------- */
@@ -425,7 +338,7 @@ static bool hold_lp(const way_rows *w, int rows, int columns, way_lp *lp)
 }
 
 /* Inequality i over the free columns; returns its largest entry. */
-static double fill_lp_row(const way_rows *w, const eliminated *e, int i, double *to)
+static double fill_lp_row(const way_rows *w, const elimination *e, int i, double *to)
 {
     const double *row = w->rows + (ptrdiff_t)i * w->n;
     double largest = 0.0;
@@ -440,7 +353,7 @@ static double fill_lp_row(const way_rows *w, const eliminated *e, int i, double 
 }
 
 /* Rows that the equations make zero say nothing. Returns how many are left. */
-static int fill_lp(const way_rows *w, const eliminated *e, way_lp *lp)
+static int fill_lp(const way_rows *w, const elimination *e, way_lp *lp)
 {
     const int columns = e->free_count;
     int rows = 0;
@@ -470,7 +383,7 @@ static int fill_lp(const way_rows *w, const eliminated *e, way_lp *lp)
 }
 
 /* max sum of G d below 1: 0 or 1. */
-static perp_status solve_lp(const way_rows *w, const eliminated *e, motion_ways *ways, perp_error *error)
+static perp_status solve_lp(const way_rows *w, const elimination *e, motion_ways *ways, perp_error *error)
 {
     way_lp lp = {0};
     perp_cell_dictionary dictionary;
@@ -505,14 +418,14 @@ static perp_status solve_lp(const way_rows *w, const eliminated *e, motion_ways 
     }
     ways->verdict = sum > 0.5 ? WAYS_ONE_WAY : sum < SUM_ROUNDING ? WAYS_NONE : WAYS_UNSURE;
     if (ways->verdict == WAYS_ONE_WAY) {
-        spread(e, w->n, z, ways->direction);
+        perp_elimination_spread(e, z, ways->direction);
     }
     return PERP_STATUS_OK;
 }
 
 perp_status perp_ways_decide(way_rows *w, motion_ways *ways, perp_error *error)
 {
-    eliminated all, equations;
+    elimination all, equations;
     *ways = (motion_ways){.direction = PERP_ARENA_NEW(w->arena, double, (size_t)w->n)};
     scale_rows(w);
     if (w->failed || !ways->direction || !eliminate(w, true, &all)) {
@@ -524,7 +437,7 @@ perp_status perp_ways_decide(way_rows *w, motion_ways *ways, perp_error *error)
             return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for an analysis");
         }
         z[0] = 1.0;
-        spread(&all, w->n, z, ways->direction);
+        perp_elimination_spread(&all, z, ways->direction);
         ways->verdict = WAYS_BOTH_WAYS;
         return PERP_STATUS_OK;
     }
