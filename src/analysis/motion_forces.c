@@ -362,7 +362,7 @@ static perp_status find_end(force_set *f, double sign, double now, double *end, 
         p->g[j] *= -sign;
     }
     perp_error own = {0};
-    const perp_status status = perp_cone_program_solve(p, RANGE_TOLERANCE, false, &info, &own);
+    const perp_status status = perp_cone_program_solve(p, RANGE_MEETS, false, &info, &own);
     double sum = 0.0;
     for (int j = 0; j < p->n; j++) {
         p->g[j] *= -sign;
@@ -372,7 +372,7 @@ static perp_status find_end(force_set *f, double sign, double now, double *end, 
         return perp_fail(error, status, "out of memory for the ranges of forces");
     }
     if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_SOLVED) {
-        *end = now + (fabs(sum) <= RANGE_ROUNDING ? 0.0 : sum);
+        *end = now + (fabs(sum) <= RANGE_ENDS_HERE ? 0.0 : sum);
     } else if (status == PERP_STATUS_OK && info.outcome == PERP_OUTCOME_UNBOUNDED) {
         *end = sign * INFINITY;
     } else {

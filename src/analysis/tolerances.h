@@ -30,7 +30,7 @@ static const double SUM_ROUNDING = 1e-6;
 /* of F and L: what the second answer may be off the law; and how much faster than by this of its distance. */
 static const double SECOND_ANSWER = 1e-8, SECOND_SLOPE = 1e-5;
 /* of F: on the programs whose ends are the ranges of forces; an end that is no farther from the answer is its own. */
-static const double RANGE_TOLERANCE = 1e-10, RANGE_ROUNDING = 1e-8;
+static const double RANGE_MEETS = 1e-10, RANGE_ENDS_HERE = 1e-8;
 /* of L: a second answer that is nearer is not told from the first. */
 static const double SECOND_LEAST = 1e-5;
 
