@@ -102,8 +102,8 @@ typedef struct perp_run_memory perp_run_memory;
 /* How high convex friction with inertia throws a contact that slides: to the gap at which it carries force, and on from
  * there, with the speed at which it got there, against gravity. */
 typedef struct perp_lift {
-    double height; /* m; 0: nothing is lifted */
-    perp_contact contact;
+    double height;        /* m; 0: nothing is lifted */
+    perp_contact contact; /* by which */
 } perp_lift;
 
 typedef struct perp_step_info {
@@ -113,7 +113,6 @@ typedef struct perp_step_info {
     int fallbacks[PERP_FALLBACK_COUNT];
     bool
         several; /* another motion meets the step's law too, as far as was looked; docs/choices.md has which is taken */
-    perp_lift lift; /* the highest of the step, on `dyn-qp`; not kept in a log */
     /* Every contact within the margin, in the order of a contact set. The run's, until its next step. A rung that has
      * forces puts its own records here, of the contacts that its step began with, which the run then completes. */
     int contact_count;
@@ -127,6 +126,9 @@ typedef struct perp_step_info {
      * every other step and on other rungs. The run's, likewise. */
     const struct perp_instant_answer *answer;
     const perp_run_memory *memory; /* the run's; NULL where there is none, as in a log */
+    /* The highest of the step, on `dyn-qp`; not kept in a log. Last: a contact is more than half of the struct, and
+     * says nothing where the height is 0. */
+    perp_lift lift;
 } perp_step_info;
 
 /* What a step works with. `q`, `v`, `t` are in `state`; `next` is scratch for the new configuration. Kinematics and

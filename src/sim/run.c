@@ -1,4 +1,5 @@
 /* Runs: a loop over a simulation. */
+#define _POSIX_C_SOURCE 200809L
 #include "sim/sim.h"
 
 #include "base/hash.h"
@@ -7,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { TIMING_SAMPLES = 1 << 16 }; /* kept for the median; longer runs keep every k-th */
 
@@ -15,6 +17,13 @@ typedef struct stopwatch {
     int count, capacity, stride;
     double total, largest, solve_total;
 } stopwatch;
+
+static double now_us(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1e3;
+}
 
 static void note_time(stopwatch *w, int step, double step_us, double solve_us)
 {
@@ -123,7 +132,7 @@ static perp_status begin(runner *r, int steps, perp_error *error)
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    perp_step_info info = sim->info;
+    perp_step_info info = *sim->info;
     if (steps == 0) {
         perp_residuals_keep_largest(&result->residuals, &info.residuals);
     }
@@ -153,18 +162,20 @@ static perp_status take_step(runner *r, int steps, perp_error *error)
     perp_sim *sim = r->sim;
     perp_run_result *result = r->result;
     const int before = sim->steps;
+    const double started = now_us();
     const perp_status status = perp_sim_step(sim, error);
-    const perp_step_info *info = &sim->info;
+    const double step_us = now_us() - started;
+    const perp_step_info *info = sim->info;
     result->iterations += sim->iterations;
     if (sim->steps > before) {
-        note_time(&r->watch, sim->steps, sim->step_us, info->solve_us);
+        note_time(&r->watch, sim->steps, step_us, info->solve_us);
         perp_residuals_keep_largest(&result->residuals, &info->residuals);
         count_fallbacks(result, info);
     }
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    if (!add_events(r, info->events, info->event_count)) {
+    if (info->event_count > 0 && !add_events(r, info->events, info->event_count)) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for %d events", info->event_count);
     }
     if (r->observer && !r->observer(r->observer_context, sim->steps, &sim->state, info)) {

@@ -1,5 +1,4 @@
 /* A simulation: its parts, one step, and what is read of it. */
-#define _POSIX_C_SOURCE 200809L
 #include "sim/sim.h"
 
 #include "base/hash.h"
@@ -8,7 +7,6 @@
 #include "base/settings_size.h"
 
 #include <math.h>
-#include <time.h>
 
 /* ---- creation -----------------------------------------------------------------------------------------------------
  */
@@ -70,6 +68,14 @@ static perp_status make_parts(perp_sim *sim, perp_error *error)
     return status;
 }
 
+/* Does the rung remember something of a step that fails after all? Of one that has a single part it remembers nothing
+ * before it has succeeded; its loops are checked at the end. */
+static bool fails_late(const perp_sim *sim)
+{
+    return sim->step.rung->restore && (sim->step.rung->takes & PERP_TAKES_COMPLIANCE || sim->scene.loop_count > 0 ||
+                                       isfinite(sim->settings.substep_tolerance));
+}
+
 /* What the rung remembers at first, for perp_sim_forget. */
 static perp_status keep_fresh(perp_sim *sim, perp_error *error)
 {
@@ -101,6 +107,7 @@ static perp_status fill(perp_sim *sim, const perp_state *state, perp_error *erro
     if (status == PERP_STATUS_OK && state) {
         perp_state_copy(model, &sim->state, state);
     }
+    sim->fails_late = fails_late(sim);
     sim->t_from = sim->state.t;
     sim->hash = perp_hash_begin();
     return status;
@@ -130,6 +137,8 @@ perp_status perp_sim_open(const perp_model *model, const perp_sim_settings *sett
     }
     memset(made, 0, sizeof *made);
     *made = (perp_sim){.source = source, .pool = pool, .allocator = allocator, .given = model, .settings = *run};
+    made->info = made->infos;
+    made->bounded = own->memory > 0;
     made->max_contacts = own->max_contacts;
     made->step.rung = perp_rung_find(run->model);
     made->settings.model = made->step.rung->name; /* which the caller may free */
@@ -241,7 +250,7 @@ static double widest_layer(perp_contact_record *records, int count)
 /* The contacts of the state, with the forces of the step that led to it; `after_step`: there was one. */
 static perp_status complete_info(perp_sim *sim, bool after_step, perp_error *error)
 {
-    perp_step_info *info = &sim->info;
+    perp_step_info *info = sim->info;
     const perp_rung *rung = sim->step.rung;
     perp_status status = perp_sim_look(sim, error);
     if (status == PERP_STATUS_OK && info->contact_count > 0) {
@@ -277,7 +286,7 @@ perp_status perp_sim_begin(perp_sim *sim, perp_error *error)
         perp_prescribed_rate(&sim->model, PERP_PRESCRIBE_IMPEDANCE_JOINTS, sim->state.t, sim->state.v);
     }
     perp_state_hash(&sim->model, &sim->state, &sim->hash);
-    memset(&sim->info, 0, sizeof sim->info);
+    memset(sim->info, 0, sizeof *sim->info);
     return complete_info(sim, false, error);
 }
 
@@ -291,10 +300,10 @@ perp_status perp_sim_resume(perp_sim *sim, const perp_run_start *start, perp_err
     if (!perp_contact_log_restore(&sim->contacts, start)) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory while going on with a run");
     }
-    memset(&sim->info, 0, sizeof sim->info);
-    sim->info.contact_count = sim->contacts.count;
-    sim->info.contacts = sim->contacts.records;
-    sim->info.memory = &sim->memory;
+    memset(sim->info, 0, sizeof *sim->info);
+    sim->info->contact_count = sim->contacts.count;
+    sim->info->contacts = sim->contacts.records;
+    sim->info->memory = &sim->memory;
     sim->steps = start->step;
     sim->counted_from = 0;
     sim->t_from = start->t_start;
@@ -311,25 +320,11 @@ perp_status perp_sim_resume(perp_sim *sim, const perp_run_start *start, perp_err
 /* ---- one step -----------------------------------------------------------------------------------------------------
  */
 
-static double now_us(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e6 * (double)time.tv_sec + (double)time.tv_nsec / 1e3;
-}
-
-/* Does the rung remember something of a step that fails after all? Of one that has a single part it remembers nothing
- * before it has succeeded; its loops are checked at the end. */
-static bool may_fail_late(const perp_sim *sim)
-{
-    return sim->step.rung->restore && (sim->step.rung->takes & PERP_TAKES_COMPLIANCE || sim->scene.loop_count > 0 ||
-                                       isfinite(sim->settings.substep_tolerance));
-}
-
 /* Before a step: what take_back needs. */
 static perp_status keep_for_undo(perp_sim *sim, perp_error *error)
 {
-    if (!may_fail_late(sim)) {
+    sim->undo_margin = perp_contact_set_margin(sim->contacts.set);
+    if (!sim->fails_late) {
         return PERP_STATUS_OK;
     }
     sim->undo_count = perp_run_memory_save(&sim->memory, sim->undo, sim->undo_capacity);
@@ -346,24 +341,25 @@ static perp_status keep_for_undo(perp_sim *sim, perp_error *error)
         sim->undo_capacity = capacity;
         perp_run_memory_save(&sim->memory, sim->undo, capacity);
     }
-    if (!perp_sim_keep_elements(sim, sim->info.elements, sim->info.element_count)) {
+    if (!perp_sim_keep_elements(sim, sim->info->elements, sim->info->element_count)) {
         return out_of_memory(error);
     }
-    sim->info.elements = sim->elements;
+    sim->info->elements = sim->elements;
     return PERP_STATUS_OK;
 }
 
 /* After a step that failed: everything is as before it, also what its tries have moved. */
-static void take_back(perp_sim *sim, const perp_step_info *before, double margin)
+static void take_back(perp_sim *sim)
 {
     perp_kinematics_update(&sim->model, sim->state.q, sim->step.kinematics);
-    perp_contact_set_look(sim->contacts.set, margin);
+    if (sim->step.rung->restore) {
+        perp_contact_set_look(sim->contacts.set, sim->undo_margin);
+    }
     perp_contact_set_build(sim->contacts.set, sim->step.kinematics, NULL); /* as it was once already */
-    if (may_fail_late(sim)) {
+    if (sim->fails_late) {
         sim->step.rung->restore(&sim->step, sim->undo, sim->undo_count, NULL);
     }
     perp_sim_lead_refresh(sim);
-    sim->info = *before;
 }
 
 /* Moves the state, and says what became of its contacts. */
@@ -371,28 +367,33 @@ static perp_status take_step(perp_sim *sim, perp_error *error)
 {
     /* Step k ends at a multiple of h, not at a running sum, so that times carry no accumulated rounding. */
     const double t_end = sim->t_from + (sim->steps + 1 - sim->counted_from) * sim->settings.h;
-    perp_status status = keep_for_undo(sim, error);
+    perp_status status = sim->step.rung->restore ? keep_for_undo(sim, error) : PERP_STATUS_OK;
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    const perp_step_info before = sim->info;
-    const double margin = perp_contact_set_margin(sim->contacts.set);
-    perp_sim_lead_steps(sim, t_end);
-    memset(&sim->info, 0, sizeof sim->info);
-    status = sim->step.rung->step(&sim->step, t_end, &sim->state, &sim->info, error);
-    sim->iterations = sim->info.iterations;
+    if (sim->steered) {
+        perp_sim_lead_steps(sim, t_end);
+    }
+    perp_step_info *info = sim->info == sim->infos ? sim->infos + 1 : sim->infos;
+    memset(info, 0, offsetof(perp_step_info, lift.contact));
+    status = sim->step.rung->step(&sim->step, t_end, &sim->state, info, error);
+    sim->iterations = info->iterations;
     if (status != PERP_STATUS_OK) {
-        take_back(sim, &before, margin);
+        take_back(sim);
         return status;
     }
-    perp_sim_lead_done(sim);
+    sim->info = info;
+    if (sim->steered) {
+        perp_sim_lead_done(sim);
+    }
+    sim->scene.force_count = sim->scene_forces;
     perp_state_hash(&sim->model, &sim->state, &sim->hash);
     sim->steps++;
     status = complete_info(sim, true, error);
     if (status == PERP_STATUS_OK) {
         status = perp_contact_log_compare(&sim->contacts, sim->state.t, error);
-        sim->info.event_count = sim->contacts.event_count;
-        sim->info.events = sim->contacts.event_count > 0 ? sim->contacts.events : NULL;
+        sim->info->event_count = sim->contacts.event_count;
+        sim->info->events = sim->contacts.event_count > 0 ? sim->contacts.events : NULL;
     }
     return status;
 }
@@ -408,12 +409,10 @@ perp_status perp_sim_step(perp_sim *sim, perp_error *error)
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped at t = %g s, before step %d", sim->state.t,
                          sim->steps + 1);
     }
-    const double started = now_us();
     perp_status status = take_step(sim, error);
-    sim->step_us = now_us() - started;
-    status = perp_sim_judge_memory(sim, status, error);
+    status = sim->bounded ? perp_sim_judge_memory(sim, status, error) : status;
     if (status == PERP_STATUS_OK && sim->observer &&
-        !sim->observer(sim->observer_context, sim->steps, &sim->state, &sim->info)) {
+        !sim->observer(sim->observer_context, sim->steps, &sim->state, sim->info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped at t = %g s, after step %d", sim->state.t, sim->steps);
     }
     return status;
@@ -429,7 +428,7 @@ const perp_state *perp_sim_state(const perp_sim *sim)
 
 const perp_step_info *perp_sim_info(const perp_sim *sim)
 {
-    return &sim->info;
+    return sim->info;
 }
 
 const perp_model *perp_sim_model(const perp_sim *sim)
@@ -475,7 +474,7 @@ perp_status perp_sim_observe(perp_sim *sim, perp_observer *observer, void *conte
 {
     sim->observer = observer;
     sim->observer_context = context;
-    if (observer && !observer(context, sim->steps, &sim->state, &sim->info)) {
+    if (observer && !observer(context, sim->steps, &sim->state, sim->info)) {
         return perp_fail(error, PERP_STATUS_CANCELLED, "stopped at t = %g s", sim->state.t);
     }
     return PERP_STATUS_OK;

@@ -32,6 +32,7 @@ struct perp_run_memory {
 struct perp_sim {
     perp_allocator source; /* the caller's */
     sim_pool *pool;
+    bool bounded;             /* it has a limit */
     perp_allocator allocator; /* the pool's */
     perp_arena arena;         /* of what has a fixed size */
     const perp_model *given;  /* the caller's */
@@ -48,17 +49,19 @@ struct perp_sim {
     perp_run_memory memory;
     contact_log contacts;
     perp_state state;
-    perp_step_info info;
+    perp_step_info infos[2]; /* of the last step, and of the one that is being taken */
+    perp_step_info *info;    /* the former */
     int element_capacity;
     perp_element_record *elements; /* of info, after a restore or a failed step */
     size_t fresh_count;
-    double *fresh; /* what the rung remembers before its first step */
+    double *fresh;   /* what the rung remembers before its first step */
+    bool fails_late; /* a step that fails may have changed what the rung remembers */
     size_t undo_count, undo_capacity;
+    double undo_margin;
     double *undo; /* what it remembered when the step began, where a failed one may have changed it */
     int steps;
     int counted_from; /* steps when the time was `t_from`: step k ends at t_from + (k - counted_from) h */
     double t_from;
-    double step_us; /* time that the last step took */
     int iterations; /* of the last step, or of the try that failed */
     perp_hash hash;
     perp_observer *observer;
@@ -92,6 +95,7 @@ perp_hash perp_sim_fingerprint(const perp_scene *scene, const perp_run_settings 
 /* ---- what steers (sim_steer.c) ------------------------------------------------------------------------------------
  */
 
+/* Where something is steered: */
 void perp_sim_lead_steps(perp_sim *sim, double t_end); /* before a step */
 void perp_sim_lead_done(perp_sim *sim);                /* after it, where it was taken */
 /* The channels, or the time, have new values. */

@@ -72,12 +72,15 @@ size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
     head.steps = sim->steps;
     head.counted_from = sim->counted_from;
     head.hash = sim->hash;
-    head.info = sim->info;
+    head.info = *sim->info;
     head.info.contacts = NULL;
     head.info.elements = NULL;
     head.info.events = NULL;
     head.info.answer = NULL;
     head.info.memory = NULL;
+    if (!(head.info.lift.height > 0.0)) { /* else it is of some step before */
+        memset(&head.info.lift.contact, 0, sizeof head.info.lift.contact);
+    }
     head.force_count = sim->scene.force_count - sim->scene_forces;
     head.memory_count = perp_run_memory_save(&sim->memory, NULL, 0);
     saved_arrays a = find_arrays(sim, &head, NULL);
@@ -93,9 +96,9 @@ size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
     copy(a.v, sim->state.v, (size_t)sim->model.nv, sizeof *a.v);
     copy(a.commands, sim->commands, (size_t)sim->scene.joint_count, sizeof *a.commands);
     copy(a.drives, sim->drives, 6 * (size_t)bodies, sizeof *a.drives);
-    copy(a.contacts, sim->info.contacts, (size_t)head.info.contact_count, sizeof *a.contacts);
-    copy(a.elements, sim->info.elements, (size_t)head.info.element_count, sizeof *a.elements);
-    copy(a.events, sim->info.events, (size_t)head.info.event_count, sizeof *a.events);
+    copy(a.contacts, sim->info->contacts, (size_t)head.info.contact_count, sizeof *a.contacts);
+    copy(a.elements, sim->info->elements, (size_t)head.info.element_count, sizeof *a.elements);
+    copy(a.events, sim->info->events, (size_t)head.info.event_count, sizeof *a.events);
     copy(a.forces, sim->scene.forces + sim->scene_forces, (size_t)head.force_count, sizeof *a.forces);
     for (int b = 0; b < bodies; b++) {
         a.masks[b] = sim->scene.bodies[b].driven_mask;
@@ -192,18 +195,18 @@ perp_status perp_sim_restore(perp_sim *sim, const void *bytes, size_t size, perp
                                   .memory = a.memory};
     const perp_status status = perp_sim_judge_memory(sim, perp_sim_resume(sim, &start, error), error);
     if (status != PERP_STATUS_OK) {
-        memset(&sim->info, 0, sizeof sim->info);
+        memset(sim->info, 0, sizeof *sim->info);
         return status;
     }
-    const perp_step_info told = sim->info;
+    const perp_step_info told = *sim->info;
     sim->counted_from = head.counted_from;
-    sim->info = head.info;
-    sim->info.contacts = told.contacts;
-    sim->info.contact_count = told.contact_count;
-    sim->info.elements = sim->elements;
-    sim->info.events = head.info.event_count > 0 ? sim->contacts.events : NULL;
-    sim->info.answer = NULL;
-    sim->info.memory = &sim->memory;
+    *sim->info = head.info;
+    sim->info->contacts = told.contacts;
+    sim->info->contact_count = told.contact_count;
+    sim->info->elements = sim->elements;
+    sim->info->events = head.info.event_count > 0 ? sim->contacts.events : NULL;
+    sim->info->answer = NULL;
+    sim->info->memory = &sim->memory;
     return status;
 }
 

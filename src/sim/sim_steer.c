@@ -62,9 +62,7 @@ static void visit(perp_sim *sim, visit_channel *each, double t, double t_end)
 
 void perp_sim_lead_steps(perp_sim *sim, double t_end)
 {
-    if (sim->steered) {
-        visit(sim, lead, sim->state.t, t_end);
-    }
+    visit(sim, lead, sim->state.t, t_end);
 }
 
 static void arrive(sim_channel *c, perp_drive *drive, double t, double t_end)
@@ -75,10 +73,7 @@ static void arrive(sim_channel *c, perp_drive *drive, double t, double t_end)
 
 void perp_sim_lead_done(perp_sim *sim)
 {
-    if (sim->steered) {
-        visit(sim, arrive, 0.0, 0.0);
-    }
-    sim->scene.force_count = sim->scene_forces;
+    visit(sim, arrive, 0.0, 0.0);
 }
 
 void perp_sim_lead_refresh(perp_sim *sim)
