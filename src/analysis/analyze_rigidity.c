@@ -17,6 +17,7 @@
 typedef struct rigidity_case {
     analysis_point *point;
     perp_run_result answer; /* of `instant` */
+    bool own_answer;        /* made here; else the analysis point's */
     const char *answers;    /* who says what the contacts do, for sentences */
     const double *rate;     /* NULL: not known */
     int count;
@@ -143,6 +144,16 @@ static void take_step(rigidity_case *c)
     }
 }
 
+static perp_status ask_instant(rigidity_case *c, perp_error *error)
+{
+    c->own_answer = strcmp(c->point->rung->name, "instant") != 0;
+    if (!c->own_answer) {
+        c->answer = c->point->instant;
+        return PERP_STATUS_OK;
+    }
+    return perp_analysis_instant(c->point, "instant", &c->answer, error);
+}
+
 /* `instant` speaks of states that rigid bodies can be in, to 1e-9 m; where this is none, as in the middle of a run, the
  * next step does. */
 static perp_status find_contacts(rigidity_case *c, perp_error *error)
@@ -153,7 +164,7 @@ static perp_status find_contacts(rigidity_case *c, perp_error *error)
     if (!c->contacts) {
         return out_of_memory(error);
     }
-    const perp_status status = perp_analysis_instant(point, "instant", &c->answer, &why);
+    const perp_status status = ask_instant(c, &why);
     if (must_end(status)) {
         return perp_fail(error, status, "%s", why.message);
     }
@@ -257,43 +268,39 @@ static perp_status test_shifted(rigidity_case *c, double shift, perp_pmatrix_res
 }
 
 /* More on the diagonal never makes a P-matrix none: so D is one whatever rounding has done where it is one with less,
- * and is none where it is none with more. */
+ * and is none where it is none with more. Where normals depend on each other the determinant of D is 0 and nothing else
+ * is wrong if it is one with more. */
 static perp_status test_pmatrix(rigidity_case *c, perp_error *error)
 {
     perp_rigidity *out = &c->point->analysis->rigidity;
     perp_pmatrix_result less, more = {0};
+    bool dependent = false;
     perp_status status = test_shifted(c, -D_ROUNDING, &less, error);
-    if (status == PERP_STATUS_OK && less.verdict == PERP_PMATRIX_NOT_P) {
+    if (status == PERP_STATUS_OK && less.verdict != PERP_PMATRIX_P) {
         status = test_shifted(c, D_ROUNDING, &more, error);
+        status =
+            status == PERP_STATUS_OK ? perp_rigidity_normals_depend(c->point, &c->rows, &dependent, error) : status;
     }
     if (status != PERP_STATUS_OK) {
         return status;
     }
-    if (less.verdict == PERP_PMATRIX_UNKNOWN ||
-        (less.verdict == PERP_PMATRIX_NOT_P && more.verdict == PERP_PMATRIX_UNKNOWN)) {
-        c->unknown = true;
-        return perp_analysis_reason(
-            c->point, -1, error,
-            "rigidity: whether D of %d contacts is a P-matrix takes 2^%d determinants; they are "
-            "tried up to %d contacts",
-            c->count, c->count, PMATRIX_MOST);
-    }
-    if (less.verdict == PERP_PMATRIX_P) {
-        out->p_matrix = PERP_ANSWER_YES;
+    if (less.verdict == PERP_PMATRIX_P || more.verdict == PERP_PMATRIX_NOT_P) {
+        out->p_matrix = less.verdict == PERP_PMATRIX_P ? PERP_ANSWER_YES : PERP_ANSWER_NO;
         return PERP_STATUS_OK;
     }
-    if (more.verdict == PERP_PMATRIX_P) {
-        c->borderline = true;
-        return perp_analysis_reason(
-            c->point, -1, error,
-            c->layer.dependent_normals
-                ? "rigidity: the normals of the contacts depend on each other, so that a principal "
-                  "minor of D is 0: rigid bodies leave open how they share a load"
-                : "rigidity: a principal minor of D is 0 to rounding: it is a P-matrix or not by "
-                  "the last digits");
+    c->borderline = more.verdict == PERP_PMATRIX_P && (dependent || less.verdict == PERP_PMATRIX_NOT_P);
+    c->unknown = !c->borderline;
+    if (c->unknown) {
+        return perp_analysis_reason(c->point, -1, error,
+                                    "rigidity: whether D of %d contacts is a P-matrix takes up to 2^%d determinants, "
+                                    "which are tried up to %d contacts; quicker tests do not decide",
+                                    c->count, c->count, PMATRIX_MOST);
     }
-    out->p_matrix = PERP_ANSWER_NO;
-    return PERP_STATUS_OK;
+    return perp_analysis_reason(
+        c->point, -1, error,
+        dependent ? "rigidity: the normals of the contacts depend on each other, so that the determinant of D is 0: "
+                    "rigid bodies leave open how they share a load"
+                  : "rigidity: a principal minor of D is 0 to rounding: it is a P-matrix or not by the last digits");
 }
 
 static perp_status build(rigidity_case *c, perp_error *error)
@@ -339,6 +346,12 @@ static perp_status put_stability(rigidity_case *c, perp_error *error)
     const rigidity_boundary_layer *layer = &c->layer;
     out->has_kappa = true;
     out->kappa = layer->kappa;
+    if (layer->undecided) {
+        c->unknown = true;
+        return perp_analysis_reason(c->point, -1, error,
+                                    "rigidity: a contact slides whose stiffness or damping couples its normal with its "
+                                    "tangents, and the two are not in proportion: its stability is not decided");
+    }
     out->has_kappa_min = layer->has_kappa_min;
     out->kappa_min = layer->kappa_min;
     switch (layer->stable) {
@@ -408,6 +421,8 @@ perp_status perp_analyze_rigidity(analysis_point *point, perp_error *error)
     if (status == PERP_STATUS_OK && !(c.unknown && c.count == 0)) {
         status = decide(&c, error);
     }
-    perp_run_result_free(&c.answer);
+    if (c.own_answer) {
+        perp_run_result_free(&c.answer);
+    }
     return status;
 }

@@ -5,6 +5,8 @@
 #include "linalg/dense.h"
 #include "linalg/vector.h"
 
+#include <perp/linalg.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -222,6 +224,23 @@ void perp_rigidity_take_held_away(rigidity_matrix *m)
         take_held_away(m, m->tangent + 2 * i * m->n);
         take_held_away(m, m->tangent + (2 * i + 1) * m->n);
     }
+}
+
+perp_status perp_rigidity_normals_depend(analysis_point *point, const rigidity_matrix *m, bool *depend,
+                                         perp_error *error)
+{
+    double *values = ANALYSIS_NEW(point, double, m->n);
+    *depend = m->count > m->n;
+    if (*depend || m->count == 0) {
+        return PERP_STATUS_OK;
+    }
+    if (!values) {
+        return out_of_memory(error);
+    }
+    const perp_status status = perp_singular_values(m->count, m->n, m->normal, m->n,
+                                                    (perp_singular_arrays){.values = values}, &point->allocator, error);
+    *depend = !(values[m->count - 1] > MATRIX_ROUNDING * values[0]);
+    return status;
 }
 
 double perp_rigidity_entry(const rigidity_matrix *m, int i, int k)

@@ -48,6 +48,9 @@ perp_status perp_rigidity_rows(analysis_point *point, const double *rate, int co
 void perp_rigidity_hold(rigidity_matrix *m, int i);
 /* Takes what is held away from all rows: G F' of them is A. */
 void perp_rigidity_take_held_away(rigidity_matrix *m);
+/* Do the normals, as they are now, depend on each other? NOT_CONVERGED, OUT_OF_MEMORY. */
+perp_status perp_rigidity_normals_depend(analysis_point *point, const rigidity_matrix *m, bool *depend,
+                                         perp_error *error);
 /* The normal acceleration at contact i that a normal force at contact k makes, 1/kg. */
 double perp_rigidity_entry(const rigidity_matrix *m, int i, int k);
 

@@ -2,6 +2,7 @@
 #include "analysis/rigidity_stability.h"
 
 #include "analysis/tolerances.h"
+#include "linalg/dense.h"
 #include "linalg/vector.h"
 #include "step/compliant/compliant.h"
 
@@ -27,6 +28,8 @@ typedef struct full_layer {
     int n;
     const double **row, **column; /* of G and F */
     double *k, *c;                /* n x n */
+    double stiffness, damping;    /* N/m, N s/m: sums over the contacts, along n */
+    bool undecided;               /* as rigidity_boundary_layer has it */
 } full_layer;
 
 /* Rows of contact i: where its normal and its tangents are; returns how many take part. */
@@ -43,18 +46,72 @@ static int rows_of(const analysis_point *point, const rigidity_matrix *m, int i,
     return 1 + c->directions;
 }
 
+/* Are the dampers of a contact in proportion to its springs, with all that couples n and t? */
+static bool is_proportional(const compliant_material *s)
+{
+    const double beta = s->stiffness[0] > 0.0 ? s->damping[0] / s->stiffness[0] : 0.0;
+    for (int i = 0; i < s->rows * s->rows; i++) {
+        const double size = fabs(s->damping[i]) + beta * fabs(s->stiffness[i]);
+        if (fabs(s->damping[i] - beta * s->stiffness[i]) > SAME_RATIO * size) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool couples(const compliant_material *s)
+{
+    bool found = false;
+    for (int r = 1; r < s->soft; r++) {
+        found = found || s->stiffness[r] != 0.0 || s->damping[r] != 0.0;
+    }
+    return found;
+}
+
+/* The k of a contact that slides over that of its normal spring; NAN where there is none. */
+static double share_left(const compliant_material *s, const rigidity_contact *contact)
+{
+    const double *k = s->stiffness;
+    const int n = s->rows, t = n - 1;
+    double m[4], right[2], left = k[0];
+    int pivots[2];
+    for (int i = 0; i < t; i++) {
+        const double drags = contact->kind == RIGIDITY_SLIDE ? contact->mu * contact->along[i] : 0.0;
+        for (int j = 0; j < t; j++) {
+            m[i * t + j] = k[(1 + i) * n + 1 + j] + drags * k[1 + j];
+        }
+        right[i] = k[(1 + i) * n] + drags * k[0];
+    }
+    if (perp_lu_factor(t, m, t, pivots, NULL) != PERP_STATUS_OK) {
+        return NAN;
+    }
+    perp_lu_solve(t, m, t, pivots, right);
+    for (int i = 0; i < t; i++) {
+        left -= k[1 + i] * right[i];
+    }
+    return left / k[0];
+}
+
 /* A patch counts as its elements together, at the contact's point. Hunt and Crossley's damper is as strong as the
  * contact is deep at rest under fn. */
 static void put_material(const analysis_point *point, const rigidity_contact *contact, int rows, const int at[3],
                          full_layer *layer)
 {
     const compliant_material s = perp_compliant_material(point->model->scene, &point->set->contacts[contact->index]);
+    double share = 1.0;
+    if (contact->kind != RIGIDITY_ROLL && couples(&s)) {
+        share = is_proportional(&s) && !s.hunt_crossley ? share_left(&s, contact) : NAN;
+        layer->undecided = layer->undecided || !isfinite(share);
+        share = isfinite(share) ? share : 1.0;
+    }
     const double depth = contact->fn / (s.elements * s.stiffness[0]);
     const double damping = s.elements * (s.hunt_crossley ? depth : 1.0);
+    layer->stiffness += s.elements * s.stiffness[0];
+    layer->damping += damping * s.damping[0];
     for (int r = 0; r < rows; r++) {
         for (int q = 0; q < rows; q++) {
-            layer->k[at[r] * layer->n + at[q]] = s.elements * s.stiffness[r * s.rows + q];
-            layer->c[at[r] * layer->n + at[q]] = damping * s.damping[r * s.rows + q];
+            layer->k[at[r] * layer->n + at[q]] = share * s.elements * s.stiffness[r * s.rows + q];
+            layer->c[at[r] * layer->n + at[q]] = share * damping * s.damping[r * s.rows + q];
         }
     }
 }
@@ -145,14 +202,9 @@ static void reduce(const full_layer *layer, int dofs, const double *basis, int r
 static void find_ratio(const full_layer *full, int normals, rigidity_boundary_layer *layer)
 {
     const double *k = full->k, *c = full->c;
-    double stiffness = 0.0, damping = 0.0;
-    for (int i = 0; i < normals; i++) {
-        stiffness += k[i * full->n + i];
-        damping += c[i * full->n + i];
-    }
-    layer->kappa = damping * damping / (normals * stiffness);
-    layer->beta = damping / stiffness;
-    layer->mean_stiffness = stiffness / normals;
+    layer->kappa = full->damping * full->damping / (normals * full->stiffness);
+    layer->beta = full->damping / full->stiffness;
+    layer->mean_stiffness = full->stiffness / normals;
     layer->proportional = true;
     for (int i = 0; i < full->n; i++) {
         for (int j = 0; j < full->n; j++) {
@@ -186,7 +238,7 @@ perp_status perp_boundary_layer_make(analysis_point *point, const rigidity_matri
         reduce(&full, m->n, basis, layer->independent, full.k, left, right, layer->ak);
         reduce(&full, m->n, basis, layer->independent, full.c, left, right, layer->ac);
         find_ratio(&full, m->count, layer);
-        layer->dependent_normals = layer->independent < full.n;
+        layer->undecided = full.undecided;
     }
     return status;
 }

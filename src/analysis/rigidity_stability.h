@@ -13,7 +13,13 @@
  *
  * which with K = k I is their (35): kappa a |lambda|^2 > b^2, kappa = c^2 / k, of the eigenvalues of A. Other K and C
  * are judged by the eigenvalues s of [[0, I], [-A K, -A C]]. Rows of G may depend on each other: y then stays in its
- * range, and only there is asked. */
+ * range, and only there is asked.
+ *
+ * A contact that slides has deformations along the surface too, which its friction alone moves: they matter only where
+ * K couples them with the normal one. With C = beta K they are gone after exp(-t / beta) but for the part that goes
+ * with the normal deformation, which leaves a stiffness of
+ *
+ *     k = K_nn - K_nt (K_tt + mu a K_nt)^-1 (K_tn + mu a K_nn),    a: the way it slides */
 #ifndef PERP_SRC_ANALYSIS_RIGIDITY_STABILITY_H
 #define PERP_SRC_ANALYSIS_RIGIDITY_STABILITY_H
 
@@ -27,14 +33,14 @@ typedef enum rigidity_stable {
 } rigidity_stable;
 
 typedef struct rigidity_boundary_layer {
-    int n;                  /* rows of y */
-    int independent;        /* the rank of G */
-    bool dependent_normals; /* already those of contacts with force are not independent */
-    double *ak, *ac;        /* independent x independent: A K, A C on the range of G */
-    double kappa;           /* kg: (sum of c)^2 / (count times sum of k) over normals, c^2 / k where all are alike */
-    double mean_stiffness;  /* N/m, of normals */
-    bool proportional;      /* C = beta K */
-    double beta;            /* s */
+    int n;                 /* rows of y */
+    int independent;       /* the rank of G */
+    double *ak, *ac;       /* independent x independent: A K, A C on the range of G */
+    bool undecided;        /* a contact slides whose K or C couples n and t, and these are not in proportion */
+    double kappa;          /* kg: (sum of c)^2 / (count times sum of k) over normals, c^2 / k where all are alike */
+    double mean_stiffness; /* N/m, of normals */
+    bool proportional;     /* C = beta K */
+    double beta;           /* s */
     /* result */
     rigidity_stable stable;
     bool has_kappa_min;
