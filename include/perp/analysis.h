@@ -147,24 +147,7 @@ PERP_API perp_contact_note perp_explanation_note(const perp_explanation *explana
 /* ---- certificates ------------------------------------------------------------------------------------------------
  *
  * What can be proved of a state: of the next step of a simulation from there or, on rungs that answer about an instant,
- * of that instant. Every verdict is a proof or `unknown`; what decides is said in `reasons`. */
-
-typedef enum perp_verdict {
-    PERP_VERDICT_UNKNOWN, /* not decided, or not asked for */
-    PERP_VERDICT_EXISTS,
-    PERP_VERDICT_NONE,
-    PERP_VERDICT_UNIQUE,
-    PERP_VERDICT_UNIQUE_AT_THESE_NORMAL_FORCES,
-    PERP_VERDICT_NOT_UNIQUE,
-    PERP_VERDICT_BORDERLINE, /* rounding decides */
-    PERP_VERDICT_VALID,
-    PERP_VERDICT_INVALID,
-    PERP_VERDICT_NO_CONTACT,
-    PERP_VERDICT_COUNT
-} perp_verdict;
-
-/* "unknown", "unique-at-these-normal-forces", ..; a string constant. */
-PERP_API const char *perp_verdict_name(perp_verdict verdict);
+ * of that instant. Every verdict (perp_verdict) is a proof or `unknown`; what decides is said in `reasons`. */
 
 typedef enum perp_answer { PERP_ANSWER_UNKNOWN, PERP_ANSWER_NO, PERP_ANSWER_YES } perp_answer;
 
@@ -231,6 +214,7 @@ typedef struct perp_analyze_options {
     size_t size;                     /* of this struct; see perp/base.h */
     const perp_allocator *allocator; /* NULL: malloc */
     unsigned certificates;           /* PERP_CERTIFY_*: what is asked for */
+    bool verdicts_only;              /* not how far forces range, nor D's eigenvalues, nor which damping would do */
     const volatile bool *cancel;     /* looked at in long searches; NULL: none */
 } perp_analyze_options;
 
@@ -270,6 +254,59 @@ PERP_API void perp_analysis_free(perp_analysis *analysis); /* NULL allowed */
 /* As one JSON object, zero-terminated text (perp_text_free); `analysis` NULL: `failure` says why there is none. NULL if
  * out of memory. */
 PERP_API char *perp_analysis_json(const perp_analysis *analysis, const perp_error *failure);
+
+/* ---- certificates of a run ---------------------------------------------------------------------------------------
+ *
+ * Step k goes from state k - 1 to state k. Its certificate is that of state k - 1: what perp_analyze says there about
+ * the next step, which is step k; so existence and uniqueness speak of the very answer that the run took, and rigidity
+ * of the state that it took it from. It comes with step k, when that step has been taken; the initial state has one on
+ * rungs that answer about an instant only. A step that could not be taken is counted by perp_certifier_end. Where a
+ * simulation was steered by other than its scene, the rigidity of the state before the step is unknown: when the step
+ * is certified, what it was steered by has gone. */
+
+typedef struct perp_certifier perp_certifier;
+
+typedef struct perp_certifier_options {
+    size_t size;                     /* of this struct; see perp/base.h */
+    const perp_allocator *allocator; /* NULL: malloc */
+    unsigned certificates;           /* PERP_CERTIFY_*: EXISTENCE, UNIQUENESS, RIGIDITY */
+    unsigned stop_at;                /* 1 << PERP_VERDICT_NOT_UNIQUE, 1 << PERP_VERDICT_INVALID */
+    const volatile bool *cancel;     /* looked at in long searches; NULL: none */
+} perp_certifier_options;
+
+static inline perp_certifier_options perp_certifier_options_default(void)
+{
+    perp_certifier_options r;
+    memset(&r, 0, sizeof r);
+    r.size = sizeof r;
+    r.certificates = PERP_CERTIFY_EXISTENCE | PERP_CERTIFY_UNIQUENESS | PERP_CERTIFY_RIGIDITY;
+    return r;
+}
+
+/* Model and settings as those of the run; the model is borrowed. Any number of certifiers may work at once. Memory is
+ * kept from step to step and given back with the certifier. BAD_INPUT where the settings do not fit their rung, or it
+ * has no forces to speak of; OUT_OF_MEMORY. */
+PERP_API perp_status perp_certifier_create(const perp_model *model, const perp_run_settings *settings,
+                                           const perp_certifier_options *options, perp_certifier **certifier,
+                                           perp_error *error);
+PERP_API void perp_certifier_free(perp_certifier *certifier); /* NULL allowed */
+/* A perp_observer of perp_run and perp_sim_observe, whose context is the certifier. False, which ends the run, where
+ * `stop_at` has it so, or certifying failed: perp_certifier_status. */
+PERP_API bool perp_certifier_observe(void *certifier, int step, const perp_state *state, const perp_step_info *info);
+/* OK; what ended the run, with evidence: CANCELLED with the code "not-unique" or "invalid" where `stop_at` did; else
+ * why certifying failed: OUT_OF_MEMORY, CANCELLED. */
+PERP_API perp_status perp_certifier_status(const perp_certifier *certifier, perp_error *error);
+/* Of the step that was observed last, the certifier's until the next one; NULL: it has none. To be put into the `trust`
+ * of a step's info for those who write it down. */
+PERP_API const perp_step_trust *perp_certifier_trust(const perp_certifier *certifier);
+/* That in full, likewise: `perp_analyze` of the state, without closures. */
+PERP_API const perp_analysis *perp_certifier_analysis(const perp_certifier *certifier);
+/* For a run that goes on: the state that it goes on from, and what was counted before. */
+PERP_API void perp_certifier_resume(perp_certifier *certifier, const perp_run_start *start, const perp_state *state);
+/* The run has ended with this status; a step that could not be taken is one more without, or with unknown existence. */
+PERP_API void perp_certifier_end(perp_certifier *certifier, const perp_error *failure);
+/* Of all steps so far; the certifier's. */
+PERP_API const perp_trust_summary *perp_certifier_summary(const perp_certifier *certifier);
 
 #ifdef __cplusplus
 }

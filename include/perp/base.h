@@ -75,6 +75,8 @@ typedef struct perp_evidence {
         direction[6]; /* world: linear (planar: two of three), then angular, of the body; largest part of unit length */
     bool has_depth;
     double depth; /* m */
+    bool has_time;
+    double time; /* s */
     bool has_forces;
     double forces[2]; /* N: the contact's normal force in the last two rounds of a fixed point, old and new */
     bool has_residual;

@@ -106,6 +106,57 @@ typedef struct perp_lift {
     perp_contact contact; /* by which */
 } perp_lift;
 
+/* ---- certificates ------------------------------------------------------------------------------------------------ */
+
+typedef enum perp_verdict {
+    PERP_VERDICT_UNKNOWN, /* not decided, or not asked for */
+    PERP_VERDICT_EXISTS,
+    PERP_VERDICT_NONE,
+    PERP_VERDICT_UNIQUE,
+    PERP_VERDICT_UNIQUE_AT_THESE_NORMAL_FORCES,
+    PERP_VERDICT_NOT_UNIQUE,
+    PERP_VERDICT_BORDERLINE, /* rounding decides */
+    PERP_VERDICT_VALID,
+    PERP_VERDICT_INVALID,
+    PERP_VERDICT_NO_CONTACT,
+    PERP_VERDICT_COUNT
+} perp_verdict;
+
+/* "unknown", "unique-at-these-normal-forces", ..; a string constant. */
+PERP_API const char *perp_verdict_name(perp_verdict verdict);
+
+/* Whether a step can be trusted: perp/analysis.h. Its verdicts are about the step from the state at `from`. */
+typedef struct perp_step_trust {
+    double from;                                  /* s */
+    perp_verdict existence, uniqueness, rigidity; /* UNKNOWN also where it was not asked for */
+    /* Of NOT_UNIQUE: a velocity that can be added and leads to another answer; else NULL. The largest entry of its
+     * displacement in a step is 1. */
+    const double *motion; /* nv; in a log, by entry */
+    bool motion_both_ways;
+    /* "a b feature": contacts with force that the motion moves, or that D speaks of where rigidity is INVALID. */
+    int contact_count;
+    const char *const *contacts;
+    int reason_count; /* where a verdict is not EXISTS, UNIQUE, UNIQUE_AT_.., VALID or NO_CONTACT: why, in words */
+    const char *const *reasons;
+} perp_step_trust;
+
+/* Where a verdict was met first. */
+typedef struct perp_trust_first {
+    bool met;
+    int step;
+    double t, from; /* s: the step's end, and its begin */
+    int contact_count;
+    char contacts[8][384]; /* the first of them */
+    char reason[512];      /* empty: nothing is said */
+} perp_trust_first;
+
+/* How often each verdict was met in a run. */
+typedef struct perp_trust_summary {
+    int steps; /* that have a certificate */
+    int existence[PERP_VERDICT_COUNT], uniqueness[PERP_VERDICT_COUNT], rigidity[PERP_VERDICT_COUNT];
+    perp_trust_first not_unique, invalid;
+} perp_trust_summary;
+
 typedef struct perp_step_info {
     int iterations;
     double solve_us; /* time in the solver, of the step's total */
@@ -125,6 +176,7 @@ typedef struct perp_step_info {
     /* What a rung that has `answer` says of the initial state; `contacts` are those of its first solution. NULL at
      * every other step and on other rungs. The run's, likewise. */
     const struct perp_instant_answer *answer;
+    const perp_step_trust *trust;  /* who certifies the run sets it; NULL: nobody */
     const perp_run_memory *memory; /* the run's; NULL where there is none, as in a log */
     /* The highest of the step, on `dyn-qp`; not kept in a log. Last: a contact is more than half of the struct, and
      * says nothing where the height is 0. */
@@ -274,6 +326,7 @@ typedef struct perp_run_result {
     perp_contact_event *events; /* in the order of time, then of contacts */
     int solution_count;         /* of rungs that have `answer`; 0: there is no answer, which is one */
     perp_instant_solution *solutions;
+    const perp_trust_summary *trust; /* the caller's, who sets it after the run; NULL: it was not certified */
     bool partial; /* there may be other solutions: listing all was too much work, or was not sure to be complete */
     char why_none[512]; /* where there is no answer: why, in words; empty where nothing is known */
     char left_out[512]; /* contacts that nearly took part in the answer, in words; empty: none */
@@ -316,6 +369,7 @@ typedef struct perp_run_start {
     const perp_contact_record *contacts; /* at this state */
     int event_count;
     const perp_contact_event *events; /* so far */
+    perp_trust_summary trust;         /* of the steps so far that have a certificate */
     size_t memory_count;
     const double *memory; /* of perp_run_memory_save */
     /* as the arguments of perp_run */

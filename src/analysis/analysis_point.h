@@ -1,7 +1,8 @@
 /* analysis_point.h - the state that is analysed, and what all certificates of it share.
  *
- * The simulation that is analysed is not touched: `next` is its clone, which has taken the next step where there is
- * one. `model` has what steers that simulation. Results live in `arena` until the analysis is freed. */
+ * `next` has taken the step from that state, where there is one: a clone of the simulation that is analysed, or the run
+ * itself that is certified step by step. `model` has what steers that simulation. Results live in `arena` until the
+ * analysis is freed. */
 #ifndef PERP_SRC_ANALYSIS_ANALYSIS_POINT_H
 #define PERP_SRC_ANALYSIS_ANALYSIS_POINT_H
 
@@ -19,15 +20,27 @@ typedef struct analysis_point {
     perp_kinematics *kinematics; /* at the state */
     perp_contact_model *contact_model;
     perp_contact_set *set; /* at the state */
-    perp_sim *next;        /* after the step; where it failed, or on rungs without steps, as the state is */
+    const perp_sim *next;  /* after the step; where it failed, or on rungs without steps, as the state is */
+    bool by_hand;          /* what steered that step, or the state, is not known any more */
     perp_status stepped;   /* what became of the step; UNAVAILABLE: the rung has no steps */
     perp_error why_not;    /* of a step that failed */
     /* Of a rung that answers about an instant: its answers; else zero. */
     perp_run_result instant;
+    perp_sim *answering; /* of the rung `instant`, kept for many states; NULL: there is one state only */
     perp_arena *arena;
     perp_analysis *analysis; /* that is being filled */
     int reason_capacity;
 } analysis_point;
+
+/* Makes what is needed at any state of a run; point->options is set, all else zero. Closing is due whatever this
+ * returns. `model` and `settings` are borrowed. */
+perp_status perp_analysis_open(analysis_point *point, const perp_model *model, const perp_run_settings *settings,
+                               const perp_allocator *allocator, perp_error *error);
+void perp_analysis_close(analysis_point *point);
+/* The analysis of point->state; `state`, `next`, `stepped`, `why_not` and `instant` are set. `info` has the contacts of
+ * the step or of the first answer. */
+perp_status perp_analysis_make(analysis_point *point, const perp_step_info *info, perp_analysis **analysis,
+                               perp_error *error);
 
 /* Each fills its part of point->analysis, which is zero before, and leaves a verdict UNKNOWN with a reason where it
  * cannot decide. They fail with OUT_OF_MEMORY or CANCELLED only. */
@@ -36,6 +49,10 @@ perp_status perp_analyze_uniqueness(analysis_point *point, perp_error *error);
 perp_status perp_analyze_rigidity(analysis_point *point, perp_error *error);
 perp_status perp_analyze_closure(analysis_point *point, perp_error *error);
 
+/* Is a step that failed so proven to have no answer? */
+bool perp_analysis_proves_none(const perp_error *error);
+/* The run's settings as another rung takes them. */
+perp_run_settings perp_analysis_settings(const analysis_point *point, const char *name);
 /* Answers of the rung `name` ("instant", "instant-qs") at the state; the result is to be freed. */
 perp_status perp_analysis_instant(const analysis_point *point, const char *name, perp_run_result *result,
                                   perp_error *error);

@@ -1,4 +1,5 @@
-/* The certificates of one state: what they share is made here, each is a file of its own. */
+/* The certificates of one state: what they share is made here, each is a file of its own. A state that is looked at
+ * once is perp_analyze's; certifier.c looks at all states of a run. */
 #include "analysis/analysis_point.h"
 #include "base/settings_size.h"
 #include "sim/sim.h"
@@ -9,23 +10,6 @@
 struct perp_analysis_memory {
     perp_arena arena;
 };
-
-const char *perp_verdict_name(perp_verdict verdict)
-{
-    static const char *const names[] = {
-        [PERP_VERDICT_UNKNOWN] = "unknown",
-        [PERP_VERDICT_EXISTS] = "exists",
-        [PERP_VERDICT_NONE] = "none",
-        [PERP_VERDICT_UNIQUE] = "unique",
-        [PERP_VERDICT_UNIQUE_AT_THESE_NORMAL_FORCES] = "unique-at-these-normal-forces",
-        [PERP_VERDICT_NOT_UNIQUE] = "not-unique",
-        [PERP_VERDICT_BORDERLINE] = "borderline",
-        [PERP_VERDICT_VALID] = "valid",
-        [PERP_VERDICT_INVALID] = "invalid",
-        [PERP_VERDICT_NO_CONTACT] = "no-contact",
-    };
-    return names[verdict];
-}
 
 static perp_status out_of_memory(perp_error *error)
 {
@@ -51,8 +35,7 @@ perp_status perp_analysis_reason(analysis_point *point, int contact, perp_error 
     return PERP_STATUS_OK;
 }
 
-perp_status perp_analysis_instant(const analysis_point *point, const char *name, perp_run_result *result,
-                                  perp_error *error)
+perp_run_settings perp_analysis_settings(const analysis_point *point, const char *name)
 {
     perp_run_settings settings = *point->settings;
     settings.cancel = point->options.cancel;
@@ -62,6 +45,16 @@ perp_status perp_analysis_instant(const analysis_point *point, const char *name,
         settings.time_scale = 1.0;
     }
     settings.model = (char *)(uintptr_t)name;
+    return settings;
+}
+
+perp_status perp_analysis_instant(const analysis_point *point, const char *name, perp_run_result *result,
+                                  perp_error *error)
+{
+    if (point->answering && strcmp(name, point->answering->settings.model) == 0) {
+        return perp_sim_answer(point->answering, point->state, result, error);
+    }
+    const perp_run_settings settings = perp_analysis_settings(point, name);
     perp_state state;
     perp_status status = perp_state_create(point->model, &point->allocator, &state, error);
     if (status != PERP_STATUS_OK) {
@@ -90,41 +83,19 @@ static perp_status copy_contacts(analysis_point *point, const perp_contact_recor
     return PERP_STATUS_OK;
 }
 
-/* The next step, taken by a clone, or the answers about the instant. */
-static perp_status look_ahead(analysis_point *point, const perp_sim *sim, perp_error *error)
-{
-    perp_status status = perp_sim_clone(sim, &point->next, error);
-    if (status != PERP_STATUS_OK) {
-        return status;
-    }
-    point->stepped = PERP_STATUS_UNAVAILABLE;
-    if (point->rung->step) {
-        point->stepped = perp_sim_step(point->next, &point->why_not);
-        if (point->stepped == PERP_STATUS_OUT_OF_MEMORY || point->stepped == PERP_STATUS_CANCELLED) {
-            return perp_fail(error, point->stepped, "%s", point->why_not.message);
-        }
-    } else if (point->rung->answer) {
-        status = perp_analysis_instant(point, point->rung->name, &point->instant, error);
-        if (status == PERP_STATUS_OK && point->instant.solution_count > 0) {
-            const perp_instant_solution *first = &point->instant.solutions[0];
-            return copy_contacts(point, first->contacts, first->contact_count, error);
-        }
-    }
-    const perp_step_info *info = perp_sim_info(point->next);
-    return status == PERP_STATUS_OK ? copy_contacts(point, info->contacts, info->contact_count, error) : status;
-}
-
 static perp_status look_at_state(analysis_point *point, perp_error *error)
 {
-    perp_status status = perp_kinematics_create(point->model, &point->allocator, &point->kinematics, error);
-    if (status == PERP_STATUS_OK) {
-        perp_kinematics_update(point->model, point->state->q, point->kinematics);
-        status = perp_contact_model_build(point->model, &point->allocator, &point->contact_model, error);
-    }
-    if (status == PERP_STATUS_OK) {
-        status = perp_contact_set_create(point->contact_model, NULL, &point->allocator, &point->set, error);
-    }
-    return status == PERP_STATUS_OK ? perp_contact_set_build(point->set, point->kinematics, error) : status;
+    perp_kinematics_update(point->model, point->state->q, point->kinematics);
+    return perp_contact_set_build(point->set, point->kinematics, error);
+}
+
+/* What rests on the state that the step began from, not on the step alone. */
+static perp_status judge_state(analysis_point *point, perp_error *error)
+{
+    return point->by_hand ? perp_analysis_reason(point, -1, error,
+                                                 "rigidity: commands, forces or the state were set from outside before "
+                                                 "the step, and are not known any more")
+                          : perp_analyze_rigidity(point, error);
 }
 
 static perp_status certify(analysis_point *point, perp_error *error)
@@ -134,7 +105,7 @@ static perp_status certify(analysis_point *point, perp_error *error)
         perp_status (*part)(analysis_point *point, perp_error *error);
     } parts[] = {{PERP_CERTIFY_EXISTENCE, perp_analyze_existence},
                  {PERP_CERTIFY_UNIQUENESS, perp_analyze_uniqueness},
-                 {PERP_CERTIFY_RIGIDITY, perp_analyze_rigidity},
+                 {PERP_CERTIFY_RIGIDITY, judge_state},
                  {PERP_CERTIFY_CLOSURE, perp_analyze_closure}};
     perp_status status = PERP_STATUS_OK;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == PERP_STATUS_OK; i++) {
@@ -145,48 +116,52 @@ static perp_status certify(analysis_point *point, perp_error *error)
     return status;
 }
 
-static void close_point(analysis_point *point)
+perp_status perp_analysis_open(analysis_point *point, const perp_model *model, const perp_run_settings *settings,
+                               const perp_allocator *allocator, perp_error *error)
 {
-    perp_run_result_free(&point->instant);
-    perp_sim_free(point->next);
+    point->allocator = *allocator;
+    point->model = model;
+    point->settings = settings;
+    point->rung = perp_rung_find(settings->model);
+    perp_status status = perp_kinematics_create(model, &point->allocator, &point->kinematics, error);
+    if (status == PERP_STATUS_OK) {
+        status = perp_contact_model_build(model, &point->allocator, &point->contact_model, error);
+    }
+    return status == PERP_STATUS_OK
+               ? perp_contact_set_create(point->contact_model, NULL, &point->allocator, &point->set, error)
+               : status;
+}
+
+void perp_analysis_close(analysis_point *point)
+{
     perp_contact_set_free(point->set);
     perp_contact_model_free(point->contact_model);
     perp_kinematics_free(point->kinematics);
 }
 
-perp_status perp_analyze(const perp_sim *sim, const perp_analyze_options *options, perp_analysis **analysis,
-                         perp_error *error)
+perp_status perp_analysis_make(analysis_point *point, const perp_step_info *info, perp_analysis **analysis,
+                               perp_error *error)
 {
-    *analysis = NULL;
-    analysis_point point = {.options = options ? *options : perp_analyze_options_default()};
-    if (PERP_CHECK_SIZE(perp_analyze_options, &point.options, error) != PERP_STATUS_OK) {
-        return PERP_STATUS_BAD_INPUT;
-    }
-    point.allocator = point.options.allocator ? *point.options.allocator : perp_allocator_default();
-    point.model = perp_sim_model(sim);
-    point.settings = &sim->settings;
-    point.rung = perp_rung_find(point.settings->model);
-    point.state = perp_sim_state(sim);
-
     perp_arena arena;
-    perp_arena_init(&arena, &point.allocator);
+    perp_arena_init(&arena, &point->allocator);
     perp_analysis *made = PERP_ARENA_NEW(&arena, perp_analysis, 1);
     struct perp_analysis_memory *memory = PERP_ARENA_NEW(&arena, struct perp_analysis_memory, 1);
+    *analysis = NULL;
     if (!made || !memory) {
         perp_arena_clear(&arena);
         return out_of_memory(error);
     }
-    made->model = point.model;
-    made->rung = point.rung;
-    made->t = point.state->t;
-    made->existence.solutions = -1;
-    made->memory = memory;
-    point.arena = &arena;
-    point.analysis = made;
-    perp_status status = look_at_state(&point, error);
-    status = status == PERP_STATUS_OK ? look_ahead(&point, sim, error) : status;
-    status = status == PERP_STATUS_OK ? certify(&point, error) : status;
-    close_point(&point);
+    *made = (perp_analysis){.model = point->model,
+                            .rung = point->rung,
+                            .t = point->state->t,
+                            .existence = {.solutions = -1},
+                            .memory = memory};
+    point->arena = &arena;
+    point->analysis = made;
+    point->reason_capacity = 0;
+    perp_status status = look_at_state(point, error);
+    status = status == PERP_STATUS_OK ? copy_contacts(point, info->contacts, info->contact_count, error) : status;
+    status = status == PERP_STATUS_OK ? certify(point, error) : status;
     memory->arena = arena;
     if (status != PERP_STATUS_OK) {
         perp_analysis_free(made);
@@ -202,4 +177,51 @@ void perp_analysis_free(perp_analysis *analysis)
         perp_arena arena = analysis->memory->arena;
         perp_arena_clear(&arena);
     }
+}
+
+/* ---- of a simulation ----------------------------------------------------------------------------------------------
+ */
+
+/* The next step, taken by a clone, or the answers about the instant; their contacts. */
+static perp_status look_ahead(analysis_point *point, perp_sim *clone, perp_step_info *info, perp_error *error)
+{
+    perp_status status = PERP_STATUS_OK;
+    point->stepped = PERP_STATUS_UNAVAILABLE;
+    if (point->rung->step) {
+        point->stepped = perp_sim_step(clone, &point->why_not);
+        if (point->stepped == PERP_STATUS_OUT_OF_MEMORY || point->stepped == PERP_STATUS_CANCELLED) {
+            return perp_fail(error, point->stepped, "%s", point->why_not.message);
+        }
+    } else if (point->rung->answer) {
+        status = perp_analysis_instant(point, point->rung->name, &point->instant, error);
+    }
+    *info = *perp_sim_info(clone);
+    if (point->instant.solution_count > 0) {
+        info->contacts = point->instant.solutions[0].contacts;
+        info->contact_count = point->instant.solutions[0].contact_count;
+    }
+    return status;
+}
+
+perp_status perp_analyze(const perp_sim *sim, const perp_analyze_options *options, perp_analysis **analysis,
+                         perp_error *error)
+{
+    *analysis = NULL;
+    analysis_point point = {.options = options ? *options : perp_analyze_options_default(),
+                            .state = perp_sim_state(sim)};
+    if (PERP_CHECK_SIZE(perp_analyze_options, &point.options, error) != PERP_STATUS_OK) {
+        return PERP_STATUS_BAD_INPUT;
+    }
+    const perp_allocator allocator = point.options.allocator ? *point.options.allocator : perp_allocator_default();
+    perp_sim *clone = NULL;
+    perp_step_info info;
+    perp_status status = perp_analysis_open(&point, perp_sim_model(sim), &sim->settings, &allocator, error);
+    status = status == PERP_STATUS_OK ? perp_sim_clone(sim, &clone, error) : status;
+    point.next = clone;
+    status = status == PERP_STATUS_OK ? look_ahead(&point, clone, &info, error) : status;
+    status = status == PERP_STATUS_OK ? perp_analysis_make(&point, &info, analysis, error) : status;
+    perp_run_result_free(&point.instant);
+    perp_sim_free(clone);
+    perp_analysis_close(&point);
+    return status;
 }

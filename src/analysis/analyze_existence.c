@@ -7,7 +7,7 @@
 
 /* Codes of failures that are proofs (src/step/common/contact_step_error.c, src/step/rigid/rigid_step_modes.c). Bodies
  * that overlap at the start are refused by their depth alone, which says nothing of an answer. */
-static bool is_proof(const perp_error *error)
+bool perp_analysis_proves_none(const perp_error *error)
 {
     static const char *const proofs[] = {"unsupported-body", "no-equilibrium", "infeasible-command"};
     bool found = false;
@@ -24,7 +24,7 @@ static perp_status of_step(analysis_point *point, perp_error *error)
         e->verdict = PERP_VERDICT_EXISTS;
         return PERP_STATUS_OK;
     }
-    if (is_proof(&point->why_not)) {
+    if (perp_analysis_proves_none(&point->why_not)) {
         *e = (perp_existence){.verdict = PERP_VERDICT_NONE, .solutions = 0, .complete = true};
         return perp_analysis_reason(point, -1, error, "no solution: %s", point->why_not.message);
     }

@@ -412,8 +412,10 @@ perp_status perp_analyze_rigidity(analysis_point *point, perp_error *error)
     perp_status status = find_contacts(&c, error);
     if (status == PERP_STATUS_OK && !c.unknown && c.count > 0) {
         status = build(&c, &why);
-        status = status == PERP_STATUS_OK ? put_stability(&c, error) : status;
-        if (status != PERP_STATUS_OK && !must_end(status)) {
+        status = status == PERP_STATUS_OK ? put_stability(&c, &why) : status;
+        if (must_end(status)) {
+            status = perp_fail(error, status, "%s", why.message);
+        } else if (status != PERP_STATUS_OK) {
             c.unknown = true;
             status = perp_analysis_reason(point, -1, error, "rigidity: %s", why.message);
         }

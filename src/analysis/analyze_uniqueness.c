@@ -266,7 +266,7 @@ static perp_status judge_step(analysis_point *point, const contact_step *step, p
         work.p = &problems[i];
         status = judge_island(&work, &verdict, error);
         status = status == PERP_STATUS_OK ? add_island(point, &problems[i], &verdict, i == 0, error) : status;
-        status = status == PERP_STATUS_OK ? put_forces(&work, error) : status;
+        status = status == PERP_STATUS_OK && !point->options.verdicts_only ? put_forces(&work, error) : status;
     }
     perp_cone_program_close(&program);
     perp_arena_clear(&arena);

@@ -274,3 +274,17 @@ perp_status perp_run_continue(const perp_model *model, const perp_run_settings *
 {
     return run_from(model, settings, start, start, state, result, error);
 }
+
+perp_status perp_sim_answer(perp_sim *sim, const perp_state *state, perp_run_result *result, perp_error *error)
+{
+    const perp_rung *rung = sim->step.rung;
+    *result =
+        (perp_run_result){.h = sim->settings.h, .allocator = sim->allocator, .rung = rung, .hash = perp_hash_begin()};
+    perp_status status = perp_sim_check_state(sim->given, state->t, state->q, state->v, error);
+    if (status != PERP_STATUS_OK) {
+        return status;
+    }
+    perp_state_copy(sim->given, &sim->state, state);
+    status = perp_sim_begin(sim, error);
+    return status == PERP_STATUS_OK ? rung->answer(&sim->step, &sim->state, result, error) : status;
+}

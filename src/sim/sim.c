@@ -56,7 +56,7 @@ static perp_status make_parts(perp_sim *sim, perp_error *error)
     }
     sim->step.model = model;
     sim->step.settings = &sim->settings;
-    sim->memory.step = &sim->step;
+    sim->memory = (perp_run_memory){.step = &sim->step, .sim = sim};
     perp_status status = perp_contact_log_open(&sim->contacts, model, sim->max_contacts, &sim->allocator, error);
     if (status == PERP_STATUS_OK) {
         sim->step.contacts = sim->contacts.set;
@@ -387,6 +387,8 @@ static perp_status take_step(perp_sim *sim, perp_error *error)
         perp_sim_lead_done(sim);
     }
     sim->scene.force_count = sim->scene_forces;
+    sim->memory.touched = sim->touched;
+    sim->touched = false;
     perp_state_hash(&sim->model, &sim->state, &sim->hash);
     sim->steps++;
     status = complete_info(sim, true, error);

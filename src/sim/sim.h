@@ -27,6 +27,8 @@ typedef struct sim_channel {
 
 struct perp_run_memory {
     const perp_step_context *step;
+    const struct perp_sim *sim;
+    bool touched; /* before the last step a wrench was applied, or another state was set */
 };
 
 struct perp_sim {
@@ -44,6 +46,7 @@ struct perp_sim {
     sim_channel *commands; /* by joint of the scene */
     sim_channel *drives;   /* 6 by body */
     bool steered;          /* some channel is not led by the scene */
+    bool touched;          /* since the last step: a wrench was applied, or another state was set */
     int scene_forces;      /* of scene.forces: those of the scene; behind them the wrenches of the next step */
     perp_step_context step;
     perp_run_memory memory;
@@ -81,6 +84,9 @@ perp_status perp_sim_resume(perp_sim *sim, const perp_run_start *start, perp_err
 bool perp_sim_keep_elements(perp_sim *sim, const perp_element_record *elements, int count);
 /* Memory beyond the limit is the settings' fault, whatever was being done: CAPACITY in place of the status. */
 perp_status perp_sim_judge_memory(perp_sim *sim, perp_status status, perp_error *error);
+/* Another state, of which a rung that answers about an instant is asked: as perp_run of it from there, but that memory
+ * is kept. `result` is to be freed while the simulation lives. */
+perp_status perp_sim_answer(perp_sim *sim, const perp_state *state, perp_run_result *result, perp_error *error);
 /* Has the rung forget all steps. */
 perp_status perp_sim_forget(perp_sim *sim, perp_error *error);
 
@@ -98,6 +104,7 @@ perp_hash perp_sim_fingerprint(const perp_scene *scene, const perp_run_settings 
 /* Where something is steered: */
 void perp_sim_lead_steps(perp_sim *sim, double t_end); /* before a step */
 void perp_sim_lead_done(perp_sim *sim);                /* after it, where it was taken */
+bool perp_sim_is_led(const perp_sim *sim);             /* by other than the scene */
 /* The channels, or the time, have new values. */
 void perp_sim_lead_refresh(perp_sim *sim);
 /* The scene's drives of a driven body, and for further coordinates of the mask drives that stay at its pose. */

@@ -184,6 +184,7 @@ perp_status perp_sim_restore(perp_sim *sim, const void *bytes, size_t size, perp
     copy(sim->state.v, a.v, (size_t)sim->model.nv, sizeof *a.v);
     restore_drives(sim, &a);
     restore_forces(sim, &a, head.force_count);
+    sim->touched = true;
     const perp_run_start start = {.step = head.steps,
                                   .t_start = head.t_from,
                                   .hash = head.hash,

@@ -76,6 +76,18 @@ void perp_sim_lead_done(perp_sim *sim)
     visit(sim, arrive, 0.0, 0.0);
 }
 
+bool perp_sim_is_led(const perp_sim *sim)
+{
+    bool led = false;
+    for (int i = 0; i < sim->scene.joint_count; i++) {
+        led = led || sim->commands[i].lead != SIM_BY_SCENE;
+    }
+    for (int i = 0; i < 6 * sim->scene.body_count; i++) {
+        led = led || sim->drives[i].lead != SIM_BY_SCENE;
+    }
+    return led;
+}
+
 void perp_sim_lead_refresh(perp_sim *sim)
 {
     visit(sim, rest, sim->state.t, sim->settings.h);
@@ -293,6 +305,7 @@ perp_status perp_sim_apply(perp_sim *sim, int body, perp_vec3 point_world, perp_
     store(f->force, force_sum);
     store(f->torque, torque_sum);
     sim->scene.force_count += k == sim->scene.force_count ? 1 : 0;
+    sim->touched = true;
     return PERP_STATUS_OK;
 }
 
@@ -389,6 +402,7 @@ perp_status perp_sim_set_state(perp_sim *sim, double t, const double *q, const d
     memmove(sim->state.v, v, (size_t)model->nv * sizeof *v);
     sim->t_from = t;
     sim->counted_from = sim->steps;
+    sim->touched = true;
     sim->scene.force_count = sim->scene_forces;
     perp_sim_lead_refresh(sim);
     perp_sim_lead_hold(sim);

@@ -69,6 +69,9 @@ static void put_evidence(json_maker *m, const perp_evidence *e)
     if (e->has_depth) {
         perp_json_put(m, "depth", perp_json_real(e->depth));
     }
+    if (e->has_time) {
+        perp_json_put(m, "t", perp_json_real(e->time));
+    }
     if (e->has_forces) {
         perp_json_put(m, "forces", perp_json_reals(e->forces, 2));
     }
