@@ -77,6 +77,8 @@ void cli_locate_failure(const perp_scene *scene, perp_error *error);
 int cli_refuse(const perp_error *error);
 /* That a list was cut, where it is longer than what was shown. */
 void cli_print_rest(int count, int shown);
+/* A line that says which units the scene's file has, where they are not those of all results. */
+void cli_print_units(const perp_scene *scene);
 /* Flushes stdout and turns a failed write into EXIT_REFUSED; otherwise returns `code`. */
 int cli_finish(int code);
 

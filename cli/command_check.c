@@ -24,10 +24,7 @@ static void print_summary(const char *path, const perp_model *model, const perp_
     printf("  %d %s of freedom: %d passive, %d impedance-controlled, %d commanded; %d %s\n", model->nv,
            perp_plural(model->nv, "degree", "degrees"), model->nv - prescribed - impedance, impedance, prescribed,
            model->tree_count, perp_plural(model->tree_count, "tree", "trees"));
-    if (s->length_unit || s->angle_unit) {
-        printf("  read in %s and %s; all results are in m and rad\n", s->length_unit ? s->length_unit : "m",
-               s->angle_unit ? s->angle_unit : "rad");
-    }
+    cli_print_units(s);
 }
 
 static int report(const cli_arguments *a, const perp_model *model, const perp_diagnostics *diagnostics)

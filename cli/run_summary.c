@@ -5,6 +5,14 @@
 
 enum { LINES = 20 }; /* of bodies, and of joints: what comes behind them is to stay on the screen */
 
+void cli_print_units(const perp_scene *scene)
+{
+    if (scene->length_unit || scene->angle_unit) {
+        printf("  read in %s and %s; all results are in m and rad\n", scene->length_unit ? scene->length_unit : "m",
+               scene->angle_unit ? scene->angle_unit : "rad");
+    }
+}
+
 static void print_bodies(const perp_model *model, const perp_state *state)
 {
     perp_kinematics *kinematics;
@@ -47,6 +55,25 @@ static void print_joints(const perp_model *model, const double *numbers, const c
         printf("\n");
     }
     cli_print_rest(count, LINES);
+}
+
+static void print_loops(const perp_model *model, const perp_run_result *result)
+{
+    printf("loops open by at most %.3g m\n", result->residuals.loop);
+    for (int i = 0; i < result->loop_count && i < LINES; i++) {
+        const perp_loop *loop = &model->scene->loops[i];
+        const perp_loop_force *told = &result->loops[i];
+        printf("  %-16s %-6s force", loop->name, perp_loop_what(loop));
+        for (int r = 0; r < told->count; r++) {
+            if (told->known[r]) {
+                printf(" %.9g", told->force[r] + 0.0);
+            } else {
+                printf(" -");
+            }
+        }
+        printf("\n");
+    }
+    cli_print_rest(result->loop_count, LINES);
 }
 
 static bool same_event(const perp_contact_event *x, const perp_contact_event *y)
@@ -233,6 +260,7 @@ void cli_print_run(const perp_model *model, const perp_state *state, const perp_
     } else {
         printf("%s: model %s\n", name, result->rung->name);
     }
+    cli_print_units(model->scene);
     printf("bodies that can move, at t = %g s\n", state->t);
     print_bodies(model, state);
     if (model->scene->joint_count > 0) {
@@ -240,7 +268,7 @@ void cli_print_run(const perp_model *model, const perp_state *state, const perp_
         print_joints(model, state->q, NULL);
     }
     if (model->scene->loop_count > 0) {
-        printf("loops open by at most %.3g m\n", result->residuals.loop);
+        print_loops(model, result);
     }
     print_events(model, result);
     if (result->rung->answer && done) {

@@ -246,6 +246,9 @@ typedef struct perp_loop {
     bool mimic;    /* follows from `mimic` of the joint with this name */
 } perp_loop;
 
+/* "point", "weld", "tendon", "mimic"; a string constant. */
+PERP_API const char *perp_loop_what(const perp_loop *loop);
+
 typedef struct perp_force {
     const char *body;
     perp_vec3 point;                /* body frame */

@@ -99,6 +99,17 @@ PERP_API const char *perp_fallback_name(perp_fallback fallback);
 /* What a run remembers from step to step beside the state, such as the forces that the next step starts from. */
 typedef struct perp_run_memory perp_run_memory;
 
+/* What kept a loop closed in a step, mean over it. Sign: degree of freedom k of the model feels sum_r force[r] J[r][k],
+ * with J as perp_loop_evaluate has it. So of a point and a weld it is the force (N, world frame), and of a weld then
+ * the moment (N m), on b at its anchor, and a feels the opposite; of joints, sum c q = length, joint k feels c_k
+ * force[0], in N or N m: a tendon with c in m per rad pulls with -force[0] N. Where rows say the same, how they share
+ * is left to the solver. A row that nothing free closes is the commands' affair: its force is not known, and 0 here. */
+typedef struct perp_loop_force {
+    int count; /* rows, as perp_loop_rows */
+    double force[6];
+    bool known[6];
+} perp_loop_force;
+
 /* How high convex friction with inertia throws a contact that slides: to the gap at which it carries force, and on from
  * there, with the speed at which it got there, against gravity. */
 typedef struct perp_lift {
@@ -170,6 +181,8 @@ typedef struct perp_step_info {
     const perp_contact_record *contacts;
     int element_count; /* of the rung `compliant`; likewise */
     const perp_element_record *elements;
+    int loop_count; /* of the scene; 0 before the first step, on rungs without forces, and as read from a log */
+    const perp_loop_force *loops; /* likewise */
     /* Contacts that changed their mode in this step; the run's, likewise. */
     int event_count;
     const perp_contact_event *events;
@@ -322,6 +335,8 @@ typedef struct perp_run_result {
     int contact_count;
     perp_contact_record *contacts;  /* at the last state reached */
     const perp_contact_note *notes; /* by contact; the caller's, who sets it after the run; NULL: none */
+    int loop_count;                 /* as of perp_step_info, of the last step */
+    perp_loop_force *loops;
     int event_count;
     perp_contact_event *events; /* in the order of time, then of contacts */
     int solution_count;         /* of rungs that have `answer`; 0: there is no answer, which is one */

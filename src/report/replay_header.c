@@ -384,6 +384,9 @@ json_t *perp_replay_header(const replay_run *run, perp_arena *arena, byte_row *o
     perp_json_put(&m, "version", json_string(run->head->version));
     perp_json_put(&m, "scene", json_string(run->head->scene));
     put_model(&m, run);
+    if (run->scene && (run->scene->length_unit || run->scene->angle_unit)) {
+        perp_json_put(&m, "readIn", perp_json_units(run->scene));
+    }
     put_extent(&m, run);
     perp_json_put(&m, "instant", answer_json(run));
     perp_json_put(&m, "end", end_json(run->end));

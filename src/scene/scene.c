@@ -15,6 +15,12 @@ const char *perp_joint_kind_name(perp_joint_kind kind)
     return (unsigned)kind < PERP_JOINT_COUNT ? names[kind] : "unknown";
 }
 
+const char *perp_loop_what(const perp_loop *loop)
+{
+    const char *const joints = loop->mimic ? "mimic" : "tendon";
+    return loop->kind == PERP_LOOP_JOINTS ? joints : loop->kind == PERP_LOOP_WELD ? "weld" : "point";
+}
+
 int perp_joint_position_size(perp_joint_kind kind)
 {
     return kind == PERP_JOINT_BALL ? 4 : perp_joint_velocity_size(kind);

@@ -107,20 +107,22 @@ static bool add_events(runner *r, const perp_contact_event *events, int count)
     return true;
 }
 
-/* The contacts of the last state, for the result. */
-static bool keep_contacts(perp_run_result *result, const perp_sim *sim)
+/* A copy in the result's memory; NULL: there is nothing, or no memory. */
+static void *copied(const perp_run_result *result, const void *from, int count, size_t size)
 {
-    const int count = sim->contacts.count;
-    if (count > 0) {
-        result->contacts =
-            result->allocator.allocate(result->allocator.context, (size_t)count * sizeof *result->contacts);
-        if (!result->contacts) {
-            return false;
-        }
-        memcpy(result->contacts, sim->contacts.records, (size_t)count * sizeof *result->contacts);
-    }
-    result->contact_count = count;
-    return true;
+    void *to = count > 0 ? result->allocator.allocate(result->allocator.context, (size_t)count * size) : NULL;
+    return to ? memcpy(to, from, (size_t)count * size) : NULL;
+}
+
+/* What acts in the last state, for the result. */
+static bool keep_forces(perp_run_result *result, const perp_sim *sim)
+{
+    const int contacts = sim->contacts.count, loops = sim->info->loop_count;
+    result->contacts = copied(result, sim->contacts.records, contacts, sizeof *result->contacts);
+    result->contact_count = result->contacts ? contacts : 0;
+    result->loops = copied(result, sim->info->loops, loops, sizeof *result->loops);
+    result->loop_count = result->loops ? loops : 0;
+    return result->contact_count == contacts && result->loop_count == loops;
 }
 
 static perp_status begin(runner *r, int steps, perp_error *error)
@@ -253,8 +255,8 @@ static perp_status run_from(const perp_model *model, const perp_run_settings *se
         result->hash = r.sim->hash;
         result->timing = summarise(&r.watch, result->steps - taken);
         perp_state_copy(model, state, &r.sim->state);
-        if (!keep_contacts(result, r.sim) && status == PERP_STATUS_OK) {
-            status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for the contacts of the last state");
+        if (!keep_forces(result, r.sim) && status == PERP_STATUS_OK) {
+            status = perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for the forces of the last state");
         }
     }
     perp_sim_free(r.sim);

@@ -36,7 +36,9 @@ static bool copy_scene(perp_sim *sim)
     sim->scene.forces = PERP_ARENA_NEW(&sim->arena, perp_force, (size_t)scene->force_count + (size_t)scene->body_count);
     sim->commands = PERP_ARENA_NEW(&sim->arena, sim_channel, (size_t)scene->joint_count);
     sim->drives = PERP_ARENA_NEW(&sim->arena, sim_channel, 6 * (size_t)scene->body_count);
-    if (!sim->scene.joints || !sim->scene.bodies || !sim->scene.forces || !sim->commands || !sim->drives) {
+    sim->loops = PERP_ARENA_NEW(&sim->arena, perp_loop_force, (size_t)scene->loop_count);
+    if (!sim->scene.joints || !sim->scene.bodies || !sim->scene.forces || !sim->commands || !sim->drives ||
+        !sim->loops) {
         return false;
     }
     copy(sim->scene.joints, scene->joints, scene->joint_count, sizeof *scene->joints);

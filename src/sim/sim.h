@@ -56,6 +56,7 @@ struct perp_sim {
     perp_step_info *info;    /* the former */
     int element_capacity;
     perp_element_record *elements; /* of info, after a restore or a failed step */
+    perp_loop_force *loops;        /* of info, after a restore; by loop of the scene */
     size_t fresh_count;
     double *fresh;   /* what the rung remembers before its first step */
     bool fails_late; /* a step that fails may have changed what the rung remembers */

@@ -21,6 +21,7 @@ typedef struct saved_arrays {
     sim_channel *commands, *drives;
     perp_contact_record *contacts;
     perp_element_record *elements;
+    perp_loop_force *loops;
     perp_contact_event *events;
     perp_force *forces;
     unsigned *masks;
@@ -40,6 +41,7 @@ static saved_arrays find_arrays(const perp_sim *sim, const saved_head *head, uns
     PLACE(a.drives, 6 * sim->scene.body_count);
     PLACE(a.contacts, head->info.contact_count);
     PLACE(a.elements, head->info.element_count);
+    PLACE(a.loops, head->info.loop_count);
     PLACE(a.events, head->info.event_count);
     PLACE(a.forces, head->force_count);
     PLACE(a.masks, sim->scene.body_count);
@@ -75,6 +77,7 @@ size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
     head.info = *sim->info;
     head.info.contacts = NULL;
     head.info.elements = NULL;
+    head.info.loops = NULL;
     head.info.events = NULL;
     head.info.answer = NULL;
     head.info.memory = NULL;
@@ -98,6 +101,7 @@ size_t perp_sim_save(const perp_sim *sim, void *bytes, size_t capacity)
     copy(a.drives, sim->drives, 6 * (size_t)bodies, sizeof *a.drives);
     copy(a.contacts, sim->info->contacts, (size_t)head.info.contact_count, sizeof *a.contacts);
     copy(a.elements, sim->info->elements, (size_t)head.info.element_count, sizeof *a.elements);
+    copy(a.loops, sim->info->loops, (size_t)head.info.loop_count, sizeof *a.loops);
     copy(a.events, sim->info->events, (size_t)head.info.event_count, sizeof *a.events);
     copy(a.forces, sim->scene.forces + sim->scene_forces, (size_t)head.force_count, sizeof *a.forces);
     for (int b = 0; b < bodies; b++) {
@@ -205,6 +209,8 @@ perp_status perp_sim_restore(perp_sim *sim, const void *bytes, size_t size, perp
     sim->info->contacts = told.contacts;
     sim->info->contact_count = told.contact_count;
     sim->info->elements = sim->elements;
+    copy(sim->loops, a.loops, (size_t)head.info.loop_count, sizeof *a.loops);
+    sim->info->loops = sim->loops;
     sim->info->events = head.info.event_count > 0 ? sim->contacts.events : NULL;
     sim->info->answer = NULL;
     sim->info->memory = &sim->memory;

@@ -39,6 +39,14 @@ json_t *perp_json_appended(json_t *array, json_t *value)
     return NULL;
 }
 
+json_t *perp_json_units(const perp_scene *scene)
+{
+    json_maker m = perp_json_object();
+    perp_json_put(&m, "length", json_string(scene->length_unit ? scene->length_unit : "m"));
+    perp_json_put(&m, "angle", json_string(scene->angle_unit ? scene->angle_unit : "rad"));
+    return perp_json_finished(&m);
+}
+
 json_t *perp_json_reals(const double *values, int count)
 {
     json_t *array = json_array();

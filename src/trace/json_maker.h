@@ -3,7 +3,7 @@
 #ifndef PERP_SRC_TRACE_JSON_MAKER_H
 #define PERP_SRC_TRACE_JSON_MAKER_H
 
-#include <perp/base.h>
+#include <perp/scene.h>
 
 #include <jansson.h>
 
@@ -24,6 +24,8 @@ json_t *perp_json_reals(const double *values, int count);
 /* The array with one more value; NULL, and nothing is left of either, if the value or the room for it is missing. */
 json_t *perp_json_appended(json_t *array, json_t *value);
 
+/* {"length": "mm", "angle": "deg"}: units that a scene's file was written in. */
+json_t *perp_json_units(const perp_scene *scene);
 /* {"code", "message", "evidence"} */
 json_t *perp_json_failure(const perp_error *failure);
 

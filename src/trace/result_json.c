@@ -224,6 +224,29 @@ static json_t *fallbacks(const perp_run_result *result)
     return perp_json_finished(&m);
 }
 
+/* null where a force is not known. */
+static json_t *loop_object(const perp_loop *loop, const perp_loop_force *told)
+{
+    json_t *force = json_array();
+    for (int r = 0; force && r < told->count; r++) {
+        force = perp_json_appended(force, told->known[r] ? perp_json_real(told->force[r] + 0.0) : json_null());
+    }
+    json_maker m = perp_json_object();
+    perp_json_put(&m, "loop", json_string(loop->name));
+    perp_json_put(&m, "kind", json_string(perp_loop_what(loop)));
+    perp_json_put(&m, "force", force);
+    return perp_json_finished(&m);
+}
+
+static json_t *loops(const perp_model *model, const perp_run_result *result)
+{
+    json_t *array = json_array();
+    for (int i = 0; array && i < result->loop_count; i++) {
+        array = perp_json_appended(array, loop_object(&model->scene->loops[i], &result->loops[i]));
+    }
+    return array;
+}
+
 char *perp_result_json(const perp_model *model, const perp_state *state, const perp_run_result *result,
                        const perp_error *failure)
 {
@@ -235,8 +258,10 @@ char *perp_result_json(const perp_model *model, const perp_state *state, const p
         perp_json_put(&m, "model", json_string(result->rung->name));
         perp_json_put(&m, "h", perp_json_real(result->h));
         perp_json_put(&m, "steps", json_integer(result->steps));
+        perp_json_put(&m, "read_in", perp_json_units(model->scene));
         perp_json_put(&m, "final", final_state(model, state));
         perp_json_put(&m, "contacts", contacts(model, result));
+        perp_json_put(&m, "loops", loops(model, result));
         perp_json_put(&m, "events", events(model, result));
         if (result->rung->answer) {
             perp_json_put(&m, "solutions", solutions(model, state, result));
@@ -288,6 +313,7 @@ char *perp_check_json(const perp_model *model, const perp_diagnostics *diagnosti
         perp_json_put(&m, "joints", json_integer(model->scene->joint_count));
         perp_json_put(&m, "degrees_of_freedom", json_integer(model->nv));
         perp_json_put(&m, "trees", json_integer(model->tree_count));
+        perp_json_put(&m, "read_in", perp_json_units(model->scene));
     }
     return perp_json_dump(&m);
 }

@@ -384,6 +384,32 @@ def test_a_loop_to_the_world(perp):
             assert result["status"] == "ok" and result["final"]["q"]["ball"][:3] == pytest.approx([0, 0, 0], abs=1e-9)
 
 
+PULLEYS = """perp: 1
+planar: true
+gravity: [0, 0]
+bodies:
+  drum: {mass: 1, inertia: 0.003}
+  lever: {mass: 1, inertia: 0.02}
+joints:
+  a: {type: revolute, parent: world, child: drum, control: torque, command: 0.3}
+  b: {type: revolute, parent: world, child: lever, control: CONTROL}
+tendons: {cord: {joints: {a: 0.02, b: -0.05}}}
+run: {model: dyn-ncp, h: 0.005, steps: 5}
+"""
+
+
+def test_forces_of_loops_are_told(perp):
+    """The lever stands, and the cord holds the drum: 0.3 N m + 0.02 m F = 0."""
+    path = perp.write("pulleys.yaml", PULLEYS.replace("CONTROL", "position"))
+    cord = {"loop": "cord", "kind": "tendon"}
+    assert perp.json("run", path)["loops"] == [cord | {"force": [pytest.approx(-15, abs=1e-9)]}]
+    assert "  cord             tendon force -15\n" in perp("run", path).stdout
+    assert perp.json("run", path, "--steps", "0")["loops"] == perp.json("run", path, "--model", "kinematic")["loops"] == []
+    both = perp.write("both.yaml", PULLEYS.replace("CONTROL", "position").replace("torque, command: 0.3", "position"))
+    assert perp.json("run", both)["loops"] == [cord | {"force": [None]}]
+    assert "  cord             tendon force -\n" in perp("run", both).stdout
+
+
 @pytest.mark.parametrize("h, told", [(1, True), (0.29, False)])
 def test_a_run_that_takes_no_step_says_so(perp, h, told):
     done = perp("run", f"{ROOT}/examples/gripper-2d/scene.yaml", "--until", "0.3", "--h", str(h))

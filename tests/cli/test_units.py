@@ -1,5 +1,6 @@
 """A scene in millimetres and degrees is the same scene, to the bit, as in metres and radians."""
 import json
+import re
 
 import pytest
 
@@ -59,6 +60,19 @@ def test_settings_are_in_the_units_of_the_file(perp):
 def test_check_says_which(perp):
     assert "read in mm and deg; all results are in m and rad" in perp("check", perp.write("s.yaml", MM_DEG)).stdout
     assert "read in" not in perp("check", perp.write("t.yaml", SI)).stdout
+
+
+def test_reports_say_which(perp):
+    """Text, JSON and the page name the units of the file; their numbers are SI."""
+    for text, units in ((SI, {"length": "m", "angle": "rad"}), (MM_DEG, {"length": "mm", "angle": "deg"})):
+        path = perp.write("s.yaml", text)
+        run = perp.json("run", path)
+        assert run["read_in"] == units and abs(run["final"]["q"]["slide"][0]) < 0.5
+        assert perp.json("check", path)["read_in"] == units
+        assert ("read in mm and deg; all results are in m and rad" in perp("run", path).stdout) == (text is MM_DEG)
+        perp("run", path, "--html", "page.html", "--log", "run.mcap")
+        head = json.loads(re.search(r'id="perp-headers">(.*?)</script>', (perp.folder / "page.html").read_text(), re.S)[1])[0]
+        assert head.get("readIn") == (units if text is MM_DEG else None)
 
 
 def test_unknown_unit(perp):

@@ -181,6 +181,12 @@ static void saves(const world *w, int steps)
     assert_int_equal(perp_sim_save(clone, again, size), size);
     assert_memory_equal(bytes, again, size);
     assert_int_equal(perp_sim_info(clone)->contact_count, perp_sim_info(sim)->contact_count);
+    const perp_step_info *as = perp_sim_info(sim), *like = perp_sim_info(clone);
+    assert_int_equal(like->loop_count, as->loop_count);
+    for (int i = 0; i < as->loop_count; i++) {
+        assert_true(as->loops != like->loops && like->loops[i].count == as->loops[i].count);
+        assert_memory_equal(like->loops[i].force, as->loops[i].force, sizeof as->loops[i].force);
+    }
     const int rest = go(sim, steps - half);
     const perp_hash hash = perp_sim_hash(sim);
     assert_int_equal(go(clone, steps - half), rest);

@@ -27,6 +27,58 @@ static bool has_forces(const perp_rung *rung)
     return rung->step && !is(rung, "kinematic") && !is(rung, "geometric");
 }
 
+/* ---- forces of loops ------------------------------------------------------------------------------------------- */
+
+static const perp_loop_force *loop_force(const scene_run *run, const char *name)
+{
+    assert_int_equal(run->result.loop_count, run->scene->loop_count);
+    for (int i = 0; i < run->result.loop_count; i++) {
+        if (strcmp(run->scene->loops[i].name, name) == 0) {
+            return &run->result.loops[i];
+        }
+    }
+    fail_msg("no loop %s", name);
+    return NULL;
+}
+
+/* At rest all that acts on a degree of freedom is nothing together: weight, a torque on joint `pulled`, contacts at
+ * their points as they are reported, and loops by the sign that perp/step.h states. */
+static void balances(const scene_run *run, const char *pulled, double torque, double tolerance)
+{
+    const perp_model *model = run->model;
+    double *force = calloc((size_t)model->nv, sizeof *force),
+           *jacobian = calloc(6 * (size_t)model->nv, sizeof *jacobian);
+    perp_kinematics *kinematics;
+    assert_true(force && jacobian);
+    assert_int_equal(perp_kinematics_create(model, NULL, &kinematics, NULL), PERP_STATUS_OK);
+    perp_kinematics_update(model, run->state.q, kinematics);
+    perp_gravity_force(model, kinematics, force);
+    if (pulled) {
+        const int body = model->joint_body[perp_scene_find_joint(run->scene, pulled)];
+        force[model->links[body].v_start] += torque;
+    }
+    for (int i = 0; i < run->result.contact_count; i++) {
+        const perp_contact_record *r = &run->result.contacts[i];
+        perp_add_wrench(model, kinematics, r->contact.b, r->contact.point_b, r->force_on_b, (perp_vec3){0}, force);
+        perp_add_wrench(model, kinematics, r->contact.a, r->contact.point_a, perp_vec3_scale(-1.0, r->force_on_b),
+                        (perp_vec3){0}, force);
+    }
+    for (int i = 0; i < run->result.loop_count; i++) {
+        double residual[6];
+        perp_loop_evaluate(model, kinematics, i, residual, jacobian);
+        assert_int_equal(run->result.loops[i].count, perp_loop_rows(model, i));
+        for (int k = 0; k < run->result.loops[i].count * model->nv; k++) {
+            force[k % model->nv] += jacobian[k] * run->result.loops[i].force[k / model->nv];
+        }
+    }
+    for (int k = 0; k < model->nv; k++) {
+        NEAR(force[k], 0.0, tolerance);
+    }
+    perp_kinematics_free(kinematics);
+    free(jacobian);
+    free(force);
+}
+
 /* ---- a gripper of two fingers ------------------------------------------------------------------------------------ */
 
 /* The left finger's joint is driven as `control` says, and the right one mimics it with ratio -1. The box is 0.1 wide,
@@ -71,6 +123,8 @@ static void test_squeeze(void **unused)
         const int last = run.count - 1;
         NEAR(run_contact(&run, last, "left", "box")->fn, 3.0, 1e-6);
         NEAR(run_contact(&run, last, "right", "box")->fn, 3.0, 1e-6);
+        NEAR(loop_force(&run, "r")->force[0], -3.0, 1e-6); /* pushes r inwards, as joint r counts */
+        balances(&run, "l", 6.0, 1e-6);
         scene_run_free(&run);
     }
 }
@@ -156,6 +210,9 @@ static void test_pulley_force(void **unused)
         for (int k = 0; k <= last; k++) {
             NEAR(0.02 * run_joint(&run, k, "a"), 0.05 * run_joint(&run, k, "b"), 1e-9);
         }
+        const double room = is(rung, "compliant") ? 1e-3 : 1e-9; /* it has not come to rest */
+        NEAR(loop_force(&run, "cord")->force[0], -0.3 / 0.02, 15.0 * room);
+        balances(&run, "a", 0.3, 0.3 * room);
         scene_run_free(&run);
     }
 }
@@ -173,6 +230,8 @@ static void test_pulley_acceleration(void **unused)
         assert_int_equal(run.status, PERP_STATUS_OK);
         NEAR(run.state.v[0], 0.05 * expected, 1e-8);
         NEAR(run.state.v[1], 0.05 * 0.4 * expected, 1e-8);
+        NEAR(0.02 * loop_force(&run, "cord")->force[0], 0.003 * expected - 0.3, 1e-8); /* I a'' = T + c F */
+        NEAR(-0.05 * loop_force(&run, "cord")->force[0], 0.02 * 0.4 * expected, 1e-8);
         scene_run_free(&run);
     }
     scene_run run;
@@ -289,12 +348,85 @@ static void test_commands(void **unused)
     }
 }
 
+/* ---- points and welds -------------------------------------------------------------------------------------------- */
+
+/* A lamp of 2 kg hangs on a point of the world beside its middle, at rest because its weight is under it; a bracket is
+ * welded to the world by an anchor at its end. As they are written, b feels the force. */
+static scene_text hung(bool lamp_is_b, const char *model)
+{
+    return scene_text_of("perp: 1\nbodies:\n"
+                         "  lamp: {mass: 2, inertia: [0.01, 0.01, 0.01], com: [0, 0, -0.3]}\n"
+                         "  bracket: {mass: 3, inertia: [0.1, 0.1, 0.1], com: [0.2, 0.1, 0], pose: {position: [5, 0, "
+                         "0]}}\n"
+                         "loops:\n"
+                         "  hook: {type: point, a: %s, b: %s}\n"
+                         "  bolt: {type: weld, a: world, b: bracket, anchor_a: [5, 0, 0]}\n"
+                         "run: {model: %s, h: 0.005, steps: 20}\n",
+                         lamp_is_b ? "world" : "lamp", lamp_is_b ? "lamp" : "world", model);
+}
+
+static void test_points_and_welds(void **unused)
+{
+    (void)unused;
+    for (int i = 0; i < 2 * perp_rung_count(); i++) {
+        const perp_rung *rung = perp_rung_at(i / 2);
+        if (!has_forces(rung)) {
+            continue;
+        }
+        const bool lamp_is_b = i % 2 == 0;
+        scene_run run;
+        scene_run_make(&run, hung(lamp_is_b, rung->name).of, NULL);
+        assert_int_equal(run.status, PERP_STATUS_OK);
+        const double hook[3] = {0, 0, (lamp_is_b ? 2.0 : -2.0) * 9.81};
+        /* the moment about the anchor that holds 3 g at (0.2, 0.1): -(r x -3 g z) */
+        const double bolt[6] = {0, 0, 3.0 * 9.81, 0.1 * 3.0 * 9.81, -0.2 * 3.0 * 9.81, 0};
+        for (int r = 0; r < 6; r++) {
+            NEAR(loop_force(&run, "bolt")->force[r], bolt[r], 1e-7);
+            assert_true(loop_force(&run, "bolt")->known[r]);
+            if (r < 3) {
+                NEAR(loop_force(&run, "hook")->force[r], hook[r], 1e-7);
+            }
+        }
+        balances(&run, NULL, 0.0, 1e-7);
+        scene_run_free(&run);
+    }
+}
+
+/* What commands alone close has a force that nothing tells; rungs without forces say nothing. */
+static void test_unknown_forces(void **unused)
+{
+    (void)unused;
+    static const char *const text =
+        "perp: 1\nplanar: true\nbodies: {p: {mass: 1, inertia: 1}, s: {mass: 1, inertia: 1}}\njoints:\n"
+        "  a: {type: revolute, parent: world, child: p, control: position, command: {rate: 2}}\n"
+        "  b: {type: revolute, parent: world, child: s, control: position, command: {rate: -1}, mimic: {joint: a, "
+        "ratio: -0.5}}\n"
+        "run: {model: %s, h: 0.01, steps: 5}\n";
+    scene_run run;
+    scene_run_make(&run, scene_text_of(text, "dyn-ncp").of, NULL);
+    assert_int_equal(run.status, PERP_STATUS_OK);
+    assert_false(loop_force(&run, "b")->known[0]);
+    assert_true(loop_force(&run, "b")->force[0] == 0.0);
+    scene_run_free(&run);
+    scene_run_make(&run, scene_text_of(text, "kinematic").of, NULL);
+    assert_int_equal(run.status, PERP_STATUS_OK);
+    assert_int_equal(run.result.loop_count, 0);
+    scene_run_free(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_squeeze),      cmocka_unit_test(test_closes), cmocka_unit_test(test_fingers_meet),
-        cmocka_unit_test(test_pulley_force), cmocka_unit_test(test_start),  cmocka_unit_test(test_pulley_acceleration),
-        cmocka_unit_test(test_commands),     cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_squeeze),
+        cmocka_unit_test(test_closes),
+        cmocka_unit_test(test_fingers_meet),
+        cmocka_unit_test(test_pulley_force),
+        cmocka_unit_test(test_start),
+        cmocka_unit_test(test_pulley_acceleration),
+        cmocka_unit_test(test_commands),
+        cmocka_unit_test(test_energy),
+        cmocka_unit_test(test_points_and_welds),
+        cmocka_unit_test(test_unknown_forces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

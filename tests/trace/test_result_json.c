@@ -167,7 +167,7 @@ static void test_keys(void **state)
     w.result.residuals = (perp_residuals){0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7};
     w.result.timing = (perp_timing){1.5, 2.5, 3.5, 4.5};
     json_t *o = parse(perp_result_json(w.model, &w.state, &w.result, NULL));
-    KEYS(o, "status model h steps final contacts events residual fallbacks several timing hash");
+    KEYS(o, "status model h steps read_in final contacts loops events residual fallbacks several timing hash");
     assert_string_equal(json_string_value(at(o, "status", NULL)), "ok");
     assert_string_equal(json_string_value(at(o, "model", NULL)), "kinematic");
     assert_true(json_real_value(at(o, "h", NULL)) == 0.1);
@@ -423,7 +423,7 @@ static void test_error_object(void **state)
     perp_error failure;
     perp_fail(&failure, PERP_STATUS_INFEASIBLE, "no \"way\" \xce\xbc \\ %d", 3);
     json_t *o = parse(perp_result_json(w.model, &w.state, &w.result, &failure));
-    KEYS(o, "status model h steps final contacts events residual fallbacks several timing hash error"); /* as far as it
+    KEYS(o, "status model h steps read_in final contacts loops events residual fallbacks several timing hash error"); /* as far as it
                                                                                                            came */
     assert_string_equal(json_string_value(at(o, "status", NULL)), "error");
     KEYS(at(o, "error", NULL), "code message evidence");
@@ -469,7 +469,7 @@ static void test_check(void **state)
     static perp_diagnostics list;
     memset(&list, 0, sizeof list);
     json_t *o = parse(perp_check_json(w.model, &list));
-    KEYS(o, "status errors warnings diagnostics bodies joints degrees_of_freedom trees");
+    KEYS(o, "status errors warnings diagnostics bodies joints degrees_of_freedom trees read_in");
     assert_string_equal(json_string_value(at(o, "status", NULL)), "ok");
     assert_int_equal(json_integer_value(at(o, "bodies", NULL)), 8);
     assert_int_equal(json_integer_value(at(o, "joints", NULL)), 4);

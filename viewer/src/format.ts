@@ -75,6 +75,7 @@ export interface Header {
   h: number; // s; step k ends at t0 + k h
   t0: number;
   planar: boolean;
+  readIn?: { length: string; angle: string }; // units of the scene's file, where they are not m and rad; all numbers are SI
   gravity: number[];
   stepsAsked: number;
   steps: number; // in the log, the initial state counted

@@ -332,7 +332,8 @@ class Replay {
       : !h.complete || lost ? ["warn", `log cut short after step ${this.run.step[this.run.frames - 1]}`] : ["good", h.instant ? answerWords(h.instant) : "solved"];
     const shown = h.stride > 1 ? `; one of ${h.stride} steps shown, bands and ribbon keep the extremes` : "";
     status.className = kind;
-    status.textContent = text + shown;
+    const units = h.readIn ? `; scene in ${h.readIn.length} and ${h.readIn.angle}, numbers here in m and rad` : "";
+    status.textContent = text + shown + units;
     status.title = status.textContent;
   }
 

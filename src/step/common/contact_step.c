@@ -667,6 +667,7 @@ perp_status perp_contact_step(perp_step_context *context, double t_end, perp_sta
     }
     end_step(step, context, t_end, state);
     info->residuals = total;
+    perp_step_tell_loops(step);
     info->contact_count = step->split ? step->sum.count : step->record_count;
     info->contacts = step->split ? step->sum.records : step->records;
     return PERP_STATUS_OK;

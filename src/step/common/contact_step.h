@@ -159,10 +159,11 @@ struct contact_step {
 
     /* ---- a step that is split; contact_step.c ---- */
     step_parts parts;
-    double *load;    /* nv, N: what contacts and loops have to balance, mean over the step */
-    double *y_loop;  /* by row of all loops, N: likewise, their forces */
-    contact_sum sum; /* the contacts of a step that was split */
-    bool split;      /* it was */
+    double *load;                 /* nv, N: what contacts and loops have to balance, mean over the step */
+    double *y_loop;               /* by row of all loops, N: likewise, their forces */
+    perp_loop_force *loop_forces; /* by loop: those of the last step that was taken */
+    contact_sum sum;              /* the contacts of a step that was split */
+    bool split;                   /* it was */
 
     /* ---- memory ---- */
     bool started;   /* a step was accepted */
@@ -336,6 +337,8 @@ void perp_step_record(contact_step *step);
 void perp_step_keep_accepted_records(contact_step *step);
 /* Adds the part that was accepted for the trees that are step->parts.accepted to what the step has to balance. */
 void perp_step_add_load(contact_step *step, double share);
+/* Their forces, into step->info, at the end of a step that is taken. */
+void perp_step_tell_loops(contact_step *step);
 /* `look_back` of a rung: the balance with exact geometry. */
 void perp_step_look_back(perp_step_context *context, const perp_state *state, const int *match, perp_step_info *info);
 

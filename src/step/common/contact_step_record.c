@@ -103,6 +103,21 @@ void perp_step_add_load(contact_step *step, double share)
     }
 }
 
+void perp_step_tell_loops(contact_step *step)
+{
+    const perp_model *model = step->model;
+    for (int i = 0, all = 0; i < model->scene->loop_count; i++) {
+        perp_loop_force *told = &step->loop_forces[i];
+        *told = (perp_loop_force){.count = perp_loop_rows(model, i)};
+        for (int r = 0; r < told->count; r++, all++) {
+            told->force[r] = step->y_loop[all];
+            told->known[r] = !isfinite(step->commanded_gap[all]);
+        }
+    }
+    step->info->loop_count = model->scene->loop_count;
+    step->info->loops = step->loop_forces;
+}
+
 /* ---- exact geometry ---------------------------------------------------------------------------------------------- */
 
 /* The forces of the contacts as they stand at the end: along the normal and in the tangent plane of there, at the

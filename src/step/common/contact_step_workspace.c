@@ -116,6 +116,7 @@ static perp_status hold_fixed(contact_step *step, perp_error *error)
                                   PERP_ARRAY(step->inertia.linked, model->tree_count),
                                   PERP_ARRAY(step->equation_of, equations),
                                   PERP_ARRAY(step->load, nv),
+                                  PERP_ARRAY(step->loop_forces, model->scene->loop_count),
                                   PERP_ARRAY(step->y_loop, equations)};
     contact_step one;
     step->loop_row_count = equations;

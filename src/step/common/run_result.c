@@ -86,6 +86,7 @@ bool perp_run_result_describe(perp_run_result *result, perp_instant_solution *so
 void perp_run_result_free(perp_run_result *result)
 {
     release(&result->allocator, result->contacts);
+    release(&result->allocator, result->loops);
     release(&result->allocator, result->events);
     for (int i = 0; i < result->solution_count; i++) {
         release(&result->allocator, result->solutions[i].rate); /* the block's begin */
@@ -95,6 +96,7 @@ void perp_run_result_free(perp_run_result *result)
     result->solutions = NULL;
     result->solution_count = 0;
     result->contacts = NULL;
+    result->loops = NULL;
     result->events = NULL;
-    result->contact_count = result->event_count = 0;
+    result->contact_count = result->loop_count = result->event_count = 0;
 }

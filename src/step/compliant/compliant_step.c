@@ -416,6 +416,9 @@ static perp_status accept(contact_step *step, perp_step_context *context, const 
     if (s->at_begin) {
         perp_compliant_carry_answer(step, context);
     }
+    for (int i = 0; i < step->system.equality_count; i++) {
+        step->y_loop[step->loop_row[i]] += share * step->force_unit * s->point.y_equality[i];
+    }
     for (int i = 0; i < step->model->nv; i++) {
         const int tree = step->model->links[step->model->dof_body[i]].tree;
         step->v_last[i] = step->parts.active[tree] || !perp_step_has_free(step, tree) ? step->v[i] : step->v_last[i];
@@ -603,6 +606,7 @@ static void begin_step(contact_step *step, perp_step_context *context, const per
         step->parts.done[k] = 0;
         step->parts.met_with[k] = again ? step->parts.met_with[k] : k;
     }
+    memset(step->y_loop, 0, (size_t)step->loop_row_count * sizeof *step->y_loop);
     step->sum.count = step->sum.element_count = 0;
     step->parts.met = false;
     perp_step_begin_ways(step, context, state->v, h);
@@ -654,6 +658,7 @@ perp_status perp_compliant_step(perp_step_context *context, double t_end, perp_s
         return status;
     }
     end_step(step, context, t_end, state);
+    perp_step_tell_loops(step);
     info->residuals = total;
     info->contact_count = step->split ? step->sum.count : step->record_count;
     info->contacts = step->split ? step->sum.records : step->records;
