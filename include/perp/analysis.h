@@ -173,6 +173,10 @@ typedef struct perp_uniqueness {
     const double *motion; /* nv, of NOT_UNIQUE: a velocity that can be added and leads to another answer, the largest
                              entry of its displacement in a step is 1; else NULL */
     bool motion_both_ways;
+    /* The answer that this was verified with: the reported velocities plus motion_length times the motion. */
+    double motion_length;
+    double second_residual;           /* what it is off the step's law, of F and L; at most 1e-8 */
+    const double (*second_forces)[3]; /* by contact of the analysis, N: its fn, ft; NULL where there is none */
     int force_count;
     const perp_force_range *forces;
 } perp_uniqueness;
@@ -216,6 +220,9 @@ typedef struct perp_analyze_options {
     unsigned certificates;           /* PERP_CERTIFY_*: what is asked for */
     bool verdicts_only;              /* not how far forces range, nor D's eigenvalues, nor which damping would do */
     const volatile bool *cancel;     /* looked at in long searches; NULL: none */
+    /* What the search for all answers of a step may take, in entries of tables, of which some 1e9 are a second; without
+     * it `unique` is said less often, and `unique-at-these-normal-forces` more. */
+    double work;
 } perp_analyze_options;
 
 static inline perp_analyze_options perp_analyze_options_default(void)
@@ -224,6 +231,7 @@ static inline perp_analyze_options perp_analyze_options_default(void)
     memset(&r, 0, sizeof r);
     r.size = sizeof r;
     r.certificates = PERP_CERTIFY_ALL;
+    r.work = 3e7;
     return r;
 }
 

@@ -67,6 +67,24 @@ static json_t *force_ranges(const perp_analysis *a)
     return list;
 }
 
+/* What proves that there is another answer. */
+static json_t *second(const perp_analysis *a)
+{
+    const perp_uniqueness *u = &a->uniqueness;
+    json_maker m = perp_json_object();
+    json_t *list = json_array();
+    for (int i = 0; list && i < a->contact_count; i++) {
+        json_maker one = perp_json_object();
+        perp_json_put(&one, "contact", contact_name(a, i));
+        perp_json_put(&one, "fn", perp_json_real(u->second_forces[i][0]));
+        perp_json_put(&one, "ft", perp_json_reals(u->second_forces[i] + 1, a->model->planar ? 1 : 2));
+        list = perp_json_appended(list, perp_json_finished(&one));
+    }
+    perp_json_put(&m, "residual", perp_json_real(u->second_residual));
+    perp_json_put(&m, "forces", list);
+    return perp_json_finished(&m);
+}
+
 static json_t *uniqueness(const perp_analysis *a)
 {
     const perp_uniqueness *u = &a->uniqueness;
@@ -77,6 +95,8 @@ static json_t *uniqueness(const perp_analysis *a)
                   u->printed == PERP_VERDICT_UNKNOWN ? json_null() : json_string(perp_verdict_name(u->printed)));
     perp_json_put(&m, "motion", u->motion ? motion(a, u->motion) : json_null());
     perp_json_put(&m, "motion_both_ways", u->motion ? json_boolean(u->motion_both_ways) : json_null());
+    perp_json_put(&m, "motion_length", u->motion ? perp_json_real(u->motion_length) : json_null());
+    perp_json_put(&m, "second", u->second_forces ? second(a) : json_null());
     perp_json_put(&m, "forces", force_ranges(a));
     return perp_json_finished(&m);
 }

@@ -8,7 +8,19 @@
 
 #include <perp/analysis.h>
 
+#include "analysis/motion_answers.h"
 #include "base/arena.h"
+
+/* The step that was taken, as problems of its islands, and their answers where all can be found. */
+typedef struct analysis_motions {
+    bool made;
+    perp_arena arena;
+    contact_step *step;
+    const char *why_none; /* NULL: there are `count` islands */
+    int count;
+    motion_problem *problems;
+    motion_answers *answers;
+} analysis_motions;
 
 typedef struct analysis_point {
     perp_analyze_options options;
@@ -30,6 +42,7 @@ typedef struct analysis_point {
     perp_arena *arena;
     perp_analysis *analysis; /* that is being filled */
     int reason_capacity;
+    analysis_motions motions; /* of perp_analysis_motions */
 } analysis_point;
 
 /* Makes what is needed at any state of a run; point->options is set, all else zero. Closing is due whatever this
@@ -56,6 +69,9 @@ perp_run_settings perp_analysis_settings(const analysis_point *point, const char
 /* Answers of the rung `name` ("instant", "instant-qs") at the state; the result is to be freed. */
 perp_status perp_analysis_instant(const analysis_point *point, const char *name, perp_run_result *result,
                                   perp_error *error);
+/* Fills point->motions, the first time. OUT_OF_MEMORY, CANCELLED. */
+perp_status perp_analysis_motions(analysis_point *point, perp_error *error);
+motion_searcher perp_analysis_searcher(analysis_point *point, int island, perp_arena *arena);
 /* A sentence on a contact of the analysis, or on a verdict (-1). */
 perp_status perp_analysis_reason(analysis_point *point, int contact, perp_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

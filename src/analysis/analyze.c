@@ -159,9 +159,12 @@ perp_status perp_analysis_make(analysis_point *point, const perp_step_info *info
     point->arena = &arena;
     point->analysis = made;
     point->reason_capacity = 0;
+    point->motions = (analysis_motions){0};
+    perp_arena_init(&point->motions.arena, &point->allocator);
     perp_status status = look_at_state(point, error);
     status = status == PERP_STATUS_OK ? copy_contacts(point, info->contacts, info->contact_count, error) : status;
     status = status == PERP_STATUS_OK ? certify(point, error) : status;
+    perp_arena_clear(&point->motions.arena);
     memory->arena = arena;
     if (status != PERP_STATUS_OK) {
         perp_analysis_free(made);

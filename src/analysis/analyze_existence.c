@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+enum { COUNTED_MOST = 1000000 };
+
 /* Codes of failures that are proofs (src/step/common/contact_step_error.c, src/step/rigid/rigid_step_modes.c). Bodies
  * that overlap at the start are refused by their depth alone, which says nothing of an answer. */
 bool perp_analysis_proves_none(const perp_error *error)
@@ -17,12 +19,37 @@ bool perp_analysis_proves_none(const perp_error *error)
     return found;
 }
 
+/* Islands do not know of each other: every answer of one goes with every answer of another. */
+static perp_status count_answers(analysis_point *point, perp_error *error)
+{
+    perp_existence *e = &point->analysis->existence;
+    const analysis_motions *m = &point->motions;
+    const perp_status status = perp_analysis_motions(point, error);
+    if (status != PERP_STATUS_OK || m->why_none) {
+        return status;
+    }
+    double product = 1.0;
+    bool complete = true, sets = false;
+    for (int i = 0; i < m->count; i++) {
+        const motion_answers *a = &m->answers[i];
+        const bool convex = perp_motion_is_convex(&m->problems[i]);
+        complete = complete && (convex || (a->search == SEARCH_COMPLETE && a->count > 0));
+        product *= a->count > 0 ? a->count : 1;
+        sets = sets || a->continuum;
+    }
+    e->complete = complete && product <= COUNTED_MOST;
+    e->solutions = e->complete ? (int)product : -1;
+    return e->complete && sets
+               ? perp_analysis_reason(point, -1, error, "motions that go over into each other count as one solution")
+               : PERP_STATUS_OK;
+}
+
 static perp_status of_step(analysis_point *point, perp_error *error)
 {
     perp_existence *e = &point->analysis->existence;
     if (point->stepped == PERP_STATUS_OK) {
         e->verdict = PERP_VERDICT_EXISTS;
-        return PERP_STATUS_OK;
+        return count_answers(point, error);
     }
     if (perp_analysis_proves_none(&point->why_not)) {
         *e = (perp_existence){.verdict = PERP_VERDICT_NONE, .solutions = 0, .complete = true};
@@ -31,6 +58,8 @@ static perp_status of_step(analysis_point *point, perp_error *error)
     return perp_analysis_reason(point, -1, error, "the step was not solved, which proves nothing: %s",
                                 point->why_not.message);
 }
+
+/* ---- instants ---------------------------------------------------------------------------------------------------- */
 
 static perp_status of_instant(analysis_point *point, perp_error *error)
 {

@@ -10,6 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of the search for all answers of a step: about as long as a step of few contacts takes. */
+static const double WORK_PER_STEP = 2e5;
+
 struct perp_certifier {
     perp_allocator source; /* the caller's */
     sim_pool *pool;
@@ -90,6 +93,7 @@ perp_status perp_certifier_create(const perp_model *model, const perp_run_settin
     c->point.options = perp_analyze_options_default();
     c->point.options.certificates = chosen.certificates;
     c->point.options.verdicts_only = true;
+    c->point.options.work = WORK_PER_STEP;
     c->point.options.cancel = chosen.cancel;
     c->pool = perp_sim_pool_create(&source, 0);
     status = c->pool ? make_parts(c, model, error) : out_of_memory(error);

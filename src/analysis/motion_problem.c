@@ -14,6 +14,15 @@ const motion_polygon *perp_motion_polygon(const motion_problem *p, int rows)
     return rows == 2 ? &LINE : p->wide.count > 0 ? &p->wide : NULL;
 }
 
+bool perp_motion_is_convex(const motion_problem *p)
+{
+    bool friction = false;
+    for (int i = 0; i < p->contact_count; i++) {
+        friction = friction || (p->contacts[i].mu > 0.0 && p->contacts[i].rows > 1);
+    }
+    return p->law != MOTION_COULOMB || !friction;
+}
+
 /* ---- from a step ------------------------------------------------------------------------------------------------- */
 
 typedef struct maker {
@@ -82,6 +91,7 @@ static void hold(maker *m)
     p->w = reals(m, p->row_count);
     p->C = reals(m, p->equation_count * n);
     p->d = reals(m, p->equation_count);
+    p->loop_unit = reals(m, p->equation_count);
     p->lower = reals(m, n);
     p->upper = reals(m, n);
     p->answer =
@@ -185,7 +195,9 @@ static void fill_equations(const maker *m)
         }
         /* C'y is a force: values y, times force_scale = rate_unit h / (F L) */
         p->d[at] = s->equality_target[i] * scale;
-        p->answer.y[at++] = step->y_equality[i] * p->h / (p->F * p->L * scale);
+        p->loop_unit[at] = p->F * p->L * scale / p->h;
+        p->answer.y[at] = step->y_equality[i] / p->loop_unit[at];
+        at++;
     }
 }
 

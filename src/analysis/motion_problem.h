@@ -50,10 +50,13 @@ typedef struct motion_problem {
     motion_contact *contacts;
     double *J, *w;
     double *C, *d;
+    double *loop_unit; /* equation_count: of y, in the step's units */
     double *lower, *upper;
     motion_point answer;
 } motion_problem;
 
+/* Are all answers, with their forces, a convex set? Anitescu's laws, and Coulomb's without friction. */
+bool perp_motion_is_convex(const motion_problem *p);
 /* D of a contact with so many rows (2 or 3), its corners counter-clockwise; NULL: the unit disc. */
 const motion_polygon *perp_motion_polygon(const motion_problem *p, int rows);
 

@@ -33,6 +33,10 @@ static const double SECOND_ANSWER = 1e-8, SECOND_SLOPE = 1e-5;
 static const double RANGE_MEETS = 1e-10, RANGE_ENDS_HERE = 1e-8;
 /* of L: a second answer that is nearer is not told from the first. */
 static const double SECOND_LEAST = 1e-5;
+/* of the same: answers that are nearer are one. */
+static const double SAME_ANSWER = 1e-7;
+/* of F: so far normal forces may be from the answer's and are known. */
+static const double SAME_NORMALS = 1e-7;
 
 /* ---- rigidity ---------------------------------------------------------------------------------------------------- */
 

@@ -110,7 +110,7 @@ perp_status perp_instant_accelerations(perp_step_context *context, const perp_st
     }
     if (status == PERP_STATUS_OK) {
         const instant_cells_system cells = {.p = &step->system,
-                                            .rigid = in.rigid,
+                                            .wide = &in.rigid->wide,
                                             .mu = step->mu,
                                             .kind = in.kind,
                                             .slip = in.slip,

@@ -38,6 +38,12 @@ static double unit_of(const instant_cells_system *s, int k)
     return s->unit ? s->unit[k] : 1.0;
 }
 
+/* A bound, over the unit of its unknown. */
+static double limit(const instant_cells_system *s, int k, int side)
+{
+    return (side == 0 ? s->p->lower[k] : s->p->upper[k]) / (s->rate * unit_of(s, k));
+}
+
 static int functions_of(const instant_cells_system *s, int i)
 {
     switch (s->kind[i]) {
@@ -46,7 +52,7 @@ static int functions_of(const instant_cells_system *s, int i)
     case INSTANT_ROLL_LINE:
         return LINE_FUNCTIONS;
     case INSTANT_ROLL_POLYGON:
-        return SLACK + 2 * s->rigid->wide.count;
+        return SLACK + 2 * s->wide->count;
     default:
         return SLACK;
     }
@@ -278,7 +284,7 @@ static void add_motion(instant_cells *c, int i, int r, double weight)
 
 static void put_polygon(instant_cells *c, int at, int i)
 {
-    const rigid_polygon *d = &c->system->rigid->wide;
+    const rigid_polygon *d = c->system->wide;
     const int fn = c->force_at[i];
     for (int j = 0; j < d->count; j++) {
         double *row = new_row(c);
@@ -341,7 +347,7 @@ static void fill_polygon_modes(unsigned char *modes, int m)
 
 static perp_cell_choice choice_of(const instant_cells *c, instant_kind kind, int first)
 {
-    const int m = c->system->rigid->wide.count;
+    const int m = c->system->wide->count;
     switch (kind) {
     case INSTANT_ROLL_LINE:
         return (perp_cell_choice){first, LINE_FUNCTIONS, 4, LINE_MODES[0]};
@@ -354,7 +360,7 @@ static perp_cell_choice choice_of(const instant_cells *c, instant_kind kind, int
 
 /* Where nothing slides yet no force does work, or it brakes: f.u <= 0 at every contact, and so at every answer
  *
- *     x'M x + g'x - d'y + w'f <= 0        (u = J x + w, C x = d)
+ *     x'M x + g'x - d'y + w'f - lower'y_lower + upper'y_upper <= 0        (u = J x + w, C x = d)
  *
  * without x'M x, which is never below 0, a relation that the modes taken one by one do not know of. What slides may be
  * driven by its friction. */
@@ -371,6 +377,11 @@ static void put_work(instant_cells *c, int at)
         any = any || s->kind[i] == INSTANT_SLIDE;
         for (int r = 0; r < unknowns_of(s, i); r++) {
             c->row[c->force_at[i] + r] = -p->offset[p->row_start[i] + r] / s->rate;
+        }
+    }
+    for (int k = 0; k < 2 * p->n; k++) {
+        if (c->limit_at[k] >= 0) {
+            c->row[c->limit_at[k]] = (k % 2 == 0 ? 1.0 : -1.0) * limit(s, k / 2, k % 2);
         }
     }
     put_function(c, at, any ? PERP_CELL_ANY : PERP_CELL_AT_LEAST);
@@ -393,7 +404,9 @@ static void put_choices(instant_cells *c)
             c->choices[choices++] = choice_of(c, INSTANT_SMOOTH, at);
             new_row(c)[c->limit_at[k]] = 1.0;
             put_function(c, at++, PERP_CELL_AT_LEAST);
-            new_row(c)[k / 2] = k % 2 == 0 ? 1.0 : -1.0;
+            const double sign = k % 2 == 0 ? 1.0 : -1.0;
+            new_row(c)[k / 2] = sign;
+            c->row[c->unknowns] = -sign * limit(s, k / 2, k % 2);
             put_function(c, at++, PERP_CELL_AT_LEAST);
         }
     }
@@ -449,7 +462,7 @@ static bool reserve_system(instant_cells *c, const sizes *n)
 
 static bool reserve_table(instant_cells *c, const sizes *n)
 {
-    const int m = c->system->rigid->wide.count;
+    const int m = c->system->wide->count;
     c->table.rows = n->functions + 1 + c->system->p->n;
     NEW(c, c->table.a, (size_t)c->table.rows * (size_t)c->table.columns);
     NEW(c, c->table.b, c->table.rows);
@@ -496,7 +509,7 @@ perp_status perp_instant_cells_open(instant_cells *c, const instant_cells_system
     if (!all) {
         return perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory for the modes of %d contacts", n.choices);
     }
-    fill_polygon_modes(c->polygon_modes, system->rigid->wide.count);
+    fill_polygon_modes(c->polygon_modes, system->wide->count);
     put_choices(c);
     c->uncertain = !perp_cell_scale(&c->table, c->size, c->row_exponent, c->column_exponent) || c->uncertain;
     memcpy(c->rate_constant, c->table.b + c->first_rate, (size_t)system->p->n * sizeof *c->rate_constant);

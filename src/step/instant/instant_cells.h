@@ -22,12 +22,12 @@
 
 /* What is asked, and the units in which its numbers are about 1. */
 typedef struct instant_cells_system {
-    const perp_contact_qp *p; /* limits at rest: its bounds are 0 where they are finite */
-    const rigid_step *rigid;  /* its polygons */
-    const double *mu;         /* by contact */
-    const instant_kind *kind; /* by contact */
-    double (*slip)[2];        /* by contact: v_t / |v_t| where it is INSTANT_SLIDE */
-    const double *unit;       /* p->n: x_k of p is rate * unit[k] times the unknown; NULL: 1 */
+    const perp_contact_qp *p;
+    const rigid_polygon *wide; /* D with two friction directions */
+    const double *mu;          /* by contact */
+    const instant_kind *kind;  /* by contact */
+    double (*slip)[2];         /* by contact: v_t / |v_t| where it is INSTANT_SLIDE */
+    const double *unit;        /* p->n: x_k of p is rate * unit[k] times the unknown; NULL: 1 */
     double rate, force;
 } instant_cells_system;
 
@@ -109,5 +109,8 @@ bool perp_instant_cells_at(instant_cells *cells, const double *x);
 /* Of all forces that go with the rates x (of p, in its units) the least and the largest fn of every contact that takes
  * part; an end that is not found is 0 or infinite. */
 void perp_instant_cells_ranges(instant_cells *cells, const double *x, double *low, double *high);
+/* The least and the largest fn of contact i (which takes part) of all points that meet what every cell asks; false: an
+ * end was not found, or there is none. */
+bool perp_instant_cells_bounds(instant_cells *cells, int i, double *low, double *high);
 
 #endif

@@ -243,6 +243,12 @@ static bool find_end(instant_cells *c, const perp_cell_dictionary *d, int i, dou
     return true;
 }
 
+bool perp_instant_cells_bounds(instant_cells *c, int i, double *low, double *high)
+{
+    return perp_cell_begin(&c->problem, &c->spare[0]) == PERP_CELL_YES && find_end(c, &c->spare[0], i, -1.0, low) &&
+           find_end(c, &c->spare[0], i, 1.0, high);
+}
+
 /* spare[0] becomes all forces that go with the rates x. */
 static bool fix_rates(instant_cells *c, const double *x)
 {

@@ -142,63 +142,6 @@ static perp_status find_one(perp_instant_list *list, perp_error *error)
 /* ---- by the modes of contacts -------------------------------------------------------------------------------------
  */
 
-/* A set of rates, and where it is one point, forces with it. */
-typedef struct rate_set {
-    perp_polyhedron hull;
-    instant_cells_point point; /* dimensions 0 */
-    bool needless;             /* it is within another one */
-} rate_set;
-
-typedef struct taker {
-    perp_instant_list *list;
-    instant_cells *cells;
-    rate_set *sets;
-    int count, capacity;
-} taker;
-
-static bool copy(perp_arena *arena, double **to, const double *from, int count)
-{
-    *to = perp_arena_push(arena, (size_t)count, sizeof **to);
-    if (*to && count > 0) {
-        memcpy(*to, from, (size_t)count * sizeof **to);
-    }
-    return *to != NULL;
-}
-
-static perp_status take_set(void *context, const perp_polyhedron *hull, const instant_cells_point *point)
-{
-    taker *t = context;
-    const perp_contact_qp *p = t->cells->system->p;
-    perp_arena *arena = &t->cells->arena;
-    rate_set *grown = perp_arena_grow(arena, t->sets, t->count, &t->capacity, sizeof *t->sets);
-    if (!grown) {
-        return PERP_STATUS_OUT_OF_MEMORY;
-    }
-    t->sets = grown;
-    rate_set *set = &t->sets[t->count++];
-    *set = (rate_set){.hull = *hull};
-    const int rows = p->contact_count > 0 ? p->row_start[p->contact_count] : 0;
-    const bool all =
-        !point ||
-        (copy(arena, &set->point.x, point->x, p->n) && copy(arena, &set->point.y, point->y, p->equality_count) &&
-         copy(arena, &set->point.force, point->force, rows) && copy(arena, &set->point.lower, point->lower, p->n) &&
-         copy(arena, &set->point.upper, point->upper, p->n));
-    return all ? PERP_STATUS_OK : PERP_STATUS_OUT_OF_MEMORY;
-}
-
-/* Of sets that are the same the first is kept. */
-static void drop_needless(taker *t)
-{
-    for (int i = 0; i < t->count; i++) {
-        for (int j = 0; j < t->count && !t->sets[i].needless; j++) {
-            t->sets[i].needless = j != i && !t->sets[j].needless &&
-                                  t->sets[j].hull.dimensions >= t->sets[i].hull.dimensions &&
-                                  perp_polyhedron_contains(&t->sets[j].hull, &t->sets[i].hull) &&
-                                  (j < i || !perp_polyhedron_contains(&t->sets[i].hull, &t->sets[j].hull));
-        }
-    }
-}
-
 /* Of two rates, in their units, the gentler first; of two that are equally large the smaller in its first entry that
  * differs. < 0: `a`. */
 static double compare_rates(const perp_instant_list *list, const double *a, const double *b)
@@ -271,18 +214,13 @@ static perp_status confirm_none(perp_instant_list *list, perp_error *error)
     return broken ? status : PERP_STATUS_OK;
 }
 
-static perp_status add_sets(taker *t, perp_error *error)
+static perp_status add_sets(perp_instant_list *list, instant_cells *cells, const instant_sets *sets, perp_error *error)
 {
-    perp_instant_list *list = t->list;
     perp_status status = PERP_STATUS_OK;
-    drop_needless(t);
-    for (int i = 0; i < t->count && status == PERP_STATUS_OK; i++) {
-        const rate_set *set = &t->sets[i];
-        if (set->needless) {
-            continue;
-        }
+    for (int i = 0; i < sets->count && status == PERP_STATUS_OK; i++) {
+        const instant_set *set = &sets->sets[i];
         if (set->hull.dimensions > 0) {
-            status = perp_instant_add_set(list, t->cells, &set->hull, error);
+            status = perp_instant_add_set(list, cells, &set->hull, error);
             continue;
         }
         list->point = &set->point;
@@ -298,13 +236,13 @@ static perp_status search(perp_instant_list *list, perp_error *error)
     const contact_step *step = list->step;
     instant_cells cells;
     instant_cells_result found = {0};
-    taker t = {.list = list, .cells = &cells};
+    instant_sets sets = {0};
     const bool any = step->settings->any_solution;
     perp_status status = perp_instant_cells_open(&cells, list->cells, &step->allocator, error);
     cells.max_work = any ? WORK_FOR_ANY : WORK_MOST;
     cells.cancel = step->settings->cancel;
-    status = status == PERP_STATUS_OK ? perp_instant_cells_all(&cells, take_set, &t, &found, error) : status;
-    status = status == PERP_STATUS_OK ? add_sets(&t, error) : status;
+    status = status == PERP_STATUS_OK ? perp_instant_sets_find(&cells, &sets, &found, error) : status;
+    status = status == PERP_STATUS_OK ? add_sets(list, &cells, &sets, error) : status;
     if (status == PERP_STATUS_OK && !(found.complete && found.described)) {
         status = find_one(list, error);
     } else if (status == PERP_STATUS_OK && list->result->solution_count == 0) {

@@ -5,7 +5,7 @@
 #ifndef PERP_SRC_STEP_INSTANT_LIST_H
 #define PERP_SRC_STEP_INSTANT_LIST_H
 
-#include "step/instant/instant_cells.h"
+#include "step/instant/instant_sets.h"
 
 extern const step_law perp_instant_law;
 

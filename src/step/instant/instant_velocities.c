@@ -120,8 +120,12 @@ static perp_status find_all(perp_instant_list *list, perp_error *error)
     for (int i = 0; kind && i < s->qp.contact_count; i++) {
         kind[i] = kind_of(step, i);
     }
-    const instant_cells_system cells = {
-        .p = &step->system, .rigid = s, .mu = step->mu, .kind = kind, .rate = s->speed, .force = step->force_unit};
+    const instant_cells_system cells = {.p = &step->system,
+                                        .wide = &s->wide,
+                                        .mu = step->mu,
+                                        .kind = kind,
+                                        .rate = s->speed,
+                                        .force = step->force_unit};
     list->cells = &cells;
     const perp_status status =
         kind ? perp_instant_all(list, error) : perp_fail(error, PERP_STATUS_OUT_OF_MEMORY, "out of memory");
