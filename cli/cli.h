@@ -99,6 +99,7 @@ typedef struct cli_progress {
 
 cli_progress cli_progress_begin(void);
 void cli_progress_update(cli_progress *progress, int done, int total, double t);
+void cli_progress_cases(cli_progress *progress, int done, int cases);
 void cli_progress_end(cli_progress *progress);
 
 /* Set by SIGINT and SIGTERM; runs stop at the next step. */
@@ -203,6 +204,7 @@ bool cli_cache_path(const char *name, char *path, size_t size);
 /* Hands the page to the desktop's browser. False: there is no desktop, or nothing that opens it. */
 bool cli_open_browser(const char *path);
 
+extern const cli_command cli_sweep;
 extern const cli_command cli_analyze, cli_export, cli_diff, cli_view, cli_plot;
 extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const cli_command *const cli_commands[] = {&cli_run,  &cli_analyze, &cli_check,  &cli_solve,  &cli_export,    &cli_view,
-                                           &cli_plot, &cli_diff,    &cli_models, &cli_doctor, &cli_completion};
+const cli_command *const cli_commands[] = {&cli_run,    &cli_analyze, &cli_check,  &cli_solve,
+                                           &cli_export, &cli_view,    &cli_plot,   &cli_sweep,
+                                           &cli_diff,   &cli_models,  &cli_doctor, &cli_completion};
 const int cli_command_count = (int)(sizeof cli_commands / sizeof *cli_commands);
 
 static void print_overview(FILE *out)
@@ -62,7 +63,7 @@ static const cli_command *find_command(const char *name)
 
 static int unknown_command(const char *name)
 {
-    const char *names[16];
+    const char *names[sizeof cli_commands / sizeof *cli_commands];
     for (int i = 0; i < cli_command_count; i++) {
         names[i] = cli_commands[i]->name;
     }
@@ -73,11 +74,11 @@ static int unknown_command(const char *name)
 
 static int unknown_option(const cli_command *command, const char *name)
 {
-    const char *names[32];
+    perp_nearest search = perp_nearest_begin(name);
     for (int i = 0; i < command->option_count; i++) {
-        names[i] = command->options[i].name;
+        perp_nearest_offer(&search, command->options[i].name);
     }
-    const char *nearest = cli_nearest(name, names, command->option_count);
+    const char *nearest = search.name;
     return nearest
                ? cli_fail(EXIT_USAGE, "%s: there is no option `%s`; did you mean `%s`?", command->name, name, nearest)
                : cli_fail(EXIT_USAGE, "%s: there is no option `%s` (perp %s --help)", command->name, name,

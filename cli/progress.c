@@ -19,11 +19,12 @@ cli_progress cli_progress_begin(void)
     return progress;
 }
 
-void cli_progress_update(cli_progress *progress, int done, int total, double t)
+/* "STEP 3 of 8  DETAIL  2 s left" */
+static void draw(cli_progress *progress, int done, int total, const char *step, const char *detail)
 {
     enum { WIDTH = 30 };
     const bool last = done == total; /* shown: explaining it may take seconds */
-    if (!progress->active || total <= 0 || ((done & 15) && !last)) {
+    if (!progress->active || total <= 0 || done <= 0) {
         return;
     }
     const double now = seconds();
@@ -37,8 +38,23 @@ void cli_progress_update(cli_progress *progress, int done, int total, double t)
     memset(bar, '#', (size_t)filled);
     bar[WIDTH] = '\0';
     const double left = (now - progress->started) * (total - done) / done;
-    fprintf(stderr, "\r[%s] %3d %%  step %d of %d  t = %.4g s  %.0f s left \033[K", bar, (int)(100.0 * done / total),
-            done, total, t, left);
+    fprintf(stderr, "\r[%s] %3d %%  %s %d of %d  %s%.0f s left \033[K", bar, (int)(100.0 * done / total), step, done,
+            total, detail, left);
+}
+
+void cli_progress_update(cli_progress *progress, int done, int total, double t)
+{
+    char time[40];
+    if ((done & 15) && done != total) {
+        return;
+    }
+    snprintf(time, sizeof time, "t = %.4g s  ", t);
+    draw(progress, done, total, "step", time);
+}
+
+void cli_progress_cases(cli_progress *progress, int done, int cases)
+{
+    draw(progress, done, cases, "case", "");
 }
 
 void cli_progress_end(cli_progress *progress)

@@ -20,6 +20,7 @@
 #include <perp/trace.h>
 #include <perp/log.h>
 #include <perp/analysis.h>
+#include <perp/plan.h>
 #include <perp/report.h>
 
 #endif

@@ -54,6 +54,7 @@ OUTSIDE = {
     "geometry_hull": {"libqhull_r/qhull_ra.h"},
     "trace": {"jansson.h"} | POSIX,
     "log": {"jansson.h", "zstd.h"} | POSIX,
+    "plan": {"jansson.h"} | POSIX,
     "report": {"jansson.h", "zstd.h"} | POSIX,
 }
 
