@@ -100,6 +100,7 @@ typedef struct cli_progress {
 cli_progress cli_progress_begin(void);
 void cli_progress_update(cli_progress *progress, int done, int total, double t);
 void cli_progress_cases(cli_progress *progress, int done, int cases);
+void cli_progress_frames(cli_progress *progress, int done, int frames);
 void cli_progress_end(cli_progress *progress);
 
 /* Set by SIGINT and SIGTERM; runs stop at the next step. */
@@ -208,11 +209,13 @@ extern const cli_command cli_sweep;
 extern const cli_command cli_analyze, cli_export, cli_diff, cli_view, cli_plot;
 extern const cli_command cli_run, cli_check, cli_solve, cli_models, cli_doctor, cli_completion;
 
-/* A picture of a replay, without what is around it. */
+/* A picture or a video of a replay, without what is around it. */
 typedef struct cli_picture {
-    const char *path; /* of the PNG */
-    double t;         /* s */
+    const char *path; /* of the PNG or WebM */
     int width, height;
+    double from, to; /* s; a picture is of `from`. Beyond the log: its start and its end */
+    double fps;      /* of a video; 0: a picture */
+    double speed;    /* seconds of the run per second of the video */
 } cli_picture;
 /* Has it taken by the Chromium that is installed; EXIT_REFUSED, explained, where there is none. */
 int cli_take_picture(perp_log_reader *const *readers, int count, const cli_picture *wanted);

@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,21 +108,77 @@ static int show(const cli_arguments *a, perp_log_reader *const *readers)
     return code;
 }
 
-/* What --png, --at and --size ask for. */
+/* Reads a number that an option gives; false: it is none, which was said. */
+static bool read_number(const cli_arguments *a, const char *name, const char *what, double least, double *number)
+{
+    const char *text = cli_value(a, name);
+    char *end = "";
+    const double value = text ? strtod(text, &end) : *number;
+    const bool well = !text || (end != text && !*end && isfinite(value) && value >= least);
+    if (!well) {
+        cli_fail(EXIT_USAGE, "view: %s needs %s, not `%s`", name, what, text);
+    }
+    *number = well ? value : *number;
+    return well;
+}
+
+/* The first of these options that was given; NULL: none. */
+static const char *first_given(const cli_arguments *a, const char *const *names)
+{
+    while (*names && !cli_value(a, *names)) {
+        names++;
+    }
+    return *names;
+}
+
+/* EXIT_DONE where every option has what it belongs to. */
+static int check_options(const cli_arguments *a)
+{
+    static const char *const of_picture[] = {"--at", NULL}, *const of_both[] = {"--size", NULL};
+    static const char *const of_video[] = {"--fps", "--speed", "--from", "--to", NULL};
+    const char *png = cli_value(a, "--png"), *video = cli_value(a, "--video"), *lost = NULL;
+    if (!png && (lost = first_given(a, of_picture))) {
+        return cli_fail(EXIT_USAGE, "view: %s is for --png", lost);
+    }
+    if (!video && (lost = first_given(a, of_video))) {
+        return cli_fail(EXIT_USAGE, "view: %s is for --video", lost);
+    }
+    if (!png && !video && (lost = first_given(a, of_both))) {
+        return cli_fail(EXIT_USAGE, "view: %s is for --png and --video", lost);
+    }
+    if ((png && video) || ((png || video) && cli_value(a, "-o"))) {
+        return cli_fail(EXIT_USAGE, "view: give one of -o FILE.html, --png FILE and --video FILE");
+    }
+    return EXIT_DONE;
+}
+
+/* What --png or --video and their options ask for. */
 static int read_picture(const cli_arguments *a, cli_picture *wanted)
 {
-    const char *at = cli_value(a, "--at"), *size = cli_value(a, "--size");
-    char *end = "", rest;
-    *wanted = (cli_picture){.path = cli_value(a, "--png"), .width = 1000, .height = 700};
-    if (!wanted->path && (at || size)) {
-        return cli_fail(EXIT_USAGE, "view: %s is for --png", at ? "--at" : "--size");
+    const char *size = cli_value(a, "--size"), *png = cli_value(a, "--png"), *time = "a time in seconds";
+    char rest;
+    const int code = check_options(a);
+    *wanted = (cli_picture){.path = png ? png : cli_value(a, "--video"),
+                            .width = 1000,
+                            .height = 700,
+                            .from = -DBL_MAX,
+                            .to = DBL_MAX,
+                            .speed = 1.0};
+    if (code != EXIT_DONE || !wanted->path) {
+        return code;
     }
-    if (wanted->path && cli_value(a, "-o")) {
-        return cli_fail(EXIT_USAGE, "view: give either -o FILE.html or --png FILE");
+    wanted->fps = png ? 0.0 : 30.0;
+    if (!read_number(a, png ? "--at" : "--from", time, -DBL_MAX, &wanted->from) ||
+        !read_number(a, "--to", time, -DBL_MAX, &wanted->to) ||
+        !read_number(a, "--fps", "pictures per second, 1 to 120", 1.0, &wanted->fps) ||
+        !read_number(a, "--speed", "a factor above 0: 0.1 shows a tenth of the motion's speed", 1e-9, &wanted->speed)) {
+        return EXIT_USAGE;
     }
-    wanted->t = at ? strtod(at, &end) : 0.0;
-    if (at && (*end || end == at || !isfinite(wanted->t))) {
-        return cli_fail(EXIT_USAGE, "view: --at needs a time in seconds, not `%s`", at);
+    if (wanted->fps > 120.0) {
+        return cli_fail(EXIT_USAGE, "view: --fps needs pictures per second, 1 to 120, not `%s`", cli_value(a, "--fps"));
+    }
+    if (wanted->to < wanted->from) {
+        return cli_fail(EXIT_USAGE, "view: --to is before --from");
     }
     if (size && (sscanf(size, "%dx%d%c", &wanted->width, &wanted->height, &rest) != 2 || wanted->width < 100 ||
                  wanted->height < 100 || wanted->width > 8000 || wanted->height > 8000)) {
@@ -151,7 +208,7 @@ static int run(const cli_arguments *a)
         return EXIT_REFUSED;
     }
     for (int i = 0; i < a->operand_count && code == EXIT_DONE; i++) {
-        code = cli_keep(a, a->operands[i], wanted.path ? "--png" : "-o");
+        code = cli_keep(a, a->operands[i], cli_value(a, "--png") ? "--png" : wanted.path ? "--video" : "-o");
         code = code == EXIT_DONE ? cli_open_log(a->operands[i], &readers[i]) : code;
     }
     if (code == EXIT_DONE) {
@@ -167,7 +224,12 @@ static const cli_option options[] = {
     {"-o", "FILE.html", "write the page here, and do not open it"},
     {"--png", "FILE", "write a picture of the bodies and forces, taken by the installed Chromium"},
     {"--at", "T", "of the picture: the time in seconds; default: the start"},
-    {"--size", "WxH", "of the picture, in pixels; default: 1000x700"},
+    {"--video", "FILE", "write a WebM video of the run, frame by frame, by the installed Chromium"},
+    {"--fps", "N", "of the video: pictures per second; default: 30"},
+    {"--speed", "X", "of the video: seconds of the run in one of the video; default: 1"},
+    {"--from", "T", "of the video: where it begins; default: the start"},
+    {"--to", "T", "of the video: where it ends; default: the end"},
+    {"--size", "WxH", "of picture and video, in pixels; default: 1000x700"},
 };
 
 const cli_command cli_view = {
@@ -181,6 +243,7 @@ const cli_command cli_view = {
         "  perp view run.mcap                                    opens the page in your browser\n"
         "  perp view run.mcap -o run.html                        writes it, to keep or to send\n"
         "  perp view run.mcap --png run.png --at 0.25            a picture of one moment\n"
+        "  perp view run.mcap --video run.webm --speed 0.1       a video, ten times slower than the motion\n"
         "  perp run scene.yaml --html run.html                   both steps in one\n"
         "  perp run scene.yaml --watch                           a page that follows the scene as you write it\n\n"
         "Several logs of one scene, to compare models or settings:\n"

@@ -57,6 +57,11 @@ void cli_progress_cases(cli_progress *progress, int done, int cases)
     draw(progress, done, cases, "case", "");
 }
 
+void cli_progress_frames(cli_progress *progress, int done, int frames)
+{
+    draw(progress, done, frames, "frame", "");
+}
+
 void cli_progress_end(cli_progress *progress)
 {
     if (progress->drawn > 0.0) {

@@ -1,134 +1,108 @@
-/* A picture of a replay, taken by a browser that is installed: perp has no renderer of its own. */
-#include "cli.h"
-
+/* Pictures and videos of a replay: what a browser shows of its page. */
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { PATH_SIZE = 4096, PATIENCE = 120 }; /* s: a browser that hangs is ended */
+#include "browser.h"
 
-/* The first of these on the PATH; NULL: none. */
-static const char *find_browser(void)
+/* A piece of what was made, in base64, to be freed; "": there is no more; NULL: it failed, which was explained. */
+typedef char *next_text(cli_browser *browser, int piece);
+
+/* Writes all pieces into the browser's folder, and delivers them. */
+static int fill(cli_browser *browser, next_text *next, const char *path)
 {
-    static const char *const names[] = {"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"};
-    const char *path = getenv("PATH");
-    for (size_t i = 0; path && i < sizeof names / sizeof *names; i++) {
-        for (const char *at = path; *at;) {
-            const int length = (int)strcspn(at, ":");
-            char file[PATH_SIZE];
-            const int size = snprintf(file, sizeof file, "%.*s/%s", length, at, names[i]);
-            if (length > 0 && size < (int)sizeof file && access(file, X_OK) == 0) {
-                return names[i];
-            }
-            at += at[length] == ':' ? length + 1 : length;
-        }
+    char made[BROWSER_PATH];
+    snprintf(made, sizeof made, "%s/made", browser->folder);
+    FILE *file = fopen(made, "wb");
+    bool written = file != NULL, more = true;
+    int code = EXIT_DONE;
+    for (int piece = 0; written && more && code == EXIT_DONE; piece++) {
+        char *text = next(browser, piece);
+        code = text ? EXIT_DONE : EXIT_REFUSED;
+        written = !text || cli_write_base64(file, text);
+        more = text && text[0];
+        free(text);
     }
-    return NULL;
+    written = (!file || fclose(file) == 0) && written;
+    if (!written) {
+        return cli_fail(EXIT_REFUSED, "view: cannot write `%s`: %s", made, strerror(errno));
+    }
+    return code == EXIT_DONE ? cli_browser_deliver(made, path) : code;
 }
 
-/* Runs the browser, silently. False: it failed. */
-static bool run_browser(char *const arguments[])
+static char *shoot_once(cli_browser *browser, int piece)
 {
-    const pid_t child = fork();
-    if (child == 0) {
-        const int nothing = open("/dev/null", O_RDWR);
-        if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(nothing, 2) < 0) {
-            _exit(127);
-        }
-        alarm(PATIENCE); /* which exec keeps */
-        execvp(arguments[0], arguments);
-        _exit(127);
-    }
-    int status = -1;
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return piece == 0 ? cli_browser_shoot(browser) : strdup("");
 }
 
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *place)
+/* One frame: the page asks for a picture of what it shows, or shows what it showed before. */
+static bool film_frame(cli_browser *browser, int frame)
 {
-    (void)about;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
+    char show[64];
+    snprintf(show, sizeof show, "perpReplay.film.show(%d)", frame);
+    char *state = cli_browser_ask(browser, show);
+    char *picture = state && strcmp(state, "new") == 0 ? cli_browser_shoot(browser) : state ? strdup("") : NULL;
+    const size_t size = picture ? strlen(picture) + 64 : 0;
+    char *add = picture ? malloc(size) : NULL, *added = NULL;
+    if (add) {
+        snprintf(add, size, "perpReplay.film.add('%s')", picture);
+        added = cli_browser_ask(browser, add);
+    }
+    free(state);
+    free(picture);
+    free(add);
+    free(added);
+    return added != NULL;
 }
 
-/* `folder` is the browser's own, so that it does not hand the page to one that is open. */
-static bool take(const char *browser, const char *folder, const char *picture, const cli_picture *wanted)
+static char *film_piece(cli_browser *browser, int piece)
 {
-    char profile[PATH_SIZE], shot[PATH_SIZE + 16], size[64], page[PATH_SIZE];
-    snprintf(profile, sizeof profile, "--user-data-dir=%s/profile", folder);
-    snprintf(shot, sizeof shot, "--screenshot=%s", picture);
-    snprintf(size, sizeof size, "--window-size=%d,%d", wanted->width, wanted->height);
-    snprintf(page, sizeof page, "file://%s/page.html#picture&at=%.17g", folder, wanted->t);
-    char *arguments[] = {
-        (char *)browser,
-        "--headless",
-        "--run-all-compositor-stages-before-draw", /* else the picture may be taken before the canvas is */
-        "--use-gl=angle",
-        "--use-angle=swiftshader",
-        "--enable-unsafe-swiftshader",
-        "--hide-scrollbars",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--virtual-time-budget=10000",
-        profile,
-        shot,
-        size,
-        page,
-        geteuid() == 0 ? "--no-sandbox" : NULL, /* which root has none of; the page is our own */
-        NULL};
-    return run_browser(arguments);
+    char ask[64];
+    snprintf(ask, sizeof ask, "perpReplay.film.piece(%d)", piece);
+    return cli_browser_ask(browser, ask);
 }
 
-/* A copy: the file may be on another disk. */
-static int move_picture(const char *picture, const char *path)
+static int film(cli_browser *browser, const cli_picture *wanted)
 {
-    struct stat about;
-    FILE *from = stat(picture, &about) == 0 && about.st_size > 0 ? fopen(picture, "rb") : NULL;
-    FILE *to = from ? fopen(path, "wb") : NULL;
-    char bytes[65536];
-    size_t count;
-    bool well = from && to;
-    while (well && (count = fread(bytes, 1, sizeof bytes, from)) > 0) {
-        well = fwrite(bytes, 1, count, to) == count;
+    char begin[512];
+    snprintf(begin, sizeof begin,
+             "perpReplay.begin({width: %d, height: %d, fps: %.17g, speed: %.17g, from: %.17g, to: %.17g})",
+             wanted->width, wanted->height, wanted->fps, wanted->speed, wanted->from, wanted->to);
+    char *answer = cli_browser_ask(browser, begin);
+    const int frames = answer ? atoi(answer) : 0;
+    bool well = answer != NULL;
+    free(answer);
+    cli_progress progress = cli_progress_begin();
+    for (int i = 0; i < frames && well; i++) {
+        well = film_frame(browser, i);
+        cli_progress_frames(&progress, i + 1, frames);
     }
-    well = (!to || fclose(to) == 0) && well;
-    if (from) {
-        fclose(from);
+    cli_progress_end(&progress);
+    const int code = well ? fill(browser, film_piece, wanted->path) : EXIT_REFUSED;
+    if (code == EXIT_DONE && frames < wanted->fps) {
+        fprintf(stderr, "perp: the video lasts %.2g s; a lower --speed makes it longer\n", frames / wanted->fps);
     }
-    return well ? EXIT_DONE : cli_fail(EXIT_REFUSED, "view: cannot write `%s`: %s", path, strerror(errno));
+    return code;
+}
+
+static int shoot(cli_browser *browser, const cli_picture *wanted)
+{
+    char *drawn = cli_browser_ask(browser, "perpReplay.draw(), perpReplay.finish(), 'drawn'");
+    const int code = drawn ? fill(browser, shoot_once, wanted->path) : EXIT_REFUSED;
+    free(drawn);
+    return code;
 }
 
 int cli_take_picture(perp_log_reader *const *readers, int count, const cli_picture *wanted)
 {
-    const char *browser = find_browser(), *place = getenv("TMPDIR");
-    char folder[PATH_SIZE / 2], page[PATH_SIZE], picture[PATH_SIZE];
-    if (!browser) {
-        return cli_fail(EXIT_REFUSED, "view: pictures are taken by Chromium, and there is none on the PATH: install "
-                                      "`chromium`, or write the page with -o FILE.html");
-    }
-    snprintf(folder, sizeof folder, "%s/perp-view-XXXXXX", place && place[0] == '/' ? place : "/tmp");
-    if (!mkdtemp(folder)) {
-        return cli_fail(EXIT_REFUSED, "view: cannot make the folder `%s`: %s", folder, strerror(errno));
-    }
-    snprintf(page, sizeof page, "%s/page.html", folder);
-    snprintf(picture, sizeof picture, "%s/picture.png", folder);
-    int code = cli_write_page(readers, count, 0, page);
-    if (code == EXIT_DONE && !take(browser, folder, picture, wanted)) {
-        code = cli_fail(EXIT_REFUSED, "view: %s could not take the picture; write the page with -o FILE.html", browser);
-    }
+    char asked[96];
+    cli_browser browser;
+    snprintf(asked, sizeof asked, "picture&at=%.17g&speed=%.4g", wanted->from, wanted->speed);
+    int code = cli_browser_open(&browser, readers, count, asked, wanted->width, wanted->height);
     if (code == EXIT_DONE) {
-        code = move_picture(picture, wanted->path);
+        code = wanted->fps > 0.0 ? film(&browser, wanted) : shoot(&browser, wanted);
     }
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    cli_browser_close(&browser);
     return code;
 }

@@ -1,8 +1,8 @@
 // What a person sees of the replay on a wide and on a narrow screen: skeletons, views along the axes, panels, layout.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { contentOf, example, finish, folder, launch, logOf, open, pageOf, perp, show } from "./page.mjs";
 
 const SCREENS = [{ width: 390, height: 800 }, { width: 1400, height: 800 }];
@@ -163,23 +163,147 @@ test("perp view --png takes the picture of a time", async () => {
   assert.notDeepEqual(readFileSync(`${folder}/a.png`), readFileSync(`${folder}/b.png`));
   // the table and the arm fill a part of it that names alone do not
   const context = await browser.newContext(), page = await context.newPage();
-  const drawn = await page.evaluate(async (data) => {
-    const image = new Image();
-    image.src = `data:image/png;base64,${data}`;
-    await image.decode();
-    const canvas = Object.assign(document.createElement("canvas"), { width: 640, height: 480 }), pen = canvas.getContext("2d");
-    pen.drawImage(image, 0, 0);
-    const pixels = new Uint32Array(pen.getImageData(0, 0, 640, 480).data.buffer);
-    return pixels.filter((colour) => colour !== pixels[0]).length / pixels.length;
-  }, readFileSync(`${folder}/b.png`).toString("base64"));
+  const pixels = new Uint32Array(new Uint8Array(await pixelsOf(page, "b.png")).buffer);
+  const drawn = pixels.filter((colour) => colour !== pixels[0]).length / pixels.length;
   assert.ok(drawn > 0.2, `${drawn} of the picture is not background`);
   await context.close();
 });
 
-test("without a browser perp view --png says what is missing", () => {
-  assert.throws(() => execFileSync(process.env.PERP, ["view", arm(), "--png", "none.png"], { cwd: folder, env: { PATH: "/nowhere" }, stdio: "pipe" }),
-    (error) => error.status === 1 && /there is none on the PATH: install `chromium`/.test(error.stderr.toString()));
-  assert.equal(existsSync(`${folder}/none.png`), false);
+// Pixels of a PNG, and of a video at some of its times, with what its player knows of it; both as a browser shows them.
+const bytesOf = (text) => Buffer.from(text, "latin1");
+const pixelsOf = async (page, png) => bytesOf(await page.evaluate(async (data) => {
+  const image = new Image();
+  image.src = `data:image/png;base64,${data}`;
+  await image.decode();
+  const pen = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }).getContext("2d");
+  pen.drawImage(image, 0, 0);
+  return new TextDecoder("x-user-defined").decode(pen.getImageData(0, 0, image.width, image.height).data);
+}, readFileSync(`${folder}/${png}`).toString("base64")));
+
+const played = (page, file, times) => page.evaluate(async ({ data, times }) => {
+  const video = Object.assign(document.createElement("video"), { muted: true });
+  const event = (name) => new Promise((done, failed) => { video.addEventListener(name, done, { once: true }); video.addEventListener("error", () => failed(video.error)); });
+  const ready = event("canplaythrough");
+  video.src = `data:video/webm;base64,${data}`;
+  await ready;
+  const pen = Object.assign(document.createElement("canvas"), { width: video.videoWidth, height: video.videoHeight }).getContext("2d"), frames = [];
+  for (const t of times) {
+    const sought = event("seeked");
+    video.currentTime = t;
+    await sought;
+    pen.drawImage(video, 0, 0);
+    frames.push(new TextDecoder("x-user-defined").decode(pen.getImageData(0, 0, video.videoWidth, video.videoHeight).data));
+  }
+  const ended = event("ended");
+  await video.play();
+  await ended;
+  return { size: [video.videoWidth, video.videoHeight], duration: video.duration, ended: video.currentTime, frames };
+}, { data: readFileSync(`${folder}/${file}`).toString("base64"), times }).then((film) => ({ ...film, frames: film.frames.map(bytesOf) }));
+
+const unlike = (a, b) => a.reduce((sum, v, i) => sum + Math.abs(v - b[i]), 0) / a.length;
+
+test("perp view --video films a part of a run, each frame the picture of its time", async () => {
+  const from = 0.5, speed = 2, fps = 10, asked = ["--fps", "10", "--speed", "2", "--from", "0.5", "--to", "1.55", "--size", "390x600"];
+  assert.equal(perp("view", arm(), "--video", "arm.webm", ...asked), "arm.webm\n");
+  const context = await browser.newContext(), page = await context.newPage();
+  const film = await played(page, "arm.webm", [0, 3, 5].map((k) => (k + 0.5) / fps));
+  assert.deepEqual(film.size, [390, 600]);
+  assert.ok(Math.abs(film.duration - 6 / fps) < 1e-3, `0.5, 0.7 .. 1.5 s are six frames, not ${film.duration} s`);
+  assert.ok(Math.abs(film.ended - film.duration) < 0.02, "it plays to its end");
+  for (const [i, k] of [[1, 3], [2, 5]]) {
+    perp("view", arm(), "--png", "moment.png", "--at", String(from + (k * speed) / fps), "--size", "390x600");
+    const moment = await pixelsOf(page, "moment.png");
+    const own = unlike(film.frames[i], moment), others = film.frames.filter((_, j) => j !== i).map((f) => unlike(f, moment));
+    assert.ok(own < 1.5, `frame ${k} is the picture of its time but for the codec's loss: ${own}`);
+    assert.ok(others.every((other) => other > 2 * own + 0.5), `and not that of another: ${others}`);
+  }
+  await context.close();
+});
+
+test("a film that is slower than its steps can be sought", async () => {
+  const log = logOf("pusher", example("pusher-2d")); // one step of 10 ms: 151 frames, two pictures
+  perp("view", log, "--video", "slow.webm", "--speed", "0.002", "--size", "321x201");
+  const context = await browser.newContext(), page = await context.newPage();
+  const film = await played(page, "slow.webm", [5.02, 0.5, 4.5]);
+  assert.deepEqual(film.size, [321, 201]);
+  assert.ok(Math.abs(film.duration - 151 / 30) < 1e-3);
+  assert.ok(unlike(film.frames[1], film.frames[2]) < 0.7 && unlike(film.frames[0], film.frames[1]) > 1, "the second step is shown at its time");
+  await context.close();
+});
+
+test("that film has an index of the places at which it can be entered", () => {
+  // elements of the segment, each with the place where it begins (RFC 8794: an id that tells its length, a size that does so)
+  const bytes = readFileSync(`${folder}/slow.webm`), number = (at, n) => Number(BigInt(`0x${bytes.toString("hex", at, at + n)}`));
+  const inside = (from, to) => {
+    const found = [];
+    for (let at = from; at < to;) {
+      const ids = Math.clz32(bytes[at]) - 23, sizes = Math.clz32(bytes[at + ids]) - 23;
+      const size = Number(BigInt.asUintN(7 * sizes, BigInt(`0x${bytes.toString("hex", at + ids, at + ids + sizes)}`))), data = at + ids + sizes;
+      found.push({ id: number(at, ids), at, from: data, to: data + size });
+      at = data + size;
+    }
+    return found;
+  };
+  const [head, segment] = inside(0, bytes.length), parts = inside(segment.from, segment.to), of = (id) => parts.filter((p) => p.id === id);
+  assert.deepEqual([head.id, segment.id, segment.to], [0x1a45dfa3, 0x18538067, bytes.length]);
+  const clusters = of(0x1f43b675), [cues] = of(0x1c53bb6b);
+  const entered = inside(cues.from, cues.to).map((cue) => {
+    const [time, place] = inside(cue.from, cue.to), where = inside(place.from, place.to).find((e) => e.id === 0xf1);
+    return { t: number(time.from, time.to - time.from), at: segment.from + number(where.from, where.to - where.from) };
+  });
+  assert.deepEqual(entered, [0, 2000, 4000].map((t, i) => ({ t, at: clusters[i].at })));
+  const blocks = clusters.map((c) => inside(c.from, c.to).filter((e) => e.id === 0xa3));
+  assert.deepEqual(blocks.map((b) => b.length), [60, 60, 31]);
+  assert.ok(blocks.every((all) => all.every((b, i) => (bytes[b.from + 3] === 0x80) === (i === 0))), "each begins with a picture of its own");
+});
+
+test("pictures and films leave nothing behind", async () => {
+  const own = `${folder}/temporary`, env = { ...process.env, TMPDIR: own };
+  mkdirSync(own);
+  arm(); // makes the log
+  execFileSync(process.env.PERP, ["view", arm(), "--png", "tidy.png"], { cwd: folder, env });
+  assert.deepEqual(readdirSync(own), []);
+  const child = spawn(process.env.PERP, ["view", arm(), "--video", "never.webm", "--fps", "120", "--speed", "0.1"], { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+  let said = "";
+  child.stderr.on("data", (text) => { said += text; });
+  for (let waits = 0; !readdirSync(own).some((name) => existsSync(`${own}/${name}/profile`)) && waits < 500; waits++) {
+    await new Promise((done) => setTimeout(done, 20));
+  }
+  child.kill("SIGINT");
+  assert.equal(await new Promise((done) => child.on("exit", done)), 1);
+  assert.match(said, /interrupted/);
+  assert.deepEqual(readdirSync(own), []);
+  assert.equal(existsSync(`${folder}/never.webm`), false);
+});
+
+test("what cannot be filmed is said", () => {
+  const refused = (log, args, status, message, env = process.env) =>
+    assert.throws(() => execFileSync(process.env.PERP, ["view", log, ...args], { cwd: folder, env, stdio: "pipe" }),
+      (error) => error.status === status && message.test(error.stderr.toString()), `${args}`);
+  const video = ["--video", "no.webm"];
+  refused(arm(), [...video, "--from", "3"], 1, /nothing to film: the log goes from 0 to 2 s/);
+  refused(arm(), [...video, "--speed", "1e-4"], 1, /would have 600001 pictures, more than 36000/);
+  refused(logOf("rod", example("painleve-rod")), video, 1, /an instant has no course/);
+  refused(arm(), ["--video", "nowhere/no.webm", "--to", "0"], 1, /cannot write `nowhere\/no.webm`/);
+  for (const [wrong, message] of [[["--fps", "30"], /--fps is for --video/], [["--png", "x.png", "--speed", "1"], /--speed is for --video/],
+    [[...video, "--at", "1"], /--at is for --png/], [["--size", "200x200"], /--size is for/], [[...video, "--png", "x.png"], /give one of/],
+    [[...video, "--fps", "0"], /--fps needs/], [[...video, "--fps", "121"], /--fps needs/], [[...video, "--speed", "0"], /--speed needs/],
+    [[...video, "--from", "1", "--to", "0.5"], /--to is before --from/], [[...video, "--from", "x"], /--from needs/], [["--video", arm()], /./]]) {
+    refused(arm(), wrong, 2, message);
+  }
+  mkdirSync(`${folder}/path`);
+  writeFileSync(`${folder}/path/chromium`, "#!/bin/sh\nexit 3\n");
+  chmodSync(`${folder}/path/chromium`, 0o755);
+  refused(arm(), video, 1, /chromium could not be started; write the page with -o/, { PATH: `${folder}/path` });
+  assert.equal(existsSync(`${folder}/no.webm`), false);
+});
+
+test("without a browser perp view --png and --video say what is missing", () => {
+  for (const option of ["--png", "--video"]) {
+    assert.throws(() => execFileSync(process.env.PERP, ["view", arm(), option, "none"], { cwd: folder, env: { PATH: "/nowhere" }, stdio: "pipe" }),
+      (error) => error.status === 1 && /there is none on the PATH: install `chromium`/.test(error.stderr.toString()));
+    assert.equal(existsSync(`${folder}/none`), false);
+  }
   for (const wrong of [["--at", "1"], ["--png", "x.png", "-o", "x.html"], ["--png", "x.png", "--at", "soon"], ["--png", "x.png", "--size", "9x9"]]) {
     assert.throws(() => perp("view", arm(), ...wrong), (error) => error.status === 2, wrong.join(" "));
   }

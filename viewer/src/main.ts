@@ -1,4 +1,5 @@
 import { drawCone } from "./cone";
+import { Film, type Asked } from "./film";
 import { MODE_COLOURS, NORMAL_COLOUR, RUN_COLOURS, themeOf, TOTAL_COLOUR, type Theme } from "./palette";
 import { type Instant } from "./format";
 import { Plots } from "./plots";
@@ -55,6 +56,8 @@ class Replay {
   private lastTick = 0;
   private pending = false;
   private readonly firstTouch: number[][];
+  private speedShown = ""; // of a film, where it is not real time
+  film: Film | null = null;
 
   constructor(private readonly runs: Run[]) {
     this.time = [Math.min(...runs.map((r) => r.t[0])), Math.max(...runs.map((r) => r.t[r.frames - 1]))];
@@ -82,7 +85,8 @@ class Replay {
     this.layout();
   }
 
-  // What a program asks for behind the # of the address: "at=1.5" is the time to begin with, "picture" hides all else.
+  // What a program asks for behind the # of the address: "at=1.5" is the time to begin with, "picture" hides all else, "speed=0.1" is
+  // that of a film, which stands beside its time.
   private obey(asked: URLSearchParams) {
     if (asked.has("at")) {
       this.seek(Number(asked.get("at")) || 0);
@@ -90,6 +94,23 @@ class Replay {
     if (asked.has("picture")) {
       document.documentElement.dataset.only = "picture";
     }
+    const speed = Number(asked.get("speed") ?? 1);
+    this.speedShown = speed === 1 ? "" : ` · ${number(speed)}×`;
+  }
+
+  // A film of what is shown; returns how many pictures it has, as text.
+  async begin(asked: Asked): Promise<string> {
+    if (this.instant) {
+      throw new Error("an instant has no course that could be filmed; --png takes its picture");
+    }
+    if (typeof VideoEncoder === "undefined") {
+      throw new Error("this browser cannot encode videos (WebCodecs)");
+    }
+    this.film = new Film(asked, {
+      time: this.time,
+      show: (t) => { this.seek(t); this.draw(); this.finish(); return String(this.state.frames); },
+    });
+    return String(await this.film.begin());
   }
 
   private makeView(): View | null {
@@ -226,6 +247,7 @@ class Replay {
     if (aside) {
       drawPatch(by<HTMLCanvasElement>("patch"), this.run, row < 0 ? null : this.run.sample(this.state.selected, row), this.theme);
     }
+    by("moment").textContent = this.instant ? "" : `${this.run.t[this.frame].toFixed(decimals(this.run.header.h))} s${this.speedShown}`;
     this.showSolver();
     this.showWhy();
     this.showLegend();
@@ -649,7 +671,7 @@ function busiest(run: Run): number {
 
 declare global {
   interface Window {
-    perpReplay?: Replay; // for programs that drive the page: showFrame(n), draw(), finish()
+    perpReplay?: Replay; // for programs that drive the page: showFrame(n), draw(), finish(), begin(), film
   }
 }
 
